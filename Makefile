@@ -1,0 +1,66 @@
+# `make demo` and `make test` need Python 3.10 or newer, gcc and make; everything else goes into .venv.
+PY := .venv/bin/python
+READY := .venv/.ready
+SOURCES := $(wildcard polymat/*/*.c polymat/*/*.h polymat/*.c polymat/*.h)
+TEST_CACHE := .venv/test-cache
+# The second pass, with a filled cache, repeats the tests that load compiled code.
+WARM_TESTS := $(wildcard tests/runtime tests/differential tests/test_examples.py)
+JOBS ?= 2
+ARGS ?=
+# Both passes of a run draw the same random programs.
+# A run draws its own programs; continuous integration repeats one choice, so that a failure is the change's.
+POLYMAT_SEED := $(or $(POLYMAT_SEED),$(if $(CI),11,$(shell date +%s)))
+
+export POLYMAT_SEED
+export PYTHONNOUSERSITE := 1
+unexport PYTHONHOME
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test lint format types layers bench clean
+
+help: ## this list
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 16
+
+setup: $(READY) ## the virtual environment and the compiled extension
+
+$(READY): pyproject.toml setup.py .ci/venv $(SOURCES)
+	@sh .ci/venv
+	@touch $@
+
+demo: $(READY) ## a short tour: compiles a few pipelines and times them beside NumPy
+	@$(PY) -m benchmarks.demo
+
+test: $(READY) ## all tests with an empty cache, then those that load compiled code with a full one
+	@rm -rf $(TEST_CACHE)
+	$(PY) -m pytest -n $(JOBS) --kernel-cache=$(TEST_CACHE) $(ARGS)
+ifeq ($(ARGS),)
+	@echo "-- again, with the cache of the first pass"
+	$(PY) -m pytest -n $(JOBS) --kernel-cache=$(TEST_CACHE) $(WARM_TESTS)
+endif
+
+lint: $(READY) ## ruff, its formatter, and spelling
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+	.venv/bin/typos
+
+format: $(READY) ## rewrite the sources as the formatter wants them
+	$(PY) -m ruff check --fix-only .
+	$(PY) -m ruff format .
+
+types: $(READY) ## mypy --strict on the package and the tests
+	@if $(PY) -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then \
+	    echo "$(PY) -m mypy"; $(PY) -m mypy; \
+	else \
+	    echo "not checked: NumPy for Python 3.10 has other types than the ones polymat is checked against"; \
+	fi
+
+layers: $(READY) ## imports point one way
+	.venv/bin/lint-imports
+
+bench: $(READY) ## the benchmark table
+	$(PY) -m benchmarks.run $(ARGS)
+
+clean: ## remove the environment and everything built
+	rm -rf .venv build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
+	find polymat -name '*.so' -delete
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,23 @@
+"""Build of the one extension module, the call path; everything else is in pyproject.toml."""
+
+from __future__ import annotations
+
+import numpy
+from setuptools import Extension, setup
+
+LAUNCH = Extension(
+    "polymat.runtime._launch",
+    sources=[
+        "polymat/runtime/_launch.c",
+        "polymat/runtime/_launch_bind.c",
+        "polymat/runtime/_launch_memory.c",
+        "polymat/runtime/_launch_rows.c",
+        "polymat/runtime/_launch_spec.c",
+    ],
+    depends=["polymat/runtime/_launch.h"],
+    include_dirs=[numpy.get_include()],
+    extra_compile_args=["-std=c11", "-O2", "-Wall", "-Wextra", "-fvisibility=hidden", "-fno-strict-aliasing"],
+    libraries=["dl"],
+)
+
+setup(ext_modules=[LAUNCH])

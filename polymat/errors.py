@@ -1,0 +1,153 @@
+"""Every exception polymat raises on purpose, and where in the user's file it came from."""
+
+from __future__ import annotations
+
+import linecache
+import os
+import sys
+from dataclasses import dataclass
+from types import FrameType
+from typing import NoReturn
+
+_PACKAGE_DIR = os.path.dirname(os.path.abspath(__file__)) + os.sep
+_NOT_THE_USER = (_PACKAGE_DIR, "<frozen ")  # the second is Python itself, below `python -m polymat`
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """A line of the user's program."""
+
+    file: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
+
+    def quote(self) -> str:
+        """Return the source line itself, or an empty string when it cannot be read."""
+        return linecache.getline(self.file, self.line).strip()
+
+
+def caller_location() -> Location | None:
+    """The innermost line outside polymat on the present call stack; None where nobody wrote one."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if not frame.f_code.co_filename.startswith(_NOT_THE_USER):
+            return Location(frame.f_code.co_filename, frame.f_lineno)
+        frame = frame.f_back
+    return None
+
+
+class PolymatError(Exception):
+    """Root of the tree.
+
+    The text says what is wrong with both values; `at` where in the user's file; `hint` what to do.
+    """
+
+    def __init__(self, message: str, *, at: Location | None = None, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.location = at
+        self.hint = hint
+
+    def at(self, location: Location | None) -> PolymatError:
+        """Return self, located unless it already was."""
+        if self.location is None:
+            self.location = location
+        return self
+
+    def __str__(self) -> str:
+        lines = []
+        if self.location is not None:
+            lines.append(f"{self.location}: {self.message}")
+            quoted = self.location.quote()
+            if quoted:
+                lines.append(f"    {quoted}")
+        else:
+            lines.append(self.message)
+        if self.hint:
+            lines.append(f"hint: {self.hint}")
+        return "\n".join(lines)
+
+
+class LangError(PolymatError):
+    """The program described by the user is wrong."""
+
+
+class ShapeError(LangError, ValueError):
+    """Extents cannot agree."""
+
+
+class DtypeError(LangError, TypeError):
+    """Element types cannot agree, or a value would silently lose its kind."""
+
+
+class BoundsError(LangError, IndexError):
+    """An access leaves the domain of what it reads or writes."""
+
+
+class NotAffineError(LangError):
+    """An index, a bound or a case condition is not affine."""
+
+
+class CoverageError(LangError):
+    """A point of a domain is defined twice or never."""
+
+
+class CycleError(LangError):
+    """Definitions depend on each other, or on themselves, in no order that could be run."""
+
+
+class NameClashError(LangError):
+    """Two different things have one name."""
+
+
+class InvalidNameError(LangError, ValueError):
+    """A name that cannot be used in the generated C."""
+
+
+class UndefinedError(LangError):
+    """A function is used but was never given a definition."""
+
+
+class ArgumentError(PolymatError, ValueError):
+    """A compiled pipeline was called with something it does not accept."""
+
+
+class ToolchainError(PolymatError, OSError):
+    """The C compiler, a library or the cache directory could not do its part."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        command: tuple[str, ...] = (),
+        stderr: str = "",
+        source_path: str = "",
+        hint: str = "",
+    ) -> None:
+        PolymatError.__init__(self, message, hint=hint)
+        self.command = command
+        self.stderr = stderr
+        self.source_path = source_path
+
+    def __str__(self) -> str:
+        lines = [self.message]
+        if self.command:
+            lines.append("command: " + " ".join(self.command))
+        if self.source_path:
+            lines.append(f"source kept at: {self.source_path}")
+        if self.stderr:
+            lines.append(self.stderr.rstrip())
+        if self.hint:
+            lines.append(f"hint: {self.hint}")
+        return "\n".join(lines)
+
+
+class InternalError(PolymatError):
+    """A bug in polymat: please report it with the message."""
+
+
+def unreachable(value: NoReturn) -> NoReturn:
+    """Mark the last case of a closed union (`typing.assert_never`, also before Python 3.11)."""
+    raise InternalError(f"bug in polymat: unexpected {value!r}")

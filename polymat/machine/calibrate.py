@@ -1,0 +1,191 @@
+"""What was measured on a machine, and the file that keeps it between processes."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import os
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+_log = logging.getLogger("polymat.calibrate")
+Stream = Literal["read", "copy"]
+LEVELS = ("L1", "L2", "L3", "memory")
+_FORMAT = 1
+_MOST_BYTES = 1 << 16
+# Outside these bounds a figure was not measured but made up, or damaged.
+_RATE_BOUNDS = (1e6, 1e18)
+_SECONDS_BOUNDS = (1e-12, 10.0)
+_HERTZ_BOUNDS = (1e7, 2e10)
+_MOST_THREADS = 4096
+_LONGEST_TEXT = 8192
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """Something a second, bytes or operations: done by one thread, and by all that were measured together."""
+
+    one: float
+    all: float
+
+    def at(self, threads: int, measured: int) -> float:
+        """The rate of `threads` threads, given that `all` is that of `measured`.
+
+        It grows in proportion until it meets the rate of all.
+        """
+        if threads <= 1 or measured <= 1:
+            return self.one
+        return self.all if threads >= measured else min(threads * self.one, max(self.one, self.all))
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """Figures measured on one machine.
+
+    fingerprint: the processor it holds for; compiler, date: what and when.
+    threads: how many "all" means in a `Rate`.
+    read, copy: bytes a second by level, nearest first, memory last; a copy counts bytes read plus written.
+    flops32, flops64: floating-point operations a second in float32 and float64, a multiply-add being two.
+    hertz: clock of one busy core; fma_seconds: until the result of a multiply-add can be used.
+    region_seconds, wake_seconds: to enter and leave a parallel region of all threads, when they have just
+    left another one and when they sleep.
+    """
+
+    fingerprint: str
+    compiler: str
+    date: str
+    threads: int
+    read: tuple[Rate, Rate, Rate, Rate]
+    copy: tuple[Rate, Rate, Rate, Rate]
+    flops32: Rate
+    flops64: Rate
+    hertz: float
+    fma_seconds: float
+    region_seconds: float
+    wake_seconds: float
+
+    def rates(self, stream: Stream) -> tuple[Rate, Rate, Rate, Rate]:
+        """Bytes a second by level."""
+        return self.read if stream == "read" else self.copy
+
+
+def encode(calibration: Calibration) -> str:
+    """The text of the file that keeps it."""
+    fields = {
+        "format": _FORMAT,
+        "fingerprint": calibration.fingerprint,
+        "compiler": calibration.compiler,
+        "date": calibration.date,
+        "threads": calibration.threads,
+        "read": {level: _pair(rate) for level, rate in zip(LEVELS, calibration.read, strict=True)},
+        "copy": {level: _pair(rate) for level, rate in zip(LEVELS, calibration.copy, strict=True)},
+        "flops32": _pair(calibration.flops32),
+        "flops64": _pair(calibration.flops64),
+        "hertz": calibration.hertz,
+        "fma_seconds": calibration.fma_seconds,
+        "region_seconds": calibration.region_seconds,
+        "wake_seconds": calibration.wake_seconds,
+    }
+    return json.dumps(fields, indent=1, allow_nan=False) + "\n"
+
+
+def decode(text: str) -> Calibration:
+    """The calibration that `encode` wrote; a `ValueError` says what is wrong with any other text."""
+    try:
+        fields = json.loads(text)
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
+    if not isinstance(fields, dict) or fields.get("format") != _FORMAT:
+        raise ValueError(f"not a calibration of format {_FORMAT}")
+    names = {"format", *Calibration.__dataclass_fields__}
+    if set(fields) != names:
+        raise ValueError(f"fields missing or unknown: {', '.join(sorted(names ^ set(fields)))}"[:200])
+    return Calibration(
+        fingerprint=_string(fields, "fingerprint"),
+        compiler=_string(fields, "compiler"),
+        date=_string(fields, "date"),
+        threads=_threads(fields["threads"]),
+        read=_levels(fields["read"]),
+        copy=_levels(fields["copy"]),
+        flops32=_rate(fields["flops32"]),
+        flops64=_rate(fields["flops64"]),
+        hertz=_number(fields["hertz"], _HERTZ_BOUNDS),
+        fma_seconds=_number(fields["fma_seconds"], _SECONDS_BOUNDS),
+        region_seconds=_number(fields["region_seconds"], _SECONDS_BOUNDS),
+        wake_seconds=_number(fields["wake_seconds"], _SECONDS_BOUNDS),
+    )
+
+
+def load(path: Path, fingerprint: str) -> Calibration | None:
+    """The calibration kept in a file; None when there is none, it is damaged, or of another processor."""
+    try:
+        with path.open("rb") as stream:
+            data = stream.read(_MOST_BYTES + 1)
+    except OSError as error:
+        _log.debug("no calibration: %s", error)
+        return None
+    try:
+        if len(data) > _MOST_BYTES:
+            raise ValueError("too long")
+        found = decode(data.decode())
+    except ValueError as error:
+        _log.warning("ignored %s: %s", path, error)
+        return None
+    if found.fingerprint != fingerprint:
+        _log.info("ignored %s: it was measured on another processor", path)
+        return None
+    return found
+
+
+def store(path: Path, calibration: Calibration) -> None:
+    """Write the file in one step, readable for its owner; an `OSError` when that cannot be."""
+    descriptor, partial = tempfile.mkstemp(prefix=path.stem + "-", suffix=".tmp", dir=path.parent)
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
+            stream.write(encode(calibration))
+        os.replace(partial, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(partial)
+        raise
+
+
+def _pair(rate: Rate) -> dict[str, float]:
+    return {"one": rate.one, "all": rate.all}
+
+
+def _levels(value: Any) -> tuple[Rate, Rate, Rate, Rate]:
+    if not isinstance(value, dict) or set(value) != set(LEVELS):
+        raise ValueError("bandwidths are not those of L1, L2, L3 and memory")
+    l1, l2, l3, memory = (_rate(value[level]) for level in LEVELS)
+    return l1, l2, l3, memory
+
+
+def _rate(value: Any) -> Rate:
+    if not isinstance(value, dict) or set(value) != {"one", "all"}:
+        raise ValueError("a rate is not one of one thread and of all")
+    return Rate(_number(value["one"], _RATE_BOUNDS), _number(value["all"], _RATE_BOUNDS))
+
+
+def _number(value: Any, bounds: tuple[float, float]) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ValueError("a figure is no number")
+    if not bounds[0] <= value <= bounds[1]:  # which no NaN is
+        raise ValueError("a figure is out of all proportion")
+    return float(value)
+
+
+def _threads(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= _MOST_THREADS:
+        raise ValueError("the number of threads is none")
+    return value
+
+
+def _string(fields: dict[str, Any], name: str) -> str:
+    value = fields[name]
+    if not isinstance(value, str) or len(value) > _LONGEST_TEXT or not value.isprintable():
+        raise ValueError(f"{name} is no text")
+    return value

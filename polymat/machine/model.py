@@ -1,0 +1,163 @@
+"""The machine as a value: what every cost model is told about the processor."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from polymat.machine.calibrate import Calibration, Rate, Stream
+
+MEMORY = 4
+"""The number of main memory where a level is asked for; caches are 1, 2 and 3."""
+
+# Bytes read plus bytes written by a copy, as a share of the bytes that reading alone streams from the level:
+# the write goes to a line that has to be fetched first, so that memory moves three bytes for two counted.
+_COPY_SHARES = (1.0, 0.75, 0.7, 0.67)
+
+
+@dataclass(frozen=True, slots=True)
+class Cache:
+    """One level of data cache, as far as this process can count on it.
+
+    bytes: of one core, or where `shared` of all cores together; a share of a larger cache has fewer sets.
+    """
+
+    level: int
+    bytes: int
+    ways: int
+    line_bytes: int
+    shared: bool
+
+    @property
+    def sets(self) -> int:
+        """Sets of `ways` lines; addresses that are `sets * line_bytes` apart compete for one set."""
+        return max(1, self.bytes // (self.ways * self.line_bytes))
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """A shared-memory processor; `bandwidth` and `peak_flops` answer from a calibration where there is one.
+
+    microarchitecture: the row of `polymat.machine.known` that it was taken for.
+    cores: physical cores this process may use.
+    l1_bytes, l2_bytes: data cache of one core.
+    l3_bytes: the part of the last-level cache that these cores can count on together; where there is none, it
+    is l2_bytes.
+    vector_bits, vector_registers, fma_units: of one core; an FMA unit takes one full vector a cycle.
+    fma_latency: cycles until the result of an FMA can be used.
+    hertz: clock under vector load.
+    *_bandwidth: bytes a second that one core reads from that level.
+    memory_bandwidth_total: bytes a second that all cores together read from memory.
+    region_seconds, wake_seconds: to enter and leave a parallel region whose threads still wait for it, and
+    one whose threads have gone to sleep meanwhile.
+    calibration: what was measured; without it, all figures are estimates.
+    """
+
+    name: str
+    cores: int
+    l1_bytes: int
+    l2_bytes: int
+    l3_bytes: int
+    line_bytes: int = 64
+    l1_ways: int = 8
+    l2_ways: int = 8
+    l3_ways: int = 16
+    vector_bits: int = 256
+    vector_registers: int = 16
+    fma_units: int = 2
+    fma_latency: int = 4
+    hertz: float = 3.0e9
+    l1_bandwidth: float = 1.9e11
+    l2_bandwidth: float = 9.0e10
+    l3_bandwidth: float = 4.0e10
+    memory_bandwidth: float = 1.2e10
+    memory_bandwidth_total: float = 2.4e10
+    region_seconds: float = 2.0e-6
+    wake_seconds: float = 4.0e-5
+    microarchitecture: str = "generic"
+    calibration: Calibration | None = field(default=None, repr=False)
+
+    @property
+    def caches(self) -> tuple[Cache, ...]:
+        """The levels there are, nearest first."""
+        levels = [
+            Cache(1, self.l1_bytes, self.l1_ways, self.line_bytes, shared=False),
+            Cache(2, self.l2_bytes, self.l2_ways, self.line_bytes, shared=False),
+        ]
+        if self.l3_bytes > self.l2_bytes:
+            levels.append(Cache(3, self.l3_bytes, self.l3_ways, self.line_bytes, shared=True))
+        return tuple(levels)
+
+    def capacity(self, level: int, threads: int = 1) -> int:
+        """Bytes of a cache that each of `threads` threads can count on when all use it."""
+        if level == 3:
+            return self.l3_bytes // max(1, threads)
+        return (self.l1_bytes, self.l2_bytes)[level - 1] // self._threads_per_core(threads)
+
+    def lanes(self, element_bytes: int) -> int:
+        """Elements in one vector register."""
+        return max(1, self.vector_bits // (8 * element_bytes))
+
+    def peak_flops(self, element_bytes: int, threads: int = 1) -> float:
+        """Floating-point operations a second of `threads` threads when every FMA unit is busy."""
+        one = 2.0 * self.fma_units * self.lanes(element_bytes) * self.hertz
+        estimate = Rate(one, one * self.cores)
+        if self.calibration is None:
+            return estimate.at(threads, self.cores)
+        measured = self.calibration.flops64 if element_bytes >= 8 else self.calibration.flops32
+        return self._at(measured, estimate, threads)
+
+    def bandwidth(self, level: int, threads: int = 1, stream: Stream = "read") -> float:
+        """Bytes a second that `threads` threads together stream from a level: 1, 2, 3 or MEMORY.
+
+        stream: "read" counts bytes read; "copy" bytes read plus bytes written, as many of each.
+        """
+        estimate = self._estimate(level, stream)
+        if self.calibration is None:
+            return estimate.at(threads, self.cores)
+        return self._at(self.calibration.rates(stream)[level - 1], estimate, threads)
+
+    def with_calibration(self, calibration: Calibration | None) -> Machine:
+        """This machine with measured figures in place of the estimates; itself without any."""
+        if calibration is None:
+            return self
+        units = calibration.flops64.one / (2.0 * self.lanes(8) * calibration.hertz)
+        l1, l2, l3, memory = (rate.one for rate in calibration.read)
+        measured = replace(
+            self,
+            hertz=calibration.hertz,
+            fma_units=min(8, max(1, round(units))),
+            fma_latency=max(1, round(calibration.fma_seconds * calibration.hertz)),
+            l1_bandwidth=l1,
+            l2_bandwidth=l2,
+            l3_bandwidth=l3,
+            memory_bandwidth=memory,
+            # The measured rate of one thread, growing as the table says where fewer threads were measured.
+            memory_bandwidth_total=max(memory, memory * self.memory_bandwidth_total / self.memory_bandwidth),
+            calibration=calibration,
+        )
+        # A region of one thread was not worth measuring.
+        if calibration.threads > 1:
+            measured = replace(
+                measured, region_seconds=calibration.region_seconds, wake_seconds=calibration.wake_seconds
+            )
+        return replace(measured, memory_bandwidth_total=measured.bandwidth(MEMORY, self.cores))
+
+    def _estimate(self, level: int, stream: Stream) -> Rate:
+        one = (self.l1_bandwidth, self.l2_bandwidth, self.l3_bandwidth, self.memory_bandwidth)[level - 1]
+        every = one * self.cores
+        if level == MEMORY:
+            every = max(one, min(every, self.memory_bandwidth_total))
+        share = 1.0 if stream == "read" else _COPY_SHARES[level - 1]
+        return Rate(one * share, every * share)
+
+    def _at(self, measured: Rate, estimate: Rate, threads: int) -> float:
+        """A measured rate; beyond the threads that were measured it grows as the estimate does."""
+        assert self.calibration is not None
+        known = self.calibration.threads
+        if threads <= known or self.cores <= known:
+            return measured.at(threads, known)
+        growth = estimate.at(threads, self.cores) / estimate.at(known, self.cores)
+        return measured.at(known, known) * growth
+
+    def _threads_per_core(self, threads: int) -> int:
+        return max(1, -(-threads // self.cores))

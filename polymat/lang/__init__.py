@@ -1,0 +1,1 @@
+"""What the user writes: types, expressions, functions, matrices and signals."""

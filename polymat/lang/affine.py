@@ -1,0 +1,140 @@
+"""Affine forms over integer parameters and variables, with floor division by constants."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+
+@dataclass(frozen=True, slots=True)
+class FloorDiv:
+    """floor(numerator / divisor), an atom of a quasi-affine form; divisor > 0."""
+
+    numerator: Affine
+    divisor: int
+
+    def __str__(self) -> str:
+        return f"({self.numerator})//{self.divisor}"
+
+
+Atom: TypeAlias = str | FloorDiv
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Affine:
+    """const + sum of coefficient * atom; atoms are names or floor divisions, in order of first use.
+
+    The order serves the text only: N + M equals M + N.
+    """
+
+    terms: tuple[tuple[Atom, int], ...] = ()
+    const: int = 0
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Affine):
+            return NotImplemented
+        return self.const == other.const and dict(self.terms) == dict(other.terms)
+
+    def __hash__(self) -> int:
+        return hash((frozenset(self.terms), self.const))
+
+    @staticmethod
+    def name(name: str) -> Affine:
+        """The form that is one parameter or variable."""
+        return Affine(((name, 1),))
+
+    def __add__(self, other: Affine | int) -> Affine:
+        if isinstance(other, int):
+            return Affine(self.terms, self.const + other)
+        sums = dict(self.terms)
+        for atom, coefficient in other.terms:
+            sums[atom] = sums.get(atom, 0) + coefficient
+        return Affine(tuple((a, c) for a, c in sums.items() if c), self.const + other.const)
+
+    def __neg__(self) -> Affine:
+        return self.scale(-1)
+
+    def __sub__(self, other: Affine | int) -> Affine:
+        return self + (-other)
+
+    def scale(self, factor: int) -> Affine:
+        """Multiply by an integer."""
+        if factor == 0:
+            return Affine()
+        return Affine(tuple((a, c * factor) for a, c in self.terms), self.const * factor)
+
+    def floordiv(self, divisor: int) -> Affine:
+        """Floor division by a positive integer; exact divisions stay plain."""
+        if all(c % divisor == 0 for _, c in self.terms):
+            return Affine(tuple((a, c // divisor) for a, c in self.terms), self.const // divisor)
+        return Affine(((FloorDiv(self, divisor), 1),))
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether no name occurs."""
+        return not self.terms
+
+    def names(self) -> Iterator[str]:
+        """The names that occur, with repetitions, in order."""
+        for atom, _ in self.terms:
+            if isinstance(atom, FloorDiv):
+                yield from atom.numerator.names()
+            else:
+                yield atom
+
+    def coefficient(self, name: str) -> int:
+        """Coefficient of a plain name (0 where it only occurs inside a floor division)."""
+        return dict(self.terms).get(name, 0)
+
+    def substitute(self, values: Mapping[str, Affine]) -> Affine:
+        """Replace names by forms, all at once."""
+        result = Affine((), self.const)
+        for atom, coefficient in self.terms:
+            if isinstance(atom, FloorDiv):
+                inner = atom.numerator.substitute(values).floordiv(atom.divisor)
+            else:
+                inner = values.get(atom, Affine.name(atom))
+            result = result + inner.scale(coefficient)
+        return result
+
+    def evaluate(self, values: Mapping[str, Any]) -> Any:
+        """Value at integers, or elementwise at NumPy integer arrays."""
+        total: Any = self.const
+        for atom, coefficient in self.terms:
+            if isinstance(atom, FloorDiv):
+                total = total + coefficient * (atom.numerator.evaluate(values) // atom.divisor)
+            else:
+                total = total + coefficient * values[atom]
+        return total
+
+    def __str__(self) -> str:
+        text = ""
+        for atom, coefficient in self.terms:
+            sign = "-" if coefficient < 0 else "+"
+            factor = "" if abs(coefficient) == 1 else f"{abs(coefficient)}*"
+            text += f" {sign} {factor}{atom}" if text else f"{'-' if sign == '-' else ''}{factor}{atom}"
+        if not text:
+            return str(self.const)
+        if self.const:
+            text += f" {'-' if self.const < 0 else '+'} {abs(self.const)}"
+        return text
+
+
+def extremes(form: Affine, bounds: Mapping[str, tuple[Affine, Affine]]) -> tuple[Affine, Affine]:
+    """Smallest and largest value of a form whose bounded names range between forms of the others.
+
+    Exact for one bounded name; for several coupled ones an enclosure (interval arithmetic).
+    """
+    low, high = Affine((), form.const), Affine((), form.const)
+    for atom, coefficient in form.terms:
+        if isinstance(atom, FloorDiv):
+            inner = tuple(e.floordiv(atom.divisor) for e in extremes(atom.numerator, bounds))
+        elif atom in bounds:
+            inner = bounds[atom]
+        else:
+            inner = (Affine.name(atom), Affine.name(atom))
+        first, last = (inner[0], inner[1]) if coefficient > 0 else (inner[1], inner[0])
+        low = low + first.scale(coefficient)
+        high = high + last.scale(coefficient)
+    return low, high

@@ -1,0 +1,28 @@
+"""The language's constructors of choices and conversions, named as in PolyMage."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from polymat.errors import DtypeError, LangError, caller_location
+from polymat.lang.expr import CastExpr, Condition, Expr, SelectExpr, as_expr
+from polymat.lang.types import ScalarType, check_type, promote
+
+
+def Select(condition: Condition, then: Any, otherwise: Any) -> Expr:  # noqa: N802 (PolyMage's name)
+    """`then` where the condition holds, else `otherwise`; the condition may compare any values."""
+    at = caller_location()
+    if not isinstance(condition, Condition):
+        raise LangError(f"Select needs a Condition, got {type(condition).__name__}", at=at)
+    then, otherwise = as_expr(then, at), as_expr(otherwise, at)
+    return SelectExpr(condition, then, otherwise, promote(then.dtype, otherwise.dtype))
+
+
+def Cast(dtype: ScalarType, operand: Any) -> Expr:  # noqa: N802 (PolyMage's name)
+    """Convert a value to another element type, with C's rules."""
+    at = caller_location()
+    check_type(dtype, "Cast", at)
+    operand = as_expr(operand, at)
+    if operand.dtype.kind == "c" and dtype.kind != "c":
+        raise DtypeError(f"a complex value cannot be cast to {dtype}", at=at, hint="Real(x) or Abs(x)")
+    return CastExpr(operand, dtype)

@@ -1,0 +1,398 @@
+"""Expressions: a closed union of frozen nodes, each knowing its element type."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+
+import numpy as np
+
+from polymat.errors import DtypeError, LangError, Location, caller_location
+from polymat.lang.affine import Affine
+from polymat.lang.names import check_name
+from polymat.lang.types import (
+    WEAK_COMPLEX,
+    WEAK_FLOAT,
+    WEAK_INT,
+    ScalarType,
+    call_type,
+    check_type,
+    index_type,
+    promote,
+    quotient_type,
+    type_of_dtype,
+)
+from polymat.lang.ufuncs import apply_ufunc
+
+if TYPE_CHECKING:
+    Operand: TypeAlias = "Expr | int | float | complex"
+
+
+class Source(Protocol):
+    """What an access reads: a lang object before `graph.build`, a named reference after it."""
+
+    @property
+    def dtype(self) -> ScalarType:
+        """Element type."""
+
+    @property
+    def label(self) -> str:
+        """Name for messages."""
+
+
+def is_algebra(value: object) -> bool:
+    """Say whether `value` is a matrix, vector or signal, whose own operators decide."""
+    return getattr(value, "algebra", "") != ""
+
+
+class Expr:
+    """Base of the expression nodes; arithmetic follows NumPy's rules, Python literals are weak."""
+
+    __slots__ = ()
+    dtype: ScalarType
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **_: Any) -> Any:
+        return apply_ufunc(self, ufunc, method, inputs, str)
+
+    def __add__(self, other: Operand) -> Any:
+        return NotImplemented if is_algebra(other) else binary("+", self, other)
+
+    def __radd__(self, other: Operand) -> Expr:
+        return binary("+", other, self)
+
+    def __sub__(self, other: Operand) -> Any:
+        return NotImplemented if is_algebra(other) else binary("-", self, other)
+
+    def __rsub__(self, other: Operand) -> Expr:
+        return binary("-", other, self)
+
+    def __mul__(self, other: Operand) -> Any:
+        return NotImplemented if is_algebra(other) else binary("*", self, other)
+
+    def __rmul__(self, other: Operand) -> Expr:
+        return binary("*", other, self)
+
+    def __truediv__(self, other: Operand) -> Any:
+        return NotImplemented if is_algebra(other) else binary("/", self, other)
+
+    def __rtruediv__(self, other: Operand) -> Expr:
+        return binary("/", other, self)
+
+    def __floordiv__(self, other: Operand) -> Expr:
+        return binary("//", self, other)
+
+    def __rfloordiv__(self, other: Operand) -> Expr:
+        return binary("//", other, self)
+
+    def __mod__(self, other: Operand) -> Expr:
+        return binary("%", self, other)
+
+    def __rmod__(self, other: Operand) -> Expr:
+        return binary("%", other, self)
+
+    def __pow__(self, other: Operand) -> Expr:
+        return binary("**", self, other)
+
+    def __rpow__(self, other: Operand) -> Expr:
+        return binary("**", other, self)
+
+    def __neg__(self) -> Expr:
+        return Unary("-", self, self.dtype)
+
+    def __pos__(self) -> Expr:
+        return self
+
+    def __abs__(self) -> Expr:
+        return call("abs", self)
+
+    def __bool__(self) -> bool:
+        raise LangError(
+            "an expression has no truth value while the pipeline is being described",
+            at=caller_location(),
+            hint='use Condition(i, "<", N) in a Case or a Select',
+        )
+
+    def __float__(self) -> float:
+        raise _no_value("float")
+
+    def __int__(self) -> int:
+        raise _no_value("int")
+
+    def __complex__(self) -> complex:
+        raise _no_value("complex")
+
+    def __round__(self, digits: int | None = None) -> Any:
+        raise _no_value("round")
+
+    def __lt__(self, other: object) -> Any:
+        raise _comparison("<")
+
+    def __le__(self, other: object) -> Any:
+        raise _comparison("<=")
+
+    def __gt__(self, other: object) -> Any:
+        raise _comparison(">")
+
+    def __ge__(self, other: object) -> Any:
+        raise _comparison(">=")
+
+
+def _no_value(function: str) -> LangError:
+    return LangError(
+        f"an expression has no value while the pipeline is being described: {function} cannot convert it",
+        at=caller_location(),
+        hint="polymat's own functions take expressions: Sin(x), Sqrt(x), Cast(Int, x)",
+    )
+
+
+def _comparison(op: str) -> LangError:
+    return LangError(
+        f"expressions are not compared with {op}", at=caller_location(), hint=f'Condition(a, "{op}", b)'
+    )
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Const(Expr):
+    """A literal; `dtype` is weak when it was a Python number."""
+
+    value: int | float | complex
+    dtype: ScalarType
+
+
+class Parameter(Expr):
+    """A size (an integer that domains may depend on) or a run-time scalar.
+
+    declared: the type that a call accepts; in expressions integers count as Long, as NumPy's shapes do.
+    """
+
+    __slots__ = ("at", "declared", "dtype", "name")
+    declared: ScalarType
+    name: str
+    at: Location | None
+
+    def __init__(self, dtype: ScalarType, name: str) -> None:
+        self.at = caller_location()
+        self.declared = check_type(dtype, "a Parameter", self.at)
+        self.dtype = index_type(self.declared)
+        self.name = check_name(name, "Parameter", self.at)
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and (other.name, other.declared) == (self.name, self.declared)
+
+    def __hash__(self) -> int:
+        return hash((type(self).__name__, self.name))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.declared}, {self.name!r})"
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Variable(Expr):
+    """An index of a domain; in expressions it counts as Long, as NumPy's `arange` does."""
+
+    __slots__ = ("at", "declared", "dtype", "name")
+    declared: ScalarType
+    name: str
+    at: Location | None
+
+    def __init__(self, dtype: ScalarType, name: str) -> None:
+        self.at = caller_location()
+        self.declared = check_type(dtype, "a Variable", self.at)
+        self.dtype = index_type(self.declared)
+        if dtype.kind not in "iu":
+            raise DtypeError(f"a Variable is an integer, got {dtype}", at=self.at)
+        self.name = check_name(name, "Variable", self.at)
+
+    __eq__ = Parameter.__eq__
+    __hash__ = Parameter.__hash__
+    __repr__ = Parameter.__repr__
+    __str__ = Parameter.__str__
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Load(Expr):
+    """The value of a function or input at affine indices."""
+
+    source: Any
+    indices: tuple[Affine, ...]
+    dtype: ScalarType
+    at: Location | None = field(default=None, compare=False, repr=False)
+    sizes: tuple[Parameter, ...] = field(default=(), compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Unary(Expr):
+    """Negation."""
+
+    op: str
+    operand: Expr
+    dtype: ScalarType
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Binary(Expr):
+    """`op` is one of + - * / // % ** min max."""
+
+    op: str
+    left: Expr
+    right: Expr
+    dtype: ScalarType
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Call(Expr):
+    """A mathematical function of one argument, by its C name without suffix."""
+
+    function: str
+    operand: Expr
+    dtype: ScalarType
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class SelectExpr(Expr):
+    """`then` where the condition holds, else `otherwise`; only the chosen one is read."""
+
+    condition: Condition
+    then: Expr
+    otherwise: Expr
+    dtype: ScalarType
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class CastExpr(Expr):
+    """Explicit conversion, with C's rules."""
+
+    operand: Expr
+    dtype: ScalarType
+
+
+class Condition:
+    """`Condition(left, op, right)` with op one of < <= > >= == !=; combined with `&` and `|`."""
+
+    __slots__ = ("at", "left", "op", "right")
+    op: str
+    left: Any
+    right: Any
+
+    def __init__(self, left: Any, op: str, right: Any) -> None:
+        self.at = caller_location()
+        if not isinstance(op, str):
+            raise LangError(f"a comparison is a string, got {op!r:.60}", at=self.at, hint=_COMPARISON_HINT)
+        if op in ("&", "|"):
+            for side in (left, right):
+                if not isinstance(side, Condition):
+                    raise LangError(f"{op} combines conditions, got {side!r}", at=self.at)
+        elif op in COMPARISONS:
+            left, right = as_expr(left, self.at), as_expr(right, self.at)
+            common = promote(left.dtype, right.dtype)
+            if common.kind == "c" and op not in ("==", "!="):
+                raise DtypeError(f"complex values have no order: {op}", at=self.at)
+        else:
+            raise LangError(f"unknown comparison {op!r:.60}", at=self.at, hint=_COMPARISON_HINT)
+        self.left, self.op, self.right = left, op, right
+
+    def __and__(self, other: Condition) -> Condition:
+        return Condition(self, "&", other)
+
+    def __or__(self, other: Condition) -> Condition:
+        return Condition(self, "|", other)
+
+    def __invert__(self) -> Condition:
+        raise LangError(
+            "conditions have no negation", at=caller_location(), hint="write the opposite comparison"
+        )
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Condition) and (self.left, self.op, self.right) == (
+            other.left,
+            other.op,
+            other.right,
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.left, self.op, self.right))
+
+    def __bool__(self) -> bool:
+        raise LangError(
+            "a condition has no truth value while the pipeline is being described",
+            at=caller_location(),
+            hint="combine conditions with & and |, not with and, or, not",
+        )
+
+    @property
+    def combines(self) -> bool:
+        """Whether the sides are conditions themselves."""
+        return self.op in ("&", "|")
+
+
+COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
+_COMPARISON_HINT = "one of " + " ".join(COMPARISONS)
+
+
+def _numpy_literal(value: np.number[Any], at: Location | None) -> Const:
+    try:
+        return Const(value.item(), type_of_dtype(value.dtype))
+    except DtypeError as error:
+        raise error.at(at or caller_location()) from None
+
+
+def as_expr(value: Any, at: Location | None = None) -> Expr:
+    """Turn a Python or NumPy number into an expression; expressions pass."""
+    if isinstance(value, Expr):
+        return value
+    if isinstance(value, np.number):
+        return _numpy_literal(value, at)
+    if isinstance(value, int) and not isinstance(value, bool):
+        if not -(2**63) <= value < 2**63:
+            raise DtypeError(f"the integer {value} does not fit 64 bits", at=at or caller_location())
+        return Const(value, WEAK_INT)
+    if isinstance(value, float):
+        return Const(value, WEAK_FLOAT)
+    if isinstance(value, complex):
+        return Const(value, WEAK_COMPLEX)
+    label, rank = getattr(value, "label", None), getattr(value, "rank", None)
+    if isinstance(label, str) and isinstance(rank, int):
+        raise LangError(
+            f"{label} stands in an expression without indices",
+            at=at or caller_location(),
+            hint=f"index it: {label}({', '.join('ijklmnop'[:rank])})",
+        )
+    array = isinstance(value, np.ndarray)
+    text = f"{value!r:.40}".partition("\n")[0]
+    raise LangError(
+        f"expected a number or an expression, got {type(value).__name__} {text}",
+        at=at or caller_location(),
+        hint="declare an input for the array: Vector, Matrix or Image" if array else "",
+    )
+
+
+def fits(expr: Expr, dtype: ScalarType) -> bool:
+    """Say whether an integer literal is a value of an integer type (anything else is not our business)."""
+    if isinstance(expr, Const) and expr.dtype == WEAK_INT and dtype.kind in "iu":
+        info = np.iinfo(dtype.dtype)
+        return int(info.min) <= int(expr.value.real) <= int(info.max)
+    return True
+
+
+def binary(op: str, left: Any, right: Any) -> Expr:
+    """Build a binary operation and find its type by NumPy's rules."""
+    left, right = as_expr(left), as_expr(right)
+    dtype = quotient_type(left.dtype, right.dtype) if op == "/" else promote(left.dtype, right.dtype)
+    if dtype.kind == "c" and op in ("//", "%", "min", "max"):
+        raise DtypeError(f"{op} is not defined for complex values", at=caller_location())
+    if not dtype.weak:
+        for side in (left, right):
+            if not fits(side, dtype):
+                raise DtypeError(f"the integer {side.value} does not fit {dtype}", at=caller_location())
+    return Binary(op, left, right, dtype)
+
+
+def call(function: str, operand: Any) -> Expr:
+    """Build a mathematical function call."""
+    operand = as_expr(operand)
+    dtype = call_type(function, operand.dtype)
+    if dtype is None:
+        raise DtypeError(f"{function} is not defined for complex values", at=caller_location())
+    return Call(function, operand, dtype)

@@ -1,0 +1,316 @@
+"""Inputs and functions: named values over a domain."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from polymat.errors import (
+    DtypeError,
+    LangError,
+    Location,
+    NameClashError,
+    NotAffineError,
+    ShapeError,
+    UndefinedError,
+    caller_location,
+)
+from polymat.lang.affine import Affine, extremes
+from polymat.lang.expr import Condition, Const, Expr, Load, Parameter, Variable, as_expr, fits
+from polymat.lang.indices import as_affine
+from polymat.lang.names import check_name
+from polymat.lang.operators import WholeOperators
+from polymat.lang.traverse import walk
+from polymat.lang.types import ScalarType, can_store, check_type
+
+MAX_RANK = 32
+
+
+class Interval:
+    """The integers lo, lo + 1, ..., hi (both included), as in PolyMage.
+
+    Bounds are affine in sizes and in the variables before it in the same domain; hi < lo is empty.
+    """
+
+    __slots__ = ("at", "dtype", "hi", "lo", "sizes")
+
+    def __init__(
+        self, dtype: ScalarType, lo: Any, hi: Any, *, sizes: tuple[Parameter, ...] | None = None
+    ) -> None:
+        self.at = caller_location()
+        self.dtype = check_type(dtype, "an Interval", self.at)
+        if dtype.kind not in "iu":
+            raise DtypeError(f"an Interval is of integers, got {dtype}", at=self.at)
+        self.lo = as_affine(lo, self.at)
+        self.hi = as_affine(hi, self.at)
+        self.sizes = size_parameters(lo, hi) if sizes is None else sizes
+
+    def __repr__(self) -> str:
+        return f"Interval({self.dtype}, {self.lo}, {self.hi})"
+
+
+def size_parameters(*values: Any) -> tuple[Parameter, ...]:
+    """The parameters in index expressions, in order of first use."""
+    found = [node for v in values if isinstance(v, Expr) for node in walk(v) if isinstance(node, Parameter)]
+    return tuple(dict.fromkeys(found))
+
+
+class Source(WholeOperators):
+    """Anything that can be read at indices: an input or a function."""
+
+    algebra = ""  # "matrix" or "signal" where operators on the whole are defined
+    sizes: tuple[Parameter, ...]  # the parameters that the extents are made of
+    _settable: ClassVar[frozenset[str]] = frozenset({"at", "what", "dtype", "name", "sizes"})
+
+    def __init__(self, dtype: ScalarType, name: str | None, what: str, *, internal: bool = False) -> None:
+        self.at = caller_location()
+        self.what = what
+        self.dtype = check_type(dtype, f"a {what}", self.at)
+        self.name = name if name is None or internal else check_name(name, what, self.at)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not any(name in vars(base).get("_settable", ()) for base in type(self).__mro__):
+            raise LangError(
+                f"the {self.what} {self.label} has no {name} to set",
+                at=caller_location(),
+                hint=self._defining(),
+            )
+        super().__setattr__(name, value)
+
+    def _defining(self) -> str:
+        return f"{self.label} is given at call time; define a Function"
+
+    @property
+    def label(self) -> str:
+        """Name for messages."""
+        return self.name if self.name is not None else f"(unnamed {self.what})"
+
+    @property
+    def rank(self) -> int:
+        """Number of dimensions."""
+        raise NotImplementedError
+
+    @property
+    def shape(self) -> tuple[Affine, ...]:
+        """Extents of the array."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return f"<{self.what} {self.label}: {self.dtype}, rank {self.rank}>"
+
+    def __call__(self, *indices: Any) -> Expr:
+        at = caller_location()
+        if len(indices) != self.rank:
+            raise ShapeError(f"{self.label} has {self.rank} dimensions, got {len(indices)} indices", at=at)
+        forms = tuple(as_affine(index, at) for index in indices)
+        return Load(self, forms, self.dtype, at, size_parameters(*indices))
+
+
+class Input(Source):
+    """An array given at call time; `dims` are its extents."""
+
+    _settable = frozenset({"dims"})
+
+    def __init__(self, dtype: ScalarType, name: str, dims: Sequence[Any], what: str) -> None:
+        super().__init__(dtype, name, what)
+        check_name(name, what, self.at)  # unlike a function, it cannot do without one
+        if isinstance(dims, str | bytes) or not isinstance(dims, Sequence):
+            raise ShapeError(f"the extents of {name} are a list, got {dims!r}", at=self.at, hint="[M, N]")
+        self.dims = tuple(as_affine(d, self.at) for d in dims)
+        self.sizes = size_parameters(*dims)
+        _check_sizes_only(self)
+        if len(self.dims) > MAX_RANK:
+            raise ShapeError(
+                f"{name} has {len(self.dims)} dimensions, an array has at most {MAX_RANK}", at=self.at
+            )
+        for extent in self.dims:
+            if extent.is_constant and extent.const < 0:
+                raise ShapeError(f"{name} has a negative extent {extent}", at=self.at)
+
+    @property
+    def rank(self) -> int:
+        """Number of dimensions."""
+        return len(self.dims)
+
+    @property
+    def shape(self) -> tuple[Affine, ...]:
+        """Extents of the array."""
+        return self.dims
+
+
+def _check_sizes_only(source: Input) -> None:
+    sizes = {p.name for p in source.sizes}
+    for extent in source.dims:
+        for name in extent.names():
+            if name not in sizes:
+                raise ShapeError(
+                    f"the extent {extent} of {source.label} uses the variable {name}",
+                    at=source.at,
+                    hint="extents are made of integers and size parameters",
+                )
+
+
+class Image(Input):
+    """An input of any rank: `Image(dtype, name, [extents])`, row-major."""
+
+    def __init__(self, dtype: ScalarType, name: str, dims: Sequence[Any]) -> None:
+        super().__init__(dtype, name, dims, "Image")
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class CaseEntry:
+    """One piece of a definition: `value` where `condition` holds."""
+
+    condition: Condition
+    value: Any
+    at: Location | None
+
+    def __repr__(self) -> str:
+        return f"Case({self.condition}, {self.value})"
+
+
+def Case(condition: Condition, value: Any) -> CaseEntry:  # noqa: N802 (PolyMage's name)
+    """A piece of a definition, for the points where an affine condition holds."""
+    at = caller_location()
+    if not isinstance(condition, Condition):
+        raise LangError(f"Case needs a Condition, got {type(condition).__name__}", at=at)
+    return CaseEntry(condition, value, at)
+
+
+Domain = tuple[Sequence[Variable], Sequence[Interval]]
+
+
+def check_domain(
+    domain: Any, label: str, at: Location | None
+) -> tuple[tuple[Variable, ...], tuple[Interval, ...]]:
+    """Check the form of `([variables], [intervals])`, and that bounds use earlier variables only."""
+    try:
+        variables, intervals = (tuple(part) for part in domain)
+    except (TypeError, ValueError):
+        raise LangError(
+            f"the domain of {label} is ([variables], [intervals]), got {domain!r:.60}", at=at
+        ) from None
+    for part, kind in ((variables, Variable), (intervals, Interval)):
+        for item in part:
+            if not isinstance(item, kind):
+                raise LangError(f"the domain of {label} has {item!r} for a {kind.__name__}", at=at)
+    if len(variables) != len(intervals):
+        raise ShapeError(f"{label} has {len(variables)} variables and {len(intervals)} intervals", at=at)
+    names = [v.name for v in variables]
+    for name in names:
+        if names.count(name) > 1:
+            raise NameClashError(f"two variables of {label} are named {name}", at=at)
+    _check_bounds(names, intervals, label)
+    return variables, intervals
+
+
+def _check_bounds(names: list[str], intervals: tuple[Interval, ...], label: str) -> None:
+    for position, interval in enumerate(intervals):
+        sizes = {p.name for p in interval.sizes}
+        for used in (*interval.lo.names(), *interval.hi.names()):
+            if used in sizes and used in names:
+                raise NameClashError(f"{used} is both a size and a variable of {label}", at=interval.at)
+            if used not in sizes and used not in names[:position]:
+                raise NotAffineError(
+                    f"the bounds of {names[position]} in {label} use {used}, which does not come before it",
+                    at=interval.at,
+                    hint="bounds may use sizes and the variables before in the same domain",
+                )
+
+
+class Function(Source):
+    """Values over a domain: `f = Function(([i, j], [I, J]), Double, "f"); f.defn = [expr]`.
+
+    A definition is one expression, or disjoint `Case`s; points that no case covers take `default`.
+    """
+
+    _settable = frozenset({"variables", "intervals", "default", "defn", "_defn", "defined_at"})
+
+    def _defining(self) -> str:
+        return f"a definition is given by {self.label}.defn = [...]"
+
+    def __init__(
+        self,
+        domain: Domain,
+        dtype: ScalarType,
+        name: str | None,
+        default: Any = None,
+        *,
+        what: str = "Function",
+        internal: bool = False,
+    ) -> None:
+        super().__init__(dtype, name, what, internal=internal)
+        self.variables, self.intervals = check_domain(domain, self.label, self.at)
+        self.sizes = tuple(dict.fromkeys(size for interval in self.intervals for size in interval.sizes))
+        self.default = None if default is None else self._value(default, self.at)
+        self._defn: tuple[CaseEntry | Expr, ...] | None = None
+        self.defined_at: Location | None = None
+
+    @property
+    def rank(self) -> int:
+        """Number of dimensions."""
+        return len(self.variables)
+
+    @property
+    def defn(self) -> tuple[Any, ...]:
+        """The definition; reading it before it is given is an error."""
+        if self._defn is None:
+            raise UndefinedError(f"{self.label} was never given a definition", at=self.at)
+        return self._defn
+
+    @defn.setter
+    def defn(self, entries: Any) -> None:
+        at = caller_location()
+        if self._defn is not None:
+            raise NameClashError(
+                f"{self.label} is defined a second time",
+                at=at,
+                hint=f"its first definition is at {self.defined_at}",
+            )
+        if not isinstance(entries, list | tuple):
+            entries = [entries]
+        if not entries:
+            raise LangError(f"the definition of {self.label} is empty", at=at)
+        self._defn = tuple(self._entry(entry, at) for entry in entries)
+        self.defined_at = at
+
+    @property
+    def is_defined(self) -> bool:
+        """Whether a definition was given."""
+        return self._defn is not None
+
+    def _entry(self, entry: Any, at: Location | None) -> CaseEntry | Expr:
+        if isinstance(entry, CaseEntry):
+            return CaseEntry(entry.condition, self._value(entry.value, entry.at), entry.at)
+        return self._value(entry, at)
+
+    def _value(self, value: Any, at: Location | None) -> Expr:
+        expr = as_expr(value, at)
+        if not can_store(expr.dtype, self.dtype):
+            raise DtypeError(
+                f"{self.label} is {self.dtype} but its definition is {expr.dtype}",
+                at=at,
+                hint=f"Cast({self.dtype}, ...) if the loss is meant",
+            )
+        if isinstance(expr, Const) and expr.dtype.weak:
+            if not fits(expr, self.dtype):
+                raise DtypeError(f"the integer {expr.value} does not fit {self.label}, a {self.dtype}", at=at)
+            return Const(expr.value, self.dtype)
+        return expr
+
+    @property
+    def shape(self) -> tuple[Affine, ...]:
+        """Extents of the array: hi + 1 of each interval, enclosing the bounds that use variables."""
+        from_names: dict[str, tuple[Affine, Affine]] = {}
+        extents = []
+        for variable, interval in zip(self.variables, self.intervals, strict=True):
+            low, high = bounds_of(interval, from_names)
+            from_names[variable.name] = (low, high)
+            extents.append(high + 1)
+        return tuple(extents)
+
+
+def bounds_of(interval: Interval, earlier: dict[str, tuple[Affine, Affine]]) -> tuple[Affine, Affine]:
+    """Smallest lower and largest upper bound of an interval over the ranges of earlier variables."""
+    return extremes(interval.lo, earlier)[0], extremes(interval.hi, earlier)[1]

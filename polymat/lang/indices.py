@@ -1,0 +1,90 @@
+"""From an index expression to an affine form."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from polymat.errors import Location, NotAffineError
+from polymat.lang.affine import Affine
+from polymat.lang.expr import Binary, CastExpr, Condition, Const, Expr, Parameter, Unary, Variable, as_expr
+from polymat.lang.text import expr_text
+from polymat.lang.traverse import condition_operands, fold
+from polymat.lang.types import ScalarType
+
+LIMIT = 2**62
+_HINT = (
+    "indices, bounds and case conditions are sums of integer multiples of variables and sizes, "
+    "// and % by constants"
+)
+
+
+def as_affine(value: Any, at: Location | None) -> Affine:
+    """Read an affine form, or raise `NotAffineError` naming the part that is not."""
+    if isinstance(value, Affine):
+        return value
+    return fold(as_expr(value, at), lambda node, parts: _small(_affine(node, parts, at), at))
+
+
+def _small(form: Affine, at: Location | None) -> Affine:
+    for number in (form.const, *(coefficient for _, coefficient in form.terms)):
+        if abs(number) >= LIMIT:
+            raise NotAffineError(
+                f"not affine: {number} in {form} is too large to compute with",
+                at=at,
+                hint="integers below 2**62",
+            )
+    return form
+
+
+def _affine(expr: Expr, parts: tuple[Affine, ...], at: Location | None) -> Affine:
+    match expr:
+        case Const(value) if expr.dtype.kind in "iu":
+            return Affine((), int(value.real))
+        case Parameter() | Variable() if expr.dtype.kind in "iu":
+            return Affine.name(expr.name)
+        case Const(value):
+            raise NotAffineError(f"not affine: {value!r} is not an integer", at=at, hint=_HINT)
+        case Parameter(name=name, dtype=dtype):
+            raise NotAffineError(
+                f"not affine: the parameter {name} is a {dtype}, not an integer",
+                at=at,
+                hint=f'Parameter(Int, "{name}") where it is a size',
+            )
+        case Unary("-"):
+            return -parts[0]
+        case CastExpr(operand, dtype) if dtype.kind in "iu" and operand.dtype.kind in "iu":
+            return parts[0]
+        case Binary("+"):
+            return parts[0] + parts[1]
+        case Binary("-"):
+            return parts[0] - parts[1]
+        case Binary("*" | "//" | "%"):
+            return _scaled(expr, parts[0], parts[1], at)
+        case _:
+            raise NotAffineError(f"not affine: {expr_text(expr)}", at=at, hint=_HINT)
+
+
+def _scaled(expr: Binary, left: Affine, right: Affine, at: Location | None) -> Affine:
+    if expr.op == "*" and left.is_constant:
+        return right.scale(left.const)
+    if expr.op == "*" and right.is_constant:
+        return left.scale(right.const)
+    if expr.op != "*" and right.is_constant and right.const > 0:
+        quotient = left.floordiv(right.const)
+        return quotient if expr.op == "//" else left - quotient.scale(right.const)
+    raise NotAffineError(f"not affine: {expr_text(expr)}", at=at, hint=_HINT)
+
+
+def affine_names(condition: Condition) -> set[str] | None:
+    """The names in a condition between affine forms; None when it compares anything else."""
+    try:
+        return {n for operand in condition_operands(condition) for n in as_affine(operand, None).names()}
+    except NotAffineError:
+        return None
+
+
+def index_variable(name: str, dtype: ScalarType, at: Location | None = None) -> Variable:
+    """A variable that polymat makes: its name may be one that is kept from users."""
+    variable = Variable.__new__(Variable)
+    variable.name, variable.declared, variable.dtype, variable.at = name, dtype, dtype, at
+    return variable

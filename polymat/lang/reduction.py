@@ -1,0 +1,101 @@
+"""Reductions: a sum, product, minimum or maximum over a second domain."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from polymat.errors import DtypeError, LangError, Location, caller_location
+from polymat.lang.expr import Expr, Load, as_expr
+from polymat.lang.function import CaseEntry, Domain, Function, check_domain
+from polymat.lang.types import ScalarType
+
+
+class Op(Enum):
+    """The associative operation of a reduction."""
+
+    Sum = "+"
+    Mul = "*"
+    Min = "min"
+    Max = "max"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ReduceEntry:
+    """Accumulate `value` into `target` at every point of the reduction domain."""
+
+    target: Load
+    value: Expr
+    op: Op
+    at: Location | None
+
+    def __repr__(self) -> str:
+        return f"Reduce({self.target}, {self.value}, Op.{self.op.name})"
+
+
+def Reduce(target: Expr, value: Any, op: Op) -> ReduceEntry:  # noqa: N802 (PolyMage's name)
+    """`target op= value` over the reduction domain: `Reduce(C(i, j), A(i, k) * B(k, j), Op.Sum)`."""
+    at = caller_location()
+    if not isinstance(target, Load):
+        raise LangError("the first argument of Reduce is the reduction at its indices", at=at, hint="C(i, j)")
+    if not isinstance(op, Op):
+        raise LangError(f"the third argument of Reduce is Op.Sum, Mul, Min or Max, got {op!r}", at=at)
+    return ReduceEntry(target, as_expr(value, at), op, at)
+
+
+class Reduction(Function):
+    """A function defined by accumulation.
+
+    `Reduction(([i, j], [I, J]), ([i, j, k], [I, J, K]), Double, "C")`: the domain of the result, then the
+    domain that is reduced over.  Each point starts from `init` (an expression over the result's variables)
+    or the operation's neutral element: 0, 1, the largest or the smallest value of the type.
+    """
+
+    _settable = frozenset({"reduction_variables", "reduction_intervals", "init"})
+
+    def __init__(
+        self,
+        domain: Domain,
+        reduction_domain: Domain,
+        dtype: ScalarType,
+        name: str | None,
+        init: Any = None,
+        *,
+        what: str = "Reduction",
+        internal: bool = False,
+    ) -> None:
+        super().__init__(domain, dtype, name, what=what, internal=internal)
+        self.reduction_variables, self.reduction_intervals = check_domain(
+            reduction_domain, f"{self.label}'s reduction", self.at
+        )
+        self.init = None if init is None else super()._value(init, self.at)
+
+    def _entry(self, entry: Any, at: Location | None) -> Any:
+        if isinstance(entry, CaseEntry):
+            return CaseEntry(entry.condition, self._reduce(entry.value, entry.at), entry.at)
+        return self._reduce(entry, at)
+
+    def _reduce(self, entry: Any, at: Location | None) -> ReduceEntry:
+        if not isinstance(entry, ReduceEntry):
+            raise LangError(f"the definition of the reduction {self.label} holds Reduce(...) entries", at=at)
+        if entry.target.source is not self:
+            raise LangError(
+                f"{self.label} is defined by a Reduce into {entry.target.source.label}", at=entry.at
+            )
+        if entry.op in (Op.Min, Op.Max) and self.dtype.kind == "c":
+            raise DtypeError(f"Op.{entry.op.name} has no meaning for complex values", at=entry.at)
+        return ReduceEntry(entry.target, self._value(entry.value, entry.at), entry.op, entry.at)
+
+    @property
+    def op(self) -> Op:
+        """The one operation of all entries."""
+        entries = [e.value if isinstance(e, CaseEntry) else e for e in self.defn]
+        ops: list[Op] = list(dict.fromkeys(e.op for e in entries))
+        if len(ops) > 1:
+            raise LangError(
+                f"{self.label} mixes {' and '.join(f'Op.{op.name}' for op in ops)}",
+                at=self.defined_at,
+                hint="one operation a reduction",
+            )
+        return ops[0]

@@ -1,0 +1,74 @@
+"""Which operations of an expression are computed once, and its size with the others written out."""
+
+from __future__ import annotations
+
+from polymat.lang.expr import Expr, Load, SelectExpr
+from polymat.lang.indices import affine_names
+from polymat.lang.traverse import children, conjuncts, fold, postorder, unconditional
+
+MAX_DEPTH = 100  # operations inside each other, after which a part gets a name
+
+
+def computed_once(expr: Expr) -> tuple[Expr, ...]:
+    """The operations that get a name, operands first: those used several times, and parts of deep nests.
+
+    All may be computed whatever the Selects choose: a Select on indices protects loads from reading outside
+    an array, so what reads elements that are read in its branches alone is not among them.
+    """
+    reached = _unprotected(expr)
+    elements = {(id(node.source), node.indices) for node in reached.values() if isinstance(node, Load)}
+    order, uses = postorder(expr)
+    safe: dict[int, bool] = {}
+    depth: dict[int, int] = {}
+    chosen: list[Expr] = []
+    for node in order:
+        key, parts = id(node), children(node)
+        is_known = not isinstance(node, Load) or (id(node.source), node.indices) in elements
+        safe[key] = is_known and all(safe[id(part)] for part in parts)
+        depth[key] = 1 + max((depth[id(part)] for part in parts), default=0)
+        worth = uses[key] > 1 or depth[key] > MAX_DEPTH
+        if parts and node is not expr and worth and (safe[key] or key in reached):
+            chosen.append(node)
+            depth[key] = 0
+    return tuple(chosen)
+
+
+def _unprotected(expr: Expr) -> dict[int, Expr]:
+    """By identity, the nodes that are not in a branch of a Select on indices alone."""
+    found: dict[int, Expr] = {}
+    stack = [expr]
+    while stack:
+        node = stack.pop()
+        if id(node) not in found:
+            found[id(node)] = node
+            stack.extend(evaluated(node))
+    return found
+
+
+def evaluated(expr: Expr) -> tuple[Expr, ...]:
+    """The direct operands that may be evaluated wherever the node is: not branches that indices choose."""
+    return unconditional(expr) if isinstance(expr, SelectExpr) and _is_on_indices(expr) else children(expr)
+
+
+def _is_on_indices(select: SelectExpr) -> bool:
+    """Whether a Select compares indices and sizes: its branches may read what exists there alone.
+
+    One comparison of a conjunction is enough: the bounds of `then` are checked where it holds.
+    """
+    return any(affine_names(part) is not None for part in conjuncts(select.condition))
+
+
+def written_size(expr: Expr) -> int:
+    """Number of operations and operands that are written out: what is computed once counts once."""
+    once = {id(node) for node in computed_once(expr)}
+    total = 0
+
+    def size(node: Expr, parts: tuple[int, ...]) -> int:
+        nonlocal total
+        whole = 1 + sum(parts)
+        if id(node) not in once:
+            return whole
+        total += whole
+        return 1
+
+    return fold(expr, size) + total

@@ -1,0 +1,119 @@
+"""Expressions as the user would write them."""
+
+from __future__ import annotations
+
+from polymat.lang.expr import (
+    Binary,
+    Call,
+    CastExpr,
+    Condition,
+    Const,
+    Expr,
+    Load,
+    Parameter,
+    SelectExpr,
+    Unary,
+    Variable,
+)
+from polymat.lang.traverse import condition_operands, fold
+
+_PRECEDENCE = {"+": 1, "-": 1, "*": 2, "/": 2, "//": 2, "%": 2, "neg": 3, "**": 4}
+_LOOSEST, _ATOM = 0, 5
+
+LONGEST = 4000  # characters
+
+Piece = tuple[str, int]  # text and how tightly it binds
+
+
+def expr_text(expr: Expr) -> str:
+    """Render an expression in the language's own syntax, with as few parentheses as needed."""
+    return fold(expr, _short_piece)[0]
+
+
+def _short_piece(expr: Expr, parts: tuple[Piece, ...]) -> Piece:
+    """Cut what nobody reads: a value used in many places would give a text of exponential length."""
+    text, binds = _piece(expr, parts)
+    return (text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}...", binds)
+
+
+def _piece(expr: Expr, parts: tuple[Piece, ...]) -> Piece:
+    match expr:
+        case Const(value):
+            text = repr(value)
+            return text, _LOOSEST if text.startswith("-") else _ATOM
+        case Parameter() | Variable():
+            return expr.name, _ATOM
+        case Load(source, indices):
+            return f"{source.label}({', '.join(str(i) for i in indices)})", _ATOM
+        case Unary():
+            level = _PRECEDENCE["neg"]
+            return f"-{_wrap(parts[0], level)}", level
+        case Binary("min" | "max" as op):
+            return f"{op.capitalize()}({parts[0][0]}, {parts[1][0]})", _ATOM
+        case Binary(op):
+            level = _PRECEDENCE[op]
+            left, right = _wrap(parts[0], level + (op == "**")), _wrap(parts[1], level + (op != "**"))
+            return f"{left} {op} {right}", level
+        case Call(function):
+            return f"{function.capitalize()}({parts[0][0]})", _ATOM
+        case CastExpr(_, dtype):
+            return f"Cast({dtype}, {parts[0][0]})", _ATOM
+        case SelectExpr(condition):
+            *compared, then, otherwise = (text for text, _ in parts)
+            return f"Select({_compose(condition, compared)}, {then}, {otherwise})", _ATOM
+        case _:
+            return object.__repr__(expr), _ATOM
+
+
+def _wrap(piece: Piece, level: int) -> str:
+    text, binds = piece
+    return f"({text})" if binds < level else text
+
+
+def condition_text(condition: Condition) -> str:
+    """Render a condition: `i < N & A(i) > 0`."""
+    return _compose(condition, [expr_text(operand) for operand in condition_operands(condition)])
+
+
+def _compose(condition: Condition, operands: list[str]) -> str:
+    """Consume the texts of the operands from the front, in the order of `condition_operands`."""
+    if condition.combines:
+        left = _compose(condition.left, operands)
+        return f"({left} {condition.op} {_compose(condition.right, operands)})"
+    return f"{operands.pop(0)} {condition.op} {operands.pop(0)}"
+
+
+def structure(expr: Expr) -> str:
+    """Text that two expressions share when they are built alike, types included.
+
+    Nodes are numbered, so the text is as long as there are distinct nodes, however deep or shared they are.
+    """
+    numbers: dict[str, int] = {}
+
+    def number(node: Expr, parts: tuple[int, ...]) -> int:
+        return numbers.setdefault(f"{_node_text(node)} {parts}", len(numbers))
+
+    fold(expr, number)
+    return "; ".join(numbers)
+
+
+def _node_text(expr: Expr) -> str:
+    match expr:
+        case Load(source, indices):
+            return f"{source!r}({', '.join(map(str, indices))}) {expr.dtype}"
+        case Unary(op) | Binary(op) | Call(op):
+            return f"{op} {expr.dtype}"
+        case CastExpr():
+            return f"Cast {expr.dtype}"
+        case SelectExpr(condition):
+            holes = [f"#{k}" for k in range(len(condition_operands(condition)))]
+            return f"Select {_compose(condition, holes)} {expr.dtype}"
+        case Const(value):
+            return f"{value!r} {expr.dtype}"
+        case _:
+            return repr(expr)
+
+
+# The printer needs the nodes, so it gives them their text here and not where they are defined.
+Expr.__str__ = Expr.__repr__ = expr_text  # type: ignore[method-assign,assignment]
+Condition.__str__ = Condition.__repr__ = condition_text  # type: ignore[method-assign,assignment]

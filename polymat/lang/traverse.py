@@ -1,0 +1,145 @@
+"""Walks over expressions: iterative (users write sums of thousands of terms), a shared node once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TypeAlias, TypeVar, cast
+
+from polymat.lang.expr import (
+    Binary,
+    Call,
+    CastExpr,
+    Condition,
+    Const,
+    Expr,
+    Load,
+    Parameter,
+    SelectExpr,
+    Unary,
+    Variable,
+    binary,
+    call,
+)
+from polymat.lang.types import promote
+
+T = TypeVar("T")
+# All there are: a `match` over a Node that leaves one out is an error of types.
+Node: TypeAlias = Const | Parameter | Variable | Load | Unary | Binary | Call | SelectExpr | CastExpr
+Operands = Callable[[Expr], tuple[Expr, ...]]
+
+
+def children(expr: Expr) -> tuple[Expr, ...]:
+    """The direct operands, including those of a Select's condition."""
+    match expr:
+        case Unary(_, operand) | Call(_, operand) | CastExpr(operand):
+            return (operand,)
+        case Binary(_, left, right):
+            return (left, right)
+        case SelectExpr(condition, then, otherwise):
+            return (*condition_operands(condition), then, otherwise)
+        case _:
+            return ()
+
+
+def condition_operands(condition: Condition) -> tuple[Expr, ...]:
+    """The expressions that a condition compares."""
+    if condition.combines:
+        return condition_operands(condition.left) + condition_operands(condition.right)
+    return (condition.left, condition.right)
+
+
+def conjuncts(condition: Condition) -> tuple[Condition, ...]:
+    """The conditions that all hold where the whole one does."""
+    if condition.op == "&":
+        return conjuncts(condition.left) + conjuncts(condition.right)
+    return (condition,)
+
+
+def unconditional(expr: Expr) -> tuple[Expr, ...]:
+    """The direct operands that are evaluated whatever is chosen: of a Select those of its condition alone."""
+    return condition_operands(expr.condition) if isinstance(expr, SelectExpr) else children(expr)
+
+
+def walk(expr: Expr) -> Iterator[Expr]:
+    """Every node, parents first, left to right; a node that is shared comes once."""
+    stack, seen = [expr], set()
+    while stack:
+        node = stack.pop()
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        yield node
+        stack.extend(reversed(children(node)))
+
+
+def postorder(expr: Expr, operands: Operands = children) -> tuple[list[Expr], dict[int, int]]:
+    """Every distinct node after its operands, left to right, and by identity how often it is an operand."""
+    order: list[Expr] = []
+    uses = {id(expr): 0}
+    stack = [(expr, False)]
+    entered: set[int] = set()
+    while stack:
+        node, leaving = stack.pop()
+        if leaving:
+            order.append(node)
+        elif id(node) not in entered:
+            entered.add(id(node))
+            stack.append((node, True))
+            parts = operands(node)
+            stack.extend((part, False) for part in reversed(parts))
+            for part in parts:
+                uses[id(part)] = uses.get(id(part), 0) + 1
+    return order, uses
+
+
+def fold(expr: Expr, combine: Callable[[Node, tuple[T, ...]], T], operands: Operands = children) -> T:
+    """Evaluate bottom-up: `combine(node, results of operands(node))`, once for every distinct node.
+
+    A result is dropped after its last use: it may be a large array.
+    """
+    order, waiting = postorder(expr, operands)
+    results: dict[int, T] = {}
+    for node in order:
+        parts = operands(node)
+        results[id(node)] = combine(cast(Node, node), tuple(results[id(part)] for part in parts))
+        for part in parts:
+            waiting[id(part)] -= 1
+            if not waiting[id(part)]:
+                del results[id(part)]
+    return results[id(expr)]
+
+
+def rebuild(expr: Expr, leaf: Callable[[Expr], Expr]) -> Expr:
+    """Map the leaves (Const, Parameter, Variable, Load); types are found anew."""
+
+    def remake(node: Expr, parts: tuple[Expr, ...]) -> Expr:
+        match node:
+            case Unary(op):
+                return Unary(op, parts[0], parts[0].dtype)
+            case Binary(op):
+                return binary(op, parts[0], parts[1])
+            case Call(function):
+                return call(function, parts[0])
+            case CastExpr(_, dtype):
+                return CastExpr(parts[0], dtype)
+            case SelectExpr(condition):
+                *compared, then, otherwise = parts
+                remade = _with_operands(condition, iter(compared))
+                return SelectExpr(remade, then, otherwise, promote(then.dtype, otherwise.dtype))
+            case _:
+                return leaf(node)
+
+    return fold(expr, remake)
+
+
+def rebuild_condition(condition: Condition, leaf: Callable[[Expr], Expr]) -> Condition:
+    """Map the leaves of a condition's expressions."""
+    return _with_operands(condition, (rebuild(operand, leaf) for operand in condition_operands(condition)))
+
+
+def _with_operands(condition: Condition, operands: Iterator[Expr]) -> Condition:
+    if condition.combines:
+        left = _with_operands(condition.left, operands)
+        return Condition(left, condition.op, _with_operands(condition.right, operands))
+    first = next(operands)
+    return Condition(first, condition.op, next(operands))

@@ -1,0 +1,141 @@
+"""Element types and NumPy's promotion rules over them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from polymat.errors import DtypeError, Location
+
+
+@dataclass(frozen=True, slots=True)
+class ScalarType:
+    """An element type: `name` in the language, `c` in C, `dtype` in NumPy, `suffix` in helper names.
+
+    A weak type is that of a Python literal: it adapts to what it meets (NumPy's NEP 50).
+    """
+
+    name: str
+    c: str
+    dtype: str
+    suffix: str
+    kind: str
+    weak: bool = False
+
+    def __repr__(self) -> str:
+        return self.name
+
+    @property
+    def size(self) -> int:
+        """Bytes of one element."""
+        return np.dtype(self.dtype).itemsize
+
+
+Int = ScalarType("Int", "int32_t", "int32", "i32", "i")
+Long = ScalarType("Long", "int64_t", "int64", "i64", "i")
+Short = ScalarType("Short", "int16_t", "int16", "i16", "i")
+UChar = ScalarType("UChar", "uint8_t", "uint8", "u8", "u")
+UInt = ScalarType("UInt", "uint32_t", "uint32", "u32", "u")
+Float = ScalarType("Float", "float", "float32", "f32", "f")
+Double = ScalarType("Double", "double", "float64", "f64", "f")
+ComplexFloat = ScalarType("ComplexFloat", "float _Complex", "complex64", "c64", "c")
+Complex = ScalarType("Complex", "double _Complex", "complex128", "c128", "c")
+
+ALL_TYPES = (Int, Long, Short, UChar, UInt, Float, Double, ComplexFloat, Complex)
+_BY_DTYPE = {t.dtype: t for t in ALL_TYPES}
+
+WEAK_INT = ScalarType("int literal", "int64_t", "int64", "i64", "i", weak=True)
+WEAK_FLOAT = ScalarType("float literal", "double", "float64", "f64", "f", weak=True)
+WEAK_COMPLEX = ScalarType("complex literal", "double _Complex", "complex128", "c128", "c", weak=True)
+_WEAK_ORDER = (WEAK_INT, WEAK_FLOAT, WEAK_COMPLEX)
+
+
+def type_of_dtype(dtype: object) -> ScalarType:
+    """Return the language's type for a NumPy dtype."""
+    found = _BY_DTYPE.get(np.dtype(dtype).name)  # type: ignore[call-overload]
+    if found is None:
+        raise DtypeError(f"no element type for NumPy dtype {dtype}")
+    return found
+
+
+def check_type(dtype: object, what: str, at: Location | None) -> ScalarType:
+    """Return `dtype` if it is one of the language's element types."""
+    if isinstance(dtype, ScalarType) and not dtype.weak:
+        return dtype
+    names = ", ".join(t.name for t in ALL_TYPES)
+    raise DtypeError(f"{what} needs an element type, got {dtype!r}", at=at, hint=f"one of {names}")
+
+
+def promote(left: ScalarType, right: ScalarType) -> ScalarType:
+    """Type of `left + right` by NumPy's rules."""
+    if left == right:
+        return left
+    if left.weak and right.weak:
+        return max(left, right, key=_WEAK_ORDER.index)
+    if left.weak:
+        left, right = right, left
+    if right.weak:
+        return _with_literal(left, right.kind)
+    return _BY_DTYPE[np.result_type(np.dtype(left.dtype), np.dtype(right.dtype)).name]
+
+
+def _with_literal(dtype: ScalarType, kind: str) -> ScalarType:
+    """Type of an array and a Python literal: the array's, unless the literal is of a higher kind."""
+    if kind == "i" or dtype.kind == "c" or kind == dtype.kind:
+        return dtype
+    if kind == "f":
+        return Double
+    return ComplexFloat if dtype == Float else Complex
+
+
+def quotient_type(left: ScalarType, right: ScalarType) -> ScalarType:
+    """Type of `left / right`: integers divide to Double as in NumPy."""
+    common = promote(left, right)
+    if common.kind in "iu":
+        return WEAK_FLOAT if common.weak else Double
+    return common
+
+
+def floating(dtype: ScalarType) -> ScalarType:
+    """Type of a mathematical function of `dtype`: 8- and 16-bit integers give Float, others Double."""
+    if dtype.kind in "fc":
+        return dtype
+    if dtype.weak:
+        return WEAK_FLOAT
+    return Float if dtype.size <= 2 else Double
+
+
+def real_part(dtype: ScalarType) -> ScalarType:
+    """Type of the modulus or a component of a value of `dtype`."""
+    if dtype.kind != "c":
+        return dtype
+    if dtype.weak:
+        return WEAK_FLOAT
+    return Float if dtype == ComplexFloat else Double
+
+
+_REAL_ONLY = frozenset({"floor", "ceil", "sign"})
+_SAME_TYPE = frozenset({"floor", "ceil", "sign", "conj"})
+_TO_REAL = frozenset({"abs", "real", "imag"})
+
+
+def call_type(function: str, dtype: ScalarType) -> ScalarType | None:
+    """Type of a mathematical function of a value of `dtype`; None where it has no meaning."""
+    if dtype.kind == "c" and function in _REAL_ONLY:
+        return None
+    if function in _SAME_TYPE:
+        return dtype
+    return real_part(dtype) if function in _TO_REAL else floating(dtype)
+
+
+def index_type(declared: ScalarType) -> ScalarType:
+    """Type in expressions of an index or a parameter: integers count in 64 bits and do not wrap."""
+    return Long if declared.kind in "iu" else declared
+
+
+def can_store(value: ScalarType, target: ScalarType) -> bool:
+    """Say whether a value may be stored without `Cast`: NumPy's same-kind rule."""
+    if value.weak:
+        return "ifc".index(value.kind) <= "ifc".index(target.kind.replace("u", "i"))
+    return bool(np.can_cast(np.dtype(value.dtype), np.dtype(target.dtype), "same_kind"))

@@ -1,0 +1,81 @@
+"""NumPy's functions on polymat's operands: a NumPy scalar on the left works, the rest is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from polymat.errors import LangError, caller_location
+
+_REFLECTED = {
+    "add": "__radd__",
+    "subtract": "__rsub__",
+    "multiply": "__rmul__",
+    "divide": "__rtruediv__",
+    "true_divide": "__rtruediv__",
+    "floor_divide": "__rfloordiv__",
+    "remainder": "__rmod__",
+    "power": "__rpow__",
+    "matmul": "__rmatmul__",
+    "less": "__gt__",
+    "less_equal": "__ge__",
+    "greater": "__lt__",
+    "greater_equal": "__le__",
+    "equal": "__eq__",
+    "not_equal": "__ne__",
+}
+_OPERATORS = {
+    "add": "+",
+    "subtract": "-",
+    "multiply": "*",
+    "divide": "/",
+    "true_divide": "/",
+    "floor_divide": "//",
+    "remainder": "%",
+    "power": "**",
+    "matmul": "@",
+}
+_FUNCTIONS = {
+    "arcsin": "Asin",
+    "arccos": "Acos",
+    "arctan": "Atan",
+    "absolute": "Abs",
+    "fabs": "Abs",
+    "conjugate": "Conj",
+    "maximum": "Max",
+    "fmax": "Max",
+    "minimum": "Min",
+    "fmin": "Min",
+    "float_power": "Pow",
+    "negative": "-",
+}
+_FUNCTIONS |= {
+    name: name.capitalize()
+    for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh", "exp", "log", "sqrt", "floor", "ceil", "sign")
+}
+
+
+def apply_ufunc(
+    operand: Any, ufunc: Any, method: str, inputs: tuple[Any, ...], written: Callable[[object], str]
+) -> Any:
+    """Let `operand` compute `scalar op operand`; refuse all else, with the function that polymat has."""
+    name = ufunc.__name__
+    if method == "__call__" and len(inputs) == 2 and inputs[1] is operand and inputs[0] is not operand:
+        reflected = getattr(operand, _REFLECTED.get(name, ""), None)
+        if reflected is not None:
+            return reflected(inputs[0])
+    called = name if method == "__call__" else f"{name}.{method}"
+    arguments = [f"{written(value):.60}" for value in inputs]
+    raise LangError(
+        f"np.{called} is not defined on polymat's expressions, got {', '.join(arguments)}",
+        at=caller_location(),
+        hint=_instead(name, arguments),
+    )
+
+
+def _instead(name: str, arguments: list[str]) -> str:
+    if name in _OPERATORS:
+        return f"write {f' {_OPERATORS[name]} '.join(arguments)} in a definition"
+    if name in _FUNCTIONS:
+        return f"write {_FUNCTIONS[name]}({', '.join(arguments)}) in a definition"
+    return "write it with polymat's own functions, in a definition"

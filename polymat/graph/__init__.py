@@ -1,0 +1,1 @@
+"""The checked pipeline: stages, their graph, its simplification and its interpreter."""

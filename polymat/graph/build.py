@@ -1,0 +1,188 @@
+"""From the user's outputs to a pipeline."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from polymat.errors import CycleError, LangError, NameClashError, UndefinedError, caller_location
+from polymat.graph.arguments import argument_order, checked_constraints, checked_flag, fixed_sizes
+from polymat.graph.naming import check_call_names, check_clashes, name_sources
+from polymat.graph.pipeline import Pipeline
+from polymat.graph.stage import InputArray, ScalarInput
+from polymat.graph.translate import Translation
+from polymat.lang.affine import Affine
+from polymat.lang.expr import Condition, Expr, Load, Parameter
+from polymat.lang.function import CaseEntry, Function, Input, size_parameters
+from polymat.lang.reduction import ReduceEntry, Reduction
+from polymat.lang.sharing import written_size
+from polymat.lang.traverse import condition_operands, walk
+from polymat.poly.domain import Domain
+
+MAX_OPERATIONS = 50_000
+
+
+def build(
+    outputs: Sequence[Function],
+    *,
+    inputs: Sequence[Input | Parameter] | None = None,
+    sizes: Mapping[Parameter, int] | None = None,
+    constraints: Sequence[Condition] = (),
+    trim: bool = False,
+) -> Pipeline:
+    """Collect everything the outputs need into frozen stages; `verify` checks the result."""
+    functions, used = reachable(outputs)
+    for function in functions:
+        _check_size(function)
+    fixed = fixed_sizes(sizes, "sizes")
+    constraints = checked_constraints(constraints)
+    order = argument_order(inputs, used)
+    arrays = [item for item in order if isinstance(item, Input)]
+    parameters = _parameters(functions, [*used, *arrays], constraints)
+    names = name_sources(outputs, functions, arrays)
+    check_clashes(names, [*arrays, *functions], [*parameters.values()])
+    check_call_names(arrays, [*parameters.values()])
+    domain_names = _domain_parameters(functions, arrays, constraints)
+    size_names = [n for n in parameters if n in domain_names and n not in fixed]
+    scalars = [p for p in parameters.values() if p.name not in domain_names and p.name not in fixed]
+    scalars += [
+        i for i in order if isinstance(i, Parameter) and i not in scalars and i.name not in domain_names
+    ]
+    translation = Translation(names, tuple(size_names), fixed)
+    stages = tuple(translation.stage(function) for function in functions)
+    input_arrays = tuple(translation.input_array(array) for array in arrays)
+    checked = tuple(translation.constraint(c) for c in constraints)
+    context = _context(size_names, input_arrays, [form for form, _ in checked])
+    if context.is_empty():
+        texts = ", ".join(text for _, text in checked)
+        raise LangError(f"no sizes meet all constraints: {texts}", at=caller_location())
+    return Pipeline(
+        inputs=input_arrays,
+        sizes=tuple(ScalarInput(n, parameters[n].declared) for n in size_names),
+        scalars=tuple(ScalarInput(p.name, p.declared) for p in scalars),
+        stages=stages,
+        outputs=tuple(names[id(f)] for f in outputs),
+        order=tuple(names[id(i)] if isinstance(i, Input) else i.name for i in order),
+        context=context,
+        constraints=checked,
+        trim=checked_flag(trim, "trim"),
+    )
+
+
+def reachable(outputs: Sequence[Function]) -> tuple[list[Function], list[Input]]:
+    """Functions that the outputs need, producers first, and inputs in order of first use."""
+    done: dict[int, Function] = {}
+    inputs: dict[int, Input] = {}
+    path: dict[int, Function] = {}
+    stack: list[tuple[Input | Function, bool]] = [(output, False) for output in reversed(outputs)]
+    while stack:
+        source, leaving = stack.pop()
+        if isinstance(source, Input):
+            inputs.setdefault(id(source), source)
+        elif leaving:
+            done[id(source)] = path.pop(id(source))
+        elif id(source) in path:
+            raise _cycle(list(path.values()), source)
+        elif id(source) not in done:
+            path[id(source)] = source
+            stack.append((source, True))
+            stack.extend((s, False) for s in reversed(_reads(source)) if s is not source)
+    return list(done.values()), list(inputs.values())
+
+
+def _cycle(path: list[Function], again: Function) -> CycleError:
+    cycle = [*path[[id(f) for f in path].index(id(again)) :], again]
+    return CycleError(
+        f"these functions need each other: {' -> '.join(f.label for f in cycle)}",
+        at=again.at,
+        hint="a recurrence is one function that reads itself at earlier points",
+    )
+
+
+def _check_size(function: Function) -> None:
+    """Refuse what would be written out as more C than a compiler can take."""
+    size = sum(written_size(value) for value in _values(function))
+    if size > MAX_OPERATIONS:
+        raise LangError(
+            f"the definition of {function.label} is too large: written out it has {size} operations",
+            at=function.defined_at,
+            hint=f"at most {MAX_OPERATIONS}; give parts of it names, as functions of their own",
+        )
+
+
+def _values(function: Function) -> list[Expr]:
+    entries = [e.value if isinstance(e, CaseEntry) else e for e in function.defn]
+    values = [e.value if isinstance(e, ReduceEntry) else e for e in entries]
+    if isinstance(function, Reduction) and function.init is not None:
+        values.append(function.init)  # after the operands, so that arguments come in the user's order
+    return [*values, function.default] if function.default is not None else values
+
+
+def _reads(function: Function) -> list[Input | Function]:
+    if not function.is_defined:
+        raise UndefinedError(
+            f"{function.label} is used but was never given a definition",
+            at=function.at,
+            hint=f"{function.label}.defn = [...]",
+        )
+    found = [node.source for value in _values(function) for node in walk(value) if isinstance(node, Load)]
+    return list({id(source): source for source in found}.values())
+
+
+def _conditions(function: Function) -> list[Condition]:
+    return [e.condition for e in function.defn if isinstance(e, CaseEntry)]
+
+
+def _nodes(function: Function) -> list[Expr]:
+    roots = _values(function) + [o for c in _conditions(function) for o in condition_operands(c)]
+    return [node for root in roots for node in walk(root)]
+
+
+def _parameters(
+    functions: Sequence[Function], arrays: Sequence[Input], constraints: Sequence[Condition]
+) -> dict[str, Parameter]:
+    """Every parameter that occurs, by name, in order of first use."""
+    found: list[Parameter] = [p for array in arrays for p in array.sizes]
+    for function in functions:
+        found += [p for interval in function.intervals for p in interval.sizes]
+        if isinstance(function, Reduction):
+            found += [p for interval in function.reduction_intervals for p in interval.sizes]
+        for node in _nodes(function):
+            found += node.sizes if isinstance(node, Load) else []
+            found += [node] if isinstance(node, Parameter) else []
+    found += [
+        n for c in constraints for o in condition_operands(c) for n in walk(o) if isinstance(n, Parameter)
+    ]
+    by_name: dict[str, Parameter] = {}
+    for parameter in found:
+        known = by_name.setdefault(parameter.name, parameter)
+        if known != parameter:
+            raise NameClashError(
+                f"two parameters are named {known.name}: {known.declared} and {parameter.declared}",
+                at=parameter.at,
+            )
+    return by_name
+
+
+def _domain_parameters(
+    functions: Sequence[Function], arrays: Sequence[Input], constraints: Sequence[Condition]
+) -> set[str]:
+    """Names of the parameters that shapes, domains, indices or case conditions depend on."""
+    found: list[Parameter] = [p for array in arrays for p in array.sizes]
+    for function in functions:
+        intervals = function.intervals
+        if isinstance(function, Reduction):
+            intervals += function.reduction_intervals
+        found += [p for interval in intervals for p in interval.sizes]
+        found += [p for node in _nodes(function) if isinstance(node, Load) for p in node.sizes]
+        found += [p for c in _conditions(function) for p in size_parameters(*condition_operands(c))]
+    found += [p for c in constraints for p in size_parameters(*condition_operands(c))]
+    return {p.name for p in found if p.dtype.kind in "iu"}
+
+
+def _context(
+    size_names: Sequence[str], arrays: Sequence[InputArray], constraints: Sequence[Affine]
+) -> Domain:
+    """Parameter values that can occur: sizes and extents are not negative, constraints hold."""
+    forms = [Affine.name(n) for n in size_names]
+    forms += [extent for array in arrays for extent in array.extents]
+    return Domain.box(size_names, (), ()).at_least_zero([*forms, *constraints])

@@ -1,0 +1,161 @@
+"""Values of expressions at many points at once, in plain NumPy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from polymat.errors import unreachable
+from polymat.lang.expr import (
+    Binary,
+    Call,
+    CastExpr,
+    Condition,
+    Const,
+    Expr,
+    Load,
+    Parameter,
+    SelectExpr,
+    Unary,
+    Variable,
+)
+from polymat.lang.sharing import evaluated
+from polymat.lang.traverse import Node, condition_operands, fold
+from polymat.lang.types import ScalarType, promote
+
+Points = Mapping[str, Any]
+Values = np.ndarray[Any, Any]
+
+_CALLS: dict[str, Any] = {
+    "abs": np.abs,
+    "floor": np.floor,
+    "ceil": np.ceil,
+    "sign": np.sign,
+    "conj": np.conjugate,
+    "real": np.real,
+    "imag": np.imag,
+    "asin": np.arcsin,
+    "acos": np.arccos,
+    "atan": np.arctan,
+}
+_BINARY: dict[str, Any] = {
+    "+": np.add,
+    "-": np.subtract,
+    "*": np.multiply,
+    "/": np.divide,
+    "//": np.floor_divide,
+    "%": np.remainder,
+    "**": np.power,
+    "min": np.minimum,
+    "max": np.maximum,
+}
+_COMPARE: dict[str, Any] = {
+    "<": np.less,
+    "<=": np.less_equal,
+    ">": np.greater,
+    ">=": np.greater_equal,
+    "==": np.equal,
+    "!=": np.not_equal,
+}
+
+
+class Evaluator:
+    """Evaluates expressions over arrays of points; `arrays` and `origins` say where stages are stored."""
+
+    def __init__(
+        self, arrays: Mapping[str, Values], origins: Mapping[str, tuple[int, ...]], params: Mapping[str, Any]
+    ) -> None:
+        self.arrays = arrays
+        self.origins = origins
+        self.params = params
+
+    def value(self, expr: Expr, points: Points, count: int) -> Values:
+        """The values at `count` points, in the expression's type."""
+        return fold(expr, partial(self._node, points, count), evaluated)
+
+    def _node(self, points: Points, count: int, expr: Node, parts: tuple[Values, ...]) -> Values:
+        match expr:
+            case Const(value):
+                return np.full(count, value, dtype=expr.dtype.dtype)
+            case Parameter():
+                return np.full(count, self.params[expr.name], dtype=expr.dtype.dtype)
+            case Variable():
+                known = points[expr.name] if expr.name in points else np.full(count, self.params[expr.name])
+                return np.asarray(known).astype(expr.dtype.dtype)
+            case Load(source, indices):
+                return self._load(source.name, indices, points, count)
+            case Unary():
+                return np.asarray(np.negative(parts[0]))
+            case Binary("**", _, Const(0.5)) if expr.dtype.kind == "f":
+                return np.asarray(np.sqrt(parts[0].astype(expr.dtype.dtype, copy=False)))
+            case Binary(op):
+                return _binary(op, expr.dtype, *parts)
+            case Call(function):
+                return _call(function, expr.dtype, parts[0])
+            case CastExpr(_, dtype):
+                return parts[0].astype(dtype.dtype)
+            case SelectExpr():
+                values = iter(parts)
+                mask = _mask(expr.condition, values)
+                branches = [value.astype(expr.dtype.dtype, copy=False) for value in values]
+                return np.where(mask, *branches) if branches else self._select(expr, mask, points, count)
+            case _:
+                unreachable(expr)
+
+    def _load(self, name: str, indices: Any, points: Points, count: int) -> Values:
+        """Elements of an array."""
+        array = self.arrays[name]
+        known = {**self.params, **points}
+        where = tuple(
+            np.broadcast_to(form.evaluate(known) - origin, (count,))
+            for form, origin in zip(indices, self.origins.get(name, (0,) * array.ndim), strict=True)
+        )
+        return array[where] if where else np.full(count, array[()])
+
+    def _select(self, expr: SelectExpr, mask: Values, points: Points, count: int) -> Values:
+        """Each branch at its own points alone: elsewhere it may read outside an array."""
+        result = np.empty(count, dtype=expr.dtype.dtype)
+        for chosen, branch in ((mask, expr.then), (~mask, expr.otherwise)):
+            some = int(chosen.sum())
+            if some:
+                inside = {name: values[chosen] for name, values in points.items()}
+                result[chosen] = self.value(branch, inside, some)
+        return result
+
+    def holds(self, condition: Condition, points: Points, count: int) -> Values:
+        """A mask: where the condition is true."""
+        operands = condition_operands(condition)
+        return _mask(condition, (self.value(operand, points, count) for operand in operands))
+
+
+def _binary(op: str, dtype: ScalarType, left: Values, right: Values) -> Values:
+    first, second = (side.astype(dtype.dtype, copy=False) for side in (left, right))
+    if op == "**" and dtype.kind == "i":
+        second = np.where(second < 0, 0, second)
+    with np.errstate(all="ignore"):
+        return np.asarray(_BINARY[op](first, second)).astype(dtype.dtype, copy=False)
+
+
+def _call(function: str, dtype: ScalarType, value: Values) -> Values:
+    if function not in ("abs", "real", "imag"):
+        value = value.astype(dtype.dtype, copy=False)
+    if function in ("floor", "ceil") and dtype.kind in "iu":
+        return value
+    with np.errstate(all="ignore"):
+        result = (_CALLS.get(function) or getattr(np, function))(value)
+    return np.asarray(result).astype(dtype.dtype, copy=False)
+
+
+def _mask(condition: Condition, operands: Iterator[Values]) -> Values:
+    """Consume the values of a condition's operands, in the order of `condition_operands`."""
+    if condition.combines:
+        left, right = _mask(condition.left, operands), _mask(condition.right, operands)
+        return left & right if condition.op == "&" else left | right
+    left, right = next(operands), next(operands)
+    common = promote(condition.left.dtype, condition.right.dtype)
+    if common.kind in "fc":  # NumPy compares integers as they are; a literal takes the other side's type
+        left, right = left.astype(common.dtype, copy=False), right.astype(common.dtype, copy=False)
+    return np.asarray(_COMPARE[condition.op](left, right))

@@ -1,0 +1,137 @@
+"""Substitute point-wise stages into their readers."""
+
+from __future__ import annotations
+
+from polymat.graph.accesses import loads_with_domains
+from polymat.graph.pipeline import Pipeline
+from polymat.graph.simplify import map_expressions
+from polymat.graph.stage import Stage
+from polymat.lang.affine import Affine, FloorDiv
+from polymat.lang.expr import Call, CastExpr, Const, Expr, Load, Parameter, Variable, binary
+from polymat.lang.indices import index_variable
+from polymat.lang.traverse import children, fold, rebuild, walk
+from polymat.lang.types import Long
+from polymat.poly.access import Access
+
+CHEAP_OPERATIONS = 8
+CHEAP_READS = 3
+MOST_NODES = 400  # of an expression that inlining makes: deeper ones are hard on the C compiler
+
+
+def inline_pointwise(pipeline: Pipeline) -> Pipeline:
+    """Substitute each point-wise stage whose values are used at most once, plain copies and cheap updates.
+
+    A cheap update reads one array of its own rank and otherwise only smaller ones (A + u v^T): computing it
+    again moves no more data than reading it back, and it need not be stored.
+
+    before:  t(i) = a(i) + 1;  y(i) = 2 * t(i)
+    after:   y(i) = 2 * (a(i) + 1)
+    """
+    stages = {stage.name: stage for stage in pipeline.stages}
+    # Producers come first, so what is substituted into a reader reads nothing that is still to be looked at.
+    readers: dict[str, list[str]] = {name: [] for name in stages}
+    for stage in pipeline.stages:
+        for source in dict.fromkeys(load.source.name for load in stage.loads()):
+            readers.get(source, []).append(stage.name)
+    for name in [stage.name for stage in pipeline.stages if stage.name not in pipeline.outputs]:
+        producer, reading = stages[name], [stages[reader] for reader in readers[name]]
+        if _is_pointwise(producer) and _may_inline(producer, reading):
+            stages.update((reader.name, substitute(reader, producer)) for reader in reading)
+            del stages[name]
+    return pipeline.with_stages(tuple(stages.values()))
+
+
+def _is_pointwise(stage: Stage) -> bool:
+    return not stage.is_reduction and len(stage.parts) == 1 and not stage.reads_itself
+
+
+def _is_copy(stage: Stage) -> bool:
+    expr = stage.parts[0].expr
+    while isinstance(expr, CastExpr):
+        expr = expr.operand
+    return isinstance(expr, Load | Const | Parameter)
+
+
+def _nodes(stage: Stage) -> int:
+    """Distinct nodes of all right-hand sides."""
+    return sum(1 for _, expr in stage.expressions() for _ in walk(expr))
+
+
+def _may_inline(producer: Stage, readers: list[Stage]) -> bool:
+    if _is_copy(producer):
+        return True
+    if _nodes(producer) + max((_nodes(reader) for reader in readers), default=0) > MOST_NODES:
+        return False
+    most = CHEAP_READS if _is_cheap(producer) else 1
+    if sum(_times_read(producer, reader) for reader in readers) > most:
+        return False
+    return all(access.is_injective() for reader in readers for access in _accesses(producer, reader))
+
+
+def _is_cheap(producer: Stage) -> bool:
+    """Whether computing it again costs a few operations and no further pass over memory."""
+    nodes = list(walk(producer.parts[0].expr))
+    if any(isinstance(node, Call) for node in nodes) or len(producer.dims) < 2:
+        return False
+    loads = [node for node in nodes if isinstance(node, Load)]
+    rank = len(producer.dims)
+    whole = [load for load in loads if len({n for form in load.indices for n in form.names()}) >= rank]
+    operations = len([node for node in nodes if children(node)])
+    return len(whole) <= 1 and operations <= CHEAP_OPERATIONS
+
+
+def _times_read(producer: Stage, reader: Stage) -> int:
+    """How often the reader's expressions, with everything shared written out, load the producer."""
+
+    def times(node: Expr, parts: tuple[int, ...]) -> int:
+        return sum(parts) + (isinstance(node, Load) and node.source.name == producer.name)
+
+    return sum(fold(expr, times) for _, expr in reader.expressions())
+
+
+def _accesses(producer: Stage, reader: Stage) -> list[Access]:
+    return [
+        Access.of(where, load.indices)
+        for domain, expr in reader.expressions()
+        for where, load in loads_with_domains(domain, expr)
+        if load.source.name == producer.name
+    ]
+
+
+def substitute(reader: Stage, producer: Stage) -> Stage:
+    """Replace the reader's loads of the producer by the producer's expression."""
+
+    def leaf(node: Expr) -> Expr:
+        if isinstance(node, Load) and node.source.name == producer.name:
+            return _value_at(producer, node.indices)
+        return node
+
+    return map_expressions(reader, lambda expr: rebuild(expr, leaf))
+
+
+def _value_at(producer: Stage, indices: tuple[Affine, ...]) -> Expr:
+    values = dict(zip(producer.dims, indices, strict=True))
+
+    def leaf(node: Expr) -> Expr:
+        match node:
+            case Load(source, inner):
+                return Load(source, tuple(form.substitute(values) for form in inner), node.dtype, node.at)
+            case Variable():
+                return CastExpr(affine_value(values[node.name]), node.dtype)
+            case _:
+                return node
+
+    expr = rebuild(producer.parts[0].expr, leaf)
+    return expr if expr.dtype == producer.dtype else CastExpr(expr, producer.dtype)
+
+
+def affine_value(form: Affine) -> Expr:
+    """An affine form as an expression of type Long."""
+    total: Expr = Const(form.const, Long)
+    for atom, coefficient in form.terms:
+        if isinstance(atom, FloorDiv):
+            value = binary("//", affine_value(atom.numerator), Const(atom.divisor, Long))
+        else:
+            value = index_variable(atom, Long)
+        total = binary("+", total, binary("*", Const(coefficient, Long), value))
+    return total

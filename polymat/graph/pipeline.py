@@ -1,0 +1,72 @@
+"""The pipeline: a checked, immutable DAG of stages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from polymat.graph.stage import InputArray, ScalarInput, Stage
+from polymat.lang.affine import Affine
+from polymat.poly.domain import Domain
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+
+@dataclass(frozen=True, eq=False)
+class Pipeline:
+    """Stages in an order in which they can run, and what they are called with.
+
+    sizes: the integers that domains depend on; scalars: the other run-time parameters.
+    order: the positional arguments by name.  context: what is known of the sizes.
+    constraints: forms over the sizes that must be >= 0, each with a text, checked at every call.
+    trim: outputs hold lo..hi of each dimension instead of 0..hi.
+    """
+
+    inputs: tuple[InputArray, ...]
+    sizes: tuple[ScalarInput, ...]
+    scalars: tuple[ScalarInput, ...]
+    stages: tuple[Stage, ...]
+    outputs: tuple[str, ...]
+    order: tuple[str, ...]
+    context: Domain
+    constraints: tuple[tuple[Affine, str], ...] = ()
+    trim: bool = False
+
+    def stage(self, name: str) -> Stage:
+        """The stage of that name."""
+        return self._by_name[name]
+
+    @cached_property
+    def _by_name(self) -> Mapping[str, Stage]:
+        return {stage.name: stage for stage in self.stages}
+
+    def with_stages(self, stages: tuple[Stage, ...]) -> Pipeline:
+        """The same pipeline with other stages, or itself when they are the same."""
+        same = len(stages) == len(self.stages) and all(
+            new is old for new, old in zip(stages, self.stages, strict=True)
+        )
+        return self if same else replace(self, stages=stages)
+
+    def graph(self) -> nx.DiGraph[str]:
+        """Producer -> consumer edges between inputs and stages; recurrences are not edges."""
+        import networkx as nx  # takes longer to import than the rest of polymat
+
+        graph: nx.DiGraph[str] = nx.DiGraph()
+        graph.add_nodes_from(array.name for array in self.inputs)
+        for stage in self.stages:
+            graph.add_node(stage.name)
+            for load in stage.loads():
+                if load.source.name != stage.name:
+                    graph.add_edge(load.source.name, stage.name)
+        return graph
+
+    def __str__(self) -> str:
+        lines = [f"inputs  {', '.join(f'{a.name}{list(map(str, a.extents))}' for a in self.inputs)}"]
+        for stage in self.stages:
+            kind = f"reduction {stage.op.name}" if stage.op else "function"
+            mark = " -> output" if stage.name in self.outputs else ""
+            lines.append(f"{kind}  {stage.name}: {stage.dtype} on {stage.domain}{mark}")
+        return "\n".join(lines)

@@ -1,0 +1,44 @@
+"""The integer points of interval bounds, as arrays: independent of isl, for the interpreter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from polymat.graph.evaluate import Points
+from polymat.graph.stage import Bounds
+
+CHUNK = 1 << 20
+
+
+def enumerate_points(
+    dims: Sequence[str], bounds: Bounds, params: Mapping[str, int]
+) -> Iterator[tuple[Points, int]]:
+    """The points in lexicographic order, in chunks of about a million."""
+    yield from _extend({}, 1, 0, dims, bounds, params)
+
+
+def _extend(
+    points: Points, count: int, level: int, dims: Sequence[str], bounds: Bounds, params: Mapping[str, int]
+) -> Iterator[tuple[Points, int]]:
+    if level == len(dims):
+        if count:
+            yield points, count
+        return
+    known = {**params, **points}
+    low = np.broadcast_to(np.asarray(bounds[level][0].evaluate(known), dtype=np.int64), (count,))
+    high = np.broadcast_to(np.asarray(bounds[level][1].evaluate(known), dtype=np.int64), (count,))
+    lengths = np.maximum(high - low + 1, 0)
+    total = int(lengths.sum())
+    if total > CHUNK and count > 1:
+        half = count // 2
+        for part in (slice(0, half), slice(half, count)):
+            some = {name: values[part] for name, values in points.items()}
+            yield from _extend(some, len(range(*part.indices(count))), level, dims, bounds, params)
+        return
+    starts = np.cumsum(lengths) - lengths
+    values = np.arange(total) - np.repeat(starts, lengths) + np.repeat(low, lengths)
+    longer = {name: np.repeat(old, lengths) for name, old in points.items()}
+    longer[dims[level]] = values
+    yield from _extend(longer, total, level + 1, dims, bounds, params)

@@ -1,0 +1,50 @@
+"""The statements of a stage that reads itself, for the search of an order."""
+
+from __future__ import annotations
+
+from polymat.graph.accesses import reads_of
+from polymat.graph.stage import Accumulation, Stage
+from polymat.lang.affine import Affine
+from polymat.poly.access import Access
+from polymat.poly.domain import Domain
+from polymat.poly.order import Statement
+from polymat.poly.text import affine_text, encode
+
+
+def recurrence_statements(stage: Stage, context: Domain) -> tuple[Statement, ...]:
+    """One statement a part (tags 0, 1, ...), then one an accumulation."""
+    inner = max((len(a.reduced_dims) for a in stage.accumulations), default=0)
+    statements: list[Statement] = []
+    own = tuple(encode(d) for d in stage.dims)
+    for part in stage.parts:
+        where = part.domain.assume(context)
+        statements.append(
+            Statement(
+                tag=len(statements),
+                domain=where,
+                writes=Access.of(where, [Affine.name(d) for d in stage.dims]),
+                reads=reads_of(where, part.expr, stage.name),
+                phase=0,
+                lexicographic=(*own, "0", *["0"] * inner),
+            )
+        )
+    for accumulation in stage.accumulations:
+        where = accumulation.domain.assume(context)
+        statements.append(
+            Statement(
+                tag=len(statements),
+                domain=where,
+                writes=Access.of(where, accumulation.target),
+                reads=reads_of(where, accumulation.expr, stage.name),
+                phase=1,
+                lexicographic=_lexicographic(accumulation, inner, len(statements)),
+            )
+        )
+    return tuple(statements)
+
+
+def _lexicographic(accumulation: Accumulation, inner: int, tag: int) -> tuple[str, ...]:
+    """The element first, then the statement, then the reduced dimensions."""
+    outer = tuple(affine_text(form) for form in accumulation.target)
+    reduced = [encode(d) for d in accumulation.reduced_dims]
+    return (*outer, str(tag), *reduced, *["0"] * (inner - len(reduced)))

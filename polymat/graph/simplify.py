@@ -1,0 +1,102 @@
+"""Common stages computed once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from polymat.graph.pipeline import Pipeline
+from polymat.graph.stage import Accumulation, Part, Ref, Stage
+from polymat.lang.affine import Affine
+from polymat.lang.expr import Expr, Load, Variable
+from polymat.lang.indices import index_variable
+from polymat.lang.text import structure
+from polymat.lang.traverse import rebuild
+
+ITSELF = "(itself)"  # no stage can have this name
+
+
+def share_common_stages(pipeline: Pipeline) -> Pipeline:
+    """Merge stages with the same definition; outputs stay, each has its own array.
+
+    before:  t(i) = a(i) + 1;  u(j) = a(j) + 1;  y(i) = t(i) * u(i)
+    after:   t(i) = a(i) + 1;  y(i) = t(i) * t(i)
+    """
+    first: dict[str, str] = {}
+    instead: dict[str, str] = {}
+    kept: list[Stage] = []
+    for stage in pipeline.stages:
+        renamed = redirect(stage, instead)
+        key = stage_key(renamed)
+        if key in first and stage.name not in pipeline.outputs:
+            instead[stage.name] = first[key]
+        else:
+            first.setdefault(key, stage.name)
+            kept.append(renamed)
+    return pipeline.with_stages(tuple(kept))
+
+
+def redirect(stage: Stage, instead: dict[str, str]) -> Stage:
+    """Let a stage read other stages; the stage itself when none of its loads changes."""
+    if not any(load.source.name in instead for load in stage.loads()):
+        return stage
+
+    def leaf(node: Expr) -> Expr:
+        if isinstance(node, Load) and node.source.name in instead:
+            ref = Ref(instead[node.source.name], node.dtype, is_input=False)
+            return Load(ref, node.indices, node.dtype, node.at)
+        return node
+
+    return map_expressions(stage, lambda expr: rebuild(expr, leaf))
+
+
+def map_expressions(stage: Stage, change: Callable[[Expr], Expr]) -> Stage:
+    """Apply a function to every right-hand side."""
+    parts = tuple(replace(part, expr=change(part.expr)) for part in stage.parts)
+    accumulations = tuple(replace(a, expr=change(a.expr)) for a in stage.accumulations)
+    return replace(stage, parts=parts, accumulations=accumulations)
+
+
+def stage_key(stage: Stage) -> str:
+    """Text that is equal for stages with equal definitions, whatever they and their indices are called."""
+    parts = [_part_key(stage, part) for part in stage.parts]
+    accumulations = [_accumulation_key(stage, a) for a in stage.accumulations]
+    domain = stage.domain.renamed(_canonical(stage.dims)).key
+    return repr((stage.dtype, str(stage.op), domain, parts, accumulations))
+
+
+def _canonical(dims: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(f"0d{k}" for k in range(len(dims)))
+
+
+def _renaming(dims: tuple[str, ...]) -> dict[str, Affine]:
+    return {d: Affine.name(c) for d, c in zip(dims, _canonical(dims), strict=True)}
+
+
+def _key_text(stage: Stage, expr: Expr, dims: tuple[str, ...]) -> str:
+    """The structure of an expression under canonical names of its dimensions and of the stage itself."""
+    names = _renaming(dims)
+
+    def leaf(node: Expr) -> Expr:
+        match node:
+            case Variable(name=name, dtype=dtype) if name in names:
+                return index_variable(str(names[name]), dtype)
+            case Load(source, indices, dtype):
+                ref = replace(source, name=ITSELF) if source.name == stage.name else source
+                return Load(ref, tuple(form.substitute(names) for form in indices), dtype)
+            case _:
+                return node
+
+    return structure(rebuild(expr, leaf))
+
+
+def _part_key(stage: Stage, part: Part) -> tuple[str, str, bool]:
+    domain = part.domain.renamed(_canonical(stage.dims)).key
+    return (domain, _key_text(stage, part.expr, stage.dims), part.fills)
+
+
+def _accumulation_key(stage: Stage, accumulation: Accumulation) -> tuple[str, str, str]:
+    names = _renaming(accumulation.dims)
+    target = ", ".join(str(form.substitute(names)) for form in accumulation.target)
+    domain = accumulation.domain.renamed(_canonical(accumulation.dims)).key
+    return (domain, target, _key_text(stage, accumulation.expr, accumulation.dims))

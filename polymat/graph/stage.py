@@ -1,0 +1,178 @@
+"""Stages: what `build` makes of the user's functions, frozen and with exact domains."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from polymat.errors import InternalError, Location
+from polymat.lang.affine import Affine, extremes
+from polymat.lang.expr import Condition, Expr, Load
+from polymat.lang.reduction import Op
+from polymat.lang.traverse import walk
+from polymat.lang.types import ScalarType
+from polymat.poly.domain import Domain
+
+Bounds = tuple[tuple[Affine, Affine], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Ref:
+    """What a load reads in a pipeline: an input or a stage, by name."""
+
+    name: str
+    dtype: ScalarType
+    is_input: bool
+
+    @property
+    def label(self) -> str:
+        """Name for messages."""
+        return self.name
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Part:
+    """`stage(dims) = expr` on `domain`.
+
+    `condition` is the user's own (None: everywhere); `fills` marks the default, which holds where no other
+    part does.
+    """
+
+    domain: Domain
+    condition: Condition | None
+    expr: Expr
+    at: Location | None
+    fills: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Accumulation:
+    """`stage(target) op= expr` on `domain`, whose dimensions and bounds are its own."""
+
+    dims: tuple[str, ...]
+    bounds: Bounds
+    domain: Domain
+    condition: Condition | None
+    target: tuple[Affine, ...]
+    expr: Expr
+    at: Location | None
+
+    @property
+    def is_aligned(self) -> bool:
+        """Whether the target's indices are distinct dimensions of the accumulation."""
+        own = [Affine.name(dim) for dim in self.dims]
+        return len(set(self.target)) == len(self.target) and all(form in own for form in self.target)
+
+    @property
+    def reduced_dims(self) -> tuple[str, ...]:
+        """The dimensions that the target does not use."""
+        used = {n for form in self.target for n in form.names()}
+        return tuple(d for d in self.dims if d not in used)
+
+    @cached_property
+    def box(self) -> Bounds:
+        """Smallest and largest index per dimension as forms over the sizes."""
+        return _bounding_box(self.dims, self.bounds)
+
+
+@dataclass(frozen=True, eq=False)
+class Stage:
+    """One function of the pipeline; what follows from its fields is found once, and asked for very often.
+
+    parts: its definition; for a reduction the start values.
+    op, accumulations: of a reduction, else None and empty.
+    bounds: the user's intervals; `domain` the same as an exact set.
+    """
+
+    name: str
+    dtype: ScalarType
+    dims: tuple[str, ...]
+    bounds: Bounds
+    domain: Domain
+    parts: tuple[Part, ...]
+    op: Op | None
+    accumulations: tuple[Accumulation, ...]
+    at: Location | None
+
+    @property
+    def ref(self) -> Ref:
+        """How others read it."""
+        return Ref(self.name, self.dtype, is_input=False)
+
+    @property
+    def is_reduction(self) -> bool:
+        """Whether it accumulates."""
+        return self.op is not None
+
+    @property
+    def operation(self) -> Op:
+        """The operation of a reduction."""
+        if self.op is None:
+            raise InternalError(f"bug in polymat: {self.name} is no reduction")
+        return self.op
+
+    @cached_property
+    def box(self) -> Bounds:
+        """Smallest and largest index per dimension as forms over the sizes."""
+        return _bounding_box(self.dims, self.bounds)
+
+    @property
+    def extents(self) -> tuple[Affine, ...]:
+        """Extents of its array: largest index plus one."""
+        return tuple(high + 1 for _, high in self.box)
+
+    def expressions(self) -> Iterator[tuple[Domain, Expr]]:
+        """Every right-hand side with the domain it runs on."""
+        for part in self.parts:
+            yield part.domain, part.expr
+        for accumulation in self.accumulations:
+            yield accumulation.domain, accumulation.expr
+
+    def loads(self) -> Iterator[Load]:
+        """Every load of every right-hand side."""
+        return iter(self._loads)
+
+    @cached_property
+    def _loads(self) -> tuple[Load, ...]:
+        return tuple(n for _, expr in self.expressions() for n in walk(expr) if isinstance(n, Load))
+
+    @cached_property
+    def reads_itself(self) -> bool:
+        """Whether it is a recurrence."""
+        return any(load.source.name == self.name for load in self.loads())
+
+
+def _bounding_box(dims: tuple[str, ...], bounds: Bounds) -> Bounds:
+    known: dict[str, tuple[Affine, Affine]] = {}
+    for dim, (lo, hi) in zip(dims, bounds, strict=True):
+        known[dim] = (extremes(lo, known)[0], extremes(hi, known)[1])
+    return tuple(known[d] for d in dims)
+
+
+@dataclass(frozen=True, slots=True)
+class InputArray:
+    """An array given at call time."""
+
+    name: str
+    dtype: ScalarType
+    extents: tuple[Affine, ...]
+    at: Location | None = None
+
+    @property
+    def ref(self) -> Ref:
+        """How stages read it."""
+        return Ref(self.name, self.dtype, is_input=True)
+
+
+@dataclass(frozen=True, slots=True)
+class ScalarInput:
+    """A run-time scalar, or a size when domains depend on it."""
+
+    name: str
+    dtype: ScalarType
+
+
+def constants(values: Mapping[str, int]) -> dict[str, Affine]:
+    """Fixed sizes as forms, for substitution."""
+    return {name: Affine((), value) for name, value in values.items()}

@@ -1,0 +1,114 @@
+"""Recurrences unfolded to their elements: who waits for whom, and in which waves they can run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from polymat.graph.evaluate import Evaluator, Points, Values
+from polymat.lang.expr import Condition, Expr, Load, SelectExpr
+from polymat.lang.indices import affine_names
+from polymat.lang.traverse import children, condition_operands, conjuncts
+
+Edges = tuple[Values, Values]
+
+
+def self_reads(
+    name: str,
+    expr: Expr,
+    evaluator: Evaluator,
+    points: Points,
+    count: int,
+    written: Values,
+    shape: tuple[int, ...],
+    origin: tuple[int, ...],
+) -> Edges:
+    """(element read, element written) for every read of array `name`; Selects on indices narrow them."""
+    sources, targets = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    for load, chosen in _loads(expr, evaluator, points, count):
+        if load.source.name != name:
+            continue
+        some = {n: v[chosen] for n, v in points.items()}
+        known = {**evaluator.params, **some}
+        flat = np.zeros(chosen.size, np.int64)
+        for form, low, extent in zip(load.indices, origin, shape, strict=True):
+            flat = flat * extent + (form.evaluate(known) - low)
+        sources.append(flat)
+        targets.append(written[chosen])
+    return np.concatenate(sources), np.concatenate(targets)
+
+
+def _loads(expr: Expr, evaluator: Evaluator, points: Points, count: int) -> Iterator[tuple[Load, Values]]:
+    """Every load and the points at which it is evaluated, of one and the same load once for each choice."""
+    stack = [(expr, np.arange(count))]
+    seen: dict[tuple[int, int], Values] = {}  # with the choices, so that their identities stay distinct
+    while stack:
+        node, chosen = stack.pop()
+        if (id(node), id(chosen)) in seen:
+            continue
+        seen[id(node), id(chosen)] = chosen
+        if isinstance(node, Load):
+            yield node, chosen
+        elif isinstance(node, SelectExpr):
+            then, otherwise = _branches(node.condition, evaluator, points, chosen)
+            stack += [(node.otherwise, otherwise), (node.then, then)]
+            stack += [(operand, chosen) for operand in reversed(condition_operands(node.condition))]
+        else:
+            stack += [(part, chosen) for part in reversed(children(node))]
+
+
+def _branches(
+    condition: Condition, evaluator: Evaluator, points: Points, chosen: Values
+) -> tuple[Values, Values]:
+    """Where a Select's branches may be evaluated: affine parts of a conjunction narrow the first of them."""
+
+    def holds(part: Condition, where: Values) -> Values:
+        return evaluator.holds(part, {n: v[where] for n, v in points.items()}, where.size)
+
+    if affine_names(condition) is not None:
+        mask = holds(condition, chosen)
+        return chosen[mask], chosen[~mask]
+    then = chosen
+    for part in conjuncts(condition):
+        if affine_names(part) is not None:
+            then = then[holds(part, then)]
+    return then, chosen
+
+
+def element_order(written: Sequence[Values], edges: Sequence[Edges], size: int) -> list[list[Values]] | None:
+    """Waves of instances, per item, such that every element read is complete; None for a cycle.
+
+    written[k][p] is the element that point p of item k writes; edges[k] pairs read and written elements.
+    """
+    source = np.concatenate([e[0] for e in edges])
+    target = np.concatenate([e[1] for e in edges])
+    waiting = np.bincount(target, minlength=size)
+    by_source = np.argsort(source, kind="stable")
+    first = np.searchsorted(source[by_source], np.arange(size + 1))
+    by_element = [np.argsort(w, kind="stable") for w in written]
+    firsts = [np.searchsorted(w[s], np.arange(size + 1)) for w, s in zip(written, by_element, strict=True)]
+    exists = np.zeros(size, bool)
+    for elements in written:
+        exists[elements] = True
+    # elements nobody writes are complete from the start
+    absent = np.flatnonzero(~exists)
+    waiting -= np.bincount(target[by_source[_ranges(first, absent)]], minlength=size)
+    ready = np.flatnonzero(exists & (waiting == 0))
+    waves, finished = [], 0
+    while ready.size:
+        waves.append([s[_ranges(f, ready)] for s, f in zip(by_element, firsts, strict=True)])
+        finished += ready.size
+        freed = target[by_source[_ranges(first, ready)]]
+        np.subtract.at(waiting, freed, 1)
+        candidates = np.unique(freed)
+        ready = candidates[waiting[candidates] == 0]
+    return waves if finished == int(exists.sum()) else None
+
+
+def _ranges(first: Values, elements: Values) -> Values:
+    """All positions first[e] .. first[e + 1] - 1 of the given elements."""
+    start, length = first[elements], first[elements + 1] - first[elements]
+    total = int(length.sum())
+    offsets = np.cumsum(length) - length
+    return np.asarray(np.arange(total) - np.repeat(offsets, length) + np.repeat(start, length))

@@ -1,0 +1,168 @@
+"""What must hold of a pipeline: accesses in bounds, every point defined once, recurrences orderable."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from polymat.errors import BoundsError, CoverageError, CycleError, Location, ShapeError
+from polymat.graph.accesses import loads_with_domains
+from polymat.graph.pipeline import Pipeline
+from polymat.graph.recurrence import recurrence_statements
+from polymat.graph.stage import Bounds, Part, Stage
+from polymat.lang.affine import Affine
+from polymat.lang.expr import Load
+from polymat.lang.function import MAX_RANK
+from polymat.poly.access import Access
+from polymat.poly.domain import Domain
+from polymat.poly.order import Circle, find_order
+
+_PARAMETERS = re.compile(r"^\[[^]]*\] -> ")
+
+
+def verify(pipeline: Pipeline) -> Pipeline:
+    """Return the pipeline if it is sound, else raise the error that says where it is not."""
+    readable = {
+        array.name: Domain.box(
+            pipeline.context.params,
+            [f"d{k}" for k in range(len(array.extents))],
+            [(Affine(), extent - 1) for extent in array.extents],
+        )
+        for array in pipeline.inputs
+    }
+    bounds: dict[str, Bounds] = {
+        array.name: tuple((Affine(), extent - 1) for extent in array.extents) for array in pipeline.inputs
+    }
+    readable.update((stage.name, stage.domain) for stage in pipeline.stages)
+    bounds.update((stage.name, stage.bounds) for stage in pipeline.stages)
+    for stage in pipeline.stages:
+        _check_coverage(stage, pipeline.context)
+        for domain, expr in stage.expressions():
+            for where, load in loads_with_domains(domain, expr):
+                name = load.source.name
+                _check_load(stage, where.assume(pipeline.context), load, readable[name], bounds[name])
+        for accumulation in stage.accumulations:
+            where = accumulation.domain.assume(pipeline.context)
+            _check_target(stage, where, accumulation.target, accumulation.at)
+        if stage.name in pipeline.outputs:
+            _check_output(stage, pipeline.context)
+        if stage.reads_itself:
+            _check_order(stage, pipeline.context)
+    return pipeline
+
+
+def _point_text(example: dict[str, int], names: Sequence[str]) -> str:
+    return ", ".join(f"{name} = {example[name]}" for name in names if name in example)
+
+
+def _shown(indices: Sequence[Affine]) -> str:
+    return ", ".join(str(form) for form in indices)
+
+
+def _indices_text(domain: Domain, bounds: Bounds) -> str:
+    """`has indices 0..N-1` for a rectangle, isl's text for any other shape."""
+    sides = [side for pair in bounds for side in pair]
+    simple = bounds and all(set(side.names()) <= set(domain.params) for side in sides)
+    if simple and Domain.box(domain.params, domain.dims, bounds).equals(domain):
+        return "has indices " + ", ".join(f"{low}..{high}".replace(" ", "") for low, high in bounds)
+    return f"is defined on {_PARAMETERS.sub('', str(domain))}"
+
+
+def _check_load(stage: Stage, where: Domain, load: Load, target: Domain, bounds: Bounds) -> None:
+    outside = Access.of(where, load.indices).outside(target)
+    example = outside.example()
+    if example is None:
+        return
+    name = load.source.name
+    element = ", ".join(str(form.evaluate(example)) for form in load.indices)
+    sizes = [n for n in where.params if n in example]
+    raise BoundsError(
+        f"{stage.name} reads {name}({_shown(load.indices)}) outside {name}: "
+        f"at {_point_text(example, where.dims)}{' with ' if sizes else ''}{_point_text(example, sizes)} "
+        f"this is {name}({element}), "
+        f"and {name} {_indices_text(target, bounds)}",
+        at=load.at,
+        hint="narrow the interval, put the access under a Case or Select, or give constraints= on the sizes",
+    )
+
+
+def _check_target(stage: Stage, where: Domain, target: tuple[Affine, ...], at: Location | None) -> None:
+    example = Access.of(where, target).outside(stage.domain).example()
+    if example is None:
+        return
+    element = ", ".join(str(form.evaluate(example)) for form in target)
+    raise BoundsError(
+        f"{stage.name} accumulates into {stage.name}({_shown(target)}) outside its domain: at "
+        f"{_point_text(example, (*where.dims, *where.params))} this is {stage.name}({element}), "
+        f"and {stage.name} {_indices_text(stage.domain, stage.bounds)}",
+        at=at,
+    )
+
+
+def _check_output(stage: Stage, context: Domain) -> None:
+    if len(stage.dims) > MAX_RANK:
+        raise ShapeError(
+            f"the output {stage.name} has {len(stage.dims)} dimensions, an array has at most {MAX_RANK}",
+            at=stage.at,
+        )
+    for dim, (low, _) in zip(stage.dims, stage.bounds, strict=True):
+        negative = stage.domain.assume(context).at_least_zero([-Affine.name(dim) - 1]).example()
+        if negative is not None:
+            raise BoundsError(
+                f"the output {stage.name} has the negative lower bound {low} for {dim}: "
+                f"{_point_text(negative, (*stage.dims, *context.params))}",
+                at=stage.at,
+                hint="the array of an output starts at index 0; shift the domain",
+            )
+
+
+def _check_coverage(stage: Stage, context: Domain) -> None:
+    if len(stage.parts) == 1 and stage.parts[0].condition is None and not stage.parts[0].fills:
+        return
+    seen: list[Part] = []
+    for part in stage.parts:
+        here = part.domain.assume(context)
+        for other in seen:
+            twice = here.intersect(other.domain).example()
+            if twice is not None:
+                raise CoverageError(
+                    f"two cases of {stage.name} define the point {_point_text(twice, stage.dims)}"
+                    f"{_with_sizes(twice, context)}",
+                    at=part.at,
+                    hint=f"the other case is at {other.at}",
+                )
+        seen.append(part)
+    rest = stage.domain.assume(context)
+    for part in stage.parts:
+        rest = rest.subtract(part.domain)
+    never = rest.example()
+    if never is not None:
+        raise CoverageError(
+            f"no case of {stage.name} defines the point {_point_text(never, stage.dims)}"
+            f"{_with_sizes(never, context)}",
+            at=stage.at,
+            hint="add a Case, or give the function a default=",
+        )
+
+
+def _with_sizes(example: dict[str, int], context: Domain) -> str:
+    text = _point_text(example, context.params)
+    return f" (with {text})" if text else ""
+
+
+def _check_order(stage: Stage, context: Domain) -> None:
+    found = find_order(recurrence_statements(stage, context), context)
+    if not isinstance(found, Circle):
+        return
+    if found.example is None:
+        raise CycleError(
+            f"{stage.name} reads itself in a way for which no affine order of its points exists",
+            at=stage.at,
+            hint="it may read points that come earlier in some order only",
+        )
+    raise CycleError(
+        f"{stage.name} needs its own value: the point {_point_text(found.example, stage.dims)}"
+        f"{_with_sizes(found.example, context)} depends on itself",
+        at=stage.at,
+        hint="it may read points that come earlier in some order only",
+    )

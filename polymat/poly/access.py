@@ -1,0 +1,48 @@
+"""Accesses: which element of an array each point of a domain touches."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import islpy as isl
+
+from polymat.lang.affine import Affine
+from polymat.poly.domain import Domain
+from polymat.poly.text import affine_text, space_text, tuple_text
+
+
+@dataclass(frozen=True, eq=False)
+class Access:
+    """A map from the points of a domain to array elements.  Equality is identity."""
+
+    domain: Domain
+    map: isl.Map
+
+    @staticmethod
+    def of(domain: Domain, indices: Sequence[Affine]) -> Access:
+        """The access `array(indices)` at every point of a domain."""
+        image = "[" + ", ".join(affine_text(form) for form in indices) + "]"
+        whole = isl.Map(space_text(domain.params, f"{tuple_text(domain.dims)} -> {image}"))
+        return Access(domain, whole.intersect_domain(domain.set))
+
+    def image(self) -> isl.Set:
+        """The elements touched."""
+        return self.map.range()
+
+    def outside(self, target: Domain) -> Domain:
+        """The points that touch an element which is not in `target`."""
+        bad = self.map.subtract_range(target.set)
+        return Domain(self.domain.params, self.domain.dims, bad.domain())
+
+    def is_injective(self) -> bool:
+        """Whether no element is touched by two points."""
+        return bool(self.map.is_injective())
+
+    def is_subset(self, other: Access) -> bool:
+        """Whether every (point, element) pair is also in `other`."""
+        return bool(self.map.is_subset(other.map))
+
+    def same_element_pairs(self, other: Access) -> isl.Map:
+        """Pairs of points (one of this domain, one of the other's) that touch the same element."""
+        return self.map.apply_range(other.map.reverse())

@@ -1,0 +1,190 @@
+"""Loop nests from schedules: isl's AST, as a small tree of our own with decoded names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+import islpy as isl
+
+from polymat.poly.domain import Domain
+from polymat.poly.text import decode, encode
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """An integer constant."""
+
+    value: int
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A parameter or loop iterator."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """`op` of its operands: + - * min max floordiv div mod neg <= < >= > == and or select."""
+
+    op: str
+    operands: tuple[LoopExpr, ...]
+
+
+LoopExpr = Number | Name | Operation
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """for (iterator = start; condition; iterator += step) body; `depth` is the schedule dimension."""
+
+    iterator: str
+    depth: int
+    start: LoopExpr
+    condition: LoopExpr
+    step: LoopExpr
+    body: tuple[Nest, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """if (condition) then else otherwise."""
+
+    condition: LoopExpr
+    then: tuple[Nest, ...]
+    otherwise: tuple[Nest, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """Run statement `tag` at the point given by an expression per dimension."""
+
+    tag: int
+    indices: tuple[LoopExpr, ...]
+
+
+Nest = Loop | Guard | Instance
+
+
+@dataclass(frozen=True, eq=False)
+class Scheduled:
+    """A statement: its domain and, per schedule dimension, an isl affine text over the domain's dims."""
+
+    tag: int
+    domain: Domain
+    schedule: tuple[str, ...]
+
+
+def tagged(domain: Domain, tag: int) -> isl.Set:
+    """The set with its statement tag as tuple name."""
+    return domain.set.set_tuple_name(f"S{tag}")
+
+
+def schedule_map(statement: Scheduled) -> isl.Map:
+    """The statement's schedule, restricted to its domain."""
+    dims = ", ".join(encode(d) for d in statement.domain.dims)
+    params = ", ".join(encode(p) for p in statement.domain.params)
+    text = f"[{params}] -> {{ S{statement.tag}[{dims}] -> [{', '.join(statement.schedule)}] }}"
+    return isl.Map(text).intersect_domain(tagged(statement.domain, statement.tag))
+
+
+def generate(
+    statements: Sequence[Scheduled], context: Domain, iterators: Sequence[str], *, separate: bool = False
+) -> tuple[Nest, ...]:
+    """The loop nest that runs the statements in the order of their schedules."""
+    union = isl.UnionMap.from_map(schedule_map(statements[0]))
+    for statement in statements[1:]:
+        union = union.union(isl.UnionMap.from_map(schedule_map(statement)))
+    return from_union_map(union, context, iterators, separate=separate)
+
+
+def from_union_map(
+    schedule: isl.UnionMap, context: Domain, iterators: Sequence[str], *, separate: bool = False
+) -> tuple[Nest, ...]:
+    """The loop nest of a union map from statement instances to a common schedule space."""
+    build = isl.AstBuild.from_context(context.set.params())
+    ids = isl.IdList.alloc(schedule.get_ctx(), len(iterators))
+    for name in iterators:
+        ids = ids.add(isl.Id(encode(name)))
+    build = build.set_iterators(ids)
+    if separate:
+        options = "{ [" + ", ".join(f"i{k}" for k in range(len(iterators))) + "] -> separate[x] }"
+        build = build.set_options(isl.UnionMap(options))
+    node = build.node_from_schedule_map(schedule)
+    return _block(node, {name: depth for depth, name in enumerate(iterators)})
+
+
+def _names(enumeration: type[Enum]) -> dict[object, str]:
+    """An isl enumeration's values by name; Python's keywords have an underscore there."""
+    return {value: name.rstrip("_") for name, value in enumeration.__members__.items()}
+
+
+_NODE_KINDS = _names(isl.ast_node_type)
+_EXPR_KINDS = _names(isl.ast_expr_type)
+_OP_KINDS = _names(isl.ast_expr_op_type)
+
+
+def _block(node: isl.AstNode, depths: dict[str, int]) -> tuple[Nest, ...]:
+    kind = _NODE_KINDS[node.get_type()]
+    if kind == "block":
+        children = node.block_get_children()
+        return tuple(n for k in range(children.n_ast_node()) for n in _block(children.get_at(k), depths))
+    if kind == "for":
+        return _loop(node, depths)
+    if kind == "if":
+        otherwise = _block(node.if_get_else_node(), depths) if node.if_has_else_node() else ()
+        return (Guard(loop_expr(node.if_get_cond()), _block(node.if_get_then_node(), depths), otherwise),)
+    call = node.user_get_expr()
+    tag = int(call.get_op_arg(0).get_id().get_name()[1:])
+    return (Instance(tag, tuple(loop_expr(call.get_op_arg(k)) for k in range(1, call.get_op_n_arg()))),)
+
+
+def _loop(node: isl.AstNode, depths: dict[str, int]) -> tuple[Nest, ...]:
+    name = decode(node.for_get_iterator().get_id().get_name())
+    start = loop_expr(node.for_get_init())
+    body = _block(node.for_get_body(), depths)
+    if node.for_is_degenerate():
+        return (Loop(name, depths[name], start, Operation("==", (Name(name), start)), Number(0), body),)
+    return (
+        Loop(name, depths[name], start, loop_expr(node.for_get_cond()), loop_expr(node.for_get_inc()), body),
+    )
+
+
+_OPS = {
+    "add": "+",
+    "sub": "-",
+    "mul": "*",
+    "min": "min",
+    "max": "max",
+    "minus": "neg",
+    "div": "div",
+    "fdiv_q": "floordiv",
+    "pdiv_q": "div",
+    "pdiv_r": "mod",
+    "zdiv_r": "mod",
+    "le": "<=",
+    "lt": "<",
+    "ge": ">=",
+    "gt": ">",
+    "eq": "==",
+    "and": "and",
+    "and_then": "and",
+    "or": "or",
+    "or_else": "or",
+    "select": "select",
+    "cond": "select",
+}
+
+
+def loop_expr(expr: isl.AstExpr) -> LoopExpr:
+    """Our tree for an isl AST expression."""
+    kind = _EXPR_KINDS[expr.get_type()]
+    if kind == "int":
+        return Number(int(expr.get_val().to_python()))
+    if kind == "id":
+        return Name(decode(expr.get_id().get_name()))
+    operands = tuple(loop_expr(expr.get_op_arg(k)) for k in range(expr.get_op_n_arg()))
+    return Operation(_OPS[_OP_KINDS[expr.get_op_type()]], operands)

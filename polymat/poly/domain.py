@@ -1,0 +1,170 @@
+"""Domains: exact sets of integer points with named dimensions and parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import islpy as isl
+
+from polymat.errors import Location
+from polymat.lang.affine import Affine
+from polymat.lang.expr import Condition
+from polymat.poly.text import affine_text, condition_text, decode, decode_text, encode, space_text, tuple_text
+
+IslError = isl.Error
+_FROM_HERE = isl.Map("{ [a] -> [b] : a <= b }")
+_UP_TO_HERE = isl.Map("{ [a] -> [b] : b <= a }")
+
+
+@dataclass(frozen=True, eq=False)
+class Domain:
+    """The points of one stage (or of the parameters alone, with no dims).  Equality is identity."""
+
+    params: tuple[str, ...]
+    dims: tuple[str, ...]
+    set: isl.Set
+
+    @staticmethod
+    def box(
+        params: Sequence[str],
+        dims: Sequence[str],
+        bounds: Sequence[tuple[Affine, Affine]],
+    ) -> Domain:
+        """lo <= dim <= hi for each dimension; bounds may use parameters and earlier dimensions."""
+        limits = [
+            f"{affine_text(lo)} <= {encode(d)} <= {affine_text(hi)}"
+            for d, (lo, hi) in zip(dims, bounds, strict=True)
+        ]
+        body = tuple_text(dims) + (" : " + " and ".join(limits) if limits else "")
+        return Domain(tuple(params), tuple(dims), isl.Set(space_text(params, body)))
+
+    def where(self, condition: Condition, at: Location | None = None) -> Domain:
+        """The points at which an affine condition holds."""
+        return self._constrain(condition_text(condition, at))
+
+    def at_least_zero(self, forms: Sequence[Affine]) -> Domain:
+        """The points at which every form is >= 0."""
+        if not forms:
+            return self
+        return self._constrain(" and ".join(f"{affine_text(form)} >= 0" for form in forms))
+
+    def with_params(self, names: Sequence[str]) -> Domain:
+        """The same set with further parameters, not constrained."""
+        params = (*self.params, *(n for n in names if n not in self.params))
+        wide = isl.Set(space_text(params, tuple_text(self.dims)))
+        return Domain(params, self.dims, self.set.align_params(wide.get_space()))
+
+    def between(self, dim: str, low: Affine, high: Affine) -> Domain:
+        """The points with low <= dim < high; the bounds may use new parameters, put last."""
+        new = [n for form in (low, high) for n in form.names() if n not in self.params]
+        params = self.params + tuple(dict.fromkeys(new))
+        body = f"{tuple_text(self.dims)} : {affine_text(low)} <= {encode(dim)} < {affine_text(high)}"
+        limit = isl.Set(space_text(params, body))
+        return Domain(params, self.dims, self.set.align_params(limit.get_space()).intersect(limit))
+
+    def moved(self, dim: str, by: int) -> Domain:
+        """The same points with `by` added to one dimension."""
+        after = [f"{encode(d)} + {by}" if d == dim else encode(d) for d in self.dims]
+        step = isl.Map(space_text(self.params, f"{tuple_text(self.dims)} -> [{', '.join(after)}]"))
+        return Domain(self.params, self.dims, self.set.apply(step))
+
+    def _constrain(self, text: str) -> Domain:
+        limit = isl.Set(space_text(self.params, f"{tuple_text(self.dims)} : {text}"))
+        return Domain(self.params, self.dims, self.set.intersect(limit))
+
+    def renamed(self, dims: Sequence[str]) -> Domain:
+        """The same points under other dimension names."""
+        result = self.set
+        for position, name in enumerate(dims):
+            result = result.set_dim_name(isl.dim_type.set, position, encode(name))
+        return Domain(self.params, tuple(dims), result)
+
+    def assume(self, context: Domain) -> Domain:
+        """Restrict to parameter values in `context`."""
+        return Domain(self.params, self.dims, self.set.intersect_params(context.set.params()))
+
+    def simplified(self, context: Domain) -> Domain:
+        """Drop the constraints that `context` implies."""
+        return Domain(self.params, self.dims, self.set.gist_params(context.set.params()).coalesce())
+
+    def union(self, other: Domain) -> Domain:
+        """The points of either."""
+        return Domain(self.params, self.dims, self.set.union(other.set))
+
+    def intersect(self, other: Domain) -> Domain:
+        """The points of both."""
+        return Domain(self.params, self.dims, self.set.intersect(other.set))
+
+    def subtract(self, other: Domain) -> Domain:
+        """The points of this one only."""
+        return Domain(self.params, self.dims, self.set.subtract(other.set).coalesce())
+
+    def is_empty(self) -> bool:
+        """Whether there is no point for any parameter values."""
+        return bool(self.set.is_empty())
+
+    def is_subset(self, other: Domain) -> bool:
+        """Whether every point is in `other`, whose dims may have other names."""
+        return bool(self.set.is_subset(other.set))
+
+    def equals(self, other: Domain) -> bool:
+        """Whether the points are the same."""
+        return bool(self.set.is_equal(other.set))
+
+    def example(self) -> dict[str, int] | None:
+        """A small point and the parameter values that it needs, by name; None when empty."""
+        if self.is_empty():
+            return None
+        flat = self.set.move_dims(isl.dim_type.set, 0, isl.dim_type.param, 0, len(self.params))
+        try:
+            point = flat.lexmin().sample_point()
+        except isl.Error:  # unbounded below
+            point = flat.sample_point()
+        names = self.params + self.dims
+        values = [point.get_coordinate_val(isl.dim_type.set, k).to_python() for k in range(len(names))]
+        return dict(zip(names, values, strict=True))
+
+    def is_box(self) -> bool:
+        """Whether the set is one rectangle, without gaps, whose sides depend on parameters only."""
+        count = len(self.dims)
+        bare = self.set.reset_tuple_id() if self.set.has_tuple_id() else self.set
+        hull = isl.Set.universe(bare.get_space())
+        for position in range(count):
+            side = bare.project_out(isl.dim_type.set, position + 1, count - position - 1)
+            side = side.project_out(isl.dim_type.set, 0, position)
+            side = side.apply(_FROM_HERE).intersect(side.apply(_UP_TO_HERE))
+            side = side.insert_dims(isl.dim_type.set, 0, position)
+            side = side.insert_dims(isl.dim_type.set, position + 1, count - position - 1)
+            hull = hull.intersect(side)
+        return bool(hull.is_subset(bare))
+
+    @property
+    def key(self) -> str:
+        """Text that is equal for textually equal sets."""
+        return str(self.set.coalesce())
+
+    def __str__(self) -> str:
+        return decode_text(str(self.set.coalesce()))
+
+
+def fix(domain: Domain, values: Mapping[str, int]) -> Domain:
+    """Fix parameters to values, for counting and for tests."""
+    result = domain.set
+    for name, value in values.items():
+        position = result.find_dim_by_name(isl.dim_type.param, encode(name))
+        if position >= 0:
+            result = result.fix_val(
+                isl.dim_type.param, position, isl.Val.int_from_si(result.get_ctx(), value)
+            )
+    return Domain(domain.params, domain.dims, result)
+
+
+def parameter_names(domain: Domain) -> list[str]:
+    """Names of the parameters that constrain the set, in order."""
+    space = domain.set
+    return [
+        decode(space.get_dim_name(isl.dim_type.param, k) or "")
+        for k in range(space.dim(isl.dim_type.param))
+        if space.involves_dims(isl.dim_type.param, k, 1)
+    ]

@@ -1,0 +1,179 @@
+"""In which order a stage that reads itself can run, and which of its loops are parallel."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import islpy as isl
+
+from polymat.poly.access import Access
+from polymat.poly.ast import Scheduled, schedule_map, tagged
+from polymat.poly.domain import Domain
+from polymat.poly.limit import limited
+
+MAX_OPERATIONS = 20_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Statement:
+    """One assignment of a stage: where it runs, the element it writes and those of the same stage it reads.
+
+    `phase` orders the statements that write one element (0: start value, 1: accumulation), `lexicographic`
+    is the user's own order of the dimensions as schedule texts.
+    """
+
+    tag: int
+    domain: Domain
+    writes: Access
+    reads: tuple[Access, ...]
+    phase: int
+    lexicographic: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Order:
+    """A legal order: a schedule for `ast.from_union_map`, and which of its dimensions are parallel."""
+
+    schedule: isl.UnionMap
+    parallel: tuple[bool, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Circle:
+    """No order exists (or none was found): an example instance that needs its own value, if there is one."""
+
+    example: dict[str, int] | None
+
+
+def find_order(statements: Sequence[Statement], context: Domain) -> Order | Circle:
+    """The user's loop order if it is legal, else one that isl's scheduler finds, else why there is none."""
+    flow = _flow(statements)
+    circle = _short_circle(flow, statements)
+    if circle is not None:
+        return circle
+    own = _union([schedule_map(Scheduled(s.tag, s.domain, s.lexicographic)) for s in statements])
+    depth = len(statements[0].lexicographic)
+    conflicts = flow.union(_accumulations(statements))
+    if _respects(own, flow):
+        return Order(own, _parallel(own, conflicts, depth))
+    found = _isl_schedule(statements, flow, context)
+    if found is None:
+        return Circle(None)
+    depth = max(m.dim(isl.dim_type.out) for m in _maps(found))
+    return Order(found, _parallel(found, conflicts, depth))
+
+
+def _tag(map_: isl.Map, source: int, target: int) -> isl.Map:
+    return map_.set_tuple_name(isl.dim_type.in_, f"S{source}").set_tuple_name(isl.dim_type.out, f"S{target}")
+
+
+def _union(maps: Sequence[isl.Map]) -> isl.UnionMap:
+    union = isl.UnionMap.from_map(maps[0])
+    for map_ in maps[1:]:
+        union = union.union(isl.UnionMap.from_map(map_))
+    return union
+
+
+def _maps(union: isl.UnionMap) -> list[isl.Map]:
+    found = union.get_map_list()
+    return [found.get_at(k) for k in range(found.n_map())]
+
+
+def _domains(statements: Sequence[Statement]) -> isl.UnionSet:
+    union = isl.UnionSet("{ }")
+    for statement in statements:
+        union = union.union(isl.UnionSet.from_set(tagged(statement.domain, statement.tag)))
+    return union
+
+
+def _flow(statements: Sequence[Statement]) -> isl.UnionMap:
+    """Pairs (writer, later): readers of an element after all its writers, accumulation after its start."""
+    found = isl.UnionMap("{ }")
+    for writer in statements:
+        for reader in statements:
+            for read in reader.reads:
+                pairs = _tag(writer.writes.same_element_pairs(read), writer.tag, reader.tag)
+                found = found.union(isl.UnionMap.from_map(pairs))
+            if writer.phase < reader.phase:
+                pairs = _tag(writer.writes.same_element_pairs(reader.writes), writer.tag, reader.tag)
+                found = found.union(isl.UnionMap.from_map(pairs))
+    return found
+
+
+def _accumulations(statements: Sequence[Statement]) -> isl.UnionMap:
+    """Pairs of accumulations into one element: in any order, but not at the same time."""
+    pairs = isl.UnionMap("{ }")
+    for first in statements:
+        for second in statements:
+            if first.phase and second.phase:
+                both = _tag(first.writes.same_element_pairs(second.writes), first.tag, second.tag)
+                pairs = pairs.union(isl.UnionMap.from_map(both))
+    return pairs
+
+
+def _short_circle(flow: isl.UnionMap, statements: Sequence[Statement]) -> Circle | None:
+    """An instance that depends on itself directly or through one other."""
+    direct = flow.intersect(_domains(statements).identity()).domain()
+    both = direct if not direct.is_empty() else flow.intersect(flow.reverse()).domain()
+    for statement in statements:
+        named = tagged(statement.domain, statement.tag)
+        space = named.get_space()
+        hit = isl.UnionSet.from_set(named).intersect(both)
+        if not hit.is_empty():
+            points = hit.extract_set(space).reset_tuple_id()
+            return Circle(Domain(statement.domain.params, statement.domain.dims, points).example())
+    return None
+
+
+def _in_schedule(schedule: isl.UnionMap, pairs: isl.UnionMap) -> list[isl.Map]:
+    return _maps(pairs.apply_domain(schedule).apply_range(schedule))
+
+
+def _respects(schedule: isl.UnionMap, flow: isl.UnionMap) -> bool:
+    """Whether every pair runs in order."""
+    for pairs in _in_schedule(schedule, flow):
+        forward = isl.Map.lex_lt(pairs.get_space().domain())
+        if not pairs.is_subset(forward):
+            return False
+    return True
+
+
+def _parallel(schedule: isl.UnionMap, conflicts: isl.UnionMap, depth: int) -> tuple[bool, ...]:
+    """Per dimension: no conflicting pair has the same outer iterations and different ones here."""
+    pairs = _in_schedule(schedule, conflicts)
+    flags = []
+    for level in range(depth):
+        carried = False
+        kept = []
+        for pair in pairs:
+            equal = pair.equate(isl.dim_type.in_, level, isl.dim_type.out, level)
+            carried = carried or not pair.subtract(equal).is_empty()
+            if not equal.is_empty():
+                kept.append(equal)
+        pairs = kept
+        flags.append(not carried)
+    return tuple(flags)
+
+
+def _isl_schedule(
+    statements: Sequence[Statement], flow: isl.UnionMap, context: Domain
+) -> isl.UnionMap | None:
+    domains = _domains(statements)
+    constraints = isl.ScheduleConstraints.on_domain(domains)
+    constraints = constraints.set_context(context.set.params())
+    constraints = constraints.set_validity(flow).set_proximity(flow).set_coincidence(flow)
+    try:
+        with limited(domains.get_ctx(), MAX_OPERATIONS):
+            schedule = constraints.compute_schedule().get_map().intersect_domain(domains)
+    except isl.Error:
+        return None
+    return schedule if _respects(schedule, flow) else None
+
+
+def accumulation_is_parallel(writes: Access, dim: str) -> bool:
+    """Whether points that differ in `dim` never accumulate into the same element."""
+    position = writes.domain.dims.index(dim)
+    pairs = writes.same_element_pairs(writes)
+    equal = pairs.equate(isl.dim_type.in_, position, isl.dim_type.out, position)
+    return bool(pairs.is_subset(equal))

@@ -1,0 +1,198 @@
+"""Which stages may share tiles, and what each of them must compute beyond its tile.
+
+Overlapped tiling as in the thesis on PolyMage's matrix extension, section 3.1 (a tile computes again what it
+needs of its neighbours, so tiles are independent), extended to reductions as in its section 4.6 (a consumer
+is placed after the last iteration of the reduction) and by private accumulation along reduced dimensions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from polymat.fusion.alignment import align
+from polymat.fusion.dag import Dag
+from polymat.fusion.joins import joinable_edges as joinable_edges
+from polymat.fusion.joins import siblings as siblings
+from polymat.fusion.joins import unfit
+from polymat.fusion.margins import Margin, Unbounded, widen
+from polymat.fusion.reads import Reads
+from polymat.graph.alignment import Alignment, Fusable, Member, Refused
+
+MAX_TILED = 4  # dimensions that are tiled at once
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tiling:
+    """Tiling a group along one of its dimensions: margins of the stages that have it, private reductions."""
+
+    dim: str
+    own: dict[str, str]
+    margins: dict[str, Margin]
+    privates: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Choices:
+    """What tiling a group is possible: each dimension that may be tiled, and why the others may not."""
+
+    stages: tuple[str, ...]
+    live_outs: tuple[str, ...]
+    alignment: Alignment
+    tilings: tuple[Tiling, ...]
+    refused: tuple[str, ...]
+
+    def along(self, dims: Sequence[str]) -> Fusable | Refused:
+        """The group tiled along dimensions of the alignment, outermost first."""
+        known = {tiling.dim: tiling for tiling in self.tilings}
+        missing = [dim for dim in dims if dim not in known]
+        if missing or not dims:
+            return Refused("; ".join(self.refused) or f"there is no dimension {', '.join(missing)} to tile")
+        chosen = [known[dim] for dim in dims]
+        for stage in self.stages:
+            if not any(stage in tiling.own for tiling in chosen):
+                why = f"{stage} has no dimension along {', '.join(dims)}: it is whole in every tile"
+                return Refused("; ".join([why, *self.alignment.conflicts]))
+        return _fusable(self, chosen)
+
+    def all(self) -> tuple[Fusable, ...]:
+        """Every tuple of dimensions that may be tiled together, in the order of the alignment."""
+        dims = [tiling.dim for tiling in self.tilings]
+        found = [
+            self.along(chosen)
+            for count in range(1, min(len(dims), MAX_TILED) + 1)
+            for chosen in combinations(dims, count)
+        ]
+        return tuple(choice for choice in found if isinstance(choice, Fusable))
+
+
+def fuse(
+    reads: Reads, dag: Dag, stages: Sequence[str], dims: Sequence[str] | None = None
+) -> Fusable | Refused:
+    """Whether stages may share tiles along `dims`, and how.
+
+    Without `dims`: along every dimension that may be tiled without private accumulation, if that reaches
+    all stages; else along the first choice of fewest dimensions that does.
+    """
+    choices = choices_of(reads, dag, stages)
+    if isinstance(choices, Refused):
+        return choices
+    if dims is not None:
+        return choices.along(dims)
+    free = choices.along([tiling.dim for tiling in choices.tilings if not tiling.privates][:MAX_TILED])
+    if isinstance(free, Fusable):
+        return free
+    every = choices.all()
+    return every[0] if every else choices.along([tiling.dim for tiling in choices.tilings][:MAX_TILED])
+
+
+def choices_of(reads: Reads, dag: Dag, stages: Sequence[str]) -> Choices | Refused:
+    """Along which dimensions stages may share tiles; refused when along none."""
+    ordered = dag.group(dag.mask(stages))
+    for name in ordered:
+        reason = unfit(reads, name)
+        if reason is not None:
+            return Refused(reason)
+    if not dag.is_convex(dag.mask(stages)):
+        return Refused(f"a stage outside {'+'.join(ordered)} needs one of them and is needed by another")
+    alignment = align(reads, ordered)
+    live = live_outs(reads, ordered)
+    tilings: list[Tiling] = []
+    refused: list[str] = list(alignment.conflicts)
+    for level in range(len(alignment.dims)):
+        found = _tiling(reads, ordered, live, alignment, level)
+        if isinstance(found, Refused):
+            refused.append(found.reason)
+        else:
+            tilings.append(found)
+    if not tilings:
+        return Refused("; ".join(refused) or f"{'+'.join(ordered)} has no dimensions")
+    return Choices(ordered, live, alignment, tuple(tilings), tuple(refused))
+
+
+def live_outs(reads: Reads, stages: Sequence[str]) -> tuple[str, ...]:
+    """The stages of a group that are outputs or read by others."""
+    inside = set(stages)
+    return tuple(
+        name
+        for name in stages
+        if name in reads.pipeline.outputs or not inside.issuperset(reads.readers.get(name, ()))
+    )
+
+
+def _tiling(
+    reads: Reads, stages: tuple[str, ...], live: tuple[str, ...], alignment: Alignment, level: int
+) -> Tiling | Refused:
+    dim = alignment.dims[level]
+    own = {name: along for name in stages if (along := alignment.along[name][level]) is not None}
+    if len({alignment.scales[name][level] for name in own}) > 1:
+        return Refused(f"along {dim} the stages have different scales: {_scales(alignment, own, level)}")
+    for name in live:
+        if name not in own:
+            return Refused(f"{name} is needed outside and has no dimension along {dim}: no tile would own it")
+    privates = tuple(name for name in own if own[name] not in reads.stages[name].dims)
+    for name in privates:
+        reason = _not_private(reads, name, own[name], dim, stages)
+        if reason is not None:
+            return Refused(reason)
+    margins = widen(reads, stages, live, own, dim)
+    if isinstance(margins, Unbounded):
+        return Refused(margins.reason)
+    return Tiling(dim, own, margins, privates)
+
+
+def _scales(alignment: Alignment, own: dict[str, str], level: int) -> str:
+    return ", ".join(f"{name} {alignment.scales[name][level]}" for name in own)
+
+
+def _not_private(reads: Reads, name: str, own: str, dim: str, stages: tuple[str, ...]) -> str | None:
+    """Why a reduction cannot be accumulated tile by tile along a reduced dimension."""
+    readers = [reader for reader in reads.readers.get(name, ()) if reader in stages]
+    if readers:
+        return f"{name} is complete only after all tiles along {dim}, and {readers[0]} reads it"
+    for accumulation in reads.stages[name].accumulations:
+        if own not in accumulation.reduced_dims:
+            return f"not every accumulation of {name} reduces over {own}"
+    return None
+
+
+def _fusable(choices: Choices, chosen: Sequence[Tiling]) -> Fusable:
+    members = []
+    privates = {name for tiling in chosen for name in tiling.privates}
+    for name in choices.stages:
+        members.append(
+            Member(
+                stage=name,
+                dims=tuple(tiling.own.get(name) for tiling in chosen),
+                margins=tuple(tiling.margins.get(name, (0, 0)) for tiling in chosen),
+                scratch=name not in choices.live_outs,
+                private=name in privates,
+            )
+        )
+    widest = tuple(
+        (max(m.margins[k][0] for m in members), max(m.margins[k][1] for m in members))
+        for k in range(len(chosen))
+    )
+    copies = tuple(m.stage for m in members if not m.scratch and set(m.margins) != {(0, 0)})
+    dims = tuple(tiling.dim for tiling in chosen)
+    reasons = tuple(text for member in members for text in _reasons(member, dims, member.stage in copies))
+    return Fusable(dims, tuple(members), widest, choices.live_outs, copies, reasons)
+
+
+def _reasons(member: Member, dims: tuple[str, ...], copied: bool) -> list[str]:
+    found = []
+    for dim, own, (before, behind) in zip(dims, member.dims, member.margins, strict=True):
+        if own is None:
+            found.append(f"{member.stage} has no dimension along {dim}: each tile along it computes it again")
+        elif (before, behind) != (0, 0):
+            found.append(
+                f"{member.stage} is computed from {before} before to {behind} behind each tile along {dim}"
+            )
+    if member.private:
+        found.append(f"{member.stage} is summed up over tiles: every thread has a copy of its own")
+    if copied:
+        found.append(
+            f"{member.stage} is needed outside and overlaps: a tile keeps a copy and writes what it owns"
+        )
+    return found

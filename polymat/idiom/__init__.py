@@ -1,0 +1,1 @@
+"""Recognition of BLAS and FFT idioms."""

@@ -1,0 +1,1 @@
+"""Loop order, tile sizes and predicted time of a group."""

@@ -1,0 +1,213 @@
+"""Predicted seconds of a group: the larger of its arithmetic and of its data movement, plus fixed costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from polymat.graph.pipeline import Pipeline
+from polymat.graph.stage import Accumulation, InputArray, Part, Stage
+from polymat.lang.affine import Affine
+from polymat.lang.expr import Call
+from polymat.lang.traverse import children, walk
+from polymat.machine.model import MEMORY, Machine
+from polymat.tilesize.planner import extent, tile_bytes
+from polymat.tilesize.schedule import LoopPlan, Member, Plan, TilePlan
+
+CALL_OPERATIONS = 20.0  # operations that a sine or an exponential is worth
+SPLIT_ROWS = 0.05  # what it costs to read rows in pieces: hardware prefetch starts anew with each
+NO_BLOCK = 2.5  # times slower: sums that are not computed several rows at a time
+OVERLAP_LOSS = 0.3  # of the shorter one of arithmetic and data movement that the longer one does not hide
+VECTOR_SHARE = 0.25  # of the peak that compiler-vectorised loops reach
+
+
+def plan_seconds(
+    pipeline: Pipeline,
+    plan: Plan,
+    machine: Machine,
+    estimates: Mapping[str, int],
+    threads: int,
+    level: int,
+) -> float:
+    """Predicted seconds of one group's plan; `level` is where the pipeline's arrays live between groups."""
+    stages = [pipeline.stage(name) for name in plan.group.stages]
+    members = {m.stage: m for m in plan.members} if isinstance(plan, TilePlan) else {}
+    repeats = _tile_counts(plan, {s.name: s for s in stages}, estimates)
+    arithmetic = sum(
+        stage_operations(s, estimates)
+        * redundancy(members.get(s.name), plan, repeats)
+        * _slowdown(plan if isinstance(plan, LoopPlan) else plan.loops[s.name])
+        for s in stages
+    )
+    peak = machine.peak_flops(max(s.dtype.size for s in stages), threads) * VECTOR_SHARE
+    fits = _tile_fits(pipeline, plan, stages, machine, estimates)
+    scratch = {m.stage for m in members.values() if m.scratch} if fits else set()
+    moved = traffic(pipeline, stages, scratch, estimates, again=not fits)
+    copies = sum(
+        threads * array_bytes(s, estimates) for s in stages if s.name in members and members[s.name].private
+    )
+    serial = isinstance(plan, LoopPlan) and plan.parallel is None
+    used = 1 if serial else threads
+    speed = machine.bandwidth(level, used) / (1.0 + SPLIT_ROWS * _split_rows(plan))
+    computing, moving = arithmetic / peak, (moved + copies) / speed
+    hidden = OVERLAP_LOSS * min(computing, moving)
+    return max(computing, moving) + hidden + machine.region_seconds
+
+
+def _slowdown(loops: LoopPlan) -> float:
+    """Sums without a block of rows wait for their loads or for the addition before."""
+    return NO_BLOCK if loops.kind in ("reduce", "row") and loops.unroll == 1 else 1.0
+
+
+def _split_rows(plan: Plan) -> int:
+    """Tiled dimensions that cut contiguous rows into pieces."""
+    if not isinstance(plan, TilePlan):
+        return 0
+    vectors = {(stage, loops.vector) for stage, loops in plan.loops.items() if len(loops.order) > 1}
+    return sum(
+        any((m.stage, m.dims[level]) in vectors for m in plan.members) for level in range(len(plan.dims))
+    )
+
+
+def _tile_fits(
+    pipeline: Pipeline,
+    plan: Plan,
+    stages: Sequence[Stage],
+    machine: Machine,
+    estimates: Mapping[str, int],
+) -> bool:
+    """Whether what one tile reads and writes stays in the second-level cache."""
+    if not isinstance(plan, TilePlan):
+        return True
+    by_name = {stage.name: stage for stage in stages}
+    total = tile_bytes(by_name, plan.members, plan.sizes, estimates)
+    inputs = {array.name: array for array in pipeline.inputs}
+    pieces: dict[str, float] = {}
+    for member in plan.members:
+        stage = by_name[member.stage]
+        for load in stage.loads():
+            name = load.source.name
+            if name in by_name:
+                continue
+            whole = _input_bytes(inputs[name], estimates) if name in inputs else 0.0
+            whole = whole or array_bytes(pipeline.stage(name), estimates)
+            used = {n for form in load.indices for n in form.names()}
+            for level, dim in enumerate(member.dims):
+                if dim is not None and own_name_in(stage, dim, used):
+                    whole *= min(1.0, plan.sizes[level] / max(1.0, _length(stage, dim, estimates)))
+            pieces[name] = max(pieces.get(name, 0.0), whole)
+    return total + sum(pieces.values()) <= machine.l2_bytes
+
+
+def own_name_in(stage: Stage, dim: str, used: set[str]) -> bool:
+    """Whether a dimension of a stage occurs among names, also under an accumulation's own name for it."""
+    if dim in used:
+        return True
+    targets = [a.target[stage.dims.index(dim)] for a in stage.accumulations] if dim in stage.dims else []
+    return any(used.intersection(target.names()) for target in targets)
+
+
+def stage_operations(stage: Stage, estimates: Mapping[str, int]) -> float:
+    """Scalar operations of a stage at the estimates."""
+    items: list[Part | Accumulation] = [*stage.parts, *stage.accumulations]
+    total = 0.0
+    for item in items:
+        box = item.box if isinstance(item, Accumulation) else stage.box
+        nodes = list(walk(item.expr))
+        calls = sum(isinstance(node, Call) for node in nodes)
+        each = 1 + CALL_OPERATIONS * calls + sum(1 for node in nodes if children(node))
+        total += each * points(box, estimates)
+    return total
+
+
+def points(box: Iterable[tuple[Affine, Affine]], estimates: Mapping[str, int]) -> float:
+    """Points of a box at the estimates."""
+    count = 1.0
+    for low, high in box:
+        count *= extent(high - low + 1, estimates)
+    return count
+
+
+def redundancy(member: Member | None, plan: Plan, repeats: Sequence[float]) -> float:
+    """How often a point is computed, on average: more than once in the margins of overlapped tiles.
+
+    A stage without a dimension along a tiled one is computed by each of its `repeats` tiles.
+    """
+    if member is None or not isinstance(plan, TilePlan):
+        return 1.0
+    factor = 1.0
+    for level, (size, (before, behind)) in enumerate(zip(plan.sizes, member.margins, strict=True)):
+        own = member.dims[level] is not None
+        factor *= (size + before + behind) / size if own else repeats[level]
+    return factor
+
+
+def _tile_counts(plan: Plan, stages: Mapping[str, Stage], estimates: Mapping[str, int]) -> list[float]:
+    """How many tiles there are along each tiled dimension."""
+    if not isinstance(plan, TilePlan):
+        return []
+    counts = []
+    for level, size in enumerate(plan.sizes):
+        lengths = [
+            _length(stages[m.stage], dim, estimates)
+            for m in plan.members
+            if (dim := m.dims[level]) is not None
+        ]
+        counts.append(max(1.0, max(lengths, default=1.0) / size))
+    return counts
+
+
+def _length(stage: Stage, dim: str, estimates: Mapping[str, int]) -> float:
+    """Extent of a dimension of a stage, one of the result or a reduced one."""
+    items: list[Stage | Accumulation] = [stage, *stage.accumulations]
+    for item in items:
+        if dim in item.dims:
+            low, high = item.box[item.dims.index(dim)]
+            return extent(high - low + 1, estimates)
+    return 1.0
+
+
+def traffic(
+    pipeline: Pipeline,
+    stages: Sequence[Stage],
+    scratch: set[str],
+    estimates: Mapping[str, int],
+    *,
+    again: bool = False,
+) -> float:
+    """Bytes of all arrays that a group touches outside its scratchpads, each once.
+
+    again: nothing stays in the cache between two stages, so each of them reads its arrays anew.
+    """
+    inputs = {array.name: array for array in pipeline.inputs}
+    read: list[str] = []
+    for stage in stages:
+        own = dict.fromkeys(load.source.name for load in stage.loads())
+        read += [name for name in own if again or name not in read]
+    total = sum(array_bytes(stage, estimates) for stage in stages if stage.name not in scratch)
+    for name in read:
+        if name in inputs:
+            total += _input_bytes(inputs[name], estimates)
+        elif name not in scratch:
+            total += array_bytes(pipeline.stage(name), estimates)
+    return total
+
+
+def _input_bytes(array: InputArray, estimates: Mapping[str, int]) -> float:
+    count = float(array.dtype.size)
+    for form in array.extents:
+        count *= extent(form, estimates)
+    return count
+
+
+def array_bytes(stage: Stage, estimates: Mapping[str, int]) -> float:
+    """Bytes of a stage's values."""
+    return points(stage.box, estimates) * stage.dtype.size
+
+
+def home_level(pipeline: Pipeline, machine: Machine, estimates: Mapping[str, int]) -> int:
+    """The nearest level that holds all arrays of a pipeline: where a group finds its data."""
+    moved = traffic(pipeline, pipeline.stages, set(), estimates)
+    for cache in machine.caches:
+        if moved <= cache.bytes:
+            return cache.level
+    return MEMORY

@@ -1,0 +1,182 @@
+"""A loop nest as the cost models see it: extents as numbers, and references to arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import TypeAlias
+
+from polymat.lang.affine import Affine, FloorDiv
+
+Slopes: TypeAlias = tuple[tuple[str, float], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Dim:
+    """A loop with its number of iterations."""
+
+    name: str
+    extent: int
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """`array[indices]`, read or written or both; the last index is contiguous in memory."""
+
+    array: str
+    indices: tuple[Affine, ...]
+    element_bytes: int = 8
+    reads: bool = True
+    writes: bool = False
+
+    @property
+    def accesses(self) -> int:
+        """How many accesses it stands for: a read and a write are two."""
+        return self.reads + self.writes
+
+    def uses(self, dim: str) -> bool:
+        """Whether an index moves along the dimension."""
+        return any(dim in form.names() for form in self.indices)
+
+    def is_contiguous(self, dim: str) -> bool:
+        """Whether one step along the dimension goes to a neighbour in memory."""
+        if not self.indices or any(dim in form.names() for form in self.indices[:-1]):
+            return False
+        return slope(self.indices[-1], dim) in (1, -1)
+
+    def __str__(self) -> str:
+        return f"{self.array}[{', '.join(map(str, self.indices))}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """What runs at every point of some of the nest's dimensions.
+
+    dims: with its own extents.  sequential: dimensions along which iterations depend on each other.
+    flops: operations a point.  share: the part of the box of its extents that is executed.
+    """
+
+    name: str
+    dims: tuple[Dim, ...]
+    references: tuple[Reference, ...]
+    sequential: tuple[str, ...] = ()
+    flops: int = 0
+    share: float = 1.0
+
+    @property
+    def points(self) -> float:
+        """How often it is executed."""
+        return self.share * prod(dim.extent for dim in self.dims)
+
+    def has(self, dim: str) -> bool:
+        """Whether it runs along the dimension."""
+        return any(own.name == dim for own in self.dims)
+
+
+@dataclass(frozen=True, slots=True)
+class Nest:
+    """Statements in one loop nest, producers first.
+
+    dims: outermost first, each with the largest extent of its statements.  live_out: arrays that are needed
+    after the nest; other arrays that it writes are intermediates.
+    """
+
+    dims: tuple[Dim, ...]
+    statements: tuple[Statement, ...]
+    live_out: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the dimensions."""
+        return tuple(dim.name for dim in self.dims)
+
+    @property
+    def extents(self) -> dict[str, int]:
+        """Extent by dimension."""
+        return {dim.name: dim.extent for dim in self.dims}
+
+    @property
+    def flops(self) -> float:
+        """Operations of the whole nest."""
+        return sum(statement.flops * statement.points for statement in self.statements)
+
+    @property
+    def points(self) -> float:
+        """Statement instances of the whole nest."""
+        return sum(statement.points for statement in self.statements)
+
+    def is_parallel(self, dim: str) -> bool:
+        """Whether no statement has a dependence along the dimension."""
+        return not any(dim in statement.sequential for statement in self.statements)
+
+    def references(self) -> tuple[Reference, ...]:
+        """The distinct references, an element that is read here and written there once."""
+        merged: dict[tuple[str, tuple[Affine, ...]], Reference] = {}
+        for reference in (r for s in self.statements for r in s.references):
+            key = (reference.array, reference.indices)
+            known = merged.get(key, reference)
+            merged[key] = Reference(
+                *key,
+                reference.element_bytes,
+                reads=known.reads or reference.reads,
+                writes=known.writes or reference.writes,
+            )
+        return tuple(merged.values())
+
+    def written(self) -> tuple[str, ...]:
+        """Arrays that it writes, in order."""
+        return tuple(dict.fromkeys(r.array for r in self.references() if r.writes))
+
+    def live_in(self) -> tuple[str, ...]:
+        """Arrays that it only reads, in order."""
+        written = self.written()
+        return tuple(dict.fromkeys(r.array for r in self.references() if r.array not in written))
+
+    def intermediates(self) -> tuple[str, ...]:
+        """Arrays that it writes and nobody reads afterwards."""
+        return tuple(name for name in self.written() if name not in self.live_out)
+
+
+def single(
+    extents: Mapping[str, int],
+    references: Sequence[Reference],
+    *,
+    sequential: Sequence[str] = (),
+    flops: int = 0,
+    name: str = "S",
+) -> Nest:
+    """A nest of one statement over all dimensions; what it writes is live afterwards."""
+    dims = tuple(Dim(dim, extent) for dim, extent in extents.items())
+    statement = Statement(name, dims, tuple(references), tuple(sequential), flops)
+    return Nest(dims, (statement,), tuple(dict.fromkeys(r.array for r in references if r.writes)))
+
+
+def slope(form: Affine, dim: str) -> float:
+    """Change of the form along one dimension; floor divisions count as fractions."""
+    return dict(slopes(form)).get(dim, 0)
+
+
+def slopes(form: Affine) -> Slopes:
+    """Change of the form along every dimension that it uses, by name."""
+    sums: dict[str, float] = {}
+    for name, factor in _changes(form):
+        sums[name] = sums.get(name, 0) + factor
+    return tuple(sorted((name, factor) for name, factor in sums.items() if factor))
+
+
+def offset(form: Affine) -> float:
+    """Value of the form at the origin."""
+    total: float = form.const
+    for atom, factor in form.terms:
+        if isinstance(atom, FloorDiv):
+            total += factor * offset(atom.numerator) / atom.divisor
+    return total
+
+
+def _changes(form: Affine) -> Iterator[tuple[str, float]]:
+    for atom, factor in form.terms:
+        if isinstance(atom, FloorDiv):
+            yield from ((name, factor * inner / atom.divisor) for name, inner in _changes(atom.numerator))
+        else:
+            yield atom, factor

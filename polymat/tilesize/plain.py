@@ -1,0 +1,121 @@
+"""Plain loops: the user's own order, parallel outside, contiguous inside, untiled."""
+
+from __future__ import annotations
+
+from polymat.errors import InternalError
+from polymat.graph.group import Group, Grouping
+from polymat.graph.recurrence import recurrence_statements
+from polymat.graph.stage import Accumulation, Stage
+from polymat.lang.expr import Load
+from polymat.lang.traverse import walk
+from polymat.poly.access import Access
+from polymat.poly.domain import Domain
+from polymat.poly.order import Circle, accumulation_is_parallel, find_order
+from polymat.tilesize.schedule import LoopPlan, Schedule
+
+
+def choose_loops(grouping: Grouping) -> Schedule:
+    """A loop plan for groups of one stage."""
+    pipeline = grouping.pipeline
+    return Schedule(
+        grouping,
+        tuple(
+            plan_stage(group, pipeline.stage(group.stages[0]), pipeline.context) for group in grouping.groups
+        ),
+    )
+
+
+def plan_stage(group: Group, stage: Stage, context: Domain) -> LoopPlan:
+    """The loops of one stage by itself."""
+    if stage.reads_itself:
+        return _recurrence(group, stage, context)
+    outer = stage.dims[0] if stage.dims else None
+    if not stage.is_reduction:
+        inner = stage.dims[-1] if stage.dims else None
+        return LoopPlan(group, "map", stage.dims, outer, inner, "every point is independent")
+    if not all(accumulation.is_aligned for accumulation in stage.accumulations):
+        return _scatter(group, stage, context)
+    reduced = max((a.reduced_dims for a in stage.accumulations), key=len)
+    if stage.dims and _prefers_row(stage):
+        return LoopPlan(
+            group,
+            "row",
+            (*stage.dims[:-1], *reduced, stage.dims[-1]),
+            outer if len(stage.dims) > 1 else None,
+            stage.dims[-1],
+            f"the loads are contiguous along {stage.dims[-1]}, not along {', '.join(reduced)}",
+        )
+    return LoopPlan(
+        group,
+        "reduce",
+        (*stage.dims, *reduced),
+        outer,
+        reduced[-1] if reduced else None,
+        "each point is summed up in a register",
+    )
+
+
+def _recurrence(group: Group, stage: Stage, context: Domain) -> LoopPlan:
+    order = find_order(recurrence_statements(stage, context), context)
+    if isinstance(order, Circle):
+        raise InternalError(f"bug in polymat: {stage.name} was verified but has no order")
+    names = _level_names(stage, len(order.parallel))
+    parallel = next((name for name, flag in zip(names, order.parallel, strict=True) if flag), None)
+    return LoopPlan(
+        group, "recurrence", names, parallel, None, "points run after those that they read", order
+    )
+
+
+def _level_names(stage: Stage, depth: int) -> tuple[str, ...]:
+    """Names of schedule dimensions: the stage's own, then c1, c2, ..., or others where those are taken.
+
+    There may be fewer than the stage has: isl leaves out those that have one value only.
+    """
+    names = list(stage.dims[:depth])
+    for level in range(len(names), depth):
+        name = f"c{level}"
+        while name in names or name in stage.domain.params:
+            name += "_"
+        names.append(name)
+    return tuple(names)
+
+
+def _scatter(group: Group, stage: Stage, context: Domain) -> LoopPlan:
+    """Into computed elements: parallel where two iterations of the outer loop never meet."""
+    first = stage.accumulations[0]
+    parallel = None
+    if len(stage.accumulations) == 1 and first.dims:
+        writes = Access.of(first.domain.assume(context), first.target)
+        parallel = first.dims[0] if accumulation_is_parallel(writes, first.dims[0]) else None
+    return LoopPlan(group, "scatter", first.dims, parallel, None, "the target of the sum is computed")
+
+
+def own_names(stage: Stage, accumulation: Accumulation) -> dict[str, str]:
+    """For an aligned accumulation: its own name for each dimension of the stage."""
+    return {d: next(form.names()) for d, form in zip(stage.dims, accumulation.target, strict=True)}
+
+
+def _prefers_row(stage: Stage) -> bool:
+    """Whether the last result dimension walks all loads contiguously and the last reduced one does not."""
+    rows = []
+    for accumulation in stage.accumulations:
+        if not accumulation.reduced_dims:
+            return False
+        last = own_names(stage, accumulation)[stage.dims[-1]]
+        rows.append(
+            _is_contiguous(accumulation, last)
+            and not _is_contiguous(accumulation, accumulation.reduced_dims[-1])
+        )
+    return all(rows)
+
+
+def _is_contiguous(accumulation: Accumulation, dim: str) -> bool:
+    """Whether every load moves by 0 or 1 element along a dimension."""
+    return all(_is_stride_unit(node, dim) for node in walk(accumulation.expr) if isinstance(node, Load))
+
+
+def _is_stride_unit(load: Load, dim: str) -> bool:
+    moving = [form for form in load.indices if dim in form.names()]
+    if not moving:
+        return True
+    return moving == [load.indices[-1]] and load.indices[-1].coefficient(dim) in (1, -1)

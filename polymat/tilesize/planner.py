@@ -1,0 +1,131 @@
+"""The default implementation of a group: loops for a stage by itself, tiles for several."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from polymat.graph.group import Group
+from polymat.graph.pipeline import Pipeline
+from polymat.graph.stage import Stage
+from polymat.lang.affine import Affine
+from polymat.machine.model import Machine
+from polymat.poly.domain import Domain
+from polymat.tilesize.plain import plan_stage
+from polymat.tilesize.register import ROWS_REDUCED, unrolled
+from polymat.tilesize.schedule import LoopPlan, Member, Plan, TilePlan
+
+UNKNOWN_EXTENT = 1000  # of a size that neither `sizes=` nor `estimates=` names
+DOT_TILE = 4096  # elements of a sum that has no other loop to share out
+INNER_TILE = 512  # elements along the contiguous dimension of a stencil tile
+SCRATCH_SHARE = 0.5  # of the second-level cache that the arrays of a tile may fill
+
+
+def plan_alone(group: Group, stage: Stage, context: Domain) -> Plan:
+    """One stage: its plain loops, register-tiled; a sum without a parallel loop in private parts."""
+    plan = unrolled(stage, plan_stage(group, stage, context))
+    if plan.kind not in ("reduce", "row") or plan.parallel is not None:
+        return plan
+    return _private(group, stage, plan) if can_be_private(stage) else plan
+
+
+def can_be_private(stage: Stage) -> bool:
+    """Whether parts of its reduced dimensions can be accumulated independently and added up."""
+    return (
+        len(stage.accumulations) == 1
+        and stage.accumulations[0].is_aligned
+        and bool(stage.accumulations[0].reduced_dims)
+        and stage.domain.is_box()
+        and all(low == Affine() for low, _ in stage.box)
+    )
+
+
+def _private(group: Group, stage: Stage, plan: LoopPlan) -> TilePlan:
+    """The outermost reduced dimension shared out, each thread adding into a copy of its own."""
+    along = stage.accumulations[0].reduced_dims[0]
+    size = DOT_TILE if plan.vector == along else ROWS_REDUCED
+    loops = replace(plan, unroll=1 if plan.vector == along else plan.unroll)
+    member = Member(stage.name, (along,), ((0, 0),), private=True)
+    reason = f"{along} is summed over and shared out: each thread adds into a copy of its own"
+    return TilePlan(group, (along,), (size,), (member,), {stage.name: loops}, reason)
+
+
+def plan_tiles(
+    pipeline: Pipeline,
+    group: Group,
+    dims: tuple[str, ...],
+    members: Sequence[Member],
+    machine: Machine,
+    estimates: Mapping[str, int],
+    sizes: tuple[int, ...] = (),
+) -> TilePlan:
+    """Several stages in one tile loop; `sizes` forces tile sizes."""
+    stages = {m.stage: pipeline.stage(m.stage) for m in members}
+    loops = {m.stage: _inside(group, stages[m.stage], m, pipeline.context) for m in members}
+    chosen = sizes or _tile_sizes(stages, loops, dims, members, machine, estimates)
+    reason = f"intermediates stay in the cache: {_scratch_text(members)}"
+    return TilePlan(group, dims, tuple(chosen[: len(dims)]), tuple(members), loops, reason)
+
+
+def _inside(group: Group, stage: Stage, member: Member, context: Domain) -> LoopPlan:
+    """A stage's loops inside a tile; blocks of rows only where the tile's first dimension is the row."""
+    plan = replace(plan_stage(group, stage, context), parallel=None)
+    first = member.dims[0]
+    if plan.kind == "row" and member.private:
+        plan = replace(plan, order=(*stage.dims[:-1], *stage.accumulations[0].reduced_dims, stage.dims[-1]))
+    blocks = first is not None and first != plan.vector and (plan.kind == "reduce" or first == plan.order[0])
+    return unrolled(stage, plan) if blocks else plan
+
+
+def _tile_sizes(
+    stages: Mapping[str, Stage],
+    loops: Mapping[str, LoopPlan],
+    dims: tuple[str, ...],
+    members: Sequence[Member],
+    machine: Machine,
+    estimates: Mapping[str, int],
+) -> tuple[int, ...]:
+    """Blocks of rows for sums; for maps the largest tile whose scratchpads fit in the second-level cache."""
+    if any(stage.is_reduction for stage in stages.values()):
+        contiguous = {(name, plan.vector) for name, plan in loops.items() if len(plan.order) > 1}
+        along = [[(m.stage, m.dims[level]) for m in members] for level in range(len(dims))]
+        return tuple(INNER_TILE if contiguous.intersection(own) else ROWS_REDUCED for own in along)
+    room = SCRATCH_SHARE * machine.l2_bytes
+    inner = INNER_TILE if len(dims) > 1 else 4 * INNER_TILE
+    for rows in (128, 64, 32, 16, 8):
+        sizes = (rows, *(inner for _ in dims[1:])) if len(dims) > 1 else (inner,)
+        if tile_bytes(stages, members, sizes, estimates) <= room:
+            return sizes
+    return (8, *(inner for _ in dims[1:])) if len(dims) > 1 else (inner,)
+
+
+def tile_bytes(
+    stages: Mapping[str, Stage],
+    members: Sequence[Member],
+    sizes: tuple[int, ...],
+    estimates: Mapping[str, int],
+) -> float:
+    """Bytes that one tile's stages write, margins included."""
+    total = 0.0
+    for member in members:
+        stage = stages[member.stage]
+        count = float(stage.dtype.size)
+        for dim, (low, high) in zip(stage.dims, stage.box, strict=True):
+            if dim in member.dims:
+                level = member.dims.index(dim)
+                count *= sizes[level] + sum(member.margins[level])
+            else:
+                count *= extent(high - low + 1, estimates)
+        total += count
+    return total
+
+
+def extent(form: Affine, estimates: Mapping[str, int]) -> float:
+    """A size form at the estimates."""
+    values = {name: estimates.get(name, UNKNOWN_EXTENT) for name in form.names()}
+    return max(float(form.evaluate(values)), 0.0)
+
+
+def _scratch_text(members: Sequence[Member]) -> str:
+    pads = [m.stage for m in members if m.scratch]
+    return f"{', '.join(pads)} in scratchpads" if pads else "one pass over what the stages share"

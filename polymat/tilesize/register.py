@@ -1,0 +1,33 @@
+"""Register tiling: how many iterations of an outer loop run together (unroll and jam).
+
+A block of rows shares what it loads of the other operand, and its accumulators are independent of each other,
+so that the latency of one addition does not stop the next.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from polymat.graph.stage import Stage
+from polymat.lang.expr import Load
+from polymat.lang.traverse import walk
+from polymat.tilesize.schedule import LoopPlan
+
+ROWS_REDUCED = 8  # accumulators of a block of sums: half of the vector registers of the smaller machines
+ROWS_UPDATED = 4  # rows of results in memory, each of which is loaded and stored
+
+
+def unrolled(stage: Stage, plan: LoopPlan) -> LoopPlan:
+    """The plan with its outermost loop unrolled, where iterations share loads.
+
+    "reduce": points of the result side by side; "row": rows of results side by side, or (of a sum over the
+    outermost loop) addends side by side.
+    """
+    if stage.dtype.kind == "c" or plan.kind not in ("reduce", "row") or not plan.order:
+        return plan
+    if plan.kind == "row" and len(stage.dims) < 2:
+        return replace(plan, unroll=ROWS_REDUCED)
+    loads = sum(isinstance(n, Load) for a in stage.accumulations for n in walk(a.expr))
+    if not stage.dims or loads > ROWS_REDUCED:
+        return plan
+    return replace(plan, unroll=ROWS_REDUCED if plan.kind == "reduce" else ROWS_UPDATED)

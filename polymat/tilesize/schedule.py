@@ -1,0 +1,70 @@
+"""The decisions of a compilation as data: one implementation a group."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from polymat.graph.alignment import Member as Member  # the tiling of a group is described with it
+from polymat.graph.group import Group, Grouping
+from polymat.poly.order import Order
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LoopPlan:
+    """A stage as loop nests.
+
+    kind: "map" (points are independent), "reduce" (a local accumulator a point), "row" (a row of results is
+    accumulated in memory), "scatter" (accumulated wherever the target is) or "recurrence" (`recurrence` holds
+    the legal order).  order: loop dimensions, outermost first.  parallel, vector: a dimension or None.
+    unroll: iterations of the outermost loop that run together (unroll and jam).  reason: why, in words.
+    """
+
+    group: Group
+    kind: str
+    order: tuple[str, ...]
+    parallel: str | None
+    vector: str | None
+    reason: str
+    recurrence: Order | None = None
+    unroll: int = 1
+
+    def __str__(self) -> str:
+        text = f"{'+'.join(self.group.stages)}: {self.kind} {','.join(self.order) or '-'}"
+        text += f" omp({self.parallel})" if self.parallel else ""
+        return text + (f" simd({self.vector})" if self.vector else "")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TilePlan:
+    """Several stages in one tile loop.
+
+    dims, sizes: the tiled dimensions of the group, outermost first, and their tile sizes; tiles are
+    independent of each other but for private accumulations, and run in parallel.  members: the stages,
+    producers first.  loops: each stage's plan inside a tile.  reason: why, in words.
+    """
+
+    group: Group
+    dims: tuple[str, ...]
+    sizes: tuple[int, ...]
+    members: tuple[Member, ...]
+    loops: Mapping[str, LoopPlan] = field(default_factory=dict)
+    reason: str = ""
+
+    def __str__(self) -> str:
+        tiles = ",".join(f"{dim}:{size}" for dim, size in zip(self.dims, self.sizes, strict=True))
+        return f"{'+'.join(self.group.stages)}: tiles {tiles}"
+
+
+Plan = LoopPlan | TilePlan
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Schedule:
+    """A plan for every group."""
+
+    grouping: Grouping
+    plans: tuple[Plan, ...]
+
+    def __str__(self) -> str:
+        return " | ".join(map(str, self.plans))

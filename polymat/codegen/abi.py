@@ -1,0 +1,92 @@
+"""The calling convention between a compiled library and whoever calls it, once for codegen and runtime.
+
+A library exports three C functions.  `NAME` is the plain prototype for C programs: input pointers, output
+pointers, sizes (`ptrdiff_t`), scalars.  The launcher uses the generic entry instead:
+
+    int    _pm_entry(void *const *arrays, const ptrdiff_t *sizes, const void *scalars, int threads);
+    double _pm_work(const ptrdiff_t *sizes);
+
+`arrays` holds the inputs and then the outputs; `scalars` is an array of 16-byte slots, each holding one value
+of its C type at offset 0; `threads` >= 1.  The result is `OK` or `OUT_OF_MEMORY`.  `_pm_work` estimates the
+scalar operations of a call.  Arrays are C-contiguous and aligned to their element; no output overlaps any
+other array, except that output `o` may be exactly input `i` when `(i, o)` is in `Signature.inplace`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+OK = 0
+OUT_OF_MEMORY = 1
+SCALAR_SLOT_BYTES = 16
+ABI_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A linear form over the symbols of a signature: floor((const + sum coefficient * symbol) / divisor).
+
+    `terms` pairs symbol indices with coefficients.  Symbols are the sizes in order, then the derived ones.
+    """
+
+    const: int
+    terms: tuple[tuple[int, int], ...] = ()
+    divisor: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """An integer that domains depend on.
+
+    It is either bound to the extent of an array dimension (`array` is an index into `Signature.inputs`, `dim`
+    one of its dimensions, whose row is invertible and has this as its only size not bound by an earlier
+    entry), or passed by name (`array` is -1).  A size is never below `least`.
+    """
+
+    name: str
+    array: int = -1
+    dim: int = -1
+    least: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Array:
+    """An input or output array: C-contiguous, `dtype` a NumPy dtype string such as 'float64'.
+
+    `extents` are rows over the symbols; a negative extent of an output means 0.  `zero_fill` says that a new
+    output array must be zeroed because the pipeline does not write all of it.
+    """
+
+    name: str
+    dtype: str
+    extents: tuple[Row, ...]
+    zero_fill: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """A run-time scalar, `dtype` a NumPy dtype string; passed by name unless listed in `Signature.order`."""
+
+    name: str
+    dtype: str
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """What a compiled library accepts.
+
+    order: names of the positional arguments (all inputs, and the scalars the user put among them).
+    derived: rows that define further symbols, numbered on from the sizes; each may use those before it.
+    inplace: (input index, output index) pairs for which `out=` may be the input itself without a copy.
+    constraints: rows that must be >= 0, each with the text to show when it is not.
+    """
+
+    name: str
+    inputs: tuple[Array, ...]
+    outputs: tuple[Array, ...]
+    sizes: tuple[Size, ...] = ()
+    derived: tuple[Row, ...] = ()
+    scalars: tuple[Scalar, ...] = ()
+    order: tuple[str, ...] = ()
+    inplace: tuple[tuple[int, int], ...] = ()
+    constraints: tuple[tuple[Row, str], ...] = ()

@@ -1,0 +1,195 @@
+"""The C that is generated, as a tree; `render` is the only place that prints it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Id:
+    """A name."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A number as C text; `negative` ones are put in parentheses where needed."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unary:
+    """A prefix operator."""
+
+    op: str
+    operand: CExpr
+
+
+@dataclass(frozen=True, slots=True)
+class Binary:
+    """An infix operator."""
+
+    op: str
+    left: CExpr
+    right: CExpr
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A function call."""
+
+    function: str
+    arguments: tuple[CExpr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Subscript:
+    """array[index]."""
+
+    array: CExpr
+    index: CExpr
+
+
+@dataclass(frozen=True, slots=True)
+class Cast:
+    """(ctype)operand."""
+
+    ctype: str
+    operand: CExpr
+
+
+@dataclass(frozen=True, slots=True)
+class Ternary:
+    """condition ? then : otherwise."""
+
+    condition: CExpr
+    then: CExpr
+    otherwise: CExpr
+
+
+CExpr = Id | Literal | Unary | Binary | Call | Subscript | Cast | Ternary
+
+
+@dataclass(frozen=True, slots=True)
+class Declare:
+    """A declaration: `ctype name = value;`."""
+
+    ctype: str
+    name: str
+    value: CExpr | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Assign:
+    """An assignment: `target op value;`."""
+
+    target: CExpr
+    op: str
+    value: CExpr
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluate:
+    """An expression as a statement."""
+
+    expr: CExpr
+
+
+@dataclass(frozen=True, slots=True)
+class Return:
+    """The end of a function: `return value;`."""
+
+    value: CExpr
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A comment of one or more lines."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class For:
+    """for (ptrdiff_t variable = start; condition; variable += step) body, under pragmas."""
+
+    variable: str
+    start: CExpr
+    condition: CExpr
+    step: CExpr
+    body: tuple[Stmt, ...]
+    pragmas: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class If:
+    """if (condition) then else otherwise."""
+
+    condition: CExpr
+    then: tuple[Stmt, ...]
+    otherwise: tuple[Stmt, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Statements in a scope of their own."""
+
+    body: tuple[Stmt, ...]
+
+
+Stmt = Declare | Assign | Evaluate | Return | Note | For | If | Block
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter of a function."""
+
+    ctype: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A C function; `comment` is printed above it."""
+
+    returns: str
+    name: str
+    parameters: tuple[Parameter, ...]
+    body: tuple[Stmt, ...]
+    comment: str = ""
+    static: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A translation unit: a comment, the prelude's needs, names that may be macros, functions."""
+
+    comment: str
+    needs: frozenset[str]
+    undefine: tuple[str, ...]
+    functions: tuple[Function, ...]
+
+
+def names_in(statements: Iterable[Stmt]) -> set[str]:
+    """Every name that occurs in an expression."""
+    found: set[str] = set()
+    stack: list[object] = list(statements)
+    while stack:
+        node = stack.pop()
+        if isinstance(node, Id):
+            found.add(node.name)
+        else:
+            stack.extend(_parts(node))
+    return found
+
+
+def _parts(node: object) -> Iterator[object]:
+    for field in getattr(node, "__dataclass_fields__", ()):
+        value = getattr(node, field)
+        if isinstance(value, tuple):
+            yield from value
+        elif hasattr(value, "__dataclass_fields__"):
+            yield value

@@ -1,0 +1,216 @@
+"""The functions that a library exports: unpack the arguments, run the groups."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial, reduce
+
+from polymat.codegen.abi import OK, OUT_OF_MEMORY, SCALAR_SLOT_BYTES, Size
+from polymat.codegen.cexpr import affine_expr
+from polymat.codegen.cnames import Names
+from polymat.codegen.ctree import (
+    Binary,
+    Block,
+    Call,
+    Cast,
+    CExpr,
+    Declare,
+    Evaluate,
+    For,
+    Function,
+    Id,
+    If,
+    Literal,
+    Note,
+    Parameter,
+    Return,
+    Stmt,
+    Subscript,
+    Unary,
+    names_in,
+)
+from polymat.codegen.stagecode import Nest
+from polymat.codegen.storage import Buffer
+from polymat.codegen.tiles import TileCode, place
+from polymat.codegen.work import stage_work
+from polymat.errors import InternalError
+from polymat.graph.pipeline import Pipeline
+from polymat.graph.stage import Stage
+from polymat.lang.affine import Affine
+from polymat.options import Options
+from polymat.tilesize.schedule import LoopPlan, Plan
+
+ENTRY_PARAMETERS = (
+    Parameter("void *const *", "_pm_arrays"),
+    Parameter("const ptrdiff_t *", "_pm_sizes"),
+    Parameter("const void *", "_pm_scalars"),
+    Parameter("int", "_pm_threads"),
+)
+CHUNKS_PER_THREAD = 8  # of a triangle, so that threads finish together
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GroupCode:
+    """The C functions of one group: nests to be run one after the other, or tiles."""
+
+    plan: Plan
+    functions: tuple[Function, ...]
+    nests: tuple[Nest, ...]
+    tiles: TileCode | None
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Writes `_pm_entry` and `_pm_work`."""
+
+    pipeline: Pipeline
+    storage: dict[str, Buffer]
+    names: Names
+    needs: set[str]
+    options: Options
+
+    def function(self, groups: Sequence[GroupCode], sizes: Sequence[Size]) -> Function:
+        """`_pm_entry`."""
+        body: list[Stmt] = []
+        temporaries = [b for b in self.storage.values() if b.place == "workspace"]
+        tiles = [group.tiles for group in groups if group.tiles is not None]
+        if temporaries or any(code.scratch_bytes is not None for code in tiles):
+            body += self._workspace(temporaries, tiles)
+        for number, group in enumerate(groups, 1):
+            body.append(Note(f"group {number}: {group.plan}"))
+            body += self._group(group)
+        if temporaries or any(code.scratch_bytes is not None for code in tiles):
+            body.append(Evaluate(Call("_pm_workspace_give", (Id("_pm_workspace"),))))
+        body.append(Return(Literal(str(OK))))
+        used = names_in(body)
+        unpacked = [s for s in self._unpack(sizes) if s.name in used]
+        ignored = [p.name for p in ENTRY_PARAMETERS if p.name not in used | names_in(unpacked)]
+        silent = [Evaluate(Cast("void", Id(name))) for name in ignored]
+        return Function("int", "_pm_entry", ENTRY_PARAMETERS, (*unpacked, *silent, *body), static=False)
+
+    def _unpack(self, sizes: Sequence[Size]) -> list[Declare]:
+        arrays = [array.name for array in self.pipeline.inputs] + list(self.pipeline.outputs)
+        statements: list[Declare] = []
+        for k, name in enumerate(arrays):
+            buffer = self.storage[name]
+            const = "const " if buffer.place == "input" else ""
+            pointer = Subscript(Id("_pm_arrays"), Literal(str(k)))
+            statements.append(
+                Declare(f"{const}{buffer.dtype.c} *const ", self.names.get("array", name), pointer)
+            )
+        statements += self._unpack_sizes(sizes)
+        for k, scalar in enumerate(self.pipeline.scalars):
+            slot = Binary("+", Cast("const char *", Id("_pm_scalars")), Literal(str(SCALAR_SLOT_BYTES * k)))
+            value = Unary("*", Cast(f"const {scalar.dtype.c} *", Cast("const void *", slot)))
+            statements.append(
+                Declare(f"const {scalar.dtype.c}", self.names.get("scalar", scalar.name), value)
+            )
+        return statements
+
+    def _unpack_sizes(self, sizes: Sequence[Size]) -> list[Declare]:
+        return [
+            Declare(
+                "const ptrdiff_t",
+                self.names.get("size", size.name),
+                Subscript(Id("_pm_sizes"), Literal(str(k))),
+            )
+            for k, size in enumerate(sizes)
+        ]
+
+    def _workspace(self, temporaries: list[Buffer], tiles: list[TileCode]) -> list[Stmt]:
+        """Lay the temporaries out one after the other, each on its own cache line."""
+        self.needs.update({"workspace", "place"})
+        statements: list[Stmt] = [Declare("size_t", "_pm_bytes", Literal("0"))]
+        for buffer in temporaries:
+            count: CExpr = Cast("double", Literal(str(buffer.dtype.size)))
+            for extent in buffer.extents:
+                count = Binary("*", count, Call("_pm_extent", (self._size(extent),)))
+            statements.append(Declare("const size_t", f"_pm_at_{buffer.name}", place("_pm_bytes", count)))
+        for code in tiles:
+            statements += code.reserve()
+        take = Call("_pm_workspace_take", (Id("_pm_bytes"),))
+        statements.append(Declare("char *const ", "_pm_workspace", take))
+        statements.append(
+            If(Binary("==", Id("_pm_workspace"), Literal("0")), (Return(Literal(str(OUT_OF_MEMORY))),))
+        )
+        for buffer in temporaries:
+            at = Binary("+", Id("_pm_workspace"), Id(f"_pm_at_{buffer.name}"))
+            pointer = Cast(f"{buffer.dtype.c} *", Cast("void *", at))
+            statements.append(
+                Declare(f"{buffer.dtype.c} *const ", self.names.get("array", buffer.name), pointer)
+            )
+        return statements
+
+    def _group(self, group: GroupCode) -> list[Stmt]:
+        stages = [self.pipeline.stage(name) for name in group.plan.group.stages]
+        if isinstance(group.plan, LoopPlan):
+            return [s for nest in group.nests for s in self._run(stages[0], group.plan, nest)]
+        if group.tiles is None:
+            raise InternalError(f"bug in polymat: no tiles for {group.plan}")
+        work = reduce(partial(Binary, "+"), map(self._work, stages))
+        return [Block(group.tiles.run(self._team(work)))]
+
+    def _run(self, stage: Stage, plan: LoopPlan, nest: Nest) -> tuple[Stmt, ...]:
+        function = nest.function.name
+        if not nest.ranges:
+            extra = () if plan.kind != "recurrence" else (self._team(self._band_work(stage, plan)),)
+            return (Evaluate(Call(function, (*nest.arguments, *extra))),)
+        low, high = (self._size(nest.ranges[0].low), self._size(nest.ranges[0].high + 1))
+        begin = Declare("const ptrdiff_t", "_pm_first", low)
+        end = Declare("const ptrdiff_t", "_pm_last", high)
+        team = Declare("const int", "_pm_team_size", self._team(self._work(stage)))
+        serial = Evaluate(Call(function, (*nest.arguments, Id("_pm_first"), Id("_pm_last"))))
+        split = If(Binary("==", Id("_pm_team_size"), Literal("1")), (serial,), self._chunks(nest, function))
+        return (Block((begin, end, team, split)),)
+
+    def _chunks(self, nest: Nest, function: str) -> tuple[Stmt, ...]:
+        """Split the range over the team: one piece a thread, more and smaller ones of a triangle."""
+        pieces: CExpr = Id("_pm_team_size")
+        if not nest.rectangular:
+            pieces = Binary("*", Literal(str(CHUNKS_PER_THREAD)), pieces)
+        kind = "static" if nest.rectangular else "dynamic"
+        self.needs.add("min_i64")
+        chunk = Id("_pm_chunk")
+        length = Binary("-", Id("_pm_last"), Id("_pm_first"))
+        bounds = [
+            Binary("+", Id("_pm_first"), Binary("/", Binary("*", length, position), Id("_pm_pieces")))
+            for position in (chunk, Binary("+", chunk, Literal("1")))
+        ]
+        call = Evaluate(Call(function, (*nest.arguments, *bounds)))
+        loop = For(
+            "_pm_chunk",
+            Literal("0"),
+            Binary("<", chunk, Id("_pm_pieces")),
+            Literal("1"),
+            (call,),
+            (f"omp parallel for num_threads(_pm_team_size) schedule({kind}, 1)",),
+        )
+        return (Declare("const ptrdiff_t", "_pm_pieces", pieces), loop)
+
+    def _team(self, work: CExpr) -> CExpr:
+        threshold = Literal(f"{float(self.options.parallel_threshold)!r}")
+        return Call("_pm_team", (Id("_pm_threads"), work, threshold))
+
+    def _work(self, stage: Stage) -> CExpr:
+        return stage_work(stage, self._size)
+
+    def _band_work(self, stage: Stage, plan: LoopPlan) -> CExpr:
+        """Work between two entries of the parallel loop of a recurrence: without the loops around it."""
+        outer = plan.order.index(plan.parallel) if plan.parallel in plan.order else len(plan.order)
+        return stage_work(stage, self._size, skip=outer)
+
+    def _size(self, form: Affine) -> CExpr:
+        return affine_expr(form, lambda n: Id(self.names.get("size", n)), self.needs)
+
+    def work_function(self, sizes: Sequence[Size]) -> Function:
+        """`_pm_work`: the scalar operations of a call, estimated."""
+        self.needs.add("place")
+        total: CExpr = Literal("0.0")
+        for stage in self.pipeline.stages:
+            total = Binary("+", total, self._work(stage))
+        body: list[Stmt] = [Return(total)]
+        unpacked = [s for s in self._unpack_sizes(sizes) if s.name in names_in(body)]
+        silent = [] if unpacked else [Evaluate(Cast("void", Id("_pm_sizes")))]
+        parameters = (Parameter("const ptrdiff_t *", "_pm_sizes"),)
+        return Function("double", "_pm_work", parameters, (*unpacked, *silent, *body), static=False)

@@ -1,0 +1,131 @@
+"""The plain C prototype and the header of a library."""
+
+from __future__ import annotations
+
+from polymat.codegen.abi import SCALAR_SLOT_BYTES, Array, Row, Signature
+from polymat.codegen.cnames import Names
+from polymat.codegen.ctree import (
+    Assign,
+    Call,
+    Cast,
+    Declare,
+    Evaluate,
+    Function,
+    Id,
+    Literal,
+    Parameter,
+    Return,
+    Stmt,
+    Subscript,
+    Unary,
+)
+from polymat.codegen.render import prototype
+from polymat.lang.types import type_of_dtype
+
+
+def public_function(signature: Signature, names: Names) -> Function:
+    """`NAME(inputs, outputs, sizes, scalars)`, which calls the generic entry with all threads."""
+    parameters = _parameters(signature, names)
+    arrays = [names.get("array", a.name) for a in (*signature.inputs, *signature.outputs)]
+    body: list[Stmt] = [Declare("void *", f"_pm_arrays[{max(len(arrays), 1)}]")]
+    for k, name in enumerate(arrays):
+        pointer = Cast("void *", Cast("uintptr_t", Id(name)))
+        body.append(Assign(Subscript(Id("_pm_arrays"), Literal(str(k))), "=", pointer))
+    body.append(Declare("ptrdiff_t", f"_pm_sizes[{max(len(signature.sizes), 1)}]"))
+    for k, size in enumerate(signature.sizes):
+        element = Subscript(Id("_pm_sizes"), Literal(str(k)))
+        body.append(Assign(element, "=", Id(names.get("size", size.name))))
+    slots = max(len(signature.scalars), 1) * SCALAR_SLOT_BYTES
+    body.append(Declare("_Alignas(16) char", f"_pm_scalars[{slots}]"))
+    for k, scalar in enumerate(signature.scalars):
+        slot = Unary("&", Subscript(Id("_pm_scalars"), Literal(str(SCALAR_SLOT_BYTES * k))))
+        ctype = type_of_dtype(scalar.dtype).c
+        target = Unary("*", Cast(f"{ctype} *", Cast("void *", slot)))
+        body.append(Assign(target, "=", Id(names.get("scalar", scalar.name))))
+    for name, count in (("_pm_sizes", len(signature.sizes)), ("_pm_scalars", len(signature.scalars))):
+        if not count:
+            body.append(Evaluate(Cast("void", Id(name))))
+    arguments = (Id("_pm_arrays"), Id("_pm_sizes"), Id("_pm_scalars"), Call("omp_get_max_threads", ()))
+    body.append(Return(Call("_pm_entry", arguments)))
+    return Function("int", signature.name, tuple(parameters), tuple(body), static=False)
+
+
+def _parameters(signature: Signature, names: Names) -> list[Parameter]:
+    parameters = [
+        Parameter(f"const {type_of_dtype(a.dtype).c} *", names.get("array", a.name)) for a in signature.inputs
+    ]
+    parameters += [
+        Parameter(f"{type_of_dtype(a.dtype).c} *", names.get("array", a.name)) for a in signature.outputs
+    ]
+    parameters += [Parameter("ptrdiff_t", names.get("size", s.name)) for s in signature.sizes]
+    parameters += [
+        Parameter(type_of_dtype(s.dtype).c, names.get("scalar", s.name)) for s in signature.scalars
+    ]
+    return parameters
+
+
+def header_text(signature: Signature, names: Names) -> str:
+    """The text of the header that ships with a library."""
+    function = Function("int", signature.name, tuple(_parameters(signature, names)), (), static=False)
+    guard = f"POLYMAT_{signature.name.upper()}_H"
+    lines = [
+        f"/* {signature.name}: compiled by polymat.",
+        "   Arrays are row-major, C-contiguous and do not overlap:",
+    ]
+    symbols = _symbols(signature, names)
+    for word, arrays in (("in ", signature.inputs), ("out", signature.outputs)):
+        lines += [f"   {word} {_array_text(a, names, symbols)}" for a in arrays]
+    lines += [
+        f"   {names.get('array', signature.outputs[o].name)} may be the same array as "
+        f"{names.get('array', signature.inputs[i].name)}."
+        for i, o in signature.inplace
+    ]
+    lines += [f"   requires {text}" for _, text in signature.constraints]
+    lines += ["   Returns 0, or 1 when there is not enough memory. */"]
+    return "\n".join(
+        [
+            *lines,
+            f"#ifndef {guard}",
+            f"#define {guard}",
+            "#include <stddef.h>",
+            "#include <stdint.h>",
+            "#ifdef __cplusplus",
+            'extern "C" {',
+            "#endif",
+            f"{prototype(function)};",
+            "#ifdef __cplusplus",
+            "}",
+            "#endif",
+            "#endif",
+            "",
+        ]
+    )
+
+
+def _array_text(array: Array, names: Names, symbols: list[str]) -> str:
+    extents = [_row_text(row, symbols) for row in array.extents]
+    note = ": only part of it is written" if array.zero_fill else ""
+    return f"{array.dtype} {names.get('array', array.name)}[{']['.join(extents)}]{note}"
+
+
+def _symbols(signature: Signature, names: Names) -> list[str]:
+    """The text of every symbol: a size's name, or the formula of a derived one."""
+    texts = [names.get("size", size.name) for size in signature.sizes]
+    for row in signature.derived:
+        numerator = _row_text(row, texts)
+        plain = len(row.terms) == 1 and row.terms[0][1] == 1 and not row.const
+        texts.append(f"{numerator if plain else f'({numerator})'} / {row.divisor}")
+    return texts
+
+
+def _row_text(row: Row, symbols: list[str]) -> str:
+    """A linear form, its divisor aside."""
+    text = ""
+    for symbol, coefficient in row.terms:
+        name = symbols[symbol]
+        if abs(coefficient) != 1:
+            name = f"{abs(coefficient)}*{f'({name})' if '/' in name else name}"
+        text += (f" {'-' if coefficient < 0 else '+'} " if text else "-" * (coefficient < 0)) + name
+    if text and row.const:
+        return f"{text} {'-' if row.const < 0 else '+'} {abs(row.const)}"
+    return text or str(row.const)

@@ -1,0 +1,65 @@
+"""Which inputs may be given as `out=` without a copy (the proof is on exact access relations)."""
+
+from __future__ import annotations
+
+from polymat.graph.accesses import reads_of
+from polymat.graph.pipeline import Pipeline
+from polymat.graph.stage import Accumulation, InputArray, Part, Stage
+from polymat.lang.affine import Affine
+from polymat.poly.access import Access
+from polymat.tilesize.schedule import LoopPlan, Plan, Schedule
+
+
+def inplace_pairs(pipeline: Pipeline, schedule: Schedule) -> tuple[tuple[int, int], ...]:
+    """(input, output) positions such that no element is read after it was overwritten.
+
+    Reads in groups that run earlier are harmless.  In the group that writes the output a point may read only
+    the element that it writes itself, and before it writes.  Later reads forbid it.
+    """
+    pairs = []
+    for i, array in enumerate(pipeline.inputs):
+        for o, output in enumerate(pipeline.outputs):
+            if _may_coincide(pipeline, schedule, array, output):
+                pairs.append((i, o))
+    return tuple(pairs)
+
+
+def _may_coincide(pipeline: Pipeline, schedule: Schedule, array: InputArray, output: str) -> bool:
+    written = pipeline.stage(output)
+    if written.dtype != array.dtype or written.extents != array.extents:
+        return False
+    position = next(k for k, plan in enumerate(schedule.plans) if output in plan.group.stages)
+    later = [name for plan in schedule.plans[position:] for name in plan.group.stages if name != output]
+    for name in later:
+        if any(load.source.name == array.name for load in pipeline.stage(name).loads()):
+            return False
+    return _reads_own_element(pipeline, written, _kind(schedule.plans[position], output), array.name)
+
+
+def _kind(plan: Plan, stage: str) -> str:
+    """How a stage accumulates; "private" when tiles do it one after the other."""
+    if isinstance(plan, LoopPlan):
+        return plan.kind
+    member = next(m for m in plan.members if m.stage == stage)
+    return "private" if member.private else plan.loops[stage].kind
+
+
+def _reads_own_element(pipeline: Pipeline, stage: Stage, kind: str, name: str) -> bool:
+    items: list[Part | Accumulation] = [*stage.parts, *stage.accumulations]
+    for item in items:
+        domain = item.domain.assume(pipeline.context)
+        reads = reads_of(domain, item.expr, name)
+        if not reads:
+            continue
+        if isinstance(item, Accumulation) and kind != "reduce":
+            return False
+        if kind == "private":  # the start values are written after the tiles, or before
+            return False
+        own = Access.of(domain, _written(stage, item))
+        if not all(read.is_subset(own) for read in reads):
+            return False
+    return True
+
+
+def _written(stage: Stage, item: Part | Accumulation) -> tuple[Affine, ...]:
+    return item.target if isinstance(item, Accumulation) else tuple(Affine.name(d) for d in stage.dims)

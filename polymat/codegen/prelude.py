@@ -1,0 +1,200 @@
+"""The C text at the head of every generated library: only what the library needs, in a fixed order.
+
+`prelude(needs)` takes names: "workspace", "team", the headers "math", "string" and "complex", and those of
+`polymat.codegen.arithmetic`: "floordiv_i32", say, defines `_pm_floordiv_i32`, and "reduction_min_f64"
+declares the OpenMP reduction `_pm_min_f64`.
+
+Why `team` is more than `num_threads`, each measured with libgomp: a refused thread ends the process; a forked
+child hangs in its first parallel region; and two threads of a team that wake up on one core (the other being
+busy with a spinning BLAS thread, say) stay there, at half speed or worse, while regions follow each other.
+"""
+
+from __future__ import annotations
+
+from polymat.codegen.arithmetic import arithmetic, arithmetic_names
+from polymat.errors import InternalError
+
+_HEADERS = ("complex", "math", "string")
+
+_WORKSPACE = """\
+/* Scratch memory: one block is kept between calls.  A caller takes the block out of the slot, so that another
+   caller at the same time finds the slot empty and allocates its own. */
+static _Atomic(void *) _pm_workspace_slot;
+
+static inline void *_pm_workspace_take(size_t bytes)
+{
+    const size_t head = 64, huge = (size_t)2 << 20;
+    char *block = atomic_exchange_explicit(&_pm_workspace_slot, NULL, memory_order_acquire);
+    if (block != NULL) {
+        if (*(size_t *)(void *)block >= bytes)
+            return block + head;
+        free(block);
+    }
+    if (bytes > (size_t)PTRDIFF_MAX - 2 * huge)
+        return NULL;
+    const size_t align = bytes >= huge ? huge : head;
+    const size_t total = (bytes + head + align - 1) / align * align;
+    void *fresh = NULL;
+    if (posix_memalign(&fresh, align, total) != 0)
+        return NULL;
+#ifdef MADV_HUGEPAGE
+    if (align == huge)
+        (void)madvise(fresh, total, MADV_HUGEPAGE);
+#endif
+    *(size_t *)fresh = total - head;
+    return (char *)fresh + head;
+}
+
+static inline void _pm_workspace_give(void *workspace)
+{
+    if (workspace == NULL)
+        return;
+    void *block = (char *)workspace - 64;
+    free(atomic_exchange_explicit(&_pm_workspace_slot, block, memory_order_acq_rel));
+}
+
+__attribute__((destructor)) static void _pm_workspace_free(void)
+{
+    free(atomic_exchange_explicit(&_pm_workspace_slot, NULL, memory_order_acquire));
+}
+"""
+
+_TEAM = """\
+/* The largest team this thread knows it can have: 0 not asked yet, 1 more threads were refused. */
+static _Thread_local int _pm_team_known;
+
+/* When this thread last looked whether its team sits on different cores: once a millisecond is enough. */
+static _Thread_local struct timespec _pm_team_checked;
+#define _PM_TEAM_SPREAD 256
+
+static void *_pm_team_member(void *gate)
+{
+    pthread_mutex_lock(gate);
+    pthread_mutex_unlock(gate);
+    return NULL;
+}
+
+/* libgomp ends the process when it is refused a thread, so ask first: have as many threads as the team needs.
+   Two more than that are asked for, because threads that have ended are counted for a little while. */
+static __attribute__((noinline)) int _pm_team_probe(int threads)
+{
+    pthread_t *made = malloc(((size_t)threads + 1) * sizeof *made);
+    if (made == NULL)
+        return 1;
+    pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+    int count = 0;
+    pthread_mutex_lock(&gate);
+    while (count <= threads && pthread_create(&made[count], NULL, _pm_team_member, &gate) == 0)
+        count++;
+    pthread_mutex_unlock(&gate);
+    for (int member = 0; member < count; member++)
+        pthread_join(made[member], NULL);
+    free(made);
+    return count > threads ? threads : 1;
+}
+
+/* Have no two threads of the team on one core: move away, and be free to run anywhere again at once. */
+static __attribute__((noinline)) void _pm_team_spread(int threads)
+{
+    int core[_PM_TEAM_SPREAD];
+#pragma omp parallel num_threads(threads)
+    {
+        const int me = omp_get_thread_num();
+        int shared = 0;
+        cpu_set_t all, others;
+        core[me] = sched_getcpu();
+#pragma omp barrier
+        for (int other = 0; other < me; other++)
+            shared |= core[other] == core[me];
+        if (shared && sched_getaffinity(0, sizeof all, &all) == 0) {
+            others = all;
+            for (int other = 0; other < omp_get_num_threads(); other++)
+                if (core[other] >= 0)
+                    CPU_CLR((size_t)core[other], &others);
+            if (CPU_COUNT(&others) > 0 && sched_setaffinity(0, sizeof others, &others) == 0)
+                (void)sched_setaffinity(0, sizeof all, &all);
+        }
+    }
+}
+
+/* Threads a parallel region may use. */
+static inline int _pm_team(int threads, double work, double threshold)
+{
+    if (threads <= 1 || work < threshold || omp_in_parallel())
+        return 1;
+    if (__builtin_expect(_pm_team_known < threads, 0)) {
+        if (_pm_team_known != 1)
+            _pm_team_known = _pm_team_probe(threads);
+        if (_pm_team_known == 1)
+            return 1;
+    }
+    struct timespec now;
+    if (threads <= _PM_TEAM_SPREAD && clock_gettime(CLOCK_MONOTONIC_COARSE, &now) == 0
+        && (now.tv_sec != _pm_team_checked.tv_sec || now.tv_nsec - _pm_team_checked.tv_nsec > 1000000)) {
+        _pm_team_checked = now;
+        _pm_team_spread(threads);
+    }
+    return threads;
+}
+
+/* The threads of a team do not exist in a forked child, where libgomp would wait for them for ever: let the
+   team of the forking thread go before.  Parent and child both start a new one when they need it. */
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 9
+static void _pm_team_before_fork(void)
+{
+    _pm_team_known = 0;
+    if (omp_get_level() == 0)
+        (void)omp_pause_resource_all(omp_pause_hard);
+}
+
+__attribute__((constructor)) static void _pm_team_register(void)
+{
+    (void)pthread_atfork(_pm_team_before_fork, NULL, NULL);
+}
+#endif
+"""
+
+_PLACE = """\
+/* An extent as a number of elements: never negative, and no overflow in products. */
+static inline double _pm_extent(ptrdiff_t extent)
+{
+    return extent > 0 ? (double)extent : 0.0;
+}
+
+/* Reserve bytes behind those reserved before, on a cache line of their own; more than can exist stays so. */
+static inline size_t _pm_place(size_t *reserved, double bytes)
+{
+    const size_t at = *reserved;
+    const size_t limit = (size_t)PTRDIFF_MAX;
+    if (at >= limit || bytes >= 4e18)
+        *reserved = limit;
+    else
+        *reserved = at + (((size_t)bytes + 127) / 64) * 64;
+    return at;
+}
+"""
+
+_PIECES = {"workspace": _WORKSPACE, "place": _PLACE, "team": _TEAM}
+_PIECE_HEADERS: dict[str, tuple[str, ...]] = {
+    "place": (),
+    "workspace": ("stdatomic.h", "stdlib.h", "sys/mman.h"),
+    "team": ("omp.h", "pthread.h", "sched.h", "stdlib.h", "time.h"),
+}
+
+
+def prelude(needs: frozenset[str]) -> str:
+    """The includes and definitions that the named needs ask for, and nothing else."""
+    unknown = sorted(needs - set(_HEADERS) - set(_PIECES) - arithmetic_names())
+    if unknown:
+        raise InternalError(f"bug in polymat: the C prelude has no {', '.join(unknown)}")
+    wanted = [name for name in _PIECES if name in needs]
+    functions = arithmetic(needs)
+    headers = {"stddef.h", "stdint.h"}
+    headers.update(f"{name}.h" for name in _HEADERS if name in needs)
+    headers.update(header for name in wanted for header in _PIECE_HEADERS[name])
+    if functions:
+        headers.add("math.h")
+    includes = "".join(f"#include <{header}>\n" for header in sorted(headers))
+    if "team" in wanted:
+        includes = "#define _GNU_SOURCE\n" + includes
+    return "\n".join([includes, *(_PIECES[name] for name in wanted), *functions])

@@ -1,0 +1,345 @@
+"""Stages as C functions over ranges of their dimensions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from polymat.codegen.bodies import BodyWriter
+from polymat.codegen.cnames import Names
+from polymat.codegen.ctree import (
+    Binary,
+    Cast,
+    CExpr,
+    Declare,
+    Evaluate,
+    For,
+    Function,
+    Id,
+    Literal,
+    Parameter,
+    Stmt,
+    names_in,
+)
+from polymat.codegen.nest import JAM, LoopWriter, Statement, bounds_mention
+from polymat.codegen.statements import (
+    Statements,
+    map_statements,
+    partial_reduce_statements,
+    partial_row_statements,
+    recurrence_bodies,
+    reduce_statements,
+    row_statements,
+    scatter_statements,
+)
+from polymat.codegen.storage import TILE, Buffer
+from polymat.errors import InternalError
+from polymat.graph.pipeline import Pipeline
+from polymat.graph.stage import Stage
+from polymat.lang.affine import Affine
+from polymat.lang.expr import Expr
+from polymat.lang.reduction import Op
+from polymat.lang.text import expr_text
+from polymat.poly.ast import Scheduled, from_union_map, generate
+from polymat.poly.domain import Domain
+from polymat.tilesize.plain import own_names
+from polymat.tilesize.schedule import LoopPlan
+
+_MAKERS = {"map": map_statements, "reduce": reduce_statements, "row": row_statements}
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """A part of a dimension given at run time, begin <= index < end; low and high: what it may at most be."""
+
+    number: int
+    low: Affine
+    high: Affine
+
+    @property
+    def begin(self) -> str:
+        """Name of the first index."""
+        return f"_pm_begin{self.number}"
+
+    @property
+    def start(self) -> str:
+        """Name of the first index where blocks come before the rest, which begins at `begin`."""
+        return f"_pm_start{self.number}"
+
+    @property
+    def end(self) -> str:
+        """Name of the index after the last."""
+        return f"_pm_end{self.number}"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Nest:
+    """A C function; `ranges` are its last parameters, two each."""
+
+    function: Function
+    arguments: tuple[CExpr, ...]
+    ranges: tuple[Range, ...]
+    rectangular: bool
+
+
+class StageWriter:
+    """Writes the nests of stages of one pipeline."""
+
+    def __init__(
+        self,
+        pipeline: Pipeline,
+        storage: Mapping[str, Buffer],
+        names: Names,
+        needs: set[str],
+        aliased: set[tuple[str, str]],
+    ) -> None:
+        self.pipeline = pipeline
+        self.storage = storage
+        self.names = names
+        self.needs = needs
+        self.aliased = aliased
+        self.bodies = BodyWriter(pipeline, storage, names, needs)
+
+    def nests(self, stage: Stage, plan: LoopPlan) -> tuple[Nest, ...]:
+        """The nests of a stage by itself, to be run one after the other."""
+        if plan.kind == "recurrence":
+            return (self._recurrence(stage, plan),)
+        if plan.kind != "scatter":
+            return (self.ranged(stage, plan, [plan.parallel] if plan.parallel else []),)
+        outer = stage.dims[0] if stage.dims else None
+        start = replace(plan, kind="map", parallel=outer, vector=stage.dims[-1] if stage.dims else None)
+        return (self.ranged(stage, start, [outer] if outer else [], "start"), *self._scatter(stage, plan))
+
+    def ranged(self, stage: Stage, plan: LoopPlan, along: Sequence[str | None], kind: str = "nest") -> Nest:
+        """The nest of a stage over run-time ranges of the given dimensions of its result.
+
+        kind: begins the name of the C function; without underscores, so that no two names are the same.
+        """
+        statements = _MAKERS[plan.kind](self.bodies, stage, along)
+        box = dict(zip(stage.dims, stage.box, strict=True))
+        ranges = [Range(k, *box[dim]) for k, dim in enumerate(along) if dim is not None]
+        return self._independent(stage, plan, statements, ranges, kind)
+
+    def partial(self, stage: Stage, plan: LoopPlan, along: Sequence[str | None]) -> Nest:
+        """The nest that accumulates what one part of the reduced dimensions contributes."""
+        accumulation = stage.accumulations[0]
+        names = own_names(stage, accumulation)
+        own = [names.get(dim, dim) if dim is not None else None for dim in along]
+        box = dict(zip(accumulation.dims, accumulation.box, strict=True))
+        ranges = [Range(k, *box[dim]) for k, dim in enumerate(own) if dim is not None]
+        make = partial_reduce_statements if plan.kind == "reduce" else partial_row_statements
+        return self._independent(stage, plan, make(self.bodies, stage, accumulation, own), ranges, "part")
+
+    def _scatter(self, stage: Stage, plan: LoopPlan) -> list[Nest]:
+        nests = []
+        for k, accumulation in enumerate(stage.accumulations):
+            along = [plan.parallel] if plan.parallel else []
+            ranges = [Range(0, *accumulation.bounds[0])] if along else []
+            statements = scatter_statements(self.bodies, stage, accumulation, along)
+            nests.append(self._independent(stage, plan, statements, ranges, f"add{k}"))
+        return nests
+
+    # ---- from statements to a function ----
+
+    def _independent(
+        self, stage: Stage, plan: LoopPlan, statements: Statements, ranges: Sequence[Range], kind: str
+    ) -> Nest:
+        context = range_context(self.pipeline.context, ranges)
+        items = [_restricted(item, ranges, context) for item in statements.items]
+        body = self._loops(stage, plan, statements, items, context)
+        block = self._block(stage, plan, statements, ranges) if plan.unroll > 1 and ranges else ()
+        box = stage.domain.assume(self.pipeline.context).is_box()
+        return self._nest(stage, plan, (*block, *body), kind, ranges, rectangular=box)
+
+    def _block(
+        self, stage: Stage, plan: LoopPlan, statements: Statements, ranges: Sequence[Range]
+    ) -> tuple[Stmt, ...]:
+        """A loop over blocks of `plan.unroll` points of the first range, run together (unroll and jam).
+
+        The loops that follow it do the rest, from `begin` on.  Nothing when the points of a block do not all
+        run the same inner points.
+        """
+        first, copies = ranges[0], plan.unroll
+        context = _jam_context(range_context(self.pipeline.context, ranges[1:]), first, copies)
+        whole = [_restricted(item, ranges, context, skip=first) for item in statements.items]
+        items = [_jammed(item, first, context) for item in whole]
+        for copy in range(1, copies):
+            others = [_jammed(item, first, context, copy) for item in whole]
+            if not all(one.domain.equals(other.domain) for one, other in zip(items, others, strict=True)):
+                return ()
+        body = self._loops(stage, plan, statements, items, context, copies)
+        along = items[0].ranged[first.number]
+        if not body or along is None:
+            return ()
+        variable = self.bodies.index_name(along)
+        blocks = Binary("/", Binary("-", Id(first.end), Id(first.start)), Literal(str(copies)))
+        rest = Binary("+", Id(first.start), Binary("*", blocks, Literal(str(copies))))
+        condition = Binary("<", Id(variable), Id(first.begin))
+        loop = For(variable, Id(first.start), condition, Literal(str(copies)), body)
+        return (Declare("const ptrdiff_t", first.begin, rest), loop)
+
+    def _loops(
+        self,
+        stage: Stage,
+        plan: LoopPlan,
+        statements: Statements,
+        items: Sequence[Statement],
+        context: Domain,
+        copies: int = 1,
+    ) -> tuple[Stmt, ...]:
+        """The loops over all items; empty when `copies` > 1 points cannot run together."""
+        local: tuple[Stmt, ...] = ()
+        if statements.local:
+            local = tuple(Declare(stage.dtype.c, name) for name in self.bodies.local_names(stage, copies))
+        if not statements.levels:
+            return (*local, *(s for item in items for s in item.body([{}])))
+        scheduled = [Scheduled(k, item.domain, item.schedule) for k, item in enumerate(items)]
+        nests = generate(scheduled, context, statements.levels)
+        if copies > 1 and bounds_mention(nests, JAM):
+            return ()
+        along = items[0].ranged[0] if items[0].ranged else None
+        level = statements.levels.index(plan.vector) if plan.vector in statements.levels else -1
+
+        def name(of: str) -> str:
+            return self.bodies.index_name(str(along) if of == JAM else of)
+
+        pragmas = self._pragmas(stage, plan, level, copies)
+        return (*local, *LoopWriter(items, name, pragmas, self.needs, copies).block(nests))
+
+    def _pragmas(
+        self, stage: Stage, plan: LoopPlan, level: int, copies: int
+    ) -> Callable[[int, bool], tuple[str, ...]]:
+        def pragmas(depth: int, innermost: bool) -> tuple[str, ...]:
+            if not innermost or depth != level:
+                return ()
+            if plan.kind == "reduce":
+                return self._reduction_pragma(stage, copies)
+            return ("omp simd",) if plan.kind in ("map", "row") else ()
+
+        return pragmas
+
+    def _reduction_pragma(self, stage: Stage, copies: int) -> tuple[str, ...]:
+        if stage.dtype.kind == "c":
+            return ()
+        op = stage.operation
+        names = ", ".join(self.bodies.local_names(stage, copies))
+        if op in (Op.Sum, Op.Mul) or stage.dtype.kind != "f":
+            return (f"omp simd reduction({op.value}:{names})",)
+        helper = f"{op.value}_{stage.dtype.suffix}"
+        self.needs.add(f"reduction_{helper}")
+        return (f"omp simd reduction(_pm_{helper}:{names})",)
+
+    def _recurrence(self, stage: Stage, plan: LoopPlan) -> Nest:
+        if plan.recurrence is None:
+            raise InternalError(f"bug in polymat: the recurrence {stage.name} has no order")
+        parallel = plan.recurrence.parallel
+        outermost = next((k for k, flag in enumerate(parallel) if flag), None)
+
+        def pragmas(depth: int, innermost: bool) -> tuple[str, ...]:
+            if depth == outermost:
+                simd = "simd " if innermost else ""
+                return (f"omp parallel for {simd}num_threads(_pm_threads) if(_pm_threads > 1)",)
+            return ("omp simd",) if innermost and parallel[depth] else ()
+
+        items = recurrence_bodies(self.bodies, stage)
+        writer = LoopWriter(items, self.bodies.index_name, pragmas, self.needs)
+        nests = from_union_map(plan.recurrence.schedule, self.pipeline.context, plan.order)
+        return self._nest(stage, plan, writer.block(nests), "nest", (), rectangular=True)
+
+    def _nest(
+        self,
+        stage: Stage,
+        plan: LoopPlan,
+        body: tuple[Stmt, ...],
+        kind: str,
+        ranges: Sequence[Range],
+        *,
+        rectangular: bool,
+    ) -> Nest:
+        used = names_in(body)
+        parameters, arguments = self._passed(stage, used)
+        for item in ranges:
+            start = item.start if item.start in used else item.begin
+            parameters += [Parameter("const ptrdiff_t", name) for name in (start, item.end)]
+        if plan.kind == "recurrence":
+            parameters.append(Parameter("const int", "_pm_threads"))
+            body = body if plan.parallel else (Evaluate(Cast("void", Id("_pm_threads"))), *body)
+        name = f"_pm_{kind}_{stage.name}"
+        function = Function("void", name, tuple(parameters), body, describe(stage, plan))
+        return Nest(function, tuple(arguments), tuple(ranges), rectangular)
+
+    def _passed(self, stage: Stage, used: set[str]) -> tuple[list[Parameter], list[CExpr]]:
+        """The parameters that a nest needs, and what is passed for them."""
+        both = [pair for pair in self.aliased if pair[1] == stage.name and self.bodies.array(pair[0]) in used]
+        aliased = {name for pair in both for name in pair}
+        found = [
+            Parameter(self._pointer(name, stage.name, aliased), self.bodies.array(name))
+            for name in self.storage
+            if self.bodies.array(name) in used
+        ]
+        found += [Parameter("const ptrdiff_t", self.names.get("size", s.name)) for s in self.pipeline.sizes]
+        for scalar in self.pipeline.scalars:
+            found.append(Parameter(f"const {scalar.dtype.c}", self.names.get("scalar", scalar.name)))
+        found += [Parameter("const ptrdiff_t", name) for name in sorted(used) if name.startswith(TILE)]
+        kept = [parameter for parameter in found if parameter.name in used]
+        return kept, [Id(parameter.name) for parameter in kept]
+
+    def _pointer(self, name: str, written: str, aliased: set[str]) -> str:
+        buffer = self.storage[name]
+        const = "" if name == written else "const "
+        restrict = "" if name in aliased else "restrict "
+        return f"{const}{buffer.dtype.c} *{restrict}"
+
+
+def _restricted(
+    item: Statement, ranges: Sequence[Range], context: Domain, skip: Range | None = None
+) -> Statement:
+    """The statement on its part of the run-time ranges."""
+    domain = item.domain
+    for part in ranges:
+        dim = item.ranged[part.number]
+        if part is not skip and dim is not None:
+            domain = domain.between(dim, Affine.name(part.begin), Affine.name(part.end))
+    return replace(item, domain=domain.assume(context))
+
+
+def _jammed(item: Statement, first: Range, context: Domain, copy: int = 0) -> Statement:
+    """The statement at one point of a block of the first range, as if that were the first of the block."""
+    dim = item.ranged[first.number]
+    if dim is None:
+        return item
+    jam = Affine.name(JAM) + copy
+    point = item.domain.between(dim, jam, jam + 1)
+    return replace(item, domain=(point.moved(dim, -copy) if copy else point).assume(context))
+
+
+def range_context(context: Domain, ranges: Sequence[Range]) -> Domain:
+    """What is known of ranges given at run time: low <= begin, end <= high + 1."""
+    names = [name for part in ranges for name in (part.begin, part.end)]
+    forms = []
+    for part in ranges:
+        forms += [Affine.name(part.begin) - part.low, part.high + 1 - Affine.name(part.end)]
+    return context.with_params(names).at_least_zero(forms)
+
+
+def _jam_context(context: Domain, first: Range, copies: int) -> Domain:
+    """A block lies in its range: low <= jam, jam + copies - 1 <= high."""
+    jam = Affine.name(JAM)
+    return context.with_params([JAM]).at_least_zero([jam - first.low, first.high - (copies - 1) - jam])
+
+
+def describe(stage: Stage, plan: LoopPlan) -> str:
+    """The comment above a nest: the definition as the user wrote it, and the plan."""
+    lines = [f"{stage.name}({', '.join(stage.dims)})"]
+    for part in stage.parts:
+        lines.append(f"  {'starts as' if stage.is_reduction else '='} {_short(part.expr)}")
+    for accumulation in stage.accumulations:
+        target = ", ".join(str(form) for form in accumulation.target)
+        lines.append(f"  {stage.operation.name} into ({target}) of {_short(accumulation.expr)}")
+    lines.append(f"loops {', '.join(plan.order) or '(none)'}: {plan.reason}")
+    return "\n".join(lines)
+
+
+def _short(expr: Expr) -> str:
+    text = expr_text(expr)
+    return text if len(text) <= 100 else text[:97] + "..."

@@ -1,0 +1,87 @@
+"""Where every array of a pipeline lives: with the caller, or in the workspace."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from polymat.graph.pipeline import Pipeline
+from polymat.graph.stage import Stage
+from polymat.lang.affine import Affine
+from polymat.lang.types import ScalarType
+from polymat.poly.domain import Domain
+from polymat.tilesize.schedule import Member, Schedule, TilePlan
+
+LINE_BYTES = 64  # rows of a scratchpad begin on a line of their own
+TILE = "_pm_tile"  # with a number: where the tile begins along a tiled dimension
+
+
+@dataclass(frozen=True, slots=True)
+class Buffer:
+    """An array in memory, row-major: element (i, ...) is at index (i - origin, ...).
+
+    place: "input", "output", "workspace" or "scratchpad" (of one tile; its origin moves with the tile).
+    """
+
+    name: str
+    dtype: ScalarType
+    place: str
+    extents: tuple[Affine, ...]
+    origin: tuple[Affine, ...]
+    fully_written: bool = True
+
+
+def buffers(pipeline: Pipeline, schedule: Schedule) -> dict[str, Buffer]:
+    """Every array by name: inputs, then stages in order."""
+    scratch = {
+        member.stage: (plan, member)
+        for plan in schedule.plans
+        if isinstance(plan, TilePlan)
+        for member in plan.members
+        if member.scratch
+    }
+    found = {
+        array.name: Buffer(array.name, array.dtype, "input", array.extents, (Affine(),) * len(array.extents))
+        for array in pipeline.inputs
+    }
+    for stage in pipeline.stages:
+        if stage.name in scratch:
+            found[stage.name] = _scratchpad(stage, *scratch[stage.name])
+            continue
+        place = "output" if stage.name in pipeline.outputs else "workspace"
+        trim = pipeline.trim and place == "output"
+        origin = tuple(_origin(stage, k, pipeline.context, trim) for k in range(len(stage.dims)))
+        extents = tuple(extent - low for extent, low in zip(stage.extents, origin, strict=True))
+        full = place != "output" or _covers_box(stage, origin, pipeline.context)
+        found[stage.name] = Buffer(stage.name, stage.dtype, place, extents, origin, full)
+    return found
+
+
+def _scratchpad(stage: Stage, plan: TilePlan, member: Member) -> Buffer:
+    """An array for the points of one tile and its margins."""
+    extents, origin = [], []
+    line = LINE_BYTES // stage.dtype.size
+    for dim, (low, high) in zip(stage.dims, stage.box, strict=True):
+        if dim in member.dims:
+            level = member.dims.index(dim)
+            before, behind = member.margins[level]
+            width = plan.sizes[level] + before + behind
+            extents.append(Affine((), -(-width // line) * line if dim == stage.dims[-1] else width))
+            origin.append(Affine.name(f"{TILE}{level}") - before)
+        else:
+            extents.append(high - low + 1)
+            origin.append(low)
+    return Buffer(stage.name, stage.dtype, "scratchpad", tuple(extents), tuple(origin))
+
+
+def _origin(stage: Stage, position: int, context: Domain, trim: bool) -> Affine:
+    """0 for a dimension that never goes below it, else its lowest index, as when it is to be trimmed."""
+    if trim:
+        return stage.box[position][0]
+    negative = stage.domain.assume(context).at_least_zero([-Affine.name(stage.dims[position]) - 1])
+    return Affine() if negative.is_empty() else stage.box[position][0]
+
+
+def _covers_box(stage: Stage, origin: tuple[Affine, ...], context: Domain) -> bool:
+    bounds = [(low, high) for low, (_, high) in zip(origin, stage.box, strict=True)]
+    whole = Domain.box(stage.domain.params, stage.dims, bounds).assume(context)
+    return whole.is_subset(stage.domain)

@@ -1,0 +1,336 @@
+"""Groups of stages in one tile loop: tiles, scratchpads, private accumulation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from polymat.codegen.cexpr import affine_expr
+from polymat.codegen.ctree import (
+    Assign,
+    Binary,
+    Call,
+    Cast,
+    CExpr,
+    Declare,
+    Evaluate,
+    For,
+    Function,
+    Id,
+    If,
+    Literal,
+    Parameter,
+    Stmt,
+    Subscript,
+    Unary,
+    names_in,
+)
+from polymat.codegen.stagecode import Nest, Range, StageWriter
+from polymat.codegen.storage import TILE, Buffer
+from polymat.graph.stage import Stage
+from polymat.lang.affine import Affine
+from polymat.lang.neutral import neutral
+from polymat.tilesize.schedule import LoopPlan, Member, TilePlan
+
+STOP = "_pm_stop"  # with a number: where the tile ends
+FIRST, LAST = "_pm_first", "_pm_last"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pad:
+    """A scratchpad: its C name and how many bytes it takes."""
+
+    array: str
+    ctype: str
+    bytes: CExpr
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Private:
+    """A stage that every thread accumulates into a copy of its own."""
+
+    stage: Stage
+    array: str
+    ctype: str
+    count: CExpr
+    start: Nest
+    clear: Function
+    merge: Function
+
+    @property
+    def bytes(self) -> CExpr:
+        """The size of a copy."""
+        return Binary("*", Literal(f"{float(self.stage.dtype.size)}"), self.count)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TileCode:
+    """The functions of a tiled group, and how the entry runs it.
+
+    scratch_bytes: what one thread needs beside the arrays (None: nothing).
+    """
+
+    number: int
+    tiles: Function
+    arguments: tuple[CExpr, ...]
+    functions: tuple[Function, ...]
+    hull: tuple[CExpr, CExpr]
+    size: int
+    pads: tuple[Pad, ...]
+    privates: tuple[Private, ...]
+
+    @property
+    def scratch_bytes(self) -> str | None:
+        """C name of the bytes that one thread needs."""
+        return f"_pm_thread_bytes_{self.number}" if self.pads or self.privates else None
+
+    @property
+    def _base(self) -> str:
+        return f"_pm_threads_at_{self.number}"
+
+    def reserve(self) -> list[Stmt]:
+        """Reserve scratchpads and private copies for every thread."""
+        counter = self.scratch_bytes
+        if counter is None:
+            return []
+        parts = [(f"_pm_pad_{pad.array}", pad.bytes) for pad in self.pads]
+        parts += [(f"_pm_copy_{private.stage.name}", private.bytes) for private in self.privates]
+        total = Binary("*", Cast("double", Id(counter)), Id("_pm_threads"))
+        return [
+            Declare("size_t", counter, Literal("0")),
+            *(Declare("const size_t", name, place(counter, size)) for name, size in parts),
+            Declare("const size_t", self._base, place("_pm_bytes", total)),
+        ]
+
+    def run(self, team: CExpr) -> tuple[Stmt, ...]:
+        """Run the tiles on the calling thread, or share them out."""
+        return (
+            Declare("const ptrdiff_t", FIRST, self.hull[0]),
+            Declare("const ptrdiff_t", LAST, self.hull[1]),
+            Declare("const int", "_pm_team_size", team),
+            If(Binary("==", Id("_pm_team_size"), Literal("1")), self._serial(), self._shared()),
+        )
+
+    def _serial(self) -> tuple[Stmt, ...]:
+        starts = [self._start(private) for private in self.privates]
+        pads = self._pads(Literal("0"))
+        return (*starts, *pads, Evaluate(Call(self.tiles.name, (*self.arguments, Id(FIRST), Id(LAST)))))
+
+    def _start(self, private: Private) -> Stmt:
+        return Evaluate(Call(private.start.function.name, private.start.arguments))
+
+    def _thread_base(self, thread: CExpr) -> CExpr:
+        offset = Binary("*", Cast("size_t", thread), Id(str(self.scratch_bytes)))
+        return Binary("+", Binary("+", Id("_pm_workspace"), Id(self._base)), offset)
+
+    def _pads(self, thread: CExpr) -> list[Stmt]:
+        """Pointers to the scratchpads of one thread."""
+        found: list[Stmt] = []
+        for pad in self.pads:
+            at = Binary("+", self._thread_base(thread), Id(f"_pm_pad_{pad.array}"))
+            pointer = Cast(f"{pad.ctype} *", Cast("void *", at))
+            found.append(Declare(f"{pad.ctype} *const ", pad.array, pointer))
+        return found
+
+    def _shared(self) -> tuple[Stmt, ...]:
+        chunk, pieces = Id("_pm_chunk"), Id("_pm_pieces")
+        size = Literal(str(self.size))
+        span = Binary("-", Binary("+", Binary("-", Id(LAST), Id(FIRST)), size), Literal("1"))
+        tiles = Declare("const ptrdiff_t", "_pm_tiles", Binary("/", span, size))
+        bounds = [
+            Binary("+", Id(FIRST), Binary("*", Binary("/", Binary("*", Id("_pm_tiles"), at), pieces), size))
+            for at in (chunk, Binary("+", chunk, Literal("1")))
+        ]
+        body: list[Stmt] = self._pads(chunk)
+        body += [s for private in self.privates for s in self._copy(private, chunk)]
+        arguments = tuple(self._own(argument) for argument in self.arguments)
+        stop = Call("_pm_min_i64", (bounds[1], Id(LAST)))
+        body.append(Evaluate(Call(self.tiles.name, (*arguments, bounds[0], stop))))
+        loop = For(
+            "_pm_chunk",
+            Literal("0"),
+            Binary("<", chunk, pieces),
+            Literal("1"),
+            tuple(body),
+            ("omp parallel for num_threads(_pm_team_size) schedule(static, 1)",),
+        )
+        after = [s for private in self.privates for s in (self._start(private), self._merge(private))]
+        return (Declare("const ptrdiff_t", "_pm_pieces", Id("_pm_team_size")), tiles, loop, *after)
+
+    def _own(self, argument: CExpr) -> CExpr:
+        private = next((p for p in self.privates if argument == Id(p.array)), None)
+        return argument if private is None else Id(f"_pm_own_{private.stage.name}")
+
+    def _copy_pointer(self, private: Private, thread: CExpr) -> CExpr:
+        at = Binary("+", self._thread_base(thread), Id(f"_pm_copy_{private.stage.name}"))
+        return Cast(f"{private.ctype} *", Cast("void *", at))
+
+    def _copy(self, private: Private, thread: CExpr) -> list[Stmt]:
+        name = f"_pm_own_{private.stage.name}"
+        count = Cast("ptrdiff_t", private.count)
+        return [
+            Declare(f"{private.ctype} *const ", name, self._copy_pointer(private, thread)),
+            Evaluate(Call(private.clear.name, (Id(name), count))),
+        ]
+
+    def _merge(self, private: Private) -> Stmt:
+        """Add the copies to the result in a fixed order."""
+        copy = self._copy_pointer(private, Id("_pm_chunk"))
+        call = Call(private.merge.name, (Id(private.array), copy, Cast("ptrdiff_t", private.count)))
+        bound = Binary("<", Id("_pm_chunk"), Id("_pm_pieces"))
+        return For("_pm_chunk", Literal("0"), bound, Literal("1"), (Evaluate(call),))
+
+
+def place(counter: str, size: CExpr) -> CExpr:
+    """Where a block of so many bytes begins, after those that a variable of the C code counts so far."""
+    return Call("_pm_place", (Unary("&", Id(counter)), size))
+
+
+class TileWriter:
+    """Writes the functions of one tiled group."""
+
+    def __init__(self, stages: StageWriter, plan: TilePlan, number: int) -> None:
+        self.stages = stages
+        self.plan = plan
+        self.number = number
+
+    def code(self) -> TileCode:
+        """All functions of the group."""
+        pipeline = self.stages.pipeline
+        nests = [(m, self._nest(m, pipeline.stage(m.stage))) for m in self.plan.members]
+        hulls = [self._hull(level, nests) for level in range(len(self.plan.dims))]
+        function, arguments = self._tiles(nests, hulls)
+        privates = tuple(self._private(pipeline.stage(m.stage)) for m in self.plan.members if m.private)
+        pads = [self._pad(self.stages.storage[m.stage]) for m in self.plan.members if m.scratch]
+        helpers = [f for p in privates for f in (p.start.function, p.clear, p.merge)]
+        self.stages.needs.update({"min_i64", "max_i64", "place", "workspace"})
+        return TileCode(
+            number=self.number,
+            tiles=function,
+            arguments=arguments,
+            functions=(*(nest.function for _, nest in nests), *helpers, function),
+            hull=hulls[0],
+            size=self.plan.sizes[0],
+            pads=tuple(pads),
+            privates=privates,
+        )
+
+    def _nest(self, member: Member, stage: Stage) -> Nest:
+        loops = self.plan.loops[member.stage]
+        if member.private:
+            return self.stages.partial(stage, loops, member.dims)
+        return self.stages.ranged(stage, loops, member.dims)
+
+    def _tiles(
+        self, nests: Sequence[tuple[Member, Nest]], hulls: Sequence[tuple[CExpr, CExpr]]
+    ) -> tuple[Function, tuple[CExpr, ...]]:
+        parameters: dict[str, Parameter] = {}
+        calls: list[Stmt] = []
+        for member, nest in nests:
+            for parameter in nest.function.parameters[: len(nest.arguments)]:
+                if not parameter.name.startswith(TILE):
+                    known = parameters.get(parameter.name)
+                    if known is None or "const " not in parameter.ctype:
+                        parameters[parameter.name] = _unrestricted(parameter)
+            ranges = [bound for part in nest.ranges for bound in self._bounds(member, part, hulls)]
+            calls.append(Evaluate(Call(nest.function.name, (*nest.arguments, *ranges))))
+        body = tuple(calls)
+        for level in reversed(range(len(self.plan.dims))):
+            body = (self._loop(level, body, hulls),)
+        used = names_in(body)
+        for size in self.stages.pipeline.sizes:
+            known_as = self.stages.names.get("size", size.name)
+            if known_as in used:
+                parameters.setdefault(known_as, Parameter("const ptrdiff_t", known_as))
+        outer = (Parameter("const ptrdiff_t", FIRST), Parameter("const ptrdiff_t", LAST))
+        arguments = tuple(Id(name) for name in parameters)
+        comment = f"{self.plan}\n{self.plan.reason}".rstrip()
+        name = f"_pm_tiles_{self.number}"
+        return Function("void", name, (*parameters.values(), *outer), body, comment), arguments
+
+    def _loop(self, level: int, body: tuple[Stmt, ...], hulls: Sequence[tuple[CExpr, CExpr]]) -> Stmt:
+        tile, size = Id(f"{TILE}{level}"), Literal(str(self.plan.sizes[level]))
+        low, high = (Id(FIRST), Id(LAST)) if level == 0 else hulls[level]
+        stop = Call("_pm_min_i64", (Binary("+", tile, size), high))
+        declared = Declare("const ptrdiff_t", f"{STOP}{level}", stop)
+        return For(tile.name, low, Binary("<", tile, high), size, (declared, *body))
+
+    def _bounds(
+        self, member: Member, part: Range, hulls: Sequence[tuple[CExpr, CExpr]]
+    ) -> tuple[CExpr, CExpr]:
+        """Begin and end of a stage's range in a tile: with its margins, inside its domain."""
+        before, behind = member.margins[part.number]
+        begin: CExpr = Id(f"{TILE}{part.number}")
+        end: CExpr = Id(f"{STOP}{part.number}")
+        low, high = self._size(part.low), self._size(part.high + 1)
+        if before or low != hulls[part.number][0]:
+            shifted = Binary("-", begin, Literal(str(before))) if before else begin
+            begin = Call("_pm_max_i64", (shifted, low))
+        if behind or high != hulls[part.number][1]:
+            shifted = Binary("+", end, Literal(str(behind))) if behind else end
+            end = Call("_pm_min_i64", (shifted, high))
+        return begin, end
+
+    def _hull(self, level: int, nests: Sequence[tuple[Member, Nest]]) -> tuple[CExpr, CExpr]:
+        """What the tiles cover along a dimension: the ranges of the stages that are kept."""
+        kept = [nest for member, nest in nests if not member.scratch]
+        parts = [part for nest in kept for part in nest.ranges if part.number == level]
+        lows = list(dict.fromkeys(part.low for part in parts))
+        highs = list(dict.fromkeys(part.high + 1 for part in parts))
+        return self._extreme("min", lows), self._extreme("max", highs)
+
+    def _extreme(self, function: str, forms: Sequence[Affine]) -> CExpr:
+        result = self._size(forms[0])
+        for form in forms[1:]:
+            result = Call(f"_pm_{function}_i64", (result, self._size(form)))
+        return result
+
+    def _size(self, form: Affine) -> CExpr:
+        names = self.stages.names
+        return affine_expr(form, lambda n: Id(names.get("size", n)), self.stages.needs)
+
+    def _pad(self, buffer: Buffer) -> Pad:
+        size = Binary("*", Literal(f"{float(buffer.dtype.size)}"), self._count(buffer))
+        return Pad(self.stages.bodies.array(buffer.name), buffer.dtype.c, size)
+
+    def _count(self, buffer: Buffer) -> CExpr:
+        count: CExpr = Literal("1.0")
+        for extent in buffer.extents:
+            count = Binary("*", count, Call("_pm_extent", (self._size(extent),)))
+        return count
+
+    def _private(self, stage: Stage) -> Private:
+        buffer = self.stages.storage[stage.name]
+        plan = LoopPlan(
+            self.plan.group, "map", stage.dims, None, stage.dims[-1] if stage.dims else None, "start"
+        )
+        start = self.stages.ranged(stage, plan, [], "start")
+        clear, merge = self._helpers(stage)
+        array = self.stages.bodies.array(stage.name)
+        return Private(stage, array, stage.dtype.c, self._count(buffer), start, clear, merge)
+
+    def _helpers(self, stage: Stage) -> tuple[Function, Function]:
+        """Functions that clear a private copy and that add it to the result."""
+        bodies, ctype = self.stages.bodies, stage.dtype.c
+        index = Id("_pm_i")
+        whole, part = Subscript(Id("_pm_whole"), index), Subscript(Id("_pm_part"), index)
+        value = bodies.constant(neutral(stage.operation, stage.dtype))
+        count = Parameter("const ptrdiff_t", "_pm_count")
+        target = Parameter(f"{ctype} *restrict ", "_pm_whole")
+        source = Parameter(f"const {ctype} *restrict ", "_pm_part")
+        clear, merge = Assign(whole, "=", value), bodies.combine(stage, whole, part)
+        names = (f"_pm_clear_{stage.name}", f"_pm_merge_{stage.name}")
+        return (
+            Function("void", names[0], (target, count), (_over(clear),)),
+            Function("void", names[1], (target, source, count), (_over(merge),)),
+        )
+
+
+def _over(statement: Stmt) -> Stmt:
+    index = Id("_pm_i")
+    bound = Binary("<", index, Id("_pm_count"))
+    return For("_pm_i", Literal("0"), bound, Literal("1"), (statement,), ("omp simd",))
+
+
+def _unrestricted(parameter: Parameter) -> Parameter:
+    return Parameter(parameter.ctype.replace("restrict ", ""), parameter.name)

@@ -1,0 +1,213 @@
+"""The command line: `python -m polymat explain|compile|dump FILE.py[:name]` and `calibrate|cache|doctor`."""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import os
+import sys
+import traceback
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+import polymat
+from polymat.codegen.cnames import check_export_name
+from polymat.driver import Level, levels
+from polymat.errors import PolymatError
+from polymat.graph.arguments import fixed_sizes, output_functions
+from polymat.graph.dot import to_dot
+from polymat.graph.pipeline import Pipeline
+from polymat.options import DEFAULTS
+from polymat.runtime.cache import cache_directory, clear, entries
+from polymat.runtime.calibration import calibration_lines, calibration_path, stored_calibration
+from polymat.runtime.compiled import Compiled
+from polymat.runtime.doctor import Finding, bytes_text, examine, findings
+from polymat.runtime.logs import configure_logging
+from polymat.runtime.settings import settings
+from polymat.runtime.target import ProgramError, Target, UsageError, load_target
+from polymat.tune.calibrate import calibrate
+
+LEVELS = ("built", "graph", "fusion", "tilesize", "codegen", "source")
+_OK, _FAILED, _USAGE, _INTERRUPTED = 0, 1, 2, 130
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; the exit status: 0, 1 for a program or machine that is wrong, 2 for wrong usage."""
+    asked = _parser().parse_args(arguments)
+    try:
+        configure_logging()
+        status: int = asked.run(asked)
+        if sys.stdout is not None:  # it is closed: `>&-`
+            sys.stdout.flush()
+        return status
+    except UsageError as error:
+        print(error, file=sys.stderr)
+        return _USAGE
+    except PolymatError as error:
+        print(error, file=sys.stderr)
+        return _FAILED
+    except ProgramError as error:
+        return _report_program(error)
+    except BrokenPipeError:  # the reader, head say, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return _OK
+    except KeyboardInterrupt:
+        return _INTERRUPTED
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m polymat", description=polymat.__doc__)
+    parser.add_argument("--version", action="version", version=f"polymat {polymat.__version__}")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    what = "a file and a name in it: a function, a list of outputs, a Compiled or a function that returns one"
+
+    explain = commands.add_parser("explain", help="say what was decided and why")
+    explain.add_argument("target", metavar="FILE.py[:name]", help=what)
+    explain.add_argument("--html", metavar="FILE", help="write the report as a page instead")
+    explain.set_defaults(run=_explain)
+
+    save = commands.add_parser("compile", help="write lib<name>.so, <name>.h and <name>.json")
+    save.add_argument("target", metavar="FILE.py[:name]", help=what)
+    save.add_argument("-o", "--output", metavar="DIR", required=True, help="the directory to write to")
+    save.set_defaults(run=_compile)
+
+    dump = commands.add_parser("dump", help="print one level of the compilation")
+    dump.add_argument("target", metavar="FILE.py[:name]", help=what)
+    dump.add_argument("--until", choices=LEVELS, help="the level (default: source)")
+    dump.add_argument("--dot", action="store_true", help="the graph for Graphviz (default level: graph)")
+    dump.set_defaults(run=_dump)
+
+    calibrate = commands.add_parser("calibrate", help="measure this machine, once, in a few seconds")
+    calibrate.add_argument("--force", action="store_true", help="measure although it was done before")
+    calibrate.set_defaults(run=_calibrate)
+
+    cache = commands.add_parser("cache", help="show the store of compiled libraries, or empty it")
+    cache.add_argument("--clear", action="store_true", help="remove every entry")
+    cache.set_defaults(run=_cache)
+
+    doctor = commands.add_parser("doctor", help="show the machine, the compiler and the libraries found")
+    doctor.set_defaults(run=_doctor)
+    return parser
+
+
+def _explain(asked: argparse.Namespace) -> int:
+    report = _compiled(load_target(asked.target)).explain()
+    if asked.html is None:
+        print("there is no report" if report is None else report)
+    elif hasattr(report, "save"):
+        print(report.save(asked.html))
+    else:
+        raise UsageError(f"{asked.target} was loaded from a file: its report is only a text")
+    return _OK
+
+
+def _compile(asked: argparse.Namespace) -> int:
+    print(_compiled(load_target(asked.target)).save(asked.output))
+    return _OK
+
+
+def _compiled(target: Target) -> Compiled:
+    if target.compiled is not None:
+        return target.compiled
+    _check_keywords(target.keywords)
+    return polymat.compile(**target.keywords)
+
+
+def _check_keywords(keywords: Mapping[str, Any]) -> None:
+    known = inspect.signature(polymat.compile).parameters
+    for word in keywords:
+        if word not in known:
+            raise UsageError(f"compile() takes no {word!r}", hint=f"it takes {', '.join(known)}")
+
+
+def _dump(asked: argparse.Namespace) -> int:
+    target = load_target(asked.target)
+    wanted = asked.until or ("graph" if asked.dot else "source")
+    if asked.dot and wanted not in ("built", "graph"):
+        raise UsageError(f"--dot shows a graph, and {wanted} is none", hint="--until built or --until graph")
+    if target.compiled is not None:
+        if wanted != "source" or not target.compiled.source:
+            raise UsageError(
+                f"{asked.target} is compiled already: its {wanted} is gone", hint="name what it was made of"
+            )
+        print(target.compiled.source)
+        return _OK
+    level = next(level for name, level in _levels(target.keywords) if name == wanted)
+    print(to_dot(level) if asked.dot and isinstance(level, Pipeline) else level)
+    return _OK
+
+
+def _levels(keywords: Mapping[str, Any]) -> Iterator[tuple[str, Level]]:
+    """The levels of a compilation with these arguments of `compile()`."""
+    _check_keywords(keywords)
+    rest = dict(keywords)
+    outputs = output_functions(rest.pop("outputs"))
+    name, options = rest.pop("name", None), rest.pop("options", DEFAULTS)
+    estimates = fixed_sizes(rest.pop("estimates", None), "estimates")
+    checked = check_export_name(name or outputs[0].name or "pipeline")
+    return levels(outputs, checked, options, estimates=estimates, **rest)
+
+
+def _calibrate(asked: argparse.Namespace) -> int:
+    measured = calibrate(
+        force=asked.force, progress=_progress if sys.stderr and sys.stderr.isatty() else None
+    )
+    print("\n".join(calibration_lines(measured)))
+    kept = stored_calibration() is not None
+    print(f"kept in {calibration_path()}" if kept else f"not kept: POLYMAT_CACHE={settings().cache}")
+    return _OK
+
+
+def _progress(done: float) -> None:
+    """Rewrite one line of the terminal, and take it away at the end."""
+    text = f"calibrating {done:4.0%}" if done < 1.0 else " " * 16
+    print(f"\r{text}", end="\r" if done >= 1.0 else "", file=sys.stderr, flush=True)
+
+
+def _cache(asked: argparse.Namespace) -> int:
+    if asked.clear:
+        removed = clear()
+        print(f"removed {removed} libraries from {cache_directory()}")
+        return _OK
+    found = entries()
+    print(f"directory  {cache_directory()}")
+    print(f"mode       {settings().cache_mode}")
+    print(f"entries    {len(found)}")
+    limit = bytes_text(settings().cache_limit_bytes)
+    print(f"size       {bytes_text(sum(entry.bytes for entry in found))} of at most {limit}")
+    return _OK
+
+
+def _doctor(asked: argparse.Namespace) -> int:
+    version = Finding("polymat", polymat.__version__)
+    found = (version, *findings(), examine("self-test", _self_test))
+    for finding in found:
+        indented = finding.text.replace("\n", "\n" + " " * 12)
+        print(f"{finding.topic:<11} {'' if finding.ok else 'error: '}{indented}")
+    return _OK if all(finding.ok for finding in found) else _FAILED
+
+
+def _self_test() -> str:
+    """Compile a small pipeline and compare what it computes with NumPy."""
+    N = polymat.Parameter(polymat.Int, "N")
+    x = polymat.Vector(polymat.Double, "x", [N])
+    array = np.arange(100.0)
+    result = polymat.compile((x + x).named("twice"), name="polymat_self_test")(array)
+    if not np.array_equal(result, array + array):
+        raise PolymatError("the compiled pipeline computes wrong numbers")
+    return "compiled a pipeline, loaded it, and its numbers are right"
+
+
+def _report_program(error: ProgramError) -> int:
+    """Show what the user's own file raised, from its own first line on."""
+    cause = error.__cause__ or error
+    if isinstance(cause, SystemExit):
+        print(f"{error} ended with sys.exit({cause.code!r})", file=sys.stderr)
+        return _FAILED
+    frames = cause.__traceback__
+    while frames is not None and frames.tb_frame.f_globals.get("__name__", "").startswith("polymat."):
+        frames = frames.tb_next
+    traceback.print_exception(type(cause), cause, frames)
+    return _FAILED

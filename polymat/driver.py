@@ -1,0 +1,153 @@
+"""The whole compilation on one screen."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from polymat.codegen.cnames import check_export_name
+from polymat.codegen.lower import lower
+from polymat.codegen.program import Program
+from polymat.codegen.render import render
+from polymat.codegen.report import make_report
+from polymat.decide import Decider
+from polymat.errors import InternalError, LangError
+from polymat.graph.arguments import fixed_sizes, output_functions
+from polymat.graph.build import build
+from polymat.graph.distinct import separate_names
+from polymat.graph.group import Grouping
+from polymat.graph.inline import inline_pointwise
+from polymat.graph.interpret import interpret
+from polymat.graph.pipeline import Pipeline
+from polymat.graph.simplify import share_common_stages
+from polymat.graph.verify import verify
+from polymat.lang.expr import Condition, Parameter
+from polymat.lang.function import Function, Input
+from polymat.options import DEFAULTS, Options, check_options
+from polymat.poly import IslError
+from polymat.runtime.build import Built
+from polymat.runtime.build import build as build_library
+from polymat.runtime.calibration import calibrated_machine
+from polymat.runtime.compiled import Compiled
+from polymat.runtime.threads import quiet_openmp
+from polymat.tilesize.schedule import Schedule
+
+Level = Pipeline | Grouping | Schedule | Program | str | Built
+
+
+def levels(
+    outputs: Sequence[Function],
+    name: str,
+    options: Options,
+    *,
+    estimates: Mapping[str, int] | None = None,
+    **description: Any,
+) -> Iterator[tuple[str, Level]]:
+    """Every level of the compilation, in order; stop iterating to stop compiling."""
+    built = verify(build(outputs, **description))
+    yield "built", built
+    pipeline = share_common_stages(separate_names(built))
+    if options.inline:
+        pipeline = inline_pointwise(pipeline)
+    yield "graph", pipeline
+    decider = Decider(pipeline, calibrated_machine(), estimates or {}, options)
+    grouping = decider.grouping()
+    yield "fusion", grouping
+    schedule = decider.schedule(grouping)
+    yield "tilesize", schedule
+    program = lower(schedule, name, options)
+    yield "codegen", program
+    source = render(program.file)
+    yield "source", source
+    yield "runtime", build_library(source, options, program.flags)
+
+
+def compile(
+    outputs: Function | Sequence[Function],
+    *,
+    name: str | None = None,
+    inputs: Sequence[Input | Parameter] | None = None,
+    estimates: Mapping[Parameter, int] | None = None,
+    sizes: Mapping[Parameter, int] | None = None,
+    constraints: Iterable[Condition] = (),
+    trim: bool = False,
+    options: Options = DEFAULTS,
+) -> Compiled:
+    """Compile outputs into a callable.
+
+    outputs: one function or a list.  name: of the C function; default the (first) output's name.
+    inputs: the positional arguments in order: all input arrays, and parameters where wanted; default the
+    inputs in order of first use.  estimates: typical sizes, which guide decisions and never limit them.
+    sizes: exact sizes; any other raises `ArgumentError` at the call.  constraints: conditions on sizes that
+    every call must meet, `Condition(N, ">=", 16)`, and that bounds are checked under.
+    trim: return lo..hi of each output dimension alone, not 0..hi.
+    """
+    listed = output_functions(outputs)
+    check_options(options)
+    checked = check_export_name(name if name is not None else listed[0].name or "pipeline")
+    description = {
+        "inputs": inputs,
+        "sizes": sizes,
+        "constraints": constraints,
+        "trim": trim,
+    }
+    guessed = fixed_sizes(estimates, "estimates")
+    try:
+        return _compile(listed, checked, options, guessed, description)
+    except IslError as error:
+        raise InternalError(f"bug in polymat: isl failed while compiling {checked}: {error}") from error
+    except RecursionError:
+        raise LangError(
+            f"a definition in {checked} is nested too deeply to compile",
+            at=listed[0].at,
+            hint="give parts of it names, as functions of their own",
+        ) from None
+
+
+def _compile(
+    outputs: Sequence[Function],
+    name: str,
+    options: Options,
+    estimates: Mapping[str, int],
+    description: Mapping[str, Any],
+) -> Compiled:
+    results: dict[str, Any] = {}
+    seconds: dict[str, float] = {}
+    begin = time.perf_counter()
+    for level, result in levels(outputs, name, options, estimates=estimates, **description):
+        end = time.perf_counter()
+        seconds[level], begin = end - begin, end
+        results[level] = result
+        logging.getLogger(f"polymat.{level}").info("%s: %.1f ms", name, seconds[level] * 1e3)
+    built, program, library = results["built"], results["codegen"], results["runtime"]
+    quiet_openmp(library.image)
+    compiled = Compiled(
+        library.path,
+        program.signature,
+        source=results["source"],
+        header=program.header,
+        report=make_report(built, results["tilesize"], program, estimates, seconds),
+        reference=lambda arrays, scalars, known: _reference(built, arrays, scalars, known),
+        threads=options.threads,
+        cpu=library.cpu,
+        image=library.image,
+    )
+    library.release()
+    return compiled
+
+
+def _reference(
+    pipeline: Pipeline, arrays: Mapping[str, Any], scalars: Mapping[str, Any], sizes: Mapping[str, int]
+) -> list[Any]:
+    """The outputs by the interpreter."""
+    params = {**scalars, **sizes}
+    values = interpret(pipeline, arrays, params)
+    if not pipeline.trim:
+        return [values[output] for output in pipeline.outputs]
+    trimmed = []
+    for output in pipeline.outputs:
+        low = [max(int(lo.evaluate(params)), 0) for lo, _ in pipeline.stage(output).box]
+        trimmed.append(values[output][tuple(slice(lo, None) for lo in low)])
+    return trimmed

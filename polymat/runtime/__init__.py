@@ -1,0 +1,1 @@
+"""From C text to a callable: compiler, cache, library, call."""

@@ -1,0 +1,124 @@
+/* What the parts of the launcher share: the specification of a pipeline and the frame of one call. */
+#ifndef POLYMAT_LAUNCH_H
+#define POLYMAT_LAUNCH_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#define NPY_NO_DEPRECATED_API NPY_1_20_API_VERSION
+#define PY_ARRAY_UNIQUE_SYMBOL polymat_launch_ARRAY_API
+#ifndef POLYMAT_LAUNCH_MAIN
+#define NO_IMPORT_ARRAY
+#endif
+#include <numpy/arrayobject.h>
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* polymat/codegen/abi.py */
+enum { ENTRY_OK = 0, ENTRY_OUT_OF_MEMORY = 1 };
+enum { SCALAR_SLOT_BYTES = 16 };
+enum { MAX_RANK = 32 };
+
+typedef int (*EntryFunction)(void *const *arrays, const ptrdiff_t *sizes, const void *scalars, int threads);
+typedef double (*WorkFunction)(const ptrdiff_t *sizes);
+
+/* How a step of a call ended.  REFUSED: the arguments are wrong and Python words the error, so an exception
+   that may be set is dropped.  RAISED: the exception that is set goes to the caller. */
+typedef enum { DONE = 0, REFUSED, RAISED } Status;
+
+typedef struct {
+    ptrdiff_t coefficient;
+    Py_ssize_t symbol;
+} Term;
+
+/* floor((constant + sum of terms) / divisor); divisor > 0. */
+typedef struct {
+    ptrdiff_t constant, divisor;
+    Py_ssize_t n_terms;
+    Py_ssize_t plain; /* the symbol that the whole row is, or -1 */
+    Term *terms;
+} Row;
+
+typedef struct {
+    PyArray_Descr *dtype;
+    Py_ssize_t rank;
+    int zero_fill;
+    Row *extents;
+} ArraySpec;
+
+/* A size: floor((rest + coefficient * size) / rest.divisor) is an extent, or it has a slot (array is -1). */
+typedef struct {
+    Py_ssize_t array, dim, slot;
+    ptrdiff_t least;
+    ptrdiff_t coefficient;
+    Row rest;
+} SizeSpec;
+
+typedef struct {
+    char kind; /* 'i', 'u', 'f' or 'c' */
+    int bytes;
+} ScalarSpec;
+
+typedef struct Block Block;
+
+/* Immutable after construction: calls may run concurrently. */
+typedef struct {
+    PyObject_HEAD
+    vectorcallfunc vectorcall;
+    void *library;
+    EntryFunction entry;
+    WorkFunction work;
+    PyObject *name;
+    Block *blocks; /* memory of everything below */
+    Py_ssize_t n_slots, n_positional, n_inputs, n_outputs, n_arrays, n_sizes, n_symbols, n_steps, n_scalars;
+    Py_ssize_t n_constraints;
+    PyObject **names;       /* of the slots: inputs, scalars, sizes without an array, "out"; interned */
+    Py_ssize_t *positional; /* slot of each positional argument */
+    ArraySpec *arrays;      /* inputs, outputs */
+    SizeSpec *sizes;
+    Row *derived;      /* of the symbols after the sizes */
+    Py_ssize_t *steps; /* symbols in the order in which they can be computed */
+    ScalarSpec *scalars;
+    char *inplace; /* [input * n_outputs + output] */
+    Row *constraints;
+    int threads;
+    ptrdiff_t limit; /* of every size: keeps the index arithmetic of generated code from overflowing */
+    size_t frame_bytes, frame_zeroed;
+} Launcher;
+
+/* The scratch memory of one call. */
+typedef struct {
+    PyObject **slots;       /* borrowed; NULL where nothing was given */
+    PyArrayObject **arrays; /* the caller's view of inputs and outputs; NULL: output still to be allocated */
+    PyArrayObject **keep;   /* owned: packed copies and new outputs */
+    void **data;
+    ptrdiff_t *symbols;
+    char *scalars;
+} Frame;
+
+static inline int is_plain(PyArrayObject *array)
+{
+    const int wanted = NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED;
+    return (PyArray_FLAGS(array) & wanted) == wanted;
+}
+
+/* _launch_spec.c */
+int launcher_parse(Launcher *launcher, PyObject *spec);
+void launcher_release(Launcher *launcher);
+
+/* _launch_bind.c */
+Status bind_scalars(const Launcher *launcher, Frame *frame);
+Status bind_inputs(const Launcher *launcher, Frame *frame);
+Status bind_outputs(const Launcher *launcher, Frame *frame);
+
+/* _launch_memory.c */
+Status check_overlaps(Launcher *launcher, Frame *frame);
+Status prepare_memory(const Launcher *launcher, Frame *frame);
+Status write_back(const Launcher *launcher, Frame *frame);
+
+/* _launch_rows.c */
+Status row_value(const Row *row, const ptrdiff_t *symbols, ptrdiff_t *value);
+Status size_from_extent(const SizeSpec *size, const ptrdiff_t *symbols, ptrdiff_t extent, ptrdiff_t *value);
+
+#endif

@@ -1,0 +1,68 @@
+"""From a C text to a library file that can be loaded: toolchain and cache together."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+import weakref
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from polymat.options import DEFAULTS, Options
+from polymat.runtime.cache import cache_key, fetch_or_build
+from polymat.runtime.toolchain import Compiler, compile_shared, find_compiler, flags_for, native_cpu
+
+
+@dataclass(frozen=True, eq=False)
+class Built:
+    """A compiled library.
+
+    path: load it at once, then call `release`; the file may be a temporary one.
+    image: the bytes of the library, for saving it elsewhere.
+    compile_seconds: time the C compiler took, 0.0 for a cache hit.
+    """
+
+    path: Path
+    image: bytes
+    key: str
+    cache_hit: bool
+    compile_seconds: float
+    compiler: Compiler
+    flags: tuple[str, ...]
+    cpu: str
+    scratch: Path | None = None
+
+    def release(self) -> None:
+        """Remove the file if it is a temporary one: a loaded library stays usable."""
+        if self.scratch is not None:
+            shutil.rmtree(self.scratch, ignore_errors=True)
+
+
+def build(source: str, options: Options = DEFAULTS, program_flags: tuple[str, ...] = ()) -> Built:
+    """Compile one C text with the flags of the program and of `options`, or find it compiled."""
+    compiler = find_compiler()
+    flags = flags_for(compiler, (*program_flags, *options.cflags))
+    cpu = native_cpu()
+    key = cache_key(source, flags, compiler.identity, cpu)
+    spent: list[float] = []
+
+    def compile_to(path: Path) -> None:
+        begin = time.perf_counter()
+        compile_shared(source, path, compiler, flags)
+        spent.append(time.perf_counter() - begin)
+
+    fetched = fetch_or_build(key, compile_to)
+    built = Built(
+        fetched.path, fetched.image, key, fetched.hit, sum(spent), compiler, flags, cpu, fetched.scratch
+    )
+    if fetched.scratch is not None:
+        weakref.finalize(built, partial(_remove_own, os.getpid(), fetched.scratch))
+    return built
+
+
+def _remove_own(owner: int, scratch: Path) -> None:
+    """Remove a temporary directory nobody released, unless this is a forked child that only inherited it."""
+    if os.getpid() == owner:
+        shutil.rmtree(scratch, ignore_errors=True)

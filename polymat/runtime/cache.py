@@ -1,0 +1,278 @@
+"""The store of compiled libraries: content-addressed, verified before use, bounded, safe between processes.
+
+An entry is one file `<key>.so`: the ELF image, then the SHA-256 of key and image, then a magic number.  What
+follows an image does not matter to the loader, so the file is loaded as it is; the digest is checked before,
+because the loader dies on a truncated or damaged file.  A file that fails the check is rebuilt and replaced.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import shutil
+import stat
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from polymat.errors import ToolchainError
+from polymat.runtime.cachedir import (
+    DIRECTORY_HINT,
+    cache_directory,
+    directory_trusted,
+    prepare_directory,
+    trusted,
+)
+from polymat.runtime.filelock import bucket_lock
+from polymat.runtime.settings import settings
+
+__all__ = [
+    "CacheEntry",
+    "Fetched",
+    "cache_directory",
+    "cache_key",
+    "clear",
+    "entries",
+    "fetch_or_build",
+    "total_bytes",
+]
+
+_log = logging.getLogger("polymat.cache")
+_FORMAT = "polymat-cache-1"
+_MAGIC = b"\0polymat\x01"
+_TRAILER_BYTES = hashlib.sha256().digest_size + len(_MAGIC)
+_SUFFIX = ".so"
+_PARTIAL_SUFFIX = ".partial"
+_PARTIAL_SECONDS = 3600.0
+_TOUCH_SECONDS = 60.0
+_BUCKETS = 64
+
+Builder = Callable[[Path], None]
+
+
+@dataclass(frozen=True, slots=True)
+class CacheEntry:
+    """One stored library; `last_used` is seconds since the epoch, right to a minute."""
+
+    key: str
+    path: Path
+    bytes: int
+    last_used: float
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """A library ready to be loaded.
+
+    image: its ELF bytes, which outlive the file.
+    scratch: a private directory that holds a file outside the cache; whoever loads it removes this after.
+    """
+
+    path: Path
+    image: bytes
+    hit: bool
+    scratch: Path | None = None
+
+
+def cache_key(source: str, flags: tuple[str, ...], compiler_identity: str, cpu: str) -> str:
+    """Hash of everything that can change the compiled code, in hexadecimal."""
+    digest = hashlib.sha256()
+    for part in (_FORMAT, source, compiler_identity, cpu, *flags):
+        data = part.encode("utf-8", errors="surrogateescape")
+        digest.update(len(data).to_bytes(8, "little"))
+        digest.update(data)
+    return digest.hexdigest()
+
+
+def fetch_or_build(key: str, build: Builder) -> Fetched:
+    """The library of `key`: from the cache when it is there and whole, else made by `build(path)` and stored.
+
+    With POLYMAT_CACHE=off, or for a miss when it is readonly, the file lies in `Fetched.scratch`.
+    """
+    mode = settings().cache_mode
+    if mode == "off":
+        return _build_in_scratch(build)
+    directory = cache_directory()
+    if mode == "readonly":
+        image = _verified_image(directory / (key + _SUFFIX), key) if directory_trusted(directory) else None
+        if image is None:
+            return _build_in_scratch(build)
+        return Fetched(directory / (key + _SUFFIX), image, hit=True)
+    prepare_directory(directory)
+    path = directory / (key + _SUFFIX)
+    image = _hit(path, key, warn=False)  # what is wrong is said below, where it is mended
+    if image is not None:
+        return Fetched(path, image, hit=True)
+    with bucket_lock(directory / f"lock-{int(key[:8], 16) % _BUCKETS:02d}"):
+        image = _hit(path, key)
+        if image is not None:
+            return Fetched(path, image, hit=True)
+        image = _build_and_store(path, key, build)
+    _evict(directory, settings().cache_limit_bytes, keep=path)
+    return Fetched(path, image, hit=False)
+
+
+def entries() -> tuple[CacheEntry, ...]:
+    """Every stored library, the longest unused first; whether each is whole is not checked."""
+    return tuple(sorted(_scan(cache_directory()), key=lambda entry: (entry.last_used, entry.key)))
+
+
+def total_bytes() -> int:
+    """Bytes of all stored libraries."""
+    return sum(entry.bytes for entry in entries())
+
+
+def clear() -> int:
+    """Remove every stored library and every abandoned partial file; return how many libraries went."""
+    directory = cache_directory()
+    removed = sum(_remove(entry.path) for entry in _scan(directory))
+    _remove_partials(directory, older_than=0.0)
+    return removed
+
+
+def _hit(path: Path, key: str, *, warn: bool = True) -> bytes | None:
+    image = _verified_image(path, key, warn=warn)
+    if image is not None:
+        _touch(path)
+        _log.debug("hit %s", path)
+    return image
+
+
+def _silent(*_: object) -> None:
+    pass
+
+
+def _verified_image(path: Path, key: str, *, warn: bool = True) -> bytes | None:
+    """The ELF image of an entry, or None when it is missing, not ours or not whole."""
+    complain = _log.warning if warn else _silent
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    except OSError:
+        return None
+    try:
+        with os.fdopen(descriptor, "rb") as stream:
+            status = os.fstat(stream.fileno())
+            if not stat.S_ISREG(status.st_mode) or not trusted(status):
+                complain("ignored %s: not a file that only its owner can write", path)
+                return None
+            data = stream.read()
+    except OSError as error:
+        complain("ignored %s: %s", path, error)
+        return None
+    image, trailer = data[:-_TRAILER_BYTES], data[-_TRAILER_BYTES:]
+    if trailer != _trailer(key, image):
+        complain("ignored %s: damaged, will be rebuilt", path)
+        return None
+    return image
+
+
+def _trailer(key: str, image: bytes) -> bytes:
+    return hashlib.sha256(key.encode() + image).digest() + _MAGIC
+
+
+def _touch(path: Path) -> None:
+    """Note the use of an entry, at most once a minute."""
+    try:
+        if time.time() - os.stat(path).st_mtime > _TOUCH_SECONDS:
+            os.utime(path)
+    except OSError:
+        pass
+
+
+def _build_and_store(path: Path, key: str, build: Builder) -> bytes:
+    """Build beside the entry, add the trailer and move into place in one step."""
+    try:
+        # A directory, because a linker may create its output so that others can write to it.
+        workplace = Path(tempfile.mkdtemp(suffix=_PARTIAL_SUFFIX, prefix=key[:16] + "-", dir=path.parent))
+    except OSError as error:
+        raise _storage_error(path.parent, error) from error
+    partial = workplace / ("library" + _SUFFIX)
+    try:
+        build(partial)
+        image = partial.read_bytes()
+        with partial.open("ab") as stream:
+            stream.write(_trailer(key, image))
+        os.chmod(partial, 0o700)
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        os.replace(partial, path)
+    except ToolchainError:
+        raise
+    except OSError as error:
+        raise _storage_error(path.parent, error) from error
+    finally:
+        shutil.rmtree(workplace, ignore_errors=True)
+    _log.debug("stored %s", path)
+    return image
+
+
+def _build_in_scratch(build: Builder) -> Fetched:
+    try:
+        scratch = Path(tempfile.mkdtemp(prefix="polymat-"))
+    except OSError as error:
+        raise ToolchainError(
+            f"cannot create a temporary directory: {error}", hint="TMPDIR names another directory"
+        ) from error
+    try:
+        path = scratch / ("library" + _SUFFIX)
+        build(path)
+        return Fetched(path, path.read_bytes(), hit=False, scratch=scratch)
+    except BaseException as error:
+        shutil.rmtree(scratch, ignore_errors=True)
+        if isinstance(error, OSError) and not isinstance(error, ToolchainError):
+            raise _storage_error(scratch, error) from error
+        raise
+
+
+def _storage_error(directory: Path, error: OSError) -> ToolchainError:
+    return ToolchainError(f"cannot write to {directory}: {error.strerror or error}", hint=DIRECTORY_HINT)
+
+
+def _scan(directory: Path) -> Iterator[CacheEntry]:
+    try:
+        listing = list(os.scandir(directory))
+    except OSError:
+        return
+    for item in listing:
+        if item.name.endswith(_SUFFIX):
+            try:
+                status = item.stat(follow_symlinks=False)
+            except OSError:
+                continue
+            key = item.name.removesuffix(_SUFFIX)
+            yield CacheEntry(key, Path(item.path), status.st_size, status.st_mtime)
+
+
+def _evict(directory: Path, limit: int, keep: Path) -> None:
+    """Remove the longest unused entries until the rest fits the limit; the entry just built stays."""
+    found = sorted(_scan(directory), key=lambda entry: (entry.last_used, entry.key))
+    excess = sum(entry.bytes for entry in found) - limit
+    for entry in found:
+        if excess <= 0:
+            break
+        if entry.path != keep and _remove(entry.path):
+            _log.debug("evicted %s", entry.path)
+            excess -= entry.bytes
+    _remove_partials(directory, older_than=_PARTIAL_SECONDS)
+
+
+def _remove_partials(directory: Path, older_than: float) -> None:
+    """Remove what killed processes left behind."""
+    now = time.time()
+    for partial in directory.glob("*" + _PARTIAL_SUFFIX):
+        try:
+            if now - partial.stat().st_mtime >= older_than:
+                shutil.rmtree(partial, ignore_errors=True)
+        except OSError:
+            continue
+
+
+def _remove(path: Path) -> bool:
+    try:
+        path.unlink()
+    except OSError:
+        return False
+    return True

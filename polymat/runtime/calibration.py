@@ -1,0 +1,76 @@
+"""The calibration of this machine: where it is kept, and the machine as it was measured."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+from polymat.errors import ToolchainError
+from polymat.machine.calibrate import LEVELS, Calibration, Rate, load, store
+from polymat.machine.model import Machine
+from polymat.machine.probe import probe
+from polymat.runtime.cachedir import DIRECTORY_HINT, cache_directory, directory_trusted, prepare_directory
+from polymat.runtime.cpu import native_cpu
+from polymat.runtime.settings import settings
+
+
+def calibrated_machine() -> Machine:
+    """This machine with the measured figures that are kept for it, or with estimates."""
+    return probe().with_calibration(stored_calibration())
+
+
+def fingerprint() -> str:
+    """The processor that a calibration holds for: its model, its features and its private caches."""
+    machine = probe()
+    return f"{native_cpu()}|{machine.l1_bytes} {machine.l2_bytes}".replace("\t", " ")
+
+
+def calibration_path() -> Path:
+    """The file of this processor, beside the compiled libraries: machines may share the directory."""
+    name = hashlib.sha256(fingerprint().encode("utf-8", errors="surrogateescape")).hexdigest()[:16]
+    return cache_directory() / f"calibration-{name}.json"
+
+
+def stored_calibration() -> Calibration | None:
+    """What was measured on this processor; None when nothing was, or the cache is off."""
+    path = calibration_path()
+    if settings().cache_mode == "off" or not directory_trusted(path.parent):
+        return None
+    return load(path, fingerprint())
+
+
+def store_calibration(calibration: Calibration) -> Path | None:
+    """Keep a calibration and return its file; None when the cache is off or readonly."""
+    if settings().cache_mode != "on":
+        return None
+    path = calibration_path()
+    prepare_directory(path.parent)
+    try:
+        store(path, calibration)
+    except OSError as error:
+        raise ToolchainError(
+            f"cannot write {path}: {error.strerror or error}", hint=DIRECTORY_HINT
+        ) from error
+    return path
+
+
+def calibration_lines(calibration: Calibration) -> tuple[str, ...]:
+    """The figures for people, a line each."""
+    threads = calibration.threads
+    head = f"measured {calibration.date} with {calibration.compiler}, one thread"
+    lines = [head + (f" and {threads}" if threads > 1 else "")]
+    for level, read, copy in zip(LEVELS, calibration.read, calibration.copy, strict=True):
+        lines.append(f"{level:<7} read {_pair(read, threads)}  copy {_pair(copy, threads)} GB/s")
+    for name, flops in (("float32", calibration.flops32), ("float64", calibration.flops64)):
+        lines.append(f"{name:<7} peak {_pair(flops, threads)} GFLOP/s")
+    cycles = calibration.fma_seconds * calibration.hertz
+    lines.append(f"clock   {calibration.hertz / 1e9:.2f} GHz, FMA latency {cycles:.1f} cycles")
+    if threads > 1:
+        awake, asleep = calibration.region_seconds * 1e6, calibration.wake_seconds * 1e6
+        lines.append(f"region  {awake:.1f} us to enter and leave, {asleep:.1f} us when the threads sleep")
+    return tuple(lines)
+
+
+def _pair(rate: Rate, threads: int) -> str:
+    one = f"{rate.one / 1e9:7.1f}"
+    return f"{one} {rate.all / 1e9:7.1f}" if threads > 1 else one

@@ -1,0 +1,196 @@
+"""A compiled pipeline: what the user calls, asks and saves."""
+
+from __future__ import annotations
+
+import inspect
+import keyword
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+from polymat.codegen.abi import Array, Signature
+from polymat.errors import ArgumentError, InternalError, NameClashError, PolymatError, ToolchainError
+from polymat.runtime import _launch
+from polymat.runtime.check_arrays import AnyArray, shares_memory
+from polymat.runtime.check_scalars import Number
+from polymat.runtime.diagnose import bind, diagnose, usage
+from polymat.runtime.metadata import Metadata
+from polymat.runtime.openmp import quiet_openmp
+from polymat.runtime.saved import digest, read_saved, write_saved
+from polymat.runtime.sizes import shape_text
+from polymat.runtime.spec import launch_spec, slot_names
+
+# From inputs, scalars and sizes by name to the outputs in order.
+Reference = Callable[[Mapping[str, AnyArray], Mapping[str, Number], Mapping[str, int]], Sequence[AnyArray]]
+
+
+@_launch.enable_vectorcall
+class Compiled(_launch.Launcher):
+    """A pipeline in machine code, called with NumPy arrays.
+
+    Calls go straight into C; this class adds what is not needed for a correct call.  Instances do not
+    change and may be called from several threads at once.
+    """
+
+    path: str
+    signature: Signature
+    source: str
+    header: str
+    cpu: str
+    threads: int
+    __name__: str
+    __signature__: inspect.Signature
+    _report: object
+    _reference: Reference | None
+    _image: bytes
+
+    def __new__(
+        cls,
+        path: str | os.PathLike[str],
+        signature: Signature,
+        *,
+        source: str = "",
+        header: str = "",
+        report: object = None,
+        reference: Reference | None = None,
+        threads: int = 0,
+        cpu: str = "",
+        image: bytes = b"",
+    ) -> Compiled:
+        """Open the library at `path`.
+
+        source, header: the C text and the prototype for C programs.
+        report: what `explain` returns; its text is saved.
+        reference: the interpreter; None for a pipeline that comes from a file.
+        threads: a fixed number of threads; 0 follows `set_num_threads`.
+        cpu: the `native_cpu` text the code depends on.
+        image: the bytes of the library, for `save`; default what is at `path`.
+        """
+        path = os.fspath(path)
+        if not os.path.isabs(path):  # a bare name would be looked for in the library path
+            path = os.path.abspath(path)
+        try:
+            self = super().__new__(cls, path, launch_spec(signature, threads))
+        except OSError as error:
+            raise ToolchainError(f"cannot load the library of {signature.name}: {error}") from error
+        self.path, self.signature, self.source, self.header = path, signature, source, header
+        self.threads, self.cpu = threads, cpu
+        self._report, self._reference, self._image = report, reference, image
+        self.__doc__ = _documentation(signature)
+        self.__name__ = signature.name
+        self.__signature__ = _python_signature(signature)
+        return self
+
+    def explain(self) -> Any:
+        """The report of the compilation: its text for a pipeline that comes from a file, None without one."""
+        return self._report
+
+    def reference(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the interpreter on the arguments of a call, without `out=`; always new arrays."""
+        if self._reference is None:
+            raise PolymatError(
+                f"{self.signature.name}: a pipeline that comes from a file has no reference",
+                hint="compile it from its definition",
+            )
+        bound = bind(self.signature, args, kwargs)
+        if any(output is not None for output in bound.outputs):
+            raise PolymatError(f"{self.signature.name}: reference() returns new arrays and takes no out=")
+        outputs = tuple(self._reference(bound.inputs, bound.scalars, bound.sizes))
+        return outputs[0] if len(self.signature.outputs) == 1 else outputs
+
+    def save(self, directory: str | os.PathLike[str]) -> Path:
+        """Write lib<name>.so, <name>.h and <name>.json; the path of the last, for `load`."""
+        if not isinstance(directory, str | os.PathLike):
+            raise ArgumentError(f"save() takes the path of a directory, got {directory!r:.60}")
+        try:
+            library = self._image or Path(self.path).read_bytes()
+        except OSError as error:
+            raise ToolchainError(
+                f"cannot save {self.signature.name}: its library is gone: {error}", hint="compile it again"
+            ) from error
+        metadata = Metadata(
+            signature=self.signature,
+            sha256=digest(library),
+            size=len(library),
+            cpu=self.cpu,
+            threads=self.threads,
+            header=self.header,
+            source=self.source,
+            report="" if self._report is None else str(self._report),
+        )
+        return write_saved(Path(directory), library, metadata)
+
+    def __repr__(self) -> str:
+        return f"<polymat {_arrow(self.signature)}>"
+
+    def __copy__(self) -> Compiled:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Compiled:
+        return self
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            f"{self.signature.name}: compiled pipelines cannot be pickled: save() it and load() it"
+        )
+
+    def _diagnose(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> NoReturn:
+        diagnose(self.signature, args, kwargs)
+
+    _shares_memory = staticmethod(shares_memory)
+
+
+def load(path: str | os.PathLike[str]) -> Compiled:
+    """Open a saved pipeline by the path of its .json file; needs no compiler."""
+    if not isinstance(path, str | os.PathLike):
+        raise ArgumentError(f"load() takes the path of a .json file, got {path!r:.60}")
+    saved = read_saved(Path(path))
+    metadata = saved.metadata
+    quiet_openmp(saved.image)
+    try:
+        loaded = Compiled(
+            saved.library,
+            metadata.signature,
+            source=metadata.source,
+            header=metadata.header,
+            report=metadata.report or None,
+            threads=metadata.threads,
+            cpu=metadata.cpu,
+            image=saved.image,
+        )
+    except (InternalError, NameClashError, TypeError, ValueError) as error:
+        raise ToolchainError(f"{path} is not usable: {error}", hint="save the pipeline again") from error
+    return loaded
+
+
+def _python_signature(signature: Signature) -> inspect.Signature:
+    kinds = inspect.Parameter
+    named = [name for name in slot_names(signature) if name not in signature.order]
+    if any(keyword.iskeyword(name) for name in (*signature.order, *named)):
+        # A parameter `lambda` can be passed, as c(**{"lambda": 2}), but not be written down.
+        return inspect.Signature([kinds("args", kinds.VAR_POSITIONAL), kinds("kwargs", kinds.VAR_KEYWORD)])
+    parameters = [kinds(name, kinds.POSITIONAL_OR_KEYWORD) for name in signature.order]
+    parameters += [kinds(name, kinds.KEYWORD_ONLY) for name in named]
+    return inspect.Signature([*parameters, kinds("out", kinds.KEYWORD_ONLY, default=None)])
+
+
+def _documentation(signature: Signature) -> str:
+    lines = [usage(signature), ""]
+    lines += [f"    {array.name}: {_array_text(signature, array)}" for array in signature.inputs]
+    lines += [f"    {scalar.name}: {scalar.dtype}" for scalar in signature.scalars]
+    lines += [
+        f"    {size.name}: integer, at least {size.least}" for size in signature.sizes if size.array < 0
+    ]
+    lines += [f"    returns {array.name}: {_array_text(signature, array)}" for array in signature.outputs]
+    return "\n".join(lines)
+
+
+def _arrow(signature: Signature) -> str:
+    inputs = ", ".join(f"{array.name}: {_array_text(signature, array)}" for array in signature.inputs)
+    outputs = ", ".join(f"{array.name}: {_array_text(signature, array)}" for array in signature.outputs)
+    return f"{signature.name}({inputs}) -> {outputs}"
+
+
+def _array_text(signature: Signature, array: Array) -> str:
+    return f"{array.dtype} {shape_text(signature, array.extents)}"

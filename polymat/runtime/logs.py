@@ -1,0 +1,40 @@
+"""POLYMAT_LOG: which of polymat's loggers speak up on stderr."""
+
+from __future__ import annotations
+
+import logging
+import sys
+
+from polymat.runtime.settings import settings
+
+_ROOT = "polymat"
+_EVERYTHING = "all"
+TOPICS = ("built", "graph", "fusion", "tilesize", "codegen", "source", "runtime", "cache", "calibrate")
+
+
+class _Stderr(logging.StreamHandler):  # type: ignore[type-arg]  # generic in the stubs only
+    """Writes to today's sys.stderr, unless the program has set up logging itself and hears of it there."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if not logging.getLogger().handlers:
+            self.stream = sys.stderr
+            super().emit(record)
+
+
+def configure_logging() -> None:
+    """Switch on the loggers that POLYMAT_LOG names: "fusion,cache" means polymat.fusion and polymat.cache.
+
+    "all" means every one.  A second call adds nothing twice.
+    """
+    for name in settings().log:
+        if name not in (*TOPICS, _EVERYTHING):
+            topics = ", ".join((_EVERYTHING, *TOPICS))
+            logging.getLogger(_ROOT).warning("POLYMAT_LOG: no topic %r; the topics are %s", name, topics)
+            continue
+        logger = logging.getLogger(_ROOT if name == _EVERYTHING else f"{_ROOT}.{name}")
+        logger.setLevel(logging.DEBUG)
+        root = logging.getLogger(_ROOT)
+        if not any(isinstance(handler, _Stderr) for handler in root.handlers):
+            handler = _Stderr()
+            handler.setFormatter(logging.Formatter("%(name)s: %(message)s"))
+            root.addHandler(handler)

@@ -1,0 +1,106 @@
+"""Pipelines in a directory: lib<name>.so, <name>.h and <name>.json."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from polymat.errors import ToolchainError
+from polymat.runtime.cpu import missing_features
+from polymat.runtime.metadata import Metadata, MetadataError, from_json, to_json
+
+# Contents seen under a path, in order.  The dynamic loader answers with the library it already has when it
+# hears the same path again, whatever is in the file by now: other contents get another spelling of the path.
+_contents_at: dict[str, list[str]] = {}
+
+
+def write_saved(directory: Path, library: bytes, metadata: Metadata) -> Path:
+    """Write the three files, each in one step, the metadata last; the path of the metadata."""
+    name = metadata.signature.name
+    target = directory / f"{name}.json"
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        _write(directory / metadata.library, library, 0o755)
+        _write(directory / f"{name}.h", metadata.header.encode(), 0o644)
+        _write(target, to_json(metadata).encode(), 0o644)
+    except OSError as error:
+        raise ToolchainError(f"cannot save {name} in {directory}: {error}") from error
+    return target
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """A saved pipeline that was verified: its metadata, its code, and a path to open the code by."""
+
+    metadata: Metadata
+    library: str
+    image: bytes
+
+
+def read_saved(path: Path) -> Saved:
+    """Read and verify a saved pipeline; nothing is opened yet: a truncated library would kill the process."""
+    try:
+        metadata = from_json(path.read_bytes().decode())
+    except OSError as error:
+        raise ToolchainError(f"cannot read {path}: {error.strerror}") from error
+    except (MetadataError, UnicodeDecodeError) as error:
+        raise ToolchainError(f"{path} is not usable: {error}", hint="save the pipeline again") from None
+    library = path.resolve().parent / metadata.library
+    try:
+        contents = library.read_bytes()
+    except OSError as error:
+        raise ToolchainError(
+            f"cannot read {library}, the code of {path}: {error.strerror}",
+            hint="keep the saved files together",
+        ) from error
+    _check_contents(library, contents, metadata)
+    _check_cpu(path, metadata)
+    return Saved(metadata, _unambiguous(library, metadata.sha256), contents)
+
+
+def digest(contents: bytes) -> str:
+    """The SHA-256 of a library, as metadata has it."""
+    return hashlib.sha256(contents).hexdigest()
+
+
+def _check_contents(library: Path, contents: bytes, metadata: Metadata) -> None:
+    if len(contents) != metadata.size:
+        found = f"it has {len(contents)} bytes instead of {metadata.size}"
+    elif digest(contents) != metadata.sha256:
+        found = "its SHA-256 is not the one in the metadata"
+    else:
+        return
+    raise ToolchainError(
+        f"{library} is damaged or belongs to another pipeline: {found}", hint="save the pipeline again"
+    )
+
+
+def _check_cpu(path: Path, metadata: Metadata) -> None:
+    missing = missing_features(metadata.cpu) if metadata.cpu else ()
+    if missing:
+        raise ToolchainError(
+            f"{path} was compiled for a processor with {', '.join(missing)}, which this one lacks",
+            hint="compile the pipeline again on this machine",
+        )
+
+
+def _unambiguous(library: Path, sha256: str) -> str:
+    seen = _contents_at.setdefault(str(library), [])
+    if sha256 not in seen:
+        seen.append(sha256)
+    return os.path.join(library.parent, *["."] * seen.index(sha256), library.name)
+
+
+def _write(path: Path, contents: bytes, mode: int) -> None:
+    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(descriptor, "wb") as stream:
+            stream.write(contents)
+            os.fchmod(stream.fileno(), mode)
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise

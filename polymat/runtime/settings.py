@@ -1,0 +1,106 @@
+"""The environment variables polymat obeys, read in this one place and typed."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from polymat.errors import ToolchainError
+
+CacheMode = Literal["on", "off", "readonly"]
+_DEFAULT_LIMIT_MIB = 512.0
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What the environment asks for; an empty string or None means that it asks for nothing.
+
+    cache, cache_limit: as written; `cache_mode` and `cache_limit_bytes` say what they mean, or raise.
+    library_path: the directories of LD_LIBRARY_PATH.
+    openmp_waits: the user decided how idle OpenMP threads wait (OMP_WAIT_POLICY, GOMP_SPINCOUNT and so on).
+    """
+
+    cc: str
+    cache: str
+    cache_dir: str
+    cache_limit: str
+    xdg_cache_home: str
+    home: str
+    blas: str
+    fft: str
+    log: tuple[str, ...]
+    omp_num_threads: int | None
+    omp_thread_limit: int | None
+    openmp_waits: bool
+    library_path: tuple[str, ...]
+
+    @property
+    def cache_mode(self) -> CacheMode:
+        """Whether the cache is on; a value nobody could have meant is a `ToolchainError`."""
+        return _cache_mode(self.cache)
+
+    @property
+    def cache_limit_bytes(self) -> int:
+        """How large the cache may grow; a value nobody could have meant is a `ToolchainError`."""
+        return _limit_bytes(self.cache_limit)
+
+
+def settings(environ: Mapping[str, str] | None = None) -> Settings:
+    """Read the environment now."""
+    env = os.environ if environ is None else environ
+    return Settings(
+        cc=env.get("POLYMAT_CC", "").strip(),
+        cache=env.get("POLYMAT_CACHE", ""),
+        cache_dir=env.get("POLYMAT_CACHE_DIR", ""),
+        cache_limit=env.get("POLYMAT_CACHE_LIMIT", ""),
+        xdg_cache_home=env.get("XDG_CACHE_HOME", ""),
+        home=env.get("HOME", ""),
+        blas=env.get("POLYMAT_BLAS", "").strip(),
+        fft=env.get("POLYMAT_FFT", "").strip(),
+        log=_names(env.get("POLYMAT_LOG", "")),
+        omp_num_threads=_first_count(env.get("OMP_NUM_THREADS", "")),
+        omp_thread_limit=_first_count(env.get("OMP_THREAD_LIMIT", "")),
+        openmp_waits=any(name in env for name in ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "KMP_BLOCKTIME")),
+        library_path=tuple(part for part in env.get("LD_LIBRARY_PATH", "").split(":") if part),
+    )
+
+
+def compiler_environment() -> dict[str, str]:
+    """The environment of a C compiler: the user's, with messages in plain English."""
+    return {**os.environ, "LC_ALL": "C", "GCC_COLORS": ""}
+
+
+def _cache_mode(text: str) -> CacheMode:
+    match text.strip().lower():
+        case "" | "on" | "1":
+            return "on"
+        case "off" | "0":
+            return "off"
+        case "readonly":
+            return "readonly"
+    raise ToolchainError(f"POLYMAT_CACHE is {text!r}", hint="it must be on, off or readonly")
+
+
+def _limit_bytes(text: str) -> int:
+    if not text.strip():
+        return int(_DEFAULT_LIMIT_MIB * 2**20)
+    try:
+        mebibytes = float(text)
+    except ValueError:
+        mebibytes = -1.0
+    if not 0 <= mebibytes < 2**40:
+        raise ToolchainError(f"POLYMAT_CACHE_LIMIT is {text!r}", hint="it must be a number of MiB, 512 say")
+    return int(mebibytes * 2**20)
+
+
+def _first_count(text: str) -> int | None:
+    """The outermost level of an OpenMP list such as "4,2"; None when it is no positive number."""
+    first = text.split(",")[0].strip()
+    return int(first) if re.fullmatch(r"0*[1-9]\d{0,8}", first, re.ASCII) else None
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))

@@ -1,0 +1,1 @@
+"""Measured search over implementations."""

@@ -1,0 +1,94 @@
+"""What every test may rely on: golden files, one seed for the whole run, a compile cache of its own."""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).parent
+_temporary_cache = pytest.StashKey[Path]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--update-golden", action="store_true", help="rewrite tests/golden instead of comparing")
+    parser.addoption(
+        "--seed", type=int, help="seed of the random tests (default: POLYMAT_SEED, or a new one)"
+    )
+    parser.addoption(
+        "--kernel-cache", metavar="DIR", help="keep compiled kernels in DIR (default: discarded)"
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Fix seed and cache before anything imports polymat; xdist workers inherit both from the environment."""
+    if hasattr(config, "workerinput"):
+        return
+    seed = config.getoption("--seed")
+    if seed is not None:
+        os.environ["POLYMAT_SEED"] = str(seed)
+    os.environ.setdefault("POLYMAT_SEED", str(secrets.randbelow(2**31)))
+    _isolate_cache(config)
+
+
+def _isolate_cache(config: pytest.Config) -> None:
+    """Point every path of the user's own cache at a directory of this run."""
+    chosen = config.getoption("--kernel-cache")
+    if chosen is None:
+        cache = config.stash[_temporary_cache] = Path(tempfile.mkdtemp(prefix="polymat-tests-"))
+    else:
+        cache = Path(chosen).absolute()
+    cache.mkdir(mode=0o700, parents=True, exist_ok=True)
+    os.environ["POLYMAT_CACHE_DIR"] = str(cache / "polymat")
+    os.environ["XDG_CACHE_HOME"] = str(cache)
+    for name in ("POLYMAT_CACHE", "POLYMAT_LOG"):
+        os.environ.pop(name, None)
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    cache = config.stash.get(_temporary_cache, None)
+    if cache is not None:
+        shutil.rmtree(cache, ignore_errors=True)
+
+
+def pytest_report_header() -> str:
+    return f"seed: {os.environ['POLYMAT_SEED']} (again with --seed=N or POLYMAT_SEED=N)"
+
+
+@pytest.fixture(scope="session")
+def seed() -> int:
+    """The seed of this run, the same in every worker."""
+    return int(os.environ["POLYMAT_SEED"])
+
+
+def golden_path(test: Path, name: str) -> Path:
+    """tests/golden/<module>/<test>.txt of one test, parameters included."""
+    module = test.relative_to(TESTS).with_suffix("")
+    return TESTS / "golden" / module / (re.sub(r"[^\w.=+-]+", "_", name).strip("_") + ".txt")
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Callable[[str], None]:
+    """Compare a text with tests/golden/<module>/<test>.txt; `--update-golden` rewrites the file."""
+    path = golden_path(request.path, request.node.name)
+    command = f"python -m pytest --update-golden '{request.node.nodeid}'"
+
+    def check(text: str) -> None:
+        text = text.rstrip("\n") + "\n"
+        if request.config.getoption("--update-golden"):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+            return
+        if not path.exists():
+            pytest.fail(
+                f"there is no {path.relative_to(TESTS.parent)} yet; make it with: {command}", pytrace=False
+            )
+        assert text == path.read_text(encoding="utf-8"), f"if the new text is right: {command}"
+
+    return check

@@ -1,0 +1,270 @@
+"""What `compile()` refuses of its arguments, and which names a pipeline may have."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import polymat as pm
+from polymat import Condition, Double, Function, Int, Interval, Matrix, Parameter, Variable, Vector
+from tests.errors.told import told
+
+N, M = Parameter(Int, "N"), Parameter(Int, "M")
+alpha = Parameter(Double, "alpha")
+i = Variable(Int, "i")
+x, y = Vector(Double, "x", [N]), Vector(Double, "y", [M])
+A = Matrix(Double, "A", [N, N])
+f = Function(([i], [Interval(Int, 0, N - 1)]), Double, "f")
+f.defn = alpha * x(i)
+LINE = "    pm.compile(outputs, **keywords)\n"
+
+
+def refused(error: type[pm.PolymatError], outputs: Any, **keywords: Any) -> str:
+    """The text of the error without its second line, which is always the same."""
+
+    def program() -> None:
+        pm.compile(outputs, **keywords)
+
+    text = told(error, program)
+    assert LINE in text + "\n"
+    return (text + "\n").replace(LINE, "").rstrip()
+
+
+@pytest.mark.parametrize(
+    ("outputs", "message"),
+    [
+        ([], "there are no outputs to compile"),
+        ((), "there are no outputs to compile"),
+        (x, "x is an input: there is nothing to compute"),
+        ([f, A], "A is an input: there is nothing to compute"),
+        (None, "an output is a function, a reduction or a matrix result, got NoneType None"),
+        (f(i), "an output is a function, a reduction or a matrix result, got f(i)"),
+        ([[f]], "an output is a function, a reduction or a matrix result, got list [<Function f: Double..."),
+        ({f: 1}, "an output is a function, a reduction or a matrix result, got dict {<Function f: Double..."),
+        ("f", "an output is a function, a reduction or a matrix result, got str 'f'"),
+        (N, "an output is a function, a reduction or a matrix result, got N"),
+    ],
+)
+def test_outputs(outputs: Any, message: str) -> None:
+    text = refused(pm.LangError, outputs)
+    assert text == message or (message.endswith("...") and text.startswith(message[:-3]))
+
+
+def test_an_output_twice() -> None:
+    assert refused(pm.NameClashError, [f, f]) == "the output f is listed twice"
+
+
+@pytest.mark.parametrize(
+    ("error", "inputs", "message"),
+    [
+        (pm.LangError, [], "inputs= lacks x, which the outputs read"),
+        (pm.LangError, [alpha, y], "inputs= lacks x, which the outputs read"),
+        (pm.LangError, [x, f], "inputs= lists input arrays and parameters, got f"),
+        (pm.LangError, ["x"], "inputs= lists input arrays and parameters, got str 'x'"),
+        (pm.LangError, [x, None], "inputs= lists input arrays and parameters, got NoneType None"),
+        (
+            pm.LangError,
+            [x, np.zeros(3)],
+            "inputs= lists input arrays and parameters, got ndarray array([0., 0., 0.])",
+        ),
+        (pm.NameClashError, [x, x], "inputs= lists x twice"),
+        (pm.NameClashError, [alpha, x, alpha], "inputs= lists alpha twice"),
+        (
+            pm.LangError,
+            x,
+            "inputs= is a list of input arrays and parameters, got x\nhint: inputs=[A, B]",
+        ),
+        (
+            pm.LangError,
+            {"x": x},
+            "inputs= is a list of input arrays and parameters, got dict {'x': <Vector x: Double, rank 1>}\n"
+            "hint: inputs=[A, B]",
+        ),
+        (
+            pm.LangError,
+            [x, N],
+            "inputs= lists N, which dimension 0 of x sets\nhint: sizes that a shape shows are never passed",
+        ),
+    ],
+)
+def test_inputs(error: type[pm.PolymatError], inputs: Any, message: str) -> None:
+    assert refused(error, f, inputs=inputs) == message
+
+
+@pytest.mark.parametrize("word", ["sizes", "estimates"])
+@pytest.mark.parametrize(
+    ("error", "sizes", "message"),
+    [
+        (
+            pm.LangError,
+            [N],
+            "={word} maps Parameters to integers, got list [Parameter(Int, 'N')]\nhint: {{N: 128}}",
+        ),
+        (pm.LangError, 128, "={word} maps Parameters to integers, got 128\nhint: {{N: 128}}"),
+        (pm.LangError, {"N": 128}, "={word} maps Parameters to integers, got the key str 'N'"),
+        (pm.LangError, {x: 128}, "={word} maps Parameters to integers, got the key x"),
+        (pm.DtypeError, {N: 1.5}, "={word} gives N the value 1.5: an integer is needed"),
+        (pm.DtypeError, {N: "3"}, "={word} gives N the value str '3': an integer is needed"),
+        (pm.DtypeError, {N: True}, "={word} gives N the value bool True: an integer is needed"),
+        (pm.DtypeError, {N: None}, "={word} gives N the value NoneType None: an integer is needed"),
+        (pm.DtypeError, {N: math.nan}, "={word} gives N the value nan: an integer is needed"),
+        (pm.DtypeError, {N: M}, "={word} gives N the value M: an integer is needed"),
+        (pm.DtypeError, {alpha: 3}, "={word} gives alpha the value 3: it is a Double, not a size"),
+        (pm.LangError, {N: -1}, "={word} gives N the value -1, not in 0 .. 2**48 - 1"),
+        (pm.LangError, {N: 2**48}, "={word} gives N the value 281474976710656, not in 0 .. 2**48 - 1"),
+        (pm.NameClashError, {N: 1, Parameter(pm.Long, "N"): 2}, "={word} gives N two values"),
+    ],
+)
+def test_sizes_and_estimates(error: type[pm.PolymatError], sizes: Any, message: str, word: str) -> None:
+    assert refused(error, f, **{word: sizes}) == message.format(word=word).replace(f"={word}", f"{word}=")
+
+
+@pytest.mark.parametrize(
+    ("constraints", "shown"),
+    [(None, "NoneType None"), (3, "3"), ([True], "list [True]"), ("N > 3", "str 'N > 3'"), (x, "x")],
+)
+def test_constraints_that_are_none(constraints: Any, shown: str) -> None:
+    assert refused(pm.LangError, f, constraints=constraints) == (
+        f'constraints= lists conditions on sizes, got {shown}\nhint: constraints=[Condition(N, ">=", 16)]'
+    )
+    assert refused(pm.LangError, f, constraints=Condition(N, ">", 3)).startswith("constraints= lists ")
+
+
+def test_constraints_on_other_things() -> None:
+    def of_a_variable() -> None:
+        pm.compile(f, constraints=[Condition(i, ">", 3)])
+
+    def of_a_scalar() -> None:
+        pm.compile(f, constraints=[Condition(alpha, ">", 3)])
+
+    def of_two_kinds() -> None:
+        pm.compile(f, constraints=[Condition(N, "!=", 3)])
+
+    assert told(pm.UndefinedError, of_a_variable).startswith(
+        "a constraint is on sizes, and i is none: i > 3\n"
+    )
+    assert told(pm.NotAffineError, of_a_scalar).startswith("not affine: the parameter alpha is a Double, ")
+    assert told(pm.LangError, of_two_kinds).startswith(
+        "a constraint is one comparison of sizes, got N != 3\n"
+    )
+
+
+def test_constraints_that_nothing_meets() -> None:
+    both = [Condition(N, ">", 5), Condition(N, "<", 3)]
+    assert refused(pm.LangError, f, constraints=both) == "no sizes meet all constraints: N > 5, N < 3"
+    message = "no sizes meet all constraints: N > 5"
+    assert refused(pm.LangError, f, sizes={N: 3}, constraints=both[:1]) == message
+
+
+@pytest.mark.parametrize(("trim", "shown"), [(1, "1"), (None, "NoneType None"), ("yes", "str 'yes'")])
+def test_trim(trim: Any, shown: str) -> None:
+    assert refused(pm.LangError, f, trim=trim) == f"trim= is True or False, got {shown}"
+
+
+def wrong(**fields: Any) -> pm.Options:
+    return pm.Options(**fields)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (None, "options= is an Options, got NoneType None\nhint: options=Options(threads=2)"),
+        ({"threads": 2}, "options= is an Options, got dict {'threads': 2}\nhint: options=Options(threads=2)"),
+        (
+            wrong(threads=2.0),
+            "Options.threads is 2.0, not an integer in 0 .. 2**31 - 1\nhint: the default is 0",
+        ),
+        (
+            wrong(threads=-1),
+            "Options.threads is -1, not an integer in 0 .. 2**31 - 1\nhint: the default is 0",
+        ),
+        (
+            wrong(threads=2**31),
+            "Options.threads is 2147483648, not an integer in 0 .. 2**31 - 1\nhint: the default is 0",
+        ),
+        (wrong(inline=1), "Options.inline is 1, not True or False\nhint: the default is True"),
+        (
+            wrong(cflags=["-g"]),
+            "Options.cflags is ['-g'], not tuple[str, ...]\nhint: the default is ()",
+        ),
+        (
+            wrong(cflags=("-g", 3)),
+            "Options.cflags is ('-g', 3), not tuple[str, ...]\nhint: the default is ()",
+        ),
+    ],
+)
+def test_options(options: Any, message: str) -> None:
+    assert refused(pm.LangError, f, options=options) == message
+
+
+@pytest.mark.parametrize("flag", ["-Ofast", "-ffast-math"])
+def test_flags_that_would_change_the_process_are_taken_apart(flag: str) -> None:
+    compiled = pm.compile(f, options=pm.Options(cflags=(flag,)))
+    assert compiled(np.array([5e-324]), alpha=1.0)[0] == 5e-324
+
+
+def test_flags_that_cannot_be_taken_apart() -> None:
+    with pytest.raises(pm.ToolchainError, match=r"-mdaz-ftz' may change the floating-point mode"):
+        pm.compile(f, options=pm.Options(cflags=("-mdaz-ftz",)))
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("", "not an ASCII identifier\nhint: letters, digits and underscores, not starting with a digit"),
+        ("2x", "not an ASCII identifier\nhint: letters, digits and underscores, not starting with a digit"),
+        ("a b", "not an ASCII identifier\nhint: letters, digits and underscores, not starting with a digit"),
+        ('a"b', "not an ASCII identifier\nhint: letters, digits and underscores, not starting with a digit"),
+        ("a\nb", "not an ASCII identifier\nhint: letters, digits and underscores, not starting with a digit"),
+        ("a\n", "not an ASCII identifier\nhint: letters, digits and underscores, not starting with a digit"),
+        (
+            "a\u202eb",
+            "not an ASCII identifier\nhint: letters, digits and underscores, not starting with a digit",
+        ),
+        ("*/", "not an ASCII identifier\nhint: letters, digits and underscores, not starting with a digit"),
+        ("../x", "not an ASCII identifier\nhint: letters, digits and underscores, not starting with a digit"),
+        (
+            "$(true)",
+            "not an ASCII identifier\nhint: letters, digits and underscores, not starting with a digit",
+        ),
+        ("x\0", "not an ASCII identifier\nhint: letters, digits and underscores, not starting with a digit"),
+        (
+            "größe",
+            "not an ASCII identifier\nhint: letters, digits and underscores, not starting with a digit",
+        ),
+        ("n" * 64, "64 characters, at most 63"),
+        ("_pm_x", "names starting with _pm_ are polymat's own"),
+        ("while", "a C keyword\nhint: while_, say"),
+        ("_Bool", "a C keyword\nhint: _Bool_, say"),
+        ("malloc", "the C library has a function of that name\nhint: malloc_pm, say"),
+        ("sin", "the C library has a function of that name\nhint: sin_pm, say"),
+        ("main", "the C library has a function of that name\nhint: main_pm, say"),
+        (
+            "omp_get_max_threads",
+            "the C library has a function of that name\nhint: omp_get_max_threads_pm, say",
+        ),
+    ],
+)
+def test_names_of_pipelines(name: str, reason: str) -> None:
+    shown = f"'{name}'" if name.isidentifier() and name.isascii() else ascii(name)
+    assert refused(pm.InvalidNameError, f, name=name) == f"{shown} cannot name a pipeline: {reason}"
+
+
+@pytest.mark.parametrize("name", [3, b"f", ["f"], True])
+def test_names_that_are_no_strings(name: Any) -> None:
+    message = f"the name of a pipeline must be a string, got {type(name).__name__}"
+    assert refused(pm.InvalidNameError, f, name=name) == message
+
+
+@pytest.mark.parametrize("name", ["malloc", "sin", "NULL", "stdin", "errno", "INT_MAX", "printf", "n" * 63])
+def test_inside_a_pipeline_any_identifier_is_a_name(name: str) -> None:
+    source = Vector(Double, name, [N])
+    index = Variable(Int, name)
+    g = Function(([index], [Interval(Int, 0, N - 1)]), Double, "g")
+    g.defn = source(index) + pm.Sin(source(N - 1 - index))
+    values = np.linspace(0, 1, 5)
+    compiled = pm.compile(g, name="any_identifier")
+    assert np.allclose(compiled(values), values + np.sin(values[::-1]))

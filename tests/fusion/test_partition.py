@@ -1,0 +1,116 @@
+"""Partitions of large graphs, ties, and what happens without a legal one."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import random
+
+import pytest
+
+import polymat as pm
+from polymat.errors import InternalError
+from polymat.fusion.dag import Dag
+from polymat.fusion.partition import EXACT_STAGES, greedy_partition, partition, partition_stages
+from tests.fusion.pipelines import pipeline_of
+
+Names = tuple[str, ...]
+SIXTY = tuple(f"s{k}" for k in range(60))
+
+
+def chain(names: Names) -> list[tuple[str, str]]:
+    return list(itertools.pairwise(names))
+
+
+def fours(group: Names) -> float:
+    """Groups of four are best."""
+    return 1.0 + abs(len(group) - 4) * 0.3
+
+
+def test_a_chain_of_sixty_is_exact() -> None:
+    found = partition_stages(Dag.of(SIXTY, chain(SIXTY)), fours)
+    assert found.exact
+    assert found.groups == tuple(SIXTY[k : k + 4] for k in range(0, 60, 4))
+
+
+@pytest.mark.parametrize("density", [0.04, 0.1, 0.4])
+def test_sixty_random_stages_within_the_limit_of_costs(density: float, seed: int) -> None:
+    rng = random.Random(f"{seed} {density}")
+    edges = [(a, b) for k, b in enumerate(SIXTY) for a in SIXTY[:k] if rng.random() < density]
+    asked = 0
+
+    def cost(group: Names) -> float:
+        nonlocal asked
+        asked += 1
+        return fours(group)
+
+    found = partition_stages(Dag.of(SIXTY, edges), cost)
+    assert asked < 12_000
+    assert found.cost < sum(fours((name,)) for name in SIXTY)
+
+
+def test_as_many_siblings_as_promised_are_exact() -> None:
+    names = SIXTY[:EXACT_STAGES]
+    joins = [(a, b) for k, b in enumerate(names) for a in names[:k]]
+    found = partition_stages(Dag.of(names, [], joins), fours, max_steps=1)
+    assert found.exact
+    assert [len(group) for group in found.groups] == [4, 4, 4]
+
+
+def test_siblings_are_fused_only_when_joined() -> None:
+    names = ("a", "b")
+    assert partition_stages(Dag.of(names, []), lambda g: 1.0).groups == (("a",), ("b",))
+    assert partition_stages(Dag.of(names, [], [names]), lambda g: 1.0).groups == (("a", "b"),)
+
+
+def test_fusion_has_to_pay() -> None:
+    found = partition_stages(Dag.of(("a", "b"), [("a", "b")]), lambda g: float(len(g)))
+    assert found.groups == (("a",), ("b",))
+
+
+def test_groups_that_need_each_other_are_not_chosen() -> None:
+    names = ("a", "b", "c", "d")
+    dag = Dag.of(names, [("a", "d"), ("b", "c")], [("a", "c"), ("b", "d")])
+    found = partition_stages(dag, lambda g: 1.0 if g in (("a", "c"), ("b", "d")) else float(len(g) * 2))
+    assert len(found.groups) == 3
+
+
+def test_a_group_that_is_left_and_entered_again_is_never_asked_about() -> None:
+    asked: list[Names] = []
+
+    def cost(group: Names) -> float:
+        asked.append(group)
+        return 1.0
+
+    partition_stages(Dag.of(("a", "b", "c"), [("a", "b"), ("b", "c"), ("a", "c")]), cost)
+    assert ("a", "c") not in asked
+    assert ("a", "b", "c") in asked
+
+
+def test_no_finite_cost_is_a_bug() -> None:
+    with pytest.raises(InternalError, match="no partition of a, b has a finite cost"):
+        partition_stages(Dag.of(("a", "b"), [("a", "b")]), lambda g: math.inf)
+
+
+def test_no_stages() -> None:
+    assert partition_stages(Dag.of((), []), fours).groups == ()
+
+
+def test_partition_of_a_pipeline_and_greedy() -> None:
+    n = pm.Parameter(pm.Int, "N")
+    x = pm.Variable(pm.Int, "x")
+    a = pm.Vector(pm.Double, "A", [n])
+    whole = pm.Interval(pm.Int, 0, n - 1)
+    f, g, h = (pm.Function(([x], [whole]), pm.Double, name) for name in "fgh")
+    f.defn = [a(x) + 1]
+    g.defn = [f(x) * f(x)]
+    h.defn = [g(x) + f(x)]
+    pipeline = pipeline_of(h)
+
+    def cost(group: Names) -> float:
+        return {("f", "g"): 1.0, ("g", "h"): 1.5, ("f", "g", "h"): 4.0}.get(group, 1.0)
+
+    assert str(partition(pipeline, cost)) == "f+g | h"
+    assert str(greedy_partition(pipeline, cost)) == "f+g | h"
+    assert str(partition(pipeline, cost, joins=[("g", "h")])) == "f | g+h"
+    assert str(partition(pipeline, cost, joins=[])) == "f | g | h"

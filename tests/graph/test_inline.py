@@ -1,0 +1,188 @@
+"""Which stages disappear into their readers, and that the numbers stay the same."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from polymat import (
+    Case,
+    Cast,
+    Condition,
+    Double,
+    Exp,
+    Float,
+    Function,
+    Int,
+    Interval,
+    Long,
+    Matrix,
+    Op,
+    Parameter,
+    Reduce,
+    Reduction,
+    Select,
+    UChar,
+    Variable,
+    Vector,
+)
+from polymat.graph.build import build
+from polymat.graph.inline import inline_pointwise
+from polymat.graph.interpret import interpret
+from polymat.graph.pipeline import Pipeline
+from polymat.graph.verify import verify
+
+N = Parameter(Int, "N")
+alpha = Parameter(Double, "alpha")
+i, j, k = Variable(Int, "i"), Variable(Int, "j"), Variable(Int, "k")
+whole, inner = Interval(Int, 0, N - 1), Interval(Int, 1, N - 2)
+x = Vector(Double, "x", [N])
+A = Matrix(Double, "A", [N, N])
+VALUES = {"x": np.linspace(-1, 2, 7), "A": np.linspace(-3, 3, 49).reshape(7, 7)}
+
+
+def line(name: str, value: Any, over: Interval = whole, dtype: Any = Double) -> Function:
+    f = Function(([i], [over]), dtype, name)
+    f.defn = value
+    return f
+
+
+def square(name: str, value: Any) -> Function:
+    f = Function(([i, j], [whole, whole]), Double, name)
+    f.defn = value
+    return f
+
+
+def sums(name: str, value: Any) -> Reduction:
+    r = Reduction(([i], [whole]), ([i, k], [whole, whole]), Double, name)
+    r.defn = [Reduce(r(i), value, Op.Sum)]
+    return r
+
+
+def left(*outputs: Function) -> list[str]:
+    """The stages that are left; the outputs' numbers are checked on the way."""
+    pipeline = verify(build(outputs))
+    inlined = verify(inline_pointwise(pipeline))
+    before, after = (_outputs(p) for p in (pipeline, inlined))
+    for one, other in zip(before, after, strict=True):
+        assert np.array_equal(one, other)
+    return [stage.name for stage in inlined.stages]
+
+
+def _outputs(pipeline: Pipeline) -> list[Any]:
+    values = interpret(pipeline, VALUES, {"N": 7, "alpha": 1.5})
+    return [values[name] for name in pipeline.outputs]
+
+
+def test_a_stage_that_is_read_once() -> None:
+    f = line("f", x(i) + 1)
+    assert left(line("g", 2 * f(i))) == ["g"]
+    assert left(line("g", 2 * f(N - 1 - i))) == ["g"]
+    assert left(line("g", 2 * f(i - 1), over=inner)) == ["g"]
+
+
+def test_a_stage_that_is_read_twice_stays() -> None:
+    f = line("f", x(i) + 1)
+    assert left(line("g", f(i) * f(i))) == ["f", "g"]
+    assert left(line("g", f(i - 1) + f(i + 1), over=inner)) == ["f", "g"]
+    assert left(line("g", f(i)), line("h", f(i) * 2)) == ["f", "g", "h"]
+
+
+def test_a_stage_whose_elements_are_read_many_times_stays() -> None:
+    f = line("f", x(i) + 1)
+    assert left(line("g", f(i // 2))) == ["f", "g"]
+    assert left(square("g", f(i) * A(i, j))) == ["f", "g"]
+    assert left(sums("r", A(i, k) * f(k))) == ["f", "r"]
+    assert left(line("g", f(0 * i))) == ["f", "g"]
+
+
+def test_into_a_reduction_that_reads_each_element_once() -> None:
+    f = square("f", Exp(A(i, j)))
+    assert left(sums("r", f(i, k))) == ["r"]
+    assert left(sums("r", f(i, k) * f(k, i))) == ["f", "r"]
+
+
+def test_plain_copies_go_wherever_they_are_read() -> None:
+    copy = line("copy", x(N - 1 - i))
+    assert left(line("g", copy(i) + copy(N - 1 - i))) == ["g"]
+    assert left(sums("r", A(i, k) * copy(k))) == ["r"]
+    constant = line("constant", 3.0)
+    assert left(line("g", constant(i) * constant(N - 1 - i) + x(i))) == ["g"]
+    scalar = line("scalar", alpha)
+    assert left(sums("r", A(i, k) * scalar(k))) == ["r"]
+
+
+def test_chains_disappear_altogether() -> None:
+    last: Any = x
+    for number in range(30):
+        last = line(f"f{number}", last(N - 1 - i) + number)
+    assert left(line("g", last(i) * 2)) == ["g"]
+
+
+def test_casts_keep_the_type_of_what_disappears() -> None:
+    single = line("single", x(i) / 3, dtype=Float)
+    assert left(line("g", single(i) * 3)) == ["g"]
+    byte = line("byte", Cast(UChar, x(i) * x(i) * 90), dtype=UChar)
+    assert left(line("g", byte(i) + 200.0)) == ["g"]
+    wrapped = line("wrapped", byte(i) * byte(i), dtype=UChar)
+    assert left(line("g", wrapped(i) + 0.5)) == ["byte", "g"]
+    index = line("index", i * i, dtype=Int)
+    assert left(line("g", index(N - 1 - i) // 2, dtype=Long)) == ["g"]
+    copy = line("copy", x(i), dtype=Float)
+    assert left(line("g", copy(i) + copy(N - 1 - i))) == ["g"]
+
+
+def test_indices_in_values_are_replaced() -> None:
+    f = line("f", x(i) * i + i // 2)
+    assert left(line("g", f(N - 1 - i) - i)) == ["g"]
+
+
+def test_cases_and_recurrences_stay() -> None:
+    cases = Function(([i], [whole]), Double, "cases", 0.0)
+    cases.defn = [Case(Condition(i, ">", 2), x(i))]
+    assert left(line("g", cases(i) + 1)) == ["cases", "g"]
+    running = Function(([i], [whole]), Double, "running")
+    running.defn = Select(Condition(i, ">", 0), running(i - 1) + x(i), x(i))
+    assert left(line("g", running(i) + 1)) == ["running", "g"]
+
+
+def test_into_cases_conditions_and_recurrences() -> None:
+    f = line("f", x(i) + 1)
+    g = Function(([i], [whole]), Double, "g", 0.0)
+    g.defn = [Case(Condition(i, ">", 2), f(i))]
+    assert left(g) == ["g"]
+    assert left(line("h", Select(Condition(f(i), "<", 1.5), x(i), 0.0))) == ["h"]
+    running = Function(([i], [whole]), Double, "running")
+    running.defn = Select(Condition(i, ">", 0), running(i - 1) * f(i - 1), 1.0)
+    assert left(running) == ["running"]
+
+
+def test_into_the_start_of_a_reduction() -> None:
+    f = line("f", x(i) + 1)
+    r = Reduction(([i], [whole]), ([i, k], [whole, whole]), Double, "r", init=f(i))
+    r.defn = [Reduce(r(i), A(i, k), Op.Sum)]
+    assert left(r) == ["r"]
+
+
+def test_outputs_stay() -> None:
+    f = line("f", x(i) + 1)
+    assert left(f, line("g", 2 * f(i))) == ["f", "g"]
+
+
+def test_cheap_updates_of_matrices_are_computed_again() -> None:
+    update = square("update", A(i, j) + x(i) * x(j))
+    r = Reduction(([i], [whole]), ([i, k], [whole, whole]), Double, "r")
+    r.defn = [Reduce(r(i), update(i, k) * x(k), Op.Sum)]
+    s = Reduction(([i], [whole]), ([i, k], [whole, whole]), Double, "s")
+    s.defn = [Reduce(s(i), update(k, i) * x(k), Op.Sum)]
+    assert left(r, s) == ["r", "s"]
+    dear = square("dear", Exp(A(i, j)) + x(i) * x(j))
+    t = Reduction(([i], [whole]), ([i, k], [whole, whole]), Double, "t")
+    t.defn = [Reduce(t(i), dear(i, k) * dear(k, i), Op.Sum)]
+    assert left(t) == ["dear", "t"]
+
+
+def test_nothing_to_do_gives_the_same_pipeline() -> None:
+    pipeline = build([line("f", x(i) + 1)])
+    assert inline_pointwise(pipeline) is pipeline

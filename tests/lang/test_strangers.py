@@ -1,0 +1,105 @@
+"""What a newcomer tries: printing, NumPy's functions, misspelt attributes, guards of two kinds."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import polymat as pm
+from tests.lang.refusals import Refusal, table
+
+N, i = pm.Parameter(pm.Int, "N"), pm.Variable(pm.Int, "i")
+whole = pm.Interval(pm.Int, 0, N - 1)
+x, y = pm.Vector(pm.Double, "x", [N]), pm.Vector(pm.Double, "y", [N])
+f = pm.Function(([i], [whole]), pm.Double, "f")
+r = pm.Reduction(([], []), ([i], [whole]), pm.Double, "r")
+SCOPE = {name: getattr(pm, name) for name in pm.__all__}
+SCOPE |= {"np": np, "math": math, "N": N, "i": i, "x": x, "y": y, "f": f, "r": r}
+SCOPE |= {"A": pm.Matrix(pm.Double, "A", [N, 3]), "B": pm.Matrix(pm.Double, "B", [3, 4])}
+
+REFUSALS = """
+np.sin(x(i))
+LangError: np.sin is not defined on polymat's expressions, got x(i)
+hint: write Sin(x(i)) in a definition
+
+np.maximum(x(i), 0)
+LangError: np.maximum is not defined on polymat's expressions, got x(i), 0
+hint: write Max(x(i), 0) in a definition
+
+np.maximum(0, x(i))
+LangError: np.maximum is not defined on polymat's expressions, got 0, x(i)
+hint: write Max(0, x(i)) in a definition
+
+np.sqrt(A)
+LangError: np.sqrt is not defined on polymat's expressions, got A(i, j)
+hint: write Sqrt(A(i, j)) in a definition
+
+np.ones(3) * x(i)
+LangError: expected a number or an expression, got ndarray array([1., 1., 1.])
+hint: declare an input for the array: Vector, Matrix or Image
+
+math.sin(x(i))
+LangError: an expression has no value while the pipeline is being described: float cannot convert it
+hint: polymat's own functions take expressions: ...
+
+Cast(x(i), Int)
+DtypeError: Cast needs an element type, got x(i)
+hint: one of Int, Long, ...
+
+f.defn = [Reduce(r(), x(i), Op.Sum)]
+LangError: expected a number or an expression, got ReduceEntry Reduce(r(), x(i), Op.Sum)
+
+x.defn = [1.0]
+LangError: the Vector x has no defn to set
+hint: x is given at call time; define a Function
+
+f.def_ = [1.0]
+LangError: the Function f has no def_ to set
+hint: a definition is given by f.defn = [...]
+
+x(i) + np.int8(1)
+DtypeError: no element type for NumPy dtype int8
+
+A @ B.T
+ShapeError: cannot multiply A (N x 3) by B.T (4 x 3): inner extents 3 and 4 differ
+hint: did you mean A @ B?
+"""
+
+
+@pytest.mark.parametrize("refusal", table(REFUSALS))
+def test_refusal(refusal: Refusal) -> None:
+    refusal.check(SCOPE)
+
+
+def test_expressions_print_as_they_are_written() -> None:
+    total = x(i) + y(i) * 2
+    assert (str(total), repr(total)) == ("x(i) + y(i) * 2",) * 2
+    assert repr(pm.Condition(x(i), ">", 0)) == "x(i) > 0"
+
+
+def test_numpy_scalars_on_the_left() -> None:
+    assert str(np.float64(2) * x(i)) == "2.0 * x(i)"
+    assert str(np.float32(1) - x(i)) == "1.0 - x(i)"  # type: ignore[operator]
+    assert isinstance(np.float64(2) * x, pm.Function)
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+def test_affine_half_of_a_guard_bounds_the_access(swapped: bool) -> None:
+    inside, positive = pm.Condition(i, ">", 0), pm.Condition(x(i), ">", 0)
+    guard = positive & inside if swapped else inside & positive
+    g = pm.Function(([i], [whole]), pm.Double, "g")
+    g.defn = [pm.Select(guard, pm.Sin(x(i - 1)) * pm.Sin(x(i - 1)), 0.0)]
+    compiled = pm.compile([g])
+    data = np.array([1.0, -2.0, 3.0, 4.0])
+    expected = np.array([0.0, 0.0, np.sin(-2.0) ** 2, np.sin(3.0) ** 2])
+    np.testing.assert_allclose(compiled(x=data), expected, rtol=1e-14)
+    np.testing.assert_allclose(compiled.reference(x=data), expected, rtol=1e-14)
+
+
+def test_the_other_branch_keeps_the_whole_domain() -> None:
+    g = pm.Function(([i], [whole]), pm.Double, "g")
+    g.defn = [pm.Select(pm.Condition(i, "<=", 0) & pm.Condition(x(i), ">", 0), 0.0, x(i - 1))]
+    with pytest.raises(pm.BoundsError):
+        pm.compile([g])

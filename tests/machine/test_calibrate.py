@@ -1,0 +1,114 @@
+"""The file of a calibration: a round trip, and whatever else may be found in its place."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from polymat.machine.calibrate import decode, encode, load, store
+from tests.machine.test_model import MEASURED
+
+
+def test_round_trip(tmp_path: Path) -> None:
+    path = tmp_path / "calibration.json"
+    store(path, MEASURED)
+    assert load(path, "here") == MEASURED
+    assert decode(encode(MEASURED)) == MEASURED
+    assert path.stat().st_mode & 0o077 == 0
+    assert os.listdir(tmp_path) == [path.name]
+    slower = replace(MEASURED, hertz=1e9)
+    store(path, slower)
+    assert load(path, "here") == slower
+
+
+def test_of_another_processor(tmp_path: Path) -> None:
+    store(tmp_path / "c.json", MEASURED)
+    assert load(tmp_path / "c.json", "elsewhere") is None
+
+
+def test_missing(tmp_path: Path) -> None:
+    assert load(tmp_path / "none.json", "here") is None
+    assert load(tmp_path, "here") is None
+
+
+def test_a_failed_store_leaves_nothing_behind(tmp_path: Path) -> None:
+    (tmp_path / "taken.json").mkdir()
+    with pytest.raises(OSError, match="taken"):
+        store(tmp_path / "taken.json", MEASURED)
+    assert os.listdir(tmp_path) == ["taken.json"]
+
+
+TEXT = encode(MEASURED)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"\0" * 100,
+        b"\xff\xfe",
+        b"null",
+        b"[]",
+        b"{}",
+        b"[" * 60_000,
+        b'{"format": 1}',
+        TEXT[: len(TEXT) // 2].encode(),
+        TEXT.encode() + b"x",
+        TEXT.replace('"format": 1', '"format": 2').encode(),
+        TEXT.replace("15000000000.0", "NaN").encode(),
+        TEXT.replace("15000000000.0", "Infinity").encode(),
+        TEXT.replace("15000000000.0", "1e999").encode(),
+        TEXT.replace("15000000000.0", "1" + "0" * 400).encode(),
+        TEXT.replace("15000000000.0", "1" * 5000).encode(),
+        b" " * (1 << 17) + TEXT.encode(),
+    ],
+)
+def test_damaged(data: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "c.json"
+    path.write_bytes(data)
+    assert load(path, "here") is None
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("threads", 0),
+        ("threads", True),
+        ("threads", 2.0),
+        ("threads", 10**9),
+        ("hertz", 0),
+        ("hertz", -3e9),
+        ("hertz", "3e9"),
+        ("hertz", True),
+        ("fma_seconds", 0.0),
+        ("wake_seconds", 1e9),
+        ("flops32", 1e9),
+        ("flops64", {"one": 1e9}),
+        ("flops64", {"one": 1e9, "all": 1e9, "more": 1}),
+        ("read", {}),
+        ("read", None),
+        ("copy", [1, 2, 3, 4]),
+        ("compiler", None),
+        ("compiler", "a\nb"),
+        ("date", "x" * 10_000),
+        ("surprise", 1),
+    ],
+)
+def test_every_field_is_checked(name: str, value: Any) -> None:
+    fields = json.loads(TEXT)
+    fields[name] = value
+    with pytest.raises(ValueError, match=r"\w"):
+        decode(json.dumps(fields))
+
+
+@pytest.mark.parametrize("name", sorted(json.loads(TEXT)))
+def test_every_field_is_needed(name: str) -> None:
+    fields = json.loads(TEXT)
+    del fields[name]
+    with pytest.raises(ValueError, match=r"format|missing"):
+        decode(json.dumps(fields))

@@ -1,0 +1,35 @@
+"""The golden data: signatures of what PolyBench's own C prints at MINI and SMALL."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+from benchmarks.polybench.kernel import Array
+from benchmarks.polybench.signature import differences, sign
+
+GOLDEN_DATASETS = ("MINI", "SMALL")
+_FILE = Path(__file__).parent.parent / "data" / "polybench_golden.json"
+
+
+@cache
+def _data() -> dict[str, dict[str, dict[str, dict[str, float]]]]:
+    with _FILE.open() as file:
+        data: dict[str, dict[str, dict[str, dict[str, float]]]] = json.load(file)
+    return data
+
+
+def golden_signatures(name: str, dataset: str) -> dict[str, dict[str, float]]:
+    """The signatures of a problem's results, by array."""
+    return _data()[name][dataset]
+
+
+def assert_golden(results: Mapping[str, Array], name: str, dataset: str) -> None:
+    """Fail unless the results, as dumped, have the signatures on file."""
+    expected = golden_signatures(name, dataset)
+    assert list(results) == list(expected)
+    for array, values in results.items():
+        found = list(differences(sign(values), expected[array]))
+        assert not found, f"{name} {dataset} {array}: " + "; ".join(found)

@@ -1,0 +1,328 @@
+"""How many threads a call uses, and how a team of them behaves in a process that has other plans."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import subprocess
+import sys
+import textwrap
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from polymat.codegen.prelude import prelude
+from polymat.errors import ArgumentError
+from polymat.runtime import openmp
+from polymat.runtime.build import build
+from polymat.runtime.settings import settings
+from polymat.runtime.threads import default_num_threads, get_num_threads, set_num_threads, threads
+
+SOURCE = (
+    prelude(frozenset({"team", "workspace"}))
+    + """
+#include <string.h>
+
+int team(int threads, double work, double threshold) { return _pm_team(threads, work, threshold); }
+
+int nested_team(int threads)
+{
+    int least = 1000;
+#pragma omp parallel num_threads(2) reduction(min : least)
+    least = omp_in_parallel() ? _pm_team(threads, 1e9, 0) : 1;
+    return least;
+}
+
+int members(int threads)
+{
+    int count = 0;
+#pragma omp parallel num_threads(_pm_team(threads, 1e9, 0)) reduction(+ : count)
+    count += 1;
+    return count;
+}
+
+void *take(size_t bytes) { return _pm_workspace_take(bytes); }
+void give(void *workspace) { _pm_workspace_give(workspace); }
+
+/* Fill the workspace with a number, wait a little, and count the bytes that have changed. */
+ptrdiff_t disturbed(size_t bytes, int value, int rounds)
+{
+    ptrdiff_t changed = 0;
+    for (int round = 0; round < rounds; round++) {
+        unsigned char *workspace = _pm_workspace_take(bytes);
+        memset(workspace, value, bytes);
+        sched_yield();
+        for (size_t at = 0; at < bytes; at++)
+            changed += workspace[at] != value;
+        _pm_workspace_give(workspace);
+    }
+    return changed;
+}
+"""
+)
+
+
+@pytest.fixture(scope="module")
+def library() -> ctypes.CDLL:
+    built = build(SOURCE)
+    openmp.quiet_openmp(built.image)
+    loaded = ctypes.CDLL(str(built.path))
+    built.release()
+    loaded.team.argtypes = [ctypes.c_int, ctypes.c_double, ctypes.c_double]
+    loaded.take.restype = ctypes.c_void_p
+    loaded.take.argtypes = [ctypes.c_size_t]
+    loaded.give.argtypes = [ctypes.c_void_p]
+    loaded.disturbed.restype = ctypes.c_ssize_t
+    loaded.disturbed.argtypes = [ctypes.c_size_t, ctypes.c_int, ctypes.c_int]
+    return loaded
+
+
+@pytest.fixture
+def count() -> Iterator[None]:
+    """Leave the number of threads as it was."""
+    before = get_num_threads()
+    yield
+    set_num_threads(before)
+
+
+def run_python(script: str, **environment: str) -> str:
+    """What a fresh interpreter prints; a variable given as "" is removed."""
+    env = {
+        name: value
+        for name, value in {**os.environ, **environment}.items()
+        if value or name not in environment
+    }
+    ended = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(script)],
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert ended.returncode == 0, (ended.returncode, ended.stdout, ended.stderr)
+    return ended.stdout
+
+
+@pytest.mark.usefixtures("count")
+def test_set_and_get() -> None:
+    set_num_threads(3)
+    assert get_num_threads() == 3
+    set_num_threads(np.int32(2))
+    assert get_num_threads() == 2
+
+
+@pytest.mark.usefixtures("count")
+def test_context_nests_and_restores() -> None:
+    set_num_threads(2)
+    two = threads(5)
+    with threads(3):
+        assert get_num_threads() == 3
+        with two, two:
+            assert get_num_threads() == 5
+        assert get_num_threads() == 3
+    with pytest.raises(KeyError), threads(4):
+        raise KeyError
+    assert get_num_threads() == 2
+
+
+@pytest.mark.usefixtures("count")
+def test_context_is_for_one_python_thread() -> None:
+    set_num_threads(2)
+    seen = []
+    with threads(7):
+        other = threading.Thread(target=lambda: seen.append(get_num_threads()))
+        other.start()
+        other.join()
+    assert seen == [2]
+
+
+@pytest.mark.parametrize("bad", [0, -1, 10**6, 10**30, True, 1.5, "2", None, np.float64(2)])
+def test_bad_counts(bad: object) -> None:
+    before = get_num_threads()
+    with pytest.raises(ArgumentError, match="number of threads is") as caught:
+        set_num_threads(bad)  # type: ignore[arg-type]
+    assert "an integer from 1 to 4096 is needed" in str(caught.value)
+    with pytest.raises(ArgumentError):
+        threads(bad)  # type: ignore[arg-type]
+    assert get_num_threads() == before
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("4", 4),
+        ("4,2", 4),
+        (" 3 , 1", 3),
+        ("", None),
+        ("0", None),
+        ("-2", None),
+        ("many", None),
+        ("9" * 5000, None),
+    ],
+)
+def test_omp_num_threads(text: str, count: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert settings({"OMP_NUM_THREADS": text}).omp_num_threads == count
+    monkeypatch.setenv("OMP_NUM_THREADS", text)
+    monkeypatch.delenv("OMP_THREAD_LIMIT", raising=False)
+    assert default_num_threads() == count or count is None
+    monkeypatch.setenv("OMP_THREAD_LIMIT", "1")
+    assert default_num_threads() == 1
+
+
+def test_default_is_adopted_at_import() -> None:
+    script = "from polymat.runtime.threads import get_num_threads; print(get_num_threads())"
+    assert run_python(script, OMP_NUM_THREADS="3,2", OMP_THREAD_LIMIT="") == "3\n"
+
+
+def test_team_is_one_thread_for_little_work(library: ctypes.CDLL) -> None:
+    assert library.team(4, 10.0, 100.0) == 1
+    assert library.team(1, 1e9, 100.0) == 1
+    assert library.team(3, 100.0, 100.0) == 3
+    assert library.members(3) == 3
+
+
+def test_team_inside_a_parallel_region_is_one_thread(library: ctypes.CDLL) -> None:
+    assert library.nested_team(2) == 1
+
+
+def test_team_leaves_affinity_alone(library: ctypes.CDLL) -> None:
+    before = os.sched_getaffinity(0)
+    for size in (2, 3, 9, 2):
+        assert library.members(size) == size
+    assert os.sched_getaffinity(0) == before
+    for task in Path("/proc/self/task").iterdir():
+        assert os.sched_getaffinity(int(task.name)) == before
+
+
+# Root is not bound by RLIMIT_NPROC, so the refusal is injected: LIMIT threads are made and then no more.
+REFUSING = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+static _Atomic int made;
+
+int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)(void *), void *argument)
+{
+    typedef int create_function(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+    if (atomic_fetch_add(&made, 1) >= atoi(getenv("LIMIT")))
+        return EAGAIN;
+    create_function *create = (create_function *)dlsym(RTLD_NEXT, "pthread_create");
+    return create(thread, attr, start, argument);
+}
+"""
+
+REFUSED = """
+    import ctypes, sys
+    library = ctypes.CDLL(sys.argv[1])
+    print(library.members(4), library.members(4), library.members(2))
+"""
+
+
+@pytest.mark.parametrize("limit", [0, 1, 3])
+def test_refused_thread_does_not_end_the_process(limit: int, tmp_path: Path) -> None:
+    refusing = tmp_path / "refusing.so"
+    (tmp_path / "refusing.c").write_text(REFUSING)
+    command = ["gcc", "-shared", "-fPIC", "-o", str(refusing), str(tmp_path / "refusing.c"), "-ldl"]
+    subprocess.run(command, check=True)
+    built = build(SOURCE)
+    ended = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(REFUSED), str(built.path)],
+        env={**os.environ, "LD_PRELOAD": str(refusing), "LIMIT": str(limit)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (ended.returncode, ended.stdout) == (0, "1 1 1\n"), ended.stderr
+
+
+def test_workspace_is_kept_aligned_and_grows(library: ctypes.CDLL) -> None:
+    first = library.take(1000)
+    assert first % 64 == 0
+    library.give(first)
+    assert library.take(900) == first
+    library.give(first)
+    larger = library.take(5 << 20)
+    assert larger % 64 == 0
+    ctypes.memset(larger, 1, 5 << 20)
+    library.give(larger)
+    assert library.take(1) == larger
+    library.give(larger)
+
+
+def test_two_callers_share_no_workspace(library: ctypes.CDLL) -> None:
+    one, two, three = library.take(64), library.take(64), library.take(0)
+    assert len({one, two, three}) == 3
+    for workspace in (one, two, three, None):
+        library.give(workspace)
+    with ThreadPoolExecutor(8) as pool:
+        changed = pool.map(lambda value: library.disturbed(3000 * (value + 1), value, 300), range(8))
+    assert sum(changed) == 0
+
+
+@pytest.mark.parametrize("size", [2**64 - 1, 2**63, 2**62, 2**50])
+def test_too_large_a_workspace_is_refused(library: ctypes.CDLL, size: int) -> None:
+    assert library.take(size) is None
+    library.give(library.take(100))
+
+
+QUIET = """
+    import ctypes, os
+    from polymat.runtime.openmp import loaded_openmp, openmp_warning, quiet_openmp
+    before = dict(os.environ)
+    if os.environ.get("LOADED_BEFORE"):
+        ctypes.CDLL("libgomp.so.1")
+    quiet_openmp()
+    quiet_openmp()
+    c = ctypes.CDLL(None)
+    c.getenv.restype = ctypes.c_char_p
+    values = [c.getenv(name) for name in (b"GOMP_SPINCOUNT", b"OMP_WAIT_POLICY")]
+    assert dict(os.environ) == before
+    print(values, len(loaded_openmp()), openmp_warning()[-68:])
+"""
+
+
+def test_quiet_openmp_restores_the_environment() -> None:
+    free = {"OMP_WAIT_POLICY": "", "GOMP_SPINCOUNT": "", "KMP_BLOCKTIME": ""}
+    assert run_python(QUIET, **free) == "[None, None] 1 \n"
+    shown = run_python(QUIET, OMP_DISPLAY_ENV="verbose", **free)
+    assert shown == "[None, None] 1 \n"
+
+
+def test_quiet_openmp_leaves_the_users_choice() -> None:
+    shown = run_python(QUIET, OMP_WAIT_POLICY="active", GOMP_SPINCOUNT="", KMP_BLOCKTIME="")
+    assert shown == "[None, b'active'] 1 \n"
+
+
+@pytest.mark.parametrize("policy", ["", "active"])
+def test_closing_the_last_library_keeps_the_runtime(policy: str) -> None:
+    """The idle threads of a team run code of libgomp: it must not be unmapped under them."""
+    built = build(SOURCE)
+    script = f"""
+        import ctypes
+        from polymat.runtime.openmp import quiet_openmp
+        quiet_openmp()
+        library = ctypes.CDLL({str(built.path)!r})
+        print(library.members(3))
+        close = ctypes.CDLL(None).dlclose
+        close.argtypes = [ctypes.c_void_p]
+        print(close(library._handle))
+        print({built.path.name!r} in open("/proc/self/maps").read())
+    """
+    shown = run_python(script, OMP_WAIT_POLICY=policy, GOMP_SPINCOUNT="", KMP_BLOCKTIME="")
+    assert shown == "3\n0\nFalse\n"
+
+
+def test_openmp_loaded_by_someone_else_is_reported() -> None:
+    free = {"OMP_WAIT_POLICY": "", "GOMP_SPINCOUNT": "", "KMP_BLOCKTIME": ""}
+    shown = run_python(QUIET, LOADED_BEFORE="1", **free)
+    assert "set OMP_WAIT_POLICY=passive, or import polymat first" in shown

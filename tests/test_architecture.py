@@ -1,0 +1,152 @@
+"""Rules about the shape of the source that no linter knows."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = ROOT / "polymat"
+MODULES = sorted(PACKAGE.rglob("*.py"))
+SOURCES = sorted(
+    path for top in ("polymat", "tests", "benchmarks", "examples") for path in (ROOT / top).rglob("*.py")
+)
+TEXT_SUFFIXES = {".py", ".md", ".toml", ".c", ".h", ".yml", ".yaml", ".txt", ".cfg", ""}
+
+MAX_FILE_LINES = 400
+MAX_FUNCTION_LINES = 60
+VAGUE_NAMES = {"utils", "util", "helpers", "helper", "common", "misc"}
+
+
+@cache
+def parse(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
+
+
+def shown(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+def texts() -> Iterator[Path]:
+    """Every text file a reader of the repository sees, golden files aside."""
+    tops = ["polymat", "tests", "benchmarks", "examples", "docs", ".ci", ".github"]
+    files = [path for top in tops for path in (ROOT / top).rglob("*")] + list(ROOT.glob("*"))
+    for path in sorted(files):
+        if path.is_file() and path.suffix in TEXT_SUFFIXES and "golden" not in path.parts:
+            yield path
+
+
+def imported(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module is not None and node.level == 0:
+            yield node.module
+
+
+def test_files_are_short() -> None:
+    long = {shown(path): n for path in SOURCES if (n := path.read_text("utf-8").count("\n")) > MAX_FILE_LINES}
+    assert not long
+
+
+def test_functions_are_short() -> None:
+    long = {
+        f"{shown(path)}:{node.lineno} {node.name}": lines
+        for path in SOURCES
+        for node in ast.walk(parse(path))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and (lines := (node.end_lineno or node.lineno) - node.lineno + 1) > MAX_FUNCTION_LINES
+    }
+    assert not long
+
+
+def test_only_the_command_line_prints() -> None:
+    prints = [
+        f"{shown(path)}:{node.lineno}"
+        for path in MODULES
+        if path != PACKAGE / "cli.py"
+        for node in ast.walk(parse(path))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
+    ]
+    assert not prints
+
+
+def test_no_star_import() -> None:
+    stars = [
+        f"{shown(path)}:{node.lineno}"
+        for path in SOURCES
+        for node in ast.walk(parse(path))
+        if isinstance(node, ast.ImportFrom) and any(alias.name == "*" for alias in node.names)
+    ]
+    assert not stars
+
+
+def test_only_poly_imports_isl() -> None:
+    outside = [path for path in MODULES if "poly" not in path.relative_to(PACKAGE).parts[:1]]
+    assert not [
+        shown(path) for path in outside if any(n.split(".")[0] == "islpy" for n in imported(parse(path)))
+    ]
+
+
+def test_only_the_command_line_imports_the_whole_package() -> None:
+    below = [path for path in MODULES if path.name not in {"cli.py", "__main__.py"}]
+    assert not [shown(path) for path in below if "polymat" in imported(parse(path))]
+
+
+def test_no_file_has_a_vague_name() -> None:
+    assert not [
+        shown(path) for path in SOURCES if path.stem in VAGUE_NAMES or path.parent.name in VAGUE_NAMES
+    ]
+
+
+# Each with a ~ inside, so that this file does not hold what it looks for.
+FORBIDDEN = {
+    "a task left in the source": r"\b(?:TO~DO|FIX~ME|XX~X)\b",
+    "a path of one machine": r"(?<![\w.<>/-])/(?:work|home|root)~/\w|(?:\.\./)+~shared\b",
+    "a host of packages": r"pypi~\.org|pythonhosted~\.org|anaconda~\.(?:org|com)|conda~-forge",
+}
+
+
+@pytest.mark.parametrize("what", FORBIDDEN)
+def test_no_text_holds(what: str) -> None:
+    pattern = re.compile(FORBIDDEN[what].replace("~", ""))
+    hits = [
+        f"{shown(path)}:{number}: {line.strip()[:80]}"
+        for path in texts()
+        for number, line in enumerate(path.read_text("utf-8", errors="replace").splitlines(), 1)
+        if pattern.search(line)
+    ]
+    assert not hits
+
+
+def test_every_public_name_has_a_docstring() -> None:
+    import polymat
+
+    names = getattr(polymat, "__all__", [])
+    assert names == sorted(set(names), key=names.index), "a name is exported twice"
+    bare = [
+        name
+        for name in names
+        if (inspect.isclass(thing := getattr(polymat, name)) or callable(thing)) and not inspect.getdoc(thing)
+    ]
+    assert not bare
+
+
+def test_every_golden_file_has_its_test() -> None:
+    orphans = []
+    for path in sorted((ROOT / "tests" / "golden").rglob("*.txt")):
+        module = (ROOT / "tests" / path.parent.relative_to(ROOT / "tests" / "golden")).with_suffix(".py")
+        names = (
+            {n.name for n in ast.walk(parse(module)) if isinstance(n, ast.FunctionDef)}
+            if module.exists()
+            else set()
+        )
+        if not any(path.stem == name or path.stem.startswith(name + "_") for name in names):
+            orphans.append(shown(path))
+    assert not orphans

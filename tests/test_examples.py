@@ -1,0 +1,81 @@
+"""The programs in README.md, docs/ and examples/ run as they stand, and print what is written below them."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+# A block of Python, and the block of text that may follow with nothing but blank lines and "prints" between.
+BLOCK = re.compile(
+    r"^```python\n(?P<code>.*?)^```\n(?:\s*prints:?\s*^```text\n(?P<output>.*?)^```)?", re.M | re.S
+)
+
+
+@dataclass(frozen=True)
+class Snippet:
+    """One block of Python in a document."""
+
+    where: str
+    code: str
+    output: str | None
+
+
+def snippets(document: Path) -> list[Snippet]:
+    text = document.read_text(encoding="utf-8")
+    found = []
+    for match in BLOCK.finditer(text):
+        line = text.count("\n", 0, match.start()) + 2
+        where = f"{document.relative_to(ROOT)}:{line}"
+        if not match["code"].startswith("# not run"):
+            found.append(Snippet(where, match["code"], match["output"]))
+    return found
+
+
+def run(program: Path, where: Path) -> str:
+    """Run a program in a directory of its own and return what it printed; a warning is an error."""
+    done = subprocess.run(
+        [sys.executable, "-W", "error", str(program)],
+        cwd=where,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+SNIPPETS = [snippet for document in DOCUMENTS if document.exists() for snippet in snippets(document)]
+
+
+@pytest.mark.parametrize("snippet", [pytest.param(s, id=s.where) for s in SNIPPETS])
+def test_snippet_runs(snippet: Snippet, tmp_path: Path) -> None:
+    program = tmp_path / "snippet.py"
+    program.write_text(snippet.code, encoding="utf-8")
+    printed = run(program, tmp_path)
+    if snippet.output is not None:
+        assert printed.rstrip() == snippet.output.rstrip()
+
+
+@pytest.mark.parametrize("example", [pytest.param(path, id=path.name) for path in EXAMPLES])
+def test_example_runs(example: Path, tmp_path: Path) -> None:
+    run(example, tmp_path)
+
+
+def test_blocks_are_found() -> None:
+    with_output = "```python\nprint(1)\n```\n\nprints\n\n```text\n1\n```\n"
+    text = with_output + "\n```python\nx = 1\n```\n```text\nno\n```\n"
+    assert [(m["code"], m["output"]) for m in BLOCK.finditer(text)] == [
+        ("print(1)\n", "1\n"),
+        ("x = 1\n", None),
+    ]

@@ -80,7 +80,7 @@ def header_text(signature: Signature, names: Names) -> str:
         f"{names.get('array', signature.inputs[i].name)}."
         for i, o in signature.inplace
     ]
-    lines += [f"   requires {text}" for _, text in signature.constraints]
+    lines += [f"   requires {text}" for text in dict.fromkeys(text for _, text in signature.constraints)]
     lines += ["   Returns 0, or 1 when there is not enough memory. */"]
     return "\n".join(
         [

@@ -10,6 +10,7 @@ from polymat.errors import DtypeError, LangError, NameClashError, caller_locatio
 from polymat.lang.expr import Condition, Parameter
 from polymat.lang.function import Function, Input
 from polymat.lang.operators import shown
+from polymat.lang.traverse import conjuncts
 
 MAX_SIZE = 2**48  # what a call accepts; products of sizes and element bytes stay far from 2**63
 
@@ -87,7 +88,7 @@ def _integer(value: Any) -> int | None:
 
 
 def checked_constraints(constraints: Any) -> tuple[Condition, ...]:
-    """Check `constraints=`: conditions, each of which is looked at later."""
+    """Check `constraints=`: comparisons, those that `&` combines one by one; each is looked at later."""
     try:
         listed = tuple(constraints)
     except (TypeError, LangError):  # a Condition itself, an expression
@@ -98,7 +99,7 @@ def checked_constraints(constraints: Any) -> tuple[Condition, ...]:
             at=caller_location(),
             hint='constraints=[Condition(N, ">=", 16)]',
         )
-    return listed
+    return tuple(single for condition in listed for single in conjuncts(condition))
 
 
 def checked_flag(value: Any, word: str) -> bool:

@@ -50,10 +50,10 @@ def build(
     translation = Translation(names, tuple(size_names), fixed)
     stages = tuple(translation.stage(function) for function in functions)
     input_arrays = tuple(translation.input_array(array) for array in arrays)
-    checked = tuple(translation.constraint(c) for c in constraints)
+    checked = tuple(pair for c in constraints for pair in translation.constraint(c))
     context = _context(size_names, input_arrays, [form for form, _ in checked])
     if context.is_empty():
-        texts = ", ".join(text for _, text in checked)
+        texts = ", ".join(dict.fromkeys(text for _, text in checked))
         raise LangError(f"no sizes meet all constraints: {texts}", at=caller_location())
     return Pipeline(
         inputs=input_arrays,

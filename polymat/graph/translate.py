@@ -31,9 +31,9 @@ class Translation:
         """An input with its extents over the remaining sizes."""
         return InputArray(self.names[id(array)], array.dtype, self._forms(array.dims), array.at)
 
-    def constraint(self, condition: Condition) -> tuple[Affine, str]:
-        """A user's constraint on sizes as a form >= 0 and its text."""
-        if condition.combines or condition.op not in ("<", "<=", ">", ">="):
+    def constraint(self, condition: Condition) -> list[tuple[Affine, str]]:
+        """A user's constraint on sizes as forms >= 0, each with its text."""
+        if condition.combines or condition.op not in ("<", "<=", ">", ">=", "=="):
             raise LangError(
                 f"a constraint is one comparison of sizes, got {condition_text(condition)}", at=condition.at
             )
@@ -45,8 +45,8 @@ class Translation:
                     at=condition.at,
                 )
         form = right - left if condition.op in ("<", "<=") else left - right
-        form = self._form(form - 1 if condition.op in ("<", ">") else form)
-        return form, condition_text(condition)
+        forms = [form, -form] if condition.op == "==" else [form - (condition.op in ("<", ">"))]
+        return [(self._form(one), condition_text(condition)) for one in forms]
 
     def stage(self, function: Function) -> Stage:
         """A function as a stage."""

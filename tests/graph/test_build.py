@@ -138,6 +138,17 @@ def test_constraints_become_forms_and_part_of_the_context() -> None:
     assert pipeline.context.example() == {"N": 5, "M": 9}
 
 
+def test_combined_and_equal_constraints() -> None:
+    both = Condition(N, ">=", 4) & Condition(N, "==", 2 * M)
+    pipeline = build([function("f", x(i))], constraints=[both])
+    assert [(str(form), text) for form, text in pipeline.constraints] == [
+        ("N - 4", "N >= 4"),
+        ("N - 2*M", "N == 2 * M"),
+        ("-N + 2*M", "N == 2 * M"),
+    ]
+    assert pipeline.context.example() == {"N": 4, "M": 2}
+
+
 def test_a_default_is_a_part_that_fills() -> None:
     f = Function(([i], [whole]), Double, "f", default=-1.0)
     f.defn = [Case(Condition(i, ">", 3), x(i)), Case(Condition(i, "==", 1), 2 * x(i))]

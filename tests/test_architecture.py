@@ -36,7 +36,9 @@ def shown(path: Path) -> str:
 def texts() -> Iterator[Path]:
     """Every text file a reader of the repository sees, golden files aside."""
     tops = ["polymat", "tests", "benchmarks", "examples", "docs", ".ci", ".github"]
-    files = [path for top in tops for path in (ROOT / top).rglob("*")] + list(ROOT.glob("*"))
+    files = [path for top in tops for path in (ROOT / top).rglob("*")] + [
+        path for path in ROOT.glob("*") if path.name != ".git"
+    ]
     for path in sorted(files):
         if path.is_file() and path.suffix in TEXT_SUFFIXES and "golden" not in path.parts:
             yield path

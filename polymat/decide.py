@@ -16,10 +16,14 @@ from polymat.graph.group import Group, Grouping
 from polymat.graph.pipeline import Pipeline
 from polymat.machine.model import Machine
 from polymat.options import Options
-from polymat.tilesize.cost import home_level, plan_seconds
+from polymat.tilesize.cost import home_level, plan_cost
+from polymat.tilesize.papercost import PaperCost
+from polymat.tilesize.paperplan import PaperPlan, PaperPlanner
 from polymat.tilesize.plain import plan_stage
 from polymat.tilesize.planner import can_be_private, plan_alone, plan_tiles
-from polymat.tilesize.schedule import Plan, Schedule
+from polymat.tilesize.register import unrolled
+from polymat.tilesize.schedule import Plan, Schedule, TilePlan
+from polymat.tilesize.switches import switched
 
 
 class Decider:
@@ -37,20 +41,23 @@ class Decider:
         self.plans: dict[tuple[str, ...], tuple[float, Plan | None]] = {}
         self.dag = Dag.of_pipeline(pipeline)
         self.level = home_level(pipeline, machine, estimates)
+        self.papers = PaperPlanner(pipeline, machine, estimates, thesis=options.cost == "paper")
 
     def grouping(self) -> Grouping:
-        """The partition into groups of least predicted time."""
-        if not self.options.fuse or len(self.pipeline.stages) < 2:
+        """The partition into groups of least cost."""
+        if not (self.options.fuse and self.options.tile) or len(self.pipeline.stages) < 2:
             return separate(self.pipeline)
-        joins = [*joinable_edges(self.reads, self.dag), *siblings(self.reads, self.dag)]
-        return partition(self.pipeline, self.seconds, joins=joins)
+        joins = [*joinable_edges(self.reads, self.dag)]
+        if self.options.siblings:
+            joins += siblings(self.reads, self.dag)
+        return partition(self.pipeline, self.cost, joins=joins)
 
     def schedule(self, grouping: Grouping) -> Schedule:
         """The plan of every group."""
         return Schedule(grouping, tuple(self._plan(group.stages) for group in grouping.groups))
 
-    def seconds(self, stages: tuple[str, ...]) -> float:
-        """Predicted seconds of a group; infinite when it may not be fused."""
+    def cost(self, stages: tuple[str, ...]) -> float:
+        """What a group costs: predicted seconds, or the papers' figure; infinite when it may not be fused."""
         return self._best(stages)[0]
 
     def _plan(self, stages: tuple[str, ...]) -> Plan:
@@ -60,30 +67,61 @@ class Decider:
 
     def _best(self, stages: tuple[str, ...]) -> tuple[float, Plan | None]:
         if stages not in self.plans:
-            candidates = self._alone(stages) if len(stages) == 1 else self._together(stages)
-            found = [(self._seconds(plan), plan) for plan in candidates]
-            self.plans[stages] = min(found, key=lambda pair: pair[0], default=(math.inf, None))
+            self.plans[stages] = (
+                self._by_time(stages) if self.options.cost == "time" else self._by_paper(stages)
+            )
         return self.plans[stages]
 
+    def _by_time(self, stages: tuple[str, ...]) -> tuple[float, Plan | None]:
+        """The quickest plan of a group, by prediction."""
+        candidates = self._alone(stages) if len(stages) == 1 else self._together(stages)
+        plans = [switched(plan, self.pipeline, self.estimates, self.options) for plan in candidates]
+        found = [(self._seconds(plan), plan) for plan in plans]
+        return min(found, key=lambda pair: pair[0], default=(math.inf, None))
+
+    def _by_paper(self, stages: tuple[str, ...]) -> tuple[float, Plan | None]:
+        """The plan of a group that the papers' algorithms choose."""
+        found = self._paper(stages)
+        if found.plan is None:
+            return math.inf, None
+        return found.value, switched(found.plan, self.pipeline, self.estimates, self.options)
+
+    def _paper(self, stages: tuple[str, ...]) -> PaperPlan:
+        choices = choices_of(self.reads, self.dag, stages)
+        if isinstance(choices, Refused) or not self.options.tile:
+            if len(stages) == 1:
+                return self.papers.untiled(stages[0])
+            reason = choices.reason if isinstance(choices, Refused) else "nothing is tiled"
+            return PaperPlan(PaperCost(math.inf, reason=reason), None)
+        usable = [choice for choice in choices.all() if self._is_usable(choice)]
+        return self.papers.tiled(stages, choices.alignment, choices.live_outs, usable)
+
     def _seconds(self, plan: Plan) -> float:
-        return plan_seconds(self.pipeline, plan, self.machine, self.estimates, self.threads, self.level)
+        return plan_cost(self.pipeline, plan, self.machine, self.estimates, self.threads, self.level).seconds
 
     def _alone(self, stages: tuple[str, ...]) -> list[Plan]:
         group, stage = Group(stages), self.pipeline.stage(stages[0])
-        if not self.options.tile:
-            return [plan_stage(group, stage, self.pipeline.context)]
-        return [plan_alone(group, stage, self.pipeline.context)]
+        plan = plan_alone(group, stage, self.pipeline.context)
+        if isinstance(plan, TilePlan) and not (self.options.tile and self.options.private):
+            plan = unrolled(stage, plan_stage(group, stage, self.pipeline.context))
+        return [plan]
 
     def _together(self, stages: tuple[str, ...]) -> list[Plan]:
         choices = choices_of(self.reads, self.dag, stages)
         if isinstance(choices, Refused):
             return []
-        usable = [choice for choice in choices.all() if self._is_usable(choice)]
+        usable = [choice for choice in choices.all() if self._is_allowed(choice)]
         return [self._tiles(stages, choice) for choice in usable]
 
     def _is_usable(self, choice: Fusable) -> bool:
+        """Whether code can be generated for a choice, and `Options` does not switch it off."""
+        if not self.options.overlap and any(margin != (0, 0) for margin in choice.margins):
+            return False
         privates: Sequence[str] = choice.privates
         return not choice.copies and all(can_be_private(self.pipeline.stage(name)) for name in privates)
+
+    def _is_allowed(self, choice: Fusable) -> bool:
+        return self._is_usable(choice) and (self.options.private or not choice.privates)
 
     def _tiles(self, stages: tuple[str, ...], choice: Fusable) -> Plan:
         return plan_tiles(

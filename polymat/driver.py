@@ -48,7 +48,9 @@ def levels(
     """Every level of the compilation, in order; stop iterating to stop compiling."""
     built = verify(build(outputs, **description))
     yield "built", built
-    pipeline = share_common_stages(separate_names(built))
+    pipeline = separate_names(built)
+    if options.share:
+        pipeline = share_common_stages(pipeline)
     if options.inline:
         pipeline = inline_pointwise(pipeline)
     yield "graph", pipeline

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from polymat.errors import LangError, caller_location
 
@@ -12,21 +12,79 @@ from polymat.errors import LangError, caller_location
 class Options:
     """Knobs of one compilation; the defaults are what is measured to be best.
 
+    `Options.naive()`, `polymage()`, `paper()` and `default()` are whole sets of them; each takes changes by
+    name, `Options.paper(threads=2)`.
+
     threads: threads a call uses; 0 follows `set_num_threads`, `OMP_NUM_THREADS` and the processor count.
+    cost: what groups and tile sizes are chosen by: "time" is predicted seconds; "paper" the PolyMage matrix
+    thesis (its Algorithms 3, 4 and 5); "polymage" what the thesis starts from (its Algorithms 1 and 2).
+    share: compute stages with the same definition once.
     inline: substitute point-wise stages that are read once into their reader.
     fuse: run stages that share data in one loop over tiles.
-    tile: unroll outer loops for registers, and share out sums over a single dimension.
+    siblings: among them stages that only read the same array.
+    overlap: among them stages that a tile computes again where it overlaps its neighbours.
+    private: let every thread add up sums in a copy of its own where a summed dimension is shared out.
+    tile: loops over tiles at all; without them nothing is fused or private.
+    tile_sizes: sizes for the tiled dimensions of every group, outermost first, instead of the chosen ones;
+    the last one counts for all further dimensions.
+    unroll: run several points of the outer loop together, so that they share loads (unroll and jam).
+    vector: mark inner loops as vectorisable; without it the C compiler vectorises what it proves by itself.
     cflags: further compiler flags, after polymat's own (a sanitizer, say).
     parallel_threshold: estimated scalar operations below which a loop nest stays on the calling thread.
     """
 
     threads: int = 0
+    cost: Literal["time", "paper", "polymage"] = "time"
+    share: bool = True
     inline: bool = True
     fuse: bool = True
+    siblings: bool = True
+    overlap: bool = True
+    private: bool = True
     tile: bool = True
+    tile_sizes: tuple[int, ...] = ()
+    unroll: bool = True
+    vector: bool = True
     cflags: tuple[str, ...] = ()
     parallel_threshold: int = 50_000
 
+    @classmethod
+    def default(cls, **changes: Any) -> Options:
+        """Everything switched on, chosen by predicted time."""
+        return cls(**changes)
+
+    @classmethod
+    def naive(cls, **changes: Any) -> Options:
+        """No optimisation: every stage as it is written, in plain loops over whole arrays.
+
+        The outer loop is shared out to `threads` where its points are independent.
+        """
+        switches = (
+            "share",
+            "inline",
+            "fuse",
+            "siblings",
+            "overlap",
+            "private",
+            "tile",
+            "unroll",
+            "vector",
+        )
+        return cls(**{**dict.fromkeys(switches, False), **changes})
+
+    @classmethod
+    def polymage(cls, **changes: Any) -> Options:
+        """PolyMage before the thesis: Algorithms 1 and 2, overlapped tiles, reductions alone and untiled."""
+        return cls(**{**_PUBLISHED, "cost": "polymage", **changes})
+
+    @classmethod
+    def paper(cls, **changes: Any) -> Options:
+        """The thesis: cost by Algorithm 4, tile sizes by Algorithm 3, order in a tile by Algorithm 5."""
+        return cls(**{**_PUBLISHED, "cost": "paper", **changes})
+
+
+# What neither the thesis nor PolyMage has.
+_PUBLISHED = {"siblings": False, "private": False, "unroll": False}
 
 DEFAULTS = Options()
 
@@ -44,14 +102,31 @@ def check_options(options: Any) -> Options:
         value = getattr(options, item.name)
         if not _holds(value, hints[item.name]):
             raise LangError(
-                f"Options.{item.name} is {value!r:.60}, not {_WORDS.get(hints[item.name], item.type)}",
+                f"Options.{item.name} is {value!r:.60}, not {_word(hints[item.name], item.type)}",
                 at=caller_location(),
                 hint=f"the default is {item.default!r}",
             )
+    if 0 in options.tile_sizes:
+        raise LangError(
+            f"Options.tile_sizes is {options.tile_sizes}, and a tile has at least one point",
+            at=caller_location(),
+            hint="tile_sizes=(32, 256), or (1,) for single points",
+        )
     return options
 
 
-_WORDS = {int: "an integer in 0 .. 2**31 - 1", bool: "True or False"}
+_WORDS = {
+    int: "an integer in 0 .. 2**31 - 1",
+    bool: "True or False",
+    tuple[int, ...]: "a tuple of integers in 1 .. 2**31 - 1",
+}
+
+
+def _word(hint: Any, text: Any) -> str:
+    """What a field takes, in words."""
+    if get_origin(hint) is Literal:
+        return "one of " + ", ".join(repr(value) for value in get_args(hint))
+    return _WORDS.get(hint, str(text))
 
 
 def _holds(value: Any, hint: Any) -> bool:

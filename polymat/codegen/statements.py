@@ -27,9 +27,11 @@ class Statements:
     local: bool = False
 
 
-def map_statements(bodies: BodyWriter, stage: Stage, along: Sequence[str | None]) -> Statements:
-    """`stage[point] = expr`, part after part."""
-    own = tuple(encode(d) for d in stage.dims)
+def map_statements(
+    bodies: BodyWriter, stage: Stage, along: Sequence[str | None], order: Sequence[str]
+) -> Statements:
+    """`stage[point] = expr`, part after part, with the stage's dimensions in the given order."""
+    own = tuple(encode(d) for d in order)
     single = len(stage.parts) == 1
     items = tuple(
         Statement(
@@ -40,7 +42,7 @@ def map_statements(bodies: BodyWriter, stage: Stage, along: Sequence[str | None]
         )
         for k, part in enumerate(stage.parts)
     )
-    return Statements(items, stage.dims if single else (PIECE, *stage.dims))
+    return Statements(items, tuple(order) if single else (PIECE, *order))
 
 
 def reduce_statements(bodies: BodyWriter, stage: Stage, along: Sequence[str | None]) -> Statements:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Accumulation, InputArray, Part, Stage
@@ -11,7 +12,7 @@ from polymat.lang.expr import Call
 from polymat.lang.traverse import children, walk
 from polymat.machine.model import MEMORY, Machine
 from polymat.tilesize.planner import extent, tile_bytes
-from polymat.tilesize.schedule import LoopPlan, Member, NestPlan, Plan, TilePlan
+from polymat.tilesize.schedule import LoopPlan, Member, Plan, TilePlan
 
 CALL_OPERATIONS = 20.0  # operations that a sine or an exponential is worth
 SPLIT_ROWS = 0.05  # what it costs to read rows in pieces: hardware prefetch starts anew with each
@@ -20,22 +21,54 @@ OVERLAP_LOSS = 0.3  # of the shorter one of arithmetic and data movement that th
 VECTOR_SHARE = 0.25  # of the peak that compiler-vectorised loops reach
 
 
-def plan_seconds(
+@dataclass(frozen=True, slots=True)
+class PlanCost:
+    """What the predicted time of a plan is made of.
+
+    computing, moving, entering: seconds of arithmetic, of data movement, and to enter a parallel region.
+    operations: scalar operations, slowed down and repeated ones counted as often.  bytes: moved from and to
+    the level of memory where the pipeline's arrays live.
+    """
+
+    computing: float
+    moving: float
+    entering: float
+    operations: float
+    bytes: float
+    level: int
+
+    @property
+    def seconds(self) -> float:
+        """The longer of arithmetic and data movement, what it does not hide of the shorter, and the rest."""
+        shorter, longer = sorted((self.computing, self.moving))
+        return longer + OVERLAP_LOSS * shorter + self.entering
+
+    def explain(self) -> str:
+        """The terms in words."""
+        place = "memory" if self.level == MEMORY else f"L{self.level}"
+        return (
+            f"{self.seconds:.3g} s: {self.operations:.3g} operations {self.computing:.3g} s, "
+            f"{self.bytes:.3g} bytes from and to {place} {self.moving:.3g} s, "
+            f"parallel region {self.entering:.3g} s"
+        )
+
+
+def plan_cost(
     pipeline: Pipeline,
     plan: Plan,
     machine: Machine,
     estimates: Mapping[str, int],
     threads: int,
     level: int,
-) -> float:
-    """Predicted seconds of one group's plan; `level` is where the pipeline's arrays live between groups."""
+) -> PlanCost:
+    """Predicted time of one group's plan; `level` is where the pipeline's arrays live between groups."""
     stages = [pipeline.stage(name) for name in plan.group.stages]
     members = {m.stage: m for m in plan.members} if isinstance(plan, TilePlan) else {}
     repeats = _tile_counts(plan, {s.name: s for s in stages}, estimates)
     arithmetic = sum(
         stage_operations(s, estimates)
         * redundancy(members.get(s.name), plan, repeats)
-        * _slowdown(plan if isinstance(plan, NestPlan) else plan.loops[s.name])
+        * _slowdown(plan if isinstance(plan, LoopPlan) else plan.loops[s.name])
         for s in stages
     )
     peak = machine.peak_flops(max(s.dtype.size for s in stages), threads) * VECTOR_SHARE
@@ -45,18 +78,21 @@ def plan_seconds(
     copies = sum(
         threads * array_bytes(s, estimates) for s in stages if s.name in members and members[s.name].private
     )
-    serial = isinstance(plan, NestPlan) and plan.parallel is None
+    serial = isinstance(plan, LoopPlan) and plan.parallel is None
     used = 1 if serial else threads
     speed = machine.bandwidth(level, used) / (1.0 + SPLIT_ROWS * _split_rows(plan))
-    computing, moving = arithmetic / peak, (moved + copies) / speed
-    hidden = OVERLAP_LOSS * min(computing, moving)
-    return max(computing, moving) + hidden + machine.region_seconds
+    return PlanCost(
+        computing=arithmetic / peak,
+        moving=(moved + copies) / speed,
+        entering=machine.region_seconds,
+        operations=arithmetic,
+        bytes=moved + copies,
+        level=level,
+    )
 
 
-def _slowdown(loops: NestPlan) -> float:
+def _slowdown(loops: LoopPlan) -> float:
     """Sums without a block of rows wait for their loads or for the addition before."""
-    if not isinstance(loops, LoopPlan):
-        return 1.0
     return NO_BLOCK if loops.kind in ("reduce", "row") and loops.unroll == 1 else 1.0
 
 

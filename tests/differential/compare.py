@@ -45,6 +45,8 @@ def _options(**changes: Any) -> pm.Options:
     return replace(pm.Options(cflags=("-O1",)), **changes)
 
 
+PARALLEL: dict[str, Any] = {"cflags": ("-O1",), "parallel_threshold": 0, "threads": 2}
+
 VARIANTS = {
     "plain": Variant(_options()),
     "not inlined": Variant(_options(inline=False)),
@@ -54,6 +56,15 @@ VARIANTS = {
     "small tiles": Variant(_options(parallel_threshold=0, threads=2), small_tiles=True),
     "untiled": Variant(_options(tile=False, fuse=False, parallel_threshold=0, threads=2)),
     "parallel 3": Variant(_options(parallel_threshold=0, threads=3, inline=False)),
+    "naive": Variant(pm.Options.naive(**PARALLEL)),
+    "polymage": Variant(pm.Options.polymage(**PARALLEL)),
+    "paper": Variant(pm.Options.paper(**PARALLEL)),
+    "tiles 1": Variant(pm.Options(tile_sizes=(1,), **PARALLEL)),
+    "tiles 3": Variant(pm.Options(tile_sizes=(3,), inline=False, **PARALLEL)),
+    "tiles 7, 2": Variant(pm.Options(tile_sizes=(7, 2), **PARALLEL)),
+    "large tiles": Variant(pm.Options(tile_sizes=(1000,), inline=False, **PARALLEL)),
+    "paper, tiles 3, 1": Variant(pm.Options.paper(tile_sizes=(3, 1), inline=False, **PARALLEL)),
+    "polymage, tiles 2, 7": Variant(pm.Options.polymage(tile_sizes=(2, 7), inline=False, **PARALLEL)),
 }
 
 LANGUAGE = {

@@ -1,0 +1,133 @@
+"""Groups as the papers would have them: their cost, their tile sizes, their order of loops in a tile.
+
+PolyMage matrix thesis, chapters 3 and 4: Algorithm 4 prices a group and takes its tile sizes from
+Algorithm 3; before the thesis, Algorithm 1 with Algorithm 2.  Algorithm 5 chooses the innermost loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import inf
+
+from polymat.graph.alignment import Alignment, Fusable
+from polymat.graph.group import Group
+from polymat.graph.pipeline import Pipeline
+from polymat.graph.stage import Stage
+from polymat.machine.model import Machine
+from polymat.tilesize.describe import Placement, group_nest, stage_nest
+from polymat.tilesize.model import Nest
+from polymat.tilesize.order import innermost
+from polymat.tilesize.papercost import PaperCost, existing_cost, updated_cost
+from polymat.tilesize.plain import plan_stage
+from polymat.tilesize.planner import can_be_private, plan_tiles
+from polymat.tilesize.schedule import LoopPlan, Plan, TilePlan
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PaperPlan:
+    """A plan and what the papers' algorithm says of its group; infinite cost and no plan where it refuses."""
+
+    cost: PaperCost
+    plan: Plan | None
+
+    @property
+    def value(self) -> float:
+        """What the partition adds up.  A single stage always has a finite one: it has to go somewhere."""
+        if self.plan is None:
+            return inf
+        return self.cost.value if self.cost.value < inf else 0.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PaperPlanner:
+    """Plans groups by Algorithms 3 to 5 of the thesis (`thesis`), or by Algorithms 1 and 2."""
+
+    pipeline: Pipeline
+    machine: Machine
+    estimates: Mapping[str, int]
+    thesis: bool
+
+    def untiled(self, name: str) -> PaperPlan:
+        """One stage in plain loops: a recurrence, say, whose points cannot be tiled."""
+        stage = self.pipeline.stage(name)
+        nest = stage_nest(stage, self.estimates)
+        plan = plan_stage(Group((name,)), stage, self.pipeline.context)
+        return PaperPlan(self._cost(nest), self._ordered(stage, plan))
+
+    def tiled(
+        self, names: tuple[str, ...], alignment: Alignment, live: Sequence[str], choices: Iterable[Fusable]
+    ) -> PaperPlan:
+        """Stages in one loop over tiles along as many dimensions as one of the choices has.
+
+        A single reduction is tiled along its summed dimensions too, as the thesis does with a matrix product;
+        before the thesis single stages are not tiled.
+        """
+        stages = [self.pipeline.stage(name) for name in names]
+        placed = {name: _placement(alignment, name) for name in names}
+        nest = group_nest(stages, placed, self.estimates, live_out=live, dims=alignment.dims)
+        cost = self._cost(nest)
+        choice = _widest(stages, choices)
+        if len(names) == 1 and (choice is None or cost.tiles is None or not self.thesis):
+            return self.untiled(names[0])
+        if choice is None:
+            reason = "no dimension that all stages have can be tiled"
+            return PaperPlan(PaperCost(inf, reason=reason), None)
+        if cost.tiles is None:
+            return PaperPlan(cost, None)
+        sizes = tuple(cost.tiles.by_dim.get(dim, 1) for dim in choice.dims)
+        plan = plan_tiles(
+            self.pipeline, Group(names), choice.dims, choice.members, self.machine, self.estimates, sizes
+        )
+        return PaperPlan(cost, self._in_order(plan))
+
+    def _cost(self, nest: Nest) -> PaperCost:
+        return (updated_cost if self.thesis else existing_cost)(nest, self.machine)
+
+    def _in_order(self, plan: TilePlan) -> TilePlan:
+        loops = {name: self._ordered(self.pipeline.stage(name), inner) for name, inner in plan.loops.items()}
+        return replace(plan, loops=loops)
+
+    def _ordered(self, stage: Stage, plan: LoopPlan) -> LoopPlan:
+        """The loops with Algorithm 5's dimension innermost, where a kind of loops has it there."""
+        if not self.thesis or plan.kind not in ("map", "reduce", "row"):
+            return plan
+        found = innermost(stage_nest(stage, self.estimates))
+        if found.choice is None or found.choice == plan.order[-1]:
+            return plan
+        reason = f"Algorithm 5 has {found.choice} innermost"
+        if plan.kind == "map":
+            order = (*(dim for dim in plan.order if dim != found.choice), found.choice)
+            return replace(plan, order=order, vector=found.choice, reason=reason)
+        reduced = max((a.reduced_dims for a in stage.accumulations), key=len)
+        if plan.kind == "reduce" and stage.dims and found.choice == stage.dims[-1]:
+            order = (*stage.dims[:-1], *reduced, stage.dims[-1])
+            return replace(plan, kind="row", order=order, vector=found.choice, reason=reason)
+        if plan.kind == "row" and reduced and found.choice == reduced[-1]:
+            return replace(
+                plan, kind="reduce", order=(*stage.dims, *reduced), vector=found.choice, reason=reason
+            )
+        return plan
+
+
+def _placement(alignment: Alignment, stage: str) -> Placement:
+    """The group's dimension for each dimension of a stage that runs along it one to one."""
+    along = zip(alignment.dims, alignment.along[stage], alignment.scales[stage], strict=True)
+    return {own: dim for dim, own, scale in along if own is not None and scale == Fraction(1)}
+
+
+def _widest(stages: Sequence[Stage], choices: Iterable[Fusable]) -> Fusable | None:
+    """The choice of most dimensions that all stages have.
+
+    Sums are added up tile by tile only where one stage is by itself.
+    """
+    alone = stages[0] if len(stages) == 1 else None
+    common = [choice for choice in choices if all(None not in member.dims for member in choice.members)]
+    usable = [c for c in common if not c.privates or (alone is not None and _in_place(alone, c))]
+    return max(usable, key=lambda choice: len(choice.dims), default=None)
+
+
+def _in_place(stage: Stage, choice: Fusable) -> bool:
+    """Whether threads add to different points: the outermost tiled dimension is one of the result."""
+    return choice.members[0].dims[0] in stage.dims and can_be_private(stage)

@@ -1,0 +1,67 @@
+"""What `Options` takes away from a plan, or forces on it, after it was made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from polymat.graph.pipeline import Pipeline
+from polymat.graph.stage import Accumulation, Stage
+from polymat.lang.affine import Affine
+from polymat.options import Options
+from polymat.tilesize.planner import extent, tile_bytes
+from polymat.tilesize.schedule import LoopPlan, Plan, TilePlan
+
+MOST_SCRATCH_BYTES = 1 << 26  # of the arrays of one forced tile: a thread has to find room for them
+
+
+def switched(plan: Plan, pipeline: Pipeline, estimates: Mapping[str, int], options: Options) -> Plan:
+    """The plan without unrolling and vectors where they are switched off, and with the forced tile sizes."""
+    if isinstance(plan, LoopPlan):
+        return _loops(plan, options)
+    if isinstance(plan, TilePlan):
+        loops = {name: _loops(inner, options) for name, inner in plan.loops.items()}
+        return _forced(replace(plan, loops=loops), pipeline, estimates, options)
+    return plan
+
+
+def _loops(plan: LoopPlan, options: Options) -> LoopPlan:
+    if not options.unroll:
+        plan = replace(plan, unroll=1)
+    return plan if options.vector else replace(plan, vector=None)
+
+
+def _forced(plan: TilePlan, pipeline: Pipeline, estimates: Mapping[str, int], options: Options) -> TilePlan:
+    """The plan with the sizes of `options`: no larger than the extents where these are known.
+
+    Sizes whose scratchpads no thread should be asked to find room for are halved, the largest first.
+    """
+    if not options.tile_sizes:
+        return plan
+    wanted = [options.tile_sizes[min(k, len(options.tile_sizes) - 1)] for k in range(len(plan.dims))]
+    stages = {member.stage: pipeline.stage(member.stage) for member in plan.members}
+    for level in range(len(plan.dims)):
+        forms = [
+            form
+            for member in plan.members
+            if (own := member.dims[level]) is not None
+            and (form := dim_extent(stages[member.stage], own)) is not None
+        ]
+        if forms and all(name in estimates for form in forms for name in form.names()):
+            longest = max(extent(form, estimates) for form in forms)
+            wanted[level] = max(1, min(wanted[level], int(longest)))
+    scratch = [member for member in plan.members if member.scratch]
+    while max(wanted) > 1 and tile_bytes(stages, scratch, tuple(wanted), estimates) > MOST_SCRATCH_BYTES:
+        largest = wanted.index(max(wanted))
+        wanted[largest] = (wanted[largest] + 1) // 2
+    return replace(plan, sizes=tuple(wanted), reason=f"{plan.reason}; tile sizes by Options.tile_sizes")
+
+
+def dim_extent(stage: Stage, dim: str) -> Affine | None:
+    """The extent of a dimension of a stage, one of the result or a reduced one; None of any other."""
+    items: list[Stage | Accumulation] = [stage, *stage.accumulations]
+    for item in items:
+        if dim in item.dims:
+            low, high = item.box[item.dims.index(dim)]
+            return high - low + 1
+    return None

@@ -35,6 +35,15 @@ class Access:
         bad = self.map.subtract_range(target.set)
         return Domain(self.domain.params, self.domain.dims, bad.domain())
 
+    def inside(self, target: Domain) -> Domain:
+        """The points that touch an element of `target`."""
+        good = self.map.intersect_range(target.set)
+        return Domain(self.domain.params, self.domain.dims, good.domain())
+
+    def elements(self, dims: Sequence[str]) -> Domain:
+        """The elements touched, with names for their dimensions."""
+        return Domain(self.domain.params, (), self.map.range()).renamed(dims)
+
     def is_injective(self) -> bool:
         """Whether no element is touched by two points."""
         return bool(self.map.is_injective())

@@ -80,6 +80,11 @@ class Domain:
             result = result.set_dim_name(isl.dim_type.set, position, encode(name))
         return Domain(self.params, tuple(dims), result)
 
+    def extended(self, dims: Sequence[str]) -> Domain:
+        """The same points with any value of further dimensions, put last."""
+        wider = self.set.insert_dims(isl.dim_type.set, len(self.dims), len(dims))
+        return Domain(self.params, self.dims, wider).renamed((*self.dims, *dims))
+
     def assume(self, context: Domain) -> Domain:
         """Restrict to parameter values in `context`."""
         return Domain(self.params, self.dims, self.set.intersect_params(context.set.params()))

@@ -1,0 +1,270 @@
+"""Right-hand sides multiplied out into sums of products of array elements."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from polymat.graph.inline import affine_value
+from polymat.lang.affine import Affine
+from polymat.lang.expr import (
+    Binary,
+    Call,
+    CastExpr,
+    Condition,
+    Const,
+    Expr,
+    Load,
+    SelectExpr,
+    Unary,
+    Variable,
+    binary,
+    call,
+)
+from polymat.lang.indices import affine_names, index_variable
+from polymat.lang.traverse import Node, fold, rebuild, rebuild_condition
+from polymat.lang.types import WEAK_FLOAT, WEAK_INT, ScalarType, real_part
+
+MOST = 16  # products that one right-hand side is multiplied out into
+
+_MINUS_ONE = Const(-1, WEAK_INT)
+
+Guards: TypeAlias = "tuple[tuple[Condition, bool], ...]"
+
+
+@dataclass(frozen=True, slots=True)
+class Factor:
+    """One array element in a product: `source(indices)`, or its complex conjugate."""
+
+    source: str
+    indices: tuple[Affine, ...]
+    dtype: ScalarType
+    conjugated: bool = False
+
+    def names(self) -> frozenset[str]:
+        """The names in its indices."""
+        return frozenset(n for form in self.indices for n in form.names())
+
+    def at(self, values: Mapping[str, Affine]) -> Factor:
+        """The factor with forms put in for names."""
+        return replace(self, indices=tuple(form.substitute(values) for form in self.indices))
+
+    def __str__(self) -> str:
+        text = f"{self.source}({', '.join(map(str, self.indices))})"
+        return f"conj({text})" if self.conjugated else text
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Monomial:
+    """scale * product of factors and weights / product of divisors, where the guards hold.
+
+    scale: of constants, parameters and elements at fixed indices; None is 1.
+    weights: expressions of indices without any array element, such as the exponential of a transform.
+    guards: affine conditions with the truth value they must have.
+    """
+
+    scale: Expr | None = None
+    factors: tuple[Factor, ...] = ()
+    divisors: tuple[Factor, ...] = ()
+    weights: tuple[Expr, ...] = ()
+    guards: Guards = ()
+
+    def at(self, values: Mapping[str, Affine]) -> Monomial:
+        """The monomial with forms put in for index names."""
+        leaf = _substitution(values)
+        return Monomial(
+            self.scale,
+            tuple(factor.at(values) for factor in self.factors),
+            tuple(factor.at(values) for factor in self.divisors),
+            tuple(rebuild(weight, leaf) for weight in self.weights),
+            tuple((rebuild_condition(condition, leaf), truth) for condition, truth in self.guards),
+        )
+
+    def __mul__(self, other: Monomial) -> Monomial:
+        return Monomial(
+            _product(self.scale, other.scale),
+            self.factors + other.factors,
+            self.divisors + other.divisors,
+            self.weights + other.weights,
+            self.guards + other.guards,
+        )
+
+    def __neg__(self) -> Monomial:
+        return replace(self, scale=_negative(self.scale))
+
+    def conjugate(self) -> Monomial:
+        """Its complex conjugate."""
+        return replace(
+            self,
+            scale=None if self.scale is None else _conjugate(self.scale),
+            factors=tuple(_conjugate_factor(factor) for factor in self.factors),
+            divisors=tuple(_conjugate_factor(factor) for factor in self.divisors),
+            weights=tuple(_conjugate(weight) for weight in self.weights),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Value:
+    """The monomials of a node, if it has any; free: without elements that move; fixed: nor indices."""
+
+    monomials: tuple[Monomial, ...] | None
+    free: bool
+    fixed: bool
+
+
+_NOTHING = _Value(None, free=False, fixed=False)
+
+
+@dataclass(frozen=True, slots=True)
+class _Where:
+    """dims: names that move; dtype: of the result; inside: sources that are factors at fixed indices too."""
+
+    dims: frozenset[str]
+    dtype: ScalarType
+    inside: frozenset[str]
+
+
+def expand(
+    expr: Expr, dims: Collection[str], dtype: ScalarType, inside: Collection[str] = ()
+) -> tuple[Monomial, ...] | None:
+    """An expression over `dims` as a sum of monomials; None when it is none, or one of too many.
+
+    dtype: of the array it is stored in: a product computed in another precision is not the same product.
+    inside: sources that are factors even where they are read at fixed indices.
+    """
+    where = _Where(frozenset(dims), dtype, frozenset(inside))
+    return fold(expr, lambda node, parts: _value(node, parts, where)).monomials
+
+
+def _value(node: Node, parts: tuple[_Value, ...], where: _Where) -> _Value:
+    if isinstance(node, Load):
+        return _load(node, where)
+    if all(part.free for part in parts):
+        fixed = not isinstance(node, Variable) and all(part.fixed for part in parts)
+        monomial = Monomial(scale=_unless_one(node)) if fixed else Monomial(weights=(node,))
+        return _Value((monomial,), free=True, fixed=fixed)
+    monomials = _sum(node, parts) if _same_precision(node.dtype, where.dtype) else None
+    if monomials is None or len(monomials) > MOST:
+        return _NOTHING
+    return _Value(monomials, free=False, fixed=False)
+
+
+def _load(load: Load, where: _Where) -> _Value:
+    factor = Factor(load.source.name, load.indices, load.dtype)
+    if factor.source not in where.inside and not factor.names() & where.dims:
+        return _Value((Monomial(scale=load),), free=True, fixed=True)
+    if not _same_precision(load.dtype, where.dtype):
+        return _NOTHING
+    return _Value((Monomial(factors=(factor,)),), free=False, fixed=False)
+
+
+def _same_precision(dtype: ScalarType, stored: ScalarType) -> bool:
+    return dtype in (stored, real_part(stored))
+
+
+def _sum(node: Node, parts: tuple[_Value, ...]) -> tuple[Monomial, ...] | None:
+    """The monomials of a node with an element below it."""
+    if isinstance(node, SelectExpr):
+        return _select(node, parts)
+    operands = [part.monomials for part in parts]
+    if any(operand is None for operand in operands):
+        return None
+    known = [operand for operand in operands if operand is not None]
+    match node:
+        case Unary("-"):
+            return tuple(-m for m in known[0])
+        case CastExpr():
+            return known[0]
+        case Call("conj"):
+            return tuple(m.conjugate() for m in known[0])
+        case Binary("+"):
+            return known[0] + known[1]
+        case Binary("-"):
+            return known[0] + tuple(-m for m in known[1])
+        case Binary("*"):
+            return _times(known[0], known[1])
+        case Binary("/"):
+            return _over(known[0], known[1]) if node.dtype.kind in "fc" else None
+        case Binary("**", _, Const(2)):
+            return _times(known[0], known[0])
+        case _:
+            return None
+
+
+def _times(left: tuple[Monomial, ...], right: tuple[Monomial, ...]) -> tuple[Monomial, ...] | None:
+    if len(left) * len(right) > MOST:
+        return None
+    return tuple(one * other for one in left for other in right)
+
+
+def _over(left: tuple[Monomial, ...], right: tuple[Monomial, ...]) -> tuple[Monomial, ...] | None:
+    """A quotient by one product without guards."""
+    if len(right) != 1 or right[0].guards:
+        return None
+    (one,) = right
+    inverse = Monomial(
+        None if one.scale is None else binary("/", Const(1.0, WEAK_FLOAT), one.scale),
+        one.divisors,
+        one.factors,
+        tuple(binary("/", Const(1.0, WEAK_FLOAT), weight) for weight in one.weights),
+    )
+    return _times(left, (inverse,))
+
+
+def _select(node: SelectExpr, parts: tuple[_Value, ...]) -> tuple[Monomial, ...] | None:
+    """The two branches, each where it is chosen, when the condition is between indices."""
+    then, otherwise = parts[-2].monomials, parts[-1].monomials
+    if then is None or otherwise is None or affine_names(node.condition) is None:
+        return None
+    return tuple(
+        replace(m, guards=((node.condition, truth), *m.guards))
+        for branch, truth in ((then, True), (otherwise, False))
+        for m in branch
+    )
+
+
+def _substitution(values: Mapping[str, Affine]) -> Callable[[Expr], Expr]:
+    def leaf(node: Expr) -> Expr:
+        if not isinstance(node, Variable) or node.name not in values:
+            return node
+        form = values[node.name]
+        names = list(form.names())
+        if len(names) == 1 and form == Affine.name(names[0]):
+            return index_variable(names[0], node.dtype)
+        return CastExpr(affine_value(form), node.dtype)
+
+    return leaf
+
+
+def _product(left: Expr | None, right: Expr | None) -> Expr | None:
+    if left is None or right is None:
+        return right if left is None else left
+    for one, other in ((left, right), (right, left)):
+        if one == _MINUS_ONE:
+            return _negative(other)
+    return binary("*", left, right)
+
+
+def _negative(scale: Expr | None) -> Expr:
+    match scale:
+        case None:
+            return _MINUS_ONE
+        case Const(value, dtype):
+            return Const(-value, dtype)
+        case Unary("-", operand):
+            return operand
+        case _:
+            return Unary("-", scale, scale.dtype)
+
+
+def _unless_one(expr: Expr) -> Expr | None:
+    return None if isinstance(expr, Const) and expr.value == 1 else expr
+
+
+def _conjugate(expr: Expr) -> Expr:
+    return call("conj", expr) if expr.dtype.kind == "c" else expr
+
+
+def _conjugate_factor(factor: Factor) -> Factor:
+    return replace(factor, conjugated=not factor.conjugated) if factor.dtype.kind == "c" else factor

@@ -30,16 +30,17 @@ from polymat.codegen.ctree import (
     Unary,
     names_in,
 )
+from polymat.codegen.scratch import ThreadScratch, place
 from polymat.codegen.stagecode import Nest
 from polymat.codegen.storage import Buffer
-from polymat.codegen.tiles import TileCode, place
+from polymat.codegen.tiles import TileCode
 from polymat.codegen.work import stage_work
 from polymat.errors import InternalError
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Stage
 from polymat.lang.affine import Affine
 from polymat.options import Options
-from polymat.tilesize.schedule import LoopPlan, Plan
+from polymat.tilesize.schedule import NestPlan, Plan
 
 ENTRY_PARAMETERS = (
     Parameter("void *const *", "_pm_arrays"),
@@ -54,10 +55,24 @@ CHUNKS_PER_THREAD = 8  # of a triangle, so that threads finish together
 class GroupCode:
     """The C functions of one group: nests to be run one after the other, or tiles."""
 
+    number: int
     plan: Plan
-    functions: tuple[Function, ...]
     nests: tuple[Nest, ...]
     tiles: TileCode | None
+
+    @property
+    def functions(self) -> tuple[Function, ...]:
+        """All of them, each after those that it calls."""
+        if self.tiles is not None:
+            return self.tiles.functions
+        return tuple(function for nest in self.nests for function in nest.functions)
+
+    @property
+    def scratch(self) -> ThreadScratch:
+        """What each thread needs beside the arrays."""
+        if self.tiles is not None:
+            return self.tiles.scratch
+        return ThreadScratch(self.number, tuple(pad for nest in self.nests for pad in nest.pads))
 
 
 @dataclass(frozen=True)
@@ -74,13 +89,13 @@ class Entry:
         """`_pm_entry`."""
         body: list[Stmt] = []
         temporaries = [b for b in self.storage.values() if b.place == "workspace"]
-        tiles = [group.tiles for group in groups if group.tiles is not None]
-        if temporaries or any(code.scratch_bytes is not None for code in tiles):
-            body += self._workspace(temporaries, tiles)
-        for number, group in enumerate(groups, 1):
-            body.append(Note(f"group {number}: {group.plan}"))
+        scratch = [group.scratch for group in groups if group.scratch.pads]
+        if temporaries or scratch:
+            body += self._workspace(temporaries, scratch)
+        for group in groups:
+            body.append(Note(f"group {group.number}: {group.plan}"))
             body += self._group(group)
-        if temporaries or any(code.scratch_bytes is not None for code in tiles):
+        if temporaries or scratch:
             body.append(Evaluate(Call("_pm_workspace_give", (Id("_pm_workspace"),))))
         body.append(Return(Literal(str(OK))))
         used = names_in(body)
@@ -118,7 +133,7 @@ class Entry:
             for k, size in enumerate(sizes)
         ]
 
-    def _workspace(self, temporaries: list[Buffer], tiles: list[TileCode]) -> list[Stmt]:
+    def _workspace(self, temporaries: list[Buffer], scratch: list[ThreadScratch]) -> list[Stmt]:
         """Lay the temporaries out one after the other, each on its own cache line."""
         self.needs.update({"workspace", "place"})
         statements: list[Stmt] = [Declare("size_t", "_pm_bytes", Literal("0"))]
@@ -127,8 +142,8 @@ class Entry:
             for extent in buffer.extents:
                 count = Binary("*", count, Call("_pm_extent", (self._size(extent),)))
             statements.append(Declare("const size_t", f"_pm_at_{buffer.name}", place("_pm_bytes", count)))
-        for code in tiles:
-            statements += code.reserve()
+        for threads in scratch:
+            statements += threads.reserve()
         take = Call("_pm_workspace_take", (Id("_pm_bytes"),))
         statements.append(Declare("char *const ", "_pm_workspace", take))
         statements.append(
@@ -144,27 +159,30 @@ class Entry:
 
     def _group(self, group: GroupCode) -> list[Stmt]:
         stages = [self.pipeline.stage(name) for name in group.plan.group.stages]
-        if isinstance(group.plan, LoopPlan):
-            return [s for nest in group.nests for s in self._run(stages[0], group.plan, nest)]
+        if isinstance(group.plan, NestPlan):
+            return [s for nest in group.nests for s in self._run(stages[0], group, group.plan, nest)]
         if group.tiles is None:
             raise InternalError(f"bug in polymat: no tiles for {group.plan}")
         work = reduce(partial(Binary, "+"), map(self._work, stages))
         return [Block(group.tiles.run(self._team(work)))]
 
-    def _run(self, stage: Stage, plan: LoopPlan, nest: Nest) -> tuple[Stmt, ...]:
-        function = nest.function.name
+    def _run(self, stage: Stage, group: GroupCode, plan: NestPlan, nest: Nest) -> tuple[Stmt, ...]:
+        function, scratch = nest.function.name, ThreadScratch(group.number, nest.pads)
+        first = scratch.declare(Literal("0"))
         if not nest.ranges:
             extra = () if plan.kind != "recurrence" else (self._team(self._band_work(stage, plan)),)
-            return (Evaluate(Call(function, (*nest.arguments, *extra))),)
+            call = Evaluate(Call(function, (*nest.arguments, *extra)))
+            return (Block((*first, call)),) if first else (call,)
         low, high = (self._size(nest.ranges[0].low), self._size(nest.ranges[0].high + 1))
         begin = Declare("const ptrdiff_t", "_pm_first", low)
         end = Declare("const ptrdiff_t", "_pm_last", high)
         team = Declare("const int", "_pm_team_size", self._team(self._work(stage)))
         serial = Evaluate(Call(function, (*nest.arguments, Id("_pm_first"), Id("_pm_last"))))
-        split = If(Binary("==", Id("_pm_team_size"), Literal("1")), (serial,), self._chunks(nest, function))
+        alone = Binary("==", Id("_pm_team_size"), Literal("1"))
+        split = If(alone, (*first, serial), self._chunks(nest, scratch))
         return (Block((begin, end, team, split)),)
 
-    def _chunks(self, nest: Nest, function: str) -> tuple[Stmt, ...]:
+    def _chunks(self, nest: Nest, scratch: ThreadScratch) -> tuple[Stmt, ...]:
         """Split the range over the team: one piece a thread, more and smaller ones of a triangle."""
         pieces: CExpr = Id("_pm_team_size")
         if not nest.rectangular:
@@ -177,13 +195,13 @@ class Entry:
             Binary("+", Id("_pm_first"), Binary("/", Binary("*", length, position), Id("_pm_pieces")))
             for position in (chunk, Binary("+", chunk, Literal("1")))
         ]
-        call = Evaluate(Call(function, (*nest.arguments, *bounds)))
+        call = Evaluate(Call(nest.function.name, (*nest.arguments, *bounds)))
         loop = For(
             "_pm_chunk",
             Literal("0"),
             Binary("<", chunk, Id("_pm_pieces")),
             Literal("1"),
-            (call,),
+            (*scratch.declare(Call("omp_get_thread_num", ())), call),
             (f"omp parallel for num_threads(_pm_team_size) schedule({kind}, 1)",),
         )
         return (Declare("const ptrdiff_t", "_pm_pieces", pieces), loop)
@@ -195,7 +213,7 @@ class Entry:
     def _work(self, stage: Stage) -> CExpr:
         return stage_work(stage, self._size)
 
-    def _band_work(self, stage: Stage, plan: LoopPlan) -> CExpr:
+    def _band_work(self, stage: Stage, plan: NestPlan) -> CExpr:
         """Work between two entries of the parallel loop of a recurrence: without the loops around it."""
         outer = plan.order.index(plan.parallel) if plan.parallel in plan.order else len(plan.order)
         return stage_work(stage, self._size, skip=outer)

@@ -7,7 +7,7 @@ from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Accumulation, InputArray, Part, Stage
 from polymat.lang.affine import Affine
 from polymat.poly.access import Access
-from polymat.tilesize.schedule import LoopPlan, Plan, Schedule
+from polymat.tilesize.schedule import NestPlan, Plan, Schedule
 
 
 def inplace_pairs(pipeline: Pipeline, schedule: Schedule) -> tuple[tuple[int, int], ...]:
@@ -38,7 +38,7 @@ def _may_coincide(pipeline: Pipeline, schedule: Schedule, array: InputArray, out
 
 def _kind(plan: Plan, stage: str) -> str:
     """How a stage accumulates; "private" when tiles do it one after the other."""
-    if isinstance(plan, LoopPlan):
+    if isinstance(plan, NestPlan):
         return plan.kind
     member = next(m for m in plan.members if m.stage == stage)
     return "private" if member.private else plan.loops[stage].kind

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from polymat.codegen.cnames import Names
 from polymat.codegen.ctree import File, Function
 from polymat.codegen.entry import Entry, GroupCode
@@ -9,14 +11,17 @@ from polymat.codegen.header import header_text, public_function
 from polymat.codegen.inplace import inplace_pairs
 from polymat.codegen.program import Program
 from polymat.codegen.signature import make_signature
-from polymat.codegen.stagecode import StageWriter
+from polymat.codegen.stagecode import NestMaker, StageWriter
 from polymat.codegen.storage import buffers
 from polymat.codegen.tiles import TileWriter
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Stage
 from polymat.lang.traverse import children, walk
 from polymat.options import Options
-from polymat.tilesize.schedule import Schedule, TilePlan
+from polymat.tilesize.schedule import NestPlan, Schedule, TilePlan
+
+# How the nests of plans that are no loops are written, by the type of the plan.
+MAKERS: Mapping[type[NestPlan], NestMaker] = {}
 
 
 def lower(schedule: Schedule, name: str, options: Options) -> Program:
@@ -35,7 +40,7 @@ def lower(schedule: Schedule, name: str, options: Options) -> Program:
             names.get(kind, item)
     aliased = {(pipeline.inputs[i].name, pipeline.outputs[o]) for i, o in inplace}
     needs: set[str] = {"team"}
-    stages = StageWriter(pipeline, storage, names, needs, aliased)
+    stages = StageWriter(pipeline, storage, names, needs, aliased, MAKERS)
     groups = [_group(schedule, stages, number) for number in range(len(schedule.plans))]
     entry = Entry(pipeline, storage, names, needs, options)
     exported = [
@@ -53,10 +58,9 @@ def _group(schedule: Schedule, stages: StageWriter, number: int) -> GroupCode:
     """The functions of one group."""
     plan = schedule.plans[number]
     if isinstance(plan, TilePlan):
-        code = TileWriter(stages, plan, number + 1).code()
-        return GroupCode(plan, code.functions, (), code)
+        return GroupCode(number + 1, plan, (), TileWriter(stages, plan, number + 1).code())
     nests = stages.nests(schedule.grouping.pipeline.stage(plan.group.stages[0]), plan)
-    return GroupCode(plan, tuple(nest.function for nest in nests), nests, None)
+    return GroupCode(number + 1, plan, nests, None)
 
 
 def _flags(pipeline: Pipeline) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from polymat.codegen.program import Program
 from polymat.codegen.storage import Buffer
 from polymat.errors import ArgumentError, ToolchainError
 from polymat.graph.pipeline import Pipeline
-from polymat.tilesize.schedule import LoopPlan, Plan, Schedule
+from polymat.tilesize.schedule import NestPlan, Plan, Schedule
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +136,7 @@ def make_report(
 
 def _group(plan: Plan, places: Mapping[str, str]) -> GroupReport:
     storage = {name: places[name] for name in plan.group.stages}
-    if isinstance(plan, LoopPlan):
+    if isinstance(plan, NestPlan):
         reason, vector = plan.reason, plan.vector
         return GroupReport(
             plan.group.stages, plan.kind, plan.order, {}, plan.parallel, vector, storage, (), reason

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any, Protocol
 
 from polymat.codegen.bodies import BodyWriter
 from polymat.codegen.cnames import Names
@@ -22,6 +23,7 @@ from polymat.codegen.ctree import (
     names_in,
 )
 from polymat.codegen.nest import JAM, LoopWriter, Statement, bounds_mention
+from polymat.codegen.scratch import Pad
 from polymat.codegen.statements import (
     Statements,
     map_statements,
@@ -43,7 +45,7 @@ from polymat.lang.text import expr_text
 from polymat.poly.ast import Scheduled, from_union_map, generate
 from polymat.poly.domain import Domain
 from polymat.tilesize.plain import own_names
-from polymat.tilesize.schedule import LoopPlan
+from polymat.tilesize.schedule import LoopPlan, NestPlan
 
 _SUMS = {"reduce": reduce_statements, "row": row_statements}
 
@@ -74,12 +76,35 @@ class Range:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Nest:
-    """A C function; `ranges` are its last parameters, two each."""
+    """A C function; `ranges` are its last parameters, two each.
+
+    helpers: functions that it calls.  pads: memory of its own that it needs on every thread; each is one of
+    its parameters, by name.
+    """
 
     function: Function
     arguments: tuple[CExpr, ...]
     ranges: tuple[Range, ...]
     rectangular: bool
+    helpers: tuple[Function, ...] = ()
+    pads: tuple[Pad, ...] = ()
+
+    @property
+    def functions(self) -> tuple[Function, ...]:
+        """Its function, after those that it calls."""
+        return (*self.helpers, self.function)
+
+
+class NestMaker(Protocol):
+    """Writes the nest of a stage for one type of plan, as `StageWriter.ranged` does for loops.
+
+    The C function computes the points of the stage whose dimension `along[k]` lies in a range given at run
+    time, `Range(k, ...)`, for every k that is not None; any of these ranges may be empty.
+    """
+
+    def __call__(
+        self, writer: StageWriter, stage: Stage, plan: Any, along: Sequence[str | None], kind: str
+    ) -> Nest: ...
 
 
 class StageWriter:
@@ -92,16 +117,20 @@ class StageWriter:
         names: Names,
         needs: set[str],
         aliased: set[tuple[str, str]],
+        makers: Mapping[type[NestPlan], NestMaker] | None = None,
     ) -> None:
         self.pipeline = pipeline
         self.storage = storage
         self.names = names
         self.needs = needs
         self.aliased = aliased
+        self.makers = makers or {}
         self.bodies = BodyWriter(pipeline, storage, names, needs)
 
-    def nests(self, stage: Stage, plan: LoopPlan) -> tuple[Nest, ...]:
+    def nests(self, stage: Stage, plan: NestPlan) -> tuple[Nest, ...]:
         """The nests of a stage by itself, to be run one after the other."""
+        if not isinstance(plan, LoopPlan):
+            return (self.ranged(stage, plan, [plan.parallel] if plan.parallel else []),)
         if plan.kind == "recurrence":
             return (self._recurrence(stage, plan),)
         if plan.kind != "scatter":
@@ -111,11 +140,14 @@ class StageWriter:
         start = replace(plan, kind="map", order=stage.dims, parallel=outer, vector=inner)
         return (self.ranged(stage, start, [outer] if outer else [], "start"), *self._scatter(stage, plan))
 
-    def ranged(self, stage: Stage, plan: LoopPlan, along: Sequence[str | None], kind: str = "nest") -> Nest:
+    def ranged(self, stage: Stage, plan: NestPlan, along: Sequence[str | None], kind: str = "nest") -> Nest:
         """The nest of a stage over run-time ranges of the given dimensions of its result.
 
         kind: begins the name of the C function; without underscores, so that no two names are the same.
+        Plans that are no loops are written by the maker of their type (`makers`).
         """
+        if not isinstance(plan, LoopPlan):
+            return self.makers[type(plan)](self, stage, plan, along, kind)
         if plan.kind == "map":
             statements = map_statements(self.bodies, stage, along, plan.order)
         else:
@@ -124,8 +156,10 @@ class StageWriter:
         ranges = [Range(k, *box[dim]) for k, dim in enumerate(along) if dim is not None]
         return self._independent(stage, plan, statements, ranges, kind)
 
-    def partial(self, stage: Stage, plan: LoopPlan, along: Sequence[str | None]) -> Nest:
+    def partial(self, stage: Stage, plan: NestPlan, along: Sequence[str | None]) -> Nest:
         """The nest that accumulates what one part of the reduced dimensions contributes."""
+        if not isinstance(plan, LoopPlan):
+            return self.makers[type(plan)](self, stage, plan, along, "part")
         accumulation = stage.accumulations[0]
         names = own_names(stage, accumulation)
         own = [names.get(dim, dim) if dim is not None else None for dim in along]

@@ -22,9 +22,9 @@ from polymat.codegen.ctree import (
     Parameter,
     Stmt,
     Subscript,
-    Unary,
     names_in,
 )
+from polymat.codegen.scratch import Pad, ThreadScratch
 from polymat.codegen.stagecode import Nest, Range, StageWriter
 from polymat.codegen.storage import TILE, Buffer
 from polymat.graph.stage import Stage
@@ -34,15 +34,6 @@ from polymat.tilesize.schedule import LoopPlan, Member, TilePlan
 
 STOP = "_pm_stop"  # with a number: where the tile ends
 FIRST, LAST = "_pm_first", "_pm_last"
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Pad:
-    """A scratchpad: its C name and how many bytes it takes."""
-
-    array: str
-    ctype: str
-    bytes: CExpr
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,16 +54,17 @@ class Private:
     merge: Function
 
     @property
-    def bytes(self) -> CExpr:
-        """The size of a copy."""
-        return Binary("*", Literal(f"{float(self.stage.dtype.size)}"), self.count)
+    def pad(self) -> Pad:
+        """The copy of a thread."""
+        size = Binary("*", Literal(f"{float(self.stage.dtype.size)}"), self.count)
+        return Pad(f"_pm_own_{self.stage.name}", self.ctype, size)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TileCode:
     """The functions of a tiled group, and how the entry runs it.
 
-    scratch_bytes: what one thread needs beside the arrays (None: nothing).
+    pads: what its stages and nests need beside the arrays, for one thread.
     """
 
     number: int
@@ -85,32 +77,14 @@ class TileCode:
     privates: tuple[Private, ...]
 
     @property
-    def scratch_bytes(self) -> str | None:
-        """C name of the bytes that one thread needs."""
-        return f"_pm_thread_bytes_{self.number}" if self.pads or self.copied else None
+    def scratch(self) -> ThreadScratch:
+        """What each thread needs: pads, and copies of what it accumulates into."""
+        return ThreadScratch(self.number, (*self.pads, *(private.pad for private in self.copied)))
 
     @property
     def copied(self) -> tuple[Private, ...]:
-        """Those with a copy for every thread."""
+        """What every thread accumulates into a copy of its own."""
         return tuple(private for private in self.privates if private.copied)
-
-    @property
-    def _base(self) -> str:
-        return f"_pm_threads_at_{self.number}"
-
-    def reserve(self) -> list[Stmt]:
-        """Reserve scratchpads and private copies for every thread."""
-        counter = self.scratch_bytes
-        if counter is None:
-            return []
-        parts = [(f"_pm_pad_{pad.array}", pad.bytes) for pad in self.pads]
-        parts += [(f"_pm_copy_{private.stage.name}", private.bytes) for private in self.copied]
-        total = Binary("*", Cast("double", Id(counter)), Id("_pm_threads"))
-        return [
-            Declare("size_t", counter, Literal("0")),
-            *(Declare("const size_t", name, place(counter, size)) for name, size in parts),
-            Declare("const size_t", self._base, place("_pm_bytes", total)),
-        ]
 
     def run(self, team: CExpr) -> tuple[Stmt, ...]:
         """Run the tiles on the calling thread, or share them out."""
@@ -123,24 +97,11 @@ class TileCode:
 
     def _serial(self) -> tuple[Stmt, ...]:
         starts = [self._start(private) for private in self.privates]
-        pads = self._pads(Literal("0"))
+        pads = ThreadScratch(self.number, self.pads).declare(Literal("0"))
         return (*starts, *pads, Evaluate(Call(self.tiles.name, (*self.arguments, Id(FIRST), Id(LAST)))))
 
     def _start(self, private: Private) -> Stmt:
         return Evaluate(Call(private.start.function.name, private.start.arguments))
-
-    def _thread_base(self, thread: CExpr) -> CExpr:
-        offset = Binary("*", Cast("size_t", thread), Id(str(self.scratch_bytes)))
-        return Binary("+", Binary("+", Id("_pm_workspace"), Id(self._base)), offset)
-
-    def _pads(self, thread: CExpr) -> list[Stmt]:
-        """Pointers to the scratchpads of one thread."""
-        found: list[Stmt] = []
-        for pad in self.pads:
-            at = Binary("+", self._thread_base(thread), Id(f"_pm_pad_{pad.array}"))
-            pointer = Cast(f"{pad.ctype} *", Cast("void *", at))
-            found.append(Declare(f"{pad.ctype} *const ", pad.array, pointer))
-        return found
 
     def _shared(self) -> tuple[Stmt, ...]:
         chunk, pieces = Id("_pm_chunk"), Id("_pm_pieces")
@@ -151,9 +112,9 @@ class TileCode:
             Binary("+", Id(FIRST), Binary("*", Binary("/", Binary("*", Id("_pm_tiles"), at), pieces), size))
             for at in (chunk, Binary("+", chunk, Literal("1")))
         ]
-        body: list[Stmt] = self._pads(chunk)
-        body += [s for private in self.copied for s in self._copy(private, chunk)]
-        arguments = tuple(self._own(argument) for argument in self.arguments)
+        body = [*self.scratch.declare(chunk), *map(self._clear, self.copied)]
+        own: dict[CExpr, CExpr] = {Id(private.array): Id(private.pad.array) for private in self.copied}
+        arguments = tuple(own.get(argument, argument) for argument in self.arguments)
         stop = Call("_pm_min_i64", (bounds[1], Id(LAST)))
         body.append(Evaluate(Call(self.tiles.name, (*arguments, bounds[0], stop))))
         loop = For(
@@ -166,36 +127,19 @@ class TileCode:
         )
         before = [self._start(private) for private in self.privates if not private.copied]
         after = [s for private in self.copied for s in (self._start(private), self._merge(private))]
-        pieces_declared = Declare("const ptrdiff_t", "_pm_pieces", Id("_pm_team_size"))
-        return (pieces_declared, tiles, *before, loop, *after)
+        declared = Declare("const ptrdiff_t", "_pm_pieces", Id("_pm_team_size"))
+        return (declared, tiles, *before, loop, *after)
 
-    def _own(self, argument: CExpr) -> CExpr:
-        private = next((p for p in self.copied if argument == Id(p.array)), None)
-        return argument if private is None else Id(f"_pm_own_{private.stage.name}")
-
-    def _copy_pointer(self, private: Private, thread: CExpr) -> CExpr:
-        at = Binary("+", self._thread_base(thread), Id(f"_pm_copy_{private.stage.name}"))
-        return Cast(f"{private.ctype} *", Cast("void *", at))
-
-    def _copy(self, private: Private, thread: CExpr) -> list[Stmt]:
-        name = f"_pm_own_{private.stage.name}"
+    def _clear(self, private: Private) -> Stmt:
         count = Cast("ptrdiff_t", private.count)
-        return [
-            Declare(f"{private.ctype} *const ", name, self._copy_pointer(private, thread)),
-            Evaluate(Call(private.clear.name, (Id(name), count))),
-        ]
+        return Evaluate(Call(private.clear.name, (Id(private.pad.array), count)))
 
     def _merge(self, private: Private) -> Stmt:
         """Add the copies to the result in a fixed order."""
-        copy = self._copy_pointer(private, Id("_pm_chunk"))
+        copy = self.scratch.pointer(private.pad, Id("_pm_chunk"))
         call = Call(private.merge.name, (Id(private.array), copy, Cast("ptrdiff_t", private.count)))
         bound = Binary("<", Id("_pm_chunk"), Id("_pm_pieces"))
         return For("_pm_chunk", Literal("0"), bound, Literal("1"), (Evaluate(call),))
-
-
-def place(counter: str, size: CExpr) -> CExpr:
-    """Where a block of so many bytes begins, after those that a variable of the C code counts so far."""
-    return Call("_pm_place", (Unary("&", Id(counter)), size))
 
 
 class TileWriter:
@@ -214,13 +158,14 @@ class TileWriter:
         function, arguments = self._tiles(nests, hulls)
         privates = tuple(self._private(pipeline.stage(m.stage), m) for m in self.plan.members if m.private)
         pads = [self._pad(self.stages.storage[m.stage]) for m in self.plan.members if m.scratch]
+        pads += [pad for _, nest in nests for pad in nest.pads]
         helpers = [f for p in privates for f in (p.start.function, p.clear, p.merge)[: 3 if p.copied else 1]]
         self.stages.needs.update({"min_i64", "max_i64", "place", "workspace"})
         return TileCode(
             number=self.number,
             tiles=function,
             arguments=arguments,
-            functions=(*(nest.function for _, nest in nests), *helpers, function),
+            functions=(*(f for _, nest in nests for f in nest.functions), *helpers, function),
             hull=hulls[0],
             size=self.plan.sizes[0],
             pads=tuple(pads),

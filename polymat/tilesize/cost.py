@@ -12,7 +12,7 @@ from polymat.lang.expr import Call
 from polymat.lang.traverse import children, walk
 from polymat.machine.model import MEMORY, Machine
 from polymat.tilesize.planner import extent, tile_bytes
-from polymat.tilesize.schedule import LoopPlan, Member, Plan, TilePlan
+from polymat.tilesize.schedule import LoopPlan, Member, NestPlan, Plan, TilePlan
 
 CALL_OPERATIONS = 20.0  # operations that a sine or an exponential is worth
 SPLIT_ROWS = 0.05  # what it costs to read rows in pieces: hardware prefetch starts anew with each
@@ -68,7 +68,7 @@ def plan_cost(
     arithmetic = sum(
         stage_operations(s, estimates)
         * redundancy(members.get(s.name), plan, repeats)
-        * _slowdown(plan if isinstance(plan, LoopPlan) else plan.loops[s.name])
+        * _slowdown(plan if isinstance(plan, NestPlan) else plan.loops[s.name])
         for s in stages
     )
     peak = machine.peak_flops(max(s.dtype.size for s in stages), threads) * VECTOR_SHARE
@@ -78,7 +78,7 @@ def plan_cost(
     copies = sum(
         threads * array_bytes(s, estimates) for s in stages if s.name in members and members[s.name].private
     )
-    serial = isinstance(plan, LoopPlan) and plan.parallel is None
+    serial = isinstance(plan, NestPlan) and plan.parallel is None
     used = 1 if serial else threads
     speed = machine.bandwidth(level, used) / (1.0 + SPLIT_ROWS * _split_rows(plan))
     return PlanCost(
@@ -91,8 +91,10 @@ def plan_cost(
     )
 
 
-def _slowdown(loops: LoopPlan) -> float:
+def _slowdown(loops: NestPlan) -> float:
     """Sums without a block of rows wait for their loads or for the addition before."""
+    if not isinstance(loops, LoopPlan):
+        return 1.0
     return NO_BLOCK if loops.kind in ("reduce", "row") and loops.unroll == 1 else 1.0
 
 

@@ -22,7 +22,7 @@ from polymat.tilesize.order import innermost
 from polymat.tilesize.papercost import PaperCost, existing_cost, updated_cost
 from polymat.tilesize.plain import plan_stage
 from polymat.tilesize.planner import can_be_private, plan_tiles
-from polymat.tilesize.schedule import LoopPlan, Plan, TilePlan
+from polymat.tilesize.schedule import LoopPlan, NestPlan, Plan, TilePlan
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,9 +89,9 @@ class PaperPlanner:
         loops = {name: self._ordered(self.pipeline.stage(name), inner) for name, inner in plan.loops.items()}
         return replace(plan, loops=loops)
 
-    def _ordered(self, stage: Stage, plan: LoopPlan) -> LoopPlan:
+    def _ordered(self, stage: Stage, plan: NestPlan) -> NestPlan:
         """The loops with Algorithm 5's dimension innermost, where a kind of loops has it there."""
-        if not self.thesis or plan.kind not in ("map", "reduce", "row"):
+        if not self.thesis or not isinstance(plan, LoopPlan) or plan.kind not in ("map", "reduce", "row"):
             return plan
         found = innermost(stage_nest(stage, self.estimates))
         if found.choice is None or found.choice == plan.order[-1]:

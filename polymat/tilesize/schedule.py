@@ -11,13 +11,18 @@ from polymat.poly.order import Order
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class LoopPlan:
-    """A stage as loop nests.
+class NestPlan:
+    """How one stage is computed over run-time ranges of its dimensions: loops, or one of the other ways.
 
-    kind: "map" (points are independent), "reduce" (a local accumulator a point), "row" (a row of results is
-    accumulated in memory), "scatter" (accumulated wherever the target is) or "recurrence" (`recurrence` holds
-    the legal order).  order: loop dimensions, outermost first.  parallel, vector: a dimension or None.
-    unroll: iterations of the outermost loop that run together (unroll and jam).  reason: why, in words.
+    group: the stage, also where it is one of several in a tile.  kind: the way in one word, as `explain()`
+    shows it.  order: loop dimensions, outermost first.  parallel: the dimension whose range is shared out to
+    threads when the stage is by itself; None: the stage runs on the calling thread.  vector: a dimension or
+    None.  reason: why, in words.
+
+    To add a way: a frozen subclass with what it needs beside this; a function `NestMaker` in code generation
+    that writes the C function of such a plan, entered in `lower.MAKERS`; and its predicted seconds among the
+    candidates in `decide`.  Such a plan may stand wherever a `LoopPlan` may: by itself, or in
+    `TilePlan.loops`, where it computes its stage's part of a tile.
     """
 
     group: Group
@@ -26,13 +31,24 @@ class LoopPlan:
     parallel: str | None
     vector: str | None
     reason: str
-    recurrence: Order | None = None
-    unroll: int = 1
 
     def __str__(self) -> str:
         text = f"{'+'.join(self.group.stages)}: {self.kind} {','.join(self.order) or '-'}"
         text += f" omp({self.parallel})" if self.parallel else ""
         return text + (f" simd({self.vector})" if self.vector else "")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LoopPlan(NestPlan):
+    """A stage as loop nests.
+
+    kind: "map" (points are independent), "reduce" (a local accumulator a point), "row" (a row of results is
+    accumulated in memory), "scatter" (accumulated wherever the target is) or "recurrence" (`recurrence` holds
+    the legal order).  unroll: iterations of the outermost loop that run together (unroll and jam).
+    """
+
+    recurrence: Order | None = None
+    unroll: int = 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,7 +64,7 @@ class TilePlan:
     dims: tuple[str, ...]
     sizes: tuple[int, ...]
     members: tuple[Member, ...]
-    loops: Mapping[str, LoopPlan] = field(default_factory=dict)
+    loops: Mapping[str, NestPlan] = field(default_factory=dict)
     reason: str = ""
 
     def __str__(self) -> str:
@@ -56,7 +72,7 @@ class TilePlan:
         return f"{'+'.join(self.group.stages)}: tiles {tiles}"
 
 
-Plan = LoopPlan | TilePlan
+Plan = NestPlan | TilePlan
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -10,22 +10,22 @@ from polymat.graph.stage import Accumulation, Stage
 from polymat.lang.affine import Affine
 from polymat.options import Options
 from polymat.tilesize.planner import extent, tile_bytes
-from polymat.tilesize.schedule import LoopPlan, Plan, TilePlan
+from polymat.tilesize.schedule import LoopPlan, NestPlan, Plan, TilePlan
 
 MOST_SCRATCH_BYTES = 1 << 26  # of the arrays of one forced tile: a thread has to find room for them
 
 
 def switched(plan: Plan, pipeline: Pipeline, estimates: Mapping[str, int], options: Options) -> Plan:
     """The plan without unrolling and vectors where they are switched off, and with the forced tile sizes."""
-    if isinstance(plan, LoopPlan):
-        return _loops(plan, options)
     if isinstance(plan, TilePlan):
         loops = {name: _loops(inner, options) for name, inner in plan.loops.items()}
         return _forced(replace(plan, loops=loops), pipeline, estimates, options)
-    return plan
+    return _loops(plan, options)
 
 
-def _loops(plan: LoopPlan, options: Options) -> LoopPlan:
+def _loops(plan: NestPlan, options: Options) -> NestPlan:
+    if not isinstance(plan, LoopPlan):
+        return plan
     if not options.unroll:
         plan = replace(plan, unroll=1)
     return plan if options.vector else replace(plan, vector=None)

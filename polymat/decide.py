@@ -24,6 +24,7 @@ from polymat.tilesize.planner import can_be_private, plan_alone, plan_tiles
 from polymat.tilesize.register import unrolled
 from polymat.tilesize.schedule import Plan, Schedule, TilePlan
 from polymat.tilesize.switches import switched
+from polymat.tilesize.team import team_cost
 
 
 class Decider:
@@ -54,7 +55,8 @@ class Decider:
 
     def schedule(self, grouping: Grouping) -> Schedule:
         """The plan of every group."""
-        return Schedule(grouping, tuple(self._plan(group.stages) for group in grouping.groups))
+        plans = tuple(self._plan(group.stages) for group in grouping.groups)
+        return Schedule(grouping, plans, team_cost(self.machine))
 
     def cost(self, stages: tuple[str, ...]) -> float:
         """What a group costs: predicted seconds, or the papers' figure; infinite when it may not be fused."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from types import NoneType, UnionType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from polymat.errors import LangError, caller_location
@@ -30,7 +31,8 @@ class Options:
     unroll: run several points of the outer loop together, so that they share loads (unroll and jam).
     vector: mark inner loops as vectorisable; without it the C compiler vectorises what it proves by itself.
     cflags: further compiler flags, after polymat's own (a sanitizer, say).
-    parallel_threshold: estimated scalar operations below which a loop nest stays on the calling thread.
+    parallel_threshold: estimated scalar operations below which a loop nest stays on the calling thread; None:
+    below what a parallel region costs on this machine, more when its threads have gone to sleep.
     """
 
     threads: int = 0
@@ -46,7 +48,7 @@ class Options:
     unroll: bool = True
     vector: bool = True
     cflags: tuple[str, ...] = ()
-    parallel_threshold: int = 50_000
+    parallel_threshold: int | None = None
 
     @classmethod
     def default(cls, **changes: Any) -> Options:
@@ -117,6 +119,7 @@ def check_options(options: Any) -> Options:
 
 _WORDS = {
     int: "an integer in 0 .. 2**31 - 1",
+    int | None: "an integer in 0 .. 2**31 - 1 or None",
     bool: "True or False",
     tuple[int, ...]: "a tuple of integers in 1 .. 2**31 - 1",
 }
@@ -133,6 +136,10 @@ def _holds(value: Any, hint: Any) -> bool:
     """Whether a value is of an annotated type; integers are counts that C can hold."""
     if get_origin(hint) is tuple:
         return isinstance(value, tuple) and all(_holds(item, get_args(hint)[0]) for item in value)
+    if get_origin(hint) is UnionType:
+        return any(_holds(value, choice) for choice in get_args(hint))
+    if hint is NoneType:
+        return value is None
     if get_args(hint):  # a Literal
         return isinstance(value, str) and value in get_args(hint)
     if hint is int:

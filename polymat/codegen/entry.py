@@ -41,6 +41,7 @@ from polymat.graph.stage import Stage
 from polymat.lang.affine import Affine
 from polymat.options import Options
 from polymat.tilesize.schedule import NestPlan, Plan
+from polymat.tilesize.team import TeamCost
 
 ENTRY_PARAMETERS = (
     Parameter("void *const *", "_pm_arrays"),
@@ -84,6 +85,7 @@ class Entry:
     names: Names
     needs: set[str]
     options: Options
+    cost: TeamCost
 
     def function(self, groups: Sequence[GroupCode], sizes: Sequence[Size]) -> Function:
         """`_pm_entry`."""
@@ -97,6 +99,8 @@ class Entry:
             body += self._group(group)
         if temporaries or scratch:
             body.append(Evaluate(Call("_pm_workspace_give", (Id("_pm_workspace"),))))
+        if self.options.parallel_threshold is None:
+            body.append(Evaluate(Call("_pm_team_leave", ())))
         body.append(Return(Literal(str(OK))))
         used = names_in(body)
         unpacked = [s for s in self._unpack(sizes) if s.name in used]
@@ -170,13 +174,19 @@ class Entry:
         function, scratch = nest.function.name, ThreadScratch(group.number, nest.pads)
         first = scratch.declare(Literal("0"))
         if not nest.ranges:
-            extra = () if plan.kind != "recurrence" else (self._team(self._band_work(stage, plan)),)
+            extra = (
+                ()
+                if plan.kind != "recurrence"
+                else (self._team(self._band_work(stage, plan), vectorised=False),)
+            )
             call = Evaluate(Call(function, (*nest.arguments, *extra)))
             return (Block((*first, call)),) if first else (call,)
         low, high = (self._size(nest.ranges[0].low), self._size(nest.ranges[0].high + 1))
         begin = Declare("const ptrdiff_t", "_pm_first", low)
         end = Declare("const ptrdiff_t", "_pm_last", high)
-        team = Declare("const int", "_pm_team_size", self._team(self._work(stage)))
+        team = Declare(
+            "const int", "_pm_team_size", self._team(self._work(stage), vectorised=plan.kind != "scatter")
+        )
         serial = Evaluate(Call(function, (*nest.arguments, Id("_pm_first"), Id("_pm_last"))))
         alone = Binary("==", Id("_pm_team_size"), Literal("1"))
         split = If(alone, (*first, serial), self._chunks(nest, scratch))
@@ -206,9 +216,14 @@ class Entry:
         )
         return (Declare("const ptrdiff_t", "_pm_pieces", pieces), loop)
 
-    def _team(self, work: CExpr) -> CExpr:
-        threshold = Literal(f"{float(self.options.parallel_threshold)!r}")
-        return Call("_pm_team", (Id("_pm_threads"), work, threshold))
+    def _team(self, work: CExpr, *, vectorised: bool = True) -> CExpr:
+        """The threads that a group is worth."""
+        threshold = self.options.parallel_threshold
+        if threshold is not None:
+            return Call("_pm_team", (Id("_pm_threads"), work, Literal(f"{float(threshold)!r}")))
+        lanes = 1 if vectorised else self.cost.lanes
+        costs = [Literal(f"{cost / lanes!r}") for cost in (self.cost.awake, self.cost.asleep)]
+        return Call("_pm_team_paying", (Id("_pm_threads"), work, *costs))
 
     def _work(self, stage: Stage) -> CExpr:
         return stage_work(stage, self._size)

@@ -42,7 +42,7 @@ def lower(schedule: Schedule, name: str, options: Options) -> Program:
     needs: set[str] = {"team"}
     stages = StageWriter(pipeline, storage, names, needs, aliased, MAKERS)
     groups = [_group(schedule, stages, number) for number in range(len(schedule.plans))]
-    entry = Entry(pipeline, storage, names, needs, options)
+    entry = Entry(pipeline, storage, names, needs, options, schedule.team)
     exported = [
         entry.work_function(signature.sizes),
         entry.function(groups, signature.sizes),

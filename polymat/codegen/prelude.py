@@ -137,6 +137,47 @@ static inline int _pm_team(int threads, double work, double threshold)
     return threads;
 }
 
+/* Whether this call has weighed threads: 1 when it stayed alone for all groups so far, 2 when it did not. */
+static _Thread_local int _pm_team_weighed;
+
+/* When the last call on this thread that weighed threads came to its end, in nanoseconds. */
+static _Thread_local int64_t _pm_team_left;
+#define _PM_TEAM_SPIN 25000 /* nanoseconds that idle threads wait awake */
+
+static inline int64_t _pm_team_clock(void)
+{
+    struct timespec now = {0};
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* Whether calls follow each other so closely that threads with a share of the work stay awake meanwhile. */
+static inline int _pm_team_awake(void)
+{
+    return _pm_team_weighed == 2 || _pm_team_clock() - _pm_team_left < _PM_TEAM_SPIN;
+}
+
+/* Threads that it pays to use: those that save more than a parallel region costs, awake or asleep. */
+static inline int _pm_team_paying(int threads, double work, double awake, double asleep)
+{
+    const double saved = work * (threads - 1);
+    if (threads <= 1 || saved < awake * threads)
+        return 1;
+    const int pays = saved >= asleep * threads || _pm_team_awake();
+    const int team = pays ? _pm_team(threads, work, 0.0) : 1;
+    if (team > 1 || _pm_team_weighed == 0)
+        _pm_team_weighed = team > 1 ? 2 : 1;
+    return team;
+}
+
+/* The end of a call. */
+static inline void _pm_team_leave(void)
+{
+    if (_pm_team_weighed != 0)
+        _pm_team_left = _pm_team_clock();
+    _pm_team_weighed = 0;
+}
+
 /* The threads of a team do not exist in a forked child, where libgomp would wait for them for ever: let the
    team of the forking thread go before.  Parent and child both start a new one when they need it. */
 #if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 9

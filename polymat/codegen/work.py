@@ -12,7 +12,7 @@ from polymat.lang.expr import Call as CallExpr
 from polymat.lang.expr import Expr, Load
 from polymat.lang.traverse import children, walk
 
-CALL_COST = 20  # operations that a sine or exponential is worth
+CALL_COST = 300  # operations of vectorised loops that a sine or exponential takes, some 4 ns
 
 
 def stage_work(stage: Stage, size: Callable[[Affine], CExpr], skip: int = 0) -> CExpr:

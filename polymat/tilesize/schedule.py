@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from polymat.graph.alignment import Member as Member  # the tiling of a group is described with it
 from polymat.graph.group import Group, Grouping
 from polymat.poly.order import Order
+from polymat.tilesize.team import UNKNOWN, TeamCost
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,10 +78,11 @@ Plan = NestPlan | TilePlan
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Schedule:
-    """A plan for every group."""
+    """A plan for every group; team: what a parallel region costs."""
 
     grouping: Grouping
     plans: tuple[Plan, ...]
+    team: TeamCost = UNKNOWN
 
     def __str__(self) -> str:
         return " | ".join(map(str, self.plans))

@@ -185,6 +185,11 @@ def wrong(**fields: Any) -> pm.Options:
             wrong(threads=2**31),
             "Options.threads is 2147483648, not an integer in 0 .. 2**31 - 1\nhint: the default is 0",
         ),
+        (
+            wrong(parallel_threshold=0.5),
+            "Options.parallel_threshold is 0.5, not an integer in 0 .. 2**31 - 1 or None\n"
+            "hint: the default is None",
+        ),
         (wrong(inline=1), "Options.inline is 1, not True or False\nhint: the default is True"),
         (
             wrong(cflags=["-g"]),

@@ -29,6 +29,19 @@ SOURCE = (
 
 int team(int threads, double work, double threshold) { return _pm_team(threads, work, threshold); }
 
+/* The team where one costs 100 operations awake and 10000 asleep, `wait` nanoseconds after a call. */
+int paying_team(int threads, double work, ptrdiff_t wait)
+{
+    (void)_pm_team_paying(2, 1e3, 100, 1e4);
+    _pm_team_leave();
+    const int64_t left = _pm_team_clock();
+    while (_pm_team_clock() - left < wait)
+        continue;
+    const int team = _pm_team_paying(threads, work, 100, 1e4);
+    _pm_team_leave();
+    return team;
+}
+
 int nested_team(int threads)
 {
     int least = 1000;
@@ -73,6 +86,7 @@ def library() -> ctypes.CDLL:
     loaded = ctypes.CDLL(str(built.path))
     built.release()
     loaded.team.argtypes = [ctypes.c_int, ctypes.c_double, ctypes.c_double]
+    loaded.paying_team.argtypes = [ctypes.c_int, ctypes.c_double, ctypes.c_ssize_t]
     loaded.take.restype = ctypes.c_void_p
     loaded.take.argtypes = [ctypes.c_size_t]
     loaded.give.argtypes = [ctypes.c_void_p]
@@ -184,6 +198,28 @@ def test_team_is_one_thread_for_little_work(library: ctypes.CDLL) -> None:
     assert library.team(1, 1e9, 100.0) == 1
     assert library.team(3, 100.0, 100.0) == 3
     assert library.members(3) == 3
+
+
+@pytest.mark.parametrize(
+    ("threads", "work", "wait", "team"),
+    [
+        (1, 1e9, 0, 1),
+        (2, 199.0, 0, 1),
+        (2, 201.0, 200_000, 1),
+        (2, 19_999.0, 200_000, 1),
+        (2, 20_000.0, 200_000, 2),
+        (3, 14_999.0, 200_000, 1),
+        (3, 15_000.0, 200_000, 3),
+    ],
+)
+def test_a_team_has_to_pay(library: ctypes.CDLL, threads: int, work: float, wait: int, team: int) -> None:
+    """Two threads save half of the work, three two thirds; threads that sleep cost more."""
+    assert library.paying_team(threads, work, wait) == team
+
+
+def test_a_team_that_is_awake_pays_earlier(library: ctypes.CDLL) -> None:
+    # The process may be interrupted between two calls for longer than threads wait.
+    assert any(library.paying_team(2, 201.0, 0) == 2 for _ in range(1000))
 
 
 def test_team_inside_a_parallel_region_is_one_thread(library: ctypes.CDLL) -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
+from polymat.fusion.alignment import align
 from polymat.fusion.dag import Dag
 from polymat.fusion.joins import joinable_edges, siblings
-from polymat.fusion.legality import choices_of
+from polymat.fusion.legality import choices_of, live_outs
 from polymat.fusion.partition import partition
 from polymat.fusion.reads import Reads
 from polymat.fusion.separate import separate
@@ -16,15 +18,31 @@ from polymat.graph.group import Group, Grouping
 from polymat.graph.pipeline import Pipeline
 from polymat.machine.model import Machine
 from polymat.options import Options
-from polymat.tilesize.cost import home_level, plan_cost
+from polymat.tilesize.cost import PlanCost, home_level, plan_cost
+from polymat.tilesize.decision import decision
+from polymat.tilesize.describe import stage_nest
 from polymat.tilesize.papercost import PaperCost
-from polymat.tilesize.paperplan import PaperPlan, PaperPlanner
+from polymat.tilesize.paperplan import PaperPlan, PaperPlanner, aligned_nest
 from polymat.tilesize.plain import plan_stage
-from polymat.tilesize.planner import can_be_private, plan_alone, plan_tiles
+from polymat.tilesize.planner import UNKNOWN_EXTENT, can_be_private, plan_alone, plan_tiles
 from polymat.tilesize.register import unrolled
-from polymat.tilesize.schedule import Plan, Schedule, TilePlan
+from polymat.tilesize.schedule import Considered, Decision, Plan, Schedule, TilePlan
 from polymat.tilesize.switches import switched
 from polymat.tilesize.team import team_cost
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Priced:
+    """The best plan of a group with its cost, and what that is made of or why there is none."""
+
+    cost: float
+    plan: Plan | None
+    why: PlanCost | PaperCost | Refused
+
+    @property
+    def terms(self) -> str:
+        """The terms of the cost in words."""
+        return f"refused: {self.why.reason}" if isinstance(self.why, Refused) else self.why.explain()
 
 
 class Decider:
@@ -39,10 +57,11 @@ class Decider:
         self.options = options
         self.threads = options.threads or machine.cores
         self.reads = Reads.of(pipeline)
-        self.plans: dict[tuple[str, ...], tuple[float, Plan | None]] = {}
+        self.plans: dict[tuple[str, ...], Priced] = {}
         self.dag = Dag.of_pipeline(pipeline)
         self.level = home_level(pipeline, machine, estimates)
-        self.papers = PaperPlanner(pipeline, machine, estimates, thesis=options.cost == "paper")
+        self.assumed = {size.name: UNKNOWN_EXTENT for size in pipeline.sizes} | dict(estimates)
+        self.papers = PaperPlanner(pipeline, machine, self.assumed, thesis=options.cost == "paper")
 
     def grouping(self) -> Grouping:
         """The partition into groups of least cost."""
@@ -54,39 +73,64 @@ class Decider:
         return partition(self.pipeline, self.cost, joins=joins)
 
     def schedule(self, grouping: Grouping) -> Schedule:
-        """The plan of every group."""
+        """The plan of every group, what speaks for it, and every group that was priced."""
         plans = tuple(self._plan(group.stages) for group in grouping.groups)
-        return Schedule(grouping, plans, team_cost(self.machine))
+        considered = tuple(
+            Considered(stages, priced.cost, priced.terms) for stages, priced in self.plans.items()
+        )
+        decisions = tuple(map(self._decision, plans))
+        return Schedule(grouping, plans, team_cost(self.machine), decisions, considered)
 
     def cost(self, stages: tuple[str, ...]) -> float:
         """What a group costs: predicted seconds, or the papers' figure; infinite when it may not be fused."""
-        return self._best(stages)[0]
+        return self._best(stages).cost
 
     def _plan(self, stages: tuple[str, ...]) -> Plan:
-        plan = self._best(stages)[1]
+        plan = self._best(stages).plan
         assert plan is not None  # the partition has no groups of infinite cost
         return plan
 
-    def _best(self, stages: tuple[str, ...]) -> tuple[float, Plan | None]:
+    def _decision(self, plan: Plan) -> Decision:
+        names = plan.group.stages
+        stages = [self.pipeline.stage(name) for name in names]
+        alignment = align(self.reads, names)
+        live = live_outs(self.reads, names)
+        nest = (
+            stage_nest(stages[0], self.assumed)
+            if len(stages) == 1
+            else aligned_nest(stages, alignment, live, self.assumed)
+        )
+        priced = self._best(names)
+        seconds = priced.cost if self.options.cost == "time" else self._plan_cost(plan).seconds
+        return decision(
+            plan, nest, stages, self.machine, self.assumed, self.threads, terms=priced.terms, seconds=seconds
+        )
+
+    def _best(self, stages: tuple[str, ...]) -> Priced:
         if stages not in self.plans:
             self.plans[stages] = (
                 self._by_time(stages) if self.options.cost == "time" else self._by_paper(stages)
             )
         return self.plans[stages]
 
-    def _by_time(self, stages: tuple[str, ...]) -> tuple[float, Plan | None]:
+    def _by_time(self, stages: tuple[str, ...]) -> Priced:
         """The quickest plan of a group, by prediction."""
         candidates = self._alone(stages) if len(stages) == 1 else self._together(stages)
+        if isinstance(candidates, Refused):
+            return Priced(math.inf, None, candidates)
         plans = [switched(plan, self.pipeline, self.estimates, self.options) for plan in candidates]
-        found = [(self._seconds(plan), plan) for plan in plans]
-        return min(found, key=lambda pair: pair[0], default=(math.inf, None))
+        costs = [self._plan_cost(plan) for plan in plans]
+        found = [Priced(cost.seconds, plan, cost) for cost, plan in zip(costs, plans, strict=True)]
+        nothing = Priced(math.inf, None, Refused("no code can be generated for any of its tilings"))
+        return min(found, key=lambda priced: priced.cost, default=nothing)
 
-    def _by_paper(self, stages: tuple[str, ...]) -> tuple[float, Plan | None]:
+    def _by_paper(self, stages: tuple[str, ...]) -> Priced:
         """The plan of a group that the papers' algorithms choose."""
         found = self._paper(stages)
         if found.plan is None:
-            return math.inf, None
-        return found.value, switched(found.plan, self.pipeline, self.estimates, self.options)
+            return Priced(math.inf, None, found.cost)
+        plan = switched(found.plan, self.pipeline, self.estimates, self.options)
+        return Priced(found.value, plan, found.cost)
 
     def _paper(self, stages: tuple[str, ...]) -> PaperPlan:
         choices = choices_of(self.reads, self.dag, stages)
@@ -98,8 +142,8 @@ class Decider:
         usable = [choice for choice in choices.all() if self._is_usable(choice)]
         return self.papers.tiled(stages, choices.alignment, choices.live_outs, usable)
 
-    def _seconds(self, plan: Plan) -> float:
-        return plan_cost(self.pipeline, plan, self.machine, self.estimates, self.threads, self.level).seconds
+    def _plan_cost(self, plan: Plan) -> PlanCost:
+        return plan_cost(self.pipeline, plan, self.machine, self.estimates, self.threads, self.level)
 
     def _alone(self, stages: tuple[str, ...]) -> list[Plan]:
         group, stage = Group(stages), self.pipeline.stage(stages[0])
@@ -108,10 +152,10 @@ class Decider:
             plan = unrolled(stage, plan_stage(group, stage, self.pipeline.context))
         return [plan]
 
-    def _together(self, stages: tuple[str, ...]) -> list[Plan]:
+    def _together(self, stages: tuple[str, ...]) -> list[Plan] | Refused:
         choices = choices_of(self.reads, self.dag, stages)
         if isinstance(choices, Refused):
-            return []
+            return choices
         usable = [choice for choice in choices.all() if self._is_allowed(choice)]
         return [self._tiles(stages, choice) for choice in usable]
 

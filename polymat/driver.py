@@ -31,6 +31,7 @@ from polymat.runtime.build import Built
 from polymat.runtime.build import build as build_library
 from polymat.runtime.calibration import calibrated_machine
 from polymat.runtime.compiled import Compiled
+from polymat.runtime.logs import log_schedule
 from polymat.runtime.threads import quiet_openmp
 from polymat.tilesize.schedule import Schedule
 
@@ -123,6 +124,7 @@ def _compile(
         seconds[level], begin = end - begin, end
         results[level] = result
         logging.getLogger(f"polymat.{level}").info("%s: %.1f ms", name, seconds[level] * 1e3)
+    log_schedule(name, results["tilesize"])
     built, program, library = results["built"], results["codegen"], results["runtime"]
     quiet_openmp(library.image)
     compiled = Compiled(

@@ -4,15 +4,39 @@ from __future__ import annotations
 
 import html
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import inf
 from pathlib import Path
 
 from polymat.codegen.program import Program
-from polymat.codegen.storage import Buffer
 from polymat.errors import ArgumentError, ToolchainError
 from polymat.graph.pipeline import Pipeline
-from polymat.tilesize.schedule import NestPlan, Plan, Schedule
+from polymat.tilesize.planner import UNKNOWN_EXTENT
+from polymat.tilesize.schedule import Considered, Decision, NestPlan, Plan, Schedule
+
+MOST_ALTERNATIVES = 12  # groups that were not chosen, in a text
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """What a call should cost at the `estimates=`.
+
+    seconds: None where no model says it.  bytes: that move out of each level of memory towards the cores,
+    with caches that are empty at first.  level_seconds: how long each of them takes by itself.
+    """
+
+    seconds: float | None
+    bytes: Mapping[str, int]
+    level_seconds: Mapping[str, float] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        parts = [f"{self.seconds:.3g} s"] if self.seconds is not None else []
+        parts += [
+            f"{level} {count:.4g} bytes in {self.level_seconds.get(level, 0.0):.3g} s"
+            for level, count in self.bytes.items()
+        ]
+        return ", ".join(parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +45,9 @@ class GroupReport:
 
     kind: the implementation.  order: loops, outermost first.  tile_sizes: by dimension (empty: untiled).
     parallel, vector: dimensions or None.  storage: place of each stage's array.  reason: in words.
-    inside: the loops of each stage within a tile.
+    inside: the loops of each stage within a tile.  cost: the terms that the group was chosen by, with the
+    equation of its tile sizes where they solve one.  movement: predicted traffic in words.  scores: of every
+    loop of each stage as the innermost one.  predicted: seconds and bytes of this group.
     """
 
     stages: tuple[str, ...]
@@ -34,6 +60,10 @@ class GroupReport:
     library_calls: tuple[str, ...]
     reason: str
     inside: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    cost: str = ""
+    movement: str = ""
+    scores: Mapping[str, str] = field(default_factory=dict)
+    predicted: Prediction | None = None
 
     def __str__(self) -> str:
         lines = [f"{' + '.join(self.stages)}: {self.kind} loops {', '.join(self.order) or '(none)'}"]
@@ -44,23 +74,21 @@ class GroupReport:
         )
         lines += [f"  in a tile, {name} loops {', '.join(order)}" for name, order in self.inside.items()]
         lines += [f"  {name} in the {place}" for name, place in self.storage.items()]
+        lines += [
+            f"  {word}: {text}" for word, text in (("cost", self.cost), ("moves", self.movement)) if text
+        ]
+        lines += [f"  innermost loop of {name}: {text}" for name, text in self.scores.items()]
         return "\n".join(lines)
 
 
 @dataclass(frozen=True, slots=True)
-class Prediction:
-    """What a call should cost at the `estimates=`: None where no model says it yet.
-
-    bytes: per memory level; "memory" counts every input and output element once.
-    """
-
-    seconds: float | None
-    bytes: Mapping[str, int]
-
-
-@dataclass(frozen=True, slots=True)
 class Report:
-    """The decisions of one compilation."""
+    """The decisions of one compilation.
+
+    considered: all groups that were priced.  assumed: sizes that the predictions hold for although nobody
+    gave them.  inlined: stages that are computed in others.  inplace: (input, output) pairs that may be one
+    array.  seconds: that compiling took, by level.
+    """
 
     name: str
     groups: tuple[GroupReport, ...]
@@ -68,6 +96,8 @@ class Report:
     inlined: tuple[str, ...]
     inplace: tuple[tuple[str, str], ...]
     seconds: Mapping[str, float]
+    considered: tuple[Considered, ...] = ()
+    assumed: Mapping[str, int] = field(default_factory=dict)
 
     def __str__(self) -> str:
         lines = [f"{self.name}: {len(self.groups)} group{'s' * (len(self.groups) != 1)}"]
@@ -78,10 +108,28 @@ class Report:
             f"the output {output} may be given the input {array} (out={array})"
             for array, output in self.inplace
         ]
+        lines += self._alternatives()
         if self.predicted.bytes:
-            lines.append(f"predicted bytes: {dict(self.predicted.bytes)}")
+            lines.append(f"predicted: {self.predicted}")
+        if self.assumed:
+            sizes = ", ".join(f"{name} {size}" for name, size in self.assumed.items())
+            lines.append(f"sizes assumed for want of estimates=: {sizes}")
         spent = ", ".join(f"{level} {seconds * 1e3:.1f} ms" for level, seconds in self.seconds.items())
         return "\n".join([*lines, f"compiled in: {spent}"])
+
+    def _alternatives(self) -> list[str]:
+        """Groups that were looked at and not chosen: those that could be, then the refused ones."""
+        chosen = {group.stages for group in self.groups}
+        others = [item for item in self.considered if item.stages not in chosen and len(item.stages) > 1]
+        if not others:
+            return []
+        refused = sum(item.cost == inf for item in others)
+        shown = sorted(others, key=lambda item: item.cost == inf)[:MOST_ALTERNATIVES]
+        lines = [f"groups considered and not chosen: {len(others)}, of which {refused} refused"]
+        lines += [f"  {item}" for item in shown]
+        if len(others) > len(shown):
+            lines.append(f"  and {len(others) - len(shown)} more")
+        return lines
 
     def _repr_html_(self) -> str:
         rows = "".join(
@@ -124,13 +172,49 @@ def make_report(
     places = {buffer.name: buffer.place for buffer in program.buffers}
     kept = {stage.name for stage in pipeline.stages}
     signature = program.signature
+    decisions = schedule.decisions or (None,) * len(schedule.plans)
+    groups = tuple(
+        _with(_group(plan, places), decision)
+        for plan, decision in zip(schedule.plans, decisions, strict=True)
+    )
     return Report(
         name=signature.name,
-        groups=tuple(_group(plan, places) for plan in schedule.plans),
-        predicted=Prediction(None, _traffic(program.buffers, estimates)),
+        groups=groups,
+        predicted=_total([group.predicted for group in groups if group.predicted is not None]),
         inlined=tuple(stage.name for stage in built.stages if stage.name not in kept),
         inplace=tuple((signature.inputs[i].name, signature.outputs[o].name) for i, o in signature.inplace),
         seconds=dict(seconds),
+        considered=schedule.considered,
+        assumed={size.name: UNKNOWN_EXTENT for size in pipeline.sizes if size.name not in estimates},
+    )
+
+
+def _with(group: GroupReport, decision: Decision | None) -> GroupReport:
+    """The report of a group with what speaks for it."""
+    if decision is None:
+        return group
+    traffic = decision.movement.traffic
+    predicted = Prediction(
+        decision.seconds,
+        {entry.level: round(entry.bytes) for entry in traffic},
+        {entry.level: entry.seconds for entry in traffic},
+    )
+    return replace(
+        group,
+        cost=decision.terms,
+        movement=decision.movement.explain(),
+        scores={name: found.explain() for name, found in decision.scores.items()},
+        predicted=predicted,
+    )
+
+
+def _total(groups: Sequence[Prediction]) -> Prediction:
+    """What all groups cost, one after the other."""
+    levels = dict.fromkeys(level for group in groups for level in group.bytes)
+    return Prediction(
+        sum(group.seconds or 0.0 for group in groups) if groups else None,
+        {level: sum(group.bytes.get(level, 0) for group in groups) for level in levels},
+        {level: sum(group.level_seconds.get(level, 0.0) for group in groups) for level in levels},
     )
 
 
@@ -154,18 +238,3 @@ def _group(plan: Plan, places: Mapping[str, str]) -> GroupReport:
         reason=plan.reason,
         inside={member.stage: plan.loops[member.stage].order for member in plan.members},
     )
-
-
-def _traffic(buffers: tuple[Buffer, ...], estimates: Mapping[str, int]) -> dict[str, int]:
-    """Bytes of all inputs and outputs, when the estimates name every size."""
-    total = 0
-    for buffer in buffers:
-        if buffer.place == "workspace":
-            continue
-        count = buffer.dtype.size
-        for extent in buffer.extents:
-            if any(name not in estimates for name in extent.names()):
-                return {}
-            count *= max(int(extent.evaluate(estimates)), 0)
-        total += count
-    return {"memory": total}

@@ -6,10 +6,14 @@ import logging
 import sys
 
 from polymat.runtime.settings import settings
+from polymat.tilesize.schedule import Schedule
 
 _ROOT = "polymat"
 _EVERYTHING = "all"
-TOPICS = ("built", "graph", "fusion", "tilesize", "codegen", "source", "runtime", "cache", "calibrate")
+TOPICS = (
+    *("built", "graph", "fusion", "tilesize", "idiom"),
+    *("codegen", "source", "runtime", "cache", "calibrate"),
+)
 
 
 class _Stderr(logging.StreamHandler):  # type: ignore[type-arg]  # generic in the stubs only
@@ -38,3 +42,16 @@ def configure_logging() -> None:
             handler = _Stderr()
             handler.setFormatter(logging.Formatter("%(name)s: %(message)s"))
             root.addHandler(handler)
+
+
+def log_schedule(name: str, schedule: Schedule) -> None:
+    """Tell which groups were looked at and chosen (polymat.fusion), and how they run (polymat.tilesize)."""
+    fusion, tilesize = (logging.getLogger(f"{_ROOT}.{topic}") for topic in ("fusion", "tilesize"))
+    for item in schedule.considered:
+        fusion.debug("%s: considered %s", name, item)
+    fusion.info("%s: groups %s", name, schedule.grouping)
+    for plan, decision in zip(schedule.plans, schedule.decisions, strict=False):
+        tilesize.info("%s: %s; %s", name, plan, decision.terms)
+        tilesize.debug("%s: %s moves %s", name, plan, decision.movement.explain())
+        for stage, scores in decision.scores.items():
+            tilesize.debug("%s: innermost loop of %s: %s", name, stage, scores.explain())

@@ -65,8 +65,7 @@ class PaperPlanner:
         before the thesis single stages are not tiled.
         """
         stages = [self.pipeline.stage(name) for name in names]
-        placed = {name: _placement(alignment, name) for name in names}
-        nest = group_nest(stages, placed, self.estimates, live_out=live, dims=alignment.dims)
+        nest = aligned_nest(stages, alignment, live, self.estimates)
         cost = self._cost(nest)
         choice = _widest(stages, choices)
         if len(names) == 1 and (choice is None or cost.tiles is None or not self.thesis):
@@ -109,6 +108,14 @@ class PaperPlanner:
                 plan, kind="reduce", order=(*stage.dims, *reduced), vector=found.choice, reason=reason
             )
         return plan
+
+
+def aligned_nest(
+    stages: Sequence[Stage], alignment: Alignment, live: Sequence[str], estimates: Mapping[str, int]
+) -> Nest:
+    """The nest of a group whose stages lie on common dimensions; live: those needed afterwards."""
+    placed = {stage.name: _placement(alignment, stage.name) for stage in stages}
+    return group_nest(stages, placed, estimates, live_out=live, dims=alignment.dims)
 
 
 def _placement(alignment: Alignment, stage: str) -> Placement:

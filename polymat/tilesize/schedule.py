@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from polymat.graph.alignment import Member as Member  # the tiling of a group is described with it
 from polymat.graph.group import Group, Grouping
 from polymat.poly.order import Order
+from polymat.tilesize.movement import Movement
+from polymat.tilesize.order import Innermost
 from polymat.tilesize.team import UNKNOWN, TeamCost
 
 
@@ -76,13 +78,44 @@ class TilePlan:
 Plan = NestPlan | TilePlan
 
 
+@dataclass(frozen=True, slots=True)
+class Considered:
+    """A group that was looked at: its cost (infinite: not allowed) and the terms of it, or why not."""
+
+    stages: tuple[str, ...]
+    cost: float
+    terms: str
+
+    def __str__(self) -> str:
+        return f"{' + '.join(self.stages)}: {self.terms}"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Decision:
+    """One group: how its plan was priced, and what the models say of it.
+
+    terms: the cost that it was chosen by.  seconds: predicted.  movement: bytes and seconds a level of
+    memory, with caches that are empty at first.  scores: Algorithm 5's for the loops of each stage.
+    """
+
+    terms: str
+    seconds: float
+    movement: Movement
+    scores: Mapping[str, Innermost] = field(default_factory=dict)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Schedule:
-    """A plan for every group; team: what a parallel region costs."""
+    """A plan for every group; team: what a parallel region costs.
+
+    decisions, considered: what speaks for each plan, and all groups that were looked at, for `explain()`.
+    """
 
     grouping: Grouping
     plans: tuple[Plan, ...]
     team: TeamCost = UNKNOWN
+    decisions: tuple[Decision, ...] = ()
+    considered: tuple[Considered, ...] = ()
 
     def __str__(self) -> str:
         return " | ".join(map(str, self.plans))

@@ -1,0 +1,110 @@
+"""`explain()`: every decision in words and numbers, and the same in the log."""
+
+from __future__ import annotations
+
+import logging
+from math import inf
+
+import pytest
+
+import polymat as pm
+from benchmarks.polybench import find_kernel
+from polymat.codegen.report import Report
+
+FAST = pm.Options(cflags=("-O0",))
+
+
+def product(options: pm.Options, extent: int | None = None) -> Report:
+    """The report of out = A B + bias."""
+    M, N, K = (pm.Parameter(pm.Int, name) for name in "MNK")
+    i, j = pm.Variable(pm.Int, "i"), pm.Variable(pm.Int, "j")
+    A, B = pm.Matrix(pm.Double, "A", [M, K]), pm.Matrix(pm.Double, "B", [K, N])
+    bias = pm.Vector(pm.Double, "bias", [N])
+    tmp = (A @ B).named("tmp")
+    spans = [pm.Interval(pm.Int, 0, size - 1) for size in (M, N)]
+    out = pm.Function(([i, j], spans), pm.Double, "out")
+    out.defn = [tmp(i, j) + bias(j)]
+    estimates = None if extent is None else {M: extent, N: extent, K: extent}
+    report = pm.compile(out, inputs=[A, B, bias], estimates=estimates, options=options).explain()
+    assert isinstance(report, Report)
+    return report
+
+
+def test_scores_are_those_of_the_thesis() -> None:
+    (group,) = product(FAST).groups
+    assert group.scores["tmp"].startswith("i: 0 contiguous, 1 reused, 4 accesses: -44; ")
+    assert "j: 3 contiguous, 1 reused, 4 accesses, vectorizable: 18" in group.scores["tmp"]
+    assert "k: 1 contiguous, 2 reused, 4 accesses: -6; innermost j" in group.scores["tmp"]
+
+
+def test_tile_sizes_of_the_thesis_come_with_their_equation() -> None:
+    report = product(pm.Options.paper(cflags=("-O0",)), 1000)
+    (group,) = report.groups
+    assert "Algorithm 3: tiles" in group.cost
+    assert "τ² + " in group.cost
+    assert "= 0, root" in group.cost
+    for dim, size in group.tile_sizes.items():
+        assert f"{dim} {size}" in group.cost
+    assert group.cost in str(report)
+
+
+def test_seconds_and_bytes_of_every_level() -> None:
+    found = product(FAST, 500).predicted
+    assert found.seconds is not None
+    assert found.seconds > 0
+    assert next(iter(found.bytes)) == "L1"
+    assert list(found.bytes)[-1] == "memory"
+    assert found.bytes["memory"] >= 8 * 4 * 500 * 500  # three inputs and outputs, the output fetched first
+    assert all(found.level_seconds[level] > 0 for level in found.bytes)
+    larger = product(FAST, 1000).predicted
+    assert larger.seconds is not None
+    assert larger.seconds > 4 * found.seconds
+    assert larger.bytes["memory"] > 3.9 * found.bytes["memory"]
+
+
+def test_groups_add_up() -> None:
+    report = product(pm.Options.naive(cflags=("-O0",)), 300)
+    parts = [group.predicted for group in report.groups]
+    assert len(parts) == 2
+    assert report.predicted.seconds == pytest.approx(sum(part.seconds or 0 for part in parts if part))
+    assert report.predicted.bytes["L1"] == sum(part.bytes["L1"] for part in parts if part)
+
+
+def test_assumed_sizes_are_named() -> None:
+    assert product(FAST, 100).assumed == {}
+    report = product(FAST)
+    assert set(report.assumed) == {"M", "N", "K"}
+    assert "for want of estimates=: " in str(report)
+
+
+def test_groups_that_were_considered_are_told_with_cost_or_reason() -> None:
+    report = find_kernel("gemver").compile(options=FAST).explain()
+    assert isinstance(report, Report)
+    priced = {item.stages: item for item in report.considered}
+    assert all(group.stages in priced for group in report.groups)
+    refused = [item for item in report.considered if item.cost == inf]
+    assert refused
+    assert all(item.terms.startswith("refused: ") for item in refused)
+    text = str(report)
+    assert f"of which {len(refused)} refused" in text
+    assert all(str(item) in text for item in refused)
+    chosen = sum(priced[group.stages].cost for group in report.groups)
+    assert chosen <= sum(priced[(name,)].cost for group in report.groups for name in group.stages)
+
+
+def test_the_page_shows_the_same() -> None:
+    report = product(FAST)
+    assert "innermost loop of tmp" in report._repr_html_()
+
+
+def test_the_log_tells_decisions(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.DEBUG, logger="polymat"):
+        product(FAST)
+    by_topic = {topic: "" for topic in ("polymat.fusion", "polymat.tilesize")}
+    for record in caplog.records:
+        if record.name in by_topic:
+            by_topic[record.name] += record.getMessage() + "\n"
+    assert "out: considered tmp: " in by_topic["polymat.fusion"]
+    assert "out: groups tmp+out" in by_topic["polymat.fusion"]
+    assert "operations" in by_topic["polymat.tilesize"]
+    assert "innermost loop of tmp: " in by_topic["polymat.tilesize"]

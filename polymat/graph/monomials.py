@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from polymat.graph.inline import affine_value
+from polymat.graph.stage import Ref
 from polymat.lang.affine import Affine
 from polymat.lang.expr import (
     Binary,
@@ -35,12 +36,27 @@ Guards: TypeAlias = "tuple[tuple[Condition, bool], ...]"
 
 @dataclass(frozen=True, slots=True)
 class Factor:
-    """One array element in a product: `source(indices)`, or its complex conjugate."""
+    """One array element in a product: `ref(indices)`, or its complex conjugate."""
 
-    source: str
+    ref: Ref
     indices: tuple[Affine, ...]
-    dtype: ScalarType
     conjugated: bool = False
+
+    @property
+    def source(self) -> str:
+        """Name of the array."""
+        return self.ref.name
+
+    @property
+    def dtype(self) -> ScalarType:
+        """Type of its elements."""
+        return self.ref.dtype
+
+    @property
+    def expr(self) -> Expr:
+        """The element as an expression."""
+        load = Load(self.ref, self.indices, self.ref.dtype)
+        return call("conj", load) if self.conjugated else load
 
     def names(self) -> frozenset[str]:
         """The names in its indices."""
@@ -151,7 +167,7 @@ def _value(node: Node, parts: tuple[_Value, ...], where: _Where) -> _Value:
 
 
 def _load(load: Load, where: _Where) -> _Value:
-    factor = Factor(load.source.name, load.indices, load.dtype)
+    factor = Factor(load.source, load.indices)
     if factor.source not in where.inside and not factor.names() & where.dims:
         return _Value((Monomial(scale=load),), free=True, fixed=True)
     if not _same_precision(load.dtype, where.dtype):

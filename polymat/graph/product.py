@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial, reduce
 
 from polymat.graph.monomials import MOST, Factor, Monomial, expand
 from polymat.graph.stage import Accumulation, Bounds, Part, Stage
 from polymat.lang.affine import Affine
-from polymat.lang.expr import Const, Expr, Load
+from polymat.lang.expr import Const, Expr, Load, binary
 from polymat.lang.reduction import Op
 from polymat.lang.traverse import walk
-from polymat.lang.types import ScalarType
+from polymat.lang.types import WEAK_INT, ScalarType
 from polymat.poly.access import Access
 from polymat.poly.domain import Domain
 
@@ -51,6 +52,14 @@ class Term:
     def is_plain(self) -> bool:
         """Whether it is a product of array elements and a scale alone."""
         return not self.divisors and not self.weights
+
+    @property
+    def expr(self) -> Expr:
+        """What is added at one point of the domain."""
+        upper = [] if self.scale is None else [self.scale]
+        upper += [*(factor.expr for factor in self.factors), *self.weights]
+        above = reduce(partial(binary, "*"), upper or [Const(1, WEAK_INT)])
+        return reduce(partial(binary, "/"), [factor.expr for factor in self.divisors], above)
 
     def range_of(self, dim: str) -> tuple[Affine, Affine]:
         """Smallest and largest index of one dimension."""

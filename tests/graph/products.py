@@ -43,7 +43,7 @@ def evaluate(
     for term in (*product.terms, *product.addends):
         points = points_of(term.domain, _sizes(product, params))
         count = len(next(iter(points.values()), np.zeros(1)))
-        value = _value(term, points, count, arrays, params)
+        value = value_of(term, points, count, arrays, params)
         np.add.at(total, tuple(points[d] for d in product.dims), value if product.dims else value.sum())
     return total, here
 
@@ -52,9 +52,10 @@ def _sizes(product: Product, params: Mapping[str, Any]) -> dict[str, int]:
     return {name: int(params[name]) for name in product.domain.params}
 
 
-def _value(
+def value_of(
     term: Term, points: Mapping[str, Values], count: int, arrays: Mapping[str, Values], params: Any
 ) -> Values:
+    """A term's value at points of its domain."""
     evaluator = Evaluator(dict(arrays), {name: (0,) * a.ndim for name, a in arrays.items()}, params)
     value: Values = np.ones(count)
     for expr in (term.scale, *term.weights):

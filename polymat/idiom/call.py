@@ -1,0 +1,200 @@
+"""Library calls as values: what a matcher found, complete enough to be written without the stages.
+
+Everything is row-major.  An axis is a loop of the routine (BLAS's m, n, k); an operand says for its element
+at given values of all axes where it lies.  A block of the result is a call with an axis cut: see `Cut`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from polymat.graph.monomials import Factor
+from polymat.graph.product import Product, Term
+from polymat.graph.stage import Part
+from polymat.lang.affine import Affine
+from polymat.lang.expr import Expr
+from polymat.lang.types import ScalarType
+
+Routine: TypeAlias = Literal[
+    "gemm", "symm", "syrk", "herk", "syr2k", "trmm", "trsm",
+    "gemv", "symv", "trmv", "trsv", "ger", "gerc", "dot", "dotc", "nrm2", "axpy", "scal",
+]  # fmt: skip
+Role: TypeAlias = Literal["m", "n", "k"]
+Triangle: TypeAlias = Literal["lower", "upper"]
+Side: TypeAlias = Literal["left", "right"]
+Pieces: TypeAlias = Literal["same", "triangle"]
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """Some index names that count as one, the last fastest; without names it is one iteration.
+
+    low: first index of each name; extents: of each; the axis has the product of them.
+    """
+
+    dims: tuple[str, ...]
+    low: tuple[Affine, ...]
+    extents: tuple[Affine, ...]
+
+    def __str__(self) -> str:
+        return "*".join(self.dims) or "1"
+
+
+@dataclass(frozen=True, slots=True)
+class Stride:
+    """Elements from one step of an axis to the next: factor * product of array extents."""
+
+    factor: int
+    extents: tuple[Affine, ...] = ()
+
+    @property
+    def is_unit(self) -> bool:
+        """Whether the elements follow each other in memory, whatever the sizes."""
+        return self.factor == 1 and not self.extents
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """One array of a call: its element at given index values is `source(indices)`.
+
+    roles: the axes it runs over, rows before columns, as in the routine's formula (A is m x k, B is k x n).
+    strides: one a role.  Indices of further (batch) names only move the first element.
+    transposed: whether the row, not the column, is the role with unit stride: the array's rows are the
+    formula's columns, and the other stride is the leading dimension.
+    conjugated: whether the formula takes complex conjugates.
+    """
+
+    source: str
+    indices: tuple[Affine, ...]
+    roles: tuple[Role, ...]
+    strides: tuple[Stride, ...]
+    transposed: bool = False
+    conjugated: bool = False
+
+    @property
+    def leading(self) -> Stride:
+        """The leading dimension of a matrix, the increment of a vector.
+
+        It is 0 for an array without elements, where libraries ask for at least 1.
+        """
+        if len(self.strides) < 2:
+            return self.strides[0] if self.strides else Stride(1)
+        return self.strides[1] if self.transposed else self.strides[0]
+
+    def __str__(self) -> str:
+        text = f"{self.source}({', '.join(map(str, self.indices))})"
+        text = f"conj({text})" if self.conjugated else text
+        return f"{text}^T" if self.transposed else text
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """An axis of the result that may be cut into blocks b .. e - 1, computed independently of each other.
+
+    pieces: "same": the block is the same routine with that axis shorter.
+    "triangle": the axis is that of the triangle.  The block b .. e - 1 is the routine on the part of the
+    triangle between b and e, and a general product (gemm, gemv) on the rectangle beside it.
+    """
+
+    role: Role
+    pieces: Pieces = "same"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LibraryCall:
+    """One call of a BLAS routine for each point of the batch.
+
+    With op(X) as the operands' `transposed` and `conjugated` say, and all sums over k:
+
+    gemm    result(m, n) += alpha A(m, k) B(k, n)
+    gemv    result(m)    += alpha A(m, k) x(k)
+    ger     result(m, n) += alpha x(m) y(n); gerc: y's conjugate
+    symm    as gemm, A symmetric (side left, m x m) or B (side right, n x n); `triangle` is the stored one
+    symv    as gemv, A symmetric
+    syrk    result(m, n) += alpha A(m, k) A(n, k) in one triangle of the result; herk: the second conjugate
+    syr2k   result(m, n) += alpha (A(m, k) B(n, k) + B(m, k) A(n, k)) in one triangle of the result
+    trmm    result(m, n)  = alpha T B, T triangular (side left: T(m, k), right: B(m, k) T(k, n)), any other
+            element of T is not read; unit: its diagonal is 1 and not read.  trmv: result(m) = alpha T x.
+    trsm    T X = alpha B (left) or X T = alpha B (right), X the result; trsv: T x = b
+    dot     result       += alpha x(k) y(k); dotc: x's conjugate
+    nrm2    result        = sqrt(sum of |x(k)|^2), computed without overflow in between
+    axpy    result(m)    += alpha x(m)
+    scal    result(m)     = alpha x(m)
+
+    operands: A and B, A and x, x and y in the order above.  For trmm and trsm: T, then B (or x), which a
+    library overwrites with the result: the result begins as a copy of B, the same element for element.
+    triangle: of the array as it is stored (of the result for syrk, herk and syr2k), else None.
+    alpha: None is 1.  Libraries skip the product when it is 0, the definition does not: 0 * NaN is NaN.
+    batch: further loops around the call; an operand may not depend on them.
+    """
+
+    routine: Routine
+    dtype: ScalarType
+    result: Operand
+    operands: tuple[Operand, ...]
+    axes: tuple[tuple[Role, Axis], ...]
+    alpha: Expr | None = None
+    batch: tuple[Axis, ...] = ()
+    side: Side | None = None
+    triangle: Triangle | None = None
+    unit: bool = False
+    cuts: tuple[Cut, ...] = ()
+
+    def axis(self, role: Role) -> Axis:
+        """The axis of a role; one iteration where the routine has none."""
+        return dict(self.axes).get(role, Axis((), (), ()))
+
+    @property
+    def overwrites(self) -> bool:
+        """Whether it computes the result from nothing, instead of adding to it."""
+        return self.routine in ("trmm", "trmv", "trsm", "trsv", "nrm2", "scal")
+
+    @property
+    def halves(self) -> bool:
+        """Whether a triangle saves half of the operations."""
+        return self.routine in ("syrk", "herk", "syr2k", "trmm", "trmv", "trsm", "trsv")
+
+    def __str__(self) -> str:
+        sizes = " ".join(f"{role}={axis}" for role, axis in self.axes)
+        flags = [self.side, self.triangle, "unit" if self.unit else None]
+        shown = "".join(f", {flag}" for flag in flags if flag)
+        batch = f" for each {', '.join(map(str, self.batch))}" if self.batch else ""
+        return f"{self.routine}({', '.join(map(str, self.operands))}; {sizes}{shown}){batch}"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Idiom:
+    """Some stages as library calls one after the other, each adding to the result of those before.
+
+    product: the normal form of the stages.
+    calls: in an order in which they may run.
+    start: what the result holds before the first call, the sum of these terms; () is zero.  A call that
+    overwrites the result comes first, and there is no start.
+    """
+
+    product: Product
+    calls: tuple[LibraryCall, ...]
+    start: tuple[Term, ...] = ()
+
+    @property
+    def stages(self) -> tuple[str, ...]:
+        """The stages it stands for, producers first, the result last."""
+        return self.product.stages
+
+    @property
+    def others(self) -> tuple[Part, ...]:
+        """The parts of the result elsewhere (above a triangle's diagonal), computed apart."""
+        return self.product.others
+
+    @property
+    def accumulated(self) -> tuple[Expr | None, Factor] | None:
+        """(beta, C) where the start is beta * C, C one array at the result's own indices; beta None is 1."""
+        if len(self.start) != 1 or not self.start[0].is_plain or len(self.start[0].factors) != 1:
+            return None
+        (factor,) = self.start[0].factors
+        same = factor.indices == tuple(map(Affine.name, self.product.dims)) and not factor.conjugated
+        return (self.start[0].scale, factor) if same else None
+
+    def __str__(self) -> str:
+        return f"{'+'.join(self.stages)} = {'; '.join(map(str, self.calls))}"

@@ -1,0 +1,109 @@
+"""Every library call that a pipeline's stages, or small groups of them, could be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from polymat.graph.pipeline import Pipeline
+from polymat.graph.product import Product, Term, product_of_group
+from polymat.idiom.call import Idiom, LibraryCall
+from polymat.idiom.gemm import match_gemm
+from polymat.idiom.layout import Extents
+
+TermMatcher: TypeAlias = Callable[[Term, Product, Extents], LibraryCall | None]
+ProductMatcher: TypeAlias = Callable[[Product, Extents], Idiom | None]
+
+# A structured routine is asked before the general one that would do more work.
+PRODUCT_MATCHERS: tuple[ProductMatcher, ...] = ()
+TERM_MATCHERS: tuple[TermMatcher, ...] = (match_gemm,)
+
+MOST_STAGES = 4  # of a group: a symmetric view, two products, their sum
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What was looked at: stages, the idiom or None, and in words why there is none."""
+
+    stages: tuple[str, ...]
+    idiom: Idiom | None
+    reason: str = ""
+
+    def __str__(self) -> str:
+        return str(self.idiom) if self.idiom else f"{'+'.join(self.stages)}: {self.reason}"
+
+
+def find_idioms(pipeline: Pipeline) -> tuple[Found, ...]:
+    """One answer a stage, then one a group of producers that nobody else reads with their reader."""
+    groups = [(stage.name,) for stage in pipeline.stages] + list(small_groups(pipeline))
+    return tuple(idiom_of(names, pipeline) for names in groups)
+
+
+def idiom_of(names: Sequence[str], pipeline: Pipeline) -> Found:
+    """The library calls that compute the last of some stages, the others being seen by nobody else."""
+    stages = tuple(pipeline.stage(name) for name in names)
+    product = product_of_group(stages, pipeline.context)
+    if product is None:
+        return Found(tuple(names), None, "its definition is not one sum of products of array elements")
+    idiom = match(product, extents_of(pipeline))
+    return Found(tuple(names), idiom, "" if idiom else reason_against(product))
+
+
+def extents_of(pipeline: Pipeline) -> Extents:
+    """The extents of every array, by name."""
+    arrays = {array.name: array.extents for array in pipeline.inputs}
+    return arrays | {stage.name: stage.extents for stage in pipeline.stages}
+
+
+def match(product: Product, extents: Extents) -> Idiom | None:
+    """The library calls for a product; None when a term is none."""
+    for matcher in PRODUCT_MATCHERS:
+        idiom = matcher(product, extents)
+        if idiom is not None:
+            return idiom
+    return None if product.is_recurrence else _term_by_term(product, extents)
+
+
+def _term_by_term(product: Product, extents: Extents) -> Idiom | None:
+    """One call a term; the addends are what the first adds to."""
+    calls = [_first(term, product, extents) for term in product.terms]
+    found = [call for call in calls if call is not None]
+    if len(found) < len(calls) or (len(calls) > 1 and any(call.overwrites for call in found)):
+        return None
+    return Idiom(product, tuple(found), product.addends)
+
+
+def _first(term: Term, product: Product, extents: Extents) -> LibraryCall | None:
+    calls = (matcher(term, product, extents) for matcher in TERM_MATCHERS)
+    return next((call for call in calls if call is not None), None)
+
+
+def small_groups(pipeline: Pipeline) -> Iterator[tuple[str, ...]]:
+    """Each stage with producers that it alone reads, nearest first, producers in front."""
+    readers: dict[str, set[str]] = {stage.name: set() for stage in pipeline.stages}
+    for stage in pipeline.stages:
+        for load in stage.loads():
+            readers.get(load.source.name, set()).add(stage.name)
+    order = [stage.name for stage in pipeline.stages]
+    for stage in pipeline.stages:
+        group = {stage.name}
+        for name in reversed(order[: order.index(stage.name)]):
+            hidden = name not in pipeline.outputs and readers[name] <= group
+            if hidden and len(group) < MOST_STAGES:
+                group.add(name)
+                yield tuple(n for n in order if n in group)
+
+
+def reason_against(product: Product) -> str:
+    """Why a product is no library call, in words."""
+    if product.is_recurrence:
+        return "a recurrence that is not the solution of a triangular system"
+    if product.dtype.kind not in "fc":
+        return f"libraries do not multiply {product.dtype}"
+    for term in product.terms:
+        if not term.is_plain:
+            return "a factor depends on the indices alone, or a value is divided by"
+        if len(term.factors) > 2:
+            return f"a product of {len(term.factors)} arrays: {', '.join(map(str, term.factors))}"
+    return "no routine has this domain and these strides"

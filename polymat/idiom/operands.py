@@ -1,0 +1,63 @@
+"""What matchers ask of a term: which index names its factors share, and whether its domain is a rectangle."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from polymat.graph.monomials import Factor
+from polymat.graph.product import Product, Term
+from polymat.graph.stage import Ref
+from polymat.idiom.layout import Extents, View, view
+from polymat.lang.affine import Affine
+from polymat.poly.domain import Domain
+
+
+def is_box(term: Term, context: Domain) -> bool:
+    """Whether a term's domain is the whole rectangle of its box."""
+    return holds_where(term, (), context)
+
+
+def holds_where(term: Term, forms: Sequence[Affine], context: Domain) -> bool:
+    """Whether a term's domain is the part of its box in which every form is >= 0."""
+    box = Domain.box(term.domain.params, term.dims, term.box).at_least_zero(forms)
+    return term.domain.assume(context).equals(box.assume(context))
+
+
+def result_view(product: Product, extents: Extents) -> View:
+    """The result as an operand: its element at its own indices."""
+    ref = Ref(product.name, product.dtype, is_input=False)
+    return view(Factor(ref, tuple(map(Affine.name, product.dims))), extents)
+
+
+@dataclass(frozen=True, slots=True)
+class Sharing:
+    """The index names of a term of two factors, in the result's order, then the reduced ones.
+
+    left, right: of the result, in one factor only.  both: of the result, in both (a batch).
+    summed: reduced, in both.
+    """
+
+    left: tuple[str, ...]
+    right: tuple[str, ...]
+    both: tuple[str, ...]
+    summed: tuple[str, ...]
+
+
+def sharing(term: Term, product: Product) -> Sharing | None:
+    """How two factors share the index names; None when a name is in neither or a reduced one in one only."""
+    one, other = (factor.names() for factor in term.factors)
+    if any(dim not in one | other for dim in term.dims) or any(d not in one & other for d in term.reduced):
+        return None
+    return Sharing(
+        tuple(d for d in product.dims if d not in other),
+        tuple(d for d in product.dims if d not in one),
+        tuple(d for d in product.dims if d in one and d in other),
+        term.reduced,
+    )
+
+
+def is_real_or_complex(term: Term, product: Product) -> bool:
+    """Whether every factor has the result's type and libraries know it."""
+    known = product.dtype.kind in "fc"
+    return known and all(factor.dtype == product.dtype for factor in term.factors)

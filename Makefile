@@ -16,7 +16,7 @@ export PYTHONNOUSERSITE := 1
 unexport PYTHONHOME
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format types layers bench clean
+.PHONY: help setup demo test sanitize lint format types layers bench clean
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 16
@@ -37,6 +37,9 @@ ifeq ($(ARGS),)
 	@echo "-- again, with the cache of the first pass"
 	$(PY) -m pytest -n $(JOBS) --kernel-cache=$(TEST_CACHE) $(WARM_TESTS)
 endif
+
+sanitize: $(READY) ## random programs in sanitized code, every way of compiling; ARGS="--count 1000 paper"
+	$(PY) -m tests.differential.sanitized $(ARGS)
 
 lint: $(READY) ## ruff, its formatter, and spelling
 	$(PY) -m ruff check .

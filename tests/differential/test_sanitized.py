@@ -1,0 +1,66 @@
+"""A sample of random programs with generated code under the address and undefined-behaviour sanitizers."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.differential.sanitized import FLAGS, ROOT, command, environment, sanitizer
+
+FIRST, PROGRAMS = 1000, 5  # other programs than those that are compared without sanitizers
+
+
+@pytest.mark.parametrize("variants", [("plain", "tiles 7, 2"), ("paper, tiles 3, 1",)])
+def test_generated_code_under_sanitizers(variants: tuple[str, ...], seed: int) -> None:
+    library = sanitizer()
+    if isinstance(library, str):
+        pytest.skip(library)
+    done = subprocess.run(
+        command(seed, PROGRAMS, variants, FIRST),
+        cwd=ROOT,
+        env=environment(library),
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+    output = done.stdout + done.stderr
+    assert done.returncode == 0, output[-8000:]
+    assert "runtime error" not in output
+    assert "AddressSanitizer" not in output
+    assert all(f"{word}: {PROGRAMS} programs" in done.stdout for word in variants)
+
+
+BEYOND = """
+import ctypes, pathlib, subprocess, sys
+import numpy as np
+directory = pathlib.Path(sys.argv[1])
+(directory / "beyond.c").write_text("double beyond(const double *x, long n) { return x[n]; }")
+target = directory / "beyond.so"
+subprocess.run(["gcc", *sys.argv[2:], "-fPIC", "-shared", "-o", target, directory / "beyond.c"], check=True)
+beyond = ctypes.CDLL(str(target)).beyond
+beyond.restype, beyond.argtypes = ctypes.c_double, [ctypes.c_void_p, ctypes.c_long]
+array = np.ones(8)
+beyond(array.ctypes.data, 7)
+print("inside", flush=True)
+beyond(array.ctypes.data, 8)
+print("beyond", flush=True)
+"""
+
+
+def test_reading_beyond_an_array_of_numpy_ends_the_process(tmp_path: Path) -> None:
+    library = sanitizer()
+    if isinstance(library, str):
+        pytest.skip(library)
+    done = subprocess.run(
+        [sys.executable, "-c", BEYOND, str(tmp_path), *FLAGS],
+        env=environment(library),
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode != 0
+    assert done.stdout == "inside\n"
+    assert "AddressSanitizer: heap-buffer-overflow" in done.stderr

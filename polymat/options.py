@@ -8,6 +8,8 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from polymat.errors import LangError, caller_location
 
+LibraryUse = Literal["auto", "always", "never"]
+
 
 @dataclass(frozen=True, slots=True)
 class Options:
@@ -30,6 +32,10 @@ class Options:
     the last one counts for all further dimensions.
     unroll: run several points of the outer loop together, so that they share loads (unroll and jam).
     vector: mark inner loops as vectorisable; without it the C compiler vectorises what it proves by itself.
+    blas, fft: when library routines are called: "auto" where that is predicted to be faster, "always" where a
+    routine fits, "never".
+    fft_rigour: "measure" tries plans of FFTW out on arrays of that size at the first call, which may take a
+    second, and remembers the best; "estimate" does not.
     cflags: further compiler flags, after polymat's own (a sanitizer, say).
     parallel_threshold: estimated scalar operations below which a loop nest stays on the calling thread; None:
     below what a parallel region costs on this machine, more when its threads have gone to sleep.
@@ -47,6 +53,9 @@ class Options:
     tile_sizes: tuple[int, ...] = ()
     unroll: bool = True
     vector: bool = True
+    blas: LibraryUse = "auto"
+    fft: LibraryUse = "auto"
+    fft_rigour: Literal["estimate", "measure"] = "estimate"
     cflags: tuple[str, ...] = ()
     parallel_threshold: int | None = None
 
@@ -72,12 +81,12 @@ class Options:
             "unroll",
             "vector",
         )
-        return cls(**{**dict.fromkeys(switches, False), **changes})
+        return cls(**{**dict.fromkeys(switches, False), "blas": "never", "fft": "never", **changes})
 
     @classmethod
     def polymage(cls, **changes: Any) -> Options:
         """PolyMage before the thesis: Algorithms 1 and 2, overlapped tiles, reductions alone and untiled."""
-        return cls(**{**_PUBLISHED, "cost": "polymage", **changes})
+        return cls(**{**_PUBLISHED, "cost": "polymage", "blas": "never", **changes})
 
     @classmethod
     def paper(cls, **changes: Any) -> Options:

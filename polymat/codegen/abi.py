@@ -7,9 +7,17 @@ pointers, sizes (`ptrdiff_t`), scalars.  The launcher uses the generic entry ins
     double _pm_work(const ptrdiff_t *sizes);
 
 `arrays` holds the inputs and then the outputs; `scalars` is an array of 16-byte slots, each holding one value
-of its C type at offset 0; `threads` >= 1.  The result is `OK` or `OUT_OF_MEMORY`.  `_pm_work` estimates the
-scalar operations of a call.  Arrays are C-contiguous and aligned to their element; no output overlaps any
-other array, except that output `o` may be exactly input `i` when `(i, o)` is in `Signature.inplace`.
+of its C type at offset 0; `threads` >= 1.  The result is `OK`, `OUT_OF_MEMORY` or, with the outputs as they
+were, `LIBRARY_MISSING`.  `_pm_work` estimates the scalar operations of a call.  Arrays are C-contiguous and
+aligned to their element; no output overlaps any other array, except that output `o` may be exactly input `i`
+when `(i, o)` is in `Signature.inplace`.
+
+A library with `Signature.routines` also exports
+
+    void _pm_bind(void (*const *addresses)(void), void *planner);
+
+which is to be called once before the entry: `addresses` holds those routines in order, and `planner` is a
+`pthread_mutex_t` shared by all who plan with the same FFTW.  Without, the entry looks for libraries itself.
 """
 
 from __future__ import annotations
@@ -18,8 +26,9 @@ from dataclasses import dataclass
 
 OK = 0
 OUT_OF_MEMORY = 1
+LIBRARY_MISSING = 2
 SCALAR_SLOT_BYTES = 16
-ABI_VERSION = 1
+ABI_VERSION = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +88,7 @@ class Signature:
     derived: rows that define further symbols, numbered on from the sizes; each may use those before it.
     inplace: (input index, output index) pairs for which `out=` may be the input itself without a copy.
     constraints: rows that must be >= 0, each with the text to show when it is not.
+    routines: what it calls of BLAS and FFT libraries, by the names of CBLAS and FFTW.
     """
 
     name: str
@@ -90,3 +100,4 @@ class Signature:
     order: tuple[str, ...] = ()
     inplace: tuple[tuple[int, int], ...] = ()
     constraints: tuple[tuple[Row, str], ...] = ()
+    routines: tuple[str, ...] = ()

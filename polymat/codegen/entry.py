@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial, reduce
 
-from polymat.codegen.abi import OK, OUT_OF_MEMORY, SCALAR_SLOT_BYTES, Size
+from polymat.codegen.abi import LIBRARY_MISSING, OK, OUT_OF_MEMORY, SCALAR_SLOT_BYTES, Size
 from polymat.codegen.cexpr import affine_expr
 from polymat.codegen.cnames import Names
 from polymat.codegen.ctree import (
@@ -30,6 +30,7 @@ from polymat.codegen.ctree import (
     Unary,
     names_in,
 )
+from polymat.codegen.libraries import routines_of
 from polymat.codegen.scratch import ThreadScratch, place
 from polymat.codegen.stagecode import Nest
 from polymat.codegen.storage import Buffer
@@ -97,6 +98,9 @@ class Entry:
         for group in groups:
             body.append(Note(f"group {group.number}: {group.plan}"))
             body += self._group(group)
+        if routines_of(self.needs):
+            missing = Binary("==", Call("_pm_routines_ready", ()), Literal("0"))
+            body.insert(0, If(missing, (Return(Literal(str(LIBRARY_MISSING))),)))
         if temporaries or scratch:
             body.append(Evaluate(Call("_pm_workspace_give", (Id("_pm_workspace"),))))
         if self.options.parallel_threshold is None:

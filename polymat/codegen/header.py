@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from polymat.codegen.abi import SCALAR_SLOT_BYTES, Array, Row, Signature
+from polymat.codegen.abi import LIBRARY_MISSING, SCALAR_SLOT_BYTES, Array, Row, Signature
 from polymat.codegen.cnames import Names
 from polymat.codegen.ctree import (
     Assign,
@@ -81,7 +81,7 @@ def header_text(signature: Signature, names: Names) -> str:
         for i, o in signature.inplace
     ]
     lines += [f"   requires {text}" for text in dict.fromkeys(text for _, text in signature.constraints)]
-    lines += ["   Returns 0, or 1 when there is not enough memory. */"]
+    lines += [*_needed_libraries(signature), "   Returns 0, or 1 when there is not enough memory. */"]
     return "\n".join(
         [
             *lines,
@@ -100,6 +100,25 @@ def header_text(signature: Signature, names: Names) -> str:
             "",
         ]
     )
+
+
+def _needed_libraries(signature: Signature) -> list[str]:
+    """What a C program has to know about libraries that are looked for at the first call."""
+    kinds = (
+        ("POLYMAT_BLAS", "a BLAS with CBLAS and 32-bit integers", "cblas_"),
+        ("POLYMAT_FFT", "FFTW 3 for float64", "fftw_"),
+        ("POLYMAT_FFT", "FFTW 3 for float32", "fftwf_"),
+    )
+    lines: list[str] = []
+    for variable, library, prefix in kinds:
+        if any(name.startswith(prefix) for name in signature.routines):
+            lines.append(
+                f"   Needs {library}: in one of the files, separated by colons, that the environment"
+            )
+            lines.append(f"   variable {variable} names, else under a usual name of a shared library.")
+    if lines:
+        lines.append(f"   Returns {LIBRARY_MISSING}, and does nothing, when a library is not found.")
+    return lines
 
 
 def _array_text(array: Array, names: Names, symbols: list[str]) -> str:

@@ -2,7 +2,8 @@
 
 `prelude(needs)` takes names: "workspace", "team", the headers "math", "string" and "complex", and those of
 `polymat.codegen.arithmetic`: "floordiv_i32", say, defines `_pm_floordiv_i32`, and "reduction_min_f64"
-declares the OpenMP reduction `_pm_min_f64`.
+declares the OpenMP reduction `_pm_min_f64`.  Those of `polymat.codegen.libraries` call routines of BLAS
+and FFT libraries: "cblas_dgemm" defines `_pm_cblas_dgemm`.
 
 Why `team` is more than `num_threads`, each measured with libgomp: a refused thread ends the process; a forked
 child hangs in its first parallel region; and two threads of a team that wake up on one core (the other being
@@ -12,6 +13,8 @@ busy with a spinning BLAS thread, say) stay there, at half speed or worse, while
 from __future__ import annotations
 
 from polymat.codegen.arithmetic import arithmetic, arithmetic_names
+from polymat.codegen.libraries import HEADERS as LIBRARY_HEADERS
+from polymat.codegen.libraries import library_needs, library_text
 from polymat.errors import InternalError
 
 _HEADERS = ("complex", "math", "string")
@@ -225,17 +228,20 @@ _PIECE_HEADERS: dict[str, tuple[str, ...]] = {
 
 def prelude(needs: frozenset[str]) -> str:
     """The includes and definitions that the named needs ask for, and nothing else."""
-    unknown = sorted(needs - set(_HEADERS) - set(_PIECES) - arithmetic_names())
+    unknown = sorted(needs - set(_HEADERS) - set(_PIECES) - arithmetic_names() - library_needs())
     if unknown:
         raise InternalError(f"bug in polymat: the C prelude has no {', '.join(unknown)}")
     wanted = [name for name in _PIECES if name in needs]
     functions = arithmetic(needs)
+    libraries = library_text(needs)
     headers = {"stddef.h", "stdint.h"}
     headers.update(f"{name}.h" for name in _HEADERS if name in needs)
     headers.update(header for name in wanted for header in _PIECE_HEADERS[name])
     if functions:
         headers.add("math.h")
+    if libraries:
+        headers.update(LIBRARY_HEADERS)
     includes = "".join(f"#include <{header}>\n" for header in sorted(headers))
-    if "team" in wanted:
+    if "team" in wanted or libraries:
         includes = "#define _GNU_SOURCE\n" + includes
-    return "\n".join([includes, *(_PIECES[name] for name in wanted), *functions])
+    return "\n".join([includes, *(_PIECES[name] for name in wanted), *functions, *filter(None, [libraries])])

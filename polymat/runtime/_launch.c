@@ -72,6 +72,8 @@ static Status run_kernel(const Launcher *launcher, const Frame *frame)
         return DONE;
     if (result == ENTRY_OUT_OF_MEMORY)
         PyErr_Format(PyExc_MemoryError, "%U(): no memory for intermediate arrays", launcher->name);
+    else if (result == ENTRY_LIBRARY_MISSING)
+        PyErr_Format(PyExc_OSError, "%U(): a BLAS or FFT library that it calls is missing", launcher->name);
     else
         PyErr_Format(PyExc_SystemError, "%U(): the library returned %d", launcher->name, result);
     return RAISED;

@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 /* polymat/codegen/abi.py */
-enum { ENTRY_OK = 0, ENTRY_OUT_OF_MEMORY = 1 };
+enum { ENTRY_OK = 0, ENTRY_OUT_OF_MEMORY = 1, ENTRY_LIBRARY_MISSING = 2 };
 enum { SCALAR_SLOT_BYTES = 16 };
 enum { MAX_RANK = 32 };
 

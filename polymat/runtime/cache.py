@@ -27,6 +27,7 @@ from polymat.runtime.cachedir import (
     trusted,
 )
 from polymat.runtime.filelock import bucket_lock
+from polymat.runtime.private import DIRECTORY as COPIES
 from polymat.runtime.settings import settings
 
 __all__ = [
@@ -126,10 +127,14 @@ def total_bytes() -> int:
 
 
 def clear() -> int:
-    """Remove every stored library and every abandoned partial file; return how many libraries went."""
+    """Remove every compiled library, the copies of BLAS and FFT libraries, and what killed processes left.
+
+    Return how many compiled libraries went.
+    """
     directory = cache_directory()
     removed = sum(_remove(entry.path) for entry in _scan(directory))
     _remove_partials(directory, older_than=0.0)
+    shutil.rmtree(directory / COPIES, ignore_errors=True)
     return removed
 
 

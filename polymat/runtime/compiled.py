@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 from polymat.codegen.abi import Array, Signature
 from polymat.errors import ArgumentError, InternalError, NameClashError, PolymatError, ToolchainError
 from polymat.runtime import _launch
+from polymat.runtime.bind import bind_routines
 from polymat.runtime.check_arrays import AnyArray, shares_memory
 from polymat.runtime.check_scalars import Number
 from polymat.runtime.diagnose import bind, diagnose, usage
@@ -74,6 +75,7 @@ class Compiled(_launch.Launcher):
             self = super().__new__(cls, path, launch_spec(signature, threads))
         except OSError as error:
             raise ToolchainError(f"cannot load the library of {signature.name}: {error}") from error
+        bind_routines(path, signature)
         self.path, self.signature, self.source, self.header = path, signature, source, header
         self.threads, self.cpu = threads, cpu
         self._report, self._reference, self._image = report, reference, image

@@ -15,10 +15,12 @@ from polymat.runtime.settings import settings
 
 Kind = Literal["blas", "fft"]
 _SYSTEM_DIRECTORIES = ("/usr/local/lib64", "/usr/local/lib", "/usr/lib64", "/lib64", "/usr/lib", "/lib")
+# Without the variants with integers of 64 bits, which the wrappers of generated code do not call.
 _NAMES: tuple[tuple[Kind, str, re.Pattern[str]], ...] = (
-    ("blas", "openblas", re.compile(r"lib(scipy_)?openblas[\w.-]*\.so[\d.]*")),
-    ("blas", "blis", re.compile(r"libblis[\w.-]*\.so[\d.]*")),
+    ("blas", "openblas", re.compile(r"lib(scipy_)?openblas(?!64)[\w.-]*\.so[\d.]*")),
+    ("blas", "blis", re.compile(r"libblis(?!64)[\w.-]*\.so[\d.]*")),
     ("blas", "mkl", re.compile(r"libmkl_rt\.so[\d.]*")),
+    ("fft", "mkl", re.compile(r"libmkl_rt\.so[\d.]*")),
     ("fft", "fftw3", re.compile(r"libfftw3(-[0-9a-f]+)?\.so[\d.]*")),
     ("fft", "fftw3f", re.compile(r"libfftw3f(-[0-9a-f]+)?\.so[\d.]*")),
 )
@@ -41,12 +43,12 @@ class Library:
 
 def found_libraries() -> tuple[Library, ...]:
     """Every BLAS and FFTW that could be used: those of Python packages first, then the system's."""
-    found: dict[Path, Library] = {}
+    found: dict[tuple[Kind, Path], Library] = {}
     for source, directory in _directories():
         for path in _listing(directory):
             for kind, name, pattern in _NAMES:
                 if pattern.fullmatch(path.name):
-                    found.setdefault(path.resolve(), Library(kind, name, path, source))
+                    found.setdefault((kind, path.resolve()), Library(kind, name, path, source))
     return tuple(found.values())
 
 

@@ -111,6 +111,7 @@ def _signature(value: Any) -> Signature:
         order=_tuple(found["order"], _name),
         inplace=_tuple(found["inplace"], _index_pair),
         constraints=_tuple(found["constraints"], _constraint),
+        routines=_tuple(found["routines"], _name),
     )
     _check_indices(signature)
     return signature

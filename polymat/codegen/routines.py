@@ -1,0 +1,157 @@
+"""Routines of BLAS libraries that generated C may call: their prototypes, and C wrappers for them.
+
+The need "cblas_dgemm" defines `_pm_cblas_dgemm`, which takes what the routine takes but for the order,
+which is always row-major: enumerations as `int` (the constants of CBLAS), extents and strides as `ptrdiff_t`,
+complex scalars by value.  It calls through a table that `polymat.codegen.libraries` fills at run time, so
+that the generated library does not depend on any BLAS when it is linked.
+
+A BLAS with integers of 32 bits is used (LP64): extents, strides and leading dimensions must not exceed
+`INT_LIMIT`, which the caller of a wrapper sees to.  A leading dimension of 0 (of an empty matrix) becomes 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+INT_LIMIT = 2**31 - 1
+# The enumerations of CBLAS.
+ROW_MAJOR = 101
+NO_TRANS, TRANS, CONJ_TRANS = 111, 112, 113
+UPPER, LOWER = 121, 122
+NON_UNIT, UNIT = 131, 132
+LEFT, RIGHT = 141, 142
+
+_TYPES = {"s": "float", "d": "double", "c": "float _Complex", "z": "double _Complex"}
+_REAL = {"s": "float", "d": "double", "c": "float", "z": "double"}
+
+# Parameters in order: o the order (not of the wrapper), e an enumeration, i an extent or stride, l a leading
+# dimension, s a scalar, r a real scalar, a an array that is read, w one that is written.
+_LAYOUTS: dict[str, tuple[str, str]] = {
+    "gemm": ("sdcz", "oeeiiisalalswl"),
+    "symm": ("sdcz", "oeeiisalalswl"),
+    "hemm": ("cz", "oeeiisalalswl"),
+    "syrk": ("sdcz", "oeeiisalswl"),
+    "herk": ("cz", "oeeiiralrwl"),
+    "syr2k": ("sdcz", "oeeiisalalswl"),
+    "her2k": ("cz", "oeeiisalalrwl"),
+    "trmm": ("sdcz", "oeeeeiisalwl"),
+    "trsm": ("sdcz", "oeeeeiisalwl"),
+    "gemv": ("sdcz", "oeiisalaiswi"),
+    "ger": ("sd", "oiisaiaiwl"),
+    "geru": ("cz", "oiisaiaiwl"),
+    "gerc": ("cz", "oiisaiaiwl"),
+    "symv": ("sd", "oeisalaiswi"),
+    "hemv": ("cz", "oeisalaiswi"),
+    "trmv": ("sdcz", "oeeeialwi"),
+    "trsv": ("sdcz", "oeeeialwi"),
+    "dot": ("sd", "iaiai"),
+    "dotu_sub": ("cz", "iaiaiw"),
+    "dotc_sub": ("cz", "iaiaiw"),
+    "axpy": ("sdcz", "isaiwi"),
+    "scal": ("sdcz", "iswi"),
+    "nrm2": ("sd", "iai"),
+    "_nrm2": ("cz", "iai"),
+}
+_RETURN_REAL = {"dot", "nrm2", "_nrm2"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Routine:
+    """One routine of CBLAS; `letter` is s, d, c or z."""
+
+    name: str
+    letter: str
+    layout: str
+    returns: str
+
+
+def _routines() -> dict[str, _Routine]:
+    found: dict[str, _Routine] = {}
+    for base, (letters, layout) in _LAYOUTS.items():
+        for letter in letters:
+            # The norms of complex vectors are called after both types: scnrm2, dznrm2.
+            stem = {"c": "sc", "z": "dz"}[letter] + base[1:] if base[0] == "_" else letter + base
+            returns = _REAL[letter] if base in _RETURN_REAL else "void"
+            found[f"cblas_{stem}"] = _Routine(f"cblas_{stem}", letter, layout, returns)
+    return found
+
+
+_ROUTINES = _routines()
+
+
+def blas_routine(routine: str, dtype: str) -> str:
+    """The name in CBLAS of a routine such as "gemm" for a NumPy dtype; KeyError for what is not there."""
+    letter = {"float32": "s", "float64": "d", "complex64": "c", "complex128": "z"}[dtype]
+    name = f"cblas_{letter}{routine}"
+    if routine == "nrm2" and letter in "cz":
+        name = f"cblas_{'sc' if letter == 'c' else 'dz'}nrm2"
+    return _ROUTINES[name].name
+
+
+def blas_routine_names() -> frozenset[str]:
+    """Every name that may be a need."""
+    return frozenset(_ROUTINES)
+
+
+def blas_wrapper(name: str, slot: int) -> str:
+    """The C function `_pm_<name>`, which calls what is in a slot of the table of routines."""
+    routine = _ROUTINES[name]
+    scalar, real = _TYPES[routine.letter], _REAL[routine.letter]
+    types: list[str] = []
+    parameters: list[str] = []
+    arguments: list[str] = []
+    for position, letter in enumerate(routine.layout):
+        argument = f"p{position}"
+        match letter:
+            case "o":
+                types.append("int")
+                arguments.append(str(ROW_MAJOR))
+                continue
+            case "e":
+                types.append("int")
+                parameters.append(f"int {argument}")
+                arguments.append(argument)
+            case "i":
+                types.append("int")
+                parameters.append(f"ptrdiff_t {argument}")
+                arguments.append(f"(int){argument}")
+            case "l":
+                types.append("int")
+                parameters.append(f"ptrdiff_t {argument}")
+                arguments.append(f"{argument} > 0 ? (int){argument} : 1")
+            case "r":
+                types.append(real)
+                parameters.append(f"{real} {argument}")
+                arguments.append(argument)
+            case "s":
+                by_address = routine.letter in "cz"
+                types.append("const void *" if by_address else scalar)
+                parameters.append(f"{scalar} {argument}")
+                arguments.append(f"&{argument}" if by_address else argument)
+            case _:
+                const = "const " if letter == "a" else ""
+                types.append(f"{const}void *" if routine.letter in "cz" else f"{const}{scalar} *")
+                parameters.append(f"{const}{scalar} *{argument}")
+                arguments.append(argument)
+    call = f"((routine *)_pm_routines[{slot}])({', '.join(arguments)});"
+    value = "" if routine.returns == "void" else "return "
+    return _folded(
+        f"static inline {routine.returns} _pm_{name}({', '.join(parameters)})",
+        "{",
+        f"    typedef {routine.returns} routine({', '.join(types)});",
+        f"    {value}{call}",
+        "}",
+    )
+
+
+def _folded(*lines: str) -> str:
+    """The lines, long ones broken after commas."""
+    text: list[str] = []
+    for line in lines:
+        rest = line
+        while len(rest) > 110:
+            cut = rest.rindex(", ", 0, 110) + 1
+            text.append(rest[:cut])
+            rest = "        " + rest[cut + 1 :]
+        text.append(rest)
+    return "\n".join(text) + "\n"

@@ -1,0 +1,70 @@
+"""Give a compiled library the routines of other libraries that it calls."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from functools import cache
+
+from polymat.codegen.abi import Signature
+from polymat.errors import ToolchainError
+from polymat.runtime.libraries import Kind
+from polymat.runtime.providers import require
+
+
+def bind_routines(path: str, signature: Signature) -> None:
+    """Fill the table of a library that has been loaded from `path`; nothing to do for most.
+
+    A `ToolchainError` when there is no library with the routines.
+    """
+    if not signature.routines:
+        return
+    addresses = (ctypes.c_void_p * len(signature.routines))(
+        *(_address(routine, signature.name) for routine in signature.routines)
+    )
+    loader = ctypes.PyDLL(None)
+    loader.dlopen.restype = loader.dlsym.restype = ctypes.c_void_p
+    loader.dlsym.argtypes = (ctypes.c_void_p, ctypes.c_char_p)
+    loader.dlclose.argtypes = (ctypes.c_void_p,)
+    library = loader.dlopen(os.fsencode(path), os.RTLD_NOW | os.RTLD_NOLOAD)
+    try:
+        bind = loader.dlsym(library, b"_pm_bind") if library else None
+        if bind is None:
+            raise ToolchainError(f"{path} is no library of polymat that calls others: it has no _pm_bind")
+        ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(bind)(addresses, planner_lock())
+    finally:
+        if library:
+            loader.dlclose(library)
+
+
+def _address(routine: str, wanted_by: str) -> int:
+    kind: Kind = "blas" if routine.startswith("cblas_") else "fft"
+    found = require(kind, wanted_by)
+    address = found.address(routine)
+    if address is None:
+        raise ToolchainError(f"{wanted_by} calls {routine}, which {found} does not have")
+    return address
+
+
+@cache
+def planner_lock() -> int:
+    """The address of the lock of FFTW's planner, held by a thread that forks: a child gets a planner at rest.
+
+    It is never freed, since libraries that are still loaded when the process ends use it.
+    """
+    libc = ctypes.PyDLL(None)
+    libc.calloc.restype = ctypes.c_void_p
+    libc.calloc.argtypes = (ctypes.c_size_t, ctypes.c_size_t)
+    address = libc.calloc(1, 256)  # a mutex of zeros is one at rest, here as in glibc's initialiser
+    if not address:
+        raise MemoryError
+    # A CDLL lets go of the interpreter while it waits: who plans may need it to go on.
+    mutex = ctypes.CDLL(None)
+    for name in ("pthread_mutex_lock", "pthread_mutex_unlock"):
+        getattr(mutex, name).argtypes = (ctypes.c_void_p,)
+    os.register_at_fork(
+        before=lambda: mutex.pthread_mutex_lock(address),
+        after_in_child=lambda: mutex.pthread_mutex_unlock(address),
+        after_in_parent=lambda: mutex.pthread_mutex_unlock(address),
+    )
+    return int(address)

@@ -1,0 +1,92 @@
+"""Copies of BLAS and FFT libraries that belong to polymat alone, so that nobody else's settings meet ours.
+
+The dynamic loader answers with a library that is loaded already when it hears of the same file again, with
+the threads that somebody else gave it, or with a planner that somebody else uses.  Another file with
+the same contents is another library.  It is called after polymat: tools that go through a process and set
+threads go by names.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import hashlib
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from polymat.runtime.cachedir import cache_directory, prepare_directory, trusted
+from polymat.runtime.settings import settings
+
+DIRECTORY = "libraries"
+_RTLD_LOCAL_NOW = os.RTLD_NOW | os.RTLD_LOCAL
+
+
+def open_private(path: Path, environment: Mapping[str, str]) -> ctypes.CDLL:
+    """Load a copy of a library under further environment variables; OSError when that cannot be.
+
+    The variables are seen by the library alone: the process gets its environment back.  The library stays
+    loaded.
+    """
+    with _copy(path) as copy, _variables(environment):
+        return ctypes.CDLL(str(copy), mode=_RTLD_LOCAL_NOW)
+
+
+@contextlib.contextmanager
+def _copy(path: Path) -> Iterator[Path]:
+    """A file with these contents; kept with the compiled libraries, or else only as long as it is used."""
+    status = path.stat()
+    identity = f"{path.resolve()}\0{status.st_size}\0{status.st_mtime_ns}\0{status.st_ino}"
+    stem = re.sub(r"^(lib)?(scipy_)?|\.so.*$", "", path.name)
+    name = f"polymat-{stem}-{hashlib.sha256(identity.encode(errors='surrogateescape')).hexdigest()[:16]}.so"
+    kept = None
+    if settings().cache_mode == "on":
+        with contextlib.suppress(OSError):  # `ToolchainError` is one: the directory cannot be used
+            kept = _kept(path, name)
+    if kept is not None:
+        yield kept
+        return
+    with tempfile.TemporaryDirectory(prefix="polymat-") as directory:
+        yield Path(shutil.copyfile(path, Path(directory) / name))
+
+
+def _kept(path: Path, name: str) -> Path:
+    directory = cache_directory() / DIRECTORY
+    prepare_directory(cache_directory())
+    prepare_directory(directory)
+    kept = directory / name
+    with contextlib.suppress(OSError):
+        status = kept.stat(follow_symlinks=False)
+        if trusted(status) and status.st_size == path.stat().st_size:
+            return kept
+    descriptor, partial = tempfile.mkstemp(dir=directory, prefix=f".{name}.")
+    try:
+        with os.fdopen(descriptor, "wb") as target, path.open("rb") as source:
+            shutil.copyfileobj(source, target, 1 << 20)
+            target.flush()
+            os.fsync(target.fileno())  # a file cut off by a power failure would kill who loads it
+            os.fchmod(target.fileno(), 0o700)
+        os.replace(partial, kept)
+    except BaseException:
+        os.unlink(partial)
+        raise
+    return kept
+
+
+@contextlib.contextmanager
+def _variables(environment: Mapping[str, str]) -> Iterator[None]:
+    """Have these variables in the environment of C, which libraries read; `os.environ` never shows them."""
+    for name, value in environment.items():
+        os.putenv(name, value)
+    try:
+        yield
+    finally:
+        for name in environment:
+            before = os.environ.get(name)
+            if before is None:
+                os.unsetenv(name)
+            else:
+                os.putenv(name, before)

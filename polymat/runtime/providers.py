@@ -1,0 +1,206 @@
+"""The BLAS and the FFT library whose routines generated code calls: chosen, loaded, tried out once a process.
+
+POLYMAT_BLAS and POLYMAT_FFT say which: "auto" or nothing, "none", a name that `doctor` shows (openblas, blis,
+mkl, fftw3), or paths of files separated by colons.  With "auto", libraries are tried in the order in which
+they are found; one that cannot be loaded, lacks routines or computes wrong results is left out and warned of.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import logging
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+
+from polymat.errors import ToolchainError
+from polymat.runtime.libraries import Kind, Library, found_libraries
+from polymat.runtime.private import open_private
+from polymat.runtime.selftest import Find, wrong_blas, wrong_fft
+from polymat.runtime.settings import settings
+
+_log = logging.getLogger("polymat.libraries")
+# One thread: what is shared out is shared out by generated code.
+_ENVIRONMENTS: Mapping[str, Mapping[str, str]] = {
+    "blas": {
+        "OPENBLAS_NUM_THREADS": "1",
+        "GOTO_NUM_THREADS": "1",
+        "BLIS_NUM_THREADS": "1",
+        "MKL_NUM_THREADS": "1",
+    },
+    "fft": {},
+}
+_MKL_SEQUENTIAL, _MKL_LP64 = 1, 0
+_VARIABLES: Mapping[Kind, str] = {"blas": "POLYMAT_BLAS", "fft": "POLYMAT_FFT"}
+_PREFIXES = ("", "scipy_")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Provider:
+    """A library that is loaded and computes right results.
+
+    paths: its files, one or one for each precision; source: what brought it, as in `Library`.
+    version: as the library says; empty where it does not.
+    """
+
+    kind: Kind
+    name: str
+    paths: tuple[Path, ...]
+    source: str
+    version: str
+    _handles: tuple[ctypes.CDLL, ...]
+
+    def address(self, routine: str) -> int | None:
+        """Where a routine is, by its name in CBLAS or FFTW."""
+        return _address(self._handles, routine)
+
+    def __str__(self) -> str:
+        return " ".join(filter(None, (self.name, self.version)))
+
+
+_lock = Lock()
+_chosen: dict[tuple[Kind, str, tuple[str, ...]], Provider | ToolchainError | None] = {}
+
+
+def provider(kind: Kind) -> Provider | None:
+    """The library that this process uses; None when none was found or the user wants none.
+
+    A `ToolchainError` when the one that the user asks for by name or path cannot be used.
+    """
+    asked = settings().blas if kind == "blas" else settings().fft
+    key = (kind, asked, settings().library_path)
+    with _lock:
+        if key not in _chosen:
+            try:
+                _chosen[key] = _choose(kind, asked)
+            except ToolchainError as error:
+                _chosen[key] = error
+        found = _chosen[key]
+    if isinstance(found, ToolchainError):
+        raise found
+    return found
+
+
+def require(kind: Kind, wanted_by: str) -> Provider:
+    """The provider, or a `ToolchainError` that says who needs one."""
+    found = provider(kind)
+    if found is None:
+        word = {"blas": "BLAS", "fft": "FFT"}[kind]
+        raise ToolchainError(
+            f"{wanted_by} calls {word} routines, and there is no {word} library",
+            hint=f"{_VARIABLES[kind]} names one; `python -m polymat doctor` lists those that are found",
+        )
+    return found
+
+
+def _choose(kind: Kind, asked: str) -> Provider | None:
+    if asked.lower() == "none":
+        return None
+    automatic = asked.lower() in ("", "auto")
+    complaints: list[str] = []
+    for name, source, paths in _candidates(kind, asked, automatic):
+        try:
+            return _loaded(kind, name, source, paths)
+        except OSError as error:
+            complaints.append(str(error))
+            if automatic:
+                _log.warning("not used: %s", error)
+    if automatic:
+        return None
+    found = sorted({library.name for library in found_libraries() if library.kind == kind})
+    raise ToolchainError(
+        f"{_VARIABLES[kind]} is {asked!r}: {'; '.join(complaints) or 'there is no such library'}",
+        hint=f"it may be auto, none, a path{''.join(', ' + name for name in found)}",
+    )
+
+
+def _candidates(kind: Kind, asked: str, automatic: bool) -> Iterator[tuple[str, str, tuple[Path, ...]]]:
+    """Names, sources and files to try; the two precisions of an FFT from one place belong together."""
+    if os.sep in asked:
+        paths = tuple(Path(part) for part in asked.split(":") if part)
+        yield _name_of(kind, paths[0]), "environment", paths
+        return
+    found = [library for library in found_libraries() if library.kind == kind]
+    if kind == "blas":
+        wanted = [library for library in found if automatic or library.name == asked]
+        yield from ((library.name, library.source, (library.path,)) for library in wanted)
+        return
+    for name in ("fftw3", "mkl"):
+        for library in found:
+            if library.name == name and (automatic or asked in (name, name.rstrip("3"))):
+                yield name, library.source, (library.path, *_single_precision(library, found))
+
+
+def _single_precision(library: Library, found: Sequence[Library]) -> tuple[Path, ...]:
+    beside = [x.path for x in found if x.name == "fftw3f" and x.path.parent == library.path.parent]
+    return tuple(beside[:1]) if library.name == "fftw3" else ()
+
+
+def _name_of(kind: Kind, path: Path) -> str:
+    for name in ("openblas", "blis", "mkl", "fftw"):
+        if name in path.name:
+            return name
+    return kind
+
+
+def _loaded(kind: Kind, name: str, source: str, paths: tuple[Path, ...]) -> Provider:
+    """Load the files and try them; OSError says what is wrong."""
+    handles: list[ctypes.CDLL] = []
+    for path in paths:
+        try:
+            handles.append(_open(kind, path))
+        except OSError as error:
+            raise OSError(f"{path} cannot be loaded: {error.strerror or error}") from error
+    opened = tuple(handles)
+    if "USE64BITINT" in _configuration(opened):
+        raise OSError(f"{paths[0]} takes integers of 64 bits, which is not what polymat gives")
+    wrong = (wrong_blas if kind == "blas" else wrong_fft)(_finder(opened))
+    if wrong:
+        raise OSError(f"{', '.join(map(str, paths))} {wrong}")
+    return Provider(kind, name, paths, source, _version(opened), opened)
+
+
+def _open(kind: Kind, path: Path) -> ctypes.CDLL:
+    if path.name.startswith("libmkl_rt"):
+        # It finds its other files by its own place, so that a copy elsewhere would be of no use.
+        handle = ctypes.CDLL(str(path), mode=os.RTLD_NOW | os.RTLD_LOCAL)
+        handle.MKL_Set_Interface_Layer(_MKL_LP64)
+        handle.MKL_Set_Threading_Layer(_MKL_SEQUENTIAL)
+        return handle
+    return open_private(path, _ENVIRONMENTS[kind])
+
+
+def _finder(handles: tuple[ctypes.CDLL, ...]) -> Find:
+    return lambda routine: _address(handles, routine)
+
+
+def _address(handles: tuple[ctypes.CDLL, ...], routine: str) -> int | None:
+    for handle in handles:
+        for prefix in _PREFIXES:
+            try:
+                function = getattr(handle, prefix + routine)
+            except AttributeError:
+                continue
+            return ctypes.cast(function, ctypes.c_void_p).value
+    return None
+
+
+def _version(handles: tuple[ctypes.CDLL, ...]) -> str:
+    """What the library says of itself, as far as it is a version."""
+    text = _configuration(handles)
+    if not text:
+        address = _address(handles, "fftw_version")
+        text = ctypes.string_at(address).decode(errors="replace") if address is not None else ""
+    return next((word for word in re.split(r"[ -]", text) if word[:1].isdigit()), "")
+
+
+def _configuration(handles: tuple[ctypes.CDLL, ...]) -> str:
+    """What a BLAS says of how it was built; empty where it does not."""
+    for name in ("openblas_get_config", "bli_info_get_version_str"):
+        address = _address(handles, name)
+        if address is not None:
+            return (ctypes.CFUNCTYPE(ctypes.c_char_p)(address)() or b"").decode(errors="replace")
+    return ""

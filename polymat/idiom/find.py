@@ -8,16 +8,32 @@ from typing import TypeAlias
 
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.product import Product, Term, product_of_group
+from polymat.idiom.axpy import match_axpy, match_scal
 from polymat.idiom.call import Idiom, LibraryCall
+from polymat.idiom.dot import match_dot
 from polymat.idiom.gemm import match_gemm
+from polymat.idiom.gemv import match_gemv
+from polymat.idiom.ger import match_ger
 from polymat.idiom.layout import Extents
+from polymat.idiom.symm import match_symm
+from polymat.idiom.syr2k import match_syr2k
+from polymat.idiom.syrk import match_syrk
+from polymat.idiom.trmm import match_trmm
+from polymat.idiom.trsm import match_trsm
 
 TermMatcher: TypeAlias = Callable[[Term, Product, Extents], LibraryCall | None]
 ProductMatcher: TypeAlias = Callable[[Product, Extents], Idiom | None]
 
 # A structured routine is asked before the general one that would do more work.
-PRODUCT_MATCHERS: tuple[ProductMatcher, ...] = ()
-TERM_MATCHERS: tuple[TermMatcher, ...] = (match_gemm,)
+PRODUCT_MATCHERS: tuple[ProductMatcher, ...] = (
+    match_syr2k,
+    match_symm,
+    match_trmm,
+    match_trsm,
+    match_axpy,
+    match_scal,
+)
+TERM_MATCHERS: tuple[TermMatcher, ...] = (match_syrk, match_gemm, match_gemv, match_dot, match_ger)
 
 MOST_STAGES = 4  # of a group: a symmetric view, two products, their sum
 
@@ -66,12 +82,13 @@ def match(product: Product, extents: Extents) -> Idiom | None:
 
 
 def _term_by_term(product: Product, extents: Extents) -> Idiom | None:
-    """One call a term; the addends are what the first adds to."""
-    calls = [_first(term, product, extents) for term in product.terms]
-    found = [call for call in calls if call is not None]
-    if len(found) < len(calls) or (len(calls) > 1 and any(call.overwrites for call in found)):
+    """One call a term; the addends, or terms without a sum that no routine knows, are what they add to."""
+    calls = [(term, _first(term, product, extents)) for term in product.terms]
+    found = tuple(call for _, call in calls if call is not None)
+    rest = tuple(term for term, call in calls if call is None)
+    if not found or any(term.reduced for term in rest):
         return None
-    return Idiom(product, tuple(found), product.addends)
+    return Idiom(product, found, (*rest, *product.addends))
 
 
 def _first(term: Term, product: Product, extents: Extents) -> LibraryCall | None:

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from polymat.graph.product import Product, Term
 from polymat.idiom.call import Cut, LibraryCall
 from polymat.idiom.layout import Extents, View, axis, matrix, merged, view
-from polymat.idiom.operands import Sharing, is_box, is_real_or_complex, result_view, sharing
+from polymat.idiom.operands import (
+    Sharing,
+    columns_last,
+    is_box,
+    is_pair,
+    result_view,
+    sharing,
+)
 
 
 def match_gemm(term: Term, product: Product, extents: Extents) -> LibraryCall | None:
@@ -17,14 +23,9 @@ def match_gemm(term: Term, product: Product, extents: Extents) -> LibraryCall | 
     Names that two operands run over as over one are one axis, so that A(r, q, s) C(s, p) is one product with
     r*q rows; what is left over is the batch.
     """
-    if (
-        len(term.factors) != 2
-        or not term.is_plain
-        or not term.reduced
-        or not is_real_or_complex(term, product)
-    ):
+    if not is_pair(term, product) or not term.reduced:
         return None
-    term = _columns_last(term, product)
+    term = columns_last(term, product)
     shared = sharing(term, product)
     if shared is None or not shared.left or product.dims[-1] not in shared.right:
         return None
@@ -33,21 +34,14 @@ def match_gemm(term: Term, product: Product, extents: Extents) -> LibraryCall | 
     return _call(term, product, shared, extents)
 
 
-def _columns_last(term: Term, product: Product) -> Term:
-    """The factors so that the second has the result's last index, whose elements are neighbours."""
-    first, second = term.factors
-    last = product.dims[-1:]
-    return replace(term, factors=(second, first)) if set(last) <= first.names() else term
-
-
 def _call(term: Term, product: Product, shared: Sharing, extents: Extents) -> LibraryCall | None:
     A, B = (view(factor, extents) for factor in term.factors)
     result = result_view(product, extents)
     k = merged(shared.summed, (A, B), term)
     if k is None:
         return None
-    for n in _axes(shared.right, (result, B), term, suffix=True):
-        for m in _axes(shared.left, (result, A), term, suffix=False):
+    for n in runs(shared.right, (result, B), term, suffix=True):
+        for m in runs(shared.left, (result, A), term, suffix=False):
             operands = (matrix(A, ("m", m), ("k", k)), matrix(B, ("k", k), ("n", n)))
             to = matrix(result, ("m", m), ("n", n))
             if operands[0] is None or operands[1] is None or to is None or to.transposed:
@@ -66,7 +60,7 @@ def _call(term: Term, product: Product, shared: Sharing, extents: Extents) -> Li
     return None
 
 
-def _axes(
+def runs(
     dims: Sequence[str], views: tuple[View, ...], term: Term, *, suffix: bool
 ) -> Iterator[tuple[str, ...]]:
     """Choices of names for one axis, longest first: runs of neighbours, or those that end the list."""

@@ -83,9 +83,12 @@ def axis(dims: Sequence[str], term: Term) -> Axis:
 
 
 def matrix(
-    each: View, rows: tuple[Role, Sequence[str]], columns: tuple[Role, Sequence[str]]
+    each: View, rows: tuple[Role, Sequence[str]], columns: tuple[Role, Sequence[str]], *, copied: bool = False
 ) -> Operand | None:
-    """A matrix operand with its rows and columns along two axes; None when neither has unit stride."""
+    """A matrix operand with its rows and columns along two axes; None when neither has unit stride.
+
+    copied: it is only read to be copied, so that any strides do.
+    """
     strides = [each.stride(dims[-1]) for _, dims in (rows, columns)]
     across, along = strides
     if across is None or along is None:
@@ -93,7 +96,7 @@ def matrix(
     used = [each.axis_of(dim) for _, dims in (rows, columns) for dim in dims]
     if len(set(used)) != len(used):
         return None
-    if not (along.is_unit or across.is_unit):
+    if not (copied or along.is_unit or across.is_unit):
         return None
     last = each.axis_of(columns[1][-1]) == len(each.extents) - 1
     transposed = not along.is_unit or (across.is_unit and not last)

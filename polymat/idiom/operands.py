@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from polymat.graph.monomials import Factor
 from polymat.graph.product import Product, Term
 from polymat.graph.stage import Ref
 from polymat.idiom.layout import Extents, View, view
 from polymat.lang.affine import Affine
+from polymat.lang.text import structure
 from polymat.poly.domain import Domain
 
 
@@ -57,7 +58,42 @@ def sharing(term: Term, product: Product) -> Sharing | None:
     )
 
 
+def columns_last(term: Term, product: Product) -> Term:
+    """The two factors so that the second has the result's last index, whose elements are neighbours."""
+    first, second = term.factors
+    last = product.dims[-1:]
+    return replace(term, factors=(second, first)) if set(last) <= first.names() else term
+
+
+def same_scale(one: Term, other: Term) -> bool:
+    """Whether two terms are scaled by the same expression."""
+    scales = [None if term.scale is None else structure(term.scale) for term in (one, other)]
+    return scales[0] == scales[1]
+
+
+def same_names(term: Term, model: Term) -> Term | None:
+    """A term with the reduced names of another, paired in order; None when there are more or fewer.
+
+    Its domain keeps its own names: sets are compared by position.
+    """
+    if len(term.reduced) != len(model.reduced):
+        return None
+    names = {old: Affine.name(new) for old, new in zip(term.reduced, model.reduced, strict=True)}
+    return replace(term, reduced=model.reduced, factors=tuple(factor.at(names) for factor in term.factors))
+
+
 def is_real_or_complex(term: Term, product: Product) -> bool:
     """Whether every factor has the result's type and libraries know it."""
     known = product.dtype.kind in "fc"
     return known and all(factor.dtype == product.dtype for factor in term.factors)
+
+
+def is_pair(term: Term, product: Product) -> bool:
+    """Whether it is a scale times two array elements of the result's type, one that libraries know."""
+    return len(term.factors) == 2 and term.is_plain and is_real_or_complex(term, product)
+
+
+def fills_box(product: Product) -> bool:
+    """Whether the product is given at every index within the result's bounds."""
+    box = Domain.box(product.domain.params, product.dims, product.box)
+    return product.domain.assume(product.context).equals(box.assume(product.context))

@@ -25,7 +25,7 @@ def carry_out(
 ) -> Values:
     """The result's array, from the arrays of everything else.
 
-    cut: 0, or the length of the blocks that the first axis that may be cut is cut into.
+    cut: 0, or the length of the blocks that each axis that may be cut is cut into.
     """
     given = {name: array for name, array in values.items() if name not in idiom.stages}
     result = np.zeros_like(values[idiom.product.name])
@@ -62,14 +62,22 @@ class _Run:
     extents: Mapping[str, Any]
 
     def all(self, cut: int) -> None:
-        """All points of the batch, and all blocks."""
-        for point in self.batch():
-            blocks: list[Block | None] = [None]
-            if cut and self.call.cuts and self.call.cuts[0].pieces == "same":
-                length = self.length(self.call.cuts[0].role)
-                blocks = [(b, min(b + cut, length)) for b in range(0, length, cut)]
-            for block in blocks:
-                self.one(point, block)
+        """All points of the batch, and all blocks of each axis that may be cut in turn."""
+        cuts = self.call.cuts if cut else ()
+        start = self.arrays[self.call.result.source].copy()
+        for each in cuts or (None,):
+            self.arrays[self.call.result.source][...] = start
+            for point in self.batch():
+                if each is None:
+                    self.one(point)
+                    continue
+                length = self.length(each.role)
+                for begin in range(0, length, cut):
+                    block = (begin, min(begin + cut, length))
+                    if each.pieces == "same":
+                        self.one(point, (each.role, block))
+                    else:
+                        self.triangle(point, block)
 
     def batch(self) -> Iterator[dict[str, int]]:
         """The points of the batch."""
@@ -115,18 +123,48 @@ class _Run:
             view = as_strided(flat[offset:], shape, strides)
         return np.conj(view) if operand.conjugated else view
 
-    def one(self, point: Mapping[str, int], block: Block | None) -> None:
-        """One call, or one block of it."""
+    def one(self, point: Mapping[str, int], block: tuple[Role, Block] | None = None) -> None:
+        """One call, or one block of it that is the same routine."""
         to = self.view(self.call.result, point)
         views = [self.view(operand, point) for operand in self.call.operands]
         if block is not None:
-            cut = self.call.cuts[0]
-            assert cut.pieces == "same"
-            to = _sliced(self.call.result, to, cut.role, block)
+            to = _sliced(self.call.result, to, *block)
             pairs = zip(self.call.operands, views, strict=True)
-            views = [_sliced(operand, view, cut.role, block) for operand, view in pairs]
+            views = [_sliced(operand, view, *block) for operand, view in pairs]
+        self.write(to, self.full(views))
+
+    def write(self, to: Values, value: Values) -> None:
         before = np.zeros_like(to) if self.call.overwrites else to
-        to[...] = np.where(self.written(to), before + self.alpha() * self.full(views, to), to)
+        to[...] = np.where(self.written(to), before + self.alpha() * value, to)
+
+    def triangle(self, point: Mapping[str, int], block: Block) -> None:
+        """One block along the triangle's axis: the routine on the triangle, a general product beside it."""
+        begin, end = block
+        here, earlier, later = slice(begin, end), slice(0, begin), slice(end, None)
+        call, to = self.call, self.view(self.call.result, point)
+        views = [self.view(operand, point) for operand in call.operands]
+        if call.routine in ("syrk", "herk", "syr2k"):
+            beside = earlier if call.triangle == "lower" else later
+            rectangle = self.update([view[here] for view in views], [view[beside] for view in views])
+            to[here, beside] += self.alpha() * rectangle
+            self.write(to[here, here], self.full([view[here] for view in views]))
+            return
+        square, other = views
+        lower = (call.triangle == "lower") != call.operands[0].transposed
+        if call.side == "right":
+            beside = later if lower else earlier
+            self.write(to[:, here], self.full([square[here, here], other[:, here]]))
+            to[:, here] += self.alpha() * (other[:, beside] @ square[beside, here])
+        else:
+            beside = earlier if lower else later
+            self.write(to[here], self.full([square[here, here], other[here]]))
+            to[here] += self.alpha() * (square[here, beside] @ other[beside])
+
+    def update(self, rows: list[Values], columns: list[Values]) -> Any:
+        """A rectangle of a rank-k or rank-2k update."""
+        if self.call.routine == "syr2k":
+            return rows[0] @ columns[1].T + rows[1] @ columns[0].T
+        return rows[0] @ (columns[0].conj() if self.call.routine == "herk" else columns[0]).T
 
     def alpha(self) -> Any:
         if self.call.alpha is None:
@@ -158,7 +196,7 @@ class _Run:
         kept = self.stored_triangle(operand, view, strict=self.call.unit)
         return kept + np.eye(len(view), dtype=view.dtype) if self.call.unit else kept
 
-    def full(self, views: list[Values], to: Values) -> Any:
+    def full(self, views: list[Values]) -> Any:
         """What the routine adds or writes, without alpha; elements it does not read are left out."""
         call, operands = self.call, self.call.operands
         match call.routine:
@@ -170,11 +208,8 @@ class _Run:
                 at = 1 if call.side == "right" else 0
                 whole = self.symmetric(operands[at], views[at])
                 return whole @ views[1] if at == 0 else views[0] @ whole
-            case "syrk" | "herk":
-                other = views[0].conj().T if call.routine == "herk" else views[0].T
-                return views[0] @ other
-            case "syr2k":
-                return views[0] @ views[1].T + views[1] @ views[0].T
+            case "syrk" | "herk" | "syr2k":
+                return self.update(views, views)
             case "trmm" | "trmv":
                 whole = self.triangular(operands[0], views[0])
                 return views[1] @ whole if call.side == "right" else whole @ views[1]

@@ -204,11 +204,7 @@ class Entry:
         kind = "static" if nest.rectangular else "dynamic"
         self.needs.add("min_i64")
         chunk = Id("_pm_chunk")
-        length = Binary("-", Id("_pm_last"), Id("_pm_first"))
-        bounds = [
-            Binary("+", Id("_pm_first"), Binary("/", Binary("*", length, position), Id("_pm_pieces")))
-            for position in (chunk, Binary("+", chunk, Literal("1")))
-        ]
+        bounds = [self._cut(nest.block, at) for at in (chunk, Binary("+", chunk, Literal("1")))]
         call = Evaluate(Call(nest.function.name, (*nest.arguments, *bounds)))
         loop = For(
             "_pm_chunk",
@@ -219,6 +215,17 @@ class Entry:
             (f"omp parallel for num_threads(_pm_team_size) schedule({kind}, 1)",),
         )
         return (Declare("const ptrdiff_t", "_pm_pieces", pieces), loop)
+
+    def _cut(self, block: int, position: CExpr) -> CExpr:
+        """Where a piece of the range begins: at a multiple of `block` from the first index, or at the end."""
+        length: CExpr = Binary("-", Id("_pm_last"), Id("_pm_first"))
+        if block == 1:
+            part = Binary("/", Binary("*", length, position), Id("_pm_pieces"))
+            return Binary("+", Id("_pm_first"), part)
+        size = Literal(str(block))
+        blocks = Binary("/", Binary("+", length, Literal(str(block - 1))), size)
+        part = Binary("*", Binary("/", Binary("*", blocks, position), Id("_pm_pieces")), size)
+        return Call("_pm_min_i64", (Binary("+", Id("_pm_first"), part), Id("_pm_last")))
 
     def _team(self, work: CExpr, *, vectorised: bool = True) -> CExpr:
         """The threads that a group is worth."""

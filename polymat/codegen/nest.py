@@ -20,13 +20,15 @@ class Statement:
     """What runs at each point of a domain.
 
     `body` gets the C value of each dimension, for one point or for the several that are run together
-    (unroll and jam).  ranged: the dimensions that run along the ranges of the nest, in their order.
+    (unroll and jam).  ranged: the dimensions that run along the ranges of the nest, in their order.  result:
+    the dimensions that say which element of the result is computed, for statements that can be jammed.
     """
 
     domain: Domain
     schedule: tuple[str, ...]
     body: Body
     ranged: tuple[str | None, ...] = ()
+    result: tuple[str, ...] = ()
 
 
 class LoopWriter:
@@ -124,18 +126,21 @@ def contains_loop(nests: Sequence[Nest]) -> bool:
     return False
 
 
-def bounds_mention(nests: Sequence[Nest], name: str) -> bool:
-    """Whether a loop bound or a guard depends on a name."""
+def indices_mention(nests: Sequence[Nest], name: str, positions: Sequence[int]) -> bool:
+    """Whether an index depends on a name, but for the one at `positions[tag]` of each statement."""
     for nest in nests:
         match nest:
-            case Loop(_, _, start, condition, step, body):
-                if any(_mentions(e, name) for e in (start, condition, step)) or bounds_mention(body, name):
+            case Loop():
+                if indices_mention(nest.body, name, positions) or (
+                    nest.step == Number(0) and _mentions(nest.start, name)
+                ):
                     return True
-            case Guard(condition, then, otherwise):
-                if _mentions(condition, name) or bounds_mention((*then, *otherwise), name):
+            case Guard(_, then, otherwise):
+                if indices_mention((*then, *otherwise), name, positions):
                     return True
-            case _:
-                continue
+            case Instance(tag, indices):
+                if any(_mentions(e, name) for k, e in enumerate(indices) if k != positions[tag]):
+                    return True
     return False
 
 

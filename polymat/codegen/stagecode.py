@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from polymat.codegen.bodies import BodyWriter
 from polymat.codegen.cnames import Names
 from polymat.codegen.ctree import (
-    Binary,
     Cast,
     CExpr,
-    Declare,
     Evaluate,
-    For,
     Function,
     Id,
-    Literal,
     Parameter,
     Stmt,
     names_in,
 )
-from polymat.codegen.nest import JAM, LoopWriter, Statement, bounds_mention
+from polymat.codegen.jam import RangedLoops
+from polymat.codegen.nest import LoopWriter
+from polymat.codegen.ranges import Range as Range  # nests are described with it
 from polymat.codegen.scratch import Pad
 from polymat.codegen.statements import (
     Statements,
@@ -38,46 +36,20 @@ from polymat.codegen.storage import TILE, Buffer
 from polymat.errors import InternalError
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Stage
-from polymat.lang.affine import Affine
 from polymat.lang.expr import Expr
-from polymat.lang.reduction import Op
 from polymat.lang.text import expr_text
-from polymat.poly.ast import Scheduled, from_union_map, generate
-from polymat.poly.domain import Domain
+from polymat.poly.ast import from_union_map
 from polymat.tilesize.plain import own_names
 from polymat.tilesize.schedule import LoopPlan, NestPlan
 
 _SUMS = {"reduce": reduce_statements, "row": row_statements}
 
 
-@dataclass(frozen=True, slots=True)
-class Range:
-    """A part of a dimension given at run time, begin <= index < end; low and high: what it may at most be."""
-
-    number: int
-    low: Affine
-    high: Affine
-
-    @property
-    def begin(self) -> str:
-        """Name of the first index."""
-        return f"_pm_begin{self.number}"
-
-    @property
-    def start(self) -> str:
-        """Name of the first index where blocks come before the rest, which begins at `begin`."""
-        return f"_pm_start{self.number}"
-
-    @property
-    def end(self) -> str:
-        """Name of the index after the last."""
-        return f"_pm_end{self.number}"
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Nest:
     """A C function; `ranges` are its last parameters, two each.
 
+    block: how many points of the first range run together; ranges should be cut at multiples of it.
     helpers: functions that it calls.  pads: memory of its own that it needs on every thread; each is one of
     its parameters, by name.
     """
@@ -86,6 +58,7 @@ class Nest:
     arguments: tuple[CExpr, ...]
     ranges: tuple[Range, ...]
     rectangular: bool
+    block: int = 1
     helpers: tuple[Function, ...] = ()
     pads: tuple[Pad, ...] = ()
 
@@ -182,90 +155,9 @@ class StageWriter:
     def _independent(
         self, stage: Stage, plan: LoopPlan, statements: Statements, ranges: Sequence[Range], kind: str
     ) -> Nest:
-        context = range_context(self.pipeline.context, ranges)
-        items = [_restricted(item, ranges, context) for item in statements.items]
-        body = self._loops(stage, plan, statements, items, context)
-        block = self._block(stage, plan, statements, ranges) if plan.unroll > 1 and ranges else ()
+        loops = RangedLoops(self.bodies, self.needs, self.pipeline.context, plan, statements, tuple(ranges))
         box = stage.domain.assume(self.pipeline.context).is_box()
-        return self._nest(stage, plan, (*block, *body), kind, ranges, rectangular=box)
-
-    def _block(
-        self, stage: Stage, plan: LoopPlan, statements: Statements, ranges: Sequence[Range]
-    ) -> tuple[Stmt, ...]:
-        """A loop over blocks of `plan.unroll` points of the first range, run together (unroll and jam).
-
-        The loops that follow it do the rest, from `begin` on.  Nothing when the points of a block do not all
-        run the same inner points.
-        """
-        first, copies = ranges[0], plan.unroll
-        context = _jam_context(range_context(self.pipeline.context, ranges[1:]), first, copies)
-        whole = [_restricted(item, ranges, context, skip=first) for item in statements.items]
-        items = [_jammed(item, first, context) for item in whole]
-        for copy in range(1, copies):
-            others = [_jammed(item, first, context, copy) for item in whole]
-            if not all(one.domain.equals(other.domain) for one, other in zip(items, others, strict=True)):
-                return ()
-        body = self._loops(stage, plan, statements, items, context, copies)
-        along = items[0].ranged[first.number]
-        if not body or along is None:
-            return ()
-        variable = self.bodies.index_name(along)
-        blocks = Binary("/", Binary("-", Id(first.end), Id(first.start)), Literal(str(copies)))
-        rest = Binary("+", Id(first.start), Binary("*", blocks, Literal(str(copies))))
-        condition = Binary("<", Id(variable), Id(first.begin))
-        loop = For(variable, Id(first.start), condition, Literal(str(copies)), body)
-        return (Declare("const ptrdiff_t", first.begin, rest), loop)
-
-    def _loops(
-        self,
-        stage: Stage,
-        plan: LoopPlan,
-        statements: Statements,
-        items: Sequence[Statement],
-        context: Domain,
-        copies: int = 1,
-    ) -> tuple[Stmt, ...]:
-        """The loops over all items; empty when `copies` > 1 points cannot run together."""
-        local: tuple[Stmt, ...] = ()
-        if statements.local:
-            local = tuple(Declare(stage.dtype.c, name) for name in self.bodies.local_names(stage, copies))
-        if not statements.levels:
-            return (*local, *(s for item in items for s in item.body([{}])))
-        scheduled = [Scheduled(k, item.domain, item.schedule) for k, item in enumerate(items)]
-        nests = generate(scheduled, context, statements.levels)
-        if copies > 1 and bounds_mention(nests, JAM):
-            return ()
-        along = items[0].ranged[0] if items[0].ranged else None
-        level = statements.levels.index(plan.vector) if plan.vector in statements.levels else -1
-
-        def name(of: str) -> str:
-            return self.bodies.index_name(str(along) if of == JAM else of)
-
-        pragmas = self._pragmas(stage, plan, level, copies)
-        return (*local, *LoopWriter(items, name, pragmas, self.needs, copies).block(nests))
-
-    def _pragmas(
-        self, stage: Stage, plan: LoopPlan, level: int, copies: int
-    ) -> Callable[[int, bool], tuple[str, ...]]:
-        def pragmas(depth: int, innermost: bool) -> tuple[str, ...]:
-            if not innermost or depth != level:
-                return ()
-            if plan.kind == "reduce":
-                return self._reduction_pragma(stage, copies)
-            return ("omp simd",) if plan.kind in ("map", "row") else ()
-
-        return pragmas
-
-    def _reduction_pragma(self, stage: Stage, copies: int) -> tuple[str, ...]:
-        if stage.dtype.kind == "c":
-            return ()
-        op = stage.operation
-        names = ", ".join(self.bodies.local_names(stage, copies))
-        if op in (Op.Sum, Op.Mul) or stage.dtype.kind != "f":
-            return (f"omp simd reduction({op.value}:{names})",)
-        helper = f"{op.value}_{stage.dtype.suffix}"
-        self.needs.add(f"reduction_{helper}")
-        return (f"omp simd reduction(_pm_{helper}:{names})",)
+        return self._nest((stage,), plan, loops.body(), kind, ranges, rectangular=box)
 
     def _recurrence(self, stage: Stage, plan: LoopPlan) -> Nest:
         if plan.recurrence is None:
@@ -282,11 +174,11 @@ class StageWriter:
         items = recurrence_bodies(self.bodies, stage)
         writer = LoopWriter(items, self.bodies.index_name, pragmas, self.needs)
         nests = from_union_map(plan.recurrence.schedule, self.pipeline.context, plan.order)
-        return self._nest(stage, plan, writer.block(nests), "nest", (), rectangular=True)
+        return self._nest((stage,), plan, writer.block(nests), "nest", (), rectangular=True)
 
     def _nest(
         self,
-        stage: Stage,
+        stages: Sequence[Stage],
         plan: LoopPlan,
         body: tuple[Stmt, ...],
         kind: str,
@@ -295,23 +187,25 @@ class StageWriter:
         rectangular: bool,
     ) -> Nest:
         used = names_in(body)
-        parameters, arguments = self._passed(stage, used)
+        parameters, arguments = self._passed({stage.name for stage in stages}, used)
         for item in ranges:
             start = item.start if item.start in used else item.begin
             parameters += [Parameter("const ptrdiff_t", name) for name in (start, item.end)]
         if plan.kind == "recurrence":
             parameters.append(Parameter("const int", "_pm_threads"))
             body = body if plan.parallel else (Evaluate(Cast("void", Id("_pm_threads"))), *body)
-        name = f"_pm_{kind}_{stage.name}"
-        function = Function("void", name, tuple(parameters), body, describe(stage, plan))
-        return Nest(function, tuple(arguments), tuple(ranges), rectangular)
+        name = f"_pm_{kind}_{stages[0].name}"
+        comment = "\n".join(describe(stage, plan) for stage in stages)
+        function = Function("void", name, tuple(parameters), body, comment)
+        block = plan.unroll if any(item.start in used for item in ranges) else 1
+        return Nest(function, tuple(arguments), tuple(ranges), rectangular, block)
 
-    def _passed(self, stage: Stage, used: set[str]) -> tuple[list[Parameter], list[CExpr]]:
+    def _passed(self, written: set[str], used: set[str]) -> tuple[list[Parameter], list[CExpr]]:
         """The parameters that a nest needs, and what is passed for them."""
-        both = [pair for pair in self.aliased if pair[1] == stage.name and self.bodies.array(pair[0]) in used]
+        both = [pair for pair in self.aliased if pair[1] in written and self.bodies.array(pair[0]) in used]
         aliased = {name for pair in both for name in pair}
         found = [
-            Parameter(self._pointer(name, stage.name, aliased), self.bodies.array(name))
+            Parameter(self._pointer(name, written, aliased), self.bodies.array(name))
             for name in self.storage
             if self.bodies.array(name) in used
         ]
@@ -322,48 +216,11 @@ class StageWriter:
         kept = [parameter for parameter in found if parameter.name in used]
         return kept, [Id(parameter.name) for parameter in kept]
 
-    def _pointer(self, name: str, written: str, aliased: set[str]) -> str:
+    def _pointer(self, name: str, written: set[str], aliased: set[str]) -> str:
         buffer = self.storage[name]
-        const = "" if name == written else "const "
+        const = "" if name in written else "const "
         restrict = "" if name in aliased else "restrict "
         return f"{const}{buffer.dtype.c} *{restrict}"
-
-
-def _restricted(
-    item: Statement, ranges: Sequence[Range], context: Domain, skip: Range | None = None
-) -> Statement:
-    """The statement on its part of the run-time ranges."""
-    domain = item.domain
-    for part in ranges:
-        dim = item.ranged[part.number]
-        if part is not skip and dim is not None:
-            domain = domain.between(dim, Affine.name(part.begin), Affine.name(part.end))
-    return replace(item, domain=domain.assume(context))
-
-
-def _jammed(item: Statement, first: Range, context: Domain, copy: int = 0) -> Statement:
-    """The statement at one point of a block of the first range, as if that were the first of the block."""
-    dim = item.ranged[first.number]
-    if dim is None:
-        return item
-    jam = Affine.name(JAM) + copy
-    point = item.domain.between(dim, jam, jam + 1)
-    return replace(item, domain=(point.moved(dim, -copy) if copy else point).assume(context))
-
-
-def range_context(context: Domain, ranges: Sequence[Range]) -> Domain:
-    """What is known of ranges given at run time: low <= begin, end <= high + 1."""
-    names = [name for part in ranges for name in (part.begin, part.end)]
-    forms = []
-    for part in ranges:
-        forms += [Affine.name(part.begin) - part.low, part.high + 1 - Affine.name(part.end)]
-    return context.with_params(names).at_least_zero(forms)
-
-
-def _jam_context(context: Domain, first: Range, copies: int) -> Domain:
-    """A block lies in its range: low <= jam, jam + copies - 1 <= high."""
-    jam = Affine.name(JAM)
-    return context.with_params([JAM]).at_least_zero([jam - first.low, first.high - (copies - 1) - jam])
 
 
 def describe(stage: Stage, plan: LoopPlan) -> str:

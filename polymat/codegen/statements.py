@@ -19,12 +19,12 @@ PHASE, PIECE = "_pm_phase", "_pm_piece"
 class Statements:
     """What a nest runs.
 
-    levels: names of the schedule dimensions.  local: whether there is an accumulator per point.
+    levels: names of the schedule dimensions.  locals: the stages that have an accumulator per point.
     """
 
     items: tuple[Statement, ...]
     levels: tuple[str, ...]
-    local: bool = False
+    locals: tuple[Stage, ...] = ()
 
 
 def map_statements(
@@ -50,7 +50,13 @@ def reduce_statements(bodies: BodyWriter, stage: Stage, along: Sequence[str | No
     own = tuple(encode(d) for d in stage.dims)
     depth = _depth(stage)
     items = [
-        Statement(part.domain, (*own, "0", *["0"] * depth), bodies.set_local(stage, part.expr), tuple(along))
+        Statement(
+            part.domain,
+            (*own, "0", *["0"] * depth),
+            bodies.set_local(stage, part.expr),
+            tuple(along),
+            stage.dims,
+        )
         for part in stage.parts
     ]
     for k, accumulation in enumerate(stage.accumulations):
@@ -58,10 +64,12 @@ def reduce_statements(bodies: BodyWriter, stage: Stage, along: Sequence[str | No
         outer = [encode(names[d]) for d in stage.dims]
         schedule = (*outer, str(k + 1), *_padded(accumulation, depth))
         body = bodies.update_local(stage, accumulation.expr)
-        items.append(Statement(accumulation.domain, schedule, body, _translated(along, names)))
+        items.append(
+            Statement(accumulation.domain, schedule, body, _translated(along, names), _result(stage, names))
+        )
     last = (*own, str(len(stage.accumulations) + 1), *["0"] * depth)
-    items.append(Statement(stage.domain, last, bodies.store_local(stage), tuple(along)))
-    return Statements(tuple(items), (*stage.dims, PHASE, *_longest(stage)), local=True)
+    items.append(Statement(stage.domain, last, bodies.store_local(stage), tuple(along), stage.dims))
+    return Statements(tuple(items), (*stage.dims, PHASE, *_longest(stage)), locals=(stage,))
 
 
 def row_statements(bodies: BodyWriter, stage: Stage, along: Sequence[str | None]) -> Statements:
@@ -71,7 +79,9 @@ def row_statements(bodies: BodyWriter, stage: Stage, along: Sequence[str | None]
     items = []
     for part in stage.parts:
         schedule = (*outer, "0", *["0"] * depth, encode(stage.dims[-1]))
-        items.append(Statement(part.domain, schedule, bodies.store(stage, part.expr), tuple(along)))
+        items.append(
+            Statement(part.domain, schedule, bodies.store(stage, part.expr), tuple(along), stage.dims)
+        )
     for k, accumulation in enumerate(stage.accumulations):
         names = own_names(stage, accumulation)
         schedule = (
@@ -81,7 +91,9 @@ def row_statements(bodies: BodyWriter, stage: Stage, along: Sequence[str | None]
             encode(names[stage.dims[-1]]),
         )
         body = bodies.update_at(stage, accumulation)
-        items.append(Statement(accumulation.domain, schedule, body, _translated(along, names)))
+        items.append(
+            Statement(accumulation.domain, schedule, body, _translated(along, names), _result(stage, names))
+        )
     return Statements(tuple(items), (*stage.dims[:-1], PHASE, *_longest(stage), stage.dims[-1]))
 
 
@@ -103,7 +115,8 @@ def partial_row_statements(
     own = [names[d] for d in stage.dims]
     order = (*own[:-1], *accumulation.reduced_dims, own[-1])
     schedule = tuple(encode(d) for d in order)
-    item = Statement(accumulation.domain, schedule, bodies.update_at(stage, accumulation), tuple(along))
+    body = bodies.update_at(stage, accumulation)
+    item = Statement(accumulation.domain, schedule, body, tuple(along), _result(stage, names))
     return Statements((item,), (*stage.dims[:-1], *accumulation.reduced_dims, stage.dims[-1]))
 
 
@@ -120,16 +133,17 @@ def partial_reduce_statements(
     kept = tuple(stage_names.get(dim) if dim is not None else None for dim in along)
     start = bodies.set_local(stage, neutral(stage.operation, stage.dtype))
     items = (
-        Statement(stage.domain, (*own, "0", *zeros), start, kept),
+        Statement(stage.domain, (*own, "0", *zeros), start, kept, stage.dims),
         Statement(
             accumulation.domain,
             (*outer, "1", *reduced),
             bodies.update_local(stage, accumulation.expr),
             tuple(along),
+            _result(stage, names),
         ),
-        Statement(stage.domain, (*own, "2", *zeros), bodies.add_local(stage), kept),
+        Statement(stage.domain, (*own, "2", *zeros), bodies.add_local(stage), kept, stage.dims),
     )
-    return Statements(items, (*stage.dims, PHASE, *accumulation.reduced_dims), local=True)
+    return Statements(items, (*stage.dims, PHASE, *accumulation.reduced_dims), locals=(stage,))
 
 
 def recurrence_bodies(bodies: BodyWriter, stage: Stage) -> tuple[Statement, ...]:
@@ -145,6 +159,11 @@ def _depth(stage: Stage) -> int:
 
 def _longest(stage: Stage) -> tuple[str, ...]:
     return max((a.reduced_dims for a in stage.accumulations), key=len)
+
+
+def _result(stage: Stage, names: dict[str, str]) -> tuple[str, ...]:
+    """The dimensions of an accumulation that say which element it adds to."""
+    return tuple(names[dim] for dim in stage.dims)
 
 
 def _padded(accumulation: Accumulation, depth: int) -> list[str]:

@@ -69,6 +69,12 @@ class Domain:
         step = isl.Map(space_text(self.params, f"{tuple_text(self.dims)} -> [{', '.join(after)}]"))
         return Domain(self.params, self.dims, self.set.apply(step))
 
+    def onto(self, dims: Sequence[str]) -> Domain:
+        """The values of some dimensions, in the order given."""
+        names = [encode(dim) for dim in dims]
+        step = isl.Map(space_text(self.params, f"{tuple_text(self.dims)} -> [{', '.join(names)}]"))
+        return Domain(self.params, tuple(dims), self.set.apply(step))
+
     def _constrain(self, text: str) -> Domain:
         limit = isl.Set(space_text(self.params, f"{tuple_text(self.dims)} : {text}"))
         return Domain(self.params, self.dims, self.set.intersect(limit))

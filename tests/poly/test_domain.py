@@ -160,6 +160,15 @@ def test_between_adds_parameters() -> None:
     assert points(part, N=4, M=0, begin=1, end=3) == [(a, b) for a in (1, 2) for b in range(4)]
 
 
+def test_onto_keeps_the_named_dimensions_in_their_order() -> None:
+    n = Affine.name("n")
+    zero = Affine()
+    lower = Domain.box(["n"], ["i", "j", "k"], [(zero, n - 1), (zero, Affine.name("i")), (zero, zero)])
+    expected = Domain.box(["n"], ["j", "i"], [(zero, n - 1), (Affine.name("j"), n - 1)])
+    assert lower.onto(["j", "i"]).dims == ("j", "i")
+    assert lower.onto(["j", "i"]).equals(expected)
+
+
 def test_what_is_known_of_sizes() -> None:
     context = Domain.box(("N", "M"), (), ()).at_least_zero([form(N - 5)])
     assert SQUARE.where(Condition(i, "==", 4)).assume(context).simplified(context).is_box()

@@ -1,0 +1,96 @@
+"""Blocks of points that run together: rectangles, triangles and bands, against the interpreter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import polymat as pm
+from polymat import Double, Int, Interval, Matrix, Op, Parameter, Reduce, Reduction, Variable
+from tests.tolerance import assert_close
+
+N = Parameter(Int, "N")
+i, j, k = (Variable(Int, name) for name in "ijk")
+A, B = Matrix(Double, "A", [N, N]), Matrix(Double, "B", [N, N])
+whole = Interval(Int, 0, N - 1)
+SIZES = (0, 1, 2, 7, 8, 9, 13, 16, 17, 31, 40)
+Bounds = tuple[Interval, Interval, Interval]
+
+
+def summed(bounds: Bounds, term: Any, op: Op = Op.Sum) -> Reduction:
+    result = Reduction(([i, j], list(bounds[:2])), ([i, j, k], list(bounds)), Double, "result")
+    result.defn = [Reduce(result(i, j), term, op)]
+    return result
+
+
+def rows() -> Any:
+    """Both operands contiguous along the sum: an accumulator a point."""
+    return A(i, k) * B(j, k)
+
+
+def columns() -> Any:
+    """Contiguous along the row of results, which is accumulated in memory."""
+    return A(k, i) * B(k, j)
+
+
+SHAPES: dict[str, Bounds] = {
+    "rectangle": (whole, whole, whole),
+    "lower": (whole, Interval(Int, 0, i), whole),
+    "upper": (whole, Interval(Int, i, N - 1), whole),
+    "strictly lower": (whole, Interval(Int, 0, i - 1), whole),
+    "against the diagonal": (whole, Interval(Int, 0, N - 1 - i), whole),
+    "sum above": (whole, whole, Interval(Int, i + 1, N - 1)),
+    "sum below": (whole, whole, Interval(Int, 0, i)),
+    "sum by column": (whole, whole, Interval(Int, 0, j)),
+    "sum in both": (whole, Interval(Int, 0, i), Interval(Int, j, i)),
+    "band": (Interval(Int, 2, N - 3), Interval(Int, i - 2, i + 2), whole),
+}
+
+
+def compiled(reduction: Reduction, **options: Any) -> pm.Compiled:
+    return pm.compile(reduction, name="jammed", inputs=[A, B], options=pm.Options(**options))
+
+
+def check(call: pm.Compiled, sizes: tuple[int, ...] = SIZES) -> None:
+    random = np.random.default_rng(3)
+    for size in sizes:
+        a, b = random.standard_normal((2, size, size))
+        wanted = call.reference(a, b)
+        magnitude = call.reference(np.abs(a), np.abs(b))
+        assert_close(call(a, b), wanted, roundings=size + 2, magnitude=magnitude, name=f"N={size}")
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("term", [rows, columns])
+def test_sums(shape: str, term: Callable[[], Any]) -> None:
+    call = compiled(summed(SHAPES[shape], term()), parallel_threshold=0)
+    for threads in (1, 3):
+        with pm.threads(threads):
+            check(call)
+
+
+@pytest.mark.parametrize("shape", ["lower", "upper", "strictly lower", "against the diagonal"])
+def test_the_common_part_of_triangles_is_jammed(shape: str) -> None:
+    """A block of rows, then what its rows do not have in common one by one."""
+    for term in (rows, columns):
+        source = compiled(summed(SHAPES[shape], term())).source
+        assert "i_block +=" in source, source
+
+
+def test_a_sum_over_a_triangle_is_jammed_where_it_is_accumulated_in_memory() -> None:
+    assert "i_block +=" in compiled(summed(SHAPES["sum above"], columns())).source
+    assert "_pm_start0" not in compiled(summed(SHAPES["sum above"], rows())).source
+
+
+@pytest.mark.parametrize("op", [Op.Min, Op.Max, Op.Mul])
+@pytest.mark.parametrize("shape", ["rectangle", "lower", "sum above"])
+def test_other_reductions(shape: str, op: Op) -> None:
+    for term in (rows, columns):
+        call = compiled(summed(SHAPES[shape], term(), op), threads=2, parallel_threshold=0)
+        random = np.random.default_rng(4)
+        for size in (0, 1, 8, 17):
+            a, b = 1 + random.random((2, size, size)) / 16
+            assert_close(call(a, b), call.reference(a, b), roundings=3 * size + 2)

@@ -6,6 +6,8 @@ TEST_CACHE := .venv/test-cache
 # The second pass, with a filled cache, repeats the tests that load compiled code.
 WARM_TESTS := $(wildcard tests/runtime tests/differential tests/test_examples.py)
 JOBS ?= 2
+# The peers run on the same Python and NumPy as polymat's; torch is the CPU's build where there is a choice.
+PEERS := numpy scipy numba jax "torch==2.13.0" threadpoolctl mkl
 ARGS ?=
 # Both passes of a run draw the same random programs.
 # A run draws its own programs; continuous integration repeats one choice, so that a failure is the change's.
@@ -16,7 +18,7 @@ export PYTHONNOUSERSITE := 1
 unexport PYTHONHOME
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test sanitize lint format types layers bench clean
+.PHONY: help setup demo test sanitize lint format types layers peers bench clean
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 16
@@ -60,7 +62,11 @@ types: $(READY) ## mypy --strict on the package and the tests
 layers: $(READY) ## imports point one way
 	.venv/bin/lint-imports
 
-bench: $(READY) ## the benchmark table
+peers: $(READY) ## .venv-peers with what benchmarks compare with: Numba, JAX, PyTorch, MKL
+	$(PY) -m venv .venv-peers
+	.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check --only-binary :all: $(PEERS)
+
+bench: $(READY) ## figures beside those of peers: ARGS="blas2 products --quick", all sections without
 	$(PY) -m benchmarks.run $(ARGS)
 
 clean: ## remove the environment and everything built

@@ -10,10 +10,14 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from benchmarks import decimate
+from benchmarks.cases import Judge, kernel_case
 from benchmarks.harness import PeerError, Timing, Worker, interleave, ratio
-from benchmarks.peers import ALL_KERNELS, Workload, numpy_peer, polymat_peer
+from benchmarks.peers.table import find_peer, polymat_peer
+from benchmarks.polybench import KERNELS
 from benchmarks.polybench.kernel import DATASETS, Kernel
 
+ALL_KERNELS: tuple[Kernel, ...] = (*KERNELS, decimate.KERNEL)
 MOST_SECONDS_PER_KERNEL = 4.0
 LEAST_SECONDS_PER_KERNEL = 0.3
 
@@ -57,24 +61,28 @@ class WrongResultError(RuntimeError):
     """A result that rounding cannot explain."""
 
 
-def run_one(workers: tuple[Worker, Worker], workload: Workload, *, deadline: float, left: int) -> Line:
+def run_one(
+    workers: tuple[Worker, Worker], kernel: Kernel, dataset: str, *, deadline: float, left: int
+) -> Line:
     """Compile, check and time one kernel, within its share of the time until the deadline."""
-    kernel = workload.find()
-    sizes = kernel.sizes[workload.dataset]
+    case = kernel_case(kernel, dataset)
+    judge = Judge(case)
     progress(f"{kernel.name:10} ")
-    polymat, numpy = workers
-    ready = polymat.prepare(workload)
-    progress(f"{ready.note}, ")
-    error = kernel.error(ready.result, kernel.inputs(sizes), sizes)
-    if error > 1:
-        raise WrongResultError(f"{kernel.name}: the error is {error:.3g} times what rounding explains")
-    numpy.prepare(workload)
+    for worker in workers:
+        ready = worker.prepare(case.task)
+        error = judge.error(ready.result)
+        if error > 1:
+            name = worker.peer.name
+            raise WrongResultError(
+                f"{kernel.name}, {name}: the error is {error:.3g} times what rounding explains"
+            )
+        progress(f"{ready.note}, " if ready.note else "")
     progress("equals NumPy, ")
     share = (deadline - time.perf_counter()) / left
     seconds = min(MOST_SECONDS_PER_KERNEL, max(LEAST_SECONDS_PER_KERNEL, share))
     first, second = interleave(workers, seconds=seconds)
     progress(f"{len(first.rounds)} rounds\n")
-    return Line(kernel, workload.dataset, first, second)
+    return Line(kernel, dataset, first, second)
 
 
 def run_all(
@@ -89,7 +97,7 @@ def run_all(
         for position, kernel in enumerate(kernels):
             left = len(kernels) - position
             try:
-                lines.append(run_one(workers, Workload(kernel.name, dataset), deadline=deadline, left=left))
+                lines.append(run_one(workers, kernel, dataset, deadline=deadline, left=left))
             except (PeerError, WrongResultError) as failure:
                 failures += 1
                 progress(f"FAILED\n{failure}\n")
@@ -102,7 +110,7 @@ def run_all(
 
 def start(threads: int) -> tuple[Worker, Worker]:
     """The processes: polymat's, then NumPy's."""
-    return Worker(polymat_peer(threads)), Worker(numpy_peer(threads))
+    return Worker(polymat_peer(threads)), Worker(find_peer("NumPy", threads))
 
 
 def close(workers: Sequence[Worker]) -> None:

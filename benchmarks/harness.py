@@ -1,65 +1,52 @@
 """Times several ways of computing the same thing, each in a process of its own, in interleaved rounds.
 
 Two thread pools in one process spin against each other, and the speed of a shared machine drifts: so every
-peer lives in a worker process, the workers are asked for rounds in turn, and compared round by round.
+peer lives in a worker process that is stopped while it is not asked, the workers are asked for rounds in
+turn, and compared round by round.
 
-    with Worker(Peer("numpy", prepare_numpy)) as a, Worker(Peer("polymat", prepare_polymat)) as b:
-        a.prepare(workload), b.prepare(workload)
+    with Worker(Peer("numpy", "benchmarks.peers.arrays:prepare")) as a, Worker(Peer("polymat", ...)) as b:
+        a.prepare(task), b.prepare(task)
         first, second = interleave([a, b], seconds=4.0)
         print(first.seconds, second.seconds, ratio(first, second))
 """
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import signal
 import statistics
+import subprocess
+import sys
+import tempfile
 import time
-import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from multiprocessing.connection import Connection
+from multiprocessing import Pipe
+from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from benchmarks.task import Ready
+
+ROOT = Path(__file__).resolve().parents[1]
 ROUND_SECONDS = 0.06
-SETTLE_SECONDS = 0.03
 ANSWER_SECONDS = 600.0
-_BATCH_SECONDS = 20e-6
-_MOST_BATCHES = 50
-
-
-@dataclass(frozen=True, slots=True)
-class Prepared:
-    """What a peer makes of a workload: the call to time, and a remark for the reader."""
-
-    call: Callable[[], Any]
-    note: str = ""
+LOG_CHARACTERS = 2000
 
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """One way of computing workloads.
+    """One way of computing tasks.
 
-    prepare: a function of an importable module, called in the worker with the workload (which is pickled).
+    prepare: "module:function", imported in the worker and called with the task (which is pickled).
     environment: variables set before the worker starts, and so before it loads any library.
+    python: the interpreter of the worker; this one when empty.
     """
 
     name: str
-    prepare: Callable[[Any], Prepared]
+    prepare: str
     environment: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Ready:
-    """A worker's answer to a workload: the result of one call, how long preparing and that call took."""
-
-    result: Any
-    note: str
-    prepare_seconds: float
-    first_seconds: float
+    python: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +66,16 @@ class PeerError(RuntimeError):
     """A peer failed at what it was asked; the text is its traceback."""
 
 
+class PeerMissingError(PeerError):
+    """A peer is not installed here, or has no way to do what it was asked; the text says which."""
+
+
 def ratio(base: Timing, other: Timing) -> float:
-    """How many times faster `other` is than `base`: the median over rounds of their quotients."""
-    return statistics.median(b / o for b, o in zip(base.rounds, other.rounds, strict=True))
+    """How many times faster `other` is than `base`: the median over rounds of their quotients.
+
+    A peer that left early, being far behind, is compared over the rounds it took part in.
+    """
+    return statistics.median(b / o for b, o in zip(base.rounds, other.rounds, strict=False))
 
 
 class Worker:
@@ -89,12 +83,27 @@ class Worker:
 
     def __init__(self, peer: Peer) -> None:
         self.peer = peer
-        context = multiprocessing.get_context("spawn")
-        self._connection, theirs = context.Pipe()
-        self._process = context.Process(target=_serve, args=(theirs, peer), daemon=True)
-        with _environment(peer.environment):
-            self._process.start()
+        python = peer.python or sys.executable
+        if not Path(python).exists():
+            raise PeerMissingError(f"{peer.name}: there is no {python}; `make peers` installs it")
+        self._connection, theirs = Pipe()
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the worker
+        self._process = subprocess.Popen(
+            [python, "-m", "benchmarks.worker", str(theirs.fileno())],
+            cwd=ROOT,
+            env={**os.environ, **peer.environment},
+            pass_fds=[theirs.fileno()],
+            start_new_session=True,  # an interrupt is this process's business; a signal reaches all of theirs
+            stdin=subprocess.DEVNULL,
+            stdout=self._log,
+            stderr=self._log,
+        )
         theirs.close()
+        try:
+            self._ask("load", peer.prepare)
+        except PeerError:
+            self.close()
+            raise
 
     def __enter__(self) -> Worker:
         return self
@@ -107,14 +116,18 @@ class Worker:
     def close(self) -> None:
         """End the process, whatever it is doing."""
         self._connection.close()
-        self._process.join(1.0)
-        if self._process.is_alive():
-            self._process.kill()
-            self._process.join()
+        if self._process.poll() is None:
+            self._signal(signal.SIGCONT)
+            try:
+                self._process.wait(1.0)
+            except subprocess.TimeoutExpired:
+                self._signal(signal.SIGKILL)
+                self._process.wait()
+        self._log.close()
 
-    def prepare(self, workload: Any) -> Ready:
-        """Prepare a workload, call it once, and return what came out."""
-        ready: Ready = self._ask("prepare", workload)
+    def prepare(self, task: Any) -> Ready:
+        """Prepare a task, call it once, and return what came out."""
+        ready: Ready = self._ask("prepare", task)
         return ready
 
     def round(self, seconds: float = ROUND_SECONDS) -> float:
@@ -123,32 +136,51 @@ class Worker:
         return measured
 
     def _ask(self, verb: str, argument: Any) -> Any:
+        """The answer; before and after it the process is stopped, so that no thread of it spins."""
         try:
+            self._signal(signal.SIGCONT)
             self._connection.send((verb, argument))
             if not self._connection.poll(ANSWER_SECONDS):
                 raise PeerError(f"{self.peer.name}: no answer within {ANSWER_SECONDS:.0f} s")
-            failed, answer = self._connection.recv()
+            verdict, answer = self._connection.recv()
+            self._signal(signal.SIGSTOP)
         except (EOFError, OSError):
-            self._process.join(1.0)
-            status = self._process.exitcode
-            raise PeerError(f"{self.peer.name}: its process ended with status {status}") from None
-        if failed:
+            status = self._process.wait(10.0)
+            raise PeerError(
+                f"{self.peer.name}: its process ended with status {status}{self._said()}"
+            ) from None
+        if verdict == "missing":
+            raise PeerMissingError(f"{self.peer.name}: {answer}")
+        if verdict == "failed":
             raise PeerError(f"{self.peer.name}: {answer}")
         return answer
 
+    def _signal(self, number: signal.Signals) -> None:
+        if self._process.poll() is None:
+            os.killpg(self._process.pid, number)
 
-def interleave(workers: Sequence[Worker], *, seconds: float, most: int = 15) -> tuple[Timing, ...]:
+    def _said(self) -> str:
+        """What the process wrote last, for people."""
+        self._log.seek(0)
+        text = self._log.read().decode(errors="replace")[-LOG_CHARACTERS:].strip()
+        return f"\n{text}" if text else ""
+
+
+def interleave(
+    workers: Sequence[Worker], *, seconds: float, most: int = 15, behind: float = 8.0
+) -> tuple[Timing, ...]:
     """Rounds of all workers in turn, alternately forwards and backwards, for about `seconds`.
 
-    At least one round, at most `most`; the second and third may take up to twice the time.
+    At least one round, at most `most`; the second and third may take up to twice the time.  A worker that
+    took more than `behind` times as long as the first one in the first round, and longer than a round should,
+    is not asked again: it would take the time of all others.
     """
     rounds: list[list[float]] = [[] for _ in workers]
     begin = time.perf_counter()
     while True:
-        order = list(enumerate(workers))
-        for position, worker in order if len(rounds[0]) % 2 == 0 else reversed(order):
-            time.sleep(SETTLE_SECONDS)  # the other peer's threads stop spinning meanwhile
-            rounds[position].append(worker.round())
+        order = [at for at in range(len(workers)) if not _left(rounds, at, behind)]
+        for at in order if len(rounds[0]) % 2 == 0 else reversed(order):
+            rounds[at].append(workers[at].round())
         done = len(rounds[0])
         spent = time.perf_counter() - begin
         if done >= most or spent * (done + 1) / done > (seconds if done >= 3 else 2 * seconds):
@@ -156,65 +188,5 @@ def interleave(workers: Sequence[Worker], *, seconds: float, most: int = 15) -> 
     return tuple(Timing(worker.peer.name, tuple(r)) for worker, r in zip(workers, rounds, strict=True))
 
 
-@contextmanager
-def _environment(changes: Mapping[str, str]) -> Iterator[None]:
-    """Set environment variables for the processes started inside the block."""
-    before = {name: os.environ.get(name) for name in changes}
-    os.environ.update(changes)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
-
-
-def _serve(connection: Connection, peer: Peer) -> None:
-    """Answer requests until the other end closes; an interrupt is the other end's business."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    call: Callable[[], Any] | None = None
-    estimate = 0.0
-    while True:
-        try:
-            verb, argument = connection.recv()
-        except EOFError:
-            return
-        try:
-            if verb == "prepare":
-                call = None  # frees the previous workload first
-                call, ready = _prepare(peer, argument)
-                estimate = ready.first_seconds
-                connection.send((False, ready))
-            else:
-                assert call is not None, "round before prepare"
-                estimate = _round(call, argument, estimate)
-                connection.send((False, estimate))
-        except Exception:
-            connection.send((True, traceback.format_exc()))
-
-
-def _prepare(peer: Peer, workload: Any) -> tuple[Callable[[], Any], Ready]:
-    begin = time.perf_counter()
-    prepared = peer.prepare(workload)
-    between = time.perf_counter()
-    result = prepared.call()
-    end = time.perf_counter()
-    return prepared.call, Ready(result, prepared.note, between - begin, end - between)
-
-
-def _round(call: Callable[[], Any], seconds: float, estimate: float) -> float:
-    """Time calls, in batches long enough for the clock; a call that is not timed goes before short ones."""
-    if estimate < seconds:
-        estimate = _timed(call, 1)
-    size = max(1, round(_BATCH_SECONDS / max(estimate, 1e-9)))
-    batches = max(1, min(_MOST_BATCHES, int(seconds / max(estimate * size, 1e-9))))
-    return statistics.median(_timed(call, size) for _ in range(batches))
-
-
-def _timed(call: Callable[[], Any], count: int) -> float:
-    begin = time.perf_counter()
-    for _ in range(count):
-        call()
-    return (time.perf_counter() - begin) / count
+def _left(rounds: Sequence[Sequence[float]], at: int, behind: float) -> bool:
+    return bool(rounds[at]) and rounds[at][0] > max(behind * rounds[0][0], ROUND_SECONDS)

@@ -1,53 +1,116 @@
-"""Every figure that README and docs state: `make bench`, or `python -m benchmarks.run [--only NAME]`."""
+"""Every figure that README and docs state: `make bench`.
+
+    python -m benchmarks.run [SECTION ...] [--quick] [--threads 1,2] [--only TEXT]
+
+Sections of peers print Markdown tables and leave them in benchmarks/results/; the others print what they
+find.
+"""
 
 from __future__ import annotations
 
 import argparse
 import datetime
+import json
 import os
 import platform
 import subprocess
 import sys
+from collections.abc import Sequence
+from pathlib import Path
 
-from polymat.machine.probe import probe
+from benchmarks.measure import Row, run_section
+from benchmarks.report import remarks, table
+from benchmarks.section import Section
+from benchmarks.sections import SECTIONS
+from polymat.machine.model import Machine
+from polymat.runtime.calibration import calibrated_machine
 from polymat.runtime.toolchain import compiler_version, find_compiler
 
-PARTS = {
+PROGRAMS = {
     "limits": ("benchmarks.limits",),
     "compile": ("benchmarks.compile_time",),
-    "call": ("benchmarks.call_overhead",),
-    "polybench-1": ("benchmarks.demo", "--threads", "1"),
-    "polybench-2": ("benchmarks.demo", "--threads", "2"),
-    "small-1": ("benchmarks.demo", "--threads", "1", "--size", "SMALL"),
+    "calls": ("benchmarks.call_overhead",),
 }
+"""Sections that are programs of their own."""
+RESULTS = Path(__file__).parent / "results"
+SECONDS, QUICK_SECONDS = 4.0, 1.0
 
 
-def header() -> str:
+def header(machine: Machine) -> str:
     """The machine, the compiler and the day, without which no figure means anything."""
-    machine = probe()
+    limits = "calibrated" if machine.calibration else "estimated: `python -m polymat calibrate` measures them"
     lines = [
-        f"date      {datetime.date.today().isoformat()}",
-        f"machine   {machine.name}, {machine.cores} cores, {machine.vector_bits}-bit vectors, "
+        f"- date: {datetime.date.today().isoformat()}",
+        f"- machine: {machine.name}, {machine.cores} cores, {machine.vector_bits}-bit vectors, "
         f"L1d {machine.l1_bytes >> 10} KiB, L2 {machine.l2_bytes >> 10} KiB, L3 {machine.l3_bytes >> 20} MiB",
-        f"compiler  {compiler_version(find_compiler())}",
-        f"python    {platform.python_version()}",
-        f"load      {os.getloadavg()[0]:.1f} when the run began",
+        f"- compiler: {compiler_version(find_compiler())}; Python {platform.python_version()}",
+        f"- limits: {limits}",
+        f"- load: {os.getloadavg()[0]:.1f} when the run began",
     ]
     return "\n".join(lines)
 
 
-def main() -> int:
-    """Run the parts one after the other, each in a process of its own."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--only", choices=sorted(PARTS), action="append")
-    chosen = parser.parse_args().only or list(PARTS)
-    sys.stdout.write(header() + "\n")
+def run(section: Section, machine: Machine, *, threads: Sequence[int], quick: bool, only: str) -> int:
+    """Measure a section, print and keep its tables; the number of peers that were wrong."""
     failures = 0
-    for name in chosen:
-        sys.stdout.write(f"\n== {name}\n")
-        sys.stdout.flush()
-        failures += subprocess.run([sys.executable, "-m", *PARTS[name]], check=False).returncode != 0
+    text = [f"## {section.title}", "", *(f"- to show: {goal}" for goal in section.goals), ""]
+    kept: list[dict[str, object]] = []
+    for count in threads:
+        rows = list(
+            run_section(section, count, seconds=QUICK_SECONDS if quick else SECONDS, quick=quick, only=only)
+        )
+        text += [f"### {count} thread{'s' * (count > 1)}", "", *table(rows, section.rivals, machine), ""]
+        text += [*remarks(rows, section.rivals), ""]
+        kept += [as_json(row) for row in rows]
+        failures += sum(len(row.wrong) for row in rows)
+    print("\n".join(text), flush=True)
+    if not only:
+        RESULTS.mkdir(exist_ok=True)
+        (RESULTS / f"{section.name}.md").write_text("\n".join([header(machine), "", *text]))
+        (RESULTS / f"{section.name}.json").write_text(json.dumps(kept, indent=0) + "\n")
     return failures
+
+
+def as_json(row: Row) -> dict[str, object]:
+    """Medians by peer, for programs that read figures."""
+    seconds = {peer: float(f"{timing.seconds:.4g}") for peer, timing in row.timings.items()}
+    return {
+        "case": row.case,
+        "threads": row.threads,
+        "flops": row.flops,
+        "bytes": row.traffic,
+        "seconds": seconds,
+    }
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run what the command line asks for; the number of failures is the exit status."""
+    known = [*SECTIONS, *PROGRAMS]
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument(
+        "sections", nargs="*", metavar="SECTION", help=f"{', '.join(known)}; all when none is named"
+    )
+    parser.add_argument("--quick", action="store_true", help="fewer cases and rounds, for orientation")
+    parser.add_argument("--threads", default="", help="counts separated by commas; each section has its own")
+    parser.add_argument("--only", default="", help="cases whose name contains this text; nothing is kept")
+    asked = parser.parse_args(argv)
+    for name in asked.sections:
+        if name not in known:
+            parser.error(f"no section {name!r}: {', '.join(known)}")
+    threads = [int(count) for count in asked.threads.split(",") if count]
+    machine = calibrated_machine()
+    print(header(machine), flush=True)
+    failures = 0
+    for name in asked.sections or known:
+        print(flush=True)
+        if name in SECTIONS:
+            section = SECTIONS[name]
+            counts = threads or [count for count in section.threads if count <= machine.cores]
+            failures += run(section, machine, threads=counts, quick=asked.quick, only=asked.only)
+        else:
+            print(f"## {name}\n", flush=True)
+            failures += subprocess.run([sys.executable, "-m", *PROGRAMS[name]], check=False).returncode != 0
+    return min(failures, 100)
 
 
 if __name__ == "__main__":

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
 from typing import Any
 
 import pytest
 
-from benchmarks.harness import Peer, PeerError, Prepared, Timing, Worker, interleave, ratio
+from benchmarks.harness import Peer, PeerError, PeerMissingError, Timing, Worker, interleave, ratio
+from benchmarks.task import MissingError, Prepared
 
 
 def prepare_variable(name: str) -> Prepared:
@@ -27,9 +29,27 @@ def prepare_exit(status: int) -> Prepared:
     return Prepared(lambda: os._exit(status))
 
 
+def prepare_missing(workload: Any) -> Prepared:
+    raise MissingError(f"no kernel {workload}")
+
+
+def prepare_spin(workload: Any) -> Prepared:
+    threading.Thread(target=_count, daemon=True).start()
+    return Prepared(time.process_time)
+
+
+def _count() -> None:
+    while True:
+        pass
+
+
+def prepare_clock(seconds: float) -> Prepared:
+    return Prepared(lambda: None, repeat=lambda count: count * seconds)
+
+
 def test_worker_prepares_in_its_own_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("POLYMAT_TEST_PEER", raising=False)
-    with Worker(Peer("reader", prepare_variable, {"POLYMAT_TEST_PEER": "yes"})) as worker:
+    with Worker(Peer("reader", f"{__name__}:prepare_variable", {"POLYMAT_TEST_PEER": "yes"})) as worker:
         ready = worker.prepare("POLYMAT_TEST_PEER")
         assert (ready.result, ready.note) == ("yes", "reads POLYMAT_TEST_PEER")
         assert worker.round(0.001) > 0
@@ -37,7 +57,7 @@ def test_worker_prepares_in_its_own_environment(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_rounds_are_paired() -> None:
-    peer = Peer("sleeper", prepare_sleep)
+    peer = Peer("sleeper", f"{__name__}:prepare_sleep")
     with Worker(peer) as first, Worker(peer) as second:
         first.prepare(0.0)
         second.prepare(0.0)
@@ -47,7 +67,7 @@ def test_rounds_are_paired() -> None:
 
 
 def test_failure_of_a_peer_carries_its_text() -> None:
-    with Worker(Peer("broken", prepare_failure)) as worker:
+    with Worker(Peer("broken", f"{__name__}:prepare_failure")) as worker:
         with pytest.raises(PeerError, match="cannot do that"):
             worker.prepare("that")
         with pytest.raises(PeerError, match="round before prepare"):
@@ -56,16 +76,53 @@ def test_failure_of_a_peer_carries_its_text() -> None:
 
 def test_death_of_a_peer_is_an_error() -> None:
     with (
-        Worker(Peer("mortal", prepare_exit)) as worker,
+        Worker(Peer("mortal", f"{__name__}:prepare_exit")) as worker,
         pytest.raises(PeerError, match=r"mortal: .* status 3"),
     ):
         worker.prepare(3)
 
 
+def test_what_a_peer_lacks_is_no_failure() -> None:
+    with (
+        Worker(Peer("poor", f"{__name__}:prepare_missing")) as worker,
+        pytest.raises(PeerMissingError, match="poor: no kernel 7"),
+    ):
+        worker.prepare(7)
+    with pytest.raises(PeerMissingError, match="nothing_of_that_name"):
+        Worker(Peer("absent", "nothing_of_that_name:prepare"))
+    with pytest.raises(PeerMissingError, match="make peers"):
+        Worker(Peer("elsewhere", f"{__name__}:prepare_sleep", python="/nowhere/python"))
+
+
+def test_a_worker_is_stopped_while_it_is_not_asked() -> None:
+    with Worker(Peer("spinner", f"{__name__}:prepare_spin")) as worker:
+        first = worker.prepare(None).result
+        time.sleep(0.6)
+        second = worker.prepare(None).result
+    # A thread of it counts all the time; while it was stopped, for 0.6 s, it did not.
+    assert second - first < 0.4
+
+
+def test_one_far_behind_is_asked_once() -> None:
+    peer = Peer("sleeper", f"{__name__}:prepare_sleep")
+    with Worker(peer) as fast, Worker(peer) as slow:
+        fast.prepare(0.001)
+        slow.prepare(0.2)
+        timings = interleave([fast, slow], seconds=0.5, most=3)
+    assert [len(timing.rounds) for timing in timings] == [3, 1]
+    assert ratio(timings[1], timings[0]) > 20
+
+
+def test_a_loop_in_c_may_tell_the_time() -> None:
+    with Worker(Peer("clock", f"{__name__}:prepare_clock")) as worker:
+        worker.prepare(0.5)
+        assert worker.round(0.001) == 0.5
+
+
 def test_close_ends_the_process() -> None:
-    worker = Worker(Peer("sleeper", prepare_sleep))
+    worker = Worker(Peer("sleeper", f"{__name__}:prepare_sleep"))
     worker.close()
-    assert not worker._process.is_alive()
+    assert worker._process.poll() is not None
 
 
 def test_ratio_is_of_rounds_not_of_medians() -> None:

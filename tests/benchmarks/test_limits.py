@@ -24,4 +24,4 @@ def test_stored_limits_are_printed(
 
 
 def test_limits_are_a_part_of_the_table() -> None:
-    assert run.PARTS["limits"] == ("benchmarks.limits",)
+    assert run.PROGRAMS["limits"] == ("benchmarks.limits",)

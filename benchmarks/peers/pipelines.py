@@ -1,0 +1,82 @@
+"""polymat: compiled for the sizes as estimates, and called as NumPy is, into given arrays, or from C."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import fields
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import polymat as pm
+from benchmarks.peers.ccall import prepare_saved
+from benchmarks.peers.csource import aligned, copy_aligned
+from benchmarks.problems import describe
+from benchmarks.task import MissingError, Prepared, Task
+from polymat.runtime.cache import entries
+
+
+def prepare(task: Task) -> Prepared:
+    """Called from Python; results are new arrays, as they are with NumPy."""
+    call, note, scalars = compile_task(task)
+    return Prepared(partial(call, *task.arrays.values(), **scalars), note)
+
+
+def prepare_out(task: Task) -> Prepared:
+    """Called from Python; results are written to arrays that are there, as libraries called from C do."""
+    call, note, scalars = compile_task(task)
+    first = call(*task.arrays.values(), **scalars)
+    many = isinstance(first, tuple)
+    out = tuple(copy_aligned(result) for result in (first if many else (first,)))
+    arrays = tuple(copy_aligned(array) for array in task.arrays.values())
+    return Prepared(partial(call, *arrays, out=out if many else out[0], **scalars), note)
+
+
+def prepare_from_c(task: Task) -> Prepared:
+    """Called from C: the library that `save` writes, linked to a program."""
+    call, note, scalars = compile_task(task)
+    first = call(*task.arrays.values(), **scalars)
+    results = [
+        aligned(result.shape, result.dtype) for result in (first if isinstance(first, tuple) else (first,))
+    ]
+    with TemporaryDirectory() as directory:
+        call.save(directory)
+        values = {**task.values.get("sizes", {}), **scalars}
+        arrays = [copy_aligned(array) for array in task.arrays.values()]
+        return prepare_saved(
+            Path(directory), _identifier(task.problem), [*arrays, *results], results, values, note
+        )
+
+
+def compile_task(task: Task) -> tuple[pm.Compiled, str, Mapping[str, float]]:
+    """The compiled pipeline, whether it came from the cache and in how long, and its run-time scalars.
+
+    task.values: "options" for `polymat.Options`, "exact" to compile for these sizes alone.
+    """
+    description, scalars = describe(task)
+    sizes = task.values.get("sizes", {})
+    before = {entry.key for entry in entries()}
+    begin = time.perf_counter()
+    options = _options(task.values.get("options", {}))
+    if task.values.get("exact"):
+        exact = {size: sizes[size.name] for size in description.sizes}
+        call = description.compile(_identifier(task.problem), sizes=exact, options=options)
+    else:
+        call = description.compile(_identifier(task.problem), estimates=sizes, options=options)
+    seconds = time.perf_counter() - begin
+    origin = "compiled" if {entry.key for entry in entries()} - before else "from the cache"
+    return call, f"{origin} in {seconds:.2f} s", scalars
+
+
+def _identifier(problem: str) -> str:
+    return problem if problem.isidentifier() else f"k{problem}"
+
+
+def _options(wanted: Mapping[str, Any]) -> pm.Options:
+    known = {item.name for item in fields(pm.Options)}
+    unknown = sorted(set(wanted) - known)
+    if unknown:
+        raise MissingError(f"polymat has no option {', '.join(unknown)} yet")
+    return pm.Options(**wanted)

@@ -1,0 +1,23 @@
+"""The pipelines that are measured, by the name of their problem."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from benchmarks import decimate
+from benchmarks.polybench import KERNELS
+from benchmarks.polybench.kernel import Description
+from benchmarks.task import MissingError, Task
+
+Describe = Callable[[Task], Description]
+OTHERS: dict[str, Describe] = {}
+
+
+def describe(task: Task) -> tuple[Description, Mapping[str, float]]:
+    """The pipeline of a task, and the scalars it is called with."""
+    for kernel in (*KERNELS, decimate.KERNEL):
+        if kernel.name == task.problem:
+            return kernel.builds[task.values.get("way") or next(iter(kernel.builds))](), kernel.scalars
+    if task.problem not in OTHERS:
+        raise MissingError(f"no pipeline {task.problem}")
+    return OTHERS[task.problem](task), {}

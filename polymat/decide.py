@@ -16,11 +16,13 @@ from polymat.fusion.separate import separate
 from polymat.graph.alignment import Fusable, Refused
 from polymat.graph.group import Group, Grouping
 from polymat.graph.pipeline import Pipeline
+from polymat.graph.stage import Stage
 from polymat.machine.model import Machine
 from polymat.options import Options
 from polymat.tilesize.cost import PlanCost, home_level, plan_cost
 from polymat.tilesize.decision import decision
 from polymat.tilesize.describe import stage_nest
+from polymat.tilesize.kernel import KernelPlan, is_worth, plan_kernel
 from polymat.tilesize.papercost import PaperCost
 from polymat.tilesize.paperplan import PaperPlan, PaperPlanner, aligned_nest
 from polymat.tilesize.plain import plan_stage
@@ -150,7 +152,13 @@ class Decider:
         plan = plan_alone(group, stage, self.pipeline.context)
         if isinstance(plan, TilePlan) and not (self.options.tile and self.options.private):
             plan = unrolled(stage, plan_stage(group, stage, self.pipeline.context))
-        return [plan]
+        kernel = self._kernel(group, stage) if self.options.kernels else None
+        return [plan] if kernel is None else [plan, kernel]
+
+    def _kernel(self, group: Group, stage: Stage) -> KernelPlan | None:
+        """A contraction around register blocks, where there is enough to do."""
+        plan = plan_kernel(group, stage, self.pipeline.context, self.machine, self.estimates)
+        return plan if plan is not None and is_worth(plan, self.estimates) else None
 
     def _together(self, stages: tuple[str, ...]) -> list[Plan] | Refused:
         choices = choices_of(self.reads, self.dag, stages)

@@ -36,6 +36,7 @@ class Options:
     routine fits, "never".
     fft_rigour: "measure" tries plans of FFTW out on arrays of that size at the first call, which may take a
     second, and remembers the best; "estimate" does not.
+    kernels: compute sums of products of two arrays with register blocks and packed operands.
     cflags: further compiler flags, after polymat's own (a sanitizer, say).
     parallel_threshold: estimated scalar operations below which a loop nest stays on the calling thread; None:
     below what a parallel region costs on this machine, more when its threads have gone to sleep.
@@ -56,6 +57,7 @@ class Options:
     blas: LibraryUse = "auto"
     fft: LibraryUse = "auto"
     fft_rigour: Literal["estimate", "measure"] = "estimate"
+    kernels: bool = True
     cflags: tuple[str, ...] = ()
     parallel_threshold: int | None = None
 
@@ -80,6 +82,7 @@ class Options:
             "tile",
             "unroll",
             "vector",
+            "kernels",
         )
         return cls(**{**dict.fromkeys(switches, False), "blas": "never", "fft": "never", **changes})
 
@@ -95,7 +98,7 @@ class Options:
 
 
 # What neither the thesis nor PolyMage has.
-_PUBLISHED = {"siblings": False, "private": False, "unroll": False}
+_PUBLISHED = {"siblings": False, "private": False, "unroll": False, "kernels": False}
 
 DEFAULTS = Options()
 

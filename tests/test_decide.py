@@ -49,7 +49,12 @@ def test_siblings_pass_once_over_what_they_share() -> None:
 
 
 def test_a_product_takes_its_epilogue_along() -> None:
-    assert shape("gemm") == [("row", "map", "8")]
+    assert shape("gemm", kernels=False) == [("row", "map", "8")]
+
+
+def test_a_product_of_matrices_is_worth_register_blocks() -> None:
+    assert shape("gemm") == [("kernel",), ("map",)]
+    assert shape("2mm", kernels=False) != shape("2mm")
 
 
 def test_both_sums_of_gesummv_and_their_combination_are_one_group() -> None:

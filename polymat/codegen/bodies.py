@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from polymat.codegen.cexpr import ExpressionWriter, affine_expr, literal
 from polymat.codegen.cnames import Names
-from polymat.codegen.ctree import Assign, Binary, Call, Cast, CExpr, Id, Literal, Stmt, Subscript
+from polymat.codegen.ctree import Assign, Binary, Call, Cast, CExpr, Id, Literal, Stmt, Subscript, Unary
 from polymat.codegen.nest import Body, Point
 from polymat.codegen.shared import shared_values
 from polymat.codegen.storage import Buffer
@@ -16,7 +16,7 @@ from polymat.lang.affine import Affine
 from polymat.lang.expr import Const, Expr
 from polymat.lang.names import RESERVED_PREFIX
 from polymat.lang.reduction import Op
-from polymat.lang.types import Long
+from polymat.lang.types import Long, ScalarType
 
 LOCAL_WORDS = {Op.Sum: "sum", Op.Mul: "product", Op.Min: "least", Op.Max: "largest"}
 
@@ -70,16 +70,40 @@ class BodyWriter:
         total: CExpr = Literal("0")
         for k, (value, low, extent) in enumerate(zip(indices, buffer.origin, buffer.extents, strict=True)):
             if low != Affine():
-                value = Binary("-", value, self._size_expr(low))
+                value = Binary("-", value, self.size_expr(low))
             if k == 0:
                 total = value
                 continue
-            product = Binary("*", total, self._size_expr(extent))
+            product = Binary("*", total, self.size_expr(extent))
             total = value if total == Literal("0") else Binary("+", product, value)
         return total
 
-    def _size_expr(self, form: Affine) -> CExpr:
+    def size_expr(self, form: Affine) -> CExpr:
+        """A form over the sizes."""
         return affine_expr(form, lambda n: Id(self.names.get("size", n)), self.needs)
+
+    def value(self, expr: Expr, dtype: ScalarType) -> CExpr:
+        """An expression without indices, as a value of a type."""
+        return self._writer({}).value(expr, dtype)
+
+    def address(self, name: str, forms: Sequence[Affine], point: Point) -> CExpr:
+        """The address of the element at affine indices of a point."""
+        writer = self._writer(point)
+        return Unary("&", self.element(name, tuple(writer.affine(form) for form in forms)))
+
+    def step(self, name: str, forms: Sequence[Affine], dim: str) -> CExpr:
+        """How many elements lie between those that affine indices name at neighbours along a dimension."""
+        total: CExpr = Literal("0")
+        for position, form in enumerate(forms):
+            coefficient = form.coefficient(dim)
+            if coefficient == 0:
+                continue
+            stride: CExpr = Literal(str(coefficient))
+            for extent in self.storage[name].extents[position + 1 :]:
+                factor = self.size_expr(extent)
+                stride = factor if stride == Literal("1") else Binary("*", stride, factor)
+            total = stride if total == Literal("0") else Binary("+", total, stride)
+        return total
 
     def _target(self, stage: Stage, point: Point) -> CExpr:
         return self.element(stage.name, tuple(point[d] for d in stage.dims))

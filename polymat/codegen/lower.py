@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from polymat.codegen.cnames import Names
+from polymat.codegen.contraction import kernel_nest
 from polymat.codegen.ctree import File, Function
 from polymat.codegen.entry import Entry, GroupCode
 from polymat.codegen.header import header_text, public_function
@@ -20,10 +21,11 @@ from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Stage
 from polymat.lang.traverse import children, walk
 from polymat.options import Options
+from polymat.tilesize.kernel import KernelPlan
 from polymat.tilesize.schedule import NestPlan, Schedule, TilePlan
 
 # How the nests of plans that are no loops are written, by the type of the plan.
-MAKERS: Mapping[type[NestPlan], NestMaker] = {}
+MAKERS: Mapping[type[NestPlan], NestMaker] = {KernelPlan: kernel_nest}
 
 
 def lower(schedule: Schedule, name: str, options: Options) -> Program:

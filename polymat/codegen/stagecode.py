@@ -157,7 +157,7 @@ class StageWriter:
     ) -> Nest:
         loops = RangedLoops(self.bodies, self.needs, self.pipeline.context, plan, statements, tuple(ranges))
         box = stage.domain.assume(self.pipeline.context).is_box()
-        return self._nest((stage,), plan, loops.body(), kind, ranges, rectangular=box)
+        return self.as_nest((stage,), plan, loops.body(), kind, ranges, rectangular=box)
 
     def _recurrence(self, stage: Stage, plan: LoopPlan) -> Nest:
         if plan.recurrence is None:
@@ -174,18 +174,19 @@ class StageWriter:
         items = recurrence_bodies(self.bodies, stage)
         writer = LoopWriter(items, self.bodies.index_name, pragmas, self.needs)
         nests = from_union_map(plan.recurrence.schedule, self.pipeline.context, plan.order)
-        return self._nest((stage,), plan, writer.block(nests), "nest", (), rectangular=True)
+        return self.as_nest((stage,), plan, writer.block(nests), "nest", (), rectangular=True)
 
-    def _nest(
+    def as_nest(
         self,
         stages: Sequence[Stage],
-        plan: LoopPlan,
+        plan: NestPlan,
         body: tuple[Stmt, ...],
         kind: str,
         ranges: Sequence[Range],
         *,
         rectangular: bool,
     ) -> Nest:
+        """The C function around a body; its parameters are what the body uses, then the ranges."""
         used = names_in(body)
         parameters, arguments = self._passed({stage.name for stage in stages}, used)
         for item in ranges:
@@ -197,7 +198,8 @@ class StageWriter:
         name = f"_pm_{kind}_{stages[0].name}"
         comment = "\n".join(describe(stage, plan) for stage in stages)
         function = Function("void", name, tuple(parameters), body, comment)
-        block = plan.unroll if any(item.start in used for item in ranges) else 1
+        blocks = any(item.start in used for item in ranges)
+        block = plan.unroll if isinstance(plan, LoopPlan) and blocks else 1
         return Nest(function, tuple(arguments), tuple(ranges), rectangular, block)
 
     def _passed(self, written: set[str], used: set[str]) -> tuple[list[Parameter], list[CExpr]]:
@@ -223,7 +225,7 @@ class StageWriter:
         return f"{const}{buffer.dtype.c} *{restrict}"
 
 
-def describe(stage: Stage, plan: LoopPlan) -> str:
+def describe(stage: Stage, plan: NestPlan) -> str:
     """The comment above a nest: the definition as the user wrote it, and the plan."""
     lines = [f"{stage.name}({', '.join(stage.dims)})"]
     for part in stage.parts:

@@ -11,6 +11,7 @@ from polymat.lang.affine import Affine
 from polymat.lang.expr import Call
 from polymat.lang.traverse import children, walk
 from polymat.machine.model import MEMORY, Machine
+from polymat.tilesize.kernel import KernelPlan, kernel_operations
 from polymat.tilesize.planner import extent, tile_bytes
 from polymat.tilesize.schedule import LoopPlan, Member, NestPlan, Plan, TilePlan
 
@@ -66,9 +67,8 @@ def plan_cost(
     members = {m.stage: m for m in plan.members} if isinstance(plan, TilePlan) else {}
     repeats = _tile_counts(plan, {s.name: s for s in stages}, estimates)
     arithmetic = sum(
-        stage_operations(s, estimates)
+        _nest_operations(s, plan if isinstance(plan, NestPlan) else plan.loops[s.name], estimates)
         * redundancy(members.get(s.name), plan, repeats)
-        * _slowdown(plan if isinstance(plan, NestPlan) else plan.loops[s.name])
         for s in stages
     )
     peak = machine.peak_flops(max(s.dtype.size for s in stages), threads) * VECTOR_SHARE
@@ -89,6 +89,13 @@ def plan_cost(
         bytes=moved + copies,
         level=level,
     )
+
+
+def _nest_operations(stage: Stage, loops: NestPlan, estimates: Mapping[str, int]) -> float:
+    """Operations of a stage in loops, as many as would take the time that its plan takes."""
+    if isinstance(loops, KernelPlan):
+        return kernel_operations(loops, estimates) * VECTOR_SHARE
+    return stage_operations(stage, estimates) * _slowdown(loops)
 
 
 def _slowdown(loops: NestPlan) -> float:

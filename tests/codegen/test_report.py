@@ -11,7 +11,7 @@ import polymat as pm
 from benchmarks.polybench import find_kernel
 from polymat.codegen.report import Report
 
-FAST = pm.Options(cflags=("-O0",))
+FAST = pm.Options(cflags=("-O0",), kernels=False)
 
 
 def product(options: pm.Options, extent: int | None = None) -> Report:

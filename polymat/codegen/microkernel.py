@@ -1,0 +1,233 @@
+"""Register blocks: the C functions that multiply a few rows by a few vectors of columns.
+
+A block keeps rows x vectors accumulators in registers over the whole depth, in the manner of BLIS; rows come
+as scalars that are broadcast, columns as vectors.  The last vector may be a part of one, so a result of any
+width is computed without a scalar loop.  The C is that of GCC and Clang with vector extensions; only loading
+and storing part of a vector has names of the processor in it, where it has instructions for that.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from polymat.errors import InternalError
+
+_C_TYPES = {"f32": "float", "f64": "double"}
+_MEMORY_SUFFIX = {"f32": "ps", "f64": "pd"}
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A family of register blocks: up to `rows` x `vectors` vectors of `vector_bytes`, elements of a type.
+
+    suffix: "f32" or "f64".
+    """
+
+    suffix: str
+    vector_bytes: int
+    rows: int
+    vectors: int
+
+    @property
+    def ctype(self) -> str:
+        """The C type of an element."""
+        return _C_TYPES[self.suffix]
+
+    @property
+    def element_bytes(self) -> int:
+        """Bytes of an element."""
+        return 4 if self.suffix == "f32" else 8
+
+    @property
+    def lanes(self) -> int:
+        """Elements of a vector."""
+        return self.vector_bytes // self.element_bytes
+
+    @property
+    def need(self) -> str:
+        """The name under which the prelude knows it."""
+        return f"gemm_{self.suffix}_{self.vector_bytes}x{self.rows}x{self.vectors}"
+
+    @staticmethod
+    def parse(need: str) -> Shape:
+        """The shape that has this name in the prelude."""
+        kind, suffix, numbers = need.split("_")
+        if kind != "gemm" or suffix not in _C_TYPES:
+            raise InternalError(f"bug in polymat: {need} is no family of register blocks")
+        vector_bytes, rows, vectors = (int(number) for number in numbers.split("x"))
+        return Shape(suffix, vector_bytes, rows, vectors)
+
+
+def microkernels(shape: Shape) -> str:
+    """The types, every block up to the full one, the full one for packed operands, and the table of them."""
+    sizes = [(r, v) for v in range(1, shape.vectors + 1) for r in range(1, shape.rows + 1)]
+    blocks = [_block(shape, rows, vectors) for rows, vectors in sizes]
+    return "\n".join([_types(shape), *blocks, _full(shape), _table(shape)])
+
+
+def _types(shape: Shape) -> str:
+    s, t = shape.suffix, shape.ctype
+    return f"""\
+/* Vectors of {shape.lanes}: in registers, and anywhere in memory. */
+typedef {t} _pm_vector_{s} __attribute__((vector_size({shape.vector_bytes})));
+typedef _pm_vector_{s} _pm_memory_{s} __attribute__((aligned(sizeof({t})), may_alias));
+
+{_part(shape)}"""
+
+
+def _part(shape: Shape) -> str:
+    """The first `count` lanes of a vector, loaded and stored; nothing beyond them is touched."""
+    s, t, size = shape.suffix, shape.ctype, shape.vector_bytes
+    head = f"static inline _pm_vector_{s} _pm_load_{s}(const {t} *from, _pm_mask_{s} mask)\n"
+    tail = f"static inline void _pm_store_{s}({t} *to, _pm_vector_{s} value, _pm_mask_{s} mask)\n"
+    lanes = ", ".join(str(lane) for lane in range(shape.lanes))
+    integer = "int" if s == "f32" else "long long"
+    bits, p = size * 8, _MEMORY_SUFFIX[s]
+    short = f"__builtin_ia32_load{'u' if p else ''}{p}{bits}_mask"
+    narrow = {32: "256", 16: ""}.get(size)
+    texts = []
+    if size in (16, 32, 64):
+        feature = "__AVX512F__" if size == 64 else "__AVX512VL__"
+        mask = "unsigned short" if shape.lanes == 16 else "unsigned char"
+        store = short.replace("load", "store")
+        texts.append(f"""\
+#if defined({feature})
+typedef {mask} _pm_mask_{s};
+#define _PM_MASK_{s}(count) (({mask})((1u << (count)) - 1u))
+{head}{{
+    return {short}((const void *)from, (_pm_vector_{s}){{0}}, mask);
+}}
+{tail}{{
+    {store}((void *)to, value, mask);
+}}
+""")
+    if narrow is not None:
+        texts.append(f"""\
+#elif defined(__AVX2__)
+typedef {integer} _pm_mask_{s} __attribute__((vector_size({size})));
+#define _PM_MASK_{s}(count) ((_pm_mask_{s}){{{lanes}}} < (_pm_mask_{s}){{0}} + ({integer})(count))
+{head}{{
+    return __builtin_ia32_maskload{p}{narrow}((const void *)from, mask);
+}}
+{tail}{{
+    __builtin_ia32_maskstore{p}{narrow}((void *)to, mask, value);
+}}
+""")
+    texts.append(f"""\
+{"#else" if texts else "#if 1"}
+typedef int _pm_mask_{s};
+#define _PM_MASK_{s}(count) ((int)(count))
+{head}{{
+    _pm_vector_{s} value = {{0}};
+    for (int lane = 0; lane < {shape.lanes}; lane++)
+        if (lane < mask)
+            value[lane] = from[lane];
+    return value;
+}}
+{tail}{{
+    for (int lane = 0; lane < {shape.lanes}; lane++)
+        if (lane < mask)
+            to[lane] = value[lane];
+}}
+#endif
+""")
+    return "".join(texts)
+
+
+def _parameters(shape: Shape) -> str:
+    t = shape.ctype
+    return (
+        f"ptrdiff_t depth, const {t} *a, ptrdiff_t a_row, ptrdiff_t a_step, const {t} *b, ptrdiff_t b_step,\n"
+        f"        {t} scale, {t} beta, const {t} *from, ptrdiff_t from_row, {t} *c, ptrdiff_t c_row, int last"
+    )
+
+
+def _block(shape: Shape, rows: int, vectors: int) -> str:
+    """One block whose operands have any strides and whose last vector has `last` lanes."""
+    s = shape.suffix
+    loads = [f"*(const _pm_memory_{s} *)(b + {v * shape.lanes})" for v in range(vectors - 1)]
+    loads.append(f"_pm_load_{s}(b + {(vectors - 1) * shape.lanes}, mask)")
+    body = _depth_loop(shape, rows, vectors, loads, "a_row", "a_step", "b_step")
+    return f"""\
+static __attribute__((noinline)) void _pm_block_{s}_{rows}x{vectors}({_parameters(shape)})
+{{
+    const _pm_mask_{s} mask = _PM_MASK_{s}(last);
+{body}{_results(shape, rows, vectors, masked=True)}}}
+"""
+
+
+def _full(shape: Shape) -> str:
+    """The largest block, on packed operands whose strides are therefore constants."""
+    s, rows, vectors = shape.suffix, shape.rows, shape.vectors
+    loads = [f"*(const _pm_memory_{s} *)(b + {v * shape.lanes})" for v in range(vectors)]
+    body = _depth_loop(shape, rows, vectors, loads, "1", str(rows), str(vectors * shape.lanes))
+    fetch = "".join(
+        f"    __builtin_prefetch(c + {row} * c_row, 1);\n"
+        f"    __builtin_prefetch(c + {row} * c_row + {(vectors - 1) * shape.lanes}, 1);\n"
+        for row in range(rows)
+    )
+    t = shape.ctype
+    return f"""\
+/* The full block of packed operands; its part of the result is fetched while the product is computed. */
+static __attribute__((noinline)) void _pm_full_{s}(ptrdiff_t depth, const {t} *a, const {t} *b, {t} scale,
+        {t} beta, const {t} *from, ptrdiff_t from_row, {t} *c, ptrdiff_t c_row)
+{{
+{fetch}{body}{_results(shape, rows, vectors, masked=False)}}}
+"""
+
+
+def _depth_loop(
+    shape: Shape, rows: int, vectors: int, loads: list[str], a_row: str, a_step: str, b_step: str
+) -> str:
+    s, t = shape.suffix, shape.ctype
+    lines = []
+    for row in range(rows):
+        sums = ", ".join(f"c{row}_{v} = {{0}}" for v in range(vectors))
+        lines.append(f"    _pm_vector_{s} {sums};")
+    lines += ["#pragma GCC unroll 1", "    for (ptrdiff_t k = 0; k < depth; k++) {"]
+    lines += [f"        const _pm_vector_{s} b{v} = {load};" for v, load in enumerate(loads)]
+    for row in range(rows):
+        lines.append(f"        const {t} a{row} = a[{row} * {a_row}];")
+        lines += [f"        c{row}_{v} += a{row} * b{v};" for v in range(vectors)]
+    lines += [f"        a += {a_step};", f"        b += {b_step};", "    }"]
+    return "\n".join(lines) + "\n"
+
+
+def _results(shape: Shape, rows: int, vectors: int, *, masked: bool) -> str:
+    """c = scale * sums, plus beta * from where there is one."""
+    s = shape.suffix
+
+    def part(v: int) -> bool:
+        return masked and v == vectors - 1
+
+    def read(row: int, v: int) -> str:
+        at = f"from + {row} * from_row + {v * shape.lanes}"
+        return f"_pm_load_{s}({at}, mask)" if part(v) else f"*(const _pm_memory_{s} *)({at})"
+
+    def write(row: int, v: int) -> str:
+        at = f"c + {row} * c_row + {v * shape.lanes}"
+        if part(v):
+            return f"    _pm_store_{s}({at}, c{row}_{v}, mask);"
+        return f"    *(_pm_memory_{s} *)({at}) = c{row}_{v};"
+
+    points = [(row, v) for row in range(rows) for v in range(vectors)]
+    lines = [f"    c{row}_{v} *= scale;" for row, v in points]
+    lines.append("    if (from != NULL) {")
+    lines += [f"        c{row}_{v} += beta * {read(row, v)};" for row, v in points]
+    lines.append("    }")
+    lines += [write(row, v) for row, v in points]
+    return "\n".join(lines) + "\n"
+
+
+def _table(shape: Shape) -> str:
+    s = shape.suffix
+    rows = []
+    for v in range(1, shape.vectors + 1):
+        names = ", ".join(f"_pm_block_{s}_{r}x{v}" for r in range(1, shape.rows + 1))
+        rows.append(f"    {{{names}}},\n")
+    return f"""\
+/* The blocks by vectors and rows, from 1 each. */
+typedef void (*_pm_block_{s})({_parameters(shape)});
+static const _pm_block_{s} _pm_blocks_{s}[{shape.vectors}][{shape.rows}] = {{
+{"".join(rows)}}};
+"""

@@ -1,0 +1,164 @@
+"""Contractions: stages that are sums of products of two arrays, and how their dimensions divide into groups.
+
+A dimension of the result that only one operand has is a row (m) or a column (n) of a matrix product; what is
+summed over is its depth (k); all other dimensions are loops around products.  Because indices are affine, the
+position of an element is a sum of terms, one for each dimension, so that transposed, strided and shifted
+accesses, and those of a convolution, are products of matrices with other strides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from polymat.graph.monomials import Factor
+from polymat.graph.product import Product, Term, product_of
+from polymat.graph.stage import Stage
+from polymat.lang.affine import Affine
+from polymat.lang.expr import Const, Expr, Load
+from polymat.lang.traverse import walk
+from polymat.lang.types import Double, Float
+from polymat.poly.domain import Domain
+from polymat.tilesize.planner import extent
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Start:
+    """beta * array, read row by row like the result: what the sums are added to."""
+
+    beta: Expr | None
+    factor: Factor
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Contraction:
+    """C(.., m, .., n) = scale * sum over k and `sums` of left(m, k, ..) * right(k, n, ..) + start.
+
+    rows, columns, depth: the dimensions m, n and k; n is the last of the result.
+    outer: the other dimensions of the result.  sums: the other ones that are summed over.
+    bounds: smallest and largest index of every dimension, as forms over the sizes.
+    start: an array to add to; None where it is zero, or where `starts` says that it is something else, which
+    the stage's own start values are then computed for first.
+    """
+
+    rows: str
+    columns: str
+    depth: str
+    outer: tuple[str, ...]
+    sums: tuple[str, ...]
+    left: Factor
+    right: Factor
+    bounds: Mapping[str, tuple[Affine, Affine]]
+    scale: Expr | None
+    start: Start | None
+    starts: bool
+
+    def extent(self, dim: str) -> Affine:
+        """How many indices a dimension has."""
+        low, high = self.bounds[dim]
+        return high - low + 1
+
+    def length(self, dim: str, estimates: Mapping[str, int]) -> float:
+        """The same at the estimates."""
+        return extent(self.extent(dim), estimates)
+
+
+def contraction_of(stage: Stage, context: Domain, estimates: Mapping[str, int]) -> Contraction | None:
+    """A stage as a contraction; None when it is none that register blocks are for.
+
+    Of several dimensions that could be rows or depth, the longest is; the estimates decide no more than that.
+    """
+    if stage.dtype not in (Float, Double) or not stage.is_reduction or len(stage.dims) < 2:
+        return None
+    product = product_of(stage, context)
+    starts = product is None
+    if product is None:  # the sums may start from anything
+        product = product_of(_from_zero(stage), context)
+    if product is None or product.others or product.is_recurrence or len(product.terms) != 1:
+        return None
+    term = product.terms[0]
+    if not term.is_plain or len(term.factors) != 2 or not term.reduced or not _is_box(term, context):
+        return None
+    if any(factor.conjugated or not _is_linear(factor, term.dims) for factor in term.factors):
+        return None
+    if term.scale is not None and _has_loads(term.scale):
+        return None
+    found = _grouped(stage, product, term, estimates)
+    return replace(found, starts=True) if found is not None and starts else found
+
+
+def _from_zero(stage: Stage) -> Stage:
+    """The stage with sums that start from zero."""
+    zero = Const(0, stage.dtype)
+    return replace(stage, parts=tuple(replace(part, expr=zero) for part in stage.parts))
+
+
+def _grouped(stage: Stage, product: Product, term: Term, estimates: Mapping[str, int]) -> Contraction | None:
+    """The dimensions in their groups, and which operand is the left one."""
+    columns = stage.dims[-1]
+    holders = [factor for factor in term.factors if columns in factor.names()]
+    if len(holders) != 1:
+        return None
+    right = holders[0]
+    left = next(factor for factor in term.factors if factor is not right)
+    bounds = dict(zip(term.dims, term.box, strict=True))
+
+    def longest(dims: list[str]) -> str | None:
+        lengths = [extent(bounds[d][1] - bounds[d][0] + 1, estimates) for d in dims]
+        return dims[lengths.index(max(lengths))] if dims else None
+
+    names = (left.names(), right.names())
+    rows = longest([d for d in stage.dims[:-1] if d in names[0] and d not in names[1]])
+    depth = longest([d for d in term.reduced if d in names[0] and d in names[1]])
+    if rows is None or depth is None:
+        return None
+    sums = tuple(d for d in term.reduced if d != depth)
+    start = _start(product, columns)
+    return Contraction(
+        rows=rows,
+        columns=columns,
+        depth=depth,
+        outer=tuple(d for d in stage.dims if d not in (rows, columns)),
+        sums=sums,
+        left=left,
+        right=right,
+        bounds=bounds,
+        scale=term.scale,
+        start=None if sums else start,
+        starts=bool(sums) or (bool(product.addends) and start is None),
+    )
+
+
+def _start(product: Product, columns: str) -> Start | None:
+    """The one array that the sums are added to, when its rows are contiguous like the result's."""
+    if len(product.addends) != 1:
+        return None
+    addend = product.addends[0]
+    if not addend.is_plain or len(addend.factors) != 1 or not _is_box(addend, product.context):
+        return None
+    factor = addend.factors[0]
+    if factor.conjugated or not factor.indices or factor.source == product.name:
+        return None
+    inner, last = factor.indices[:-1], factor.indices[-1]
+    if any(columns in form.names() for form in inner) or last.coefficient(columns) != 1:
+        return None
+    if not _is_linear(factor, product.dims) or (addend.scale is not None and _has_loads(addend.scale)):
+        return None
+    return Start(addend.scale, factor)
+
+
+def _is_box(term: Term, context: Domain) -> bool:
+    """Whether the term is added at every point of its box."""
+    whole = Domain.box(term.domain.params, term.dims, term.box).assume(context)
+    return whole.is_subset(term.domain)
+
+
+def _is_linear(factor: Factor, dims: tuple[str, ...]) -> bool:
+    """Whether no dimension is inside a floor division, so that each has a stride."""
+    return all(
+        form.coefficient(dim) != 0 for form in factor.indices for dim in dims if dim in list(form.names())
+    ) and all(list(form.names()).count(dim) <= 1 for form in factor.indices for dim in dims)
+
+
+def _has_loads(expr: Expr) -> bool:
+    return any(isinstance(node, Load) for node in walk(expr))

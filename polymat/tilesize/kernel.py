@@ -1,0 +1,156 @@
+"""The plan of a contraction around register blocks: shape of the blocks, blocks for the caches, time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from polymat.graph.group import Group
+from polymat.graph.stage import Stage
+from polymat.machine.model import Machine
+from polymat.poly.domain import Domain
+from polymat.tilesize.contraction import Contraction, contraction_of
+from polymat.tilesize.schedule import NestPlan
+from polymat.tilesize.scheme import Atom, Loop, Pack, Scheme, Sequence2
+
+FULL_SHARE = 0.85  # of the peak that full register blocks reach on packed operands
+FILL = 12.0  # steps of depth that filling and storing a register block is worth
+LEAST_POINTS = 64  # multiplications below which the loops around a register block cost more than it saves
+L1_SHARE = 1.5  # of the first-level cache that a panel takes: it also streams well from the second level
+L2_SHARE = 0.5  # of the second-level cache that the packed block of the left operand takes
+L3_SHARE = 0.5  # of a core's part of the last level that the packed block of the right operand takes
+BYTES = {"f32": 4, "f64": 8}
+
+
+@dataclass(frozen=True, slots=True)
+class Blocks:
+    """Sizes, in elements: a register block of rows x (vectors x lanes), and blocks kc, mc, nc for the caches.
+
+    small: elements of the right operand that need no packing.
+    """
+
+    vector_bytes: int
+    rows: int
+    vectors: int
+    lanes: int
+    kc: int
+    mc: int
+    nc: int
+    small: int
+
+    @property
+    def columns(self) -> int:
+        """Columns of a register block."""
+        return self.vectors * self.lanes
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KernelPlan(NestPlan):
+    """A contraction as products of matrices around a register block."""
+
+    contraction: Contraction
+    blocks: Blocks
+    scheme: Scheme
+
+    def __str__(self) -> str:
+        return f"{'+'.join(self.group.stages)}: {self.kind} {self.scheme}"
+
+
+def blocks_of(machine: Machine, element_bytes: int) -> Blocks:
+    """Register and cache blocks for a machine, after the analytical model of BLIS (Low and others).
+
+    The accumulators leave registers for one row of the right operand and a scalar; a panel of the right
+    operand stays near the first level while it is used with every strip of the left one, whose block stays in
+    the second.  With 32 registers three vectors by eight rows were measured to be best: more rows spill, and
+    fewer vectors load more for each multiplication.
+    """
+    vectors = 3 if machine.vector_registers >= 32 else 2
+    rows = max(1, min(8, (machine.vector_registers - vectors - 1) // vectors))
+    lanes = machine.lanes(element_bytes)
+    columns = vectors * lanes
+    kc = _down(L1_SHARE * machine.l1_bytes / (element_bytes * columns), 32)
+    mc = _down(L2_SHARE * machine.l2_bytes / (element_bytes * kc), rows)
+    last = max(machine.capacity(3, machine.cores), machine.l2_bytes)
+    nc = _down(L3_SHARE * last / (element_bytes * kc), columns)
+    small = machine.l2_bytes // element_bytes
+    return Blocks(machine.vector_bits // 8, rows, vectors, lanes, kc, mc, nc, small)
+
+
+def _down(size: float, unit: int) -> int:
+    return max(1, int(size) // unit) * unit
+
+
+def plan_kernel(
+    group: Group, stage: Stage, context: Domain, machine: Machine, estimates: Mapping[str, int]
+) -> KernelPlan | None:
+    """The plan of a stage that is a contraction; None of any other."""
+    found = contraction_of(stage, context, estimates)
+    if found is None:
+        return None
+    blocks = blocks_of(machine, stage.dtype.size)
+    order = (*found.outer, *found.sums, found.columns, found.depth, found.rows)
+    parallel = _parallel(found, estimates, machine.cores)
+    scheme = _scheme(found, blocks, parallel, estimates)
+    reason = (
+        f"a product of matrices {found.left.source} and {found.right.source}, register blocks of "
+        f"{blocks.rows} x {blocks.columns}, {scheme}"
+    )
+    return KernelPlan(group, "kernel", order, parallel, found.columns, reason, found, blocks, scheme)
+
+
+def _parallel(found: Contraction, estimates: Mapping[str, int], threads: int) -> str:
+    """Loops around products first, which share nothing; then the longer side of the result.
+
+    Rows rather than columns where both are long: the right operand is packed by every thread, but is read in
+    order by each.
+    """
+    for dim in found.outer:
+        if found.length(dim, estimates) >= 4 * threads:
+            return dim
+    rows, columns = (found.length(d, estimates) for d in (found.rows, found.columns))
+    return found.rows if 2 * rows >= columns else found.columns
+
+
+def _scheme(found: Contraction, blocks: Blocks, parallel: str, estimates: Mapping[str, int]) -> Scheme:
+    """The scheme that the generated code follows at the estimated sizes."""
+    m, n, k = (found.length(d, estimates) for d in (found.rows, found.columns, found.depth))
+    atoms: list[Atom] = [Loop("Par", parallel)]
+    atoms += [Loop("R", dim) for dim in (*found.outer, *found.sums) if dim != parallel]
+    if k * n > blocks.small:
+        atoms += [Loop("T", found.columns, blocks.nc)] if n > blocks.nc else []
+        atoms += [Loop("T", found.depth, blocks.kc)] if k > blocks.kc else []
+        atoms.append(Pack(found.right.source))
+        if m * k > blocks.small / 2:
+            atoms += [Loop("T", found.rows, blocks.mc)] if m > blocks.mc else []
+            atoms.append(Pack(found.left.source))
+    atoms += [Loop("R", found.columns), Loop("R", found.rows), Loop("R", found.depth)]
+    exact = m % blocks.rows == 0
+    atoms.append(Loop("U", found.rows, blocks.rows) if exact else Sequence2(found.rows, blocks.rows))
+    return Scheme((*atoms, Loop("V", found.columns, blocks.columns)))
+
+
+def kernel_operations(plan: KernelPlan, estimates: Mapping[str, int]) -> float:
+    """Multiplications and additions, counted higher where register blocks are not full.
+
+    Divided by the peak they give seconds: what they are counted higher by is the share of the peak not used.
+    """
+    found, blocks = plan.contraction, plan.blocks
+    m, n, k = (max(1.0, found.length(d, estimates)) for d in (found.rows, found.columns, found.depth))
+    vectors = -(-n // blocks.lanes)
+    strips = -(-m // blocks.rows)
+    # A block of few accumulators waits for the latency of the addition: it is worth at least eight of them.
+    least = max(1.0, 8.0 * strips * -(-vectors // blocks.vectors) / (m * vectors))
+    products = 1.0
+    for dim in (*found.outer, *found.sums):
+        products *= max(1.0, found.length(dim, estimates))
+    steps = m * vectors * blocks.lanes * least
+    return products * 2.0 * steps * (k + FILL) / FULL_SHARE
+
+
+def is_worth(plan: KernelPlan, estimates: Mapping[str, int]) -> bool:
+    """Whether there is enough to do for a register block to pay."""
+    found = plan.contraction
+    points = 1.0
+    for dim in (found.rows, found.columns, found.depth):
+        points *= found.length(dim, estimates)
+    return points >= LEAST_POINTS

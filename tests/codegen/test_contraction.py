@@ -1,0 +1,178 @@
+"""Contractions around register blocks against the interpreter: every stride, every remainder, every block."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import polymat as pm
+from polymat.lang.types import ScalarType
+from polymat.machine.known import GENERIC
+from polymat.machine.model import Machine
+from tests.tolerance import assert_close
+
+M, N, K = (pm.Parameter(pm.Int, name) for name in "MNK")
+# Caches so small that every level of blocking and packing is reached by matrices of a hundred rows.
+SMALL_CACHES = replace(GENERIC, l1_bytes=1 << 11, l2_bytes=1 << 12, l3_bytes=1 << 14)
+WIDE = replace(GENERIC, vector_bits=512, vector_registers=32)
+NARROW = replace(SMALL_CACHES, vector_bits=128, vector_registers=32)
+MACHINES = {"wide": WIDE, "small caches": SMALL_CACHES, "narrow": NARROW}
+DTYPES: tuple[tuple[ScalarType, str], ...] = ((pm.Double, "float64"), (pm.Float, "float32"))
+SIZES = ((0, 3, 2), (3, 0, 2), (3, 2, 0), (1, 1, 1), (7, 23, 5), (8, 24, 16), (9, 25, 17), (61, 97, 103))
+
+
+@pytest.fixture(params=list(MACHINES))
+def machine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Machine:
+    """Compile for one of the machines above."""
+    chosen = MACHINES[request.param]
+    monkeypatch.setattr("polymat.driver.calibrated_machine", lambda: chosen)
+    return chosen
+
+
+def values(rng: np.random.Generator, dtype: str, *shape: int) -> Any:
+    return rng.standard_normal(shape).astype(dtype)
+
+
+def kinds(compiled: pm.Compiled) -> set[str]:
+    return {group.kind for group in compiled.explain().groups}
+
+
+def check(compiled: pm.Compiled, arrays: Sequence[Any], depth: int, **scalars: Any) -> None:
+    """The call agrees with the interpreter, in every element relative to its own terms."""
+    expected = compiled.reference(*arrays, **scalars)
+    bound = compiled.reference(
+        *[np.abs(a) for a in arrays], **{name: abs(value) for name, value in scalars.items()}
+    )
+    assert_close(compiled(*arrays, **scalars), expected, roundings=depth + 4, magnitude=np.abs(bound))
+
+
+@pytest.mark.parametrize(("dtype", "name"), DTYPES)
+@pytest.mark.parametrize("transposed", ["", "A", "B", "AB"])
+def test_products_of_transposed_matrices(
+    machine: Machine, seed: int, dtype: ScalarType, name: str, transposed: str
+) -> None:
+    left = [K, M] if "A" in transposed else [M, K]
+    right = [N, K] if "B" in transposed else [K, N]
+    a, b = pm.Matrix(dtype, "A", left), pm.Matrix(dtype, "B", right)
+    product = (a.T if "A" in transposed else a) @ (b.T if "B" in transposed else b)
+    compiled = pm.compile(product, name="product", inputs=[a, b])
+    assert kinds(compiled) == {"kernel"}
+    rng = np.random.default_rng(seed)
+    for m, n, k in SIZES:
+        extents = {M: m, N: n, K: k}
+        arrays = [values(rng, name, *(extents[s] for s in shape)) for shape in (left, right)]
+        check(compiled, arrays, k)
+
+
+@pytest.mark.parametrize(("dtype", "name"), DTYPES)
+def test_cubes_up_to_forty_in_one_function(seed: int, dtype: ScalarType, name: str) -> None:
+    a, b = pm.Matrix(dtype, "A", [M, K]), pm.Matrix(dtype, "B", [K, N])
+    compiled = pm.compile(a @ b, name="product", inputs=[a, b])
+    assert kinds(compiled) == {"kernel"}
+    rng = np.random.default_rng(seed)
+    for m, n, k in rng.integers(1, 41, (2000, 3)):
+        left, right = values(rng, name, m, k), values(rng, name, k, n)
+        assert_close(
+            compiled(left, right),
+            left @ right,
+            roundings=int(k) + 4,
+            magnitude=np.abs(left).astype(np.float64) @ np.abs(right),
+            name=f"{m} x {n} x {k}",
+        )
+
+
+def product_from(a: pm.Matrix, b: pm.Matrix, start: Any, scale: Any) -> pm.Function:
+    """R(i, j) = start(i, j) + sum over k of scale * A(i, k) * B(k, j)."""
+    i, j, k = (pm.Variable(pm.Int, name) for name in "ijk")
+    rows, columns, depth = (pm.Interval(pm.Int, 0, size - 1) for size in (M, N, K))
+    init = start(i, j)
+    result = pm.Reduction(
+        ([i, j], [rows, columns]), ([i, j, k], [rows, columns, depth]), pm.Double, "R", init=init
+    )
+    result.defn = [pm.Reduce(result(i, j), scale * a(i, k) * b(k, j), pm.Op.Sum)]
+    return result
+
+
+def gemm(a: pm.Matrix, b: pm.Matrix, c: pm.Matrix) -> pm.Function:
+    alpha, beta = (pm.Parameter(pm.Double, name) for name in ("alpha", "beta"))
+    return product_from(a, b, lambda i, j: beta * c(i, j), alpha)
+
+
+def biased(a: pm.Matrix, b: pm.Matrix, c: pm.Matrix) -> pm.Function:
+    return product_from(a, b, lambda i, j: pm.Sin(c(i, j)) + 1, 2)
+
+
+@pytest.mark.parametrize("make", [gemm, biased])
+def test_sums_that_start_from_something(
+    machine: Machine, seed: int, make: Callable[[pm.Matrix, pm.Matrix, pm.Matrix], pm.Function]
+) -> None:
+    a, b = pm.Matrix(pm.Double, "A", [M, K]), pm.Matrix(pm.Double, "B", [K, N])
+    c = pm.Matrix(pm.Double, "C", [M, N])
+    compiled = pm.compile(make(a, b, c), name="product", inputs=[a, b, c])
+    assert kinds(compiled) == {"kernel"}
+    scalars = {"alpha": -1.5, "beta": 0.25} if make is gemm else {}
+    rng = np.random.default_rng(seed)
+    for m, n, k in SIZES:
+        arrays = [values(rng, "float64", *shape) for shape in ((m, k), (k, n), (m, n))]
+        expected = compiled.reference(*arrays, **scalars)
+        size = 2 * np.abs(arrays[0]) @ np.abs(arrays[1]) + np.abs(arrays[2]) + 2
+        assert_close(compiled(*arrays, **scalars), expected, roundings=k + 8, magnitude=size)
+        if make is gemm:
+            inout = arrays[2].copy()
+            compiled(arrays[0], arrays[1], inout, out=inout, **scalars)
+            assert_close(inout, expected, roundings=k + 8, magnitude=size)
+
+
+def test_strides_offsets_and_loops_around_the_product(machine: Machine, seed: int) -> None:
+    """R(b, i, j) = sum over k, s of A(2 i + 1, b, k + s) * W(N - 1 - j, s, k): W reversed."""
+    i, j, k, s, b = (pm.Variable(pm.Int, name) for name in "ijksb")
+    a = pm.Image(pm.Double, "A", [2 * M, 3, K + 2])
+    w = pm.Image(pm.Double, "W", [N, 3, K])
+    ranges = [pm.Interval(pm.Int, 0, high) for high in (2, M - 1, N - 1, K - 1, 2)]
+    result = pm.Reduction(([b, i, j], ranges[:3]), ([b, i, j, k, s], ranges), pm.Double, "R")
+    result.defn = [pm.Reduce(result(b, i, j), a(2 * i + 1, b, k + s) * w(N - 1 - j, s, k), pm.Op.Sum)]
+    compiled = pm.compile(result, name="strided", inputs=[a, w])
+    assert kinds(compiled) == {"kernel"}
+    rng = np.random.default_rng(seed)
+    for m, n, depth in ((1, 1, 1), (7, 23, 5), (20, 31, 50)):
+        arrays = [values(rng, "float64", 2 * m, 3, depth + 2), values(rng, "float64", n, 3, depth)]
+        check(compiled, arrays, 3 * depth)
+
+
+def test_nan_and_infinity_stay_in_their_rows() -> None:
+    a, b = pm.Matrix(pm.Double, "A", [M, K]), pm.Matrix(pm.Double, "B", [K, N])
+    compiled = pm.compile(a @ b, name="product", inputs=[a, b])
+    left, right = np.ones((11, 13)), np.ones((13, 29))
+    left[3, 5], left[7, 0] = np.nan, np.inf
+    result = compiled(left, right)
+    assert np.isnan(result[3]).all()
+    assert np.isinf(result[7]).all()
+    assert np.all(np.delete(result, [3, 7], axis=0) == 13)
+
+
+def test_both_threads_compute_their_rows(seed: int) -> None:
+    a, b = pm.Matrix(pm.Double, "A", [M, K]), pm.Matrix(pm.Double, "B", [K, N])
+    options = pm.Options(threads=2, parallel_threshold=0)
+    compiled = pm.compile(a @ b, name="product", inputs=[a, b], options=options)
+    rng = np.random.default_rng(seed)
+    for m, n, k in (*SIZES, (401, 397, 403)):
+        check(compiled, [values(rng, "float64", m, k), values(rng, "float64", k, n)], k)
+
+
+def test_other_stages_stay_loops() -> None:
+    """No register blocks for a matrix-vector product, a triangular one, a maximum or integers."""
+    i, j, k = (pm.Variable(pm.Int, name) for name in "ijk")
+    a, b = pm.Matrix(pm.Double, "A", [M, M]), pm.Matrix(pm.Double, "B", [M, M])
+    whole, part = pm.Interval(pm.Int, 0, M - 1), pm.Interval(pm.Int, 0, i)
+    triangular = pm.Reduction(([i, j], [whole, whole]), ([i, j, k], [whole, whole, part]), pm.Double, "T")
+    triangular.defn = [pm.Reduce(triangular(i, j), a(i, k) * b(k, j), pm.Op.Sum)]
+    largest = pm.Reduction(([i, j], [whole, whole]), ([i, j, k], [whole] * 3), pm.Double, "L")
+    largest.defn = [pm.Reduce(largest(i, j), a(i, k) * b(k, j), pm.Op.Max)]
+    whole_numbers = [pm.Matrix(pm.Int, name, [M, M]) for name in "PQ"]
+    stages = [a @ pm.Vector(pm.Double, "x", [M]), triangular, largest, whole_numbers[0] @ whole_numbers[1]]
+    for number, stage in enumerate(stages):
+        assert "kernel" not in kinds(pm.compile(stage, name=f"other{number}")), stage

@@ -157,13 +157,21 @@ def _value(node: Node, parts: tuple[_Value, ...], where: _Where) -> _Value:
     if isinstance(node, Load):
         return _load(node, where)
     if all(part.free for part in parts):
-        fixed = not isinstance(node, Variable) and all(part.fixed for part in parts)
-        monomial = Monomial(scale=_unless_one(node)) if fixed else Monomial(weights=(node,))
-        return _Value((monomial,), free=True, fixed=fixed)
+        return _free(node, parts)
     monomials = _sum(node, parts) if _same_precision(node.dtype, where.dtype) else None
     if monomials is None or len(monomials) > MOST:
         return _NOTHING
     return _Value(monomials, free=False, fixed=False)
+
+
+def _free(node: Node, parts: tuple[_Value, ...]) -> _Value:
+    """A node without elements that move: a scale, a weight, or a product of both."""
+    if not isinstance(node, Variable) and all(part.fixed for part in parts):
+        return _Value((Monomial(scale=_unless_one(node)),), free=True, fixed=True)
+    scaled = isinstance(node, Binary) and node.dtype.kind in "fc" and any(part.fixed for part in parts)
+    if scaled and isinstance(node, Binary) and node.op in ("*", "/"):
+        return _Value(_sum(node, parts), free=True, fixed=False)
+    return _Value((Monomial(weights=(node,)),), free=True, fixed=False)
 
 
 def _load(load: Load, where: _Where) -> _Value:

@@ -62,7 +62,7 @@ class Operand:
     strides: one a role.  Indices of further (batch) names only move the first element.
     transposed: whether the row, not the column, is the role with unit stride: the array's rows are the
     formula's columns, and the other stride is the leading dimension.
-    conjugated: whether the formula takes complex conjugates.
+    conjugated: whether the formula takes complex conjugates: in gemm and gemv only if it is transposed too.
     """
 
     source: str
@@ -71,6 +71,11 @@ class Operand:
     strides: tuple[Stride, ...]
     transposed: bool = False
     conjugated: bool = False
+
+    @property
+    def is_conjugate_alone(self) -> bool:
+        """Whether it is conjugated and not transposed, which BLAS has not."""
+        return self.conjugated and not self.transposed
 
     @property
     def leading(self) -> Stride:

@@ -1,4 +1,4 @@
-"""Every library call that a pipeline's stages, or small groups of them, could be."""
+"""Every library call, transform or filter that a pipeline's stages, or small groups of them, could be."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from polymat.graph.pipeline import Pipeline
 from polymat.graph.product import Product, Term, product_of_group
 from polymat.idiom.axpy import match_axpy, match_scal
 from polymat.idiom.call import Idiom, LibraryCall
+from polymat.idiom.dft import match_dft
 from polymat.idiom.dot import match_dot
+from polymat.idiom.fir import match_fir
 from polymat.idiom.gemm import match_gemm
 from polymat.idiom.gemv import match_gemv
 from polymat.idiom.ger import match_ger
@@ -18,6 +20,7 @@ from polymat.idiom.layout import Extents
 from polymat.idiom.symm import match_symm
 from polymat.idiom.syr2k import match_syr2k
 from polymat.idiom.syrk import match_syrk
+from polymat.idiom.transform import Filter, Transform
 from polymat.idiom.trmm import match_trmm
 from polymat.idiom.trsm import match_trsm
 
@@ -40,14 +43,18 @@ MOST_STAGES = 4  # of a group: a symmetric view, two products, their sum
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What was looked at: stages, the idiom or None, and in words why there is none."""
+    """What was looked at: stages, what they are if they are anything, and in words why they are nothing."""
 
     stages: tuple[str, ...]
     idiom: Idiom | None
     reason: str = ""
+    transform: Transform | None = None
+    filter: Filter | None = None
 
     def __str__(self) -> str:
-        return str(self.idiom) if self.idiom else f"{'+'.join(self.stages)}: {self.reason}"
+        names = "+".join(self.stages)
+        signals = [f"{names} = {signal}" for signal in (self.transform, self.filter) if signal]
+        return "; or ".join([str(self.idiom)] * bool(self.idiom) + signals) or f"{names}: {self.reason}"
 
 
 def find_idioms(pipeline: Pipeline) -> tuple[Found, ...]:
@@ -62,8 +69,11 @@ def idiom_of(names: Sequence[str], pipeline: Pipeline) -> Found:
     product = product_of_group(stages, pipeline.context)
     if product is None:
         return Found(tuple(names), None, "its definition is not one sum of products of array elements")
-    idiom = match(product, extents_of(pipeline))
-    return Found(tuple(names), idiom, "" if idiom else reason_against(product))
+    extents = extents_of(pipeline)
+    idiom = match(product, extents)
+    transform, found = match_dft(product), match_fir(product, extents)
+    reason = "" if idiom or transform or found else reason_against(product)
+    return Found(tuple(names), idiom, reason, transform, found)
 
 
 def extents_of(pipeline: Pipeline) -> Extents:

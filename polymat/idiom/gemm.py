@@ -46,6 +46,8 @@ def _call(term: Term, product: Product, shared: Sharing, extents: Extents) -> Li
             to = matrix(result, ("m", m), ("n", n))
             if operands[0] is None or operands[1] is None or to is None or to.transposed:
                 continue
+            if operands[0].is_conjugate_alone or operands[1].is_conjugate_alone:
+                continue
             batch = tuple(axis((d,), term) for d in product.dims if d not in (*m, *n))
             return LibraryCall(
                 "gemm",

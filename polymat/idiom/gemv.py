@@ -35,6 +35,8 @@ def _call(term: Term, product: Product, shared: Sharing, extents: Extents) -> Li
         to = vector(result, "m", m)
         if operands[0] is None or operands[1] is None or to is None:
             continue
+        if operands[0].is_conjugate_alone:
+            continue
         batch = tuple(axis((d,), term) for d in product.dims if d not in m)
         return LibraryCall(
             "gemv",

@@ -161,10 +161,13 @@ def test_batches() -> None:
 
 
 def test_complex_and_conjugates() -> None:
-    X, Y = Matrix(Complex, "X", [M, K]), Matrix(Complex, "Y", [K, N])
-    call = one(total("P", MN, IN_K, 2j * X(i, k) * Conj(Y(k, j)), dtype=Complex))
+    """BLAS conjugates what it transposes, and nothing else."""
+    X, Y, Yt = Matrix(Complex, "X", [M, K]), Matrix(Complex, "Y", [K, N]), Matrix(Complex, "Yt", [N, K])
+    call = one(total("P", MN, IN_K, 2j * X(i, k) * Conj(Yt(j, k)), dtype=Complex))
     assert [operand.conjugated for operand in call.operands] == [False, True]
-    one(total("P", MN, IN_K, Conj(X(i, k) * Y(k, j)), dtype=Complex))
+    one(total("P", MN, IN_K, X(i, k) * Y(k, j), dtype=Complex))
+    for value in (X(i, k) * Conj(Y(k, j)), Conj(X(i, k) * Y(k, j)), Conj(X(i, k)) * Conj(Yt(j, k))):
+        assert routines(total("P", MN, IN_K, value, dtype=Complex)) == []
 
 
 def test_sum_of_two_products() -> None:

@@ -54,8 +54,10 @@ def test_gemv_with_increments() -> None:
 
 
 def test_gemv_with_a_conjugated_matrix() -> None:
-    call = one(total("P", ROWS, IN_N, Conj(Z(i, j)) * z(j), dtype=Complex))
+    w = Vector(Complex, "w", [M])
+    call = one(total("P", [(j, upto(N))], [(i, upto(M))], Conj(Z(i, j)) * w(i), dtype=Complex))
     assert call.operands[0].conjugated
+    assert routines(total("P", ROWS, IN_N, Conj(Z(i, j)) * z(j), dtype=Complex)) == []
     assert routines(total("P", ROWS, IN_N, Z(i, j) * Conj(z(j)), dtype=Complex)) == []
 
 

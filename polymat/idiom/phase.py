@@ -1,0 +1,232 @@
+"""Weights of sums read as linear combinations of exp(i phase), the phase a polynomial in indices and sizes.
+
+Names may have negative powers; a size that is itself a sum counts as one name when it is divided by.
+"""
+
+from __future__ import annotations
+
+import cmath
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import reduce
+from typing import TypeAlias
+
+from polymat.lang.affine import Affine, FloorDiv
+from polymat.lang.expr import Binary, Call, CastExpr, Const, Expr, Parameter, Unary, Variable
+from polymat.lang.traverse import fold
+
+TOLERANCE = 1e-13  # relative: what is left when 2 * pi / N was computed in double precision
+
+Powers: TypeAlias = tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Polynomial:
+    """Coefficients by the powers of the names, sorted, without zeros."""
+
+    terms: tuple[tuple[Powers, complex], ...] = ()
+
+    @staticmethod
+    def of(terms: Mapping[Powers, complex]) -> Polynomial:
+        """A polynomial from coefficients, some of which may be 0."""
+        return Polynomial(tuple(sorted((powers, complex(c)) for powers, c in terms.items() if c)))
+
+    @staticmethod
+    def constant(value: complex) -> Polynomial:
+        """A number."""
+        return Polynomial.of({(): value})
+
+    @staticmethod
+    def name(name: str, power: int = 1) -> Polynomial:
+        """A power of one name."""
+        return Polynomial.of({((name, power),): 1})
+
+    @staticmethod
+    def affine(form: Affine) -> Polynomial | None:
+        """An affine form; None with floor divisions."""
+        total = Polynomial.constant(form.const)
+        for atom, coefficient in form.terms:
+            if isinstance(atom, FloorDiv):
+                return None
+            total = total + Polynomial.name(atom) * Polynomial.constant(coefficient)
+        return total
+
+    @property
+    def number(self) -> complex | None:
+        """Its value if it is a number."""
+        if not self.terms:
+            return 0
+        return self.terms[0][1] if len(self.terms) == 1 and self.terms[0][0] == () else None
+
+    def __add__(self, other: Polynomial) -> Polynomial:
+        sums = dict(self.terms)
+        for powers, c in other.terms:
+            sums[powers] = sums.get(powers, 0) + c
+        return Polynomial.of(sums)
+
+    def __mul__(self, other: Polynomial) -> Polynomial:
+        products: dict[Powers, complex] = {}
+        for one, c in self.terms:
+            for two, d in other.terms:
+                powers = _joined(one, two)
+                products[powers] = products.get(powers, 0) + c * d
+        return Polynomial.of(products)
+
+    def __neg__(self) -> Polynomial:
+        return self * Polynomial.constant(-1)
+
+    def inverse(self) -> Polynomial | None:
+        """1 / polynomial: a sum counts as one name; None for 0."""
+        if not self.terms:
+            return None
+        if len(self.terms) > 1:
+            return Polynomial.name(f"({self.terms})", -1)
+        powers, c = self.terms[0]
+        return Polynomial.of({tuple((name, -power) for name, power in powers): 1 / c})
+
+    def is_near(self, other: Polynomial) -> bool:
+        """Whether all coefficients agree but for rounding."""
+        if len(self.terms) != len(other.terms):
+            return False
+        pairs = zip(self.terms, other.terms, strict=True)
+        return all(p == q and cmath.isclose(c, d, rel_tol=TOLERANCE) for (p, c), (q, d) in pairs)
+
+
+def _joined(one: Powers, two: Powers) -> Powers:
+    powers = dict(one)
+    for name, power in two:
+        powers[name] = powers.get(name, 0) + power
+    return tuple(sorted((name, power) for name, power in powers.items() if power))
+
+
+@dataclass(frozen=True, slots=True)
+class Waves:
+    """A sum of coefficient * exp(i phase), or a polynomial that is not yet a phase.
+
+    plain: the polynomial, for what has no exponential in it.
+    moduli: what a phase's numerator was reduced by, `(j * k) % N`; harmless when it is a period.
+    """
+
+    plain: Polynomial | None
+    waves: tuple[tuple[Polynomial, complex], ...] = ()
+    moduli: tuple[Polynomial, ...] = ()
+
+
+def waves_of(weights: Iterable[Expr]) -> Waves | None:
+    """The product of some weights as waves; None when one is nothing of the kind."""
+    found = [fold(weight, lambda node, parts: _wave(node, parts)) for weight in weights]
+    if not found or any(each is None for each in found):
+        return None
+    product = reduce(_times, found)
+    return None if product is None else _as_waves(product)
+
+
+def number_of(expr: Expr) -> complex | None:
+    """The value of an expression of constants."""
+    found = fold(expr, lambda node, parts: _wave(node, parts))
+    return None if found is None or found.plain is None else found.plain.number
+
+
+def _wave(node: Expr, parts: tuple[Waves | None, ...]) -> Waves | None:
+    if any(part is None for part in parts):
+        return None
+    known = [part for part in parts if part is not None]
+    moduli = tuple(m for part in known for m in part.moduli)
+    match node:
+        case Const(value):
+            return Waves(Polynomial.constant(complex(value)))
+        case Parameter(name=name) | Variable(name=name):
+            return Waves(Polynomial.name(name))
+        case CastExpr(_, dtype):
+            return known[0] if dtype.kind in "fc" else None
+        case Unary("-"):
+            return _times(known[0], Waves(Polynomial.constant(-1)))
+        case Call(function):
+            return _function(function, known[0])
+        case Binary("+"):
+            return _plus(known[0], known[1])
+        case Binary("-"):
+            negative = _times(known[1], Waves(Polynomial.constant(-1)))
+            return None if negative is None else _plus(known[0], negative)
+        case Binary("*"):
+            return _times(known[0], known[1])
+        case Binary("/"):
+            inverse = None if known[1].plain is None else known[1].plain.inverse()
+            return None if inverse is None else _times(known[0], Waves(inverse, moduli=known[1].moduli))
+        case Binary("%") if known[0].plain is not None and known[1].plain is not None:
+            return Waves(known[0].plain, moduli=(*moduli, known[1].plain))
+        case _:
+            return None
+
+
+def _function(function: str, argument: Waves) -> Waves | None:
+    if function == "conj" and argument.plain is None:
+        waves = tuple((-phase, complex(c).conjugate()) for phase, c in argument.waves)
+        return Waves(None, waves, argument.moduli)
+    if function not in ("exp", "cos", "sin") or argument.plain is None:
+        return None
+    turned = argument.plain if function != "exp" else argument.plain * Polynomial.constant(-1j)
+    if any(abs(c.imag) > TOLERANCE * abs(c) for _, c in turned.terms):
+        return None
+    phase = Polynomial.of({powers: c.real for powers, c in turned.terms})
+    match function:
+        case "exp":
+            waves = ((phase, 1 + 0j),)
+        case "cos":
+            waves = ((phase, 0.5 + 0j), (-phase, 0.5 + 0j))
+        case _:
+            waves = ((phase, -0.5j), (-phase, 0.5j))
+    return Waves(None, waves, argument.moduli)
+
+
+def _as_waves(value: Waves) -> Waves | None:
+    if value.plain is None:
+        return value
+    number = value.plain.number
+    return None if number is None else Waves(None, ((Polynomial(), number),), value.moduli)
+
+
+def _times(left: Waves | None, right: Waves | None) -> Waves | None:
+    if left is None or right is None:
+        return None
+    moduli = left.moduli + right.moduli
+    if left.plain is not None and right.plain is not None:
+        return Waves(left.plain * right.plain, moduli=moduli)
+    one, other = _as_waves(left), _as_waves(right)
+    if one is None or other is None:
+        return None
+    return Waves(None, _merged((p + q, c * d) for p, c in one.waves for q, d in other.waves), moduli)
+
+
+def _plus(left: Waves, right: Waves) -> Waves | None:
+    moduli = left.moduli + right.moduli
+    if left.plain is not None and right.plain is not None:
+        return Waves(left.plain + right.plain, moduli=moduli)
+    one, other = _as_waves(left), _as_waves(right)
+    if one is None or other is None:
+        return None
+    return Waves(None, _merged((*one.waves, *other.waves)), moduli)
+
+
+def _merged(waves: Iterable[tuple[Polynomial, complex]]) -> tuple[tuple[Polynomial, complex], ...]:
+    """Waves of equal phase added; those that cancel are left out."""
+    found: list[tuple[Polynomial, complex]] = []
+    for phase, c in waves:
+        position = next((n for n, (known, _) in enumerate(found) if known.is_near(phase)), None)
+        if position is None:
+            found.append((phase, c))
+        else:
+            found[position] = (phase, found[position][1] + c)
+    return tuple((phase, c) for phase, c in found if abs(c) > TOLERANCE)
+
+
+def sum_of_waves(parts: Iterable[Waves]) -> Waves:
+    """The sum of some, each already waves."""
+    listed = list(parts)
+    waves = _merged(wave for part in listed for wave in part.waves)
+    return Waves(None, waves, tuple(m for part in listed for m in part.moduli))
+
+
+def scaled(value: Waves, factor: complex) -> Waves:
+    """Waves times a number."""
+    return Waves(None, tuple((phase, c * factor) for phase, c in value.waves), value.moduli)

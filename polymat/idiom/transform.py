@@ -1,0 +1,99 @@
+"""Discrete Fourier transforms and filters as values: what their matchers find."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from polymat.graph.monomials import Factor
+from polymat.graph.product import Product, Term
+from polymat.idiom.call import Axis
+from polymat.lang.affine import Affine
+from polymat.lang.expr import Expr
+
+Kind: TypeAlias = Literal["complex", "real", "cosine", "sine"]
+
+
+@dataclass(frozen=True, slots=True)
+class FourierAxis:
+    """One transformed dimension: input index k of 0 .. length - 1, output index j.
+
+    half: the outputs are 0 .. length // 2 alone, as a transform of real values has them; else all.
+    """
+
+    output: str
+    input: str
+    length: Affine
+    half: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Transform:
+    """result(j..) += scale * sum over k.. of source(k..) exp(sign 2 pi i (j k / length + ..)).
+
+    kind: "complex" and "real" say what the source is, the result is complex; "cosine" is the real part of the
+    transform of real values, and "sine" the imaginary part (with the sign), both real.
+    sign: -1 forward, +1 inverse without its 1 / length, which is part of the scale.
+    number, scale: the two factors of the scale: a number, and an expression, None for 1.
+    source: its element at the indices of axes and batch; the result's is at the product's own.
+    batch: further result dimensions, over which transforms repeat.
+    start: terms that are added once; () is zero.
+    """
+
+    product: Product
+    kind: Kind
+    sign: Literal[-1, 1]
+    axes: tuple[FourierAxis, ...]
+    source: Factor
+    number: complex
+    scale: Expr | None
+    batch: tuple[Axis, ...]
+    start: tuple[Term, ...] = ()
+
+    def __str__(self) -> str:
+        axes = ", ".join(f"{axis.input} -> {axis.output}" for axis in self.axes)
+        direction = "forward" if self.sign < 0 else "inverse"
+        batch = f" for each {', '.join(map(str, self.batch))}" if self.batch else ""
+        return f"{direction} {self.kind} Fourier transform of {self.source} ({axes}){batch}"
+
+
+@dataclass(frozen=True, slots=True)
+class FilterAxis:
+    """One filtered dimension: output index d, tap index k, and how the signal's index moves with them.
+
+    step: the signal's step for one of d (decimation by it).
+    correlates: whether signal and taps are read in the same direction; else it is a convolution.
+    """
+
+    output: str
+    tap: str
+    step: int
+    correlates: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Filter:
+    """result(d..) += scale * sum over k.. of taps(k..) signal(step d +- k ..).
+
+    edges: "valid": every index read exists.  "zero": the sum leaves out what lies outside the signal.
+    taps, signal: their elements at the indices of axes and batch.
+    ranges: of the outputs and of the taps, one pair an axis.
+    batch: further result dimensions, over which the filter repeats.
+    start: terms that are added once; () is zero.
+    """
+
+    product: Product
+    axes: tuple[FilterAxis, ...]
+    taps: Factor
+    signal: Factor
+    edges: Literal["valid", "zero"]
+    ranges: tuple[tuple[Axis, Axis], ...]
+    scale: Expr | None
+    batch: tuple[Axis, ...]
+    start: tuple[Term, ...] = ()
+
+    def __str__(self) -> str:
+        what = "correlation" if all(axis.correlates for axis in self.axes) else "convolution"
+        steps = "".join(f", every {axis.step}th" for axis in self.axes if axis.step > 1)
+        batch = f" for each {', '.join(map(str, self.batch))}" if self.batch else ""
+        return f"{what} of {self.signal} with {self.taps} ({self.edges}{steps}){batch}"

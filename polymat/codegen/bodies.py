@@ -54,6 +54,11 @@ class BodyWriter:
         """array[row-major index]."""
         return Subscript(Id(self.array(name)), self._linear(name, indices))
 
+    def element_at(self, name: str, forms: Sequence[Affine], dims: Sequence[str]) -> CExpr:
+        """An element by its indices as forms of loop variables, which are called like `dims`."""
+        writer = self._writer({dim: Id(self.index_name(dim)) for dim in dims})
+        return self.element(name, tuple(writer.affine(form) for form in forms))
+
     def array(self, name: str) -> str:
         """C name of an array."""
         return self.names.get("array", name)
@@ -71,6 +76,8 @@ class BodyWriter:
         for k, (value, low, extent) in enumerate(zip(indices, buffer.origin, buffer.extents, strict=True)):
             if low != Affine():
                 value = Binary("-", value, self.size_expr(low))
+            if k == buffer.ring:
+                value = Binary("&", value, self.size_expr(extent - 1))
             if k == 0:
                 total = value
                 continue

@@ -20,6 +20,7 @@ from polymat.codegen.ctree import (
 )
 from polymat.codegen.jam import RangedLoops
 from polymat.codegen.nest import LoopWriter
+from polymat.codegen.prefetch import with_prefetch
 from polymat.codegen.ranges import Range as Range  # nests are described with it
 from polymat.codegen.scratch import Pad
 from polymat.codegen.statements import (
@@ -156,8 +157,11 @@ class StageWriter:
         self, stage: Stage, plan: LoopPlan, statements: Statements, ranges: Sequence[Range], kind: str
     ) -> Nest:
         loops = RangedLoops(self.bodies, self.needs, self.pipeline.context, plan, statements, tuple(ranges))
+        body = loops.body()
+        if plan.ahead and ranges and (outer := statements.items[0].ranged[ranges[0].number]) is not None:
+            body = with_prefetch(self.bodies, stage, body, outer, plan.ahead)
         box = stage.domain.assume(self.pipeline.context).is_box()
-        return self.as_nest((stage,), plan, loops.body(), kind, ranges, rectangular=box)
+        return self.as_nest((stage,), plan, body, kind, ranges, rectangular=box)
 
     def _recurrence(self, stage: Stage, plan: LoopPlan) -> Nest:
         if plan.recurrence is None:

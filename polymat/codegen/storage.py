@@ -20,6 +20,7 @@ class Buffer:
     """An array in memory, row-major: element (i, ...) is at index (i - origin, ...).
 
     place: "input", "output", "workspace" or "scratchpad" (of one tile; its origin moves with the tile).
+    ring: the first dimension that is one, if any: index i of it is at i modulo its extent, a power of two.
     """
 
     name: str
@@ -28,6 +29,7 @@ class Buffer:
     extents: tuple[Affine, ...]
     origin: tuple[Affine, ...]
     fully_written: bool = True
+    ring: int | None = None
 
 
 def buffers(pipeline: Pipeline, schedule: Schedule) -> dict[str, Buffer]:
@@ -58,19 +60,22 @@ def buffers(pipeline: Pipeline, schedule: Schedule) -> dict[str, Buffer]:
 
 def _scratchpad(stage: Stage, plan: TilePlan, member: Member) -> Buffer:
     """An array for the points of one tile and its margins."""
-    extents, origin = [], []
+    extents, origin, ring = [], [], None
     line = LINE_BYTES // stage.dtype.size
-    for dim, (low, high) in zip(stage.dims, stage.box, strict=True):
+    for position, (dim, (low, high)) in enumerate(zip(stage.dims, stage.box, strict=True)):
         if dim in member.dims:
             level = member.dims.index(dim)
-            before, behind = member.margins[level]
-            width = plan.sizes[level] + before + behind
+            width = plan.pad_extent(member, level)
             extents.append(Affine((), -(-width // line) * line if dim == stage.dims[-1] else width))
-            origin.append(Affine.name(f"{TILE}{level}") - before)
+            if plan.rolling and level == 0:
+                ring = position
+                origin.append(Affine())
+            else:
+                origin.append(Affine.name(f"{TILE}{level}") - member.margins[level][0])
         else:
             extents.append(high - low + 1)
             origin.append(low)
-    return Buffer(stage.name, stage.dtype, "scratchpad", tuple(extents), tuple(origin))
+    return Buffer(stage.name, stage.dtype, "scratchpad", tuple(extents), tuple(origin), ring=ring)
 
 
 def _origin(stage: Stage, position: int, context: Domain, trim: bool) -> Affine:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from polymat.codegen.cexpr import affine_expr
 from polymat.codegen.ctree import (
@@ -22,6 +22,7 @@ from polymat.codegen.ctree import (
     Parameter,
     Stmt,
     Subscript,
+    Ternary,
     names_in,
 )
 from polymat.codegen.scratch import Pad, ThreadScratch
@@ -174,6 +175,8 @@ class TileWriter:
 
     def _nest(self, member: Member, stage: Stage) -> Nest:
         loops = self.plan.loops[member.stage]
+        if self.plan.rolling and isinstance(loops, LoopPlan):
+            loops = replace(loops, ahead=self.plan.sizes[0])
         if member.private:
             return self.stages.partial(stage, loops, member.dims)
         return self.stages.ranged(stage, loops, member.dims)
@@ -192,7 +195,8 @@ class TileWriter:
             ranges = [bound for part in nest.ranges for bound in self._bounds(member, part, hulls)]
             calls.append(Evaluate(Call(nest.function.name, (*nest.arguments, *ranges))))
         body = tuple(calls)
-        for level in reversed(range(len(self.plan.dims))):
+        levels = range(len(self.plan.dims))
+        for level in levels if self.plan.rolling else reversed(levels):
             body = (self._loop(level, body, hulls),)
         used = names_in(body)
         for size in self.stages.pipeline.sizes:
@@ -217,15 +221,17 @@ class TileWriter:
     ) -> tuple[CExpr, CExpr]:
         """Begin and end of a stage's range in a tile: with its margins, inside its domain."""
         before, behind = member.margins[part.number]
-        begin: CExpr = Id(f"{TILE}{part.number}")
-        end: CExpr = Id(f"{STOP}{part.number}")
+        tile, stop = Id(f"{TILE}{part.number}"), Id(f"{STOP}{part.number}")
+        begin, end = _plus(tile, -before), _plus(stop, behind)
+        if self.plan.rolling and part.number == 0 and before != -behind:
+            # A thread begins with the margins; from then on each stage goes on where it ended.
+            first = Binary("==", tile, Id(FIRST))
+            begin = Binary("+", tile, Ternary(first, Literal(str(-before)), Literal(str(behind))))
         low, high = self._size(part.low), self._size(part.high + 1)
-        if before or low != hulls[part.number][0]:
-            shifted = Binary("-", begin, Literal(str(before))) if before else begin
-            begin = Call("_pm_max_i64", (shifted, low))
-        if behind or high != hulls[part.number][1]:
-            shifted = Binary("+", end, Literal(str(behind))) if behind else end
-            end = Call("_pm_min_i64", (shifted, high))
+        if begin != tile or low != hulls[part.number][0]:
+            begin = Call("_pm_max_i64", (begin, low))
+        if end != stop or high != hulls[part.number][1]:
+            end = Call("_pm_min_i64", (end, high))
         return begin, end
 
     def _hull(self, level: int, nests: Sequence[tuple[Member, Nest]]) -> tuple[CExpr, CExpr]:
@@ -282,6 +288,12 @@ class TileWriter:
             Function("void", names[0], (target, count), (_over(clear),)),
             Function("void", names[1], (target, source, count), (_over(merge),)),
         )
+
+
+def _plus(value: CExpr, distance: int) -> CExpr:
+    if not distance:
+        return value
+    return Binary("+" if distance > 0 else "-", value, Literal(str(abs(distance))))
 
 
 def _over(statement: Stmt) -> Stmt:

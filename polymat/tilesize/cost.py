@@ -78,12 +78,13 @@ def plan_cost(
     copies = sum(
         threads * array_bytes(s, estimates) for s in stages if s.name in members and members[s.name].private
     )
+    through = _scratch_seconds(plan, stages, machine, estimates, threads) if fits else 0.0
     serial = isinstance(plan, NestPlan) and plan.parallel is None
     used = 1 if serial else threads
     speed = machine.bandwidth(level, used) / (1.0 + SPLIT_ROWS * _split_rows(plan))
     return PlanCost(
         computing=arithmetic / peak,
-        moving=(moved + copies) / speed,
+        moving=(moved + copies) / speed + through,
         entering=machine.region_seconds,
         operations=arithmetic,
         bytes=moved + copies,
@@ -96,6 +97,19 @@ def _nest_operations(stage: Stage, loops: NestPlan, estimates: Mapping[str, int]
     if isinstance(loops, KernelPlan):
         return kernel_operations(loops, estimates) * VECTOR_SHARE
     return stage_operations(stage, estimates) * _slowdown(loops)
+
+
+def _scratch_seconds(
+    plan: Plan, stages: Sequence[Stage], machine: Machine, estimates: Mapping[str, int], threads: int
+) -> float:
+    """Seconds to write scratchpads to the second-level cache and back; none where the first holds them."""
+    if not isinstance(plan, TilePlan):
+        return 0.0
+    by_name = {stage.name: stage for stage in stages}
+    if tile_bytes(by_name, plan.members, plan.sizes, estimates) <= machine.l1_bytes:
+        return 0.0
+    moved = sum(2 * array_bytes(by_name[m.stage], estimates) for m in plan.members if m.scratch)
+    return moved / machine.bandwidth(2, threads)
 
 
 def _slowdown(loops: NestPlan) -> float:
@@ -184,6 +198,8 @@ def redundancy(member: Member | None, plan: Plan, repeats: Sequence[float]) -> f
     factor = 1.0
     for level, (size, (before, behind)) in enumerate(zip(plan.sizes, member.margins, strict=True)):
         own = member.dims[level] is not None
+        if plan.rolling and level == 0:
+            continue  # every stage goes on where it ended
         factor *= (size + before + behind) / size if own else repeats[level]
     return factor
 

@@ -18,7 +18,9 @@ from polymat.tilesize.schedule import LoopPlan, Member, Plan, TilePlan
 UNKNOWN_EXTENT = 1000  # of a size that neither `sizes=` nor `estimates=` names
 DOT_TILE = 4096  # elements of a sum that has no other loop to share out
 INNER_TILE = 512  # elements along the contiguous dimension of a stencil tile
-SCRATCH_SHARE = 0.5  # of the second-level cache that the arrays of a tile may fill
+SCRATCH_SHARE = 0.5  # of a cache that the arrays of a tile may fill
+ROLLING_ROWS = 4  # new rows of a rolling tile
+ROLLING_WIDTHS = (2048, 1024, 512, 256)  # elements of its rows
 
 
 def plan_alone(group: Group, stage: Stage, context: Domain) -> Plan:
@@ -62,9 +64,47 @@ def plan_tiles(
     """Several stages in one tile loop; `sizes` forces tile sizes."""
     stages = {m.stage: pipeline.stage(m.stage) for m in members}
     loops = {m.stage: _inside(group, stages[m.stage], m, pipeline.context) for m in members}
-    chosen = sizes or _tile_sizes(stages, loops, dims, members, machine, estimates)
+    rolling = _can_roll(stages, loops, members)
+    if not sizes:
+        choose = _rolling_sizes if rolling else _tile_sizes
+        sizes = choose(stages, loops, dims, members, machine, estimates)
     reason = f"intermediates stay in the cache: {_scratch_text(members)}"
-    return TilePlan(group, dims, tuple(chosen[: len(dims)]), tuple(members), loops, reason)
+    if rolling:
+        reason += f"; along {dims[0]} each keeps the last points that its readers still need"
+    return TilePlan(group, dims, tuple(sizes[: len(dims)]), tuple(members), loops, reason, rolling)
+
+
+def _can_roll(stages: Mapping[str, Stage], loops: Mapping[str, LoopPlan], members: Sequence[Member]) -> bool:
+    """Whether scratchpads can keep rows from one tile to the next, and that saves computing them again.
+
+    The first tiled dimension has to be an outer loop of every stage: a ring cannot be walked by vectors.
+    """
+    outer = all(
+        loops[m.stage].kind == "map" and m.dims[0] is not None and m.dims[0] != stages[m.stage].dims[-1]
+        for m in members
+    )
+    return outer and any(m.scratch and sum(m.margins[0]) > 0 for m in members)
+
+
+def _rolling_sizes(
+    stages: Mapping[str, Stage],
+    loops: Mapping[str, LoopPlan],
+    dims: tuple[str, ...],
+    members: Sequence[Member],
+    machine: Machine,
+    estimates: Mapping[str, int],
+) -> tuple[int, ...]:
+    """A few rows at a time, as wide as what the stages write fits in the first-level cache.
+
+    Fewer rows than that and a value is read again before it has reached the cache, which stops the reader.
+    """
+    room = SCRATCH_SHARE * machine.l1_bytes
+    between = tuple(ROLLING_ROWS for _ in dims[1:-1])
+    for inner in ROLLING_WIDTHS:
+        sizes = (ROLLING_ROWS, *between, inner) if len(dims) > 1 else (ROLLING_ROWS,)
+        if tile_bytes(stages, members, sizes, estimates) <= room:
+            break
+    return sizes
 
 
 def _inside(group: Group, stage: Stage, member: Member, context: Domain) -> LoopPlan:

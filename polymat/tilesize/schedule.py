@@ -48,10 +48,12 @@ class LoopPlan(NestPlan):
     kind: "map" (points are independent), "reduce" (a local accumulator a point), "row" (a row of results is
     accumulated in memory), "scatter" (accumulated wherever the target is) or "recurrence" (`recurrence` holds
     the legal order).  unroll: iterations of the outermost loop that run together (unroll and jam).
+    ahead: each row asks for those so many further along the nest's first range (0: none does).
     """
 
     recurrence: Order | None = None
     unroll: int = 1
+    ahead: int = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,6 +63,8 @@ class TilePlan:
     dims, sizes: the tiled dimensions of the group, outermost first, and their tile sizes; tiles are
     independent of each other but for private accumulations, and run in parallel.  members: the stages,
     producers first.  loops: each stage's plan inside a tile.  reason: why, in words.
+    rolling: a thread runs its tiles along the first dimension one after the other, innermost, and the
+    scratchpads keep what earlier ones computed: every stage computes only what is new.
     """
 
     group: Group
@@ -69,10 +73,16 @@ class TilePlan:
     members: tuple[Member, ...]
     loops: Mapping[str, NestPlan] = field(default_factory=dict)
     reason: str = ""
+    rolling: bool = False
+
+    def pad_extent(self, member: Member, level: int) -> int:
+        """Points that a scratchpad holds along a tiled dimension; a power of two where it is a ring."""
+        points = self.sizes[level] + sum(member.margins[level])
+        return 1 << (points - 1).bit_length() if self.rolling and level == 0 else points
 
     def __str__(self) -> str:
         tiles = ",".join(f"{dim}:{size}" for dim, size in zip(self.dims, self.sizes, strict=True))
-        return f"{'+'.join(self.group.stages)}: tiles {tiles}"
+        return f"{'+'.join(self.group.stages)}: {'rolling ' if self.rolling else ''}tiles {tiles}"
 
 
 Plan = NestPlan | TilePlan

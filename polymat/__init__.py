@@ -19,6 +19,8 @@ from polymat.errors import (
     UndefinedError,
 )
 from polymat.lang.constructs import Cast, Select
+from polymat.lang.conv import conv2d
+from polymat.lang.einsum import einsum
 from polymat.lang.expr import Condition, Parameter, Variable
 from polymat.lang.function import Case, Function, Image, Interval
 from polymat.lang.linalg import (
@@ -132,7 +134,9 @@ __all__ = [
     "Variable",
     "Vector",
     "compile",
+    "conv2d",
     "dot",
+    "einsum",
     "elementwise_mul",
     "gemm",
     "get_num_threads",

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from polymat.callplans import CallPlanner
 from polymat.fusion.alignment import align
 from polymat.fusion.dag import Dag
 from polymat.fusion.joins import joinable_edges, siblings
@@ -63,6 +64,7 @@ class Decider:
         self.dag = Dag.of_pipeline(pipeline)
         self.level = home_level(pipeline, machine, estimates)
         self.assumed = {size.name: UNKNOWN_EXTENT for size in pipeline.sizes} | dict(estimates)
+        self.calls = CallPlanner(pipeline, machine, self.assumed, options, self.threads)
         self.papers = PaperPlanner(pipeline, machine, self.assumed, thesis=options.cost == "paper")
 
     def grouping(self) -> Grouping:
@@ -118,6 +120,10 @@ class Decider:
     def _by_time(self, stages: tuple[str, ...]) -> Priced:
         """The quickest plan of a group, by prediction."""
         candidates = self._alone(stages) if len(stages) == 1 else self._together(stages)
+        call = self.calls.plan(stages)
+        if call is not None:
+            others = [] if isinstance(candidates, Refused) or self.options.blas == "always" else candidates
+            candidates = [*others, call]
         if isinstance(candidates, Refused):
             return Priced(math.inf, None, candidates)
         plans = [switched(plan, self.pipeline, self.estimates, self.options) for plan in candidates]

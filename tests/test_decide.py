@@ -49,12 +49,20 @@ def test_siblings_pass_once_over_what_they_share() -> None:
 
 
 def test_a_product_takes_its_epilogue_along() -> None:
-    assert shape("gemm", kernels=False) == [("row", "map", "8")]
+    assert shape("gemm", blas="never", kernels=False) == [("row", "map", "8")]
+    assert shape("gemm", blas="always") == [("call",)]
+    assert shape("gemm", blas="always", fuse=False) == [("call",), ("map",)]
+
+
+def test_calls_do_not_prevent_a_better_fusion() -> None:
+    assert shape("atax", blas="auto") == shape("atax", blas="never")
+    assert shape("mvt", blas="auto") == shape("mvt", blas="never")
+    assert shape("gesummv", blas="auto") == shape("gesummv", blas="never")
 
 
 def test_a_product_of_matrices_is_worth_register_blocks() -> None:
-    assert shape("gemm") == [("kernel",), ("map",)]
-    assert shape("2mm", kernels=False) != shape("2mm")
+    assert shape("gemm", blas="never") == [("kernel",), ("map",)]
+    assert shape("2mm", blas="never", kernels=False) != shape("2mm", blas="never")
 
 
 def test_both_sums_of_gesummv_and_their_combination_are_one_group() -> None:

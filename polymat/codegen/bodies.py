@@ -59,6 +59,15 @@ class BodyWriter:
         writer = self._writer({dim: Id(self.index_name(dim)) for dim in dims})
         return self.element(name, tuple(writer.affine(form) for form in forms))
 
+    def at(self, name: str, indices: tuple[Affine, ...], point: Point) -> CExpr:
+        """The element of an array at affine indices."""
+        writer = self._writer(point)
+        return self.element(name, tuple(writer.affine(form) for form in indices))
+
+    def scalar_value(self, expr: Expr, dtype: ScalarType) -> CExpr:
+        """An expression without indices, converted to a type."""
+        return self._writer({}).value(expr, dtype, exact=True)
+
     def array(self, name: str) -> str:
         """C name of an array."""
         return self.names.get("array", name)

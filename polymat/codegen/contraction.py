@@ -55,9 +55,7 @@ class _ContractionWriter:
         if starts is not None:
             own = [Id(name) for part in self.ranges for name in (part.begin, part.end)]
             helpers = (Evaluate(Call(starts.function.name, (*starts.arguments, *own))),)
-        nest = self.writer.as_nest(
-            (self.stage,), self.plan, (*helpers, *body), kind, self.ranges, rectangular=True
-        )
+        nest = self.writer.as_nest((self.stage,), self.plan, (*helpers, *body), kind, self.ranges)
         pad = Pad(self.pad, self.stage.dtype.c, self._pad_bytes())
         parameters = (Parameter(f"{pad.ctype} *", pad.array), *nest.function.parameters)
         return replace(

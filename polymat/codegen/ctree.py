@@ -100,9 +100,9 @@ class Evaluate:
 
 @dataclass(frozen=True, slots=True)
 class Return:
-    """The end of a function: `return value;`."""
+    """The end of a function: `return value;`, or `return;`."""
 
-    value: CExpr
+    value: CExpr | None = None
 
 
 @dataclass(frozen=True, slots=True)

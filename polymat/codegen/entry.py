@@ -168,43 +168,42 @@ class Entry:
     def _group(self, group: GroupCode) -> list[Stmt]:
         stages = [self.pipeline.stage(name) for name in group.plan.group.stages]
         if isinstance(group.plan, NestPlan):
-            return [s for nest in group.nests for s in self._run(stages[0], group, group.plan, nest)]
+            return [s for nest in group.nests for s in self._run(stages, group, group.plan, nest)]
         if group.tiles is None:
             raise InternalError(f"bug in polymat: no tiles for {group.plan}")
         work = reduce(partial(Binary, "+"), map(self._work, stages))
         return [Block(group.tiles.run(self._team(work)))]
 
-    def _run(self, stage: Stage, group: GroupCode, plan: NestPlan, nest: Nest) -> tuple[Stmt, ...]:
+    def _run(self, stages: Sequence[Stage], group: GroupCode, plan: NestPlan, nest: Nest) -> tuple[Stmt, ...]:
         function, scratch = nest.function.name, ThreadScratch(group.number, nest.pads)
         first = scratch.declare(Literal("0"))
         if not nest.ranges:
             extra = (
                 ()
                 if plan.kind != "recurrence"
-                else (self._team(self._band_work(stage, plan), vectorised=False),)
+                else (self._team(self._band_work(stages[-1], plan), vectorised=False),)
             )
             call = Evaluate(Call(function, (*nest.arguments, *extra)))
             return (Block((*first, call)),) if first else (call,)
         low, high = (self._size(nest.ranges[0].low), self._size(nest.ranges[0].high + 1))
         begin = Declare("const ptrdiff_t", "_pm_first", low)
         end = Declare("const ptrdiff_t", "_pm_last", high)
-        team = Declare(
-            "const int", "_pm_team_size", self._team(self._work(stage), vectorised=plan.kind != "scatter")
-        )
+        work = reduce(partial(Binary, "+"), map(self._work, stages))
+        team = Declare("const int", "_pm_team_size", self._team(work, vectorised=plan.kind != "scatter"))
         serial = Evaluate(Call(function, (*nest.arguments, Id("_pm_first"), Id("_pm_last"))))
         alone = Binary("==", Id("_pm_team_size"), Literal("1"))
         split = If(alone, (*first, serial), self._chunks(nest, scratch))
         return (Block((begin, end, team, split)),)
 
     def _chunks(self, nest: Nest, scratch: ThreadScratch) -> tuple[Stmt, ...]:
-        """Split the range over the team: one piece a thread, more and smaller ones of a triangle."""
+        """Split the range over the team: one piece a thread, more and smaller ones where work is uneven."""
         pieces: CExpr = Id("_pm_team_size")
-        if not nest.rectangular:
+        if nest.work == "uneven":
             pieces = Binary("*", Literal(str(CHUNKS_PER_THREAD)), pieces)
-        kind = "static" if nest.rectangular else "dynamic"
+        kind = "dynamic" if nest.work == "uneven" else "static"
         self.needs.add("min_i64")
         chunk = Id("_pm_chunk")
-        bounds = [self._cut(nest.block, at) for at in (chunk, Binary("+", chunk, Literal("1")))]
+        bounds = [self._bound(nest, at) for at in (chunk, Binary("+", chunk, Literal("1")))]
         call = Evaluate(Call(nest.function.name, (*nest.arguments, *bounds)))
         loop = For(
             "_pm_chunk",
@@ -215,6 +214,18 @@ class Entry:
             (f"omp parallel for num_threads(_pm_team_size) schedule({kind}, 1)",),
         )
         return (Declare("const ptrdiff_t", "_pm_pieces", pieces), loop)
+
+    def _bound(self, nest: Nest, position: CExpr) -> CExpr:
+        """Where the piece of that number begins; those of a triangle's rows have the same area."""
+        if nest.work not in ("rising", "falling"):
+            return self._cut(nest.block, position)
+        self.needs.add("math")
+        first, last, pieces = Id("_pm_first"), Id("_pm_last"), Id("_pm_pieces")
+        rising = nest.work == "rising"
+        count = Cast("double", position if rising else Binary("-", pieces, position))
+        root = Call("sqrt", (Binary("/", count, pieces),))
+        rows = Cast("ptrdiff_t", Binary("*", Cast("double", Binary("-", last, first)), root))
+        return Binary("+", first, rows) if rising else Binary("-", last, rows)
 
     def _cut(self, block: int, position: CExpr) -> CExpr:
         """Where a piece of the range begins: at a multiple of `block` from the first index, or at the end."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from polymat.codegen.calls import call_nest
 from polymat.codegen.cnames import Names
 from polymat.codegen.contraction import kernel_nest
 from polymat.codegen.ctree import File, Function
@@ -19,13 +20,14 @@ from polymat.codegen.storage import buffers
 from polymat.codegen.tiles import TileWriter
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Stage
+from polymat.idiom.plan import CallPlan
 from polymat.lang.traverse import children, walk
 from polymat.options import Options
 from polymat.tilesize.kernel import KernelPlan
 from polymat.tilesize.schedule import NestPlan, Schedule, TilePlan
 
 # How the nests of plans that are no loops are written, by the type of the plan.
-MAKERS: Mapping[type[NestPlan], NestMaker] = {KernelPlan: kernel_nest}
+MAKERS: Mapping[type[NestPlan], NestMaker] = {KernelPlan: kernel_nest, CallPlan: call_nest}
 
 
 def lower(schedule: Schedule, name: str, options: Options) -> Program:
@@ -64,7 +66,7 @@ def _group(schedule: Schedule, stages: StageWriter, number: int) -> GroupCode:
     plan = schedule.plans[number]
     if isinstance(plan, TilePlan):
         return GroupCode(number + 1, plan, (), TileWriter(stages, plan, number + 1).code())
-    nests = stages.nests(schedule.grouping.pipeline.stage(plan.group.stages[0]), plan)
+    nests = stages.nests(schedule.grouping.pipeline.stage(plan.group.stages[-1]), plan)
     return GroupCode(number + 1, plan, nests, None)
 
 

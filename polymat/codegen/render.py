@@ -137,7 +137,7 @@ def _statement(statement: Stmt, indent: str) -> Iterator[str]:
         case Evaluate(expr):
             yield f"{indent}{expression(expr)};"
         case Return(value):
-            yield f"{indent}return {expression(value)};"
+            yield f"{indent}return;" if value is None else f"{indent}return {expression(value)};"
         case Note(text):
             yield _comment(text, indent)
         case For():

@@ -66,7 +66,10 @@ class GroupReport:
     predicted: Prediction | None = None
 
     def __str__(self) -> str:
-        lines = [f"{' + '.join(self.stages)}: {self.kind} loops {', '.join(self.order) or '(none)'}"]
+        way = f"{self.kind} loops {', '.join(self.order) or '(none)'}"
+        if self.library_calls and not self.order:
+            way = f"library calls: {', '.join(self.library_calls)}"
+        lines = [f"{' + '.join(self.stages)}: {way}"]
         tiles = ", ".join(f"{dim} {size}" for dim, size in self.tile_sizes.items())
         lines.append(
             f"  parallel {self.parallel or '-'}, vector {self.vector or '-'}, "
@@ -219,11 +222,19 @@ def _total(groups: Sequence[Prediction]) -> Prediction:
 
 
 def _group(plan: Plan, places: Mapping[str, str]) -> GroupReport:
-    storage = {name: places[name] for name in plan.group.stages}
+    storage = {name: places.get(name, "registers of the library") for name in plan.group.stages}
     if isinstance(plan, NestPlan):
-        reason, vector = plan.reason, plan.vector
+        calls = plan.routines
         return GroupReport(
-            plan.group.stages, plan.kind, plan.order, {}, plan.parallel, vector, storage, (), reason
+            plan.group.stages,
+            plan.kind,
+            plan.order,
+            {},
+            plan.parallel,
+            plan.vector,
+            storage,
+            calls,
+            plan.reason,
         )
     last = plan.loops[plan.members[-1].stage]
     return GroupReport(
@@ -234,7 +245,7 @@ def _group(plan: Plan, places: Mapping[str, str]) -> GroupReport:
         parallel=plan.dims[0],
         vector=last.vector,
         storage=storage,
-        library_calls=(),
+        library_calls=tuple(name for inner in plan.loops.values() for name in inner.routines),
         reason=plan.reason,
         inside={member.stage: plan.loops[member.stage].order for member in plan.members},
     )

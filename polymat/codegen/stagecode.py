@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
+from typing import Literal as OneOf
 
 from polymat.codegen.bodies import BodyWriter
+from polymat.codegen.cexpr import affine_expr
 from polymat.codegen.cnames import Names
 from polymat.codegen.ctree import (
     Cast,
@@ -37,12 +39,14 @@ from polymat.codegen.storage import TILE, Buffer
 from polymat.errors import InternalError
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Stage
+from polymat.lang.affine import Affine
 from polymat.lang.expr import Expr
 from polymat.lang.text import expr_text
 from polymat.poly.ast import from_union_map
 from polymat.tilesize.plain import own_names
 from polymat.tilesize.schedule import LoopPlan, NestPlan
 
+Work: TypeAlias = OneOf["even", "uneven", "rising", "falling"]  # the last two as the rows of a triangle
 _SUMS = {"reduce": reduce_statements, "row": row_statements}
 
 
@@ -50,6 +54,7 @@ _SUMS = {"reduce": reduce_statements, "row": row_statements}
 class Nest:
     """A C function; `ranges` are its last parameters, two each.
 
+    work: how it changes along the first range, from which equal shares for threads follow.
     block: how many points of the first range run together; ranges should be cut at multiples of it.
     helpers: functions that it calls.  pads: memory of its own that it needs on every thread; each is one of
     its parameters, by name.
@@ -58,7 +63,7 @@ class Nest:
     function: Function
     arguments: tuple[CExpr, ...]
     ranges: tuple[Range, ...]
-    rectangular: bool
+    work: Work = "even"
     block: int = 1
     helpers: tuple[Function, ...] = ()
     pads: tuple[Pad, ...] = ()
@@ -100,6 +105,10 @@ class StageWriter:
         self.aliased = aliased
         self.makers = makers or {}
         self.bodies = BodyWriter(pipeline, storage, names, needs)
+
+    def size(self, form: Affine) -> CExpr:
+        """A form over the sizes in C."""
+        return affine_expr(form, lambda name: Id(self.names.get("size", name)), self.needs)
 
     def nests(self, stage: Stage, plan: NestPlan) -> tuple[Nest, ...]:
         """The nests of a stage by itself, to be run one after the other."""
@@ -161,7 +170,7 @@ class StageWriter:
         if plan.ahead and ranges and (outer := statements.items[0].ranged[ranges[0].number]) is not None:
             body = with_prefetch(self.bodies, stage, body, outer, plan.ahead)
         box = stage.domain.assume(self.pipeline.context).is_box()
-        return self.as_nest((stage,), plan, body, kind, ranges, rectangular=box)
+        return self.as_nest((stage,), plan, body, kind, ranges, work="even" if box else "uneven")
 
     def _recurrence(self, stage: Stage, plan: LoopPlan) -> Nest:
         if plan.recurrence is None:
@@ -178,7 +187,7 @@ class StageWriter:
         items = recurrence_bodies(self.bodies, stage)
         writer = LoopWriter(items, self.bodies.index_name, pragmas, self.needs)
         nests = from_union_map(plan.recurrence.schedule, self.pipeline.context, plan.order)
-        return self.as_nest((stage,), plan, writer.block(nests), "nest", (), rectangular=True)
+        return self.as_nest((stage,), plan, writer.block(nests), "nest", ())
 
     def as_nest(
         self,
@@ -188,7 +197,7 @@ class StageWriter:
         kind: str,
         ranges: Sequence[Range],
         *,
-        rectangular: bool,
+        work: Work = "even",
     ) -> Nest:
         """The C function around a body; its parameters are what the body uses, then the ranges."""
         used = names_in(body)
@@ -204,7 +213,7 @@ class StageWriter:
         function = Function("void", name, tuple(parameters), body, comment)
         blocks = any(item.start in used for item in ranges)
         block = plan.unroll if isinstance(plan, LoopPlan) and blocks else 1
-        return Nest(function, tuple(arguments), tuple(ranges), rectangular, block)
+        return Nest(function, tuple(arguments), tuple(ranges), work, block)
 
     def _passed(self, written: set[str], used: set[str]) -> tuple[list[Parameter], list[CExpr]]:
         """The parameters that a nest needs, and what is passed for them."""
@@ -237,7 +246,8 @@ def describe(stage: Stage, plan: NestPlan) -> str:
     for accumulation in stage.accumulations:
         target = ", ".join(str(form) for form in accumulation.target)
         lines.append(f"  {stage.operation.name} into ({target}) of {_short(accumulation.expr)}")
-    lines.append(f"loops {', '.join(plan.order) or '(none)'}: {plan.reason}")
+    way = plan.kind if plan.routines else f"loops {', '.join(plan.order) or '(none)'}"
+    lines.append(f"{way}: {plan.reason}")
     return "\n".join(lines)
 
 

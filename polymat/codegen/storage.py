@@ -9,7 +9,7 @@ from polymat.graph.stage import Stage
 from polymat.lang.affine import Affine
 from polymat.lang.types import ScalarType
 from polymat.poly.domain import Domain
-from polymat.tilesize.schedule import Member, Schedule, TilePlan
+from polymat.tilesize.schedule import Member, NestPlan, Schedule, TilePlan
 
 LINE_BYTES = 64  # rows of a scratchpad begin on a line of their own
 TILE = "_pm_tile"  # with a number: where the tile begins along a tiled dimension
@@ -33,7 +33,7 @@ class Buffer:
 
 
 def buffers(pipeline: Pipeline, schedule: Schedule) -> dict[str, Buffer]:
-    """Every array by name: inputs, then stages in order."""
+    """Every array by name: inputs, then stages in order; a stage may have none."""
     scratch = {
         member.stage: (plan, member)
         for plan in schedule.plans
@@ -45,7 +45,10 @@ def buffers(pipeline: Pipeline, schedule: Schedule) -> dict[str, Buffer]:
         array.name: Buffer(array.name, array.dtype, "input", array.extents, (Affine(),) * len(array.extents))
         for array in pipeline.inputs
     }
+    absorbed = {name for plan in schedule.plans if isinstance(plan, NestPlan) for name in plan.absorbed}
     for stage in pipeline.stages:
+        if stage.name in absorbed:
+            continue
         if stage.name in scratch:
             found[stage.name] = _scratchpad(stage, *scratch[stage.name])
             continue

@@ -17,8 +17,8 @@ CALL_COST = 300  # operations of vectorised loops that a sine or exponential tak
 
 def stage_work(stage: Stage, size: Callable[[Affine], CExpr], skip: int = 0) -> CExpr:
     """Operations of all its points (of the enclosing box), without the `skip` outermost dimensions."""
-    terms = [_points(stage.box, size, skip, operations(part.expr)) for part in stage.parts]
-    terms += [_points(a.box, size, skip, operations(a.expr)) for a in stage.accumulations]
+    terms = [box_points(stage.box, size, skip, operations(part.expr)) for part in stage.parts]
+    terms += [box_points(a.box, size, skip, operations(a.expr)) for a in stage.accumulations]
     return reduce(partial(Binary, "+"), terms)
 
 
@@ -33,7 +33,8 @@ def operations(expr: Expr) -> int:
     return count
 
 
-def _points(box: Bounds, size: Callable[[Affine], CExpr], skip: int, each: int) -> CExpr:
+def box_points(box: Bounds, size: Callable[[Affine], CExpr], skip: int = 0, each: int = 1) -> CExpr:
+    """Points of a box without its `skip` outermost dimensions, each counted so many times."""
     product: CExpr = Literal(f"{float(each)}")
     for low, high in box[skip:]:
         product = Binary("*", product, Call("_pm_extent", (size(high - low + 1),)))

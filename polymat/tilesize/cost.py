@@ -74,6 +74,7 @@ def plan_cost(
     peak = machine.peak_flops(max(s.dtype.size for s in stages), threads) * VECTOR_SHARE
     fits = _tile_fits(pipeline, plan, stages, machine, estimates)
     scratch = {m.stage for m in members.values() if m.scratch} if fits else set()
+    scratch.update(plan.absorbed if isinstance(plan, NestPlan) else ())
     moved = traffic(pipeline, stages, scratch, estimates, again=not fits)
     copies = sum(
         threads * array_bytes(s, estimates) for s in stages if s.name in members and members[s.name].private
@@ -96,7 +97,7 @@ def _nest_operations(stage: Stage, loops: NestPlan, estimates: Mapping[str, int]
     """Operations of a stage in loops, as many as would take the time that its plan takes."""
     if isinstance(loops, KernelPlan):
         return kernel_operations(loops, estimates) * VECTOR_SHARE
-    return stage_operations(stage, estimates) * _slowdown(loops)
+    return stage_operations(stage, estimates) * loop_slowdown(loops)
 
 
 def _scratch_seconds(
@@ -112,10 +113,10 @@ def _scratch_seconds(
     return moved / machine.bandwidth(2, threads)
 
 
-def _slowdown(loops: NestPlan) -> float:
+def loop_slowdown(loops: NestPlan) -> float:
     """Sums without a block of rows wait for their loads or for the addition before."""
     if not isinstance(loops, LoopPlan):
-        return 1.0
+        return loops.slowdown
     return NO_BLOCK if loops.kind in ("reduce", "row") and loops.unroll == 1 else 1.0
 
 

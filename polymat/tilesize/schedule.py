@@ -7,38 +7,11 @@ from dataclasses import dataclass, field
 
 from polymat.graph.alignment import Member as Member  # the tiling of a group is described with it
 from polymat.graph.group import Group, Grouping
+from polymat.graph.plan import NestPlan as NestPlan
 from polymat.poly.order import Order
 from polymat.tilesize.movement import Movement
 from polymat.tilesize.order import Innermost
 from polymat.tilesize.team import UNKNOWN, TeamCost
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class NestPlan:
-    """How one stage is computed over run-time ranges of its dimensions: loops, or one of the other ways.
-
-    group: the stage, also where it is one of several in a tile.  kind: the way in one word, as `explain()`
-    shows it.  order: loop dimensions, outermost first.  parallel: the dimension whose range is shared out to
-    threads when the stage is by itself; None: the stage runs on the calling thread.  vector: a dimension or
-    None.  reason: why, in words.
-
-    To add a way: a frozen subclass with what it needs beside this; a function `NestMaker` in code generation
-    that writes the C function of such a plan, entered in `lower.MAKERS`; and its predicted seconds among the
-    candidates in `decide`.  Such a plan may stand wherever a `LoopPlan` may: by itself, or in
-    `TilePlan.loops`, where it computes its stage's part of a tile.
-    """
-
-    group: Group
-    kind: str
-    order: tuple[str, ...]
-    parallel: str | None
-    vector: str | None
-    reason: str
-
-    def __str__(self) -> str:
-        text = f"{'+'.join(self.group.stages)}: {self.kind} {','.join(self.order) or '-'}"
-        text += f" omp({self.parallel})" if self.parallel else ""
-        return text + (f" simd({self.vector})" if self.vector else "")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

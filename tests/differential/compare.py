@@ -56,6 +56,7 @@ VARIANTS = {
     "small tiles": Variant(_options(parallel_threshold=0, threads=2), small_tiles=True),
     "untiled": Variant(_options(tile=False, fuse=False, parallel_threshold=0, threads=2)),
     "parallel 3": Variant(_options(parallel_threshold=0, threads=3, inline=False)),
+    "library": Variant(pm.Options(blas="always", **PARALLEL)),
     "naive": Variant(pm.Options.naive(**PARALLEL)),
     "polymage": Variant(pm.Options.polymage(**PARALLEL)),
     "paper": Variant(pm.Options.paper(**PARALLEL)),

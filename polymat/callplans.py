@@ -1,0 +1,154 @@
+"""Library calls as plans: which stages a library computes, how threads share them, and the predicted time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import prod
+
+from polymat.codegen.blascalls import supported, triangle_can_be_cut
+from polymat.graph.flat import flat_stage
+from polymat.graph.group import Group
+from polymat.graph.pipeline import Pipeline
+from polymat.graph.stage import Stage
+from polymat.idiom.call import Axis, Idiom, LibraryCall
+from polymat.idiom.find import Found, idiom_of
+from polymat.idiom.plan import CallPlan
+from polymat.idiom.profit import call_seconds
+from polymat.machine.model import Machine
+from polymat.options import Options
+from polymat.runtime.providers import provider
+from polymat.tilesize.cost import VECTOR_SHARE, loop_slowdown, stage_operations
+from polymat.tilesize.plain import plan_stage
+from polymat.tilesize.planner import extent
+from polymat.tilesize.register import unrolled
+from polymat.tilesize.schedule import LoopPlan
+
+TIE = 0.05  # of the time of loops: where calls gain nothing, loops fuse better
+SKEW = 4  # times longer than the rows the columns must be to be shared out in their place
+
+
+class CallPlanner:
+    """Plans of library calls for groups of one pipeline."""
+
+    def __init__(
+        self,
+        pipeline: Pipeline,
+        machine: Machine,
+        sizes: Mapping[str, int],
+        options: Options,
+        threads: int,
+    ) -> None:
+        self.pipeline = pipeline
+        self.machine = machine
+        self.sizes = sizes
+        self.options = options
+        self.threads = threads
+        self.found: dict[tuple[str, ...], Found] = {}
+
+    def plan(self, stages: tuple[str, ...]) -> CallPlan | None:
+        """The plan of a group that consists of library calls; None when there are none for it."""
+        idiom = self.idiom(stages)
+        if idiom is None:
+            return None
+        flat = flat_stage(idiom.product, self.pipeline)
+        loops = plan_stage(Group(stages), flat, self.pipeline.context)
+        if loops.kind not in ("reduce", "row"):
+            return None
+        loops = unrolled(flat, loops)
+        parallel = self._parallel(idiom)
+        relative = self._relative(idiom, parallel)
+        calls = ", ".join(map(str, idiom.calls))
+        return CallPlan(
+            group=Group(stages),
+            kind="call",
+            order=(),
+            parallel=parallel,
+            vector=None,
+            reason=calls,
+            idiom=idiom,
+            stage=flat,
+            loops=loops,
+            least=self._least(idiom, flat, loops),
+            within=stages[:-1],
+            relative=relative if relative < loop_slowdown(loops) else relative + TIE,
+        )
+
+    def idiom(self, stages: tuple[str, ...]) -> Idiom | None:
+        """What libraries compute of a group, if there is code for it and nobody else reads its inside.
+
+        Where calls are wanted in any case, a missing library is an error when the compiled one is loaded.
+        """
+        if self.options.blas == "never" or not self._is_hidden(stages):
+            return None
+        if stages not in self.found:
+            self.found[stages] = idiom_of(stages, self.pipeline)
+        idiom = self.found[stages].idiom
+        if idiom is None or not all(supported(call.routine) for call in idiom.calls):
+            return None
+        return idiom if self.options.blas == "always" or provider("blas") is not None else None
+
+    def _is_hidden(self, stages: tuple[str, ...]) -> bool:
+        inside = set(stages[:-1])
+        if inside.intersection(self.pipeline.outputs):
+            return False
+        others = (stage for stage in self.pipeline.stages if stage.name not in stages)
+        return not any(load.source.name in inside for stage in others for load in stage.loads())
+
+    # ---- cutting for threads ----
+
+    def _parallel(self, idiom: Idiom) -> str | None:
+        """The dimension whose range threads share: of the batch, or the longer of those that may be cut."""
+        cuts = [self._cuts(call) for call in idiom.calls]
+        common = {dim: even for dim, even in cuts[0].items() if all(dim in other for other in cuts)}
+        batch = [dim for axis in idiom.calls[0].batch for dim in axis.dims if dim in common]
+        if batch and self._length(idiom, batch[0]) >= self.threads:
+            return batch[0]
+        even = [dim for dim, flag in common.items() if flag]
+        choice = even or list(common)
+        if not choice:
+            return None
+        first = choice[0]
+        longest = max(choice, key=lambda dim: self._length(idiom, dim))
+        return longest if self._length(idiom, longest) > SKEW * self._length(idiom, first) else first
+
+    def _cuts(self, call: LibraryCall) -> dict[str, bool]:
+        """Dimensions that may be cut, and whether the pieces are alike; outermost of an axis only."""
+        found = {axis.dims[0]: True for axis in call.batch if axis.dims}
+        for cut in call.cuts:
+            axis = call.axis(cut.role)
+            if axis.dims and (cut.pieces == "same" or triangle_can_be_cut(call.routine)):
+                found[axis.dims[0]] = cut.pieces == "same"
+        return found
+
+    def _length(self, idiom: Idiom, dim: str) -> float:
+        axes: list[Axis] = [*idiom.calls[0].batch, *(axis for _, axis in idiom.calls[0].axes)]
+        axis = next(axis for axis in axes if dim in axis.dims)
+        return prod(extent(form, self.sizes) for form in axis.extents[axis.dims.index(dim) :])
+
+    # ---- prices ----
+
+    def _is_fixed(self, flat: Stage) -> bool:
+        """Whether no size is open, so that the choice is made now."""
+        return not any(form.names() for low, high in flat.box for form in (low, high))
+
+    def _relative(self, idiom: Idiom, parallel: str | None) -> float:
+        """The time of an operation in the calls, in units of that in vectorised loops."""
+        threads = self.threads if parallel is not None else 1
+        seconds = call_seconds(idiom, self.machine, self.sizes, threads)
+        peak = self.machine.peak_flops(idiom.product.dtype.size, self.threads) * VECTOR_SHARE
+        stages = map(self.pipeline.stage, idiom.stages)
+        operations = sum(stage_operations(stage, self.sizes) for stage in stages)
+        return seconds * peak / max(operations, 1.0)
+
+    def _least(self, idiom: Idiom, flat: Stage, loops: LoopPlan) -> float:
+        """Points from which the calls are quicker, found on cubes: every size the same."""
+        if self.options.blas == "always" or self._is_fixed(flat):
+            return 0.0
+        peak = self.machine.peak_flops(flat.dtype.size, self.threads) * VECTOR_SHARE
+        slow = loop_slowdown(loops)
+        for length in range(2, 257):
+            cube = dict.fromkeys(self.sizes, length)
+            points = stage_operations(flat, cube)
+            if call_seconds(idiom, self.machine, cube, self.threads) < points * slow / peak:
+                return float(length**3) if length > 2 else 0.0
+        return float(256**3)

@@ -1,0 +1,50 @@
+"""What every way of computing one stage has in common."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from polymat.graph.group import Group
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NestPlan:
+    """How one stage is computed over run-time ranges of its dimensions: loops, or one of the other ways.
+
+    group: the stage, also where it is one of several in a tile.  kind: the way in one word, as `explain()`
+    shows it.  order: loop dimensions, outermost first.  parallel: the dimension whose range is shared out to
+    threads when the stage is by itself; None: the stage runs on the calling thread.  vector: a dimension or
+    None.  reason: why, in words.
+
+    To add a way: a frozen subclass with what it needs beside this; a function `NestMaker` in code generation
+    that writes the C function of such a plan, entered in `lower.MAKERS`; and its predicted seconds among the
+    candidates in `decide`.  Such a plan may stand wherever a `LoopPlan` may: by itself, or in
+    `TilePlan.loops`, where it computes its stage's part of a tile.
+    """
+
+    group: Group
+    kind: str
+    order: tuple[str, ...]
+    parallel: str | None
+    vector: str | None
+    reason: str
+
+    @property
+    def absorbed(self) -> tuple[str, ...]:
+        """Stages of the group that it computes along with the last one, and that have no array."""
+        return ()
+
+    @property
+    def routines(self) -> tuple[str, ...]:
+        """The library routines that it calls, without the letter of the type."""
+        return ()
+
+    @property
+    def slowdown(self) -> float:
+        """How many times slower than in a vectorised loop an operation is."""
+        return 1.0
+
+    def __str__(self) -> str:
+        text = f"{'+'.join(self.group.stages)}: {self.kind} {','.join(self.order) or '-'}"
+        text += f" omp({self.parallel})" if self.parallel else ""
+        return text + (f" simd({self.vector})" if self.vector else "")

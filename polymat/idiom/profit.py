@@ -1,0 +1,62 @@
+"""Whether calling a library is worth it, by prediction."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from polymat.idiom.call import Idiom, LibraryCall
+from polymat.lang.affine import Affine
+from polymat.machine.model import Machine
+
+CALL_SECONDS = 5e-8  # to call a routine, check its arguments and choose a kernel
+EFFICIENCY = 0.85  # of the peak that a library reaches on a large product
+SHORT = 8.0  # steps along an axis that cost as much as the packing and the tails of a call
+# Every element of their matrix is used once, so that a library can do no more than loops that are fused.
+STREAMS = ("gemv", "symv", "trmv", "ger", "gerc", "dot", "dotc", "axpy", "scal", "nrm2", "trsv")
+STREAM_EFFICIENCY = 0.2  # of the peak: vectorised loops reach a little more on data in the cache
+
+
+def call_points(call: LibraryCall, sizes: Mapping[str, int]) -> float:
+    """Multiplications of a call with its batch."""
+    points = 0.5 if call.halves and call.routine != "syr2k" else 1.0
+    for axis in (*call.batch, *(axis for _, axis in call.axes)):
+        for extent in axis.extents:
+            points *= _value(extent, sizes)
+    return points
+
+
+def idiom_flops(idiom: Idiom, sizes: Mapping[str, int]) -> float:
+    """Floating-point operations of all calls."""
+    return sum(2.0 * call_points(call, sizes) for call in idiom.calls)
+
+
+def efficiency(call: LibraryCall, sizes: Mapping[str, int]) -> float:
+    """The share of the peak that a routine reaches at these extents: less where one is short."""
+    if call.routine in STREAMS:
+        return STREAM_EFFICIENCY
+    share = EFFICIENCY
+    for _, axis in call.axes:
+        length = 1.0
+        for extent in axis.extents:
+            length *= _value(extent, sizes)
+        share *= length / (length + SHORT)
+    return share
+
+
+def call_seconds(idiom: Idiom, machine: Machine, sizes: Mapping[str, int], threads: int) -> float:
+    """Predicted seconds of the calls on so many threads, without their data movement."""
+    peak = machine.peak_flops(idiom.product.dtype.size, threads)
+    total = 0.0
+    for call in idiom.calls:
+        batch = 1.0
+        for axis in call.batch:
+            for extent in axis.extents:
+                batch *= _value(extent, sizes)
+        flops = 2.0 * call_points(call, sizes) * (4.0 if call.dtype.kind == "c" else 1.0)
+        speed = peak * efficiency(call, sizes)
+        total += flops / speed + CALL_SECONDS * batch / threads
+    return total
+
+
+def _value(form: Affine, sizes: Mapping[str, int]) -> float:
+    return max(float(form.evaluate({name: sizes[name] for name in form.names()})), 0.0)

@@ -24,10 +24,12 @@ from polymat.runtime.cache import cache_directory, clear, entries
 from polymat.runtime.calibration import calibration_lines, calibration_path, stored_calibration
 from polymat.runtime.compiled import Compiled
 from polymat.runtime.doctor import Finding, bytes_text, examine, findings
+from polymat.runtime.librarystore import model_lines
 from polymat.runtime.logs import configure_logging
 from polymat.runtime.settings import settings
 from polymat.runtime.target import ProgramError, Target, UsageError, load_target
 from polymat.tune.calibrate import calibrate
+from polymat.tune.library import calibrate_library
 
 LEVELS = ("built", "graph", "fusion", "tilesize", "codegen", "source")
 _OK, _FAILED, _USAGE, _INTERRUPTED = 0, 1, 2, 130
@@ -151,10 +153,12 @@ def _levels(keywords: Mapping[str, Any]) -> Iterator[tuple[str, Level]]:
 
 
 def _calibrate(asked: argparse.Namespace) -> int:
-    measured = calibrate(
-        force=asked.force, progress=_progress if sys.stderr and sys.stderr.isatty() else None
-    )
+    progress = _progress if sys.stderr and sys.stderr.isatty() else None
+    measured = calibrate(force=asked.force, progress=progress)
     print("\n".join(calibration_lines(measured)))
+    model = calibrate_library(force=asked.force, progress=progress)
+    if model is not None:
+        print("\n".join(model_lines(model)))
     kept = stored_calibration() is not None
     print(f"kept in {calibration_path()}" if kept else f"not kept: POLYMAT_CACHE={settings().cache}")
     return _OK

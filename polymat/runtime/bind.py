@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+from collections.abc import Sequence
 from functools import cache
 
 from polymat.codegen.abi import Signature
@@ -17,11 +18,12 @@ def bind_routines(path: str, signature: Signature) -> None:
 
     A `ToolchainError` when there is no library with the routines.
     """
-    if not signature.routines:
-        return
-    addresses = (ctypes.c_void_p * len(signature.routines))(
-        *(_address(routine, signature.name) for routine in signature.routines)
-    )
+    if signature.routines:
+        bind_addresses(path, [_address(routine, signature.name) for routine in signature.routines])
+
+
+def bind_addresses(path: str, addresses: Sequence[int]) -> None:
+    """Call `_pm_bind` of the library that has been loaded from `path`."""
     loader = ctypes.PyDLL(None)
     loader.dlopen.restype = loader.dlsym.restype = ctypes.c_void_p
     loader.dlsym.argtypes = (ctypes.c_void_p, ctypes.c_char_p)
@@ -31,7 +33,8 @@ def bind_routines(path: str, signature: Signature) -> None:
         bind = loader.dlsym(library, b"_pm_bind") if library else None
         if bind is None:
             raise ToolchainError(f"{path} is no library of polymat that calls others: it has no _pm_bind")
-        ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(bind)(addresses, planner_lock())
+        table = (ctypes.c_void_p * len(addresses))(*addresses)
+        ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(bind)(table, planner_lock())
     finally:
         if library:
             loader.dlclose(library)

@@ -14,7 +14,9 @@ from polymat.runtime.cache import cache_directory, entries
 from polymat.runtime.cachedir import prepare_directory
 from polymat.runtime.calibration import calibration_lines, stored_calibration
 from polymat.runtime.libraries import Kind, found_libraries
+from polymat.runtime.librarystore import model_lines, stored_model
 from polymat.runtime.openmp import loaded_openmp, openmp_warning
+from polymat.runtime.providers import provider
 from polymat.runtime.settings import settings
 from polymat.runtime.threads import get_num_threads
 from polymat.runtime.toolchain import compiler_version, find_compiler, flags_for
@@ -112,8 +114,21 @@ def _flags() -> str:
 
 
 def _libraries(kind: Kind) -> str:
-    found = [f"{lib.name} {lib.path} ({lib.source})" for lib in found_libraries() if lib.kind == kind]
-    return "\n".join(found) or "none found: loops are used instead"
+    """The library that is used, its measured speeds, and the others that are found."""
+    used = provider(kind)
+    others = [
+        f"also found: {lib.name} {lib.path} ({lib.source})"
+        for lib in found_libraries()
+        if lib.kind == kind and (used is None or lib.path not in used.paths)
+    ]
+    if used is None:
+        return "\n".join(["none in use: loops are used instead", *others])
+    lines = [f"{used}, tried and right: {', '.join(map(str, used.paths))} ({used.source})"]
+    if kind == "blas":
+        model = stored_model(used)
+        lines += ("speeds not measured: calls are preferred from 256 in every direction",) * (model is None)
+        lines += model_lines(model) if model is not None else ()
+    return "\n".join([*lines, *others])
 
 
 def _threads() -> str:

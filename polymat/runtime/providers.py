@@ -43,7 +43,7 @@ class Provider:
     """A library that is loaded and computes right results.
 
     paths: its files, one or one for each precision; source: what brought it, as in `Library`.
-    version: as the library says; empty where it does not.
+    version: as the library says, with the kernels that it uses; empty where it does not.
     """
 
     kind: Kind
@@ -62,7 +62,7 @@ class Provider:
 
 
 _lock = Lock()
-_chosen: dict[tuple[Kind, str, tuple[str, ...]], Provider | ToolchainError | None] = {}
+_chosen: dict[tuple[Kind, str, tuple[str, ...]], Provider | None] = {}
 
 
 def provider(kind: Kind) -> Provider | None:
@@ -74,14 +74,8 @@ def provider(kind: Kind) -> Provider | None:
     key = (kind, asked, settings().library_path)
     with _lock:
         if key not in _chosen:
-            try:
-                _chosen[key] = _choose(kind, asked)
-            except ToolchainError as error:
-                _chosen[key] = error
-        found = _chosen[key]
-    if isinstance(found, ToolchainError):
-        raise found
-    return found
+            _chosen[key] = _choose(kind, asked)
+        return _chosen[key]
 
 
 def require(kind: Kind, wanted_by: str) -> Provider:
@@ -104,6 +98,8 @@ def _choose(kind: Kind, asked: str) -> Provider | None:
     for name, source, paths in _candidates(kind, asked, automatic):
         try:
             return _loaded(kind, name, source, paths)
+        except ToolchainError:  # the library is not to blame
+            raise
         except OSError as error:
             complaints.append(str(error))
             if automatic:
@@ -152,6 +148,8 @@ def _loaded(kind: Kind, name: str, source: str, paths: tuple[Path, ...]) -> Prov
     for path in paths:
         try:
             handles.append(_open(kind, path))
+        except ToolchainError:
+            raise
         except OSError as error:
             raise OSError(f"{path} cannot be loaded: {error.strerror or error}") from error
     opened = tuple(handles)
@@ -171,6 +169,14 @@ def _open(kind: Kind, path: Path) -> ctypes.CDLL:
         handle.MKL_Set_Threading_Layer(_MKL_SEQUENTIAL)
         return handle
     return open_private(path, _ENVIRONMENTS[kind])
+
+
+def _core(handle: ctypes.CDLL) -> str:
+    """The processor whose kernels an OpenBLAS uses; empty for another library."""
+    address = _address((handle,), "openblas_get_corename")
+    if address is None:
+        return ""
+    return (ctypes.CFUNCTYPE(ctypes.c_char_p)(address)() or b"").decode(errors="replace")
 
 
 def _finder(handles: tuple[ctypes.CDLL, ...]) -> Find:
@@ -194,7 +200,8 @@ def _version(handles: tuple[ctypes.CDLL, ...]) -> str:
     if not text:
         address = _address(handles, "fftw_version")
         text = ctypes.string_at(address).decode(errors="replace") if address is not None else ""
-    return next((word for word in re.split(r"[ -]", text) if word[:1].isdigit()), "")
+    number = next((word for word in re.split(r"[ -]", text) if word[:1].isdigit()), "")
+    return " ".join(filter(None, (number, *(_core(handle) for handle in handles))))
 
 
 def _configuration(handles: tuple[ctypes.CDLL, ...]) -> str:

@@ -1,0 +1,91 @@
+"""Times measured at the points of a grid and read between them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """Seconds at every combination of extents: `levels` of each axis, rising from 1; the last runs fastest.
+
+    Between levels the logarithm of the time is linear in the logarithms of the extents, which is exact for
+    every power of them; beyond the last level of an axis the time grows in proportion.
+    """
+
+    levels: tuple[tuple[int, ...], ...]
+    seconds: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        for levels in self.levels:
+            if len(levels) < 2 or levels[0] != 1 or any(a >= b for a, b in pairwise(levels)):
+                raise ValueError("levels rise from 1")
+        if len(self.seconds) != math.prod(map(len, self.levels)):
+            raise ValueError("a time for every point")
+        if not all(0.0 < value < math.inf for value in self.seconds):
+            raise ValueError("a time is more than nothing")
+
+    def at(self, extents: Sequence[float]) -> float:
+        """The time at any extents; those below 1 count as 1."""
+        beyond = 1.0
+        places: list[tuple[int, float]] = []
+        for levels, extent in zip(self.levels, extents, strict=True):
+            beyond *= max(1.0, extent / levels[-1])
+            places.append(_place(levels, extent))
+        return beyond * math.exp(self._interpolated(places, 0, 0))
+
+    def _interpolated(self, places: Sequence[tuple[int, float]], axis: int, offset: int) -> float:
+        """The logarithm at these places, from the axis on; offset counts the points before."""
+        if axis == len(places):
+            return math.log(self.seconds[offset])
+        lower, share = places[axis]
+        offset = offset * len(self.levels[axis]) + lower
+        below = self._interpolated(places, axis + 1, offset)
+        return (
+            below
+            if share == 0.0
+            else below + share * (self._interpolated(places, axis + 1, offset + 1) - below)
+        )
+
+    def rising(self) -> Grid:
+        """The grid with no time above that of a larger point: disturbance only adds."""
+        seconds = list(self.seconds)
+        stride = 1
+        for levels in reversed(self.levels):
+            for point in range(len(seconds) - 1, -1, -1):
+                if point // stride % len(levels) < len(levels) - 1:
+                    seconds[point] = min(seconds[point], seconds[point + stride])
+            stride *= len(levels)
+        return Grid(self.levels, tuple(seconds))
+
+    def part(self, fixed: Sequence[int | None], step: int = 1) -> Grid:
+        """The grid over the axes whose extent is None, the others fixed, of every `step`-th level.
+
+        At the levels that are left it says the same.
+        """
+        kept = [
+            tuple(dict.fromkeys((*levels[::step], levels[-1])))
+            for levels, extent in zip(self.levels, fixed, strict=True)
+            if extent is None
+        ]
+        points: list[tuple[int, ...]] = [()]
+        for levels in kept:
+            points = [(*point, level) for point in points for level in levels]
+        seconds = []
+        for point in points:
+            free = iter(point)
+            seconds.append(self.at([next(free) if extent is None else extent for extent in fixed]))
+        return Grid(tuple(kept), tuple(seconds))
+
+
+def _place(levels: Sequence[int], extent: float) -> tuple[int, float]:
+    """The level below an extent, and how far it is on the way to the next one, by logarithms."""
+    if extent <= levels[0]:
+        return 0, 0.0
+    if extent >= levels[-1]:
+        return len(levels) - 1, 0.0
+    lower = next(k for k, level in enumerate(levels) if level > extent) - 1
+    return lower, math.log(extent / levels[lower]) / math.log(levels[lower + 1] / levels[lower])

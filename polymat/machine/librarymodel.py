@@ -1,0 +1,171 @@
+"""How long the routines of a BLAS take on this machine, from a coarse grid of measurements."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from polymat.machine.grid import Grid
+
+_log = logging.getLogger("polymat.calibrate")
+_FORMAT = 1
+_MOST_BYTES = 1 << 20
+_MOST_POINTS = 1 << 14
+# Extents that describe a call of each routine, in order.  n and t: a matrix as it is stored or transposed.
+AXES: Mapping[str, tuple[str, ...]] = {
+    "gemm": ("m", "n", "k"),
+    "symm": ("m", "n"),
+    "syrk": ("n", "k"),
+    "syr2k": ("n", "k"),
+    "trmm": ("m", "n"),
+    "trsm": ("m", "n"),
+    "gemv": ("m", "n"),
+    "gemv_t": ("m", "n"),
+    "ger": ("m", "n"),
+    "symv": ("n",),
+    "trmv": ("n",),
+    "trsv": ("n",),
+    "dot": ("n",),
+    "axpy": ("n",),
+    "scal": ("n",),
+    "nrm2": ("n",),
+}
+_REAL = {"complex64": "float32", "complex128": "float64"}
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryModel:
+    """Seconds of single-threaded calls, operands in the nearest cache that holds them.
+
+    fingerprint: of the processor; provider: of the library, file and version; date: of the measurement.
+    grids: by routine and NumPy dtype.
+    """
+
+    fingerprint: str
+    provider: str
+    date: str
+    grids: Mapping[tuple[str, str], Grid]
+
+    def seconds(self, routine: str, dtype: str, extents: Sequence[float]) -> float | None:
+        """Predicted seconds of one call; `AXES` says which extents; None for a routine that is not measured.
+
+        A complex routine that was not measured takes as much longer than the real one as a product does.
+        """
+        grid = self.grids.get((routine, dtype))
+        if grid is not None:
+            return grid.at(extents)
+        real = self.grids.get((routine, _REAL.get(dtype, "")))
+        products = self.grids.get(("gemm", dtype)), self.grids.get(("gemm", _REAL.get(dtype, "")))
+        if real is None or products[0] is None or products[1] is None:
+            return None
+        # A product with these extents, the last one repeated: what matters is how large it is.
+        cube = (*extents, extents[-1], extents[-1])[:3]
+        return real.at(extents) * products[0].at(cube) / products[1].at(cube)
+
+
+def encode(model: LibraryModel) -> str:
+    """The text of the file that keeps it; times have four digits."""
+    grids = [
+        {
+            "routine": routine,
+            "dtype": dtype,
+            "levels": [list(levels) for levels in grid.levels],
+            "seconds": [float(f"{value:.3e}") for value in grid.seconds],
+        }
+        for (routine, dtype), grid in sorted(model.grids.items())
+    ]
+    fields = {
+        "format": _FORMAT,
+        "fingerprint": model.fingerprint,
+        "provider": model.provider,
+        "date": model.date,
+        "grids": grids,
+    }
+    return json.dumps(fields, allow_nan=False) + "\n"
+
+
+def decode(text: str) -> LibraryModel:
+    """The model that `encode` wrote; a `ValueError` says what is wrong with any other text."""
+    try:
+        fields = json.loads(text)
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
+    if not isinstance(fields, dict) or fields.get("format") != _FORMAT:
+        raise ValueError(f"not speeds of a library of format {_FORMAT}")
+    if set(fields) != {"format", *LibraryModel.__dataclass_fields__}:
+        raise ValueError("fields missing or unknown")
+    listed = fields["grids"]
+    if not isinstance(listed, list):
+        raise ValueError("the grids are no list")
+    texts = [fields[name] for name in ("fingerprint", "provider", "date")]
+    if not all(isinstance(value, str) for value in texts):
+        raise ValueError("a text is none")
+    return LibraryModel(texts[0], texts[1], texts[2], dict(map(_grid, listed)))
+
+
+def _grid(value: Any) -> tuple[tuple[str, str], Grid]:
+    if not isinstance(value, dict) or set(value) != {"routine", "dtype", "levels", "seconds"}:
+        raise ValueError("a grid is none")
+    routine, dtype = value["routine"], value["dtype"]
+    if not isinstance(routine, str) or routine not in AXES or not isinstance(dtype, str):
+        raise ValueError(f"no routine: {routine!r:.40}")
+    levels, seconds = value["levels"], value["seconds"]
+    if not isinstance(levels, list) or len(levels) != len(AXES[routine]):
+        raise ValueError(f"{routine} has other extents")
+    if not isinstance(seconds, list) or len(seconds) > _MOST_POINTS:
+        raise ValueError("no list of times")
+    axes = tuple(tuple(_level(level) for level in axis) for axis in levels)
+    return (routine, dtype), Grid(axes, tuple(_seconds(value) for value in seconds))
+
+
+def _level(value: Any) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value < 2**31:
+        raise ValueError("a level is none")
+    return value
+
+
+def _seconds(value: Any) -> float:
+    if not isinstance(value, float) or not 1e-12 < value < 1e4:
+        raise ValueError("a time is out of all proportion")
+    return value
+
+
+def load(path: Path, fingerprint: str, provider: str) -> LibraryModel | None:
+    """The model kept in a file; None when there is none, or a damaged one, or that of something else."""
+    try:
+        with path.open("rb") as stream:
+            data = stream.read(_MOST_BYTES + 1)
+    except OSError as error:
+        _log.debug("no speeds of the library: %s", error)
+        return None
+    try:
+        if len(data) > _MOST_BYTES:
+            raise ValueError("too long")
+        found = decode(data.decode())
+    except (ValueError, TypeError) as error:
+        _log.warning("ignored %s: %s", path, error)
+        return None
+    if (found.fingerprint, found.provider) != (fingerprint, provider):
+        _log.info("ignored %s: it was measured with another processor or library", path)
+        return None
+    return found
+
+
+def store(path: Path, model: LibraryModel) -> None:
+    """Write the file in one step, readable for its owner; an `OSError` when that cannot be."""
+    descriptor, partial = tempfile.mkstemp(prefix=path.stem + "-", suffix=".tmp", dir=path.parent)
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
+            stream.write(encode(model))
+        os.replace(partial, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(partial)
+        raise

@@ -1,0 +1,77 @@
+"""The measured speeds of the BLAS in use: where they are kept."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import lru_cache
+from pathlib import Path
+
+from polymat.errors import ToolchainError
+from polymat.machine.librarymodel import LibraryModel, load, store
+from polymat.runtime.cachedir import DIRECTORY_HINT, cache_directory, directory_trusted, prepare_directory
+from polymat.runtime.calibration import fingerprint
+from polymat.runtime.providers import Provider, provider
+from polymat.runtime.settings import settings
+
+
+def library_model() -> LibraryModel | None:
+    """What was measured of the BLAS that this process uses; None without one, or where nothing was."""
+    found = provider("blas")
+    return None if found is None else stored_model(found)
+
+
+def identity(found: Provider) -> str:
+    """The text that tells one library from another: name, version and size of its files."""
+    sizes = " ".join(str(path.stat().st_size) for path in found.paths)
+    return f"{found} {found.source} {sizes}"
+
+
+def model_path(found: Provider) -> Path:
+    """The file of this library on this processor, beside the calibration."""
+    text = f"{fingerprint()}|{identity(found)}"
+    name = hashlib.sha256(text.encode("utf-8", errors="surrogateescape")).hexdigest()[:16]
+    return cache_directory() / f"library-{name}.json"
+
+
+def stored_model(found: Provider) -> LibraryModel | None:
+    """What was measured of a library; None when nothing was, or the cache is off."""
+    path = model_path(found)
+    if settings().cache_mode == "off" or not directory_trusted(path.parent):
+        return None
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return _read(path, status.st_mtime_ns, status.st_size, identity(found))
+
+
+@lru_cache(maxsize=4)
+def _read(path: Path, _changed: int, _bytes: int, library: str) -> LibraryModel | None:
+    return load(path, fingerprint(), library)
+
+
+def store_model(found: Provider, model: LibraryModel) -> Path | None:
+    """Keep a model and return its file; None when the cache is off or readonly."""
+    if settings().cache_mode != "on":
+        return None
+    path = model_path(found)
+    prepare_directory(path.parent)
+    try:
+        store(path, model)
+    except OSError as error:
+        raise ToolchainError(
+            f"cannot write {path}: {error.strerror or error}", hint=DIRECTORY_HINT
+        ) from error
+    return path
+
+
+def model_lines(model: LibraryModel) -> tuple[str, ...]:
+    """The speeds of products for people: GFLOP/s of cubes, a line for each type."""
+    lines = [f"measured {model.date}: {model.provider.split(' (')[0]}, one thread"]
+    cubes = (8, 32, 128, 512, 1024)
+    for dtype, flops in (("float32", 2), ("float64", 2), ("complex64", 8), ("complex128", 8)):
+        if ("gemm", dtype) in model.grids:
+            grid = model.grids["gemm", dtype]
+            speeds = "  ".join(f"{n}: {flops * n**3 / grid.at((n, n, n)) / 1e9:.1f}" for n in cubes)
+            lines.append(f"{dtype:<10} {speeds} GFLOP/s")
+    return tuple(lines)

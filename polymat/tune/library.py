@@ -1,0 +1,118 @@
+"""Measuring the BLAS in use: seconds of its routines over a coarse grid of extents."""
+
+from __future__ import annotations
+
+import ctypes
+import datetime
+import itertools
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from polymat.errors import ToolchainError
+from polymat.machine.grid import Grid
+from polymat.machine.librarymodel import AXES, LibraryModel
+from polymat.runtime.bind import bind_addresses
+from polymat.runtime.build import build
+from polymat.runtime.calibration import fingerprint
+from polymat.runtime.librarystore import identity, store_model, stored_model
+from polymat.runtime.openmp import quiet_openmp
+from polymat.runtime.providers import Provider, provider
+from polymat.tune.librarybench import ROUTINES, bench_source, function_name
+
+Progress = Callable[[float], None]
+_SAMPLE_SECONDS, _PATIENCE_SECONDS, _PASSES = 1e-5, 3e-5, 3
+_DTYPES = ("float64", "float32", "complex128", "complex64")
+_TWICE, _FOURFOLD = tuple(2**k for k in range(11)), tuple(4**k for k in range(6))
+_MATRIX, _VECTOR = tuple(2**k for k in range(12)), tuple(2**k for k in range(21))
+_LEVEL_1 = ("dot", "axpy", "scal", "nrm2")
+_LEVEL_2 = ("gemv", "gemv_t", "ger", "symv", "trmv", "trsv")
+Case = tuple[str, str, tuple[tuple[int, ...], ...]]
+
+
+def calibrate_library(*, force: bool = False, progress: Progress | None = None) -> LibraryModel | None:
+    """The stored speeds of the BLAS in use, or new ones, which are then stored; None without a BLAS."""
+    found = provider("blas")
+    if found is None:
+        return None
+    stored = stored_model(found)
+    if stored is not None and not force:
+        return stored
+    measured = measure_library(found, tuple(_cases()), progress)
+    store_model(found, measured)
+    return measured
+
+
+def _cases() -> Iterator[Case]:
+    """What is measured: real types finely, complex products coarsely."""
+    for dtype in _DTYPES:
+        real = not dtype.startswith("complex")
+        for routine in ROUTINES if real else ("gemm",):
+            levels = _TWICE if real else _FOURFOLD
+            if routine in _LEVEL_2:
+                levels = _MATRIX
+            elif routine in _LEVEL_1:
+                levels = _VECTOR
+            yield routine, dtype, (levels,) * len(AXES[routine])
+
+
+def measure_library(
+    found: Provider, cases: tuple[Case, ...], progress: Progress | None = None
+) -> LibraryModel:
+    """Time every case at every point of its grid; about three seconds for all that is kept."""
+    names = tuple((routine, dtype) for routine, dtype, _ in cases)
+    library = _library(found, names)
+    size = max(_elements(routine, levels) * np.dtype(dtype).itemsize for routine, dtype, levels in cases)
+    operands = [np.empty(size, np.uint8) for _ in range(3)]
+    best: dict[tuple[str, str], list[float]] = {}
+    # Several passes through everything: who disturbs one of them is gone in another.
+    for number, (routine, dtype, levels) in enumerate(cases * _PASSES):
+        for operand, value in zip(operands, (0, 1, 1), strict=True):
+            operand.view(dtype)[: _elements(routine, levels)] = value
+        function = getattr(library, function_name(routine, dtype))
+        seconds = [_time(function, extents, operands) for extents in itertools.product(*levels)]
+        best[routine, dtype] = list(map(min, seconds, best.get((routine, dtype), seconds)))
+        if progress is not None:
+            progress((number + 1) / (len(cases) * _PASSES))
+    grids = {
+        (routine, dtype): Grid(levels, tuple(best[routine, dtype])).rising()
+        for routine, dtype, levels in cases
+    }
+    date = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
+    return LibraryModel(fingerprint(), identity(found), date, grids)
+
+
+def _elements(routine: str, levels: tuple[tuple[int, ...], ...]) -> int:
+    """Elements of the largest operand: a vector, or a matrix over the two longest extents."""
+    longest = sorted(axis[-1] for axis in levels)[-2:]
+    if routine in _LEVEL_1:
+        return longest[0]
+    return longest[0] * longest[-1]
+
+
+def _time(
+    function: Callable[..., float], extents: tuple[int, ...], operands: list[npt.NDArray[np.uint8]]
+) -> float:
+    x, y, z = (*extents, 1, 1)[:3]
+    pointers = [operand.ctypes.data for operand in operands]
+    return float(function(x, y, z, _SAMPLE_SECONDS, _PATIENCE_SECONDS, *pointers))
+
+
+def _library(found: Provider, cases: tuple[tuple[str, str], ...]) -> ctypes.CDLL:
+    source, routines = bench_source(cases)
+    built = build(source)
+    try:
+        quiet_openmp(built.image)
+        library = ctypes.CDLL(str(built.path))
+        bind_addresses(str(built.path), [found.address(routine) or 0 for routine in routines])
+    except OSError as error:
+        raise ToolchainError(f"cannot load the measuring program: {error}") from error
+    finally:
+        built.release()
+    size, real, pointer = ctypes.c_ssize_t, ctypes.c_double, ctypes.c_void_p
+    for routine, dtype in cases:
+        function = getattr(library, function_name(routine, dtype))
+        function.argtypes = (size, size, size, real, real, pointer, pointer, pointer)
+        function.restype = real
+    return library

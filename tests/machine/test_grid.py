@@ -1,0 +1,72 @@
+"""Times read between the points of a grid."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import pytest
+
+from polymat.machine.grid import Grid
+
+LEVELS = (1, 2, 4, 8, 16, 32, 64)
+
+
+def cubic(m: float, n: float, k: float) -> float:
+    return 3e-9 * m * math.pow(n, 1.5) * math.pow(k, 0.7)
+
+
+CUBE = Grid((LEVELS,) * 3, tuple(cubic(*point) for point in itertools.product(LEVELS, repeat=3)))
+
+
+@pytest.mark.parametrize("point", [(1, 1, 1), (64, 64, 64), (3, 5, 7), (33, 1, 63), (2.5, 17, 48)])
+def test_powers_are_exact(point: tuple[float, ...]) -> None:
+    assert CUBE.at(point) == pytest.approx(cubic(*point), rel=1e-12)
+
+
+def test_beyond_the_ends() -> None:
+    """Above in proportion; nothing is below 1."""
+    assert CUBE.at((256, 64, 128)) == pytest.approx(8 * cubic(64, 64, 64))
+    assert CUBE.at((0, 0, 0)) == CUBE.at((1, 1, 1))
+    assert CUBE.at((0.5, 4, 4)) == CUBE.at((1, 4, 4))
+
+
+def test_parts_say_the_same() -> None:
+    part = CUBE.part((None, 7, None))
+    assert len(part.levels) == 2
+    for m, k in itertools.product((1, 3, 8, 50, 100), repeat=2):
+        assert part.at((m, k)) == pytest.approx(CUBE.at((m, 7, k)))
+    coarse = CUBE.part((None, None, None), step=2)
+    assert coarse.levels == ((1, 4, 16, 64),) * 3
+    assert coarse.at((4, 16, 64)) == pytest.approx(CUBE.at((4, 16, 64)))
+    assert CUBE.part((None, 1, 1), step=4).levels == ((1, 16, 64),)
+
+
+def test_rising_takes_disturbance_away() -> None:
+    clean = [float(m + n) for m, n in itertools.product(LEVELS, repeat=2)]
+    disturbed = list(clean)
+    disturbed[0] += 2.5  # above its neighbour
+    disturbed[10] *= 100.0
+    rising = Grid((LEVELS, LEVELS), tuple(disturbed)).rising()
+    assert all(found <= was for found, was in zip(rising.seconds, disturbed, strict=True))
+    for (m, n), (x, y) in itertools.product(itertools.product(LEVELS, repeat=2), repeat=2):
+        if m <= x and n <= y:
+            assert rising.at((m, n)) <= rising.at((x, y)) * (1 + 1e-12)
+    assert Grid((LEVELS, LEVELS), tuple(clean)).rising().seconds == tuple(clean)
+
+
+@pytest.mark.parametrize(
+    ("levels", "seconds"),
+    [
+        (((2, 4),), (1.0, 2.0)),
+        (((1,),), (1.0,)),
+        (((1, 4, 4),), (1.0, 2.0, 3.0)),
+        (((1, 4),), (1.0,)),
+        (((1, 4),), (0.0, 1.0)),
+        (((1, 4),), (math.nan, 1.0)),
+        (((1, 4),), (1.0, math.inf)),
+    ],
+)
+def test_no_grid(levels: tuple[tuple[int, ...], ...], seconds: tuple[float, ...]) -> None:
+    with pytest.raises(ValueError, match=r"levels rise from 1|a time"):
+        Grid(levels, seconds)

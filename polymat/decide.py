@@ -178,7 +178,7 @@ class Decider:
         if not self.options.overlap and any(margin != (0, 0) for margin in choice.margins):
             return False
         privates: Sequence[str] = choice.privates
-        return not choice.copies and all(can_be_private(self.pipeline.stage(name)) for name in privates)
+        return all(can_be_private(self.pipeline.stage(name)) for name in privates)
 
     def _is_allowed(self, choice: Fusable) -> bool:
         return self._is_usable(choice) and (self.options.private or not choice.privates)

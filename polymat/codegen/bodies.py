@@ -70,7 +70,8 @@ class BodyWriter:
 
     def array(self, name: str) -> str:
         """C name of an array."""
-        return self.names.get("array", name)
+        buffer = self.storage[name]
+        return self.names.get("pad" if buffer.copy else "array", buffer.name)
 
     def index_name(self, name: str) -> str:
         """C name of a loop index, size or range bound."""

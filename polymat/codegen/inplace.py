@@ -37,11 +37,11 @@ def _may_coincide(pipeline: Pipeline, schedule: Schedule, array: InputArray, out
 
 
 def _kind(plan: Plan, stage: str) -> str:
-    """How a stage accumulates; "private" when tiles do it one after the other."""
+    """How a stage accumulates; "private" when tiles do it one after the other, or compute points twice."""
     if isinstance(plan, NestPlan):
         return plan.kind
     member = next(m for m in plan.members if m.stage == stage)
-    return "private" if member.private else plan.loops[stage].kind
+    return "private" if member.private or member.copied else plan.loops[stage].kind
 
 
 def _reads_own_element(pipeline: Pipeline, stage: Stage, kind: str, name: str) -> bool:

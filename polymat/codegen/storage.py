@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Stage
@@ -13,6 +14,7 @@ from polymat.tilesize.schedule import Member, NestPlan, Schedule, TilePlan
 
 LINE_BYTES = 64  # rows of a scratchpad begin on a line of their own
 TILE = "_pm_tile"  # with a number: where the tile begins along a tiled dimension
+WHOLE = "_pm_whole_"  # before a stage's name: its array, inside a group that computes it in a scratchpad
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +23,7 @@ class Buffer:
 
     place: "input", "output", "workspace" or "scratchpad" (of one tile; its origin moves with the tile).
     ring: the first dimension that is one, if any: index i of it is at i modulo its extent, a power of two.
+    copy: it is the scratchpad of a stage that has an array as well.
     """
 
     name: str
@@ -30,6 +33,7 @@ class Buffer:
     origin: tuple[Affine, ...]
     fully_written: bool = True
     ring: int | None = None
+    copy: bool = False
 
 
 def buffers(pipeline: Pipeline, schedule: Schedule) -> dict[str, Buffer]:
@@ -58,6 +62,16 @@ def buffers(pipeline: Pipeline, schedule: Schedule) -> dict[str, Buffer]:
         extents = tuple(extent - low for extent, low in zip(stage.extents, origin, strict=True))
         full = place != "output" or _covers_box(stage, origin, pipeline.context)
         found[stage.name] = Buffer(stage.name, stage.dtype, place, extents, origin, full)
+    return found
+
+
+def inside(pipeline: Pipeline, plan: TilePlan, storage: Mapping[str, Buffer]) -> dict[str, Buffer]:
+    """Where every array is for the stages of a tiled group: what tiles keep a copy of, in scratchpads."""
+    found = dict(storage)
+    for member in plan.members:
+        if member.copied:
+            found[WHOLE + member.stage] = storage[member.stage]
+            found[member.stage] = replace(_scratchpad(pipeline.stage(member.stage), plan, member), copy=True)
     return found
 
 

@@ -27,9 +27,10 @@ from polymat.codegen.ctree import (
 )
 from polymat.codegen.scratch import Pad, ThreadScratch
 from polymat.codegen.stagecode import Nest, Range, StageWriter
-from polymat.codegen.storage import TILE, Buffer
-from polymat.graph.stage import Stage
+from polymat.codegen.storage import TILE, WHOLE, Buffer, inside
+from polymat.graph.stage import Part, Stage
 from polymat.lang.affine import Affine
+from polymat.lang.expr import Load
 from polymat.lang.neutral import neutral
 from polymat.tilesize.schedule import LoopPlan, Member, TilePlan
 
@@ -147,18 +148,21 @@ class TileWriter:
     """Writes the functions of one tiled group."""
 
     def __init__(self, stages: StageWriter, plan: TilePlan, number: int) -> None:
-        self.stages = stages
+        storage = inside(stages.pipeline, plan, stages.storage)
+        self.stages = StageWriter(
+            stages.pipeline, storage, stages.names, stages.needs, stages.aliased, stages.makers
+        )
         self.plan = plan
         self.number = number
 
     def code(self) -> TileCode:
         """All functions of the group."""
         pipeline = self.stages.pipeline
-        nests = [(m, self._nest(m, pipeline.stage(m.stage))) for m in self.plan.members]
+        nests = [pair for m in self.plan.members for pair in self._nests(m, pipeline.stage(m.stage))]
         hulls = [self._hull(level, nests) for level in range(len(self.plan.dims))]
         function, arguments = self._tiles(nests, hulls)
         privates = tuple(self._private(pipeline.stage(m.stage), m) for m in self.plan.members if m.private)
-        pads = [self._pad(self.stages.storage[m.stage]) for m in self.plan.members if m.scratch]
+        pads = [self._pad(self.stages.storage[m.stage]) for m in self.plan.members if m.scratch or m.copied]
         pads += [pad for _, nest in nests for pad in nest.pads]
         helpers = [f for p in privates for f in (p.start.function, p.clear, p.merge)[: 3 if p.copied else 1]]
         self.stages.needs.update({"min_i64", "max_i64", "place", "workspace"})
@@ -172,6 +176,19 @@ class TileWriter:
             pads=tuple(pads),
             privates=privates,
         )
+
+    def _nests(self, member: Member, stage: Stage) -> list[tuple[Member, Nest]]:
+        """What a stage runs in a tile: its nest, and one that writes out what the tile owns of a copy."""
+        found = [(member, self._nest(member, stage))]
+        if member.copied:
+            value = Load(stage.ref, tuple(map(Affine.name, stage.dims)), stage.dtype, stage.at, ())
+            part = Part(stage.domain, None, value, stage.at)
+            whole = replace(stage, name=WHOLE + stage.name, parts=(part,), op=None, accumulations=())
+            owned = replace(member, margins=((0, 0),) * len(member.margins))
+            inner = stage.dims[-1]
+            plan = LoopPlan(self.plan.group, "map", stage.dims, None, inner, "what the tile owns is written")
+            found.append((owned, self.stages.ranged(whole, plan, member.dims, "copy")))
+        return found
 
     def _nest(self, member: Member, stage: Stage) -> Nest:
         loops = self.plan.loops[member.stage]

@@ -24,6 +24,11 @@ class Member:
     scratch: bool = False
     private: bool = False
 
+    @property
+    def copied(self) -> bool:
+        """Whether its values live in a scratchpad, margins included; each tile writes out what it owns."""
+        return not self.scratch and not self.private and any(margin != (0, 0) for margin in self.margins)
+
 
 @dataclass(frozen=True, slots=True)
 class Alignment:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar, cast
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +185,32 @@ def names_in(statements: Iterable[Stmt]) -> set[str]:
         else:
             stack.extend(_parts(node))
     return found
+
+
+def expressions(statements: Iterable[Stmt]) -> Iterator[CExpr]:
+    """Every expression in them, each before what it is made of, in the order of the text."""
+    stack: list[object] = list(reversed(list(statements)))
+    while stack:
+        node = stack.pop()
+        if isinstance(node, CExpr):
+            yield node
+        stack.extend(reversed(list(_parts(node))))
+
+
+T = TypeVar("T")
+
+
+def substituted(node: T, values: Mapping[CExpr, CExpr]) -> T:
+    """A statement or expression with other expressions in place of some."""
+    if isinstance(node, CExpr) and node in values:
+        return cast("T", values[node])
+    if isinstance(node, tuple):
+        return cast("T", tuple(substituted(part, values) for part in node))
+    if not hasattr(node, "__dataclass_fields__"):
+        return node
+    names = getattr(node, "__dataclass_fields__", ())
+    parts = {name: substituted(getattr(node, name), values) for name in names}
+    return cast("T", replace(cast("Any", node), **parts))
 
 
 def _parts(node: object) -> Iterator[object]:

@@ -21,6 +21,7 @@ from polymat.codegen.ctree import (
     names_in,
 )
 from polymat.codegen.jam import RangedLoops
+from polymat.codegen.joint import Part, joint_statements
 from polymat.codegen.nest import LoopWriter
 from polymat.codegen.prefetch import with_prefetch
 from polymat.codegen.ranges import Range as Range  # nests are described with it
@@ -44,7 +45,7 @@ from polymat.lang.expr import Expr
 from polymat.lang.text import expr_text
 from polymat.poly.ast import from_union_map
 from polymat.tilesize.plain import own_names
-from polymat.tilesize.schedule import LoopPlan, NestPlan
+from polymat.tilesize.schedule import LoopPlan, Member, NestPlan
 
 Work: TypeAlias = OneOf["even", "uneven", "rising", "falling"]  # the last two as the rows of a triangle
 _SUMS = {"reduce": reduce_statements, "row": row_statements}
@@ -143,13 +144,46 @@ class StageWriter:
         """The nest that accumulates what one part of the reduced dimensions contributes."""
         if not isinstance(plan, LoopPlan):
             return self.makers[type(plan)](self, stage, plan, along, "part")
+        statements, ranges = self._part(stage, plan, along)
+        return self._independent(stage, plan, statements, ranges, "part")
+
+    def joint(self, parts: Sequence[tuple[Stage, LoopPlan, Member]]) -> Nest:
+        """The nest of several sums over the same two loops (`TilePlan.joint`), rows in memory first."""
+        written = []
+        for stage, plan, member in sorted(parts, key=lambda part: part[1].kind != "row"):
+            statements, ranges = self._part(stage, plan, member.dims, whole=not member.private)
+            written.append(Part(stage, statements, ranges))
+        types = {self.bodies.array(name): buffer.dtype.c for name, buffer in self.storage.items()}
+        statements, plan = joint_statements(written, self.names, types), parts[0][1]
+        first, *others = written
+        assert all(other.ranges == first.ranges for other in others), "joint sums have the same ranges"
+        vector = statements.levels[-1] if plan.vector else None
+        loops = RangedLoops(
+            self.bodies,
+            self.needs,
+            self.pipeline.context,
+            replace(plan, vector=vector),
+            statements,
+            tuple(first.ranges),
+        )
+        stages = [part.stage for part in written]
+        read = [{load.source.name for load in stage.loads()} for stage in stages]
+        distinct = set(self.storage) - {stage.name for stage in stages} - set.intersection(*read)
+        return self.as_nest(stages, plan, loops.body(), "nest", first.ranges, distinct=distinct)
+
+    def _part(
+        self, stage: Stage, plan: LoopPlan, along: Sequence[str | None], *, whole: bool = False
+    ) -> tuple[Statements, list[Range]]:
+        """A part of a sum over ranges of its loops; whole: with all that is needed to compute a result."""
         accumulation = stage.accumulations[0]
         names = own_names(stage, accumulation)
         own = [names.get(dim, dim) if dim is not None else None for dim in along]
         box = dict(zip(accumulation.dims, accumulation.box, strict=True))
         ranges = [Range(k, *box[dim]) for k, dim in enumerate(own) if dim is not None]
+        if whole:
+            return _SUMS[plan.kind](self.bodies, stage, along), ranges
         make = partial_reduce_statements if plan.kind == "reduce" else partial_row_statements
-        return self._independent(stage, plan, make(self.bodies, stage, accumulation, own), ranges, "part")
+        return make(self.bodies, stage, accumulation, own), ranges
 
     def _scatter(self, stage: Stage, plan: LoopPlan) -> list[Nest]:
         nests = []
@@ -198,10 +232,17 @@ class StageWriter:
         ranges: Sequence[Range],
         *,
         work: Work = "even",
+        distinct: set[str] | None = None,
     ) -> Nest:
-        """The C function around a body; its parameters are what the body uses, then the ranges."""
+        """The C function around a body; its parameters are what the body uses, then the ranges.
+
+        distinct: the arrays of which it is said that they do not overlap others; None: all.  Of an array that
+        is distinct from what is written the C compiler loads an element that is used twice a second time, to
+        save a register.
+        """
         used = names_in(body)
-        parameters, arguments = self._passed({stage.name for stage in stages}, used)
+        distinct = set(self.storage) if distinct is None else distinct
+        parameters, arguments = self._passed({stage.name for stage in stages}, used, distinct)
         for item in ranges:
             start = item.start if item.start in used else item.begin
             parameters += [Parameter("const ptrdiff_t", name) for name in (start, item.end)]
@@ -215,10 +256,12 @@ class StageWriter:
         block = plan.unroll if isinstance(plan, LoopPlan) and blocks else 1
         return Nest(function, tuple(arguments), tuple(ranges), work, block)
 
-    def _passed(self, written: set[str], used: set[str]) -> tuple[list[Parameter], list[CExpr]]:
+    def _passed(
+        self, written: set[str], used: set[str], distinct: set[str]
+    ) -> tuple[list[Parameter], list[CExpr]]:
         """The parameters that a nest needs, and what is passed for them."""
         both = [pair for pair in self.aliased if pair[1] in written and self.bodies.array(pair[0]) in used]
-        aliased = {name for pair in both for name in pair}
+        aliased = {name for pair in both for name in pair} | (set(self.storage) - distinct)
         found = [
             Parameter(self._pointer(name, written, aliased), self.bodies.array(name))
             for name in self.storage

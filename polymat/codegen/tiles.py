@@ -158,7 +158,7 @@ class TileWriter:
     def code(self) -> TileCode:
         """All functions of the group."""
         pipeline = self.stages.pipeline
-        nests = [pair for m in self.plan.members for pair in self._nests(m, pipeline.stage(m.stage))]
+        nests = self._nests()
         hulls = [self._hull(level, nests) for level in range(len(self.plan.dims))]
         function, arguments = self._tiles(nests, hulls)
         privates = tuple(self._private(pipeline.stage(m.stage), m) for m in self.plan.members if m.private)
@@ -177,7 +177,32 @@ class TileWriter:
             privates=privates,
         )
 
-    def _nests(self, member: Member, stage: Stage) -> list[tuple[Member, Nest]]:
+    def _nests(self) -> list[tuple[Member, Nest]]:
+        """The nests of all members; of joint ones at the place of the first, kept if one of them is."""
+        joint = dict(self.plan.joint)
+        by_name = {member.stage: member for member in self.plan.members}
+        nests: list[tuple[Member, Nest]] = []
+        for member in self.plan.members:
+            if member.stage in joint.values():
+                continue
+            stage = self.stages.pipeline.stage(member.stage)
+            if member.stage not in joint:
+                nests += self._alone(member, stage)
+                continue
+            other = by_name[joint[member.stage]]
+            kept = replace(member, scratch=member.scratch and other.scratch)
+            nests.append((kept, self._joint((member, other))))
+        return nests
+
+    def _joint(self, members: Sequence[Member]) -> Nest:
+        parts = []
+        for member in members:
+            loops = self.plan.loops[member.stage]
+            assert isinstance(loops, LoopPlan), "only loops can be joint"
+            parts.append((self.stages.pipeline.stage(member.stage), loops, member))
+        return self.stages.joint(parts)
+
+    def _alone(self, member: Member, stage: Stage) -> list[tuple[Member, Nest]]:
         """What a stage runs in a tile: its nest, and one that writes out what the tile owns of a copy."""
         found = [(member, self._nest(member, stage))]
         if member.copied:

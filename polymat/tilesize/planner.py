@@ -11,14 +11,16 @@ from polymat.graph.stage import Stage
 from polymat.lang.affine import Affine
 from polymat.machine.model import Machine
 from polymat.poly.domain import Domain
+from polymat.tilesize.joint import joint_sums
 from polymat.tilesize.plain import plan_stage
-from polymat.tilesize.register import ROWS_REDUCED, unrolled
+from polymat.tilesize.register import ROWS_REDUCED, ROWS_UPDATED, unrolled
 from polymat.tilesize.schedule import LoopPlan, Member, Plan, TilePlan
 
 UNKNOWN_EXTENT = 1000  # of a size that neither `sizes=` nor `estimates=` names
 DOT_TILE = 4096  # elements of a sum that has no other loop to share out
 INNER_TILE = 512  # elements along the contiguous dimension of a stencil tile
 SCRATCH_SHARE = 0.5  # of a cache that the arrays of a tile may fill
+MANY_REGISTERS = 32  # vector registers that hold eight rows of two sums
 ROLLING_ROWS = 4  # new rows of a rolling tile
 ROLLING_WIDTHS = (2048, 1024, 512, 256)  # elements of its rows
 
@@ -65,13 +67,22 @@ def plan_tiles(
     stages = {m.stage: pipeline.stage(m.stage) for m in members}
     loops = {m.stage: _inside(group, stages[m.stage], m, pipeline.context) for m in members}
     rolling = _can_roll(stages, loops, members)
+    joint = () if sizes else joint_sums(stages, members, loops)
     if not sizes:
         choose = _rolling_sizes if rolling else _tile_sizes
         sizes = choose(stages, loops, dims, members, machine, estimates)
     reason = f"intermediates stay in the cache: {_scratch_text(members)}"
     if rolling:
         reason += f"; along {dims[0]} each keeps the last points that its readers still need"
-    return TilePlan(group, dims, tuple(sizes[: len(dims)]), tuple(members), loops, reason, rolling)
+    for pair in joint:
+        reason += f"; {' and '.join(pair)} in one loop, which loads once what both read"
+        loops |= {name: _paired(loops[name], machine) for name in pair}
+    return TilePlan(group, dims, tuple(sizes[: len(dims)]), tuple(members), loops, reason, rolling, joint)
+
+
+def _paired(plan: LoopPlan, machine: Machine) -> LoopPlan:
+    """Blocks of two sums need accumulators, factors and loaded values in registers at the same time."""
+    return plan if machine.vector_registers >= MANY_REGISTERS else replace(plan, unroll=ROWS_UPDATED)
 
 
 def _can_roll(stages: Mapping[str, Stage], loops: Mapping[str, LoopPlan], members: Sequence[Member]) -> bool:

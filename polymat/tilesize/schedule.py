@@ -38,6 +38,7 @@ class TilePlan:
     producers first.  loops: each stage's plan inside a tile.  reason: why, in words.
     rolling: a thread runs its tiles along the first dimension one after the other, innermost, and the
     scratchpads keep what earlier ones computed: every stage computes only what is new.
+    joint: pairs of stages that run in one loop, at the place of the first.
     """
 
     group: Group
@@ -47,6 +48,7 @@ class TilePlan:
     loops: Mapping[str, NestPlan] = field(default_factory=dict)
     reason: str = ""
     rolling: bool = False
+    joint: tuple[tuple[str, str], ...] = ()
 
     def pad_extent(self, member: Member, level: int) -> int:
         """Points that a scratchpad holds along a tiled dimension; a power of two where it is a ring."""

@@ -1,0 +1,91 @@
+"""Sums that read the same elements in the same order run in one loop, which loads each element once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from polymat.graph.alignment import Member
+from polymat.graph.stage import Bounds, Stage
+from polymat.lang.affine import Affine
+from polymat.lang.expr import Load
+from polymat.lang.traverse import walk
+from polymat.tilesize.plain import own_names
+from polymat.tilesize.schedule import LoopPlan, NestPlan
+
+OUTER, INNER = Affine.name("outer"), Affine.name("inner")
+
+
+@dataclass(frozen=True, slots=True)
+class _Loops:
+    """Two loops around one accumulation, whatever their names: what has to agree, and what is read there.
+
+    levels: for every tiled dimension which of the two runs along it.  row: whether it adds to rows in memory.
+    loads: arrays read at an index of both.
+    """
+
+    dtype: str
+    bounds: Bounds
+    levels: tuple[Affine | None, ...]
+    unroll: int
+    row: bool
+    loads: frozenset[tuple[str, tuple[Affine, ...]]]
+
+    def fits(self, other: _Loops) -> bool:
+        same = (self.dtype, self.bounds, self.levels, self.unroll)
+        fits = same == (other.dtype, other.bounds, other.levels, other.unroll)
+        return fits and (self.row or other.row) and bool(self.loads & other.loads)
+
+
+def joint_sums(
+    stages: Mapping[str, Stage], members: Sequence[Member], plans: Mapping[str, NestPlan]
+) -> tuple[tuple[str, str], ...]:
+    """Pairs of stages of a tile, the second to run with the first.
+
+    before:  for j: q(i) += A(i, j) * p(j)      for j: s(j) += r(i) * A(i, j)
+    after:   for j: s(j) += r(i) * A(i, j), q(i) += A(i, j) * p(j)
+
+    One of the two is a row in memory: it shares nothing else with the other, and costs no accumulators.
+    """
+    loops = {m.stage: _loops(stages[m.stage], m, plans[m.stage]) for m in members}
+    pairs: list[tuple[str, str]] = []
+    for k, first in enumerate(members):
+        for later, second in enumerate(members[k + 1 :], k + 1):
+            one, other = loops[first.stage], loops[second.stage]
+            taken = {name for pair in pairs for name in pair}
+            if one is None or other is None or taken & {first.stage, second.stage}:
+                continue
+            passed = {m.stage for m in members[k:later]}
+            waits = any(load.source.name in passed for load in stages[second.stage].loads())
+            if one.fits(other) and not waits:
+                pairs.append((first.stage, second.stage))
+    return tuple(pairs)
+
+
+def _loops(stage: Stage, member: Member, plan: NestPlan) -> _Loops | None:
+    """The loops of a block of one sum over one dimension; None of anything else."""
+    if not isinstance(plan, LoopPlan) or plan.kind not in ("reduce", "row") or plan.unroll == 1:
+        return None
+    if len(stage.dims) != 1 or len(stage.accumulations) != 1 or any(map(any, member.margins)):
+        return None
+    accumulation = stage.accumulations[0]
+    if len(accumulation.reduced_dims) != 1 or not accumulation.is_aligned:
+        return None
+    if member.copied or member.private != (plan.kind == "row") or not accumulation.domain.is_box():
+        return None
+    names = own_names(stage, accumulation)
+    result, reduced = names[stage.dims[0]], accumulation.reduced_dims[0]
+    outer, inner = (result, reduced) if plan.kind == "reduce" else (reduced, result)
+    places = {outer: OUTER, inner: INNER}
+    levels = tuple(None if dim is None else places.get(names.get(dim, dim)) for dim in member.dims)
+    box = dict(zip(accumulation.dims, accumulation.box, strict=True))
+    loads = [node for node in walk(accumulation.expr) if isinstance(node, Load)]
+    shared = {
+        (load.source.name, tuple(form.substitute(places) for form in load.indices))
+        for load in loads
+        if {outer, inner} <= {name for form in load.indices for name in form.names()}
+    }
+    if not levels or levels[0] != OUTER:
+        return None
+    bounds = (box[outer], box[inner])
+    return _Loops(stage.dtype.c, bounds, levels, plan.unroll, plan.kind == "row", frozenset(shared))

@@ -17,6 +17,7 @@ from polymat.idiom.gemm import match_gemm
 from polymat.idiom.gemv import match_gemv
 from polymat.idiom.ger import match_ger
 from polymat.idiom.layout import Extents
+from polymat.idiom.nrm2 import match_nrm2
 from polymat.idiom.symm import match_symm
 from polymat.idiom.syr2k import match_syr2k
 from polymat.idiom.syrk import match_syrk
@@ -66,10 +67,12 @@ def find_idioms(pipeline: Pipeline) -> tuple[Found, ...]:
 def idiom_of(names: Sequence[str], pipeline: Pipeline) -> Found:
     """The library calls that compute the last of some stages, the others being seen by nobody else."""
     stages = tuple(pipeline.stage(name) for name in names)
+    extents = extents_of(pipeline)
     product = product_of_group(stages, pipeline.context)
     if product is None:
-        return Found(tuple(names), None, "its definition is not one sum of products of array elements")
-    extents = extents_of(pipeline)
+        root = match_nrm2(stages, pipeline.context, extents)
+        reason = "" if root else "its definition is not one sum of products of array elements"
+        return Found(tuple(names), root, reason)
     idiom = match(product, extents)
     transform, found = match_dft(product), match_fir(product, extents)
     reason = "" if idiom or transform or found else reason_against(product)

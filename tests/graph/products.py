@@ -36,7 +36,7 @@ def evaluate(
     product: Product, arrays: Mapping[str, Values], params: Mapping[str, Any]
 ) -> tuple[Values, Values]:
     """The result's array, zero where the product says nothing, and where it says something."""
-    shape = [int((high + 1).evaluate(params)) for _, high in product.box]
+    shape = [max(int((high + 1).evaluate(params)), 0) for _, high in product.box]
     total = np.zeros(shape, product.dtype.dtype)
     here = np.zeros(shape, bool)
     here[tuple(points_of(product.domain, _sizes(product, params)).values())] = True

@@ -62,7 +62,7 @@ def filtered(found: Filter, arrays: Mapping[str, Values], params: Mapping[str, A
 
 def _started(found: Transform | Filter, arrays: Mapping[str, Values], params: Mapping[str, Any]) -> Values:
     product = found.product
-    shape = [int((high + 1).evaluate(params)) for _, high in product.box]
+    shape = [max(int((high + 1).evaluate(params)), 0) for _, high in product.box]
     result = np.zeros(shape, product.dtype.dtype)
     for term in found.start:
         points = points_of(term.domain, {n: int(params[n]) for n in term.domain.params})

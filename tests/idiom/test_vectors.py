@@ -6,7 +6,22 @@ from typing import Any
 
 import pytest
 
-from polymat import Complex, Conj, Double, Float, Image, Int, Interval, Matrix, Op, Vector, dot
+from polymat import (
+    Complex,
+    Conj,
+    Double,
+    Exp,
+    Float,
+    Image,
+    Int,
+    Interval,
+    Matrix,
+    Op,
+    Real,
+    Sqrt,
+    Vector,
+    dot,
+)  # fmt: skip
 from polymat.idiom.call import LibraryCall
 from tests.idiom.recognise import (
     L,
@@ -113,3 +128,25 @@ def test_axpy_and_scal() -> None:
     assert routines(point("R", ROWS, u(i) * y(i))) == []
     assert routines(point("R", ROWS, u(i) + y(i) + 1.0 / u(i))) == []
     assert routines(point("R", ROWS, u(M - 1 - i) * alpha)) == []
+
+
+def test_nrm2() -> None:
+    squares = total("P", [], IN_N, x(j) * x(j))
+    assert one(point("R", [], Sqrt(squares()))).routine == "nrm2"
+    column = Matrix(Double, "B", [N, 3])
+    assert one(point("R", [], Sqrt(total("P", [], IN_N, column(j, 1) ** 2)()))).routine == "nrm2"
+    complex_squares = total("P", [], IN_N, z(j) * Conj(z(j)), dtype=Complex)
+    assert one(point("R", [], Sqrt(Real(complex_squares())))).routine == "nrm2"
+
+
+def test_near_nrm2() -> None:
+    v = Vector(Double, "v", [N])
+    for value in (x(j) * v(j), x(j), 2.0 * x(j) * x(j), x(j) * x(j) * x(j), x(j) + v(j)):
+        assert routines(point("R", [], Sqrt(total("P", [], IN_N, value)()))) == []
+    squares = total("P", [], IN_N, x(j) * x(j))
+    assert routines(point("R", [], Exp(squares()))) == []
+    assert routines(point("R", [], Sqrt(squares() + 1.0))) == []
+    assert routines(point("R", [], Sqrt(total("Q", [], IN_N, x(j) * x(j), init=1.0)()))) == []
+    unconjugated = total("P", [], IN_N, z(j) * z(j), dtype=Complex)
+    assert routines(point("R", [], Sqrt(Real(unconjugated())))) == []
+    assert routines(point("R", [], Sqrt(unconjugated()), Complex)) == []

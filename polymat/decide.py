@@ -23,6 +23,7 @@ from polymat.options import Options
 from polymat.tilesize.cost import PlanCost, home_level, plan_cost
 from polymat.tilesize.decision import decision
 from polymat.tilesize.describe import stage_nest
+from polymat.tilesize.estimates import Estimates
 from polymat.tilesize.kernel import KernelPlan, is_worth, plan_kernel
 from polymat.tilesize.papercost import PaperCost
 from polymat.tilesize.paperplan import PaperPlan, PaperPlanner, aligned_nest
@@ -56,14 +57,14 @@ class Decider:
     ) -> None:
         self.pipeline = pipeline
         self.machine = machine
-        self.estimates = estimates
+        self.estimates = Estimates(estimates)
         self.options = options
         self.threads = options.threads or machine.cores
         self.reads = Reads.of(pipeline)
         self.plans: dict[tuple[str, ...], Priced] = {}
         self.dag = Dag.of_pipeline(pipeline)
-        self.level = home_level(pipeline, machine, estimates)
-        self.assumed = {size.name: UNKNOWN_EXTENT for size in pipeline.sizes} | dict(estimates)
+        self.level = home_level(pipeline, machine, self.estimates)
+        self.assumed = Estimates({size.name: UNKNOWN_EXTENT for size in pipeline.sizes} | dict(estimates))
         self.calls = CallPlanner(pipeline, machine, self.assumed, options, self.threads)
         self.papers = PaperPlanner(pipeline, machine, self.assumed, thesis=options.cost == "paper")
 

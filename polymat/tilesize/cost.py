@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Accumulation, InputArray, Part, Stage
@@ -11,8 +12,9 @@ from polymat.lang.affine import Affine
 from polymat.lang.expr import Call
 from polymat.lang.traverse import children, walk
 from polymat.machine.model import MEMORY, Machine
+from polymat.tilesize.estimates import once_a_stage
 from polymat.tilesize.kernel import KernelPlan, kernel_operations
-from polymat.tilesize.planner import extent, tile_bytes
+from polymat.tilesize.planner import extent, stage_extents, tile_bytes
 from polymat.tilesize.schedule import LoopPlan, Member, NestPlan, Plan, TilePlan
 
 CALL_OPERATIONS = 20.0  # operations that a sine or an exponential is worth
@@ -168,6 +170,7 @@ def own_name_in(stage: Stage, dim: str, used: set[str]) -> bool:
     return any(used.intersection(target.names()) for target in targets)
 
 
+@once_a_stage
 def stage_operations(stage: Stage, estimates: Mapping[str, int]) -> float:
     """Scalar operations of a stage at the estimates."""
     items: list[Part | Accumulation] = [*stage.parts, *stage.accumulations]
@@ -222,12 +225,15 @@ def _tile_counts(plan: Plan, stages: Mapping[str, Stage], estimates: Mapping[str
 
 def _length(stage: Stage, dim: str, estimates: Mapping[str, int]) -> float:
     """Extent of a dimension of a stage, one of the result or a reduced one."""
-    items: list[Stage | Accumulation] = [stage, *stage.accumulations]
-    for item in items:
-        if dim in item.dims:
-            low, high = item.box[item.dims.index(dim)]
-            return extent(high - low + 1, estimates)
-    return 1.0
+    return _lengths(stage, estimates).get(dim, 1.0)
+
+
+@once_a_stage
+def _lengths(stage: Stage, estimates: Mapping[str, int]) -> dict[str, float]:
+    """Extents of all dimensions of a stage, those of the result and reduced ones."""
+    items: list[Stage | Accumulation] = [*reversed(stage.accumulations), stage]
+    boxes = [(dim, bounds) for item in items for dim, bounds in zip(item.dims, item.box, strict=True)]
+    return {dim: extent(high - low + 1, estimates) for dim, (low, high) in boxes}
 
 
 def traffic(
@@ -265,7 +271,7 @@ def _input_bytes(array: InputArray, estimates: Mapping[str, int]) -> float:
 
 def array_bytes(stage: Stage, estimates: Mapping[str, int]) -> float:
     """Bytes of a stage's values."""
-    return points(stage.box, estimates) * stage.dtype.size
+    return prod(stage_extents(stage, estimates)) * stage.dtype.size
 
 
 def home_level(pipeline: Pipeline, machine: Machine, estimates: Mapping[str, int]) -> int:

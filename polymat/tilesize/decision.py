@@ -6,10 +6,9 @@ from collections.abc import Mapping, Sequence
 
 from polymat.graph.stage import Stage
 from polymat.machine.model import Machine
-from polymat.tilesize.describe import stage_nest
 from polymat.tilesize.model import Nest
 from polymat.tilesize.movement import movement
-from polymat.tilesize.order import innermost
+from polymat.tilesize.paperplan import stage_scores
 from polymat.tilesize.schedule import Decision, Plan, TilePlan
 
 
@@ -25,7 +24,7 @@ def decision(
     seconds: float,
 ) -> Decision:
     """What the models say of a plan whose stages form this nest."""
-    scores = {stage.name: innermost(stage_nest(stage, estimates)) for stage in stages}
+    scores = {stage.name: stage_scores(stage, estimates) for stage in stages}
     if isinstance(plan, TilePlan):
         dims = [dim for dim in plan.dims if dim in nest.names]
         order = (*dims, *(dim for dim in nest.names if dim not in dims))

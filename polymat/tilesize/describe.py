@@ -10,7 +10,9 @@ from polymat.graph.stage import Accumulation, Bounds, Part, Stage
 from polymat.lang.affine import Affine, FloorDiv, extremes
 from polymat.lang.expr import Binary, Call, Expr, Load, Unary
 from polymat.lang.traverse import walk
-from polymat.tilesize.model import Dim, Nest, Reference, Statement
+from polymat.tilesize.estimates import Estimates
+from polymat.tilesize.model import Dim, Nest, Statement
+from polymat.tilesize.reference import Reference
 
 # What a size counts as that no estimate is given for.
 UNKNOWN_SIZE = 1024
@@ -56,9 +58,9 @@ def group_nest(
     dimensions, by default that of first use.
     """
     statements = tuple(
-        _statement(piece, estimates)
+        statement
         for stage in stages
-        for piece in _pieces(stage, alignment.get(stage.name))
+        for statement in _statements(stage, alignment.get(stage.name), estimates)
     )
     extents: dict[str, int] = dict.fromkeys(dims, 0)
     for own in (dim for statement in statements for dim in statement.dims):
@@ -66,6 +68,18 @@ def group_nest(
     names = [stage.name for stage in stages]
     alive = tuple(name for name in names if live_out is None or name in live_out)
     return Nest(tuple(Dim(name, extent) for name, extent in extents.items()), statements, alive)
+
+
+def _statements(
+    stage: Stage, alignment: Placement | None, estimates: Mapping[str, int]
+) -> tuple[Statement, ...]:
+    key = (stage, None if alignment is None else tuple(alignment.items()))
+    known: dict[object, tuple[Statement, ...]] = {}
+    if isinstance(estimates, Estimates):
+        known = estimates.statements
+    if key not in known:
+        known[key] = tuple(_statement(piece, estimates) for piece in _pieces(stage, alignment))
+    return known[key]
 
 
 def _pieces(stage: Stage, alignment: Placement | None) -> Iterator[_Piece]:

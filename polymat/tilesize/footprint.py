@@ -9,10 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import product
 from math import gcd, prod
+from typing import TypeAlias
 
-from polymat.tilesize.model import Nest, Reference, Slopes
+from polymat.tilesize.model import Nest
 from polymat.tilesize.polynomial import Number, Polynomial
-from polymat.tilesize.uniform import Component, UniformClass, components, uniform_classes
+from polymat.tilesize.reference import Reference, Slopes
+from polymat.tilesize.uniform import Component, UniformClass, components
+
+Volumes: TypeAlias = tuple[tuple[UniformClass, Polynomial], ...]
 
 
 def distinct(
@@ -157,19 +161,18 @@ def bytes_touched(references: UniformClass, sizes: Mapping[str, float], line_byt
     return count / length * ((length - 1) * stride + line_bytes)
 
 
-def tile_volume(nest: Nest, *, exact: bool = True) -> tuple[tuple[UniformClass, Polynomial], ...]:
+def tile_volume(nest: Nest, *, exact: bool = True) -> Volumes:
     """Distinct elements by class of references, as polynomials in the tile sizes."""
     sizes = {name: Polynomial.name(name) for name in nest.names}
     extents: dict[str, float] = dict(nest.extents)
     return tuple(
-        (group, Polynomial() + distinct(group, sizes, extents, exact=exact))
-        for group in uniform_classes(nest.references())
+        (group, Polynomial() + distinct(group, sizes, extents, exact=exact)) for group in nest.classes
     )
 
 
 def tile_bytes(nest: Nest, sizes: Mapping[str, float]) -> float:
     """Bytes that a tile accesses."""
-    return sum(bytes_touched(group, sizes) for group in uniform_classes(nest.references()))
+    return sum(bytes_touched(group, sizes) for group in nest.classes)
 
 
 def counted(references: tuple[Reference, ...], sizes: Mapping[str, int]) -> int:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import prod
-from typing import TypeAlias
 
-from polymat.lang.affine import Affine, FloorDiv
-
-Slopes: TypeAlias = tuple[tuple[str, float], ...]
+from polymat.lang.affine import Affine
+from polymat.tilesize.reference import Reference
+from polymat.tilesize.uniform import UniformClass, uniform_classes
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,35 +18,6 @@ class Dim:
 
     name: str
     extent: int
-
-
-@dataclass(frozen=True, slots=True)
-class Reference:
-    """`array[indices]`, read or written or both; the last index is contiguous in memory."""
-
-    array: str
-    indices: tuple[Affine, ...]
-    element_bytes: int = 8
-    reads: bool = True
-    writes: bool = False
-
-    @property
-    def accesses(self) -> int:
-        """How many accesses it stands for: a read and a write are two."""
-        return self.reads + self.writes
-
-    def uses(self, dim: str) -> bool:
-        """Whether an index moves along the dimension."""
-        return any(dim in form.names() for form in self.indices)
-
-    def is_contiguous(self, dim: str) -> bool:
-        """Whether one step along the dimension goes to a neighbour in memory."""
-        if not self.indices or any(dim in form.names() for form in self.indices[:-1]):
-            return False
-        return slope(self.indices[-1], dim) in (1, -1)
-
-    def __str__(self) -> str:
-        return f"{self.array}[{', '.join(map(str, self.indices))}]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +45,7 @@ class Statement:
         return any(own.name == dim for own in self.dims)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Nest:
     """Statements in one loop nest, producers first.
 
@@ -112,6 +83,15 @@ class Nest:
 
     def references(self) -> tuple[Reference, ...]:
         """The distinct references, an element that is read here and written there once."""
+        return self._references
+
+    @cached_property
+    def classes(self) -> tuple[UniformClass, ...]:
+        """The classes of references that differ by constants only."""
+        return uniform_classes(self._references)
+
+    @cached_property
+    def _references(self) -> tuple[Reference, ...]:
         merged: dict[tuple[str, tuple[Affine, ...]], Reference] = {}
         for reference in (r for s in self.statements for r in s.references):
             key = (reference.array, reference.indices)
@@ -150,33 +130,3 @@ def single(
     dims = tuple(Dim(dim, extent) for dim, extent in extents.items())
     statement = Statement(name, dims, tuple(references), tuple(sequential), flops)
     return Nest(dims, (statement,), tuple(dict.fromkeys(r.array for r in references if r.writes)))
-
-
-def slope(form: Affine, dim: str) -> float:
-    """Change of the form along one dimension; floor divisions count as fractions."""
-    return dict(slopes(form)).get(dim, 0)
-
-
-def slopes(form: Affine) -> Slopes:
-    """Change of the form along every dimension that it uses, by name."""
-    sums: dict[str, float] = {}
-    for name, factor in _changes(form):
-        sums[name] = sums.get(name, 0) + factor
-    return tuple(sorted((name, factor) for name, factor in sums.items() if factor))
-
-
-def offset(form: Affine) -> float:
-    """Value of the form at the origin."""
-    total: float = form.const
-    for atom, factor in form.terms:
-        if isinstance(atom, FloorDiv):
-            total += factor * offset(atom.numerator) / atom.divisor
-    return total
-
-
-def _changes(form: Affine) -> Iterator[tuple[str, float]]:
-    for atom, factor in form.terms:
-        if isinstance(atom, FloorDiv):
-            yield from ((name, factor * inner / atom.divisor) for name, inner in _changes(atom.numerator))
-        else:
-            yield atom, factor

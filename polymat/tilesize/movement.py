@@ -16,7 +16,7 @@ from polymat.machine.model import Machine
 from polymat.tilesize.footprint import bytes_touched
 from polymat.tilesize.hierarchy import Level, hierarchy, register_bytes
 from polymat.tilesize.model import Nest
-from polymat.tilesize.uniform import UniformClass, uniform_classes
+from polymat.tilesize.uniform import UniformClass
 
 Tiles: TypeAlias = Mapping[str, int]
 Order: TypeAlias = Sequence[str]
@@ -165,7 +165,7 @@ def volumes(
 
     With a line size, whole lines move.  A scratch array stays in the cache from tile to tile if a tile fits.
     """
-    classes = uniform_classes(nest.references())
+    classes = nest.classes
     runs = [_statement_dims(nest, group) for group in classes]
     sizes: dict[str, float] = dict.fromkeys(nest.names, 1.0)
     footprint = [bytes_touched(group, sizes, line_bytes) for group in classes]

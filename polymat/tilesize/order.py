@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from polymat.tilesize.model import Nest, Reference, Statement
+from polymat.tilesize.model import Nest, Statement
+from polymat.tilesize.reference import Reference
 
 # Weights of Algorithm 5, in points an access (for VECTORIZABLE: a loop).
 SPATIAL = 2

@@ -15,10 +15,10 @@ from typing import TypeAlias
 
 from polymat.machine.model import Machine
 from polymat.tilesize.footprint import bytes_touched, iterations
-from polymat.tilesize.model import Nest, Reference, Statement, offset, slopes
+from polymat.tilesize.model import Nest, Statement
 from polymat.tilesize.order import innermost
+from polymat.tilesize.reference import Reference, offset, slopes
 from polymat.tilesize.select import INNER_TILE, TileSizes, algorithm2, algorithm3
-from polymat.tilesize.uniform import uniform_classes
 
 Margins: TypeAlias = dict[str, tuple[float, float]]
 Select: TypeAlias = Callable[[float, str], TileSizes]
@@ -222,4 +222,4 @@ def _redundant(statement: Statement, margins: Margins, sizes: Mapping[str, float
 
 
 def _bytes(nest: Nest, sizes: Mapping[str, float], arrays: tuple[str, ...]) -> float:
-    return sum(bytes_touched(c, sizes) for c in uniform_classes(nest.references()) if c.array in arrays)
+    return sum(bytes_touched(c, sizes) for c in nest.classes if c.array in arrays)

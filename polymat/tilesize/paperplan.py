@@ -17,8 +17,9 @@ from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Stage
 from polymat.machine.model import Machine
 from polymat.tilesize.describe import Placement, group_nest, stage_nest
+from polymat.tilesize.estimates import once_a_stage
 from polymat.tilesize.model import Nest
-from polymat.tilesize.order import innermost
+from polymat.tilesize.order import Innermost, innermost
 from polymat.tilesize.papercost import PaperCost, existing_cost, updated_cost
 from polymat.tilesize.plain import plan_stage
 from polymat.tilesize.planner import can_be_private, plan_tiles
@@ -92,7 +93,7 @@ class PaperPlanner:
         """The loops with Algorithm 5's dimension innermost, where a kind of loops has it there."""
         if not self.thesis or not isinstance(plan, LoopPlan) or plan.kind not in ("map", "reduce", "row"):
             return plan
-        found = innermost(stage_nest(stage, self.estimates))
+        found = stage_scores(stage, self.estimates)
         if found.choice is None or found.choice == plan.order[-1]:
             return plan
         reason = f"Algorithm 5 has {found.choice} innermost"
@@ -108,6 +109,12 @@ class PaperPlanner:
                 plan, kind="reduce", order=(*stage.dims, *reduced), vector=found.choice, reason=reason
             )
         return plan
+
+
+@once_a_stage
+def stage_scores(stage: Stage, estimates: Mapping[str, int]) -> Innermost:
+    """Algorithm 5's scores of a stage's loops."""
+    return innermost(stage_nest(stage, estimates))
 
 
 def aligned_nest(

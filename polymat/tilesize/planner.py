@@ -11,6 +11,7 @@ from polymat.graph.stage import Stage
 from polymat.lang.affine import Affine
 from polymat.machine.model import Machine
 from polymat.poly.domain import Domain
+from polymat.tilesize.estimates import once_a_stage
 from polymat.tilesize.joint import joint_sums
 from polymat.tilesize.plain import plan_stage
 from polymat.tilesize.register import ROWS_REDUCED, ROWS_UPDATED, unrolled
@@ -161,14 +162,20 @@ def tile_bytes(
     for member in members:
         stage = stages[member.stage]
         count = float(stage.dtype.size)
-        for dim, (low, high) in zip(stage.dims, stage.box, strict=True):
+        for dim, whole in zip(stage.dims, stage_extents(stage, estimates), strict=True):
             if dim in member.dims:
                 level = member.dims.index(dim)
                 count *= sizes[level] + sum(member.margins[level])
             else:
-                count *= extent(high - low + 1, estimates)
+                count *= whole
         total += count
     return total
+
+
+@once_a_stage
+def stage_extents(stage: Stage, estimates: Mapping[str, int]) -> tuple[float, ...]:
+    """Extents of the dimensions of a stage's result at the estimates."""
+    return tuple(extent(high - low + 1, estimates) for low, high in stage.box)
 
 
 def extent(form: Affine, estimates: Mapping[str, int]) -> float:

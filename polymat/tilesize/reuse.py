@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from polymat.tilesize.model import Nest
-from polymat.tilesize.uniform import UniformClass, uniform_classes
+from polymat.tilesize.uniform import UniformClass
 
 # A dimension without any reuse would get tiles of size 0: it counts as half an access, less than any other.
 NO_REUSE = 0.5
@@ -31,7 +31,7 @@ class Reuse:
 
 def dimensional_reuse(nest: Nest) -> tuple[Reuse, ...]:
     """Reuse along every dimension of the nest, counting distinct references once."""
-    classes = uniform_classes(nest.references())
+    classes = nest.classes
     return tuple(Reuse(dim, _temporal(nest, dim), sum(_group(c, dim) for c in classes)) for dim in nest.names)
 
 

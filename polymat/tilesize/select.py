@@ -15,13 +15,12 @@ from dataclasses import dataclass, replace
 from math import gcd, inf, prod
 
 from polymat.machine.model import Machine
-from polymat.tilesize.footprint import tile_volume
+from polymat.tilesize.footprint import Volumes, tile_volume
 from polymat.tilesize.hierarchy import hierarchy
 from polymat.tilesize.model import Nest
 from polymat.tilesize.order import innermost
 from polymat.tilesize.polynomial import Number, Polynomial, power_text, signed_sum
 from polymat.tilesize.reuse import NO_REUSE, dimensional_reuse, normalised_reuse
-from polymat.tilesize.uniform import uniform_classes
 
 # Iterations of the innermost loop in a tile: long enough for vectors and for the prefetcher.
 INNER_TILE = 256
@@ -148,15 +147,18 @@ def algorithm3(
     gamma = normalised_reuse(nest)
     extents = nest.extents
     fixed: dict[str, int] = {}
+    volumes = tile_volume(nest, exact=False)
     if inner is not None and not (resolve and nest.names == (inner,)):
-        fixed[inner] = _fitting_inner(nest, capacity_bytes, inner, max(1, min(extents[inner], inner_tile)))
-    equation = reuse_equation(nest, capacity_bytes, gamma, fixed)
+        fixed[inner] = _fitting_inner(
+            nest, volumes, capacity_bytes, inner, max(1, min(extents[inner], inner_tile))
+        )
+    equation = reuse_equation(nest, capacity_bytes, gamma, fixed, volumes)
     sizes = scaled_sizes(extents, gamma, equation, fixed)
     while resolve and (full := [d for d in nest.names if d not in fixed and sizes[d] == extents[d]]):
         fixed.update({dim: extents[dim] for dim in full})
         if all(dim in fixed for dim in nest.names) and inner is not None and inner not in full:
             del fixed[inner]
-        equation = reuse_equation(nest, capacity_bytes, gamma, fixed)
+        equation = reuse_equation(nest, capacity_bytes, gamma, fixed, volumes)
         sizes = scaled_sizes(extents, gamma, equation, fixed)
     return TileSizes(
         nest.names,
@@ -171,10 +173,17 @@ def algorithm3(
 
 
 def reuse_equation(
-    nest: Nest, capacity_bytes: float, gamma: Mapping[str, float], fixed: Mapping[str, int]
+    nest: Nest,
+    capacity_bytes: float,
+    gamma: Mapping[str, float],
+    fixed: Mapping[str, int],
+    volumes: Volumes | None = None,
 ) -> Equation:
-    """Elements of a tile with sizes γ_d·τ, or the fixed ones, minus the elements of the cache."""
-    volumes = tile_volume(nest, exact=False)
+    """Elements of a tile with sizes γ_d·τ, or the fixed ones, minus the elements of the cache.
+
+    volumes: of a tile of the nest, where they are known already.
+    """
+    volumes = tile_volume(nest, exact=False) if volumes is None else volumes
     unit = gcd(*(group.element_bytes for group, _ in volumes)) or 1
     values: dict[str, Number] = {
         dim: fixed[dim] if dim in fixed else Polynomial.name(_TAU) * gamma[dim] for dim in nest.names
@@ -189,7 +198,7 @@ def algorithm2(
     nest: Nest, footprint_bytes: float, *, inner_tile: int = INNER_TILE, level: str = ""
 ) -> TileSizes:
     """Tile sizes whose product is the elements of one buffer, the last dimension fixed at `inner_tile`."""
-    classes = uniform_classes(nest.references())
+    classes = nest.classes
     unit = max((c.element_bytes for c in classes), default=1)
     buffers = max(1, len({c.array for c in classes}))
     *outer, inner = nest.names
@@ -230,9 +239,8 @@ def scaled_sizes(
     }
 
 
-def _fitting_inner(nest: Nest, capacity_bytes: float, inner: str, size: int) -> int:
+def _fitting_inner(nest: Nest, volumes: Volumes, capacity_bytes: float, inner: str, size: int) -> int:
     """The size, halved until a tile with one iteration of the other dimensions fits."""
-    volumes = tile_volume(nest, exact=False)
     while size > 1:
         point = {dim: size if dim == inner else 1 for dim in nest.names}
         if sum(v.evaluate(point) * group.element_bytes for group, v in volumes) <= capacity_bytes:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeAlias
 
-from polymat.tilesize.model import Reference, Slopes, offset, slopes
+from polymat.tilesize.reference import Reference, Slopes, offset, slopes
 
 Matrix: TypeAlias = tuple[Slopes, ...]
 

@@ -18,7 +18,7 @@ from polymat.tilesize.hierarchy import Level, hierarchy
 from polymat.tilesize.model import Dim, Nest, Statement
 from polymat.tilesize.polynomial import Number, Polynomial
 from polymat.tilesize.reuse import meets
-from polymat.tilesize.uniform import UniformClass, uniform_classes
+from polymat.tilesize.uniform import UniformClass
 
 Variant = TypeVar("Variant")
 Volume: TypeAlias = Sequence[tuple[UniformClass, Polynomial]]
@@ -45,7 +45,7 @@ def working_sets(
     parallel: loops that run in parallel: a reuse between their iterations needs everything that they touch.
     """
     loops = tuple(nest.names if order is None else order)
-    classes = uniform_classes(nest.references())
+    classes = nest.classes
     found = []
     for group in classes:
         for position, loop in enumerate(loops):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from polymat.lang.affine import Affine
 from polymat.machine.model import Machine
-from polymat.tilesize.model import Nest, Reference, single
+from polymat.tilesize.model import Nest, single
+from polymat.tilesize.reference import Reference
 
 i, j, k = (Affine.name(name) for name in "ijk")
 

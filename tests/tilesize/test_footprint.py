@@ -6,8 +6,9 @@ import pytest
 
 from polymat.lang.affine import Affine
 from polymat.tilesize.footprint import bytes_touched, counted, elements, iterations, tile_volume
-from polymat.tilesize.model import Reference, single
+from polymat.tilesize.model import single
 from polymat.tilesize.polynomial import Polynomial
+from polymat.tilesize.reference import Reference
 from polymat.tilesize.uniform import uniform_classes
 from tests.tilesize.nests import fir, i, j, k, matmul
 

@@ -8,8 +8,9 @@ import pytest
 
 from polymat.tilesize.associativity import CacheShape, lines_per_set, stays_resident
 from polymat.tilesize.footprint import tile_bytes
-from polymat.tilesize.model import Nest, Reference, single
+from polymat.tilesize.model import Nest, single
 from polymat.tilesize.movement import innermost_cases, loops_of, movement, volumes
+from polymat.tilesize.reference import Reference
 from tests.tilesize.nests import TINY, i, j, matmul
 
 N = {"i": 32, "j": 64, "k": 128}

@@ -1,7 +1,8 @@
 from __future__ import annotations
 
-from polymat.tilesize.model import Dim, Nest, Reference, Statement, single
+from polymat.tilesize.model import Dim, Nest, Statement, single
 from polymat.tilesize.order import innermost, loop_order
+from polymat.tilesize.reference import Reference
 from tests.tilesize.nests import fir, i, j, matmul
 
 

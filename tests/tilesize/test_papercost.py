@@ -6,7 +6,7 @@ from math import inf
 import pytest
 
 from polymat.lang.affine import Affine
-from polymat.tilesize.model import Dim, Nest, Reference, Statement
+from polymat.tilesize.model import Dim, Nest, Statement
 from polymat.tilesize.papercost import (
     Weights,
     busy_cores,
@@ -16,6 +16,7 @@ from polymat.tilesize.papercost import (
     overlap_points,
     updated_cost,
 )
+from polymat.tilesize.reference import Reference
 from tests.tilesize.nests import TINY, i, j, matmul
 
 PLANE = (Dim("i", 1000), Dim("j", 1000))

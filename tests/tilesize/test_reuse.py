@@ -1,7 +1,8 @@
 from __future__ import annotations
 
 from polymat.lang.affine import Affine
-from polymat.tilesize.model import Dim, Nest, Reference, Statement, single
+from polymat.tilesize.model import Dim, Nest, Statement, single
+from polymat.tilesize.reference import Reference
 from polymat.tilesize.reuse import dimensional_reuse, normalised_reuse
 from tests.tilesize.nests import fir, i, j, matmul
 

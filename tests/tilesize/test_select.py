@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from polymat.tilesize.footprint import tile_bytes
-from polymat.tilesize.model import Reference, single
+from polymat.tilesize.model import single
+from polymat.tilesize.reference import Reference
 from polymat.tilesize.reuse import normalised_reuse
 from polymat.tilesize.select import (
     Equation,

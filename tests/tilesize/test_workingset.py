@@ -5,8 +5,9 @@ from itertools import product
 import pytest
 
 from polymat.tilesize.hierarchy import hierarchy
-from polymat.tilesize.model import Nest, Reference, single
+from polymat.tilesize.model import Nest, single
 from polymat.tilesize.polynomial import Polynomial
+from polymat.tilesize.reference import Reference
 from polymat.tilesize.workingset import rank, sort_by_level, tile_nest, variant_cost, working_sets
 from tests.tilesize.nests import TINY, i, j, matmul
 

@@ -186,5 +186,11 @@ class Decider:
 
     def _tiles(self, stages: tuple[str, ...], choice: Fusable) -> Plan:
         return plan_tiles(
-            self.pipeline, Group(stages), choice.dims, choice.members, self.machine, self.estimates
+            self.pipeline,
+            Group(stages),
+            choice.dims,
+            choice.members,
+            self.machine,
+            self.estimates,
+            roll=self.options.rolling,
         )

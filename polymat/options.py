@@ -26,6 +26,7 @@ class Options:
     fuse: run stages that share data in one loop over tiles.
     siblings: among them stages that only read the same array.
     overlap: among them stages that a tile computes again where it overlaps its neighbours.
+    rolling: let those keep the rows that the next tile needs, where they can, instead.
     private: let every thread add up sums in a copy of its own where a summed dimension is shared out.
     tile: loops over tiles at all; without them nothing is fused or private.
     tile_sizes: sizes for the tiled dimensions of every group, outermost first, instead of the chosen ones;
@@ -49,6 +50,7 @@ class Options:
     fuse: bool = True
     siblings: bool = True
     overlap: bool = True
+    rolling: bool = True
     private: bool = True
     tile: bool = True
     tile_sizes: tuple[int, ...] = ()
@@ -78,6 +80,7 @@ class Options:
             "fuse",
             "siblings",
             "overlap",
+            "rolling",
             "private",
             "tile",
             "unroll",
@@ -98,7 +101,7 @@ class Options:
 
 
 # What neither the thesis nor PolyMage has.
-_PUBLISHED = {"siblings": False, "private": False, "unroll": False, "kernels": False}
+_PUBLISHED = {"siblings": False, "rolling": False, "private": False, "unroll": False, "kernels": False}
 
 DEFAULTS = Options()
 

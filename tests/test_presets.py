@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,9 @@ from tests.tolerance import assert_close
 
 
 def plans(pipeline: Pipeline, options: Options, estimates: dict[str, int] | None = None) -> tuple[Plan, ...]:
-    decider = Decider(pipeline, MACHINE, estimates or {}, options)
+    """What is decided without library calls and register kernels, which have tests of their own."""
+    loops = replace(options, blas="never", fft="never", kernels=False)
+    decider = Decider(pipeline, MACHINE, estimates or {}, loops)
     return decider.schedule(decider.grouping()).plans
 
 
@@ -94,7 +97,9 @@ def test_without_tiles_and_without_fusion_every_stage_is_a_group(switch: str) ->
 def test_vectors_can_be_switched_off() -> None:
     sources = []
     for flag in (True, False):
-        program = dict(levels(*described("gemm"), Options(vector=flag)))["source"]
+        program = dict(levels(*described("gemm"), Options(vector=flag, kernels=False, blas="never")))[
+            "source"
+        ]
         sources.append("omp simd" in str(program).split("_pm_nest_", 1)[1])
     assert sources == [True, False]
 
@@ -112,6 +117,12 @@ def test_without_overlap_a_stencil_chain_has_no_margins() -> None:
         for member in plan.members
         for margin in member.margins
     )
+
+
+def test_rolling_tiles_can_be_switched_off() -> None:
+    for options in (Options(rolling=False), Options.paper(), Options.polymage()):
+        assert not any(isinstance(plan, TilePlan) and plan.rolling for plan in plans(stencils(), options))
+    assert any(isinstance(plan, TilePlan) and plan.rolling for plan in plans(stencils(), Options()))
 
 
 def test_unrolling_can_be_switched_off() -> None:

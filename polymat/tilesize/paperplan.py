@@ -78,7 +78,14 @@ class PaperPlanner:
             return PaperPlan(cost, None)
         sizes = tuple(cost.tiles.by_dim.get(dim, 1) for dim in choice.dims)
         plan = plan_tiles(
-            self.pipeline, Group(names), choice.dims, choice.members, self.machine, self.estimates, sizes
+            self.pipeline,
+            Group(names),
+            choice.dims,
+            choice.members,
+            self.machine,
+            self.estimates,
+            sizes,
+            roll=False,
         )
         return PaperPlan(cost, self._in_order(plan))
 

@@ -63,11 +63,13 @@ def plan_tiles(
     machine: Machine,
     estimates: Mapping[str, int],
     sizes: tuple[int, ...] = (),
+    *,
+    roll: bool = True,
 ) -> TilePlan:
-    """Several stages in one tile loop; `sizes` forces tile sizes."""
+    """Several stages in one tile loop; `sizes` forces tile sizes, `roll` lets tiles keep rows."""
     stages = {m.stage: pipeline.stage(m.stage) for m in members}
     loops = {m.stage: _inside(group, stages[m.stage], m, pipeline.context) for m in members}
-    rolling = _can_roll(stages, loops, members)
+    rolling = roll and _can_roll(stages, loops, members)
     joint = () if sizes else joint_sums(stages, members, loops)
     if not sizes:
         choose = _rolling_sizes if rolling else _tile_sizes

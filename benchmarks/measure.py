@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from benchmarks.cases import Case, Judge
 from benchmarks.harness import Peer, PeerError, PeerMissingError, Timing, Worker, interleave
 from benchmarks.section import Section
+from polymat.machine.calibrate import Stream
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +29,7 @@ class Row:
     timings: Mapping[str, Timing]
     notes: Mapping[str, str] = field(default_factory=dict)
     wrong: tuple[str, ...] = ()
+    stream: Stream = "read"
 
 
 class Crew:
@@ -114,6 +116,7 @@ def run_case(case: Case, crew: Crew, threads: int, seconds: float) -> Row:
         timings,
         notes,
         tuple(wrong),
+        case.stream,
     )
 
 

@@ -7,10 +7,18 @@ from collections.abc import Callable, Mapping
 from benchmarks import decimate
 from benchmarks.polybench import KERNELS
 from benchmarks.polybench.kernel import Description
+from benchmarks.sections import contractions, convolutions, filters, products, stencils, transforms
 from benchmarks.task import MissingError, Task
 
 Describe = Callable[[Task], Description]
-OTHERS: dict[str, Describe] = {}
+OTHERS: dict[str, Describe] = {
+    **products.PROBLEMS,
+    **contractions.PROBLEMS,
+    **convolutions.PROBLEMS,
+    **transforms.PROBLEMS,
+    **stencils.PROBLEMS,
+    **filters.PROBLEMS,
+}
 
 
 def describe(task: Task) -> tuple[Description, Mapping[str, float]]:

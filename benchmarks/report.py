@@ -33,7 +33,7 @@ def level_of(machine: Machine, traffic: int, threads: int) -> int:
 def least_seconds(row: Row, machine: Machine) -> tuple[float, str]:
     """The time that peak arithmetic, or the bandwidth of the level the data lives in, allows; and which."""
     level = level_of(machine, row.traffic, row.threads)
-    moving = row.traffic / machine.bandwidth(level, row.threads)
+    moving = row.traffic / machine.bandwidth(level, row.threads, row.stream)
     computing = row.flops / machine.peak_flops(row.element_bytes, row.threads)
     return (
         (computing, "peak") if computing >= moving else (moving, "memory" if level == MEMORY else f"L{level}")

@@ -30,15 +30,16 @@ def prepare_saved(
     source, library = directory / "call.c", directory / "call.so"
     source.write_text(_program((directory / f"{name}.h").read_text(), name, values))
     command = ["gcc", *OPTIMISED, f"-I{HERE}", f"-I{directory}", str(source), "-o", str(library)]
-    linked = [f"-L{directory}", f"-Wl,-rpath,{directory}", f"-l{name}"]
-    subprocess.run([*command, *linked], check=True, capture_output=True)
+    subprocess.run(command, check=True, capture_output=True)
     program = ctypes.CDLL(str(library))
+    # Not linked to it: the loader would take another pipeline of that name for it.
+    pipeline = ctypes.CDLL(str(directory / f"lib{name}.so"))[name]
     program.repeat.restype = ctypes.c_double
     addresses = pointers(arrays)
 
     def repeat(count: int) -> float:
         assert arrays  # they live as long as their addresses are used
-        return float(program.repeat(addresses, ctypes.c_long(count)))
+        return float(program.repeat(pipeline, addresses, ctypes.c_long(count)))
 
     def call() -> tuple[Array, ...]:
         repeat(1)
@@ -56,8 +57,9 @@ def _program(header: str, name: str, values: Mapping[str, Any]) -> str:
         pointer = "*" in declaration
         count = sum("p[" in argument for argument in arguments)
         arguments.append(f"p[{count}]" if pointer else repr(values[declaration.split()[-1]]))
-    call = f"{name}({', '.join(arguments)})"
+    call = f"f({', '.join(arguments)})"
     return (
         f'#include "clock.h"\n#include "{name}.h"\n'
-        f"double repeat(void *const *p, long count) {{\n    TIMED(count, {call});\n}}\n"
+        f"double repeat(__typeof__({name}) *f, void *const *p, long count) {{\n"
+        f"    TIMED(count, {call});\n}}\n"
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -50,7 +50,43 @@ def prepare_from_c(task: Task) -> Prepared:
         )
 
 
-def compile_task(task: Task) -> tuple[pm.Compiled, str, Mapping[str, float]]:
+def prepare_unfused(task: Task) -> Prepared:
+    """Every stage by itself."""
+    return _with(task, fuse=False)
+
+
+def prepare_naive(task: Task) -> Prepared:
+    """No optimisation."""
+    call, note, scalars = compile_task(task, pm.Options.naive())
+    return Prepared(partial(call, *task.arrays.values(), **scalars), note)
+
+
+def prepare_blas_always(task: Task) -> Prepared:
+    """A library wherever a routine of it fits."""
+    return _with(task, blas="always")
+
+
+def prepare_blas_never(task: Task) -> Prepared:
+    """No library."""
+    return _with(task, blas="never")
+
+
+def prepare_direct(task: Task) -> Prepared:
+    """Filters summed up tap by tap."""
+    return _with(task, fir="direct")
+
+
+def prepare_fft(task: Task) -> Prepared:
+    """Filters by Fourier transforms."""
+    return _with(task, fir="fft")
+
+
+def _with(task: Task, **options: Any) -> Prepared:
+    values = {**task.values, "options": {**task.values.get("options", {}), **options}}
+    return prepare(replace(task, values=values))
+
+
+def compile_task(task: Task, given: pm.Options | None = None) -> tuple[pm.Compiled, str, Mapping[str, float]]:
     """The compiled pipeline, whether it came from the cache and in how long, and its run-time scalars.
 
     task.values: "options" for `polymat.Options`, "exact" to compile for these sizes alone.
@@ -59,7 +95,7 @@ def compile_task(task: Task) -> tuple[pm.Compiled, str, Mapping[str, float]]:
     sizes = task.values.get("sizes", {})
     before = {entry.key for entry in entries()}
     begin = time.perf_counter()
-    options = _options(task.values.get("options", {}))
+    options = given or _options(task.values.get("options", {}))
     if task.values.get("exact"):
         exact = {size: sizes[size.name] for size in description.sizes}
         call = description.compile(_identifier(task.problem), sizes=exact, options=options)

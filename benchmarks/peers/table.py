@@ -22,6 +22,24 @@ _PEERS = {
     "C fast-math": ("plain_c:prepare_fast", False),
     "OpenBLAS": ("blas:prepare_openblas", False),
     "MKL": ("blas:prepare_mkl", True),
+    "FFTW": ("fftw:prepare_estimated", False),
+    "FFTW measured": ("fftw:prepare_measured", False),
+    "torch conv1d": ("torch_filters:prepare_conv1d", True),
+    "torch conv2d": ("torch_filters:prepare_conv2d", True),
+    "torch.compile conv2d": ("torch_filters:prepare_conv2d_compiled", True),
+    "lfilter": ("scipy_signals:prepare_lfilter", False),
+    "oaconvolve": ("scipy_signals:prepare_oaconvolve", False),
+    "upfirdn": ("scipy_signals:prepare_upfirdn", False),
+    "SciPy, lfilter": ("scipy_signals:prepare_direct_pipeline", False),
+    "SciPy, best": ("scipy_signals:prepare_best_pipeline", False),
+    "SciPy, streaming": ("scipy_signals:prepare_streaming_pipeline", False),
+    # Other ways of polymat itself.
+    "unfused": ("pipelines:prepare_unfused", False),
+    "naive": ("pipelines:prepare_naive", False),
+    "polymat, blas always": ("pipelines:prepare_blas_always", False),
+    "polymat, blas never": ("pipelines:prepare_blas_never", False),
+    "polymat, direct": ("pipelines:prepare_direct", False),
+    "polymat, FFT": ("pipelines:prepare_fft", False),
 }
 
 
@@ -30,6 +48,8 @@ def find_peer(name: str, threads: int) -> Peer:
     if name not in _PEERS:
         raise KeyError(f"no peer {name!r}; there are {', '.join(_PEERS)}")
     prepare, elsewhere = _PEERS[name]
+    if prepare.startswith("pipelines:"):
+        return polymat_peer(threads, name, prepare)
     return (
         elsewhere_peer(name, _HERE + prepare, threads)
         if elsewhere

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from benchmarks.section import Section
-from benchmarks.sections import polybench
+from benchmarks.sections import contractions, convolutions, filters, polybench, products, stencils, transforms
 
-SECTIONS: dict[str, Section] = {section.name: section for section in (*polybench.SECTIONS,)}
+_MODULES = (polybench, stencils, products, contractions, convolutions, transforms, filters)
+SECTIONS: dict[str, Section] = {section.name: section for module in _MODULES for section in module.SECTIONS}

@@ -73,8 +73,8 @@ def test_numbers_for_people() -> None:
 
 
 def test_sections_begin_with_a_case_that_can_be_judged() -> None:
-    for section in SECTIONS.values():
-        case = next(iter(section.cases(True)))
+    for name in ("blas2", "products", "stencils", "cubes", "crossover", "layer", "transforms", "fir", "dsp"):
+        case = next(iter(SECTIONS[name].cases(True)))
         assert isinstance(case, Case)
         expected, bounds = case.expected()
         assert [e.shape for e in expected] == [b.shape for b in bounds]

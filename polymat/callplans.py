@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from math import prod
 
 from polymat.codegen.blascalls import supported, triangle_can_be_cut
+from polymat.errors import ToolchainError
 from polymat.graph.flat import flat_stage
 from polymat.graph.group import Group
 from polymat.graph.pipeline import Pipeline
@@ -14,8 +15,10 @@ from polymat.idiom.call import Axis, Idiom, LibraryCall
 from polymat.idiom.find import Found, idiom_of
 from polymat.idiom.plan import CallPlan
 from polymat.idiom.profit import call_seconds
+from polymat.machine.librarymodel import LibraryModel
 from polymat.machine.model import Machine
 from polymat.options import Options
+from polymat.runtime.librarystore import library_model
 from polymat.runtime.providers import provider
 from polymat.tilesize.cost import VECTOR_SHARE, loop_slowdown, stage_operations
 from polymat.tilesize.plain import plan_stage
@@ -127,6 +130,13 @@ class CallPlanner:
 
     # ---- prices ----
 
+    def _model(self) -> LibraryModel | None:
+        """What was measured of the library; a missing one is an error only where it is loaded."""
+        try:
+            return library_model()
+        except ToolchainError:
+            return None
+
     def _is_fixed(self, flat: Stage) -> bool:
         """Whether no size is open, so that the choice is made now."""
         return not any(form.names() for low, high in flat.box for form in (low, high))
@@ -134,7 +144,7 @@ class CallPlanner:
     def _relative(self, idiom: Idiom, parallel: str | None) -> float:
         """The time of an operation in the calls, in units of that in vectorised loops."""
         threads = self.threads if parallel is not None else 1
-        seconds = call_seconds(idiom, self.machine, self.sizes, threads)
+        seconds = call_seconds(idiom, self.machine, self.sizes, threads, self._model())
         peak = self.machine.peak_flops(idiom.product.dtype.size, self.threads) * VECTOR_SHARE
         stages = map(self.pipeline.stage, idiom.stages)
         operations = sum(stage_operations(stage, self.sizes) for stage in stages)
@@ -146,9 +156,10 @@ class CallPlanner:
             return 0.0
         peak = self.machine.peak_flops(flat.dtype.size, self.threads) * VECTOR_SHARE
         slow = loop_slowdown(loops)
+        model = self._model()
         for length in range(2, 257):
             cube = dict.fromkeys(self.sizes, length)
             points = stage_operations(flat, cube)
-            if call_seconds(idiom, self.machine, cube, self.threads) < points * slow / peak:
+            if call_seconds(idiom, self.machine, cube, self.threads, model) < points * slow / peak:
                 return float(length**3) if length > 2 else 0.0
         return float(256**3)

@@ -20,7 +20,14 @@ from polymat.codegen.routines import blas_routine_names, blas_wrapper
 _FFT_NEEDS = {"fft_f64": "fftw", "fft_f32": "fftwf"}
 
 # Of the first kind that is there, names under which the dynamic loader may find it.
-_BLAS_NAMES = ("libopenblas.so.0", "libscipy_openblas.so", "libmkl_rt.so.2", "libblis.so.4", "libcblas.so.3")
+_BLAS_NAMES = (
+    "libopenblas.so.0",
+    "libscipy_openblas.so",
+    "libmkl_rt.so.3",
+    "libmkl_rt.so.2",
+    "libblis.so.4",
+    "libcblas.so.3",
+)
 _FFT_NAMES = {"fftw": ("libfftw3.so.3",), "fftwf": ("libfftw3f.so.3",)}
 
 _TABLE = """\

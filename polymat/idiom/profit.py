@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from polymat.idiom.call import Idiom, LibraryCall
+from polymat.idiom.measured import measured_seconds
 from polymat.lang.affine import Affine
+from polymat.machine.librarymodel import LibraryModel
 from polymat.machine.model import Machine
 
 CALL_SECONDS = 5e-8  # to call a routine, check its arguments and choose a kernel
@@ -43,11 +45,24 @@ def efficiency(call: LibraryCall, sizes: Mapping[str, int]) -> float:
     return share
 
 
-def call_seconds(idiom: Idiom, machine: Machine, sizes: Mapping[str, int], threads: int) -> float:
-    """Predicted seconds of the calls on so many threads, without their data movement."""
+def call_seconds(
+    idiom: Idiom,
+    machine: Machine,
+    sizes: Mapping[str, int],
+    threads: int,
+    model: LibraryModel | None = None,
+) -> float:
+    """Predicted seconds of the calls on so many threads, without their data movement.
+
+    model: what was measured of the library; routines that were not go by shares of the machine's peak.
+    """
     peak = machine.peak_flops(idiom.product.dtype.size, threads)
     total = 0.0
     for call in idiom.calls:
+        measured = measured_seconds(call, model, sizes, threads) if model is not None else None
+        if measured is not None:
+            total += measured
+            continue
         batch = 1.0
         for axis in call.batch:
             for extent in axis.extents:

@@ -205,7 +205,12 @@ def _version(handles: tuple[ctypes.CDLL, ...]) -> str:
 
 
 def _configuration(handles: tuple[ctypes.CDLL, ...]) -> str:
-    """What a BLAS says of how it was built; empty where it does not."""
+    """What a library says of itself and how it was built; empty where it does not."""
+    address = _address(handles, "mkl_get_version_string")
+    if address is not None:
+        buffer = ctypes.create_string_buffer(256)
+        ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_int)(address)(buffer, len(buffer))
+        return buffer.value.decode(errors="replace")
     for name in ("openblas_get_config", "bli_info_get_version_str"):
         address = _address(handles, name)
         if address is not None:

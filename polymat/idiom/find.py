@@ -11,6 +11,7 @@ from polymat.graph.product import Product, Term, product_of_group
 from polymat.idiom.axpy import match_axpy, match_scal
 from polymat.idiom.call import Idiom, LibraryCall
 from polymat.idiom.dft import match_dft
+from polymat.idiom.diagonal import with_diagonal
 from polymat.idiom.dot import match_dot
 from polymat.idiom.fir import match_fir
 from polymat.idiom.gemm import match_gemm
@@ -87,10 +88,11 @@ def extents_of(pipeline: Pipeline) -> Extents:
 
 def match(product: Product, extents: Extents) -> Idiom | None:
     """The library calls for a product; None when a term is none."""
-    for matcher in PRODUCT_MATCHERS:
-        idiom = matcher(product, extents)
-        if idiom is not None:
-            return idiom
+    for form in dict.fromkeys((with_diagonal(product), product)):
+        for matcher in PRODUCT_MATCHERS:
+            idiom = matcher(form, extents)
+            if idiom is not None:
+                return idiom
     return None if product.is_recurrence else _term_by_term(product, extents)
 
 

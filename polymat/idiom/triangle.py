@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from polymat.graph.product import Term
 from polymat.idiom.call import Operand, Triangle
+from polymat.idiom.operands import is_box
 from polymat.lang.affine import Affine
 from polymat.poly.domain import Domain
 
@@ -27,6 +28,8 @@ def half_of(term: Term, row: str, column: str, context: Domain) -> Half | None:
     """The half of a square that a term's domain is in two of its indices, a rectangle in the others."""
     ranges = (term.range_of(row), term.range_of(column))
     difference = Affine.name(row) - Affine.name(column)
+    if is_box(term, context):
+        return None
     here = term.domain.assume(context)
     for low, high in dict.fromkeys(ranges):
         square = {row: (low, high), column: (low, high)}
@@ -37,6 +40,16 @@ def half_of(term: Term, row: str, column: str, context: Domain) -> Half | None:
                 if here.equals(whole.at_least_zero([form - 1 if strict else form])):
                     return Half("lower" if triangle == "lower" else "upper", strict, low, high)
     return None
+
+
+def whole_half(term: Term, row: str, column: str, half: Half) -> Term:
+    """A term over exactly the points of a half, with the box of its square."""
+    square = {row: (half.low, half.high), column: (half.low, half.high)}
+    box = tuple(square.get(dim, term.range_of(dim)) for dim in term.dims)
+    difference = Affine.name(row) - Affine.name(column)
+    form = (difference if half.triangle == "lower" else -difference) - (1 if half.strict else 0)
+    domain = Domain.box(term.domain.params, term.dims, box).at_least_zero([form])
+    return replace(term, domain=domain, box=box)
 
 
 def flipped(triangle: Triangle) -> Triangle:

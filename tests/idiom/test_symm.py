@@ -32,6 +32,7 @@ from tests.idiom.recognise import (
     k,
     pipeline,
     point,
+    recognised,
     routines,
     total,
     upto,
@@ -84,6 +85,17 @@ def test_right_side(lower: bool) -> None:
     first, second = (R(k, j), R(j, k)) if lower else (R(j, k), R(k, j))
     call = one(total("P", MN, IN_N, Select(Condition(k, ">=", j), first, second) * B(i, k)))
     assert (call.routine, call.side, call.triangle) == ("symm", "right", "lower" if lower else "upper")
+
+
+def test_the_diagonal_apart() -> None:
+    """As PolyBench's C has it: what is below, what is above, and the diagonal added once."""
+    P = halves(Condition(k, "<", i), S(i, k) * B(k, j), ABOVE, S(k, i) * B(k, j))
+    call = one(point("out", MN, alpha * P(i, j) + beta * C(i, j) + alpha * B(i, j) * S(i, i)))
+    assert (call.routine, call.triangle) == ("symm", "lower")
+    for wrong in (B(i, j) * S(i, i), alpha * C(i, j) * S(i, i), alpha * B(i, j) * S(0, i)):
+        constraints = [Condition(M, ">=", 1)]
+        found = recognised(point("out", MN, alpha * P(i, j) + wrong), constraints=constraints)
+        assert found.idiom is None
 
 
 def test_symv() -> None:

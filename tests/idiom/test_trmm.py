@@ -82,9 +82,20 @@ def test_other_array_transposed() -> None:
     assert kind(total("P", MN, UP_TO, T(i, k) * Bt(j, k)))[:2] == ("trmm", "left")
 
 
+@pytest.mark.parametrize(("over", "element"), [(BEFORE, T(i, k)), (AFTER, T(k, i))])
+def test_a_diagonal_written_apart(over: Any, element: Any) -> None:
+    P = total("P", MN, over, element * B(k, j))
+    assert kind(point("R", MN, alpha * (T(i, i) * B(i, j) + P(i, j))))[-1] is False
+    v = total("P", ROWS, over, element * b(k), init=b(i) * T(i, i))
+    assert (kind(v)[0], kind(v)[-1]) == ("trmv", False)
+
+
 @pytest.mark.parametrize(
     "output",
     [
+        total("P", MN, BEFORE, T(i, k) * B(k, j), init=T(i, i) * B(i, j) * 2.0),
+        total("P", MN, BEFORE, T(i, k) * B(k, j), init=U(j, j) * B(i, j)),
+        total("P", MN, UP_TO, T(i, k) * B(k, j), init=T(i, i) * B(i, j)),
         total("P", MN, BEFORE, T(i, k) * B(k, j)),
         total("P", MN, UP_TO, T(i, k) * B(k, j), init=B(i, j)),
         total("P", MN, BEFORE, T(i, k) * B(k, j), init=2.0 * B(i, j)),

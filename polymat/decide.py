@@ -31,6 +31,7 @@ from polymat.tilesize.plain import plan_stage
 from polymat.tilesize.planner import UNKNOWN_EXTENT, can_be_private, plan_alone, plan_tiles
 from polymat.tilesize.register import unrolled
 from polymat.tilesize.schedule import Considered, Decision, Plan, Schedule, TilePlan
+from polymat.tilesize.sweeps import back_and_forth
 from polymat.tilesize.switches import switched
 from polymat.tilesize.team import team_cost
 
@@ -80,6 +81,8 @@ class Decider:
     def schedule(self, grouping: Grouping) -> Schedule:
         """The plan of every group, what speaks for it, and every group that was priced."""
         plans = tuple(self._plan(group.stages) for group in grouping.groups)
+        if self.options.cost == "time":
+            plans = back_and_forth(self.pipeline, plans)
         considered = tuple(
             Considered(stages, priced.cost, priced.terms) for stages, priced in self.plans.items()
         )

@@ -161,7 +161,8 @@ def _loop(loop: For, indent: str) -> Iterator[str]:
     for pragma in loop.pragmas:
         yield f"#pragma {pragma}"
     step = expression(loop.step)
-    advance = f"{loop.variable}++" if step == "1" else f"{loop.variable} += {step}"
+    by = f"-= {step[1:]}" if step.startswith("-") else f"+= {step}"
+    advance = f"{loop.variable}++" if step == "1" else f"{loop.variable} {by}"
     start, condition = expression(loop.start), expression(loop.condition)
     yield f"{indent}for (ptrdiff_t {loop.variable} = {start}; {condition}; {advance}) {{"
     yield from _block(loop.body, indent + INDENT)

@@ -256,7 +256,17 @@ class TileWriter:
         low, high = (Id(FIRST), Id(LAST)) if level == 0 else hulls[level]
         stop = Call("_pm_min_i64", (Binary("+", tile, size), high))
         declared = Declare("const ptrdiff_t", f"{STOP}{level}", stop)
+        if level == 0 and self.plan.backwards:
+            return self._backwards(tile, (declared, *body))
         return For(tile.name, low, Binary("<", tile, high), size, (declared, *body))
+
+    def _backwards(self, tile: Id, body: tuple[Stmt, ...]) -> Stmt:
+        """The same tiles of the first dimension from the last on; none where FIRST is not before LAST."""
+        first, last, size = Id(FIRST), Id(LAST), self.plan.sizes[0]
+        before = Binary("/", Binary("-", Binary("-", last, first), Literal("1")), Literal(str(size)))
+        start = Binary("+", first, Binary("*", before, Literal(str(size))))
+        condition = Binary("&&", Binary(">=", tile, first), Binary("<", tile, last))
+        return For(tile.name, start, condition, Literal(str(-size)), body)
 
     def _bounds(
         self, member: Member, part: Range, hulls: Sequence[tuple[CExpr, CExpr]]

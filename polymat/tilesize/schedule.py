@@ -38,7 +38,8 @@ class TilePlan:
     producers first.  loops: each stage's plan inside a tile.  reason: why, in words.
     rolling: a thread runs its tiles along the first dimension one after the other, innermost, and the
     scratchpads keep what earlier ones computed: every stage computes only what is new.
-    joint: pairs of stages that run in one loop, at the place of the first.
+    joint: pairs of stages that run in one loop, at the place of the first.  backwards: the tiles of the first
+    dimension run from the last to the first.
     """
 
     group: Group
@@ -49,6 +50,7 @@ class TilePlan:
     reason: str = ""
     rolling: bool = False
     joint: tuple[tuple[str, str], ...] = ()
+    backwards: bool = False
 
     def pad_extent(self, member: Member, level: int) -> int:
         """Points that a scratchpad holds along a tiled dimension; a power of two where it is a ring."""

@@ -18,6 +18,7 @@ from polymat.graph.alignment import Fusable, Refused
 from polymat.graph.group import Group, Grouping
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Stage
+from polymat.idiom.profit import is_mapped
 from polymat.machine.model import Machine
 from polymat.options import Options
 from polymat.tilesize.cost import PlanCost, home_level, plan_cost
@@ -42,11 +43,13 @@ class Priced:
 
     cost: float
     plan: Plan | None
-    why: PlanCost | PaperCost | Refused
+    why: PlanCost | PaperCost | Refused | str
 
     @property
     def terms(self) -> str:
         """The terms of the cost in words."""
+        if isinstance(self.why, str):
+            return self.why
         return f"refused: {self.why.reason}" if isinstance(self.why, Refused) else self.why.explain()
 
 
@@ -137,7 +140,10 @@ class Decider:
         return min(found, key=lambda priced: priced.cost, default=nothing)
 
     def _by_paper(self, stages: tuple[str, ...]) -> Priced:
-        """The plan of a group that the papers' algorithms choose."""
+        """The plan of a group that the papers' algorithms choose; the thesis maps products to libraries."""
+        call = self.calls.plan(stages) if self.options.cost == "paper" else None
+        if call is not None and (self.options.blas == "always" or is_mapped(call.idiom, self.assumed)):
+            return Priced(0.0, call, "mapped to a library, which costs the partition nothing")
         found = self._paper(stages)
         if found.plan is None:
             return Priced(math.inf, None, found.cost)

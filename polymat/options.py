@@ -96,7 +96,10 @@ class Options:
 
     @classmethod
     def paper(cls, **changes: Any) -> Options:
-        """The thesis: cost by Algorithm 4, tile sizes by Algorithm 3, order in a tile by Algorithm 5."""
+        """The thesis: cost by Algorithm 4, tile sizes by Algorithm 3, order in a tile by Algorithm 5.
+
+        Products of at least 256³ multiplications are mapped to a library, unless `blas` says otherwise.
+        """
         return cls(**{**_PUBLISHED, "cost": "paper", **changes})
 
 

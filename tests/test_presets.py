@@ -14,6 +14,7 @@ from polymat.decide import Decider
 from polymat.driver import levels
 from polymat.graph.pipeline import Pipeline
 from polymat.options import Options
+from polymat.runtime.providers import provider
 from polymat.tilesize.schedule import LoopPlan, Plan, TilePlan
 from tests.test_decide import MACHINE, blurred, pipeline_of
 from tests.tolerance import assert_close
@@ -52,7 +53,7 @@ def test_polymage_leaves_reductions_alone_and_untiled_and_fuses_stencils() -> No
 
 
 def test_paper_fuses_a_product_with_what_follows_in_tiles_of_algorithm_3() -> None:
-    (tiled,) = plans(pipeline_of("gemm"), Options.paper(), {"M": 1000, "N": 1000, "K": 1000})
+    (tiled,) = plans(pipeline_of("gemm"), Options.paper(), {"NI": 1000, "NJ": 1000, "NK": 1000})
     assert isinstance(tiled, TilePlan)
     assert tiled.dims == ("i", "j")
     assert tiled.sizes[1] == 256  # the innermost loop by Algorithm 5 is the one whose tile is fixed
@@ -63,7 +64,7 @@ def test_paper_tiles_a_product_by_itself_along_all_three_dimensions() -> None:
     M, N, K = (pm.Parameter(pm.Int, name) for name in "MNK")
     A, B = pm.Matrix(pm.Float, "A", [M, K]), pm.Matrix(pm.Float, "B", [K, N])
     estimates = {M: 2000, N: 2000, K: 2000}
-    options = Options.paper(threads=2, parallel_threshold=0)
+    options = Options.paper(threads=2, parallel_threshold=0, blas="never")
     compiled = pm.compile((A @ B).named("C"), inputs=[A, B], estimates=estimates, options=options)
     (group,) = compiled.explain().groups
     assert group.order == ("i", "j", "k")
@@ -168,3 +169,13 @@ def test_presets_take_changes(preset: str) -> None:
     assert make(fuse=True).fuse
     with pytest.raises(TypeError):
         make(fusion=True)
+
+
+@pytest.mark.parametrize(("extent", "kind"), [(255, "tiles"), (256, "call")])
+def test_the_thesis_maps_products_to_a_library_from_256_cubed_on(extent: int, kind: str) -> None:
+    if provider("blas") is None:
+        pytest.skip("no BLAS library is installed")
+    sizes = dict.fromkeys(("NI", "NJ", "NK"), extent)
+    decider = Decider(pipeline_of("gemm"), MACHINE, sizes, Options.paper())
+    (plan,) = decider.schedule(decider.grouping()).plans
+    assert ("tiles" if isinstance(plan, TilePlan) else plan.kind) == kind

@@ -15,6 +15,8 @@ EFFICIENCY = 0.85  # of the peak that a library reaches on a large product
 SHORT = 8.0  # steps along an axis that cost as much as the packing and the tails of a call
 # Every element of their matrix is used once, so that a library can do no more than loops that are fused.
 STREAMS = ("gemv", "symv", "trmv", "ger", "gerc", "dot", "dotc", "axpy", "scal", "nrm2", "trsv")
+# PolyMage matrix thesis, section 4.4: multiplications from which a product is mapped to a library.
+MAPPED_POINTS = 256.0**3
 STREAM_EFFICIENCY = 0.2  # of the peak: vectorised loops reach a little more on data in the cache
 
 
@@ -25,6 +27,11 @@ def call_points(call: LibraryCall, sizes: Mapping[str, int]) -> float:
         for extent in axis.extents:
             points *= _value(extent, sizes)
     return points
+
+
+def is_mapped(idiom: Idiom, sizes: Mapping[str, int]) -> bool:
+    """Whether the thesis calls a library, whatever the machine: M·N·K is at least 256³."""
+    return sum(call_points(call, sizes) for call in idiom.calls) >= MAPPED_POINTS
 
 
 def idiom_flops(idiom: Idiom, sizes: Mapping[str, int]) -> float:

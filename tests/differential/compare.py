@@ -64,7 +64,7 @@ VARIANTS = {
     "tiles 3": Variant(pm.Options(tile_sizes=(3,), inline=False, **PARALLEL)),
     "tiles 7, 2": Variant(pm.Options(tile_sizes=(7, 2), **PARALLEL)),
     "large tiles": Variant(pm.Options(tile_sizes=(1000,), inline=False, **PARALLEL)),
-    "paper, tiles 3, 1": Variant(pm.Options.paper(tile_sizes=(3, 1), inline=False, **PARALLEL)),
+    "paper, tiles 3, 1": Variant(pm.Options.paper(tile_sizes=(3, 1), blas="never", inline=False, **PARALLEL)),
     "polymage, tiles 2, 7": Variant(pm.Options.polymage(tile_sizes=(2, 7), inline=False, **PARALLEL)),
 }
 

@@ -10,11 +10,12 @@ from polymat.errors import ToolchainError
 from polymat.graph.flat import flat_stage
 from polymat.graph.group import Group
 from polymat.graph.pipeline import Pipeline
+from polymat.graph.product import Product
 from polymat.graph.stage import Stage
 from polymat.idiom.call import Axis, Idiom, LibraryCall
 from polymat.idiom.find import Found, idiom_of
-from polymat.idiom.plan import CallPlan
-from polymat.idiom.profit import call_seconds
+from polymat.idiom.plan import CallPlan, TransformPlan
+from polymat.idiom.profit import call_seconds, can_transform, transform_seconds
 from polymat.machine.librarymodel import LibraryModel
 from polymat.machine.model import Machine
 from polymat.options import Options
@@ -48,11 +49,12 @@ class CallPlanner:
         self.threads = threads
         self.found: dict[tuple[str, ...], Found] = {}
 
-    def plan(self, stages: tuple[str, ...]) -> CallPlan | None:
+    def plan(self, stages: tuple[str, ...]) -> CallPlan | TransformPlan | None:
         """The plan of a group that consists of library calls; None when there are none for it."""
         idiom = self.idiom(stages)
-        if idiom is None:
-            return None
+        return self._transform(stages) if idiom is None else self._call(stages, idiom)
+
+    def _call(self, stages: tuple[str, ...], idiom: Idiom) -> CallPlan | None:
         flat = flat_stage(idiom.product, self.pipeline)
         loops = plan_stage(Group(stages), flat, self.pipeline.context)
         if loops.kind not in ("reduce", "row"):
@@ -76,6 +78,40 @@ class CallPlanner:
             relative=relative if relative < loop_slowdown(loops) else relative + TIE,
         )
 
+    def _transform(self, stages: tuple[str, ...]) -> TransformPlan | None:
+        if self.options.fft == "never" or not self._is_hidden(stages):
+            return None
+        found = self._find(stages).transform
+        if found is None or not can_transform(found):
+            return None
+        if self.options.fft == "auto" and provider("fft") is None:
+            return None
+        flat = flat_stage(found.product, self.pipeline)
+        loops = plan_stage(Group(stages), flat, self.pipeline.context)
+        if loops.kind not in ("reduce", "row"):
+            return None
+        parallel = found.batch[0].dims[0] if found.batch else None
+        seconds = transform_seconds(found, self.machine, self.sizes, self.threads)
+        return TransformPlan(
+            group=Group(stages),
+            kind="fft",
+            order=(),
+            parallel=parallel,
+            vector=None,
+            reason=str(found),
+            transform=found,
+            stage=flat,
+            loops=loops,
+            measured=self.options.fft_rigour == "measure",
+            within=stages[:-1],
+            relative=self._in_operations(seconds, found.product),
+        )
+
+    def _find(self, stages: tuple[str, ...]) -> Found:
+        if stages not in self.found:
+            self.found[stages] = idiom_of(stages, self.pipeline)
+        return self.found[stages]
+
     def idiom(self, stages: tuple[str, ...]) -> Idiom | None:
         """What libraries compute of a group, if there is code for it and nobody else reads its inside.
 
@@ -83,9 +119,7 @@ class CallPlanner:
         """
         if self.options.blas == "never" or not self._is_hidden(stages):
             return None
-        if stages not in self.found:
-            self.found[stages] = idiom_of(stages, self.pipeline)
-        idiom = self.found[stages].idiom
+        idiom = self._find(stages).idiom
         if idiom is None or not all(supported(call.routine) for call in idiom.calls):
             return None
         return idiom if self.options.blas == "always" or provider("blas") is not None else None
@@ -145,8 +179,11 @@ class CallPlanner:
         """The time of an operation in the calls, in units of that in vectorised loops."""
         threads = self.threads if parallel is not None else 1
         seconds = call_seconds(idiom, self.machine, self.sizes, threads, self._model())
-        peak = self.machine.peak_flops(idiom.product.dtype.size, self.threads) * VECTOR_SHARE
-        stages = map(self.pipeline.stage, idiom.stages)
+        return self._in_operations(seconds, idiom.product)
+
+    def _in_operations(self, seconds: float, product: Product) -> float:
+        peak = self.machine.peak_flops(product.dtype.size, self.threads) * VECTOR_SHARE
+        stages = map(self.pipeline.stage, product.stages)
         operations = sum(stage_operations(stage, self.sizes) for stage in stages)
         return seconds * peak / max(operations, 1.0)
 

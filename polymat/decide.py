@@ -18,6 +18,7 @@ from polymat.graph.alignment import Fusable, Refused
 from polymat.graph.group import Group, Grouping
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Stage
+from polymat.idiom.plan import CallPlan
 from polymat.idiom.profit import is_mapped
 from polymat.machine.model import Machine
 from polymat.options import Options
@@ -129,7 +130,8 @@ class Decider:
         candidates = self._alone(stages) if len(stages) == 1 else self._together(stages)
         call = self.calls.plan(stages)
         if call is not None:
-            others = [] if isinstance(candidates, Refused) or self.options.blas == "always" else candidates
+            forced = self.options.blas if isinstance(call, CallPlan) else self.options.fft
+            others = [] if isinstance(candidates, Refused) or forced == "always" else candidates
             candidates = [*others, call]
         if isinstance(candidates, Refused):
             return Priced(math.inf, None, candidates)
@@ -142,7 +144,8 @@ class Decider:
     def _by_paper(self, stages: tuple[str, ...]) -> Priced:
         """The plan of a group that the papers' algorithms choose; the thesis maps products to libraries."""
         call = self.calls.plan(stages) if self.options.cost == "paper" else None
-        if call is not None and (self.options.blas == "always" or is_mapped(call.idiom, self.assumed)):
+        always = self.options.blas == "always"
+        if isinstance(call, CallPlan) and (always or is_mapped(call.idiom, self.assumed)):
             return Priced(0.0, call, "mapped to a library, which costs the partition nothing")
         found = self._paper(stages)
         if found.plan is None:

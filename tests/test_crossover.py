@@ -9,6 +9,7 @@ import pytest
 from polymat import Double, Int, Matrix, Options, Parameter, callplans
 from polymat.callplans import CallPlanner
 from polymat.errors import ToolchainError
+from polymat.idiom.plan import CallPlan
 from polymat.machine.grid import Grid
 from polymat.machine.known import GENERIC
 from polymat.machine.librarymodel import LibraryModel
@@ -30,7 +31,7 @@ def least(monkeypatch: pytest.MonkeyPatch, model: LibraryModel | None) -> float:
     built = pipeline(A * B)
     names = tuple(stage.name for stage in built.stages)
     plan = CallPlanner(built, GENERIC, {"N": 100}, Options(blas="auto"), 1).plan(names)
-    assert plan is not None
+    assert isinstance(plan, CallPlan)
     return plan.least
 
 
@@ -53,5 +54,5 @@ def test_a_library_that_cannot_be_used_leaves_the_estimate(monkeypatch: pytest.M
     plan = CallPlanner(built, GENERIC, {"N": 100}, Options(blas="auto"), 1).plan(
         tuple(stage.name for stage in built.stages)
     )
-    assert plan is not None
+    assert isinstance(plan, CallPlan)
     assert plan.least == estimate

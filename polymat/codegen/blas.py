@@ -88,16 +88,7 @@ class CallWriter:
         if not self.merged[role]:
             return Literal("1")
         dim = self._moving(operand, role)
-        total: CExpr | None = None
-        extents = self.writer.storage[operand.source].extents
-        for position, form in enumerate(operand.indices):
-            coefficient = form.coefficient(dim)
-            if coefficient:
-                terms = [Literal(str(coefficient))] if coefficient != 1 else []
-                factors = [*terms, *map(self.writer.size, extents[position + 1 :])] or [Literal("1")]
-                product = reduce(partial(Binary, "*"), factors)
-                total = product if total is None else Binary("+", total, product)
-        return total if total is not None else ZERO
+        return stride(self.writer, operand.source, operand.indices, dim)
 
     def _moving(self, operand: Operand, role: Role) -> str:
         """The dimension by which an operand runs over an axis: rows of a square may be named as columns."""
@@ -147,6 +138,20 @@ class CallWriter:
         if alpha is not None and not (isinstance(alpha, Const) and alpha.value != 0):
             found.append(Binary("==", self.alpha, ZERO))
         return found
+
+
+def stride(writer: StageWriter, source: str, indices: Sequence[Affine], dim: str) -> CExpr:
+    """Elements from one index to the next along a dimension, in an array as it is stored."""
+    total: CExpr | None = None
+    extents = writer.storage[source].extents
+    for position, form in enumerate(indices):
+        coefficient = form.coefficient(dim)
+        if coefficient:
+            terms = [Literal(str(coefficient))] if coefficient != 1 else []
+            factors = [*terms, *map(writer.size, extents[position + 1 :])] or [Literal("1")]
+            product = reduce(partial(Binary, "*"), factors)
+            total = product if total is None else Binary("+", total, product)
+    return total if total is not None else ZERO
 
 
 def _all_axes(call: LibraryCall) -> list[Axis]:

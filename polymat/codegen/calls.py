@@ -12,8 +12,8 @@ from functools import partial, reduce
 
 from polymat.codegen.blas import CallWriter
 from polymat.codegen.blascalls import call_statements
-from polymat.codegen.ctree import Binary, Call, CExpr, Evaluate, Id, If, Literal, Return, Stmt
-from polymat.codegen.stagecode import Nest, Range, StageWriter, Work
+from polymat.codegen.ctree import Binary, CExpr, If, Literal, Return, Stmt
+from polymat.codegen.stagecode import Nest, Range, StageWriter, Work, run_nest
 from polymat.codegen.work import box_points
 from polymat.graph.stage import Part, Ref, Stage
 from polymat.idiom.call import LibraryCall
@@ -100,18 +100,13 @@ def _body(
     refusals: list[CExpr] = [_is_small(writer, plan)] if plan.least > 0 else []
     refusals += [refusal for each in calls for refusal in each.refusals()]
     refused = reduce(partial(Binary, "||"), dict.fromkeys(refusals))
-    body: list[Stmt] = [If(refused, (_run(loops), Return()))]
+    body: list[Stmt] = [If(refused, (run_nest(loops), Return()))]
     if first is not None:
-        body.append(_run(first))
+        body.append(run_nest(first))
     adds = adds or not _is_zero(plan.stage.parts[0])
     for number, each in enumerate(calls):
         body += call_statements(each, adds=adds or number > 0)
     return tuple(body)
-
-
-def _run(nest: Nest) -> Stmt:
-    limits = [Id(name) for part in nest.ranges for name in (part.begin, part.end)]
-    return Evaluate(Call(nest.function.name, (*nest.arguments, *limits)))
 
 
 def _is_small(writer: StageWriter, plan: CallPlan) -> CExpr:

@@ -71,7 +71,14 @@ class Ternary:
     otherwise: CExpr
 
 
-CExpr = Id | Literal | Unary | Binary | Call | Subscript | Cast | Ternary
+@dataclass(frozen=True, slots=True)
+class Braces:
+    """{items}: the initial value of an array or a structure."""
+
+    items: tuple[CExpr, ...]
+
+
+CExpr = Id | Literal | Unary | Binary | Call | Subscript | Cast | Ternary | Braces
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,16 +18,21 @@ from polymat.codegen.signature import make_signature
 from polymat.codegen.stagecode import NestMaker, StageWriter
 from polymat.codegen.storage import buffers
 from polymat.codegen.tiles import TileWriter
+from polymat.codegen.transforms import transform_nest
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Stage
-from polymat.idiom.plan import CallPlan
+from polymat.idiom.plan import CallPlan, TransformPlan
 from polymat.lang.traverse import children, walk
 from polymat.options import Options
 from polymat.tilesize.kernel import KernelPlan
 from polymat.tilesize.schedule import NestPlan, Schedule, TilePlan
 
 # How the nests of plans that are no loops are written, by the type of the plan.
-MAKERS: Mapping[type[NestPlan], NestMaker] = {KernelPlan: kernel_nest, CallPlan: call_nest}
+MAKERS: Mapping[type[NestPlan], NestMaker] = {
+    KernelPlan: kernel_nest,
+    CallPlan: call_nest,
+    TransformPlan: transform_nest,
+}
 
 
 def lower(schedule: Schedule, name: str, options: Options) -> Program:

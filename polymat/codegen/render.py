@@ -8,6 +8,7 @@ from polymat.codegen.ctree import (
     Assign,
     Binary,
     Block,
+    Braces,
     Call,
     Cast,
     CExpr,
@@ -186,6 +187,8 @@ def expression(expr: CExpr, outer: int = 0) -> str:
             return f"{function}({', '.join(expression(a) for a in arguments)})"
         case Subscript(array, index):
             return f"{expression(array, _POSTFIX)}[{expression(index)}]"
+        case Braces(items):
+            return f"{{{', '.join(map(expression, items))}}}"
         case Cast(ctype, operand):
             return _wrap(f"({ctype}){expression(operand, _PREFIX)}", _PREFIX, outer)
         case Ternary(condition, then, otherwise):

@@ -11,6 +11,7 @@ from polymat.codegen.bodies import BodyWriter
 from polymat.codegen.cexpr import affine_expr
 from polymat.codegen.cnames import Names
 from polymat.codegen.ctree import (
+    Call,
     Cast,
     CExpr,
     Evaluate,
@@ -85,6 +86,12 @@ class NestMaker(Protocol):
     def __call__(
         self, writer: StageWriter, stage: Stage, plan: Any, along: Sequence[str | None], kind: str
     ) -> Nest: ...
+
+
+def run_nest(nest: Nest) -> Stmt:
+    """The call of a nest from another over the same ranges."""
+    limits = [Id(name) for part in nest.ranges for name in (part.begin, part.end)]
+    return Evaluate(Call(nest.function.name, (*nest.arguments, *limits)))
 
 
 class StageWriter:

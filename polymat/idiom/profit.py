@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import log2
 
 from polymat.idiom.call import Idiom, LibraryCall
 from polymat.idiom.measured import measured_seconds
+from polymat.idiom.transform import Transform
 from polymat.lang.affine import Affine
+from polymat.lang.types import real_part
 from polymat.machine.librarymodel import LibraryModel
 from polymat.machine.model import Machine
 
 CALL_SECONDS = 5e-8  # to call a routine, check its arguments and choose a kernel
+FFT_SHARE = 0.1  # of the peak that transforms reach
+MOST_DIMS = 6  # of a transform and its batch together: what the generated table holds
 EFFICIENCY = 0.85  # of the peak that a library reaches on a large product
 SHORT = 8.0  # steps along an axis that cost as much as the packing and the tails of a call
 # Every element of their matrix is used once, so that a library can do no more than loops that are fused.
@@ -82,3 +87,37 @@ def call_seconds(
 
 def _value(form: Affine, sizes: Mapping[str, int]) -> float:
     return max(float(form.evaluate({name: sizes[name] for name in form.names()})), 0.0)
+
+
+def can_transform(transform: Transform) -> bool:
+    """Whether FFTW computes a transform: of complex values, or of real ones to a whole or half a spectrum."""
+    dtypes = (transform.product.dtype, transform.source.dtype)
+    same = real_part(dtypes[0]) == real_part(dtypes[1])
+    if transform.kind not in ("complex", "real") or transform.start or not same:
+        return False
+    if len(transform.axes) + len(transform.batch) > MOST_DIMS or any(
+        len(b.dims) != 1 for b in transform.batch
+    ):
+        return False
+    halves = [axis.half for axis in transform.axes]
+    return sum(halves) == 1 or (transform.kind == "complex" and not any(halves)) or halves == [False]
+
+
+def transform_seconds(
+    transform: Transform, machine: Machine, sizes: Mapping[str, int], threads: int
+) -> float:
+    """Predicted seconds: 5 N log2 N operations a transform, at a tenth of the peak."""
+    points = 1.0
+    for axis in transform.axes:
+        points *= max(_value(axis.length, sizes), 1.0)
+    batch = 1.0
+    for one in transform.batch:
+        for extent in one.extents:
+            batch *= _value(extent, sizes)
+    used = max(1.0, min(batch, threads))
+    flops = 5.0 * points * max(log2(points), 1.0)
+    return (
+        batch
+        / used
+        * (flops / (machine.peak_flops(transform.product.dtype.size // 2, 1) * FFT_SHARE) + CALL_SECONDS)
+    )

@@ -1,0 +1,197 @@
+"""Stages that are Fourier transforms: the C function that has FFTW compute a part of the batch.
+
+What FFTW does not do is done by loops over its result: the half of the spectrum of real values that follows
+from the other half, the conjugate for the other direction, and the scale.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial, reduce
+
+from polymat.codegen.blas import ZERO, stride
+from polymat.codegen.ctree import (
+    Binary,
+    Braces,
+    Call,
+    Cast,
+    CExpr,
+    Declare,
+    Evaluate,
+    Id,
+    If,
+    Literal,
+    Return,
+    Stmt,
+    Unary,
+)
+from polymat.codegen.stagecode import Nest, Range, StageWriter, run_nest
+from polymat.graph.stage import Part, Ref, Stage
+from polymat.idiom.plan import TransformPlan
+from polymat.lang.affine import Affine
+from polymat.lang.expr import Const, Expr, Load, binary, call
+from polymat.lang.types import Complex, real_part
+from polymat.tilesize.schedule import LoopPlan
+
+
+def transform_nest(
+    writer: StageWriter, stage: Stage, plan: TransformPlan, along: Sequence[str | None], kind: str
+) -> Nest:
+    """The nest of a transform over ranges of its batch."""
+    loops = writer.ranged(plan.stage, plan.loops, along, "loops")
+    after = [
+        _map(writer, plan, along, part, name)
+        for part, name in ((_mirror(plan), "mirror"), (_scaled(plan), "scale"))
+        if part is not None
+    ]
+    body = _Transform(writer, plan, loops.ranges, along).body(loops, after)
+    nest = writer.as_nest((plan.stage,), plan, body, kind, loops.ranges)
+    return replace(nest, helpers=tuple(f for each in (loops, *after) for f in each.functions))
+
+
+class _Transform:
+    """The plan and its run for one part of the batch."""
+
+    def __init__(
+        self, writer: StageWriter, plan: TransformPlan, ranges: Sequence[Range], along: Sequence[str | None]
+    ) -> None:
+        self.writer = writer
+        self.plan = plan
+        self.transform = plan.transform
+        self.result = tuple(map(Affine.name, self.transform.product.dims))
+        self.bounds = {dim: part for part in ranges if (dim := along[part.number]) is not None}
+        self.single = self.transform.product.dtype != Complex
+        self.prefix = "fftwf" if self.single else "fftw"
+
+    def body(self, loops: Nest, after: Sequence[Nest]) -> tuple[Stmt, ...]:
+        """Loops where there is nothing to transform or no plan; else the run, then what follows it."""
+        self.writer.needs.add("fft_f32" if self.single else "fft_f64")
+        lengths = [self.writer.size(axis.length) for axis in self.transform.axes]
+        counts = [count for _, count in self._batch()]
+        empty = reduce(partial(Binary, "||"), [Binary("<=", n, ZERO) for n in (*lengths, *counts)])
+        missing = Binary("==", Id("_pm_plan"), Id("NULL"))
+        give_up = (run_nest(loops), Return())
+        arrays = (Id("_pm_in"), Id("_pm_out"))
+        run = Call(f"_pm_{self.prefix}_run", (Id("_pm_plan"), *arrays))
+        return (
+            If(empty, give_up),
+            *self._arrays(),
+            *self._dims(),
+            Declare(f"_pm_{self.prefix}_plan *const ", "_pm_plan", self._made()),
+            If(missing, give_up),
+            Evaluate(run),
+            Evaluate(Call(f"_pm_{self.prefix}_done", (Id("_pm_plan"),))),
+            *map(run_nest, after),
+        )
+
+    def _made(self) -> CExpr:
+        kind = "_PM_C2C" if self.transform.kind == "complex" else "_PM_R2C"
+        rigour = "_PM_MEASURE" if self.plan.measured else "_PM_ESTIMATE"
+        count = len(self._batch())
+        address = [Cast("uintptr_t", Id(name)) for name in ("_pm_in", "_pm_out")]
+        return Call(
+            f"_pm_{self.prefix}_plan_for",
+            (
+                Literal(kind),
+                Literal(str(self.transform.sign)),
+                Literal(rigour),
+                Literal(str(len(self.transform.axes))),
+                Id("_pm_dims"),
+                Literal(str(count)),
+                Id("_pm_batch") if count else Id("NULL"),
+                Id("_pm_in"),
+                Id("_pm_out"),
+                Binary("|", *address),
+            ),
+        )
+
+    def _arrays(self) -> list[Stmt]:
+        """Where the part's first transform begins; FFTW takes no pointers to constants."""
+        point: dict[str, CExpr] = {}
+        for axis in self.transform.axes:
+            point |= {axis.input: ZERO, axis.output: ZERO}
+        for batch in self.transform.batch:
+            (dim,), (low,) = batch.dims, batch.low
+            point[dim] = Id(self.bounds[dim].begin) if dim in self.bounds else self.writer.size(low)
+        source = self.transform.source
+        places = (
+            self.writer.bodies.at(source.source, source.indices, point),
+            self.writer.bodies.at(self.transform.product.name, self.result, point),
+        )
+        pointers = [Cast("void *", Cast("uintptr_t", Unary("&", place))) for place in places]
+        names = ("_pm_in", "_pm_out")
+        return [Declare("void *const ", name, value) for name, value in zip(names, pointers, strict=True)]
+
+    def _dims(self) -> list[Stmt]:
+        axes = [
+            self._dim(axis.input, axis.output, self.writer.size(axis.length))
+            for axis in sorted(self.transform.axes, key=lambda axis: axis.half)
+        ]
+        batch = [self._dim(dim, dim, count) for dim, count in self._batch()]
+        found: list[Stmt] = [Declare("const _pm_fft_dim", "_pm_dims[]", Braces(tuple(axes)))]
+        return found + ([Declare("const _pm_fft_dim", "_pm_batch[]", Braces(tuple(batch)))] if batch else [])
+
+    def _dim(self, read: str, written: str, count: CExpr) -> CExpr:
+        source = self.transform.source
+        return Braces(
+            (
+                count,
+                stride(self.writer, source.source, source.indices, read),
+                stride(self.writer, self.transform.product.name, self.result, written),
+            )
+        )
+
+    def _batch(self) -> list[tuple[str, CExpr]]:
+        found: list[tuple[str, CExpr]] = []
+        for axis in self.transform.batch:
+            (dim,), (extent,) = axis.dims, axis.extents
+            part = self.bounds.get(dim)
+            count = self.writer.size(extent) if part is None else Binary("-", Id(part.end), Id(part.begin))
+            found.append((dim, count))
+        return found
+
+
+def _map(
+    writer: StageWriter, plan: TransformPlan, along: Sequence[str | None], part: Part, name: str
+) -> Nest:
+    """A pass over the result."""
+    stage = replace(plan.stage, parts=(part,), accumulations=(), op=None)
+    loops = LoopPlan(plan.group, "map", stage.dims, None, stage.dims[-1], "what the library leaves to do")
+    return writer.ranged(stage, loops, along, name)
+
+
+def _load(plan: TransformPlan, indices: tuple[Affine, ...]) -> Expr:
+    dtype = plan.stage.dtype
+    return Load(Ref(plan.stage.name, dtype, is_input=False), indices, dtype)
+
+
+def _mirror(plan: TransformPlan) -> Part | None:
+    """The upper half of the spectrum of real values: X(N - j) is the conjugate of X(j)."""
+    (axis, *others) = plan.transform.axes
+    if plan.transform.kind != "real" or axis.half or others:
+        return None
+    output = Affine.name(axis.output)
+    domain = plan.stage.domain.at_least_zero([output.scale(2) - axis.length - 1])
+    indices = tuple(
+        axis.length - output if dim == axis.output else Affine.name(dim) for dim in plan.stage.dims
+    )
+    return Part(domain, None, call("conj", _load(plan, indices)), plan.stage.at)
+
+
+def _scaled(plan: TransformPlan) -> Part | None:
+    """The conjugate for the other direction of real values, and the scale."""
+    transform, dtype = plan.transform, plan.stage.dtype
+    value = _load(plan, tuple(map(Affine.name, plan.stage.dims)))
+    turned = transform.kind == "real" and transform.sign > 0
+    if turned:
+        value = call("conj", value)
+    number = transform.number
+    if number != 1:
+        exact = number.real if number.imag == 0 else number
+        value = binary("*", value, Const(exact, real_part(dtype) if number.imag == 0 else dtype))
+    if transform.scale is not None:
+        value = binary("*", value, transform.scale)
+    if not turned and number == 1 and transform.scale is None:
+        return None
+    return Part(transform.product.domain, None, value, plan.stage.at)

@@ -3,9 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from polymat.codegen.ctree import Binary, Call, CExpr, Evaluate, For, Id, Literal, Parameter, Stmt
+from polymat.codegen.ctree import (
+    Assign,
+    Binary,
+    Call,
+    CExpr,
+    Declare,
+    Evaluate,
+    For,
+    Id,
+    Literal,
+    Parameter,
+    Stmt,
+    Subscript,
+)
 from polymat.codegen.microkernel import Shape
 from polymat.codegen.scratch import Pad
 from polymat.codegen.stagecode import Nest, Range, StageWriter
@@ -44,27 +57,45 @@ class _ContractionWriter:
 
     def nest(self, kind: str) -> Nest:
         """The function, with the memory for packed operands, and the start values where they come first."""
-        self.writer.needs.add(self.shape.need)
-        starts = self._starts()
+        self.writer.needs.update({self.shape.need, "min_i64", "max_i64", "place"})
+        found, starts = self.found, self._starts()
         body: tuple[Stmt, ...] = (Evaluate(self._product()),)
-        for dim in reversed((*self.found.outer, *self.found.sums)):
-            variable = self.writer.bodies.index_name(dim)
-            begin, end = self._range(dim)
-            body = (For(variable, begin, Binary("<", Id(variable), end), Literal("1"), body),)
-        helpers: tuple[Stmt, ...] = ()
+        for dim in reversed(found.outer):
+            body = (self.loop(dim, body),)
+        first: tuple[Stmt, ...] = ()
         if starts is not None:
             own = [Id(name) for part in self.ranges for name in (part.begin, part.end)]
-            helpers = (Evaluate(Call(starts.function.name, (*starts.arguments, *own))),)
-        nest = self.writer.as_nest((self.stage,), self.plan, (*helpers, *body), kind, self.ranges)
-        pad = Pad(self.pad, self.stage.dtype.c, self._pad_bytes())
-        parameters = (Parameter(f"{pad.ctype} *", pad.array), *nest.function.parameters)
+            first = (Evaluate(Call(starts.function.name, (*starts.arguments, *own))),)
+        tables = tuple(statement for group in self.groups for statement in group.statements())
+        nest = self.writer.as_nest((self.stage,), self.plan, (*first, *tables, *body), kind, self.ranges)
+        pads = [Pad(self.pad, self.stage.dtype.c, self._pad_bytes())]
+        pads += [Pad(group.pad, "ptrdiff_t", group.bytes()) for group in self.groups if group.dims]
+        parameters = [Parameter(f"{pad.ctype} *", pad.array) for pad in pads]
         return replace(
             nest,
-            function=replace(nest.function, parameters=parameters),
-            arguments=(Id(pad.array), *nest.arguments),
+            function=replace(nest.function, parameters=(*parameters, *nest.function.parameters)),
+            arguments=(*(Id(pad.array) for pad in pads), *nest.arguments),
             helpers=starts.functions if starts is not None else (),
-            pads=(pad,),
+            pads=tuple(pads),
+            block=self.plan.blocks.rows if self.along[:1] == (found.rows,) else 1,
         )
+
+    @property
+    def groups(self) -> tuple[Segments, Segments, Segments]:
+        """Segments of rows, of columns and of depth, with the arrays that each has offsets in."""
+        found, target = self.found, self._result()
+        third = found.start.factor if found.start is not None else target
+        return (
+            Segments(self, "rows", found.more_rows, (found.left, target, third)),
+            Segments(self, "columns", found.more_columns, (found.right, target, third)),
+            Segments(self, "depths", found.sums, (found.left, found.right)),
+        )
+
+    def loop(self, dim: str, body: tuple[Stmt, ...]) -> For:
+        """A loop over the part of a dimension that the nest covers."""
+        begin, end = self.range(dim)
+        variable = self.writer.bodies.index_name(dim)
+        return For(variable, begin, Binary("<", Id(variable), end), Literal("1"), body)
 
     def _starts(self) -> Nest | None:
         """Loops that compute the start values, where a register block cannot."""
@@ -76,7 +107,7 @@ class _ContractionWriter:
 
     def _product(self) -> CExpr:
         found, blocks = self.found, self.plan.blocks
-        m, n, k = (self._length(dim) for dim in (found.rows, found.columns, found.depth))
+        m, n, k = (self.length(dim) for dim in (found.rows, found.columns, found.depth))
         target = self._result()
         addend = target if found.starts else found.start.factor if found.start is not None else None
         beta = found.start.beta if found.start is not None else None
@@ -84,18 +115,19 @@ class _ContractionWriter:
             m,
             n,
             k,
+            *(argument for group in self.groups for argument in group.arguments()),
             self._value(found.scale),
             self._first(found.left),
-            self._step(found.left, found.rows),
-            self._step(found.left, found.depth),
+            self.step(found.left, found.rows),
+            self.step(found.left, found.depth),
             self._first(found.right),
-            self._step(found.right, found.depth),
-            self._step(found.right, found.columns),
+            self.step(found.right, found.depth),
+            self.step(found.right, found.columns),
             self._value(beta),
             Literal("NULL") if addend is None else self._first(addend),
-            Literal("0") if addend is None else self._step(addend, found.rows),
+            Literal("0") if addend is None else self.step(addend, found.rows),
             self._first(target),
-            self._step(target, found.rows),
+            self.step(target, found.rows),
             *(Literal(str(size)) for size in (blocks.kc, blocks.mc, blocks.nc, blocks.small)),
             Id(self.pad),
         )
@@ -109,7 +141,7 @@ class _ContractionWriter:
     def _value(self, scale: Expr | None) -> CExpr:
         return Literal("1") if scale is None else self.writer.bodies.value(scale, self.stage.dtype)
 
-    def _range(self, dim: str) -> tuple[CExpr, CExpr]:
+    def range(self, dim: str) -> tuple[CExpr, CExpr]:
         """The first index of a dimension and the one after the last."""
         if dim in self.along:
             part = next(r for r in self.ranges if r.number == self.along.index(dim))
@@ -117,33 +149,101 @@ class _ContractionWriter:
         low, high = self.found.bounds[dim]
         return self.writer.bodies.size_expr(low), self.writer.bodies.size_expr(high + 1)
 
-    def _length(self, dim: str) -> CExpr:
-        begin, end = self._range(dim)
+    def length(self, dim: str) -> CExpr:
+        """How many indices of a dimension the nest covers."""
+        begin, end = self.range(dim)
         return end if begin == Literal("0") else Binary("-", end, begin)
 
     def _first(self, factor: Factor) -> CExpr:
         """The address of the first element of a matrix, with the loops around it at their indices."""
         values: dict[str, CExpr] = {}
-        for dim in (self.found.rows, self.found.columns, self.found.depth):
-            values[dim] = self._range(dim)[0]
-        for dim in (*self.found.outer, *self.found.sums):
+        for dim in self.found.bounds:
+            values[dim] = self.range(dim)[0]
+        for dim in self.found.outer:
             values[dim] = Id(self.writer.bodies.index_name(dim))
         return self.writer.bodies.address(factor.source, factor.indices, values)
 
-    def _step(self, factor: Factor, dim: str) -> CExpr:
+    def step(self, factor: Factor, dim: str) -> CExpr:
         """How many elements lie between neighbours along a dimension."""
         return self.writer.bodies.step(factor.source, factor.indices, dim)
 
     def _pad_bytes(self) -> CExpr:
         """Room for a packed block of either operand: kc x (mc + nc) elements, less for small matrices."""
         blocks, found = self.plan.blocks, self.found
-        size = self.writer.bodies.size_expr
-        self.writer.needs.update({"min_i64", "place"})
 
-        def at_most(dim: str, most: int) -> CExpr:
-            return Call("_pm_extent", (Call("_pm_min_i64", (size(found.extent(dim)), Literal(str(most)))),))
+        def at_most(dims: Sequence[str], rounding: int, most: int) -> CExpr:
+            count: CExpr = Call("_pm_extent", (self.size(found.extent(dims[0]) + rounding),))
+            for dim in dims[1:]:
+                count = Binary("*", count, Call("_pm_extent", (self.size(found.extent(dim)),)))
+            return Call("__builtin_fmin", (count, Literal(f"{float(most)}")))
 
-        sides = [at_most(found.rows, blocks.mc), at_most(found.columns, blocks.nc)]
-        both = Binary("+", Binary("+", *sides), Literal(f"{2.0 * blocks.lanes}"))
-        depth = at_most(found.depth, blocks.kc)
+        rows = at_most((found.rows, *found.more_rows), blocks.rows, blocks.mc)
+        columns = at_most((found.columns, *found.more_columns), blocks.columns, blocks.nc)
+        depth = at_most((found.depth, *found.sums), 0, blocks.kc)
+        both = Binary("+", Binary("+", rows, columns), Literal(f"{float(blocks.columns)}"))
         return Binary("*", Binary("*", Literal(f"{float(self.stage.dtype.size)}"), depth), both)
+
+    def size(self, form: Affine) -> CExpr:
+        """A form over the sizes."""
+        return self.writer.bodies.size_expr(form)
+
+
+@dataclass(frozen=True, eq=False)
+class Segments:
+    """The table of one group of further dimensions: for each of their points the offsets in some arrays."""
+
+    owner: _ContractionWriter
+    name: str
+    dims: tuple[str, ...]
+    factors: tuple[Factor, ...]
+
+    @property
+    def pad(self) -> str:
+        """C name of the table."""
+        return f"_pm_{self.name}_of_{self.owner.stage.name}"
+
+    @property
+    def _count(self) -> str:
+        return f"_pm_{self.name}"
+
+    def arguments(self) -> tuple[CExpr, CExpr]:
+        """How many segments there are, and their table; without dimensions one at offset 0."""
+        if not self.dims:
+            return Literal("1"), Id(f"_pm_origin_{self.owner.shape.suffix}")
+        return Id(self._count), Id(self.pad)
+
+    def bytes(self) -> CExpr:
+        """Room for all offsets."""
+        total: CExpr = Literal(f"{8.0 * len(self.factors)}")
+        for dim in self.dims:
+            extent = self.owner.size(self.owner.found.extent(dim))
+            total = Binary("*", total, Call("_pm_extent", (extent,)))
+        return total
+
+    def statements(self) -> tuple[Stmt, ...]:
+        """Loops that fill the table and count the segments."""
+        if not self.dims:
+            return ()
+        count, width = Id(self._count), Literal(str(len(self.factors)))
+        body: tuple[Stmt, ...] = ()
+        for position, factor in enumerate(self.factors):
+            index = Binary("+", Binary("*", count, width), Literal(str(position)))
+            body = (*body, Assign(Subscript(Id(self.pad), index), "=", self._offset(factor)))
+        body = (*body, Assign(count, "+=", Literal("1")))
+        for dim in reversed(self.dims):
+            body = (self.owner.loop(dim, body),)
+        return (Declare("ptrdiff_t", self._count, Literal("0")), *body)
+
+    def _offset(self, factor: Factor) -> CExpr:
+        """How far the elements at the loop indices lie from those at the first ones."""
+        total: CExpr = Literal("0")
+        for dim in self.dims:
+            step = self.owner.step(factor, dim)
+            if step == Literal("0"):
+                continue
+            begin = self.owner.range(dim)[0]
+            index: CExpr = Id(self.owner.writer.bodies.index_name(dim))
+            index = index if begin == Literal("0") else Binary("-", index, begin)
+            product = Binary("*", index, step)
+            total = product if total == Literal("0") else Binary("+", total, product)
+        return total

@@ -1,13 +1,17 @@
-"""The product of two matrices around register blocks: packing, blocks for the caches.
+"""Contractions as products of two matrices around register blocks: packing, blocks for the caches.
 
 `gemm_text` gives the C function `_pm_gemm_f64` or `_pm_gemm_f32`:
 
     C[i, j] = scale * sum over k of A[i, k] * B[k, j]  +  beta * From[i, j]
 
-for any strides of A and B, and rows of C and From whose elements are contiguous.  The blocking is that of
-Goto and van de Geijn, as in BLIS: a block of B of kc x nc elements is packed into panels of a few vectors, a
-block of A of mc x kc elements into panels of a few rows, and the register block runs over both.  What fits
-the second-level cache is not packed, because the register blocks read operands of any strides.
+where an index may stand for several dimensions: i runs over segments of rows with a common stride, whose
+positions in A, C and From are given in a table, and so do j and k.  Packing thereby takes apart transposed,
+strided and shifted tensors (as TBLIS does), and makes a convolution a product (implicit GEMM).
+
+The blocking is that of Goto and van de Geijn, as in BLIS: of B, panels of a few vectors of columns times kc
+are packed, nc columns at a time; of A, strips of a few rows times kc, mc rows at a time; and the register
+block runs over both.  What fits the second-level cache and is one segment is not packed, because register
+blocks read operands of any strides.
 """
 
 from __future__ import annotations
@@ -44,91 +48,139 @@ static void _pm_strip_$S(ptrdiff_t width, ptrdiff_t depth, const $T *restrict fr
             to[k * step + r] = from[k * along + r * across];
 }
 
-/* A block of the product, panel by panel; a packed operand (a_row or b_step is 0) is in strips. */
-static void _pm_panels_$S(ptrdiff_t m, ptrdiff_t n, ptrdiff_t depth, $T scale, const $T *a, ptrdiff_t a_row,
+/* Where that piece begins. */
+static inline ptrdiff_t _pm_before_$S(ptrdiff_t count, ptrdiff_t pieces, ptrdiff_t done)
+{
+    const ptrdiff_t longer = pieces == 1 ? 0 : count % pieces;
+    return pieces == 1 ? 0 : done * (count / pieces) + (done < longer ? done : longer);
+}
+
+/* A product of matrices that are not packed. */
+static void _pm_direct_$S(ptrdiff_t m, ptrdiff_t n, ptrdiff_t depth, $T scale, const $T *a, ptrdiff_t a_row,
         ptrdiff_t a_step, const $T *b, ptrdiff_t b_step, $T beta, const $T *from, ptrdiff_t from_row, $T *c,
         ptrdiff_t c_row)
 {
     const ptrdiff_t vectors = (n + $L - 1) / $L, panels = (vectors + $V - 1) / $V, strips = (m + $R - 1) / $R;
     for (ptrdiff_t panel = 0, j = 0; panel < panels; panel++) {
-        const ptrdiff_t wide = _pm_piece_$S(vectors, panels, panel), width = wide * $L;
-        const ptrdiff_t left = n - j < width ? n - j : width;
-        const int last = (int)(left - (wide - 1) * $L);
-        const $T *const b_panel = b_step == 0 ? b + j * depth : b + j;
+        const ptrdiff_t wide = _pm_piece_$S(vectors, panels, panel);
+        const ptrdiff_t left = n - j < wide * $L ? n - j : wide * $L;
         for (ptrdiff_t strip = 0, i = 0; strip < strips; strip++) {
             const ptrdiff_t rows = _pm_piece_$S(m, strips, strip);
-            const $T *const a_strip = a_row == 0 ? a + i * depth : a + i * a_row;
-            const $T *const from_block = from == NULL ? NULL : from + i * from_row + j;
-            if (rows == $R && left == $V * $L && a_row == 0 && b_step == 0)
-                _pm_full_$S(depth, a_strip, b_panel, scale, beta, from_block, from_row, c + i * c_row + j,
-                            c_row);
-            else
-                _pm_blocks_$S[wide - 1][rows - 1](depth, a_strip, a_row == 0 ? 1 : a_row,
-                        a_row == 0 ? rows : a_step, b_panel, b_step == 0 ? width : b_step, scale, beta,
-                        from_block, from_row, c + i * c_row + j, c_row, last);
+            _pm_blocks_$S[wide - 1][rows - 1](depth, a + i * a_row, a_row, a_step, b + j, b_step, scale, beta,
+                    from == NULL ? NULL : from + i * from_row + j, from_row, c + i * c_row + j, c_row,
+                    (int)(left - (wide - 1) * $L));
             i += rows;
         }
-        j += width;
+        j += wide * $L;
     }
 }
 
-/* Pack rows of A, or columns of B in whole vectors, into the strips that _pm_panels_$S expects. */
-static void _pm_pack_$S(ptrdiff_t count, ptrdiff_t depth, ptrdiff_t unit, ptrdiff_t most, const $T *from,
-        ptrdiff_t across, ptrdiff_t along, $T *to)
+/* Pack a strip of A or a panel of B: chunks first..last - 1 of the depth, which are pieces of segments. */
+static void _pm_pack_$S(ptrdiff_t first, ptrdiff_t last, ptrdiff_t pieces, ptrdiff_t k, const ptrdiff_t *at,
+        ptrdiff_t width, const $T *from, ptrdiff_t across, ptrdiff_t along, $T *to, ptrdiff_t step)
 {
-    const ptrdiff_t units = (count + unit - 1) / unit, strips = (units + most - 1) / most;
-    for (ptrdiff_t strip = 0, i = 0; strip < strips; strip++) {
-        const ptrdiff_t width = _pm_piece_$S(units, strips, strip) * unit;
-        _pm_strip_$S(count - i < width ? count - i : width, depth, from + i * across, across, along,
-                     to + i * depth, width);
-        i += width;
+    for (ptrdiff_t chunk = first; chunk < last; chunk++) {
+        const ptrdiff_t segment = chunk / pieces, piece = chunk % pieces;
+        const ptrdiff_t length = _pm_piece_$S(k, pieces, piece);
+        _pm_strip_$S(width, length, from + at[2 * segment] + _pm_before_$S(k, pieces, piece) * along, across,
+                     along, to, step);
+        to += length * step;
     }
 }
+
+static const ptrdiff_t _pm_origin_$S[3] = {0, 0, 0};
 
 /* C = scale * A * B + beta * From (no From: NULL); elements of a row of C and of From are contiguous.
+   m, n, k: extents of a segment; row_count, column_count, depth_count: segments; rows, columns, depths: their
+   offsets, for each segment of rows those in A, C and From, of columns in B, C and From, of depth in A and B.
    kc, mc, nc: blocks for the caches; small: the elements of B that need no packing.
-   scratch: (mc + nc) * kc elements, less where the matrices are smaller. */
-static void _pm_gemm_$S(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, $T scale, const $T *a, ptrdiff_t a_row,
-        ptrdiff_t a_step, const $T *b, ptrdiff_t b_step, ptrdiff_t b_column, $T beta, const $T *from,
-        ptrdiff_t from_row, $T *c, ptrdiff_t c_row, ptrdiff_t kc, ptrdiff_t mc, ptrdiff_t nc, ptrdiff_t small,
-        $T *scratch)
+   scratch: kc * (mc + nc) elements, less where the matrices are smaller. */
+static void _pm_gemm_$S(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, ptrdiff_t row_count, const ptrdiff_t *rows,
+        ptrdiff_t column_count, const ptrdiff_t *columns, ptrdiff_t depth_count, const ptrdiff_t *depths,
+        $T scale, const $T *a, ptrdiff_t a_row, ptrdiff_t a_step, const $T *b, ptrdiff_t b_step,
+        ptrdiff_t b_column, $T beta, const $T *from, ptrdiff_t from_row, $T *c, ptrdiff_t c_row, ptrdiff_t kc,
+        ptrdiff_t mc, ptrdiff_t nc, ptrdiff_t small, $T *scratch)
 {
-    if (m <= 0 || n <= 0)
+    if (m <= 0 || n <= 0 || row_count <= 0 || column_count <= 0)
         return;
-    if (b_column == 1 && a_row != 0 && b_step != 0 && (m <= 2 * $R || k * n <= small)) {
-        _pm_panels_$S(m, n, k, scale, a, a_row, a_step, b, b_step, beta, from, from_row, c, c_row);
+    const int one = column_count == 1 && depth_count == 1;
+    if (one && b_column == 1 && (m * row_count <= 2 * $R || k * n <= small)) {
+        for (ptrdiff_t segment = 0; segment < row_count; segment++) {
+            const ptrdiff_t *const at = rows + 3 * segment;
+            _pm_direct_$S(m, n, k, scale, a + at[0], a_row, a_step, b, b_step, beta,
+                          from == NULL ? NULL : from + at[2], from_row, c + at[1], c_row);
+        }
         return;
     }
-    const ptrdiff_t deep = k <= 0 ? 1 : (k + kc - 1) / kc, tall = (m + mc - 1) / mc;
-    const ptrdiff_t broad = (n + nc - 1) / nc;
-    const int pack_a = a_row == 0 || (n > 2 * $V * $L && m * k > small / 2);
-    for (ptrdiff_t jc = 0, j = 0; jc < broad; jc++) {
-        const ptrdiff_t columns = _pm_piece_$S((n + $L - 1) / $L, broad, jc) * $L;
-        const ptrdiff_t width = n - j < columns ? n - j : columns;
-        for (ptrdiff_t pc = 0, p = 0; pc < deep; pc++) {
-            const ptrdiff_t depth = k <= 0 ? 0 : _pm_piece_$S(k, deep, pc);
-            $T *const a_packed = scratch + columns * depth;
-            _pm_pack_$S(width, depth, $L, $V, b + p * b_step + j * b_column, b_column, b_step, scratch);
-            for (ptrdiff_t ic = 0, i = 0; ic < tall; ic++) {
-                const ptrdiff_t rows = _pm_piece_$S(m, tall, ic);
-                const $T *a_block = a + i * a_row + p * a_step;
-                if (pack_a) {
-                    _pm_pack_$S(rows, depth, 1, $R, a_block, a_row, a_step, a_packed);
-                    a_block = a_packed;
-                }
-                const $T *const first = from == NULL ? NULL : from + i * from_row + j;
-                $T *const target = c + i * c_row + j;
-                if (pc == 0)
-                    _pm_panels_$S(rows, width, depth, scale, a_block, pack_a ? 0 : a_row, a_step, scratch, 0,
-                                  beta, first, from_row, target, c_row);
-                else
-                    _pm_panels_$S(rows, width, depth, scale, a_block, pack_a ? 0 : a_row, a_step, scratch, 0,
-                                  1, target, c_row, target, c_row);
-                i += rows;
+    const ptrdiff_t strips = (m + $R - 1) / $R, all_strips = strips * row_count, tall = mc / $R;
+    const ptrdiff_t vectors = (n + $L - 1) / $L, panels = (vectors + $V - 1) / $V;
+    const ptrdiff_t all_panels = panels * column_count, broad = nc / ($V * $L);
+    const ptrdiff_t pieces = k <= 0 ? 1 : (k + kc - 1) / kc;
+    const ptrdiff_t chunks = k <= 0 || depth_count <= 0 ? 0 : pieces * depth_count;
+    const ptrdiff_t together = chunks == 0 ? 1 : kc / ((k + pieces - 1) / pieces);
+    const int pack_a = depth_count > 1 || (all_panels > 2 && m * row_count * k > small / 2);
+    for (ptrdiff_t panel_0 = 0; panel_0 < all_panels; panel_0 += broad) {
+        const ptrdiff_t panel_1 = panel_0 + broad < all_panels ? panel_0 + broad : all_panels;
+        ptrdiff_t chunk_0 = 0;
+        do {
+            const ptrdiff_t chunk_1 = chunk_0 + together < chunks ? chunk_0 + together : chunks;
+            ptrdiff_t depth = 0;
+            for (ptrdiff_t chunk = chunk_0; chunk < chunk_1; chunk++)
+                depth += _pm_piece_$S(k, pieces, chunk % pieces);
+            $T *const b_packed = scratch;
+            $T *const a_packed = scratch + (panel_1 - panel_0) * ($V * $L) * depth;
+            for (ptrdiff_t panel = panel_0; panel < panel_1; panel++) {
+                const ptrdiff_t j = _pm_before_$S(vectors, panels, panel % panels) * $L;
+                const ptrdiff_t width = _pm_piece_$S(vectors, panels, panel % panels) * $L;
+                _pm_pack_$S(chunk_0, chunk_1, pieces, k, depths + 1, n - j < width ? n - j : width,
+                            b + columns[panel / panels * 3] + j * b_column, b_column, b_step,
+                            b_packed + (panel - panel_0) * ($V * $L) * depth, width);
             }
-            p += depth;
-        }
-        j += columns;
+            for (ptrdiff_t strip_0 = 0; strip_0 < all_strips; strip_0 += tall) {
+                const ptrdiff_t strip_1 = strip_0 + tall < all_strips ? strip_0 + tall : all_strips;
+                for (ptrdiff_t strip = strip_0; pack_a && strip < strip_1; strip++) {
+                    const ptrdiff_t i = _pm_before_$S(m, strips, strip % strips);
+                    const ptrdiff_t height = _pm_piece_$S(m, strips, strip % strips);
+                    _pm_pack_$S(chunk_0, chunk_1, pieces, k, depths, height,
+                                a + rows[strip / strips * 3] + i * a_row, a_row, a_step,
+                                a_packed + (strip - strip_0) * $R * depth, height);
+                }
+                for (ptrdiff_t panel = panel_0; panel < panel_1; panel++) {
+                    const ptrdiff_t j = _pm_before_$S(vectors, panels, panel % panels) * $L;
+                    const ptrdiff_t wide = _pm_piece_$S(vectors, panels, panel % panels);
+                    const ptrdiff_t left = n - j < wide * $L ? n - j : wide * $L;
+                    const ptrdiff_t *const across = columns + panel / panels * 3;
+                    const $T *const b_panel = b_packed + (panel - panel_0) * ($V * $L) * depth;
+                    ptrdiff_t segment = strip_0 / strips, within = strip_0 % strips;
+                    for (ptrdiff_t strip = strip_0; strip < strip_1; strip++) {
+                        const ptrdiff_t *const down = rows + segment * 3;
+                        const ptrdiff_t i = _pm_before_$S(m, strips, within);
+                        const ptrdiff_t height = _pm_piece_$S(m, strips, within);
+                        $T *const target = c + down[1] + i * c_row + across[1] + j;
+                        const $T *start = target, *a_strip = a_packed + (strip - strip_0) * $R * depth;
+                        if (chunk_0 == 0)
+                            start = from == NULL ? NULL : from + down[2] + i * from_row + across[2] + j;
+                        if (pack_a && height == $R && left == $V * $L)
+                            _pm_full_$S(depth, a_strip, b_panel, scale, chunk_0 == 0 ? beta : 1, start,
+                                        chunk_0 == 0 ? from_row : c_row, target, c_row);
+                        else {
+                            if (!pack_a)
+                                a_strip = a + down[0] + i * a_row
+                                        + _pm_before_$S(k, pieces, chunk_0) * a_step;
+                            _pm_blocks_$S[wide - 1][height - 1](depth, a_strip, pack_a ? 1 : a_row,
+                                    pack_a ? height : a_step, b_panel, wide * $L, scale,
+                                    chunk_0 == 0 ? beta : 1, start, chunk_0 == 0 ? from_row : c_row, target,
+                                    c_row, (int)(left - (wide - 1) * $L));
+                        }
+                        if (++within == strips) {
+                            within = 0;
+                            segment++;
+                        }
+                    }
+                }
+            }
+            chunk_0 += together;
+        } while (chunk_0 < chunks);
     }
 }
 """)

@@ -8,7 +8,7 @@ accesses, and those of a convolution, are products of matrices with other stride
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from polymat.graph.monomials import Factor
@@ -35,15 +35,18 @@ class Contraction:
     """C(.., m, .., n) = scale * sum over k and `sums` of left(m, k, ..) * right(k, n, ..) + start.
 
     rows, columns, depth: the dimensions m, n and k; n is the last of the result.
-    outer: the other dimensions of the result.  sums: the other ones that are summed over.
+    more_rows, more_columns: further dimensions of the result that only one operand has.
+    outer: those that both operands have, or none.  sums: the other ones that are summed over.
     bounds: smallest and largest index of every dimension, as forms over the sizes.
-    start: an array to add to; None where it is zero, or where `starts` says that it is something else, which
-    the stage's own start values are then computed for first.
+    start: an array to add to; None where it is zero, or where `starts` says that it is something else: the
+    stage's start values are then computed first.
     """
 
     rows: str
     columns: str
     depth: str
+    more_rows: tuple[str, ...]
+    more_columns: tuple[str, ...]
     outer: tuple[str, ...]
     sums: tuple[str, ...]
     left: Factor
@@ -103,30 +106,40 @@ def _grouped(stage: Stage, product: Product, term: Term, estimates: Mapping[str,
     left = next(factor for factor in term.factors if factor is not right)
     bounds = dict(zip(term.dims, term.box, strict=True))
 
-    def longest(dims: list[str]) -> str | None:
-        lengths = [extent(bounds[d][1] - bounds[d][0] + 1, estimates) for d in dims]
-        return dims[lengths.index(max(lengths))] if dims else None
-
     names = (left.names(), right.names())
-    rows = longest([d for d in stage.dims[:-1] if d in names[0] and d not in names[1]])
-    depth = longest([d for d in term.reduced if d in names[0] and d in names[1]])
+    only_left = [d for d in stage.dims[:-1] if d in names[0] and d not in names[1]]
+    only_right = [d for d in stage.dims[:-1] if d in names[1] and d not in names[0]]
+    lengths = {d: extent(bounds[d][1] - bounds[d][0] + 1, estimates) for d in term.dims}
+    rows = _inner(only_left, (left,), lengths)
+    depth = _inner([d for d in term.reduced if d in names[0] and d in names[1]], (left, right), lengths)
     if rows is None or depth is None:
         return None
-    sums = tuple(d for d in term.reduced if d != depth)
     start = _start(product, columns)
     return Contraction(
         rows=rows,
         columns=columns,
         depth=depth,
-        outer=tuple(d for d in stage.dims if d not in (rows, columns)),
-        sums=sums,
+        more_rows=tuple(d for d in only_left if d != rows),
+        more_columns=tuple(only_right),
+        outer=tuple(d for d in stage.dims[:-1] if d not in (*only_left, *only_right)),
+        sums=tuple(d for d in term.reduced if d != depth),
         left=left,
         right=right,
         bounds=bounds,
         scale=term.scale,
-        start=None if sums else start,
-        starts=bool(sums) or (bool(product.addends) and start is None),
+        start=start,
+        starts=bool(product.addends) and start is None,
     )
+
+
+def _inner(dims: Sequence[str], factors: Sequence[Factor], lengths: Mapping[str, float]) -> str | None:
+    """The dimension along which operands are read: one with contiguous elements where it is long enough."""
+    if not dims:
+        return None
+    contiguous = [f.indices[-1].coefficient(d) == 1 for f in factors for d in dims if f.indices]
+    last = [d for d, unit in zip([d for _ in factors for d in dims], contiguous, strict=True) if unit]
+    longest = max(dims, key=lambda d: lengths[d])
+    return next((d for d in last if 2 * lengths[d] >= lengths[longest]), longest)
 
 
 def _start(product: Product, columns: str) -> Start | None:

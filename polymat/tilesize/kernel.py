@@ -88,7 +88,8 @@ def plan_kernel(
     if found is None:
         return None
     blocks = blocks_of(machine, stage.dtype.size)
-    order = (*found.outer, *found.sums, found.columns, found.depth, found.rows)
+    order = (*found.outer, *found.more_columns, found.columns, *found.sums, found.depth, *found.more_rows)
+    order = (*order, found.rows)
     parallel = _parallel(found, estimates, machine.cores)
     scheme = _scheme(found, blocks, parallel, estimates)
     reason = (
@@ -104,7 +105,7 @@ def _parallel(found: Contraction, estimates: Mapping[str, int], threads: int) ->
     Rows rather than columns where both are long: the right operand is packed by every thread, but is read in
     order by each.
     """
-    for dim in found.outer:
+    for dim in (*found.outer, *found.more_rows, *found.more_columns):
         if found.length(dim, estimates) >= 4 * threads:
             return dim
     rows, columns = (found.length(d, estimates) for d in (found.rows, found.columns))
@@ -115,15 +116,16 @@ def _scheme(found: Contraction, blocks: Blocks, parallel: str, estimates: Mappin
     """The scheme that the generated code follows at the estimated sizes."""
     m, n, k = (found.length(d, estimates) for d in (found.rows, found.columns, found.depth))
     atoms: list[Atom] = [Loop("Par", parallel)]
-    atoms += [Loop("R", dim) for dim in (*found.outer, *found.sums) if dim != parallel]
-    if k * n > blocks.small:
+    atoms += [Loop("R", dim) for dim in found.outer if dim != parallel]
+    if k * n > blocks.small or found.more_columns or found.sums:
         atoms += [Loop("T", found.columns, blocks.nc)] if n > blocks.nc else []
         atoms += [Loop("T", found.depth, blocks.kc)] if k > blocks.kc else []
         atoms.append(Pack(found.right.source))
-        if m * k > blocks.small / 2:
+        if m * k > blocks.small / 2 or found.sums:
             atoms += [Loop("T", found.rows, blocks.mc)] if m > blocks.mc else []
             atoms.append(Pack(found.left.source))
-    atoms += [Loop("R", found.columns), Loop("R", found.rows), Loop("R", found.depth)]
+    inner = (*found.more_columns, found.columns, *found.more_rows, found.rows, *found.sums, found.depth)
+    atoms += [Loop("R", dim) for dim in inner]
     exact = m % blocks.rows == 0
     atoms.append(Loop("U", found.rows, blocks.rows) if exact else Sequence2(found.rows, blocks.rows))
     return Scheme((*atoms, Loop("V", found.columns, blocks.columns)))
@@ -141,7 +143,7 @@ def kernel_operations(plan: KernelPlan, estimates: Mapping[str, int]) -> float:
     # A block of few accumulators waits for the latency of the addition: it is worth at least eight of them.
     least = max(1.0, 8.0 * strips * -(-vectors // blocks.vectors) / (m * vectors))
     products = 1.0
-    for dim in (*found.outer, *found.sums):
+    for dim in (*found.outer, *found.sums, *found.more_rows, *found.more_columns):
         products *= max(1.0, found.length(dim, estimates))
     steps = m * vectors * blocks.lanes * least
     return products * 2.0 * steps * (k + FILL) / FULL_SHARE

@@ -217,8 +217,6 @@ class TileWriter:
 
     def _nest(self, member: Member, stage: Stage) -> Nest:
         loops = self.plan.loops[member.stage]
-        if self.plan.rolling and isinstance(loops, LoopPlan):
-            loops = replace(loops, ahead=self.plan.sizes[0])
         if member.private:
             return self.stages.partial(stage, loops, member.dims)
         return self.stages.ranged(stage, loops, member.dims)

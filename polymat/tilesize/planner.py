@@ -22,7 +22,8 @@ DOT_TILE = 4096  # elements of a sum that has no other loop to share out
 INNER_TILE = 512  # elements along the contiguous dimension of a stencil tile
 SCRATCH_SHARE = 0.5  # of a cache that the arrays of a tile may fill
 MANY_REGISTERS = 32  # vector registers that hold eight rows of two sums
-ROLLING_ROWS = 4  # new rows of a rolling tile
+ROLLING_ROWS = 2  # new rows of a rolling tile
+ROWS_AHEAD = 4  # rows from the one that is computed to the one that is asked for: fewer come too late
 ROLLING_WIDTHS = (2048, 1024, 512, 256)  # elements of its rows
 
 
@@ -77,6 +78,7 @@ def plan_tiles(
     reason = f"intermediates stay in the cache: {_scratch_text(members)}"
     if rolling:
         reason += f"; along {dims[0]} each keeps the last points that its readers still need"
+        loops = {name: replace(plan, ahead=ROWS_AHEAD) for name, plan in loops.items()}
     for pair in joint:
         reason += f"; {' and '.join(pair)} in one loop, which loads once what both read"
         loops |= {name: _paired(loops[name], machine) for name in pair}
@@ -108,10 +110,7 @@ def _rolling_sizes(
     machine: Machine,
     estimates: Mapping[str, int],
 ) -> tuple[int, ...]:
-    """A few rows at a time, as wide as what the stages write fits in the first-level cache.
-
-    Fewer rows than that and a value is read again before it has reached the cache, which stops the reader.
-    """
+    """A few rows at a time, as wide as what the stages write fits in the first-level cache."""
     room = SCRATCH_SHARE * machine.l1_bytes
     between = tuple(ROLLING_ROWS for _ in dims[1:-1])
     for inner in ROLLING_WIDTHS:

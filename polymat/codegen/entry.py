@@ -79,10 +79,14 @@ class GroupCode:
 
 @dataclass(frozen=True)
 class Entry:
-    """Writes `_pm_entry` and `_pm_work`."""
+    """Writes `_pm_entry` and `_pm_work`.
+
+    slots: the arrays of the workspace; those of one slot share memory.
+    """
 
     pipeline: Pipeline
     storage: dict[str, Buffer]
+    slots: tuple[tuple[Buffer, ...], ...]
     names: Names
     needs: set[str]
     options: Options
@@ -91,17 +95,16 @@ class Entry:
     def function(self, groups: Sequence[GroupCode], sizes: Sequence[Size]) -> Function:
         """`_pm_entry`."""
         body: list[Stmt] = []
-        temporaries = [b for b in self.storage.values() if b.place == "workspace"]
         scratch = [group.scratch for group in groups if group.scratch.pads]
-        if temporaries or scratch:
-            body += self._workspace(temporaries, scratch)
+        if self.slots or scratch:
+            body += self._workspace(scratch)
         for group in groups:
             body.append(Note(f"group {group.number}: {group.plan}"))
             body += self._group(group)
         if routines_of(self.needs):
             missing = Binary("==", Call("_pm_routines_ready", ()), Literal("0"))
             body.insert(0, If(missing, (Return(Literal(str(LIBRARY_MISSING))),)))
-        if temporaries or scratch:
+        if self.slots or scratch:
             body.append(Evaluate(Call("_pm_workspace_give", (Id("_pm_workspace"),))))
         if self.options.parallel_threshold is None:
             body.append(Evaluate(Call("_pm_team_leave", ())))
@@ -141,15 +144,15 @@ class Entry:
             for k, size in enumerate(sizes)
         ]
 
-    def _workspace(self, temporaries: list[Buffer], scratch: list[ThreadScratch]) -> list[Stmt]:
-        """Lay the temporaries out one after the other, each on its own cache line."""
+    def _workspace(self, scratch: list[ThreadScratch]) -> list[Stmt]:
+        """Lay the slots of the temporaries out one after the other, each on its own cache line."""
         self.needs.update({"workspace", "place"})
         statements: list[Stmt] = [Declare("size_t", "_pm_bytes", Literal("0"))]
-        for buffer in temporaries:
-            count: CExpr = Cast("double", Literal(str(buffer.dtype.size)))
-            for extent in buffer.extents:
-                count = Binary("*", count, Call("_pm_extent", (self._size(extent),)))
-            statements.append(Declare("const size_t", f"_pm_at_{buffer.name}", place("_pm_bytes", count)))
+        for slot in self.slots:
+            size = self._bytes(slot[0])
+            for buffer in slot[1:]:
+                size = Call("__builtin_fmax", (size, self._bytes(buffer)))
+            statements.append(Declare("const size_t", f"_pm_at_{slot[0].name}", place("_pm_bytes", size)))
         for threads in scratch:
             statements += threads.reserve()
         take = Call("_pm_workspace_take", (Id("_pm_bytes"),))
@@ -157,13 +160,20 @@ class Entry:
         statements.append(
             If(Binary("==", Id("_pm_workspace"), Literal("0")), (Return(Literal(str(OUT_OF_MEMORY))),))
         )
-        for buffer in temporaries:
-            at = Binary("+", Id("_pm_workspace"), Id(f"_pm_at_{buffer.name}"))
-            pointer = Cast(f"{buffer.dtype.c} *", Cast("void *", at))
-            statements.append(
-                Declare(f"{buffer.dtype.c} *const ", self.names.get("array", buffer.name), pointer)
-            )
+        for slot in self.slots:
+            for buffer in slot:
+                at = Binary("+", Id("_pm_workspace"), Id(f"_pm_at_{slot[0].name}"))
+                pointer = Cast(f"{buffer.dtype.c} *", Cast("void *", at))
+                name = self.names.get("array", buffer.name)
+                statements.append(Declare(f"{buffer.dtype.c} *const ", name, pointer))
         return statements
+
+    def _bytes(self, buffer: Buffer) -> CExpr:
+        """The size of an array, at run time."""
+        count: CExpr = Cast("double", Literal(str(buffer.dtype.size)))
+        for extent in buffer.extents:
+            count = Binary("*", count, Call("_pm_extent", (self._size(extent),)))
+        return count
 
     def _group(self, group: GroupCode) -> list[Stmt]:
         stages = [self.pipeline.stage(name) for name in group.plan.group.stages]

@@ -15,6 +15,7 @@ from polymat.codegen.inplace import inplace_pairs
 from polymat.codegen.libraries import routines_of
 from polymat.codegen.program import Program
 from polymat.codegen.signature import make_signature
+from polymat.codegen.slots import shared_slots
 from polymat.codegen.stagecode import NestMaker, StageWriter
 from polymat.codegen.storage import buffers
 from polymat.codegen.tiles import TileWriter
@@ -53,7 +54,7 @@ def lower(schedule: Schedule, name: str, options: Options) -> Program:
     needs: set[str] = {"team"}
     stages = StageWriter(pipeline, storage, names, needs, aliased, MAKERS)
     groups = [_group(schedule, stages, number) for number in range(len(schedule.plans))]
-    entry = Entry(pipeline, storage, names, needs, options, schedule.team)
+    entry = Entry(pipeline, storage, shared_slots(schedule, storage), names, needs, options, schedule.team)
     exported = [
         entry.work_function(signature.sizes),
         entry.function(groups, signature.sizes),

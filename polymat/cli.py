@@ -29,6 +29,7 @@ from polymat.runtime.logs import configure_logging
 from polymat.runtime.settings import settings
 from polymat.runtime.target import ProgramError, Target, UsageError, load_target
 from polymat.tune.calibrate import calibrate
+from polymat.tune.fft import calibrate_fft
 from polymat.tune.library import calibrate_library
 
 LEVELS = ("built", "graph", "fusion", "tilesize", "codegen", "source")
@@ -156,8 +157,9 @@ def _calibrate(asked: argparse.Namespace) -> int:
     progress = _progress if sys.stderr and sys.stderr.isatty() else None
     measured = calibrate(force=asked.force, progress=progress)
     print("\n".join(calibration_lines(measured)))
-    model = calibrate_library(force=asked.force, progress=progress)
-    if model is not None:
+    blas = calibrate_library(force=asked.force, progress=progress)
+    fft = calibrate_fft(force=asked.force)
+    for model in filter(None, (blas, fft)):
         print("\n".join(model_lines(model)))
     kept = stored_calibration() is not None
     print(f"kept in {calibration_path()}" if kept else f"not kept: POLYMAT_CACHE={settings().cache}")

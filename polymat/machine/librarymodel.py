@@ -18,7 +18,8 @@ _log = logging.getLogger("polymat.calibrate")
 _FORMAT = 1
 _MOST_BYTES = 1 << 20
 _MOST_POINTS = 1 << 14
-# Extents that describe a call of each routine, in order.  n and t: a matrix as it is stored or transposed.
+# Extents that describe a call of each routine, in order.  gemv_t takes the matrix transposed; fft is one
+# transform, of a complex dtype or from a real one, by lengths of small prime factors and by primes.
 AXES: Mapping[str, tuple[str, ...]] = {
     "gemm": ("m", "n", "k"),
     "symm": ("m", "n"),
@@ -36,7 +37,10 @@ AXES: Mapping[str, tuple[str, ...]] = {
     "axpy": ("n",),
     "scal": ("n",),
     "nrm2": ("n",),
+    "fft": ("n",),
+    "fft_prime": ("n",),
 }
+_SMOOTH = (2, 3, 5, 7, 11, 13)
 _REAL = {"complex64": "float32", "complex128": "float64"}
 
 
@@ -68,6 +72,17 @@ class LibraryModel:
         # A product with these extents, the last one repeated: what matters is how large it is.
         cube = (*extents, extents[-1], extents[-1])[:3]
         return real.at(extents) * products[0].at(cube) / products[1].at(cube)
+
+    def transform_seconds(self, dtype: str, length: float) -> float | None:
+        """Predicted seconds of one transform of complex numbers, or from real ones, by their dtype.
+
+        Lengths with a prime factor above 13 count as primes.
+        """
+        rest = round(length)
+        for factor in _SMOOTH:
+            while rest > 1 and rest % factor == 0:
+                rest //= factor
+        return self.seconds("fft" if rest <= 1 else "fft_prime", dtype, (length,))
 
 
 def encode(model: LibraryModel) -> str:

@@ -124,10 +124,8 @@ def _libraries(kind: Kind) -> str:
     if used is None:
         return "\n".join(["none in use: loops are used instead", *others])
     lines = [f"{used}, tried and right: {', '.join(map(str, used.paths))} ({used.source})"]
-    if kind == "blas":
-        model = stored_model(used)
-        lines += ("speeds not measured: calls are preferred from 256 in every direction",) * (model is None)
-        lines += model_lines(model) if model is not None else ()
+    model = stored_model(used)
+    lines += model_lines(model) if model is not None else ("speeds not measured: estimates are used",)
     return "\n".join([*lines, *others])
 
 

@@ -1,4 +1,4 @@
-"""The measured speeds of the BLAS in use: where they are kept."""
+"""The measured speeds of the BLAS and the FFT library in use: where they are kept."""
 
 from __future__ import annotations
 
@@ -10,13 +10,16 @@ from polymat.errors import ToolchainError
 from polymat.machine.librarymodel import LibraryModel, load, store
 from polymat.runtime.cachedir import DIRECTORY_HINT, cache_directory, directory_trusted, prepare_directory
 from polymat.runtime.calibration import fingerprint
+from polymat.runtime.libraries import Kind
 from polymat.runtime.providers import Provider, provider
 from polymat.runtime.settings import settings
 
+_LENGTHS = (64, 1024, 16384, 262144)
 
-def library_model() -> LibraryModel | None:
-    """What was measured of the BLAS that this process uses; None without one, or where nothing was."""
-    found = provider("blas")
+
+def library_model(kind: Kind = "blas") -> LibraryModel | None:
+    """What was measured of the library that this process uses; None without one, or where nothing was."""
+    found = provider(kind)
     return None if found is None else stored_model(found)
 
 
@@ -66,7 +69,7 @@ def store_model(found: Provider, model: LibraryModel) -> Path | None:
 
 
 def model_lines(model: LibraryModel) -> tuple[str, ...]:
-    """The speeds of products for people: GFLOP/s of cubes, a line for each type."""
+    """The speeds for people, a line for each type: GFLOP/s of cubic products, microseconds of transforms."""
     lines = [f"measured {model.date}: {model.provider.split(' (')[0]}, one thread"]
     cubes = (8, 32, 128, 512, 1024)
     for dtype, flops in (("float32", 2), ("float64", 2), ("complex64", 8), ("complex128", 8)):
@@ -74,4 +77,8 @@ def model_lines(model: LibraryModel) -> tuple[str, ...]:
             grid = model.grids["gemm", dtype]
             speeds = "  ".join(f"{n}: {flops * n**3 / grid.at((n, n, n)) / 1e9:.1f}" for n in cubes)
             lines.append(f"{dtype:<10} {speeds} GFLOP/s")
+    for dtype in ("float32", "float64", "complex64", "complex128"):
+        if ("fft", dtype) in model.grids:
+            times = "  ".join(f"{n}: {model.grids['fft', dtype].at((n,)) * 1e6:.3g}" for n in _LENGTHS)
+            lines.append(f"{dtype:<10} {times} us")
     return tuple(lines)

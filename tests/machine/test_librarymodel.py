@@ -44,6 +44,29 @@ def test_what_was_measured_and_what_follows() -> None:
     assert found.seconds("trsm", "float64", (10, 100)) is None
 
 
+def test_transforms_by_their_factors() -> None:
+    found = LibraryModel(
+        "",
+        "",
+        "",
+        {
+            ("fft", "float64"): Grid(((1, 1000),), (1e-9, 1e-6)),
+            ("fft_prime", "float64"): Grid(((1, 1000),), (1e-8, 1e-5)),
+        },
+    )
+    for length, factor in (
+        (1, 1),
+        (64, 1),
+        (2 * 3 * 5 * 7, 1),
+        (13 * 11, 1),
+        (17, 10),
+        (2 * 19, 10),
+        (997, 10),
+    ):
+        assert found.transform_seconds("float64", length) == pytest.approx(factor * length * 1e-9)
+    assert found.transform_seconds("complex128", 64) is None
+
+
 def test_the_file(tmp_path: Path) -> None:
     path = tmp_path / "library.json"
     store(path, model())

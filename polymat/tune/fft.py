@@ -1,0 +1,84 @@
+"""Measuring the FFT library in use: seconds of one transform by its length."""
+
+from __future__ import annotations
+
+import ctypes
+import datetime
+
+import numpy as np
+
+from polymat.errors import ToolchainError
+from polymat.machine.grid import Grid
+from polymat.machine.librarymodel import LibraryModel
+from polymat.runtime.bind import bind_addresses
+from polymat.runtime.build import build
+from polymat.runtime.calibration import fingerprint
+from polymat.runtime.librarystore import identity, store_model, stored_model
+from polymat.runtime.openmp import quiet_openmp
+from polymat.runtime.providers import Provider, provider
+from polymat.tune.fftbench import fft_bench_source
+
+_SAMPLE_SECONDS, _PATIENCE_SECONDS, _PASSES = 1e-5, 3e-5, 3
+POWERS = tuple(2**k for k in range(21))
+# The primes below the powers of two: the lengths that transforms find hardest.
+PRIMES = (1, 3, 7, 13, 31, 61, 127, 251, 509, 1021, 2039, 4093, 8191, 16381, 32749, 65521)
+_CASES = (("fft", POWERS), ("fft_prime", PRIMES))
+
+
+def calibrate_fft(*, force: bool = False) -> LibraryModel | None:
+    """The stored speeds of the FFT library in use, or new ones, which are then stored; None without one."""
+    found = provider("fft")
+    if found is None:
+        return None
+    stored = stored_model(found)
+    if stored is not None and not force:
+        return stored
+    measured = measure_fft(found)
+    store_model(found, measured)
+    return measured
+
+
+def measure_fft(found: Provider, longest: int = POWERS[-1]) -> LibraryModel:
+    """Time transforms of powers of two and of primes, planned by estimate, complex and from real."""
+    library = _library(found)
+    arrays = [np.zeros(longest + 2, np.complex128) for _ in range(2)]
+    for array in arrays:
+        array[:] = 1.0
+    pointers = [array.ctypes.data for array in arrays]
+    grids: dict[tuple[str, str], Grid] = {}
+    for function, dtypes in (
+        (library.pm_fftw, ("complex128", "float64")),
+        (library.pm_fftwf, ("complex64", "float32")),
+    ):
+        if function is library.pm_fftwf and found.address("fftwf_execute_dft") is None:
+            continue
+        for real, dtype in enumerate(dtypes):
+            for routine, lengths in _CASES:
+                levels = tuple(n for n in lengths if n <= longest)
+                passes = [
+                    [function(real, n, _SAMPLE_SECONDS, _PATIENCE_SECONDS, *pointers) for n in levels]
+                    for _ in range(_PASSES)
+                ]
+                seconds = tuple(map(min, zip(*passes, strict=True)))
+                if min(seconds) > 0.0:
+                    grids[routine, dtype] = Grid((levels,), seconds).rising()
+    date = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
+    return LibraryModel(fingerprint(), identity(found), date, grids)
+
+
+def _library(found: Provider) -> ctypes.CDLL:
+    source, routines = fft_bench_source()
+    built = build(source)
+    try:
+        quiet_openmp(built.image)
+        library = ctypes.CDLL(str(built.path))
+        bind_addresses(str(built.path), [found.address(routine) or 0 for routine in routines])
+    except OSError as error:
+        raise ToolchainError(f"cannot load the measuring program: {error}") from error
+    finally:
+        built.release()
+    size, real, pointer = ctypes.c_ssize_t, ctypes.c_double, ctypes.c_void_p
+    for function in (library.pm_fftw, library.pm_fftwf):
+        function.argtypes = (ctypes.c_int, size, real, real, pointer, pointer)
+        function.restype = real
+    return library

@@ -1,0 +1,35 @@
+"""Measuring an FFT library: plausible times that are kept."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from polymat.runtime.librarystore import library_model, model_lines
+from polymat.runtime.providers import provider
+from polymat.tune import fft
+
+
+def test_times_of_transforms() -> None:
+    found = provider("fft")
+    assert found is not None
+    measured = fft.measure_fft(found, longest=256)
+    dtypes = ("complex128", "float64", "complex64", "float32")
+    assert set(measured.grids) == {(r, d) for r in ("fft", "fft_prime") for d in dtypes}
+    for (routine, dtype), grid in measured.grids.items():
+        assert grid.levels[0][-1] == (256 if routine == "fft" else 251)
+        assert all(1e-9 < seconds < 1e-2 for seconds in grid.seconds), (routine, dtype)
+
+
+def test_kept_and_found_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("POLYMAT_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(fft.measure_fft, "__defaults__", (16384,))
+    assert library_model("fft") is None
+    measured = fft.calibrate_fft()
+    assert measured is not None
+    assert library_model("fft") == fft.calibrate_fft()
+    assert len(model_lines(measured)) == 5
+    assert library_model("blas") is None
+    monkeypatch.setenv("POLYMAT_FFT", "none")
+    assert fft.calibrate_fft() is None

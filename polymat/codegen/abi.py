@@ -16,8 +16,9 @@ A library with `Signature.routines` also exports
 
     void _pm_bind(void (*const *addresses)(void), void *planner);
 
-which is to be called once before the entry: `addresses` holds those routines in order, and `planner` is a
-`pthread_mutex_t` shared by all who plan with the same FFTW.  Without, the entry looks for libraries itself.
+which is to be called once before the entry: `addresses` holds those routines in order, and `planner` the lock
+and counter shared by all who plan with the same FFTW (`polymat.runtime.planner`).  Without, the entry looks
+for libraries itself.
 """
 
 from __future__ import annotations

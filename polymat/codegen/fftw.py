@@ -108,6 +108,7 @@ static void *_pm_@P@_measure(const _pm_fft_key *key)
         return NULL;
     if (key->inplace || posix_memalign(&out, 64, outputs * element) == 0)
         plan = _pm_@P@_make(key, in, key->inplace ? in : out);
+    _pm_planner->measured += plan != NULL;
     free(in);
     free(out);
     return plan;
@@ -132,7 +133,7 @@ static _pm_@P@_plan *_pm_@P@_plan_for(int kind, int sign, int rigour, int rank, 
     _pm_@P@_plan *plan = _pm_@P@_known(&key);
     if (plan != NULL)
         return plan;
-    pthread_mutex_lock(_pm_planner);
+    pthread_mutex_lock(&_pm_planner->lock);
     plan = _pm_@P@_known(&key);
     if (plan == NULL && (plan = malloc(sizeof *plan)) != NULL) {
         plan->key = key;
@@ -147,7 +148,7 @@ static _pm_@P@_plan *_pm_@P@_plan_for(int kind, int sign, int rigour, int rank, 
             atomic_store_explicit(&_pm_@P@_plans, plan, memory_order_release);
         }
     }
-    pthread_mutex_unlock(_pm_planner);
+    pthread_mutex_unlock(&_pm_planner->lock);
     return plan;
 }
 
@@ -168,9 +169,9 @@ static inline void _pm_@P@_done(_pm_@P@_plan *plan)
 {
     if (plan == NULL || plan->kept)
         return;
-    pthread_mutex_lock(_pm_planner);
+    pthread_mutex_lock(&_pm_planner->lock);
     _pm_@P@_destroy(plan);
-    pthread_mutex_unlock(_pm_planner);
+    pthread_mutex_unlock(&_pm_planner->lock);
 }
 
 __attribute__((destructor)) static void _pm_@P@_plans_free(void)

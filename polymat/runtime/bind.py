@@ -5,12 +5,13 @@ from __future__ import annotations
 import ctypes
 import os
 from collections.abc import Sequence
-from functools import cache
 
 from polymat.codegen.abi import Signature
 from polymat.errors import ToolchainError
 from polymat.runtime.libraries import Kind
+from polymat.runtime.planner import planner_state
 from polymat.runtime.providers import require
+from polymat.runtime.wisdom import use_wisdom
 
 
 def bind_routines(path: str, signature: Signature) -> None:
@@ -34,7 +35,7 @@ def bind_addresses(path: str, addresses: Sequence[int]) -> None:
         if bind is None:
             raise ToolchainError(f"{path} is no library of polymat that calls others: it has no _pm_bind")
         table = (ctypes.c_void_p * len(addresses))(*addresses)
-        ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(bind)(table, planner_lock())
+        ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(bind)(table, planner_state())
     finally:
         if library:
             loader.dlclose(library)
@@ -46,28 +47,6 @@ def _address(routine: str, wanted_by: str) -> int:
     address = found.address(routine)
     if address is None:
         raise ToolchainError(f"{wanted_by} calls {routine}, which {found} does not have")
+    if kind == "fft":
+        use_wisdom(found)
     return address
-
-
-@cache
-def planner_lock() -> int:
-    """The address of the lock of FFTW's planner, held by a thread that forks: a child gets a planner at rest.
-
-    It is never freed, since libraries that are still loaded when the process ends use it.
-    """
-    libc = ctypes.PyDLL(None)
-    libc.calloc.restype = ctypes.c_void_p
-    libc.calloc.argtypes = (ctypes.c_size_t, ctypes.c_size_t)
-    address = libc.calloc(1, 256)  # a mutex of zeros is one at rest, here as in glibc's initialiser
-    if not address:
-        raise MemoryError
-    # A CDLL lets go of the interpreter while it waits: who plans may need it to go on.
-    mutex = ctypes.CDLL(None)
-    for name in ("pthread_mutex_lock", "pthread_mutex_unlock"):
-        getattr(mutex, name).argtypes = (ctypes.c_void_p,)
-    os.register_at_fork(
-        before=lambda: mutex.pthread_mutex_lock(address),
-        after_in_child=lambda: mutex.pthread_mutex_unlock(address),
-        after_in_parent=lambda: mutex.pthread_mutex_unlock(address),
-    )
-    return int(address)

@@ -236,3 +236,30 @@ def test_the_copy_with_any_cache(mode: str, tmp_path: Path) -> None:
     if copies:  # one that was cut off is made anew
         os.truncate(copies[0], 1000)
         assert shown() == "openblas\n"
+
+
+def test_what_was_measured_is_kept_for_the_next_process(tmp_path: Path) -> None:
+    """The second process plans by measuring without measuring, as estimated plans would not be kept."""
+    script = """
+import pathlib, sys
+import numpy as np
+from tests.runtime import library_callers as callers
+transform = callers.transform(pathlib.Path(sys.argv[1]), "complex128", sys.argv[2])
+x = np.arange(2.0 * 96).reshape(2, 96) + 0j
+assert np.allclose(transform(x), np.fft.fft(x, axis=1))
+"""
+    cache = tmp_path / "cache"
+    env = {**os.environ, "POLYMAT_CACHE_DIR": str(cache), "PYTHONPATH": os.pathsep.join(sys.path)}
+
+    def kept(rigour: str) -> list[str]:
+        command = [sys.executable, "-c", script, str(tmp_path), rigour]
+        subprocess.run(command, check=True, env=env)
+        return [path.read_text() for path in sorted(cache.glob("wisdom-*.txt"))]
+
+    assert kept("_PM_ESTIMATE") == []
+    first = kept("_PM_MEASURE")
+    assert any("fftw_wisdom" in text for text in first)
+    assert kept("_PM_ESTIMATE") == first
+    for path in cache.glob("wisdom-*.txt"):
+        path.write_text("(this is not wisdom")
+    assert any("fftw_wisdom" in text for text in kept("_PM_MEASURE"))

@@ -192,8 +192,11 @@ def test_threads_that_are_refused() -> None:
     assert done.stdout == "1\n"
 
 
-def test_command_line(cache: Path, measured: Calibration) -> None:
+def test_command_line(cache: Path, measured: Calibration, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without libraries, whose measurement has tests of its own."""
     cache.mkdir(mode=0o700)
+    monkeypatch.setenv("POLYMAT_BLAS", "none")
+    monkeypatch.setenv("POLYMAT_FFT", "none")
     calibration_path().write_text(encode(replace(measured, threads=4096)))
     command = [sys.executable, "-m", "polymat"]
     done = subprocess.run([*command, "calibrate"], capture_output=True, text=True, check=True)

@@ -10,7 +10,8 @@ from polymat.errors import ToolchainError
 from polymat.graph.flat import flat_stage
 from polymat.graph.group import Group
 from polymat.graph.pipeline import Pipeline
-from polymat.graph.product import Product
+from polymat.graph.plan import MergedPlan
+from polymat.graph.product import Product, product_of_group
 from polymat.graph.stage import Stage
 from polymat.idiom.call import Axis, Idiom, LibraryCall
 from polymat.idiom.find import Found, idiom_of
@@ -21,7 +22,8 @@ from polymat.machine.model import Machine
 from polymat.options import Options
 from polymat.runtime.librarystore import library_model
 from polymat.runtime.providers import provider
-from polymat.tilesize.cost import VECTOR_SHARE, loop_slowdown, stage_operations
+from polymat.tilesize.cost import VECTOR_SHARE, loop_slowdown, points, stage_operations
+from polymat.tilesize.kernel import KernelPlan, kernel_operations, plan_kernel
 from polymat.tilesize.plain import plan_stage
 from polymat.tilesize.planner import extent
 from polymat.tilesize.register import unrolled
@@ -60,6 +62,10 @@ class CallPlanner:
         if loops.kind not in ("reduce", "row"):
             return None
         loops = unrolled(flat, loops)
+        kernel = self._kernel(Group(stages), flat) if self.options.blas == "auto" else None
+        slow = loop_slowdown(loops)
+        if kernel is not None:
+            slow = self._in_operations(self._kernel_seconds(kernel, flat, self.sizes), idiom.product)
         parallel = self._parallel(idiom)
         relative = self._relative(idiom, parallel)
         calls = ", ".join(map(str, idiom.calls))
@@ -72,11 +78,44 @@ class CallPlanner:
             reason=calls,
             idiom=idiom,
             stage=flat,
-            loops=loops,
-            least=self._least(idiom, flat, loops),
+            loops=loops if kernel is None else kernel,
+            least=self._least(idiom, flat, loops, kernel),
             within=stages[:-1],
-            relative=relative if relative < loop_slowdown(loops) else relative + TIE,
+            relative=relative if relative < slow else relative + TIE,
         )
+
+    def merged(self, stages: tuple[str, ...]) -> MergedPlan | None:
+        """A product with what scales it and adds to it, as one contraction around register blocks."""
+        if len(stages) < 2 or not self.options.kernels or not self._is_hidden(stages):
+            return None
+        product = product_of_group([self.pipeline.stage(name) for name in stages], self.pipeline.context)
+        if product is None or product.is_recurrence or not product.terms[0].reduced:
+            return None
+        flat = flat_stage(product, self.pipeline)
+        kernel = self._kernel(Group(stages), flat)
+        if kernel is None:
+            return None
+        seconds = self._kernel_seconds(kernel, flat, self.sizes)
+        return MergedPlan(
+            group=kernel.group,
+            kind=kernel.kind,
+            order=kernel.order,
+            parallel=kernel.parallel,
+            vector=kernel.vector,
+            reason=kernel.reason,
+            stage=flat,
+            inner=kernel,
+            within=stages[:-1],
+            relative=self._in_operations(seconds, product),
+        )
+
+    def _kernel(self, group: Group, flat: Stage) -> KernelPlan | None:
+        if not self.options.kernels:
+            return None
+        return plan_kernel(group, flat, self.pipeline.context, self.machine, self.sizes)
+
+    def _kernel_seconds(self, kernel: KernelPlan, flat: Stage, sizes: Mapping[str, int]) -> float:
+        return kernel_operations(kernel, sizes) / self.machine.peak_flops(flat.dtype.size, self.threads)
 
     def _transform(self, stages: tuple[str, ...]) -> TransformPlan | None:
         if self.options.fft == "never" or not self._is_hidden(stages):
@@ -187,7 +226,7 @@ class CallPlanner:
         operations = sum(stage_operations(stage, self.sizes) for stage in stages)
         return seconds * peak / max(operations, 1.0)
 
-    def _least(self, idiom: Idiom, flat: Stage, loops: LoopPlan) -> float:
+    def _least(self, idiom: Idiom, flat: Stage, loops: LoopPlan, kernel: KernelPlan | None) -> float:
         """Points from which the calls are quicker, found on cubes: every size the same."""
         if self.options.blas == "always" or self._is_fixed(flat):
             return 0.0
@@ -196,7 +235,9 @@ class CallPlanner:
         model = self._model()
         for length in range(2, 257):
             cube = dict.fromkeys(self.sizes, length)
-            points = stage_operations(flat, cube)
-            if call_seconds(idiom, self.machine, cube, self.threads, model) < points * slow / peak:
-                return float(length**3) if length > 2 else 0.0
+            other = stage_operations(flat, cube) * slow / peak
+            if kernel is not None:
+                other = min(other, self._kernel_seconds(kernel, flat, cube))
+            if call_seconds(idiom, self.machine, cube, self.threads, model) < other:
+                return sum(points(a.box, cube) for a in flat.accumulations) if length > 2 else 0.0
         return float(256**3)

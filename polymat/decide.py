@@ -133,6 +133,9 @@ class Decider:
             forced = self.options.blas if isinstance(call, CallPlan) else self.options.fft
             others = [] if isinstance(candidates, Refused) or forced == "always" else candidates
             candidates = [*others, call]
+        merged = self.calls.merged(stages)
+        if merged is not None and self.options.blas != "always":
+            candidates = [*([] if isinstance(candidates, Refused) else candidates), merged]
         if isinstance(candidates, Refused):
             return Priced(math.inf, None, candidates)
         plans = [switched(plan, self.pipeline, self.estimates, self.options) for plan in candidates]

@@ -13,7 +13,7 @@ from functools import partial, reduce
 from polymat.codegen.blas import CallWriter
 from polymat.codegen.blascalls import call_statements
 from polymat.codegen.ctree import Binary, CExpr, If, Literal, Return, Stmt
-from polymat.codegen.stagecode import Nest, Range, StageWriter, Work, run_nest
+from polymat.codegen.stagecode import Nest, Range, StageWriter, Work, run_nest, with_pads
 from polymat.codegen.work import box_points
 from polymat.graph.stage import Part, Ref, Stage
 from polymat.idiom.call import LibraryCall
@@ -31,7 +31,8 @@ def call_nest(
     first = None if kind == "part" else _first(writer, plan, along)
     body = _body(writer, plan, loops, first, along, adds=kind == "part")
     nest = writer.as_nest((plan.stage,), plan, body, kind, loops.ranges, work=_work(plan, loops))
-    return replace(nest, helpers=(*loops.functions, *(first.functions if first is not None else ())))
+    helpers = (*loops.functions, *(first.functions if first is not None else ()))
+    return with_pads(replace(nest, helpers=helpers), loops.pads)
 
 
 def _work(plan: CallPlan, loops: Nest) -> Work:

@@ -13,6 +13,7 @@ from polymat.codegen.entry import Entry, GroupCode
 from polymat.codegen.header import header_text, public_function
 from polymat.codegen.inplace import inplace_pairs
 from polymat.codegen.libraries import routines_of
+from polymat.codegen.merged import merged_nest
 from polymat.codegen.program import Program
 from polymat.codegen.signature import make_signature
 from polymat.codegen.slots import shared_slots
@@ -21,6 +22,7 @@ from polymat.codegen.storage import buffers
 from polymat.codegen.tiles import TileWriter
 from polymat.codegen.transforms import transform_nest
 from polymat.graph.pipeline import Pipeline
+from polymat.graph.plan import MergedPlan
 from polymat.graph.stage import Stage
 from polymat.idiom.plan import CallPlan, TransformPlan
 from polymat.lang.traverse import children, walk
@@ -33,6 +35,7 @@ MAKERS: Mapping[type[NestPlan], NestMaker] = {
     KernelPlan: kernel_nest,
     CallPlan: call_nest,
     TransformPlan: transform_nest,
+    MergedPlan: merged_nest,
 }
 
 

@@ -222,7 +222,7 @@ def _total(groups: Sequence[Prediction]) -> Prediction:
 
 
 def _group(plan: Plan, places: Mapping[str, str]) -> GroupReport:
-    storage = {name: places.get(name, "registers of the library") for name in plan.group.stages}
+    storage = {name: places.get(name, "no array: computed with the result") for name in plan.group.stages}
     if isinstance(plan, NestPlan):
         calls = plan.routines
         return GroupReport(

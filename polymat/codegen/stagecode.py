@@ -94,6 +94,15 @@ def run_nest(nest: Nest) -> Stmt:
     return Evaluate(Call(nest.function.name, (*nest.arguments, *limits)))
 
 
+def with_pads(nest: Nest, pads: tuple[Pad, ...]) -> Nest:
+    """The nest with memory that it hands on to its helpers."""
+    parameters = (*(Parameter(f"{pad.ctype} *", pad.array) for pad in pads), *nest.function.parameters)
+    arguments = (*(Id(pad.array) for pad in pads), *nest.arguments)
+    return replace(
+        nest, function=replace(nest.function, parameters=parameters), arguments=arguments, pads=pads
+    )
+
+
 class StageWriter:
     """Writes the nests of stages of one pipeline."""
 

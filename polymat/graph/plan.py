@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from polymat.graph.group import Group
+from polymat.graph.stage import Stage
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,3 +49,30 @@ class NestPlan:
         text = f"{'+'.join(self.group.stages)}: {self.kind} {','.join(self.order) or '-'}"
         text += f" omp({self.parallel})" if self.parallel else ""
         return text + (f" simd({self.vector})" if self.vector else "")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MergedPlan(NestPlan):
+    """Several stages computed as the one that they amount to: a product with what scales it and adds to it.
+
+    stage: that one.  inner: its plan.  within: the stages of the group that have no array.
+    relative: the time of an operation, in units of that in a vectorised loop.
+    """
+
+    stage: Stage
+    inner: NestPlan
+    within: tuple[str, ...]
+    relative: float
+
+    @property
+    def absorbed(self) -> tuple[str, ...]:
+        """Stages of the group that it computes along with the last one, and that have no array."""
+        return self.within
+
+    @property
+    def slowdown(self) -> float:
+        """How many times slower than in a vectorised loop an operation is."""
+        return self.relative
+
+    def __str__(self) -> str:
+        return str(self.inner)

@@ -16,7 +16,7 @@ from polymat.machine.model import Machine
 CALL_SECONDS = 5e-8  # to call a routine, check its arguments and choose a kernel
 FFT_SHARE = 0.1  # of the peak that transforms reach
 MOST_DIMS = 6  # of a transform and its batch together: what the generated table holds
-EFFICIENCY = 0.85  # of the peak that a library reaches on a large product
+EFFICIENCY = 0.75  # of the peak that a library that was not measured reaches on a large product
 SHORT = 8.0  # steps along an axis that cost as much as the packing and the tails of a call
 # Every element of their matrix is used once, so that a library can do no more than loops that are fused.
 STREAMS = ("gemv", "symv", "trmv", "ger", "gerc", "dot", "dotc", "axpy", "scal", "nrm2", "trsv")

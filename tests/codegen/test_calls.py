@@ -196,3 +196,20 @@ def test_sizes_choose_at_each_call() -> None:
     for n in (1, 2, 5, 12, 40, 150):
         a, b = values((n, n), "f8", 1), values((n, n), "f8", 2)
         assert_close(compiled(a, b), a @ b, roundings=2 * n, magnitude=float(n))
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_without_a_library_the_scaling_is_done_in_register_blocks(threads: int) -> None:
+    A, B, C = Matrix(Double, "A", [M, K]), Matrix(Double, "B", [K, N]), Matrix(Double, "C", [M, N])
+    options = Options(blas="never", threads=threads, parallel_threshold=0)
+    output = pm.gemm(A, B, C, alpha, beta)
+    check(output, [A, B, C], options, {"alpha": -1.5, "beta": 0.25}, routines=())
+    compiled = pm.compile(output, name="into", inputs=[A, B, C], options=options)
+    (group,) = compiled.explain().groups
+    assert (len(group.stages), group.kind) == (2, "kernel")
+    assert [pair[0] for pair in compiled.explain().inplace] == ["C"]
+    for m, n, inner in ODD:
+        a, b, c = values((m, inner), "f8", 1), values((inner, n), "f8", 2), values((m, n), "f8", 3)
+        expected = compiled.reference(a, b, c, alpha=1.5, beta=-0.5)
+        compiled(a, b, c, alpha=1.5, beta=-0.5, out=c)
+        assert_close(c, expected, roundings=2 * inner + 4, magnitude=2.0 * inner + 1)

@@ -66,6 +66,8 @@ def _loops(stage: Stage, member: Member, plan: NestPlan) -> _Loops | None:
     """The loops of a block of one sum over one dimension; None of anything else."""
     if not isinstance(plan, LoopPlan) or plan.kind not in ("reduce", "row") or plan.unroll == 1:
         return None
+    if stage.dtype.kind == "c":  # OpenMP has accumulators of complex numbers, but GCC does not vectorise them
+        return None
     if len(stage.dims) != 1 or len(stage.accumulations) != 1 or any(map(any, member.margins)):
         return None
     accumulation = stage.accumulations[0]

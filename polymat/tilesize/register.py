@@ -14,6 +14,7 @@ from polymat.lang.traverse import walk
 from polymat.tilesize.schedule import LoopPlan
 
 ROWS_REDUCED = 8  # accumulators of a block of sums: half of the vector registers of the smaller machines
+ROWS_COMPLEX = 4  # complex accumulators, each of which takes two registers
 ROWS_UPDATED = 4  # rows of results in memory, each of which is loaded and stored
 
 
@@ -23,11 +24,12 @@ def unrolled(stage: Stage, plan: LoopPlan) -> LoopPlan:
     "reduce": points of the result side by side; "row": rows of results side by side, or (of a sum over the
     outermost loop) addends side by side.
     """
-    if stage.dtype.kind == "c" or plan.kind not in ("reduce", "row") or not plan.order:
+    if plan.kind not in ("reduce", "row") or not plan.order:
         return plan
+    summed = ROWS_COMPLEX if stage.dtype.kind == "c" else ROWS_REDUCED
     if plan.kind == "row" and len(stage.dims) < 2:
-        return replace(plan, unroll=ROWS_REDUCED)
+        return replace(plan, unroll=summed)
     loads = sum(isinstance(n, Load) for a in stage.accumulations for n in walk(a.expr))
     if not stage.dims or loads > ROWS_REDUCED:
         return plan
-    return replace(plan, unroll=ROWS_REDUCED if plan.kind == "reduce" else ROWS_UPDATED)
+    return replace(plan, unroll=summed if plan.kind == "reduce" else ROWS_UPDATED)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import polymat as pm
-from polymat import Double, Int, Interval, Matrix, Op, Parameter, Reduce, Reduction, Variable
+from polymat import Complex, Double, Int, Interval, Matrix, Op, Parameter, Reduce, Reduction, Variable
 from tests.tolerance import assert_close
 
 N = Parameter(Int, "N")
@@ -94,3 +94,20 @@ def test_other_reductions(shape: str, op: Op) -> None:
         for size in (0, 1, 8, 17):
             a, b = 1 + random.random((2, size, size)) / 16
             assert_close(call(a, b), call.reference(a, b), roundings=3 * size + 2)
+
+
+@pytest.mark.parametrize("shape", ["rectangle", "lower", "sum above"])
+def test_complex_sums(shape: str) -> None:
+    C, D = Matrix(Complex, "C", [N, N]), Matrix(Complex, "D", [N, N])
+    random = np.random.default_rng(6)
+    for term in (C(i, k) * D(j, k), C(k, i) * D(k, j)):
+        result = Reduction(([i, j], list(SHAPES[shape][:2])), ([i, j, k], list(SHAPES[shape])), Complex, "r")
+        result.defn = [Reduce(result(i, j), term, Op.Sum)]
+        options = pm.Options(threads=2, parallel_threshold=0)
+        call = pm.compile(result, name="jammed", inputs=[C, D], options=options)
+        assert shape == "sum above" or "i + 3" in call.source or "i_block + 3" in call.source
+        for size in (0, 1, 3, 4, 5, 9, 17):
+            real, imaginary = random.standard_normal((2, 2, size, size))
+            c, d = real + 1j * imaginary
+            magnitude = call.reference(abs(c).astype(complex), abs(d).astype(complex)).real
+            assert_close(call(c, d), call.reference(c, d), roundings=2 * size + 4, magnitude=magnitude)

@@ -19,6 +19,7 @@ from polymat.idiom.gemv import match_gemv
 from polymat.idiom.ger import match_ger
 from polymat.idiom.layout import Extents
 from polymat.idiom.nrm2 import match_nrm2
+from polymat.idiom.reasons import reason_against
 from polymat.idiom.symm import match_symm
 from polymat.idiom.syr2k import match_syr2k
 from polymat.idiom.syrk import match_syrk
@@ -125,17 +126,3 @@ def small_groups(pipeline: Pipeline) -> Iterator[tuple[str, ...]]:
             if hidden and len(group) < MOST_STAGES:
                 group.add(name)
                 yield tuple(n for n in order if n in group)
-
-
-def reason_against(product: Product) -> str:
-    """Why a product is no library call, in words."""
-    if product.is_recurrence:
-        return "a recurrence that is not the solution of a triangular system"
-    if product.dtype.kind not in "fc":
-        return f"libraries do not multiply {product.dtype}"
-    for term in product.terms:
-        if not term.is_plain:
-            return "a factor depends on the indices alone, or a value is divided by"
-        if len(term.factors) > 2:
-            return f"a product of {len(term.factors)} arrays: {', '.join(map(str, term.factors))}"
-    return "no routine has this domain and these strides"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from benchmarks.polybench import find_kernel
-from polymat import Condition, Double, Exp, Matrix, Op, Select, Vector
+from polymat import Complex, Condition, Double, Exp, Int, Interval, Matrix, Op, Select, Vector
 from polymat.graph.build import build
 from polymat.graph.distinct import separate_names
 from polymat.graph.inline import inline_pointwise
@@ -76,7 +76,15 @@ def test_groups_hide_what_others_read() -> None:
             Matrix(Double, "A", [M, N])(i, j) * j,
             "a factor depends on the indices alone, or a value is divided by",
         ),
-        (Matrix(Double, "A", [M, N])(i, j), "no routine has this domain and these strides"),
+        (Matrix(Double, "A", [M, N])(i, j), "a sum of one array's elements"),
+        (
+            Matrix(Double, "A", [M, N])(i, j) * Vector(Double, "u", [M])(i),
+            "an index is in one of A(i, j) and u(i) only, or in none",
+        ),
+        (
+            Matrix(Double, "A", [M, 2 * N])(i, 2 * j) * Vector(Double, "u", [N])(j),
+            "no routine has these strides: A(i, 2*j) and u(j)",
+        ),
     ],
 )
 def test_reasons(value: Any, reason: str) -> None:
@@ -87,6 +95,16 @@ def test_reasons_for_other_sums() -> None:
     x = Vector(Double, "x", [M])
     largest = total("P", [], [(i, upto(M))], x(i) * x(i), op=Op.Max)
     assert recognised(largest).reason == "its definition is not one sum of products of array elements"
+    below = total("P", [(i, upto(M))], [(j, Interval(Int, 0, i))], Matrix(Double, "A", [M, M])(j, i) * x(i))
+    assert recognised(below).reason == "an index is in one of A(j, i) and x(i) only, or in none"
+    strict = total(
+        "P", [(i, upto(M))], [(j, Interval(Int, 0, i - 1))], Matrix(Double, "A", [M, M])(i, j) * x(j)
+    )
+    domain = "[M] -> { [i, j] : 0 <= i < M and 0 <= j < i }"
+    assert recognised(strict).reason == f"no routine has this domain: {domain}"
+    z = Vector(Complex, "z", [M])
+    mixed = total("P", [], [(i, upto(M))], x(i) * z(i), dtype=Complex)
+    assert recognised(mixed).reason == "real and complex values are multiplied: x(i) and z(i)"
     relu = point("R", [(i, upto(M))], Select(Condition(x(i), ">", 0.0), x(i), 0.0))
     assert str(recognised(relu)).startswith("R: ")
 

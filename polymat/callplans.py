@@ -20,6 +20,7 @@ from polymat.idiom.profit import call_seconds, can_transform, transform_seconds
 from polymat.machine.librarymodel import LibraryModel
 from polymat.machine.model import Machine
 from polymat.options import Options
+from polymat.runtime.libraries import Kind
 from polymat.runtime.librarystore import library_model
 from polymat.runtime.providers import provider
 from polymat.tilesize.cost import VECTOR_SHARE, loop_slowdown, points, stage_operations
@@ -130,7 +131,7 @@ class CallPlanner:
         if loops.kind not in ("reduce", "row"):
             return None
         parallel = found.batch[0].dims[0] if found.batch else None
-        seconds = transform_seconds(found, self.machine, self.sizes, self.threads)
+        seconds = transform_seconds(found, self.machine, self.sizes, self.threads, self._model("fft"))
         return TransformPlan(
             group=Group(stages),
             kind="fft",
@@ -203,10 +204,10 @@ class CallPlanner:
 
     # ---- prices ----
 
-    def _model(self) -> LibraryModel | None:
+    def _model(self, kind: Kind = "blas") -> LibraryModel | None:
         """What was measured of the library; a missing one is an error only where it is loaded."""
         try:
-            return library_model()
+            return library_model(kind)
         except ToolchainError:
             return None
 

@@ -26,7 +26,7 @@ def library(call_seconds: float, flops: float) -> LibraryModel:
 
 
 def least(monkeypatch: pytest.MonkeyPatch, model: LibraryModel | None) -> float:
-    monkeypatch.setattr(callplans, "library_model", lambda: model)
+    monkeypatch.setattr(callplans, "library_model", lambda kind: model)
     A, B = Matrix(Double, "A", [N, N]), Matrix(Double, "B", [N, N])
     built = pipeline(A * B)
     names = tuple(stage.name for stage in built.stages)
@@ -45,7 +45,7 @@ def test_the_crossover_follows_the_measurements(monkeypatch: pytest.MonkeyPatch)
 def test_a_library_that_cannot_be_used_leaves_the_estimate(monkeypatch: pytest.MonkeyPatch) -> None:
     estimate = least(monkeypatch, None)
 
-    def missing() -> LibraryModel:
+    def missing(kind: str) -> LibraryModel:
         raise ToolchainError("POLYMAT_BLAS names no library")
 
     A, B = Matrix(Double, "A", [N, N]), Matrix(Double, "B", [N, N])

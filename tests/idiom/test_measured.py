@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import itertools
+import math
 from typing import Any
 
 import pytest
 
-from polymat import Complex, Double, Matrix, Vector, symm, syrk, trmm
+from polymat import Complex, Double, Exp, Matrix, Vector, symm, syrk, trmm
 from polymat.idiom.measured import measured_seconds
-from polymat.idiom.profit import call_seconds
+from polymat.idiom.profit import call_seconds, transform_seconds
 from polymat.machine.grid import Grid
 from polymat.machine.known import GENERIC
 from polymat.machine.librarymodel import AXES, LibraryModel
-from tests.idiom.recognise import K, M, N, alpha, beta, recognised
+from tests.idiom.recognise import K, M, N, alpha, beta, i, j, k, recognised, total, upto
 
 LEVELS = (1, 64)
+X, Z = Matrix(Double, "X", [M, N]), Matrix(Complex, "Z", [M, N])
 SIZES = {"M": 5, "N": 6, "K": 7}
 A, B, C = Matrix(Double, "A", [M, K]), Matrix(Double, "B", [K, N]), Matrix(Double, "C", [M, M])
 D, x, y = Matrix(Double, "D", [M, N]), Vector(Double, "x", [K]), Vector(Double, "y", [M])
@@ -85,3 +87,24 @@ def test_what_was_not_measured_goes_by_the_peak() -> None:
     assert call_seconds(found, GENERIC, SIZES, 1, model(dtype="complex128")) == pytest.approx(
         expected("gemm", 5, 6, 7)
     )
+
+
+@pytest.mark.parametrize(("source", "unit"), [(Z, 1e-9), (X, 1e-10)])
+def test_transforms(source: Any, unit: float) -> None:
+    """A batch is shared out; real inputs have times of their own; what was not measured goes by the peak."""
+    grids = {
+        ("fft", "complex128"): Grid((LEVELS,), (1e-9, 64e-9)),
+        ("fft", "float64"): Grid((LEVELS,), (1e-10, 64e-10)),
+    }
+    speeds = LibraryModel("", "", "", grids)
+    wave = Exp(-2j * math.pi * j * k / N)
+    value = source(i, k) * wave
+    rows = total("y", [(i, upto(M)), (j, upto(N))], [(k, upto(N))], value, dtype=Complex)
+    found = recognised(rows).transform
+    assert found is not None
+    for threads, batch in ((1, 6), (2, 3)):
+        seconds = transform_seconds(found, GENERIC, {"M": 6, "N": 8}, threads, speeds)
+        assert seconds == pytest.approx(batch * 8 * unit)
+    prime = {"M": 6, "N": 17}
+    estimate = transform_seconds(found, GENERIC, prime, 1)
+    assert transform_seconds(found, GENERIC, prime, 1, speeds) == estimate

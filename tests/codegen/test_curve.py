@@ -1,0 +1,38 @@
+"""Measured times in C: the same as in Python."""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+
+import numpy as np
+import pytest
+
+from polymat.codegen.curve import CURVE_HEADERS, CURVE_HELPER, curve_text
+from polymat.machine.grid import Grid
+from polymat.runtime.build import build
+
+RNG = np.random.default_rng(3)
+SHAPES: tuple[tuple[tuple[int, ...], ...], ...] = (
+    ((1, 2),),
+    ((1, 2, 4, 8, 16, 1024),),
+    ((1, 3, 7, 100), (1, 2, 4)),
+    ((1, 16, 64), (1, 4, 16, 64, 100), (1, 2)),
+    ((1, 2), (1, 3), (1, 4), (1, 5)),
+)
+
+
+@pytest.mark.parametrize("levels", SHAPES, ids=lambda levels: "x".join(str(len(axis)) for axis in levels))
+def test_c_says_what_python_says(levels: tuple[tuple[int, ...], ...]) -> None:
+    count = int(np.prod([len(axis) for axis in levels]))
+    grid = Grid(levels, tuple(float(value) for value in 10.0 ** RNG.uniform(-9, 0, count)))
+    includes = "".join(f"#include <{header}>\n" for header in CURVE_HEADERS)
+    body = "double ask(const double *extents) { return _pm_seconds(extents); }\n"
+    built = build("\n".join([includes, CURVE_HELPER, curve_text("_pm_seconds", grid), body]))
+    library = ctypes.CDLL(str(built.path))
+    built.release()
+    library.ask.restype = ctypes.c_double
+    asked = [sorted({0.0, 0.5, 1.0, 1.5, 3.0, float(axis[-1]), axis[-1] * 2.5}) for axis in levels]
+    for point in itertools.product(*asked):
+        found = library.ask((ctypes.c_double * len(point))(*point))
+        assert found == pytest.approx(grid.at(point), rel=2e-4)

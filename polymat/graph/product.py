@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial, reduce
+from functools import lru_cache, partial, reduce
 
 from polymat.graph.monomials import MOST, Factor, Monomial, expand
 from polymat.graph.stage import Accumulation, Bounds, Part, Stage
@@ -114,6 +114,13 @@ def product_of_group(stages: Sequence[Stage], context: Domain) -> Product | None
     before:  P(i, j) = sum over k of A(i, k) * B(k, j);  C(i, j) = alpha * P(i, j) + beta * D(i, j)
     after:   C(i, j) = beta * D(i, j) + sum over k of alpha * A(i, k) * B(k, j)
     """
+    return _product_of(tuple(stages), context)
+
+
+@lru_cache(
+    maxsize=256
+)  # stages are compared by identity, and every way to compute a group asks for its product
+def _product_of(stages: tuple[Stage, ...], context: Domain) -> Product | None:
     result = stages[-1]
     inside = {stage.name: stage for stage in stages[:-1]}
     own = _own_terms(result, inside, context)
@@ -211,7 +218,10 @@ def _accumulated(
         return None
     order = [*accumulation.target, *(Affine.name(old) for old in reduced)]
     dims = (*stage.dims, *reduced.values())
-    domain = Access.of(accumulation.domain, order).elements(dims)
+    if order == [Affine.name(dim) for dim in accumulation.dims]:
+        domain = accumulation.domain.renamed(dims)
+    else:
+        domain = Access.of(accumulation.domain, order).elements(dims)
     ranges = dict(zip(accumulation.dims, accumulation.box, strict=True))
     box = (*stage.box, *(ranges[old] for old in reduced))
     moved = tuple(monomial.at(values) for monomial in monomials)

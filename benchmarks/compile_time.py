@@ -16,6 +16,8 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
+from typing import Any
 
 ROUNDS = 7
 IMPORT = """
@@ -24,7 +26,7 @@ begin = time.perf_counter()
 import polymat
 print(time.perf_counter() - begin)
 """
-LIMITS = {"import": 0.15, "gemm cold": 1.5, "gemm warm": 0.060, "3mm cold": 2.5}
+LIMITS = {"import": 0.15, "gemm cold": 1.5, "gemm warm": 0.060, "3mm cold": 2.5, "60 stages": 10.0}
 
 
 def _run(arguments: list[str], cache: str) -> str:
@@ -37,34 +39,44 @@ def _run(arguments: list[str], cache: str) -> str:
 
 def _compile_once(kernel: str) -> None:
     """In a fresh process: compile one kernel and print the seconds as JSON."""
-    from benchmarks import polybench
-
-    build = next(k for k in polybench.KERNELS if k.name == kernel).compile
+    build = _compilation(kernel)
     begin = time.perf_counter()
     compiled = build()
     seconds = time.perf_counter() - begin
     print(json.dumps({"total": seconds, **compiled.explain().seconds}))
 
 
+def _compilation(kernel: str) -> Callable[[], Any]:
+    """What compiles a kernel, or a chain of sixty stages."""
+    if kernel != "60 stages":
+        from benchmarks import polybench
+
+        return next(k for k in polybench.KERNELS if k.name == kernel).compile
+    import polymat
+    from benchmarks.stencils import sixty
+
+    found = sixty.build()
+    estimates = dict.fromkeys(found.sizes, 2000)
+    return lambda: polymat.compile(list(found.outputs), inputs=list(found.inputs), estimates=estimates)
+
+
 def _profile(kernel: str) -> None:
     """In a fresh process: print the seconds spent inside islpy."""
     profile = cProfile.Profile()
     profile.enable()
-    from benchmarks import polybench
-
-    next(k for k in polybench.KERNELS if k.name == kernel).compile()
+    _compilation(kernel)()
     profile.disable()
     rows = pstats.Stats(profile).stats.items()  # type: ignore[attr-defined]
     print(sum(row[2] for (file, _, name), row in rows if "isl" in name or "islpy" in file))
 
 
-def _measure(kernel: str, *, warm: bool) -> dict[str, float]:
+def _measure(kernel: str, *, warm: bool, rounds_of: int = ROUNDS) -> dict[str, float]:
     """Median seconds by level over fresh processes, with an empty or a filled cache."""
     rounds: list[dict[str, float]] = []
     with tempfile.TemporaryDirectory() as filled:
         if warm:
             _run(["-m", "benchmarks.compile_time", "--once", kernel], filled)
-        for _ in range(ROUNDS):
+        for _ in range(rounds_of):
             with tempfile.TemporaryDirectory() as empty:
                 cache = filled if warm else empty
                 rounds.append(json.loads(_run(["-m", "benchmarks.compile_time", "--once", kernel], cache)))
@@ -96,12 +108,14 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as cache:
         imports = [float(_run(["-c", IMPORT], cache)) for _ in range(ROUNDS)]
         isl = {
-            k: float(_run(["-m", "benchmarks.compile_time", "--profile", k], cache)) for k in ("gemm", "3mm")
+            k: float(_run(["-m", "benchmarks.compile_time", "--profile", k], cache))
+            for k in ("gemm", "3mm", "60 stages")
         }
     print(_row("import", {"total": statistics.median(imports)}, None))
     print(_row("gemm cold", _measure("gemm", warm=False), isl["gemm"]))
     print(_row("gemm warm", _measure("gemm", warm=True), isl["gemm"]))
     print(_row("3mm cold", _measure("3mm", warm=False), isl["3mm"]))
+    print(_row("60 stages", _measure("60 stages", warm=False, rounds_of=3), isl["60 stages"]))
 
 
 if __name__ == "__main__":

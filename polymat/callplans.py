@@ -14,7 +14,7 @@ from polymat.graph.plan import MergedPlan
 from polymat.graph.product import Product, product_of_group
 from polymat.graph.stage import Stage
 from polymat.idiom.call import Axis, Idiom, LibraryCall
-from polymat.idiom.find import Found, idiom_of
+from polymat.idiom.find import MOST_STAGES, Found, idiom_of
 from polymat.idiom.plan import CallPlan, TransformPlan
 from polymat.idiom.profit import call_seconds, can_transform, transform_seconds
 from polymat.machine.librarymodel import LibraryModel
@@ -165,6 +165,11 @@ class CallPlanner:
         return idiom if self.options.blas == "always" or provider("blas") is not None else None
 
     def _is_hidden(self, stages: tuple[str, ...]) -> bool:
+        """Whether stages may be one idiom: few of them, some of them sums, only the last seen by others."""
+        if len(stages) > MOST_STAGES:
+            return False
+        if len(stages) > 1 and not any(self.pipeline.stage(name).is_reduction for name in stages):
+            return False
         inside = set(stages[:-1])
         if inside.intersection(self.pipeline.outputs):
             return False

@@ -27,25 +27,72 @@ static inline ptrdiff_t _pm_piece_$S(ptrdiff_t count, ptrdiff_t pieces, ptrdiff_
     return pieces == 1 ? count : count / pieces + (done < count % pieces);
 }
 
+/* Eight lines of eight elements, transposed in registers. */
+typedef $T _pm_eight_$S __attribute__((vector_size(8 * sizeof($T))));
+typedef _pm_eight_$S _pm_eight_memory_$S __attribute__((aligned(sizeof($T)), may_alias));
+
+static inline void _pm_transpose_$S(const $T *from, ptrdiff_t across, $T *to, ptrdiff_t step)
+{
+#if defined(__has_builtin)
+#if __has_builtin(__builtin_shufflevector)
+#define _PM_SHUFFLES
+#endif
+#endif
+#ifdef _PM_SHUFFLES
+    _pm_eight_$S r[8], s[8];
+    for (int line = 0; line < 8; line++)
+        r[line] = *(const _pm_eight_memory_$S *)(from + line * across);
+    for (int line = 0; line < 8; line += 2) {
+        s[line] = __builtin_shufflevector(r[line], r[line + 1], 0, 8, 2, 10, 4, 12, 6, 14);
+        s[line + 1] = __builtin_shufflevector(r[line], r[line + 1], 1, 9, 3, 11, 5, 13, 7, 15);
+    }
+    for (int line = 0; line < 8; line += line % 4 == 1 ? 3 : 1) {
+        r[line] = __builtin_shufflevector(s[line], s[line + 2], 0, 1, 8, 9, 4, 5, 12, 13);
+        r[line + 2] = __builtin_shufflevector(s[line], s[line + 2], 2, 3, 10, 11, 6, 7, 14, 15);
+    }
+    for (int line = 0; line < 4; line++) {
+        s[line] = __builtin_shufflevector(r[line], r[line + 4], 0, 1, 2, 3, 8, 9, 10, 11);
+        s[line + 4] = __builtin_shufflevector(r[line], r[line + 4], 4, 5, 6, 7, 12, 13, 14, 15);
+    }
+    for (int line = 0; line < 8; line++)
+        *(_pm_eight_memory_$S *)(to + line * step) = s[line];
+#else
+    for (int line = 0; line < 8; line++)
+        for (int lane = 0; lane < 8; lane++)
+            to[lane * step + line] = from[line * across + lane];
+#endif
+}
+
 /* Copy a strip of `width` lines of `depth` elements so that the elements of equal depth are neighbours. */
 static void _pm_strip_$S(ptrdiff_t width, ptrdiff_t depth, const $T *restrict from, ptrdiff_t across,
         ptrdiff_t along, $T *restrict to, ptrdiff_t step)
 {
     enum { deep = 16 };
     if (across == 1) {
-        for (ptrdiff_t k = 0; k < depth; k++)
-            for (ptrdiff_t r = 0; r < width; r++)
+        const ptrdiff_t whole = width / $L * $L;
+        for (ptrdiff_t k = 0; k < depth; k++) {
+            for (ptrdiff_t r = 0; r < whole; r += $L)
+                *(_pm_memory_$S *)(to + k * step + r) = *(const _pm_memory_$S *)(from + k * along + r);
+            for (ptrdiff_t r = whole; r < width; r++)
                 to[k * step + r] = from[k * along + r];
+        }
         return;
     }
-    ptrdiff_t k = 0;
-    for (; k + deep <= depth; k += deep)
-        for (ptrdiff_t r = 0; r < width; r++)
-            for (ptrdiff_t d = 0; d < deep; d++)
-                to[(k + d) * step + r] = from[(k + d) * along + r * across];
-    for (; k < depth; k++)
-        for (ptrdiff_t r = 0; r < width; r++)
-            to[k * step + r] = from[k * along + r * across];
+    ptrdiff_t r = 0;
+    for (; along == 1 && r + 8 <= width; r += 8) {
+        const ptrdiff_t whole = depth / 8 * 8;
+        for (ptrdiff_t k = 0; k < whole; k += 8)
+            _pm_transpose_$S(from + r * across + k, across, to + k * step + r, step);
+        for (ptrdiff_t k = whole; k < depth; k++)
+            for (ptrdiff_t line = r; line < r + 8; line++)
+                to[k * step + line] = from[k + line * across];
+    }
+    for (ptrdiff_t k_0 = 0; k_0 < depth; k_0 += deep) {
+        const ptrdiff_t k_1 = k_0 + deep < depth ? k_0 + deep : depth;
+        for (ptrdiff_t line = r; line < width; line++)
+            for (ptrdiff_t k = k_0; k < k_1; k++)
+                to[k * step + line] = from[k * along + line * across];
+    }
 }
 
 /* Where that piece begins. */

@@ -21,6 +21,7 @@ SMALL_CACHES = replace(GENERIC, l1_bytes=1 << 11, l2_bytes=1 << 12, l3_bytes=1 <
 WIDE = replace(GENERIC, vector_bits=512, vector_registers=32)
 NARROW = replace(SMALL_CACHES, vector_bits=128, vector_registers=32)
 MACHINES = {"wide": WIDE, "small caches": SMALL_CACHES, "narrow": NARROW}
+OWN = pm.Options(blas="never")
 DTYPES: tuple[tuple[ScalarType, str], ...] = ((pm.Double, "float64"), (pm.Float, "float32"))
 SIZES = ((0, 3, 2), (3, 0, 2), (3, 2, 0), (1, 1, 1), (7, 23, 5), (8, 24, 16), (9, 25, 17), (61, 97, 103))
 
@@ -59,7 +60,7 @@ def test_products_of_transposed_matrices(
     right = [N, K] if "B" in transposed else [K, N]
     a, b = pm.Matrix(dtype, "A", left), pm.Matrix(dtype, "B", right)
     product = (a.T if "A" in transposed else a) @ (b.T if "B" in transposed else b)
-    compiled = pm.compile(product, name="product", inputs=[a, b])
+    compiled = pm.compile(product, name="product", inputs=[a, b], options=OWN)
     assert kinds(compiled) == {"kernel"}
     rng = np.random.default_rng(seed)
     for m, n, k in SIZES:
@@ -71,7 +72,7 @@ def test_products_of_transposed_matrices(
 @pytest.mark.parametrize(("dtype", "name"), DTYPES)
 def test_cubes_up_to_forty_in_one_function(seed: int, dtype: ScalarType, name: str) -> None:
     a, b = pm.Matrix(dtype, "A", [M, K]), pm.Matrix(dtype, "B", [K, N])
-    compiled = pm.compile(a @ b, name="product", inputs=[a, b])
+    compiled = pm.compile(a @ b, name="product", inputs=[a, b], options=OWN)
     assert kinds(compiled) == {"kernel"}
     rng = np.random.default_rng(seed)
     for m, n, k in rng.integers(1, 41, (2000, 3)):
@@ -99,20 +100,24 @@ def product_from(a: pm.Matrix, b: pm.Matrix, start: Any, scale: Any) -> pm.Funct
 
 def gemm(a: pm.Matrix, b: pm.Matrix, c: pm.Matrix) -> pm.Function:
     alpha, beta = (pm.Parameter(pm.Double, name) for name in ("alpha", "beta"))
-    return product_from(a, b, lambda i, j: beta * c(i, j), alpha)
+    return pm.gemm(a, b, c, alpha, beta)
+
+
+def started(a: pm.Matrix, b: pm.Matrix, c: pm.Matrix) -> pm.Function:
+    return product_from(a, b, lambda i, j: -c(i, j), 0.5)
 
 
 def biased(a: pm.Matrix, b: pm.Matrix, c: pm.Matrix) -> pm.Function:
     return product_from(a, b, lambda i, j: pm.Sin(c(i, j)) + 1, 2)
 
 
-@pytest.mark.parametrize("make", [gemm, biased])
+@pytest.mark.parametrize("make", [gemm, started, biased])
 def test_sums_that_start_from_something(
     machine: Machine, seed: int, make: Callable[[pm.Matrix, pm.Matrix, pm.Matrix], pm.Function]
 ) -> None:
     a, b = pm.Matrix(pm.Double, "A", [M, K]), pm.Matrix(pm.Double, "B", [K, N])
     c = pm.Matrix(pm.Double, "C", [M, N])
-    compiled = pm.compile(make(a, b, c), name="product", inputs=[a, b, c])
+    compiled = pm.compile(make(a, b, c), name="product", inputs=[a, b, c], options=OWN)
     assert kinds(compiled) == {"kernel"}
     scalars = {"alpha": -1.5, "beta": 0.25} if make is gemm else {}
     rng = np.random.default_rng(seed)
@@ -135,7 +140,7 @@ def test_strides_offsets_and_loops_around_the_product(machine: Machine, seed: in
     ranges = [pm.Interval(pm.Int, 0, high) for high in (2, M - 1, N - 1, K - 1, 2)]
     result = pm.Reduction(([b, i, j], ranges[:3]), ([b, i, j, k, s], ranges), pm.Double, "R")
     result.defn = [pm.Reduce(result(b, i, j), a(2 * i + 1, b, k + s) * w(N - 1 - j, s, k), pm.Op.Sum)]
-    compiled = pm.compile(result, name="strided", inputs=[a, w])
+    compiled = pm.compile(result, name="strided", inputs=[a, w], options=OWN)
     assert kinds(compiled) == {"kernel"}
     rng = np.random.default_rng(seed)
     for m, n, depth in ((1, 1, 1), (7, 23, 5), (20, 31, 50)):
@@ -145,7 +150,7 @@ def test_strides_offsets_and_loops_around_the_product(machine: Machine, seed: in
 
 def test_nan_and_infinity_stay_in_their_rows() -> None:
     a, b = pm.Matrix(pm.Double, "A", [M, K]), pm.Matrix(pm.Double, "B", [K, N])
-    compiled = pm.compile(a @ b, name="product", inputs=[a, b])
+    compiled = pm.compile(a @ b, name="product", inputs=[a, b], options=OWN)
     left, right = np.ones((11, 13)), np.ones((13, 29))
     left[3, 5], left[7, 0] = np.nan, np.inf
     result = compiled(left, right)
@@ -156,7 +161,7 @@ def test_nan_and_infinity_stay_in_their_rows() -> None:
 
 def test_both_threads_compute_their_rows(seed: int) -> None:
     a, b = pm.Matrix(pm.Double, "A", [M, K]), pm.Matrix(pm.Double, "B", [K, N])
-    options = pm.Options(threads=2, parallel_threshold=0)
+    options = pm.Options(blas="never", threads=2, parallel_threshold=0)
     compiled = pm.compile(a @ b, name="product", inputs=[a, b], options=options)
     rng = np.random.default_rng(seed)
     for m, n, k in (*SIZES, (401, 397, 403)):

@@ -13,6 +13,7 @@ from tests.errors.told import told
 from tests.tolerance import assert_close
 
 SIZES = {letter: pm.Parameter(pm.Int, f"N{letter}") for letter in "abcdef"}
+OWN = pm.Options(blas="never")
 VALUES = dict(zip("abcdef", (5, 7, 6, 9, 4, 3), strict=True))
 CONTRACTIONS = (
     "abcd-aebf-dfce",
@@ -42,7 +43,7 @@ def test_contractions(text: str, arrow: bool, seed: int) -> None:
     result, *operands = text.split("-")
     numpy_text = f"{','.join(operands)}->{result}"
     stage = pm.einsum(numpy_text if arrow else text, *tensors(*operands))
-    compiled = pm.compile(stage, name="contraction")
+    compiled = pm.compile(stage, name="contraction", options=OWN)
     assert {group.kind for group in compiled.explain().groups} == {"kernel"}
     arrays = random_arrays(seed, operands)
     bound = np.einsum(numpy_text, *map(np.abs, arrays))
@@ -112,7 +113,11 @@ def test_convolutions(steps: tuple[int, int], batch: tuple[int, ...], seed: int)
     weights = pm.Image(pm.Float, "weights", [R, S, C, K])
     known = [pm.Condition(H, ">=", R), pm.Condition(W, ">=", S)]
     compiled = pm.compile(
-        pm.conv2d(image, weights, stride=steps), name="conv", inputs=[image, weights], constraints=known
+        pm.conv2d(image, weights, stride=steps),
+        name="conv",
+        inputs=[image, weights],
+        constraints=known,
+        options=OWN,
     )
     assert {group.kind for group in compiled.explain().groups} == {"kernel"}
     rng = np.random.default_rng(seed)

@@ -24,6 +24,7 @@ SCRATCH_SHARE = 0.5  # of a cache that the arrays of a tile may fill
 MANY_REGISTERS = 32  # vector registers that hold eight rows of two sums
 ROLLING_ROWS = 2  # new rows of a rolling tile
 ROWS_AHEAD = 4  # rows from the one that is computed to the one that is asked for: fewer come too late
+ROLLING_PLANE = 16  # of its extents between the first and the contiguous one
 ROLLING_WIDTHS = (2048, 1024, 512, 256)  # elements of its rows
 
 
@@ -112,9 +113,10 @@ def _rolling_sizes(
 ) -> tuple[int, ...]:
     """A few rows at a time, as wide as what the stages write fits in the first-level cache."""
     room = SCRATCH_SHARE * machine.l1_bytes
-    between = tuple(ROLLING_ROWS for _ in dims[1:-1])
-    for inner in ROLLING_WIDTHS:
-        sizes = (ROLLING_ROWS, *between, inner) if len(dims) > 1 else (ROLLING_ROWS,)
+    contiguous = [any(m.dims[level] == loops[m.stage].vector for m in members) for level in range(len(dims))]
+    for width in ROLLING_WIDTHS:
+        inner = (width if along else ROLLING_PLANE for along in contiguous[1:])
+        sizes = (ROLLING_ROWS, *inner)
         if tile_bytes(stages, members, sizes, estimates) <= room:
             break
     return sizes

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from benchmarks.cases import Case
 from benchmarks.harness import Peer
-from benchmarks.peers.table import find_peers, polymat_peer
+from benchmarks.peers.table import ONE_THREAD, find_peers, polymat_peer
 
 SUBJECTS = {
     "polymat": "pipelines:prepare",
@@ -37,4 +37,7 @@ class Section:
     def peers(self, threads: int) -> tuple[Peer, ...]:
         """All that are measured, polymat first."""
         subjects = tuple(polymat_peer(threads, name, SUBJECTS[name]) for name in self.rivals)
-        return subjects + tuple(peer for names in self.rivals.values() for peer in find_peers(names, threads))
+        names = [name for rivals in self.rivals.values() for name in rivals]
+        if threads == 1:
+            names = [name for name in names if not name.endswith(ONE_THREAD)]
+        return subjects + find_peers(names, threads)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 
 from benchmarks.harness import ROOT, Peer
 
 PEERS_HOME = ROOT / ".venv-peers"
 """What `make peers` makes: Numba, JAX, PyTorch and MKL, which polymat itself does not need."""
 
+ONE_THREAD = ", one thread"
 _HERE = "benchmarks.peers."
 # Name: where it is prepared, and whether it lives in the peers' environment.
 _PEERS = {
@@ -44,7 +46,12 @@ _PEERS = {
 
 
 def find_peer(name: str, threads: int) -> Peer:
-    """The peer of that name on `threads` threads; `KeyError` lists the names there are."""
+    """The peer of that name on `threads` threads; `KeyError` lists the names there are.
+
+    A name that ends in ONE_THREAD is a library left with one thread: some sizes are not worth more.
+    """
+    if name.endswith(ONE_THREAD):
+        return replace(find_peer(name.removesuffix(ONE_THREAD), 1), name=name)
     if name not in _PEERS:
         raise KeyError(f"no peer {name!r}; there are {', '.join(_PEERS)}")
     prepare, elsewhere = _PEERS[name]

@@ -40,7 +40,10 @@ SECTIONS = (
         name="products",
         title="Matrix products of PolyBench, float64",
         cases=partial(cases, PRODUCTS),
-        rivals={"polymat": ARRAY_LIBRARIES, "polymat from C": ("OpenBLAS", "MKL", "C", "C fast-math")},
+        rivals={
+            "polymat": ARRAY_LIBRARIES,
+            "polymat from C": ("OpenBLAS", "OpenBLAS, one thread", "MKL", "C", "C fast-math"),
+        },
         goals=(
             "LARGE and EXTRALARGE: 0.97 of the same library called from C, kernel by kernel",
             "geometric mean over NumPy there: 1.35",

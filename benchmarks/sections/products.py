@@ -92,7 +92,7 @@ def product_case(
     size = np.dtype(dtype).itemsize
     values = {"sizes": {"M": M, "N": N, "K": K}, "options": dict(options or {})}
     return Case(
-        name=f"{M} x {N} x {K}" if len(set(shape)) > 1 else f"{M}",
+        name=_name(shape, dtype, problem),
         group=group,
         task=Task(problem, arrays, values),
         expected=expected,
@@ -100,6 +100,11 @@ def product_case(
         traffic=size * (M * K + K * N + M * N * (2 if scaled else 1)),
         element_bytes=size,
     )
+
+
+def _name(shape: tuple[int, int, int], dtype: Any, problem: str) -> str:
+    extents = f"{shape[0]}" if len(set(shape)) == 1 else " x ".join(map(str, shape))
+    return f"{extents}, {np.dtype(dtype).name}" + (", bias, ReLU" if problem == "layer" else "")
 
 
 def cubes(quick: bool) -> Iterator[Case]:
@@ -134,7 +139,7 @@ SECTIONS = (
         name="cubes",
         title="Products by polymat's own code (M x N x K)",
         cases=cubes,
-        rivals={"polymat from C": ("OpenBLAS", "MKL")},
+        rivals={"polymat from C": ("OpenBLAS", "MKL", "OpenBLAS, one thread", "MKL, one thread")},
         goals=(
             "cubes: geometric mean 1.25 times OpenBLAS and level with MKL",
             "0.90 of peak at the best size, 0.80 at 1024 and 2048; thin ones 0.75 of peak each",

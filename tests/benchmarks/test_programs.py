@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from benchmarks import check_large, decimate, demo
+from benchmarks import alternation, check_large, decimate, demo, run
 from tests.tolerance import assert_close
 
 
@@ -27,6 +27,26 @@ def test_demo_refuses_an_unknown_kernel(capsys: pytest.CaptureFixture[str]) -> N
 def test_check_large_counts_failures(capsys: pytest.CaptureFixture[str]) -> None:
     assert check_large.main(["--size", "MINI", "--kernels", "trmm"]) == 0
     assert capsys.readouterr().out.count(" right ") == 2
+
+
+def test_parts_by_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(alternation, "ROUNDS", 2)
+    monkeypatch.setattr(alternation, "CALLS", 1)
+    found = alternation.run_part("")
+    assert len(found["seconds"]) == len(alternation.PARTS)
+    assert min(found["seconds"]) > 0
+    assert found["before"] is None or all(pool in found["after"] for pool in found["before"])
+
+
+def test_run_prints_a_table(capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["transforms", "--quick", "--only", "64", "--threads", "1"]
+    assert run.main(asked) == 0
+    printed = capsys.readouterr().out
+    assert "- compiler: " in printed
+    assert re.search(r"^\| 64 \|.* GFLOP/s \|", printed, re.M)
+    with pytest.raises(SystemExit):
+        run.main(["nope"])
+    assert "no section 'nope': blas2, " in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("samples", [65, 66, 68, 69, 1000])

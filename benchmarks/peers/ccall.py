@@ -42,14 +42,15 @@ def prepare_saved(
         return float(program.repeat(pipeline, addresses, ctypes.c_long(count)))
 
     def call() -> tuple[Array, ...]:
-        repeat(1)
+        if status := program.once(pipeline, addresses):
+            raise RuntimeError(f"{name} returned {status} when it was called from C")
         return tuple(results)
 
     return Prepared(call, note, repeat)
 
 
 def _program(header: str, name: str, values: Mapping[str, Any]) -> str:
-    """A function `repeat` that calls the prototype: pointers in order, sizes and scalars by name."""
+    """Functions `repeat` and `once` that call the prototype: pointers in order, sizes and scalars by name."""
     found = _PROTOTYPE.search(header)
     assert found is not None, f"no prototype in {name}.h"
     arguments: list[str] = []
@@ -62,4 +63,5 @@ def _program(header: str, name: str, values: Mapping[str, Any]) -> str:
         f'#include "clock.h"\n#include "{name}.h"\n'
         f"double repeat(__typeof__({name}) *f, void *const *p, long count) {{\n"
         f"    TIMED(count, {call});\n}}\n"
+        f"int once(__typeof__({name}) *f, void *const *p) {{\n    return {call};\n}}\n"
     )

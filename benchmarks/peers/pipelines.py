@@ -17,6 +17,8 @@ from benchmarks.problems import describe
 from benchmarks.task import MissingError, Prepared, Task
 from polymat.runtime.cache import entries
 
+_loaded: list[pm.Compiled] = []
+
 
 def prepare(task: Task) -> Prepared:
     """Called from Python; results are new arrays, as they are with NumPy."""
@@ -43,6 +45,9 @@ def prepare_from_c(task: Task) -> Prepared:
     ]
     with TemporaryDirectory() as directory:
         call.save(directory)
+        # Loading it here has the runtime find the libraries that it calls, as from Python.
+        _loaded.append(pm.load(Path(directory) / f"{_identifier(task.problem)}.json"))
+        _loaded[-1](*task.arrays.values(), **scalars)
         values = {**task.values.get("sizes", {}), **scalars}
         arrays = [copy_aligned(array) for array in task.arrays.values()]
         return prepare_saved(

@@ -83,7 +83,13 @@ def test_convolution(layer: tuple[int, int, int, int, int], fused: bool) -> None
 @pytest.mark.parametrize("length", [16, 13])
 @pytest.mark.parametrize(
     "prepare",
-    [array_libraries.prepare_numpy, pipelines.prepare, fftw.prepare_estimated, fftw.prepare_measured],
+    [
+        array_libraries.prepare_numpy,
+        pipelines.prepare,
+        pipelines.prepare_from_c,
+        fftw.prepare_estimated,
+        fftw.prepare_measured,
+    ],
 )
 def test_transform(length: int, prepare: Prepare) -> None:
     assert agrees(transform_case(length), prepare)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from polymat.codegen.addends import added_together
 from polymat.codegen.bodies import BodyWriter
 from polymat.codegen.ctree import Binary, Block, Declare, For, Id, Literal, Stmt
 from polymat.codegen.nest import JAM, LoopWriter, Statement, indices_mention
@@ -93,7 +94,8 @@ class RangedLoops:
         def name(of: str) -> str:
             return jam if of == JAM else bodies.index_name(of)
 
-        return (*local, *LoopWriter(items, name, self._pragmas(copies), self.needs, copies).block(nests))
+        loops = LoopWriter(items, name, self._pragmas(copies), self.needs, copies).block(nests)
+        return (*local, *(added_together(loops, self.plan.addends) if self.plan.addends > 1 else loops))
 
     def _pragmas(self, copies: int) -> Callable[[int, bool], tuple[str, ...]]:
         levels, vector = self.statements.levels, self.plan.vector

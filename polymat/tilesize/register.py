@@ -16,6 +16,7 @@ from polymat.tilesize.schedule import LoopPlan
 
 ROWS_REDUCED = 8  # accumulators of a block of sums: half of the vector registers of the smaller machines
 ROWS_COMPLEX = 4  # complex accumulators, each of which takes two registers
+ADDENDS = 4  # of an element of a row of results for which it is loaded and stored once
 ROWS_UPDATED = 4  # rows of results in memory, each of which is loaded and stored
 
 
@@ -34,4 +35,6 @@ def unrolled(stage: Stage, plan: LoopPlan) -> LoopPlan:
     loads = sum(isinstance(n, Load) for a in stage.accumulations for n in walk(a.expr))
     if not stage.dims or loads > ROWS_REDUCED:
         return plan
-    return replace(plan, unroll=summed if plan.kind == "reduce" else ROWS_UPDATED)
+    if plan.kind == "reduce":
+        return replace(plan, unroll=summed)
+    return replace(plan, unroll=ROWS_UPDATED, addends=ADDENDS)

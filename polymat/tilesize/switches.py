@@ -27,7 +27,7 @@ def _loops(plan: NestPlan, options: Options) -> NestPlan:
     if not isinstance(plan, LoopPlan):
         return plan
     if not options.unroll:
-        plan = replace(plan, unroll=1)
+        plan = replace(plan, unroll=1, addends=1)
     return plan if options.vector else replace(plan, vector=None)
 
 

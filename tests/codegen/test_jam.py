@@ -51,7 +51,8 @@ SHAPES: dict[str, Bounds] = {
 
 
 def compiled(reduction: Reduction, **options: Any) -> pm.Compiled:
-    return pm.compile(reduction, name="jammed", inputs=[A, B], options=pm.Options(**options))
+    loops = pm.Options(kernels=False, blas="never", **options)
+    return pm.compile(reduction, name="jammed", inputs=[A, B], options=loops)
 
 
 def check(call: pm.Compiled, sizes: tuple[int, ...] = SIZES) -> None:
@@ -85,6 +86,18 @@ def test_a_sum_over_a_triangle_is_jammed_where_it_is_accumulated_in_memory() -> 
     assert "_pm_start0" not in compiled(summed(SHAPES["sum above"], rows())).source
 
 
+@pytest.mark.parametrize("shape", ["rectangle", "lower", "sum above", "sum below"])
+def test_several_addends_are_added_to_a_row_at_a_time(shape: str) -> None:
+    source = compiled(summed(SHAPES[shape], columns())).source
+    assert "k < _pm_rest; k += 4" in source
+    assert "A[(k + 3) * N + i" in source
+    assert "_pm_rest" not in compiled(summed(SHAPES[shape], columns()), unroll=False).source
+
+
+def test_other_reductions_take_one_addend_at_a_time() -> None:
+    assert "_pm_rest" not in compiled(summed(SHAPES["rectangle"], columns(), Op.Max)).source
+
+
 @pytest.mark.parametrize("op", [Op.Min, Op.Max, Op.Mul])
 @pytest.mark.parametrize("shape", ["rectangle", "lower", "sum above"])
 def test_other_reductions(shape: str, op: Op) -> None:
@@ -103,7 +116,7 @@ def test_complex_sums(shape: str) -> None:
     for term in (C(i, k) * D(j, k), C(k, i) * D(k, j)):
         result = Reduction(([i, j], list(SHAPES[shape][:2])), ([i, j, k], list(SHAPES[shape])), Complex, "r")
         result.defn = [Reduce(result(i, j), term, Op.Sum)]
-        options = pm.Options(threads=2, parallel_threshold=0)
+        options = pm.Options(threads=2, parallel_threshold=0, kernels=False, blas="never")
         call = pm.compile(result, name="jammed", inputs=[C, D], options=options)
         assert shape == "sum above" or "i + 3" in call.source or "i_block + 3" in call.source
         for size in (0, 1, 3, 4, 5, 9, 17):

@@ -1,0 +1,47 @@
+"""Contractions under sanitizers: `python -m tests.codegen.sanitized_products`, with libasan loaded first."""
+
+from __future__ import annotations
+
+import os
+import sys
+from unittest.mock import patch
+
+import numpy as np
+
+from tests.differential.sanitized import FLAGS
+
+SIZES = ((0, 3, 2), (3, 0, 2), (3, 2, 0), (1, 1, 1), (7, 23, 5), (9, 25, 17), (61, 50, 71))
+
+
+def main() -> int:
+    """Compute products of transposed matrices and contractions in arrays of exact size."""
+    os.environ.pop("LD_PRELOAD", None)  # the compiler is not what is tested
+    from tests.codegen.test_contraction import NARROW
+
+    with patch("polymat.driver.calibrated_machine", lambda: NARROW):
+        run()
+    return 0
+
+
+def run() -> None:
+    """All of them; a wrong value is an error, a wrong access ends the process."""
+    import polymat as pm
+
+    a, b, c, d = (pm.Parameter(pm.Int, name) for name in "MNKL")
+    options = pm.Options(blas="never", cflags=FLAGS)
+    rng = np.random.default_rng(1)
+    for text in ("ac,cb->ab", "ca,bc->ab", "adc,cbd->ab", "cda,bdc->adb"):
+        letters = dict(zip("abcd", (a, b, c, d), strict=True))
+        operands = text.split("->")[0].split(",")
+        arrays = [pm.Image(pm.Double, f"X{k}", [letters[x] for x in word]) for k, word in enumerate(operands)]
+        compiled = pm.compile(pm.einsum(text, *arrays), name="product", inputs=arrays, options=options)
+        assert "kernel" in str(compiled.explain())
+        for m, n, k in SIZES:
+            extents = dict(zip("abcd", (m, n, k, 3), strict=True))
+            values = [rng.standard_normal([extents[x] for x in word]) for word in operands]
+            np.testing.assert_allclose(compiled(*values), np.einsum(text, *values), atol=1e-11)
+        print(text, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

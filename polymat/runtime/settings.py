@@ -20,6 +20,7 @@ class Settings:
 
     cache, cache_limit: as written; `cache_mode` and `cache_limit_bytes` say what they mean, or raise.
     library_path: the directories of LD_LIBRARY_PATH.
+    openblas_core: the processor whose kernels OpenBLAS is told to use.
     openmp_waits: the user decided how idle OpenMP threads wait (OMP_WAIT_POLICY, GOMP_SPINCOUNT and so on).
     """
 
@@ -35,6 +36,7 @@ class Settings:
     omp_num_threads: int | None
     omp_thread_limit: int | None
     openmp_waits: bool
+    openblas_core: str
     library_path: tuple[str, ...]
 
     @property
@@ -64,6 +66,7 @@ def settings(environ: Mapping[str, str] | None = None) -> Settings:
         omp_num_threads=_first_count(env.get("OMP_NUM_THREADS", "")),
         omp_thread_limit=_first_count(env.get("OMP_THREAD_LIMIT", "")),
         openmp_waits=any(name in env for name in ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "KMP_BLOCKTIME")),
+        openblas_core=env.get("OPENBLAS_CORETYPE", "").strip(),
         library_path=tuple(part for part in env.get("LD_LIBRARY_PATH", "").split(":") if part),
     )
 

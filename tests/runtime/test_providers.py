@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from polymat.codegen.abi import LIBRARY_MISSING
+from polymat.codegen.prelude import prelude
 from polymat.errors import ToolchainError
 from polymat.runtime import providers
 from polymat.runtime.compiled import Compiled, load
@@ -263,3 +264,37 @@ assert np.allclose(transform(x), np.fft.fft(x, axis=1))
     for path in cache.glob("wisdom-*.txt"):
         path.write_text("(this is not wisdom")
     assert any("fftw_wisdom" in text for text in kept("_PM_MEASURE"))
+
+
+def test_transforms_of_a_program_without_python(tmp_path: Path) -> None:
+    source = tmp_path / "main.c"
+    source.write_text(
+        prelude(frozenset({"fft_f64", "fft_f32", "complex"}))
+        + """
+#include <stdio.h>
+int main(void)
+{
+    double _Complex x[4] = {1, 2, 3, 4}, y[4];
+    const _pm_fft_dim dim = {4, 1, 1};
+    if (!_pm_routines_ready())
+        return 2;
+    _pm_fftw_plan *plan = _pm_fftw_plan_for(_PM_C2C, -1, _PM_ESTIMATE, 1, &dim, 0, NULL, x, y, 8);
+    _pm_fftw_run(plan, x, y);
+    _pm_fftw_done(plan);
+    printf("%g %g%+gi\\n", creal(y[0]), creal(y[1]), cimag(y[1]));
+    return 0;
+}
+"""
+    )
+    program = tmp_path / "main"
+    subprocess.run(["gcc", "-std=gnu11", "-o", str(program), str(source), "-lpthread", "-ldl"], check=True)
+    fftw = provider("fft")
+    assert fftw is not None
+    for asked, code, shown in (
+        (":".join(map(str, fftw.paths)), 0, "10 -2+2i\n"),
+        (str(fftw.paths[0]), 2, ""),  # without the other precision
+        ("/no/such.so", 2, ""),
+    ):
+        env = {**os.environ, "POLYMAT_FFT": asked}
+        ran = subprocess.run([program], capture_output=True, text=True, check=False, env=env)
+        assert (ran.returncode, ran.stdout, ran.stderr) == (code, shown, "")

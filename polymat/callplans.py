@@ -70,6 +70,9 @@ class CallPlanner:
         parallel = self._parallel(idiom)
         relative = self._relative(idiom, parallel)
         calls = ", ".join(map(str, idiom.calls))
+        least = self._least(idiom, flat, loops, kernel)
+        if least:
+            calls += f"; below {least:.3g} multiplications {'register blocks' if kernel else 'loops'}"
         return CallPlan(
             group=Group(stages),
             kind="call",
@@ -80,7 +83,7 @@ class CallPlanner:
             idiom=idiom,
             stage=flat,
             loops=loops if kernel is None else kernel,
-            least=self._least(idiom, flat, loops, kernel),
+            least=least,
             within=stages[:-1],
             relative=relative if relative < slow else relative + TIE,
         )

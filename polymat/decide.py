@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from polymat.callplans import CallPlanner
 from polymat.fusion.alignment import align
@@ -40,18 +40,33 @@ from polymat.tilesize.team import team_cost
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Priced:
-    """The best plan of a group with its cost, and what that is made of or why there is none."""
+    """The best plan of a group with its cost, and what that is made of or why there is none.
+
+    others: the plans that were predicted to be slower.
+    """
 
     cost: float
     plan: Plan | None
     why: PlanCost | PaperCost | Refused | str
+    others: tuple[tuple[float, Plan], ...] = ()
 
     @property
     def terms(self) -> str:
         """The terms of the cost in words."""
         if isinstance(self.why, str):
             return self.why
-        return f"refused: {self.why.reason}" if isinstance(self.why, Refused) else self.why.explain()
+        if isinstance(self.why, Refused):
+            return f"refused: {self.why.reason}"
+        instead = ", ".join(f"{seconds:.3g} s as {_way(plan)}" for seconds, plan in self.others)
+        return f"{self.why.explain()}; instead of {instead}" if instead else self.why.explain()
+
+
+def _way(plan: Plan) -> str:
+    """How a group would be carried out, in a few words."""
+    if isinstance(plan, TilePlan):
+        return f"tiles along {', '.join(plan.dims)}"
+    calls = ", ".join(plan.routines)
+    return f"calls of {calls}" if calls else f"{plan.kind} loops"
 
 
 class Decider:
@@ -141,8 +156,11 @@ class Decider:
         plans = [switched(plan, self.pipeline, self.estimates, self.options) for plan in candidates]
         costs = [self._plan_cost(plan) for plan in plans]
         found = [Priced(cost.seconds, plan, cost) for cost, plan in zip(costs, plans, strict=True)]
-        nothing = Priced(math.inf, None, Refused("no code can be generated for any of its tilings"))
-        return min(found, key=lambda priced: priced.cost, default=nothing)
+        if not found:
+            return Priced(math.inf, None, Refused("no code can be generated for any of its tilings"))
+        best = min(found, key=lambda priced: priced.cost)
+        slower = sorted((cost.seconds, k) for k, cost in enumerate(costs) if plans[k] is not best.plan)
+        return replace(best, others=tuple((seconds, plans[k]) for seconds, k in slower))
 
     def _by_paper(self, stages: tuple[str, ...]) -> Priced:
         """The plan of a group that the papers' algorithms choose; the thesis maps products to libraries."""

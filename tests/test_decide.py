@@ -112,3 +112,12 @@ def test_private_sums_are_added_in_a_fixed_order(threads: int) -> None:
     for _ in range(5):
         for again, before in zip(compiled(*arrays.values()), first, strict=True):
             np.testing.assert_array_equal(again, before)
+
+
+def test_explain_tells_what_the_other_ways_would_cost() -> None:
+    decider = Decider(pipeline_of("symm"), MACHINE, {}, Options())
+    schedule = decider.schedule(decider.grouping())
+    ((plan,), (decision,)) = schedule.plans, schedule.decisions
+    assert plan.group.stages[-1] == "out"
+    assert " s as tiles along " in decision.terms
+    assert "gemm" not in decision.terms

@@ -39,7 +39,8 @@ def _statement(statement: Stmt, count: int) -> Iterator[Stmt]:
         case For(variable, start, Binary("<", Id(name), end), Literal("1"), (For() as row,), ()) if (
             name == variable and _can_jam(row, variable)
         ):
-            rest = Binary("+", start, _whole(start, end, count))
+            whole = _whole(start, end, count)
+            rest = whole if start == Literal("0") else Binary("+", start, whole)
             together = replace(
                 statement,
                 condition=Binary("<", Id(variable), Id(REST)),

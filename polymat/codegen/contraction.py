@@ -22,6 +22,7 @@ from polymat.codegen.ctree import (
 from polymat.codegen.microkernel import Shape
 from polymat.codegen.scratch import Pad
 from polymat.codegen.stagecode import Nest, Range, StageWriter
+from polymat.errors import InternalError
 from polymat.graph.monomials import Factor
 from polymat.graph.stage import Stage
 from polymat.lang.affine import Affine
@@ -35,6 +36,8 @@ def kernel_nest(
     writer: StageWriter, stage: Stage, plan: KernelPlan, along: Sequence[str | None], kind: str
 ) -> Nest:
     """The nest of a contraction over run-time ranges of dimensions of its result."""
+    if kind == "part":
+        raise InternalError(f"bug in polymat: register blocks for a part of the sums of {stage.name}")
     return _ContractionWriter(writer, stage, plan, along).nest(kind)
 
 

@@ -148,6 +148,22 @@ def test_strides_offsets_and_loops_around_the_product(machine: Machine, seed: in
         check(compiled, arrays, 3 * depth)
 
 
+def test_segments_start_from_an_array_with_other_strides(machine: Machine, seed: int) -> None:
+    """R(b, i, j) = C(i, j) + sum over k of A(i, k, b) * W(k, j): rows i and b, the start without b."""
+    i, j, k, b = (pm.Variable(pm.Int, name) for name in "ijkb")
+    a, w = pm.Image(pm.Double, "A", [M, K, 3]), pm.Matrix(pm.Double, "W", [K, N])
+    c = pm.Matrix(pm.Double, "C", [M, N])
+    ranges = [pm.Interval(pm.Int, 0, high) for high in (2, M - 1, N - 1, K - 1)]
+    result = pm.Reduction(([b, i, j], ranges[:3]), ([b, i, j, k], ranges), pm.Double, "R", init=c(i, j))
+    result.defn = [pm.Reduce(result(b, i, j), a(i, k, b) * w(k, j), pm.Op.Sum)]
+    compiled = pm.compile(result, name="segments", inputs=[a, w, c], options=OWN)
+    assert kinds(compiled) == {"kernel"}
+    rng = np.random.default_rng(seed)
+    for m, n, depth in ((0, 3, 2), (2, 3, 0), (1, 1, 1), (7, 23, 5), (20, 61, 90)):
+        shapes = ((m, depth, 3), (depth, n), (m, n))
+        check(compiled, [values(rng, "float64", *shape) for shape in shapes], depth)
+
+
 def test_nan_and_infinity_stay_in_their_rows() -> None:
     a, b = pm.Matrix(pm.Double, "A", [M, K]), pm.Matrix(pm.Double, "B", [K, N])
     compiled = pm.compile(a @ b, name="product", inputs=[a, b], options=OWN)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 
 import polymat as pm
 from benchmarks.polybench import find_kernel
+from benchmarks.stencils import chain
 from polymat.decide import Decider
 from polymat.driver import levels
 from polymat.graph.pipeline import Pipeline
@@ -67,6 +69,19 @@ def test_a_product_of_matrices_is_worth_register_blocks() -> None:
 
 def test_both_sums_of_gesummv_and_their_combination_are_one_group() -> None:
     assert shape("gesummv") == [("reduce", "reduce", "map", "8")]
+
+
+@pytest.mark.parametrize(("cache", "width"), [(32 << 10, 256), (48 << 10, 256), (128 << 10, 512)])
+def test_stencils_roll_in_rows_that_fit_the_nearest_cache(cache: int, width: int) -> None:
+    description = chain.build()
+    found = levels(description.outputs, "x", Options(), inputs=description.inputs)
+    pipeline = next(level for word, level in found if word == "graph")
+    assert isinstance(pipeline, Pipeline)
+    decider = Decider(pipeline, replace(MACHINE, l1_bytes=cache), chain.SIZES["LARGE"], Options())
+    (plan,) = decider.schedule(decider.grouping()).plans
+    assert isinstance(plan, TilePlan)
+    assert plan.rolling
+    assert plan.sizes == (2, width)
 
 
 def test_fusion_can_be_switched_off() -> None:

@@ -20,10 +20,11 @@ from polymat.tilesize.schedule import LoopPlan, Member, Plan, TilePlan
 UNKNOWN_EXTENT = 1000  # of a size that neither `sizes=` nor `estimates=` names
 DOT_TILE = 4096  # elements of a sum that has no other loop to share out
 INNER_TILE = 512  # elements along the contiguous dimension of a stencil tile
-SCRATCH_SHARE = 0.5  # of a cache that the arrays of a tile may fill
+SCRATCH_SHARE = 0.5  # of the second-level cache that the arrays of a tile may fill
 MANY_REGISTERS = 32  # vector registers that hold eight rows of two sums
 ROLLING_ROWS = 2  # new rows of a rolling tile
 ROWS_AHEAD = 4  # rows from the one that is computed to the one that is asked for: fewer come too late
+ROLLING_SHARE = 0.25  # of the first-level cache; the rest is for rows on their way from and to memory
 ROLLING_PLANE = 16  # of its extents between the first and the contiguous one
 ROLLING_WIDTHS = (2048, 1024, 512, 256)  # elements of its rows
 
@@ -112,7 +113,7 @@ def _rolling_sizes(
     estimates: Mapping[str, int],
 ) -> tuple[int, ...]:
     """A few rows at a time, as wide as what the stages write fits in the first-level cache."""
-    room = SCRATCH_SHARE * machine.l1_bytes
+    room = ROLLING_SHARE * machine.l1_bytes
     contiguous = [any(m.dims[level] == loops[m.stage].vector for m in members) for level in range(len(dims))]
     for width in ROLLING_WIDTHS:
         inner = (width if along else ROLLING_PLANE for along in contiguous[1:])

@@ -56,7 +56,7 @@ class Crew:
                 if peer.name not in self._workers:
                     self._workers[peer.name] = Worker(peer)
             except PeerError as error:
-                self.absent[peer.name] = str(error)
+                self.absent[peer.name] = str(error).partition(": ")[2]
                 progress(f"  left out: {error}\n")
                 continue
             yield self._workers[peer.name]
@@ -80,7 +80,7 @@ def run_section(
 
 def run_case(case: Case, crew: Crew, threads: int, seconds: float) -> Row:
     """Prepare, check and time one case."""
-    judge, ready, notes, wrong = Judge(case), [], dict(crew.absent), []
+    judge, ready, notes, wrong = Judge(case), [], {}, []
     for worker in crew.workers():
         name = worker.peer.name
         try:
@@ -103,7 +103,8 @@ def run_case(case: Case, crew: Crew, threads: int, seconds: float) -> Row:
             notes[name] = answer.note
         ready.append(worker)
         progress(".")
-    timings = _time(ready, seconds, notes)
+    notes.update(crew.absent)
+    timings = _time(ready, seconds, notes, crew)
     progress(f" {max((len(t.rounds) for t in timings.values()), default=0)} rounds\n")
     return Row(
         case.name,
@@ -120,7 +121,8 @@ def run_case(case: Case, crew: Crew, threads: int, seconds: float) -> Row:
     )
 
 
-def _time(workers: Sequence[Worker], seconds: float, notes: dict[str, str]) -> dict[str, Timing]:
+def _time(workers: Sequence[Worker], seconds: float, notes: dict[str, str], crew: Crew) -> dict[str, Timing]:
+    """The timings; when one of the workers fails there are none, and all are started anew."""
     if not workers:
         return {}
     try:
@@ -128,6 +130,8 @@ def _time(workers: Sequence[Worker], seconds: float, notes: dict[str, str]) -> d
     except PeerError as error:
         notes["timing"] = str(error)
         progress(f"\n  {error}\n")
+        for worker in workers:
+            crew.dismiss(worker)
         return {}
 
 

@@ -87,6 +87,10 @@ def remarks(rows: Sequence[Row], rivals: Rivals) -> Iterator[str]:
         for text, cases in by_text.items():
             where = "everywhere" if len(cases) == len(rows) else ", ".join(cases)
             yield f"- {name}, {where}: {text}"
+    for row in rows:
+        if row.timings and not any(subject in row.timings for subject in rivals):
+            best = min(row.timings.values(), key=lambda timing: timing.seconds)
+            yield f"- {row.case}, without polymat: {best.peer} is the best with {show_seconds(best.seconds)}"
 
 
 def _times(row: Row, rivals: Rivals) -> list[str]:

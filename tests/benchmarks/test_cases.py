@@ -64,6 +64,7 @@ def test_a_peer_is_not_compared_without_polymat() -> None:
     del missing.timings["polymat"]  # type: ignore[attr-defined]
     assert ratios(missing, RIVALS) == {}
     assert " – " in list(table([missing], RIVALS, MACHINE))[-1]
+    assert list(remarks([missing], RIVALS))[-1] == "- gemm, without polymat: NumPy is the best with 2 s"
 
 
 def test_numbers_for_people() -> None:

@@ -46,6 +46,7 @@ def _options(**changes: Any) -> pm.Options:
 
 
 PARALLEL: dict[str, Any] = {"cflags": ("-O1",), "parallel_threshold": 0, "threads": 2}
+OFF: dict[str, Any] = dict.fromkeys(("share", "siblings", "rolling", "unroll", "vector", "kernels"), False)
 
 VARIANTS = {
     "plain": Variant(_options()),
@@ -58,6 +59,7 @@ VARIANTS = {
     "parallel 3": Variant(_options(parallel_threshold=0, threads=3, inline=False)),
     "library": Variant(pm.Options(blas="always", **PARALLEL)),
     "naive": Variant(pm.Options.naive(**PARALLEL)),
+    "much switched off": Variant(pm.Options(**OFF, **PARALLEL)),
     "polymage": Variant(pm.Options.polymage(**PARALLEL)),
     "paper": Variant(pm.Options.paper(**PARALLEL)),
     "tiles 1": Variant(pm.Options(tile_sizes=(1,), **PARALLEL)),

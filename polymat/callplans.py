@@ -163,7 +163,7 @@ class CallPlanner:
         if self.options.blas == "never" or not self._is_hidden(stages):
             return None
         idiom = self._find(stages).idiom
-        if idiom is None or not all(supported(call.routine) for call in idiom.calls):
+        if idiom is None or not all(supported(call) for call in idiom.calls):
             return None
         return idiom if self.options.blas == "always" or provider("blas") is not None else None
 

@@ -18,8 +18,9 @@ from polymat.codegen.routines import (
     UNIT,
     UPPER,
     blas_routine,
+    has_routine,
 )
-from polymat.idiom.call import Operand
+from polymat.idiom.call import LibraryCall, Operand
 
 ONE = Literal("1")
 NOWHERE: Mapping[str, CExpr] = MappingProxyType({})
@@ -30,9 +31,9 @@ def call_statements(calls: CallWriter, *, adds: bool) -> tuple[Stmt, ...]:
     return calls.in_loops(_ROUTINES[calls.call.routine](calls, Literal(str(int(adds)))))
 
 
-def supported(routine: str) -> bool:
-    """Whether there is code for a routine."""
-    return routine in _ROUTINES
+def supported(call: LibraryCall) -> bool:
+    """Whether there is code for a routine, and CBLAS has it for the type: complex symv it has not."""
+    return call.routine in _ROUTINES and has_routine(call.routine, call.dtype.dtype)
 
 
 def triangle_can_be_cut(routine: str) -> bool:

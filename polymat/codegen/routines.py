@@ -88,6 +88,14 @@ def blas_routine(routine: str, dtype: str) -> str:
     return _ROUTINES[name].name
 
 
+def has_routine(routine: str, dtype: str) -> bool:
+    """Whether `blas_routine` has an answer."""
+    try:
+        return bool(blas_routine(routine, dtype))
+    except KeyError:
+        return False
+
+
 def blas_routine_names() -> frozenset[str]:
     """Every name that may be a need."""
     return frozenset(_ROUTINES)

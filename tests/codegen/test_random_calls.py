@@ -31,7 +31,7 @@ def _is_call(word: str) -> bool:
     """Whether a random sum is what some routine computes for which there is code."""
     built = pipeline(RandomSum(random.Random(word)).output())
     idiom = idiom_of([stage.name for stage in built.stages], built).idiom
-    return idiom is not None and all(supported(call.routine) for call in idiom.calls)
+    return idiom is not None and all(supported(call) for call in idiom.calls)
 
 
 def _check(word: str) -> None:

@@ -31,6 +31,7 @@ LIMITS = {"import": 0.15, "gemm cold": 1.5, "gemm warm": 0.060, "3mm cold": 2.5,
 
 def _run(arguments: list[str], cache: str) -> str:
     environment = {**os.environ, "POLYMAT_CACHE_DIR": cache, "POLYMAT_CACHE": "on"}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # a user's Python keeps the byte code of what it imports
     done = subprocess.run(
         [sys.executable, *arguments], env=environment, check=True, capture_output=True, text=True
     )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from bisect import bisect_left
+from collections.abc import Callable, Mapping
 from math import prod
 
 from polymat.codegen.blascalls import supported, triangle_can_be_cut
@@ -31,6 +32,7 @@ from polymat.tilesize.register import unrolled
 from polymat.tilesize.schedule import LoopPlan
 
 TIE = 0.05  # of the time of loops: where calls gain nothing, loops fuse better
+CUBES = (2, 4, 8, 16, 32, 64, 128, 256)  # whose predicted times are compared, then those in between
 SKEW = 4  # times longer than the rows the columns must be to be shared out in their place
 
 
@@ -242,11 +244,25 @@ class CallPlanner:
         peak = self.machine.peak_flops(flat.dtype.size, self.threads) * VECTOR_SHARE
         slow = loop_slowdown(loops)
         model = self._model()
-        for length in range(2, 257):
+
+        def pays(length: int) -> bool:
             cube = dict.fromkeys(self.sizes, length)
             other = stage_operations(flat, cube) * slow / peak
             if kernel is not None:
                 other = min(other, self._kernel_seconds(kernel, flat, cube))
-            if call_seconds(idiom, self.machine, cube, self.threads, model) < other:
-                return sum(points(a.box, cube) for a in flat.accumulations) if length > 2 else 0.0
+            return call_seconds(idiom, self.machine, cube, self.threads, model) < other
+
+        length = _first(pays)
+        if length is not None:
+            cube = dict.fromkeys(self.sizes, length)
+            return sum(points(a.box, cube) for a in flat.accumulations) if length > 2 else 0.0
         return float(256**3)
+
+
+def _first(holds: Callable[[int], bool]) -> int | None:
+    """The least length from which something holds, up to the last of CUBES; None where it never does."""
+    for before, length in zip((1, *CUBES), CUBES, strict=False):
+        if holds(length):
+            between = range(before + 1, length)
+            return before + 1 + bisect_left(between, True, key=holds)
+    return None

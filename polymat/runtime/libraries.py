@@ -45,9 +45,10 @@ def found_libraries() -> tuple[Library, ...]:
     """Every BLAS and FFTW that could be used: those of Python packages first, then the system's."""
     found: dict[tuple[Kind, Path], Library] = {}
     for source, directory in _directories():
-        for path in _listing(directory):
+        for file in _listing(directory):
             for kind, name, pattern in _NAMES:
-                if pattern.fullmatch(path.name):
+                if pattern.fullmatch(file):
+                    path = directory / file
                     found.setdefault((kind, path.resolve()), Library(kind, name, path, source))
     return tuple(found.values())
 
@@ -67,8 +68,8 @@ def _directories() -> Iterator[tuple[str, Path]]:
             yield "system", multiarch
 
 
-def _listing(directory: Path) -> list[Path]:
+def _listing(directory: Path) -> list[str]:
     try:
-        return sorted(directory.iterdir())
+        return sorted(os.listdir(directory))
     except OSError:
         return []

@@ -9,8 +9,8 @@ JOBS ?= 2
 # The peers run on the same Python and NumPy as polymat's; torch is the CPU's build where there is a choice.
 PEERS := numpy scipy numba jax "torch==2.13.0" threadpoolctl mkl
 ARGS ?=
-# Both passes of a run draw the same random programs.
-# A run draws its own programs; continuous integration repeats one choice, so that a failure is the change's.
+# A run draws random programs of its own, the same in both passes; continuous integration repeats one choice,
+# so that a failure is the change's.
 POLYMAT_SEED := $(or $(POLYMAT_SEED),$(if $(CI),11,$(shell date +%s)))
 
 export POLYMAT_SEED

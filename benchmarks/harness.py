@@ -78,6 +78,16 @@ def ratio(base: Timing, other: Timing) -> float:
     return statistics.median(b / o for b, o in zip(base.rounds, other.rounds, strict=False))
 
 
+# They make OpenBLAS use the kernels of another processor, or other block sizes than its own.
+_FOREIGN = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")
+
+
+def _environment(peer: Peer) -> dict[str, str]:
+    """What a worker is started with: every library chooses its own kernels."""
+    inherited = {name: value for name, value in os.environ.items() if name not in _FOREIGN}
+    return {**inherited, **peer.environment}
+
+
 class Worker:
     """A peer in a process of its own; a context manager, the process ends with the block."""
 
@@ -91,7 +101,7 @@ class Worker:
         self._process = subprocess.Popen(
             [python, "-m", "benchmarks.worker", str(theirs.fileno())],
             cwd=ROOT,
-            env={**os.environ, **peer.environment},
+            env=_environment(peer),
             pass_fds=[theirs.fileno()],
             start_new_session=True,  # an interrupt is this process's business; a signal reaches all of theirs
             stdin=subprocess.DEVNULL,

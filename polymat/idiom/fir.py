@@ -32,7 +32,7 @@ def match_fir(product: Product, extents: Extents) -> Filter | None:
 
 def _filter(taps: Factor, signal: Factor, term: Term, product: Product, extents: Extents) -> Filter | None:
     """The filter whose taps one factor is: it moves with the reduced indices alone (and the batch)."""
-    axes = [_axis(tap, taps, signal, term, product, extents) for tap in term.reduced]
+    axes = [_axis(tap, taps, signal, term, product) for tap in term.reduced]
     found = tuple(each for each in axes if each is not None)
     outputs = {each.output for each in found}
     if len(found) < len(axes) or len(outputs) < len(found) or outputs & taps.names():
@@ -56,9 +56,7 @@ def _filter(taps: Factor, signal: Factor, term: Term, product: Product, extents:
     )
 
 
-def _axis(
-    tap: str, taps: Factor, signal: Factor, term: Term, product: Product, extents: Extents
-) -> FilterAxis | None:
+def _axis(tap: str, taps: Factor, signal: Factor, term: Term, product: Product) -> FilterAxis | None:
     """How signal and taps move with one reduced index: each by one, along one dimension."""
     moving = [form for form in signal.indices if tap in form.names()]
     weights = [form for form in taps.indices if tap in form.names()]

@@ -39,11 +39,6 @@ def is_mapped(idiom: Idiom, sizes: Mapping[str, int]) -> bool:
     return sum(call_points(call, sizes) for call in idiom.calls) >= MAPPED_POINTS
 
 
-def idiom_flops(idiom: Idiom, sizes: Mapping[str, int]) -> float:
-    """Floating-point operations of all calls."""
-    return sum(2.0 * call_points(call, sizes) for call in idiom.calls)
-
-
 def efficiency(call: LibraryCall, sizes: Mapping[str, int]) -> float:
     """The share of the peak that a routine reaches at these extents: less where one is short."""
     if call.routine in STREAMS:

@@ -10,7 +10,7 @@ import islpy as isl
 from polymat.errors import Location
 from polymat.lang.affine import Affine
 from polymat.lang.expr import Condition
-from polymat.poly.text import affine_text, condition_text, decode, decode_text, encode, space_text, tuple_text
+from polymat.poly.text import affine_text, condition_text, decode_text, encode, space_text, tuple_text
 
 IslError = isl.Error
 _FROM_HERE = isl.Map("{ [a] -> [b] : a <= b }")
@@ -95,10 +95,6 @@ class Domain:
         """Restrict to parameter values in `context`."""
         return Domain(self.params, self.dims, self.set.intersect_params(context.set.params()))
 
-    def simplified(self, context: Domain) -> Domain:
-        """Drop the constraints that `context` implies."""
-        return Domain(self.params, self.dims, self.set.gist_params(context.set.params()).coalesce())
-
     def union(self, other: Domain) -> Domain:
         """The points of either."""
         return Domain(self.params, self.dims, self.set.union(other.set))
@@ -169,13 +165,3 @@ def fix(domain: Domain, values: Mapping[str, int]) -> Domain:
                 isl.dim_type.param, position, isl.Val.int_from_si(result.get_ctx(), value)
             )
     return Domain(domain.params, domain.dims, result)
-
-
-def parameter_names(domain: Domain) -> list[str]:
-    """Names of the parameters that constrain the set, in order."""
-    space = domain.set
-    return [
-        decode(space.get_dim_name(isl.dim_type.param, k) or "")
-        for k in range(space.dim(isl.dim_type.param))
-        if space.involves_dims(isl.dim_type.param, k, 1)
-    ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial, reduce
 
-from polymat.codegen.ctree import Binary, Call, CExpr, For, Id, Literal, Stmt, Unary
+from polymat.codegen.ctree import Binary, Call, CExpr, For, Id, Literal, Stmt
 from polymat.codegen.routines import INT_LIMIT
 from polymat.codegen.stagecode import Range, StageWriter
 from polymat.idiom.call import Axis, LibraryCall, Operand, Role
@@ -77,18 +77,16 @@ class CallWriter:
 
     def address(self, operand: Operand, at: Mapping[str, CExpr]) -> CExpr:
         """The first element of an operand; `at`: begins of dimensions, where they are others."""
-        point = {dim: self.begin(dim) for dim in self.axes} | self._looped_point() | dict(at)
-        return Unary("&", self.writer.bodies.at(operand.source, operand.indices, point))
-
-    def _looped_point(self) -> dict[str, CExpr]:
-        return {dim: Id(self.writer.bodies.index_name(dim)) for dim in self.looped}
+        bodies = self.writer.bodies
+        point = {dim: self.begin(dim) for dim in self.axes} | bodies.loop_point(self.looped) | dict(at)
+        return bodies.address(operand.source, operand.indices, point)
 
     def step(self, operand: Operand, role: Role) -> CExpr:
         """Elements between neighbours along an axis."""
         if not self.merged[role]:
             return Literal("1")
         dim = self._moving(operand, role)
-        return stride(self.writer, operand.source, operand.indices, dim)
+        return self.writer.bodies.step(operand.source, operand.indices, dim)
 
     def _moving(self, operand: Operand, role: Role) -> str:
         """The dimension by which an operand runs over an axis: rows of a square may be named as columns."""
@@ -107,7 +105,7 @@ class CallWriter:
         """What the product is multiplied by."""
         if self.call.alpha is None:
             return Literal("1")
-        return self.writer.bodies.scalar_value(self.call.alpha, self.call.dtype)
+        return self.writer.bodies.value(self.call.alpha, self.call.dtype, exact=True)
 
     # ---- the call in its loops ----
 
@@ -138,20 +136,6 @@ class CallWriter:
         if alpha is not None and not (isinstance(alpha, Const) and alpha.value != 0):
             found.append(Binary("==", self.alpha, ZERO))
         return found
-
-
-def stride(writer: StageWriter, source: str, indices: Sequence[Affine], dim: str) -> CExpr:
-    """Elements from one index to the next along a dimension, in an array as it is stored."""
-    total: CExpr | None = None
-    extents = writer.storage[source].extents
-    for position, form in enumerate(indices):
-        coefficient = form.coefficient(dim)
-        if coefficient:
-            terms = [Literal(str(coefficient))] if coefficient != 1 else []
-            factors = [*terms, *map(writer.size, extents[position + 1 :])] or [Literal("1")]
-            product = reduce(partial(Binary, "*"), factors)
-            total = product if total is None else Binary("+", total, product)
-    return total if total is not None else ZERO
 
 
 def _all_axes(call: LibraryCall) -> list[Axis]:

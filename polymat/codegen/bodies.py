@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from polymat.codegen.cexpr import ExpressionWriter, affine_expr, literal
 from polymat.codegen.cnames import Names
@@ -54,19 +54,22 @@ class BodyWriter:
         """array[row-major index]."""
         return Subscript(Id(self.array(name)), self._linear(name, indices))
 
-    def element_at(self, name: str, forms: Sequence[Affine], dims: Sequence[str]) -> CExpr:
-        """An element by its indices as forms of loop variables, which are called like `dims`."""
-        writer = self._writer({dim: Id(self.index_name(dim)) for dim in dims})
-        return self.element(name, tuple(writer.affine(form) for form in forms))
-
-    def at(self, name: str, indices: tuple[Affine, ...], point: Point) -> CExpr:
-        """The element of an array at affine indices."""
+    def at(self, name: str, indices: Sequence[Affine], point: Point) -> CExpr:
+        """The element of an array at affine indices of a point."""
         writer = self._writer(point)
         return self.element(name, tuple(writer.affine(form) for form in indices))
 
-    def scalar_value(self, expr: Expr, dtype: ScalarType) -> CExpr:
-        """An expression without indices, converted to a type."""
-        return self._writer({}).value(expr, dtype, exact=True)
+    def address(self, name: str, indices: Sequence[Affine], point: Point) -> CExpr:
+        """The address of the same element."""
+        return Unary("&", self.at(name, indices, point))
+
+    def loop_point(self, dims: Iterable[str]) -> dict[str, CExpr]:
+        """The point that the loop variables of these dimensions stand at."""
+        return {dim: Id(self.index_name(dim)) for dim in dims}
+
+    def value(self, expr: Expr, dtype: ScalarType, *, exact: bool = False) -> CExpr:
+        """An expression without indices as a value of a type; exact: converted to it."""
+        return self._writer({}).value(expr, dtype, exact=exact)
 
     def array(self, name: str) -> str:
         """C name of an array."""
@@ -85,28 +88,19 @@ class BodyWriter:
         total: CExpr = Literal("0")
         for k, (value, low, extent) in enumerate(zip(indices, buffer.origin, buffer.extents, strict=True)):
             if low != Affine():
-                value = Binary("-", value, self.size_expr(low))
+                value = Binary("-", value, self.size(low))
             if k == buffer.ring:
-                value = Binary("&", value, self.size_expr(extent - 1))
+                value = Binary("&", value, self.size(extent - 1))
             if k == 0:
                 total = value
                 continue
-            product = Binary("*", total, self.size_expr(extent))
+            product = Binary("*", total, self.size(extent))
             total = value if total == Literal("0") else Binary("+", product, value)
         return total
 
-    def size_expr(self, form: Affine) -> CExpr:
+    def size(self, form: Affine) -> CExpr:
         """A form over the sizes."""
         return affine_expr(form, lambda n: Id(self.names.get("size", n)), self.needs)
-
-    def value(self, expr: Expr, dtype: ScalarType) -> CExpr:
-        """An expression without indices, as a value of a type."""
-        return self._writer({}).value(expr, dtype)
-
-    def address(self, name: str, forms: Sequence[Affine], point: Point) -> CExpr:
-        """The address of the element at affine indices of a point."""
-        writer = self._writer(point)
-        return Unary("&", self.element(name, tuple(writer.affine(form) for form in forms)))
 
     def step(self, name: str, forms: Sequence[Affine], dim: str) -> CExpr:
         """How many elements lie between those that affine indices name at neighbours along a dimension."""
@@ -117,7 +111,7 @@ class BodyWriter:
                 continue
             stride: CExpr = Literal(str(coefficient))
             for extent in self.storage[name].extents[position + 1 :]:
-                factor = self.size_expr(extent)
+                factor = self.size(extent)
                 stride = factor if stride == Literal("1") else Binary("*", stride, factor)
             total = stride if total == Literal("0") else Binary("+", total, stride)
         return total
@@ -206,8 +200,7 @@ class BodyWriter:
             declared, values = self._evaluate(points, stage, accumulation.expr, exact=True)
             gathered: dict[CExpr, list[CExpr]] = {}
             for point, value in zip(points, values, strict=True):
-                writer = self._writer(point)
-                target = self.element(stage.name, tuple(writer.affine(f) for f in accumulation.target))
+                target = self.at(stage.name, accumulation.target, point)
                 gathered.setdefault(target, []).append(value)
             updates = [self._combine_all(stage, target, found) for target, found in gathered.items()]
             return (*declared, *updates)

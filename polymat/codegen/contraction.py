@@ -150,7 +150,7 @@ class _ContractionWriter:
             part = next(r for r in self.ranges if r.number == self.along.index(dim))
             return Id(part.begin), Id(part.end)
         low, high = self.found.bounds[dim]
-        return self.writer.bodies.size_expr(low), self.writer.bodies.size_expr(high + 1)
+        return self.writer.bodies.size(low), self.writer.bodies.size(high + 1)
 
     def length(self, dim: str) -> CExpr:
         """How many indices of a dimension the nest covers."""
@@ -159,12 +159,9 @@ class _ContractionWriter:
 
     def _first(self, factor: Factor) -> CExpr:
         """The address of the first element of a matrix, with the loops around it at their indices."""
-        values: dict[str, CExpr] = {}
-        for dim in self.found.bounds:
-            values[dim] = self.range(dim)[0]
-        for dim in self.found.outer:
-            values[dim] = Id(self.writer.bodies.index_name(dim))
-        return self.writer.bodies.address(factor.source, factor.indices, values)
+        bodies = self.writer.bodies
+        point = {dim: self.range(dim)[0] for dim in self.found.bounds} | bodies.loop_point(self.found.outer)
+        return bodies.address(factor.source, factor.indices, point)
 
     def step(self, factor: Factor, dim: str) -> CExpr:
         """How many elements lie between neighbours along a dimension."""
@@ -188,7 +185,7 @@ class _ContractionWriter:
 
     def size(self, form: Affine) -> CExpr:
         """A form over the sizes."""
-        return self.writer.bodies.size_expr(form)
+        return self.writer.bodies.size(form)
 
 
 @dataclass(frozen=True, eq=False)

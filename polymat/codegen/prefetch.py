@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from polymat.codegen.bodies import BodyWriter
-from polymat.codegen.ctree import Call, CExpr, Evaluate, For, If, Literal, Stmt, Unary
+from polymat.codegen.ctree import Call, CExpr, Evaluate, For, If, Literal, Stmt
 from polymat.codegen.storage import LINE_BYTES
 from polymat.graph.stage import Stage
 from polymat.lang.affine import Affine
@@ -30,7 +30,7 @@ def with_prefetch(
 
     def request(row: For, name: str, indices: Indices, distance: int) -> For:
         moved = tuple(form.substitute({outer: Affine.name(outer) + distance}) for form in indices)
-        address = Unary("&", bodies.element_at(name, moved, stage.dims))
+        address = bodies.address(name, moved, bodies.loop_point(stage.dims))
         arguments: tuple[CExpr, ...] = (address, Literal(str(int(name == stage.name))))
         step = Literal(str(LINE_BYTES // bodies.storage[name].dtype.size))
         return replace(row, step=step, body=(Evaluate(Call("__builtin_prefetch", arguments)),), pragmas=())

@@ -8,7 +8,6 @@ from typing import Any, Protocol, TypeAlias
 from typing import Literal as OneOf
 
 from polymat.codegen.bodies import BodyWriter
-from polymat.codegen.cexpr import affine_expr
 from polymat.codegen.cnames import Names
 from polymat.codegen.ctree import (
     Call,
@@ -125,7 +124,7 @@ class StageWriter:
 
     def size(self, form: Affine) -> CExpr:
         """A form over the sizes in C."""
-        return affine_expr(form, lambda name: Id(self.names.get("size", name)), self.needs)
+        return self.bodies.size(form)
 
     def nests(self, stage: Stage, plan: NestPlan) -> tuple[Nest, ...]:
         """The nests of a stage by itself, to be run one after the other."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from polymat.codegen.cexpr import affine_expr
 from polymat.codegen.ctree import (
     Assign,
     Binary,
@@ -299,8 +298,7 @@ class TileWriter:
         return result
 
     def _size(self, form: Affine) -> CExpr:
-        names = self.stages.names
-        return affine_expr(form, lambda n: Id(names.get("size", n)), self.stages.needs)
+        return self.stages.size(form)
 
     def _pad(self, buffer: Buffer) -> Pad:
         size = Binary("*", Literal(f"{float(buffer.dtype.size)}"), self._count(buffer))

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial, reduce
 
-from polymat.codegen.blas import ZERO, stride
+from polymat.codegen.blas import ZERO
 from polymat.codegen.ctree import (
     Binary,
     Braces,
@@ -24,7 +24,6 @@ from polymat.codegen.ctree import (
     Literal,
     Return,
     Stmt,
-    Unary,
 )
 from polymat.codegen.stagecode import Nest, Range, StageWriter, run_nest
 from polymat.graph.stage import Part, Ref, Stage
@@ -116,10 +115,10 @@ class _Transform:
             point[dim] = Id(self.bounds[dim].begin) if dim in self.bounds else self.writer.size(low)
         source = self.transform.source
         places = (
-            self.writer.bodies.at(source.source, source.indices, point),
-            self.writer.bodies.at(self.transform.product.name, self.result, point),
+            self.writer.bodies.address(source.source, source.indices, point),
+            self.writer.bodies.address(self.transform.product.name, self.result, point),
         )
-        pointers = [Cast("void *", Cast("uintptr_t", Unary("&", place))) for place in places]
+        pointers = [Cast("void *", Cast("uintptr_t", place)) for place in places]
         names = ("_pm_in", "_pm_out")
         return [Declare("void *const ", name, value) for name, value in zip(names, pointers, strict=True)]
 
@@ -133,12 +132,12 @@ class _Transform:
         return found + ([Declare("const _pm_fft_dim", "_pm_batch[]", Braces(tuple(batch)))] if batch else [])
 
     def _dim(self, read: str, written: str, count: CExpr) -> CExpr:
-        source = self.transform.source
+        source, bodies = self.transform.source, self.writer.bodies
         return Braces(
             (
                 count,
-                stride(self.writer, source.source, source.indices, read),
-                stride(self.writer, self.transform.product.name, self.result, written),
+                bodies.step(source.source, source.indices, read),
+                bodies.step(self.transform.product.name, self.result, written),
             )
         )
 

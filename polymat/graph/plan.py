@@ -52,15 +52,14 @@ class NestPlan:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class MergedPlan(NestPlan):
-    """Several stages computed as the one that they amount to: a product with what scales it and adds to it.
+class FlatPlan(NestPlan):
+    """How a group is computed as the one stage that it amounts to.
 
-    stage: that one.  inner: its plan.  within: the stages of the group that have no array.
+    stage: that one, a sum that all stages of the group are put into.  within: those that have no array.
     relative: the time of an operation, in units of that in a vectorised loop.
     """
 
     stage: Stage
-    inner: NestPlan
     within: tuple[str, ...]
     relative: float
 
@@ -73,6 +72,13 @@ class MergedPlan(NestPlan):
     def slowdown(self) -> float:
         """How many times slower than in a vectorised loop an operation is."""
         return self.relative
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MergedPlan(FlatPlan):
+    """A product with what scales it and adds to it, as one contraction; inner: its plan."""
+
+    inner: NestPlan
 
     def __str__(self) -> str:
         return str(self.inner)

@@ -1,47 +1,19 @@
-"""The plan of a stage that a library computes."""
+"""The plans of groups that a library computes."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from polymat.graph.plan import NestPlan
-from polymat.graph.stage import Stage
+from polymat.graph.plan import FlatPlan, NestPlan
 from polymat.idiom.call import Idiom
 from polymat.idiom.transform import Transform
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class CallPlan(NestPlan):
-    """Calls of library routines that compute a stage.
+class LibraryPlan(FlatPlan):
+    """A group that a library computes; loops: the plan of the same stage where none of its routines does."""
 
-    idiom: the calls.  stage: the stage with what it absorbs put into it, as one reduction.
-    loops: the plan of that for what no routine does: empty ranges, a scale of 0 (which must not hide a NaN),
-    extents beyond 32 bits, and problems of fewer than `least` points, which the loops are quicker at.
-    within: the stages of the group that have no array.  relative: the time of an operation in a call, in
-    units of that in a loop.
-    """
-
-    idiom: Idiom
-    stage: Stage
     loops: NestPlan
-    least: float = 0.0
-    within: tuple[str, ...] = ()
-    relative: float = 1.0
-
-    @property
-    def absorbed(self) -> tuple[str, ...]:
-        """Stages of the group that it computes along with the last one, and that have no array."""
-        return self.within
-
-    @property
-    def slowdown(self) -> float:
-        """How many times slower than in a vectorised loop an operation is."""
-        return self.relative
-
-    @property
-    def routines(self) -> tuple[str, ...]:
-        """What is called, without the letter of the type."""
-        return tuple(call.routine for call in self.idiom.calls)
 
     def __str__(self) -> str:
         text = f"{'+'.join(self.group.stages)}: {', '.join(self.routines)}"
@@ -49,36 +21,34 @@ class CallPlan(NestPlan):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class TransformPlan(NestPlan):
-    """A stage as Fourier transforms by a library.
+class CallPlan(LibraryPlan):
+    """Calls of BLAS routines.
 
-    transform: what is computed.  stage, loops: the same as a sum and its plan, for empty ranges and where the
-    library makes no plan.  measured: whether the library may try its plans out.  within: the stages of the
-    group that have no array.  relative: the time of an operation of the sum, in units of that in a loop.
+    idiom: the calls.  The loops do what no routine does: empty ranges, a scale of 0 (which must not hide a
+    NaN), extents beyond 32 bits, and problems of fewer than `least` points, which they are quicker at.
+    """
+
+    idiom: Idiom
+    least: float
+
+    @property
+    def routines(self) -> tuple[str, ...]:
+        """What is called, without the letter of the type."""
+        return tuple(call.routine for call in self.idiom.calls)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TransformPlan(LibraryPlan):
+    """A sum as Fourier transforms.
+
+    transform: what is computed.  measured: whether the library may try its plans out.  The loops are for
+    empty ranges, and for where the library makes no plan.
     """
 
     transform: Transform
-    stage: Stage
-    loops: NestPlan
     measured: bool
-    within: tuple[str, ...] = ()
-    relative: float = 1.0
-
-    @property
-    def absorbed(self) -> tuple[str, ...]:
-        """Stages of the group that it computes along with the last one, and that have no array."""
-        return self.within
-
-    @property
-    def slowdown(self) -> float:
-        """How many times slower than in a vectorised loop an operation is."""
-        return self.relative
 
     @property
     def routines(self) -> tuple[str, ...]:
         """What is called."""
         return ("fft",)
-
-    def __str__(self) -> str:
-        text = f"{'+'.join(self.group.stages)}: fft"
-        return f"{text} omp({self.parallel})" if self.parallel else text

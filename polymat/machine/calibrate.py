@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import logging
-import os
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
+
+from polymat.machine.keptfile import read_text, write_text
 
 _log = logging.getLogger("polymat.calibrate")
 Stream = Literal["read", "copy"]
@@ -122,15 +121,10 @@ def decode(text: str) -> Calibration:
 def load(path: Path, fingerprint: str) -> Calibration | None:
     """The calibration kept in a file; None when there is none, it is damaged, or of another processor."""
     try:
-        with path.open("rb") as stream:
-            data = stream.read(_MOST_BYTES + 1)
+        found = decode(read_text(path, most_bytes=_MOST_BYTES))
     except OSError as error:
         _log.debug("no calibration: %s", error)
         return None
-    try:
-        if len(data) > _MOST_BYTES:
-            raise ValueError("too long")
-        found = decode(data.decode())
     except ValueError as error:
         _log.warning("ignored %s: %s", path, error)
         return None
@@ -142,15 +136,7 @@ def load(path: Path, fingerprint: str) -> Calibration | None:
 
 def store(path: Path, calibration: Calibration) -> None:
     """Write the file in one step, readable for its owner; an `OSError` when that cannot be."""
-    descriptor, partial = tempfile.mkstemp(prefix=path.stem + "-", suffix=".tmp", dir=path.parent)
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
-            stream.write(encode(calibration))
-        os.replace(partial, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(partial)
-        raise
+    write_text(path, encode(calibration))
 
 
 def _pair(rate: Rate) -> dict[str, float]:

@@ -1,18 +1,16 @@
-"""How long the routines of a BLAS take on this machine, from a coarse grid of measurements."""
+"""How long the routines of a library take on this machine, from a coarse grid of measurements."""
 
 from __future__ import annotations
 
-import contextlib
 import json
 import logging
-import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from polymat.machine.grid import Grid
+from polymat.machine.keptfile import read_text, write_text
 
 _log = logging.getLogger("polymat.calibrate")
 _FORMAT = 1
@@ -155,15 +153,10 @@ def _seconds(value: Any) -> float:
 def load(path: Path, fingerprint: str, provider: str) -> LibraryModel | None:
     """The model kept in a file; None when there is none, or a damaged one, or that of something else."""
     try:
-        with path.open("rb") as stream:
-            data = stream.read(_MOST_BYTES + 1)
+        found = decode(read_text(path, most_bytes=_MOST_BYTES))
     except OSError as error:
         _log.debug("no speeds of the library: %s", error)
         return None
-    try:
-        if len(data) > _MOST_BYTES:
-            raise ValueError("too long")
-        found = decode(data.decode())
     except (ValueError, TypeError) as error:
         _log.warning("ignored %s: %s", path, error)
         return None
@@ -175,12 +168,4 @@ def load(path: Path, fingerprint: str, provider: str) -> LibraryModel | None:
 
 def store(path: Path, model: LibraryModel) -> None:
     """Write the file in one step, readable for its owner; an `OSError` when that cannot be."""
-    descriptor, partial = tempfile.mkstemp(prefix=path.stem + "-", suffix=".tmp", dir=path.parent)
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
-            stream.write(encode(model))
-        os.replace(partial, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(partial)
-        raise
+    write_text(path, encode(model))

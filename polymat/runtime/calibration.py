@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
 from pathlib import Path
 
-from polymat.errors import ToolchainError
 from polymat.machine.calibrate import LEVELS, Calibration, Rate, load, store
 from polymat.machine.model import Machine
 from polymat.machine.probe import probe
-from polymat.runtime.cachedir import DIRECTORY_HINT, cache_directory, directory_trusted, prepare_directory
+from polymat.runtime.cachedir import directory_trusted
 from polymat.runtime.cpu import native_cpu
+from polymat.runtime.measured import keep_measured, measured_path
 from polymat.runtime.settings import settings
 
 
@@ -26,9 +25,8 @@ def fingerprint() -> str:
 
 
 def calibration_path() -> Path:
-    """The file of this processor, beside the compiled libraries: machines may share the directory."""
-    name = hashlib.sha256(fingerprint().encode("utf-8", errors="surrogateescape")).hexdigest()[:16]
-    return cache_directory() / f"calibration-{name}.json"
+    """The file of this processor."""
+    return measured_path("calibration", fingerprint())
 
 
 def stored_calibration() -> Calibration | None:
@@ -41,17 +39,7 @@ def stored_calibration() -> Calibration | None:
 
 def store_calibration(calibration: Calibration) -> Path | None:
     """Keep a calibration and return its file; None when the cache is off or readonly."""
-    if settings().cache_mode != "on":
-        return None
-    path = calibration_path()
-    prepare_directory(path.parent)
-    try:
-        store(path, calibration)
-    except OSError as error:
-        raise ToolchainError(
-            f"cannot write {path}: {error.strerror or error}", hint=DIRECTORY_HINT
-        ) from error
-    return path
+    return keep_measured(calibration_path(), lambda path: store(path, calibration))
 
 
 def calibration_lines(calibration: Calibration) -> tuple[str, ...]:

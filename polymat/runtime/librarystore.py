@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
 from functools import lru_cache
 from pathlib import Path
 
-from polymat.errors import ToolchainError
 from polymat.machine.librarymodel import LibraryModel, load, store
-from polymat.runtime.cachedir import DIRECTORY_HINT, cache_directory, directory_trusted, prepare_directory
+from polymat.runtime.cachedir import directory_trusted
 from polymat.runtime.calibration import fingerprint
 from polymat.runtime.libraries import Kind
+from polymat.runtime.measured import keep_measured, measured_path
 from polymat.runtime.providers import Provider, provider
 from polymat.runtime.settings import settings
 
@@ -30,10 +29,8 @@ def identity(found: Provider) -> str:
 
 
 def model_path(found: Provider) -> Path:
-    """The file of this library on this processor, beside the calibration."""
-    text = f"{fingerprint()}|{identity(found)}"
-    name = hashlib.sha256(text.encode("utf-8", errors="surrogateescape")).hexdigest()[:16]
-    return cache_directory() / f"library-{name}.json"
+    """The file of this library on this processor."""
+    return measured_path("library", f"{fingerprint()}|{identity(found)}")
 
 
 def stored_model(found: Provider) -> LibraryModel | None:
@@ -55,17 +52,7 @@ def _read(path: Path, _changed: int, _bytes: int, library: str) -> LibraryModel 
 
 def store_model(found: Provider, model: LibraryModel) -> Path | None:
     """Keep a model and return its file; None when the cache is off or readonly."""
-    if settings().cache_mode != "on":
-        return None
-    path = model_path(found)
-    prepare_directory(path.parent)
-    try:
-        store(path, model)
-    except OSError as error:
-        raise ToolchainError(
-            f"cannot write {path}: {error.strerror or error}", hint=DIRECTORY_HINT
-        ) from error
-    return path
+    return keep_measured(model_path(found), lambda path: store(path, model))
 
 
 def model_lines(model: LibraryModel) -> tuple[str, ...]:

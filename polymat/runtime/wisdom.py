@@ -5,7 +5,6 @@ from __future__ import annotations
 import atexit
 import contextlib
 import ctypes
-import hashlib
 import logging
 import os
 import tempfile
@@ -14,6 +13,7 @@ from pathlib import Path
 
 from polymat.runtime.cachedir import cache_directory, directory_trusted, prepare_directory, trusted
 from polymat.runtime.calibration import fingerprint
+from polymat.runtime.measured import measured_path
 from polymat.runtime.planner import measured_plans
 from polymat.runtime.providers import Provider
 from polymat.runtime.settings import settings
@@ -47,9 +47,7 @@ def keep_wisdom(fftw: Provider) -> None:
 
 def wisdom_path(fftw: Provider, prefix: str) -> Path:
     """The file of one precision, for this library on this processor."""
-    text = f"{fingerprint()}|{fftw}|{prefix}"
-    name = hashlib.sha256(text.encode("utf-8", errors="surrogateescape")).hexdigest()[:16]
-    return cache_directory() / f"wisdom-{name}.txt"
+    return measured_path("wisdom", f"{fingerprint()}|{fftw}|{prefix}", suffix=".txt")
 
 
 def _is_ours(path: Path) -> bool:

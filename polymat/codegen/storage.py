@@ -87,12 +87,19 @@ def _scratchpad(stage: Stage, plan: TilePlan, member: Member) -> Buffer:
             if plan.rolling and level == 0:
                 ring = position
                 origin.append(Affine())
+            elif member.scale(level) > 1:
+                origin.append(Affine.name(part_begin(level, stage.name)))
             else:
                 origin.append(Affine.name(f"{TILE}{level}") - member.margins[level][0])
         else:
             extents.append(high - low + 1)
             origin.append(low)
     return Buffer(stage.name, stage.dtype, "scratchpad", tuple(extents), tuple(origin), ring=ring)
+
+
+def part_begin(level: int, stage: str) -> str:
+    """Name of the first point that a tile computes of a stage at another scale than the tile's."""
+    return f"{TILE}{level}_{stage}"
 
 
 def _origin(stage: Stage, position: int, context: Domain, trim: bool) -> Affine:

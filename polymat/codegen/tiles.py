@@ -26,7 +26,7 @@ from polymat.codegen.ctree import (
 )
 from polymat.codegen.scratch import Pad, ThreadScratch
 from polymat.codegen.stagecode import Nest, Range, StageWriter
-from polymat.codegen.storage import TILE, WHOLE, Buffer, inside
+from polymat.codegen.storage import TILE, WHOLE, Buffer, inside, part_begin
 from polymat.graph.stage import Part, Stage
 from polymat.lang.affine import Affine
 from polymat.lang.expr import Load
@@ -233,7 +233,7 @@ class TileWriter:
                         parameters[parameter.name] = _unrestricted(parameter)
             ranges = [bound for part in nest.ranges for bound in self._bounds(member, part, hulls)]
             calls.append(Evaluate(Call(nest.function.name, (*nest.arguments, *ranges))))
-        body = tuple(calls)
+        body = (*self._part_begins(), *calls)
         levels = range(len(self.plan.dims))
         for level in levels if self.plan.rolling else reversed(levels):
             body = (self._loop(level, body, hulls),)
@@ -270,12 +270,16 @@ class TileWriter:
     ) -> tuple[CExpr, CExpr]:
         """Begin and end of a stage's range in a tile: with its margins, inside its domain."""
         before, behind = member.margins[part.number]
+        scale = member.scale(part.number)
         tile, stop = Id(f"{TILE}{part.number}"), Id(f"{STOP}{part.number}")
         begin, end = _plus(tile, -before), _plus(stop, behind)
         if self.plan.rolling and part.number == 0 and before != -behind:
             # A thread begins with the margins; from then on each stage goes on where it ended.
             first = Binary("==", tile, Id(FIRST))
             begin = Binary("+", tile, Ternary(first, Literal(str(-before)), Literal(str(behind))))
+        if scale > 1:
+            begin = self._divided(begin, scale - 1, scale)
+            end = self._divided(end, scale - 1, scale)
         low, high = self._size(part.low), self._size(part.high + 1)
         if begin != tile or low != hulls[part.number][0]:
             begin = Call("_pm_max_i64", (begin, low))
@@ -283,12 +287,28 @@ class TileWriter:
             end = Call("_pm_min_i64", (end, high))
         return begin, end
 
+    def _part_begins(self) -> list[Stmt]:
+        """Where the scratchpads of stages at other scales than the tile's begin."""
+        found: list[Stmt] = []
+        for member in self.plan.members:
+            for level in range(len(self.plan.dims)):
+                scale, name = member.scale(level), part_begin(level, member.stage)
+                if scale > 1 and (member.scratch or member.copied) and not (self.plan.rolling and level == 0):
+                    first = _plus(Id(f"{TILE}{level}"), -member.margins[level][0])
+                    found.append(Declare("const ptrdiff_t", name, self._divided(first, scale - 1, scale)))
+        return found
+
+    def _divided(self, value: CExpr, more: int, divisor: int) -> CExpr:
+        """floor((value + more) / divisor)."""
+        self.stages.needs.add("floordiv_i64")
+        return Call("_pm_floordiv_i64", (_plus(value, more), Literal(str(divisor))))
+
     def _hull(self, level: int, nests: Sequence[tuple[Member, Nest]]) -> tuple[CExpr, CExpr]:
         """What the tiles cover along a dimension: the ranges of the stages that are kept."""
-        kept = [nest for member, nest in nests if not member.scratch]
-        parts = [part for nest in kept for part in nest.ranges if part.number == level]
-        lows = list(dict.fromkeys(part.low for part in parts))
-        highs = list(dict.fromkeys(part.high + 1 for part in parts))
+        kept = [(member, nest) for member, nest in nests if not member.scratch]
+        parts = [(m.scale(level), part) for m, n in kept for part in n.ranges if part.number == level]
+        lows = list(dict.fromkeys(part.low.scale(scale) for scale, part in parts))
+        highs = list(dict.fromkeys(part.high.scale(scale) + 1 for scale, part in parts))
         return self._extreme("min", lows), self._extreme("max", highs)
 
     def _extreme(self, function: str, forms: Sequence[Affine]) -> CExpr:

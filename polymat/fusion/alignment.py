@@ -10,11 +10,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from polymat.fusion.reads import Match, Read, Reads
+from polymat.fusion.reads import ONE, Match, Read, Reads
 from polymat.graph.alignment import Alignment
 
 Node = tuple[str, str]  # a stage and one of its dimensions
-ONE = Fraction(1)
 
 
 @dataclass

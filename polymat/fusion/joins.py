@@ -20,10 +20,12 @@ def unfit(reads: Reads, name: str) -> str | None:
 def may_join(reads: Reads, producer: str, consumer: str) -> bool:
     """Whether any group could hold both: some dimension of the producer has a constant distance.
 
-    Necessary for every group that contains the two, whatever else it contains.
+    At whatever scale.  Necessary for every group that contains the two, whatever else it contains.
     """
     if unfit(reads, producer) is not None or unfit(reads, consumer) is not None:
         return False
+    if any(slope > 0 for _, _, slope in reads.links(producer, consumer).pairs):
+        return True
     return any(
         reads.span(producer, consumer, produced, consumed) is not None
         for produced in reads.stages[producer].dims

@@ -7,9 +7,11 @@ is placed after the last iteration of the reduction) and by private accumulation
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import combinations
+from math import gcd, lcm
 
 from polymat.fusion.alignment import align
 from polymat.fusion.dag import Dag
@@ -25,10 +27,14 @@ MAX_TILED = 4  # dimensions that are tiled at once
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tiling:
-    """Tiling a group along one of its dimensions: margins of the stages that have it, private reductions."""
+    """Tiling a group along one of its dimensions: margins of the stages that have it, private reductions.
+
+    scales: the point x of a stage lies at scale * x of the tiled dimension.
+    """
 
     dim: str
     own: dict[str, str]
+    scales: dict[str, int]
     margins: dict[str, Margin]
     privates: tuple[str, ...]
 
@@ -126,8 +132,10 @@ def _tiling(
 ) -> Tiling | Refused:
     dim = alignment.dims[level]
     own = {name: along for name in stages if (along := alignment.along[name][level]) is not None}
-    if len({alignment.scales[name][level] for name in own}) > 1:
-        return Refused(f"along {dim} the stages have different scales: {_scales(alignment, own, level)}")
+    found = {name: alignment.scales[name][level] for name in own}
+    if min(found.values()) < 0 < max(found.values()):
+        return Refused(f"along {dim} the stages run in opposite directions: {_text(found)}")
+    scales = _integral(found)
     for name in live:
         if name not in own:
             return Refused(f"{name} is needed outside and has no dimension along {dim}: no tile would own it")
@@ -136,14 +144,22 @@ def _tiling(
         reason = _not_private(reads, name, own[name], dim, stages)
         if reason is not None:
             return Refused(reason)
-    margins = widen(reads, stages, live, own, dim)
+    margins = widen(reads, stages, live, own, scales, dim)
     if isinstance(margins, Unbounded):
         return Refused(margins.reason)
-    return Tiling(dim, own, margins, privates)
+    return Tiling(dim, own, scales, margins, privates)
 
 
-def _scales(alignment: Alignment, own: dict[str, str], level: int) -> str:
-    return ", ".join(f"{name} {alignment.scales[name][level]}" for name in own)
+def _text(scales: Mapping[str, Fraction]) -> str:
+    return ", ".join(f"{name} {scale}" for name, scale in scales.items())
+
+
+def _integral(scales: Mapping[str, Fraction]) -> dict[str, int]:
+    """The smallest positive integers in the same proportions."""
+    common = lcm(*(scale.denominator for scale in scales.values()))
+    whole = {name: abs(int(scale * common)) for name, scale in scales.items()}
+    divisor = gcd(*whole.values())
+    return {name: scale // divisor for name, scale in whole.items()}
 
 
 def _not_private(reads: Reads, name: str, own: str, dim: str, stages: tuple[str, ...]) -> str | None:
@@ -161,6 +177,7 @@ def _fusable(choices: Choices, chosen: Sequence[Tiling]) -> Fusable:
     members = []
     privates = {name for tiling in chosen for name in tiling.privates}
     for name in choices.stages:
+        scales = tuple(tiling.scales.get(name, 1) for tiling in chosen)
         members.append(
             Member(
                 stage=name,
@@ -168,6 +185,7 @@ def _fusable(choices: Choices, chosen: Sequence[Tiling]) -> Fusable:
                 margins=tuple(tiling.margins.get(name, (0, 0)) for tiling in chosen),
                 scratch=name not in choices.live_outs,
                 private=name in privates,
+                scales=scales if max(scales) > 1 else (),
             )
         )
     widest = tuple(
@@ -182,13 +200,16 @@ def _fusable(choices: Choices, chosen: Sequence[Tiling]) -> Fusable:
 
 def _reasons(member: Member, dims: tuple[str, ...], copied: bool) -> list[str]:
     found = []
-    for dim, own, (before, behind) in zip(dims, member.dims, member.margins, strict=True):
+    scales = map(member.scale, range(len(dims)))
+    for dim, own, (before, behind), scale in zip(dims, member.dims, member.margins, scales, strict=True):
         if own is None:
             found.append(f"{member.stage} has no dimension along {dim}: each tile along it computes it again")
         elif (before, behind) != (0, 0):
             found.append(
                 f"{member.stage} is computed from {before} before to {behind} behind each tile along {dim}"
             )
+        if scale > 1:
+            found.append(f"{member.stage} has a point every {scale} along {dim}")
     if member.private:
         found.append(f"{member.stage} is summed up over tiles: every thread has a copy of its own")
     if copied:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 from polymat.fusion.reads import Reads
 
-Margin = tuple[int, int]  # points before and behind the tile
+Margin = tuple[int, int]  # points of the group's dimension before and behind the tile
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,12 +19,20 @@ class Unbounded:
 
 
 def widen(
-    reads: Reads, stages: Sequence[str], live_outs: Sequence[str], own: Mapping[str, str], dim: str
+    reads: Reads,
+    stages: Sequence[str],
+    live_outs: Sequence[str],
+    own: Mapping[str, str],
+    scales: Mapping[str, int],
+    dim: str,
 ) -> dict[str, Margin] | Unbounded:
     """The margins of every stage that has the dimension, so that its readers in the tile find their values.
 
     From the last stages backwards: what is needed outside is computed in the tile that owns it, what is
     read at distances low..high is computed from low before to high behind its reader's points.
+
+    A stage's point x lies at scale * x of the group's dimension; distances count 1 / denominator of a
+    producer's point each, which is a whole number of the group's, since the denominator divides its scale.
     """
     margins: dict[str, Margin] = {name: (0, 0) for name in live_outs}
     for consumer in reversed(stages):
@@ -32,12 +41,14 @@ def widen(
                 continue
             if consumer not in own:
                 return Unbounded(f"{consumer} reads {producer} but has no dimension along {dim}")
-            span = reads.span(producer, consumer, own[producer], own[consumer])
+            slope = Fraction(scales[consumer], scales[producer])
+            span = reads.span(producer, consumer, own[producer], own[consumer], slope)
             if span is None:
                 return Unbounded(f"{consumer} reads {producer} along {dim} at no constant distance")
             if span[0] <= span[1] and consumer in margins:
                 before, behind = margins[consumer]
-                needed = (before - span[0], behind + span[1])
+                unit = scales[producer] // slope.denominator
+                needed = (before - unit * span[0], behind + unit * span[1])
                 known = margins.get(producer, needed)
                 margins[producer] = (max(known[0], needed[0]), max(known[1], needed[1]))
     return margins

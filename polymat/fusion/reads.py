@@ -15,6 +15,8 @@ from polymat.lang.expr import Expr
 from polymat.poly.distance import Span, value_span
 from polymat.poly.domain import Domain
 
+ONE = Fraction(1)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Read:
@@ -72,7 +74,7 @@ class Reads:
     dims: dict[str, tuple[str, ...]]
     _matches: dict[tuple[int, int], Match | None] = field(default_factory=dict)
     _links: dict[tuple[str, str], Links] = field(default_factory=dict)
-    _spans: dict[tuple[str, str, str, str], Span | None] = field(default_factory=dict)
+    _spans: dict[tuple[str, str, str, str, Fraction], Span | None] = field(default_factory=dict)
     _rowwise: dict[str, int] = field(default_factory=dict)
 
     @staticmethod
@@ -110,21 +112,26 @@ class Reads:
             self._links[producer, consumer] = found
         return self._links[producer, consumer]
 
-    def span(self, producer: str, consumer: str, produced: str, consumed: str) -> Span | None:
-        """Range of the producer's dimension minus the consumer's, over all loads that happen.
+    def span(
+        self, producer: str, consumer: str, produced: str, consumed: str, slope: Fraction = ONE
+    ) -> Span | None:
+        """Range of the producer's dimension minus `slope` times the consumer's, over all loads that happen.
 
-        None when it is not bounded by constants, or a load is outside the consumer's dimension.
+        In units of 1 / denominator of the slope; None when it is not bounded by constants, or a load is
+        outside the consumer's dimension.
         """
-        key = (producer, consumer, produced, consumed)
+        key = (producer, consumer, produced, consumed, slope)
         if key not in self._spans:
             self._spans[key] = self._span(*key)
         return self._spans[key]
 
-    def _span(self, producer: str, consumer: str, produced: str, consumed: str) -> Span | None:
+    def _span(
+        self, producer: str, consumer: str, produced: str, consumed: str, slope: Fraction
+    ) -> Span | None:
         position = self.stages[producer].dims.index(produced)
         whole: Span = (0, -1)
         for read in self.between(producer, consumer):
-            found = distance(read, position, consumed, Fraction(1))
+            found = distance(read, position, consumed, slope)
             if found is None:
                 return None
             if whole[0] > whole[1]:

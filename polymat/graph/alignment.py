@@ -12,10 +12,11 @@ class Member:
     """One stage inside a tile.
 
     dims: for each tiled dimension of the group the stage's own dimension that runs along it (for a
-    reduction possibly a reduced one), or None where it has none.  margins: how many more points than the tile
-    it computes before and behind, per tiled dimension (overlapped tiling); negative where a scratch stage is
-    shifted against the tile.  scratch: its values are needed in the tile only and live in a scratchpad.
-    private: it accumulates across tiles, each thread into a copy of its own.
+    reduction possibly a reduced one), or None where it has none.  margins: how far beyond the tile it
+    computes before and behind, in points of the group's dimension, per tiled one (overlapped tiling);
+    negative where a scratch stage is shifted against the tile.  scratch: its values are needed in the tile
+    only and live in a scratchpad.  private: it accumulates across tiles, each thread into a copy of its own.
+    scales: per tiled dimension, the stage's point x lies at scale * x of the group's (none given: 1).
     """
 
     stage: str
@@ -23,6 +24,15 @@ class Member:
     margins: tuple[tuple[int, int], ...]
     scratch: bool = False
     private: bool = False
+    scales: tuple[int, ...] = ()
+
+    def scale(self, level: int) -> int:
+        """How many points of the group's dimension one of the stage's takes up."""
+        return self.scales[level] if self.scales else 1
+
+    def points(self, level: int, size: int) -> int:
+        """The most points that a tile of `size` of the group's points computes, margins included."""
+        return max((size - 1 + sum(self.margins[level])) // self.scale(level) + 1, 0)
 
     @property
     def copied(self) -> bool:

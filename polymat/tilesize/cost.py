@@ -157,7 +157,8 @@ def _tile_fits(
             used = {n for form in load.indices for n in form.names()}
             for level, dim in enumerate(member.dims):
                 if dim is not None and own_name_in(stage, dim, used):
-                    whole *= min(1.0, plan.sizes[level] / max(1.0, _length(stage, dim, estimates)))
+                    length = member.scale(level) * _length(stage, dim, estimates)
+                    whole *= min(1.0, plan.sizes[level] / max(1.0, length))
             pieces[name] = max(pieces.get(name, 0.0), whole)
     return total + sum(pieces.values()) <= machine.l2_bytes
 
@@ -200,11 +201,11 @@ def redundancy(member: Member | None, plan: Plan, repeats: Sequence[float]) -> f
     if member is None or not isinstance(plan, TilePlan):
         return 1.0
     factor = 1.0
-    for level, (size, (before, behind)) in enumerate(zip(plan.sizes, member.margins, strict=True)):
+    for level, size in enumerate(plan.sizes):
         own = member.dims[level] is not None
         if plan.rolling and level == 0:
             continue  # every stage goes on where it ended
-        factor *= (size + before + behind) / size if own else repeats[level]
+        factor *= member.points(level, size) * member.scale(level) / size if own else repeats[level]
     return factor
 
 
@@ -215,7 +216,7 @@ def _tile_counts(plan: Plan, stages: Mapping[str, Stage], estimates: Mapping[str
     counts = []
     for level, size in enumerate(plan.sizes):
         lengths = [
-            _length(stages[m.stage], dim, estimates)
+            m.scale(level) * _length(stages[m.stage], dim, estimates)
             for m in plan.members
             if (dim := m.dims[level]) is not None
         ]

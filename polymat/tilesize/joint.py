@@ -73,6 +73,8 @@ def _loops(stage: Stage, member: Member, plan: NestPlan) -> _Loops | None:
     accumulation = stage.accumulations[0]
     if len(accumulation.reduced_dims) != 1 or not accumulation.is_aligned:
         return None
+    if any(member.scale(level) != 1 for level in range(len(member.dims))):
+        return None
     if member.copied or member.private != (plan.kind == "row") or not accumulation.domain.is_box():
         return None
     names = own_names(stage, accumulation)

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from math import inf
 
 from polymat.graph.alignment import Alignment, Fusable
 from polymat.graph.group import Group
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Stage
+from polymat.lang.affine import Affine
 from polymat.machine.model import Machine
 from polymat.tilesize.describe import Placement, group_nest, stage_nest
 from polymat.tilesize.estimates import once_a_stage
@@ -133,9 +133,16 @@ def aligned_nest(
 
 
 def _placement(alignment: Alignment, stage: str) -> Placement:
-    """The group's dimension for each dimension of a stage that runs along it one to one."""
+    """For each dimension of a stage the point of it that belongs to one of the group's dimension.
+
+    The models see a coarse stage's points at each of the group's points that they take up.
+    """
     along = zip(alignment.dims, alignment.along[stage], alignment.scales[stage], strict=True)
-    return {own: dim for dim, own, scale in along if own is not None and scale == Fraction(1)}
+    return {
+        own: Affine.name(dim).scale(scale.denominator).floordiv(scale.numerator)
+        for dim, own, scale in along
+        if own is not None and scale > 0
+    }
 
 
 def _widest(stages: Sequence[Stage], choices: Iterable[Fusable]) -> Fusable | None:

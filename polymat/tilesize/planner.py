@@ -117,10 +117,15 @@ def _rolling_sizes(
     contiguous = [any(m.dims[level] == loops[m.stage].vector for m in members) for level in range(len(dims))]
     for width in ROLLING_WIDTHS:
         inner = (width if along else ROLLING_PLANE for along in contiguous[1:])
-        sizes = (ROLLING_ROWS, *inner)
+        sizes = (ROLLING_ROWS * _coarsest(members, 0), *inner)
         if tile_bytes(stages, members, sizes, estimates) <= room:
             break
     return sizes
+
+
+def _coarsest(members: Sequence[Member], level: int) -> int:
+    """Points of a tiled dimension that one point of the coarsest stage takes up."""
+    return max(member.scale(level) for member in members)
 
 
 def _inside(group: Group, stage: Stage, member: Member, context: Domain) -> LoopPlan:
@@ -145,7 +150,10 @@ def _tile_sizes(
     if any(stage.is_reduction for stage in stages.values()):
         contiguous = {(name, plan.vector) for name, plan in loops.items() if len(plan.order) > 1}
         along = [[(m.stage, m.dims[level]) for m in members] for level in range(len(dims))]
-        return tuple(INNER_TILE if contiguous.intersection(own) else ROWS_REDUCED for own in along)
+        return tuple(
+            INNER_TILE if contiguous.intersection(own) else ROWS_REDUCED * _coarsest(members, level)
+            for level, own in enumerate(along)
+        )
     room = SCRATCH_SHARE * machine.l2_bytes
     inner = INNER_TILE if len(dims) > 1 else 4 * INNER_TILE
     for rows in (128, 64, 32, 16, 8):
@@ -169,7 +177,7 @@ def tile_bytes(
         for dim, whole in zip(stage.dims, stage_extents(stage, estimates), strict=True):
             if dim in member.dims:
                 level = member.dims.index(dim)
-                count *= sizes[level] + sum(member.margins[level])
+                count *= member.points(level, sizes[level])
             else:
                 count *= whole
         total += count

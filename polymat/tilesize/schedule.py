@@ -56,7 +56,7 @@ class TilePlan:
 
     def pad_extent(self, member: Member, level: int) -> int:
         """Points that a scratchpad holds along a tiled dimension; a power of two where it is a ring."""
-        points = self.sizes[level] + sum(member.margins[level])
+        points = max(member.points(level, self.sizes[level]), 1)
         return 1 << (points - 1).bit_length() if self.rolling and level == 0 else points
 
     def __str__(self) -> str:

@@ -42,7 +42,7 @@ def _forced(plan: TilePlan, pipeline: Pipeline, estimates: Mapping[str, int], op
     stages = {member.stage: pipeline.stage(member.stage) for member in plan.members}
     for level in range(len(plan.dims)):
         forms = [
-            form
+            form.scale(member.scale(level))
             for member in plan.members
             if (own := member.dims[level]) is not None
             and (form := dim_extent(stages[member.stage], own)) is not None

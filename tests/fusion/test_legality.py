@@ -169,11 +169,30 @@ def test_histograms_are_never_fused() -> None:
     assert refused(y) == "h accumulates into computed elements, which no tile owns"
 
 
-def test_other_scales_are_refused_with_the_reason() -> None:
-    f, g = function("f", (j, J)), function("g", (j, pm.Interval(pm.Int, 0, N // 2 - 1)))
+def test_margins_of_other_scales_count_the_finest_points() -> None:
+    """h(j) needs g(j // 2), at j - 1 or j, and g(i) needs f(2i) and f(2i + 1)."""
+    f, g, h = (
+        function(name, (j, pm.Interval(pm.Int, 0, size - 1)))
+        for name, size in (("f", N), ("g", N // 2), ("h", 2 * (N // 2)))
+    )
     f.defn = [pm.Vector(pm.Double, "A", [N])(j) * 2]
     g.defn = [f(2 * j) * f(2 * j + 1)]
-    assert refused(g) == "along j the stages have different scales: f 1, g 2"
+    h.defn = [g(j // 2) + 1]
+    found = fused(h)
+    assert [(m.stage, m.scales, m.margins) for m in found.members] == [
+        ("f", (), ((1, 1),)),
+        ("g", (2,), ((1, 0),)),
+        ("h", (), ((0, 0),)),
+    ]
+    assert "g has a point every 2 along j" in found.reasons
+
+
+def test_opposite_directions_are_refused_with_the_reason() -> None:
+    j9 = pm.Interval(pm.Int, 0, 9)
+    f, g = function("f", (j, j9)), function("g", (j, j9))
+    f.defn = [j * 0.5]
+    g.defn = [f(9 - j)]
+    assert refused(g) == "along j the stages run in opposite directions: f 1, g -1"
 
 
 def test_transposed_readers_are_refused() -> None:

@@ -7,9 +7,11 @@ live-out must be owned by exactly one tile, and every point that is summed up mu
 from __future__ import annotations
 
 import itertools
+import math
 import random
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from fractions import Fraction
 
 import islpy as isl
 import pytest
@@ -72,9 +74,10 @@ class Simulation:
             if member.scratch or dim is None:
                 continue
             if dim in stage.dims:
-                found += [point[stage.dims.index(dim)] for point in self.domains[stage.name]]
+                own = [point[stage.dims.index(dim)] for point in self.domains[stage.name]]
             else:
-                found += [values[dim] for values in self.iterations(stage)]
+                own = [values[dim] for values in self.iterations(stage)]
+            found += [member.scale(level) * value for value in own]
         return found
 
     def tiles(self) -> Iterator[tuple[Span, ...]]:
@@ -87,9 +90,11 @@ class Simulation:
 
     def inside(self, member: Member, values: Mapping[str, int], tile: Sequence[Span], wide: bool) -> bool:
         """Whether a tile computes a point (owns it, without margins)."""
-        for (begin, end), dim, (before, behind) in zip(tile, member.dims, member.margins, strict=True):
-            low, high = (begin - before, end + behind) if wide else (begin, end)
-            if dim is not None and dim in values and not low <= values[dim] < high:
+        for level, ((begin, end), dim) in enumerate(zip(tile, member.dims, strict=True)):
+            before, behind = member.margins[level] if wide else (0, 0)
+            if dim is None or dim not in values:
+                continue
+            if not begin - before <= member.scale(level) * values[dim] < end + behind:
                 return False
         return True
 
@@ -189,10 +194,49 @@ class RandomProgram:
         return [stage for stage in self.stages[:-1] if self.rng.random() < 0.3] + self.stages[-1:]
 
 
+class PyramidProgram:
+    """Stages at random scales that read each other near the same place."""
+
+    def __init__(self, rng: random.Random) -> None:
+        self.rng = rng
+        self.stages: list[tuple[pm.Function, Fraction]] = []
+
+    def load(self, scale: Fraction, at: Expr) -> Expr:
+        """A load of one of the last two stages, less than five of its points beside the reader's."""
+        source, other = self.rng.choice(self.stages[-2:])
+        slope = scale / other
+        near = slope.numerator * at + self.rng.randint(-2, 2)
+        return source(near // slope.denominator + self.rng.randint(0, 1))
+
+    def add(self) -> None:
+        level, scale = len(self.stages), Fraction(1)
+        if self.stages:
+            steps = (Fraction(1), Fraction(2), Fraction(1, 2), Fraction(3), Fraction(1, 3))
+            scales = [self.stages[-1][1] * step for step in steps]
+            scale = self.rng.choice([found for found in scales if 1 <= 3 * found <= 9])
+        low, high = math.ceil(15 * level / scale), math.floor((100 - 15 * level) / scale)
+        made = pm.Function(([p.i], [pm.Interval(pm.Int, low, high)]), pm.Double, f"s{level}")
+        made.defn = [self.load(scale, p.i) + self.load(scale, p.i) if self.stages else p.i * 0.5]
+        self.stages.append((made, scale))
+
+    def outputs(self) -> list[pm.Function]:
+        stages = [stage for stage, _ in self.stages]
+        return [stage for stage in stages[:-1] if self.rng.random() < 0.3] + stages[-1:]
+
+
 @pytest.mark.parametrize("case", range(25))
 def test_random_programs(case: int, seed: int) -> None:
     rng = random.Random(f"{seed} {case}")
     program = RandomProgram(rng)
     for _ in range(rng.randint(2, 4)):
+        program.add()
+    check_all_choices(program.outputs(), rng)
+
+
+@pytest.mark.parametrize("case", range(25))
+def test_random_scales(case: int, seed: int) -> None:
+    rng = random.Random(f"{seed} {case} scales")
+    program = PyramidProgram(rng)
+    for _ in range(rng.randint(2, 3)):
         program.add()
     check_all_choices(program.outputs(), rng)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import datetime
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -21,6 +20,7 @@ from polymat.runtime.openmp import quiet_openmp
 from polymat.runtime.threads import get_num_threads
 from polymat.runtime.toolchain import compiler_version, find_compiler
 from polymat.tune.microbenchmarks import accumulators, source
+from polymat.tune.timing import date_text
 
 Progress = Callable[[float], None]
 """Told the part of the work that is done, from 0.0 to 1.0."""
@@ -225,7 +225,7 @@ def _calibration(samples: Mapping[str, _Sample], machine: Machine, threads: int)
     return Calibration(
         fingerprint=fingerprint(),
         compiler=compiler_version(find_compiler()),
-        date=datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
+        date=date_text(),
         threads=threads,
         read=_levels(rate, "read"),
         copy=_levels(rate, "copy"),

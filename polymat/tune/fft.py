@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import ctypes
-import datetime
 
 import numpy as np
 
-from polymat.errors import ToolchainError
 from polymat.machine.grid import Grid
 from polymat.machine.librarymodel import LibraryModel
-from polymat.runtime.bind import bind_addresses
-from polymat.runtime.build import build
 from polymat.runtime.calibration import fingerprint
-from polymat.runtime.librarystore import identity, store_model, stored_model
-from polymat.runtime.openmp import quiet_openmp
+from polymat.runtime.librarystore import identity
 from polymat.runtime.providers import Provider, provider
 from polymat.tune.fftbench import fft_bench_source
+from polymat.tune.timing import (
+    PASSES,
+    PATIENCE_SECONDS,
+    SAMPLE_SECONDS,
+    date_text,
+    kept_or_measured,
+    load_timers,
+)
 
-_SAMPLE_SECONDS, _PATIENCE_SECONDS, _PASSES = 1e-5, 3e-5, 3
 POWERS = tuple(2**k for k in range(21))
 # The primes below the powers of two: the lengths that transforms find hardest.
 PRIMES = (1, 3, 7, 13, 31, 61, 127, 251, 509, 1021, 2039, 4093, 8191, 16381, 32749, 65521)
@@ -27,15 +29,7 @@ _CASES = (("fft", POWERS), ("fft_prime", PRIMES))
 
 def calibrate_fft(*, force: bool = False) -> LibraryModel | None:
     """The stored speeds of the FFT library in use, or new ones, which are then stored; None without one."""
-    found = provider("fft")
-    if found is None:
-        return None
-    stored = stored_model(found)
-    if stored is not None and not force:
-        return stored
-    measured = measure_fft(found)
-    store_model(found, measured)
-    return measured
+    return kept_or_measured(provider("fft"), measure_fft, force=force)
 
 
 def measure_fft(found: Provider, longest: int = POWERS[-1]) -> LibraryModel:
@@ -56,27 +50,17 @@ def measure_fft(found: Provider, longest: int = POWERS[-1]) -> LibraryModel:
             for routine, lengths in _CASES:
                 levels = tuple(n for n in lengths if n <= longest)
                 passes = [
-                    [function(real, n, _SAMPLE_SECONDS, _PATIENCE_SECONDS, *pointers) for n in levels]
-                    for _ in range(_PASSES)
+                    [function(real, n, SAMPLE_SECONDS, PATIENCE_SECONDS, *pointers) for n in levels]
+                    for _ in range(PASSES)
                 ]
                 seconds = tuple(map(min, zip(*passes, strict=True)))
                 if min(seconds) > 0.0:
                     grids[routine, dtype] = Grid((levels,), seconds).rising()
-    date = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
-    return LibraryModel(fingerprint(), identity(found), date, grids)
+    return LibraryModel(fingerprint(), identity(found), date_text(), grids)
 
 
 def _library(found: Provider) -> ctypes.CDLL:
-    source, routines = fft_bench_source()
-    built = build(source)
-    try:
-        quiet_openmp(built.image)
-        library = ctypes.CDLL(str(built.path))
-        bind_addresses(str(built.path), [found.address(routine) or 0 for routine in routines])
-    except OSError as error:
-        raise ToolchainError(f"cannot load the measuring program: {error}") from error
-    finally:
-        built.release()
+    library = load_timers(*fft_bench_source(), found)
     size, real, pointer = ctypes.c_ssize_t, ctypes.c_double, ctypes.c_void_p
     for function in (library.pm_fftw, library.pm_fftwf):
         function.argtypes = (ctypes.c_int, size, real, real, pointer, pointer)

@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 import ctypes
-import datetime
 import itertools
 from collections.abc import Callable, Iterator
 
 import numpy as np
 import numpy.typing as npt
 
-from polymat.errors import ToolchainError
 from polymat.machine.grid import Grid
 from polymat.machine.librarymodel import AXES, LibraryModel
-from polymat.runtime.bind import bind_addresses
-from polymat.runtime.build import build
 from polymat.runtime.calibration import fingerprint
-from polymat.runtime.librarystore import identity, store_model, stored_model
-from polymat.runtime.openmp import quiet_openmp
+from polymat.runtime.librarystore import identity
 from polymat.runtime.providers import Provider, provider
 from polymat.tune.librarybench import ROUTINES, bench_source, function_name
+from polymat.tune.timing import (
+    PASSES,
+    PATIENCE_SECONDS,
+    SAMPLE_SECONDS,
+    date_text,
+    kept_or_measured,
+    load_timers,
+)
 
 Progress = Callable[[float], None]
-_SAMPLE_SECONDS, _PATIENCE_SECONDS, _PASSES = 1e-5, 3e-5, 3
 _DTYPES = ("float64", "float32", "complex128", "complex64")
 _TWICE, _FOURFOLD = tuple(2**k for k in range(11)), tuple(4**k for k in range(6))
 _MATRIX, _VECTOR = tuple(2**k for k in range(12)), tuple(2**k for k in range(21))
@@ -33,15 +35,9 @@ Case = tuple[str, str, tuple[tuple[int, ...], ...]]
 
 def calibrate_library(*, force: bool = False, progress: Progress | None = None) -> LibraryModel | None:
     """The stored speeds of the BLAS in use, or new ones, which are then stored; None without a BLAS."""
-    found = provider("blas")
-    if found is None:
-        return None
-    stored = stored_model(found)
-    if stored is not None and not force:
-        return stored
-    measured = measure_library(found, tuple(_cases()), progress)
-    store_model(found, measured)
-    return measured
+    return kept_or_measured(
+        provider("blas"), lambda found: measure_library(found, tuple(_cases()), progress), force=force
+    )
 
 
 def _cases() -> Iterator[Case]:
@@ -66,21 +62,19 @@ def measure_library(
     size = max(_elements(routine, levels) * np.dtype(dtype).itemsize for routine, dtype, levels in cases)
     operands = [np.empty(size, np.uint8) for _ in range(3)]
     best: dict[tuple[str, str], list[float]] = {}
-    # Several passes through everything: who disturbs one of them is gone in another.
-    for number, (routine, dtype, levels) in enumerate(cases * _PASSES):
+    for number, (routine, dtype, levels) in enumerate(cases * PASSES):
         for operand, value in zip(operands, (0, 1, 1), strict=True):
             operand.view(dtype)[: _elements(routine, levels)] = value
         function = getattr(library, function_name(routine, dtype))
         seconds = [_time(function, extents, operands) for extents in itertools.product(*levels)]
         best[routine, dtype] = list(map(min, seconds, best.get((routine, dtype), seconds)))
         if progress is not None:
-            progress((number + 1) / (len(cases) * _PASSES))
+            progress((number + 1) / (len(cases) * PASSES))
     grids = {
         (routine, dtype): Grid(levels, tuple(best[routine, dtype])).rising()
         for routine, dtype, levels in cases
     }
-    date = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
-    return LibraryModel(fingerprint(), identity(found), date, grids)
+    return LibraryModel(fingerprint(), identity(found), date_text(), grids)
 
 
 def _elements(routine: str, levels: tuple[tuple[int, ...], ...]) -> int:
@@ -96,20 +90,11 @@ def _time(
 ) -> float:
     x, y, z = (*extents, 1, 1)[:3]
     pointers = [operand.ctypes.data for operand in operands]
-    return float(function(x, y, z, _SAMPLE_SECONDS, _PATIENCE_SECONDS, *pointers))
+    return float(function(x, y, z, SAMPLE_SECONDS, PATIENCE_SECONDS, *pointers))
 
 
 def _library(found: Provider, cases: tuple[tuple[str, str], ...]) -> ctypes.CDLL:
-    source, routines = bench_source(cases)
-    built = build(source)
-    try:
-        quiet_openmp(built.image)
-        library = ctypes.CDLL(str(built.path))
-        bind_addresses(str(built.path), [found.address(routine) or 0 for routine in routines])
-    except OSError as error:
-        raise ToolchainError(f"cannot load the measuring program: {error}") from error
-    finally:
-        built.release()
+    library = load_timers(*bench_source(cases), found)
     size, real, pointer = ctypes.c_ssize_t, ctypes.c_double, ctypes.c_void_p
     for routine, dtype in cases:
         function = getattr(library, function_name(routine, dtype))

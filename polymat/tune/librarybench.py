@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from polymat.codegen.prelude import prelude
 from polymat.codegen.routines import blas_routine
+from polymat.tune.timing import CLOCK, rounds
 
 # The call of each routine: extents x, y, z as in `AXES`.  A holds zeros, B and C ones, and the diagonal of a
 # triangular matrix counts as ones: what is done again and again neither overflows nor vanishes.
@@ -32,18 +33,6 @@ _TYPES = {
     "complex64": "float _Complex",
     "complex128": "double _Complex",
 }
-_HEAD = """\
-#include <time.h>
-
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
-volatile double pm_sink;
-"""
 _TIMER = """\
 /* The best of several times of one call; operands of up to `most` elements at a, b and c are there. */
 double pm_@ROUTINE@_@DTYPE@(ptrdiff_t x, ptrdiff_t y, ptrdiff_t z, double sample, double patience, void *pa,
@@ -52,25 +41,8 @@ double pm_@ROUTINE@_@DTYPE@(ptrdiff_t x, ptrdiff_t y, ptrdiff_t z, double sample
     typedef @T@ T;
     T *const a = pa, *const b = pb, *const c = pc;
     const T one = 1, zero = 0;
-    double best = 1e30, spent = 0.0;
-    ptrdiff_t repeats = 1;
     (void)x, (void)y, (void)z, (void)a, (void)b, (void)c, (void)one, (void)zero;
-    for (int round = 0; round < 6 && (round < 1 || spent < patience); round++) {
-        const double begin = now();
-        for (ptrdiff_t r = 0; r < repeats; r++)
-            @SINK@_pm_@NAME@@CALL@;
-        const double seconds = now() - begin;
-        if (seconds < sample / 2) { /* too short for the clock: the same round with more of them */
-            const double more = seconds > sample / 64 ? sample / seconds : 16.0;
-            repeats = (ptrdiff_t)((double)repeats * more) + 1;
-            round = repeats > 1 << 24 ? round : -1;
-            continue;
-        }
-        spent += seconds;
-        if (seconds / (double)repeats < best)
-            best = seconds / (double)repeats;
-    }
-    return best;
+@ROUNDS@    return best;
 }
 """
 
@@ -87,9 +59,10 @@ def bench_source(cases: tuple[tuple[str, str], ...]) -> tuple[str, tuple[str, ..
     for routine, dtype in cases:
         text = _TIMER.replace("@ROUTINE@", routine).replace("@DTYPE@", dtype).replace("@T@", _TYPES[dtype])
         sink = "pm_sink = (double)" if routine in ("dot", "nrm2") else ""
-        text = text.replace("@NAME@", _routine(routine, dtype)).replace("@SINK@", sink)
-        timers.append(text.replace("@CALL@", _CALLS[routine]))
-    return "\n".join([prelude(needs | {"complex"}), _HEAD, *timers]), tuple(sorted(needs))
+        timed = rounds(f"{sink}_pm_{_routine(routine, dtype)}{_CALLS[routine]}")
+        timers.append(text.replace("@ROUNDS@", timed))
+    head = ("#include <time.h>\n", CLOCK, "volatile double pm_sink;\n")
+    return "\n".join([prelude(needs | {"complex"}), *head, *timers]), tuple(sorted(needs))
 
 
 def _routine(routine: str, dtype: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from polymat.codegen.prelude import prelude
 from polymat.machine.model import Machine
+from polymat.tune.timing import CLOCK
 
 # Every function returns seconds, or -1 where the team was refused.  Threads meet at a barrier before the
 # clock is read, and it is read again when the last one is done.  A sweep goes in steps of 8 vectors at most.
@@ -15,13 +16,7 @@ _HEAD = """\
 typedef double vec __attribute__((vector_size(VECTOR_BYTES), may_alias));
 typedef float vecf __attribute__((vector_size(VECTOR_BYTES), may_alias));
 
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
+@CLOCK@
 /* Results go here so that nothing is computed for nothing. */
 volatile double pm_sink;
 
@@ -246,4 +241,6 @@ def source(machine: Machine) -> str:
     defines = (
         f"#define VECTOR_BYTES {machine.vector_bits // 8}\n#define ACCUMULATORS {accumulators(machine)}\n"
     )
-    return "\n".join([prelude(frozenset({"team"})), defines + _HEAD, _MEMORY, _ARITHMETIC])
+    return "\n".join(
+        [prelude(frozenset({"team"})), defines + _HEAD.replace("@CLOCK@", CLOCK), _MEMORY, _ARITHMETIC]
+    )

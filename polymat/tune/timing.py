@@ -1,0 +1,85 @@
+"""What the measuring programs have in common: the clock, rounds of calls, and how they are loaded."""
+
+from __future__ import annotations
+
+import ctypes
+import datetime
+from collections.abc import Callable, Sequence
+
+from polymat.errors import ToolchainError
+from polymat.machine.librarymodel import LibraryModel
+from polymat.runtime.bind import bind_addresses
+from polymat.runtime.build import build
+from polymat.runtime.librarystore import store_model, stored_model
+from polymat.runtime.openmp import quiet_openmp
+from polymat.runtime.providers import Provider
+
+# Seconds of a round of calls, and of all rounds of one measurement.  Several passes go through everything:
+# who disturbs one of them is gone in another.
+SAMPLE_SECONDS, PATIENCE_SECONDS, PASSES = 1e-5, 3e-5, 3
+
+CLOCK = """\
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+"""
+_ROUNDS = """\
+    double best = 1e30, spent = 0.0;
+    ptrdiff_t repeats = 1;
+    for (int round = 0; round < 6 && (round < 1 || spent < patience); round++) {
+        const double begin = now();
+        for (ptrdiff_t r = 0; r < repeats; r++)
+            @STATEMENT@;
+        const double seconds = now() - begin;
+        if (seconds < sample / 2) { /* too short for the clock: the same round with more of them */
+            const double more = seconds > sample / 64 ? sample / seconds : 16.0;
+            repeats = (ptrdiff_t)((double)repeats * more) + 1;
+            round = repeats > 1 << 24 ? round : -1;
+            continue;
+        }
+        spent += seconds;
+        if (seconds / (double)repeats < best)
+            best = seconds / (double)repeats;
+    }
+"""
+
+
+def rounds(statement: str) -> str:
+    """C text that leaves in `best` the least seconds a statement took, in rounds of `sample` seconds."""
+    return _ROUNDS.replace("@STATEMENT@", statement)
+
+
+def load_timers(source: str, routines: Sequence[str], found: Provider) -> ctypes.CDLL:
+    """The measuring program, compiled and bound to the routines of a library."""
+    built = build(source)
+    try:
+        quiet_openmp(built.image)
+        program = ctypes.CDLL(str(built.path))
+        bind_addresses(str(built.path), [found.address(routine) or 0 for routine in routines])
+    except OSError as error:
+        raise ToolchainError(f"cannot load the measuring program: {error}") from error
+    finally:
+        built.release()
+    return program
+
+
+def kept_or_measured(
+    found: Provider | None, measure: Callable[[Provider], LibraryModel], *, force: bool
+) -> LibraryModel | None:
+    """The stored speeds of a library, or new ones, which are then stored; None without a library."""
+    if found is None:
+        return None
+    stored = stored_model(found)
+    if stored is not None and not force:
+        return stored
+    measured = measure(found)
+    store_model(found, measured)
+    return measured
+
+
+def date_text() -> str:
+    """The time of a measurement, for people."""
+    return datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC")

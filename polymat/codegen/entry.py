@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial, reduce
+from functools import partial
 
 from polymat.codegen.abi import LIBRARY_MISSING, OK, OUT_OF_MEMORY, SCALAR_SLOT_BYTES, Size
 from polymat.codegen.cexpr import affine_expr
@@ -17,7 +17,6 @@ from polymat.codegen.ctree import (
     CExpr,
     Declare,
     Evaluate,
-    For,
     Function,
     Id,
     If,
@@ -32,13 +31,13 @@ from polymat.codegen.ctree import (
 )
 from polymat.codegen.libraries import routines_of
 from polymat.codegen.scratch import ThreadScratch, place
+from polymat.codegen.shares import Shares
 from polymat.codegen.stagecode import Nest
 from polymat.codegen.storage import Buffer
 from polymat.codegen.tiles import TileCode
 from polymat.codegen.work import stage_work
 from polymat.errors import InternalError
 from polymat.graph.pipeline import Pipeline
-from polymat.graph.stage import Stage
 from polymat.lang.affine import Affine
 from polymat.options import Options
 from polymat.tilesize.schedule import NestPlan, Plan
@@ -50,7 +49,6 @@ ENTRY_PARAMETERS = (
     Parameter("const void *", "_pm_scalars"),
     Parameter("int", "_pm_threads"),
 )
-CHUNKS_PER_THREAD = 8  # of a triangle, so that threads finish together
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -177,93 +175,14 @@ class Entry:
 
     def _group(self, group: GroupCode) -> list[Stmt]:
         stages = [self.pipeline.stage(name) for name in group.plan.group.stages]
+        shares = Shares(self._size, self.needs, self.options, self.cost)
         if isinstance(group.plan, NestPlan):
-            return [s for nest in group.nests for s in self._run(stages, group, group.plan, nest)]
+            pads = [ThreadScratch(group.number, nest.pads) for nest in group.nests]
+            runs = map(partial(shares.run, stages, group.plan), group.nests, pads)
+            return [statement for run in runs for statement in run]
         if group.tiles is None:
             raise InternalError(f"bug in polymat: no tiles for {group.plan}")
-        work = reduce(partial(Binary, "+"), map(self._work, stages))
-        return [Block(group.tiles.run(self._team(work)))]
-
-    def _run(self, stages: Sequence[Stage], group: GroupCode, plan: NestPlan, nest: Nest) -> tuple[Stmt, ...]:
-        function, scratch = nest.function.name, ThreadScratch(group.number, nest.pads)
-        first = scratch.declare(Literal("0"))
-        if not nest.ranges:
-            extra = (
-                ()
-                if plan.kind != "recurrence"
-                else (self._team(self._band_work(stages[-1], plan), vectorised=False),)
-            )
-            call = Evaluate(Call(function, (*nest.arguments, *extra)))
-            return (Block((*first, call)),) if first else (call,)
-        low, high = (self._size(nest.ranges[0].low), self._size(nest.ranges[0].high + 1))
-        begin = Declare("const ptrdiff_t", "_pm_first", low)
-        end = Declare("const ptrdiff_t", "_pm_last", high)
-        work = reduce(partial(Binary, "+"), map(self._work, stages))
-        team = Declare("const int", "_pm_team_size", self._team(work, vectorised=plan.kind != "scatter"))
-        serial = Evaluate(Call(function, (*nest.arguments, Id("_pm_first"), Id("_pm_last"))))
-        alone = Binary("==", Id("_pm_team_size"), Literal("1"))
-        split = If(alone, (*first, serial), self._chunks(nest, scratch))
-        return (Block((begin, end, team, split)),)
-
-    def _chunks(self, nest: Nest, scratch: ThreadScratch) -> tuple[Stmt, ...]:
-        """Split the range over the team: one piece a thread, more and smaller ones where work is uneven."""
-        pieces: CExpr = Id("_pm_team_size")
-        if nest.work == "uneven":
-            pieces = Binary("*", Literal(str(CHUNKS_PER_THREAD)), pieces)
-        kind = "dynamic" if nest.work == "uneven" else "static"
-        self.needs.add("min_i64")
-        chunk = Id("_pm_chunk")
-        bounds = [self._bound(nest, at) for at in (chunk, Binary("+", chunk, Literal("1")))]
-        call = Evaluate(Call(nest.function.name, (*nest.arguments, *bounds)))
-        loop = For(
-            "_pm_chunk",
-            Literal("0"),
-            Binary("<", chunk, Id("_pm_pieces")),
-            Literal("1"),
-            (*scratch.declare(Call("omp_get_thread_num", ())), call),
-            (f"omp parallel for num_threads(_pm_team_size) schedule({kind}, 1)",),
-        )
-        return (Declare("const ptrdiff_t", "_pm_pieces", pieces), loop)
-
-    def _bound(self, nest: Nest, position: CExpr) -> CExpr:
-        """Where the piece of that number begins; those of a triangle's rows have the same area."""
-        if nest.work not in ("rising", "falling"):
-            return self._cut(nest.block, position)
-        self.needs.add("math")
-        first, last, pieces = Id("_pm_first"), Id("_pm_last"), Id("_pm_pieces")
-        rising = nest.work == "rising"
-        count = Cast("double", position if rising else Binary("-", pieces, position))
-        root = Call("sqrt", (Binary("/", count, pieces),))
-        rows = Cast("ptrdiff_t", Binary("*", Cast("double", Binary("-", last, first)), root))
-        return Binary("+", first, rows) if rising else Binary("-", last, rows)
-
-    def _cut(self, block: int, position: CExpr) -> CExpr:
-        """Where a piece of the range begins: at a multiple of `block` from the first index, or at the end."""
-        length: CExpr = Binary("-", Id("_pm_last"), Id("_pm_first"))
-        if block == 1:
-            part = Binary("/", Binary("*", length, position), Id("_pm_pieces"))
-            return Binary("+", Id("_pm_first"), part)
-        size = Literal(str(block))
-        blocks = Binary("/", Binary("+", length, Literal(str(block - 1))), size)
-        part = Binary("*", Binary("/", Binary("*", blocks, position), Id("_pm_pieces")), size)
-        return Call("_pm_min_i64", (Binary("+", Id("_pm_first"), part), Id("_pm_last")))
-
-    def _team(self, work: CExpr, *, vectorised: bool = True) -> CExpr:
-        """The threads that a group is worth."""
-        threshold = self.options.parallel_threshold
-        if threshold is not None:
-            return Call("_pm_team", (Id("_pm_threads"), work, Literal(f"{float(threshold)!r}")))
-        lanes = 1 if vectorised else self.cost.lanes
-        costs = [Literal(f"{cost / lanes!r}") for cost in (self.cost.awake, self.cost.asleep)]
-        return Call("_pm_team_paying", (Id("_pm_threads"), work, *costs))
-
-    def _work(self, stage: Stage) -> CExpr:
-        return stage_work(stage, self._size)
-
-    def _band_work(self, stage: Stage, plan: NestPlan) -> CExpr:
-        """Work between two entries of the parallel loop of a recurrence: without the loops around it."""
-        outer = plan.order.index(plan.parallel) if plan.parallel in plan.order else len(plan.order)
-        return stage_work(stage, self._size, skip=outer)
+        return [Block(group.tiles.run(shares.team_of(stages)))]
 
     def _size(self, form: Affine) -> CExpr:
         return affine_expr(form, lambda n: Id(self.names.get("size", n)), self.needs)
@@ -273,7 +192,7 @@ class Entry:
         self.needs.add("place")
         total: CExpr = Literal("0.0")
         for stage in self.pipeline.stages:
-            total = Binary("+", total, self._work(stage))
+            total = Binary("+", total, stage_work(stage, self._size))
         body: list[Stmt] = [Return(total)]
         unpacked = [s for s in self._unpack_sizes(sizes) if s.name in names_in(body)]
         silent = [] if unpacked else [Evaluate(Cast("void", Id("_pm_sizes")))]

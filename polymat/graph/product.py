@@ -117,9 +117,8 @@ def product_of_group(stages: Sequence[Stage], context: Domain) -> Product | None
     return _product_of(tuple(stages), context)
 
 
-@lru_cache(
-    maxsize=256
-)  # stages are compared by identity, and every way to compute a group asks for its product
+# Stages are compared by identity, and every way to compute a group asks for its product.
+@lru_cache(maxsize=256)
 def _product_of(stages: tuple[Stage, ...], context: Domain) -> Product | None:
     result = stages[-1]
     inside = {stage.name: stage for stage in stages[:-1]}

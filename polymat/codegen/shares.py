@@ -1,0 +1,125 @@
+"""How a nest is shared out to threads: how many take part, and which part of its range each of them runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial, reduce
+
+from polymat.codegen.ctree import (
+    Binary,
+    Block,
+    Call,
+    Cast,
+    CExpr,
+    Declare,
+    Evaluate,
+    For,
+    Id,
+    If,
+    Literal,
+    Stmt,
+)
+from polymat.codegen.scratch import ThreadScratch
+from polymat.codegen.stagecode import Nest
+from polymat.codegen.work import stage_work
+from polymat.graph.stage import Stage
+from polymat.lang.affine import Affine
+from polymat.options import Options
+from polymat.tilesize.schedule import NestPlan
+from polymat.tilesize.team import TeamCost
+
+CHUNKS_PER_THREAD = 8  # of a triangle, so that threads finish together
+FIRST, LAST, TEAM = "_pm_first", "_pm_last", "_pm_team_size"
+CHUNK, PIECES = "_pm_chunk", "_pm_pieces"
+
+
+@dataclass(frozen=True)
+class Shares:
+    """Writes how nests are run by a team; size: a form over the sizes in C."""
+
+    size: Callable[[Affine], CExpr]
+    needs: set[str]
+    options: Options
+    cost: TeamCost
+
+    def team_of(self, stages: Sequence[Stage], *, vectorised: bool = True) -> CExpr:
+        """The threads that all work of some stages is worth."""
+        work = reduce(partial(Binary, "+"), (stage_work(stage, self.size) for stage in stages))
+        return self._team(work, vectorised=vectorised)
+
+    def _team(self, work: CExpr, *, vectorised: bool) -> CExpr:
+        threshold = self.options.parallel_threshold
+        if threshold is not None:
+            return Call("_pm_team", (Id("_pm_threads"), work, Literal(f"{float(threshold)!r}")))
+        lanes = 1 if vectorised else self.cost.lanes
+        costs = [Literal(f"{cost / lanes!r}") for cost in (self.cost.awake, self.cost.asleep)]
+        return Call("_pm_team_paying", (Id("_pm_threads"), work, *costs))
+
+    def run(
+        self, stages: Sequence[Stage], plan: NestPlan, nest: Nest, scratch: ThreadScratch
+    ) -> tuple[Stmt, ...]:
+        """Run the nest of a group on the calling thread, or share its first range out."""
+        function = nest.function.name
+        first = scratch.declare(Literal("0"))
+        if not nest.ranges:
+            team = (self._band_team(stages[-1], plan),) if plan.kind == "recurrence" else ()
+            call = Evaluate(Call(function, (*nest.arguments, *team)))
+            return (Block((*first, call)),) if first else (call,)
+        low, high = (self.size(nest.ranges[0].low), self.size(nest.ranges[0].high + 1))
+        begin, end = Declare("const ptrdiff_t", FIRST, low), Declare("const ptrdiff_t", LAST, high)
+        vectorised = plan.kind not in ("scatter", "recurrence")
+        declared = Declare("const int", TEAM, self.team_of(stages, vectorised=vectorised))
+        serial = Evaluate(Call(function, (*nest.arguments, Id(FIRST), Id(LAST))))
+        alone = Binary("==", Id(TEAM), Literal("1"))
+        split = If(alone, (*first, serial), self._chunks(nest, scratch))
+        return (Block((begin, end, declared, split)),)
+
+    def _band_team(self, stage: Stage, plan: NestPlan) -> CExpr:
+        """What the work between two entries of the parallel loop of a recurrence is worth."""
+        outer = plan.order.index(plan.parallel) if plan.parallel in plan.order else len(plan.order)
+        return self._team(stage_work(stage, self.size, skip=outer), vectorised=False)
+
+    def _chunks(self, nest: Nest, scratch: ThreadScratch) -> tuple[Stmt, ...]:
+        """Split the range over the team: one piece a thread, more and smaller ones where work is uneven."""
+        pieces: CExpr = Id(TEAM)
+        if nest.work == "uneven":
+            pieces = Binary("*", Literal(str(CHUNKS_PER_THREAD)), pieces)
+        kind = "dynamic" if nest.work == "uneven" else "static"
+        self.needs.add("min_i64")
+        chunk = Id(CHUNK)
+        bounds = [self._bound(nest, at) for at in (chunk, Binary("+", chunk, Literal("1")))]
+        call = Evaluate(Call(nest.function.name, (*nest.arguments, *bounds)))
+        loop = For(
+            CHUNK,
+            Literal("0"),
+            Binary("<", chunk, Id(PIECES)),
+            Literal("1"),
+            (*scratch.declare(Call("omp_get_thread_num", ())), call),
+            (f"omp parallel for num_threads({TEAM}) schedule({kind}, 1)",),
+        )
+        return (Declare("const ptrdiff_t", PIECES, pieces), loop)
+
+    def _bound(self, nest: Nest, position: CExpr) -> CExpr:
+        """Where the piece of that number begins; those of a triangle's rows have the same area."""
+        if nest.work not in ("rising", "falling"):
+            return _cut(nest.block, position)
+        self.needs.add("math")
+        first, last, pieces = Id(FIRST), Id(LAST), Id(PIECES)
+        rising = nest.work == "rising"
+        count = Cast("double", position if rising else Binary("-", pieces, position))
+        root = Call("sqrt", (Binary("/", count, pieces),))
+        rows = Cast("ptrdiff_t", Binary("*", Cast("double", Binary("-", last, first)), root))
+        return Binary("+", first, rows) if rising else Binary("-", last, rows)
+
+
+def _cut(block: int, position: CExpr) -> CExpr:
+    """Where a piece of the range begins: at a multiple of `block` from the first index, or at the end."""
+    length: CExpr = Binary("-", Id(LAST), Id(FIRST))
+    if block == 1:
+        part = Binary("/", Binary("*", length, position), Id(PIECES))
+        return Binary("+", Id(FIRST), part)
+    size = Literal(str(block))
+    blocks = Binary("/", Binary("+", length, Literal(str(block - 1))), size)
+    part = Binary("*", Binary("/", Binary("*", blocks, position), Id(PIECES)), size)
+    return Call("_pm_min_i64", (Binary("+", Id(FIRST), part), Id(LAST)))

@@ -25,6 +25,7 @@ from polymat.options import Options
 from polymat.tilesize.cost import PlanCost, home_level, plan_cost
 from polymat.tilesize.decision import decision
 from polymat.tilesize.describe import stage_nest
+from polymat.tilesize.epilogue import EpiloguePlan, plan_epilogue
 from polymat.tilesize.estimates import Estimates
 from polymat.tilesize.kernel import KernelPlan, is_worth, plan_kernel
 from polymat.tilesize.papercost import PaperCost
@@ -148,9 +149,10 @@ class Decider:
             forced = self.options.blas if isinstance(call, CallPlan) else self.options.fft
             others = [] if isinstance(candidates, Refused) or forced == "always" else candidates
             candidates = [*others, call]
-        merged = self.calls.merged(stages)
-        if merged is not None and self.options.blas != "always":
-            candidates = [*([] if isinstance(candidates, Refused) else candidates), merged]
+        more = [self.calls.merged(stages), self._epilogue(stages)]
+        if self.options.blas != "always" and any(more):
+            others = [] if isinstance(candidates, Refused) else candidates
+            candidates = [*others, *(plan for plan in more if plan is not None)]
         if isinstance(candidates, Refused):
             return Priced(math.inf, None, candidates)
         plans = [switched(plan, self.pipeline, self.estimates, self.options) for plan in candidates]
@@ -199,6 +201,14 @@ class Decider:
         """A contraction around register blocks, where there is enough to do."""
         plan = plan_kernel(group, stage, self.pipeline.context, self.machine, self.estimates)
         return plan if plan is not None and is_worth(plan, self.estimates) else None
+
+    def _epilogue(self, stages: tuple[str, ...]) -> EpiloguePlan | None:
+        """A contraction around register blocks, and its readers on every complete part of the result."""
+        if len(stages) < 2 or not self.options.kernels or not self.dag.is_convex(self.dag.mask(stages)):
+            return None
+        kernel = self._kernel(Group(stages), self.pipeline.stage(stages[0]))
+        live = live_outs(self.reads, stages)
+        return None if kernel is None else plan_epilogue(self.pipeline, kernel, live)
 
     def _together(self, stages: tuple[str, ...]) -> list[Plan] | Refused:
         choices = choices_of(self.reads, self.dag, stages)

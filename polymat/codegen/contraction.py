@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 from polymat.codegen.ctree import (
     Assign,
@@ -13,6 +14,7 @@ from polymat.codegen.ctree import (
     Declare,
     Evaluate,
     For,
+    Function,
     Id,
     Literal,
     Parameter,
@@ -38,11 +40,31 @@ def kernel_nest(
     """The nest of a contraction over run-time ranges of dimensions of its result."""
     if kind == "part":
         raise InternalError(f"bug in polymat: register blocks for a part of the sums of {stage.name}")
-    return _ContractionWriter(writer, stage, plan, along).nest(kind)
+    return ContractionWriter(writer, stage, plan, along).nest(kind)
 
 
-class _ContractionWriter:
-    """Writes the nest of one contraction."""
+class Finish(Protocol):
+    """What becomes of complete parts of a result: the readers of it that are computed along with it."""
+
+    @property
+    def stages(self) -> tuple[Stage, ...]:
+        """The readers."""
+
+    @property
+    def functions(self) -> tuple[Function, ...]:
+        """The function that is called with each part, after those that it calls."""
+
+    def statements(self) -> tuple[Stmt, ...]:
+        """Declarations before the product."""
+
+    def arguments(self) -> tuple[CExpr, CExpr]:
+        """The function, and what it is handed beside the part."""
+
+
+class ContractionWriter:
+    """Writes the nest of one contraction; finish: who reads its result meanwhile, if anybody."""
+
+    finish: Finish | None = None
 
     def __init__(
         self, writer: StageWriter, stage: Stage, plan: KernelPlan, along: Sequence[str | None]
@@ -61,8 +83,9 @@ class _ContractionWriter:
     def nest(self, kind: str) -> Nest:
         """The function, with the memory for packed operands, and the start values where they come first."""
         self.writer.needs.update({self.shape.need, "min_i64", "max_i64", "place"})
-        found, starts = self.found, self._starts()
-        body: tuple[Stmt, ...] = (Evaluate(self._product()),)
+        found, starts, finish = self.found, self._starts(), self.finish
+        before = finish.statements() if finish is not None else ()
+        body: tuple[Stmt, ...] = (*before, Evaluate(self._product()))
         for dim in reversed(found.outer):
             body = (self.loop(dim, body),)
         first: tuple[Stmt, ...] = ()
@@ -70,7 +93,9 @@ class _ContractionWriter:
             own = [Id(name) for part in self.ranges for name in (part.begin, part.end)]
             first = (Evaluate(Call(starts.function.name, (*starts.arguments, *own))),)
         tables = tuple(statement for group in self.groups for statement in group.statements())
-        nest = self.writer.as_nest((self.stage,), self.plan, (*first, *tables, *body), kind, self.ranges)
+        stages = (self.stage, *(finish.stages if finish is not None else ()))
+        nest = self.writer.as_nest(stages, self.plan, (*first, *tables, *body), kind, self.ranges)
+        helpers = starts.functions if starts is not None else ()
         pads = [Pad(self.pad, self.stage.dtype.c, self._pad_bytes())]
         pads += [Pad(group.pad, "ptrdiff_t", group.bytes()) for group in self.groups if group.dims]
         parameters = [Parameter(f"{pad.ctype} *", pad.array) for pad in pads]
@@ -78,7 +103,7 @@ class _ContractionWriter:
             nest,
             function=replace(nest.function, parameters=(*parameters, *nest.function.parameters)),
             arguments=(*(Id(pad.array) for pad in pads), *nest.arguments),
-            helpers=starts.functions if starts is not None else (),
+            helpers=(*helpers, *(finish.functions if finish is not None else ())),
             pads=tuple(pads),
             block=self.plan.blocks.rows if self.along[:1] == (found.rows,) else 1,
         )
@@ -133,6 +158,7 @@ class _ContractionWriter:
             self.step(target, found.rows),
             *(Literal(str(size)) for size in (blocks.kc, blocks.mc, blocks.nc, blocks.small)),
             Id(self.pad),
+            *(self.finish.arguments() if self.finish is not None else (Literal("NULL"), Literal("NULL"))),
         )
         return Call(f"_pm_gemm_{self.shape.suffix}", arguments)
 
@@ -192,7 +218,7 @@ class _ContractionWriter:
 class Segments:
     """The table of one group of further dimensions: for each of their points the offsets in some arrays."""
 
-    owner: _ContractionWriter
+    owner: ContractionWriter
     name: str
     dims: tuple[str, ...]
     factors: tuple[Factor, ...]

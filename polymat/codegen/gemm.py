@@ -12,6 +12,10 @@ The blocking is that of Goto and van de Geijn, as in BLIS: of B, panels of a few
 are packed, nc columns at a time; of A, strips of a few rows times kc, mc rows at a time; and the register
 block runs over both.  What fits the second-level cache and is one segment is not packed, because register
 blocks read operands of any strides.
+
+Who reads the result point by point may be called with every part of it as soon as that is complete, while it
+is in the second-level cache: an epilogue.  Parts are as wide as that allows, since the loops over their rows
+are code of the compiler's, which wants long ones.
 """
 
 from __future__ import annotations
@@ -21,6 +25,11 @@ from string import Template
 from polymat.codegen.microkernel import Shape, microkernels
 
 _GEMM = Template("""\
+/* What is called with a complete part of the result: rows i..i_end - 1 of a segment of rows, and columns
+   j..j_end - 1 of one of columns. */
+typedef void (*_pm_finish_$S)(void *const *around, ptrdiff_t row_segment, ptrdiff_t i, ptrdiff_t i_end,
+        ptrdiff_t column_segment, ptrdiff_t j, ptrdiff_t j_end);
+
 /* `count` cut into `pieces` that differ by one at most: the size of the one after `done` of them. */
 static inline ptrdiff_t _pm_piece_$S(ptrdiff_t count, ptrdiff_t pieces, ptrdiff_t done)
 {
@@ -137,25 +146,47 @@ static void _pm_pack_$S(ptrdiff_t first, ptrdiff_t last, ptrdiff_t pieces, ptrdi
 
 static const ptrdiff_t _pm_origin_$S[3] = {0, 0, 0};
 
+/* Hand over the rows of strips first..last - 1, which may belong to several segments, at some columns. */
+static void _pm_finish_rows_$S(ptrdiff_t m, ptrdiff_t strips, ptrdiff_t first, ptrdiff_t last,
+        ptrdiff_t column_segment, ptrdiff_t j, ptrdiff_t j_end, _pm_finish_$S finish, void *const *around)
+{
+    for (ptrdiff_t strip = first; strip < last;) {
+        const ptrdiff_t segment = strip / strips, within = strip % strips;
+        const ptrdiff_t next = (segment + 1) * strips < last ? (segment + 1) * strips : last;
+        const ptrdiff_t lowest = within + next - strip - 1;
+        finish(around, segment, _pm_before_$S(m, strips, within),
+               _pm_before_$S(m, strips, lowest) + _pm_piece_$S(m, strips, lowest), column_segment, j, j_end);
+        strip = next;
+    }
+}
+
 /* C = scale * A * B + beta * From (no From: NULL); elements of a row of C and of From are contiguous.
    m, n, k: extents of a segment; row_count, column_count, depth_count: segments; rows, columns, depths: their
    offsets, for each segment of rows those in A, C and From, of columns in B, C and From, of depth in A and B.
    kc, mc, nc: blocks for the caches; small: the elements of B that need no packing.
-   scratch: kc * (mc + nc) elements, less where the matrices are smaller. */
+   scratch: kc * (mc + nc) elements, less where the matrices are smaller.
+   finish, around: who is called with complete parts of the result (NULL: nobody), and what it is handed. */
 static void _pm_gemm_$S(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, ptrdiff_t row_count, const ptrdiff_t *rows,
         ptrdiff_t column_count, const ptrdiff_t *columns, ptrdiff_t depth_count, const ptrdiff_t *depths,
         $T scale, const $T *a, ptrdiff_t a_row, ptrdiff_t a_step, const $T *b, ptrdiff_t b_step,
         ptrdiff_t b_column, $T beta, const $T *from, ptrdiff_t from_row, $T *c, ptrdiff_t c_row, ptrdiff_t kc,
-        ptrdiff_t mc, ptrdiff_t nc, ptrdiff_t small, $T *scratch)
+        ptrdiff_t mc, ptrdiff_t nc, ptrdiff_t small, $T *scratch, _pm_finish_$S finish, void *const *around)
 {
     if (m <= 0 || n <= 0 || row_count <= 0 || column_count <= 0)
         return;
     const int one = column_count == 1 && depth_count == 1;
     if (one && b_column == 1 && (m * row_count <= 2 * $R || k * n <= small)) {
+        const ptrdiff_t most = finish == NULL ? m : (small / 4 / n / $R + 1) * $R;
         for (ptrdiff_t segment = 0; segment < row_count; segment++) {
             const ptrdiff_t *const at = rows + 3 * segment;
-            _pm_direct_$S(m, n, k, scale, a + at[0], a_row, a_step, b, b_step, beta,
-                          from == NULL ? NULL : from + at[2], from_row, c + at[1], c_row);
+            for (ptrdiff_t i = 0; i < m; i += most) {
+                const ptrdiff_t count = m - i < most ? m - i : most;
+                _pm_direct_$S(count, n, k, scale, a + at[0] + i * a_row, a_row, a_step, b, b_step, beta,
+                              from == NULL ? NULL : from + at[2] + i * from_row, from_row,
+                              c + at[1] + i * c_row, c_row);
+                if (finish != NULL)
+                    finish(around, segment, i, i + count, 0, 0, n);
+            }
         }
         return;
     }
@@ -171,6 +202,7 @@ static void _pm_gemm_$S(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, ptrdiff_t row_cou
         ptrdiff_t chunk_0 = 0;
         do {
             const ptrdiff_t chunk_1 = chunk_0 + together < chunks ? chunk_0 + together : chunks;
+            const int complete = finish != NULL && chunk_0 + together >= chunks;
             ptrdiff_t depth = 0;
             for (ptrdiff_t chunk = chunk_0; chunk < chunk_1; chunk++)
                 depth += _pm_piece_$S(k, pieces, chunk % pieces);
@@ -192,6 +224,8 @@ static void _pm_gemm_$S(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, ptrdiff_t row_cou
                                 a + rows[strip / strips * 3] + i * a_row, a_row, a_step,
                                 a_packed + (strip - strip_0) * $R * depth, height);
                 }
+                const ptrdiff_t most = small / 4 / ((strip_1 - strip_0) * $R); /* columns of a part */
+                ptrdiff_t part = _pm_before_$S(vectors, panels, panel_0 % panels) * $L;
                 for (ptrdiff_t panel = panel_0; panel < panel_1; panel++) {
                     const ptrdiff_t j = _pm_before_$S(vectors, panels, panel % panels) * $L;
                     const ptrdiff_t wide = _pm_piece_$S(vectors, panels, panel % panels);
@@ -223,6 +257,11 @@ static void _pm_gemm_$S(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, ptrdiff_t row_cou
                             within = 0;
                             segment++;
                         }
+                    }
+                    if (complete && (j + left == n || panel + 1 == panel_1 || j + left - part >= most)) {
+                        _pm_finish_rows_$S(m, strips, strip_0, strip_1, panel / panels, part, j + left,
+                                           finish, around);
+                        part = j + left == n ? 0 : j + left;
                     }
                 }
             }

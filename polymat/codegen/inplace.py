@@ -7,6 +7,7 @@ from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Accumulation, InputArray, Part, Stage
 from polymat.lang.affine import Affine
 from polymat.poly.access import Access
+from polymat.tilesize.epilogue import EpiloguePlan
 from polymat.tilesize.schedule import NestPlan, Plan, Schedule
 
 
@@ -37,7 +38,12 @@ def _may_coincide(pipeline: Pipeline, schedule: Schedule, array: InputArray, out
 
 
 def _kind(plan: Plan, stage: str) -> str:
-    """How a stage accumulates; "private" when tiles do it one after the other, or compute points twice."""
+    """How a stage accumulates; "private" when tiles do it one after the other, or compute points twice.
+
+    So does a stage whose array holds another one's values before its own.
+    """
+    if isinstance(plan, EpiloguePlan) and plan.absorbed:
+        return "private"
     if isinstance(plan, NestPlan):
         return plan.kind
     member = next(m for m in plan.members if m.stage == stage)

@@ -10,6 +10,7 @@ from polymat.codegen.cnames import Names
 from polymat.codegen.contraction import kernel_nest
 from polymat.codegen.ctree import File, Function
 from polymat.codegen.entry import Entry, GroupCode
+from polymat.codegen.epilogue import epilogue_nest
 from polymat.codegen.header import header_text, public_function
 from polymat.codegen.inplace import inplace_pairs
 from polymat.codegen.libraries import routines_of
@@ -27,6 +28,7 @@ from polymat.graph.stage import Stage
 from polymat.idiom.plan import CallPlan, TransformPlan
 from polymat.lang.traverse import children, walk
 from polymat.options import Options
+from polymat.tilesize.epilogue import EpiloguePlan
 from polymat.tilesize.kernel import KernelPlan
 from polymat.tilesize.schedule import NestPlan, Schedule, TilePlan
 
@@ -36,6 +38,7 @@ MAKERS: Mapping[type[NestPlan], NestMaker] = {
     CallPlan: call_nest,
     TransformPlan: transform_nest,
     MergedPlan: merged_nest,
+    EpiloguePlan: epilogue_nest,
 }
 
 

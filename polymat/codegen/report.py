@@ -16,6 +16,7 @@ from polymat.tilesize.planner import UNKNOWN_EXTENT
 from polymat.tilesize.schedule import Considered, Decision, NestPlan, Plan, Schedule
 
 MOST_ALTERNATIVES = 12  # groups that were not chosen, in a text
+NO_ARRAY = "no array: computed with the result"  # in place of where a stage is
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,10 @@ class GroupReport:
             f"{f'tiles of {tiles}' if tiles else 'untiled'}; {self.reason}"
         )
         lines += [f"  in a tile, {name} loops {', '.join(order)}" for name, order in self.inside.items()]
-        lines += [f"  {name} in the {place}" for name, place in self.storage.items()]
+        lines += [
+            f"  {name} has {place}" if place == NO_ARRAY else f"  {name} in the {place}"
+            for name, place in self.storage.items()
+        ]
         lines += [
             f"  {word}: {text}" for word, text in (("cost", self.cost), ("moves", self.movement)) if text
         ]
@@ -222,7 +226,7 @@ def _total(groups: Sequence[Prediction]) -> Prediction:
 
 
 def _group(plan: Plan, places: Mapping[str, str]) -> GroupReport:
-    storage = {name: places.get(name, "no array: computed with the result") for name in plan.group.stages}
+    storage = {name: places.get(name, NO_ARRAY) for name in plan.group.stages}
     if isinstance(plan, NestPlan):
         calls = plan.routines
         return GroupReport(

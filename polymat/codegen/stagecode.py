@@ -274,13 +274,15 @@ class StageWriter:
     def _passed(
         self, written: set[str], used: set[str], distinct: set[str]
     ) -> tuple[list[Parameter], list[CExpr]]:
-        """The parameters that a nest needs, and what is passed for them."""
+        """The parameters that a nest needs, and what is passed for them; two stages may share an array."""
         both = [pair for pair in self.aliased if pair[1] in written and self.bodies.array(pair[0]) in used]
         aliased = {name for pair in both for name in pair} | (set(self.storage) - distinct)
+        arrays: dict[str, str] = {}
+        for name in self.storage:
+            arrays.setdefault(self.bodies.array(name), name)
+        changed = {self.bodies.array(name) for name in written if name in self.storage}
         found = [
-            Parameter(self._pointer(name, written, aliased), self.bodies.array(name))
-            for name in self.storage
-            if self.bodies.array(name) in used
+            Parameter(self._pointer(name, array in changed, aliased), array) for array, name in arrays.items()
         ]
         found += [Parameter("const ptrdiff_t", self.names.get("size", s.name)) for s in self.pipeline.sizes]
         for scalar in self.pipeline.scalars:
@@ -289,9 +291,9 @@ class StageWriter:
         kept = [parameter for parameter in found if parameter.name in used]
         return kept, [Id(parameter.name) for parameter in kept]
 
-    def _pointer(self, name: str, written: set[str], aliased: set[str]) -> str:
+    def _pointer(self, name: str, written: bool, aliased: set[str]) -> str:
         buffer = self.storage[name]
-        const = "" if name in written else "const "
+        const = "" if written else "const "
         restrict = "" if name in aliased else "restrict "
         return f"{const}{buffer.dtype.c} *{restrict}"
 

@@ -12,6 +12,7 @@ from polymat.lang.affine import Affine
 from polymat.lang.expr import Call
 from polymat.lang.traverse import children, walk
 from polymat.machine.model import MEMORY, Machine
+from polymat.tilesize.epilogue import EpiloguePlan
 from polymat.tilesize.estimates import once_a_stage
 from polymat.tilesize.kernel import KernelPlan, kernel_operations
 from polymat.tilesize.planner import extent, stage_extents, tile_bytes
@@ -68,16 +69,19 @@ def plan_cost(
     stages = [pipeline.stage(name) for name in plan.group.stages]
     members = {m.stage: m for m in plan.members} if isinstance(plan, TilePlan) else {}
     repeats = _tile_counts(plan, {s.name: s for s in stages}, estimates)
+    widest = max(s.dtype.size for s in stages)
     arithmetic = sum(
-        _nest_operations(s, plan if isinstance(plan, NestPlan) else plan.loops[s.name], estimates)
+        _nest_operations(s, _plan_of(s, plan), estimates, widest)
         * redundancy(members.get(s.name), plan, repeats)
         for s in stages
     )
-    peak = machine.peak_flops(max(s.dtype.size for s in stages), threads) * VECTOR_SHARE
+    peak = machine.peak_flops(widest, threads) * VECTOR_SHARE
     fits = _tile_fits(pipeline, plan, stages, machine, estimates)
     scratch = {m.stage for m in members.values() if m.scratch} if fits else set()
     scratch.update(plan.absorbed if isinstance(plan, NestPlan) else ())
     moved = traffic(pipeline, stages, scratch, estimates, again=not fits)
+    if isinstance(plan, EpiloguePlan) and plan.product not in scratch:
+        moved -= array_bytes(stages[0], estimates)  # written, and read from the cache
     copies = sum(
         threads * array_bytes(s, estimates) for s in stages if s.name in members and members[s.name].private
     )
@@ -95,10 +99,17 @@ def plan_cost(
     )
 
 
-def _nest_operations(stage: Stage, loops: NestPlan, estimates: Mapping[str, int]) -> float:
-    """Operations of a stage in loops, as many as would take the time that its plan takes."""
+def _plan_of(stage: Stage, plan: Plan) -> NestPlan:
+    """The plan of one stage of a group."""
+    if isinstance(plan, NestPlan):
+        return plan.part(stage.name) if isinstance(plan, EpiloguePlan) else plan
+    return plan.loops[stage.name]
+
+
+def _nest_operations(stage: Stage, loops: NestPlan, estimates: Mapping[str, int], widest: int) -> float:
+    """Operations of a stage in loops on elements of `widest` bytes that would take the time of its plan."""
     if isinstance(loops, KernelPlan):
-        return kernel_operations(loops, estimates) * VECTOR_SHARE
+        return kernel_operations(loops, estimates) * VECTOR_SHARE * stage.dtype.size / widest
     return stage_operations(stage, estimates) * loop_slowdown(loops)
 
 

@@ -9,6 +9,7 @@ from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Accumulation, Stage
 from polymat.lang.affine import Affine
 from polymat.options import Options
+from polymat.tilesize.epilogue import EpiloguePlan
 from polymat.tilesize.planner import extent, tile_bytes
 from polymat.tilesize.schedule import LoopPlan, NestPlan, Plan, TilePlan
 
@@ -24,6 +25,8 @@ def switched(plan: Plan, pipeline: Pipeline, estimates: Mapping[str, int], optio
 
 
 def _loops(plan: NestPlan, options: Options) -> NestPlan:
+    if isinstance(plan, EpiloguePlan):
+        return replace(plan, readers={name: _loops(inner, options) for name, inner in plan.readers.items()})
     if not isinstance(plan, LoopPlan):
         return plan
     if not options.unroll:

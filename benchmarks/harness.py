@@ -4,7 +4,7 @@ Two thread pools in one process spin against each other, and the speed of a shar
 peer lives in a worker process that is stopped while it is not asked, the workers are asked for rounds in
 turn, and compared round by round.
 
-    with Worker(Peer("numpy", "benchmarks.peers.arrays:prepare")) as a, Worker(Peer("polymat", ...)) as b:
+    with Worker(Peer("NumPy", "module:function")) as a, Worker(Peer("polymat", ...)) as b:
         a.prepare(task), b.prepare(task)
         first, second = interleave([a, b], seconds=4.0)
         print(first.seconds, second.seconds, ratio(first, second))

@@ -56,10 +56,10 @@ class Term:
     @property
     def expr(self) -> Expr:
         """What is added at one point of the domain."""
-        upper = [] if self.scale is None else [self.scale]
-        upper += [*(factor.expr for factor in self.factors), *self.weights]
-        above = reduce(partial(binary, "*"), upper or [Const(1, WEAK_INT)])
-        return reduce(partial(binary, "/"), [factor.expr for factor in self.divisors], above)
+        values = [] if self.scale is None else [self.scale]
+        values += [*self.weights, *(factor.expr for factor in self.factors)]
+        value = reduce(partial(binary, "*"), values or [Const(1, WEAK_INT)])
+        return reduce(partial(binary, "/"), [factor.expr for factor in self.divisors], value)
 
     def range_of(self, dim: str) -> tuple[Affine, Affine]:
         """Smallest and largest index of one dimension."""

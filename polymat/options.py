@@ -31,6 +31,7 @@ class Options:
     tile: loops over tiles at all; without them nothing is fused or private.
     tile_sizes: sizes for the tiled dimensions of every group, outermost first, instead of the chosen ones;
     the last one counts for all further dimensions.
+    outwards: share out a recurrence's independent dimension around all its loops, so that threads meet once.
     unroll: run several points of the outer loop together, so that they share loads (unroll and jam).
     vector: mark inner loops as vectorisable; without it the C compiler vectorises what it proves by itself.
     blas, fft: when library routines are called: "auto" where that is predicted to be faster, "always" where a
@@ -54,6 +55,7 @@ class Options:
     private: bool = True
     tile: bool = True
     tile_sizes: tuple[int, ...] = ()
+    outwards: bool = True
     unroll: bool = True
     vector: bool = True
     blas: LibraryUse = "auto"
@@ -83,6 +85,7 @@ class Options:
             "rolling",
             "private",
             "tile",
+            "outwards",
             "unroll",
             "vector",
             "kernels",
@@ -104,7 +107,7 @@ class Options:
 
 
 # What neither the thesis nor PolyMage has.
-_PUBLISHED = {"siblings": False, "rolling": False, "private": False, "unroll": False, "kernels": False}
+_PUBLISHED = dict.fromkeys(("siblings", "rolling", "private", "outwards", "unroll", "kernels"), False)
 
 DEFAULTS = Options()
 

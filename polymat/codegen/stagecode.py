@@ -25,6 +25,7 @@ from polymat.codegen.joint import Part, joint_statements
 from polymat.codegen.nest import LoopWriter
 from polymat.codegen.prefetch import with_prefetch
 from polymat.codegen.ranges import Range as Range  # nests are described with it
+from polymat.codegen.ranges import range_context
 from polymat.codegen.scratch import Pad
 from polymat.codegen.statements import (
     Statements,
@@ -44,6 +45,7 @@ from polymat.lang.affine import Affine
 from polymat.lang.expr import Expr
 from polymat.lang.text import expr_text
 from polymat.poly.ast import from_union_map
+from polymat.poly.order import Order
 from polymat.tilesize.plain import own_names
 from polymat.tilesize.schedule import LoopPlan, Member, NestPlan
 
@@ -204,7 +206,8 @@ class StageWriter:
         nests = []
         for k, accumulation in enumerate(stage.accumulations):
             along = [plan.parallel] if plan.parallel else []
-            ranges = [Range(0, *accumulation.bounds[0])] if along else []
+            box = dict(zip(accumulation.dims, accumulation.box, strict=True))
+            ranges = [Range(0, *box[dim]) for dim in along]
             statements = scatter_statements(self.bodies, stage, accumulation, along)
             nests.append(self._independent(stage, plan, statements, ranges, f"add{k}"))
         return nests
@@ -224,6 +227,8 @@ class StageWriter:
     def _recurrence(self, stage: Stage, plan: LoopPlan) -> Nest:
         if plan.recurrence is None:
             raise InternalError(f"bug in polymat: the recurrence {stage.name} has no order")
+        if plan.outwards and plan.parallel is not None:
+            return self._recurrence_part(stage, plan, plan.recurrence, plan.parallel)
         parallel = plan.recurrence.parallel
         outermost = next((k for k, flag in enumerate(parallel) if flag), None)
 
@@ -237,6 +242,22 @@ class StageWriter:
         writer = LoopWriter(items, self.bodies.index_name, pragmas, self.needs)
         nests = from_union_map(plan.recurrence.schedule, self.pipeline.context, plan.order)
         return self.as_nest((stage,), plan, writer.block(nests), "nest", ())
+
+    def _recurrence_part(self, stage: Stage, plan: LoopPlan, order: Order, along: str) -> Nest:
+        """All loops of a recurrence, for a part of the range of a dimension given at run time."""
+        level = stage.dims.index(along)
+        part = Range(0, *stage.box[level])
+
+        def pragmas(depth: int, innermost: bool) -> tuple[str, ...]:
+            return ("omp simd",) if innermost and order.parallel[depth] else ()
+
+        writer = LoopWriter(
+            recurrence_bodies(self.bodies, stage), self.bodies.index_name, pragmas, self.needs
+        )
+        context = range_context(self.pipeline.context, [part])
+        nests = from_union_map(order.part(level, part.begin, part.end), context, plan.order)
+        work: Work = "even" if stage.domain.assume(self.pipeline.context).is_box() else "uneven"
+        return self.as_nest((stage,), plan, writer.block(nests), "nest", [part], work=work)
 
     def as_nest(
         self,
@@ -261,7 +282,7 @@ class StageWriter:
         for item in ranges:
             start = item.start if item.start in used else item.begin
             parameters += [Parameter("const ptrdiff_t", name) for name in (start, item.end)]
-        if plan.kind == "recurrence":
+        if plan.kind == "recurrence" and not ranges:
             parameters.append(Parameter("const int", "_pm_threads"))
             body = body if plan.parallel else (Evaluate(Cast("void", Id("_pm_threads"))), *body)
         name = f"_pm_{kind}_{stages[0].name}"

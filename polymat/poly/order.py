@@ -11,6 +11,7 @@ from polymat.poly.access import Access
 from polymat.poly.ast import Scheduled, schedule_map, tagged
 from polymat.poly.domain import Domain
 from polymat.poly.limit import limited
+from polymat.poly.text import encode
 
 MAX_OPERATIONS = 20_000_000
 
@@ -33,10 +34,23 @@ class Statement:
 
 @dataclass(frozen=True, eq=False)
 class Order:
-    """A legal order: a schedule for `ast.from_union_map`, and which of its dimensions are parallel."""
+    """A legal order: a schedule for `ast.from_union_map`, and which of its dimensions are parallel.
+
+    independent: per dimension of the user's own order whether nothing depends on anything at another value
+    of it, so that parts of its range may run at the same time, each through all other loops.  Empty for an
+    order that isl found.
+    """
 
     schedule: isl.UnionMap
     parallel: tuple[bool, ...]
+    independent: tuple[bool, ...] = ()
+
+    def part(self, level: int, begin: str, end: str) -> isl.UnionMap:
+        """The schedule of what lies at begin <= value < end of a dimension; both are parameters."""
+        dims = [f"i{k}" for k in range(len(self.parallel))]
+        first, last = encode(begin), encode(end)
+        where = f"[{first}, {last}] -> {{ [{', '.join(dims)}] : {first} <= {dims[level]} < {last} }}"
+        return self.schedule.intersect_range(isl.UnionSet.from_set(isl.Set(where)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +70,7 @@ def find_order(statements: Sequence[Statement], context: Domain) -> Order | Circ
     depth = len(statements[0].lexicographic)
     conflicts = flow.union(_accumulations(statements))
     if _respects(own, flow):
-        return Order(own, _parallel(own, conflicts, depth))
+        return Order(own, _parallel(own, conflicts, depth), _independent(own, conflicts, depth))
     found = _isl_schedule(statements, flow, context)
     if found is None:
         return Circle(None)
@@ -154,6 +168,15 @@ def _parallel(schedule: isl.UnionMap, conflicts: isl.UnionMap, depth: int) -> tu
         pairs = kept
         flags.append(not carried)
     return tuple(flags)
+
+
+def _independent(schedule: isl.UnionMap, conflicts: isl.UnionMap, depth: int) -> tuple[bool, ...]:
+    """Per dimension: no conflicting pair is at different iterations of it."""
+    pairs = _in_schedule(schedule, conflicts)
+    return tuple(
+        all(pair.is_subset(pair.equate(isl.dim_type.in_, level, isl.dim_type.out, level)) for pair in pairs)
+        for level in range(depth)
+    )
 
 
 def _isl_schedule(

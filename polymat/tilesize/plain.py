@@ -13,6 +13,8 @@ from polymat.poly.domain import Domain
 from polymat.poly.order import Circle, accumulation_is_parallel, find_order
 from polymat.tilesize.schedule import LoopPlan, Schedule
 
+IN_ORDER = "points run after those that they read"
+
 
 def choose_loops(grouping: Grouping) -> Schedule:
     """A loop plan for groups of one stage."""
@@ -61,9 +63,13 @@ def _recurrence(group: Group, stage: Stage, context: Domain) -> LoopPlan:
         raise InternalError(f"bug in polymat: {stage.name} was verified but has no order")
     names = _level_names(stage, len(order.parallel))
     parallel = next((name for name, flag in zip(names, order.parallel, strict=True) if flag), None)
-    return LoopPlan(
-        group, "recurrence", names, parallel, None, "points run after those that they read", order
-    )
+    reason = IN_ORDER
+    alone = next((dim for dim, flag in zip(stage.dims, order.independent, strict=False) if flag), None)
+    outwards = alone is not None and alone != stage.dims[0]
+    if outwards:
+        parallel = alone
+        reason += f"; none reads at another {alone}, so each thread runs all loops for a part of its range"
+    return LoopPlan(group, "recurrence", names, parallel, None, reason, order, outwards)
 
 
 def _level_names(stage: Stage, depth: int) -> tuple[str, ...]:
@@ -81,12 +87,12 @@ def _level_names(stage: Stage, depth: int) -> tuple[str, ...]:
 
 
 def _scatter(group: Group, stage: Stage, context: Domain) -> LoopPlan:
-    """Into computed elements: parallel where two iterations of the outer loop never meet."""
+    """Into computed elements: parallel along the outermost loop of which two iterations never meet."""
     first = stage.accumulations[0]
     parallel = None
     if len(stage.accumulations) == 1 and first.dims:
         writes = Access.of(first.domain.assume(context), first.target)
-        parallel = first.dims[0] if accumulation_is_parallel(writes, first.dims[0]) else None
+        parallel = next((dim for dim in first.dims if accumulation_is_parallel(writes, dim)), None)
     return LoopPlan(group, "scatter", first.dims, parallel, None, "the target of the sum is computed")
 
 

@@ -20,12 +20,15 @@ class LoopPlan(NestPlan):
 
     kind: "map" (points are independent), "reduce" (a local accumulator a point), "row" (a row of results is
     accumulated in memory), "scatter" (accumulated wherever the target is) or "recurrence" (`recurrence` holds
-    the legal order).  unroll: iterations of the outermost loop that run together (unroll and jam).
+    the legal order; outwards: the range of its parallel dimension is shared out around all its loops, though
+    that is not the outermost of them).
+    unroll: iterations of the outermost loop that run together (unroll and jam).
     addends: iterations of the innermost summed loop that do so around rows in memory.
     ahead: each row asks for those so many further along the nest's first range (0: none does).
     """
 
     recurrence: Order | None = None
+    outwards: bool = False
     unroll: int = 1
     addends: int = 1
     ahead: int = 0

@@ -10,6 +10,7 @@ from polymat.graph.stage import Accumulation, Stage
 from polymat.lang.affine import Affine
 from polymat.options import Options
 from polymat.tilesize.epilogue import EpiloguePlan
+from polymat.tilesize.plain import IN_ORDER
 from polymat.tilesize.planner import extent, tile_bytes
 from polymat.tilesize.schedule import LoopPlan, NestPlan, Plan, TilePlan
 
@@ -31,6 +32,10 @@ def _loops(plan: NestPlan, options: Options) -> NestPlan:
         return plan
     if not options.unroll:
         plan = replace(plan, unroll=1, addends=1)
+    if not options.outwards and plan.outwards and plan.recurrence is not None:
+        parallel = zip(plan.order, plan.recurrence.parallel, strict=True)
+        inner = next((dim for dim, flag in parallel if flag), None)
+        plan = replace(plan, parallel=inner, outwards=False, reason=IN_ORDER)
     return plan if options.vector else replace(plan, vector=None)
 
 

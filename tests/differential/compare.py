@@ -46,7 +46,9 @@ def _options(**changes: Any) -> pm.Options:
 
 
 PARALLEL: dict[str, Any] = {"cflags": ("-O1",), "parallel_threshold": 0, "threads": 2}
-OFF: dict[str, Any] = dict.fromkeys(("share", "siblings", "rolling", "unroll", "vector", "kernels"), False)
+OFF: dict[str, Any] = dict.fromkeys(
+    ("share", "siblings", "rolling", "outwards", "unroll", "vector", "kernels"), False
+)
 
 VARIANTS = {
     "plain": Variant(_options()),

@@ -36,6 +36,7 @@ from polymat.lang.linalg import (
     trmm,
 )
 from polymat.lang.mathfunctions import (
+    I0,
     Abs,
     Acos,
     Asin,
@@ -62,7 +63,20 @@ from polymat.lang.mathfunctions import (
 from polymat.lang.matrix import Matrix, Vector
 from polymat.lang.reduction import Op, Reduce, Reduction
 from polymat.lang.signal import Signal
+from polymat.lang.spectra import (
+    convolve,
+    correlate,
+    fft,
+    ifft,
+    irfft,
+    lfilter,
+    resample_poly,
+    rfft,
+    sosfilt,
+    upfirdn,
+)
 from polymat.lang.types import Complex, ComplexFloat, Double, Float, Int, Long, Short, UChar, UInt
+from polymat.lang.windows import firwin, get_window, kaiser, kaiser_beta
 from polymat.options import Options
 from polymat.runtime.compiled import Compiled, load
 from polymat.runtime.threads import get_num_threads, set_num_threads, threads
@@ -70,6 +84,7 @@ from polymat.runtime.threads import get_num_threads, set_num_threads, threads
 __version__ = "0.1.0"
 
 __all__ = [
+    "I0",
     "Abs",
     "Acos",
     "ArgumentError",
@@ -135,19 +150,33 @@ __all__ = [
     "Vector",
     "compile",
     "conv2d",
+    "convolve",
+    "correlate",
     "dot",
     "einsum",
     "elementwise_mul",
+    "fft",
+    "firwin",
     "gemm",
     "get_num_threads",
+    "get_window",
+    "ifft",
+    "irfft",
+    "kaiser",
+    "kaiser_beta",
+    "lfilter",
     "load",
     "outer",
+    "resample_poly",
+    "rfft",
     "scalar_mul",
     "set_num_threads",
+    "sosfilt",
     "symm",
     "syr2k",
     "syrk",
     "threads",
     "transpose",
     "trmm",
+    "upfirdn",
 ]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from string import Template
 
+from polymat.codegen.bessel import I0_DOUBLE, I0_FLOAT
+
 _SIGNED = {"i16": ("int16_t", "uint16_t"), "i32": ("int32_t", "uint32_t"), "i64": ("int64_t", "uint64_t")}
 _UNSIGNED = {"u8": ("uint8_t", "uint8_t"), "u32": ("uint32_t", "uint32_t")}
 _FLOATS = {"f32": ("float", "f"), "f64": ("double", "")}
@@ -234,6 +236,7 @@ def _definitions() -> dict[str, str]:
     for suffix, (ctype, tail) in _COMPLEX.items():
         texts[f"div_{suffix}"] = _DIV_COMPLEX.substitute(T=ctype, F=tail, S=suffix)
         texts[f"pow_{suffix}"] = _POW_COMPLEX.substitute(T=ctype, F=tail, S=suffix)
+    texts |= {"i0_f64": I0_DOUBLE, "i0_f32": I0_FLOAT}
     return texts
 
 
@@ -248,5 +251,5 @@ def arithmetic_names() -> frozenset[str]:
 def arithmetic(needs: frozenset[str]) -> list[str]:
     """The definitions of those needs that are functions of this module, in a fixed order."""
     wanted = needs | {name.removeprefix("reduction_") for name in needs}
-    wanted |= {name.replace("pow_c", "div_c") for name in needs}
+    wanted |= {name.replace("pow_c", "div_c").replace("i0_f32", "i0_f64") for name in needs}
     return [text for name, text in _DEFINITIONS.items() if name in wanted]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 
 from polymat.codegen.ctree import Binary as CBinary
 from polymat.codegen.ctree import Call as CCall
-from polymat.codegen.ctree import Cast, CExpr, Id, Literal, Ternary
+from polymat.codegen.ctree import Cast, CExpr, Id, Literal, Subscript, Ternary
 from polymat.codegen.ctree import Unary as CUnary
 from polymat.errors import unreachable
 from polymat.lang.affine import Affine, FloorDiv
@@ -25,6 +25,7 @@ from polymat.lang.expr import (
     Variable,
     fits,
 )
+from polymat.lang.table import Lookup, Table
 from polymat.lang.traverse import Node, children, fold
 from polymat.lang.types import Complex, ComplexFloat, Double, Float, Int, Long, ScalarType, promote
 
@@ -84,6 +85,8 @@ class ExpressionWriter:
             case CastExpr(operand, dtype):
                 same = operand.dtype == dtype
                 return parts[0] if same else Cast(dtype.c, self.convert(parts[0], operand, operand.dtype))
+            case Lookup(table):
+                return Subscript(Id(table_name(table)), parts[0])
             case SelectExpr(condition, then, otherwise):
                 chosen = self._condition(condition, list(parts[:-2]))
                 first = self.convert(parts[-2], then, expr.dtype)
@@ -123,7 +126,7 @@ class ExpressionWriter:
             return operand if kind == "u" else self._helper("abs", expr.dtype, operand)
         if function in ("floor", "ceil") and kind in "iu":
             return operand
-        if function == "sign" or (function == "atan" and expr.dtype.kind == "f"):
+        if function in ("sign", "i0") or (function == "atan" and expr.dtype.kind == "f"):
             return self._helper(function, expr.dtype, operand)
         if function in ("conj", "real", "imag") and kind != "c":
             return operand if function != "imag" else literal(0, expr.dtype)
@@ -207,6 +210,11 @@ def usual(left: ScalarType, right: ScalarType) -> ScalarType:
 def narrowed(expr: CExpr, dtype: ScalarType) -> CExpr:
     """C computes 8- and 16-bit integers as int: cut the result back."""
     return Cast(dtype.c, expr) if dtype.kind in "iu" and dtype.size < 4 else expr
+
+
+def table_name(table: Table) -> str:
+    """The C name of a table."""
+    return f"_pm_table_{table.digest}"
 
 
 def _libm_suffix(dtype: ScalarType) -> str:

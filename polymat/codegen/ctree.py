@@ -172,13 +172,23 @@ class Function:
 
 
 @dataclass(frozen=True, slots=True)
+class Constants:
+    """An array of numbers that are known."""
+
+    ctype: str
+    name: str
+    values: tuple[CExpr, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class File:
-    """A translation unit: a comment, the prelude's needs, names that may be macros, functions."""
+    """A translation unit: a comment, the prelude's needs, names that may be macros, functions, tables."""
 
     comment: str
     needs: frozenset[str]
     undefine: tuple[str, ...]
     functions: tuple[Function, ...]
+    tables: tuple[Constants, ...] = ()
 
 
 def names_in(statements: Iterable[Stmt]) -> set[str]:

@@ -12,6 +12,7 @@ from polymat.codegen.ctree import (
     Call,
     Cast,
     CExpr,
+    Constants,
     Declare,
     Evaluate,
     File,
@@ -60,9 +61,15 @@ def render(file: File) -> str:
     pieces = [_comment(file.comment, ""), prelude(file.needs)]
     if file.undefine:
         pieces.append("".join(f"#undef {name}\n" for name in file.undefine))
+    pieces += [_constants(table) for table in file.tables]
     for function in file.functions:
         pieces.append("".join(f"{_folded(line)}\n" for line in _function(function)))
     return "\n".join(pieces)
+
+
+def _constants(table: Constants) -> str:
+    start = f"static const {_declared(table.ctype, table.name)}[] __attribute__((aligned(64), unused)) = {{"
+    return f"{start}\n{INDENT}" + _wrapped([expression(value) for value in table.values], 4) + "\n};\n"
 
 
 def _folded(line: str) -> str:

@@ -23,6 +23,7 @@ from polymat.lang.expr import (
     Variable,
 )
 from polymat.lang.sharing import evaluated
+from polymat.lang.table import Lookup
 from polymat.lang.traverse import Node, condition_operands, fold
 from polymat.lang.types import ScalarType, promote
 
@@ -97,6 +98,8 @@ class Evaluator:
                 return _call(function, expr.dtype, parts[0])
             case CastExpr(_, dtype):
                 return parts[0].astype(dtype.dtype)
+            case Lookup(table):
+                return np.asarray(table.array[parts[0]])
             case SelectExpr():
                 values = iter(parts)
                 mask = _mask(expr.condition, values)

@@ -13,6 +13,7 @@ import numpy as np
 
 from polymat.errors import CycleError
 from polymat.graph.evaluate import Evaluator, Points, Values
+from polymat.graph.fourier import FourierSum, fourier_sum
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.points import enumerate_points
 from polymat.graph.stage import Accumulation, Part, Stage
@@ -67,6 +68,10 @@ class _StageRun:
             for points, count in self._points(part):
                 self._assign(part, points, count)
         for accumulation in self.stage.accumulations:
+            transform = fourier_sum(accumulation) if self.stage.op is Op.Sum else None
+            if transform is not None:
+                self._transform(transform)
+                continue
             for points, count in self._points(accumulation):
                 self._accumulate(accumulation, points, count)
 
@@ -95,6 +100,15 @@ class _StageRun:
         value = self.evaluator.value(item.expr, points, count).astype(self.array.dtype, copy=False)
         flat = self.array.reshape(-1)
         _ACCUMULATE[self.stage.operation].at(flat, self._flat(item, points, count), value)
+
+    def _transform(self, item: FourierSum) -> None:
+        """Add a Fourier transform, computed in double precision."""
+        length, outputs = (max(int(form.evaluate(self.params)), 0) for form in (item.length, item.outputs))
+        if length and outputs:
+            points = {item.index: np.arange(length)}
+            values = self.evaluator.value(item.element, points, length).astype(np.complex128)
+            whole = np.fft.fft(values) if item.sign < 0 else np.fft.ifft(values, norm="forward")
+            self.array[:outputs] += whole[np.arange(outputs) % length].astype(self.array.dtype)
 
     def _flat(self, item: Part | Accumulation, points: Points, count: int) -> Values:
         """Flat index of the element that each point writes."""

@@ -132,8 +132,7 @@ def _fourier_axis(output: str, summed: str, term: Term) -> FourierAxis | None:
 
 def _expected(each: FourierAxis, sign: int) -> Polynomial | None:
     """sign 2 pi j k / length."""
-    length = Polynomial.affine(each.length)
-    inverse = None if length is None else length.inverse()
+    inverse = Polynomial.affine(each.length).inverse()
     if inverse is None:
         return None
     turn = Polynomial.constant(sign * 2 * math.pi) * inverse
@@ -144,5 +143,4 @@ def _is_period(modulus: Polynomial, axes: Sequence[FourierAxis]) -> bool:
     """Whether the numerators may be reduced by it: one axis, and its length."""
     if len(axes) != 1:
         return False
-    length = Polynomial.affine(axes[0].length)
-    return length is not None and modulus.is_near(length)
+    return modulus.is_near(Polynomial.affine(axes[0].length))

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import TypeAlias
 
-from polymat.lang.affine import Affine, FloorDiv
+from polymat.lang.affine import Affine
 from polymat.lang.expr import Binary, Call, CastExpr, Const, Expr, Parameter, Unary, Variable
+from polymat.lang.indices import affine_form
 from polymat.lang.traverse import fold
 
 TOLERANCE = 1e-13  # relative: what is left when 2 * pi / N was computed in double precision
@@ -42,13 +43,11 @@ class Polynomial:
         return Polynomial.of({((name, power),): 1})
 
     @staticmethod
-    def affine(form: Affine) -> Polynomial | None:
-        """An affine form; None with floor divisions."""
+    def affine(form: Affine) -> Polynomial:
+        """An affine form; a floor division counts as one name."""
         total = Polynomial.constant(form.const)
         for atom, coefficient in form.terms:
-            if isinstance(atom, FloorDiv):
-                return None
-            total = total + Polynomial.name(atom) * Polynomial.constant(coefficient)
+            total = total + Polynomial.name(str(atom)) * Polynomial.constant(coefficient)
         return total
 
     @property
@@ -153,6 +152,9 @@ def _wave(node: Expr, parts: tuple[Waves | None, ...]) -> Waves | None:
         case Binary("/"):
             inverse = None if known[1].plain is None else known[1].plain.inverse()
             return None if inverse is None else _times(known[0], Waves(inverse, moduli=known[1].moduli))
+        case Binary("//"):
+            form = affine_form(node)
+            return None if form is None else Waves(Polynomial.affine(form))
         case Binary("%") if known[0].plain is not None and known[1].plain is not None:
             return Waves(known[0].plain, moduli=(*moduli, known[1].plain))
         case _:

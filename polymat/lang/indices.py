@@ -75,6 +75,14 @@ def _scaled(expr: Binary, left: Affine, right: Affine, at: Location | None) -> A
     raise NotAffineError(f"not affine: {expr_text(expr)}", at=at, hint=_HINT)
 
 
+def affine_form(value: Expr) -> Affine | None:
+    """An expression as an affine form; None when it is none."""
+    try:
+        return as_affine(value, None)
+    except NotAffineError:
+        return None
+
+
 def affine_names(condition: Condition) -> set[str] | None:
     """The names in a condition between affine forms; None when it compares anything else."""
     try:

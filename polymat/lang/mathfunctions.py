@@ -30,6 +30,8 @@ Exp = _function("exp", "Exponential")
 Log = _function("log", "Natural logarithm")
 Sqrt = _function("sqrt", "Square root")
 
+I0 = _function("i0", "Modified Bessel function of the first kind and order 0")
+
 
 def Abs(x: Any) -> Expr:  # noqa: N802 (PolyMage's name)
     """Absolute value; of a complex value its modulus."""

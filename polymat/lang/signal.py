@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, SupportsIndex
 
 import numpy as np
@@ -14,23 +13,21 @@ from polymat.lang.algebra import (
     broadcast,
     check_plain,
     check_same_shape,
-    described,
-    fresh_variables,
     merged_sizes,
-    names_in,
     pointwise,
     read,
     scalar,
-    span,
 )
-from polymat.lang.expr import Condition, Expr, Variable, binary
-from polymat.lang.function import Case, CaseEntry, Domain, Input, Source
+from polymat.lang.expr import Condition, Expr, Variable
+from polymat.lang.fir import fir, polyphase
+from polymat.lang.fourier import grows, resampled
+from polymat.lang.function import Case, CaseEntry, Domain, Input, Source, size_parameters
+from polymat.lang.indices import as_affine
+from polymat.lang.makers import Makers
 from polymat.lang.operators import shown
-from polymat.lang.reduction import Op, Reduce, Reduction
+from polymat.lang.reduction import Reduction
 from polymat.lang.slicing import Stride, stride_of
 from polymat.lang.types import ScalarType
-
-MAX_WRITTEN_TAPS = 64
 
 
 class SignalAlgebra(Source):
@@ -80,13 +77,13 @@ class SignalAlgebra(Source):
                 at=caller_location(),
                 hint=f"{self.label}({shown(index)}) in a definition; a slice {self.label}[a:b] is a signal",
             )
-        return _strided(self, stride_of(self, index), f"{self.label}[{_slice_text(index)}]")
+        return strided(self, stride_of(self, index), f"{self.label}[{_slice_text(index)}]")
 
     def down(self, factor: SupportsIndex) -> SignalResult:
         """Every `factor`-th sample: x[0], x[d], x[2 d], ..., of length ceil(N / d)."""
         d = _factor("down", factor)
         length = (self.shape[0] + (d - 1)).floordiv(d)
-        return _strided(self, Stride(Affine(), d, length), f"{self.label}.down({d})")
+        return strided(self, Stride(Affine(), d, length), f"{self.label}.down({d})")
 
     def up(self, factor: SupportsIndex) -> SignalResult:
         """The samples with `factor` - 1 zeros after each, of length N * u."""
@@ -97,21 +94,41 @@ class SignalAlgebra(Source):
 
         text = f"{self.label}.up({u})"
         if u == 1:
-            return _strided(self, Stride(Affine(), 1, self.shape[0]), text)
-        return pointwise(SignalResult, (self,), (self.shape[0].scale(u),), value, text)
+            return strided(self, Stride(Affine(), 1, self.shape[0]), text)
+        stage = pointwise(Stuffed, (self,), (self.shape[0].scale(u),), value, text)
+        stage.origin, stage.factor = self, u
+        return stage
 
-    def fir(self, taps: Any, mode: str = "valid") -> SignalResult | SignalReduction:
-        """Filter with T taps h, a Vector or Signal.
+    def fir(self, taps: Any, mode: str = "valid") -> SignalResult:
+        """Filter with T taps h: a Vector, a Signal, or numbers in a list or an array.
 
         valid:   y[n] = sum over k of h[k] x[n + T - 1 - k], of length N - T + 1 (no delay, no edges)
         causal:  y[n] = sum over k <= n of h[k] x[n - k], of length N (zero before the start)
+        full:    the same for all n of 0 .. N + T - 2 (zero outside)
+        same:    the N samples of full from (T - 1) // 2 on
 
-        Up to 64 taps may be given as numbers, a list or an array: they are written out as constants.
+        Up to 64 taps that are numbers are written out as constants.
         """
-        _check_mode(mode)
-        if isinstance(taps, Source):
-            return _filtered(self, _taps_source(taps), mode)
-        return _written_out(self, _constants(taps), mode)
+        stage: SignalResult = fir(MAKERS, self, taps, mode)
+        return stage
+
+    def interp_fft(self, factor: SupportsIndex) -> SignalResult:
+        """Band-limited interpolation to N * u samples, as `scipy.signal.resample(x, N * u)`."""
+        u = _factor("interp_fft", factor)
+        text = f"{self.label}.interp_fft({u})"
+        stage: SignalResult = resampled(MAKERS, self, self.shape[0].scale(u), (), text, True)
+        return stage
+
+    def resample(self, length: Any) -> SignalResult:
+        """So many samples by Fourier interpolation, as `scipy.signal.resample`; x counts as periodic.
+
+        length: an integer, or affine in the sizes.
+        """
+        wanted = as_affine(length, caller_location())
+        parameters = size_parameters(length) if isinstance(length, Expr) else ()
+        text, more = f"{self.label}.resample({wanted})", grows(self.shape[0], wanted)
+        stage: SignalResult = resampled(MAKERS, self, wanted, parameters, text, more)
+        return stage
 
 
 class Signal(SignalAlgebra, Input):
@@ -131,11 +148,27 @@ class SignalResult(SignalAlgebra, Result):
         super().__init__(domain, dtype, None, what="Signal")
 
 
+class Stuffed(SignalResult):
+    """A signal with zeros after each sample of another: its filters leave the zeros out."""
+
+    _settable = frozenset({"origin", "factor"})
+    origin: SignalAlgebra
+    factor: int
+
+    def fir(self, taps: Any, mode: str = "valid") -> SignalResult:
+        """Filter with taps, as any signal."""
+        stage: SignalResult = polyphase(MAKERS, self.origin, self.factor, taps, mode)
+        return stage
+
+
 class SignalReduction(SignalAlgebra, Result, Reduction):
     """A signal that is accumulated."""
 
     def __init__(self, domain: Domain, reduction_domain: Domain, dtype: ScalarType) -> None:
         Reduction.__init__(self, domain, reduction_domain, dtype, None, what="Signal")
+
+
+MAKERS: Makers[Any] = Makers(SignalResult, SignalReduction)
 
 
 def _operand(value: Any, operation: str) -> Source | Expr:
@@ -178,7 +211,8 @@ def _factor(method: str, value: Any) -> int:
     )
 
 
-def _strided(source: Source, stride: Stride, text: str) -> SignalResult:
+def strided(source: Source, stride: Stride, text: str) -> SignalResult:
+    """The samples that a stride selects, as a signal."""
     sizes = merged_sizes(source, *stride.parameters)
 
     def value(i: Variable) -> Expr:
@@ -190,105 +224,3 @@ def _strided(source: Source, stride: Stride, text: str) -> SignalResult:
 def _slice_text(index: slice) -> str:
     parts = ["" if part is None else shown(part) for part in (index.start, index.stop)]
     return ":".join(parts if index.step is None else [*parts, shown(index.step)])
-
-
-def _check_mode(mode: object) -> None:
-    if not isinstance(mode, str) or mode not in ("valid", "causal"):
-        raise LangError(f"fir: mode is 'valid' or 'causal', got {mode!r:.40}", at=caller_location())
-
-
-def _taps_source(taps: Source) -> Source:
-    if taps.rank != 1:
-        raise ShapeError(
-            f"fir: the taps {described(taps)} have {taps.rank} dimensions, not one", at=caller_location()
-        )
-    if taps.algebra == "":
-        check_plain(taps, "fir")
-    return taps
-
-
-def _filtered(signal: Source, taps: Source, mode: str) -> SignalReduction:
-    (length,), (count,) = signal.shape, taps.shape
-    if mode == "valid":
-        length = _valid_length(signal, length, count)
-    sizes = merged_sizes(signal, taps)
-    i, k = fresh_variables(2, names_in((signal, taps)))
-    index = Affine.name(i.name) - Affine.name(k.name)
-    if mode == "valid":
-        index = index + count - 1
-    value = binary("*", read(signal, index, sizes), taps(k))
-    outer = span(length, sizes)
-    stage = SignalReduction(([i], [outer]), ([i, k], [outer, span(count, sizes)]), value.dtype)
-    entry = Reduce(stage(i), value, Op.Sum)
-    stage.defn = [entry if mode == "valid" else Case(Condition(k, "<=", i), entry)]
-    stage.text = f"{signal.label}.fir({taps.label}, {mode!r})"
-    return stage
-
-
-def _valid_length(signal: Source, length: Affine, count: Affine) -> Affine:
-    result = length - count + 1
-    if result.is_constant and result.const < 1:
-        raise ShapeError(
-            f"fir: {described(signal)} is shorter than its {count} taps",
-            at=caller_location(),
-            hint="mode='causal' keeps the length",
-        )
-    return result
-
-
-def _constants(taps: Any) -> list[Expr]:
-    if not isinstance(taps, list | tuple | np.ndarray) or (isinstance(taps, np.ndarray) and taps.ndim != 1):
-        raise LangError(
-            f"fir: the taps are a Vector, a Signal or a sequence of numbers, got {shown(taps)}",
-            at=caller_location(),
-        )
-    if len(taps) > MAX_WRITTEN_TAPS:
-        raise LangError(
-            f"fir: {len(taps)} taps are too many to write out, at most {MAX_WRITTEN_TAPS}",
-            at=caller_location(),
-            hint='declare them as an input: h = Vector(Double, "h", [T])',
-        )
-    if len(taps) == 0:
-        raise ShapeError("fir: there are no taps", at=caller_location())
-    return [_constant(tap) for tap in taps]
-
-
-def _constant(tap: Any) -> Expr:
-    factor = scalar(tap, "fir")
-    if factor is None:
-        raise LangError(f"fir: a tap is a number, got {described(tap)}", at=caller_location())
-    return factor
-
-
-def _written_out(signal: SignalAlgebra, taps: Sequence[Expr], mode: str) -> SignalResult:
-    count = len(taps)
-    (length,) = signal.shape
-    source: Source = signal
-    if mode == "causal":
-        source = _delayed(signal, count - 1)
-    else:
-        length = _valid_length(signal, length, Affine((), count))
-
-    def value(i: Variable) -> Expr:
-        position = Affine.name(i.name) + (count - 1)
-        terms = [binary("*", tap, source(position - k)) for k, tap in enumerate(taps)]
-        total = terms[0]
-        for term in terms[1:]:
-            total = binary("+", total, term)
-        return total
-
-    text = f"{signal.label}.fir({count} taps, {mode!r})"
-    return pointwise(SignalResult, (signal, *taps), (length,), value, text)
-
-
-def _delayed(signal: Source, delay: int) -> Source:
-    """The signal after `delay` zeros."""
-    if delay == 0:
-        return signal
-
-    def value(i: Variable) -> list[CaseEntry]:
-        later = Case(Condition(i, ">=", delay), signal(i - delay))
-        return [Case(Condition(i, "<", delay), 0), later]
-
-    text = f"({signal.label} after {delay} zeros)"
-    return pointwise(SignalResult, (signal,), (signal.shape[0] + delay,), value, text)

@@ -15,6 +15,7 @@ from polymat.lang.expr import (
     Unary,
     Variable,
 )
+from polymat.lang.table import Lookup
 from polymat.lang.traverse import condition_operands, fold
 
 _PRECEDENCE = {"+": 1, "-": 1, "*": 2, "/": 2, "//": 2, "%": 2, "neg": 3, "**": 4}
@@ -56,6 +57,8 @@ def _piece(expr: Expr, parts: tuple[Piece, ...]) -> Piece:
             return f"{left} {op} {right}", level
         case Call(function):
             return f"{function.capitalize()}({parts[0][0]})", _ATOM
+        case Lookup(table):
+            return f"{table!r}[{parts[0][0]}]", _ATOM
         case CastExpr(_, dtype):
             return f"Cast({dtype}, {parts[0][0]})", _ATOM
         case SelectExpr(condition):
@@ -105,6 +108,8 @@ def _node_text(expr: Expr) -> str:
             return f"{op} {expr.dtype}"
         case CastExpr():
             return f"Cast {expr.dtype}"
+        case Lookup(table):
+            return repr(table)
         case SelectExpr(condition):
             holes = [f"#{k}" for k in range(len(condition_operands(condition)))]
             return f"Select {_compose(condition, holes)} {expr.dtype}"

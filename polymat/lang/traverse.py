@@ -20,18 +20,19 @@ from polymat.lang.expr import (
     binary,
     call,
 )
+from polymat.lang.table import Lookup
 from polymat.lang.types import promote
 
 T = TypeVar("T")
 # All there are: a `match` over a Node that leaves one out is an error of types.
-Node: TypeAlias = Const | Parameter | Variable | Load | Unary | Binary | Call | SelectExpr | CastExpr
+Node: TypeAlias = Const | Parameter | Variable | Load | Unary | Binary | Call | SelectExpr | CastExpr | Lookup
 Operands = Callable[[Expr], tuple[Expr, ...]]
 
 
 def children(expr: Expr) -> tuple[Expr, ...]:
     """The direct operands, including those of a Select's condition."""
     match expr:
-        case Unary(_, operand) | Call(_, operand) | CastExpr(operand):
+        case Unary(_, operand) | Call(_, operand) | CastExpr(operand) | Lookup(_, operand):
             return (operand,)
         case Binary(_, left, right):
             return (left, right)
@@ -122,6 +123,8 @@ def rebuild(expr: Expr, leaf: Callable[[Expr], Expr]) -> Expr:
                 return call(function, parts[0])
             case CastExpr(_, dtype):
                 return CastExpr(parts[0], dtype)
+            case Lookup(table, _, dtype):
+                return Lookup(table, parts[0], dtype)
             case SelectExpr(condition):
                 *compared, then, otherwise = parts
                 remade = _with_operands(condition, iter(compared))

@@ -115,7 +115,7 @@ def real_part(dtype: ScalarType) -> ScalarType:
     return Float if dtype == ComplexFloat else Double
 
 
-_REAL_ONLY = frozenset({"floor", "ceil", "sign"})
+_REAL_ONLY = frozenset({"floor", "ceil", "sign", "i0"})
 _SAME_TYPE = frozenset({"floor", "ceil", "sign", "conj"})
 _TO_REAL = frozenset({"abs", "real", "imag"})
 

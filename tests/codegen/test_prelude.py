@@ -80,7 +80,7 @@ def loop_over(need: str) -> str:
     head = f"void {need}(const {ctype} *a, const {second} *b, {ctype} *out, ptrdiff_t n)\n{{\n    (void)b;\n"
     loop = "    for (ptrdiff_t i = 0; i < n; i++)\n"
     if not name.startswith("reduction"):
-        arguments = "a[i]" if name in ("abs", "atan", "sign") else "a[i], b[i]"
+        arguments = "a[i]" if name in ("abs", "atan", "i0", "sign") else "a[i], b[i]"
         return f"{head}{loop}        out[i] = _pm_{need}({arguments});\n}}\n"
     operator = f"_pm_{need.removeprefix('reduction_')}"
     return (

@@ -13,6 +13,8 @@ i, j = pm.Variable(pm.Int, "i"), pm.Variable(pm.Int, "j")
 whole = pm.Interval(pm.Int, 0, N - 1)
 SCOPE = {
     "np": np,
+    "pm": pm,
+    "F": pm.Parameter(pm.Double, "F"),
     "N": N,
     "i": i,
     "s": pm.Signal(pm.Double, "s", K),
@@ -79,8 +81,8 @@ LangError: up: the factor is a positive integer, got bool True
 s.up(N)
 LangError: up: the factor is a positive integer, got N
 
-s.fir(x, mode="same")
-LangError: fir: mode is 'valid' or 'causal', got 'same'
+s.fir(x, mode="even")
+LangError: fir: mode is 'valid', 'causal', 'same' or 'full', got 'even'
 
 s.fir(S)
 ShapeError: fir: the taps S (N x N) have 2 dimensions, not one
@@ -88,9 +90,48 @@ ShapeError: fir: the taps S (N x N) have 2 dimensions, not one
 s.fir([])
 ShapeError: fir: there are no taps
 
-s.fir([0.0] * 65)
-LangError: fir: 65 taps are too many to write out, at most 64
-hint: declare them as an input: h = Vector(Double, "h", [T])
+s.fir(["a"] * 65)
+LangError: fir: the values are a sequence of numbers, got list ['a', 'a', 'a', 'a', 'a', 'a', 'a', 'a',
+
+s.interp_fft(0)
+LangError: interp_fft: the factor is a positive integer, got 0
+
+s.resample(N)
+ShapeError: resample: which of the lengths K and N is larger depends on the sizes
+hint: interp_fft(u) for a multiple of the length, or lengths that are numbers
+
+pm.rfft(pm.fft(s))
+DtypeError: rfft: fft(s) is Complex, not real
+hint: fft(fft(s))
+
+pm.fft(S)
+ShapeError: fft: S (N x N) is no Signal or Vector
+
+pm.irfft(c, 0)
+ShapeError: irfft: 0 samples of c (3)
+
+pm.lfilter([1.0], [0.0, 1.0], s)
+LangError: lfilter: a[0] is 0
+
+pm.lfilter([1.0], s, s)
+LangError: lfilter: a is a list of 1 to 64 real numbers, got s
+
+pm.sosfilt([1.0, 2.0], s)
+ShapeError: sosfilt: sections are rows of six numbers, got list [1.0, 2.0]
+
+pm.firwin(24, F, pass_zero=False)
+LangError: firwin: 24 taps cannot pass the highest frequency
+hint: an odd number of them, 25
+
+pm.firwin(25, F, pass_zero="bandpass")
+LangError: firwin: 'bandpass' does not go with 1 cut-offs
+
+pm.firwin(0, F)
+LangError: firwin: the length is a positive integer, got 0
+
+pm.firwin(9, 0.5, window=("tukey", F))
+LangError: the window str 'tukey' takes numbers
+hint: of windows, ("kaiser", beta) alone is computed inside a pipeline
 
 s.fir(2.0)
 LangError: fir: the taps are a Vector, a Signal or a sequence of numbers, got 2.0

@@ -1,0 +1,57 @@
+"""Sums that are discrete Fourier transforms as the language writes them, for the interpreter.
+
+A sum of N terms for each of N results is out of reach where N is a million, and NumPy has the transform.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from polymat.graph.stage import Accumulation
+from polymat.lang.affine import Affine
+from polymat.lang.expr import Binary, Expr, Load, Parameter, Variable
+from polymat.lang.fourier import wave
+from polymat.lang.makers import index_expression
+from polymat.lang.text import structure
+from polymat.lang.traverse import walk
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FourierSum:
+    """target(j) += sum over index < length of element exp(sign 2 pi i j index / length), for j < outputs."""
+
+    sign: int
+    index: str
+    length: Affine
+    outputs: Affine
+    element: Expr
+
+
+def fourier_sum(item: Accumulation) -> FourierSum | None:
+    """What a transform of the language is translated to; None for anything else."""
+    if len(item.dims) != 2 or item.condition is not None or not isinstance(item.expr, Binary):
+        return None
+    (output, index), ((first, last), (low, high)) = item.dims, item.bounds
+    if item.target != (Affine.name(output),) or first != Affine() or low != Affine() or item.expr.op != "*":
+        return None
+    element, weight = item.expr.left, item.expr.right
+    if output in high.names() or weight.dtype.kind != "c" or _uses(element, output):
+        return None
+    leaves: dict[str, Expr] = {n.name: n for n in walk(weight) if isinstance(n, Parameter | Variable)}
+    if not {*high.names(), output, index} <= set(leaves):
+        return None
+    length = index_expression(high + 1, leaves)
+    text = structure(weight)
+    for sign in (-1, 1):
+        if text == structure(wave(sign, leaves[output], leaves[index], length, weight.dtype)):
+            return FourierSum(sign, index, high + 1, last + 1, element)
+    return None
+
+
+def _uses(expr: Expr, name: str) -> bool:
+    for node in walk(expr):
+        if isinstance(node, Variable) and node.name == name:
+            return True
+        if isinstance(node, Load) and any(name in form.names() for form in node.indices):
+            return True
+    return False

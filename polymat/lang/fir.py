@@ -1,0 +1,277 @@
+"""FIR filters: sums of products of taps and samples, what their taps may be, and polyphase forms."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial, reduce
+from operator import and_
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from polymat.errors import LangError, ShapeError, caller_location
+from polymat.lang.affine import Affine
+from polymat.lang.algebra import (
+    check_plain,
+    described,
+    fresh_variables,
+    merged_sizes,
+    names_in,
+    pointwise,
+    read,
+    scalar,
+    span,
+)
+from polymat.lang.expr import Condition, Const, Expr, Variable, binary
+from polymat.lang.function import Case, CaseEntry, Source
+from polymat.lang.makers import Makers, index_expression
+from polymat.lang.operators import shown
+from polymat.lang.reduction import Op, Reduce
+from polymat.lang.table import Lookup, Table
+from polymat.lang.types import WEAK_INT, Double, ScalarType, type_of_dtype
+
+MAX_WRITTEN_TAPS = 64
+MAX_PHASES = 8  # stages that a filter of a signal with zeros between its samples is split into
+
+
+@dataclass(frozen=True, slots=True)
+class Strided:
+    """`count` taps of a source: first, first + step, ..."""
+
+    source: Source
+    first: int
+    step: int
+    count: Affine
+
+
+Mode: TypeAlias = Literal["valid", "causal", "same", "full"]
+MODES = ("valid", "causal", "same", "full")
+
+
+def fir(make: Makers[Any], signal: Source, taps: Any, mode: Any) -> Any:
+    """A signal filtered with taps: numbers, a vector or a signal."""
+    check_mode(mode)
+    label = _taps_label(taps)
+    count = taps_count(taps)
+    start, length = _window(signal, signal.shape[0], count, mode)
+    if isinstance(taps, Source) or len(taps) > MAX_WRITTEN_TAPS:
+        source = taps_source(make, taps, signal.dtype)
+        stage = _accumulated(make, signal, Strided(source, 0, 1, count), start, length)
+    else:
+        stage = _written_out(make, signal, _constants(taps), start.const, length)
+    stage.text = f"{signal.label}.fir({label}, {mode!r})"
+    return stage
+
+
+def polyphase(make: Makers[Any], signal: Source, up: int, taps: Any, mode: Any) -> Any:
+    """The same filter of a signal with `up` - 1 zeros after each sample, which are left out of the sums.
+
+    before:  y(n) = sum over k of h(k) s(n - k), s(n) = x(n / up) or 0
+    after:   y(n) = z_p(q) with n = up q + p, z_p(q) = sum over j of h(up j + p) x(q - j)
+    """
+    check_mode(mode)
+    count = taps_count(taps)
+    start, length = _window(signal, signal.shape[0].scale(up), count, mode)
+    if up > MAX_PHASES:
+        stage = _phases_together(make, signal, up, taps_source(make, taps, signal.dtype), start, length)
+    else:
+        last = (start + length - 1).floordiv(up)
+        phases = [_phase(make, signal, taps, up, p, last + 1) for p in range(up)]
+        stage = _interleaved(make, phases, start, length)
+    stage.text = f"{signal.label}.up({up}).fir({_taps_label(taps)}, {mode!r})"
+    return stage
+
+
+def constant(make: Makers[Any], values: Any, what: str, default: ScalarType = Double) -> Any:
+    """A signal of numbers that are known; those of Python take the type `default`."""
+    array = np.asarray(values)
+    if array.ndim != 1 or array.dtype.kind not in "iufc":
+        raise LangError(
+            f"{what}: the values are a sequence of numbers, got {shown(values)}", at=caller_location()
+        )
+    if not isinstance(values, np.ndarray) and array.dtype.kind != "c":
+        array = array.astype(default.dtype if default.kind in "fc" else "float64")
+    table = Table.of(array.astype(type_of_dtype(array.dtype).dtype))
+
+    def value(i: Variable) -> Expr:
+        return Lookup(table, i, table.dtype)
+
+    return pointwise(make.computed, (), (Affine((), len(array)),), value, f"({len(array)} constants)")
+
+
+def check_mode(mode: object) -> None:
+    """Refuse what is no mode."""
+    if not isinstance(mode, str) or mode not in MODES:
+        names = ", ".join(repr(name) for name in MODES[:-1])
+        raise LangError(f"fir: mode is {names} or {MODES[-1]!r}, got {mode!r:.40}", at=caller_location())
+
+
+def taps_count(taps: Any) -> Affine:
+    """How many taps there are; refuses what are no taps."""
+    if isinstance(taps, Source):
+        if taps.rank != 1:
+            raise ShapeError(
+                f"fir: the taps {described(taps)} have {taps.rank} dimensions, not one", at=caller_location()
+            )
+        if taps.algebra == "":
+            check_plain(taps, "fir")
+        return taps.shape[0]
+    if not isinstance(taps, list | tuple | np.ndarray) or (isinstance(taps, np.ndarray) and taps.ndim != 1):
+        raise LangError(
+            f"fir: the taps are a Vector, a Signal or a sequence of numbers, got {shown(taps)}",
+            at=caller_location(),
+        )
+    if len(taps) == 0:
+        raise ShapeError("fir: there are no taps", at=caller_location())
+    return Affine((), len(taps))
+
+
+def taps_source(make: Makers[Any], taps: Any, dtype: ScalarType) -> Source:
+    """The taps as something that can be indexed."""
+    return taps if isinstance(taps, Source) else constant(make, taps, "fir", dtype)
+
+
+def _taps_label(taps: Any) -> str:
+    return taps.label if isinstance(taps, Source) else f"{len(taps)} taps" if hasattr(taps, "__len__") else ""
+
+
+def _window(signal: Source, length: Affine, count: Affine, mode: Mode) -> tuple[Affine, Affine]:
+    """Which samples of the whole convolution a mode keeps: the first of them, and how many."""
+    match mode:
+        case "causal":
+            return Affine(), length
+        case "full":
+            return Affine(), length + count - 1
+        case "same":
+            return (count - 1).floordiv(2), length
+        case "valid":
+            kept = length - count + 1
+            if kept.is_constant and kept.const < 1:
+                raise ShapeError(
+                    f"fir: {described(signal)} is shorter than its {count} taps",
+                    at=caller_location(),
+                    hint="mode='causal' keeps the length",
+                )
+            return count - 1, kept
+
+
+def _accumulated(make: Makers[Any], signal: Source, taps: Strided, start: Affine, length: Affine) -> Any:
+    """y(i) = sum over k of h(k) x(start + i - k), where x has that sample."""
+    sizes = merged_sizes(signal, taps.source)
+    i, k = fresh_variables(2, names_in((signal, taps.source)))
+    index = Affine.name(i.name) - Affine.name(k.name) + start
+    tap = read(taps.source, Affine.name(k.name).scale(taps.step) + taps.first, sizes)
+    value = binary("*", read(signal, index, sizes), tap)
+    outer = span(length, sizes)
+    stage = make.accumulated(([i], [outer]), ([i, k], [outer, span(taps.count, sizes)]), value.dtype)
+    leaves: dict[str, Expr] = {p.name: p for p in sizes} | {i.name: i, k.name: k}
+    front, behind = _beyond(signal, taps.count, start, length)
+    conditions = [Condition(index_expression(index, leaves), ">=", 0)] if front else []
+    if behind:
+        conditions.append(
+            Condition(index_expression(index, leaves), "<", index_expression(signal.shape[0], leaves))
+        )
+    entry = Reduce(stage(i), value, Op.Sum)
+    stage.defn = [Case(reduce(and_, conditions), entry) if conditions else entry]
+    return stage
+
+
+def _beyond(
+    signal: Source, count: Affine, start: Affine, length: Affine
+) -> tuple[Affine | None, Affine | None]:
+    """How many samples are missing before and behind the signal; None where that is none in any case."""
+    front, behind = count - 1 - start, start + length - signal.shape[0]
+    found = [None if each.is_constant and each.const <= 0 else each for each in (front, behind)]
+    return found[0], found[1]
+
+
+def _written_out(make: Makers[Any], signal: Source, taps: Sequence[Expr], start: int, length: Affine) -> Any:
+    count = len(taps)
+    front, behind = _beyond(signal, Affine((), count), Affine((), start), length)
+    source = signal
+    if front or behind:
+        source = _padded(make, signal, 0 if front is None else front.const, behind)
+
+    def value(i: Variable) -> Expr:
+        position = Affine.name(i.name) + (start if front is None else count - 1)
+        terms = [binary("*", tap, source(position - k)) for k, tap in enumerate(taps)]
+        return reduce(partial(binary, "+"), terms)
+
+    return pointwise(make.computed, (signal, *taps), (length,), value, "")
+
+
+def _constants(taps: Any) -> list[Expr]:
+    found = [scalar(tap, "fir") for tap in taps]
+    for tap, factor in zip(taps, found, strict=True):
+        if factor is None:
+            raise LangError(f"fir: a tap is a number, got {described(tap)}", at=caller_location())
+    return [factor for factor in found if factor is not None]
+
+
+def _padded(make: Makers[Any], signal: Source, front: int, behind: Affine | None) -> Any:
+    """The signal between zeros."""
+    (length,) = signal.shape
+    leaves: dict[str, Expr] = {p.name: p for p in signal.sizes}
+    end = index_expression(length + front, leaves)
+    total = length + front + (behind or Affine())
+
+    def value(i: Variable) -> list[CaseEntry]:
+        later, before = Condition(i, ">=", front), Condition(i, "<", front)
+        if behind is None:
+            return [Case(before, 0), Case(later, signal(i - front))]
+        inside, after = Condition(i, "<", end), Condition(i, ">=", end)
+        cases = [Case(later & inside if front else inside, signal(i - front)), Case(after, 0)]
+        return [*cases, Case(before, 0)] if front else cases
+
+    text = f"({signal.label} between zeros)" if behind else f"({signal.label} after {front} zeros)"
+    return pointwise(make.computed, (signal,), (total,), value, text)
+
+
+def _phase(make: Makers[Any], signal: Source, taps: Any, up: int, phase: int, length: Affine) -> Any:
+    """z_p(q) = sum over j of h(up j + p) x(q - j), for the first `length` of q."""
+    if not isinstance(taps, Source) and len(taps) <= MAX_WRITTEN_TAPS:
+        chosen = _constants(taps[phase::up]) or [Const(0, WEAK_INT)]
+        return _written_out(make, signal, chosen, 0, length)
+    source = taps_source(make, taps, signal.dtype)
+    count = (source.shape[0] + (up - 1 - phase)).floordiv(up)
+    return _accumulated(make, signal, Strided(source, phase, up, count), Affine(), length)
+
+
+def _interleaved(make: Makers[Any], phases: Sequence[Source], start: Affine, length: Affine) -> Any:
+    """y(i) = z_p(q) where start + i = number of phases * q + p."""
+    sizes = merged_sizes(*phases)
+    leaves: dict[str, Expr] = {p.name: p for p in sizes}
+    number = len(phases)
+
+    def value(i: Variable) -> list[CaseEntry]:
+        position = Affine.name(i.name) + start
+        index = index_expression(position, leaves | {i.name: i})
+        return [
+            Case(Condition(index % number, "==", p), read(phase, position.floordiv(number), sizes))
+            for p, phase in enumerate(phases)
+        ]
+
+    return pointwise(make.computed, phases, (length,), value, "")
+
+
+def _phases_together(
+    make: Makers[Any], signal: Source, up: int, taps: Source, start: Affine, length: Affine
+) -> Any:
+    """The phases as one sum, each result choosing its taps."""
+    sizes = merged_sizes(signal, taps)
+    i, k = fresh_variables(2, names_in((signal, taps)))
+    position = Affine.name(i.name) + start
+    newest = position.floordiv(up)
+    tap = position - newest.scale(up) + Affine.name(k.name).scale(up)
+    index = newest - Affine.name(k.name)
+    value = binary("*", read(signal, index, sizes), read(taps, tap, sizes))
+    outer, most = span(length, sizes), (taps.shape[0] + (up - 1)).floordiv(up)
+    stage = make.accumulated(([i], [outer]), ([i, k], [outer, span(most, sizes)]), value.dtype)
+    leaves: dict[str, Expr] = {p.name: p for p in sizes} | {i.name: i, k.name: k}
+    at = index_expression(index, leaves)
+    condition = Condition(index_expression(tap, leaves), "<", index_expression(taps.shape[0], leaves))
+    condition = condition & Condition(at, ">=", 0)
+    condition = condition & Condition(at, "<", index_expression(signal.shape[0], leaves))
+    stage.defn = [Case(condition, Reduce(stage(i), value, Op.Sum))]
+    return stage

@@ -1,0 +1,35 @@
+"""What builders of signals are told: the kinds of stages to make."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from polymat.lang.affine import Affine, FloorDiv
+from polymat.lang.algebra import Result
+from polymat.lang.expr import Const, Expr, binary
+from polymat.lang.types import Long
+
+R = TypeVar("R", bound=Result)
+
+
+@dataclass(frozen=True, slots=True)
+class Makers(Generic[R]):
+    """How a computed and an accumulated signal are made, from domains and an element type."""
+
+    computed: Callable[[Any, Any], R]
+    accumulated: Callable[[Any, Any, Any], R]
+
+
+def index_expression(form: Affine, leaves: dict[str, Expr]) -> Expr:
+    """An affine form as an expression over the variables and parameters that stand for its names."""
+    total: Expr = Const(form.const, Long)
+    for atom, coefficient in form.terms:
+        if isinstance(atom, FloorDiv):
+            value = binary("//", index_expression(atom.numerator, leaves), Const(atom.divisor, Long))
+        else:
+            value = leaves[atom]
+        term = value if coefficient == 1 else binary("*", Const(coefficient, Long), value)
+        total = term if total == Const(0, Long) else binary("+", total, term)
+    return total

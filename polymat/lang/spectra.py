@@ -1,0 +1,190 @@
+"""Fourier transforms, convolution and recursive filters of signals, as functions."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from polymat.errors import DtypeError, LangError, ShapeError, caller_location
+from polymat.lang.affine import Affine
+from polymat.lang.algebra import check_plain, described, fresh_variables, names_in, pointwise, read, span
+from polymat.lang.expr import Condition, Const, Expr, Variable, binary
+from polymat.lang.fir import MAX_WRITTEN_TAPS
+from polymat.lang.fourier import fitted, inverse, real_inverse, spectrum
+from polymat.lang.function import Case, Source, size_parameters
+from polymat.lang.indices import as_affine
+from polymat.lang.mathfunctions import Conj
+from polymat.lang.operators import shown
+from polymat.lang.signal import MAKERS, SignalAlgebra, SignalResult, strided
+from polymat.lang.slicing import Stride
+from polymat.lang.types import real_part
+from polymat.lang.windows import firwin
+
+
+def fft(x: Source) -> SignalResult:
+    """The spectrum X[j] = sum over k of x[k] exp(-2 pi i j k / N), complex, of length N."""
+    source = _rank_one(x, "fft")
+    stage: SignalResult = spectrum(MAKERS, source, -1, source.shape[0], f"fft({source.label})")
+    return stage
+
+
+def rfft(x: Source) -> SignalResult:
+    """The first N // 2 + 1 values of the spectrum of a real signal; the others are their conjugates."""
+    source = _rank_one(x, "rfft")
+    if source.dtype.kind == "c":
+        raise DtypeError(
+            f"rfft: {source.label} is {source.dtype}, not real",
+            at=caller_location(),
+            hint=f"fft({source.label})",
+        )
+    outputs = source.shape[0].floordiv(2) + 1
+    stage: SignalResult = spectrum(MAKERS, source, -1, outputs, f"rfft({source.label})")
+    return stage
+
+
+def ifft(x: Source) -> SignalResult:
+    """The signal of a spectrum: x[k] = 1 / N sum over j of X[j] exp(2 pi i j k / N)."""
+    source = _rank_one(x, "ifft")
+    stage: SignalResult = inverse(MAKERS, source, f"ifft({source.label})")
+    return stage
+
+
+def irfft(x: Source, n: Any = None) -> SignalResult:
+    """The real signal of n samples from the first n // 2 + 1 values of its spectrum; default 2 (M - 1).
+
+    Of another number of values the last are left out, or zeros added, as in NumPy.
+    """
+    source = _rank_one(x, "irfft")
+    length = (source.shape[0] - 1).scale(2) if n is None else as_affine(n, caller_location())
+    if length.is_constant and length.const < 1:
+        raise ShapeError(f"irfft: {length} samples of {described(source)}", at=caller_location())
+    sizes = size_parameters(n) if isinstance(n, Expr) else ()
+    half = fitted(MAKERS, source, length.floordiv(2) + 1, sizes)
+    stage: SignalResult = real_inverse(MAKERS, half, length, f"irfft({source.label}, {length})", sizes)
+    return stage
+
+
+def upfirdn(taps: Any, x: SignalAlgebra, up: int = 1, down: int = 1) -> SignalResult:
+    """Zeros put between samples, filtered, every `down`th kept, as `scipy.signal.upfirdn`.
+
+    The length is ((N - 1) up + T - 1) // down + 1; no zero is multiplied, and only what is kept is computed.
+    """
+    signal = _signal(x, "upfirdn")
+    whole = signal.up(up).fir(taps, mode="full")
+    # The zeros behind the last sample are not part of the convolution.
+    length = (whole.shape[0] - (up - 1) + (down - 1)).floordiv(down)
+    return strided(whole, Stride(Affine(), down, length), f"upfirdn({signal.label}, {up}, {down})")
+
+
+def resample_poly(x: SignalAlgebra, up: int, down: int) -> SignalResult:
+    """The sample rate times up / down by a polyphase filter, as `scipy.signal.resample_poly`.
+
+    The length is N up / down, rounded up.
+    """
+    signal = _signal(x, "resample_poly")
+    common = math.gcd(up, down)
+    up, down = up // common, down // common
+    if up == down:
+        return signal[:]
+    largest = max(up, down)
+    taps = up * firwin(20 * largest + 1, 1.0 / largest, window=("kaiser", 5.0))
+    whole = signal.up(up).fir(taps.astype(real_part(signal.dtype).dtype), mode="full")
+    length = (signal.shape[0].scale(up) + (down - 1)).floordiv(down)
+    text = f"resample_poly({signal.label}, {up}, {down})"
+    return strided(whole, Stride(Affine((), 10 * largest), down, length), text)
+
+
+def convolve(x: SignalAlgebra, h: Any, mode: str = "full") -> SignalResult:
+    """y[n] = sum over k of h[k] x[n - k], as `scipy.signal.convolve` where h is not the longer one."""
+    return _signal(x, "convolve").fir(h, mode=mode)
+
+
+def correlate(x: SignalAlgebra, h: Any, mode: str = "full") -> SignalResult:
+    """y[n] = sum over k of conj(h[k]) x[n - T + 1 + k], as `scipy.signal.correlate` where h is not longer."""
+    signal = _signal(x, "correlate")
+    if not isinstance(h, Source):
+        return signal.fir(np.conj(np.asarray(h))[::-1], mode=mode)
+    taps = _rank_one(h, "correlate")
+    (count,) = taps.shape
+
+    def value(k: Variable) -> Expr:
+        tap = read(taps, count - 1 - Affine.name(k.name), taps.sizes)
+        return Conj(tap) if taps.dtype.kind == "c" else tap
+
+    turned = pointwise(SignalResult, (taps,), (count,), value, f"{taps.label}[::-1]")
+    return signal.fir(turned, mode=mode)
+
+
+def lfilter(b: Any, a: Any, x: SignalAlgebra) -> SignalResult:
+    """A recursive filter: a[0] y[n] = sum over k of b[k] x[n - k] - sum over k > 0 of a[k] y[n - k].
+
+    b, a: at most 64 numbers each, as of `scipy.signal.lfilter`; what is before the start is zero.
+    """
+    signal = _signal(x, "lfilter")
+    above, below = (_coefficients(each, name) for each, name in ((b, "b"), (a, "a")))
+    if below[0] == 0:
+        raise LangError("lfilter: a[0] is 0", at=caller_location())
+    forward = signal.fir(above / below[0], mode="causal")
+    back = below[1:] / below[0]
+    if not back.any():
+        return forward
+    (i,) = fresh_variables(1, names_in((forward,)))
+    (length,) = forward.shape
+    stage = SignalResult(([i], [span(length, forward.sizes)]), forward.dtype)
+    known = [
+        Case(Condition(i, "==", n), _recursive(stage, forward(i), back[:n], i)) for n in range(len(back))
+    ]
+    rest = Case(Condition(i, ">=", len(back)), _recursive(stage, forward(i), back, i))
+    stage.defn = [*known, rest]
+    stage.text = f"lfilter({signal.label})"
+    return stage
+
+
+def sosfilt(sections: Any, x: SignalAlgebra) -> SignalResult:
+    """Recursive filters of second order in a row, as of `scipy.signal.sosfilt`: rows b0 b1 b2 a0 a1 a2."""
+    signal = _signal(x, "sosfilt")
+    rows = np.asarray(sections)
+    if rows.ndim != 2 or rows.shape[1] != 6 or len(rows) == 0:
+        raise ShapeError(
+            f"sosfilt: sections are rows of six numbers, got {shown(sections)}", at=caller_location()
+        )
+    found = signal[:]
+    for row in rows:
+        found = lfilter(row[:3], row[3:], found)
+    return found
+
+
+def _recursive(stage: SignalResult, value: Expr, back: npt.NDArray[Any], i: Variable) -> Expr:
+    for k, factor in enumerate(back.tolist(), start=1):
+        if factor:
+            value = binary("-", value, binary("*", Const(factor, stage.dtype), stage(i - k)))
+    return value
+
+
+def _coefficients(values: Any, name: str) -> npt.NDArray[Any]:
+    array = np.atleast_1d(np.asarray(values))
+    if array.ndim == 1 and array.dtype.kind in "iuf" and 0 < len(array) <= MAX_WRITTEN_TAPS:
+        return array.astype(np.float64)
+    raise LangError(
+        f"lfilter: {name} is a list of 1 to {MAX_WRITTEN_TAPS} real numbers, got {shown(values)}",
+        at=caller_location(),
+    )
+
+
+def _rank_one(x: Any, function: str) -> Source:
+    if not isinstance(x, Source) or x.rank != 1:
+        what = described(x) if isinstance(x, Source) else shown(x)
+        raise ShapeError(f"{function}: {what} is no Signal or Vector", at=caller_location())
+    if x.algebra == "":
+        check_plain(x, function)
+    return x
+
+
+def _signal(x: Any, function: str) -> SignalAlgebra:
+    if isinstance(x, SignalAlgebra):
+        return x
+    source = _rank_one(x, function)
+    return pointwise(SignalResult, (source,), source.shape, lambda i: source(i), source.label)

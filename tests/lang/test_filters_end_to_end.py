@@ -1,0 +1,146 @@
+"""Filters, transforms and resampling, compiled and interpreted, against SciPy."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+import polymat as pm
+from tests.tolerance import assert_close
+
+signal: Any = importlib.import_module("scipy.signal")  # its types tell scalars from arrays too finely
+Array = npt.NDArray[Any]
+
+N = pm.Parameter(pm.Int, "N")
+x = pm.Signal(pm.Double, "x", N)
+FEW, MANY = signal.firwin(9, 0.3), signal.firwin(71, 0.3)
+LENGTHS = (1, 2, 7, 72, 101)
+
+
+def stuffed(a: Array, up: int) -> Array:
+    result = np.zeros(len(a) * up)
+    result[::up] = a
+    return result
+
+
+def full(a: Array, h: Array) -> Array:
+    return np.convolve(a, h)
+
+
+def same(a: Array, h: Array) -> Array:
+    begin = (len(h) - 1) // 2
+    return full(a, h)[begin : begin + len(a)]
+
+
+# Of any length.
+FILTERS: dict[str, tuple[Any, Callable[[Array], Array]]] = {
+    "causal, table": (x.fir(MANY, "causal"), lambda a: signal.lfilter(MANY, 1.0, a)),
+    "same, table": (x.fir(MANY, "same"), lambda a: same(a, MANY)),
+    "same, written": (x.fir(FEW, "same"), lambda a: same(a, FEW)),
+    "full, table": (x.fir(MANY, "full"), lambda a: full(a, MANY)),
+    "full, written": (x.fir(FEW, "full"), lambda a: full(a, FEW)),
+    "up 2, causal": (x.up(2).fir(FEW, "causal"), lambda a: signal.lfilter(FEW, 1.0, stuffed(a, 2))),
+    "up 3, same": (x.up(3).fir(MANY, "same"), lambda a: same(stuffed(a, 3), MANY)),
+    "up 4, two taps": (x.up(4).fir(FEW[:2], "full"), lambda a: full(stuffed(a, 4), FEW[:2])),
+    "upfirdn 1 4": (pm.upfirdn(MANY, x, 1, 4), lambda a: signal.upfirdn(MANY, a, 1, 4)),
+    "upfirdn 3 2": (pm.upfirdn(FEW, x, 3, 2), lambda a: signal.upfirdn(FEW, a, 3, 2)),
+    "upfirdn 10 7": (pm.upfirdn(MANY, x, 10, 7), lambda a: signal.upfirdn(MANY, a, 10, 7)),
+    "resample_poly 3 2": (pm.resample_poly(x, 3, 2), lambda a: signal.resample_poly(a, 3, 2)),
+    "resample_poly 9 10": (pm.resample_poly(x, 9, 10), lambda a: signal.resample_poly(a, 9, 10)),
+    "resample_poly 4 4": (pm.resample_poly(x, 4, 4), lambda a: a),
+    "convolve": (pm.convolve(x, MANY), lambda a: full(a, MANY)),
+    "correlate": (pm.correlate(x, FEW, "same"), lambda a: same(a, FEW[::-1])),
+    "lfilter": (
+        pm.lfilter([1, 0.2], [2, -0.5, 0.3], x),
+        lambda a: signal.lfilter([1, 0.2], [2, -0.5, 0.3], a),
+    ),
+    "lfilter, no poles": (pm.lfilter([1, 0.2], [2], x), lambda a: signal.lfilter([1, 0.2], [2], a)),
+    "sosfilt": (
+        pm.sosfilt(signal.butter(4, 0.2, output="sos"), x),
+        lambda a: signal.sosfilt(signal.butter(4, 0.2, output="sos"), a),
+    ),
+    "fft": (pm.fft(x), np.fft.fft),
+    "rfft": (pm.rfft(x), np.fft.rfft),
+    "ifft": (pm.ifft(pm.fft(x)), lambda a: a + 0j),
+    "irfft": (pm.irfft(pm.rfft(x), N), lambda a: a),
+    "irfft, longer": (pm.irfft(pm.rfft(x), N + 3), lambda a: np.fft.irfft(np.fft.rfft(a), len(a) + 3)),
+    "interp_fft 1": (x.interp_fft(1), lambda a: a),
+    "interp_fft 3": (x.interp_fft(3), lambda a: signal.resample(a, 3 * len(a))),
+    "interp_fft 2": (x.interp_fft(2), lambda a: signal.resample(a, 2 * len(a))),
+    "down 3, interp_fft": (x.down(3).interp_fft(2), lambda a: signal.resample(a[::3], 2 * len(a[::3]))),
+    "complex interp_fft": (pm.fft(x).interp_fft(2), lambda a: signal.resample(np.fft.fft(a), 2 * len(a))),
+}
+
+
+def check(compiled: Any, a: Array, expected: Array) -> None:
+    """Both agree with SciPy; the interpreter is the definition."""
+    expected = np.asarray(expected)
+    magnitude = max(float(np.sum(np.abs(a))), 1.0) * 4
+    reference = compiled.reference(a)
+    assert_close(reference, expected, roundings=60 * max(len(a), 10), magnitude=magnitude, name="reference")
+    assert_close(compiled(a), reference, roundings=60 * max(len(a), 10), magnitude=magnitude)
+
+
+@pytest.mark.parametrize("name", FILTERS)
+def test_lengths(name: str) -> None:
+    output, expected = FILTERS[name]
+    compiled = pm.compile(output, name="filtered", inputs=[x], estimates={N: 100})
+    for length in LENGTHS:
+        a = np.random.default_rng(length).uniform(-1, 1, length)
+        check(compiled, a, expected(a))
+
+
+@pytest.mark.parametrize("length", [50, 77, 100, 101, 202, 203])
+@pytest.mark.parametrize("old", [100, 101])
+@pytest.mark.parametrize("kind", [pm.Double, pm.Complex])
+def test_resample(kind: Any, old: int, length: int) -> None:
+    if kind is pm.Complex and (old + length) % 2:
+        pytest.skip("the same cases of the spectrum as for the other lengths")
+    y = pm.Signal(kind, "y", old)
+    a = np.random.default_rng(length).uniform(-1, 1, old).astype(kind.dtype)
+    if kind is pm.Complex:
+        a = a * (1 + 2j)
+    check(pm.compile(y.resample(length), name="resampled"), a, signal.resample(a, length))
+
+
+@pytest.mark.parametrize("kind", [pm.Float, pm.ComplexFloat, pm.Complex])
+def test_types(kind: Any) -> None:
+    y = pm.Signal(kind, "y", N)
+    a = np.random.default_rng(1).uniform(-1, 1, 90).astype(kind.dtype)
+    taps = MANY.astype(np.float32) if kind.size < 16 else MANY
+    check(pm.compile(y.fir(taps, "same"), name="filtered"), a, same(a, taps).astype(kind.dtype))
+    spectrum = pm.compile(pm.fft(y), name="spectrum")
+    check(spectrum, a, np.fft.fft(a).astype(np.complex64 if kind.size < 16 else np.complex128))
+    doubled = pm.compile(y.interp_fft(2), name="doubled")
+    check(doubled, a, signal.resample(a, 180))
+
+
+def test_table_of_integers() -> None:
+    taps = np.arange(-40, 40, dtype=np.int32)
+    compiled = pm.compile(x.fir(taps, "full"), name="filtered")
+    a = np.random.default_rng(1).uniform(-1, 1, 90)
+    assert_close(compiled(a), full(a, taps), roundings=100, magnitude=4000.0)
+
+
+def test_not_finite() -> None:
+    taps = np.array([1.0, np.inf, -np.inf, np.nan] + [0.5] * 70)
+    compiled = pm.compile(x.fir(taps, "causal"), name="filtered")
+    ones = np.ones(5)
+    np.testing.assert_equal(compiled(ones), compiled.reference(ones))
+
+
+def test_transforms_are_calls() -> None:
+    compiled = pm.compile(pm.irfft(pm.rfft(x) * 2.0, N), name="twice", options=pm.Options(fft="always"))
+    calls = [call for group in compiled.explain().groups for call in group.library_calls]
+    assert calls == ["fft", "fft"]
+
+
+def test_the_interpreter_transforms_long_signals() -> None:
+    a = np.random.default_rng(1).uniform(-1, 1, 200_003)
+    compiled = pm.compile(pm.rfft(x), name="spectrum", options=pm.Options(fft="always"))
+    check(compiled, a, np.fft.rfft(a))

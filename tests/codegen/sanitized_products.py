@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import Any
 from unittest.mock import patch
 
 import numpy as np
@@ -34,13 +35,33 @@ def run() -> None:
         letters = dict(zip("abcd", (a, b, c, d), strict=True))
         operands = text.split("->")[0].split(",")
         arrays = [pm.Image(pm.Double, f"X{k}", [letters[x] for x in word]) for k, word in enumerate(operands)]
-        compiled = pm.compile(pm.einsum(text, *arrays), name="product", inputs=arrays, options=options)
+        product = pm.einsum(text, *arrays)
+        compiled = pm.compile(product, name="product", inputs=arrays, options=options)
+        positive = pm.compile(
+            _positive(product, [letters[x] for x in text.split("->")[1]]),
+            name="layer",
+            inputs=arrays,
+            options=options,
+        )
         assert "kernel" in str(compiled.explain())
+        assert [len(group.stages) for group in positive.explain().groups] == [2]
         for m, n, k in SIZES:
             extents = dict(zip("abcd", (m, n, k, 3), strict=True))
             values = [rng.standard_normal([extents[x] for x in word]) for word in operands]
-            np.testing.assert_allclose(compiled(*values), np.einsum(text, *values), atol=1e-11)
+            expected = np.einsum(text, *values)
+            np.testing.assert_allclose(compiled(*values), expected, atol=1e-11)
+            np.testing.assert_allclose(positive(*values), np.maximum(expected, 0), atol=1e-11)
         print(text, flush=True)
+
+
+def _positive(product: Any, extents: list[Any]) -> Any:
+    """max(product, 0) at every point."""
+    import polymat as pm
+
+    dims = [pm.Variable(pm.Int, f"x{k}") for k in range(len(extents))]
+    stage = pm.Function((dims, [pm.Interval(pm.Int, 0, extent - 1) for extent in extents]), pm.Double, "R")
+    stage.defn = [pm.Max(product(*dims), 0.0)]
+    return stage
 
 
 if __name__ == "__main__":

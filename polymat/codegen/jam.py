@@ -88,7 +88,7 @@ class RangedLoops:
             return (*local, *(s for item in items for s in item.body([{}])))
         scheduled = [Scheduled(k, item.domain, item.schedule) for k, item in enumerate(items)]
         nests = generate(scheduled, context, levels)
-        if copies > 1 and indices_mention(nests, JAM, [_position(item) for item in items]):
+        if copies > 1 and indices_mention(nests, JAM, [item.block_position for item in items]):
             return ()
 
         def name(of: str) -> str:
@@ -122,12 +122,6 @@ class RangedLoops:
         helper = f"{op.value}_{stage.dtype.suffix}"
         self.needs.add(f"reduction_{helper}")
         return f"reduction(_pm_{helper}:{names})"
-
-
-def _position(item: Statement) -> int:
-    """Which of a statement's dimensions the blocks run along; -1: none."""
-    dim = item.ranged[0] if item.ranged else None
-    return item.domain.dims.index(dim) if dim is not None else -1
 
 
 def _common(items: Sequence[Statement]) -> Statement:

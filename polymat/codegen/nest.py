@@ -30,6 +30,12 @@ class Statement:
     ranged: tuple[str | None, ...] = ()
     result: tuple[str, ...] = ()
 
+    @property
+    def block_position(self) -> int | None:
+        """Which of the dimensions blocks run along: that of the first range; None of a statement without."""
+        dim = self.ranged[0] if self.ranged else None
+        return None if dim is None else self.domain.dims.index(dim)
+
 
 class LoopWriter:
     """Turns loop nests into C; `pragmas` gives those of the loop at a schedule depth, innermost or not.
@@ -66,6 +72,9 @@ class LoopWriter:
 
     def _point(self, tag: int, indices: Sequence[LoopExpr], copy: int) -> Point:
         values = [self.expression(index, copy) for index in indices]
+        along = self.statements[tag].block_position if self.copies > 1 else None
+        if along is not None:  # where there is one block only, isl knows its first point as a number
+            values[along] = self.expression(Name(JAM), copy)
         return dict(zip(self.statements[tag].domain.dims, values, strict=True))
 
     def _loop(self, loop: Loop) -> tuple[Stmt, ...]:
@@ -126,7 +135,7 @@ def contains_loop(nests: Sequence[Nest]) -> bool:
     return False
 
 
-def indices_mention(nests: Sequence[Nest], name: str, positions: Sequence[int]) -> bool:
+def indices_mention(nests: Sequence[Nest], name: str, positions: Sequence[int | None]) -> bool:
     """Whether an index depends on a name, but for the one at `positions[tag]` of each statement."""
     for nest in nests:
         match nest:

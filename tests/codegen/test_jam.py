@@ -124,3 +124,18 @@ def test_complex_sums(shape: str) -> None:
             c, d = real + 1j * imaginary
             magnitude = call.reference(abs(c).astype(complex), abs(d).astype(complex)).real
             assert_close(call(c, d), call.reference(c, d), roundings=2 * size + 4, magnitude=magnitude)
+
+
+@pytest.mark.parametrize("rows", [4, 8, 16])
+@pytest.mark.parametrize("length", [0, 3])
+def test_one_block_is_all_there_is(rows: int, length: int) -> None:
+    """Every row has its own start, also where nothing is added to it."""
+    X = Matrix(Double, "X", [rows, 9])
+    over = Interval(Int, 0, rows - 1)
+    result = Reduction(
+        ([i], [over]), ([i, k], [over, Interval(Int, 0, length - 1)]), Double, "r", init=i * 0.5
+    )
+    result.defn = [Reduce(result(i), X(i, k), Op.Sum)]
+    call = pm.compile(result, inputs=[X], options=pm.Options(kernels=False, blas="never"))
+    array = np.random.default_rng(0).random((rows, 9))
+    assert_close(call(array), call.reference(array), roundings=length + 1, magnitude=rows)

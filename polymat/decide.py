@@ -1,41 +1,33 @@
-"""Which stages are fused and how each group is carried out: where fusion and tile sizes meet."""
+"""Which stages are fused and how each group is carried out: the cheapest of its plans."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 
-from polymat.callplans import CallPlanner
+from polymat.candidates import Candidates
 from polymat.fusion.alignment import align
 from polymat.fusion.dag import Dag
 from polymat.fusion.joins import joinable_edges, siblings
-from polymat.fusion.legality import choices_of, live_outs
+from polymat.fusion.legality import live_outs
 from polymat.fusion.partition import partition
 from polymat.fusion.reads import Reads
 from polymat.fusion.separate import separate
-from polymat.graph.alignment import Fusable, Refused
-from polymat.graph.group import Group, Grouping
+from polymat.graph.alignment import Refused
+from polymat.graph.group import Grouping
 from polymat.graph.pipeline import Pipeline
-from polymat.graph.stage import Stage
-from polymat.idiom.plan import CallPlan
-from polymat.idiom.profit import is_mapped
 from polymat.machine.model import Machine
 from polymat.options import Options
 from polymat.tilesize.cost import PlanCost, home_level, plan_cost
 from polymat.tilesize.decision import decision
 from polymat.tilesize.describe import stage_nest
-from polymat.tilesize.epilogue import EpiloguePlan, plan_epilogue
 from polymat.tilesize.estimates import Estimates
-from polymat.tilesize.kernel import KernelPlan, is_worth, plan_kernel
 from polymat.tilesize.papercost import PaperCost
-from polymat.tilesize.paperplan import PaperPlan, PaperPlanner, aligned_nest
-from polymat.tilesize.plain import plan_stage
-from polymat.tilesize.planner import UNKNOWN_EXTENT, can_be_private, plan_alone, plan_tiles
-from polymat.tilesize.register import unrolled
+from polymat.tilesize.paperplan import aligned_nest
+from polymat.tilesize.planner import UNKNOWN_EXTENT
 from polymat.tilesize.schedule import Considered, Decision, Plan, Schedule, TilePlan
 from polymat.tilesize.sweeps import back_and_forth
-from polymat.tilesize.switches import switched
 from polymat.tilesize.team import team_cost
 
 
@@ -86,8 +78,9 @@ class Decider:
         self.dag = Dag.of_pipeline(pipeline)
         self.level = home_level(pipeline, machine, self.estimates)
         self.assumed = Estimates({size.name: UNKNOWN_EXTENT for size in pipeline.sizes} | dict(estimates))
-        self.calls = CallPlanner(pipeline, machine, self.assumed, options, self.threads)
-        self.papers = PaperPlanner(pipeline, machine, self.assumed, thesis=options.cost == "paper")
+        self.candidates = Candidates(
+            pipeline, self.reads, self.dag, machine, self.estimates, self.assumed, options, self.threads
+        )
 
     def grouping(self) -> Grouping:
         """The partition into groups of least cost."""
@@ -143,97 +136,22 @@ class Decider:
 
     def _by_time(self, stages: tuple[str, ...]) -> Priced:
         """The quickest plan of a group, by prediction."""
-        candidates = self._alone(stages) if len(stages) == 1 else self._together(stages)
-        call = self.calls.plan(stages)
-        if call is not None:
-            forced = self.options.blas if isinstance(call, CallPlan) else self.options.fft
-            others = [] if isinstance(candidates, Refused) or forced == "always" else candidates
-            candidates = [*others, call]
-        more = [self.calls.merged(stages), self._epilogue(stages)]
-        if self.options.blas != "always" and any(more):
-            others = [] if isinstance(candidates, Refused) else candidates
-            candidates = [*others, *(plan for plan in more if plan is not None)]
-        if isinstance(candidates, Refused):
-            return Priced(math.inf, None, candidates)
-        plans = [switched(plan, self.pipeline, self.estimates, self.options) for plan in candidates]
+        plans = self.candidates.of(stages)
+        if isinstance(plans, Refused):
+            return Priced(math.inf, None, plans)
         costs = [self._plan_cost(plan) for plan in plans]
-        found = [Priced(cost.seconds, plan, cost) for cost, plan in zip(costs, plans, strict=True)]
-        if not found:
-            return Priced(math.inf, None, Refused("no code can be generated for any of its tilings"))
-        best = min(found, key=lambda priced: priced.cost)
-        slower = sorted((cost.seconds, k) for k, cost in enumerate(costs) if plans[k] is not best.plan)
-        return replace(best, others=tuple((seconds, plans[k]) for seconds, k in slower))
+        order = sorted(range(len(plans)), key=lambda k: costs[k].seconds)
+        best, *slower = order
+        others = tuple((costs[k].seconds, plans[k]) for k in slower)
+        return Priced(costs[best].seconds, plans[best], costs[best], others)
 
     def _by_paper(self, stages: tuple[str, ...]) -> Priced:
         """The plan of a group that the papers' algorithms choose; the thesis maps products to libraries."""
-        call = self.calls.plan(stages) if self.options.cost == "paper" else None
-        always = self.options.blas == "always"
-        if isinstance(call, CallPlan) and (always or is_mapped(call.idiom, self.assumed)):
+        call = self.candidates.mapped(stages)
+        if call is not None:
             return Priced(0.0, call, "mapped to a library, which costs the partition nothing")
-        found = self._paper(stages)
-        if found.plan is None:
-            return Priced(math.inf, None, found.cost)
-        plan = switched(found.plan, self.pipeline, self.estimates, self.options)
-        return Priced(found.value, plan, found.cost)
-
-    def _paper(self, stages: tuple[str, ...]) -> PaperPlan:
-        choices = choices_of(self.reads, self.dag, stages)
-        if isinstance(choices, Refused) or not self.options.tile:
-            if len(stages) == 1:
-                return self.papers.untiled(stages[0])
-            reason = choices.reason if isinstance(choices, Refused) else "nothing is tiled"
-            return PaperPlan(PaperCost(math.inf, reason=reason), None)
-        usable = [choice for choice in choices.all() if self._is_usable(choice)]
-        return self.papers.tiled(stages, choices.alignment, choices.live_outs, usable)
+        found = self.candidates.of_papers(stages)
+        return Priced(found.value, found.plan, found.cost)
 
     def _plan_cost(self, plan: Plan) -> PlanCost:
         return plan_cost(self.pipeline, plan, self.machine, self.estimates, self.threads, self.level)
-
-    def _alone(self, stages: tuple[str, ...]) -> list[Plan]:
-        group, stage = Group(stages), self.pipeline.stage(stages[0])
-        plan = plan_alone(group, stage, self.pipeline.context)
-        if isinstance(plan, TilePlan) and not (self.options.tile and self.options.private):
-            plan = unrolled(stage, plan_stage(group, stage, self.pipeline.context))
-        kernel = self._kernel(group, stage) if self.options.kernels else None
-        return [plan] if kernel is None else [plan, kernel]
-
-    def _kernel(self, group: Group, stage: Stage) -> KernelPlan | None:
-        """A contraction around register blocks, where there is enough to do."""
-        plan = plan_kernel(group, stage, self.pipeline.context, self.machine, self.estimates)
-        return plan if plan is not None and is_worth(plan, self.estimates) else None
-
-    def _epilogue(self, stages: tuple[str, ...]) -> EpiloguePlan | None:
-        """A contraction around register blocks, and its readers on every complete part of the result."""
-        if len(stages) < 2 or not self.options.kernels or not self.dag.is_convex(self.dag.mask(stages)):
-            return None
-        kernel = self._kernel(Group(stages), self.pipeline.stage(stages[0]))
-        live = live_outs(self.reads, stages)
-        return None if kernel is None else plan_epilogue(self.pipeline, kernel, live)
-
-    def _together(self, stages: tuple[str, ...]) -> list[Plan] | Refused:
-        choices = choices_of(self.reads, self.dag, stages)
-        if isinstance(choices, Refused):
-            return choices
-        usable = [choice for choice in choices.all() if self._is_allowed(choice)]
-        return [self._tiles(stages, choice) for choice in usable]
-
-    def _is_usable(self, choice: Fusable) -> bool:
-        """Whether code can be generated for a choice, and `Options` does not switch it off."""
-        if not self.options.overlap and any(margin != (0, 0) for margin in choice.margins):
-            return False
-        privates: Sequence[str] = choice.privates
-        return all(can_be_private(self.pipeline.stage(name)) for name in privates)
-
-    def _is_allowed(self, choice: Fusable) -> bool:
-        return self._is_usable(choice) and (self.options.private or not choice.privates)
-
-    def _tiles(self, stages: tuple[str, ...], choice: Fusable) -> Plan:
-        return plan_tiles(
-            self.pipeline,
-            Group(stages),
-            choice.dims,
-            choice.members,
-            self.machine,
-            self.estimates,
-            roll=self.options.rolling,
-        )

@@ -18,8 +18,8 @@ class NestPlan:
     None.  reason: why, in words.
 
     To add a way: a frozen subclass with what it needs beside this; a function `NestMaker` in code generation
-    that writes the C function of such a plan, entered in `lower.MAKERS`; and its predicted seconds among the
-    candidates in `decide`.  Such a plan may stand wherever a `LoopPlan` may: by itself, or in
+    that writes the C function of such a plan, entered in `lower.MAKERS`; a place among the `Candidates`; and
+    its predicted seconds in `plan_cost`.  Such a plan may stand wherever a `LoopPlan` may: by itself, or in
     `TilePlan.loops`, where it computes its stage's part of a tile.
     """
 

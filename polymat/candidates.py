@@ -1,0 +1,147 @@
+"""The plans that a group can be carried out by: loops, tiles, register blocks and library calls."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from polymat.callplans import CallPlanner
+from polymat.fusion.dag import Dag
+from polymat.fusion.legality import choices_of, live_outs
+from polymat.fusion.reads import Reads
+from polymat.graph.alignment import Fusable, Refused
+from polymat.graph.group import Group
+from polymat.graph.pipeline import Pipeline
+from polymat.graph.stage import Stage
+from polymat.idiom.plan import CallPlan
+from polymat.idiom.profit import is_mapped
+from polymat.machine.model import Machine
+from polymat.options import Options
+from polymat.tilesize.epilogue import EpiloguePlan, plan_epilogue
+from polymat.tilesize.kernel import KernelPlan, is_worth, plan_kernel
+from polymat.tilesize.papercost import PaperCost
+from polymat.tilesize.paperplan import PaperPlan, PaperPlanner
+from polymat.tilesize.plain import plan_stage
+from polymat.tilesize.planner import can_be_private, plan_alone, plan_tiles
+from polymat.tilesize.register import unrolled
+from polymat.tilesize.schedule import Plan, TilePlan
+from polymat.tilesize.switches import switched
+
+
+class Candidates:
+    """Finds the plans of groups of one pipeline, as far as `Options` leaves them.
+
+    estimates: sizes that the user gave.  assumed: these, and a guess for every other size.
+    """
+
+    def __init__(
+        self,
+        pipeline: Pipeline,
+        reads: Reads,
+        dag: Dag,
+        machine: Machine,
+        estimates: Mapping[str, int],
+        assumed: Mapping[str, int],
+        options: Options,
+        threads: int,
+    ) -> None:
+        self.pipeline = pipeline
+        self.reads = reads
+        self.dag = dag
+        self.machine = machine
+        self.estimates = estimates
+        self.assumed = assumed
+        self.options = options
+        self.calls = CallPlanner(pipeline, machine, assumed, options, threads)
+        self.papers = PaperPlanner(pipeline, machine, assumed, thesis=options.cost == "paper")
+
+    def of(self, stages: tuple[str, ...]) -> list[Plan] | Refused:
+        """Every plan of a group; at least one, or why there is none."""
+        loops = self._alone(stages) if len(stages) == 1 else self._together(stages)
+        call = self.calls.plan(stages)
+        found: list[Plan] = [] if isinstance(loops, Refused) else loops
+        if call is not None:
+            forced = self.options.blas if isinstance(call, CallPlan) else self.options.fft
+            found = [call] if forced == "always" else [*found, call]
+        if self.options.blas != "always":
+            blocks = (self.calls.merged(stages), self._epilogue(stages))
+            found = [*found, *(plan for plan in blocks if plan is not None)]
+        if not found:
+            none = Refused("no code can be generated for any of its tilings")
+            return loops if isinstance(loops, Refused) else none
+        return [self._switched(plan) for plan in found]
+
+    def mapped(self, stages: tuple[str, ...]) -> CallPlan | None:
+        """The library calls that the thesis maps a group to."""
+        call = self.calls.plan(stages) if self.options.cost == "paper" else None
+        if not isinstance(call, CallPlan):
+            return None
+        always = self.options.blas == "always"
+        return call if always or is_mapped(call.idiom, self.assumed) else None
+
+    def of_papers(self, stages: tuple[str, ...]) -> PaperPlan:
+        """The one plan that the papers' algorithms choose."""
+        found = self._of_papers(stages)
+        return found if found.plan is None else PaperPlan(found.cost, self._switched(found.plan))
+
+    def _of_papers(self, stages: tuple[str, ...]) -> PaperPlan:
+        choices = choices_of(self.reads, self.dag, stages)
+        if isinstance(choices, Refused) or not self.options.tile:
+            if len(stages) == 1:
+                return self.papers.untiled(stages[0])
+            reason = choices.reason if isinstance(choices, Refused) else "nothing is tiled"
+            return PaperPlan(PaperCost(math.inf, reason=reason), None)
+        usable = [choice for choice in choices.all() if self._is_usable(choice)]
+        return self.papers.tiled(stages, choices.alignment, choices.live_outs, usable)
+
+    def _switched(self, plan: Plan) -> Plan:
+        return switched(plan, self.pipeline, self.estimates, self.options)
+
+    def _alone(self, stages: tuple[str, ...]) -> list[Plan]:
+        group, stage = Group(stages), self.pipeline.stage(stages[0])
+        plan = plan_alone(group, stage, self.pipeline.context)
+        if isinstance(plan, TilePlan) and not (self.options.tile and self.options.private):
+            plan = unrolled(stage, plan_stage(group, stage, self.pipeline.context))
+        kernel = self._kernel(group, stage) if self.options.kernels else None
+        return [plan] if kernel is None else [plan, kernel]
+
+    def _kernel(self, group: Group, stage: Stage) -> KernelPlan | None:
+        """A contraction around register blocks, where there is enough to do."""
+        plan = plan_kernel(group, stage, self.pipeline.context, self.machine, self.estimates)
+        return plan if plan is not None and is_worth(plan, self.estimates) else None
+
+    def _epilogue(self, stages: tuple[str, ...]) -> EpiloguePlan | None:
+        """A contraction around register blocks, and its readers on every complete part of the result."""
+        if len(stages) < 2 or not self.options.kernels or not self.dag.is_convex(self.dag.mask(stages)):
+            return None
+        kernel = self._kernel(Group(stages), self.pipeline.stage(stages[0]))
+        live = live_outs(self.reads, stages)
+        return None if kernel is None else plan_epilogue(self.pipeline, kernel, live)
+
+    def _together(self, stages: tuple[str, ...]) -> list[Plan] | Refused:
+        choices = choices_of(self.reads, self.dag, stages)
+        if isinstance(choices, Refused):
+            return choices
+        usable = [choice for choice in choices.all() if self._is_allowed(choice)]
+        return [self._tiles(stages, choice) for choice in usable]
+
+    def _is_usable(self, choice: Fusable) -> bool:
+        """Whether code can be generated for a choice, and `Options` does not switch it off."""
+        if not self.options.overlap and any(margin != (0, 0) for margin in choice.margins):
+            return False
+        privates: Sequence[str] = choice.privates
+        return all(can_be_private(self.pipeline.stage(name)) for name in privates)
+
+    def _is_allowed(self, choice: Fusable) -> bool:
+        return self._is_usable(choice) and (self.options.private or not choice.privates)
+
+    def _tiles(self, stages: tuple[str, ...], choice: Fusable) -> Plan:
+        return plan_tiles(
+            self.pipeline,
+            Group(stages),
+            choice.dims,
+            choice.members,
+            self.machine,
+            self.estimates,
+            roll=self.options.rolling,
+        )

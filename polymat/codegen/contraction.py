@@ -23,7 +23,7 @@ from polymat.codegen.ctree import (
 )
 from polymat.codegen.microkernel import Shape
 from polymat.codegen.scratch import Pad
-from polymat.codegen.stagecode import Nest, Range, StageWriter
+from polymat.codegen.stagecode import Nest, Range, StageWriter, Work
 from polymat.errors import InternalError
 from polymat.graph.monomials import Factor
 from polymat.graph.stage import Stage
@@ -32,6 +32,9 @@ from polymat.lang.expr import Expr
 from polymat.tilesize.contraction import Contraction
 from polymat.tilesize.kernel import KernelPlan
 from polymat.tilesize.schedule import LoopPlan
+
+ZERO = Literal("0")
+_PLACES = ("left", "right", "result")  # from 1 in C
 
 
 def kernel_nest(
@@ -94,7 +97,8 @@ class ContractionWriter:
             first = (Evaluate(Call(starts.function.name, (*starts.arguments, *own))),)
         tables = tuple(statement for group in self.groups for statement in group.statements())
         stages = (self.stage, *(finish.stages if finish is not None else ()))
-        nest = self.writer.as_nest(stages, self.plan, (*first, *tables, *body), kind, self.ranges)
+        body, work = (*first, *tables, *body), self._work()
+        nest = self.writer.as_nest(stages, self.plan, body, kind, self.ranges, work=work)
         helpers = starts.functions if starts is not None else ()
         pads = [Pad(self.pad, self.stage.dtype.c, self._pad_bytes())]
         pads += [Pad(group.pad, "ptrdiff_t", group.bytes()) for group in self.groups if group.dims]
@@ -127,11 +131,14 @@ class ContractionWriter:
 
     def _starts(self) -> Nest | None:
         """Loops that compute the start values, where a register block cannot."""
-        if not self.found.starts:
+        if not self.found.starts and not self.found.others:
             return None
-        dims = self.stage.dims
+        stage = self.stage
+        if not self.found.starts:
+            stage = replace(stage, parts=stage.parts[1:])
+        dims = stage.dims
         plan = LoopPlan(self.plan.group, "map", dims, None, dims[-1], "start values")
-        return self.writer.ranged(self.stage, plan, self.along, "start")
+        return self.writer.ranged(stage, plan, self.along, "start")
 
     def _product(self) -> CExpr:
         found, blocks = self.found, self.plan.blocks
@@ -157,10 +164,40 @@ class ContractionWriter:
             self._first(target),
             self.step(target, found.rows),
             *(Literal(str(size)) for size in (blocks.kc, blocks.mc, blocks.nc, blocks.small)),
+            self._half(),
             Id(self.pad),
             *(self.finish.arguments() if self.finish is not None else (Literal("NULL"), Literal("NULL"))),
         )
         return Call(f"_pm_gemm_{self.shape.suffix}", arguments)
+
+    def _half(self) -> CExpr:
+        """The triangle, with the distance of its diagonal from the first element that the nest covers."""
+        found, name = self.found, f"_pm_half_of_{self.shape.suffix}"
+        triangle = found.triangle
+        if triangle is None:
+            return Call(name, (ZERO, ZERO, ZERO, Literal("NULL"), ZERO, ZERO))
+        line, across = (self.range(dim)[0] for dim in (triangle.line, triangle.across))
+        shift: CExpr = Literal(str(triangle.shift))
+        shift = shift if line == ZERO else Binary("+", shift, line)
+        shift = shift if across == ZERO else Binary("-", shift, across)
+        place = Literal(str(_PLACES.index(triangle.place) + 1))
+        mirror = found.mirror
+        rest: tuple[CExpr, ...] = (Literal("NULL"), ZERO, ZERO)
+        if mirror is not None:
+            steps = (self.step(mirror, dim) for dim in (triangle.line, triangle.across))
+            rest = (self._first(mirror), *steps)
+        return Call(name, (place, Literal(str(int(triangle.before))), shift, *rest))
+
+    def _work(self) -> Work:
+        """Which parts of the range that threads share have more to do."""
+        half, dim = self.found.half, self.plan.parallel
+        if (
+            half is None
+            or dim not in (half.line, half.across)
+            or (half.place != "result" and dim != half.line)
+        ):
+            return "even"
+        return "rising" if half.before == (dim == half.line) else "falling"
 
     def _result(self) -> Factor:
         """The result as a factor: its own element."""

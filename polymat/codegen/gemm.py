@@ -22,9 +22,10 @@ from __future__ import annotations
 
 from string import Template
 
+from polymat.codegen.halfgemm import HALF
 from polymat.codegen.microkernel import Shape, microkernels
 
-_GEMM = Template("""\
+_PACKING = """\
 /* What is called with a complete part of the result: rows i..i_end - 1 of a segment of rows, and columns
    j..j_end - 1 of one of columns. */
 typedef void (*_pm_finish_$S)(void *const *around, ptrdiff_t row_segment, ptrdiff_t i, ptrdiff_t i_end,
@@ -144,6 +145,9 @@ static void _pm_pack_$S(ptrdiff_t first, ptrdiff_t last, ptrdiff_t pieces, ptrdi
     }
 }
 
+"""
+
+_PRODUCT = """\
 static const ptrdiff_t _pm_origin_$S[3] = {0, 0, 0};
 
 /* Hand over the rows of strips first..last - 1, which may belong to several segments, at some columns. */
@@ -164,18 +168,20 @@ static void _pm_finish_rows_$S(ptrdiff_t m, ptrdiff_t strips, ptrdiff_t first, p
    m, n, k: extents of a segment; row_count, column_count, depth_count: segments; rows, columns, depths: their
    offsets, for each segment of rows those in A, C and From, of columns in B, C and From, of depth in A and B.
    kc, mc, nc: blocks for the caches; small: the elements of B that need no packing.
-   scratch: kc * (mc + nc) elements, less where the matrices are smaller.
+   half: a triangle, where there is one segment of each; scratch: kc * (mc + nc) elements, less where the
+   matrices are smaller.
    finish, around: who is called with complete parts of the result (NULL: nobody), and what it is handed. */
 static void _pm_gemm_$S(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, ptrdiff_t row_count, const ptrdiff_t *rows,
         ptrdiff_t column_count, const ptrdiff_t *columns, ptrdiff_t depth_count, const ptrdiff_t *depths,
         $T scale, const $T *a, ptrdiff_t a_row, ptrdiff_t a_step, const $T *b, ptrdiff_t b_step,
         ptrdiff_t b_column, $T beta, const $T *from, ptrdiff_t from_row, $T *c, ptrdiff_t c_row, ptrdiff_t kc,
-        ptrdiff_t mc, ptrdiff_t nc, ptrdiff_t small, $T *scratch, _pm_finish_$S finish, void *const *around)
+        ptrdiff_t mc, ptrdiff_t nc, ptrdiff_t small, const _pm_half_$S half, $T *scratch,
+        _pm_finish_$S finish, void *const *around)
 {
     if (m <= 0 || n <= 0 || row_count <= 0 || column_count <= 0)
         return;
     const int one = column_count == 1 && depth_count == 1;
-    if (one && b_column == 1 && (m * row_count <= 2 * $R || k * n <= small)) {
+    if (one && half.place == 0 && b_column == 1 && (m * row_count <= 2 * $R || k * n <= small)) {
         const ptrdiff_t most = finish == NULL ? m : (small / 4 / n / $R + 1) * $R;
         for (ptrdiff_t segment = 0; segment < row_count; segment++) {
             const ptrdiff_t *const at = rows + 3 * segment;
@@ -196,7 +202,9 @@ static void _pm_gemm_$S(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, ptrdiff_t row_cou
     const ptrdiff_t pieces = k <= 0 ? 1 : (k + kc - 1) / kc;
     const ptrdiff_t chunks = k <= 0 || depth_count <= 0 ? 0 : pieces * depth_count;
     const ptrdiff_t together = chunks == 0 ? 1 : kc / ((k + pieces - 1) / pieces);
-    const int pack_a = depth_count > 1 || (all_panels > 2 && m * row_count * k > small / 2);
+    const int cuts = half.place != 0 && half.mirror == NULL;
+    const int pack_a = depth_count > 1 || (half.place == 1 && !cuts)
+                    || (all_panels > 2 && m * row_count * k > small / 2);
     for (ptrdiff_t panel_0 = 0; panel_0 < all_panels; panel_0 += broad) {
         const ptrdiff_t panel_1 = panel_0 + broad < all_panels ? panel_0 + broad : all_panels;
         ptrdiff_t chunk_0 = 0;
@@ -206,23 +214,37 @@ static void _pm_gemm_$S(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, ptrdiff_t row_cou
             ptrdiff_t depth = 0;
             for (ptrdiff_t chunk = chunk_0; chunk < chunk_1; chunk++)
                 depth += _pm_piece_$S(k, pieces, chunk % pieces);
+            const ptrdiff_t k_0 = _pm_before_$S(k, pieces, chunk_0), k_1 = k_0 + depth;
+            const int idle = cuts && half.place == 1
+                          && _pm_is_empty_$S(_pm_spans_of_$S(&half, 0, m, k_0, k_1));
             $T *const b_packed = scratch;
             $T *const a_packed = scratch + (panel_1 - panel_0) * ($V * $L) * depth;
             for (ptrdiff_t panel = panel_0; panel < panel_1; panel++) {
                 const ptrdiff_t j = _pm_before_$S(vectors, panels, panel % panels) * $L;
                 const ptrdiff_t width = _pm_piece_$S(vectors, panels, panel % panels) * $L;
-                _pm_pack_$S(chunk_0, chunk_1, pieces, k, depths + 1, n - j < width ? n - j : width,
-                            b + columns[panel / panels * 3] + j * b_column, b_column, b_step,
-                            b_packed + (panel - panel_0) * ($V * $L) * depth, width);
+                const ptrdiff_t filled = n - j < width ? n - j : width;
+                const $T *const b_panel = b + columns[panel / panels * 3] + j * b_column;
+                $T *const to = b_packed + (panel - panel_0) * ($V * $L) * depth;
+                if (half.place == 2)
+                    _pm_pack_half_$S(&half, j, filled, k_0, k_1, b_panel, b_column, b_step, to, width);
+                else if (half.place == 3 && _pm_is_empty_$S(_pm_spans_of_$S(&half, 0, m, j, j + filled)))
+                    continue;
+                else if (!idle)
+                    _pm_pack_$S(chunk_0, chunk_1, pieces, k, depths + 1, filled, b_panel, b_column, b_step,
+                                to, width);
             }
             for (ptrdiff_t strip_0 = 0; strip_0 < all_strips; strip_0 += tall) {
                 const ptrdiff_t strip_1 = strip_0 + tall < all_strips ? strip_0 + tall : all_strips;
                 for (ptrdiff_t strip = strip_0; pack_a && strip < strip_1; strip++) {
                     const ptrdiff_t i = _pm_before_$S(m, strips, strip % strips);
                     const ptrdiff_t height = _pm_piece_$S(m, strips, strip % strips);
-                    _pm_pack_$S(chunk_0, chunk_1, pieces, k, depths, height,
-                                a + rows[strip / strips * 3] + i * a_row, a_row, a_step,
-                                a_packed + (strip - strip_0) * $R * depth, height);
+                    const $T *const a_strip = a + rows[strip / strips * 3] + i * a_row;
+                    $T *const to = a_packed + (strip - strip_0) * $R * depth;
+                    if (half.place == 1)
+                        _pm_pack_half_$S(&half, i, height, k_0, k_1, a_strip, a_row, a_step, to, height);
+                    else
+                        _pm_pack_$S(chunk_0, chunk_1, pieces, k, depths, height, a_strip, a_row, a_step, to,
+                                    height);
                 }
                 const ptrdiff_t most = small / 4 / ((strip_1 - strip_0) * $R); /* columns of a part */
                 ptrdiff_t part = _pm_before_$S(vectors, panels, panel_0 % panels) * $L;
@@ -241,18 +263,26 @@ static void _pm_gemm_$S(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, ptrdiff_t row_cou
                         const $T *start = target, *a_strip = a_packed + (strip - strip_0) * $R * depth;
                         if (chunk_0 == 0)
                             start = from == NULL ? NULL : from + down[2] + i * from_row + across[2] + j;
-                        if (pack_a && height == $R && left == $V * $L)
+                        if (!pack_a)
+                            a_strip = a + down[0] + i * a_row + k_0 * a_step;
+                        if (cuts && half.place == 3)
+                            _pm_cut_$S(&half, i, height, j, left, depth, a_strip, pack_a ? 1 : a_row,
+                                       pack_a ? height : a_step, b_panel, wide * $L, scale,
+                                       chunk_0 == 0 ? beta : 1, start, chunk_0 == 0 ? from_row : c_row,
+                                       target, c_row);
+                        else if (cuts)
+                            _pm_sum_half_$S(&half, i, height, j, left, k_0, k_1, chunk_0 == 0, a_strip,
+                                            pack_a ? 1 : a_row, pack_a ? height : a_step, b_panel, wide * $L,
+                                            scale, chunk_0 == 0 ? beta : 1, start,
+                                            chunk_0 == 0 ? from_row : c_row, target, c_row);
+                        else if (pack_a && height == $R && left == $V * $L)
                             _pm_full_$S(depth, a_strip, b_panel, scale, chunk_0 == 0 ? beta : 1, start,
                                         chunk_0 == 0 ? from_row : c_row, target, c_row);
-                        else {
-                            if (!pack_a)
-                                a_strip = a + down[0] + i * a_row
-                                        + _pm_before_$S(k, pieces, chunk_0) * a_step;
+                        else
                             _pm_blocks_$S[wide - 1][height - 1](depth, a_strip, pack_a ? 1 : a_row,
                                     pack_a ? height : a_step, b_panel, wide * $L, scale,
                                     chunk_0 == 0 ? beta : 1, start, chunk_0 == 0 ? from_row : c_row, target,
                                     c_row, (int)(left - (wide - 1) * $L));
-                        }
                         if (++within == strips) {
                             within = 0;
                             segment++;
@@ -269,7 +299,9 @@ static void _pm_gemm_$S(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, ptrdiff_t row_cou
         } while (chunk_0 < chunks);
     }
 }
-""")
+"""
+
+_GEMM = Template(_PACKING + HALF + _PRODUCT)
 
 
 def gemm_text(need: str) -> str:

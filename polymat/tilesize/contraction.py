@@ -16,10 +16,12 @@ from polymat.graph.product import Product, Term, product_of
 from polymat.graph.stage import Stage
 from polymat.lang.affine import Affine
 from polymat.lang.expr import Const, Expr, Load
+from polymat.lang.text import structure
 from polymat.lang.traverse import walk
 from polymat.lang.types import Double, Float
 from polymat.poly.domain import Domain
 from polymat.tilesize.planner import extent
+from polymat.tilesize.triangle import Triangle, triangle_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,6 +42,10 @@ class Contraction:
     bounds: smallest and largest index of every dimension, as forms over the sizes.
     start: an array to add to; None where it is zero, or where `starts` says that it is something else: the
     stage's start values are then computed first.
+    triangle: the part of one of the matrices that is summed or computed; None is all.
+    mirror: what stands for the operand of the triangle in its other part, as in a symmetric matrix of which
+    one triangle is stored; None is nothing.
+    others: whether the stage has parts elsewhere, which loops compute.
     """
 
     rows: str
@@ -55,6 +61,14 @@ class Contraction:
     scale: Expr | None
     start: Start | None
     starts: bool
+    triangle: Triangle | None = None
+    mirror: Factor | None = None
+    others: bool = False
+
+    @property
+    def half(self) -> Triangle | None:
+        """The triangle, where it saves half of the operations."""
+        return self.triangle if self.mirror is None else None
 
     def extent(self, dim: str) -> Affine:
         """How many indices a dimension has."""
@@ -77,17 +91,77 @@ def contraction_of(stage: Stage, context: Domain, estimates: Mapping[str, int]) 
     starts = product is None
     if product is None:  # the sums may start from anything
         product = product_of(_from_zero(stage), context)
-    if product is None or product.others or product.is_recurrence or len(product.terms) != 1:
+    if product is None or product.is_recurrence or not 1 <= len(product.terms) <= 2:
         return None
-    term = product.terms[0]
-    if not term.is_plain or len(term.factors) != 2 or not term.reduced or not _is_box(term, context):
+    if not all(_is_product(term) for term in product.terms):
         return None
+    found = _grouped(stage, product, product.terms[0], estimates)
+    if found is None:
+        return None
+    if not _is_box(product.terms[0], context):
+        found = _triangular(found, product)
+    elif product.others or len(product.terms) != 1:
+        return None
+    return replace(found, starts=True, start=None) if found is not None and starts else found
+
+
+def _is_product(term: Term) -> bool:
+    """Whether a term is summed over two array elements that each dimension moves along with a stride."""
+    if not term.is_plain or len(term.factors) != 2 or not term.reduced:
+        return False
     if any(factor.conjugated or not _is_linear(factor, term.dims) for factor in term.factors):
+        return False
+    return term.scale is None or not _has_loads(term.scale)
+
+
+def _triangular(found: Contraction, product: Product) -> Contraction | None:
+    """A contraction with a triangle, of one segment in each of its dimensions; None where it is none."""
+    if found.more_rows or found.more_columns or found.sums:
         return None
-    if term.scale is not None and _has_loads(term.scale):
+    groups = (found.rows, found.columns, found.depth)
+    term, context = product.terms[0], product.context
+    for model in product.terms:
+        box = Domain.box(term.domain.params, term.dims, model.box)
+        triangle = triangle_of(term, box.assume(context), context, *groups)
+        if triangle is None:
+            continue
+        found = replace(found, triangle=triangle, bounds=dict(zip(term.dims, model.box, strict=True)))
+        if triangle.place == "result":
+            return _in_result(found, triangle, product)
+        whole = Domain.box(product.domain.params, product.dims, product.box).assume(context)
+        if product.others or not product.domain.assume(context).equals(whole):
+            return None
+        return found if len(product.terms) == 1 else _mirrored(found, triangle, product, box)
+    return None
+
+
+def _in_result(found: Contraction, triangle: Triangle, product: Product) -> Contraction | None:
+    """A triangle of the result; where that is not all of the product, loops compute the start values."""
+    if len(product.terms) != 1:
         return None
-    found = _grouped(stage, product, term, estimates)
-    return replace(found, starts=True) if found is not None and starts else found
+    whole = Domain.box(product.domain.params, product.dims, product.box).at_least_zero([triangle.condition])
+    if product.domain.assume(product.context).equals(whole.assume(product.context)):
+        return replace(found, others=bool(product.others))
+    return replace(found, start=None, starts=True)
+
+
+def _mirrored(found: Contraction, triangle: Triangle, product: Product, box: Domain) -> Contraction | None:
+    """Two sums on either side of a diagonal, with the same array as the other factor of both."""
+    first, second = product.terms
+    if len(second.reduced) != 1 or not second.domain.assume(product.context).equals(
+        box.at_least_zero([triangle.rest.condition]).assume(product.context)
+    ):
+        return None
+    scales = [None if term.scale is None else structure(term.scale) for term in (first, second)]
+    values = {second.reduced[0]: Affine.name(found.depth)}
+    factors = [factor.at(values) for factor in second.factors]
+    same = found.right if triangle.place == "left" else found.left
+    if scales[0] != scales[1] or same not in factors:
+        return None
+    factors.remove(same)
+    names = {found.rows if triangle.place == "left" else found.columns, found.depth}
+    mirror = factors[0]
+    return replace(found, mirror=mirror) if mirror.names() & {*found.bounds} >= names else None
 
 
 def _from_zero(stage: Stage) -> Stage:
@@ -147,7 +221,8 @@ def _start(product: Product, columns: str) -> Start | None:
     if len(product.addends) != 1:
         return None
     addend = product.addends[0]
-    if not addend.is_plain or len(addend.factors) != 1 or not _is_box(addend, product.context):
+    everywhere = product.domain.assume(product.context)
+    if not addend.is_plain or len(addend.factors) != 1 or not everywhere.is_subset(addend.domain):
         return None
     factor = addend.factors[0]
     if factor.conjugated or not factor.indices or factor.source == product.name:

@@ -46,6 +46,9 @@ def plan_epilogue(pipeline: Pipeline, kernel: KernelPlan, live: Collection[str])
 
     live: the stages of the group that are outputs or read outside it.
     """
+    triangle = kernel.contraction.triangle
+    if triangle is not None and triangle.place == "result":
+        return None  # parts of the result are handed over as rectangles
     group = kernel.group
     product, *readers = map(pipeline.stage, group.stages)
     if not all(_is_reader(stage, product, group.stages, pipeline.context) for stage in readers):

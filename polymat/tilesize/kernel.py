@@ -94,9 +94,18 @@ def plan_kernel(
     scheme = _scheme(found, blocks, parallel, estimates)
     reason = (
         f"a product of matrices {found.left.source} and {found.right.source}, register blocks of "
-        f"{blocks.rows} x {blocks.columns}, {scheme}"
+        f"{blocks.rows} x {blocks.columns}, {scheme}{_triangle(found)}"
     )
     return KernelPlan(group, "kernel", order, parallel, found.columns, reason, found, blocks, scheme)
+
+
+def _triangle(found: Contraction) -> str:
+    """What of the product a triangle is, in words."""
+    if found.triangle is None:
+        return ""
+    matrix = {"left": found.left.source, "right": found.right.source, "result": "the result"}
+    text = f", of {matrix[found.triangle.place]} where {found.triangle}"
+    return text if found.mirror is None else f"{text} and {found.mirror} elsewhere"
 
 
 def _parallel(found: Contraction, estimates: Mapping[str, int], threads: int) -> str:
@@ -146,6 +155,9 @@ def kernel_operations(plan: KernelPlan, estimates: Mapping[str, int]) -> float:
     for dim in (*found.outer, *found.sums, *found.more_rows, *found.more_columns):
         products *= max(1.0, found.length(dim, estimates))
     steps = m * vectors * blocks.lanes * least
+    if found.half is not None:  # half of the points, and blocks that the diagonal goes through
+        beside = blocks.columns / max(n if found.half.place == "right" else m, 1.0)
+        products *= 0.5 * (1.0 + min(1.0, beside))
     return products * 2.0 * steps * (k + FILL) / FULL_SHARE
 
 

@@ -185,10 +185,10 @@ def test_both_threads_compute_their_rows(seed: int) -> None:
 
 
 def test_other_stages_stay_loops() -> None:
-    """No register blocks for a matrix-vector product, a triangular one, a maximum or integers."""
+    """No register blocks for a matrix-vector product, one up to the other diagonal, a maximum or integers."""
     i, j, k = (pm.Variable(pm.Int, name) for name in "ijk")
     a, b = pm.Matrix(pm.Double, "A", [M, M]), pm.Matrix(pm.Double, "B", [M, M])
-    whole, part = pm.Interval(pm.Int, 0, M - 1), pm.Interval(pm.Int, 0, i)
+    whole, part = pm.Interval(pm.Int, 0, M - 1), pm.Interval(pm.Int, 0, M - 1 - i)
     triangular = pm.Reduction(([i, j], [whole, whole]), ([i, j, k], [whole, whole, part]), pm.Double, "T")
     triangular.defn = [pm.Reduce(triangular(i, j), a(i, k) * b(k, j), pm.Op.Sum)]
     largest = pm.Reduction(([i, j], [whole, whole]), ([i, j, k], [whole] * 3), pm.Double, "L")

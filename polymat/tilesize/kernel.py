@@ -152,8 +152,10 @@ def kernel_operations(plan: KernelPlan, estimates: Mapping[str, int]) -> float:
     # A block of few accumulators waits for the latency of the addition: it is worth at least eight of them.
     least = max(1.0, 8.0 * strips * -(-vectors // blocks.vectors) / (m * vectors))
     products = 1.0
-    for dim in (*found.outer, *found.sums, *found.more_rows, *found.more_columns):
+    for dim in (*found.outer, *found.more_rows, *found.more_columns):
         products *= max(1.0, found.length(dim, estimates))
+    for dim in found.sums:  # packed behind each other, so that a register block runs over all of them
+        k *= max(1.0, found.length(dim, estimates))
     steps = m * vectors * blocks.lanes * least
     if found.half is not None:  # half of the points, and blocks that the diagonal goes through
         beside = blocks.columns / max(n if found.half.place == "right" else m, 1.0)

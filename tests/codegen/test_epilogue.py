@@ -268,3 +268,18 @@ def test_a_path_that_leaves_the_group_forbids_it(seed: int) -> None:
         bound = bound + bound.sum(axis=1, keepdims=True)
         expected = compiled.reference(*arrays)
         assert_close(compiled(*arrays), expected, roundings=k + n + 8, magnitude=bound)
+
+
+def test_few_channels_make_a_deep_product_of_a_convolution(machine: Machine) -> None:
+    """The taps are packed behind each other: a register block is not filled anew for three channels."""
+    H, W, C, F = sizes = [pm.Parameter(pm.Int, name) for name in "HWCF"]
+    image, weights = (
+        pm.Image(pm.Float, "image", [H + 2, W + 2, C]),
+        pm.Image(pm.Float, "weights", [3, 3, C, F]),
+    )
+    dims = [pm.Variable(pm.Int, f"x{k}") for k in range(3)]
+    domain = (dims, [pm.Interval(pm.Int, 0, extent - 1) for extent in (H, W, F)])
+    relu = point(pm.Float, "relu", pm.Max(pm.conv2d(image, weights)(*dims), 0), domain)
+    estimates = dict(zip(sizes, (544, 544, 3, 32), strict=True))
+    compiled = pm.compile(relu, inputs=[image, weights], options=OWN, estimates=estimates)
+    assert is_fused(compiled, "relu")

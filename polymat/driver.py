@@ -21,6 +21,7 @@ from polymat.graph.group import Grouping
 from polymat.graph.inline import inline_pointwise
 from polymat.graph.interpret import interpret
 from polymat.graph.pipeline import Pipeline
+from polymat.graph.sampled import compute_kept_samples
 from polymat.graph.simplify import share_common_stages
 from polymat.graph.verify import verify
 from polymat.lang.expr import Condition, Parameter
@@ -53,7 +54,7 @@ def levels(
     if options.share:
         pipeline = share_common_stages(pipeline)
     if options.inline:
-        pipeline = inline_pointwise(pipeline)
+        pipeline = inline_pointwise(compute_kept_samples(pipeline))
     yield "graph", pipeline
     decider = Decider(pipeline, calibrated_machine(), estimates or {}, options)
     grouping = decider.grouping()

@@ -62,8 +62,9 @@ def test_a_product_with_a_matrix_and_one_with_its_transpose(op: Op) -> None:
     down = summed("down", j, u(i) * A(i, j), op=op)
     for outputs in ([across, down], [down, across]):
         call = compiled(outputs, [A, u, v])
-        assert is_joint(call)
-        assert "const double A_7 = A[(i + 7) * N + j];" in call.source
+        joint = op == Op.Sum  # columns of minima and maxima do not run together
+        assert is_joint(call) == joint
+        assert ("const double A_7 = A[(i + 7) * N + j];" in call.source) == joint
         check(call, np.float64, np.float64, np.float64)
 
 

@@ -88,7 +88,8 @@ class ContractionWriter:
         self.writer.needs.update({self.shape.need, "min_i64", "max_i64", "place"})
         found, starts, finish = self.found, self._starts(), self.finish
         before = finish.statements() if finish is not None else ()
-        body: tuple[Stmt, ...] = (*before, Evaluate(self._product()))
+        products = (found,) if found.second is None else (found, found.second)
+        body: tuple[Stmt, ...] = (*before, *(Evaluate(self._product(each)) for each in products))
         for dim in reversed(found.outer):
             body = (self.loop(dim, body),)
         first: tuple[Stmt, ...] = ()
@@ -140,8 +141,8 @@ class ContractionWriter:
         plan = LoopPlan(self.plan.group, "map", dims, None, dims[-1], "start values")
         return self.writer.ranged(stage, plan, self.along, "start")
 
-    def _product(self) -> CExpr:
-        found, blocks = self.found, self.plan.blocks
+    def _product(self, found: Contraction) -> CExpr:
+        blocks = self.plan.blocks
         m, n, k = (self.length(dim) for dim in (found.rows, found.columns, found.depth))
         target = self._result()
         addend = target if found.starts else found.start.factor if found.start is not None else None

@@ -46,6 +46,7 @@ class Contraction:
     mirror: what stands for the operand of the triangle in its other part, as in a symmetric matrix of which
     one triangle is stored; None is nothing.
     others: whether the stage has parts elsewhere, which loops compute.
+    second: another sum over the same points, added after this one, as syr2k has.
     """
 
     rows: str
@@ -64,6 +65,7 @@ class Contraction:
     triangle: Triangle | None = None
     mirror: Factor | None = None
     others: bool = False
+    second: Contraction | None = None
 
     @property
     def half(self) -> Triangle | None:
@@ -137,12 +139,31 @@ def _triangular(found: Contraction, product: Product) -> Contraction | None:
 
 def _in_result(found: Contraction, triangle: Triangle, product: Product) -> Contraction | None:
     """A triangle of the result; where that is not all of the product, loops compute the start values."""
-    if len(product.terms) != 1:
-        return None
+    if len(product.terms) == 2:
+        second = _second(found, product)
+        if second is None:
+            return None
+        found = replace(found, second=second)
     whole = Domain.box(product.domain.params, product.dims, product.box).at_least_zero([triangle.condition])
     if product.domain.assume(product.context).equals(whole.assume(product.context)):
         return replace(found, others=bool(product.others))
     return replace(found, start=None, starts=True)
+
+
+def _second(found: Contraction, product: Product) -> Contraction | None:
+    """The second sum of a triangle, over the same points with operands of its own, added to the result."""
+    one, other = product.terms
+    if len(other.reduced) != 1 or not other.domain.equals(one.domain):
+        return None
+    values = {other.reduced[0]: Affine.name(found.depth)}
+    factors = [factor.at(values) for factor in other.factors]
+    names = [factor.names() & {*found.bounds} for factor in factors]
+    left, right = {found.rows, found.depth}, {found.columns, found.depth}
+    if names == [right, left]:
+        factors.reverse()
+    elif names != [left, right]:
+        return None
+    return replace(found, left=factors[0], right=factors[1], scale=other.scale, start=None, starts=True)
 
 
 def _mirrored(found: Contraction, triangle: Triangle, product: Product, box: Domain) -> Contraction | None:

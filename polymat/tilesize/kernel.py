@@ -105,6 +105,8 @@ def _triangle(found: Contraction) -> str:
         return ""
     matrix = {"left": found.left.source, "right": found.right.source, "result": "the result"}
     text = f", of {matrix[found.triangle.place]} where {found.triangle}"
+    if found.second is not None:
+        text += f", and of {found.second.left.source} and {found.second.right.source}"
     return text if found.mirror is None else f"{text} and {found.mirror} elsewhere"
 
 
@@ -157,6 +159,7 @@ def kernel_operations(plan: KernelPlan, estimates: Mapping[str, int]) -> float:
     for dim in found.sums:  # packed behind each other, so that a register block runs over all of them
         k *= max(1.0, found.length(dim, estimates))
     steps = m * vectors * blocks.lanes * least
+    products *= 1.0 if found.second is None else 2.0
     if found.half is not None:  # half of the points, and blocks that the diagonal goes through
         beside = blocks.columns / max(n if found.half.place == "right" else m, 1.0)
         products *= 0.5 * (1.0 + min(1.0, beside))

@@ -121,14 +121,16 @@ def test_symmetric(side: str) -> None:
             assert not np.isnan(compiled(square, arrays[1])[output]).any()
 
 
-@pytest.mark.parametrize("operation", [pm.syrk, pm.trmm])
+@pytest.mark.parametrize("operation", [pm.syrk, pm.trmm, pm.syr2k])
 def test_scalars_and_addends(operation: Any) -> None:
     """The operations of linear algebra, with scalars, added arrays and what lies beyond the triangle."""
     alpha, beta = (pm.Parameter(Double, name) for name in ("alpha", "beta"))
-    scalars = {"alpha": 1.5, "beta": -0.5} if operation is pm.syrk else {"alpha": 1.5}
-    inputs = [Matrix(Double, "A", [M, K] if operation is pm.syrk else [M, M])]
-    inputs.append(Matrix(Double, "C", [M, M] if operation is pm.syrk else [M, N]))
-    output = operation(*inputs, *([alpha, beta] if operation is pm.syrk else [alpha]))
+    updates = operation is not pm.trmm
+    scalars = {"alpha": 1.5, "beta": -0.5} if updates else {"alpha": 1.5}
+    inputs = [Matrix(Double, "A", [M, K] if updates else [M, M])]
+    inputs += [Matrix(Double, "B", [M, K])] if operation is pm.syr2k else []
+    inputs.append(Matrix(Double, "C", [M, M] if updates else [M, N]))
+    output = operation(*inputs, *([alpha, beta] if updates else [alpha]))
     options = Options(blas="never", threads=2, parallel_threshold=0)
     compiled = pm.compile(output, name="scaled", inputs=inputs, options=options)
     assert kinds(compiled) == {"kernel"}

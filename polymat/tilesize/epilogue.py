@@ -51,7 +51,7 @@ def plan_epilogue(pipeline: Pipeline, kernel: KernelPlan, live: Collection[str])
         return None  # parts of the result are handed over as rectangles
     group = kernel.group
     product, *readers = map(pipeline.stage, group.stages)
-    if not all(_is_reader(stage, product, group.stages, pipeline.context) for stage in readers):
+    if not all(_is_reader(stage, product, group.stages) for stage in readers):
         return None
     last = readers[-1]
     shares = product.name not in live and _covers(product, last, pipeline.context)
@@ -73,7 +73,7 @@ def plan_epilogue(pipeline: Pipeline, kernel: KernelPlan, live: Collection[str])
     )
 
 
-def _is_reader(stage: Stage, product: Stage, group: Collection[str], context: Domain) -> bool:
+def _is_reader(stage: Stage, product: Stage, group: Collection[str]) -> bool:
     """Whether a stage is a map over the points of the product that reads the group at its own point only."""
     if stage.is_reduction or stage.reads_itself or len(stage.dims) != len(product.dims):
         return False

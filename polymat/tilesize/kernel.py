@@ -19,7 +19,6 @@ LEAST_POINTS = 64  # multiplications below which the loops around a register blo
 L1_SHARE = 1.5  # of the first-level cache that a panel takes: it also streams well from the second level
 L2_SHARE = 0.5  # of the second-level cache that the packed block of the left operand takes
 L3_SHARE = 0.5  # of a core's part of the last level that the packed block of the right operand takes
-BYTES = {"f32": 4, "f64": 8}
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from polymat.codegen.addends import added_together
 from polymat.codegen.bodies import BodyWriter
 from polymat.codegen.ctree import Binary, Block, Declare, For, Id, Literal, Stmt
-from polymat.codegen.nest import JAM, LoopWriter, Statement, indices_mention
+from polymat.codegen.nest import JAM, LoopWriter, Statement, jammed
 from polymat.codegen.ranges import Range, at_copy, block_context, in_block, range_context, restricted
 from polymat.codegen.statements import Statements
 from polymat.graph.stage import Stage
 from polymat.lang.reduction import Op
-from polymat.poly.ast import Scheduled, generate
+from polymat.poly.ast import Nest, Scheduled, generate
 from polymat.poly.domain import Domain
 from polymat.tilesize.schedule import LoopPlan
 
@@ -87,8 +87,10 @@ class RangedLoops:
         if not levels:
             return (*local, *(s for item in items for s in item.body([{}])))
         scheduled = [Scheduled(k, item.domain, item.schedule) for k, item in enumerate(items)]
-        nests = generate(scheduled, context, levels)
-        if copies > 1 and indices_mention(nests, JAM, [item.block_position for item in items]):
+        nests: Sequence[Nest] | None = generate(scheduled, context, levels)
+        if nests is not None and copies > 1:
+            nests = jammed(nests, [_position(item) for item in items])
+        if nests is None:
             return ()
 
         def name(of: str) -> str:
@@ -122,6 +124,12 @@ class RangedLoops:
         helper = f"{op.value}_{stage.dtype.suffix}"
         self.needs.add(f"reduction_{helper}")
         return f"reduction(_pm_{helper}:{names})"
+
+
+def _position(item: Statement) -> int:
+    """Which of a statement's dimensions the blocks run along; -1: none."""
+    dim = item.ranged[0] if item.ranged else None
+    return item.domain.dims.index(dim) if dim is not None else -1
 
 
 def _common(items: Sequence[Statement]) -> Statement:

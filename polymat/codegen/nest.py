@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
 
 from polymat.codegen.ctree import Binary, Call, CExpr, Declare, For, Id, If, Literal, Stmt, Ternary, Unary
 from polymat.errors import InternalError
@@ -29,12 +29,6 @@ class Statement:
     body: Body
     ranged: tuple[str | None, ...] = ()
     result: tuple[str, ...] = ()
-
-    @property
-    def block_position(self) -> int | None:
-        """Which of the dimensions blocks run along: that of the first range; None of a statement without."""
-        dim = self.ranged[0] if self.ranged else None
-        return None if dim is None else self.domain.dims.index(dim)
 
 
 class LoopWriter:
@@ -72,9 +66,6 @@ class LoopWriter:
 
     def _point(self, tag: int, indices: Sequence[LoopExpr], copy: int) -> Point:
         values = [self.expression(index, copy) for index in indices]
-        along = self.statements[tag].block_position if self.copies > 1 else None
-        if along is not None:  # where there is one block only, isl knows its first point as a number
-            values[along] = self.expression(Name(JAM), copy)
         return dict(zip(self.statements[tag].domain.dims, values, strict=True))
 
     def _loop(self, loop: Loop) -> tuple[Stmt, ...]:
@@ -135,28 +126,53 @@ def contains_loop(nests: Sequence[Nest]) -> bool:
     return False
 
 
-def indices_mention(nests: Sequence[Nest], name: str, positions: Sequence[int | None]) -> bool:
-    """Whether an index depends on a name, but for the one at `positions[tag]` of each statement."""
+def jammed(nests: Sequence[Nest], positions: Sequence[int]) -> tuple[Nest, ...] | None:
+    """The nests with JAM as index `positions[tag]` of each statement; None when another index depends on it.
+
+    Where a range is no longer than a block, isl writes the value itself, there and in what depends on it.
+    """
+    return _jammed(nests, positions, frozenset())
+
+
+def _jammed(
+    nests: Sequence[Nest], positions: Sequence[int], running: frozenset[str]
+) -> tuple[Nest, ...] | None:
+    found: list[Nest | None] = []
     for nest in nests:
         match nest:
             case Loop():
-                if indices_mention(nest.body, name, positions) or (
-                    nest.step == Number(0) and _mentions(nest.start, name)
-                ):
-                    return True
-            case Guard(_, then, otherwise):
-                if indices_mention((*then, *otherwise), name, positions):
-                    return True
+                runs = nest.step != Number(0)
+                body = _jammed(nest.body, positions, running | {nest.iterator} if runs else running)
+                fixed = runs or not _mentions(nest.start, {JAM})
+                found.append(replace(nest, body=body) if body is not None and fixed else None)
+            case Guard(condition, then, otherwise):
+                both = _jammed(then, positions, running), _jammed(otherwise, positions, running)
+                known = both[0] is not None and both[1] is not None
+                found.append(Guard(condition, both[0] or (), both[1] or ()) if known else None)
             case Instance(tag, indices):
-                if any(_mentions(e, name) for k, e in enumerate(indices) if k != positions[tag]):
-                    return True
-    return False
+                found.append(_jammed_instance(tag, indices, positions[tag], running))
+    kept = [nest for nest in found if nest is not None]
+    return tuple(kept) if len(kept) == len(found) else None
 
 
-def _mentions(expr: LoopExpr, name: str) -> bool:
+def _jammed_instance(
+    tag: int, indices: Sequence[LoopExpr], position: int, running: frozenset[str]
+) -> Instance | None:
+    others = [index for k, index in enumerate(indices) if k != position]
+    if any(_mentions(index, {JAM}) for index in others):
+        return None
+    if position < 0:
+        return Instance(tag, tuple(indices))
+    is_replaced = not _mentions(indices[position], {JAM})
+    if is_replaced and not all(_mentions(index, running) for index in others):
+        return None
+    return Instance(tag, tuple(Name(JAM) if k == position else e for k, e in enumerate(indices)))
+
+
+def _mentions(expr: LoopExpr, names: Set[str]) -> bool:
     if isinstance(expr, Operation):
-        return any(_mentions(operand, name) for operand in expr.operands)
-    return isinstance(expr, Name) and expr.name == name
+        return any(_mentions(operand, names) for operand in expr.operands)
+    return isinstance(expr, Name) and expr.name in names
 
 
 def _strict(condition: LoopExpr) -> LoopExpr:

@@ -64,6 +64,17 @@ def check(call: pm.Compiled, sizes: tuple[int, ...] = SIZES) -> None:
         assert_close(call(a, b), wanted, roundings=size + 2, magnitude=magnitude, name=f"N={size}")
 
 
+@pytest.mark.parametrize("size", [4, 8])
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("term", [rows, columns])
+def test_fixed_sizes_about_as_long_as_a_block(term: Callable[[], Any], shape: str, size: int) -> None:
+    """A block that fills its range leaves no choice of its first point, which isl then writes as a number."""
+    reduction = summed(SHAPES[shape], term())
+    loops = pm.Options(kernels=False, blas="never", cflags=("-O1",))
+    call = pm.compile(reduction, name="jammed", inputs=[A, B], options=loops, sizes={N: size})
+    check(call, (size,))
+
+
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("term", [rows, columns])
 def test_sums(shape: str, term: Callable[[], Any]) -> None:

@@ -154,13 +154,14 @@ def _tile_sizes(
             INNER_TILE if contiguous.intersection(own) else ROWS_REDUCED * _coarsest(members, level)
             for level, own in enumerate(along)
         )
+    if len(dims) == 1 and all(m.dims[0] == loops[m.stage].vector for m in members):
+        return (4 * INNER_TILE,)
     room = SCRATCH_SHARE * machine.l2_bytes
-    inner = INNER_TILE if len(dims) > 1 else 4 * INNER_TILE
     for rows in (128, 64, 32, 16, 8):
-        sizes = (rows, *(inner for _ in dims[1:])) if len(dims) > 1 else (inner,)
+        sizes = (rows, *(INNER_TILE for _ in dims[1:]))
         if tile_bytes(stages, members, sizes, estimates) <= room:
-            return sizes
-    return (8, *(inner for _ in dims[1:])) if len(dims) > 1 else (inner,)
+            break
+    return sizes
 
 
 def tile_bytes(

@@ -32,12 +32,12 @@ class Prediction:
     level_seconds: Mapping[str, float] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        parts = [f"{self.seconds:.3g} s"] if self.seconds is not None else []
-        parts += [
+        total = "" if self.seconds is None else f"{self.seconds:.3g} s; "
+        parts = [
             f"{level} {count:.4g} bytes in {self.level_seconds.get(level, 0.0):.3g} s"
             for level, count in self.bytes.items()
         ]
-        return ", ".join(parts)
+        return f"{total}from empty caches, with nothing fetched ahead, {', '.join(parts)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,9 @@ class GroupReport:
             for name, place in self.storage.items()
         ]
         lines += [
-            f"  {word}: {text}" for word, text in (("cost", self.cost), ("moves", self.movement)) if text
+            f"  {word}: {text}"
+            for word, text in (("cost", self.cost), ("from empty caches", self.movement))
+            if text
         ]
         lines += [f"  innermost loop of {name}: {text}" for name, text in self.scores.items()]
         return "\n".join(lines)

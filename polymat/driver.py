@@ -27,6 +27,7 @@ from polymat.graph.verify import verify
 from polymat.lang.expr import Condition, Parameter
 from polymat.lang.function import Function, Input
 from polymat.options import DEFAULTS, Options, check_options
+from polymat.overlapsave import filter_by_blocks
 from polymat.poly import IslError
 from polymat.runtime.build import Built
 from polymat.runtime.build import build as build_library
@@ -54,7 +55,10 @@ def levels(
     if options.share:
         pipeline = share_common_stages(pipeline)
     if options.inline:
-        pipeline = inline_pointwise(compute_kept_samples(pipeline))
+        pipeline = compute_kept_samples(pipeline)
+    pipeline = filter_by_blocks(pipeline, options, estimates or {})
+    if options.inline:
+        pipeline = inline_pointwise(pipeline)
     yield "graph", pipeline
     decider = Decider(pipeline, calibrated_machine(), estimates or {}, options)
     grouping = decider.grouping()

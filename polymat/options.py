@@ -36,6 +36,9 @@ class Options:
     vector: mark inner loops as vectorisable; without it the C compiler vectorises what it proves by itself.
     blas, fft: when library routines are called: "auto" where that is predicted to be faster, "always" where a
     routine fits, "never".
+    fir: how long filters with a known number of taps are computed: "auto" by transforms of blocks where that
+    is predicted to be faster, "fft" always so, "direct" by sums (errors are relative to each result, and
+    an infinity or NaN reaches only the results that it is part of).
     fft_rigour: "measure" tries plans of FFTW out on arrays of that size at the first call, which may take a
     second, and remembers the best; "estimate" does not.
     kernels: compute sums of products of two arrays with register blocks and packed operands.
@@ -60,6 +63,7 @@ class Options:
     vector: bool = True
     blas: LibraryUse = "auto"
     fft: LibraryUse = "auto"
+    fir: Literal["auto", "direct", "fft"] = "auto"
     fft_rigour: Literal["estimate", "measure"] = "estimate"
     kernels: bool = True
     cflags: tuple[str, ...] = ()
@@ -90,7 +94,9 @@ class Options:
             "vector",
             "kernels",
         )
-        return cls(**{**dict.fromkeys(switches, False), "blas": "never", "fft": "never", **changes})
+        return cls(
+            **{**dict.fromkeys(switches, False), "blas": "never", "fft": "never", "fir": "direct", **changes}
+        )
 
     @classmethod
     def polymage(cls, **changes: Any) -> Options:

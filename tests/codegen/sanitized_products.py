@@ -27,6 +27,7 @@ def main() -> int:
 def run() -> None:
     """All of them; a wrong value is an error, a wrong access ends the process."""
     import polymat as pm
+    from tests.codegen.test_halves import arrays_of, inputs_of, structured
 
     a, b, c, d = (pm.Parameter(pm.Int, name) for name in "MNKL")
     options = pm.Options(blas="never", cflags=FLAGS)
@@ -52,6 +53,15 @@ def run() -> None:
             np.testing.assert_allclose(compiled(*values), expected, atol=1e-11)
             np.testing.assert_allclose(positive(*values), np.maximum(expected, 0), atol=1e-11)
         print(text, flush=True)
+    for way, half in (("left", "strict"), ("right", "upper"), ("result", "lower")):
+        arrays = inputs_of(way, pm.Double)
+        output = structured(way, half, arrays, pm.Double)
+        compiled = pm.compile(output, name="triangle", inputs=arrays, options=options)
+        assert "kernel" in str(compiled.explain())
+        for m, n, k in SIZES:
+            values = arrays_of(arrays, {"M": m, "N": n, "K": k}, "float64")
+            np.testing.assert_allclose(compiled(*values), compiled.reference(*values), atol=1e-11)
+        print(way, flush=True)
 
 
 def _positive(product: Any, extents: list[Any]) -> Any:

@@ -29,7 +29,7 @@ def prepare_saved(
     """
     source, library = directory / "call.c", directory / "call.so"
     source.write_text(_program((directory / f"{name}.h").read_text(), name, values))
-    command = ["gcc", *OPTIMISED, f"-I{HERE}", f"-I{directory}", str(source), "-o", str(library)]
+    command = ["gcc", *OPTIMISED, "-shared", f"-I{HERE}", f"-I{directory}", str(source), "-o", str(library)]
     subprocess.run(command, check=True, capture_output=True)
     program = ctypes.CDLL(str(library))
     # Not linked to it: the loader would take another pipeline of that name for it.

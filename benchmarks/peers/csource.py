@@ -15,33 +15,33 @@ import numpy as np
 from benchmarks.task import Array, MissingError
 
 HERE = Path(__file__).parent
-OPTIMISED = ("-O3", "-march=native", "-std=gnu11", "-fPIC", "-shared")
+OPTIMISED = ("-O3", "-march=native", "-std=gnu11", "-fPIC")
 ALIGNMENT = 64
 
 
 @cache
 def load_c(source: str, flags: tuple[str, ...] = (), libraries: tuple[str, ...] = ()) -> ctypes.CDLL:
-    """The library of a C file, compiled with gcc -O3 -march=native and further flags, once a process."""
-    compiler = os.environ.get("CC", "gcc")
+    """The library of a C file, compiled with gcc -O3 -march=native and further flags, once a process.
+
+    It is linked without the flags that allow other arithmetic: linking with them switches subnormal numbers
+    off for the whole process.
+    """
     with tempfile.TemporaryDirectory() as directory:
-        library = Path(directory) / "peer.so"
-        command = [
-            compiler,
-            *OPTIMISED,
-            *flags,
-            f"-I{HERE}",
-            str(HERE / source),
-            "-o",
-            str(library),
-            *libraries,
-        ]
-        try:
-            subprocess.run(command, check=True, capture_output=True, text=True)
-        except FileNotFoundError:
-            raise MissingError(f"no C compiler {compiler}") from None
-        except subprocess.CalledProcessError as error:
-            raise RuntimeError(f"{' '.join(command)}\n{error.stderr}") from error
-        return ctypes.CDLL(str(library))
+        object_file, library = (str(Path(directory) / name) for name in ("peer.o", "peer.so"))
+        _run([*OPTIMISED, *flags, f"-I{HERE}", "-c", str(HERE / source), "-o", object_file])
+        kept = [flag for flag in flags if flag == "-fopenmp"]
+        _run(["-shared", *kept, object_file, "-o", library, *libraries])
+        return ctypes.CDLL(library)
+
+
+def _run(arguments: Sequence[str]) -> None:
+    command = [os.environ.get("CC", "gcc"), *arguments]
+    try:
+        subprocess.run(command, check=True, capture_output=True, text=True)
+    except FileNotFoundError:
+        raise MissingError(f"no C compiler {command[0]}") from None
+    except subprocess.CalledProcessError as error:
+        raise RuntimeError(f"{' '.join(command)}\n{error.stderr}") from error
 
 
 def aligned(shape: Sequence[int], dtype: object = np.float64) -> Array:

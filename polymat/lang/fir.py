@@ -52,8 +52,8 @@ MODES = ("valid", "causal", "same", "full")
 def fir(make: Makers[Any], signal: Source, taps: Any, mode: Any) -> Any:
     """A signal filtered with taps: numbers, a vector or a signal."""
     check_mode(mode)
-    label = _taps_label(taps)
     count = taps_count(taps)
+    label = _taps_label(taps)
     start, length = _window(signal, signal.shape[0], count, mode)
     if isinstance(taps, Source) or len(taps) > MAX_WRITTEN_TAPS:
         source = taps_source(make, taps, signal.dtype)
@@ -133,7 +133,7 @@ def taps_source(make: Makers[Any], taps: Any, dtype: ScalarType) -> Source:
 
 
 def _taps_label(taps: Any) -> str:
-    return taps.label if isinstance(taps, Source) else f"{len(taps)} taps" if hasattr(taps, "__len__") else ""
+    return taps.label if isinstance(taps, Source) else f"{len(taps)} taps"
 
 
 def _window(signal: Source, length: Affine, count: Affine, mode: Mode) -> tuple[Affine, Affine]:

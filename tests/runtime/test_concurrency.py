@@ -91,7 +91,8 @@ def test_twelve_processes_fill_one_empty_cache(tmp_path: Path) -> None:
     logs = [finish(process) for process in running]
     assert len(stored(directory)) == 3
     assert sum(log.count("polymat.cache: stored ") for log in logs) == 3
-    assert sorted(p.suffix for p in directory.iterdir() if not p.name.startswith("lock-")) == [".so"] * 3
+    known = ("lock-", "libraries")  # private copies of BLAS libraries have a directory of their own
+    assert sorted(p.suffix for p in directory.iterdir() if not p.name.startswith(known)) == [".so"] * 3
 
 
 def bit_flipped(data: bytes) -> bytes:

@@ -89,10 +89,7 @@ def gemver(A, u1, v1, u2, v2, w, x, y, z):
     for i in prange(n):
         for j in range(n):
             B[i, j] = A[i, j] + u1[i] * v1[j] + u2[i] * v2[j]
-    s = np.zeros(n)
-    for i in prange(n):
-        s += B[i] * y[i]
-    new = x + BETA * s + z
+    new = x + BETA * (y @ B) + z
     result = np.empty(n)
     for i in prange(n):
         total = 0.0

@@ -28,7 +28,11 @@ def prepare(task: Task) -> Prepared:
 
 def prepare_out(task: Task) -> Prepared:
     """Called from Python; results are written to arrays that are there, as libraries called from C do."""
-    call, note, scalars = compile_task(task)
+    return _into_arrays(task)
+
+
+def _into_arrays(task: Task, options: pm.Options | None = None) -> Prepared:
+    call, note, scalars = compile_task(task, options)
     first = call(*task.arrays.values(), **scalars)
     many = isinstance(first, tuple)
     out = tuple(copy_aligned(result) for result in (first if many else (first,)))
@@ -56,14 +60,13 @@ def prepare_from_c(task: Task) -> Prepared:
 
 
 def prepare_unfused(task: Task) -> Prepared:
-    """Every stage by itself."""
-    return _with(task, fuse=False)
+    """Every stage by itself, into arrays that are there."""
+    return _into_arrays(task, pm.Options(fuse=False))
 
 
 def prepare_naive(task: Task) -> Prepared:
-    """No optimisation."""
-    call, note, scalars = compile_task(task, pm.Options.naive())
-    return Prepared(partial(call, *task.arrays.values(), **scalars), note)
+    """No optimisation, into arrays that are there."""
+    return _into_arrays(task, pm.Options.naive())
 
 
 def prepare_blas_always(task: Task) -> Prepared:

@@ -36,8 +36,8 @@ _PEERS = {
     "SciPy, best": ("scipy_signals:prepare_best_pipeline", False),
     "SciPy, streaming": ("scipy_signals:prepare_streaming_pipeline", False),
     # Other ways of polymat itself.
-    "unfused": ("pipelines:prepare_unfused", False),
-    "naive": ("pipelines:prepare_naive", False),
+    "unfused, out=": ("pipelines:prepare_unfused", False),
+    "naive, out=": ("pipelines:prepare_naive", False),
     "polymat, blas always": ("pipelines:prepare_blas_always", False),
     "polymat, blas never": ("pipelines:prepare_blas_never", False),
     "polymat, direct": ("pipelines:prepare_direct", False),

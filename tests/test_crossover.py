@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import itertools
+import math
+from collections.abc import Callable
+from typing import Any
 
+import numpy as np
 import pytest
 
+import polymat as pm
 from polymat import Double, Int, Matrix, Options, Parameter, callplans
 from polymat.callplans import CallPlanner
 from polymat.errors import ToolchainError
@@ -14,15 +19,17 @@ from polymat.machine.grid import Grid
 from polymat.machine.known import GENERIC
 from polymat.machine.librarymodel import LibraryModel
 from tests.idiom.recognise import pipeline
+from tests.tolerance import assert_close
 
 N = Parameter(Int, "N")
 LEVELS = tuple(2**k for k in range(11))
 
 
-def library(call_seconds: float, flops: float) -> LibraryModel:
-    points = itertools.product(LEVELS, repeat=3)
-    seconds = tuple(call_seconds + 2.0 * m * n * k / flops for m, n, k in points)
-    return LibraryModel("", "", "", {("gemm", "float64"): Grid((LEVELS,) * 3, seconds)})
+def library(call_seconds: float, flops: float, routine: str = "gemm", sizes: int = 3) -> LibraryModel:
+    """A library that computes so fast; `sizes` is how many a routine takes."""
+    points = itertools.product(LEVELS, repeat=sizes)
+    seconds = tuple(call_seconds + 2.0 * math.prod(point) / flops for point in points)
+    return LibraryModel("", "", "", {(routine, "float64"): Grid((LEVELS,) * sizes, seconds)})
 
 
 def least(monkeypatch: pytest.MonkeyPatch, model: LibraryModel | None) -> float:
@@ -56,3 +63,28 @@ def test_a_library_that_cannot_be_used_leaves_the_estimate(monkeypatch: pytest.M
     )
     assert isinstance(plan, CallPlan)
     assert plan.least == estimate
+
+
+A, B, C = (Matrix(Double, name, [N, N]) for name in "ABC")
+HALVES: dict[str, Callable[[], Any]] = {
+    "syrk": lambda: pm.syrk(A, C, 2.0, 3.0),
+    "syr2k": lambda: pm.syr2k(A, B, C, 2.0, 3.0),
+    "symm": lambda: pm.symm(A, B, C, N, N, 2.0, 3.0),
+    "trmm": lambda: pm.trmm(A, B, 2.0),
+    "gemm": lambda: pm.gemm(A, B, C, 2.0, 3.0),
+}
+
+
+@pytest.mark.parametrize("routine", HALVES)
+def test_calls_with_register_blocks_for_small_sizes(monkeypatch: pytest.MonkeyPatch, routine: str) -> None:
+    """Both ways are in one library, and the crossover lies between the sizes that are tried."""
+    fast = library(1e-5, 1e15, routine, 2 if routine in ("syrk", "syr2k", "symm", "trmm") else 3)
+    monkeypatch.setattr(callplans, "library_model", lambda kind: fast)
+    compiled = pm.compile(HALVES[routine](), name="half", inputs=None, estimates={N: 500})
+    (group,) = compiled.explain().groups
+    assert group.library_calls == (routine,), str(group)
+    assert "below" in group.reason
+    for size in (0, 1, 7, 33, 150):
+        arrays = np.random.default_rng(size).random((len(compiled.signature.inputs), size, size))
+        bound = 100.0 * (size + 1) ** 2
+        assert_close(compiled(*arrays), compiled.reference(*arrays), roundings=size + 4, magnitude=bound)

@@ -139,7 +139,7 @@ class ContractionWriter:
             stage = replace(stage, parts=stage.parts[1:])
         dims = stage.dims
         plan = LoopPlan(self.plan.group, "map", dims, None, dims[-1], "start values")
-        return self.writer.ranged(stage, plan, self.along, "start")
+        return self.writer.ranged(stage, plan, self.along, "initial")
 
     def _product(self, found: Contraction) -> CExpr:
         blocks = self.plan.blocks

@@ -115,7 +115,8 @@ def compile_task(task: Task, given: pm.Options | None = None) -> tuple[pm.Compil
 
 
 def _identifier(problem: str) -> str:
-    return problem if problem.isidentifier() else f"k{problem}"
+    name = problem.replace("-", "_")
+    return name if name.isidentifier() else f"k{name}"
 
 
 def _options(wanted: Mapping[str, Any]) -> pm.Options:

@@ -27,6 +27,7 @@ from polymat.graph.pipeline import Pipeline
 from polymat.graph.plan import MergedPlan
 from polymat.graph.stage import Stage
 from polymat.idiom.plan import CallPlan, TransformPlan
+from polymat.lang.expr import CastExpr
 from polymat.lang.table import Lookup, Table
 from polymat.lang.traverse import children, walk
 from polymat.options import Options
@@ -98,8 +99,21 @@ def _constants(table: Table) -> Constants:
 
 
 def _flags(pipeline: Pipeline) -> tuple[str, ...]:
-    """Signed integers wrap around as in NumPy where the pipeline computes with them."""
-    return ("-fwrapv",) if any(_computes_integers(stage) for stage in pipeline.stages) else ()
+    """Flags for what gcc would compute differently from NumPy.
+
+    Signed integers wrap around.  Without traps gcc 12 makes trunc(x) of (double)(int)x: -0.0 where x is -0.3.
+    """
+    wraps = any(_computes_integers(stage) for stage in pipeline.stages)
+    truncates = any(_truncates(stage) for stage in pipeline.stages)
+    return (*(("-fwrapv",) if wraps else ()), *(("-ftrapping-math",) if truncates else ()))
+
+
+def _truncates(stage: Stage) -> bool:
+    """Whether a floating-point value becomes an integer."""
+    nodes = (node for _, expr in stage.expressions() for node in walk(expr))
+    return any(
+        isinstance(n, CastExpr) and n.dtype.kind in "iu" and n.operand.dtype.kind == "f" for n in nodes
+    )
 
 
 def _computes_integers(stage: Stage) -> bool:

@@ -315,3 +315,10 @@ def test_integer_sums_and_products_wrap(dtype: str) -> None:
         outputs.append(r)
     total, product = pm.compile(outputs, name="wrapped")(data)
     assert (total, product) == (data.sum(dtype=dtype), data.prod(dtype=dtype))
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_integers_have_no_negative_zero(dtype: str) -> None:
+    values = np.array([-0.9, -0.3, -0.0, 0.0, 0.3, -1.5, 2.5, -0.1], dtype)
+    whole_part = {"inverse": (lambda a: 1.0 / pm.Cast(Int, a), lambda a: 1.0 / a.astype(np.int32))}
+    check(whole_part, {"a": values})

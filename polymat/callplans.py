@@ -68,7 +68,7 @@ class CallPlanner:
         kernel = self._kernel(Group(stages), flat) if self.options.blas == "auto" else None
         slow = loop_slowdown(loops)
         if kernel is not None:
-            slow = self._in_operations(self._kernel_seconds(kernel, flat, self.sizes), idiom.product)
+            slow = self.in_operations(self._kernel_seconds(kernel, flat, self.sizes), idiom.product)
         parallel = self._parallel(idiom)
         relative = self._relative(idiom, parallel)
         calls = ", ".join(map(str, idiom.calls))
@@ -92,7 +92,7 @@ class CallPlanner:
 
     def merged(self, stages: tuple[str, ...]) -> MergedPlan | None:
         """A product with what scales it and adds to it, as one contraction around register blocks."""
-        if len(stages) < 2 or not self.options.kernels or not self._is_hidden(stages):
+        if len(stages) < 2 or not self.options.kernels or not self.is_hidden(stages):
             return None
         product = product_of_group([self.pipeline.stage(name) for name in stages], self.pipeline.context)
         if product is None or product.is_recurrence or not product.terms[0].reduced:
@@ -112,7 +112,7 @@ class CallPlanner:
             stage=flat,
             inner=kernel,
             within=stages[:-1],
-            relative=self._in_operations(seconds, product),
+            relative=self.in_operations(seconds, product),
         )
 
     def _kernel(self, group: Group, flat: Stage) -> KernelPlan | None:
@@ -124,9 +124,9 @@ class CallPlanner:
         return kernel_operations(kernel, sizes) / self.machine.peak_flops(flat.dtype.size, self.threads)
 
     def _transform(self, stages: tuple[str, ...]) -> TransformPlan | None:
-        if self.options.fft == "never" or not self._is_hidden(stages):
+        if self.options.fft == "never" or not self.is_hidden(stages):
             return None
-        found = self._find(stages).transform
+        found = self.find(stages).transform
         if found is None or not can_transform(found):
             return None
         if self.options.fft == "auto" and provider("fft") is None:
@@ -149,10 +149,11 @@ class CallPlanner:
             loops=loops,
             measured=self.options.fft_rigour == "measure",
             within=stages[:-1],
-            relative=self._in_operations(seconds, found.product),
+            relative=self.in_operations(seconds, found.product),
         )
 
-    def _find(self, stages: tuple[str, ...]) -> Found:
+    def find(self, stages: tuple[str, ...]) -> Found:
+        """What libraries or register blocks could compute of a group, looked for once."""
         if stages not in self.found:
             self.found[stages] = idiom_of(stages, self.pipeline)
         return self.found[stages]
@@ -162,14 +163,14 @@ class CallPlanner:
 
         Where calls are wanted in any case, a missing library is an error when the compiled one is loaded.
         """
-        if self.options.blas == "never" or not self._is_hidden(stages):
+        if self.options.blas == "never" or not self.is_hidden(stages):
             return None
-        idiom = self._find(stages).idiom
+        idiom = self.find(stages).idiom
         if idiom is None or not all(supported(call) for call in idiom.calls):
             return None
         return idiom if self.options.blas == "always" or provider("blas") is not None else None
 
-    def _is_hidden(self, stages: tuple[str, ...]) -> bool:
+    def is_hidden(self, stages: tuple[str, ...]) -> bool:
         """Whether stages may be one idiom: few of them, some of them sums, only the last seen by others."""
         if len(stages) > MOST_STAGES:
             return False
@@ -229,9 +230,10 @@ class CallPlanner:
         """The time of an operation in the calls, in units of that in vectorised loops."""
         threads = self.threads if parallel is not None else 1
         seconds = call_seconds(idiom, self.machine, self.sizes, threads, self._model())
-        return self._in_operations(seconds, idiom.product)
+        return self.in_operations(seconds, idiom.product)
 
-    def _in_operations(self, seconds: float, product: Product) -> float:
+    def in_operations(self, seconds: float, product: Product) -> float:
+        """The time of an operation where all take so long, in units of that in vectorised loops."""
         peak = self.machine.peak_flops(product.dtype.size, self.threads) * VECTOR_SHARE
         stages = map(self.pipeline.stage, product.stages)
         operations = sum(stage_operations(stage, self.sizes) for stage in stages)

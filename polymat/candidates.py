@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from polymat.callplans import CallPlanner
+from polymat.filterplans import FilterPlanner
 from polymat.fusion.dag import Dag
 from polymat.fusion.legality import choices_of, live_outs
 from polymat.fusion.reads import Reads
@@ -53,6 +54,7 @@ class Candidates:
         self.assumed = assumed
         self.options = options
         self.calls = CallPlanner(pipeline, machine, assumed, options, threads)
+        self.filters = FilterPlanner(self.calls, machine, assumed, options, threads)
         self.papers = PaperPlanner(pipeline, machine, assumed, thesis=options.cost == "paper")
 
     def of(self, stages: tuple[str, ...]) -> list[Plan] | Refused:
@@ -66,6 +68,8 @@ class Candidates:
         if self.options.blas != "always":
             blocks = (self.calls.merged(stages), self._epilogue(stages))
             found = [*found, *(plan for plan in blocks if plan is not None)]
+        direct = self.filters.plan(stages)
+        found = found if direct is None else [*found, direct]
         if not found:
             none = Refused("no code can be generated for any of its tilings")
             return loops if isinstance(loops, Refused) else none

@@ -10,6 +10,7 @@ from polymat.codegen.cexpr import literal, table_name
 from polymat.codegen.cnames import Names
 from polymat.codegen.contraction import kernel_nest
 from polymat.codegen.ctree import Constants, File, Function
+from polymat.codegen.direct import filter_nest
 from polymat.codegen.entry import Entry, GroupCode
 from polymat.codegen.epilogue import epilogue_nest
 from polymat.codegen.header import header_text, public_function
@@ -26,7 +27,7 @@ from polymat.codegen.transforms import transform_nest
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.plan import MergedPlan
 from polymat.graph.stage import Stage
-from polymat.idiom.plan import CallPlan, TransformPlan
+from polymat.idiom.plan import CallPlan, FilterPlan, TransformPlan
 from polymat.lang.expr import CastExpr
 from polymat.lang.table import Lookup, Table
 from polymat.lang.traverse import children, walk
@@ -40,6 +41,7 @@ MAKERS: Mapping[type[NestPlan], NestMaker] = {
     KernelPlan: kernel_nest,
     CallPlan: call_nest,
     TransformPlan: transform_nest,
+    FilterPlan: filter_nest,
     MergedPlan: merged_nest,
     EpiloguePlan: epilogue_nest,
 }

@@ -4,7 +4,8 @@
 `polymat.codegen.arithmetic`: "floordiv_i32", say, defines `_pm_floordiv_i32`, and "reduction_min_f64"
 declares the OpenMP reduction `_pm_min_f64`.  Those of `polymat.codegen.libraries` call routines of BLAS
 and FFT libraries: "cblas_dgemm" defines `_pm_cblas_dgemm`.  "gemm_f64_64x8x3" asks for the products of
-matrices of `polymat.codegen.gemm`, with these register blocks.
+matrices of `polymat.codegen.gemm`, with these register blocks; "filter_f64_8x16x4" for the filters of
+`polymat.codegen.filterblocks`.
 
 Why `team` is more than `num_threads`, each measured with libgomp: a refused thread ends the process; a forked
 child hangs in its first parallel region; and two threads of a team that wake up on one core (the other being
@@ -14,6 +15,7 @@ busy with a spinning BLAS thread, say) stay there, at half speed or worse, while
 from __future__ import annotations
 
 from polymat.codegen.arithmetic import arithmetic, arithmetic_names
+from polymat.codegen.filterblocks import filter_text
 from polymat.codegen.gemm import gemm_text
 from polymat.codegen.libraries import HEADERS as LIBRARY_HEADERS
 from polymat.codegen.libraries import library_needs, library_text
@@ -231,7 +233,8 @@ _PIECE_HEADERS: dict[str, tuple[str, ...]] = {
 def prelude(needs: frozenset[str]) -> str:
     """The includes and definitions that the named needs ask for, and nothing else."""
     products = sorted(need for need in needs if need.startswith("gemm_"))
-    known = {*_HEADERS, *_PIECES, *products} | arithmetic_names() | library_needs()
+    filters = sorted(need for need in needs if need.startswith("filter_"))
+    known = {*_HEADERS, *_PIECES, *products, *filters} | arithmetic_names() | library_needs()
     unknown = sorted(needs - known)
     if unknown:
         raise InternalError(f"bug in polymat: the C prelude has no {', '.join(unknown)}")
@@ -249,4 +252,5 @@ def prelude(needs: frozenset[str]) -> str:
     if "team" in wanted or libraries:
         includes = "#define _GNU_SOURCE\n" + includes
     texts = [*(_PIECES[name] for name in wanted), *functions, *map(gemm_text, products)]
+    texts += map(filter_text, filters)
     return "\n".join([includes, *texts, *filter(None, [libraries])])

@@ -57,7 +57,7 @@ def _filter(taps: Factor, signal: Factor, term: Term, product: Product, extents:
 
 
 def _axis(tap: str, taps: Factor, signal: Factor, term: Term, product: Product) -> FilterAxis | None:
-    """How signal and taps move with one reduced index: each by one, along one dimension."""
+    """How signal and taps move with one reduced index: the signal by one, each along one dimension."""
     moving = [form for form in signal.indices if tap in form.names()]
     weights = [form for form in taps.indices if tap in form.names()]
     if len(moving) != 1 or len(weights) != 1:
@@ -65,13 +65,13 @@ def _axis(tap: str, taps: Factor, signal: Factor, term: Term, product: Product) 
     outputs = [d for d in product.dims if moving[0].coefficient(d) > 0]
     sign, direction = moving[0].coefficient(tap), weights[0].coefficient(tap)
     alone = weights[0] - Affine.name(tap).scale(direction)
-    if len(outputs) != 1 or abs(sign) != 1 or abs(direction) != 1 or set(alone.names()) & set(term.dims):
+    if len(outputs) != 1 or abs(sign) != 1 or direction == 0 or set(alone.names()) & set(term.dims):
         return None
     rest = moving[0] - Affine.name(tap).scale(sign)
     rest = rest - Affine.name(outputs[0]).scale(rest.coefficient(outputs[0]))
     if set(rest.names()) & set(term.dims):
         return None
-    return FilterAxis(outputs[0], tap, moving[0].coefficient(outputs[0]), sign == direction)
+    return FilterAxis(outputs[0], tap, moving[0].coefficient(outputs[0]), sign * direction > 0)
 
 
 def _are_separate(signal: Factor, axes: tuple[FilterAxis, ...]) -> bool:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from polymat.graph.plan import FlatPlan, NestPlan
 from polymat.idiom.call import Idiom
-from polymat.idiom.transform import Transform
+from polymat.idiom.transform import Filter, Transform
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,3 +52,23 @@ class TransformPlan(LibraryPlan):
     def routines(self) -> tuple[str, ...]:
         """What is called."""
         return ("fft",)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FilterPlan(FlatPlan):
+    """A filter of one dimension around register blocks.
+
+    filter: what is computed; its result and its signal are contiguous along the filtered dimension.
+    lanes, rows, taps: of a register block (`codegen.filterblocks`).  The loops are for the results at the
+    edges, and for rows shorter than a block.
+    """
+
+    filter: Filter
+    loops: NestPlan
+    lanes: int
+    rows: int
+    taps: int
+
+    def __str__(self) -> str:
+        text = f"{'+'.join(self.group.stages)}: {self.kind}"
+        return f"{text} omp({self.parallel})" if self.parallel else text

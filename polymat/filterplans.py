@@ -1,0 +1,110 @@
+"""Filters around register blocks as plans: which stages are such filters, and the predicted time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from polymat.callplans import CallPlanner
+from polymat.codegen.filterblocks import filter_shape
+from polymat.graph.flat import flat_stage
+from polymat.graph.group import Group
+from polymat.graph.product import Product
+from polymat.idiom.operands import fills_box
+from polymat.idiom.plan import FilterPlan
+from polymat.idiom.transform import Filter
+from polymat.lang.types import Double, Float
+from polymat.machine.model import Machine
+from polymat.options import Options
+from polymat.tilesize.cost import loop_slowdown
+from polymat.tilesize.plain import plan_stage
+from polymat.tilesize.planner import extent
+from polymat.tilesize.register import unrolled
+
+SHARE = 0.85  # of the peak that register blocks reach
+MOVED = 12.0  # multiplications that it takes to transpose a sample, or a result
+ROW = 400.0  # that a row takes beside its results
+QUICKER = 0.9  # of the time of loops, at most: those add short rows of products, each to one result
+
+
+class FilterPlanner:
+    """Plans of filters for groups of one pipeline."""
+
+    def __init__(
+        self,
+        calls: CallPlanner,
+        machine: Machine,
+        sizes: Mapping[str, int],
+        options: Options,
+        threads: int,
+    ) -> None:
+        self.calls = calls
+        self.machine = machine
+        self.sizes = sizes
+        self.options = options
+        self.threads = threads
+
+    def plan(self, stages: tuple[str, ...]) -> FilterPlan | None:
+        """The plan of a group that is a filter along contiguous samples; None of any other."""
+        if not self.options.kernels or not self.calls.is_hidden(stages):
+            return None
+        found = self.calls.find(stages).filter
+        if found is None or not _is_row(found):
+            return None
+        flat = flat_stage(found.product, self.calls.pipeline)
+        loops = plan_stage(Group(stages), flat, self.calls.pipeline.context)
+        if loops.kind not in ("reduce", "row"):
+            return None
+        loops = unrolled(flat, loops)
+        (axis,) = found.axes
+        seconds = self._operations(found) / (self.machine.peak_flops(flat.dtype.size, self.threads) * SHARE)
+        shape = filter_shape(self.machine, flat.dtype.suffix, flat.dtype.size)
+        return FilterPlan(
+            group=Group(stages),
+            kind="filter",
+            order=(),
+            parallel=self._parallel(found),
+            vector=axis.output,
+            reason=f"{found}, register blocks of {shape.rows} x {shape.lanes} results",
+            stage=flat,
+            within=stages[:-1],
+            relative=min(self.calls.in_operations(seconds, found.product), QUICKER * loop_slowdown(loops)),
+            filter=found,
+            loops=loops,
+            lanes=shape.lanes,
+            rows=shape.rows,
+            taps=shape.taps,
+        )
+
+    def _parallel(self, found: Filter) -> str:
+        """Rows where there are enough of them, else the results of one."""
+        dims = [
+            axis.dims[0]
+            for axis in found.batch
+            if self._length(found.product, axis.dims[0]) >= 4 * self.threads
+        ]
+        return dims[0] if dims else found.axes[0].output
+
+    def _operations(self, found: Filter) -> float:
+        """Multiplications and additions that would take the time of the filter at full speed."""
+        (axis,) = found.axes
+        rows = 1.0
+        for dim in found.product.dims[:-1]:
+            rows *= self._length(found.product, dim)
+        low, high = found.product.terms[0].range_of(axis.tap)
+        taps = extent(high - low + 1, self.sizes)
+        results = self._length(found.product, axis.output)
+        return 2.0 * rows * (results * taps + MOVED * results * (1 + axis.step) + ROW)
+
+    def _length(self, product: Product, dim: str) -> float:
+        low, high = product.box[product.dims.index(dim)]
+        return max(1.0, extent(high - low + 1, self.sizes))
+
+
+def _is_row(found: Filter) -> bool:
+    """Whether one dimension is filtered along which signal and result are contiguous, from zero."""
+    product = found.product
+    if len(found.axes) != 1 or found.start or product.dtype not in (Float, Double):
+        return False
+    (axis,) = found.axes
+    last = product.dims[-1] == axis.output and axis.tap in found.signal.indices[-1].names()
+    return last and not product.others and fills_box(product)

@@ -164,14 +164,33 @@ static inline int _pm_team_awake(void)
     return _pm_team_weighed == 2 || _pm_team_clock() - _pm_team_left < _PM_TEAM_SPIN;
 }
 
-/* Threads that it pays to use: those that save more than a parallel region costs, awake or asleep. */
+/* How many calls share their work out at this moment. */
+static _Atomic int _pm_team_calls;
+static _Thread_local int _pm_team_counted;
+
+/* Pieces that work is worth: those whose sharing saves more than an awake region costs.  They depend on
+   sizes and the number of threads alone, so that sums over them are added up in the same order every time. */
+static inline int _pm_team_pieces(int threads, double work, double awake)
+{
+    return threads > 1 && work * (threads - 1) >= awake * threads ? threads : 1;
+}
+
+/* Threads that it pays to use now: with the team asleep sharing must save more, and calls that run at the
+   same time divide the processor among themselves. */
 static inline int _pm_team_paying(int threads, double work, double awake, double asleep)
 {
-    const double saved = work * (threads - 1);
-    if (threads <= 1 || saved < awake * threads)
+    if (_pm_team_pieces(threads, work, awake) == 1)
         return 1;
-    const int pays = saved >= asleep * threads || _pm_team_awake();
-    const int team = pays ? _pm_team(threads, work, 0.0) : 1;
+    const int pays = work * (threads - 1) >= asleep * threads || _pm_team_awake();
+    int team = pays ? _pm_team(threads, work, 0.0) : 1;
+    if (team > 1) {
+        if (!_pm_team_counted) {
+            _pm_team_counted = 1;
+            (void)atomic_fetch_add_explicit(&_pm_team_calls, 1, memory_order_relaxed);
+        }
+        const int calls = atomic_load_explicit(&_pm_team_calls, memory_order_relaxed);
+        team = team > calls ? team / calls : 1;
+    }
     if (team > 1 || _pm_team_weighed == 0)
         _pm_team_weighed = team > 1 ? 2 : 1;
     return team;
@@ -183,6 +202,9 @@ static inline void _pm_team_leave(void)
     if (_pm_team_weighed != 0)
         _pm_team_left = _pm_team_clock();
     _pm_team_weighed = 0;
+    if (_pm_team_counted)
+        (void)atomic_fetch_sub_explicit(&_pm_team_calls, 1, memory_order_relaxed);
+    _pm_team_counted = 0;
 }
 
 /* The threads of a team do not exist in a forked child, where libgomp would wait for them for ever: let the
@@ -195,11 +217,20 @@ static void _pm_team_before_fork(void)
         (void)omp_pause_resource_all(omp_pause_hard);
 }
 
+#else
+#define _pm_team_before_fork NULL
+#endif
+
+/* Calls of other threads do not go on in a child. */
+static void _pm_team_in_child(void)
+{
+    atomic_store_explicit(&_pm_team_calls, 0, memory_order_relaxed);
+}
+
 __attribute__((constructor)) static void _pm_team_register(void)
 {
-    (void)pthread_atfork(_pm_team_before_fork, NULL, NULL);
+    (void)pthread_atfork(_pm_team_before_fork, NULL, _pm_team_in_child);
 }
-#endif
 """
 
 _PLACE = """\
@@ -226,7 +257,7 @@ _PIECES = {"workspace": _WORKSPACE, "place": _PLACE, "team": _TEAM}
 _PIECE_HEADERS: dict[str, tuple[str, ...]] = {
     "place": (),
     "workspace": ("stdatomic.h", "stdlib.h", "sys/mman.h"),
-    "team": ("omp.h", "pthread.h", "sched.h", "stdlib.h", "time.h"),
+    "team": ("omp.h", "pthread.h", "sched.h", "stdatomic.h", "stdlib.h", "time.h"),
 }
 
 

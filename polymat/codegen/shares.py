@@ -19,6 +19,7 @@ from polymat.codegen.ctree import (
     If,
     Literal,
     Stmt,
+    Ternary,
 )
 from polymat.codegen.scratch import ThreadScratch
 from polymat.codegen.stagecode import Nest
@@ -45,8 +46,18 @@ class Shares:
 
     def team_of(self, stages: Sequence[Stage], *, vectorised: bool = True) -> CExpr:
         """The threads that all work of some stages is worth."""
-        work = reduce(partial(Binary, "+"), (stage_work(stage, self.size) for stage in stages))
-        return self._team(work, vectorised=vectorised)
+        return self._team(self._work(stages), vectorised=vectorised)
+
+    def pieces_of(self, stages: Sequence[Stage]) -> CExpr:
+        """The pieces that sums are added up in, however many threads there are at the moment."""
+        threads, work = Id("_pm_threads"), self._work(stages)
+        threshold = self.options.parallel_threshold
+        if threshold is not None:
+            return Ternary(Binary("<", work, Literal(f"{float(threshold)!r}")), Literal("1"), threads)
+        return Call("_pm_team_pieces", (threads, work, Literal(f"{self.cost.awake!r}")))
+
+    def _work(self, stages: Sequence[Stage]) -> CExpr:
+        return reduce(partial(Binary, "+"), (stage_work(stage, self.size) for stage in stages))
 
     def _team(self, work: CExpr, *, vectorised: bool) -> CExpr:
         threshold = self.options.parallel_threshold

@@ -87,13 +87,18 @@ class TileCode:
         """What every thread accumulates into a copy of its own."""
         return tuple(private for private in self.privates if private.copied)
 
-    def run(self, team: CExpr) -> tuple[Stmt, ...]:
-        """Run the tiles on the calling thread, or share them out."""
+    def run(self, team: CExpr, pieces: CExpr) -> tuple[Stmt, ...]:
+        """Run the tiles on the calling thread, or share them out.
+
+        pieces: where there are copies to accumulate into, how many, whatever the team, so that the same call
+        adds up in the same order every time.
+        """
         return (
             Declare("const ptrdiff_t", FIRST, self.hull[0]),
             Declare("const ptrdiff_t", LAST, self.hull[1]),
             Declare("const int", "_pm_team_size", team),
-            If(Binary("==", Id("_pm_team_size"), Literal("1")), self._serial(), self._shared()),
+            Declare("const ptrdiff_t", "_pm_pieces", pieces if self.copied else Id("_pm_team_size")),
+            If(Binary("==", Id("_pm_pieces"), Literal("1")), self._serial(), self._shared()),
         )
 
     def _serial(self) -> tuple[Stmt, ...]:
@@ -128,8 +133,7 @@ class TileCode:
         )
         before = [self._start(private) for private in self.privates if not private.copied]
         after = [s for private in self.copied for s in (self._start(private), self._merge(private))]
-        declared = Declare("const ptrdiff_t", "_pm_pieces", Id("_pm_team_size"))
-        return (declared, tiles, *before, loop, *after)
+        return (tiles, *before, loop, *after)
 
     def _clear(self, private: Private) -> Stmt:
         count = Cast("ptrdiff_t", private.count)

@@ -42,6 +42,16 @@ int paying_team(int threads, double work, ptrdiff_t wait)
     return team;
 }
 
+/* The team of a call while so many others share their work out. */
+int team_among(int others, int threads)
+{
+    (void)atomic_fetch_add(&_pm_team_calls, others);
+    const int team = _pm_team_paying(threads, 1e9, 100, 1e4);
+    _pm_team_leave();
+    (void)atomic_fetch_sub(&_pm_team_calls, others);
+    return team;
+}
+
 int nested_team(int threads)
 {
     int least = 1000;
@@ -220,6 +230,16 @@ def test_a_team_has_to_pay(library: ctypes.CDLL, threads: int, work: float, wait
 def test_a_team_that_is_awake_pays_earlier(library: ctypes.CDLL) -> None:
     # The process may be interrupted between two calls for longer than threads wait.
     assert any(library.paying_team(2, 201.0, 0) == 2 for _ in range(1000))
+
+
+@pytest.mark.parametrize(
+    ("others", "threads", "team"), [(0, 2, 2), (1, 2, 1), (1, 4, 2), (2, 4, 1), (9, 4, 1)]
+)
+def test_calls_at_the_same_time_divide_the_processor(
+    library: ctypes.CDLL, others: int, threads: int, team: int
+) -> None:
+    assert library.team_among(others, threads) == team
+    assert library.team_among(0, threads) == threads
 
 
 def test_team_inside_a_parallel_region_is_one_thread(library: ctypes.CDLL) -> None:

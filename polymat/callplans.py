@@ -131,7 +131,8 @@ class CallPlanner:
             return None
         if self.options.fft == "auto" and provider("fft") is None:
             return None
-        flat = flat_stage(found.product, self.pipeline)
+        alone = self.pipeline.stage(stages[-1])
+        flat = alone if found.kind == "hermitian" else flat_stage(found.product, self.pipeline)
         loops = plan_stage(Group(stages), flat, self.pipeline.context)
         if loops.kind not in ("reduce", "row"):
             return None

@@ -13,7 +13,7 @@ their strides in elements of input and output, batch those over which transforms
 address and every distance in bytes by which the arrays of later runs differ: measured, plans for arrays on 16
 bytes are twice as fast.  The result is NULL when FFTW has no such plan or there is no memory.
 `_pm_fftw_done` follows the last run.
-Nothing is scaled, as in FFTW.  C2R destroys its input.
+Nothing is scaled, as in FFTW.  C2R keeps its input, which takes FFTW about a tenth longer.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ typedef struct { ptrdiff_t n, is, os; } _pm_fft_dim;
 
 enum { _PM_C2C = 0, _PM_R2C = 1, _PM_C2R = 2 };
 enum { _PM_FFT_DIMS = 6, _PM_FFT_KEPT = 256 };
-enum { _PM_MEASURE = 0, _PM_UNALIGNED = 1 << 1, _PM_ESTIMATE = 1 << 6 };
+enum { _PM_MEASURE = 0, _PM_UNALIGNED = 1 << 1, _PM_PRESERVE_INPUT = 1 << 4, _PM_ESTIMATE = 1 << 6 };
 
 /* What a plan is for: compared byte by byte, so zeroed before it is filled. */
 typedef struct {
@@ -124,6 +124,7 @@ static _pm_@P@_plan *_pm_@P@_plan_for(int kind, int sign, int rigour, int rank, 
     key.kind = kind;
     key.sign = kind == _PM_C2C ? sign : 0;
     key.flags = rigour | (alignment % 16 == 0 ? 0 : _PM_UNALIGNED);
+    key.flags |= kind == _PM_C2R ? _PM_PRESERVE_INPUT : 0;
     key.inplace = in == out;
     key.rank = rank;
     key.batches = batches;

@@ -30,7 +30,7 @@ from polymat.graph.stage import Part, Ref, Stage
 from polymat.idiom.plan import TransformPlan
 from polymat.lang.affine import Affine
 from polymat.lang.expr import Const, Expr, Load, binary, call
-from polymat.lang.types import Complex, real_part
+from polymat.lang.types import Double, real_part
 from polymat.tilesize.schedule import LoopPlan
 
 
@@ -49,6 +49,9 @@ def transform_nest(
     return replace(nest, helpers=tuple(f for each in (loops, *after) for f in each.functions))
 
 
+_KINDS = {"complex": "_PM_C2C", "real": "_PM_R2C", "hermitian": "_PM_C2R"}
+
+
 class _Transform:
     """The plan and its run for one part of the batch."""
 
@@ -60,7 +63,7 @@ class _Transform:
         self.transform = plan.transform
         self.result = tuple(map(Affine.name, self.transform.product.dims))
         self.bounds = {dim: part for part in ranges if (dim := along[part.number]) is not None}
-        self.single = self.transform.product.dtype != Complex
+        self.single = real_part(self.transform.product.dtype) != Double
         self.prefix = "fftwf" if self.single else "fftw"
 
     def body(self, loops: Nest, after: Sequence[Nest]) -> tuple[Stmt, ...]:
@@ -85,7 +88,7 @@ class _Transform:
         )
 
     def _made(self) -> CExpr:
-        kind = "_PM_C2C" if self.transform.kind == "complex" else "_PM_R2C"
+        kind = _KINDS[self.transform.kind]
         rigour = "_PM_MEASURE" if self.plan.measured else "_PM_ESTIMATE"
         count = len(self._batch())
         address = [Cast("uintptr_t", Id(name)) for name in ("_pm_in", "_pm_out")]

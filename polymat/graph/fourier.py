@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from polymat.graph.stage import Accumulation
 from polymat.lang.affine import Affine
-from polymat.lang.expr import Binary, Expr, Load, Parameter, Variable
-from polymat.lang.fourier import wave
+from polymat.lang.expr import Binary, Call, Expr, Load, Parameter, Variable
+from polymat.lang.fourier import half_wave, wave
 from polymat.lang.makers import index_expression
 from polymat.lang.text import structure
 from polymat.lang.traverse import walk
@@ -18,13 +18,17 @@ from polymat.lang.traverse import walk
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FourierSum:
-    """target(j) += sum over index < length of element exp(sign 2 pi i j index / length), for j < outputs."""
+    """target(j) += sum over index < length of element exp(sign 2 pi i j index / length), for j < outputs.
+
+    half: elements are given up to length // 2, the others are their conjugates, and the result is real.
+    """
 
     sign: int
     index: str
     length: Affine
     outputs: Affine
     element: Expr
+    half: bool = False
 
 
 def fourier_sum(item: Accumulation) -> FourierSum | None:
@@ -35,6 +39,11 @@ def fourier_sum(item: Accumulation) -> FourierSum | None:
     if item.target != (Affine.name(output),) or first != Affine() or low != Affine() or item.expr.op != "*":
         return None
     element, weight = item.expr.left, item.expr.right
+    if weight.dtype.kind == "f":
+        half = half_spectrum(item.expr, output, index, last + 1)
+        if half is None or high != (last + 1).floordiv(2) or _uses(half, output):
+            return None
+        return FourierSum(1, index, last + 1, last + 1, half, half=True)
     if output in high.names() or weight.dtype.kind != "c" or _uses(element, output):
         return None
     leaves: dict[str, Expr] = {n.name: n for n in walk(weight) if isinstance(n, Parameter | Variable)}
@@ -46,6 +55,19 @@ def fourier_sum(item: Accumulation) -> FourierSum | None:
         if text == structure(wave(sign, leaves[output], leaves[index], length, weight.dtype)):
             return FourierSum(sign, index, high + 1, last + 1, element)
     return None
+
+
+def half_spectrum(value: Expr, output: str, index: str, length: Affine) -> Expr | None:
+    """The element of half a spectrum whose share in a real signal is the value; None for another one."""
+    product = value.left.operand if isinstance(value, Binary) and isinstance(value.left, Call) else None
+    if not isinstance(product, Binary) or product.op != "*":
+        return None
+    leaves: dict[str, Expr] = {n.name: n for n in walk(value) if isinstance(n, Parameter | Variable)}
+    if not {*length.names(), output, index} <= set(leaves):
+        return None
+    count = index_expression(length, leaves)
+    expected = half_wave(product.left, leaves[output], leaves[index], count)
+    return product.left if structure(value) == structure(expected) else None
 
 
 def _uses(expr: Expr, name: str) -> bool:

@@ -17,6 +17,7 @@ from polymat.idiom.fir import match_fir
 from polymat.idiom.gemm import match_gemm
 from polymat.idiom.gemv import match_gemv
 from polymat.idiom.ger import match_ger
+from polymat.idiom.hermitian import match_hermitian
 from polymat.idiom.layout import Extents
 from polymat.idiom.nrm2 import match_nrm2
 from polymat.idiom.reasons import reason_against
@@ -71,6 +72,9 @@ def idiom_of(names: Sequence[str], pipeline: Pipeline) -> Found:
     stages = tuple(pipeline.stage(name) for name in names)
     extents = extents_of(pipeline)
     product = product_of_group(stages, pipeline.context)
+    hermitian = match_hermitian(stages[0], pipeline.context) if len(stages) == 1 else None
+    if hermitian is not None:
+        return Found(tuple(names), None, transform=hermitian)
     if product is None:
         root = match_nrm2(stages, pipeline.context, extents)
         reason = "" if root else "its definition is not one sum of products of array elements"

@@ -85,15 +85,17 @@ def _value(form: Affine, sizes: Mapping[str, int]) -> float:
 
 
 def can_transform(transform: Transform) -> bool:
-    """Whether FFTW computes a transform: of complex values, or of real ones to a whole or half a spectrum."""
+    """Whether FFTW computes a transform: complex, from real values to a whole or half a spectrum, or back."""
     dtypes = (transform.product.dtype, transform.source.dtype)
     same = real_part(dtypes[0]) == real_part(dtypes[1])
-    if transform.kind not in ("complex", "real") or transform.start or not same:
+    if transform.kind not in ("complex", "real", "hermitian") or transform.start or not same:
         return False
     if len(transform.axes) + len(transform.batch) > MOST_DIMS or any(
         len(b.dims) != 1 for b in transform.batch
     ):
         return False
+    if transform.kind == "hermitian":
+        return True
     halves = [axis.half for axis in transform.axes]
     return sum(halves) == 1 or (transform.kind == "complex" and not any(halves)) or halves == [False]
 
@@ -116,7 +118,8 @@ def transform_seconds(
     used = max(1.0, min(batch, threads))
     if model is not None:
         lengths = [max(_value(axis.length, sizes), 1.0) for axis in transform.axes]
-        times = [model.transform_seconds(transform.source.dtype.dtype, length) for length in lengths]
+        dtype = transform.product.dtype if transform.kind == "hermitian" else transform.source.dtype
+        times = [model.transform_seconds(dtype.dtype, length) for length in lengths]
         known = [points / n * time for n, time in zip(lengths, times, strict=True) if time is not None]
         if len(known) == len(times):
             return batch / used * sum(known)
@@ -124,5 +127,8 @@ def transform_seconds(
     return (
         batch
         / used
-        * (flops / (machine.peak_flops(transform.product.dtype.size // 2, 1) * FFT_SHARE) + CALL_SECONDS)
+        * (
+            flops / (machine.peak_flops(real_part(transform.product.dtype).size, 1) * FFT_SHARE)
+            + CALL_SECONDS
+        )
     )

@@ -11,14 +11,15 @@ from polymat.idiom.call import Axis
 from polymat.lang.affine import Affine
 from polymat.lang.expr import Expr
 
-Kind: TypeAlias = Literal["complex", "real", "cosine", "sine"]
+Kind: TypeAlias = Literal["complex", "real", "cosine", "sine", "hermitian"]
 
 
 @dataclass(frozen=True, slots=True)
 class FourierAxis:
     """One transformed dimension: input index k of 0 .. length - 1, output index j.
 
-    half: the outputs are 0 .. length // 2 alone, as a transform of real values has them; else all.
+    half: the outputs are 0 .. length // 2 alone, as a transform of real values has them; else all.  Of a
+    hermitian transform it is the inputs.
     """
 
     output: str
@@ -32,7 +33,8 @@ class Transform:
     """result(j..) += scale * sum over k.. of source(k..) exp(sign 2 pi i (j k / length + ..)).
 
     kind: "complex" and "real" say what the source is, the result is complex; "cosine" is the real part of the
-    transform of real values, and "sine" the imaginary part (with the sign), both real.
+    transform of real values, and "sine" the imaginary part (with the sign), both real; "hermitian" goes from
+    half a spectrum, whose other half are its conjugates, to real values.
     sign: -1 forward, +1 inverse without its 1 / length, which is part of the scale.
     number, scale: the two factors of the scale: a number, and an expression, None for 1.
     source: its element at the indices of axes and batch; the result's is at the product's own.

@@ -9,7 +9,7 @@ from typing import Any
 from polymat.errors import ShapeError, caller_location
 from polymat.lang.affine import Affine
 from polymat.lang.algebra import fresh_variables, names_in, pointwise, read, span
-from polymat.lang.constructs import Cast
+from polymat.lang.constructs import Cast, Select
 from polymat.lang.expr import Condition, Const, Expr, Parameter, Variable, binary, call
 from polymat.lang.function import Case, CaseEntry, Source
 from polymat.lang.makers import Makers, index_expression
@@ -77,24 +77,28 @@ def inverse(make: Makers[Any], source: Source, text: str, sizes: Sizes = ()) -> 
 def real_inverse(make: Makers[Any], source: Source, length: Affine, text: str, sizes: Sizes = ()) -> Any:
     """The real signal of `length` samples whose spectrum of real values, n // 2 + 1 of them, is given."""
     sizes = tuple(dict.fromkeys((*source.sizes, *sizes)))
-    whole = _mirrored(make, source, length, sizes)
-    found = inverse(make, whole, text, sizes)
-    return pointwise(make.computed, (found, *sizes), (length,), lambda i: Real(found(i)), text)
+    count = index_expression(length, {p.name: p for p in sizes})
+    factor = binary("/", Const(1.0, Double), count)
+    share = Cast(Float, factor) if source.dtype == ComplexFloat else factor
+    half = pointwise(
+        make.computed, (source, *sizes), source.shape, lambda j: binary("*", source(j), share), ""
+    )
+    i, j = fresh_variables(2, names_in((half,)) | {p.name for p in sizes})
+    outer, inner = span(length, sizes), span(length.floordiv(2) + 1, sizes)
+    stage = make.accumulated(([i], [outer]), ([i, j], [outer, inner]), _part(half))
+    stage.defn = [Reduce(stage(i), half_wave(half(j), i, j, count), Op.Sum)]
+    stage.text = text
+    return stage
 
 
-def _mirrored(make: Makers[Any], half: Source, length: Affine, sizes: Sizes) -> Any:
-    """All of a spectrum of real values: X(N - k) is the conjugate of X(k)."""
-    leaves: dict[str, Expr] = {p.name: p for p in sizes}
-    middle = index_expression(length.floordiv(2), leaves)
+def half_wave(element: Expr, output: Expr, index: Expr, length: Expr) -> Expr:
+    """What X(index) and its conjugate X(length - index) add to one sample of a real signal.
 
-    def value(k: Variable) -> list[CaseEntry]:
-        later = read(half, length - Affine.name(k.name), sizes)
-        return [
-            Case(Condition(k, "<=", middle), half(k)),
-            Case(Condition(k, ">", middle), call("conj", later)),
-        ]
-
-    return pointwise(make.computed, (half, *sizes), (length,), value, f"(all of {half.label})")
+    The first value of a spectrum, and the middle one of an even length, are their own conjugates.
+    """
+    value = Real(binary("*", element, wave(1, output, index, length, element.dtype)))
+    alone = Condition(index, "==", 0) | Condition(2 * index, "==", length)
+    return binary("*", value, Select(alone, Const(1.0, value.dtype), Const(2.0, value.dtype)))
 
 
 def fitted(make: Makers[Any], half: Source, count: Affine, sizes: Sizes) -> Any:

@@ -25,6 +25,9 @@ from polymat import (
     Variable,
     Vector,
 )
+from polymat.lang.affine import Affine
+from polymat.lang.fourier import half_wave
+from polymat.lang.makers import index_expression
 from tests.idiom.recognise import L, M, N, alpha, i, j, k, l, total, upto
 from tests.tolerance import assert_close
 
@@ -128,3 +131,34 @@ def test_a_long_prime_length() -> None:
     compiled = pm.compile(dft, inputs=[z])
     given = values((4099,), "c16")
     assert_close(compiled(given), np.fft.fft(given), roundings=200, magnitude=200.0)
+
+
+@pytest.mark.parametrize("options", [SERIAL, THREADS], ids=["serial", "threads"])
+@pytest.mark.parametrize(("dtype", "part"), [(Complex, Double), (ComplexFloat, Float)])
+def test_real_values_from_half_a_spectrum(dtype: Any, part: Any, options: Options) -> None:
+    half = Matrix(dtype, "half", [M, N // 2 + 1])
+    inner = [(k, Interval(Int, 0, N // 2))]
+    value = half_wave(half(i, k), j, k, N)
+    rows = total("x", [(i, upto(M)), (j, upto(N))], inner, value, dtype=part)
+    compiled = pm.compile(rows, name="transform", inputs=[half, N], options=options)
+    assert compiled.explain().groups[0].library_calls == ("fft",)
+    for length in (1, 2, 3, 8, 31, 96):
+        for count in (0, 1, 5):
+            given = values((count, length // 2 + 1), dtype.dtype)
+            kept = given.copy()
+            expected = np.fft.irfft(given, length, norm="forward").astype(part.dtype)
+            assert_close(compiled.reference(given, length), expected, roundings=200, magnitude=3.0 * length)
+            assert_close(compiled(given, length), expected, roundings=200, magnitude=3.0 * length)
+            assert np.array_equal(given, kept)
+
+
+def test_a_sum_that_only_looks_like_half_a_spectrum() -> None:
+    half = Vector(Complex, "half", [501])
+    for length, last in ((1001, 499), (1002, 500), (1000, 500)):
+        value = half_wave(half(k), j, k, index_expression(Affine((), length), {}))
+        inner = [(k, Interval(Int, 0, last))]
+        rows = total("x", [(j, Interval(Int, 0, length - 1))], inner, value, dtype=Double)
+        compiled = pm.compile(rows, name="transform", inputs=[half], options=SERIAL)
+        assert ("fft" in compiled.explain().groups[0].library_calls) == (last == length // 2)
+        given = values((501,), "c16")
+        assert_close(compiled(given), compiled.reference(given), roundings=2000, magnitude=3000.0)

@@ -81,7 +81,7 @@ static void _pm_block_of_$S(ptrdiff_t rows, ptrdiff_t columns, ptrdiff_t depth, 
 {
     const ptrdiff_t wide = (columns + $L - 1) / $L;
     if (rows == $R && columns == $V * $L && a_row == 1 && a_step == $R && b_step == $V * $L)
-        _pm_full_$S(depth, a, b, scale, beta, from, from_row, c, c_row);
+        _pm_full_$S(depth, a, b, scale, beta, from, from_row, c, c_row, (const char *)b, 0);
     else
         _pm_blocks_$S[wide - 1][rows - 1](depth, a, a_row, a_step, b, b_step, scale, beta, from, from_row, c,
                                           c_row, (int)(columns - (wide - 1) * $L));

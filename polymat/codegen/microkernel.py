@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from polymat.errors import InternalError
 
 _C_TYPES = {"f32": "float", "f64": "double"}
+_AHEAD = ("        __builtin_prefetch(next, 0, 2);", "        next += pace;")
 _MEMORY_SUFFIX = {"f32": "ps", "f64": "pd"}
 
 
@@ -147,7 +148,7 @@ def _block(shape: Shape, rows: int, vectors: int) -> str:
     s = shape.suffix
     loads = [f"*(const _pm_memory_{s} *)(b + {v * shape.lanes})" for v in range(vectors - 1)]
     loads.append(f"_pm_load_{s}(b + {(vectors - 1) * shape.lanes}, mask)")
-    body = _depth_loop(shape, rows, vectors, loads, "a_row", "a_step", "b_step")
+    body = _depth_loop(shape, rows, vectors, loads, ("a_row", "a_step", "b_step"))
     return f"""\
 static __attribute__((noinline)) void _pm_block_{s}_{rows}x{vectors}({_parameters(shape)})
 {{
@@ -160,25 +161,34 @@ def _full(shape: Shape) -> str:
     """The largest block, on packed operands whose strides are therefore constants."""
     s, rows, vectors = shape.suffix, shape.rows, shape.vectors
     loads = [f"*(const _pm_memory_{s} *)(b + {v * shape.lanes})" for v in range(vectors)]
-    body = _depth_loop(shape, rows, vectors, loads, "1", str(rows), str(vectors * shape.lanes))
+    body = _depth_loop(shape, rows, vectors, loads, ("1", str(rows), str(vectors * shape.lanes)), _AHEAD)
     fetch = "".join(
-        f"    __builtin_prefetch(c + {row} * c_row, 1);\n"
-        f"    __builtin_prefetch(c + {row} * c_row + {(vectors - 1) * shape.lanes}, 1);\n"
+        f"    __builtin_prefetch(c + {row} * c_row + {v * shape.lanes}, 1);\n"
         for row in range(rows)
+        for v in range(vectors)
     )
     t = shape.ctype
     return f"""\
-/* The full block of packed operands; its part of the result is fetched while the product is computed. */
+/* The full block of packed operands; its part of the result is fetched while the product is computed, and
+   what will be needed after it, from `next` on, `pace` bytes a step. */
 static __attribute__((noinline)) void _pm_full_{s}(ptrdiff_t depth, const {t} *a, const {t} *b, {t} scale,
-        {t} beta, const {t} *from, ptrdiff_t from_row, {t} *c, ptrdiff_t c_row)
+        {t} beta, const {t} *from, ptrdiff_t from_row, {t} *c, ptrdiff_t c_row, const char *next,
+        ptrdiff_t pace)
 {{
 {fetch}{body}{_results(shape, rows, vectors, masked=False)}}}
 """
 
 
 def _depth_loop(
-    shape: Shape, rows: int, vectors: int, loads: list[str], a_row: str, a_step: str, b_step: str
+    shape: Shape,
+    rows: int,
+    vectors: int,
+    loads: list[str],
+    steps: tuple[str, str, str],
+    more: tuple[str, ...] = (),
 ) -> str:
+    """The sums; steps: elements from row to row of a, and along the depth of a and b."""
+    a_row, a_step, b_step = steps
     s, t = shape.suffix, shape.ctype
     lines = []
     for row in range(rows):
@@ -189,7 +199,7 @@ def _depth_loop(
     for row in range(rows):
         lines.append(f"        const {t} a{row} = a[{row} * {a_row}];")
         lines += [f"        c{row}_{v} += a{row} * b{v};" for v in range(vectors)]
-    lines += [f"        a += {a_step};", f"        b += {b_step};", "    }"]
+    lines += [f"        a += {a_step};", f"        b += {b_step};", *more, "    }"]
     return "\n".join(lines) + "\n"
 
 

@@ -7,6 +7,7 @@ a[i ± j] τ_i + τ_j, a[i][j] τ_i·τ_j.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from itertools import product
 from math import gcd, prod
 from typing import TypeAlias
@@ -14,6 +15,7 @@ from typing import TypeAlias
 from polymat.tilesize.model import Nest
 from polymat.tilesize.polynomial import Number, Polynomial
 from polymat.tilesize.reference import Reference, Slopes
+from polymat.tilesize.remembered import remembered
 from polymat.tilesize.uniform import Component, UniformClass, components
 
 Volumes: TypeAlias = tuple[tuple[UniformClass, Polynomial], ...]
@@ -29,24 +31,35 @@ def distinct(
     sizes and of neighbouring references.  The result is exact for references whose indices are independent of
     each other; otherwise it may be too large, never too small but for the constants.
     """
+    return _distinct(references.slopes, references.offsets, sizes, extents, exact)
+
+
+def _distinct(
+    rows: tuple[Slopes, ...],
+    offsets: tuple[tuple[float, ...], ...],
+    sizes: Mapping[str, Number],
+    extents: Mapping[str, float],
+    exact: bool,
+) -> Number:
     total: Number = 1
     separate: Number = 1
-    for position, row in enumerate(references.slopes):
+    for position, row in enumerate(rows):
         if not row and exact:
-            total = total * len({offsets[position] for offsets in references.offsets})
-    for component in components(references.slopes):
-        alone, joint = _component(references, component, sizes, extents, exact)
+            total = total * len({vector[position] for vector in offsets})
+    for component in components(rows):
+        alone, joint = _component(rows, offsets, component, sizes, extents, exact)
         separate, total = separate * alone, total * joint
     if not exact:
         return separate
-    count = len(references.offsets)
+    count = len(offsets)
     if count > 1 and _value(separate, extents) * count < _value(total, extents):
         return separate * count
     return total
 
 
 def _component(
-    references: UniformClass,
+    rows: tuple[Slopes, ...],
+    offsets: tuple[tuple[float, ...], ...],
     component: Component,
     sizes: Mapping[str, Number],
     extents: Mapping[str, float],
@@ -56,16 +69,15 @@ def _component(
     product_of_sizes: Number = 1
     for dim in component.dims:
         product_of_sizes = product_of_sizes * sizes[dim]
-    every_point = product_of_sizes * len({tuple(o[r] for r in component.rows) for o in references.offsets})
+    every_point = product_of_sizes * len({tuple(o[r] for r in component.rows) for o in offsets})
     if len(component.rows) > 1 and component.injective:
         return product_of_sizes, every_point
     alone: Number = 1
     joint: Number = 1
     for position in component.rows:
-        row = references.slopes[position]
-        count, step = _row(row, sizes, extents, exact)
+        count, step = _row(rows[position], sizes, extents, exact)
         alone = alone * count
-        joint = joint * _widened(count, step, sorted({o[position] for o in references.offsets}))
+        joint = joint * _widened(count, step, sorted({o[position] for o in offsets}))
     if len(component.rows) > 1 and exact:
         return _smaller(product_of_sizes, alone, extents), _smaller(every_point, joint, extents)
     return alone, joint
@@ -139,9 +151,17 @@ def _value(number: Number, extents: Mapping[str, float]) -> float:
 
 def elements(references: UniformClass, sizes: Mapping[str, float]) -> float:
     """Distinct elements of a class in a tile of these sizes."""
-    value = distinct(references, sizes, sizes)
-    assert not isinstance(value, Polynomial)
-    return value
+    return _elements(references.slopes, references.offsets, tuple((d, sizes[d]) for d in references.dims))
+
+
+@lru_cache(maxsize=4096)
+def _elements(
+    rows: tuple[Slopes, ...], offsets: tuple[tuple[float, ...], ...], sizes: tuple[tuple[str, float], ...]
+) -> float:
+    values = dict(sizes)
+    count = _distinct(rows, offsets, values, values, True)
+    assert not isinstance(count, Polynomial)
+    return count
 
 
 def bytes_touched(references: UniformClass, sizes: Mapping[str, float], line_bytes: int = 0) -> float:
@@ -161,13 +181,26 @@ def bytes_touched(references: UniformClass, sizes: Mapping[str, float], line_byt
     return count / length * ((length - 1) * stride + line_bytes)
 
 
+@remembered
 def tile_volume(nest: Nest, *, exact: bool = True) -> Volumes:
     """Distinct elements by class of references, as polynomials in the tile sizes."""
-    sizes = {name: Polynomial.name(name) for name in nest.names}
-    extents: dict[str, float] = dict(nest.extents)
+    extents = nest.extents
     return tuple(
-        (group, Polynomial() + distinct(group, sizes, extents, exact=exact)) for group in nest.classes
+        (c, _class_volume(c.slopes, c.offsets, tuple((dim, extents[dim]) for dim in c.dims), exact))
+        for c in nest.classes
     )
+
+
+@lru_cache(maxsize=4096)
+def _class_volume(
+    rows: tuple[Slopes, ...],
+    offsets: tuple[tuple[float, ...], ...],
+    extents: tuple[tuple[str, float], ...],
+    exact: bool,
+) -> Polynomial:
+    """The volume of any class with these slopes, offsets and extents of the dimensions that move it."""
+    sizes = {dim: Polynomial.name(dim) for dim, _ in extents}
+    return Polynomial() + _distinct(rows, offsets, sizes, dict(extents), exact)
 
 
 def tile_bytes(nest: Nest, sizes: Mapping[str, float]) -> float:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
 
@@ -20,7 +20,7 @@ class Dim:
     extent: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Statement:
     """What runs at every point of some of the nest's dimensions.
 
@@ -43,6 +43,11 @@ class Statement:
     def has(self, dim: str) -> bool:
         """Whether it runs along the dimension."""
         return any(own.name == dim for own in self.dims)
+
+    @cached_property
+    def distinct(self) -> tuple[Reference, ...]:
+        """Its distinct references, an element that is read and written once."""
+        return distinct_references(self.references)
 
 
 @dataclass(frozen=True)
@@ -92,17 +97,7 @@ class Nest:
 
     @cached_property
     def _references(self) -> tuple[Reference, ...]:
-        merged: dict[tuple[str, tuple[Affine, ...]], Reference] = {}
-        for reference in (r for s in self.statements for r in s.references):
-            key = (reference.array, reference.indices)
-            known = merged.get(key, reference)
-            merged[key] = Reference(
-                *key,
-                reference.element_bytes,
-                reads=known.reads or reference.reads,
-                writes=known.writes or reference.writes,
-            )
-        return tuple(merged.values())
+        return distinct_references(r for s in self.statements for r in s.references)
 
     def written(self) -> tuple[str, ...]:
         """Arrays that it writes, in order."""
@@ -116,6 +111,18 @@ class Nest:
     def intermediates(self) -> tuple[str, ...]:
         """Arrays that it writes and nobody reads afterwards."""
         return tuple(name for name in self.written() if name not in self.live_out)
+
+
+def distinct_references(references: Iterable[Reference]) -> tuple[Reference, ...]:
+    """The references, those to the same element as one that reads and writes what any of them does."""
+    merged: dict[tuple[str, tuple[Affine, ...]], Reference] = {}
+    for reference in references:
+        key = (reference.array, reference.indices)
+        known = merged.setdefault(key, reference)
+        reads, writes = known.reads or reference.reads, known.writes or reference.writes
+        if (reads, writes) != (known.reads, known.writes):
+            merged[key] = replace(known, reads=reads, writes=writes)
+    return tuple(merged.values())
 
 
 def single(

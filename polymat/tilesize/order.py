@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from polymat.tilesize.model import Nest, Statement
-from polymat.tilesize.reference import Reference
+from polymat.tilesize.remembered import remembered
 
 # Weights of Algorithm 5, in points an access (for VECTORIZABLE: a loop).
 SPATIAL = 2
@@ -62,6 +62,7 @@ class Innermost:
         return f"{rows}; innermost {self.choice}" if self.choice else "no loop"
 
 
+@remembered
 def innermost(nest: Nest) -> Innermost:
     """Score every dimension as the innermost loop, summed over the statements."""
     scores = tuple(
@@ -74,9 +75,10 @@ def innermost(nest: Nest) -> Innermost:
     return Innermost(scores, best.dim, best.vectorizable == len(users) > 0)
 
 
+@remembered
 def statement_score(statement: Statement, dim: str) -> Score:
     """Score of one dimension as the innermost loop of one statement."""
-    references = _distinct(statement)
+    references = statement.distinct
     temporal = sum(r.accesses for r in references if not r.uses(dim))
     spatial = sum(r.accesses for r in references if r.is_contiguous(dim))
     total = sum(r.accesses for r in references)
@@ -88,10 +90,6 @@ def loop_order(nest: Nest, inner: str | None = None) -> tuple[str, ...]:
     """The nest's order with one dimension, by default the best, moved innermost."""
     inner = innermost(nest).choice if inner is None else inner
     return tuple(d for d in nest.names if d != inner) + ((inner,) if inner is not None else ())
-
-
-def _distinct(statement: Statement) -> tuple[Reference, ...]:
-    return Nest((), (statement,)).references()
 
 
 def _sum(dim: str, parts: list[Score]) -> Score:

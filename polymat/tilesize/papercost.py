@@ -17,7 +17,7 @@ from polymat.machine.model import Machine
 from polymat.tilesize.footprint import bytes_touched, iterations
 from polymat.tilesize.model import Nest, Statement
 from polymat.tilesize.order import innermost
-from polymat.tilesize.reference import Reference, offset, slopes
+from polymat.tilesize.reference import Reference
 from polymat.tilesize.select import INNER_TILE, TileSizes, algorithm2, algorithm3
 
 Margins: TypeAlias = dict[str, tuple[float, float]]
@@ -169,30 +169,42 @@ def overlap_margins(nest: Nest) -> dict[str, Margins] | None:
     None where a reader needs another slope than the writer has: the dependence is not constant.
     """
     margins: dict[str, Margins] = {s.name: {} for s in nest.statements}
+    writers = _writers(nest)
     for position, reader in reversed(list(enumerate(nest.statements))):
         for reference in (r for r in reader.references if r.reads):
-            for writer in nest.statements[:position]:
-                written = [w for w in writer.references if w.writes and w.array == reference.array]
-                if writer.name == reader.name or not written:
+            for number, name, written in writers.get(reference.array, ()):
+                if number >= position or name == reader.name:
                     continue
-                shifts = _shifts(written[0], reference)
+                shifts = _shifts(written, reference)
                 if shifts is None:
                     return None
-                _widen(margins[writer.name], margins[reader.name], shifts)
+                _widen(margins[name], margins[reader.name], shifts)
     return margins
+
+
+def _writers(nest: Nest) -> dict[str, list[tuple[int, str, Reference]]]:
+    """The statements that write each array, with their position and the first reference that does."""
+    found: dict[str, list[tuple[int, str, Reference]]] = {}
+    for position, statement in enumerate(nest.statements):
+        first: dict[str, Reference] = {}
+        for reference in statement.references:
+            if reference.writes:
+                first.setdefault(reference.array, reference)
+        for array, written in first.items():
+            found.setdefault(array, []).append((position, statement.name, written))
+    return found
 
 
 def _shifts(written: Reference, read: Reference) -> dict[str, float] | None:
     """How far a reader's point lies from the writer's, by dimension."""
+    if written.slopes != read.slopes:
+        return None
     shifts: dict[str, float] = {}
-    for target, source in zip(written.indices, read.indices, strict=True):
-        row = slopes(target)
-        if row != slopes(source):
-            return None
+    for row, target, source in zip(written.slopes, written.offsets, read.offsets, strict=True):
         if len(row) == 1:
             (dim, factor), *_ = row
-            shifts[dim] = (offset(source) - offset(target)) / factor
-        elif offset(source) != offset(target):
+            shifts[dim] = (source - target) / factor
+        elif source != target:
             return None
     return shifts
 

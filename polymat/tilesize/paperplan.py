@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from math import inf
 
 from polymat.graph.alignment import Alignment, Fusable
@@ -139,10 +140,16 @@ def _placement(alignment: Alignment, stage: str) -> Placement:
     """
     along = zip(alignment.dims, alignment.along[stage], alignment.scales[stage], strict=True)
     return {
-        own: Affine.name(dim).scale(scale.denominator).floordiv(scale.numerator)
+        own: _points(dim, scale.numerator, scale.denominator)
         for dim, own, scale in along
-        if own is not None and scale > 0
+        if own is not None and scale.numerator > 0
     }
+
+
+@lru_cache(maxsize=4096)
+def _points(dim: str, numerator: int, denominator: int) -> Affine:
+    """The point of a stage that belongs to one of a dimension, at which its points lie so far apart."""
+    return Affine.name(dim).scale(denominator).floordiv(numerator)
 
 
 def _widest(stages: Sequence[Stage], choices: Iterable[Fusable]) -> Fusable | None:

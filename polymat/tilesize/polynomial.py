@@ -47,8 +47,9 @@ class Polynomial:
 
     def __mul__(self, other: Number) -> Polynomial:
         sums: dict[Monomial, float] = {}
+        factors = _lifted(other).terms
         for left, a in self.terms:
-            for right, b in _lifted(other).terms:
+            for right, b in factors:
                 monomial = _product(left, right)
                 sums[monomial] = sums.get(monomial, 0) + a * b
         return Polynomial(tuple((m, c) for m, c in sums.items() if c))

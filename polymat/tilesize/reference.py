@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeAlias
 
 from polymat.lang.affine import Affine, FloorDiv
@@ -11,9 +12,12 @@ from polymat.lang.affine import Affine, FloorDiv
 Slopes: TypeAlias = tuple[tuple[str, float], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Reference:
-    """`array[indices]`, read or written or both; the last index is contiguous in memory."""
+    """`array[indices]`, read or written or both; the last index is contiguous in memory.
+
+    What follows from its indices is found once: a partition of many stages asks for it thousands of times.
+    """
 
     array: str
     indices: tuple[Affine, ...]
@@ -26,9 +30,24 @@ class Reference:
         """How many accesses it stands for: a read and a write are two."""
         return self.reads + self.writes
 
+    @cached_property
+    def slopes(self) -> tuple[Slopes, ...]:
+        """Change of every index along the dimensions that it uses."""
+        return tuple(map(slopes, self.indices))
+
+    @cached_property
+    def offsets(self) -> tuple[float, ...]:
+        """Value of every index at the origin."""
+        return tuple(map(offset, self.indices))
+
+    @cached_property
+    def dims(self) -> frozenset[str]:
+        """The dimensions that occur in its indices."""
+        return frozenset(name for form in self.indices for name in form.names())
+
     def uses(self, dim: str) -> bool:
         """Whether an index moves along the dimension."""
-        return any(dim in form.names() for form in self.indices)
+        return dim in self.dims
 
     def is_contiguous(self, dim: str) -> bool:
         """Whether one step along the dimension goes to a neighbour in memory."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from polymat.tilesize.model import Nest
+from polymat.tilesize.remembered import remembered
 from polymat.tilesize.uniform import UniformClass
 
 # A dimension without any reuse would get tiles of size 0: it counts as half an access, less than any other.
@@ -35,6 +36,7 @@ def dimensional_reuse(nest: Nest) -> tuple[Reuse, ...]:
     return tuple(Reuse(dim, _temporal(nest, dim), sum(_group(c, dim) for c in classes)) for dim in nest.names)
 
 
+@remembered
 def normalised_reuse(nest: Nest) -> dict[str, float]:
     """γ by dimension: its reuse over the largest reuse."""
     counts = {reuse.dim: reuse.total or NO_REUSE for reuse in dimensional_reuse(nest)}

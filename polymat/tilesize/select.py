@@ -189,8 +189,11 @@ def reuse_equation(
         dim: fixed[dim] if dim in fixed else Polynomial.name(_TAU) * gamma[dim] for dim in nest.names
     }
     total = Polynomial()
+    known: dict[object, Polynomial] = {}
     for group, volume in volumes:
-        total = total + volume.substitute(values) * (group.element_bytes // unit)
+        if volume.terms not in known:
+            known[volume.terms] = volume.substitute(values)
+        total = total + known[volume.terms] * (group.element_bytes // unit)
     return Equation((total - capacity_bytes / unit).coefficients(_TAU), unit)
 
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TypeAlias
 
-from polymat.tilesize.reference import Reference, Slopes, offset, slopes
+from polymat.tilesize.reference import Reference, Slopes
 
 Matrix: TypeAlias = tuple[Slopes, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class UniformClass:
     """References to one array with the same slopes.
 
@@ -27,7 +27,7 @@ class UniformClass:
     writes: bool
     accesses: int
 
-    @property
+    @cached_property
     def dims(self) -> tuple[str, ...]:
         """The dimensions that move it."""
         return tuple(dict.fromkeys(name for row in self.slopes for name, _ in row))
@@ -37,13 +37,13 @@ def uniform_classes(references: Iterable[Reference]) -> tuple[UniformClass, ...]
     """The classes of distinct references, in order of first use."""
     members: dict[tuple[str, Matrix], list[Reference]] = {}
     for reference in references:
-        key = (reference.array, tuple(slopes(form) for form in reference.indices))
+        key = (reference.array, reference.slopes)
         members.setdefault(key, []).append(reference)
     return tuple(
         UniformClass(
             array,
             matrix,
-            tuple(dict.fromkeys(tuple(offset(form) for form in r.indices) for r in group)),
+            tuple(dict.fromkeys(r.offsets for r in group)),
             group[0].element_bytes,
             any(r.reads for r in group),
             any(r.writes for r in group),

@@ -37,14 +37,14 @@ class _Classes:
         if self.scales[first] is not ONE or self.scales[second] is not ONE:
             factor = self.scales[first] * ratio / self.scales[second]
         if one == two:
-            return factor == 1
+            return factor is ONE or factor == 1
         if self.nodes[one].keys() & self.nodes[two].keys():
             return False
         if len(self.nodes[one]) < len(self.nodes[two]):
-            one, two, factor = two, one, 1 / factor
+            one, two, factor = two, one, ONE if factor is ONE else 1 / factor
         for node in self.nodes[two].values():
             self.classes[node] = one
-            if factor != 1:
+            if factor is not ONE and factor != 1:
                 self.scales[node] *= factor
         self.nodes[one] |= self.nodes.pop(two)
         return True
@@ -123,13 +123,15 @@ def _numbered(
             if (stage, dim) not in conflicts and number not in names:
                 names[number] = _fresh(dim, names)
                 first[number] = found.scales[stage, dim]
+    plain = all(scale is ONE for scale in found.scales.values())
     along: dict[str, tuple[str | None, ...]] = {}
     scales: dict[str, tuple[Fraction, ...]] = {}
     for stage, dims in own.items():
         here = {found.classes[stage, dim]: dim for dim in dims if (stage, dim) not in conflicts}
         along[stage] = tuple(here.get(number) for number in names)
         scales[stage] = tuple(
-            found.scales[stage, here[number]] / first[number] if number in here else ONE for number in names
+            ONE if plain or number not in here else found.scales[stage, here[number]] / first[number]
+            for number in names
         )
     return Alignment(tuple(names.values()), own, along, scales, (*conflicts.values(), *loose))
 

@@ -19,7 +19,7 @@ from polymat.fusion.joins import joinable_edges as joinable_edges
 from polymat.fusion.joins import siblings as siblings
 from polymat.fusion.joins import unfit
 from polymat.fusion.margins import Margin, Unbounded, widen
-from polymat.fusion.reads import Reads
+from polymat.fusion.reads import ONE, Reads
 from polymat.graph.alignment import Alignment, Fusable, Member, Refused
 
 MAX_TILED = 4  # dimensions that are tiled at once
@@ -133,7 +133,7 @@ def _tiling(
     dim = alignment.dims[level]
     own = {name: along for name in stages if (along := alignment.along[name][level]) is not None}
     found = {name: alignment.scales[name][level] for name in own}
-    if min(found.values()) < 0 < max(found.values()):
+    if any(scale.numerator < 0 for scale in found.values()) and max(found.values()) > 0:
         return Refused(f"along {dim} the stages run in opposite directions: {_text(found)}")
     scales = _integral(found)
     for name in live:
@@ -156,6 +156,8 @@ def _text(scales: Mapping[str, Fraction]) -> str:
 
 def _integral(scales: Mapping[str, Fraction]) -> dict[str, int]:
     """The smallest positive integers in the same proportions."""
+    if all(scale is ONE for scale in scales.values()):
+        return dict.fromkeys(scales, 1)
     common = lcm(*(scale.denominator for scale in scales.values()))
     whole = {name: abs(int(scale * common)) for name, scale in scales.items()}
     divisor = gcd(*whole.values())

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from polymat.fusion.reads import Reads
+from polymat.fusion.reads import ONE, Reads
 
 Margin = tuple[int, int]  # points of the group's dimension before and behind the tile
 
@@ -41,7 +41,9 @@ def widen(
                 continue
             if consumer not in own:
                 return Unbounded(f"{consumer} reads {producer} but has no dimension along {dim}")
-            slope = Fraction(scales[consumer], scales[producer])
+            slope = ONE
+            if scales[consumer] != scales[producer]:
+                slope = Fraction(scales[consumer], scales[producer])
             span = reads.span(producer, consumer, own[producer], own[consumer], slope)
             if span is None:
                 return Unbounded(f"{consumer} reads {producer} along {dim} at no constant distance")

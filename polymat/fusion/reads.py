@@ -15,7 +15,7 @@ from polymat.lang.expr import Expr
 from polymat.poly.distance import Span, value_span
 from polymat.poly.domain import Domain
 
-ONE = Fraction(1)
+ONE = Fraction(1)  # nearly every slope: known by identity, since comparing fractions takes long
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,7 +74,7 @@ class Reads:
     dims: dict[str, tuple[str, ...]]
     _matches: dict[tuple[int, int], Match | None] = field(default_factory=dict)
     _links: dict[tuple[str, str], Links] = field(default_factory=dict)
-    _spans: dict[tuple[str, str, str, str, Fraction], Span | None] = field(default_factory=dict)
+    _spans: dict[tuple[str, str, str, str, Fraction | None], Span | None] = field(default_factory=dict)
     _rowwise: dict[str, int] = field(default_factory=dict)
 
     @staticmethod
@@ -120,9 +120,9 @@ class Reads:
         In units of 1 / denominator of the slope; None when it is not bounded by constants, or a load is
         outside the consumer's dimension.
         """
-        key = (producer, consumer, produced, consumed, slope)
+        key = (producer, consumer, produced, consumed, None if slope is ONE else slope)
         if key not in self._spans:
-            self._spans[key] = self._span(*key)
+            self._spans[key] = self._span(producer, consumer, produced, consumed, slope)
         return self._spans[key]
 
     def _span(
@@ -239,4 +239,4 @@ def _slope(form: Affine, name: str) -> Fraction:
             total += coefficient * _slope(atom.numerator, name) / atom.divisor
         elif atom == name:
             total += coefficient
-    return total
+    return ONE if total == 1 else total

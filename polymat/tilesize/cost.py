@@ -15,7 +15,7 @@ from polymat.machine.model import MEMORY, Machine
 from polymat.tilesize.epilogue import EpiloguePlan
 from polymat.tilesize.estimates import once_a_stage
 from polymat.tilesize.kernel import KernelPlan, kernel_operations
-from polymat.tilesize.planner import extent, stage_extents, tile_bytes
+from polymat.tilesize.planner import extent, stage_extents, tile_size
 from polymat.tilesize.schedule import LoopPlan, Member, NestPlan, Plan, TilePlan
 
 CALL_OPERATIONS = 20.0  # operations that a sine or an exponential is worth
@@ -76,7 +76,10 @@ def plan_cost(
         for s in stages
     )
     peak = machine.peak_flops(widest, threads) * VECTOR_SHARE
-    fits = _tile_fits(pipeline, plan, stages, machine, estimates)
+    written = 0.0
+    if isinstance(plan, TilePlan):
+        written = tile_size({s.name: s for s in stages}, plan.members, estimates)(plan.sizes)
+    fits = _tile_fits(pipeline, plan, stages, machine, estimates, written)
     scratch = {m.stage for m in members.values() if m.scratch} if fits else set()
     scratch.update(plan.absorbed if isinstance(plan, NestPlan) else ())
     moved = traffic(pipeline, stages, scratch, estimates, again=not fits)
@@ -85,7 +88,7 @@ def plan_cost(
     copies = sum(
         threads * array_bytes(s, estimates) for s in stages if s.name in members and members[s.name].private
     )
-    through = _scratch_seconds(plan, stages, machine, estimates, threads) if fits else 0.0
+    through = _scratch_seconds(plan, stages, machine, estimates, threads, written) if fits else 0.0
     serial = isinstance(plan, NestPlan) and plan.parallel is None
     used = 1 if serial else threads
     speed = machine.bandwidth(level, used) / (1.0 + SPLIT_ROWS * _split_rows(plan))
@@ -114,14 +117,20 @@ def _nest_operations(stage: Stage, loops: NestPlan, estimates: Mapping[str, int]
 
 
 def _scratch_seconds(
-    plan: Plan, stages: Sequence[Stage], machine: Machine, estimates: Mapping[str, int], threads: int
+    plan: Plan,
+    stages: Sequence[Stage],
+    machine: Machine,
+    estimates: Mapping[str, int],
+    threads: int,
+    written: float,
 ) -> float:
-    """Seconds to write scratchpads to the second-level cache and back; none where the first holds them."""
-    if not isinstance(plan, TilePlan):
+    """Seconds to write scratchpads to the second-level cache and back; none where the first holds them.
+
+    written: bytes that the stages of one tile write.
+    """
+    if not isinstance(plan, TilePlan) or written <= machine.l1_bytes:
         return 0.0
     by_name = {stage.name: stage for stage in stages}
-    if tile_bytes(by_name, plan.members, plan.sizes, estimates) <= machine.l1_bytes:
-        return 0.0
     moved = sum(2 * array_bytes(by_name[m.stage], estimates) for m in plan.members if m.scratch)
     return moved / machine.bandwidth(2, threads)
 
@@ -149,12 +158,12 @@ def _tile_fits(
     stages: Sequence[Stage],
     machine: Machine,
     estimates: Mapping[str, int],
+    written: float,
 ) -> bool:
-    """Whether what one tile reads and writes stays in the second-level cache."""
+    """Whether what one tile reads and writes, the latter `written` bytes, stays in the second-level cache."""
     if not isinstance(plan, TilePlan):
         return True
     by_name = {stage.name: stage for stage in stages}
-    total = tile_bytes(by_name, plan.members, plan.sizes, estimates)
     inputs = {array.name: array for array in pipeline.inputs}
     pieces: dict[str, float] = {}
     for member in plan.members:
@@ -171,7 +180,7 @@ def _tile_fits(
                     length = member.scale(level) * _length(stage, dim, estimates)
                     whole *= min(1.0, plan.sizes[level] / max(1.0, length))
             pieces[name] = max(pieces.get(name, 0.0), whole)
-    return total + sum(pieces.values()) <= machine.l2_bytes
+    return written + sum(pieces.values()) <= machine.l2_bytes
 
 
 def own_name_in(stage: Stage, dim: str, used: set[str]) -> bool:

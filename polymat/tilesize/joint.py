@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 from polymat.graph.alignment import Member
 from polymat.graph.stage import Bounds, Stage
@@ -49,16 +50,16 @@ def joint_sums(
     """
     loops = {m.stage: _loops(stages[m.stage], m, plans[m.stage]) for m in members}
     pairs: list[tuple[str, str]] = []
-    for k, first in enumerate(members):
-        for later, second in enumerate(members[k + 1 :], k + 1):
-            one, other = loops[first.stage], loops[second.stage]
-            taken = {name for pair in pairs for name in pair}
-            if one is None or other is None or taken & {first.stage, second.stage}:
-                continue
-            passed = {m.stage for m in members[k:later]}
-            waits = any(load.source.name in passed for load in stages[second.stage].loads())
-            if one.fits(other) and not waits:
-                pairs.append((first.stage, second.stage))
+    sums = [(k, member) for k, member in enumerate(members) if loops[member.stage] is not None]
+    for (k, first), (later, second) in combinations(sums, 2):
+        one, other = loops[first.stage], loops[second.stage]
+        taken = {name for pair in pairs for name in pair}
+        if one is None or other is None or taken & {first.stage, second.stage}:
+            continue
+        passed = {m.stage for m in members[k:later]}
+        waits = any(load.source.name in passed for load in stages[second.stage].loads())
+        if one.fits(other) and not waits:
+            pairs.append((first.stage, second.stage))
     return tuple(pairs)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from polymat.graph.group import Group
@@ -115,10 +115,11 @@ def _rolling_sizes(
     """A few rows at a time, as wide as what the stages write fits in the first-level cache."""
     room = ROLLING_SHARE * machine.l1_bytes
     contiguous = [any(m.dims[level] == loops[m.stage].vector for m in members) for level in range(len(dims))]
+    size_of = tile_size(stages, members, estimates)
     for width in ROLLING_WIDTHS:
         inner = (width if along else ROLLING_PLANE for along in contiguous[1:])
         sizes = (ROLLING_ROWS * _coarsest(members, 0), *inner)
-        if tile_bytes(stages, members, sizes, estimates) <= room:
+        if size_of(sizes) <= room:
             break
     return sizes
 
@@ -157,32 +158,39 @@ def _tile_sizes(
     if len(dims) == 1 and all(m.dims[0] == loops[m.stage].vector for m in members):
         return (4 * INNER_TILE,)
     room = SCRATCH_SHARE * machine.l2_bytes
+    size_of = tile_size(stages, members, estimates)
     for rows in (128, 64, 32, 16, 8):
         sizes = (rows, *(INNER_TILE for _ in dims[1:]))
-        if tile_bytes(stages, members, sizes, estimates) <= room:
+        if size_of(sizes) <= room:
             break
     return sizes
 
 
-def tile_bytes(
-    stages: Mapping[str, Stage],
-    members: Sequence[Member],
-    sizes: tuple[int, ...],
-    estimates: Mapping[str, int],
-) -> float:
-    """Bytes that one tile's stages write, margins included."""
-    total = 0.0
+def tile_size(
+    stages: Mapping[str, Stage], members: Sequence[Member], estimates: Mapping[str, int]
+) -> Callable[[Sequence[int]], float]:
+    """The bytes that one tile's stages write, margins included, as a function of its sizes."""
+    known = []
     for member in members:
         stage = stages[member.stage]
-        count = float(stage.dtype.size)
-        for dim, whole in zip(stage.dims, stage_extents(stage, estimates), strict=True):
+        whole = float(stage.dtype.size)
+        levels = []
+        for dim, length in zip(stage.dims, stage_extents(stage, estimates), strict=True):
             if dim in member.dims:
-                level = member.dims.index(dim)
-                count *= member.points(level, sizes[level])
+                levels.append(member.dims.index(dim))
             else:
-                count *= whole
-        total += count
-    return total
+                whole *= length
+        known.append((member, whole, levels))
+
+    def size_of(sizes: Sequence[int]) -> float:
+        total = 0.0
+        for member, count, levels in known:
+            for level in levels:
+                count *= member.points(level, sizes[level])
+            total += count
+        return total
+
+    return size_of
 
 
 @once_a_stage

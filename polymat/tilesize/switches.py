@@ -11,7 +11,7 @@ from polymat.lang.affine import Affine
 from polymat.options import Options
 from polymat.tilesize.epilogue import EpiloguePlan
 from polymat.tilesize.plain import IN_ORDER
-from polymat.tilesize.planner import extent, tile_bytes
+from polymat.tilesize.planner import extent, tile_size
 from polymat.tilesize.schedule import LoopPlan, NestPlan, Plan, TilePlan
 
 MOST_SCRATCH_BYTES = 1 << 26  # of the arrays of one forced tile: a thread has to find room for them
@@ -59,7 +59,8 @@ def _forced(plan: TilePlan, pipeline: Pipeline, estimates: Mapping[str, int], op
             longest = max(extent(form, estimates) for form in forms)
             wanted[level] = max(1, min(wanted[level], int(longest)))
     scratch = [member for member in plan.members if member.scratch]
-    while max(wanted) > 1 and tile_bytes(stages, scratch, tuple(wanted), estimates) > MOST_SCRATCH_BYTES:
+    size_of = tile_size(stages, scratch, estimates)
+    while max(wanted) > 1 and size_of(wanted) > MOST_SCRATCH_BYTES:
         largest = wanted.index(max(wanted))
         wanted[largest] = (wanted[largest] + 1) // 2
     return replace(plan, sizes=tuple(wanted), reason=f"{plan.reason}; tile sizes by Options.tile_sizes")

@@ -9,6 +9,7 @@ from math import prod
 
 from polymat.lang.affine import Affine
 from polymat.tilesize.reference import Reference
+from polymat.tilesize.remembered import remembered
 from polymat.tilesize.uniform import UniformClass, uniform_classes
 
 
@@ -121,8 +122,14 @@ def distinct_references(references: Iterable[Reference]) -> tuple[Reference, ...
         known = merged.setdefault(key, reference)
         reads, writes = known.reads or reference.reads, known.writes or reference.writes
         if (reads, writes) != (known.reads, known.writes):
-            merged[key] = replace(known, reads=reads, writes=writes)
+            merged[key] = _doing(known, reads, writes)
     return tuple(merged.values())
+
+
+@remembered
+def _doing(reference: Reference, reads: bool, writes: bool) -> Reference:
+    """A reference to the same element that reads and writes."""
+    return replace(reference, reads=reads, writes=writes)
 
 
 def single(

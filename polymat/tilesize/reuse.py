@@ -7,10 +7,11 @@ not use, group-temporal reuse between accesses to one array that meet after some
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from polymat.tilesize.model import Nest
+from polymat.tilesize.reference import Slopes
 from polymat.tilesize.remembered import remembered
-from polymat.tilesize.uniform import UniformClass
 
 # A dimension without any reuse would get tiles of size 0: it counts as half an access, less than any other.
 NO_REUSE = 0.5
@@ -30,10 +31,13 @@ class Reuse:
         return self.temporal + self.group
 
 
+@remembered
 def dimensional_reuse(nest: Nest) -> tuple[Reuse, ...]:
     """Reuse along every dimension of the nest, counting distinct references once."""
-    classes = nest.classes
-    return tuple(Reuse(dim, _temporal(nest, dim), sum(_group(c, dim) for c in classes)) for dim in nest.names)
+    classes = [(c.slopes, c.offsets) for c in nest.classes]
+    return tuple(
+        Reuse(dim, _temporal(nest, dim), sum(_group(*known, dim) for known in classes)) for dim in nest.names
+    )
 
 
 @remembered
@@ -58,16 +62,17 @@ def _temporal(nest: Nest, dim: str) -> int:
     return len(found)
 
 
-def _group(references: UniformClass, dim: str) -> int:
-    """References that touch what another one of the class touches some iterations earlier."""
-    direction = tuple(dict(row).get(dim, 0.0) for row in references.slopes)
+@lru_cache(maxsize=4096)
+def _group(rows: tuple[Slopes, ...], offsets: tuple[tuple[float, ...], ...], dim: str) -> int:
+    """References of a class that touch what another one of it touches some iterations earlier."""
+    direction = tuple(dict(row).get(dim, 0.0) for row in rows)
     if not any(direction):
         return 0
     leaders: list[tuple[float, ...]] = []
-    for vector in references.offsets:
+    for vector in offsets:
         if not any(meets(vector, leader, direction) for leader in leaders):
             leaders.append(vector)
-    return len(references.offsets) - len(leaders)
+    return len(offsets) - len(leaders)
 
 
 def meets(one: tuple[float, ...], other: tuple[float, ...], direction: tuple[float, ...]) -> int:

@@ -53,6 +53,8 @@ class Equation:
             low, high = high, 2 * high
         for _ in range(200):
             middle = (low + high) / 2
+            if middle in (low, high):
+                break
             low, high = (middle, high) if self.at(middle) < 0 else (low, middle)
         return high
 

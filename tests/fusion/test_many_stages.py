@@ -13,17 +13,20 @@ from polymat.graph.pipeline import Pipeline
 from polymat.options import Options
 from tests.test_decide import MACHINE
 
-SECONDS = 8.0  # of processor time: deciding takes 3 to 4, the C compiler less
+SECONDS = 8.0  # of processor time: deciding takes 2 to 4, the C compiler less
 
 
+@pytest.mark.parametrize(
+    "options", [Options(), Options.paper(), Options.polymage()], ids=lambda o: str(o.cost)
+)
 @pytest.mark.parametrize("reach", [1, 3])
-def test_sixty_stages_are_grouped_in_seconds(reach: int) -> None:
+def test_sixty_stages_are_grouped_in_seconds(reach: int, options: Options) -> None:
     description = build(reach)
     begin = time.process_time()
-    found = levels(description.outputs, "many", Options(), inputs=description.inputs)
+    found = levels(description.outputs, "many", options, inputs=description.inputs)
     pipeline = next(level for word, level in found if word == "graph")
     assert isinstance(pipeline, Pipeline)
-    decider = Decider(pipeline, MACHINE, {"R": 2000, "C": 2000}, Options())
+    decider = Decider(pipeline, MACHINE, {"R": 2000, "C": 2000}, options)
     schedule = decider.schedule(decider.grouping())
     spent = time.process_time() - begin
     assert sum(len(plan.group.stages) for plan in schedule.plans) == STAGES

@@ -15,6 +15,7 @@ from polymat.fusion.partition import partition
 from polymat.fusion.reads import Reads
 from polymat.fusion.separate import separate
 from polymat.graph.alignment import Refused
+from polymat.graph.constant import kept_stages
 from polymat.graph.group import Grouping
 from polymat.graph.pipeline import Pipeline
 from polymat.machine.model import Machine
@@ -74,6 +75,7 @@ class Decider:
         self.options = options
         self.threads = options.threads or machine.cores
         self.reads = Reads.of(pipeline)
+        self.kept = kept_stages(pipeline) if options.keep else frozenset()
         self.plans: dict[tuple[str, ...], Priced] = {}
         self.dag = Dag.of_pipeline(pipeline)
         self.level = home_level(pipeline, machine, self.estimates)
@@ -100,7 +102,7 @@ class Decider:
             Considered(stages, priced.cost, priced.terms) for stages, priced in self.plans.items()
         )
         decisions = tuple(map(self._decision, plans))
-        return Schedule(grouping, plans, team_cost(self.machine), decisions, considered)
+        return Schedule(grouping, plans, team_cost(self.machine), decisions, considered, self.kept)
 
     def cost(self, stages: tuple[str, ...]) -> float:
         """What a group costs: predicted seconds, or the papers' figure; infinite when it may not be fused."""
@@ -129,9 +131,12 @@ class Decider:
 
     def _best(self, stages: tuple[str, ...]) -> Priced:
         if stages not in self.plans:
-            self.plans[stages] = (
-                self._by_time(stages) if self.options.cost == "time" else self._by_paper(stages)
-            )
+            if len(self.kept.intersection(stages)) not in (0, len(stages)):
+                refused = Refused("some of them are computed by the first call alone")
+                self.plans[stages] = Priced(math.inf, None, refused)
+            else:
+                by_time = self.options.cost == "time"
+                self.plans[stages] = self._by_time(stages) if by_time else self._by_paper(stages)
         return self.plans[stages]
 
     def _by_time(self, stages: tuple[str, ...]) -> Priced:

@@ -23,6 +23,7 @@ class Options:
     thesis (its Algorithms 3, 4 and 5); "polymage" what the thesis starts from (its Algorithms 1 and 2).
     share: compute stages with the same definition once.
     inline: substitute point-wise stages that are read once into their reader.
+    keep: compute sums that depend on no argument, the spectrum of constant taps say, in the first call alone.
     fuse: run stages that share data in one loop over tiles.
     siblings: among them stages that only read the same array.
     overlap: among them stages that a tile computes again where it overlaps its neighbours.
@@ -51,6 +52,7 @@ class Options:
     cost: Literal["time", "paper", "polymage"] = "time"
     share: bool = True
     inline: bool = True
+    keep: bool = True
     fuse: bool = True
     siblings: bool = True
     overlap: bool = True
@@ -83,6 +85,7 @@ class Options:
         switches = (
             "share",
             "inline",
+            "keep",
             "fuse",
             "siblings",
             "overlap",
@@ -113,7 +116,7 @@ class Options:
 
 
 # What neither the thesis nor PolyMage has.
-_PUBLISHED = dict.fromkeys(("siblings", "rolling", "private", "outwards", "unroll", "kernels"), False)
+_PUBLISHED = dict.fromkeys(("keep", "siblings", "rolling", "private", "outwards", "unroll", "kernels"), False)
 
 DEFAULTS = Options()
 

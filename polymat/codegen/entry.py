@@ -29,6 +29,7 @@ from polymat.codegen.ctree import (
     Unary,
     names_in,
 )
+from polymat.codegen.kept import FREE, for_the_first, kept_buffers, pointers
 from polymat.codegen.libraries import routines_of
 from polymat.codegen.scratch import ThreadScratch, place
 from polymat.codegen.shares import Shares
@@ -79,7 +80,7 @@ class GroupCode:
 class Entry:
     """Writes `_pm_entry` and `_pm_work`.
 
-    slots: the arrays of the workspace; those of one slot share memory.
+    slots: the arrays of the workspace; those of one slot share memory.  kept: stages of the first call.
     """
 
     pipeline: Pipeline
@@ -89,21 +90,29 @@ class Entry:
     needs: set[str]
     options: Options
     cost: TeamCost
+    kept: frozenset[str] = frozenset()
 
     def function(self, groups: Sequence[GroupCode], sizes: Sequence[Size]) -> Function:
         """`_pm_entry`."""
-        body: list[Stmt] = []
+        kept = kept_buffers(self.storage)
+        body = pointers(kept, self.names, self.needs) if kept else []
         scratch = [group.scratch for group in groups if group.scratch.pads]
         if self.slots or scratch:
             body += self._workspace(scratch)
+        first = [group for group in groups if self._is_kept(group)]
+        if first:
+            once = [statement for group in first for statement in self._noted(group)]
+            body.append(for_the_first(once))
         for group in groups:
-            body.append(Note(f"group {group.number}: {group.plan}"))
-            body += self._group(group)
+            if group not in first:
+                body += self._noted(group)
         if routines_of(self.needs):
             missing = Binary("==", Call("_pm_routines_ready", ()), Literal("0"))
             body.insert(0, If(missing, (Return(Literal(str(LIBRARY_MISSING))),)))
         if self.slots or scratch:
             body.append(Evaluate(Call("_pm_workspace_give", (Id("_pm_workspace"),))))
+        if kept:
+            body.append(FREE)
         if self.options.parallel_threshold is None:
             body.append(Evaluate(Call("_pm_team_leave", ())))
         body.append(Return(Literal(str(OK))))
@@ -112,6 +121,12 @@ class Entry:
         ignored = [p.name for p in ENTRY_PARAMETERS if p.name not in used | names_in(unpacked)]
         silent = [Evaluate(Cast("void", Id(name))) for name in ignored]
         return Function("int", "_pm_entry", ENTRY_PARAMETERS, (*unpacked, *silent, *body), static=False)
+
+    def _noted(self, group: GroupCode) -> list[Stmt]:
+        return [Note(f"group {group.number}: {group.plan}"), *self._group(group)]
+
+    def _is_kept(self, group: GroupCode) -> bool:
+        return not self.kept.isdisjoint(group.plan.group.stages)
 
     def _unpack(self, sizes: Sequence[Size]) -> list[Declare]:
         arrays = [array.name for array in self.pipeline.inputs] + list(self.pipeline.outputs)
@@ -155,8 +170,12 @@ class Entry:
             statements += threads.reserve()
         take = Call("_pm_workspace_take", (Id("_pm_bytes"),))
         statements.append(Declare("char *const ", "_pm_workspace", take))
+        give_up = [FREE] if kept_buffers(self.storage) else []
         statements.append(
-            If(Binary("==", Id("_pm_workspace"), Literal("0")), (Return(Literal(str(OUT_OF_MEMORY))),))
+            If(
+                Binary("==", Id("_pm_workspace"), Literal("0")),
+                (*give_up, Return(Literal(str(OUT_OF_MEMORY)))),
+            )
         )
         for slot in self.slots:
             for buffer in slot:
@@ -191,7 +210,7 @@ class Entry:
         """`_pm_work`: the scalar operations of a call, estimated."""
         self.needs.add("place")
         total: CExpr = Literal("0.0")
-        for stage in self.pipeline.stages:
+        for stage in (each for each in self.pipeline.stages if each.name not in self.kept):
             total = Binary("+", total, stage_work(stage, self._size))
         body: list[Stmt] = [Return(total)]
         unpacked = [s for s in self._unpack_sizes(sizes) if s.name in names_in(body)]

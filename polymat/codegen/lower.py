@@ -65,7 +65,8 @@ def lower(schedule: Schedule, name: str, options: Options) -> Program:
     needs: set[str] = {"team"}
     stages = StageWriter(pipeline, storage, names, needs, aliased, MAKERS)
     groups = [_group(schedule, stages, number) for number in range(len(schedule.plans))]
-    entry = Entry(pipeline, storage, shared_slots(schedule, storage), names, needs, options, schedule.team)
+    slots = shared_slots(schedule, storage)
+    entry = Entry(pipeline, storage, slots, names, needs, options, schedule.team, schedule.kept)
     exported = [
         entry.work_function(signature.sizes),
         entry.function(groups, signature.sizes),

@@ -1,6 +1,6 @@
 """The C text at the head of every generated library: only what the library needs, in a fixed order.
 
-`prelude(needs)` takes names: "workspace", "team", the headers "math", "string" and "complex", and those of
+`prelude(needs)` takes names: "workspace", "kept", "team", the headers "math", "string", "complex", those of
 `polymat.codegen.arithmetic`: "floordiv_i32", say, defines `_pm_floordiv_i32`, and "reduction_min_f64"
 declares the OpenMP reduction `_pm_min_f64`.  Those of `polymat.codegen.libraries` call routines of BLAS
 and FFT libraries: "cblas_dgemm" defines `_pm_cblas_dgemm`.  "gemm_f64_64x8x3" asks for the products of
@@ -23,6 +23,44 @@ from polymat.errors import InternalError
 
 _HEADERS = ("complex", "math", "string")
 
+_MEMORY = """\
+/* Memory that begins on a cache line, and on a huge page if it is large enough; NULL where there is none. */
+static inline void *_pm_memory(size_t bytes)
+{
+    const size_t huge = (size_t)2 << 20, align = bytes >= huge ? huge : 64;
+    void *fresh = NULL;
+    if (bytes > (size_t)PTRDIFF_MAX - huge)
+        return NULL;
+    const size_t total = (bytes + align - 1) / align * align;
+    if (posix_memalign(&fresh, align, total) != 0)
+        return NULL;
+#ifdef MADV_HUGEPAGE
+    if (align == huge)
+        (void)madvise(fresh, total, MADV_HUGEPAGE);
+#endif
+    return fresh;
+}
+"""
+
+# Arrays that depend on no argument: whoever finds none computes them, and all keep those of whoever is first.
+_KEPT = """\
+/* Arrays that are the same in every call, computed by the first one.  Who comes at the same time computes its
+   own, so that nobody waits; those of the call that ends first stay. */
+static _Atomic(char *) _pm_kept_memory;
+
+/* Keep what a call has computed; what else is there to free when it ends. */
+static inline char *_pm_kept_give(char *computed)
+{
+    char *none = NULL;
+    return atomic_compare_exchange_strong(&_pm_kept_memory, &none, computed) ? NULL : computed;
+}
+
+__attribute__((destructor)) static void _pm_kept_free(void)
+{
+    free(atomic_exchange(&_pm_kept_memory, NULL));
+}
+"""
+
 _WORKSPACE = """\
 /* Scratch memory: one block is kept between calls.  A caller takes the block out of the slot, so that another
    caller at the same time finds the slot empty and allocates its own. */
@@ -30,26 +68,18 @@ static _Atomic(void *) _pm_workspace_slot;
 
 static inline void *_pm_workspace_take(size_t bytes)
 {
-    const size_t head = 64, huge = (size_t)2 << 20;
+    const size_t head = 64;
     char *block = atomic_exchange_explicit(&_pm_workspace_slot, NULL, memory_order_acquire);
     if (block != NULL) {
         if (*(size_t *)(void *)block >= bytes)
             return block + head;
         free(block);
     }
-    if (bytes > (size_t)PTRDIFF_MAX - 2 * huge)
+    char *const fresh = bytes > (size_t)PTRDIFF_MAX - head ? NULL : _pm_memory(bytes + head);
+    if (fresh == NULL)
         return NULL;
-    const size_t align = bytes >= huge ? huge : head;
-    const size_t total = (bytes + head + align - 1) / align * align;
-    void *fresh = NULL;
-    if (posix_memalign(&fresh, align, total) != 0)
-        return NULL;
-#ifdef MADV_HUGEPAGE
-    if (align == huge)
-        (void)madvise(fresh, total, MADV_HUGEPAGE);
-#endif
-    *(size_t *)fresh = total - head;
-    return (char *)fresh + head;
+    *(size_t *)(void *)fresh = bytes;
+    return fresh + head;
 }
 
 static inline void _pm_workspace_give(void *workspace)
@@ -253,10 +283,12 @@ static inline size_t _pm_place(size_t *reserved, double bytes)
 }
 """
 
-_PIECES = {"workspace": _WORKSPACE, "place": _PLACE, "team": _TEAM}
+_PIECES = {"memory": _MEMORY, "workspace": _WORKSPACE, "kept": _KEPT, "place": _PLACE, "team": _TEAM}
 _PIECE_HEADERS: dict[str, tuple[str, ...]] = {
     "place": (),
-    "workspace": ("stdatomic.h", "stdlib.h", "sys/mman.h"),
+    "memory": ("stdlib.h", "sys/mman.h"),
+    "workspace": ("stdatomic.h", "stdlib.h"),
+    "kept": ("stdatomic.h", "stdlib.h"),
     "team": ("omp.h", "pthread.h", "sched.h", "stdatomic.h", "stdlib.h", "time.h"),
 }
 
@@ -269,7 +301,8 @@ def prelude(needs: frozenset[str]) -> str:
     unknown = sorted(needs - known)
     if unknown:
         raise InternalError(f"bug in polymat: the C prelude has no {', '.join(unknown)}")
-    wanted = [name for name in _PIECES if name in needs]
+    takes = {"memory"} if needs & {"workspace", "kept"} else set()
+    wanted = [name for name in _PIECES if name in needs | takes]
     functions = arithmetic(needs)
     libraries = library_text(needs)
     headers = {"stddef.h", "stdint.h"}

@@ -21,7 +21,8 @@ WHOLE = "_pm_whole_"  # before a stage's name: its array, inside a group that co
 class Buffer:
     """An array in memory, row-major: element (i, ...) is at index (i - origin, ...).
 
-    place: "input", "output", "workspace" or "scratchpad" (of one tile; its origin moves with the tile).
+    place: "input", "output", "workspace", "kept" (from the first call on) or "scratchpad" (of one tile; its
+    origin moves with the tile).
     ring: the first dimension that is one, if any: index i of it is at i modulo its extent, a power of two.
     copy: it is the scratchpad of a stage that has an array as well.
     """
@@ -57,6 +58,7 @@ def buffers(pipeline: Pipeline, schedule: Schedule) -> dict[str, Buffer]:
             found[stage.name] = _scratchpad(stage, *scratch[stage.name])
             continue
         place = "output" if stage.name in pipeline.outputs else "workspace"
+        place = "kept" if stage.name in schedule.kept else place
         trim = pipeline.trim and place == "output"
         origin = tuple(_origin(stage, k, pipeline.context, trim) for k in range(len(stage.dims)))
         extents = tuple(extent - low for extent, low in zip(stage.extents, origin, strict=True))

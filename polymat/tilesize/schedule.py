@@ -100,6 +100,7 @@ class Decision:
 class Schedule:
     """A plan for every group; team: what a parallel region costs.
 
+    kept: stages that are the same in every call, so that the first one computes them.
     decisions, considered: what speaks for each plan, and all groups that were looked at, for `explain()`.
     """
 
@@ -108,6 +109,7 @@ class Schedule:
     team: TeamCost = UNKNOWN
     decisions: tuple[Decision, ...] = ()
     considered: tuple[Considered, ...] = ()
+    kept: frozenset[str] = frozenset()
 
     def __str__(self) -> str:
         return " | ".join(map(str, self.plans))

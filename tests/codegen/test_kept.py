@@ -1,0 +1,98 @@
+"""Arrays that depend on no argument: computed by the first call, there for all others."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import numpy as np
+
+import polymat as pm
+from polymat import (
+    Double,
+    Function,
+    Int,
+    Interval,
+    Matrix,
+    Op,
+    Options,
+    Parameter,
+    Reduce,
+    Reduction,
+    Variable,
+)
+from polymat.graph.build import build
+from polymat.graph.constant import kept_stages
+from tests.tolerance import assert_close
+
+N = Parameter(Int, "N")
+i, j, k = (Variable(Int, name) for name in "ijk")
+LENGTH = 130
+
+
+def upto(length: Any) -> Interval:
+    return Interval(Int, 0, length - 1)
+
+
+def constants(name: str = "table") -> Reduction:
+    """Sums of cosines: 130 sums of 130 terms."""
+    table = Reduction(([i], [upto(LENGTH)]), ([i, k], [upto(LENGTH), upto(LENGTH)]), Double, name)
+    table.defn = [Reduce(table(i), pm.Cos(0.01 * i * k), Op.Sum)]
+    return table
+
+
+def product(table: Function) -> tuple[Function, Matrix]:
+    a = Matrix(Double, "A", [N, LENGTH])
+    y = Function(([i, j], [upto(N), upto(LENGTH)]), Double, "y")
+    y.defn = [a(i, j) * table(j)]
+    return y, a
+
+
+def test_the_first_call_computes_them() -> None:
+    y, a = product(constants())
+    compiled = pm.compile(y, inputs=[a])
+    assert "_pm_kept_give" in compiled.source
+    for rows in (3, 0, 1, 5):
+        given = np.random.default_rng(rows).uniform(-1, 1, (rows, LENGTH))
+        assert_close(compiled(given), compiled.reference(given), roundings=200, magnitude=LENGTH)
+
+
+def test_calls_at_the_same_time() -> None:
+    y, a = product(constants())
+    given = np.random.default_rng(0).uniform(-1, 1, (7, LENGTH))
+    expected = pm.compile(y, inputs=[a], options=Options(keep=False), name="other")(given)
+    for attempt in range(5):
+        compiled = pm.compile(y, inputs=[a], name=f"attempt{attempt}", options=Options(threads=1))
+        results: list[Any] = [None] * 8
+        barrier = threading.Barrier(len(results))
+
+        def run(n: int, call: Any = compiled, found: Any = results, start: Any = barrier) -> None:
+            start.wait()
+            found[n] = call(given)
+
+        threads = [threading.Thread(target=run, args=(n,)) for n in range(len(results))]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert all(np.allclose(result, expected, rtol=1e-12) for result in results)
+
+
+def test_switched_off() -> None:
+    y, a = product(constants())
+    for options in (Options(keep=False), Options.naive(), Options.paper()):
+        assert "_pm_kept" not in pm.compile(y, inputs=[a], options=options).source
+
+
+def test_what_is_kept() -> None:
+    table = constants()
+    y, a = product(table)
+    assert kept_stages(build([y], inputs=[a])) == {"table"}
+    assert kept_stages(build([y, table], inputs=[a])) == frozenset(), "outputs are the caller's"
+    scale = Parameter(Double, "scale")
+    scaled = Reduction(([i], [upto(LENGTH)]), ([i, k], [upto(LENGTH), upto(LENGTH)]), Double, "scaled")
+    scaled.defn = [Reduce(scaled(i), pm.Cos(scale * i * k), Op.Sum)]
+    assert kept_stages(build([product(scaled)[0]])) == frozenset(), "the scale is an argument"
+    few = Reduction(([i], [upto(LENGTH)]), ([i, k], [upto(LENGTH), upto(3)]), Double, "few")
+    few.defn = [Reduce(few(i), pm.Cos(0.01 * i * k), Op.Sum)]
+    assert kept_stages(build([product(few)[0]])) == frozenset(), "390 terms are soon added again"

@@ -33,6 +33,7 @@ from polymat.tilesize.schedule import LoopPlan
 
 TIE = 0.05  # of the time of loops: where calls gain nothing, loops fuse better
 CUBES = (2, 4, 8, 16, 32, 64, 128, 256)  # whose predicted times are compared, then those in between
+WANTED = ("axpy", "scal", "ger", "gerc", "dot", "dotc", "nrm2")  # are called where calls are wanted alone
 SKEW = 4  # times longer than the rows the columns must be to be shared out in their place
 
 
@@ -62,14 +63,15 @@ class CallPlanner:
     def _call(self, stages: tuple[str, ...], idiom: Idiom) -> CallPlan | None:
         flat = flat_stage(idiom.product, self.pipeline)
         loops = plan_stage(Group(stages), flat, self.pipeline.context)
-        if loops.kind not in ("reduce", "row"):
+        if loops.kind not in ("reduce", "row", "recurrence"):
             return None
-        loops = unrolled(flat, loops)
+        if loops.kind != "recurrence":
+            loops = unrolled(flat, loops)
         kernel = self._kernel(Group(stages), flat) if self.options.blas == "auto" else None
         slow = loop_slowdown(loops)
         if kernel is not None:
             slow = self.in_operations(self._kernel_seconds(kernel, flat, self.sizes), idiom.product)
-        parallel = self._parallel(idiom)
+        parallel = self._parallel(idiom, loops)
         relative = self._relative(idiom, parallel)
         calls = ", ".join(map(str, idiom.calls))
         least = self._least(idiom, flat, loops, kernel)
@@ -116,7 +118,7 @@ class CallPlanner:
         )
 
     def _kernel(self, group: Group, flat: Stage) -> KernelPlan | None:
-        if not self.options.kernels:
+        if not self.options.kernels or flat.reads_itself:
             return None
         return plan_kernel(group, flat, self.pipeline.context, self.machine, self.sizes)
 
@@ -169,7 +171,16 @@ class CallPlanner:
         idiom = self.find(stages).idiom
         if idiom is None or not all(supported(call) for call in idiom.calls):
             return None
+        if self.options.blas != "always" and any(call.routine in WANTED for call in idiom.calls):
+            return None
         return idiom if self.options.blas == "always" or provider("blas") is not None else None
+
+    def joins(self) -> list[tuple[str, str]]:
+        """Pairs of a sum and what is made of its one value that a library computes together: a norm."""
+        single = [stage for stage in self.pipeline.stages if not stage.dims and not stage.is_reduction]
+        pairs = [(load.source.name, stage.name) for stage in single for load in stage.loads()]
+        inside = {stage.name for stage in self.pipeline.stages if stage.is_reduction and not stage.dims}
+        return [pair for pair in dict.fromkeys(pairs) if pair[0] in inside and self.idiom(pair) is not None]
 
     def is_hidden(self, stages: tuple[str, ...]) -> bool:
         """Whether stages may be one idiom: few of them, some of them sums, only the last seen by others."""
@@ -185,10 +196,17 @@ class CallPlanner:
 
     # ---- cutting for threads ----
 
-    def _parallel(self, idiom: Idiom) -> str | None:
-        """The dimension whose range threads share: of the batch, or the longer of those that may be cut."""
+    def _parallel(self, idiom: Idiom, loops: LoopPlan) -> str | None:
+        """The dimension whose range threads share: of the batch, or the longer of those that may be cut.
+
+        The loops, which do what no call does, must be such that it may be cut in them, too.
+        """
         cuts = [self._cuts(call) for call in idiom.calls]
         common = {dim: even for dim, even in cuts[0].items() if all(dim in other for other in cuts)}
+        if loops.recurrence is not None:
+            flags = zip(idiom.product.dims, loops.recurrence.independent, strict=False)
+            independent = {dim for dim, flag in flags if flag}
+            common = {dim: even for dim, even in common.items() if dim in independent}
         batch = [dim for axis in idiom.calls[0].batch for dim in axis.dims if dim in common]
         if batch and self._length(idiom, batch[0]) >= self.threads:
             return batch[0]

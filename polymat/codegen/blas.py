@@ -11,6 +11,7 @@ from polymat.codegen.stagecode import Range, StageWriter
 from polymat.idiom.call import Axis, LibraryCall, Operand, Role
 from polymat.lang.affine import Affine
 from polymat.lang.expr import Const
+from polymat.lang.types import real_part
 
 ZERO = Literal("0")
 
@@ -105,7 +106,8 @@ class CallWriter:
         """What the product is multiplied by."""
         if self.call.alpha is None:
             return Literal("1")
-        return self.writer.bodies.value(self.call.alpha, self.call.dtype, exact=True)
+        dtype = real_part(self.call.dtype) if self.call.routine == "herk" else self.call.dtype
+        return self.writer.bodies.value(self.call.alpha, dtype, exact=True)
 
     # ---- the call in its loops ----
 

@@ -6,7 +6,7 @@ no routine does, and problems too small to be worth a call, are left to loops, w
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial, reduce
 
@@ -19,8 +19,11 @@ from polymat.graph.stage import Part, Ref, Stage
 from polymat.idiom.call import LibraryCall
 from polymat.idiom.plan import CallPlan
 from polymat.lang.affine import Affine
-from polymat.lang.expr import Const, Expr, Load, call
+from polymat.lang.expr import Const, Expr, Load, binary, call
 from polymat.tilesize.schedule import LoopPlan
+
+ADDING = ("axpy", "ger", "gerc")  # have no way to begin with nothing
+SCALED_BEFORE = ("trmv", "trsv")  # take no scale
 
 
 def call_nest(
@@ -28,10 +31,14 @@ def call_nest(
 ) -> Nest:
     """The nest of a call plan; kind: "part" accumulates into what is there already."""
     loops = _loops(writer, plan, along, kind)
+    root = _root(writer, plan, along)
     first = None if kind == "part" else _first(writer, plan, along)
-    body = _body(writer, plan, loops, first, along, adds=kind == "part")
+    otherwise = (run_nest(loops), *([run_nest(root)] if root is not None else []), Return())
+    body = _body(writer, plan, otherwise, first, _bounds(loops, along), adds=kind == "part")
     nest = writer.as_nest((plan.stage,), plan, body, kind, loops.ranges, work=_work(plan, loops))
-    helpers = (*loops.functions, *(first.functions if first is not None else ()))
+    helpers = tuple(
+        function for each in (loops, root, first) if each is not None for function in each.functions
+    )
     return with_pads(replace(nest, helpers=helpers), loops.pads)
 
 
@@ -47,61 +54,85 @@ def _work(plan: CallPlan, loops: Nest) -> Work:
 def _loops(writer: StageWriter, plan: CallPlan, along: Sequence[str | None], kind: str) -> Nest:
     if kind == "part":
         return writer.partial(plan.stage, plan.loops, along)
-    return writer.ranged(plan.stage, plan.loops, along, "loops")
+    loops = writer.ranged(plan.stage, plan.loops, along, "loops")
+    if plan.loops.kind == "recurrence" and not loops.ranges:
+        return replace(loops, arguments=(*loops.arguments, Literal("1")))  # threads
+    return loops
 
 
 def _first(writer: StageWriter, plan: CallPlan, along: Sequence[str | None]) -> Nest | None:
     """The nest that sets the elements to what they start from; None where they are not read before."""
     stage = plan.stage
     parts = stage.parts
-    overwriting = next((c for c in plan.idiom.calls if c.overwrites), None)
+    overwriting = next((c for c in plan.idiom.calls if c.overwrites and c.routine != "nrm2"), None)
     if overwriting is not None:
         main = replace(parts[0], expr=_copied(writer, overwriting))
         parts = (main, *parts[1:])
-    elif _is_zero(parts[0]):
+    elif _is_zero(parts[0]) and plan.idiom.calls[0].routine not in ADDING:
         parts = parts[1:]
-    if not parts:
-        return None
-    reason = "what the calls start from"
+    return _map(writer, plan, parts, along, "start") if parts else None
+
+
+def _map(
+    writer: StageWriter, plan: CallPlan, parts: tuple[Part, ...], along: Sequence[str | None], kind: str
+) -> Nest:
+    """The nest that sets elements of the result to what parts say."""
+    stage = plan.stage
+    reason = "what the calls start from" if kind == "start" else "the root of a sum"
     loops = LoopPlan(plan.group, "map", stage.dims, None, stage.dims[-1] if stage.dims else None, reason)
-    return writer.ranged(replace(stage, parts=parts), loops, along, "start")
+    return writer.ranged(replace(stage, parts=parts), loops, along, kind)
 
 
 def _is_zero(part: Part) -> bool:
     return isinstance(part.expr, Const) and part.expr.value == 0
 
 
+def _root(writer: StageWriter, plan: CallPlan, along: Sequence[str | None]) -> Nest | None:
+    """What the loops' sum of squares becomes, where it is a norm that is called."""
+    if plan.idiom.calls[0].routine != "nrm2":
+        return None
+    stage = plan.stage
+    whole = Load(
+        Ref(stage.name, stage.dtype, is_input=False), tuple(map(Affine.name, stage.dims)), stage.dtype
+    )
+    return _map(writer, plan, (replace(stage.parts[0], expr=call("sqrt", whole)),), along, "root")
+
+
 def _copied(writer: StageWriter, overwriting: LibraryCall) -> Expr:
     """The operand that a routine overwrites, at the result's own indices: B(k, j) as B(i, j)."""
-    operand = overwriting.operands[1]
+    operand = overwriting.operands[-1]
     along = overwriting.axis("n" if overwriting.side == "right" else "m").dims
-    names = dict(zip(overwriting.axis("k").dims, map(Affine.name, along), strict=True))
+    summed = overwriting.axis("k").dims
+    names = dict(zip(summed, map(Affine.name, along), strict=True)) if summed else {}
     indices = tuple(form.substitute(names) for form in operand.indices)
     buffer = writer.storage[operand.source]
-    load = Load(Ref(operand.source, buffer.dtype, buffer.place == "input"), indices, buffer.dtype)
-    return call("conj", load) if operand.conjugated else load
+    load: Expr = Load(Ref(operand.source, buffer.dtype, buffer.place == "input"), indices, buffer.dtype)
+    load = call("conj", load) if operand.conjugated else load
+    scaled = overwriting.routine in SCALED_BEFORE and overwriting.alpha is not None
+    return binary("*", overwriting.alpha, load) if scaled and overwriting.alpha is not None else load
+
+
+def _bounds(loops: Nest, along: Sequence[str | None]) -> dict[str, Range]:
+    """The ranges of the nest by dimension."""
+    named = [(along[part.number], part) for part in loops.ranges]
+    return {dim: part for dim, part in named if dim is not None}
 
 
 def _body(
     writer: StageWriter,
     plan: CallPlan,
-    loops: Nest,
+    otherwise: tuple[Stmt, ...],
     first: Nest | None,
-    along: Sequence[str | None],
+    bounds: Mapping[str, Range],
     *,
     adds: bool,
 ) -> tuple[Stmt, ...]:
     """Loops where no call is to be made; else the start and the calls."""
-    bounds: dict[str, Range] = {}
-    for part in loops.ranges:
-        dim = along[part.number]
-        if dim is not None:
-            bounds[dim] = part
     calls = [CallWriter(writer, each, bounds) for each in plan.idiom.calls]
     refusals: list[CExpr] = [_is_small(writer, plan)] if plan.least > 0 else []
     refusals += [refusal for each in calls for refusal in each.refusals()]
     refused = reduce(partial(Binary, "||"), dict.fromkeys(refusals))
-    body: list[Stmt] = [If(refused, (run_nest(loops), Return()))]
+    body: list[Stmt] = [If(refused, otherwise)]
     if first is not None:
         body.append(run_nest(first))
     adds = adds or not _is_zero(plan.stage.parts[0])

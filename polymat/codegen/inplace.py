@@ -5,6 +5,7 @@ from __future__ import annotations
 from polymat.graph.accesses import reads_of
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Accumulation, InputArray, Part, Stage
+from polymat.idiom.plan import CallPlan
 from polymat.lang.affine import Affine
 from polymat.poly.access import Access
 from polymat.tilesize.epilogue import EpiloguePlan
@@ -34,7 +35,17 @@ def _may_coincide(pipeline: Pipeline, schedule: Schedule, array: InputArray, out
     for name in later:
         if any(load.source.name == array.name for load in pipeline.stage(name).loads()):
             return False
+    if array.name in _read_by_calls(schedule.plans[position]):
+        return False
     return _reads_own_element(pipeline, written, _kind(schedule.plans[position], output), array.name)
+
+
+def _read_by_calls(plan: Plan) -> set[str]:
+    """What library calls read once the result has its start values; those that overwrite it were such."""
+    if not isinstance(plan, CallPlan):
+        return set()
+    last = [call.operands[:-1] if call.overwrites else call.operands for call in plan.idiom.calls]
+    return {operand.source for operands in last for operand in operands}
 
 
 def _kind(plan: Plan, stage: str) -> str:

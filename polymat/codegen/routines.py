@@ -53,6 +53,8 @@ _LAYOUTS: dict[str, tuple[str, str]] = {
     "_nrm2": ("cz", "iai"),
 }
 _RETURN_REAL = {"dot", "nrm2", "_nrm2"}
+# What those without a conjugate are called for complex numbers; a complex sum is returned through an address.
+_COMPLEX = {"ger": "geru", "dot": "dotu_sub", "dotc": "dotc_sub", "nrm2": "_nrm2"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +71,15 @@ def _routines() -> dict[str, _Routine]:
     found: dict[str, _Routine] = {}
     for base, (letters, layout) in _LAYOUTS.items():
         for letter in letters:
-            # The norms of complex vectors are called after both types: scnrm2, dznrm2.
-            stem = {"c": "sc", "z": "dz"}[letter] + base[1:] if base[0] == "_" else letter + base
             returns = _REAL[letter] if base in _RETURN_REAL else "void"
-            found[f"cblas_{stem}"] = _Routine(f"cblas_{stem}", letter, layout, returns)
+            found[_name(base, letter)] = _Routine(_name(base, letter), letter, layout, returns)
     return found
+
+
+def _name(base: str, letter: str) -> str:
+    """The norms of complex vectors are called after both types: scnrm2, dznrm2."""
+    stem = {"c": "sc", "z": "dz"}[letter] + base[1:] if base[0] == "_" else letter + base
+    return f"cblas_{stem}"
 
 
 _ROUTINES = _routines()
@@ -82,10 +88,8 @@ _ROUTINES = _routines()
 def blas_routine(routine: str, dtype: str) -> str:
     """The name in CBLAS of a routine such as "gemm" for a NumPy dtype; KeyError for what is not there."""
     letter = {"float32": "s", "float64": "d", "complex64": "c", "complex128": "z"}[dtype]
-    name = f"cblas_{letter}{routine}"
-    if routine == "nrm2" and letter in "cz":
-        name = f"cblas_{'sc' if letter == 'c' else 'dz'}nrm2"
-    return _ROUTINES[name].name
+    base = _COMPLEX.get(routine, routine) if letter in "cz" else routine
+    return _ROUTINES[_name(base, letter)].name
 
 
 def has_routine(routine: str, dtype: str) -> bool:

@@ -133,7 +133,7 @@ class StageWriter:
         if not isinstance(plan, LoopPlan):
             return (self.ranged(stage, plan, [plan.parallel] if plan.parallel else []),)
         if plan.kind == "recurrence":
-            return (self._recurrence(stage, plan),)
+            return (self._recurrence(stage, plan, plan.parallel if plan.outwards else None),)
         if plan.kind != "scatter":
             return (self.ranged(stage, plan, [plan.parallel] if plan.parallel else []),)
         outer = stage.dims[0] if stage.dims else None
@@ -149,6 +149,8 @@ class StageWriter:
         """
         if not isinstance(plan, LoopPlan):
             return self.makers[type(plan)](self, stage, plan, along, kind)
+        if plan.kind == "recurrence":
+            return self._recurrence(stage, plan, next((dim for dim in along if dim is not None), None), kind)
         if plan.kind == "map":
             statements = map_statements(self.bodies, stage, along, plan.order)
         else:
@@ -224,11 +226,12 @@ class StageWriter:
         box = stage.domain.assume(self.pipeline.context).is_box()
         return self.as_nest((stage,), plan, body, kind, ranges, work="even" if box else "uneven")
 
-    def _recurrence(self, stage: Stage, plan: LoopPlan) -> Nest:
+    def _recurrence(self, stage: Stage, plan: LoopPlan, along: str | None, kind: str = "nest") -> Nest:
+        """All loops of a recurrence: for a part of the range of a dimension, or for all points in a team."""
         if plan.recurrence is None:
             raise InternalError(f"bug in polymat: the recurrence {stage.name} has no order")
-        if plan.outwards and plan.parallel is not None:
-            return self._recurrence_part(stage, plan, plan.recurrence, plan.parallel)
+        if along is not None:
+            return self._recurrence_part(stage, plan, plan.recurrence, along, kind)
         parallel = plan.recurrence.parallel
         outermost = next((k for k, flag in enumerate(parallel) if flag), None)
 
@@ -241,9 +244,9 @@ class StageWriter:
         items = recurrence_bodies(self.bodies, stage)
         writer = LoopWriter(items, self.bodies.index_name, pragmas, self.needs)
         nests = from_union_map(plan.recurrence.schedule, self.pipeline.context, plan.order)
-        return self.as_nest((stage,), plan, writer.block(nests), "nest", ())
+        return self.as_nest((stage,), plan, writer.block(nests), kind, ())
 
-    def _recurrence_part(self, stage: Stage, plan: LoopPlan, order: Order, along: str) -> Nest:
+    def _recurrence_part(self, stage: Stage, plan: LoopPlan, order: Order, along: str, kind: str) -> Nest:
         """All loops of a recurrence, for a part of the range of a dimension given at run time."""
         level = stage.dims.index(along)
         part = Range(0, *stage.box[level])
@@ -257,7 +260,7 @@ class StageWriter:
         context = range_context(self.pipeline.context, [part])
         nests = from_union_map(order.part(level, part.begin, part.end), context, plan.order)
         work: Work = "even" if stage.domain.assume(self.pipeline.context).is_box() else "uneven"
-        return self.as_nest((stage,), plan, writer.block(nests), "nest", [part], work=work)
+        return self.as_nest((stage,), plan, writer.block(nests), kind, [part], work=work)
 
     def as_nest(
         self,

@@ -20,7 +20,7 @@ def flat_stage(product: Product, pipeline: Pipeline) -> Stage:
     """
     result = pipeline.stage(product.name)
     addends = [term.expr for term in product.addends]
-    start = reduce(partial(binary, "+"), addends) if addends else Const(0, product.dtype)
+    start = reduce(partial(binary, "+"), addends) if addends else _nothing(product)
     targets = tuple(Affine.name(dim) for dim in product.dims)
     return Stage(
         name=result.name,
@@ -44,3 +44,10 @@ def flat_stage(product: Product, pipeline: Pipeline) -> Stage:
         ),
         at=result.at,
     )
+
+
+def _nothing(product: Product) -> Const:
+    """What changes no term when it is added: for a single product -0.0, so that -0.0 stays what it is."""
+    if any(term.reduced for term in product.terms) or product.dtype.kind not in "fc":
+        return Const(0, product.dtype)
+    return Const(-0.0 if product.dtype.kind == "f" else complex(-0.0, -0.0), product.dtype)

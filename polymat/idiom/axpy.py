@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from polymat.graph.product import Product, Term
 from polymat.idiom.call import Cut, Idiom, LibraryCall, Routine
 from polymat.idiom.layout import Extents, axis, merged, vector, view
@@ -13,8 +15,11 @@ def match_axpy(product: Product, extents: Extents) -> Idiom | None:
     if len(product.terms) != 2 or product.addends or not _are_vectors(product):
         return None
     scaled = next((n for n, term in enumerate(product.terms) if term.scale is not None), 0)
-    call = _call("axpy", product.terms[scaled], product, extents)
-    return None if call is None else Idiom(product, (call,), (product.terms[1 - scaled],))
+    added, start = product.terms[scaled], product.terms[1 - scaled]
+    call = _call("axpy", added, product, extents)
+    if call is None:
+        return None
+    return Idiom(replace(product, terms=(added,), addends=(start,)), (call,), (start,))
 
 
 def match_scal(product: Product, extents: Extents) -> Idiom | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from polymat.graph.pipeline import Pipeline
@@ -105,10 +105,12 @@ def _term_by_term(product: Product, extents: Extents) -> Idiom | None:
     """One call a term; the addends, or terms without a sum that no routine knows, are what they add to."""
     calls = [(term, _first(term, product, extents)) for term in product.terms]
     found = tuple(call for _, call in calls if call is not None)
+    called = tuple(term for term, call in calls if call is not None)
     rest = tuple(term for term, call in calls if call is None)
     if not found or any(term.reduced for term in rest):
         return None
-    return Idiom(product, found, (*rest, *product.addends))
+    start = (*rest, *product.addends)
+    return Idiom(replace(product, terms=called, addends=start), found, start)
 
 
 def _first(term: Term, product: Product, extents: Extents) -> LibraryCall | None:

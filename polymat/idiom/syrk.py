@@ -30,12 +30,16 @@ def match_syrk(term: Term, product: Product, extents: Extents) -> LibraryCall | 
 
 
 def _routine(A: Operand, B: Operand, product: Product, term: Term) -> Routine | None:
-    """syrk without conjugates; herk where BLAS has it: A A^H, and A^H A for a transposed A, alpha real."""
+    """syrk without conjugates; herk where BLAS has it: A A^H, and A^H A for a transposed A, alpha real.
+
+    herk sets the imaginary part of the diagonal to 0, so nothing else may be in the result.
+    """
     if not A.conjugated and not B.conjugated:
         return "syrk"
     hermitian = (A.conjugated, B.conjugated) == ((True, False) if A.transposed else (False, True))
     real = term.scale is None or term.scale.dtype.kind != "c"
-    return "herk" if hermitian and real and product.dtype.kind == "c" else None
+    alone = len(product.terms) == 1 and not product.addends
+    return "herk" if hermitian and real and alone and product.dtype.kind == "c" else None
 
 
 def rank_update(

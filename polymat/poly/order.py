@@ -61,21 +61,36 @@ class Circle:
 
 
 def find_order(statements: Sequence[Statement], context: Domain) -> Order | Circle:
-    """The user's loop order if it is legal, else one that isl's scheduler finds, else why there is none."""
+    """The user's loop order if it is legal, or with one loop backwards, else one that isl's scheduler finds.
+
+    Else why there is none.
+    """
     flow = _flow(statements)
     circle = _short_circle(flow, statements)
     if circle is not None:
         return circle
-    own = _union([schedule_map(Scheduled(s.tag, s.domain, s.lexicographic)) for s in statements])
     depth = len(statements[0].lexicographic)
     conflicts = flow.union(_accumulations(statements))
-    if _respects(own, flow):
-        return Order(own, _parallel(own, conflicts, depth), _independent(own, conflicts, depth))
+    for backwards in (None, *range(len(statements[0].domain.dims))):
+        own = _user_order(statements, backwards)
+        if _respects(own, flow):
+            independent = _independent(own, conflicts, depth)
+            flags = tuple(flag and level != backwards for level, flag in enumerate(independent))
+            return Order(own, _parallel(own, conflicts, depth), flags)
     found = _isl_schedule(statements, flow, context)
     if found is None:
         return Circle(None)
     depth = max(m.dim(isl.dim_type.out) for m in _maps(found))
     return Order(found, _parallel(found, conflicts, depth))
+
+
+def _user_order(statements: Sequence[Statement], backwards: int | None) -> isl.UnionMap:
+    """The user's loops, one of them from its last index to its first."""
+    maps = []
+    for statement in statements:
+        order = [f"-({t})" if k == backwards else t for k, t in enumerate(statement.lexicographic)]
+        maps.append(schedule_map(Scheduled(statement.tag, statement.domain, tuple(order))))
+    return _union(maps)
 
 
 def _tag(map_: isl.Map, source: int, target: int) -> isl.Map:

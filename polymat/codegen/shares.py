@@ -27,8 +27,8 @@ from polymat.codegen.work import stage_work
 from polymat.graph.stage import Stage
 from polymat.lang.affine import Affine
 from polymat.options import Options
-from polymat.tilesize.schedule import NestPlan
-from polymat.tilesize.team import TeamCost
+from polymat.tilesize.schedule import LoopPlan, NestPlan
+from polymat.tilesize.team import BLOCKS, TeamCost
 
 CHUNKS_PER_THREAD = 8  # of a triangle, so that threads finish together
 FIRST, LAST, TEAM = "_pm_first", "_pm_last", "_pm_team_size"
@@ -44,9 +44,9 @@ class Shares:
     options: Options
     cost: TeamCost
 
-    def team_of(self, stages: Sequence[Stage], *, vectorised: bool = True) -> CExpr:
-        """The threads that all work of some stages is worth."""
-        return self._team(self._work(stages), vectorised=vectorised)
+    def team_of(self, stages: Sequence[Stage], speed: float = 1.0) -> CExpr:
+        """The threads that all work of some stages is worth; speed: against vectorised loops."""
+        return self._team(self._work(stages), speed)
 
     def pieces_of(self, stages: Sequence[Stage]) -> CExpr:
         """The pieces that sums are added up in, however many threads there are at the moment."""
@@ -59,12 +59,11 @@ class Shares:
     def _work(self, stages: Sequence[Stage]) -> CExpr:
         return reduce(partial(Binary, "+"), (stage_work(stage, self.size) for stage in stages))
 
-    def _team(self, work: CExpr, *, vectorised: bool) -> CExpr:
+    def _team(self, work: CExpr, speed: float) -> CExpr:
         threshold = self.options.parallel_threshold
         if threshold is not None:
             return Call("_pm_team", (Id("_pm_threads"), work, Literal(f"{float(threshold)!r}")))
-        lanes = 1 if vectorised else self.cost.lanes
-        costs = [Literal(f"{cost / lanes!r}") for cost in (self.cost.awake, self.cost.asleep)]
+        costs = [Literal(f"{cost * speed!r}") for cost in (self.cost.awake, self.cost.asleep)]
         return Call("_pm_team_paying", (Id("_pm_threads"), work, *costs))
 
     def run(
@@ -79,8 +78,7 @@ class Shares:
             return (Block((*first, call)),) if first else (call,)
         low, high = (self.size(nest.ranges[0].low), self.size(nest.ranges[0].high + 1))
         begin, end = Declare("const ptrdiff_t", FIRST, low), Declare("const ptrdiff_t", LAST, high)
-        vectorised = plan.kind not in ("scatter", "recurrence")
-        declared = Declare("const int", TEAM, self.team_of(stages, vectorised=vectorised))
+        declared = Declare("const int", TEAM, self.team_of(stages, self._speed(plan)))
         serial = Evaluate(Call(function, (*nest.arguments, Id(FIRST), Id(LAST))))
         alone = Binary("==", Id(TEAM), Literal("1"))
         split = If(alone, (*first, serial), self._chunks(nest, scratch))
@@ -89,7 +87,13 @@ class Shares:
     def _band_team(self, stage: Stage, plan: NestPlan) -> CExpr:
         """What the work between two entries of the parallel loop of a recurrence is worth."""
         outer = plan.order.index(plan.parallel) if plan.parallel in plan.order else len(plan.order)
-        return self._team(stage_work(stage, self.size, skip=outer), vectorised=False)
+        return self._team(stage_work(stage, self.size, skip=outer), 1 / self.cost.lanes)
+
+    def _speed(self, plan: NestPlan) -> float:
+        """Operations a second against those of vectorised loops."""
+        if not isinstance(plan, LoopPlan):
+            return BLOCKS
+        return 1 / self.cost.lanes if plan.kind in ("scatter", "recurrence") else 1.0
 
     def _chunks(self, nest: Nest, scratch: ThreadScratch) -> tuple[Stmt, ...]:
         """Split the range over the team: one piece a thread, more and smaller ones where work is uneven."""

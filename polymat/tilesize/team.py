@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 from polymat.machine.model import Machine
 
-OPERATIONS_A_CYCLE = 3.0  # and a vector lane, loads counted: what sums and maps reach in the nearer caches
-REGION_SHARE = 6.0  # what sharing work costs in all, as a multiple of an empty region: data changes cores
+OPERATIONS_A_CYCLE = 1.5  # and a vector lane, loads counted: what sums over the second-level cache reach
+BLOCKS = 4.0  # times as many in the register blocks of products, ours or a library's
+REGION_SHARE = 4.0  # what sharing work costs in all, as a multiple of an empty region: data changes cores
 DOUBLE_BYTES = 8
 
 

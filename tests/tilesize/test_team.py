@@ -23,8 +23,8 @@ MACHINE = Machine(
 def test_a_region_costs_what_its_seconds_could_compute() -> None:
     cost = team_cost(MACHINE)
     assert cost.lanes == 4
-    assert cost.awake == 220_000  # 6 us at 36 operations a nanosecond, to two digits
-    assert cost.asleep == 940_000  # 26 us
+    assert cost.awake == 72_000  # 4 us at 18 operations a nanosecond, to two digits
+    assert cost.asleep == 430_000  # 24 us
 
 
 def test_it_follows_the_machine() -> None:

@@ -24,6 +24,7 @@ from polymat.graph.pipeline import Pipeline
 from polymat.graph.sampled import compute_kept_samples
 from polymat.graph.simplify import share_common_stages
 from polymat.graph.verify import verify
+from polymat.interpolation import interpolate_by_phases
 from polymat.lang.expr import Condition, Parameter
 from polymat.lang.function import Function, Input
 from polymat.options import DEFAULTS, Options, check_options
@@ -56,11 +57,13 @@ def levels(
         pipeline = share_common_stages(pipeline)
     if options.inline:
         pipeline = compute_kept_samples(pipeline)
+    machine = calibrated_machine()
     pipeline = filter_by_blocks(pipeline, options, estimates or {})
+    pipeline = interpolate_by_phases(pipeline, options, machine)
     if options.inline:
         pipeline = inline_pointwise(pipeline)
     yield "graph", pipeline
-    decider = Decider(pipeline, calibrated_machine(), estimates or {}, options)
+    decider = Decider(pipeline, machine, estimates or {}, options)
     grouping = decider.grouping()
     yield "fusion", grouping
     schedule = decider.schedule(grouping)

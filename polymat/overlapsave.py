@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
 
 from polymat.graph.build import build
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.product import product_of
-from polymat.graph.simplify import map_expressions
-from polymat.graph.stage import Ref, Stage
+from polymat.graph.splice import names_taken, spliced
+from polymat.graph.stage import Stage
 from polymat.idiom.find import extents_of
 from polymat.idiom.fir import match_fir
 from polymat.idiom.transform import Filter
 from polymat.lang.affine import Affine
 from polymat.lang.blocks import filtered_by_blocks
-from polymat.lang.expr import Expr, Load, Parameter
+from polymat.lang.expr import Parameter
 from polymat.lang.makers import index_expression
 from polymat.lang.signal import MAKERS, Signal
-from polymat.lang.traverse import rebuild
 from polymat.lang.types import Int
 from polymat.options import Options
 from polymat.runtime.providers import provider
@@ -104,28 +102,5 @@ def _blocks(stage: Stage, found: Filter, count: int, block: int, pipeline: Pipel
     _, high = stage.box[0]
     result = filtered_by_blocks(MAKERS, x, h, count, start, high + 1, block)
     built = build([result])
-    if tuple(size.name for size in built.sizes) != tuple(size.name for size in pipeline.sizes):
-        return [stage]  # its sets would be over other sizes than those of the other stages
     refs = {"placeholder0": found.signal.ref, "placeholder1": found.taps.ref}
-    taken = {*extents, *(size.name for size in pipeline.sizes), *(scalar.name for scalar in pipeline.scalars)}
-    named = {each.name: _free(f"{stage.name}_{each.name}", taken) for each in built.stages}
-    named[built.outputs[0]] = stage.name
-
-    def leaf(node: Expr) -> Expr:
-        if not isinstance(node, Load):
-            return node
-        name = node.source.name
-        ref = refs.get(name) or Ref(named[name], node.dtype, is_input=False)
-        return Load(ref, node.indices, node.dtype, node.at)
-
-    return [
-        replace(map_expressions(s, lambda expr: rebuild(expr, leaf)), name=named[s.name], at=stage.at)
-        for s in built.stages
-    ]
-
-
-def _free(name: str, taken: set[str]) -> str:
-    """The name, with underscores behind it where others have it."""
-    while name in taken:
-        name += "_"
-    return name
+    return spliced(stage, built, refs, names_taken(pipeline)) or [stage]

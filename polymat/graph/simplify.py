@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from polymat.graph.pipeline import Pipeline
@@ -40,11 +40,20 @@ def redirect(stage: Stage, instead: dict[str, str]) -> Stage:
     """Let a stage read other stages; the stage itself when none of its loads changes."""
     if not any(load.source.name in instead for load in stage.loads()):
         return stage
+    refs = {
+        load.source.name: Ref(instead[load.source.name], load.dtype, is_input=False)
+        for load in stage.loads()
+        if load.source.name in instead
+    }
+    return redirected(stage, refs)
+
+
+def redirected(stage: Stage, refs: Mapping[str, Ref]) -> Stage:
+    """Let a stage read other arrays, by the names of those that it reads."""
 
     def leaf(node: Expr) -> Expr:
-        if isinstance(node, Load) and node.source.name in instead:
-            ref = Ref(instead[node.source.name], node.dtype, is_input=False)
-            return Load(ref, node.indices, node.dtype, node.at)
+        if isinstance(node, Load) and node.source.name in refs:
+            return Load(refs[node.source.name], node.indices, node.dtype, node.at)
         return node
 
     return map_expressions(stage, lambda expr: rebuild(expr, leaf))

@@ -28,7 +28,7 @@ def filtered_by_blocks(
     kept = block - count + 1
     pairs = (length + (2 * kept - 1)).floordiv(2 * kept)
     sizes = merged_sizes(x, taps)
-    padded = _padded(make, x, start - (count - 1), pairs.scale(2 * kept) + (count - 1))
+    longer = padded(make, x, start - (count - 1), pairs.scale(2 * kept) + (count - 1))
     dtype = complex_type(x.dtype)
     b, k, j = fresh_variables(3, names_in((x, taps)))
     whole = Const(block, Long)
@@ -36,13 +36,13 @@ def filtered_by_blocks(
 
     def sample(extra: int) -> Load:
         index = Affine.name(b.name).scale(2 * kept) + Affine.name(k.name) + extra
-        return Load(padded, (index,), padded.dtype, None)
+        return Load(longer, (index,), longer.dtype, None)
 
     joined = Function(([b, k], [outer, inner]), dtype, None)
     joined.defn = [binary("+", sample(0), binary("*", Const(1j, dtype), sample(kept)))]
     spectra = Reduction(([b, j], [outer, inner]), ([b, j, k], [outer, inner, inner]), dtype, None)
     spectra.defn = [Reduce(spectra(b, j), joined(b, k) * wave(-1, j, k, whole, dtype), Op.Sum)]
-    padded_taps = _padded(make, taps, Affine(), Affine((), block))
+    padded_taps = padded(make, taps, Affine(), Affine((), block))
     response = Reduction(([j], [inner]), ([j, k], [inner, inner]), dtype, None)
     scale = Const(1.0 / block, Float if dtype.size == 8 else Double)
     response.defn = [Reduce(response(j), padded_taps(k) * scale * wave(-1, j, k, whole, dtype), Op.Sum)]
@@ -65,7 +65,7 @@ def filtered_by_blocks(
     return pointwise(make.computed, (x, taps), (length,), value, "")
 
 
-def _padded(make: Makers[Any], source: Source, first: Affine, length: Affine) -> Any:
+def padded(make: Makers[Any], source: Source, first: Affine, length: Affine) -> Any:
     """The samples first, first + 1, ... of a source, zero where there are none."""
     sizes = source.sizes
     leaves: dict[str, Expr] = {p.name: p for p in sizes}

@@ -76,11 +76,15 @@ class LibraryModel:
 
         Lengths with a prime factor above 13 count as primes.
         """
-        rest = round(length)
-        for factor in _SMOOTH:
-            while rest > 1 and rest % factor == 0:
-                rest //= factor
-        return self.seconds("fft" if rest <= 1 else "fft_prime", dtype, (length,))
+        return self.seconds("fft" if is_smooth(round(length)) else "fft_prime", dtype, (length,))
+
+
+def is_smooth(length: int) -> bool:
+    """Whether a length has prime factors up to 13 alone, as transforms have them easiest."""
+    for factor in _SMOOTH:
+        while length > 1 and length % factor == 0:
+            length //= factor
+    return length <= 1
 
 
 def encode(model: LibraryModel) -> str:

@@ -1,0 +1,151 @@
+"""Interpolation by transforms whose lengths are free, where those that its definition names are slower."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import log2
+
+from polymat.graph.build import build
+from polymat.graph.fourier import fourier_sum
+from polymat.graph.pipeline import Pipeline
+from polymat.graph.simplify import redirected, stage_key
+from polymat.graph.splice import names_taken, spliced
+from polymat.graph.stage import Ref, Stage
+from polymat.lang.affine import Affine
+from polymat.lang.expr import Load
+from polymat.lang.fourier import resampled
+from polymat.lang.phases import interpolated_by_phases
+from polymat.lang.signal import MAKERS, Signal
+from polymat.lang.types import Double, Float
+from polymat.machine.librarymodel import is_smooth
+from polymat.machine.model import MEMORY, Machine
+from polymat.options import Options
+from polymat.runtime.librarystore import library_model
+from polymat.runtime.providers import provider
+
+TRANSFORM_SHARE = 0.1  # of the peak that transforms reach where none were measured
+AWKWARD = 8.0  # times longer that a transform takes whose length has a large prime factor
+PASSES = 5  # over the values of a transform, for the product before it and the result behind it
+STEP = 16  # lengths of transforms are multiples of it
+MOST_KEPT = 128 << 20  # bytes of spectra that are kept for one interpolation
+
+
+def interpolate_by_phases(pipeline: Pipeline, options: Options, machine: Machine) -> Pipeline:
+    """Replace interpolations to a multiple of a known length where convolutions are predicted to be faster.
+
+    before:  X = rfft(x), of length n;  y = irfft(X and zeros), of length u n
+    after:   y(u q + s) = x(q) for s = 0, else a circular convolution of x by transforms of at least 2 n
+    """
+    usable = (
+        options.fft != "never" and options.keep and options.cost == "time" and provider("fft") is not None
+    )
+    if not usable:
+        return pipeline
+    taken = names_taken(pipeline)
+    stages: list[Stage] = []
+    for stage in pipeline.stages:
+        found = _interpolation(stage, pipeline)
+        points = None if found is None else _points(*found, machine)
+        stages += (_phases(stage, found, points, taken) if found and points else None) or [stage]
+    if len(stages) == len(pipeline.stages):
+        return pipeline
+    return _without_unread(pipeline.with_stages(tuple(stages)))
+
+
+def _interpolation(stage: Stage, pipeline: Pipeline) -> tuple[Load, int, int] | None:
+    """The samples that a stage interpolates, how many, and to how many times as many."""
+    length = stage.extents[0] if len(stage.dims) == 1 else Affine()
+    last = fourier_sum(stage.accumulations[0]) if len(stage.accumulations) == 1 else None
+    if last is None or not last.half or not length.is_constant or stage.dtype not in (Float, Double):
+        return None
+    samples = _samples(stage, pipeline)
+    first = None if samples is None else _length(samples, pipeline)
+    if samples is None or not first or length.const % first or length.const == first:
+        return None
+    source = Signal(samples.dtype, "samples", first)
+    wanted = build([resampled(MAKERS, source, length, (), "", True)])
+    same = _is_same(wanted, wanted.outputs[0], stage, pipeline)
+    return (samples, first, length.const // first) if same else None
+
+
+def _samples(stage: Stage, pipeline: Pipeline) -> Load | None:
+    """What the first transform of a row of stages reads, each of which reads the one before."""
+    known = {each.name: each for each in pipeline.stages}
+    while (load := next(stage.loads(), None)) is not None:
+        forward = fourier_sum(stage.accumulations[0]) if len(stage.accumulations) == 1 else None
+        if forward is not None and forward.sign < 0:
+            return load
+        if load.source.name not in known or load.source.name == stage.name:
+            return None
+        stage = known[load.source.name]
+    return None
+
+
+def _length(samples: Load, pipeline: Pipeline) -> int | None:
+    """How many samples an array has, if that is known and they are all."""
+    arrays = {each.name: each.extents for each in pipeline.inputs}
+    arrays |= {each.name: each.extents for each in pipeline.stages}
+    extents = arrays[samples.source.name]
+    return extents[0].const if len(extents) == 1 and extents[0].is_constant else None
+
+
+def _is_same(wanted: Pipeline, name: str, stage: Stage, pipeline: Pipeline) -> bool:
+    """Whether a stage, with those that it reads, is defined as one of another pipeline is."""
+    model = wanted.stage(name)
+    loads, others = list(model.loads()), list(stage.loads())
+    if len(loads) != len(others):
+        return False
+    refs = {mine.source.name: other.source for mine, other in zip(loads, others, strict=True)}
+    known = {n: ref for n, ref in refs.items() if isinstance(ref, Ref)}
+    # Under the name of the stage, so that neither takes a load of another stage for one of itself.
+    if stage_key(replace(redirected(model, known), name=stage.name)) != stage_key(stage):
+        return False
+    own = {each.name for each in wanted.stages}
+    stages = {each.name: each for each in pipeline.stages}
+    inner = [(n, stages.get(ref.name)) for n, ref in known.items() if n in own]
+    return all(other is not None and _is_same(wanted, n, other, pipeline) for n, other in inner)
+
+
+def _points(samples: Load, count: int, factor: int, machine: Machine) -> int | None:
+    """The length of transforms by which convolutions are predicted to be faster; None where none is."""
+    size = samples.dtype.size
+    least = -(-(2 * count - 1) // STEP) * STEP
+    while not is_smooth(least):
+        least += STEP
+
+    def work(points: int) -> float:
+        values = (PASSES * (factor - 1) + 2) * points + 2 * count * factor
+        transforms = factor * _seconds(samples, points, machine)
+        return transforms + values * size / machine.bandwidth(MEMORY, 1, "copy")
+
+    lengths = [points for points in (count, least) if (factor - 1) * (points + 2) * size <= MOST_KEPT]
+    best = min(lengths, key=work, default=None)
+    plain = _seconds(samples, count, machine) + _seconds(samples, count * factor, machine)
+    return best if best is not None and work(best) < plain else None
+
+
+def _seconds(samples: Load, points: int, machine: Machine) -> float:
+    """Predicted seconds of one transform from or to real values."""
+    model = library_model("fft")
+    measured = None if model is None else model.transform_seconds(samples.dtype.dtype, points)
+    if measured is not None:
+        return measured
+    flops = 2.5 * points * max(log2(points), 1.0) * (1.0 if is_smooth(points) else AWKWARD)
+    return flops / (machine.peak_flops(samples.dtype.size, 1) * TRANSFORM_SHARE)
+
+
+def _phases(stage: Stage, found: tuple[Load, int, int], points: int, taken: set[str]) -> list[Stage] | None:
+    samples, count, factor = found
+    source = Signal(samples.dtype, "samples", count)
+    built = build([interpolated_by_phases(MAKERS, source, count, factor, points)])
+    ref = samples.source
+    return spliced(stage, built, {"samples": ref}, taken) if isinstance(ref, Ref) else None
+
+
+def _without_unread(pipeline: Pipeline) -> Pipeline:
+    """The same without stages that no output needs."""
+    needed = set(pipeline.outputs)
+    for stage in reversed(pipeline.stages):
+        if stage.name in needed:
+            needed |= {load.source.name for load in stage.loads()}
+    return replace(pipeline, stages=tuple(stage for stage in pipeline.stages if stage.name in needed))

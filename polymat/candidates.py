@@ -103,7 +103,7 @@ class Candidates:
 
     def _alone(self, stages: tuple[str, ...]) -> list[Plan]:
         group, stage = Group(stages), self.pipeline.stage(stages[0])
-        plan = plan_alone(group, stage, self.pipeline.context)
+        plan = plan_alone(group, stage, self.pipeline.context, self.machine)
         if isinstance(plan, TilePlan) and not (self.options.tile and self.options.private):
             plan = unrolled(stage, plan_stage(group, stage, self.pipeline.context))
         kernel = self._kernel(group, stage) if self.options.kernels else None

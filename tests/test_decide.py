@@ -71,7 +71,7 @@ def test_both_sums_of_gesummv_and_their_combination_are_one_group() -> None:
     assert shape("gesummv") == [("reduce", "reduce", "map", "8")]
 
 
-@pytest.mark.parametrize(("cache", "width"), [(32 << 10, 256), (48 << 10, 256), (128 << 10, 512)])
+@pytest.mark.parametrize(("cache", "width"), [(32 << 10, 256), (48 << 10, 512), (128 << 10, 512)])
 def test_stencils_roll_in_rows_that_fit_the_nearest_cache(cache: int, width: int) -> None:
     description = chain.build()
     found = levels(description.outputs, "x", Options(), inputs=description.inputs)

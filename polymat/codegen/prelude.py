@@ -5,7 +5,7 @@
 declares the OpenMP reduction `_pm_min_f64`.  Those of `polymat.codegen.libraries` call routines of BLAS
 and FFT libraries: "cblas_dgemm" defines `_pm_cblas_dgemm`.  "gemm_f64_64x8x3" asks for the products of
 matrices of `polymat.codegen.gemm`, with these register blocks; "filter_f64_8x16x4" for the filters of
-`polymat.codegen.filterblocks`.
+`polymat.codegen.filterblocks`; "rows_f32x16" for the vectors of `polymat.codegen.rows`.
 
 Why `team` is more than `num_threads`, each measured with libgomp: a refused thread ends the process; a forked
 child hangs in its first parallel region; and two threads of a team that wake up on one core (the other being
@@ -19,6 +19,7 @@ from polymat.codegen.filterblocks import filter_text
 from polymat.codegen.gemm import gemm_text
 from polymat.codegen.libraries import HEADERS as LIBRARY_HEADERS
 from polymat.codegen.libraries import library_needs, library_text
+from polymat.codegen.rows import rows_text
 from polymat.errors import InternalError
 
 _HEADERS = ("complex", "math", "string")
@@ -297,7 +298,8 @@ def prelude(needs: frozenset[str]) -> str:
     """The includes and definitions that the named needs ask for, and nothing else."""
     products = sorted(need for need in needs if need.startswith("gemm_"))
     filters = sorted(need for need in needs if need.startswith("filter_"))
-    known = {*_HEADERS, *_PIECES, *products, *filters} | arithmetic_names() | library_needs()
+    rows = sorted(need for need in needs if need.startswith("rows_"))
+    known = {*_HEADERS, *_PIECES, *products, *filters, *rows} | arithmetic_names() | library_needs()
     unknown = sorted(needs - known)
     if unknown:
         raise InternalError(f"bug in polymat: the C prelude has no {', '.join(unknown)}")
@@ -315,6 +317,6 @@ def prelude(needs: frozenset[str]) -> str:
     includes = "".join(f"#include <{header}>\n" for header in sorted(headers))
     if "team" in wanted or libraries:
         includes = "#define _GNU_SOURCE\n" + includes
-    texts = [*(_PIECES[name] for name in wanted), *functions, *map(gemm_text, products)]
-    texts += map(filter_text, filters)
+    texts = [*(_PIECES[name] for name in wanted), *functions, *map(rows_text, rows)]
+    texts += [*map(gemm_text, products), *map(filter_text, filters)]
     return "\n".join([includes, *texts, *filter(None, [libraries])])

@@ -26,7 +26,9 @@ from polymat.codegen.nest import LoopWriter
 from polymat.codegen.prefetch import with_prefetch
 from polymat.codegen.ranges import Range as Range  # nests are described with it
 from polymat.codegen.ranges import range_context
+from polymat.codegen.rows import RowTypes
 from polymat.codegen.scratch import Pad
+from polymat.codegen.shifted import with_shifts
 from polymat.codegen.statements import (
     Statements,
     map_statements,
@@ -223,8 +225,26 @@ class StageWriter:
         body = loops.body()
         if plan.ahead and ranges and (outer := statements.items[0].ranged[ranges[0].number]) is not None:
             body = with_prefetch(self.bodies, stage, body, outer, plan.ahead)
+        if plan.lanes > 1 and plan.kind == "map":
+            body = self._in_rows(stage, plan.lanes, body)
         box = stage.domain.assume(self.pipeline.context).is_box()
         return self.as_nest((stage,), plan, body, kind, ranges, work="even" if box else "uneven")
+
+    def _in_rows(self, stage: Stage, lanes: int, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+        """The loops of a map with its rows in explicit vectors, where that pays and is possible."""
+        types = RowTypes.of(stage.dtype, lanes)
+        read = {load.source.name for load in stage.loads()}
+        if types is None or any(self.storage[name].dtype != stage.dtype for name in read):
+            return body
+        target = self.bodies.array(stage.name)
+        together = {first for first, second in self.aliased if second == stage.name}
+        distinct = {self.bodies.array(name) for name in read - together} - {target}
+        scalars = {self.names.get("scalar", s.name) for s in self.pipeline.scalars if s.dtype == stage.dtype}
+        found = with_shifts(body, types, scalars, distinct)
+        if found is None:
+            return body
+        self.needs.update({types.need, "min_i64"})
+        return found
 
     def _recurrence(self, stage: Stage, plan: LoopPlan, along: str | None, kind: str = "nest") -> Nest:
         """All loops of a recurrence: for a part of the range of a dimension, or for all points in a team."""

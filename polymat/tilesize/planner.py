@@ -14,7 +14,7 @@ from polymat.poly.domain import Domain
 from polymat.tilesize.estimates import once_a_stage
 from polymat.tilesize.joint import joint_sums
 from polymat.tilesize.plain import plan_stage
-from polymat.tilesize.register import ROWS_REDUCED, ROWS_UPDATED, unrolled
+from polymat.tilesize.register import ROWS_REDUCED, ROWS_UPDATED, in_rows, unrolled
 from polymat.tilesize.schedule import LoopPlan, Member, Plan, TilePlan
 
 UNKNOWN_EXTENT = 1000  # of a size that neither `sizes=` nor `estimates=` names
@@ -23,15 +23,15 @@ INNER_TILE = 512  # elements along the contiguous dimension of a stencil tile
 SCRATCH_SHARE = 0.5  # of the second-level cache that the arrays of a tile may fill
 MANY_REGISTERS = 32  # vector registers that hold eight rows of two sums
 ROLLING_ROWS = 2  # new rows of a rolling tile
-ROWS_AHEAD = 4  # rows from the one that is computed to the one that is asked for: fewer come too late
-ROLLING_SHARE = 0.25  # of the first-level cache; the rest is for rows on their way from and to memory
+ROWS_AHEAD = 2  # rows from the one that is computed to the one that is asked for: those of the next tile
+ROLLING_SHARE = 0.5  # of the first-level cache; the rest is for rows on their way from and to memory
 ROLLING_PLANE = 16  # of its extents between the first and the contiguous one
-ROLLING_WIDTHS = (2048, 1024, 512, 256)  # elements of its rows
+ROLLING_WIDTHS = (512, 256)  # elements of its rows
 
 
-def plan_alone(group: Group, stage: Stage, context: Domain) -> Plan:
+def plan_alone(group: Group, stage: Stage, context: Domain, machine: Machine) -> Plan:
     """One stage: its plain loops, register-tiled; a sum without a parallel loop in private parts."""
-    plan = unrolled(stage, plan_stage(group, stage, context))
+    plan = in_rows(stage, unrolled(stage, plan_stage(group, stage, context)), machine)
     if plan.kind not in ("reduce", "row") or plan.parallel is not None:
         return plan
     return _private(group, stage, plan) if can_be_private(stage) else plan
@@ -71,7 +71,7 @@ def plan_tiles(
 ) -> TilePlan:
     """Several stages in one tile loop; `sizes` forces tile sizes, `roll` lets tiles keep rows."""
     stages = {m.stage: pipeline.stage(m.stage) for m in members}
-    loops = {m.stage: _inside(group, stages[m.stage], m, pipeline.context) for m in members}
+    loops = {m.stage: _inside(group, stages[m.stage], m, pipeline.context, machine) for m in members}
     rolling = roll and _can_roll(stages, loops, members)
     joint = () if sizes else joint_sums(stages, members, loops)
     if not sizes:
@@ -129,9 +129,9 @@ def _coarsest(members: Sequence[Member], level: int) -> int:
     return max(member.scale(level) for member in members)
 
 
-def _inside(group: Group, stage: Stage, member: Member, context: Domain) -> LoopPlan:
+def _inside(group: Group, stage: Stage, member: Member, context: Domain, machine: Machine) -> LoopPlan:
     """A stage's loops inside a tile; blocks of rows only where the tile's first dimension is the row."""
-    plan = replace(plan_stage(group, stage, context), parallel=None)
+    plan = in_rows(stage, replace(plan_stage(group, stage, context), parallel=None), machine)
     first = member.dims[0]
     if plan.kind == "row" and member.private:
         plan = replace(plan, order=(*stage.dims[:-1], *stage.accumulations[0].reduced_dims, stage.dims[-1]))

@@ -12,12 +12,26 @@ from polymat.graph.stage import Stage
 from polymat.lang.expr import Load
 from polymat.lang.reduction import Op
 from polymat.lang.traverse import walk
+from polymat.machine.model import Machine
 from polymat.tilesize.schedule import LoopPlan
 
 ROWS_REDUCED = 8  # accumulators of a block of sums: half of the vector registers of the smaller machines
 ROWS_COMPLEX = 4  # complex accumulators, each of which takes two registers
 ADDENDS = 4  # of an element of a row of results for which it is loaded and stored once
+SHIFTED_BITS = 512  # of vectors that one instruction shifts
 ROWS_UPDATED = 4  # rows of results in memory, each of which is loaded and stored
+
+
+def in_rows(stage: Stage, plan: LoopPlan, machine: Machine) -> LoopPlan:
+    """The plan with the vectors of rows in registers, where the machine shifts across a whole vector at once.
+
+    With 512 bits nearly every read beside the point crosses a cache line, and one instruction takes any 16
+    neighbours out of two registers; with 256 bits every other read crosses one, and a shift takes several
+    instructions.
+    """
+    if plan.kind != "map" or machine.vector_bits < SHIFTED_BITS or stage.dtype.kind != "f":
+        return plan
+    return replace(plan, lanes=machine.lanes(stage.dtype.size))
 
 
 def unrolled(stage: Stage, plan: LoopPlan) -> LoopPlan:

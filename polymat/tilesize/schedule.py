@@ -25,6 +25,7 @@ class LoopPlan(NestPlan):
     unroll: iterations of the outermost loop that run together (unroll and jam).
     addends: iterations of the innermost summed loop that do so around rows in memory.
     ahead: each row asks for those so many further along the nest's first range (0: none does).
+    lanes: elements of the vectors in which reads of one row are shifted (1: none are).
     """
 
     recurrence: Order | None = None
@@ -32,6 +33,7 @@ class LoopPlan(NestPlan):
     unroll: int = 1
     addends: int = 1
     ahead: int = 0
+    lanes: int = 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)

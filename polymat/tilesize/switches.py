@@ -36,7 +36,7 @@ def _loops(plan: NestPlan, options: Options) -> NestPlan:
         parallel = zip(plan.order, plan.recurrence.parallel, strict=True)
         inner = next((dim for dim, flag in parallel if flag), None)
         plan = replace(plan, parallel=inner, outwards=False, reason=IN_ORDER)
-    return plan if options.vector else replace(plan, vector=None)
+    return plan if options.vector else replace(plan, vector=None, lanes=1)
 
 
 def _forced(plan: TilePlan, pipeline: Pipeline, estimates: Mapping[str, int], options: Options) -> TilePlan:

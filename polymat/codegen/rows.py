@@ -1,0 +1,146 @@
+"""Elements of rows, and rows as vectors: types and accesses in C."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TypeGuard
+
+from polymat.codegen.ctree import Binary, Call, CExpr, Evaluate, Id, Literal, Subscript, Unary, names_in
+from polymat.lang.types import ScalarType
+
+_NUMBER = re.compile(r"-?[0-9]+(\.[0-9]*)?(e[-+]?[0-9]+)?")
+_CTYPES = {"f32": "float", "f64": "double"}
+
+
+@dataclass(frozen=True, slots=True)
+class RowTypes:
+    """Vectors of a number of elements of one floating-point type.  suffix: "f32" or "f64"."""
+
+    suffix: str
+    lanes: int
+
+    @staticmethod
+    def of(dtype: ScalarType, lanes: int) -> RowTypes | None:
+        """Vectors of a type; None of one that has none."""
+        return RowTypes(dtype.suffix, lanes) if dtype.suffix in _CTYPES else None
+
+    @property
+    def ctype(self) -> str:
+        """The C type of an element."""
+        return _CTYPES[self.suffix]
+
+    @property
+    def vector(self) -> str:
+        """The C type of a vector."""
+        return f"_pm_row_{self.suffix}"
+
+    @property
+    def need(self) -> str:
+        """The name under which the prelude knows it."""
+        return f"rows_{self.suffix}x{self.lanes}"
+
+    @property
+    def lanes_text(self) -> Literal:
+        """The number of elements in C."""
+        return Literal(str(self.lanes))
+
+    def is_number(self, text: str) -> bool:
+        """Whether a literal is a number of this very type: C converts no other beside a vector."""
+        bare = text.removesuffix("f")
+        has_type = (bare != text) == (self.suffix == "f32")
+        return has_type and _NUMBER.fullmatch(bare) is not None and ("." in bare or "e" in bare)
+
+    def load(self, element: CExpr) -> CExpr:
+        """The vector that begins at an element."""
+        return Call(f"_pm_row_load_{self.suffix}", (Unary("&", element),))
+
+    def store(self, element: CExpr, value: CExpr) -> CExpr:
+        """Write a vector to where an element begins."""
+        return Call(f"_pm_row_store_{self.suffix}", (Unary("&", element), value))
+
+    def behind(self, now: CExpr, following: CExpr, shift: int) -> CExpr:
+        """The vector that begins `shift` elements behind the first of two neighbours."""
+        if shift in (0, self.lanes):
+            return following if shift else now
+        return Call(f"_PM_ROW_BEHIND_{self.suffix}", (now, following, Literal(str(shift))))
+
+
+def rows_text(need: str) -> str:
+    """The types and the shift of the vectors that go by this name in the prelude."""
+    suffix, lanes = need.removeprefix("rows_").split("x")
+    types = RowTypes(suffix, int(lanes))
+    indices = ", ".join(f"shift + {lane}" if lane else "shift" for lane in range(types.lanes))
+    macro = f"_PM_ROW_BEHIND_{suffix}"
+    integer = "int32_t" if suffix == "f32" else "int64_t"
+    element = 4 if suffix == "f32" else 8
+    size = types.lanes * element
+    memory, lane = f"{types.vector}_memory", f"{types.vector}_lane"
+    return f"""\
+/* Vectors of {types.lanes} elements of a row: in registers, and anywhere in memory. */
+typedef {types.ctype} {types.vector} __attribute__((vector_size({size})));
+typedef {types.vector} {memory} __attribute__((aligned({element}), may_alias));
+
+static inline {types.vector} _pm_row_load_{suffix}(const {types.ctype} *from)
+{{
+    return *(const {memory} *)from;
+}}
+
+static inline void _pm_row_store_{suffix}({types.ctype} *to, {types.vector} value)
+{{
+    *({memory} *)to = value;
+}}
+
+/* The vector that begins some elements behind the first of two neighbours. */
+#if defined(__clang__) || __GNUC__ >= 12
+#define {macro}(now, next, shift) __builtin_shufflevector( \\
+    now, next, {indices})
+#else
+typedef {integer} {lane} __attribute__((vector_size({size})));
+#define {macro}(now, next, shift) __builtin_shuffle(now, next, ({lane}){{ \\
+    {indices}}})
+#endif
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class RowRead:
+    """An element `offset` elements behind the point of a loop; row: what else tells where it is."""
+
+    expr: Subscript
+    array: str
+    row: object
+    offset: int
+
+
+def read_of(expr: CExpr, variable: str) -> RowRead | None:
+    """An element whose index is the loop's variable plus what does not change; None of any other."""
+    if not isinstance(expr, Subscript) or not isinstance(expr.array, Id):
+        return None
+    terms = list(_terms(expr.index, 1))
+    offset = sum(sign * int(term.text) for sign, term in terms if _is_integer(term))
+    rest = sorted(((sign, term) for sign, term in terms if not _is_integer(term)), key=repr)
+    if (1, Id(variable)) not in rest:
+        return None
+    rest.remove((1, Id(variable)))
+    if variable in names_in([Evaluate(term) for _, term in rest]):
+        return None
+    return RowRead(expr, expr.array.name, (expr.array.name, tuple(rest)), offset)
+
+
+def _is_integer(term: CExpr) -> TypeGuard[Literal]:
+    return isinstance(term, Literal) and term.text.isdecimal()
+
+
+def _terms(expr: CExpr, sign: int) -> Iterator[tuple[int, CExpr]]:
+    """What is added up, with signs."""
+    match expr:
+        case Binary("+", left, right):
+            yield from _terms(left, sign)
+            yield from _terms(right, sign)
+        case Binary("-", left, right):
+            yield from _terms(left, sign)
+            yield from _terms(right, -sign)
+        case _:
+            yield sign, expr

@@ -68,11 +68,11 @@ class CallPlanner:
         if loops.kind != "recurrence":
             loops = unrolled(flat, loops)
         kernel = self._kernel(Group(stages), flat) if self.options.blas == "auto" else None
-        slow = loop_slowdown(loops)
+        slow = loop_slowdown(loops, self.threads)
         if kernel is not None:
             slow = self.in_operations(self._kernel_seconds(kernel, flat, self.sizes), idiom.product)
         parallel = self._parallel(idiom, loops)
-        relative = self._relative(idiom, parallel)
+        relative = self._relative(idiom, parallel, self.threads)
         calls = ", ".join(map(str, idiom.calls))
         least = self._least(idiom, flat, loops, kernel)
         if least:
@@ -90,6 +90,7 @@ class CallPlanner:
             least=least,
             within=stages[:-1],
             relative=relative if relative < slow else relative + TIE,
+            alone=self._relative(idiom, None, 1),
         )
 
     def merged(self, stages: tuple[str, ...]) -> MergedPlan | None:
@@ -103,7 +104,7 @@ class CallPlanner:
         kernel = self._kernel(Group(stages), flat)
         if kernel is None:
             return None
-        seconds = self._kernel_seconds(kernel, flat, self.sizes)
+        relative = self.in_operations(self._kernel_seconds(kernel, flat, self.sizes), product)
         return MergedPlan(
             group=kernel.group,
             kind=kernel.kind,
@@ -114,7 +115,8 @@ class CallPlanner:
             stage=flat,
             inner=kernel,
             within=stages[:-1],
-            relative=self.in_operations(seconds, product),
+            relative=relative,
+            alone=relative,
         )
 
     def _kernel(self, group: Group, flat: Stage) -> KernelPlan | None:
@@ -139,7 +141,8 @@ class CallPlanner:
         if loops.kind not in ("reduce", "row"):
             return None
         parallel = found.batch[0].dims[0] if found.batch else None
-        seconds = transform_seconds(found, self.machine, self.sizes, self.threads, self._model("fft"))
+        model = self._model("fft")
+        seconds = [transform_seconds(found, self.machine, self.sizes, n, model) for n in (self.threads, 1)]
         return TransformPlan(
             group=Group(stages),
             kind="fft",
@@ -152,7 +155,8 @@ class CallPlanner:
             loops=loops,
             measured=self.options.fft_rigour == "measure",
             within=stages[:-1],
-            relative=self.in_operations(seconds, found.product),
+            relative=self.in_operations(seconds[0], found.product),
+            alone=self.in_operations(seconds[1], found.product, 1),
         )
 
     def find(self, stages: tuple[str, ...]) -> Found:
@@ -245,15 +249,15 @@ class CallPlanner:
         """Whether no size is open, so that the choice is made now."""
         return not any(form.names() for low, high in flat.box for form in (low, high))
 
-    def _relative(self, idiom: Idiom, parallel: str | None) -> float:
-        """The time of an operation in the calls, in units of that in vectorised loops."""
-        threads = self.threads if parallel is not None else 1
+    def _relative(self, idiom: Idiom, parallel: str | None, used: int) -> float:
+        """The time of an operation in the calls, in units of that in vectorised loops on so many threads."""
+        threads = used if parallel is not None else 1
         seconds = call_seconds(idiom, self.machine, self.sizes, threads, self._model())
-        return self.in_operations(seconds, idiom.product)
+        return self.in_operations(seconds, idiom.product, used)
 
-    def in_operations(self, seconds: float, product: Product) -> float:
+    def in_operations(self, seconds: float, product: Product, threads: int | None = None) -> float:
         """The time of an operation where all take so long, in units of that in vectorised loops."""
-        peak = self.machine.peak_flops(product.dtype.size, self.threads) * VECTOR_SHARE
+        peak = self.machine.peak_flops(product.dtype.size, threads or self.threads) * VECTOR_SHARE
         stages = map(self.pipeline.stage, product.stages)
         operations = sum(stage_operations(stage, self.sizes) for stage in stages)
         return seconds * peak / max(operations, 1.0)
@@ -263,7 +267,7 @@ class CallPlanner:
         if self.options.blas == "always" or self._is_fixed(flat):
             return 0.0
         peak = self.machine.peak_flops(flat.dtype.size, self.threads) * VECTOR_SHARE
-        slow = loop_slowdown(loops)
+        slow = loop_slowdown(loops, self.threads)
         model = self._model()
 
         def pays(length: int) -> bool:

@@ -58,6 +58,8 @@ class FilterPlanner:
         (axis,) = found.axes
         seconds = self._operations(found) / (self.machine.peak_flops(flat.dtype.size, self.threads) * SHARE)
         shape = filter_shape(self.machine, flat.dtype.suffix, flat.dtype.size)
+        relative = self.calls.in_operations(seconds, found.product)
+        relative = min(relative, QUICKER * loop_slowdown(loops, self.threads))
         return FilterPlan(
             group=Group(stages),
             kind="filter",
@@ -67,7 +69,8 @@ class FilterPlanner:
             reason=f"{found}, register blocks of {shape.rows} x {shape.lanes} results",
             stage=flat,
             within=stages[:-1],
-            relative=min(self.calls.in_operations(seconds, found.product), QUICKER * loop_slowdown(loops)),
+            relative=relative,
+            alone=relative,
             filter=found,
             loops=loops,
             lanes=shape.lanes,

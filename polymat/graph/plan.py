@@ -40,9 +40,9 @@ class NestPlan:
         """The library routines that it calls, without the letter of the type."""
         return ()
 
-    @property
-    def slowdown(self) -> float:
-        """How many times slower than in a vectorised loop an operation is."""
+    def slowdown(self, threads: int) -> float:
+        """How many times slower than in a vectorised loop an operation is, on one thread or on all."""
+        del threads
         return 1.0
 
     def __str__(self) -> str:
@@ -56,22 +56,23 @@ class FlatPlan(NestPlan):
     """How a group is computed as the one stage that it amounts to.
 
     stage: that one, a sum that all stages of the group are put into.  within: those that have no array.
-    relative: the time of an operation, in units of that in a vectorised loop.
+    relative: the time of an operation, in units of that in a vectorised loop, where all threads share the
+    work.  alone: the same where one thread does it.
     """
 
     stage: Stage
     within: tuple[str, ...]
     relative: float
+    alone: float
 
     @property
     def absorbed(self) -> tuple[str, ...]:
         """Stages of the group that it computes along with the last one, and that have no array."""
         return self.within
 
-    @property
-    def slowdown(self) -> float:
-        """How many times slower than in a vectorised loop an operation is."""
-        return self.relative
+    def slowdown(self, threads: int) -> float:
+        """How many times slower than in a vectorised loop an operation is, on one thread or on all."""
+        return self.alone if threads == 1 else self.relative
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -65,13 +65,33 @@ def plan_cost(
     threads: int,
     level: int,
 ) -> PlanCost:
-    """Predicted time of one group's plan; `level` is where the pipeline's arrays live between groups."""
+    """Predicted time of one group's plan; `level` is where the pipeline's arrays live between groups.
+
+    A group runs on the calling thread where that is faster, or where nothing of it can be shared.
+    """
+    alone = _cost_on(pipeline, plan, machine, estimates, 1, level)
+    if threads == 1 or (isinstance(plan, NestPlan) and plan.parallel is None):
+        return alone
+    return min(
+        alone, _cost_on(pipeline, plan, machine, estimates, threads, level), key=lambda cost: cost.seconds
+    )
+
+
+def _cost_on(
+    pipeline: Pipeline,
+    plan: Plan,
+    machine: Machine,
+    estimates: Mapping[str, int],
+    threads: int,
+    level: int,
+) -> PlanCost:
+    """Predicted time on so many threads."""
     stages = [pipeline.stage(name) for name in plan.group.stages]
     members = {m.stage: m for m in plan.members} if isinstance(plan, TilePlan) else {}
     repeats = _tile_counts(plan, {s.name: s for s in stages}, estimates)
     widest = max(s.dtype.size for s in stages)
     arithmetic = sum(
-        _nest_operations(s, _plan_of(s, plan), estimates, widest)
+        _nest_operations(s, _plan_of(s, plan), estimates, widest, threads)
         * redundancy(members.get(s.name), plan, repeats)
         for s in stages
     )
@@ -89,13 +109,11 @@ def plan_cost(
         threads * array_bytes(s, estimates) for s in stages if s.name in members and members[s.name].private
     )
     through = _scratch_seconds(plan, stages, machine, estimates, threads, written) if fits else 0.0
-    serial = isinstance(plan, NestPlan) and plan.parallel is None
-    used = 1 if serial else threads
-    speed = machine.bandwidth(level, used) / (1.0 + SPLIT_ROWS * _split_rows(plan))
+    speed = machine.bandwidth(level, threads) / (1.0 + SPLIT_ROWS * _split_rows(plan))
     return PlanCost(
         computing=arithmetic / peak,
         moving=(moved + copies) / speed + through,
-        entering=machine.region_seconds,
+        entering=machine.region_seconds if threads > 1 else 0.0,
         operations=arithmetic,
         bytes=moved + copies,
         level=level,
@@ -109,11 +127,13 @@ def _plan_of(stage: Stage, plan: Plan) -> NestPlan:
     return plan.loops[stage.name]
 
 
-def _nest_operations(stage: Stage, loops: NestPlan, estimates: Mapping[str, int], widest: int) -> float:
+def _nest_operations(
+    stage: Stage, loops: NestPlan, estimates: Mapping[str, int], widest: int, threads: int
+) -> float:
     """Operations of a stage in loops on elements of `widest` bytes that would take the time of its plan."""
     if isinstance(loops, KernelPlan):
         return kernel_operations(loops, estimates) * VECTOR_SHARE * stage.dtype.size / widest
-    return stage_operations(stage, estimates) * loop_slowdown(loops)
+    return stage_operations(stage, estimates) * loop_slowdown(loops, threads)
 
 
 def _scratch_seconds(
@@ -135,10 +155,10 @@ def _scratch_seconds(
     return moved / machine.bandwidth(2, threads)
 
 
-def loop_slowdown(loops: NestPlan) -> float:
+def loop_slowdown(loops: NestPlan, threads: int) -> float:
     """Sums without a block of rows wait for their loads or for the addition before."""
     if not isinstance(loops, LoopPlan):
-        return loops.slowdown
+        return loops.slowdown(threads)
     return NO_BLOCK if loops.kind in ("reduce", "row") and loops.unroll == 1 else 1.0
 
 

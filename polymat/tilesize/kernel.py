@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import ceil, prod
 
 from polymat.graph.group import Group
 from polymat.graph.stage import Stage
@@ -13,8 +14,10 @@ from polymat.tilesize.contraction import Contraction, contraction_of
 from polymat.tilesize.schedule import NestPlan
 from polymat.tilesize.scheme import Atom, Loop, Pack, Scheme, Sequence2
 
-FULL_SHARE = 0.85  # of the peak that full register blocks reach on packed operands
-FILL = 12.0  # steps of depth that filling and storing a register block is worth
+FULL_SHARE = 0.98  # of the peak that full register blocks reach
+FILL = 2.5  # steps of depth that filling and storing a register block is worth
+PACKING = 48.0  # operations that packing an element is worth, or adding a block of depth to one of the result
+STARTING = 2000.0  # operations that the loops around the register blocks are worth, however few these are
 LEAST_POINTS = 64  # multiplications below which the loops around a register block cost more than it saves
 PANEL_SHARE = 0.19  # of the second-level cache that a panel of the right operand takes, up to this depth:
 MOST_DEPTH = 1024
@@ -158,17 +161,27 @@ def kernel_operations(plan: KernelPlan, estimates: Mapping[str, int]) -> float:
     strips = -(-m // blocks.rows)
     # A block of few accumulators waits for the latency of the addition: it is worth at least eight of them.
     least = max(1.0, 8.0 * strips * -(-vectors // blocks.vectors) / (m * vectors))
-    products = 1.0
-    for dim in (*found.outer, *found.more_rows, *found.more_columns):
-        products *= max(1.0, found.length(dim, estimates))
+    products, pieces = (
+        prod(max(1.0, found.length(dim, estimates)) for dim in dims)
+        for dims in (found.outer, (*found.more_rows, *found.more_columns))
+    )
     for dim in found.sums:  # packed behind each other, so that a register block runs over all of them
         k *= max(1.0, found.length(dim, estimates))
     steps = m * vectors * blocks.lanes * least
     products *= 1.0 if found.second is None else 2.0
+    share = 1.0
     if found.half is not None:  # half of the points, and blocks that the diagonal goes through
         beside = blocks.columns / max(n if found.half.place == "right" else m, 1.0)
-        products *= 0.5 * (1.0 + min(1.0, beside))
-    return products * 2.0 * steps * (k + FILL) / FULL_SHARE
+        share = 0.5 * (1.0 + min(1.0, beside))
+    around = pieces * PACKING * _packed(blocks, m, n, k) + STARTING
+    return products * (pieces * share * 2.0 * steps * (k + FILL) / FULL_SHARE + around)
+
+
+def _packed(blocks: Blocks, m: float, n: float, k: float) -> float:
+    """Elements that are packed or added to for a product; none where the right operand stays where it is."""
+    if m <= 2 * blocks.rows or k * n <= blocks.small:
+        return 0.0
+    return k * n + m * k * ceil(n / blocks.nc) + m * n * ceil(k / blocks.kc)
 
 
 def is_worth(plan: KernelPlan, estimates: Mapping[str, int]) -> bool:

@@ -20,6 +20,7 @@ from polymat.tilesize.schedule import LoopPlan, Member, NestPlan, Plan, TilePlan
 
 CALL_OPERATIONS = 20.0  # operations that a sine or an exponential is worth
 SPLIT_ROWS = 0.05  # what it costs to read rows in pieces: hardware prefetch starts anew with each
+WAITING = 6.0  # times slower: sums of a recurrence, each addition through memory (1 ns a point, Zen 5)
 NO_BLOCK = 2.5  # times slower: sums that are not computed several rows at a time
 OVERLAP_LOSS = 0.3  # of the shorter one of arithmetic and data movement that the longer one does not hide
 VECTOR_SHARE = 0.25  # of the peak that compiler-vectorised loops reach
@@ -156,9 +157,11 @@ def _scratch_seconds(
 
 
 def loop_slowdown(loops: NestPlan, threads: int) -> float:
-    """Sums without a block of rows wait for their loads or for the addition before."""
+    """Sums without a block of rows wait for loads or for the addition before, recurrences for a store."""
     if not isinstance(loops, LoopPlan):
         return loops.slowdown(threads)
+    if loops.recurrence is not None:
+        return 1.0 if loops.recurrence.parallel[-1] else WAITING
     return NO_BLOCK if loops.kind in ("reduce", "row") and loops.unroll == 1 else 1.0
 
 

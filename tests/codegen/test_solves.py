@@ -116,6 +116,17 @@ def test_types(name: str, dtype: Any) -> None:
     check(s, make(s), routine, Options(blas="always", threads=2, parallel_threshold=0))
 
 
+@pytest.mark.parametrize("name", ["lower", "right lower", "vector upper", "vector turned"])
+def test_the_default_calls_for_all_but_the_smallest(name: str) -> None:
+    """The sums of a recurrence wait for each other, in whatever loops."""
+    make, routine = PROGRAMS[name]
+    compiled: Any = pm.compile(make(System()), name="solved", estimates={M: 500, N: 500})
+    assert called(compiled) == [routine]
+    assert "_pm_loops_X" in compiled.source
+    small: Any = pm.compile(make(System()), name="solved", sizes={M: 2, N: 2})
+    assert called(small) == []
+
+
 @pytest.mark.parametrize("blas", ["always", "never"])
 def test_into_the_right_hand_side(blas: Any) -> None:
     s = System()

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from polymat.callplans import CallPlanner
-from polymat.codegen.filterblocks import filter_shape
+from polymat.codegen.filterblocks import MOST_KINDS, filter_shape
 from polymat.graph.flat import flat_stage
 from polymat.graph.group import Group
 from polymat.graph.product import Product
 from polymat.idiom.operands import fills_box
 from polymat.idiom.plan import FilterPlan
 from polymat.idiom.transform import Filter
+from polymat.lang.affine import Affine
 from polymat.lang.types import Double, Float
 from polymat.machine.model import Machine
 from polymat.options import Options
@@ -96,7 +97,8 @@ class FilterPlanner:
         low, high = found.product.terms[0].range_of(axis.tap)
         taps = extent(high - low + 1, self.sizes)
         results = self._length(found.product, axis.output)
-        return 2.0 * rows * (results * taps + MOVED * results * (1 + axis.step) + ROW)
+        samples = results * axis.step / axis.up
+        return 2.0 * rows * (results * taps + MOVED * (results + samples) + ROW)
 
     def _length(self, product: Product, dim: str) -> float:
         low, high = product.box[product.dims.index(dim)]
@@ -104,10 +106,27 @@ class FilterPlanner:
 
 
 def _is_row(found: Filter) -> bool:
-    """Whether one dimension is filtered along which signal and result are contiguous, from zero."""
+    """Whether one dimension is filtered along which signal and result are contiguous."""
     product = found.product
-    if len(found.axes) != 1 or found.start or product.dtype not in (Float, Double):
+    if len(found.axes) != 1 or product.dtype not in (Float, Double) or product.others:
         return False
     (axis,) = found.axes
     last = product.dims[-1] == axis.output and axis.tap in found.signal.indices[-1].names()
-    return last and not product.others and fills_box(product)
+    return last and axis.up <= MOST_KINDS and _adds_a_row(found) and fills_box(product)
+
+
+def _adds_a_row(found: Filter) -> bool:
+    """Whether the sums are added to nothing, or to elements of one array that are contiguous as they are."""
+    if not found.start:
+        return True
+    term, product = found.start[0], found.product
+    if len(found.start) > 1 or not term.is_plain or term.scale is not None or len(term.factors) != 1:
+        return False
+    (factor,) = term.factors
+    if factor.dtype != product.dtype or not factor.indices or factor.source == product.name:
+        return False
+    output = found.axes[0].output
+    alone = factor.indices[-1] - Affine.name(output)
+    if any(output in form.names() for form in (*factor.indices[:-1], alone)):
+        return False
+    return product.domain.assume(product.context).is_subset(term.domain)

@@ -19,6 +19,7 @@ from polymat.codegen.ctree import (
     Parameter,
     Return,
     Stmt,
+    Unary,
 )
 from polymat.codegen.filterblocks import LEAST, FilterShape
 from polymat.codegen.scratch import Pad
@@ -66,7 +67,7 @@ class _FilterWriter:
         loops = writer.ranged(plan.stage, plan.loops, own, "loops")
         begin, end = self._range(self.axis.output)
         first, last = Id(FIRST), Id(LAST)
-        few = Binary("<", Binary("-", last, first), Literal(str(LEAST)))
+        few = Binary("<", Binary("-", last, first), Literal(str(LEAST * self.axis.up)))
         empty = Binary("<=", self._count(), ZERO)
         body: tuple[Stmt, ...] = (
             *self._inner(begin, end),
@@ -76,7 +77,7 @@ class _FilterWriter:
             If(Binary("<", last, end), (Evaluate(self._edge(loops, last, end)),)),
         )
         nest = writer.as_nest((plan.stage,), plan, body, kind, self.ranges)
-        size = Call(f"_pm_filter_bytes_{shape.suffix}", (self._count(), self._down()))
+        size = Call(f"_pm_filter_bytes_{shape.suffix}", (self._count(), *self._factors()))
         pad = Pad(self.pad, plan.stage.dtype.c, size)
         return replace(
             nest,
@@ -98,11 +99,19 @@ class _FilterWriter:
         return self.writer.size(low), self.writer.size(high + 1)
 
     def _count(self) -> CExpr:
+        """How many taps there are."""
+        if self.axis.up > 1:
+            return self.writer.size(self._extent(self.found.taps))
         low, high = self.box[self.axis.tap]
         return self.writer.size(high - low + 1)
 
-    def _down(self) -> CExpr:
-        return Literal(str(self.axis.step))
+    def _factors(self) -> tuple[CExpr, CExpr]:
+        """The factors of interpolation and decimation."""
+        return Literal(str(self.axis.up)), Literal(str(self.axis.step))
+
+    def _extent(self, factor: Factor) -> Affine:
+        """The length of an array along its last dimension."""
+        return extents_of(self.writer.pipeline)[factor.source][-1]
 
     def _inner(self, begin: CExpr, end: CExpr) -> tuple[Stmt, ...]:
         """The results all of whose samples exist, within what the nest covers."""
@@ -113,21 +122,26 @@ class _FilterWriter:
             high = Call("_pm_min_i64", (end, limits[1]))
         declared = (Declare("const ptrdiff_t", FIRST, low), Declare("ptrdiff_t", LAST, high))
         below = Binary("<", Id(LAST), Id(FIRST))
-        return (*declared, If(below, (Assign(Id(LAST), "=", Id(FIRST)),)))
+        empty = If(below, (Assign(Id(LAST), "=", Id(FIRST)),))
+        if self.axis.up == 1:
+            return (*declared, empty)
+        over = Binary("%", Binary("-", Id(LAST), Id(FIRST)), Literal(str(self.axis.up)))
+        return (*declared, empty, Assign(Id(LAST), "-=", over))
 
     def _whole(self) -> tuple[Affine, Affine]:
         """The first result that reaches no sample before the signal, and the one after the last such."""
-        form = next(form for form in self.found.signal.indices if self.axis.tap in form.names())
-        rest, ends = form - Affine.name(self.axis.output).scale(self.axis.step), self._ends()
-        low, high = (rest.substitute({self.axis.tap: end}) for end in ends)
-        extents = extents_of(self.writer.pipeline)[self.found.signal.source]
-        extent = extents[self.found.signal.indices.index(form)]
-        step = self.axis.step
+        extent, step, up = self._extent(self.found.signal), self.axis.step, self.axis.up
+        if up > 1:
+            _, oldest = self.box[self.axis.tap]
+            first = oldest.scale(up) - self.axis.shift + (step - 1)
+            return first.floordiv(step), (extent.scale(up) - 1 - self.axis.shift).floordiv(step) + 1
+        rest = self.found.signal.indices[-1] - Affine.name(self.axis.output).scale(step)
+        low, high = (rest.substitute({self.axis.tap: end}) for end in self._ends())
         return (Affine() - low + (step - 1)).floordiv(step), (extent - 1 - high).floordiv(step) + 1
 
     def _ends(self) -> tuple[Affine, Affine]:
         """The tap of the first sample that a result reads, and that of the last."""
-        form = next(form for form in self.found.signal.indices if self.axis.tap in form.names())
+        form = self.found.signal.indices[-1]
         low, high = self.box[self.axis.tap]
         return (low, high) if form.coefficient(self.axis.tap) > 0 else (high, low)
 
@@ -154,26 +168,37 @@ class _FilterWriter:
     def _call(self, shape: FilterShape) -> CExpr:
         bodies, found = self.writer.bodies, self.found
         batch = [dim for dim in found.product.dims if dim != self.axis.output]
-        point: Mapping[str, CExpr] = {
-            **bodies.loop_point(batch),
-            self.axis.output: Id(FIRST),
-            self.axis.tap: self.writer.size(self._ends()[0]),
-        }
+        point = {**bodies.loop_point(batch), self.axis.output: Id(FIRST)}
+        scale = Literal("1") if found.scale is None else bodies.value(found.scale, self.plan.stage.dtype)
+        start: CExpr = Literal("NULL")
+        if found.start:
+            (addend,) = found.start[0].factors
+            start = bodies.address(addend.source, addend.indices, point)
+        result = bodies.address(self.plan.stage.name, tuple(map(Affine.name, found.product.dims)), point)
+        behind = (scale, start, result, Id(self.pad))
+        if self.axis.up > 1:
+            return Call(f"_pm_filter_up_{shape.suffix}", (*self._upsampled(point), *behind))
         step = bodies.step(found.taps.source, found.taps.indices, self.axis.tap)
         reverse = self._ends()[0] != self.box[self.axis.tap][0]
-        result = Factor(self.plan.stage.ref, tuple(map(Affine.name, found.product.dims)))
-        scale = Literal("1") if found.scale is None else bodies.value(found.scale, self.plan.stage.dtype)
-        return Call(
-            f"_pm_filter_{shape.suffix}",
-            (
-                Binary("-", Id(LAST), Id(FIRST)),
-                self._count(),
-                self._down(),
-                bodies.address(found.taps.source, found.taps.indices, point),
-                Binary("-", ZERO, step) if reverse else step,
-                bodies.address(found.signal.source, found.signal.indices, point),
-                scale,
-                bodies.address(result.source, result.indices, point),
-                Id(self.pad),
-            ),
+        point[self.axis.tap] = self.writer.size(self._ends()[0])
+        plain = (
+            Binary("-", Id(LAST), Id(FIRST)),
+            self._count(),
+            Literal(str(self.axis.step)),
+            bodies.address(found.taps.source, found.taps.indices, point),
+            Unary("-", step) if reverse else step,
+            bodies.address(found.signal.source, found.signal.indices, point),
         )
+        return Call(f"_pm_filter_{shape.suffix}", (*plain, *behind))
+
+    def _upsampled(self, point: Mapping[str, CExpr]) -> tuple[CExpr, ...]:
+        """What an interpolating filter is handed: its taps and its signal from the first on."""
+        bodies, found = self.writer.bodies, self.found
+        up, down = self._factors()
+        position = Binary("+", Binary("*", down, Id(FIRST)), self.writer.size(self.axis.shift))
+        taps, signal = (
+            bodies.address(factor.source, (*factor.indices[:-1], Affine()), point)
+            for factor in (found.taps, found.signal)
+        )
+        count = Binary("/", Binary("-", Id(LAST), Id(FIRST)), up)
+        return (count, self._count(), up, down, position, taps, signal)

@@ -2,7 +2,7 @@
 
 `filter_text` gives the C function `_pm_filter_f64` or `_pm_filter_f32`:
 
-    y[i] = scale * sum over k of h[k * h_step] * x[down * i + k]
+    y[i] = from[i] + scale * sum over k of h[k * h_step] * x[down * i + k]
 
 Neighbouring results need the same samples shifted by one, and loads that are not aligned cross cache lines.
 So the lanes of a vector are results far apart: each lane has a run of results of its own, whose samples are
@@ -10,6 +10,9 @@ transposed into a table in the first-level cache, one vector for every position 
 are aligned, and a vector of samples that is loaded once serves as many results of a register block as there
 are taps in a step.  Of a signal of which every d-th result is kept, the samples d apart lie together in the
 table (its phases), so that neighbouring results share their samples there as well.
+
+With zeros between the samples (an interpolation by u), which are left out, every u-th result has the same
+taps: the results of one position in a run are u vectors, computed from the same table.
 
 The last run of a row begins where all of it is inside the row; what it has in common with the run before is
 computed twice, to the same values.
@@ -23,6 +26,7 @@ from string import Template
 from polymat.errors import InternalError
 from polymat.machine.model import Machine
 
+MOST_KINDS = 64  # of results that take their taps from different phases: the factor of an interpolation
 LEAST = 8  # results of a row: a register block and its transposition need as many
 _C_TYPES = {"f32": "float", "f64": "double"}
 
@@ -74,6 +78,7 @@ def filter_text(need: str) -> str:
         S=shape.suffix,
         T=_C_TYPES[shape.suffix],
         L=shape.lanes,
+        M=MOST_KINDS,
         blocks=blocks,
         runs=f"{_run(shape, shape.rows)}{rest}",
     )
@@ -83,13 +88,15 @@ def _run(shape: FilterShape, rows: int) -> str:
     """The loop over register blocks of a height."""
     s, lanes = shape.suffix, shape.lanes
     return f"""\
-        for (; row + {rows} <= run; row += {rows}) {{
-            _pm_filter_block_{s}_{rows}(phases, count / down, count % down, depth, taps,
-                                     table + row * {lanes}, results + row * {lanes});
-            const ptrdiff_t here = first + row * {lanes}, beyond = here + {lanes} * run;
-            _pm_filter_fetch_{s}(x, beyond * down, {rows} * {lanes} * down, 0);
-            _pm_filter_fetch_{s}(y, here, {rows} * {lanes}, 1);
-        }}
+            for (; row + {rows} <= run; row += {rows}) {{
+                _pm_filter_block_{s}_{rows}(down, begins[kind], counts[kind], depth, kind_taps,
+                        table + row * {lanes}, results + (row * up + kind) * {lanes}, up);
+                if (kind == 0) {{
+                    const ptrdiff_t here = first + row * {lanes}, beyond = here + {lanes} * run;
+                    _pm_filter_fetch_{s}(x, beyond * down, {rows} * {lanes} * down, 0);
+                    _pm_filter_fetch_{s}(y, here * up, {rows} * {lanes} * up, 1);
+                }}
+            }}
 """
 
 
@@ -103,19 +110,27 @@ def _block(shape: FilterShape, rows: int) -> str:
         uses = [(place - k, k) for k in range(step) if 0 <= place - k < rows]
         lines += [f"            c{row} += t{k} * v{place};" for row, k in uses]
     one = "\n".join(f"            c{row} += h[0] * x[{row}];" for row in range(rows))
-    store = "\n".join(f"    y[{row}] = c{row};" for row in range(rows))
+    store = "\n".join(f"    y[{row} * across] = c{row};" for row in range(rows))
     body = "\n".join(lines)
     return f"""\
-/* {rows} results of every run: phase after phase, {step} taps a step.
-   `more` phases have `each` + 1 taps, the others `each`; they lie `depth` positions apart. */
-static __attribute__((noinline)) void _pm_filter_block_{s}_{rows}(ptrdiff_t phases, ptrdiff_t each,
-        ptrdiff_t more, ptrdiff_t depth, const {t} *h, const {t} *table, {t} *results)
+/* {rows} results of every run, `across` vectors apart: phase after phase, {step} taps a step.  The first tap
+   meets sample `begin` of each run. */
+static __attribute__((noinline)) void _pm_filter_block_{s}_{rows}(ptrdiff_t down, ptrdiff_t begin,
+        ptrdiff_t count, ptrdiff_t depth, const {t} *h, const {t} *table, {t} *results, ptrdiff_t across)
 {{
     _pm_lanes_{s} {sums};
     _pm_lanes_{s} *const y = (_pm_lanes_{s} *)(void *)results;
+    const ptrdiff_t phases = down < count ? down : count;
+    const ptrdiff_t each = down == 1 ? count : count / down;
+    const ptrdiff_t more = count - each * down;
+    ptrdiff_t place = down == 1 ? begin : begin / down, at = begin - place * down;
     for (ptrdiff_t phase = 0; phase < phases; phase++) {{
-        const _pm_lanes_{s} *x = (const _pm_lanes_{s} *)(const void *)table + phase * depth;
+        const _pm_lanes_{s} *x = (const _pm_lanes_{s} *)(const void *)table + at * depth + place;
         ptrdiff_t left = each + (phase < more);
+        if (++at == down) {{
+            at = 0;
+            place++;
+        }}
 #pragma GCC unroll 1
         for (; left >= {step}; left -= {step}) {{
 {body}
@@ -200,25 +215,26 @@ static inline void _pm_filter_fetch_$S(const $T *array, ptrdiff_t from, ptrdiff_
 
 /* Positions of a run, odd times eight so that runs begin in different sets of a cache: the table of samples
    and the results stay near the first level with short filters, and long ones pay for their first samples. */
-static inline ptrdiff_t _pm_filter_run_$S(ptrdiff_t count, ptrdiff_t down)
+static inline ptrdiff_t _pm_filter_run_$S(ptrdiff_t span, ptrdiff_t up, ptrdiff_t down)
 {
-    const ptrdiff_t least = down > 2 ? 72 : 136, wanted = count / (8 * down) / 16 * 16 + 8;
+    const ptrdiff_t least = up > 2 || down > 2 ? 72 : 136, wanted = span / (8 * down) / 16 * 16 + 8;
     return wanted > least ? wanted : least;
 }
 
 /* Vectors of the table in each phase. */
-static inline ptrdiff_t _pm_filter_depth_$S(ptrdiff_t run, ptrdiff_t count, ptrdiff_t down)
+static inline ptrdiff_t _pm_filter_depth_$S(ptrdiff_t run, ptrdiff_t span, ptrdiff_t down)
 {
-    return run + (count + down - 1) / down;
+    return run + (span + down - 1) / down;
 }
 
-/* Bytes that the filter needs: its taps, the table and the results. */
-static inline double _pm_filter_bytes_$S(ptrdiff_t count, ptrdiff_t down)
+/* Bytes that a filter of so many taps needs: the taps, the table and the results. */
+static inline double _pm_filter_bytes_$S(ptrdiff_t count, ptrdiff_t up, ptrdiff_t down)
 {
     if (count <= 0)
         return 0.0;
-    const ptrdiff_t run = _pm_filter_run_$S(count, down);
-    const double vectors = (double)_pm_filter_depth_$S(run, count, down) * (double)down + (double)run;
+    const ptrdiff_t span = (count + up - 1) / up + (up > 1 ? down : 0);
+    const ptrdiff_t run = _pm_filter_run_$S(span, up, down);
+    const double vectors = (double)_pm_filter_depth_$S(run, span, down) * (double)down + (double)(run * up);
     return ((double)count + $L + $L * vectors) * sizeof($T);
 }
 
@@ -258,8 +274,9 @@ static void _pm_filter_pack_$S(ptrdiff_t count, const $T *x, const ptrdiff_t *at
     }
 }
 
-/* Write `run` results of every run where they belong. */
-static void _pm_filter_unpack_$S(ptrdiff_t run, const $T *results, const ptrdiff_t *to, $T scale, $T *y)
+/* Write `run` results of every run where they belong: y = scale * result, plus `from` where there is one. */
+static void _pm_filter_unpack_$S(ptrdiff_t run, const $T *results, const ptrdiff_t *to, $T scale,
+        const $T *from, $T *y)
 {
     for (ptrdiff_t row = 0; row < run; row += 8)
 #pragma GCC unroll 2
@@ -269,36 +286,82 @@ static void _pm_filter_unpack_$S(ptrdiff_t run, const $T *results, const ptrdiff
             for (int line = 0; line < 8; line++)
                 r[line] = *(const _pm_octet_$S *)(const void *)(results + (row + line) * $L + lane) * scale;
             _pm_filter_transpose_$S(r);
+            if (from != NULL)
+#pragma GCC unroll 8
+                for (int line = 0; line < 8; line++)
+                    r[line] += *(const _pm_octet_memory_$S *)(const void *)(from + to[lane + line] + row);
 #pragma GCC unroll 8
             for (int line = 0; line < 8; line++)
                 *(_pm_octet_memory_$S *)(void *)(y + to[lane + line] + row) = r[line];
         }
 }
 
-/* y[i] = scale * sum over k < count of h[k * h_step] * x[down * i + k], for i < n; n >= 8, count >= 1.
-   Taps and samples are summed phase by phase: k = 0, down, 2 down, ..., then 1, down + 1, ... */
-static void _pm_filter_$S(ptrdiff_t n, ptrdiff_t count, ptrdiff_t down, const $T *h, ptrdiff_t h_step,
-        const $T *x, $T scale, $T *y, $T *scratch)
+/* `up` kinds of results in turn: result up * q + kind is the sum over k < counts[kind] of
+   taps[k] x[down * q + begins[kind] + k], for q < n; n >= 8.  The taps of all kinds follow each other,
+   those of a kind phase by phase: k = 0, down, 2 down, ..., then 1, down + 1, ...
+   span: no kind reaches beyond so many samples.  No `from` is NULL. */
+static void _pm_filter_kinds_$S(ptrdiff_t n, ptrdiff_t up, const ptrdiff_t *counts, const ptrdiff_t *begins,
+        ptrdiff_t span, ptrdiff_t down, const $T *taps, const $T *x, $T scale, const $T *from, $T *y,
+        $T *scratch)
 {
-    const ptrdiff_t phases = down < count ? down : count, most = $L * _pm_filter_run_$S(count, down);
-    const ptrdiff_t tiles = (n + most - 1) / most, run = ((n + tiles * $L - 1) / (tiles * $L) + 7) / 8 * 8;
-    const ptrdiff_t depth = _pm_filter_depth_$S(run, count, down);
-    $T *const taps = scratch, *const table = taps + (count + $L - 1) / $L * $L;
-    $T *const results = table + depth * down * $L;
-    ptrdiff_t filled = 0;
-    for (ptrdiff_t phase = 0; phase < phases; phase++)
-        for (ptrdiff_t k = phase; k < count; k += down)
-            taps[filled++] = h[k * h_step];
+    const ptrdiff_t most = $L * _pm_filter_run_$S(span, up, down), tiles = (n + most - 1) / most;
+    const ptrdiff_t run = ((n + tiles * $L - 1) / (tiles * $L) + 7) / 8 * 8;
+    const ptrdiff_t depth = _pm_filter_depth_$S(run, span, down);
+    $T *const table = scratch, *const results = table + depth * down * $L;
     for (ptrdiff_t first = 0; first < n; first += $L * run) {
-        ptrdiff_t at[$L], to[$L], row = 0;
+        ptrdiff_t at[$L], to[$L];
         for (ptrdiff_t lane = 0; lane < $L; lane++) {
-            const ptrdiff_t start = first + lane * run;
-            to[lane] = start < n - run ? start : n - run;
-            at[lane] = to[lane] * down;
+            const ptrdiff_t start = first + lane * run, begin = start < n - run ? start : n - run;
+            to[lane] = begin * up;
+            at[lane] = begin * down;
         }
-        _pm_filter_pack_$S(down * (run - 1) + count, x, at, down, depth, table);
+        _pm_filter_pack_$S(down * (run - 1) + span, x, at, down, depth, table);
+        const $T *kind_taps = taps;
+        for (ptrdiff_t kind = 0; kind < up; kind++) {
+            ptrdiff_t row = 0;
 $runs\
-        _pm_filter_unpack_$S(run, results, to, scale, y);
+            kind_taps += counts[kind];
+        }
+        _pm_filter_unpack_$S(run * up, results, to, scale, from, y);
     }
+}
+
+/* Copy taps h[0], h[h_step], ..., phase by phase. */
+static $T *_pm_filter_taps_$S(ptrdiff_t count, ptrdiff_t down, const $T *h, ptrdiff_t h_step, $T *to)
+{
+    for (ptrdiff_t phase = 0; phase < down && phase < count; phase++)
+        for (ptrdiff_t k = phase; k < count; k += down)
+            *to++ = h[k * h_step];
+    return to;
+}
+
+/* y[i] = from[i] + scale * sum over k < count of h[k * h_step] * x[down * i + k], for i < n; n >= 8. */
+static inline void _pm_filter_$S(ptrdiff_t n, ptrdiff_t count, ptrdiff_t down, const $T *h, ptrdiff_t h_step,
+        const $T *x, $T scale, const $T *from, $T *y, $T *scratch)
+{
+    const ptrdiff_t begin = 0;
+    (void)_pm_filter_taps_$S(count, down, h, h_step, scratch);
+    _pm_filter_kinds_$S(n, 1, &count, &begin, count, down, scratch, x, scale, from, y,
+                        scratch + (count + $L - 1) / $L * $L);
+}
+
+/* y[i] = from[i] + scale * sum over k of h[p % up + up * k] * x[p / up - k], p = down * i + shift, for
+   i < up * n, n >= 8, over all k for which there are such taps, `count` of them altogether; x has all that
+   meet them, and up is at most $M. */
+static inline void _pm_filter_up_$S(ptrdiff_t n, ptrdiff_t count, ptrdiff_t up, ptrdiff_t down,
+        ptrdiff_t shift, const $T *h, const $T *x, $T scale, const $T *from, $T *y, $T *scratch)
+{
+    ptrdiff_t counts[$M], begins[$M];
+    const ptrdiff_t oldest = shift / up - (count + up - 1) / up + 1;
+    $T *taps = scratch;
+    for (ptrdiff_t kind = 0; kind < up; kind++) {
+        const ptrdiff_t place = shift + down * kind, phase = place % up, newest = place / up;
+        counts[kind] = phase < count ? (count - phase + up - 1) / up : 0;
+        begins[kind] = newest - counts[kind] + 1 - oldest;
+        taps = _pm_filter_taps_$S(counts[kind], down, h + phase + up * (counts[kind] - 1), -up, taps);
+    }
+    const ptrdiff_t span = (shift + down * (up - 1)) / up + 1 - oldest;
+    _pm_filter_kinds_$S(n, up, counts, begins, span, down, scratch, x + oldest, scale, from, y,
+                        scratch + (count + $L - 1) / $L * $L);
 }
 """)

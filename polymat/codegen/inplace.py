@@ -5,7 +5,7 @@ from __future__ import annotations
 from polymat.graph.accesses import reads_of
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Accumulation, InputArray, Part, Stage
-from polymat.idiom.plan import CallPlan
+from polymat.idiom.plan import CallPlan, FilterPlan
 from polymat.lang.affine import Affine
 from polymat.poly.access import Access
 from polymat.tilesize.epilogue import EpiloguePlan
@@ -53,7 +53,7 @@ def _kind(plan: Plan, stage: str) -> str:
 
     So does a stage whose array holds another one's values before its own.
     """
-    if isinstance(plan, EpiloguePlan) and plan.absorbed:
+    if isinstance(plan, FilterPlan) or (isinstance(plan, EpiloguePlan) and plan.absorbed):
         return "private"
     if isinstance(plan, NestPlan):
         return plan.kind

@@ -27,6 +27,7 @@ from polymat.idiom.syrk import match_syrk
 from polymat.idiom.transform import Filter, Transform
 from polymat.idiom.trmm import match_trmm
 from polymat.idiom.trsm import match_trsm
+from polymat.idiom.upsampled import match_upsampled
 
 TermMatcher: TypeAlias = Callable[[Term, Product, Extents], LibraryCall | None]
 ProductMatcher: TypeAlias = Callable[[Product, Extents], Idiom | None]
@@ -80,7 +81,7 @@ def idiom_of(names: Sequence[str], pipeline: Pipeline) -> Found:
         reason = "" if root else "its definition is not one sum of products of array elements"
         return Found(tuple(names), root, reason)
     idiom = match(product, extents)
-    transform, found = match_dft(product), match_fir(product, extents)
+    transform, found = match_dft(product), match_fir(product, extents) or match_upsampled(product, extents)
     reason = "" if idiom or transform or found else reason_against(product)
     return Found(tuple(names), idiom, reason, transform, found)
 

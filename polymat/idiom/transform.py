@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from polymat.graph.monomials import Factor
@@ -65,12 +65,16 @@ class FilterAxis:
 
     step: the signal's step for one of d (decimation by it).
     correlates: whether signal and taps are read in the same direction; else it is a convolution.
+    up, shift: of a signal with `up` - 1 zeros after each sample, of which every `step`th result is kept from
+    that at `shift` on: with p = step d + shift, the signal is read at p // up - k, the taps at p % up + up k.
     """
 
     output: str
     tap: str
     step: int
     correlates: bool
+    up: int = 1
+    shift: Affine = field(default_factory=Affine)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,6 +100,7 @@ class Filter:
 
     def __str__(self) -> str:
         what = "correlation" if all(axis.correlates for axis in self.axes) else "convolution"
-        steps = "".join(f", every {axis.step}th" for axis in self.axes if axis.step > 1)
+        steps = "".join(f", {axis.up} times the samples" for axis in self.axes if axis.up > 1)
+        steps += "".join(f", every {axis.step}th" for axis in self.axes if axis.step > 1)
         batch = f" for each {', '.join(map(str, self.batch))}" if self.batch else ""
         return f"{what} of {self.signal} with {self.taps} ({self.edges}{steps}){batch}"

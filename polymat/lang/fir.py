@@ -29,10 +29,12 @@ from polymat.lang.makers import Makers, index_expression
 from polymat.lang.operators import shown
 from polymat.lang.reduction import Op, Reduce
 from polymat.lang.table import Lookup, Table
-from polymat.lang.types import WEAK_INT, Double, ScalarType, type_of_dtype
+from polymat.lang.types import WEAK_INT, Double, Float, ScalarType, type_of_dtype
 
-MAX_WRITTEN_TAPS = 64
+FEW_TAPS = 8  # of real numbers, which are written out; sums of more run on register blocks
+MAX_WRITTEN_TAPS = 64  # of other types
 MAX_PHASES = 8  # stages that a filter of a signal with zeros between its samples is split into
+REAL = (Float, Double)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +57,7 @@ def fir(make: Makers[Any], signal: Source, taps: Any, mode: Any) -> Any:
     count = taps_count(taps)
     label = _taps_label(taps)
     start, length = _window(signal, signal.shape[0], count, mode)
-    if isinstance(taps, Source) or len(taps) > MAX_WRITTEN_TAPS:
+    if not _are_written(signal, taps):
         source = taps_source(make, taps, signal.dtype)
         stage = _accumulated(make, signal, Strided(source, 0, 1, count), start, length)
     else:
@@ -73,7 +75,7 @@ def polyphase(make: Makers[Any], signal: Source, up: int, taps: Any, mode: Any) 
     check_mode(mode)
     count = taps_count(taps)
     start, length = _window(signal, signal.shape[0].scale(up), count, mode)
-    if up > MAX_PHASES:
+    if up > MAX_PHASES or (signal.dtype in REAL and not _are_written(signal, taps)):
         stage = _phases_together(make, signal, up, taps_source(make, taps, signal.dtype), start, length)
     else:
         last = (start + length - 1).floordiv(up)
@@ -81,6 +83,19 @@ def polyphase(make: Makers[Any], signal: Source, up: int, taps: Any, mode: Any) 
         stage = _interleaved(make, phases, start, length)
     stage.text = f"{signal.label}.up({up}).fir({_taps_label(taps)}, {mode!r})"
     return stage
+
+
+def _are_written(signal: Source, taps: Any) -> bool:
+    """Whether taps become constants of the code: those that are numbers, and few."""
+    if isinstance(taps, Source):
+        return False
+    kind = (
+        taps.dtype
+        if isinstance(taps, np.ndarray)
+        else np.dtype("float64" if signal.dtype == Double else "float32")
+    )
+    blocks = signal.dtype in REAL and kind.name == signal.dtype.dtype
+    return len(taps) <= (FEW_TAPS if blocks else MAX_WRITTEN_TAPS)
 
 
 def constant(make: Makers[Any], values: Any, what: str, default: ScalarType = Double) -> Any:
@@ -230,7 +245,7 @@ def _padded(make: Makers[Any], signal: Source, front: int, behind: Affine | None
 
 def _phase(make: Makers[Any], signal: Source, taps: Any, up: int, phase: int, length: Affine) -> Any:
     """z_p(q) = sum over j of h(up j + p) x(q - j), for the first `length` of q."""
-    if not isinstance(taps, Source) and len(taps) <= MAX_WRITTEN_TAPS:
+    if _are_written(signal, taps):
         chosen = _constants(taps[phase::up]) or [Const(0, WEAK_INT)]
         return _written_out(make, signal, chosen, 0, length)
     source = taps_source(make, taps, signal.dtype)

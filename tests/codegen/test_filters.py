@@ -24,7 +24,7 @@ ESTIMATES = {M: 10, N: 100_000, K: 64}
 TYPES = {np.float32: pm.Float, np.float64: pm.Double}
 MODES = ("valid", "causal", "same", "full")
 LANES, RUN = 8, 136  # of double precision on a machine with long vectors
-LENGTHS = (1, 2, 7, 8, 9, 15, 17, 63, 65, 127, 130, 1009, LANES * RUN + 8, 2 * LANES * RUN + 13, 4001)
+LENGTHS = (1, 7, 8, 9, 17, 64, 65, 130, LANES * RUN + 8, 2 * LANES * RUN + 13)
 TAPS = (1, 2, 3, 4, 5, 7, 8, 9, 23, 64, 101)
 
 
@@ -61,8 +61,32 @@ def test_modes_and_steps(dtype: type[Any], steps: bool) -> None:
     compiled = compile_filters(outputs, [x, h, alpha], len(outputs))
     for length in LENGTHS:
         for taps in TAPS[length % 5 :: 5]:
-            if taps <= length:
+            if taps <= length and taps * length < 20_000:
                 check(compiled, [*signals(length, taps, dtype), dtype(1.5)], taps)
+
+
+@pytest.mark.parametrize("steps", [False, True])
+@pytest.mark.parametrize("dtype", TYPES)
+def test_interpolations(dtype: type[Any], steps: bool) -> None:
+    kind = TYPES[dtype]
+    x, h = pm.Signal(kind, "x", N), pm.Vector(kind, "h", [K])
+    pairs = ((2, 3), (3, 2), (4, 6), (2, 2)) if steps else ((2, 1), (3, 1), (5, 1), (9, 1))
+    modes = ("full", "same", "causal", "causal")
+    outputs = [x.up(up).fir(h, mode).down(down) for (up, down), mode in zip(pairs, modes, strict=True)]
+    compiled = compile_filters(outputs, [x, h], 4)
+    for length in (1, 7, 8, 9, 131, 1201):
+        for taps in TAPS[length % 5 :: 5]:
+            check(compiled, signals(length, taps, dtype), taps)
+
+
+def test_what_is_added_to_may_not_be_overwritten() -> None:
+    """Runs overlap, so that some results are computed twice."""
+    x, z, h = pm.Signal(pm.Double, "x", N), pm.Signal(pm.Double, "z", N), pm.Vector(pm.Double, "h", [K])
+    compiled = compile_filters([z + x.fir(h, "causal")], [x, z, h], 1)
+    arrays = [*signals(3001, 9, np.float64), np.ones(3001)]
+    samples, taps, added = arrays[0], arrays[1], arrays[2]
+    expected = compiled.reference(samples, added, taps)
+    assert_close(compiled(samples, added, taps, out=added), expected, roundings=16, magnitude=100.0)
 
 
 def correlated(kind: ScalarType) -> tuple[list[Any], list[Any]]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TypeGuard
 
 from polymat.codegen.ctree import Binary, Call, CExpr, Evaluate, Id, Literal, Subscript, Unary, names_in
 from polymat.lang.types import ScalarType
@@ -118,9 +117,9 @@ def read_of(expr: CExpr, variable: str) -> RowRead | None:
     """An element whose index is the loop's variable plus what does not change; None of any other."""
     if not isinstance(expr, Subscript) or not isinstance(expr.array, Id):
         return None
-    terms = list(_terms(expr.index, 1))
-    offset = sum(sign * int(term.text) for sign, term in terms if _is_integer(term))
-    rest = sorted(((sign, term) for sign, term in terms if not _is_integer(term)), key=repr)
+    numbers = [(sign, term, integer_of(term)) for sign, term in index_terms(expr.index)]
+    offset = sum(sign * number for sign, _, number in numbers if number is not None)
+    rest = sorted(((sign, term) for sign, term, number in numbers if number is None), key=repr)
     if (1, Id(variable)) not in rest:
         return None
     rest.remove((1, Id(variable)))
@@ -129,18 +128,19 @@ def read_of(expr: CExpr, variable: str) -> RowRead | None:
     return RowRead(expr, expr.array.name, (expr.array.name, tuple(rest)), offset)
 
 
-def _is_integer(term: CExpr) -> TypeGuard[Literal]:
-    return isinstance(term, Literal) and term.text.isdecimal()
+def integer_of(term: CExpr) -> int | None:
+    """The value of a whole number."""
+    return int(term.text) if isinstance(term, Literal) and term.text.isdecimal() else None
 
 
-def _terms(expr: CExpr, sign: int) -> Iterator[tuple[int, CExpr]]:
+def index_terms(expr: CExpr, sign: int = 1) -> Iterator[tuple[int, CExpr]]:
     """What is added up, with signs."""
     match expr:
         case Binary("+", left, right):
-            yield from _terms(left, sign)
-            yield from _terms(right, sign)
+            yield from index_terms(left, sign)
+            yield from index_terms(right, sign)
         case Binary("-", left, right):
-            yield from _terms(left, sign)
-            yield from _terms(right, -sign)
+            yield from index_terms(left, sign)
+            yield from index_terms(right, -sign)
         case _:
             yield sign, expr

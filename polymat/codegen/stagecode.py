@@ -26,6 +26,7 @@ from polymat.codegen.nest import LoopWriter
 from polymat.codegen.prefetch import with_prefetch
 from polymat.codegen.ranges import Range as Range  # nests are described with it
 from polymat.codegen.ranges import range_context
+from polymat.codegen.remainders import split_by_remainder
 from polymat.codegen.rows import RowTypes
 from polymat.codegen.scratch import Pad
 from polymat.codegen.shifted import with_shifts
@@ -227,8 +228,16 @@ class StageWriter:
             body = with_prefetch(self.bodies, stage, body, outer, plan.ahead)
         if plan.lanes > 1 and plan.kind == "map":
             body = self._in_rows(stage, plan.lanes, body)
+        body = self._in_blocks(body)
         box = stage.domain.assume(self.pipeline.context).is_box()
         return self.as_nest((stage,), plan, body, kind, ranges, work="even" if box else "uneven")
+
+    def _in_blocks(self, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+        """The loops with those blocked whose index is divided."""
+        found = split_by_remainder(body)
+        if found != body:
+            self.needs.update({"min_i64", "max_i64"})
+        return found
 
     def _in_rows(self, stage: Stage, lanes: int, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
         """The loops of a map with its rows in explicit vectors, where that pays and is possible."""

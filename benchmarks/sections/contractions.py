@@ -31,7 +31,7 @@ def _all() -> dict[str, dict[str, int]]:
     found["abcde-efcad-bf"] = dict(zip("abcdef", (48, 24, 32, 32, 48, 32), strict=True))
     seven = dict(zip("abcdefg", (24, 16, 16, 24, 16, 16, 24), strict=True))
     found.update((f"abcdef-{pair}", seven) for pair in _SEVEN.split())
-    return found
+    return {name: {i: size for i, size in sizes.items() if i in name} for name, sizes in found.items()}
 
 
 CONTRACTIONS = _all()

@@ -20,6 +20,7 @@ from polymat.codegen.ctree import (
     Parameter,
     Stmt,
     Subscript,
+    Ternary,
 )
 from polymat.codegen.microkernel import Shape
 from polymat.codegen.scratch import Pad
@@ -119,9 +120,9 @@ class ContractionWriter:
         found, target = self.found, self._result()
         third = found.start.factor if found.start is not None else target
         return (
-            Segments(self, "rows", found.more_rows, (found.left, target, third)),
-            Segments(self, "columns", found.more_columns, (found.right, target, third)),
-            Segments(self, "depths", found.sums, (found.left, found.right)),
+            Segments(self, "rows", found.rows, found.more_rows, (found.left, target, third)),
+            Segments(self, "columns", found.columns, found.more_columns, (found.right, target, third)),
+            Segments(self, "depths", found.depth, found.sums, (found.left, found.right)),
         )
 
     def loop(self, dim: str, body: tuple[Stmt, ...]) -> For:
@@ -143,7 +144,7 @@ class ContractionWriter:
 
     def _product(self, found: Contraction) -> CExpr:
         blocks = self.plan.blocks
-        m, n, k = (self.length(dim) for dim in (found.rows, found.columns, found.depth))
+        m, n, k = (group.length() for group in self.groups)
         target = self._result()
         addend = target if found.starts else found.start.factor if found.start is not None else None
         beta = found.start.beta if found.start is not None else None
@@ -232,7 +233,7 @@ class ContractionWriter:
         return self.writer.bodies.step(factor.source, factor.indices, dim)
 
     def _pad_bytes(self) -> CExpr:
-        """Room for a packed block of either operand: kc x (mc + nc) elements, less for small matrices."""
+        """Room for packed blocks: kc x mc elements and kc x nc, less for small operands."""
         blocks, found = self.plan.blocks, self.found
 
         def at_most(dims: Sequence[str], rounding: int, most: int) -> CExpr:
@@ -241,11 +242,15 @@ class ContractionWriter:
                 count = Binary("*", count, Call("_pm_extent", (self.size(found.extent(dim)),)))
             return Call("__builtin_fmin", (count, Literal(f"{float(most)}")))
 
-        rows = at_most((found.rows, *found.more_rows), blocks.rows, blocks.mc)
-        columns = at_most((found.columns, *found.more_columns), blocks.columns, blocks.nc)
         depth = at_most((found.depth, *found.sums), 0, blocks.kc)
-        both = Binary("+", Binary("+", rows, columns), Literal(f"{float(blocks.columns)}"))
-        return Binary("*", Binary("*", Literal(f"{float(self.stage.dtype.size)}"), depth), both)
+        rows = at_most((found.rows, *found.more_rows), blocks.rows, blocks.mc * blocks.kc)
+        columns = at_most((found.columns, *found.more_columns), blocks.columns, blocks.nc * blocks.kc)
+        left, right = (
+            Call("__builtin_fmin", (Binary("*", lines, depth), Literal(f"{float(size * blocks.kc)}")))
+            for lines, size in ((rows, blocks.mc), (columns, blocks.nc))
+        )
+        both = Binary("+", Binary("+", left, right), Literal(f"{float(blocks.columns * blocks.kc)}"))
+        return Binary("*", Literal(f"{float(self.stage.dtype.size)}"), both)
 
     def size(self, form: Affine) -> CExpr:
         """A form over the sizes."""
@@ -254,10 +259,16 @@ class ContractionWriter:
 
 @dataclass(frozen=True, eq=False)
 class Segments:
-    """The table of one group of further dimensions: for each of their points the offsets in some arrays."""
+    """One group of dimensions: the inner one, and the table of the further ones.
+
+    The table has for each point of the further dimensions the offsets in some arrays.  A dimension whose
+    points continue the inner one in all of these arrays, with the same stride, becomes a part of it: known
+    only when the code runs, since it depends on the sizes and on the part of them that the nest covers.
+    """
 
     owner: ContractionWriter
     name: str
+    inner: str
     dims: tuple[str, ...]
     factors: tuple[Factor, ...]
 
@@ -269,6 +280,20 @@ class Segments:
     @property
     def _count(self) -> str:
         return f"_pm_{self.name}"
+
+    @property
+    def _length(self) -> str:
+        return f"_pm_{self.name}_each"
+
+    @property
+    def _joins(self) -> bool:
+        """Whether dimensions may be joined: who reads parts of the result counts the segments as they are."""
+        return self.name == "depths" or self.owner.finish is None
+
+    def length(self) -> CExpr:
+        """How many indices a segment has."""
+        own = self.owner.length(self.inner)
+        return Id(self._length) if self.dims and self._joins else own
 
     def arguments(self) -> tuple[CExpr, CExpr]:
         """How many segments there are, and their table; without dimensions one at offset 0."""
@@ -285,7 +310,7 @@ class Segments:
         return total
 
     def statements(self) -> tuple[Stmt, ...]:
-        """Loops that fill the table and count the segments."""
+        """The joined length of a segment, and loops that fill the table and count the segments."""
         if not self.dims:
             return ()
         count, width = Id(self._count), Literal(str(len(self.factors)))
@@ -295,8 +320,37 @@ class Segments:
             body = (*body, Assign(Subscript(Id(self.pad), index), "=", self._offset(factor)))
         body = (*body, Assign(count, "+=", Literal("1")))
         for dim in reversed(self.dims):
-            body = (self.owner.loop(dim, body),)
-        return (Declare("ptrdiff_t", self._count, Literal("0")), *body)
+            loop = self.owner.loop(dim, body)
+            if self._joins:
+                first = Binary("+", loop.start, Literal("1"))
+                end = Ternary(Id(self._joined(dim)), first, self.owner.range(dim)[1])
+                loop = replace(loop, condition=Binary("<", Id(loop.variable), end))
+            body = (loop,)
+        return (*self._join(), Declare("ptrdiff_t", self._count, Literal("0")), *body)
+
+    def _joined(self, dim: str) -> str:
+        return f"_pm_{self.owner.writer.bodies.index_name(dim)}_in_{self.name}"
+
+    def _join(self) -> tuple[Stmt, ...]:
+        """Which dimensions continue the inner one, from the innermost outwards."""
+        if not self._joins:
+            return ()
+        length = Id(self._length)
+        statements: list[Stmt] = [Declare("ptrdiff_t", self._length, self.owner.length(self.inner))]
+        for dim in reversed(self.dims):
+            steps = dict.fromkeys(
+                (self.owner.step(factor, dim), self.owner.step(factor, self.inner)) for factor in self.factors
+            )
+            same = [Binary("==", outer, Binary("*", length, inner)) for outer, inner in steps]
+            together: CExpr = same[0]
+            for other in same[1:]:
+                together = Binary("&&", together, other)
+            extent = self.owner.length(dim)
+            joined = Binary("||", Binary("==", extent, Literal("1")), together)
+            statements.append(Declare("const int", self._joined(dim), joined))
+            longer = Ternary(Id(self._joined(dim)), extent, Literal("1"))
+            statements.append(Assign(length, "*=", longer))
+        return tuple(statements)
 
     def _offset(self, factor: Factor) -> CExpr:
         """How far the elements at the loop indices lie from those at the first ones."""

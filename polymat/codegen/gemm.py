@@ -61,7 +61,8 @@ static void _pm_gemm_$S(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, ptrdiff_t row_cou
     if (m <= 0 || n <= 0 || row_count <= 0 || column_count <= 0)
         return;
     const int one = column_count == 1 && depth_count == 1;
-    if (one && half.place == 0 && b_column == 1 && (m * row_count <= 2 * $R || k * n <= small)) {
+    if (one && half.place == 0 && b_column == 1 && (m * row_count <= 2 * $R || k * n <= small)
+        && (a_step == 1 || m * k <= small / 8)) {
         const ptrdiff_t most = finish == NULL ? m : (small / 4 / n / $R + 1) * $R;
         for (ptrdiff_t segment = 0; segment < row_count; segment++) {
             const ptrdiff_t *const at = rows + 3 * segment;
@@ -76,15 +77,32 @@ static void _pm_gemm_$S(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, ptrdiff_t row_cou
         }
         return;
     }
-    const ptrdiff_t strips = (m + $R - 1) / $R, all_strips = strips * row_count, tall = mc / $R;
+    const ptrdiff_t strips = (m + $R - 1) / $R, all_strips = strips * row_count;
     const ptrdiff_t vectors = (n + $L - 1) / $L, panels = (vectors + $V - 1) / $V;
-    const ptrdiff_t all_panels = panels * column_count, broad = nc / ($V * $L);
-    const ptrdiff_t pieces = k <= 0 ? 1 : (k + kc - 1) / kc;
+    const ptrdiff_t all_panels = panels * column_count;
+    const int gathers = depth_count >= $G
+                     && ((a_row != 1 && a_step != 1 && _pm_neighbours_$S(depths, 2, 0, $G) == $G)
+                         || (b_column != 1 && b_step != 1 && _pm_neighbours_$S(depths + 1, 2, 0, $G) == $G));
+    const ptrdiff_t group = gathers ? $G : 1, most_deep = kc / group;
+    const ptrdiff_t pieces = k <= 0 ? 1 : (k + most_deep - 1) / most_deep;
     const ptrdiff_t chunks = k <= 0 || depth_count <= 0 ? 0 : pieces * depth_count;
-    const ptrdiff_t together = chunks == 0 ? 1 : kc / ((k + pieces - 1) / pieces);
+    const ptrdiff_t together = chunks == 0 ? 1 : kc / ((k + pieces - 1) / pieces) / group * group;
+    const _pm_depth_$S cut = {depth_count, k, pieces, group};
+    const ptrdiff_t most_chunks = chunks < together ? chunks : together;
+    const ptrdiff_t deepest = chunks == 0 ? 1 : most_chunks * ((k + pieces - 1) / pieces);
+    /* Where there is little depth the blocks are larger the other way; B stays in the second level where A is
+       not packed again for each of its blocks, or is small against them. */
+    const ptrdiff_t tall = mc * (kc / deepest) / $R;
+    const int near = all_strips <= tall && mc * (kc / deepest) >= 20 * ($V * $L);
+    const ptrdiff_t widest = (near && mc < nc ? mc : nc) * (kc / deepest) / ($V * $L);
+    /* B is packed a few panels at a time, before they are used; neighbouring segments have to be together. */
+    const ptrdiff_t few = small / 4 / ($V * $L * deepest) > 1 ? small / 4 / ($V * $L * deepest) : 1;
+    const int beside = b_column != 1 && b_step != 1 && column_count >= $G;
+    const ptrdiff_t batch = beside ? $G * panels : b_column == 1 ? few : 1;
+    const ptrdiff_t broad = widest < batch ? widest : widest / batch * batch;
     const int cuts = half.place != 0 && half.mirror == NULL;
     const int pack_a = depth_count > 1 || (half.place == 1 && !cuts)
-                    || (all_panels > 2 && m * row_count * k > small / 2);
+                    || ((all_panels > 2 || a_step != 1) && m * row_count * k > small / 2);
     for (ptrdiff_t panel_0 = 0; panel_0 < all_panels; panel_0 += broad) {
         const ptrdiff_t panel_1 = panel_0 + broad < all_panels ? panel_0 + broad : all_panels;
         ptrdiff_t chunk_0 = 0;
@@ -93,42 +111,42 @@ static void _pm_gemm_$S(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, ptrdiff_t row_cou
             const int complete = finish != NULL && chunk_0 + together >= chunks;
             ptrdiff_t depth = 0;
             for (ptrdiff_t chunk = chunk_0; chunk < chunk_1; chunk++)
-                depth += _pm_piece_$S(k, pieces, chunk % pieces);
-            const ptrdiff_t k_0 = _pm_before_$S(k, pieces, chunk_0), k_1 = k_0 + depth;
+                depth += _pm_chunk_of_$S(&cut, chunk).length;
+            const ptrdiff_t k_0 = chunks == 0 ? 0 : _pm_chunk_of_$S(&cut, chunk_0).begin, k_1 = k_0 + depth;
             const int idle = cuts && half.place == 1
                           && _pm_is_empty_$S(_pm_spans_of_$S(&half, 0, m, k_0, k_1));
             $T *const b_packed = scratch;
             $T *const a_packed = scratch + (panel_1 - panel_0) * ($V * $L) * depth;
+            const _pm_lines_$S left = {m, strips, 1, $R, chunk_0, chunk_1, depth, &cut, depths};
+            const _pm_lines_$S right = {n, panels, $L, $V * $L, chunk_0, chunk_1, depth, &cut, depths + 1};
+            ptrdiff_t packed = panel_0;
             for (ptrdiff_t strip_0 = 0; strip_0 < all_strips; strip_0 += tall) {
                 const ptrdiff_t strip_1 = strip_0 + tall < all_strips ? strip_0 + tall : all_strips;
-                for (ptrdiff_t strip = strip_0; pack_a && strip < strip_1; strip++) {
-                    const ptrdiff_t i = _pm_before_$S(m, strips, strip % strips);
-                    const ptrdiff_t height = _pm_piece_$S(m, strips, strip % strips);
-                    const $T *const a_strip = a + rows[strip / strips * 3] + i * a_row;
-                    $T *const to = a_packed + (strip - strip_0) * $R * depth;
-                    if (half.place == 1)
-                        _pm_pack_half_$S(&half, i, height, k_0, k_1, a_strip, a_row, a_step, to, height);
-                    else
-                        _pm_pack_$S(chunk_0, chunk_1, pieces, k, depths, height, a_strip, a_row, a_step, to,
-                                    height);
+                if (pack_a && half.place != 1)
+                    _pm_pack_all_$S(&left, strip_0, strip_1, rows, a, a_row, a_step, a_packed);
+                for (ptrdiff_t strip = strip_0; pack_a && half.place == 1 && strip < strip_1; strip++) {
+                    const ptrdiff_t i = _pm_line_$S(&left, strip), height = _pm_width_$S(&left, strip);
+                    _pm_pack_half_$S(&half, i, height, k_0, k_1, a + i * a_row, a_row, a_step,
+                                     a_packed + (strip - strip_0) * $R * depth, height);
                 }
                 const ptrdiff_t most = small / 4 / ((strip_1 - strip_0) * $R); /* columns of a part */
                 ptrdiff_t part = _pm_before_$S(vectors, panels, panel_0 % panels) * $L;
                 for (ptrdiff_t panel = panel_0; panel < panel_1; panel++) {
                     const ptrdiff_t j = _pm_before_$S(vectors, panels, panel % panels) * $L;
                     const ptrdiff_t wide = _pm_piece_$S(vectors, panels, panel % panels);
-                    const ptrdiff_t left = n - j < wide * $L ? n - j : wide * $L;
+                    const ptrdiff_t filled = n - j < wide * $L ? n - j : wide * $L;
                     const ptrdiff_t *const across = columns + panel / panels * 3;
                     $T *const b_panel = b_packed + (panel - panel_0) * ($V * $L) * depth;
-                    const $T *const b_from = b + across[0] + j * b_column;
                     const int empty = idle || (half.place == 3
-                            && _pm_is_empty_$S(_pm_spans_of_$S(&half, 0, m, j, j + left)));
+                            && _pm_is_empty_$S(_pm_spans_of_$S(&half, 0, m, j, j + filled)));
                     if (strip_0 == 0 && half.place == 2)
-                        _pm_pack_half_$S(&half, j, left, k_0, k_1, b_from, b_column, b_step, b_panel,
-                                         wide * $L);
-                    else if (strip_0 == 0 && !empty)
-                        _pm_pack_$S(chunk_0, chunk_1, pieces, k, depths + 1, left, b_from, b_column, b_step,
-                                    b_panel, wide * $L);
+                        _pm_pack_half_$S(&half, j, filled, k_0, k_1, b + j * b_column, b_column, b_step,
+                                         b_panel, wide * $L);
+                    else if (strip_0 == 0 && !empty && (half.place == 3 || panel == packed)) {
+                        packed = half.place == 3 ? panel + 1 : (panel / batch + 1) * batch;
+                        packed = packed < panel_1 ? packed : panel_1;
+                        _pm_pack_all_$S(&right, panel, packed, columns, b, b_column, b_step, b_panel);
+                    }
                     /* Each of the strips asks for its part of the next panel, where that is packed. */
                     const int ahead = strip_0 > 0 && panel + 1 < panel_1;
                     const char *next = (const char *)(ahead ? b_panel + ($V * $L) * depth : b_panel);
@@ -145,33 +163,33 @@ static void _pm_gemm_$S(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, ptrdiff_t row_cou
                         if (!pack_a)
                             a_strip = a + down[0] + i * a_row + k_0 * a_step;
                         if (cuts && half.place == 3)
-                            _pm_cut_$S(&half, i, height, j, left, depth, a_strip, pack_a ? 1 : a_row,
+                            _pm_cut_$S(&half, i, height, j, filled, depth, a_strip, pack_a ? 1 : a_row,
                                        pack_a ? height : a_step, b_panel, wide * $L, scale,
                                        chunk_0 == 0 ? beta : 1, start, chunk_0 == 0 ? from_row : c_row,
                                        target, c_row);
                         else if (cuts)
-                            _pm_sum_half_$S(&half, i, height, j, left, k_0, k_1, chunk_0 == 0, a_strip,
+                            _pm_sum_half_$S(&half, i, height, j, filled, k_0, k_1, chunk_0 == 0, a_strip,
                                             pack_a ? 1 : a_row, pack_a ? height : a_step, b_panel, wide * $L,
                                             scale, chunk_0 == 0 ? beta : 1, start,
                                             chunk_0 == 0 ? from_row : c_row, target, c_row);
-                        else if (pack_a && height == $R && left == $V * $L)
+                        else if (pack_a && height == $R && filled == $V * $L)
                             _pm_full_$S(depth, a_strip, b_panel, scale, chunk_0 == 0 ? beta : 1, start,
                                         chunk_0 == 0 ? from_row : c_row, target, c_row, next, pace);
                         else
                             _pm_blocks_$S[wide - 1][height - 1](depth, a_strip, pack_a ? 1 : a_row,
                                     pack_a ? height : a_step, b_panel, wide * $L, scale,
                                     chunk_0 == 0 ? beta : 1, start, chunk_0 == 0 ? from_row : c_row, target,
-                                    c_row, (int)(left - (wide - 1) * $L));
+                                    c_row, (int)(filled - (wide - 1) * $L));
                         next += pace * depth;
                         if (++within == strips) {
                             within = 0;
                             segment++;
                         }
                     }
-                    if (complete && (j + left == n || panel + 1 == panel_1 || j + left - part >= most)) {
-                        _pm_finish_rows_$S(m, strips, strip_0, strip_1, panel / panels, part, j + left,
+                    if (complete && (j + filled == n || panel + 1 == panel_1 || j + filled - part >= most)) {
+                        _pm_finish_rows_$S(m, strips, strip_0, strip_1, panel / panels, part, j + filled,
                                            finish, around);
-                        part = j + left == n ? 0 : j + left;
+                        part = j + filled == n ? 0 : j + filled;
                     }
                 }
             }
@@ -187,5 +205,5 @@ _GEMM = Template(PACKING + HALF + _PRODUCT)
 def gemm_text(need: str) -> str:
     """The C text behind a need of the prelude: the register blocks and the product around them."""
     shape = Shape.parse(need)
-    text = _GEMM.substitute(S=shape.suffix, T=shape.ctype, L=shape.lanes, R=shape.rows, V=shape.vectors)
+    text = _GEMM.substitute(G=8, S=shape.suffix, T=shape.ctype, L=shape.lanes, R=shape.rows, V=shape.vectors)
     return f"{microkernels(shape)}\n{text}"

@@ -1,7 +1,9 @@
 """Copies of operands of matrix products in the order in which register blocks use them.
 
 `PACKING` gives the C functions that the product of `polymat.codegen.gemm` uses for it: strips of rows and
-panels of columns, of any strides and of several segments, eight lines at a time where they are transposed.
+panels of columns, of any strides and of several segments.  A tensor may be contiguous along its lines, along
+its depth, or along a dimension that only tells its segments of either apart: it is read in the order of
+memory in each of these cases, eight lines of eight elements at a time, transposed in registers.
 Beside them stands the product of matrices that need no copy.
 """
 
@@ -117,16 +119,171 @@ static void _pm_direct_$S(ptrdiff_t m, ptrdiff_t n, ptrdiff_t depth, $T scale, c
     }
 }
 
-/* Pack a strip of A or a panel of B: chunks first..last - 1 of the depth, which are pieces of segments. */
-static void _pm_pack_$S(ptrdiff_t first, ptrdiff_t last, ptrdiff_t pieces, ptrdiff_t k, const ptrdiff_t *at,
+/* `run` lines of `width` elements, `across` apart, each beside the same element of the next line: element r
+   of line g goes to to[g * apart + r]. */
+static void _pm_run_$S(ptrdiff_t run, ptrdiff_t width, const $T *restrict from, ptrdiff_t across,
+        $T *restrict to, ptrdiff_t apart)
+{
+    const ptrdiff_t whole = width / 8 * 8;
+    for (ptrdiff_t r = 0; r < whole; r += 8)
+        for (ptrdiff_t g = 0; g + 8 <= run; g += 8)
+            _pm_transpose_$S(from + r * across + g, across, to + g * apart + r, apart);
+    for (ptrdiff_t r = 0; r < width; r++)
+        for (ptrdiff_t g = r < whole ? run / 8 * 8 : 0; g < run; g++)
+            to[g * apart + r] = from[r * across + g];
+}
+
+/* How many offsets of a table follow each other without a gap, from one of them on. */
+static ptrdiff_t _pm_neighbours_$S(const ptrdiff_t *table, ptrdiff_t width, ptrdiff_t first, ptrdiff_t last)
+{
+    ptrdiff_t next = first + 1;
+    while (next < last && table[width * next] == table[width * (next - 1)] + 1)
+        next++;
+    return next - first;
+}
+
+/* How the depth is cut: `count` segments of `k` steps, each in `pieces`; equal pieces of `group` segments
+   follow each other, so that segments which are neighbours in memory are packed together. */
+typedef struct {
+    ptrdiff_t count, k, pieces, group;
+} _pm_depth_$S;
+
+/* A piece of a segment: where it begins in that, and its length. */
+typedef struct {
+    ptrdiff_t segment, begin, length;
+} _pm_chunk_$S;
+
+static inline _pm_chunk_$S _pm_chunk_of_$S(const _pm_depth_$S *cut, ptrdiff_t chunk)
+{
+    const ptrdiff_t group = chunk / (cut->pieces * cut->group), first = group * cut->group;
+    const ptrdiff_t size = cut->count - first < cut->group ? cut->count - first : cut->group;
+    const ptrdiff_t rest = chunk - first * cut->pieces, piece = rest / size;
+    const _pm_chunk_$S found = {first + rest % size, _pm_before_$S(cut->k, cut->pieces, piece),
+                                _pm_piece_$S(cut->k, cut->pieces, piece)};
+    return found;
+}
+
+/* Pack a strip of A or a panel of B: chunks first..last - 1 of the depth; at: where its segments lie. */
+static void _pm_pack_$S(ptrdiff_t first, ptrdiff_t last, const _pm_depth_$S *cut, const ptrdiff_t *at,
         ptrdiff_t width, const $T *from, ptrdiff_t across, ptrdiff_t along, $T *to, ptrdiff_t step)
 {
-    for (ptrdiff_t chunk = first; chunk < last; chunk++) {
-        const ptrdiff_t segment = chunk / pieces, piece = chunk % pieces;
-        const ptrdiff_t length = _pm_piece_$S(k, pieces, piece);
-        _pm_strip_$S(width, length, from + at[2 * segment] + _pm_before_$S(k, pieces, piece) * along, across,
-                     along, to, step);
-        to += length * step;
+    for (ptrdiff_t chunk = first; chunk < last;) {
+        const _pm_chunk_$S now = _pm_chunk_of_$S(cut, chunk);
+        const $T *const begin = from + at[2 * now.segment] + now.begin * along;
+        ptrdiff_t run = 1;
+        if (across != 1 && along != 1 && cut->group > 1) {
+            const ptrdiff_t left = cut->group - now.segment % cut->group;
+            const ptrdiff_t here = last - chunk < left ? last - chunk : left;
+            run = _pm_neighbours_$S(at, 2, now.segment,
+                                    now.segment + here < cut->count ? now.segment + here : cut->count);
+        }
+        if (run >= 8)
+            for (ptrdiff_t i = 0; i < now.length; i++)
+                _pm_run_$S(run, width, begin + i * along, across, to + i * step, now.length * step);
+        else
+            for (ptrdiff_t one = 0; one < run; one++)
+                _pm_strip_$S(width, now.length, begin + one, across, along, to + one * now.length * step,
+                             step);
+        to += run * now.length * step;
+        chunk += run;
+    }
+}
+
+/* How an operand is cut: each segment has `count` lines, in `each` strips or panels of whole units of `unit`
+   lines; chunks first..last - 1, of `depth` steps together, are packed, `room` lines apart. */
+typedef struct {
+    ptrdiff_t count, each, unit, room, first, last, depth;
+    const _pm_depth_$S *cut;
+    const ptrdiff_t *at;
+} _pm_lines_$S;
+
+static inline ptrdiff_t _pm_line_$S(const _pm_lines_$S *lines, ptrdiff_t strip)
+{
+    return _pm_before_$S((lines->count + lines->unit - 1) / lines->unit, lines->each, strip) * lines->unit;
+}
+
+/* How many elements a strip has of each depth. */
+static inline ptrdiff_t _pm_width_$S(const _pm_lines_$S *lines, ptrdiff_t strip)
+{
+    return _pm_piece_$S((lines->count + lines->unit - 1) / lines->unit, lines->each, strip) * lines->unit;
+}
+
+/* And how many of them the operand has. */
+static inline ptrdiff_t _pm_filled_$S(const _pm_lines_$S *lines, ptrdiff_t strip)
+{
+    const ptrdiff_t left = lines->count - _pm_line_$S(lines, strip), width = _pm_width_$S(lines, strip);
+    return left < width ? left : width;
+}
+
+enum { _PM_TOGETHER_$S = 16 };
+
+/* At most so many strips begin..end - 1 of one segment whose lines are neighbours, in the order of memory. */
+static void _pm_pack_lines_$S(const _pm_lines_$S *lines, ptrdiff_t begin, ptrdiff_t end, const $T *from,
+        ptrdiff_t along, $T *to)
+{
+    ptrdiff_t line[_PM_TOGETHER_$S], width[_PM_TOGETHER_$S], filled[_PM_TOGETHER_$S], done = 0;
+    for (ptrdiff_t strip = begin; strip < end; strip++) {
+        line[strip - begin] = _pm_line_$S(lines, strip);
+        width[strip - begin] = _pm_width_$S(lines, strip);
+        filled[strip - begin] = _pm_filled_$S(lines, strip);
+    }
+    for (ptrdiff_t chunk = lines->first; chunk < lines->last; chunk++) {
+        const _pm_chunk_$S now = _pm_chunk_of_$S(lines->cut, chunk);
+        const $T *source = from + lines->at[2 * now.segment] + now.begin * along;
+        for (ptrdiff_t i = 0; i < now.length; i++, done++, source += along)
+            for (ptrdiff_t s = 0; s < end - begin; s++)
+                _pm_strip_$S(filled[s], 1, source + line[s], 1, 1,
+                             to + s * lines->room * lines->depth + done * width[s], width[s]);
+    }
+}
+
+/* That strip of a number of segments, whose elements are neighbours of those of the next segment. */
+static void _pm_pack_segments_$S(const _pm_lines_$S *lines, ptrdiff_t run, ptrdiff_t strip, const $T *from,
+        ptrdiff_t across, ptrdiff_t along, $T *to)
+{
+    const ptrdiff_t width = _pm_width_$S(lines, strip), filled = _pm_filled_$S(lines, strip);
+    for (ptrdiff_t chunk = lines->first; chunk < lines->last; chunk++) {
+        const _pm_chunk_$S now = _pm_chunk_of_$S(lines->cut, chunk);
+        const $T *source = from + lines->at[2 * now.segment] + now.begin * along
+                         + _pm_line_$S(lines, strip) * across;
+        for (ptrdiff_t i = 0; i < now.length; i++, source += along, to += width)
+            _pm_run_$S(run, filled, source, across, to, lines->each * lines->room * lines->depth);
+    }
+}
+
+/* Strips begin..end - 1 of an operand; offsets: where its segments lie, one of three in a row. */
+static void _pm_pack_all_$S(const _pm_lines_$S *lines, ptrdiff_t begin, ptrdiff_t end,
+        const ptrdiff_t *offsets, const $T *from, ptrdiff_t across, ptrdiff_t along, $T *to)
+{
+    const ptrdiff_t each = lines->each, size = lines->room * lines->depth;
+    if (across == 1) {
+        for (ptrdiff_t strip = begin; strip < end;) {
+            const ptrdiff_t segment = strip / each, within = strip % each;
+            ptrdiff_t next = within + _PM_TOGETHER_$S < each ? within + _PM_TOGETHER_$S : each;
+            next = next - within < end - strip ? next : within + end - strip;
+            _pm_pack_lines_$S(lines, within, next, from + offsets[3 * segment], along,
+                              to + (strip - begin) * size);
+            strip += next - within;
+        }
+        return;
+    }
+    for (ptrdiff_t within = 0; within < each; within++) {
+        const ptrdiff_t last = end / each + (within < end % each);
+        ptrdiff_t segment = begin / each + (within < begin % each);
+        while (segment < last) {
+            ptrdiff_t run = along == 1 ? 1 : _pm_neighbours_$S(offsets, 3, segment, last);
+            const $T *const source = from + offsets[3 * segment];
+            $T *const target = to + (segment * each + within - begin) * size;
+            if (run >= 8)
+                _pm_pack_segments_$S(lines, run, within, source, across, along, target);
+            else {
+                run = 1;
+                _pm_pack_$S(lines->first, lines->last, lines->cut, lines->at,
+                            _pm_filled_$S(lines, within), source + _pm_line_$S(lines, within) * across,
+                            across, along, target, _pm_width_$S(lines, within));
+            }
+            segment += run;
+        }
     }
 }
 

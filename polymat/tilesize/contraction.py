@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import prod
 
 from polymat.graph.monomials import Factor
 from polymat.graph.product import Product, Term, product_of
@@ -22,6 +23,8 @@ from polymat.lang.types import Double, Float
 from polymat.poly.domain import Domain
 from polymat.tilesize.planner import extent
 from polymat.tilesize.triangle import Triangle, triangle_of
+
+ENOUGH_ROWS = 8  # that are worth a register block
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -205,7 +208,7 @@ def _grouped(stage: Stage, product: Product, term: Term, estimates: Mapping[str,
     only_left = [d for d in stage.dims[:-1] if d in names[0] and d not in names[1]]
     only_right = [d for d in stage.dims[:-1] if d in names[1] and d not in names[0]]
     lengths = {d: extent(bounds[d][1] - bounds[d][0] + 1, estimates) for d in term.dims}
-    rows = _inner(only_left, (left,), lengths)
+    rows = _rows(stage, only_left, left, lengths)
     depth = _inner([d for d in term.reduced if d in names[0] and d in names[1]], (left, right), lengths)
     if rows is None or depth is None:
         return None
@@ -214,8 +217,8 @@ def _grouped(stage: Stage, product: Product, term: Term, estimates: Mapping[str,
         rows=rows,
         columns=columns,
         depth=depth,
-        more_rows=tuple(d for d in only_left if d != rows),
-        more_columns=tuple(only_right),
+        more_rows=_contiguous_last([d for d in only_left if d != rows], left),
+        more_columns=_contiguous_last(only_right, right),
         outer=tuple(d for d in stage.dims[:-1] if d not in (*only_left, *only_right)),
         sums=tuple(d for d in term.reduced if d != depth),
         left=left,
@@ -225,6 +228,22 @@ def _grouped(stage: Stage, product: Product, term: Term, estimates: Mapping[str,
         start=start,
         starts=bool(product.addends) and start is None,
     )
+
+
+def _rows(stage: Stage, dims: Sequence[str], left: Factor, lengths: Mapping[str, float]) -> str | None:
+    """The dimension whose indices are rows: the last that fills register blocks, for local results.
+
+    Where the left operand is the larger array, the one that it is contiguous along.
+    """
+    enough = [dim for dim in dims if lengths[dim] >= ENOUGH_ROWS]
+    result = prod(lengths[dim] for dim in stage.dims)
+    operand = prod(lengths[dim] for dim in left.names() if dim in lengths)
+    return enough[-1] if enough and operand <= result else _inner(dims, (left,), lengths)
+
+
+def _contiguous_last(dims: Sequence[str], factor: Factor) -> tuple[str, ...]:
+    """Segments in such an order that those which are neighbours in an operand follow each other."""
+    return tuple(sorted(dims, key=lambda dim: factor.indices[-1].coefficient(dim) == 1))
 
 
 def _inner(dims: Sequence[str], factors: Sequence[Factor], lengths: Mapping[str, float]) -> str | None:

@@ -1,0 +1,47 @@
+"""Permuted tensors through register blocks: whichever dimension is contiguous, or continues another one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import polymat as pm
+from polymat.machine.known import GENERIC
+from tests.tolerance import assert_close
+
+SMALL_CACHES = replace(GENERIC, l1_bytes=1 << 11, l2_bytes=1 << 12, l3_bytes=1 << 14)
+PERMUTED = {
+    "abcd-dbea-ec": "columns gathered from segments that are neighbours",
+    "abcd-aebf-dfce": "depth gathered from segments that are neighbours",
+    "abcd-ea-ebcd": "columns in one piece",
+    "abcd-abef-efcd": "rows, columns and depth in one piece",
+    "abcdef-efga-gdbc": "two of three dimensions in one piece",
+}
+EXTENTS = ((2, 3, 4, 5, 6, 7, 8), (17, 1, 9, 11, 3, 8, 2), (1, 8, 16, 1, 1, 1, 1), (9, 10, 3, 33, 19, 9, 2))
+
+
+@pytest.mark.parametrize("contraction", PERMUTED)
+def test_permuted_tensors(contraction: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("polymat.driver.calibrated_machine", lambda: SMALL_CACHES)
+    result, left, right = contraction.split("-")
+    sizes = {letter: pm.Parameter(pm.Int, f"n{letter}") for letter in sorted(left + right)}
+    a, b = (pm.Image(pm.Float, x, [sizes[i] for i in of]) for x, of in (("A", left), ("B", right)))
+    options = pm.Options(blas="never", threads=2, parallel_threshold=0)
+    compiled = pm.compile(pm.einsum(contraction, a, b), name="permuted", inputs=[a, b], options=options)
+    assert {group.kind for group in compiled.explain().groups} == {"kernel"}
+    rng = np.random.default_rng(seed)
+    for extents in EXTENTS:
+        extent = dict(zip("abcdefg", extents, strict=True))
+        arrays = [rng.standard_normal([extent[i] for i in of]).astype(np.float32) for of in (left, right)]
+        depth = int(np.prod([extent[i] for i in {*left, *right} - {*result}]))
+        formula = f"{left},{right}->{result}"
+        double = [array.astype(np.float64) for array in arrays]
+        assert_close(
+            compiled(*arrays),
+            np.einsum(formula, *double).astype(np.float32),
+            roundings=depth + 4,
+            magnitude=np.einsum(formula, *map(np.abs, double)),
+            name=f"{contraction} of {extents}",
+        )

@@ -28,6 +28,7 @@ from polymat.runtime.toolchain import compiler_version, find_compiler
 
 PROGRAMS = {
     "limits": ("benchmarks.limits",),
+    "model": ("benchmarks.model_quality",),
     "compile": ("benchmarks.compile_time",),
     "calls": ("benchmarks.call_overhead",),
     "alternation": ("benchmarks.alternation",),

@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Mapping
 from math import prod
 
-from polymat.codegen.blascalls import supported, triangle_can_be_cut
+from polymat.codegen.blascalls import routines_called, supported, triangle_can_be_cut
 from polymat.errors import ToolchainError
 from polymat.graph.flat import flat_stage
 from polymat.graph.group import Group
@@ -175,9 +175,14 @@ class CallPlanner:
         idiom = self.find(stages).idiom
         if idiom is None or not all(supported(call) for call in idiom.calls):
             return None
-        if self.options.blas != "always" and any(call.routine in WANTED for call in idiom.calls):
+        if self.options.blas == "always":
+            return idiom
+        if any(call.routine in WANTED for call in idiom.calls):
             return None
-        return idiom if self.options.blas == "always" or provider("blas") is not None else None
+        library = provider("blas")
+        names = [name for call in idiom.calls for name in routines_called(call)]
+        has_all = library is not None and all(library.address(name) is not None for name in names)
+        return idiom if has_all else None
 
     def joins(self) -> list[tuple[str, str]]:
         """Pairs of a sum and what is made of its one value that a library computes together: a norm."""

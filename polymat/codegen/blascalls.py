@@ -16,7 +16,7 @@ from polymat.codegen.callparts import (
     turned,
 )
 from polymat.codegen.ctree import Binary, CExpr, Id, If, Literal, Stmt
-from polymat.codegen.routines import has_routine
+from polymat.codegen.routines import blas_routine, has_routine
 from polymat.codegen.vectorcalls import VECTOR_ROUTINES
 from polymat.idiom.call import LibraryCall, Operand
 
@@ -34,6 +34,12 @@ def supported(call: LibraryCall) -> bool:
     if call.routine == "nrm2" and call.dtype.kind == "c":
         return False
     return call.routine in _ROUTINES and has_routine(call.routine, call.dtype.dtype)
+
+
+def routines_called(call: LibraryCall) -> tuple[str, ...]:
+    """The names in CBLAS of what a supported call calls; a part of a triangle calls a product, too."""
+    names = (call.routine, "gemm") if triangle_can_be_cut(call.routine) else (call.routine,)
+    return tuple(blas_routine(name, call.dtype.dtype) for name in names)
 
 
 def triangle_can_be_cut(routine: str) -> bool:

@@ -21,6 +21,7 @@ from polymat.runtime.libraries import Kind, Library, found_libraries
 from polymat.runtime.private import open_private
 from polymat.runtime.selftest import Find, wrong_blas, wrong_fft
 from polymat.runtime.settings import settings
+from polymat.runtime.structuredtest import wrong_structured
 
 _log = logging.getLogger("polymat.libraries")
 # One thread: what is shared out is shared out by generated code.
@@ -155,7 +156,8 @@ def _loaded(kind: Kind, name: str, source: str, paths: tuple[Path, ...]) -> Prov
     opened = tuple(handles)
     if "USE64BITINT" in _configuration(opened):
         raise OSError(f"{paths[0]} takes integers of 64 bits, which is not what polymat gives")
-    wrong = (wrong_blas if kind == "blas" else wrong_fft)(_finder(opened))
+    find = _finder(opened)
+    wrong = wrong_blas(find) or wrong_structured(find) if kind == "blas" else wrong_fft(find)
     if wrong:
         raise OSError(f"{', '.join(map(str, paths))} {wrong}")
     return Provider(kind, name, paths, source, _version(opened), opened)

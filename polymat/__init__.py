@@ -64,6 +64,7 @@ from polymat.lang.matrix import Matrix, Vector
 from polymat.lang.reduction import Op, Reduce, Reduction
 from polymat.lang.signal import Signal
 from polymat.lang.spectra import (
+    concatenate,
     convolve,
     correlate,
     fft,
@@ -149,6 +150,7 @@ __all__ = [
     "Variable",
     "Vector",
     "compile",
+    "concatenate",
     "conv2d",
     "convolve",
     "correlate",

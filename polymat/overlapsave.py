@@ -23,8 +23,8 @@ from polymat.options import Options
 from polymat.runtime.providers import provider
 from polymat.tilesize.planner import UNKNOWN_EXTENT
 
-DIRECT_SHARE = 0.7  # of the peak that register blocks of filters reach
-TRANSFORM_SHARE = 0.1  # of the peak that transforms reach, with what surrounds them
+DIRECT_SHARE = 0.8  # of the peak that register blocks of filters reach
+TRANSFORM_SHARE = 0.06  # of the peak that transforms reach, with what surrounds them
 SIZES = range(6, 17)  # exponents of 2: the points of a transform
 
 

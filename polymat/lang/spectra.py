@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -10,12 +12,22 @@ import numpy.typing as npt
 
 from polymat.errors import DtypeError, LangError, ShapeError, caller_location
 from polymat.lang.affine import Affine
-from polymat.lang.algebra import check_plain, described, fresh_variables, names_in, pointwise, read, span
+from polymat.lang.algebra import (
+    check_plain,
+    described,
+    fresh_variables,
+    merged_sizes,
+    names_in,
+    pointwise,
+    read,
+    span,
+)
 from polymat.lang.expr import Condition, Const, Expr, Variable, binary
 from polymat.lang.fir import MAX_WRITTEN_TAPS
 from polymat.lang.fourier import fitted, inverse, real_inverse, spectrum
-from polymat.lang.function import Case, Source, size_parameters
+from polymat.lang.function import Case, CaseEntry, Source, size_parameters
 from polymat.lang.indices import as_affine
+from polymat.lang.makers import index_expression
 from polymat.lang.mathfunctions import Conj
 from polymat.lang.operators import shown
 from polymat.lang.signal import MAKERS, SignalAlgebra, SignalResult, strided
@@ -97,6 +109,30 @@ def resample_poly(x: SignalAlgebra, up: int, down: int) -> SignalResult:
     return strided(whole, Stride(Affine((), 10 * largest), down, length), text)
 
 
+def concatenate(signals: Sequence[Any]) -> SignalResult:
+    """Signals one behind the other, as `numpy.concatenate`: the state of a filter and a block, say."""
+    if not isinstance(signals, list | tuple) or not signals:
+        raise LangError(
+            f"concatenate: the signals are a list of at least one, got {shown(signals)}", at=caller_location()
+        )
+    sources = [_signal(each, "concatenate") for each in signals]
+    sizes = merged_sizes(*sources)
+    leaves: dict[str, Expr] = {p.name: p for p in sizes}
+    ends = list(accumulate((source.shape[0] for source in sources), initial=Affine()))
+
+    def value(i: Variable) -> list[CaseEntry]:
+        entries: list[CaseEntry] = []
+        for source, begin, end in zip(sources, ends[:-1], ends[1:], strict=True):
+            inside = Condition(i, "<", index_expression(end, leaves))
+            if begin != Affine():
+                inside = Condition(i, ">=", index_expression(begin, leaves)) & inside
+            entries.append(Case(inside, read(source, Affine.name(i.name) - begin, sizes)))
+        return entries
+
+    text = f"concatenate({', '.join(source.label for source in sources)})"
+    return pointwise(SignalResult, sources, (ends[-1],), value, text)
+
+
 def convolve(x: SignalAlgebra, h: Any, mode: str = "full") -> SignalResult:
     """y[n] = sum over k of h[k] x[n - k], as `scipy.signal.convolve` where h is not the longer one."""
     return _signal(x, "convolve").fir(h, mode=mode)
@@ -158,7 +194,8 @@ def sosfilt(sections: Any, x: SignalAlgebra) -> SignalResult:
 
 
 def _recursive(stage: SignalResult, value: Expr, back: npt.NDArray[Any], i: Variable) -> Expr:
-    for k, factor in enumerate(back.tolist(), start=1):
+    # The newest result comes last: a step waits for one multiplication with it, whatever their number.
+    for k, factor in reversed(list(enumerate(back.tolist(), start=1))):
         if factor:
             value = binary("-", value, binary("*", Const(factor, stage.dtype), stage(i - k)))
     return value

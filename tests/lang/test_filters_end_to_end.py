@@ -144,3 +144,18 @@ def test_the_interpreter_transforms_long_signals() -> None:
     a = np.random.default_rng(1).uniform(-1, 1, 200_003)
     compiled = pm.compile(pm.rfft(x), name="spectrum", options=pm.Options(fft="always"))
     check(compiled, a, np.fft.rfft(a))
+
+
+def test_concatenate() -> None:
+    state, h = pm.Signal(pm.Double, "state", 8), signal.firwin(9, 0.3)
+    joined = pm.concatenate([state, x, state])
+    compiled = pm.compile([joined, joined.fir(h)], inputs=[state, x])
+    for length in (0, 1, 7, 100):
+        rng = np.random.default_rng(length)
+        before, samples = rng.standard_normal(8), rng.standard_normal(length)
+        wanted = np.concatenate([before, samples, before])
+        for found in (compiled(before, samples), compiled.reference(before, samples)):
+            np.testing.assert_array_equal(found[0], wanted)
+            assert_close(found[1], np.convolve(wanted, h, "valid"), roundings=16, magnitude=20.0)
+    with pytest.raises(pm.LangError, match="list of at least one"):
+        pm.concatenate([])

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from polymat.cascades import join_cascades
 from polymat.codegen.cnames import check_export_name
 from polymat.codegen.lower import lower
 from polymat.codegen.program import Program
@@ -58,7 +59,8 @@ def levels(
     if options.inline:
         pipeline = compute_kept_samples(pipeline)
     machine = calibrated_machine()
-    pipeline = filter_by_blocks(pipeline, options, estimates or {})
+    pipeline = join_cascades(pipeline, options, estimates or {}, machine)
+    pipeline = filter_by_blocks(pipeline, options, estimates or {}, machine)
     pipeline = interpolate_by_phases(pipeline, options, machine)
     if options.inline:
         pipeline = inline_pointwise(pipeline)

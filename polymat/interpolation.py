@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from math import log2
 
 from polymat.graph.build import build
 from polymat.graph.fourier import fourier_sum
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.simplify import redirected, stage_key
-from polymat.graph.splice import names_taken, spliced
+from polymat.graph.splice import names_taken, spliced, without_unread
 from polymat.graph.stage import Ref, Stage
 from polymat.lang.affine import Affine
 from polymat.lang.expr import Load
@@ -18,13 +17,11 @@ from polymat.lang.phases import interpolated_by_phases
 from polymat.lang.signal import MAKERS, Signal
 from polymat.lang.types import Double, Float
 from polymat.machine.librarymodel import is_smooth
-from polymat.machine.model import MEMORY, Machine
+from polymat.machine.model import Machine
 from polymat.options import Options
-from polymat.runtime.librarystore import library_model
 from polymat.runtime.providers import provider
+from polymat.transformtime import pass_time, transform_time
 
-TRANSFORM_SHARE = 0.1  # of the peak that transforms reach where none were measured
-AWKWARD = 8.0  # times longer that a transform takes whose length has a large prime factor
 PASSES = 5  # over the values of a transform, for the product before it and the result behind it
 STEP = 16  # lengths of transforms are multiples of it
 MOST_KEPT = 128 << 20  # bytes of spectra that are kept for one interpolation
@@ -49,7 +46,7 @@ def interpolate_by_phases(pipeline: Pipeline, options: Options, machine: Machine
         stages += (_phases(stage, found, points, taken) if found and points else None) or [stage]
     if len(stages) == len(pipeline.stages):
         return pipeline
-    return _without_unread(pipeline.with_stages(tuple(stages)))
+    return without_unread(pipeline.with_stages(tuple(stages)))
 
 
 def _interpolation(stage: Stage, pipeline: Pipeline) -> tuple[Load, int, int] | None:
@@ -115,23 +112,13 @@ def _points(samples: Load, count: int, factor: int, machine: Machine) -> int | N
 
     def work(points: int) -> float:
         values = (PASSES * (factor - 1) + 2) * points + 2 * count * factor
-        transforms = factor * _seconds(samples, points, machine)
-        return transforms + values * size / machine.bandwidth(MEMORY, 1, "copy")
+        transforms = factor * transform_time(samples.dtype, points, machine)
+        return transforms + pass_time(samples.dtype, values, machine)
 
     lengths = [points for points in (count, least) if (factor - 1) * (points + 2) * size <= MOST_KEPT]
     best = min(lengths, key=work, default=None)
-    plain = _seconds(samples, count, machine) + _seconds(samples, count * factor, machine)
+    plain = sum(transform_time(samples.dtype, length, machine) for length in (count, count * factor))
     return best if best is not None and work(best) < plain else None
-
-
-def _seconds(samples: Load, points: int, machine: Machine) -> float:
-    """Predicted seconds of one transform from or to real values."""
-    model = library_model("fft")
-    measured = None if model is None else model.transform_seconds(samples.dtype.dtype, points)
-    if measured is not None:
-        return measured
-    flops = 2.5 * points * max(log2(points), 1.0) * (1.0 if is_smooth(points) else AWKWARD)
-    return flops / (machine.peak_flops(samples.dtype.size, 1) * TRANSFORM_SHARE)
 
 
 def _phases(stage: Stage, found: tuple[Load, int, int], points: int, taken: set[str]) -> list[Stage] | None:
@@ -140,12 +127,3 @@ def _phases(stage: Stage, found: tuple[Load, int, int], points: int, taken: set[
     built = build([interpolated_by_phases(MAKERS, source, count, factor, points)])
     ref = samples.source
     return spliced(stage, built, {"samples": ref}, taken) if isinstance(ref, Ref) else None
-
-
-def _without_unread(pipeline: Pipeline) -> Pipeline:
-    """The same without stages that no output needs."""
-    needed = set(pipeline.outputs)
-    for stage in reversed(pipeline.stages):
-        if stage.name in needed:
-            needed |= {load.source.name for load in stage.loads()}
-    return replace(pipeline, stages=tuple(stage for stage in pipeline.stages if stage.name in needed))

@@ -14,21 +14,25 @@ from polymat.idiom.find import extents_of
 from polymat.idiom.fir import match_fir
 from polymat.idiom.transform import Filter
 from polymat.lang.affine import Affine
-from polymat.lang.blocks import filtered_by_blocks
+from polymat.lang.blocks import filtered_by_blocks, kept_of
 from polymat.lang.expr import Parameter
 from polymat.lang.makers import index_expression
 from polymat.lang.signal import MAKERS, Signal
-from polymat.lang.types import Int
+from polymat.lang.types import Int, ScalarType
+from polymat.machine.model import Machine
 from polymat.options import Options
 from polymat.runtime.providers import provider
 from polymat.tilesize.planner import UNKNOWN_EXTENT
+from polymat.transformtime import pass_time, transform_time
 
 DIRECT_SHARE = 0.8  # of the peak that register blocks of filters reach
-TRANSFORM_SHARE = 0.06  # of the peak that transforms reach, with what surrounds them
-SIZES = range(6, 17)  # exponents of 2: the points of a transform
+SIZES = tuple(sorted(m << n for n in range(6, 20) for m in (2, 3)))  # points of a transform
+PASSES = 8  # over the values of a block: into it, for the product of spectra, and out of it
 
 
-def filter_by_blocks(pipeline: Pipeline, options: Options, estimates: Mapping[str, int]) -> Pipeline:
+def filter_by_blocks(
+    pipeline: Pipeline, options: Options, estimates: Mapping[str, int], machine: Machine
+) -> Pipeline:
     """Replace every long filter that transforms of blocks are predicted to compute sooner.
 
     before:  y(i) = sum over k of h(k) x(i + T - 1 - k)
@@ -39,18 +43,18 @@ def filter_by_blocks(pipeline: Pipeline, options: Options, estimates: Mapping[st
     sizes = {size.name: UNKNOWN_EXTENT for size in pipeline.sizes} | dict(estimates)
     stages: list[Stage] = []
     for stage in pipeline.stages:
-        found = _filter(stage, pipeline)
-        count = None if found is None else _count(found, pipeline)
+        found = plain_filter(stage, pipeline)
+        count = None if found is None else taps_of(found, pipeline)
         if found is None or count is None:
             stages.append(stage)
             continue
         length = float((stage.box[0][1] + 1).evaluate(sizes))
-        block = _block(count, length, options.fir == "fft")
+        block = _block(count, length, stage.dtype, machine, forced=options.fir == "fft")
         stages += [stage] if block is None else _blocks(stage, found, count, block, pipeline)
     return pipeline if len(stages) == len(pipeline.stages) else pipeline.with_stages(tuple(stages))
 
 
-def _filter(stage: Stage, pipeline: Pipeline) -> Filter | None:
+def plain_filter(stage: Stage, pipeline: Pipeline) -> Filter | None:
     """A filter of one dimension with a known number of taps, of real values."""
     if not stage.is_reduction or len(stage.dims) != 1 or stage.dtype.kind != "f":
         return None
@@ -66,7 +70,7 @@ def _filter(stage: Stage, pipeline: Pipeline) -> Filter | None:
     return found if plain and len(found.taps.indices) == 1 else None
 
 
-def _count(found: Filter, pipeline: Pipeline) -> int | None:
+def taps_of(found: Filter, pipeline: Pipeline) -> int | None:
     """How many taps there are, where all of an array are meant and it has a known length."""
     (extent,) = extents_of(pipeline)[found.taps.source]
     (axis,) = found.axes
@@ -75,18 +79,39 @@ def _count(found: Filter, pipeline: Pipeline) -> int | None:
     return extent.const if whole and extent.is_constant else None
 
 
-def _block(count: int, length: float, forced: bool) -> int | None:
+def start_of(found: Filter) -> Affine:
+    """The sample that the first tap meets in the first result."""
+    (axis,) = found.axes
+    return found.signal.indices[0] - Affine.name(axis.output) + Affine.name(axis.tap)
+
+
+def filter_time(count: int, length: float, dtype: ScalarType, machine: Machine, options: Options) -> float:
+    """Predicted seconds of a filter of so many taps and results, in the way that takes the least."""
+    direct = _direct_time(count, length, dtype, machine)
+    forced = options.fir == "fft"
+    block = None if options.fir == "direct" else _block(count, length, dtype, machine, forced=forced)
+    return direct if block is None else _blocks_time(block, count, length, dtype, machine)
+
+
+def _direct_time(count: int, length: float, dtype: ScalarType, machine: Machine) -> float:
+    return 2.0 * count * length / (machine.peak_flops(dtype.size, 1) * DIRECT_SHARE)
+
+
+def _blocks_time(block: int, count: int, length: float, dtype: ScalarType, machine: Machine) -> float:
+    """Of all blocks, one after the other; the spectrum of the taps counts as one more transform."""
+    blocks = math.ceil(length / kept_of(block, count))
+    transforms = (2 * blocks + 1) * transform_time(dtype, block, machine)
+    return transforms + pass_time(dtype, PASSES * blocks * block, machine)
+
+
+def _block(count: int, length: float, dtype: ScalarType, machine: Machine, *, forced: bool) -> int | None:
     """The points of a transform with which a filter takes the least time; None where sums take less."""
-    sizes = [1 << n for n in SIZES if (1 << n) >= 2 * count]
+    sizes = [points for points in SIZES if points > count]
     if not sizes:
         return None
-
-    def work(block: int) -> float:
-        pairs = math.ceil(length / (2 * (block - count + 1)))
-        return (2 * pairs + 1) * 5 * block * math.log2(block) / TRANSFORM_SHARE
-
-    best = min(sizes, key=work)
-    return best if forced or work(best) < 2 * count * length / DIRECT_SHARE else None
+    times = {points: _blocks_time(points, count, length, dtype, machine) for points in sizes}
+    best = min(sizes, key=times.__getitem__)
+    return best if forced or times[best] < _direct_time(count, length, dtype, machine) else None
 
 
 def _blocks(stage: Stage, found: Filter, count: int, block: int, pipeline: Pipeline) -> list[Stage]:
@@ -97,8 +122,7 @@ def _blocks(stage: Stage, found: Filter, count: int, block: int, pipeline: Pipel
         Signal(factor.dtype, f"placeholder{n}", index_expression(extents[factor.source][0], dict(known)))
         for n, factor in enumerate((found.signal, found.taps))
     )
-    (axis,) = found.axes
-    start = found.signal.indices[0] - Affine.name(axis.output) + Affine.name(axis.tap)
+    start = start_of(found)
     _, high = stage.box[0]
     result = filtered_by_blocks(MAKERS, x, h, count, start, high + 1, block)
     built = build([result])

@@ -43,6 +43,15 @@ def names_taken(pipeline: Pipeline) -> set[str]:
     return parameters | {array.name for array in pipeline.inputs} | {each.name for each in pipeline.stages}
 
 
+def without_unread(pipeline: Pipeline) -> Pipeline:
+    """The same without stages that no output needs."""
+    needed = set(pipeline.outputs)
+    for stage in reversed(pipeline.stages):
+        if stage.name in needed:
+            needed |= {load.source.name for load in stage.loads()}
+    return replace(pipeline, stages=tuple(stage for stage in pipeline.stages if stage.name in needed))
+
+
 def _free(name: str, taken: set[str]) -> str:
     """The name, with underscores behind it where others have it."""
     while name in taken:

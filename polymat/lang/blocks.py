@@ -1,7 +1,4 @@
-"""Overlap-save: a filter as transforms of blocks that overlap, multiplied by the spectrum of the taps.
-
-Two blocks of real samples are the real and imaginary parts of one transform: a real filter does not mix them.
-"""
+"""Overlap-save: a filter as transforms of blocks that overlap, multiplied by the spectrum of the taps."""
 
 from __future__ import annotations
 
@@ -10,12 +7,13 @@ from typing import Any
 from polymat.lang.affine import Affine
 from polymat.lang.algebra import fresh_variables, merged_sizes, names_in, pointwise, read, span
 from polymat.lang.expr import Condition, Const, Expr, Load, Variable, binary
-from polymat.lang.fourier import complex_type, wave
+from polymat.lang.fourier import complex_type, half_wave, wave
 from polymat.lang.function import Case, CaseEntry, Function, Source
 from polymat.lang.makers import Makers, index_expression
-from polymat.lang.mathfunctions import Imag, Real
 from polymat.lang.reduction import Op, Reduce, Reduction
 from polymat.lang.types import Double, Float, Long
+
+ALIGNED = 16  # samples from one block to the next are a multiple of it
 
 
 def filtered_by_blocks(
@@ -23,46 +21,44 @@ def filtered_by_blocks(
 ) -> Any:
     """y(i) = sum over k < count of h(k) x(start + i - k) for i < length, x being zero outside.
 
-    block: points of a transform, at least `count`; each gives block - count + 1 results.
+    block: points of a transform, at least `count`; each gives about block - count + 1 results.
     """
-    kept = block - count + 1
-    pairs = (length + (2 * kept - 1)).floordiv(2 * kept)
+    kept = kept_of(block, count)
+    blocks = (length + (kept - 1)).floordiv(kept)
     sizes = merged_sizes(x, taps)
-    longer = padded(make, x, start - (count - 1), pairs.scale(2 * kept) + (count - 1))
+    longer = padded(make, x, start - (count - 1), blocks.scale(kept) + (block - kept))
     dtype = complex_type(x.dtype)
     b, k, j = fresh_variables(3, names_in((x, taps)))
     whole = Const(block, Long)
-    outer, inner = span(pairs, sizes), span(Affine((), block), ())
-
-    def sample(extra: int) -> Load:
-        index = Affine.name(b.name).scale(2 * kept) + Affine.name(k.name) + extra
-        return Load(longer, (index,), longer.dtype, None)
-
-    joined = Function(([b, k], [outer, inner]), dtype, None)
-    joined.defn = [binary("+", sample(0), binary("*", Const(1j, dtype), sample(kept)))]
-    spectra = Reduction(([b, j], [outer, inner]), ([b, j, k], [outer, inner, inner]), dtype, None)
-    spectra.defn = [Reduce(spectra(b, j), joined(b, k) * wave(-1, j, k, whole, dtype), Op.Sum)]
+    outer, inner, half = (
+        span(blocks, sizes),
+        span(Affine((), block), ()),
+        span(Affine((), block // 2 + 1), ()),
+    )
+    sample = Load(longer, (Affine.name(b.name).scale(kept) + Affine.name(k.name),), x.dtype, None)
+    spectra = Reduction(([b, j], [outer, half]), ([b, j, k], [outer, half, inner]), dtype, None)
+    spectra.defn = [Reduce(spectra(b, j), binary("*", sample, wave(-1, j, k, whole, dtype)), Op.Sum)]
     padded_taps = padded(make, taps, Affine(), Affine((), block))
-    response = Reduction(([j], [inner]), ([j, k], [inner, inner]), dtype, None)
+    response = Reduction(([j], [half]), ([j, k], [half, inner]), dtype, None)
     scale = Const(1.0 / block, Float if dtype.size == 8 else Double)
     response.defn = [Reduce(response(j), padded_taps(k) * scale * wave(-1, j, k, whole, dtype), Op.Sum)]
-    product = Function(([b, j], [outer, inner]), dtype, None)
+    product = Function(([b, j], [outer, half]), dtype, None)
     product.defn = [spectra(b, j) * response(j)]
-    back = Reduction(([b, k], [outer, inner]), ([b, k, j], [outer, inner, inner]), dtype, None)
-    back.defn = [Reduce(back(b, k), product(b, j) * wave(1, k, j, whole, dtype), Op.Sum)]
+    back = Reduction(([b, k], [outer, inner]), ([b, k, j], [outer, inner, half]), x.dtype, None)
+    back.defn = [Reduce(back(b, k), half_wave(product(b, j), k, j, whole), Op.Sum)]
 
-    def value(i: Variable) -> list[CaseEntry]:
-        pair = Affine.name(i.name).floordiv(2 * kept)
-        within = Affine.name(i.name) - pair.scale(2 * kept)
-        place = index_expression(within, {i.name: i})
-        first = Load(back, (pair, within + (count - 1)), dtype, None)
-        second = Load(back, (pair, within + (count - 1 - kept)), dtype, None)
-        return [
-            Case(Condition(place, "<", kept), Real(first)),
-            Case(Condition(place, ">=", kept), Imag(second)),
-        ]
+    def value(i: Variable) -> Expr:
+        number = Affine.name(i.name).floordiv(kept)
+        within = Affine.name(i.name) - number.scale(kept)
+        return Load(back, (number, within + (count - 1)), x.dtype, None)
 
     return pointwise(make.computed, (x, taps), (length,), value, "")
+
+
+def kept_of(block: int, count: int) -> int:
+    """Results that a block gives, of which transforms begin at addresses as they like them."""
+    kept = block - count + 1
+    return kept // ALIGNED * ALIGNED or kept
 
 
 def padded(make: Makers[Any], source: Source, first: Affine, length: Affine) -> Any:

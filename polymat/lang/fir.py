@@ -59,7 +59,7 @@ def fir(make: Makers[Any], signal: Source, taps: Any, mode: Any) -> Any:
     start, length = _window(signal, signal.shape[0], count, mode)
     if not _are_written(signal, taps):
         source = taps_source(make, taps, signal.dtype)
-        stage = _accumulated(make, signal, Strided(source, 0, 1, count), start, length)
+        stage = filtered_sum(make, signal, Strided(source, 0, 1, count), start, length)
     else:
         stage = _written_out(make, signal, _constants(taps), start.const, length)
     stage.text = f"{signal.label}.fir({label}, {mode!r})"
@@ -171,8 +171,8 @@ def _window(signal: Source, length: Affine, count: Affine, mode: Mode) -> tuple[
             return count - 1, kept
 
 
-def _accumulated(make: Makers[Any], signal: Source, taps: Strided, start: Affine, length: Affine) -> Any:
-    """y(i) = sum over k of h(k) x(start + i - k), where x has that sample."""
+def filtered_sum(make: Makers[Any], signal: Source, taps: Strided, start: Affine, length: Affine) -> Any:
+    """y(i) = sum over k of h(k) x(start + i - k), where x has that sample, for i < length."""
     sizes = merged_sizes(signal, taps.source)
     i, k = fresh_variables(2, names_in((signal, taps.source)))
     index = Affine.name(i.name) - Affine.name(k.name) + start
@@ -250,7 +250,7 @@ def _phase(make: Makers[Any], signal: Source, taps: Any, up: int, phase: int, le
         return _written_out(make, signal, chosen, 0, length)
     source = taps_source(make, taps, signal.dtype)
     count = (source.shape[0] + (up - 1 - phase)).floordiv(up)
-    return _accumulated(make, signal, Strided(source, phase, up, count), Affine(), length)
+    return filtered_sum(make, signal, Strided(source, phase, up, count), Affine(), length)
 
 
 def _interleaved(make: Makers[Any], phases: Sequence[Source], start: Affine, length: Affine) -> Any:

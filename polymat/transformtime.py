@@ -1,0 +1,28 @@
+"""Predicted seconds of transforms of real values, for those who decide whether to use them."""
+
+from __future__ import annotations
+
+from math import log2
+
+from polymat.lang.types import ScalarType
+from polymat.machine.librarymodel import is_smooth
+from polymat.machine.model import MEMORY, Machine
+from polymat.runtime.librarystore import library_model
+
+SHARE = 0.1  # of the peak that transforms reach where none were measured
+AWKWARD = 8.0  # times longer that a transform takes whose length has a large prime factor
+
+
+def transform_time(dtype: ScalarType, points: int, machine: Machine) -> float:
+    """Seconds of one transform from or to real values: as measured on this machine, if it was."""
+    model = library_model("fft")
+    measured = None if model is None else model.transform_seconds(dtype.dtype, points)
+    if measured is not None:
+        return measured
+    flops = 2.5 * points * max(log2(points), 1.0) * (1.0 if is_smooth(points) else AWKWARD)
+    return flops / (machine.peak_flops(dtype.size, 1) * SHARE)
+
+
+def pass_time(dtype: ScalarType, values: float, machine: Machine) -> float:
+    """Seconds to read or write so many values in memory."""
+    return values * dtype.size / machine.bandwidth(MEMORY, 1, "copy")

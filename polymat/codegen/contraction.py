@@ -233,24 +233,26 @@ class ContractionWriter:
         return self.writer.bodies.step(factor.source, factor.indices, dim)
 
     def _pad_bytes(self) -> CExpr:
-        """Room for packed blocks: kc x mc elements and kc x nc, less for small operands."""
+        """Room for a packed block of either operand; none where the product needs no packing."""
         blocks, found = self.plan.blocks, self.found
 
-        def at_most(dims: Sequence[str], rounding: int, most: int) -> CExpr:
-            count: CExpr = Call("_pm_extent", (self.size(found.extent(dims[0]) + rounding),))
+        def count(dims: Sequence[str], rounding: int) -> CExpr:
+            number: CExpr = Call("_pm_extent", (self.size(found.extent(dims[0]) + rounding),))
             for dim in dims[1:]:
-                count = Binary("*", count, Call("_pm_extent", (self.size(found.extent(dim)),)))
-            return Call("__builtin_fmin", (count, Literal(f"{float(most)}")))
+                number = Binary("*", number, Call("_pm_extent", (self.size(found.extent(dim)),)))
+            return number
 
-        depth = at_most((found.depth, *found.sums), 0, blocks.kc)
-        rows = at_most((found.rows, *found.more_rows), blocks.rows, blocks.mc * blocks.kc)
-        columns = at_most((found.columns, *found.more_columns), blocks.columns, blocks.nc * blocks.kc)
-        left, right = (
-            Call("__builtin_fmin", (Binary("*", lines, depth), Literal(f"{float(size * blocks.kc)}")))
-            for lines, size in ((rows, blocks.mc), (columns, blocks.nc))
+        segments = found.more_columns or found.sums or found.triangle is not None
+        steps = (self.step(found.right, found.columns), self.step(found.left, found.depth))
+        plain = not segments and all(step == Literal("1") for step in steps)
+        sizes = (blocks.kc, blocks.mc, blocks.nc, blocks.small if plain else 0)
+        arguments = (
+            count((found.rows, *found.more_rows), blocks.rows),
+            count((found.columns, *found.more_columns), blocks.columns),
+            count((found.depth, *found.sums), 0),
+            *(Literal(f"{float(size)}") for size in sizes),
         )
-        both = Binary("+", Binary("+", left, right), Literal(f"{float(blocks.columns * blocks.kc)}"))
-        return Binary("*", Literal(f"{float(self.stage.dtype.size)}"), both)
+        return Call(f"_pm_room_{self.shape.suffix}", arguments)
 
     def size(self, form: Affine) -> CExpr:
         """A form over the sizes."""

@@ -92,6 +92,12 @@ class Entry:
     cost: TeamCost
     kept: frozenset[str] = frozenset()
 
+    @property
+    def worth(self) -> float:
+        """The least work of a call that any of its groups may share out to threads."""
+        threshold = self.options.parallel_threshold
+        return float(threshold) if threshold is not None else self.cost.awake / self.cost.lanes
+
     def function(self, groups: Sequence[GroupCode], sizes: Sequence[Size]) -> Function:
         """`_pm_entry`."""
         kept = kept_buffers(self.storage)
@@ -134,7 +140,7 @@ class Entry:
         for k, name in enumerate(arrays):
             buffer = self.storage[name]
             const = "const " if buffer.place == "input" else ""
-            pointer = Subscript(Id("_pm_arrays"), Literal(str(k)))
+            pointer = self._argument("_pm_arrays", k)
             statements.append(
                 Declare(f"{const}{buffer.dtype.c} *const ", self.names.get("array", name), pointer)
             )
@@ -152,10 +158,15 @@ class Entry:
             Declare(
                 "const ptrdiff_t",
                 self.names.get("size", size.name),
-                Subscript(Id("_pm_sizes"), Literal(str(k))),
+                self._argument("_pm_sizes", k),
             )
             for k, size in enumerate(sizes)
         ]
+
+    def _argument(self, array: str, k: int) -> CExpr:
+        """The element of an array of arguments."""
+        self.needs.add("argument")
+        return Call("_PM_ARGUMENT", (Subscript(Id(array), Literal(str(k))),))
 
     def _workspace(self, scratch: list[ThreadScratch]) -> list[Stmt]:
         """Lay the slots of the temporaries out one after the other, each on its own cache line."""

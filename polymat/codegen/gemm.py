@@ -11,8 +11,8 @@ strided and shifted tensors (as TBLIS does), and makes a convolution a product (
 The blocking is that of Goto and van de Geijn, as in BLIS: of B, panels of a few vectors of columns times kc
 are packed, nc columns at a time, each right before it is first used; of A, strips of a few rows times kc, mc
 rows at a time; and the register block runs over both.  While a block of A is multiplied by one panel the next
-one is requested, so that the packed B may lie in memory.  What fits the second-level cache and is one segment
-is not packed, because register blocks read operands of any strides.
+one is requested, so that the packed B may lie in memory.  Of one segment what is at most twice the
+second-level cache is not packed, because register blocks read operands of any strides.
 
 Who reads the result point by point may be called with every part of it as soon as that is complete, while it
 is in the second-level cache: an epilogue.  Parts are as wide as that allows, since the loops over their rows
@@ -30,6 +30,16 @@ from polymat.codegen.packing import PACKING
 _PRODUCT = """\
 static const ptrdiff_t _pm_origin_$S[3] = {0, 0, 0};
 
+/* Bytes of scratch that a product needs: none where neither B nor C has more than 2 `small` elements.  m and
+   n count what rounding up to whole register blocks adds. */
+static inline double _pm_room_$S(double m, double n, double k, double kc, double mc, double nc, double small)
+{
+    if (n * k <= 2.0 * small && m * n <= 2.0 * small)
+        return 0.0;
+    const double depth = k < kc ? k : kc, a = m * depth, b = n * depth;
+    return sizeof($T) * ((a < mc * kc ? a : mc * kc) + (b < nc * kc ? b : nc * kc) + $V * $L * kc);
+}
+
 /* Hand over the rows of strips first..last - 1, which may belong to several segments, at some columns. */
 static void _pm_finish_rows_$S(ptrdiff_t m, ptrdiff_t strips, ptrdiff_t first, ptrdiff_t last,
         ptrdiff_t column_segment, ptrdiff_t j, ptrdiff_t j_end, _pm_finish_$S finish, void *const *around)
@@ -44,40 +54,16 @@ static void _pm_finish_rows_$S(ptrdiff_t m, ptrdiff_t strips, ptrdiff_t first, p
     }
 }
 
-/* C = scale * A * B + beta * From (no From: NULL); elements of a row of C and of From are contiguous.
-   m, n, k: extents of a segment; row_count, column_count, depth_count: segments; rows, columns, depths: their
-   offsets, for each segment of rows those in A, C and From, of columns in B, C and From, of depth in A and B.
-   kc, mc, nc: blocks for the caches; small: the elements of B that need no packing.
-   half: a triangle, where there is one segment of each; scratch: kc * (mc + nc) elements, less where the
-   matrices are smaller.
-   finish, around: who is called with complete parts of the result (NULL: nobody), and what it is handed. */
-static void _pm_gemm_$S(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, ptrdiff_t row_count, const ptrdiff_t *rows,
-        ptrdiff_t column_count, const ptrdiff_t *columns, ptrdiff_t depth_count, const ptrdiff_t *depths,
-        $T scale, const $T *a, ptrdiff_t a_row, ptrdiff_t a_step, const $T *b, ptrdiff_t b_step,
-        ptrdiff_t b_column, $T beta, const $T *from, ptrdiff_t from_row, $T *c, ptrdiff_t c_row, ptrdiff_t kc,
-        ptrdiff_t mc, ptrdiff_t nc, ptrdiff_t small, const _pm_half_$S half, $T *scratch,
-        _pm_finish_$S finish, void *const *around)
+/* The product of `_pm_gemm_$S` by packed blocks. */
+static __attribute__((noinline)) void _pm_blocked_$S(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k,
+        ptrdiff_t row_count, const ptrdiff_t *rows, ptrdiff_t column_count, const ptrdiff_t *columns,
+        ptrdiff_t depth_count, const ptrdiff_t *depths, $T scale, const $T *a, ptrdiff_t a_row,
+        ptrdiff_t a_step, const $T *b, ptrdiff_t b_step, ptrdiff_t b_column, $T beta, const $T *from,
+        ptrdiff_t from_row, $T *c, ptrdiff_t c_row, ptrdiff_t kc, ptrdiff_t mc, ptrdiff_t nc, ptrdiff_t small,
+        const _pm_half_$S half, $T *scratch, _pm_finish_$S finish, void *const *around)
 {
-    if (m <= 0 || n <= 0 || row_count <= 0 || column_count <= 0)
-        return;
-    const int one = column_count == 1 && depth_count == 1;
-    if (one && half.place == 0 && b_column == 1 && (m * row_count <= 2 * $R || k * n <= small)
-        && (a_step == 1 || m * k <= small / 8)) {
-        const ptrdiff_t most = finish == NULL ? m : (small / 4 / n / $R + 1) * $R;
-        for (ptrdiff_t segment = 0; segment < row_count; segment++) {
-            const ptrdiff_t *const at = rows + 3 * segment;
-            for (ptrdiff_t i = 0; i < m; i += most) {
-                const ptrdiff_t count = m - i < most ? m - i : most;
-                _pm_direct_$S(count, n, k, scale, a + at[0] + i * a_row, a_row, a_step, b, b_step, beta,
-                              from == NULL ? NULL : from + at[2] + i * from_row, from_row,
-                              c + at[1] + i * c_row, c_row);
-                if (finish != NULL)
-                    finish(around, segment, i, i + count, 0, 0, n);
-            }
-        }
-        return;
-    }
     const ptrdiff_t strips = (m + $R - 1) / $R, all_strips = strips * row_count;
+    const ptrdiff_t lower = m / strips, higher = m - lower * strips; /* rows of a strip, one more in some */
     const ptrdiff_t vectors = (n + $L - 1) / $L, panels = (vectors + $V - 1) / $V;
     const ptrdiff_t all_panels = panels * column_count;
     const int gathers = depth_count >= $G
@@ -92,17 +78,22 @@ static void _pm_gemm_$S(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, ptrdiff_t row_cou
     const ptrdiff_t deepest = chunks == 0 ? 1 : most_chunks * ((k + pieces - 1) / pieces);
     /* Where there is little depth the blocks are larger the other way; B stays in the second level where A is
        not packed again for each of its blocks, or is small against them. */
-    const ptrdiff_t tall = mc * (kc / deepest) / $R;
-    const int near = all_strips <= tall && mc * (kc / deepest) >= 20 * ($V * $L);
+    const ptrdiff_t tallest = mc * (kc / deepest) / $R;
+    const int near = all_strips <= tallest && mc * (kc / deepest) >= 20 * ($V * $L);
     const ptrdiff_t widest = (near && mc < nc ? mc : nc) * (kc / deepest) / ($V * $L);
     /* B is packed a few panels at a time, before they are used; neighbouring segments have to be together. */
     const ptrdiff_t few = small / 4 / ($V * $L * deepest) > 1 ? small / 4 / ($V * $L * deepest) : 1;
     const int beside = b_column != 1 && b_step != 1 && column_count >= $G;
     const ptrdiff_t batch = beside ? $G * panels : b_column == 1 ? few : 1;
-    const ptrdiff_t broad = widest < batch ? widest : widest / batch * batch;
+    const ptrdiff_t wanted = (_pm_share_$S(all_panels, widest) + batch - 1) / batch * batch;
+    const ptrdiff_t broad = widest < batch ? widest : wanted < widest ? wanted : widest / batch * batch;
+    /* Where the packed B stays in the second level, a result that does not is walked along its rows. */
+    const int along = row_count == 1 && (double)m * n > small
+                   && (broad < all_panels ? broad : all_panels) * ($V * $L) * deepest <= small;
+    const ptrdiff_t tall = _pm_share_$S(all_strips, along && tallest > 2 ? 2 : tallest);
     const int cuts = half.place != 0 && half.mirror == NULL;
     const int pack_a = depth_count > 1 || (half.place == 1 && !cuts)
-                    || ((all_panels > 2 || a_step != 1) && m * row_count * k > small / 2);
+                    || ((all_panels > 2 || a_step != 1) && m * row_count * k > small / 2) || all_panels >= 16;
     for (ptrdiff_t panel_0 = 0; panel_0 < all_panels; panel_0 += broad) {
         const ptrdiff_t panel_1 = panel_0 + broad < all_panels ? panel_0 + broad : all_panels;
         ptrdiff_t chunk_0 = 0;
@@ -154,8 +145,8 @@ static void _pm_gemm_$S(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, ptrdiff_t row_cou
                     ptrdiff_t segment = strip_0 / strips, within = strip_0 % strips;
                     for (ptrdiff_t strip = strip_0; strip < strip_1; strip++) {
                         const ptrdiff_t *const down = rows + segment * 3;
-                        const ptrdiff_t i = _pm_before_$S(m, strips, within);
-                        const ptrdiff_t height = _pm_piece_$S(m, strips, within);
+                        const ptrdiff_t i = within * lower + (within < higher ? within : higher);
+                        const ptrdiff_t height = lower + (within < higher);
                         $T *const target = c + down[1] + i * c_row + across[1] + j;
                         const $T *start = target, *a_strip = a_packed + (strip - strip_0) * $R * depth;
                         if (chunk_0 == 0)
@@ -195,6 +186,47 @@ static void _pm_gemm_$S(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, ptrdiff_t row_cou
             }
             chunk_0 += together;
         } while (chunk_0 < chunks);
+    }
+}
+
+/* C = scale * A * B + beta * From (no From: NULL); elements of a row of C and of From are contiguous.
+   m, n, k: extents of a segment; row_count, column_count, depth_count: segments; rows, columns, depths: their
+   offsets, for each segment of rows those in A, C and From, of columns in B, C and From, of depth in A and B.
+   kc, mc, nc: blocks for the caches; small: the elements that the second-level cache holds.
+   half: a triangle, where there is one segment of each; scratch: kc * (mc + nc) elements, less where the
+   matrices are smaller.
+   finish, around: who is called with complete parts of the result (NULL: nobody), and what it is handed. */
+static inline __attribute__((always_inline)) void _pm_gemm_$S(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k,
+        ptrdiff_t row_count, const ptrdiff_t *rows, ptrdiff_t column_count, const ptrdiff_t *columns,
+        ptrdiff_t depth_count, const ptrdiff_t *depths, $T scale, const $T *a, ptrdiff_t a_row,
+        ptrdiff_t a_step, const $T *b, ptrdiff_t b_step, ptrdiff_t b_column, $T beta, const $T *from,
+        ptrdiff_t from_row, $T *c, ptrdiff_t c_row, ptrdiff_t kc, ptrdiff_t mc, ptrdiff_t nc, ptrdiff_t small,
+        const _pm_half_$S half, $T *scratch, _pm_finish_$S finish, void *const *around)
+{
+    if (m <= 0 || n <= 0 || row_count <= 0 || column_count <= 0)
+        return;
+    const int one = column_count == 1 && depth_count == 1 && half.place == 0 && b_column == 1;
+    const double most_elements = 2.0 * small, height = (double)m * row_count;
+    const int is_large = (double)k * n > most_elements;
+    const int is_far = (height > 2 * $R && (is_large || height * n > most_elements))
+                    || (a_step != 1 && height * k > most_elements / 16);
+    if (!one || is_far) {
+        _pm_blocked_$S(m, n, k, row_count, rows, column_count, columns, depth_count, depths, scale, a, a_row,
+                       a_step, b, b_step, b_column, beta, from, from_row, c, c_row, kc, mc, nc, small, half,
+                       scratch, finish, around);
+        return;
+    }
+    const ptrdiff_t most = finish == NULL ? m : (small / 4 / n / $R + 1) * $R;
+    for (ptrdiff_t segment = 0; segment < row_count; segment++) {
+        const ptrdiff_t *const at = rows + 3 * segment;
+        for (ptrdiff_t i = 0; i < m; i += most) {
+            const ptrdiff_t count = m - i < most ? m - i : most;
+            _pm_direct_$S(count, n, k, is_large ? 128 : k, scale, a + at[0] + i * a_row, a_row, a_step, b,
+                          b_step, beta, from == NULL ? NULL : from + at[2] + i * from_row, from_row,
+                          c + at[1] + i * c_row, c_row);
+            if (finish != NULL)
+                finish(around, segment, i, i + count, 0, 0, n);
+        }
     }
 }
 """

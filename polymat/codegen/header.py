@@ -6,6 +6,7 @@ from polymat.codegen.abi import LIBRARY_MISSING, SCALAR_SLOT_BYTES, Array, Row, 
 from polymat.codegen.cnames import Names
 from polymat.codegen.ctree import (
     Assign,
+    Binary,
     Call,
     Cast,
     Declare,
@@ -17,14 +18,19 @@ from polymat.codegen.ctree import (
     Return,
     Stmt,
     Subscript,
+    Ternary,
     Unary,
 )
 from polymat.codegen.render import prototype
 from polymat.lang.types import type_of_dtype
 
 
-def public_function(signature: Signature, names: Names) -> Function:
-    """`NAME(inputs, outputs, sizes, scalars)`, which calls the generic entry with all threads."""
+def public_function(signature: Signature, names: Names, worth: float) -> Function:
+    """`NAME(inputs, outputs, sizes, scalars)`, which calls the generic entry with all threads.
+
+    worth: the least work that threads are of use for.  Below it OpenMP is not asked how many there are, which
+    takes as long as a product of matrices of 8 x 8.
+    """
     parameters = _parameters(signature, names)
     arrays = [names.get("array", a.name) for a in (*signature.inputs, *signature.outputs)]
     body: list[Stmt] = [Declare("void *", f"_pm_arrays[{max(len(arrays), 1)}]")]
@@ -45,7 +51,9 @@ def public_function(signature: Signature, names: Names) -> Function:
     for name, count in (("_pm_sizes", len(signature.sizes)), ("_pm_scalars", len(signature.scalars))):
         if not count:
             body.append(Evaluate(Cast("void", Id(name))))
-    arguments = (Id("_pm_arrays"), Id("_pm_sizes"), Id("_pm_scalars"), Call("omp_get_max_threads", ()))
+    little = Binary("<", Call("_pm_work", (Id("_pm_sizes"),)), Literal(f"{worth!r}"))
+    threads = Ternary(little, Literal("1"), Call("omp_get_max_threads", ()))
+    arguments = (Id("_pm_arrays"), Id("_pm_sizes"), Id("_pm_scalars"), threads)
     body.append(Return(Call("_pm_entry", arguments)))
     return Function("int", signature.name, tuple(parameters), tuple(body), static=False)
 

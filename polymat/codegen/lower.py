@@ -70,7 +70,7 @@ def lower(schedule: Schedule, name: str, options: Options) -> Program:
     exported = [
         entry.work_function(signature.sizes),
         entry.function(groups, signature.sizes),
-        public_function(signature, names),
+        public_function(signature, names, entry.worth),
     ]
     signature = replace(signature, routines=routines_of(needs))
     functions: list[Function] = [f for group in groups for f in group.functions]

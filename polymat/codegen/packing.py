@@ -21,6 +21,13 @@ static inline ptrdiff_t _pm_piece_$S(ptrdiff_t count, ptrdiff_t pieces, ptrdiff_
     return pieces == 1 ? count : count / pieces + (done < count % pieces);
 }
 
+/* The largest of the fewest pieces of nearly equal size, each `most` at most, that `count` is cut into. */
+static inline ptrdiff_t _pm_share_$S(ptrdiff_t count, ptrdiff_t most)
+{
+    const ptrdiff_t pieces = (count + most - 1) / most;
+    return pieces <= 1 ? most : (count + pieces - 1) / pieces;
+}
+
 /* Eight lines of eight elements, transposed in registers. */
 typedef $T _pm_eight_$S __attribute__((vector_size(8 * sizeof($T))));
 typedef _pm_eight_$S _pm_eight_memory_$S __attribute__((aligned(sizeof($T)), may_alias));
@@ -99,23 +106,56 @@ static inline ptrdiff_t _pm_before_$S(ptrdiff_t count, ptrdiff_t pieces, ptrdiff
     return pieces == 1 ? 0 : done * (count / pieces) + (done < longer ? done : longer);
 }
 
-/* A product of matrices that are not packed. */
-static void _pm_direct_$S(ptrdiff_t m, ptrdiff_t n, ptrdiff_t depth, $T scale, const $T *a, ptrdiff_t a_row,
-        ptrdiff_t a_step, const $T *b, ptrdiff_t b_step, $T beta, const $T *from, ptrdiff_t from_row, $T *c,
-        ptrdiff_t c_row)
+/* Ask for one of some equal parts of the depth of a strip or panel that will be packed soon. */
+static void _pm_request_$S(const $T *from, ptrdiff_t across, ptrdiff_t along, ptrdiff_t width,
+        ptrdiff_t depth, ptrdiff_t part, ptrdiff_t parts)
+{
+    enum { line = 64 / sizeof($T) };
+    const ptrdiff_t first = depth * part / parts, last = depth * (part + 1) / parts;
+    if (across == 1)
+        for (ptrdiff_t k = first; k < last; k++) {
+            for (ptrdiff_t r = 0; r < width; r += line)
+                __builtin_prefetch(from + k * along + r, 0, 2);
+            __builtin_prefetch(from + k * along + width - 1, 0, 2);
+        }
+    else if (along == 1)
+        for (ptrdiff_t r = 0; r < width; r++)
+            for (ptrdiff_t k = first; k < last; k += line)
+                __builtin_prefetch(from + r * across + k, 0, 2);
+}
+
+/* A product of matrices that are not packed, at most `deep` of the depth at a time: where that is not all of
+   it, few rows use what is read of B, so that each panel asks for the next one. */
+static __attribute__((noinline)) void _pm_direct_$S(ptrdiff_t m, ptrdiff_t n, ptrdiff_t depth, ptrdiff_t deep,
+        $T scale, const $T *a, ptrdiff_t a_row, ptrdiff_t a_step, const $T *b, ptrdiff_t b_step, $T beta,
+        const $T *from, ptrdiff_t from_row, $T *c, ptrdiff_t c_row)
 {
     const ptrdiff_t vectors = (n + $L - 1) / $L, panels = (vectors + $V - 1) / $V, strips = (m + $R - 1) / $R;
-    for (ptrdiff_t panel = 0, j = 0; panel < panels; panel++) {
-        const ptrdiff_t wide = _pm_piece_$S(vectors, panels, panel);
-        const ptrdiff_t left = n - j < wide * $L ? n - j : wide * $L;
-        for (ptrdiff_t strip = 0, i = 0; strip < strips; strip++) {
-            const ptrdiff_t rows = _pm_piece_$S(m, strips, strip);
-            _pm_blocks_$S[wide - 1][rows - 1](depth, a + i * a_row, a_row, a_step, b + j, b_step, scale, beta,
-                    from == NULL ? NULL : from + i * from_row + j, from_row, c + i * c_row + j, c_row,
-                    (int)(left - (wide - 1) * $L));
-            i += rows;
+    if (strips == 1 && panels == 1 && depth <= deep) {
+        _pm_blocks_$S[vectors - 1][m - 1](depth, a, a_row, a_step, b, b_step, scale, beta, from, from_row, c,
+                                          c_row, (int)(n - (vectors - 1) * $L));
+        return;
+    }
+    const ptrdiff_t least = m / strips, higher = m - least * strips;
+    for (ptrdiff_t k = 0; k < depth || k == 0; k += deep) {
+        const ptrdiff_t length = depth - k < deep ? depth - k : deep;
+        for (ptrdiff_t panel = 0, j = 0; panel < panels; panel++) {
+            const ptrdiff_t wide = _pm_piece_$S(vectors, panels, panel);
+            const ptrdiff_t left = n - j < wide * $L ? n - j : wide * $L;
+            if (deep < depth && panel + 1 < panels)
+                _pm_request_$S(b + k * b_step + j + left, 1, b_step,
+                               n - j - left < $V * $L ? n - j - left : $V * $L, length, 0, 1);
+            for (ptrdiff_t strip = 0, i = 0; strip < strips; strip++) {
+                const ptrdiff_t rows = least + (strip < higher);
+                $T *const target = c + i * c_row + j;
+                const $T *const start = k > 0 ? target : from == NULL ? NULL : from + i * from_row + j;
+                _pm_blocks_$S[wide - 1][rows - 1](length, a + i * a_row + k * a_step, a_row, a_step,
+                        b + k * b_step + j, b_step, scale, k > 0 ? 1 : beta, start, k > 0 ? c_row : from_row,
+                        target, c_row, (int)(left - (wide - 1) * $L));
+                i += rows;
+            }
+            j += wide * $L;
         }
-        j += wide * $L;
     }
 }
 

@@ -5,7 +5,8 @@
 declares the OpenMP reduction `_pm_min_f64`.  Those of `polymat.codegen.libraries` call routines of BLAS
 and FFT libraries: "cblas_dgemm" defines `_pm_cblas_dgemm`.  "gemm_f64_64x8x3" asks for the products of
 matrices of `polymat.codegen.gemm`, with these register blocks; "filter_f64_8x16x4" for the filters of
-`polymat.codegen.filterblocks`; "rows_f32x16" for the vectors of `polymat.codegen.rows`.
+`polymat.codegen.filterblocks`; "rows_f32x16" for the vectors of `polymat.codegen.rows`;
+"argument" reads arguments.
 
 Why `team` is more than `num_threads`, each measured with libgomp: a refused thread ends the process; a forked
 child hangs in its first parallel region; and two threads of a team that wake up on one core (the other being
@@ -66,9 +67,12 @@ _WORKSPACE = """\
 /* Scratch memory: one block is kept between calls.  A caller takes the block out of the slot, so that another
    caller at the same time finds the slot empty and allocates its own. */
 static _Atomic(void *) _pm_workspace_slot;
+static _Alignas(64) char _pm_workspace_none[64]; /* what a call gets that needs none */
 
 static inline void *_pm_workspace_take(size_t bytes)
 {
+    if (bytes == 0)
+        return _pm_workspace_none;
     const size_t head = 64;
     char *block = atomic_exchange_explicit(&_pm_workspace_slot, NULL, memory_order_acquire);
     if (block != NULL) {
@@ -85,7 +89,7 @@ static inline void *_pm_workspace_take(size_t bytes)
 
 static inline void _pm_workspace_give(void *workspace)
 {
-    if (workspace == NULL)
+    if (workspace == NULL || workspace == _pm_workspace_none)
         return;
     void *block = (char *)workspace - 64;
     free(atomic_exchange_explicit(&_pm_workspace_slot, block, memory_order_acq_rel));
@@ -271,21 +275,36 @@ static inline double _pm_extent(ptrdiff_t extent)
     return extent > 0 ? (double)extent : 0.0;
 }
 
-/* Reserve bytes behind those reserved before, on a cache line of their own; more than can exist stays so. */
+/* Reserve bytes, if any, behind those reserved before, on a cache line of their own; more than can exist
+   stays so. */
 static inline size_t _pm_place(size_t *reserved, double bytes)
 {
     const size_t at = *reserved;
     const size_t limit = (size_t)PTRDIFF_MAX;
     if (at >= limit || bytes >= 4e18)
         *reserved = limit;
-    else
+    else if (bytes > 0.0)
         *reserved = at + (((size_t)bytes + 127) / 64) * 64;
     return at;
 }
 """
 
-_PIECES = {"memory": _MEMORY, "workspace": _WORKSPACE, "kept": _KEPT, "place": _PLACE, "team": _TEAM}
+_ARGUMENT = """\
+/* An argument, read on its own: the caller has written them one by one a moment ago, and a load of two at a
+   time, which a compiler makes of their loads, waits until both stores are in the cache. */
+#define _PM_ARGUMENT(element) (*(const volatile __typeof__(element) *)&(element))
+"""
+
+_PIECES = {
+    "argument": _ARGUMENT,
+    "memory": _MEMORY,
+    "workspace": _WORKSPACE,
+    "kept": _KEPT,
+    "place": _PLACE,
+    "team": _TEAM,
+}
 _PIECE_HEADERS: dict[str, tuple[str, ...]] = {
+    "argument": (),
     "place": (),
     "memory": ("stdlib.h", "sys/mman.h"),
     "workspace": ("stdatomic.h", "stdlib.h"),

@@ -22,14 +22,15 @@ LEAST_POINTS = 64  # multiplications below which the loops around a register blo
 PANEL_SHARE = 0.19  # of the second-level cache that a panel of the right operand takes, up to this depth:
 MOST_DEPTH = 1024
 L2_SHARE = 0.5  # of the second-level cache that the packed block of the left operand takes
-L3_SHARE = 2.0  # of a core's part of the last level that the packed block of the right operand takes
+L3_SHARE = 2.2  # of a core's part of the last level that the packed block of the right operand takes
 
 
 @dataclass(frozen=True, slots=True)
 class Blocks:
     """Sizes, in elements: a register block of rows x (vectors x lanes), and blocks kc, mc, nc for the caches.
 
-    small: elements of the right operand that need no packing.
+    small: elements that the second-level cache holds; twice as many of the right operand and of the result
+    need no packing.
     """
 
     vector_bytes: int
@@ -136,7 +137,7 @@ def _scheme(found: Contraction, blocks: Blocks, parallel: str, estimates: Mappin
     m, n, k = (found.length(d, estimates) for d in (found.rows, found.columns, found.depth))
     atoms: list[Atom] = [Loop("Par", parallel)]
     atoms += [Loop("R", dim) for dim in found.outer if dim != parallel]
-    if k * n > blocks.small or found.more_columns or found.sums:
+    if max(k, m) * n > 2 * blocks.small or found.more_columns or found.sums:
         atoms += [Loop("T", found.columns, blocks.nc)] if n > blocks.nc else []
         atoms += [Loop("T", found.depth, blocks.kc)] if k > blocks.kc else []
         atoms.append(Pack(found.right.source))

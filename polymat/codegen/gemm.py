@@ -62,6 +62,7 @@ static __attribute__((noinline)) void _pm_blocked_$S(ptrdiff_t m, ptrdiff_t n, p
         ptrdiff_t from_row, $T *c, ptrdiff_t c_row, ptrdiff_t kc, ptrdiff_t mc, ptrdiff_t nc, ptrdiff_t small,
         const _pm_half_$S half, $T *scratch, _pm_finish_$S finish, void *const *around)
 {
+    const int place = $HALVES ? half.place : 0; /* known to the compiler where there are no triangles */
     const ptrdiff_t strips = (m + $R - 1) / $R, all_strips = strips * row_count;
     const ptrdiff_t lower = m / strips, higher = m - lower * strips; /* rows of a strip, one more in some */
     const ptrdiff_t vectors = (n + $L - 1) / $L, panels = (vectors + $V - 1) / $V;
@@ -91,8 +92,8 @@ static __attribute__((noinline)) void _pm_blocked_$S(ptrdiff_t m, ptrdiff_t n, p
     const int along = row_count == 1 && (double)m * n > small
                    && (broad < all_panels ? broad : all_panels) * ($V * $L) * deepest <= small;
     const ptrdiff_t tall = _pm_share_$S(all_strips, along && tallest > 2 ? 2 : tallest);
-    const int cuts = half.place != 0 && half.mirror == NULL;
-    const int pack_a = depth_count > 1 || (half.place == 1 && !cuts)
+    const int cuts = place != 0 && half.mirror == NULL;
+    const int pack_a = depth_count > 1 || (place == 1 && !cuts)
                     || ((all_panels > 2 || a_step != 1) && m * row_count * k > small / 2) || all_panels >= 16;
     for (ptrdiff_t panel_0 = 0; panel_0 < all_panels; panel_0 += broad) {
         const ptrdiff_t panel_1 = panel_0 + broad < all_panels ? panel_0 + broad : all_panels;
@@ -104,7 +105,7 @@ static __attribute__((noinline)) void _pm_blocked_$S(ptrdiff_t m, ptrdiff_t n, p
             for (ptrdiff_t chunk = chunk_0; chunk < chunk_1; chunk++)
                 depth += _pm_chunk_of_$S(&cut, chunk).length;
             const ptrdiff_t k_0 = chunks == 0 ? 0 : _pm_chunk_of_$S(&cut, chunk_0).begin, k_1 = k_0 + depth;
-            const int idle = cuts && half.place == 1
+            const int idle = cuts && place == 1
                           && _pm_is_empty_$S(_pm_spans_of_$S(&half, 0, m, k_0, k_1));
             $T *const b_packed = scratch;
             $T *const a_packed = scratch + (panel_1 - panel_0) * ($V * $L) * depth;
@@ -113,9 +114,9 @@ static __attribute__((noinline)) void _pm_blocked_$S(ptrdiff_t m, ptrdiff_t n, p
             ptrdiff_t packed = panel_0;
             for (ptrdiff_t strip_0 = 0; strip_0 < all_strips; strip_0 += tall) {
                 const ptrdiff_t strip_1 = strip_0 + tall < all_strips ? strip_0 + tall : all_strips;
-                if (pack_a && half.place != 1)
+                if (pack_a && place != 1)
                     _pm_pack_all_$S(&left, strip_0, strip_1, rows, a, a_row, a_step, a_packed);
-                for (ptrdiff_t strip = strip_0; pack_a && half.place == 1 && strip < strip_1; strip++) {
+                for (ptrdiff_t strip = strip_0; pack_a && place == 1 && strip < strip_1; strip++) {
                     const ptrdiff_t i = _pm_line_$S(&left, strip), height = _pm_width_$S(&left, strip);
                     _pm_pack_half_$S(&half, i, height, k_0, k_1, a + i * a_row, a_row, a_step,
                                      a_packed + (strip - strip_0) * $R * depth, height);
@@ -128,13 +129,13 @@ static __attribute__((noinline)) void _pm_blocked_$S(ptrdiff_t m, ptrdiff_t n, p
                     const ptrdiff_t filled = n - j < wide * $L ? n - j : wide * $L;
                     const ptrdiff_t *const across = columns + panel / panels * 3;
                     $T *const b_panel = b_packed + (panel - panel_0) * ($V * $L) * depth;
-                    const int empty = idle || (half.place == 3
+                    const int empty = idle || (place == 3
                             && _pm_is_empty_$S(_pm_spans_of_$S(&half, 0, m, j, j + filled)));
-                    if (strip_0 == 0 && half.place == 2)
+                    if (strip_0 == 0 && place == 2)
                         _pm_pack_half_$S(&half, j, filled, k_0, k_1, b + j * b_column, b_column, b_step,
                                          b_panel, wide * $L);
-                    else if (strip_0 == 0 && !empty && (half.place == 3 || panel == packed)) {
-                        packed = half.place == 3 ? panel + 1 : (panel / batch + 1) * batch;
+                    else if (strip_0 == 0 && !empty && (place == 3 || panel == packed)) {
+                        packed = place == 3 ? panel + 1 : (panel / batch + 1) * batch;
                         packed = packed < panel_1 ? packed : panel_1;
                         _pm_pack_all_$S(&right, panel, packed, columns, b, b_column, b_step, b_panel);
                     }
@@ -153,7 +154,7 @@ static __attribute__((noinline)) void _pm_blocked_$S(ptrdiff_t m, ptrdiff_t n, p
                             start = from == NULL ? NULL : from + down[2] + i * from_row + across[2] + j;
                         if (!pack_a)
                             a_strip = a + down[0] + i * a_row + k_0 * a_step;
-                        if (cuts && half.place == 3)
+                        if (cuts && place == 3)
                             _pm_cut_$S(&half, i, height, j, filled, depth, a_strip, pack_a ? 1 : a_row,
                                        pack_a ? height : a_step, b_panel, wide * $L, scale,
                                        chunk_0 == 0 ? beta : 1, start, chunk_0 == 0 ? from_row : c_row,
@@ -237,5 +238,6 @@ _GEMM = Template(PACKING + HALF + _PRODUCT)
 def gemm_text(need: str) -> str:
     """The C text behind a need of the prelude: the register blocks and the product around them."""
     shape = Shape.parse(need)
-    text = _GEMM.substitute(G=8, S=shape.suffix, T=shape.ctype, L=shape.lanes, R=shape.rows, V=shape.vectors)
+    numbers = {"L": shape.lanes, "R": shape.rows, "V": shape.vectors, "G": 8, "HALVES": int(shape.halves)}
+    text = _GEMM.substitute(numbers, S=shape.suffix, T=shape.ctype)
     return f"{microkernels(shape)}\n{text}"

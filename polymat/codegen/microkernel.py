@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from polymat.errors import InternalError
 
 _C_TYPES = {"f32": "float", "f64": "double"}
+HALVES = "_halves"  # ends the need of products that know triangles
 _AHEAD = ("        __builtin_prefetch(next, 0, 2);", "        next += pace;")
 _MEMORY_SUFFIX = {"f32": "ps", "f64": "pd"}
 
@@ -21,13 +22,14 @@ _MEMORY_SUFFIX = {"f32": "ps", "f64": "pd"}
 class Shape:
     """A family of register blocks: up to `rows` x `vectors` vectors of `vector_bytes`, elements of a type.
 
-    suffix: "f32" or "f64".
+    suffix: "f32" or "f64".  halves: whether the product around them knows triangles.
     """
 
     suffix: str
     vector_bytes: int
     rows: int
     vectors: int
+    halves: bool = False
 
     @property
     def ctype(self) -> str:
@@ -47,16 +49,17 @@ class Shape:
     @property
     def need(self) -> str:
         """The name under which the prelude knows it."""
-        return f"gemm_{self.suffix}_{self.vector_bytes}x{self.rows}x{self.vectors}"
+        half = HALVES if self.halves else ""
+        return f"gemm_{self.suffix}_{self.vector_bytes}x{self.rows}x{self.vectors}{half}"
 
     @staticmethod
     def parse(need: str) -> Shape:
         """The shape that has this name in the prelude."""
-        kind, suffix, numbers = need.split("_")
+        kind, suffix, numbers = need.removesuffix(HALVES).split("_")
         if kind != "gemm" or suffix not in _C_TYPES:
             raise InternalError(f"bug in polymat: {need} is no family of register blocks")
         vector_bytes, rows, vectors = (int(number) for number in numbers.split("x"))
-        return Shape(suffix, vector_bytes, rows, vectors)
+        return Shape(suffix, vector_bytes, rows, vectors, need.endswith(HALVES))
 
 
 def microkernels(shape: Shape) -> str:

@@ -20,6 +20,7 @@ from polymat.codegen.filterblocks import filter_text
 from polymat.codegen.gemm import gemm_text
 from polymat.codegen.libraries import HEADERS as LIBRARY_HEADERS
 from polymat.codegen.libraries import library_needs, library_text
+from polymat.codegen.microkernel import HALVES
 from polymat.codegen.rows import rows_text
 from polymat.errors import InternalError
 
@@ -315,10 +316,12 @@ _PIECE_HEADERS: dict[str, tuple[str, ...]] = {
 
 def prelude(needs: frozenset[str]) -> str:
     """The includes and definitions that the named needs ask for, and nothing else."""
-    products = sorted(need for need in needs if need.startswith("gemm_"))
+    # Products that know triangles are products, too.
+    products = sorted(n for n in needs if n.startswith("gemm_") and f"{n}{HALVES}" not in needs)
     filters = sorted(need for need in needs if need.startswith("filter_"))
     rows = sorted(need for need in needs if need.startswith("rows_"))
-    known = {*_HEADERS, *_PIECES, *products, *filters, *rows} | arithmetic_names() | library_needs()
+    plain = {need.removesuffix(HALVES) for need in products}
+    known = {*_HEADERS, *_PIECES, *products, *plain, *filters, *rows} | arithmetic_names() | library_needs()
     unknown = sorted(needs - known)
     if unknown:
         raise InternalError(f"bug in polymat: the C prelude has no {', '.join(unknown)}")

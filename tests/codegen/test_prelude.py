@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pytest
 
 from polymat.codegen.arithmetic import arithmetic_names
+from polymat.codegen.microkernel import Shape
 from polymat.codegen.prelude import prelude
 from polymat.errors import InternalError
 from polymat.runtime.build import build
@@ -223,6 +224,15 @@ def test_only_what_is_needed() -> None:
     assert "_pm_floordiv_i32" in text
     assert "omp.h" not in text
     assert text.count("static inline") == 1
+
+
+def test_products_that_know_triangles_stand_for_those_that_do_not() -> None:
+    """Both would define the same names; without triangles the compiler leaves out what they need."""
+    plain, halves = (Shape("f64", 32, 4, 2, known) for known in (False, True))
+    assert [Shape.parse(shape.need) for shape in (plain, halves)] == [plain, halves]
+    both = prelude(frozenset({plain.need, halves.need}))
+    assert both == prelude(frozenset({halves.need}))
+    assert both != prelude(frozenset({plain.need}))
 
 
 def test_unknown_need() -> None:

@@ -22,6 +22,7 @@ from polymat.lang.constructs import Cast, Select
 from polymat.lang.conv import conv2d
 from polymat.lang.einsum import einsum
 from polymat.lang.expr import Condition, Parameter, Variable
+from polymat.lang.frames import frames, overlap_add, stft
 from polymat.lang.function import Case, Function, Image, Interval
 from polymat.lang.linalg import (
     dot,
@@ -159,6 +160,7 @@ __all__ = [
     "elementwise_mul",
     "fft",
     "firwin",
+    "frames",
     "gemm",
     "get_num_threads",
     "get_window",
@@ -169,11 +171,13 @@ __all__ = [
     "lfilter",
     "load",
     "outer",
+    "overlap_add",
     "resample_poly",
     "rfft",
     "scalar_mul",
     "set_num_threads",
     "sosfilt",
+    "stft",
     "symm",
     "syr2k",
     "syrk",

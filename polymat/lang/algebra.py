@@ -139,10 +139,14 @@ def merged_sizes(*operands: Source | Expr) -> tuple[Parameter, ...]:
     return tuple(dict.fromkeys(chain.from_iterable(found)))
 
 
-def read(source: Source, index: Affine, sizes: Sequence[Parameter]) -> Load:
-    """The value of a rank-1 source at an affine form, which may use some of `sizes`."""
+def read(source: Source, index: Affine, sizes: Sequence[Parameter], before: Sequence[Variable] = ()) -> Load:
+    """The value of a source at an affine form, which may use some of `sizes`, along its last dimension.
+
+    before: the indices along the others.
+    """
     used = set(index.names())
-    return Load(source, (index,), source.dtype, caller_location(), tuple(p for p in sizes if p.name in used))
+    indices = (*(Affine.name(each.name) for each in before), index)
+    return Load(source, indices, source.dtype, caller_location(), tuple(p for p in sizes if p.name in used))
 
 
 StageType = Callable[[tuple[list[Variable], list[Interval]], ScalarType], R]

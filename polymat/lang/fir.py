@@ -56,7 +56,7 @@ def fir(make: Makers[Any], signal: Source, taps: Any, mode: Any) -> Any:
     check_mode(mode)
     count = taps_count(taps)
     label = _taps_label(taps)
-    start, length = _window(signal, signal.shape[0], count, mode)
+    start, length = _window(signal, signal.shape[-1], count, mode)
     if not _are_written(signal, taps):
         source = taps_source(make, taps, signal.dtype)
         stage = filtered_sum(make, signal, Strided(source, 0, 1, count), start, length)
@@ -74,8 +74,8 @@ def polyphase(make: Makers[Any], signal: Source, up: int, taps: Any, mode: Any) 
     """
     check_mode(mode)
     count = taps_count(taps)
-    start, length = _window(signal, signal.shape[0].scale(up), count, mode)
-    if up > MAX_PHASES or (signal.dtype in REAL and not _are_written(signal, taps)):
+    start, length = _window(signal, signal.shape[-1].scale(up), count, mode)
+    if up > MAX_PHASES or signal.rank > 1 or (signal.dtype in REAL and not _are_written(signal, taps)):
         stage = _phases_together(make, signal, up, taps_source(make, taps, signal.dtype), start, length)
     else:
         last = (start + length - 1).floordiv(up)
@@ -87,7 +87,7 @@ def polyphase(make: Makers[Any], signal: Source, up: int, taps: Any, mode: Any) 
 
 def _are_written(signal: Source, taps: Any) -> bool:
     """Whether taps become constants of the code: those that are numbers, and few."""
-    if isinstance(taps, Source):
+    if isinstance(taps, Source) or signal.rank > 1:
         return False
     kind = (
         taps.dtype
@@ -172,22 +172,23 @@ def _window(signal: Source, length: Affine, count: Affine, mode: Mode) -> tuple[
 
 
 def filtered_sum(make: Makers[Any], signal: Source, taps: Strided, start: Affine, length: Affine) -> Any:
-    """y(i) = sum over k of h(k) x(start + i - k), where x has that sample, for i < length."""
+    """y(i) = sum over k of h(k) x(start + i - k), where x has that sample, i < length, in every channel."""
     sizes = merged_sizes(signal, taps.source)
-    i, k = fresh_variables(2, names_in((signal, taps.source)))
+    *before, i, k = fresh_variables(signal.rank + 1, names_in((signal, taps.source)))
     index = Affine.name(i.name) - Affine.name(k.name) + start
     tap = read(taps.source, Affine.name(k.name).scale(taps.step) + taps.first, sizes)
-    value = binary("*", read(signal, index, sizes), tap)
-    outer = span(length, sizes)
-    stage = make.accumulated(([i], [outer]), ([i, k], [outer, span(taps.count, sizes)]), value.dtype)
+    value = binary("*", read(signal, index, sizes, before), tap)
+    outer = [*(span(each, sizes) for each in signal.shape[:-1]), span(length, sizes)]
+    inner = ([*before, i, k], [*outer, span(taps.count, sizes)])
+    stage = make.accumulated(([*before, i], outer), inner, value.dtype)
     leaves: dict[str, Expr] = {p.name: p for p in sizes} | {i.name: i, k.name: k}
     front, behind = _beyond(signal, taps.count, start, length)
     conditions = [Condition(index_expression(index, leaves), ">=", 0)] if front else []
     if behind:
         conditions.append(
-            Condition(index_expression(index, leaves), "<", index_expression(signal.shape[0], leaves))
+            Condition(index_expression(index, leaves), "<", index_expression(signal.shape[-1], leaves))
         )
-    entry = Reduce(stage(i), value, Op.Sum)
+    entry = Reduce(stage(*before, i), value, Op.Sum)
     stage.defn = [Case(reduce(and_, conditions), entry) if conditions else entry]
     return stage
 
@@ -196,7 +197,7 @@ def _beyond(
     signal: Source, count: Affine, start: Affine, length: Affine
 ) -> tuple[Affine | None, Affine | None]:
     """How many samples are missing before and behind the signal; None where that is none in any case."""
-    front, behind = count - 1 - start, start + length - signal.shape[0]
+    front, behind = count - 1 - start, start + length - signal.shape[-1]
     found = [None if each.is_constant and each.const <= 0 else each for each in (front, behind)]
     return found[0], found[1]
 
@@ -273,20 +274,21 @@ def _interleaved(make: Makers[Any], phases: Sequence[Source], start: Affine, len
 def _phases_together(
     make: Makers[Any], signal: Source, up: int, taps: Source, start: Affine, length: Affine
 ) -> Any:
-    """The phases as one sum, each result choosing its taps."""
+    """The phases as one sum, each result choosing its taps, of every channel."""
     sizes = merged_sizes(signal, taps)
-    i, k = fresh_variables(2, names_in((signal, taps)))
+    *before, i, k = fresh_variables(signal.rank + 1, names_in((signal, taps)))
     position = Affine.name(i.name) + start
     newest = position.floordiv(up)
     tap = position - newest.scale(up) + Affine.name(k.name).scale(up)
     index = newest - Affine.name(k.name)
-    value = binary("*", read(signal, index, sizes), read(taps, tap, sizes))
-    outer, most = span(length, sizes), (taps.shape[0] + (up - 1)).floordiv(up)
-    stage = make.accumulated(([i], [outer]), ([i, k], [outer, span(most, sizes)]), value.dtype)
+    value = binary("*", read(signal, index, sizes, before), read(taps, tap, sizes))
+    outer = [*(span(each, sizes) for each in signal.shape[:-1]), span(length, sizes)]
+    inner = ([*before, i, k], [*outer, span((taps.shape[0] + (up - 1)).floordiv(up), sizes)])
+    stage = make.accumulated(([*before, i], outer), inner, value.dtype)
     leaves: dict[str, Expr] = {p.name: p for p in sizes} | {i.name: i, k.name: k}
     at = index_expression(index, leaves)
     condition = Condition(index_expression(tap, leaves), "<", index_expression(taps.shape[0], leaves))
     condition = condition & Condition(at, ">=", 0)
-    condition = condition & Condition(at, "<", index_expression(signal.shape[0], leaves))
-    stage.defn = [Case(condition, Reduce(stage(i), value, Op.Sum))]
+    condition = condition & Condition(at, "<", index_expression(signal.shape[-1], leaves))
+    stage.defn = [Case(condition, Reduce(stage(*before, i), value, Op.Sum))]
     return stage

@@ -41,29 +41,29 @@ def spectrum(
     sizes: Sizes = (),
     scale: Callable[[Expr], Expr] | None = None,
 ) -> Any:
-    """X(j) = sum over k of x(k) exp(sign 2 pi i j k / N) for the first `outputs` of j.
+    """X(j) = sum over k of x(k) exp(sign 2 pi i j k / N) for the first `outputs` of j, in every channel.
 
     scale: what to do with each element of x before.
     """
-    (length,) = source.shape
+    *channels, length = source.shape
     sizes = tuple(dict.fromkeys((*source.sizes, *sizes)))
     dtype = complex_type(source.dtype)
-    j, k = fresh_variables(2, names_in((source,)) | {p.name for p in sizes})
-    element: Expr = source(k)
+    *before, j, k = fresh_variables(source.rank + 1, names_in((source,)) | {p.name for p in sizes})
+    element: Expr = source(*before, k)
     if scale is not None:
         element = scale(element)
     count = index_expression(length, {p.name: p for p in sizes})
     value = binary("*", element, wave(sign, j, k, count, dtype))
-    inner, outer = span(length, sizes), span(outputs, sizes)
-    stage = make.accumulated(([j], [outer]), ([j, k], [outer, inner]), dtype)
-    stage.defn = [Reduce(stage(j), value, Op.Sum)]
+    outer = [span(extent, sizes) for extent in (*channels, outputs)]
+    stage = make.accumulated(([*before, j], outer), ([*before, j, k], [*outer, span(length, sizes)]), dtype)
+    stage.defn = [Reduce(stage(*before, j), value, Op.Sum)]
     stage.text = text
     return stage
 
 
 def inverse(make: Makers[Any], source: Source, text: str, sizes: Sizes = ()) -> Any:
     """x(k) = 1 / N sum over j of X(j) exp(2 pi i j k / N)."""
-    (length,) = source.shape
+    length = source.shape[-1]
     count = index_expression(length, {p.name: p for p in (*source.sizes, *sizes)})
     single = complex_type(source.dtype) == ComplexFloat
 
@@ -81,12 +81,13 @@ def real_inverse(make: Makers[Any], source: Source, length: Affine, text: str, s
     factor = binary("/", Const(1.0, Double), count)
     share = Cast(Float, factor) if source.dtype == ComplexFloat else factor
     half = pointwise(
-        make.computed, (source, *sizes), source.shape, lambda j: binary("*", source(j), share), ""
+        make.computed, (source, *sizes), source.shape, lambda *at: binary("*", source(*at), share), ""
     )
-    i, j = fresh_variables(2, names_in((half,)) | {p.name for p in sizes})
-    outer, inner = span(length, sizes), span(length.floordiv(2) + 1, sizes)
-    stage = make.accumulated(([i], [outer]), ([i, j], [outer, inner]), _part(half))
-    stage.defn = [Reduce(stage(i), half_wave(half(j), i, j, count), Op.Sum)]
+    *before, i, j = fresh_variables(half.rank + 1, names_in((half,)) | {p.name for p in sizes})
+    outer = [span(extent, sizes) for extent in (*half.shape[:-1], length)]
+    inner = [*outer, span(length.floordiv(2) + 1, sizes)]
+    stage = make.accumulated(([*before, i], outer), ([*before, i, j], inner), _part(half))
+    stage.defn = [Reduce(stage(*before, i), half_wave(half(*before, j), i, j, count), Op.Sum)]
     stage.text = text
     return stage
 
@@ -103,19 +104,21 @@ def half_wave(element: Expr, output: Expr, index: Expr, length: Expr) -> Expr:
 
 def fitted(make: Makers[Any], half: Source, count: Affine, sizes: Sizes) -> Any:
     """The first `count` values, with zeros behind where there are fewer."""
-    missing = count - half.shape[0]
+    missing = count - half.shape[-1]
     if missing == Affine():
         return half
     sizes = tuple(dict.fromkeys((*half.sizes, *sizes)))
     leaves: dict[str, Expr] = {p.name: p for p in sizes}
-    known = index_expression(half.shape[0], leaves)
+    known = index_expression(half.shape[-1], leaves)
 
-    def value(k: Variable) -> Any:
+    def value(*at: Variable) -> Any:
         if missing.is_constant and missing.const < 0:
-            return half(k)
-        return [Case(Condition(k, "<", known), half(k)), Case(Condition(k, ">=", known), 0)]
+            return half(*at)
+        return [Case(Condition(at[-1], "<", known), half(*at)), Case(Condition(at[-1], ">=", known), 0)]
 
-    return pointwise(make.computed, (half, *sizes), (count,), value, f"({half.label} and zeros)")
+    return pointwise(
+        make.computed, (half, *sizes), (*half.shape[:-1], count), value, f"({half.label} and zeros)"
+    )
 
 
 def resampled(

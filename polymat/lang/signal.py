@@ -1,4 +1,7 @@
-"""Signals: one-dimensional sequences with element-wise operators, slices, filters and resampling."""
+"""Signals: sequences of samples with element-wise operators, slices, filters and resampling.
+
+A signal may have several channels, one row each; whatever goes along the samples is done in every channel.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,7 @@ from polymat.lang.algebra import (
     broadcast,
     check_plain,
     check_same_shape,
+    described,
     merged_sizes,
     pointwise,
     read,
@@ -60,7 +64,7 @@ class SignalAlgebra(Source):
         return _elementwise("/", other, self)
 
     def __neg__(self) -> SignalResult:
-        return pointwise(SignalResult, (self,), self.shape, lambda i: -self(i), f"(-{self.label})")
+        return pointwise(SignalResult, (self,), self.shape, lambda *at: -self(*at), f"(-{self.label})")
 
     def __pos__(self) -> SignalAlgebra:
         return self
@@ -82,22 +86,32 @@ class SignalAlgebra(Source):
     def down(self, factor: SupportsIndex) -> SignalResult:
         """Every `factor`-th sample: x[0], x[d], x[2 d], ..., of length ceil(N / d)."""
         d = _factor("down", factor)
-        length = (self.shape[0] + (d - 1)).floordiv(d)
+        length = (self.shape[-1] + (d - 1)).floordiv(d)
         return strided(self, Stride(Affine(), d, length), f"{self.label}.down({d})")
 
     def up(self, factor: SupportsIndex) -> SignalResult:
         """The samples with `factor` - 1 zeros after each, of length N * u."""
         u = _factor("up", factor)
 
-        def value(i: Variable) -> list[CaseEntry]:
-            return [Case(Condition(i % u, "==", 0), self(i // u)), Case(Condition(i % u, ">", 0), 0)]
+        def value(*at: Variable) -> list[CaseEntry]:
+            *before, i = at
+            return [Case(Condition(i % u, "==", 0), self(*before, i // u)), Case(Condition(i % u, ">", 0), 0)]
 
         text = f"{self.label}.up({u})"
         if u == 1:
-            return strided(self, Stride(Affine(), 1, self.shape[0]), text)
-        stage = pointwise(Stuffed, (self,), (self.shape[0].scale(u),), value, text)
+            return strided(self, Stride(Affine(), 1, self.shape[-1]), text)
+        stage = pointwise(Stuffed, (self,), (*self.shape[:-1], self.shape[-1].scale(u)), value, text)
         stage.origin, stage.factor = self, u
         return stage
+
+    def _check_single(self, method: str) -> None:
+        """Refuse several channels."""
+        if self.rank > 1:
+            raise ShapeError(
+                f"{method}: {described(self)} has several channels",
+                at=caller_location(),
+                hint="one channel is a Signal of a length alone",
+            )
 
     def fir(self, taps: Any, mode: str = "valid") -> SignalResult:
         """Filter with T taps h: a Vector, a Signal, or numbers in a list or an array.
@@ -115,8 +129,9 @@ class SignalAlgebra(Source):
     def interp_fft(self, factor: SupportsIndex) -> SignalResult:
         """Band-limited interpolation to N * u samples, as `scipy.signal.resample(x, N * u)`."""
         u = _factor("interp_fft", factor)
+        self._check_single("interp_fft")
         text = f"{self.label}.interp_fft({u})"
-        stage: SignalResult = resampled(MAKERS, self, self.shape[0].scale(u), (), text, True)
+        stage: SignalResult = resampled(MAKERS, self, self.shape[-1].scale(u), (), text, True)
         return stage
 
     def resample(self, length: Any) -> SignalResult:
@@ -124,21 +139,25 @@ class SignalAlgebra(Source):
 
         length: an integer, or affine in the sizes.
         """
+        self._check_single("resample")
         wanted = as_affine(length, caller_location())
         parameters = size_parameters(length) if isinstance(length, Expr) else ()
-        text, more = f"{self.label}.resample({wanted})", grows(self.shape[0], wanted)
+        text, more = f"{self.label}.resample({wanted})", grows(self.shape[-1], wanted)
         stage: SignalResult = resampled(MAKERS, self, wanted, parameters, text, more)
         return stage
 
 
 class Signal(SignalAlgebra, Input):
-    """A one-dimensional input of N samples: `Signal(Double, "x", N)`."""
+    """An input of N samples, `Signal(Double, "x", N)`, or of M channels, `Signal(Double, "x", [M, N])`."""
 
     def __init__(self, dtype: ScalarType, name: str, length: Any) -> None:
         lengths = length if isinstance(length, list | tuple) else [length]
         super().__init__(dtype, name, lengths, "Signal")
-        if self.rank != 1:
-            raise ShapeError(f"the Signal {self.name} has one length, got {self.rank}", at=self.at)
+        if self.rank not in (1, 2):
+            raise ShapeError(
+                f"the Signal {self.name} has a length, or channels and a length; got {self.rank} extents",
+                at=self.at,
+            )
 
 
 class SignalResult(SignalAlgebra, Result):
@@ -182,7 +201,7 @@ def _operand(value: Any, operation: str) -> Source | Expr:
             at=caller_location(),
             hint="a signal is not a matrix: declare both alike, or index both in a definition",
         )
-    if source.rank != 1:
+    if source.rank != 1 and source.algebra != "signal":
         raise ShapeError(
             f"{operation}: {source.label} has {source.rank} dimensions, a signal has one",
             at=caller_location(),
@@ -212,13 +231,15 @@ def _factor(method: str, value: Any) -> int:
 
 
 def strided(source: Source, stride: Stride, text: str) -> SignalResult:
-    """The samples that a stride selects, as a signal."""
+    """The samples that a stride selects, of every channel, as a signal."""
     sizes = merged_sizes(source, *stride.parameters)
 
-    def value(i: Variable) -> Expr:
-        return read(source, Affine.name(i.name).scale(stride.step) + stride.start, sizes)
+    def value(*at: Variable) -> Expr:
+        *before, i = at
+        return read(source, Affine.name(i.name).scale(stride.step) + stride.start, sizes, before)
 
-    return pointwise(SignalResult, (source, *stride.parameters), (stride.length,), value, text)
+    shape = (*source.shape[:-1], stride.length)
+    return pointwise(SignalResult, (source, *stride.parameters), shape, value, text)
 
 
 def _slice_text(index: slice) -> str:

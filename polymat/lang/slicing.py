@@ -27,12 +27,12 @@ class Stride:
 
 
 def stride_of(source: Source, index: slice) -> Stride:
-    """Read a slice of a one-dimensional source.
+    """Read a slice along the last dimension of a source.
 
     Constants are clamped as Python does when the length is constant too; a symbolic bound or length is
     taken at its word, and leaving the source is found with the other accesses.
     """
-    (extent,) = source.shape
+    extent = source.shape[-1]
     step = _step(index.step)
     start, stop = (_bound(bound, source) for bound in (index.start, index.stop))
     if all(form is None or form.is_constant for form in (start, stop, extent)):

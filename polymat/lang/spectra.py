@@ -37,29 +37,29 @@ from polymat.lang.windows import firwin
 
 
 def fft(x: Source) -> SignalResult:
-    """The spectrum X[j] = sum over k of x[k] exp(-2 pi i j k / N), complex, of length N."""
-    source = _rank_one(x, "fft")
-    stage: SignalResult = spectrum(MAKERS, source, -1, source.shape[0], f"fft({source.label})")
+    """The spectrum X[j] = sum over k of x[k] exp(-2 pi i j k / N), complex, of length N, of every channel."""
+    source = _channels(x, "fft")
+    stage: SignalResult = spectrum(MAKERS, source, -1, source.shape[-1], f"fft({source.label})")
     return stage
 
 
 def rfft(x: Source) -> SignalResult:
     """The first N // 2 + 1 values of the spectrum of a real signal; the others are their conjugates."""
-    source = _rank_one(x, "rfft")
+    source = _channels(x, "rfft")
     if source.dtype.kind == "c":
         raise DtypeError(
             f"rfft: {source.label} is {source.dtype}, not real",
             at=caller_location(),
             hint=f"fft({source.label})",
         )
-    outputs = source.shape[0].floordiv(2) + 1
+    outputs = source.shape[-1].floordiv(2) + 1
     stage: SignalResult = spectrum(MAKERS, source, -1, outputs, f"rfft({source.label})")
     return stage
 
 
 def ifft(x: Source) -> SignalResult:
     """The signal of a spectrum: x[k] = 1 / N sum over j of X[j] exp(2 pi i j k / N)."""
-    source = _rank_one(x, "ifft")
+    source = _channels(x, "ifft")
     stage: SignalResult = inverse(MAKERS, source, f"ifft({source.label})")
     return stage
 
@@ -69,8 +69,8 @@ def irfft(x: Source, n: Any = None) -> SignalResult:
 
     Of another number of values the last are left out, or zeros added, as in NumPy.
     """
-    source = _rank_one(x, "irfft")
-    length = (source.shape[0] - 1).scale(2) if n is None else as_affine(n, caller_location())
+    source = _channels(x, "irfft")
+    length = (source.shape[-1] - 1).scale(2) if n is None else as_affine(n, caller_location())
     if length.is_constant and length.const < 1:
         raise ShapeError(f"irfft: {length} samples of {described(source)}", at=caller_location())
     sizes = size_parameters(n) if isinstance(n, Expr) else ()
@@ -87,7 +87,7 @@ def upfirdn(taps: Any, x: SignalAlgebra, up: int = 1, down: int = 1) -> SignalRe
     signal = _signal(x, "upfirdn")
     whole = signal.up(up).fir(taps, mode="full")
     # The zeros behind the last sample are not part of the convolution.
-    length = (whole.shape[0] - (up - 1) + (down - 1)).floordiv(down)
+    length = (whole.shape[-1] - (up - 1) + (down - 1)).floordiv(down)
     return strided(whole, Stride(Affine(), down, length), f"upfirdn({signal.label}, {up}, {down})")
 
 
@@ -104,7 +104,7 @@ def resample_poly(x: SignalAlgebra, up: int, down: int) -> SignalResult:
     largest = max(up, down)
     taps = up * firwin(20 * largest + 1, 1.0 / largest, window=("kaiser", 5.0))
     whole = signal.up(up).fir(taps.astype(real_part(signal.dtype).dtype), mode="full")
-    length = (signal.shape[0].scale(up) + (down - 1)).floordiv(down)
+    length = (signal.shape[-1].scale(up) + (down - 1)).floordiv(down)
     text = f"resample_poly({signal.label}, {up}, {down})"
     return strided(whole, Stride(Affine((), 10 * largest), down, length), text)
 
@@ -116,21 +116,26 @@ def concatenate(signals: Sequence[Any]) -> SignalResult:
             f"concatenate: the signals are a list of at least one, got {shown(signals)}", at=caller_location()
         )
     sources = [_signal(each, "concatenate") for each in signals]
+    for source in sources[1:]:
+        if source.shape[:-1] != sources[0].shape[:-1]:
+            one, other = described(sources[0]), described(source)
+            raise ShapeError(f"concatenate: {one} and {other} have other channels", at=caller_location())
     sizes = merged_sizes(*sources)
     leaves: dict[str, Expr] = {p.name: p for p in sizes}
-    ends = list(accumulate((source.shape[0] for source in sources), initial=Affine()))
+    ends = list(accumulate((source.shape[-1] for source in sources), initial=Affine()))
 
-    def value(i: Variable) -> list[CaseEntry]:
+    def value(*at: Variable) -> list[CaseEntry]:
+        *before, i = at
         entries: list[CaseEntry] = []
         for source, begin, end in zip(sources, ends[:-1], ends[1:], strict=True):
             inside = Condition(i, "<", index_expression(end, leaves))
             if begin != Affine():
                 inside = Condition(i, ">=", index_expression(begin, leaves)) & inside
-            entries.append(Case(inside, read(source, Affine.name(i.name) - begin, sizes)))
+            entries.append(Case(inside, read(source, Affine.name(i.name) - begin, sizes, before)))
         return entries
 
     text = f"concatenate({', '.join(source.label for source in sources)})"
-    return pointwise(SignalResult, sources, (ends[-1],), value, text)
+    return pointwise(SignalResult, sources, (*sources[0].shape[:-1], ends[-1]), value, text)
 
 
 def convolve(x: SignalAlgebra, h: Any, mode: str = "full") -> SignalResult:
@@ -167,13 +172,13 @@ def lfilter(b: Any, a: Any, x: SignalAlgebra) -> SignalResult:
     back = below[1:] / below[0]
     if not back.any():
         return forward
-    (i,) = fresh_variables(1, names_in((forward,)))
-    (length,) = forward.shape
-    stage = SignalResult(([i], [span(length, forward.sizes)]), forward.dtype)
+    at = fresh_variables(forward.rank, names_in((forward,)))
+    stage = SignalResult((at, [span(extent, forward.sizes) for extent in forward.shape]), forward.dtype)
     known = [
-        Case(Condition(i, "==", n), _recursive(stage, forward(i), back[:n], i)) for n in range(len(back))
+        Case(Condition(at[-1], "==", n), _recursive(stage, forward(*at), back[:n], at))
+        for n in range(len(back))
     ]
-    rest = Case(Condition(i, ">=", len(back)), _recursive(stage, forward(i), back, i))
+    rest = Case(Condition(at[-1], ">=", len(back)), _recursive(stage, forward(*at), back, at))
     stage.defn = [*known, rest]
     stage.text = f"lfilter({signal.label})"
     return stage
@@ -193,11 +198,12 @@ def sosfilt(sections: Any, x: SignalAlgebra) -> SignalResult:
     return found
 
 
-def _recursive(stage: SignalResult, value: Expr, back: npt.NDArray[Any], i: Variable) -> Expr:
+def _recursive(stage: SignalResult, value: Expr, back: npt.NDArray[Any], at: Sequence[Variable]) -> Expr:
+    *before, i = at
     # The newest result comes last: a step waits for one multiplication with it, whatever their number.
     for k, factor in reversed(list(enumerate(back.tolist(), start=1))):
         if factor:
-            value = binary("-", value, binary("*", Const(factor, stage.dtype), stage(i - k)))
+            value = binary("-", value, binary("*", Const(factor, stage.dtype), stage(*before, i - k)))
     return value
 
 
@@ -209,6 +215,11 @@ def _coefficients(values: Any, name: str) -> npt.NDArray[Any]:
         f"lfilter: {name} is a list of 1 to {MAX_WRITTEN_TAPS} real numbers, got {shown(values)}",
         at=caller_location(),
     )
+
+
+def _channels(x: Any, function: str) -> Source:
+    """A signal of any number of channels, or a vector."""
+    return x if isinstance(x, SignalAlgebra) else _rank_one(x, function)
 
 
 def _rank_one(x: Any, function: str) -> Source:

@@ -104,8 +104,8 @@ pm.Vector(pm.Double, "q", [N, N])
 ShapeError: the Vector q has 1 extent, got 2
 hint: Matrix for two, Image for any number
 
-pm.Signal(pm.Double, "q", [N, N])
-ShapeError: the Signal q has one length, got 2
+pm.Signal(pm.Double, "q", [N, N, N])
+ShapeError: the Signal q has a length, or channels and a length; got 3 extents
 
 pm.elementwise_mul(A, B)
 ShapeError: elementwise_mul(A, B): A (M x K) and B (K x N) do not fit: extents M and K differ

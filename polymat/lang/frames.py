@@ -1,0 +1,103 @@
+"""Frames of a signal, which may overlap, and the sum of such frames."""
+
+from __future__ import annotations
+
+from typing import Any, SupportsIndex
+
+import numpy as np
+
+from polymat.errors import LangError, ShapeError, caller_location
+from polymat.lang.affine import Affine
+from polymat.lang.algebra import (
+    described,
+    fresh_variables,
+    merged_sizes,
+    names_in,
+    pointwise,
+    read,
+    span,
+)
+from polymat.lang.expr import Expr, Variable, binary
+from polymat.lang.fir import constant
+from polymat.lang.function import Source
+from polymat.lang.operators import shown
+from polymat.lang.reduction import Op, Reduce
+from polymat.lang.signal import MAKERS, SignalAlgebra, SignalReduction, SignalResult
+from polymat.lang.spectra import rfft
+
+
+def frames(x: SignalAlgebra, length: SupportsIndex, hop: SupportsIndex, window: Any = None) -> SignalResult:
+    """Every `hop`-th stretch of `length` samples as a channel: f[m, n] = w[n] x[hop m + n], as many as fit.
+
+    window: w, `length` numbers or a vector of them; default ones.
+    """
+    signal, count, step = _single(x, "frames"), _positive("frames", length), _positive("frames", hop)
+    weights = None if window is None else _window(window, count, signal)
+    sizes = merged_sizes(signal, *([] if weights is None else [weights]))
+    number = (signal.shape[0] - count).floordiv(step) + 1
+    if number.is_constant and number.const < 1:
+        raise ShapeError(f"frames: {described(signal)} is shorter than {count}", at=caller_location())
+
+    def value(m: Variable, n: Variable) -> Expr:
+        sample = read(signal, Affine.name(m.name).scale(step) + Affine.name(n.name), sizes)
+        return sample if weights is None else binary("*", sample, weights(n))
+
+    operands = (signal,) if weights is None else (signal, weights)
+    shape = (number, Affine((), count))
+    return pointwise(SignalResult, operands, shape, value, f"frames({signal.label}, {count}, {step})")
+
+
+def overlap_add(parts: Any, hop: SupportsIndex) -> SignalReduction:
+    """The sum of channels, each `hop` samples behind the one before: y[n] = sum over m of f[m, n - hop m].
+
+    Of M channels of N samples come hop (M - 1) + N.
+    """
+    if not isinstance(parts, SignalAlgebra) or parts.rank != 2:
+        what = described(parts) if isinstance(parts, Source) else shown(parts)
+        raise ShapeError(f"overlap_add: {what} is no Signal of several channels", at=caller_location())
+    step = _positive("overlap_add", hop)
+    number, length = parts.shape
+    i, m, n = fresh_variables(3, names_in((parts,)))
+    outer = span((number - 1).scale(step) + length, parts.sizes)
+    inner = [span(extent, parts.sizes) for extent in parts.shape]
+    stage = SignalReduction(([i], [outer]), ([m, n], inner), parts.dtype)
+    stage.defn = [Reduce(stage(step * m + n), parts(m, n), Op.Sum)]
+    stage.text = f"overlap_add({parts.label}, {step})"
+    return stage
+
+
+def stft(x: SignalAlgebra, window: Any, hop: SupportsIndex) -> Any:
+    """The spectra of windowed frames: S[m, j] = sum over n of w[n] x[hop m + n] exp(-2 pi i j n / L).
+
+    window: L numbers, or a vector of so many; j runs from 0 to L // 2.  Frames lie within the signal; whoever
+    wants them to begin before it puts zeros there (`concatenate`).
+    """
+    if isinstance(window, Source):
+        (extent,) = window.shape
+        if not extent.is_constant:
+            raise ShapeError(f"stft: the length of {described(window)} is not known", at=caller_location())
+        return rfft(frames(x, extent.const, hop, window))
+    return rfft(frames(x, len(window), hop, window))
+
+
+def _window(window: Any, count: int, signal: SignalAlgebra) -> Source:
+    source = window if isinstance(window, Source) else constant(MAKERS, window, "frames", signal.dtype)
+    if source.shape != (Affine((), count),):
+        raise ShapeError(
+            f"frames: the window {described(source)} does not have {count} elements", at=caller_location()
+        )
+    found: Source = source
+    return found
+
+
+def _single(x: Any, function: str) -> SignalAlgebra:
+    if isinstance(x, SignalAlgebra) and x.rank == 1:
+        return x
+    what = described(x) if isinstance(x, Source) else shown(x)
+    raise ShapeError(f"{function}: {what} is no Signal of one channel", at=caller_location())
+
+
+def _positive(function: str, value: Any) -> int:
+    if isinstance(value, int | np.integer) and not isinstance(value, bool) and 0 < value < 2**31:
+        return int(value)
+    raise LangError(f"{function}: lengths are positive integers, got {shown(value)}", at=caller_location())

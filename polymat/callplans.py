@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from math import prod
 
 from polymat.codegen.blascalls import routines_called, supported, triangle_can_be_cut
@@ -15,6 +15,7 @@ from polymat.graph.plan import MergedPlan
 from polymat.graph.product import Product, product_of_group
 from polymat.graph.stage import Stage
 from polymat.idiom.call import Axis, Idiom, LibraryCall
+from polymat.idiom.choice import Choice, choice_of
 from polymat.idiom.find import MOST_STAGES, Found, idiom_of
 from polymat.idiom.plan import CallPlan, TransformPlan
 from polymat.idiom.profit import call_seconds, can_transform, transform_seconds
@@ -32,6 +33,9 @@ from polymat.tilesize.register import unrolled
 from polymat.tilesize.schedule import LoopPlan
 
 TIE = 0.05  # of the time of loops: where calls gain nothing, loops fuse better
+NEARLY = 0.99  # of the time of own code: calls that are only made where they are quicker come first
+CLEARLY = 0.9  # of the time of own code that calls must take somewhere to be asked about at all
+SKEWED = 8  # times as long as the others: an extent of the shapes that are tried
 CUBES = (2, 4, 8, 16, 32, 64, 128, 256)  # whose predicted times are compared, then those in between
 WANTED = ("axpy", "scal", "ger", "gerc", "dot", "dotc", "nrm2")  # are called where calls are wanted alone
 SKEW = 4  # times longer than the rows the columns must be to be shared out in their place
@@ -47,12 +51,14 @@ class CallPlanner:
         sizes: Mapping[str, int],
         options: Options,
         threads: int,
+        given: Iterable[str] = (),
     ) -> None:
         self.pipeline = pipeline
         self.machine = machine
         self.sizes = sizes
         self.options = options
         self.threads = threads
+        self.given = frozenset(given)
         self.found: dict[tuple[str, ...], Found] = {}
 
     def plan(self, stages: tuple[str, ...]) -> CallPlan | TransformPlan | None:
@@ -73,10 +79,16 @@ class CallPlanner:
             slow = self.in_operations(self._kernel_seconds(kernel, flat, self.sizes), idiom.product)
         parallel = self._parallel(idiom, loops)
         relative = self._relative(idiom, parallel, self.threads)
-        calls = ", ".join(map(str, idiom.calls))
+        calls, other = ", ".join(map(str, idiom.calls)), "register blocks" if kernel else "loops"
         least = self._least(idiom, flat, loops, kernel)
-        if least:
-            calls += f"; below {least:.3g} multiplications {'register blocks' if kernel else 'loops'}"
+        choice = self._choice(idiom, flat, loops, kernel)
+        alone = self._relative(idiom, None, 1)
+        if choice is not None:
+            calls += f"; {other} where they are predicted to be faster, at each call"
+            if self._is_worth_asking(idiom, kernel, flat):
+                relative, alone = min(relative, NEARLY * slow), min(alone, NEARLY * slow)
+        elif least:
+            calls += f"; below {least:.3g} multiplications {other}"
         return CallPlan(
             group=Group(stages),
             kind="call",
@@ -90,7 +102,8 @@ class CallPlanner:
             least=least,
             within=stages[:-1],
             relative=relative if relative < slow else relative + TIE,
-            alone=self._relative(idiom, None, 1),
+            alone=alone,
+            choice=choice,
         )
 
     def merged(self, stages: tuple[str, ...]) -> MergedPlan | None:
@@ -267,6 +280,29 @@ class CallPlanner:
         operations = sum(stage_operations(stage, self.sizes) for stage in stages)
         return seconds * peak / max(operations, 1.0)
 
+    def _choice(self, idiom: Idiom, flat: Stage, loops: LoopPlan, kernel: KernelPlan | None) -> Choice | None:
+        """What decides at each call; nothing where no size is open."""
+        if self.options.blas == "always" or self._is_fixed(flat):
+            return None
+        flops = self.machine.peak_flops(flat.dtype.size, 1)
+        operations = stage_operations(flat, self.sizes) * loop_slowdown(loops, 1)
+        multiplications = max(sum(points(a.box, self.sizes) for a in flat.accumulations), 1.0)
+        each = operations / (flops * VECTOR_SHARE * multiplications)
+        return choice_of(idiom, self._model(), flops, each)
+
+    def _is_worth_asking(self, idiom: Idiom, kernel: KernelPlan | None, flat: Stage) -> bool:
+        """Whether the user said nothing of the sizes, and at some of them the calls are clearly quicker."""
+        names = {name for low, high in flat.box for form in (low, high) for name in form.names()}
+        if kernel is None or names & self.given:
+            return False
+        model, flops = self._model(), self.machine.peak_flops(flat.dtype.size, 1)
+
+        def gains(sizes: Mapping[str, int]) -> bool:
+            own = kernel_operations(kernel, sizes) / flops
+            return call_seconds(idiom, self.machine, sizes, 1, model) < CLEARLY * own
+
+        return any(map(gains, _probes(tuple(self.sizes))))
+
     def _least(self, idiom: Idiom, flat: Stage, loops: LoopPlan, kernel: KernelPlan | None) -> float:
         """Points from which the calls are quicker, found on cubes: every size the same."""
         if self.options.blas == "always" or self._is_fixed(flat):
@@ -280,13 +316,24 @@ class CallPlanner:
             other = stage_operations(flat, cube) * slow / peak
             if kernel is not None:
                 other = min(other, self._kernel_seconds(kernel, flat, cube))
-            return call_seconds(idiom, self.machine, cube, self.threads, model) < other
+            share = 1.0 if kernel is None else CLEARLY
+            return call_seconds(idiom, self.machine, cube, self.threads, model) < share * other
 
         length = _first(pays)
         if length is not None:
             cube = dict.fromkeys(self.sizes, length)
             return sum(points(a.box, cube) for a in flat.accumulations) if length > 2 else 0.0
         return float(256**3)
+
+
+def _probes(names: tuple[str, ...]) -> Iterator[Mapping[str, int]]:
+    """Sizes to try: all alike, and one at a time longer or shorter."""
+    for length in CUBES[4:]:
+        cube = dict.fromkeys(names, length)
+        yield cube
+        if len(names) > 1:
+            others = (SKEWED * length, max(length // SKEWED, CUBES[3]))
+            yield from ({**cube, name: other} for name in names for other in others)
 
 
 def _first(holds: Callable[[int], bool]) -> int | None:

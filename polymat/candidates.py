@@ -53,7 +53,7 @@ class Candidates:
         self.estimates = estimates
         self.assumed = assumed
         self.options = options
-        self.calls = CallPlanner(pipeline, machine, assumed, options, threads)
+        self.calls = CallPlanner(pipeline, machine, assumed, options, threads, estimates)
         self.filters = FilterPlanner(self.calls, machine, assumed, options, threads)
         self.papers = PaperPlanner(pipeline, machine, assumed, thesis=options.cost == "paper")
 

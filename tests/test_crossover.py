@@ -83,8 +83,41 @@ def test_calls_with_register_blocks_for_small_sizes(monkeypatch: pytest.MonkeyPa
     compiled = pm.compile(HALVES[routine](), name="half", inputs=None, estimates={N: 500})
     (group,) = compiled.explain().groups
     assert group.library_calls == (routine,), str(group)
-    assert "below" in group.reason
+    assert "at each call" in group.reason
     for size in (0, 1, 7, 33, 150):
         arrays = np.random.default_rng(size).random((len(compiled.signature.inputs), size, size))
         bound = 100.0 * (size + 1) ** 2
         assert_close(compiled(*arrays), compiled.reference(*arrays), roundings=size + 4, magnitude=bound)
+
+
+def awkward(slow: float, fast: float) -> LibraryModel:
+    """A library that is fast at products with few columns alone."""
+    points = itertools.product(LEVELS, repeat=3)
+    seconds = tuple(2.0 * m * n * k * (fast if n <= 16 else slow) for m, n, k in points)
+    return LibraryModel("", "", "", {("gemm", "float64"): Grid((LEVELS,) * 3, seconds)})
+
+
+def test_the_shape_decides_at_each_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where nothing is said of the sizes, the generated code compares both ways at each call."""
+    monkeypatch.setattr(callplans, "library_model", lambda kind: awkward(1e-8, 1e-14))
+    M, K = Parameter(Int, "M"), Parameter(Int, "K")
+    product = Matrix(Double, "A", [M, K]) @ Matrix(Double, "B", [K, N])
+    compiled = pm.compile([product], name="skewed")
+    (group,) = compiled.explain().groups
+    assert group.library_calls == ("gemm",)
+    assert "at each call" in group.reason
+    assert compiled.source is not None
+    assert "_pm_seconds_gemm_float64(" in compiled.source
+    for m, n, k in ((0, 1, 1), (1, 0, 3), (3, 3, 0), (1, 1, 1), (300, 3, 300), (50, 60, 70), (3, 300, 300)):
+        A, B = np.random.default_rng(m).random((m, k)), np.random.default_rng(n).random((k, n))
+        assert_close(compiled(A, B), A @ B, roundings=k + 4, magnitude=k + 1.0)
+
+
+def test_estimates_decide_where_they_are_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(callplans, "library_model", lambda kind: awkward(1e-8, 1e-14))
+    M, K = Parameter(Int, "M"), Parameter(Int, "K")
+    product = Matrix(Double, "A", [M, K]) @ Matrix(Double, "B", [K, N])
+    for columns, calls in ((8, ("gemm",)), (500, ())):
+        compiled = pm.compile([product], name="given", estimates={M: 500, K: 500, N: columns})
+        (group,) = compiled.explain().groups
+        assert group.library_calls == calls

@@ -12,9 +12,9 @@ from functools import partial, reduce
 
 from polymat.codegen.blas import CallWriter
 from polymat.codegen.blascalls import call_statements
-from polymat.codegen.ctree import Binary, CExpr, If, Literal, Return, Stmt
+from polymat.codegen.choice import is_left
+from polymat.codegen.ctree import Binary, If, Literal, Return, Stmt
 from polymat.codegen.stagecode import Nest, Range, StageWriter, Work, run_nest, with_pads
-from polymat.codegen.work import box_points
 from polymat.graph.stage import Part, Ref, Stage
 from polymat.idiom.call import LibraryCall
 from polymat.idiom.plan import CallPlan
@@ -129,8 +129,9 @@ def _body(
 ) -> tuple[Stmt, ...]:
     """Loops where no call is to be made; else the start and the calls."""
     calls = [CallWriter(writer, each, bounds) for each in plan.idiom.calls]
-    refusals: list[CExpr] = [_is_small(writer, plan)] if plan.least > 0 else []
-    refusals += [refusal for each in calls for refusal in each.refusals()]
+    refusals = [refusal for each in calls for refusal in each.refusals()]
+    if plan.least > 0 or plan.choice is not None:
+        refusals.append(is_left(writer, plan))
     refused = reduce(partial(Binary, "||"), dict.fromkeys(refusals))
     body: list[Stmt] = [If(refused, otherwise)]
     if first is not None:
@@ -139,9 +140,3 @@ def _body(
     for number, each in enumerate(calls):
         body += call_statements(each, adds=adds or number > 0)
     return tuple(body)
-
-
-def _is_small(writer: StageWriter, plan: CallPlan) -> CExpr:
-    """Whether the whole stage has too few points: the same in every part, so that all go the same way."""
-    terms = [box_points(a.box, writer.size) for a in plan.stage.accumulations]
-    return Binary("<", reduce(partial(Binary, "+"), terms), Literal(f"{plan.least!r}"))

@@ -182,13 +182,17 @@ class Constants:
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A translation unit: a comment, the prelude's needs, names that may be macros, functions, tables."""
+    """A translation unit: a comment, the prelude's needs, names that may be macros, functions, tables.
+
+    texts: functions that are text already; they call nothing but the prelude.
+    """
 
     comment: str
     needs: frozenset[str]
     undefine: tuple[str, ...]
     functions: tuple[Function, ...]
     tables: tuple[Constants, ...] = ()
+    texts: tuple[str, ...] = ()
 
 
 def names_in(statements: Iterable[Stmt]) -> set[str]:

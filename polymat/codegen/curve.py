@@ -1,7 +1,7 @@
 """Measured times in generated C, for choices that are made at each call: the C twin of `Grid.at`.
 
-`curve_text("_pm_gemm_seconds", grid)` defines `static double _pm_gemm_seconds(const double *extents)`; a grid
-over the axes that are not fixed (`Grid.part`) keeps the table short.  `CURVE_HELPER` stands once before them.
+`curve_text("_pm_seconds", grid)` defines `static double _pm_seconds(double x0, double x1, double x2)`.
+`CURVE_HELPER` stands once before them.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from polymat.machine.grid import Grid
 CURVE_HEADERS = ("math.h",)
 CURVE_HELPER = """\
 /* Seconds read from a grid of measurements: the logarithm is linear in those of the extents between levels,
-   and the time grows in proportion beyond the last.  levels: logarithms, of one axis after the other. */
-static double _pm_curve(int axes, const int *counts, const float *levels, const float *seconds,
-    const double *extents)
+   and beyond the last the time grows by a power.  levels: logarithms, of one axis after the other. */
+static double _pm_curve(int axes, const int *counts, const int *powers, const float *levels,
+    const float *seconds, const double *extents)
 {
     int lower[4];
     double share[4], beyond = 0.0, sum = 0.0;
@@ -28,7 +28,7 @@ static double _pm_curve(int axes, const int *counts, const float *levels, const 
         const double way = (place - (double)levels[k]) / (double)(levels[k + 1] - levels[k]);
         lower[axis] = k;
         share[axis] = way < 1.0 ? way : 1.0;
-        beyond += place > (double)levels[last] ? place - (double)levels[last] : 0.0;
+        beyond += place > (double)levels[last] ? powers[axis] * (place - (double)levels[last]) : 0.0;
         levels += counts[axis];
     }
     for (int corner = 0; corner < 1 << axes; corner++) {
@@ -47,25 +47,28 @@ static double _pm_curve(int axes, const int *counts, const float *levels, const 
 
 
 def curve_text(name: str, grid: Grid) -> str:
-    """The C function `name(extents)`: seconds by the grid, of four axes at most."""
+    """The C function `name(extents)`: seconds by the grid, of four axes at most, to a thousandth."""
+    axes = range(len(grid.levels))
     counts = ", ".join(str(len(levels)) for levels in grid.levels)
+    powers = ", ".join(map(str, grid.growth()))
     logs = [math.log2(level) for levels in grid.levels for level in levels]
     return "\n".join(
         [
-            f"static double {name}(const double *extents)",
+            f"static double {name}({', '.join(f'double x{axis}' for axis in axes)})",
             "{",
-            f"    static const int counts[] = {{{counts}}};",
-            *_table("levels", logs),
-            *_table("seconds", [math.log2(value) for value in grid.seconds]),
-            f"    return _pm_curve({len(grid.levels)}, counts, levels, seconds, extents);",
+            f"    static const int counts[] = {{{counts}}}, powers[] = {{{powers}}};",
+            *_table("levels", logs, 5),
+            *_table("seconds", [math.log2(value) for value in grid.seconds], 3),
+            f"    const double extents[] = {{{', '.join(f'x{axis}' for axis in axes)}}};",
+            f"    return _pm_curve({len(grid.levels)}, counts, powers, levels, seconds, extents);",
             "}",
             "",
         ]
     )
 
 
-def _table(name: str, values: list[float]) -> list[str]:
-    """Logarithms to the base 2, ten a line."""
-    texts = [f"{value:.5f}f" for value in values]
-    rows = ["        " + ", ".join(texts[k : k + 10]) + "," for k in range(0, len(texts), 10)]
+def _table(name: str, values: list[float], digits: int) -> list[str]:
+    """Logarithms to the base 2, twelve a line."""
+    texts = [f"{value:.{digits}f}f" for value in values]
+    rows = ["        " + ", ".join(texts[k : k + 12]) + "," for k in range(0, len(texts), 12)]
     return [f"    static const float {name}[] = {{", *rows, "    };"]

@@ -16,6 +16,8 @@ busy with a spinning BLAS thread, say) stay there, at half speed or worse, while
 from __future__ import annotations
 
 from polymat.codegen.arithmetic import arithmetic, arithmetic_names
+from polymat.codegen.blockcost import BLOCKS_HELPER
+from polymat.codegen.curve import CURVE_HEADERS, CURVE_HELPER
 from polymat.codegen.filterblocks import filter_text
 from polymat.codegen.gemm import gemm_text
 from polymat.codegen.libraries import HEADERS as LIBRARY_HEADERS
@@ -303,10 +305,14 @@ _PIECES = {
     "kept": _KEPT,
     "place": _PLACE,
     "team": _TEAM,
+    "curve": CURVE_HELPER,
+    "blocks": BLOCKS_HELPER,
 }
 _PIECE_HEADERS: dict[str, tuple[str, ...]] = {
     "argument": (),
     "place": (),
+    "curve": CURVE_HEADERS,
+    "blocks": CURVE_HEADERS,
     "memory": ("stdlib.h", "sys/mman.h"),
     "workspace": ("stdatomic.h", "stdlib.h"),
     "kept": ("stdatomic.h", "stdlib.h"),

@@ -62,6 +62,7 @@ def render(file: File) -> str:
     if file.undefine:
         pieces.append("".join(f"#undef {name}\n" for name in file.undefine))
     pieces += [_constants(table) for table in file.tables]
+    pieces += file.texts
     for function in file.functions:
         pieces.append("".join(f"{_folded(line)}\n" for line in _function(function)))
     return "\n".join(pieces)

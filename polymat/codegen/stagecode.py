@@ -108,7 +108,10 @@ def with_pads(nest: Nest, pads: tuple[Pad, ...]) -> Nest:
 
 
 class StageWriter:
-    """Writes the nests of stages of one pipeline."""
+    """Writes the nests of stages of one pipeline.
+
+    texts: C functions that nests call and that are text already, by name.
+    """
 
     def __init__(
         self,
@@ -123,6 +126,7 @@ class StageWriter:
         self.storage = storage
         self.names = names
         self.needs = needs
+        self.texts: dict[str, str] = {}
         self.aliased = aliased
         self.makers = makers or {}
         self.bodies = BodyWriter(pipeline, storage, names, needs)

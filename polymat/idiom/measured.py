@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import prod
+from typing import TypeVar
 
 from polymat.idiom.call import Axis, LibraryCall, Role
 from polymat.machine.librarymodel import LibraryModel
 
+T = TypeVar("T")
 _ROLES: tuple[Role, ...] = ("m", "n", "k")
 # Routines that do the work of a measured one.
 _SAME = {"herk": "syrk", "gerc": "ger", "dotc": "dot"}
@@ -28,14 +30,14 @@ def measured_seconds(
     elif call.cuts:
         longest = max((cut.role for cut in call.cuts), key=lambda role: extents[role])
         extents[longest] = max(extents[longest] / threads, 1.0)
-    one = model.seconds(*_asked(call, extents))
+    one = model.seconds(*asked(call, extents, 1.0))
     return None if one is None else waves * one
 
 
-def _asked(call: LibraryCall, extents: Mapping[Role, float]) -> tuple[str, str, tuple[float, ...]]:
-    """Routine, dtype and extents as the model has them."""
+def asked(call: LibraryCall, extents: Mapping[Role, T], one: T) -> tuple[str, str, tuple[T, ...]]:
+    """Routine, dtype and extents as the model has them; one: the extent of an axis that is not there."""
     routine, dtype = _SAME.get(call.routine, call.routine), call.dtype.dtype
-    m, n, k = (extents.get(role, 1.0) for role in _ROLES)
+    m, n, k = (extents.get(role, one) for role in _ROLES)
     match routine:
         case "gemm":
             return routine, dtype, (m, n, k)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from polymat.graph.plan import FlatPlan, NestPlan
 from polymat.idiom.call import Idiom
+from polymat.idiom.choice import Choice
 from polymat.idiom.transform import Filter, Transform
 
 
@@ -25,11 +26,13 @@ class CallPlan(LibraryPlan):
     """Calls of BLAS routines.
 
     idiom: the calls.  The loops do what no routine does: empty ranges, a scale of 0 (which must not hide a
-    NaN), extents beyond 32 bits, and problems of fewer than `least` points, which they are quicker at.
+    NaN), extents beyond 32 bits, and problems that they are quicker at: those of fewer than `least` points,
+    and of `choice`, where there is one, those beyond ALMOST_NOTHING points that it predicts so.
     """
 
     idiom: Idiom
     least: float
+    choice: Choice | None = None
 
     @property
     def routines(self) -> tuple[str, ...]:

@@ -13,7 +13,8 @@ class Grid:
     """Seconds at every combination of extents: `levels` of each axis, rising from 1; the last runs fastest.
 
     Between levels the logarithm of the time is linear in the logarithms of the extents, which is exact for
-    every power of them; beyond the last level of an axis the time grows in proportion.
+    every power of them; beyond the last level of an axis the time grows by the whole power of the extent that
+    is nearest to its growth before: 2 for the order of a triangular matrix, 1 for most.
     """
 
     levels: tuple[tuple[int, ...], ...]
@@ -32,10 +33,19 @@ class Grid:
         """The time at any extents; those below 1 count as 1."""
         beyond = 1.0
         places: list[tuple[int, float]] = []
-        for levels, extent in zip(self.levels, extents, strict=True):
-            beyond *= max(1.0, extent / levels[-1])
+        for levels, power, extent in zip(self.levels, self.growth(), extents, strict=True):
+            beyond *= max(1.0, extent / levels[-1]) ** power
             places.append(_place(levels, extent))
         return beyond * math.exp(self._interpolated(places, 0, 0))
+
+    def growth(self) -> tuple[int, ...]:
+        """The power of each extent by which the time grows beyond the last level, at least 1."""
+        powers, stride = [], 1
+        for levels in reversed(self.levels):
+            grown = math.log(self.seconds[-1] / self.seconds[-1 - stride])
+            powers.append(max(1, round(grown / math.log(levels[-1] / levels[-2]))))
+            stride *= len(levels)
+        return tuple(reversed(powers))
 
     def _interpolated(self, places: Sequence[tuple[int, float]], axis: int, offset: int) -> float:
         """The logarithm at these places, from the axis on; offset counts the points before."""
@@ -50,14 +60,14 @@ class Grid:
             else below + share * (self._interpolated(places, axis + 1, offset + 1) - below)
         )
 
-    def rising(self) -> Grid:
-        """The grid with no time above that of a larger point: disturbance only adds."""
+    def rising(self, most: float = 1.0) -> Grid:
+        """The grid with no time above `most` times that of a larger point: disturbance only adds."""
         seconds = list(self.seconds)
         stride = 1
         for levels in reversed(self.levels):
             for point in range(len(seconds) - 1, -1, -1):
                 if point // stride % len(levels) < len(levels) - 1:
-                    seconds[point] = min(seconds[point], seconds[point + stride])
+                    seconds[point] = min(seconds[point], most * seconds[point + stride])
             stride *= len(levels)
         return Grid(self.levels, tuple(seconds))
 

@@ -17,7 +17,8 @@ from polymat.tilesize.scheme import Atom, Loop, Pack, Scheme, Sequence2
 FULL_SHARE = 0.98  # of the peak that full register blocks reach
 FILL = 2.5  # steps of depth that filling and storing a register block is worth
 PACKING = 48.0  # operations that packing an element is worth, or adding a block of depth to one of the result
-STARTING = 2000.0  # operations that the loops around the register blocks are worth, however few these are
+LEAST_SUMS = 8.0  # accumulators of a register block below which it waits for the latency of the addition
+STARTING = 1200.0  # operations that the loops around the register blocks are worth, however few these are
 LEAST_POINTS = 64  # multiplications below which the loops around a register block cost more than it saves
 PANEL_SHARE = 0.19  # of the second-level cache that a panel of the right operand takes, up to this depth:
 MOST_DEPTH = 1024
@@ -160,8 +161,7 @@ def kernel_operations(plan: KernelPlan, estimates: Mapping[str, int]) -> float:
     m, n, k = (max(1.0, found.length(d, estimates)) for d in (found.rows, found.columns, found.depth))
     vectors = -(-n // blocks.lanes)
     strips = -(-m // blocks.rows)
-    # A block of few accumulators waits for the latency of the addition: it is worth at least eight of them.
-    least = max(1.0, 8.0 * strips * -(-vectors // blocks.vectors) / (m * vectors))
+    least = max(1.0, LEAST_SUMS * strips * -(-vectors // blocks.vectors) / (m * vectors))
     products, pieces = (
         prod(max(1.0, found.length(dim, estimates)) for dim in dims)
         for dims in (found.outer, (*found.more_rows, *found.more_columns))

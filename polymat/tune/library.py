@@ -26,7 +26,10 @@ from polymat.tune.timing import (
 
 Progress = Callable[[float], None]
 _DTYPES = ("float64", "float32", "complex128", "complex64")
-_TWICE, _FOURFOLD = tuple(2**k for k in range(11)), tuple(4**k for k in range(6))
+# Beside powers of two what comes next: there libraries take up to twice as long.
+_BESIDE = (1, 2, 4, 8, 9, 16, 17, 32, 33, 64, 65, 128, 256, 1024)
+_FOURFOLD = tuple(4**k for k in range(6))
+_AWKWARD = 2.0  # times as long as the next larger problem may take one whose extents fit no kernel
 _MATRIX, _VECTOR = tuple(2**k for k in range(12)), tuple(2**k for k in range(21))
 _LEVEL_1 = ("dot", "axpy", "scal", "nrm2")
 _LEVEL_2 = ("gemv", "gemv_t", "ger", "symv", "trmv", "trsv")
@@ -45,7 +48,7 @@ def _cases() -> Iterator[Case]:
     for dtype in _DTYPES:
         real = not dtype.startswith("complex")
         for routine in ROUTINES if real else ("gemm",):
-            levels = _TWICE if real else _FOURFOLD
+            levels = _BESIDE if real else _FOURFOLD
             if routine in _LEVEL_2:
                 levels = _MATRIX
             elif routine in _LEVEL_1:
@@ -71,7 +74,7 @@ def measure_library(
         if progress is not None:
             progress((number + 1) / (len(cases) * PASSES))
     grids = {
-        (routine, dtype): Grid(levels, tuple(best[routine, dtype])).rising()
+        (routine, dtype): Grid(levels, tuple(best[routine, dtype])).rising(_AWKWARD)
         for routine, dtype, levels in cases
     }
     return LibraryModel(fingerprint(), identity(found), date_text(), grids)

@@ -31,6 +31,14 @@ def test_beyond_the_ends() -> None:
     assert CUBE.at((0.5, 4, 4)) == CUBE.at((1, 4, 4))
 
 
+def test_beyond_the_end_a_triangular_matrix_counts_twice() -> None:
+    levels = (1, 2, 4, 8)
+    square = Grid((levels, levels), tuple(1e-9 * m**2 * n for m in levels for n in levels))
+    assert square.growth() == (2, 1)
+    assert square.at((32, 4)) == pytest.approx(1e-9 * 32**2 * 4)
+    assert square.at((32, 16)) == pytest.approx(1e-9 * 32**2 * 16)
+
+
 def test_parts_say_the_same() -> None:
     part = CUBE.part((None, 7, None))
     assert len(part.levels) == 2

@@ -1,0 +1,76 @@
+"""When a library is called: at each call, from its measured times and the price of own code at the sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import partial, reduce
+
+from polymat.codegen.ctree import Binary, Call, Cast, CExpr, Literal, Ternary
+from polymat.codegen.curve import curve_text
+from polymat.codegen.stagecode import StageWriter
+from polymat.codegen.work import box_points
+from polymat.idiom.choice import Choice, MeasuredCall
+from polymat.idiom.plan import CallPlan
+from polymat.lang.affine import Affine
+from polymat.tilesize.kernel import KernelPlan
+
+ALMOST_NOTHING = 40000  # multiplications below which asking would take too long beside computing
+
+
+def is_left(writer: StageWriter, plan: CallPlan) -> CExpr:
+    """Whether own code is quicker for the whole stage: the same in every part, so all go the same way."""
+    terms = [box_points(a.box, writer.size) for a in plan.stage.accumulations]
+    points = reduce(partial(Binary, "+"), terms)
+    small = Binary("<", points, Literal(f"{plan.least!r}"))
+    if plan.choice is None:
+        return small
+    asked = Binary("<", points, Literal(f"{float(ALMOST_NOTHING)!r}"))
+    own = _own_seconds(writer, plan, plan.choice, points)
+    return Ternary(asked, small, Binary("<", own, _call_seconds(writer, plan.choice)))
+
+
+def _call_seconds(writer: StageWriter, choice: Choice) -> CExpr:
+    """The seconds of all calls by what was measured."""
+    return reduce(partial(Binary, "+"), (_one(writer, call) for call in choice.calls))
+
+
+def _one(writer: StageWriter, call: MeasuredCall) -> CExpr:
+    name = f"_pm_seconds_{call.routine}_{call.dtype}"
+    writer.texts.setdefault(name, curve_text(name, call.grid))
+    writer.needs.update({"curve", "place"})
+    seconds: CExpr = Call(name, tuple(_product(writer, extent) for extent in call.extents))
+    return Binary("*", _product(writer, call.batch), seconds) if call.batch else seconds
+
+
+def _own_seconds(writer: StageWriter, plan: CallPlan, choice: Choice, points: CExpr) -> CExpr:
+    """The seconds of the code beside the calls."""
+    if not isinstance(plan.loops, KernelPlan):
+        return Binary("*", Literal(f"{choice.each!r}"), points)
+    found, blocks = plan.loops.contraction, plan.loops.blocks
+    writer.needs.update({"blocks", "place"})
+
+    def lengths(*dims: str) -> CExpr:
+        return _product(writer, map(found.extent, dims))
+
+    half = 0 if found.half is None else 2 if found.half.place == "right" else 1
+    shape = (blocks.rows, blocks.vectors, blocks.lanes, blocks.kc, blocks.nc, blocks.small)
+    operations = Call(
+        "_pm_blocks_operations",
+        (
+            lengths(found.rows),
+            lengths(found.columns),
+            lengths(found.depth, *found.sums),
+            lengths(*found.more_rows, *found.more_columns),
+            Literal(str(half)),
+            *(Literal(str(value)) for value in shape),
+        ),
+    )
+    times = 1.0 if found.second is None else 2.0
+    each = Binary("*", Literal(f"{times / choice.flops!r}"), operations)
+    return Binary("*", lengths(*found.outer), each) if found.outer else each
+
+
+def _product(writer: StageWriter, extents: Iterable[Affine]) -> CExpr:
+    """A length in double."""
+    terms: list[CExpr] = [Cast("double", writer.size(extent)) for extent in extents]
+    return reduce(partial(Binary, "*"), terms) if terms else Literal("1.0")

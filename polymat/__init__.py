@@ -20,6 +20,7 @@ from polymat.errors import (
 )
 from polymat.lang.constructs import Cast, Select
 from polymat.lang.conv import conv2d
+from polymat.lang.conv2 import convolve2d, correlate2d
 from polymat.lang.einsum import einsum
 from polymat.lang.expr import Condition, Parameter, Variable
 from polymat.lang.frames import frames, overlap_add, stft
@@ -154,7 +155,9 @@ __all__ = [
     "concatenate",
     "conv2d",
     "convolve",
+    "convolve2d",
     "correlate",
+    "correlate2d",
     "dot",
     "einsum",
     "elementwise_mul",

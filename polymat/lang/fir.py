@@ -56,7 +56,7 @@ def fir(make: Makers[Any], signal: Source, taps: Any, mode: Any) -> Any:
     check_mode(mode)
     count = taps_count(taps)
     label = _taps_label(taps)
-    start, length = _window(signal, signal.shape[-1], count, mode)
+    start, length = window(signal, signal.shape[-1], count, mode)
     if not _are_written(signal, taps):
         source = taps_source(make, taps, signal.dtype)
         stage = filtered_sum(make, signal, Strided(source, 0, 1, count), start, length)
@@ -74,7 +74,7 @@ def polyphase(make: Makers[Any], signal: Source, up: int, taps: Any, mode: Any) 
     """
     check_mode(mode)
     count = taps_count(taps)
-    start, length = _window(signal, signal.shape[-1].scale(up), count, mode)
+    start, length = window(signal, signal.shape[-1].scale(up), count, mode)
     if up > MAX_PHASES or signal.rank > 1 or (signal.dtype in REAL and not _are_written(signal, taps)):
         stage = _phases_together(make, signal, up, taps_source(make, taps, signal.dtype), start, length)
     else:
@@ -151,8 +151,8 @@ def _taps_label(taps: Any) -> str:
     return taps.label if isinstance(taps, Source) else f"{len(taps)} taps"
 
 
-def _window(signal: Source, length: Affine, count: Affine, mode: Mode) -> tuple[Affine, Affine]:
-    """Which samples of the whole convolution a mode keeps: the first of them, and how many."""
+def window(signal: Source, length: Affine, count: Affine, mode: Mode) -> tuple[Affine, Affine]:
+    """Which results of the whole convolution a mode keeps along a dimension: the first, and how many."""
     match mode:
         case "causal":
             return Affine(), length

@@ -16,9 +16,10 @@ from polymat.graph.product import Product, product_of_group
 from polymat.graph.stage import Stage
 from polymat.idiom.call import Axis, Idiom, LibraryCall
 from polymat.idiom.choice import Choice, choice_of
-from polymat.idiom.find import MOST_STAGES, Found, idiom_of
+from polymat.idiom.find import MOST_STAGES, Found, extents_of, idiom_of
 from polymat.idiom.plan import CallPlan, TransformPlan
 from polymat.idiom.profit import call_seconds, can_transform, transform_seconds
+from polymat.idiom.syrk import as_half
 from polymat.machine.librarymodel import LibraryModel
 from polymat.machine.model import Machine
 from polymat.options import Options
@@ -67,6 +68,7 @@ class CallPlanner:
         return self._transform(stages) if idiom is None else self._call(stages, idiom)
 
     def _call(self, stages: tuple[str, ...], idiom: Idiom) -> CallPlan | None:
+        idiom = self._cheaper(idiom)
         flat = flat_stage(idiom.product, self.pipeline)
         loops = plan_stage(Group(stages), flat, self.pipeline.context)
         if loops.kind not in ("reduce", "row", "recurrence"):
@@ -196,6 +198,17 @@ class CallPlanner:
         names = [name for call in idiom.calls for name in routines_called(call)]
         has_all = library is not None and all(library.address(name) is not None for name in names)
         return idiom if has_all else None
+
+    def _cheaper(self, idiom: Idiom) -> Idiom:
+        """Half of a product with its own transpose, and a copy, where that is predicted to be quicker."""
+        half = as_half(idiom, extents_of(self.pipeline))
+        if half is None or not all(map(supported, half.calls)):
+            return idiom
+        model = self._model()
+        whole, halved = (
+            call_seconds(each, self.machine, self.sizes, self.threads, model) for each in (idiom, half)
+        )
+        return half if halved < whole else idiom
 
     def joins(self) -> list[tuple[str, str]]:
         """Pairs of a sum and what is made of its one value that a library computes together: a norm."""

@@ -16,6 +16,7 @@ from polymat.codegen.callparts import (
     turned,
 )
 from polymat.codegen.ctree import Binary, CExpr, Id, If, Literal, Stmt
+from polymat.codegen.mirror import mirror_statements
 from polymat.codegen.routines import blas_routine, has_routine
 from polymat.codegen.vectorcalls import VECTOR_ROUTINES
 from polymat.idiom.call import LibraryCall, Operand
@@ -82,7 +83,8 @@ def _syrk(calls: CallWriter, beta: CExpr) -> list[Stmt]:
     pairs = (*pair(calls, matrix, square), beta, *to)
     how = (triangle(calls), transposition(matrix))
     inside = evaluated(calls, calls.call.routine, *how, *sizes, calls.alpha, *pairs)
-    return [*_beside(calls, [(matrix, matrix, beta)]), inside]
+    mirror = mirror_statements(calls) if calls.call.mirrored else ()
+    return [*_beside(calls, [(matrix, matrix, beta)]), inside, *mirror]
 
 
 def _syr2k(calls: CallWriter, beta: CExpr) -> list[Stmt]:

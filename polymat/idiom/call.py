@@ -129,6 +129,7 @@ class LibraryCall:
 
     operands: A and B, A and x, x and y in the order above.  For trmm and trsm: T, then B (or x), which a
     library overwrites with the result: the result begins as a copy of B, the same element for element.
+    mirrored: of syrk, whether the other triangle of the result is a copy of the one computed.
     triangle: of the array as it is stored (of the result for syrk, herk and syr2k), else None.
     alpha: None is 1.  Libraries skip the product when it is 0, the definition does not: 0 * NaN is NaN.
     batch: further loops around the call; an operand may not depend on them.
@@ -145,6 +146,7 @@ class LibraryCall:
     triangle: Triangle | None = None
     unit: bool = False
     cuts: tuple[Cut, ...] = ()
+    mirrored: bool = False
 
     def axis(self, role: Role) -> Axis:
         """The axis of a role; one iteration where the routine has none."""
@@ -163,6 +165,7 @@ class LibraryCall:
     def __str__(self) -> str:
         sizes = " ".join(f"{role}={axis}" for role, axis in self.axes)
         flags = [self.side, self.triangle, "unit" if self.unit else None]
+        flags.append("mirrored" if self.mirrored else None)
         shown = "".join(f", {flag}" for flag in flags if flag)
         batch = f" for each {', '.join(map(str, self.batch))}" if self.batch else ""
         return f"{self.routine}({', '.join(map(str, self.operands))}; {sizes}{shown}){batch}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import log2
+from math import log2, prod
 
 from polymat.idiom.call import Idiom, LibraryCall
 from polymat.idiom.measured import measured_seconds
@@ -14,6 +14,7 @@ from polymat.machine.librarymodel import LibraryModel
 from polymat.machine.model import Machine
 
 CALL_SECONDS = 5e-8  # to call a routine, check its arguments and choose a kernel
+MIRROR_SECONDS = 5e-10  # to copy an element across the diagonal (Zen 5, 16 x 16 at a time)
 FFT_SHARE = 0.1  # of the peak that transforms reach
 MOST_DIMS = 6  # of a transform and its batch together: what the generated table holds
 EFFICIENCY = 0.75  # of the peak that a library that was not measured reaches on a large product
@@ -66,6 +67,7 @@ def call_seconds(
     peak = machine.peak_flops(idiom.product.dtype.size, threads)
     total = 0.0
     for call in idiom.calls:
+        total += MIRROR_SECONDS * _mirrored_points(call, sizes) / threads
         measured = measured_seconds(call, model, sizes, threads) if model is not None else None
         if measured is not None:
             total += measured
@@ -78,6 +80,14 @@ def call_seconds(
         speed = peak * efficiency(call, sizes)
         total += flops / speed + CALL_SECONDS * batch / threads
     return total
+
+
+def _mirrored_points(call: LibraryCall, sizes: Mapping[str, int]) -> float:
+    """Elements of a triangle that are copied to the other one."""
+    if not call.mirrored:
+        return 0.0
+    axes = (*call.batch, call.axis("m"), call.axis("n"))
+    return 0.5 * prod(_value(extent, sizes) for axis in axes for extent in axis.extents)
 
 
 def _value(form: Affine, sizes: Mapping[str, int]) -> float:

@@ -2,19 +2,45 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+
 from polymat.graph.product import Product, Term
-from polymat.idiom.call import Axis, Cut, LibraryCall, Operand, Routine
+from polymat.idiom.call import Axis, Cut, Idiom, LibraryCall, Operand, Routine
 from polymat.idiom.layout import Extents, axis, matrix, merged, view
-from polymat.idiom.operands import columns_last, is_pair, result_view, sharing
-from polymat.idiom.triangle import half_of
+from polymat.idiom.operands import columns_last, is_box, is_pair, result_view, sharing
+from polymat.idiom.triangle import Half, half_of
 from polymat.lang.affine import Affine
+from polymat.poly.domain import Domain
 
 
 def match_syrk(term: Term, product: Product, extents: Extents) -> LibraryCall | None:
     """A product of an array with its own transpose, in a triangle with its diagonal."""
     update = rank_update(term, product, extents)
-    if update is None:
+    return None if update is None else _with_itself(update, term, product)
+
+
+def as_half(idiom: Idiom, extents: Extents) -> Idiom | None:
+    """A full product of an array with its own transpose as syrk, whose other triangle is a copy.
+
+    before:  C(i, j) = sum over k of A(i, k) A(j, k), by gemm
+    after:   C(i, j) for j <= i by syrk, then C(j, i) = C(i, j)
+    """
+    product = idiom.product
+    if len(idiom.calls) != 1 or idiom.calls[0].routine != "gemm" or idiom.start or product.others:
         return None
+    (term,) = product.terms
+    update = _update(columns_last(term, product), product, extents, _whole_square)
+    call = None if update is None else _with_itself(update, term, product)
+    if call is None or call.routine != "syrk":
+        return None
+    return Idiom(product, (replace(call, mirrored=True),))
+
+
+def _with_itself(
+    update: tuple[LibraryCall, Operand, Operand], term: Term, product: Product
+) -> LibraryCall | None:
+    """The call of syrk or herk, when both arrays are the same."""
     call, A, B = update
     row, column = call.axis("m").dims[0], call.axis("n").dims[0]
     one, other = columns_last(term, product).factors
@@ -51,12 +77,29 @@ def rank_update(
     """
     if not is_pair(term, product) or not term.reduced:
         return None
-    term = columns_last(term, product)
+    return _update(columns_last(term, product), product, extents, half_of)
+
+
+def _whole_square(term: Term, row: str, column: str, context: Domain) -> Half | None:
+    """The lower half of a domain that is all of a square in two of its indices."""
+    low, high = term.range_of(row)
+    if term.range_of(column) != (low, high) or not is_box(term, context):
+        return None
+    return Half("lower", False, low, high)
+
+
+def _update(
+    term: Term,
+    product: Product,
+    extents: Extents,
+    find_half: Callable[[Term, str, str, Domain], Half | None],
+) -> tuple[LibraryCall, Operand, Operand] | None:
+    """The update of the half of the result that is found."""
     shared = sharing(term, product)
     if shared is None or len(shared.left) != 1 or shared.right != product.dims[-1:]:
         return None
     (row,), (column,) = shared.left, shared.right
-    half = half_of(term, row, column, product.context)
+    half = find_half(term, row, column, product.context)
     views = tuple(view(factor, extents) for factor in term.factors)
     k = merged(shared.summed, views, term)
     if half is None or half.strict or k is None:

@@ -18,6 +18,7 @@ from polymat.codegen.callparts import (
 from polymat.codegen.ctree import Binary, CExpr, Id, If, Literal, Stmt
 from polymat.codegen.mirror import mirror_statements
 from polymat.codegen.routines import blas_routine, has_routine
+from polymat.codegen.special import SPREADING, watch
 from polymat.codegen.vectorcalls import VECTOR_ROUTINES
 from polymat.idiom.call import LibraryCall, Operand
 
@@ -71,7 +72,8 @@ def _triangular(calls: CallWriter, beta: CExpr) -> list[Stmt]:
     how = (side(calls), triangle(calls), transposition(matrix), diagonal(calls))
     sizes = (calls.extent_of("m"), calls.extent_of("n"))
     pairs = (*pair(calls, matrix), *pair(calls, calls.call.result))
-    return [evaluated(calls, calls.call.routine, *how, *sizes, calls.alpha, *pairs)]
+    watched = watch(calls) if calls.call.routine in SPREADING else ()
+    return [evaluated(calls, calls.call.routine, *how, *sizes, calls.alpha, *pairs), *watched]
 
 
 def _syrk(calls: CallWriter, beta: CExpr) -> list[Stmt]:

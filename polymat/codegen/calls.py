@@ -14,6 +14,7 @@ from polymat.codegen.blas import CallWriter
 from polymat.codegen.blascalls import call_statements
 from polymat.codegen.choice import is_left
 from polymat.codegen.ctree import Binary, If, Literal, Return, Stmt
+from polymat.codegen.special import SPREADING, begin_watch, has_spread
 from polymat.codegen.stagecode import Nest, Range, StageWriter, Work, run_nest, with_pads
 from polymat.graph.stage import Part, Ref, Stage
 from polymat.idiom.call import LibraryCall
@@ -137,6 +138,11 @@ def _body(
     if first is not None:
         body.append(run_nest(first))
     adds = adds or not _is_zero(plan.stage.parts[0])
+    watched = next((one.call for one in calls if one.call.routine in SPREADING), None)
+    if watched is not None:
+        body.append(begin_watch(watched.dtype.c))
     for number, each in enumerate(calls):
         body += call_statements(each, adds=adds or number > 0)
+    if watched is not None:
+        body.append(If(has_spread(), otherwise))
     return tuple(body)

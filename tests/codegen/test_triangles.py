@@ -66,3 +66,20 @@ def test_structured_products(name: str, threads: int) -> None:
         assert_close(
             compiled(*arrays), expected, roundings=terms, magnitude=1.0 * terms, name=f"{m} {n} {inner}"
         )
+
+
+@pytest.mark.parametrize("name", [name for name in PROGRAMS if name.startswith("trmm")])
+def test_what_is_not_finite_stays_where_it_belongs(name: str) -> None:
+    """A library packs a triangle as a square with zeros, by which it multiplies."""
+    output, inputs, _ = PROGRAMS[name]
+    compiled: Any = pm.compile(output, name="structured", inputs=inputs, options=Options(blas="always"))
+    for special in (np.nan, np.inf):
+        arrays = []
+        for array in inputs:
+            shape = [int(extent.evaluate({"M": 40, "N": 11, "K": 5})) for extent in array.shape]
+            values = np.random.default_rng(4).uniform(0.5, 1, shape)
+            values[7, 9] = special
+            arrays.append(values)
+        result, expected = compiled(*arrays), compiled.reference(*arrays)
+        np.testing.assert_array_equal(np.isnan(result), np.isnan(expected))
+        np.testing.assert_allclose(result, expected)

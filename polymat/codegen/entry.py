@@ -120,7 +120,8 @@ class Entry:
         if kept:
             body.append(FREE)
         if self.options.parallel_threshold is None:
-            body.append(Evaluate(Call("_pm_team_leave", ())))
+            several = Binary(">", Id("_pm_threads"), Literal("1"))
+            body.append(If(several, (Evaluate(Call("_pm_team_leave", ())),)))
         body.append(Return(Literal(str(OK))))
         used = names_in(body)
         unpacked = [s for s in self._unpack(sizes) if s.name in used]

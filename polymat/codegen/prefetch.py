@@ -6,11 +6,12 @@ stores behind it, and with them the loads that wait for values still on their wa
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from polymat.codegen.bodies import BodyWriter
 from polymat.codegen.ctree import Call, CExpr, Evaluate, For, If, Literal, Stmt
+from polymat.codegen.rows import integer_of
 from polymat.codegen.storage import LINE_BYTES
 from polymat.graph.stage import Stage
 from polymat.lang.affine import Affine
@@ -23,10 +24,12 @@ def with_prefetch(
 ) -> tuple[Stmt, ...]:
     """The loops of a stage, in which each row first asks for its arrays' rows `ahead` further along `outer`.
 
-    Only arrays that are no scratchpads and are walked contiguously by the stage's last dimension.
+    A loop over blocks of rows asks for as many.  Only arrays that are no scratchpads and are walked
+    contiguously by the stage's last dimension.
     """
     *outside, inner = map(bodies.index_name, stage.dims)
     asked = _rows(bodies, stage, outer)
+    along = bodies.index_name(outer)
 
     def request(row: For, name: str, indices: Indices, distance: int) -> For:
         moved = tuple(form.substitute({outer: Affine.name(outer) + distance}) for form in indices)
@@ -35,22 +38,24 @@ def with_prefetch(
         step = Literal(str(LINE_BYTES // bodies.storage[name].dtype.size))
         return replace(row, step=step, body=(Evaluate(Call("__builtin_prefetch", arguments)),), pragmas=())
 
-    def visit(statement: Stmt, around: frozenset[str]) -> tuple[Stmt, ...]:
+    def visit(statement: Stmt, around: Mapping[str, int]) -> tuple[Stmt, ...]:
         match statement:
             case For(variable=variable) if variable == inner:
-                known = around.issuperset(outside)  # a loop that runs once is written without a variable
-                return (*(request(statement, *item, ahead) for item in asked if known), statement)
-            case For(variable=variable, body=inside):
-                return (replace(statement, body=each(inside, around | {variable})),)
+                known = around.keys() >= set(outside)  # a loop that runs once is written without a variable
+                further = range(ahead, ahead + around.get(along, 1))
+                rows = [request(statement, *item, row) for item in asked for row in further if known]
+                return (*rows, statement)
+            case For(variable=variable, step=step, body=inside):
+                return (replace(statement, body=each(inside, {**around, variable: integer_of(step) or 1})),)
             case If(_, then, otherwise):
                 return (replace(statement, then=each(then, around), otherwise=each(otherwise, around)),)
             case _:
                 return (statement,)
 
-    def each(statements: Sequence[Stmt], around: frozenset[str]) -> tuple[Stmt, ...]:
+    def each(statements: Sequence[Stmt], around: Mapping[str, int]) -> tuple[Stmt, ...]:
         return tuple(made for item in statements for made in visit(item, around))
 
-    return each(body, frozenset()) if asked else tuple(body)
+    return each(body, {}) if asked else tuple(body)
 
 
 def _rows(bodies: BodyWriter, stage: Stage, outer: str) -> list[tuple[str, Indices]]:

@@ -119,10 +119,11 @@ def read_of(expr: CExpr, variable: str) -> RowRead | None:
         return None
     numbers = [(sign, term, integer_of(term)) for sign, term in index_terms(expr.index)]
     offset = sum(sign * number for sign, _, number in numbers if number is not None)
-    rest = sorted(((sign, term) for sign, term, number in numbers if number is None), key=repr)
-    if (1, Id(variable)) not in rest:
+    rest = sorted(((sign, _folded(term)) for sign, term, number in numbers if number is None), key=repr)
+    point = (1, _folded(Id(variable)))
+    if point not in rest:
         return None
-    rest.remove((1, Id(variable)))
+    rest.remove(point)
     if variable in names_in([Evaluate(term) for _, term in rest]):
         return None
     return RowRead(expr, expr.array.name, (expr.array.name, tuple(rest)), offset)
@@ -144,3 +145,22 @@ def index_terms(expr: CExpr, sign: int = 1) -> Iterator[tuple[int, CExpr]]:
             yield from index_terms(right, -sign)
         case _:
             yield sign, expr
+
+
+def _folded(expr: CExpr) -> CExpr:
+    """The same with numbers of each sum added up, so that rows of two points compare: i + 1 - 1 is i + 0."""
+    match expr:
+        case Binary("+" | "-"):
+            terms = [(s, t if isinstance(t, Id) else _folded(t)) for s, t in index_terms(expr)]
+            total = sum(sign * (integer_of(term) or 0) for sign, term in terms)
+            kept = [(sign, term) for sign, term in terms if integer_of(term) is None]
+            made: CExpr = Literal(str(total))
+            for sign, term in sorted(kept, key=repr):
+                made = Binary("+" if sign > 0 else "-", made, term)
+            return made
+        case Binary(op, left, right):
+            return Binary(op, _folded(left), _folded(right))
+        case Id():
+            return Binary("+", Literal("0"), expr)
+        case _:
+            return expr

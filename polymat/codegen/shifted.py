@@ -7,7 +7,7 @@ rows to come (`polymat.codegen.prefetch`) are spread over the loop, so that memo
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from polymat.codegen.ctree import (
@@ -120,7 +120,10 @@ def _body(statement: Stmt) -> tuple[Stmt, ...]:
 
 @dataclass(frozen=True, slots=True)
 class _Point:
-    """What runs at one point of a row: locals and one assignment; streams: what is kept in registers."""
+    """What runs at one point of a row, or of several rows; streams: what is kept in registers.
+
+    body: locals and assignments.
+    """
 
     variable: str
     body: tuple[Stmt, ...]
@@ -137,26 +140,29 @@ class _Point:
     ) -> _Point | None:
         """The point, unless it has something in it that vectors have not, or what it reads may change."""
         values = list(scalars)
-        for statement in body[:-1]:
-            if not isinstance(statement, Declare) or statement.ctype != f"const {types.ctype}":
+        made: list[CExpr] = []
+        found: list[RowRead] = []
+        for statement in body:
+            match statement:
+                case Declare(_, name, value) if (
+                    statement.ctype == f"const {types.ctype}" and value is not None
+                ):
+                    values.append(name)
+                case Assign(Subscript() as target, "=", value) if _is_vector(value, body):
+                    if read_of(target, variable) is None:
+                        return None
+                case _:
+                    return None
+            made.append(value)
+        if not any(isinstance(statement, Assign) for statement in body):
+            return None
+        if not all(_has_vectors(value, variable, types, values) for value in made):
+            return None
+        for element in sorted(_elements(made), key=repr):
+            read = read_of(element, variable)
+            if read is None or read.array not in distinct:
                 return None
-            values.append(statement.name)
-        last = body[-1] if body else None
-        if not isinstance(last, Assign) or last.op != "=" or not isinstance(last.target, Subscript):
-            return None
-        made = [s.value for s in body if isinstance(s, Declare) and s.value is not None] + [last.value]
-        if len(made) != len(body) or not all(_has_vectors(v, variable, types, values) for v in made):
-            return None
-        reads = {e for v in made for e in expressions([Evaluate(v)]) if isinstance(e, Subscript)}
-        ordered = [read_of(e, variable) for e in sorted(reads, key=repr)]
-        target = read_of(last.target, variable)
-        found = [read for read in ordered if read is not None]
-        if (
-            target is None
-            or not _is_vector(last.value, body)
-            or not distinct.issuperset(r.array for r in found)
-        ):
-            return None
+            found.append(read)
         return _Point(variable, tuple(body), types, _streams(found, types.lanes))
 
     def vectors(self, requests: Sequence[Stmt]) -> tuple[Stmt, ...]:
@@ -206,8 +212,8 @@ class _Point:
     def _at(self, reads: dict[CExpr, CExpr]) -> tuple[Stmt, ...]:
         """The statements on vectors; other reads than the given ones are loaded."""
         made: list[Stmt] = []
-        values = [e for e in expressions(self.body) if isinstance(e, Subscript)]
-        every = {e: self.types.load(e) for e in values} | reads
+        every: dict[CExpr, CExpr] = {e: self.types.load(e) for e in _elements(self.body)}
+        every |= reads
         for statement in self.body:
             if isinstance(statement, Declare):
                 kind = self.types.vector if _is_vector(statement.value, self.body) else self.types.ctype
@@ -233,6 +239,12 @@ def _has_vectors(value: CExpr, variable: str, types: RowTypes, values: Sequence[
             return all(_has_vectors(part, variable, types, values) for part in (left, right))
         case _:
             return False
+
+
+def _elements(parts: Iterable[CExpr | Stmt]) -> set[Subscript]:
+    """All array elements in them."""
+    statements = [part if isinstance(part, Stmt) else Evaluate(part) for part in parts]
+    return {expr for expr in expressions(statements) if isinstance(expr, Subscript)}
 
 
 def _is_vector(value: CExpr | None, body: Sequence[Stmt]) -> bool:

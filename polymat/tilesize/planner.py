@@ -31,7 +31,8 @@ ROLLING_WIDTHS = (512, 256)  # elements of its rows
 
 def plan_alone(group: Group, stage: Stage, context: Domain, machine: Machine) -> Plan:
     """One stage: its plain loops, register-tiled; a sum without a parallel loop in private parts."""
-    plan = in_rows(stage, unrolled(stage, plan_stage(group, stage, context)), machine)
+    plan = unrolled(stage, plan_stage(group, stage, context))
+    plan = in_rows(stage, plan, machine, plan.parallel)
     if plan.kind not in ("reduce", "row") or plan.parallel is not None:
         return plan
     return _private(group, stage, plan) if can_be_private(stage) else plan
@@ -131,8 +132,8 @@ def _coarsest(members: Sequence[Member], level: int) -> int:
 
 def _inside(group: Group, stage: Stage, member: Member, context: Domain, machine: Machine) -> LoopPlan:
     """A stage's loops inside a tile; blocks of rows only where the tile's first dimension is the row."""
-    plan = in_rows(stage, replace(plan_stage(group, stage, context), parallel=None), machine)
     first = member.dims[0]
+    plan = in_rows(stage, replace(plan_stage(group, stage, context), parallel=None), machine, first)
     if plan.kind == "row" and member.private:
         plan = replace(plan, order=(*stage.dims[:-1], *stage.accumulations[0].reduced_dims, stage.dims[-1]))
     blocks = first is not None and first != plan.vector and (plan.kind == "reduce" or first == plan.order[0])

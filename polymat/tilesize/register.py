@@ -19,11 +19,14 @@ ROWS_REDUCED = 8  # accumulators of a block of sums: half of the vector register
 ROWS_COMPLEX = 4  # complex accumulators, each of which takes two registers
 ADDENDS = 4  # of an element of a row of results for which it is loaded and stored once
 SHIFTED_BITS = 512  # of vectors that one instruction shifts
+ROWS_SHARED = 2  # rows of a stencil side by side: as many as a rolling tile has
 ROWS_UPDATED = 4  # rows of results in memory, each of which is loaded and stored
 
 
-def in_rows(stage: Stage, plan: LoopPlan, machine: Machine) -> LoopPlan:
+def in_rows(stage: Stage, plan: LoopPlan, machine: Machine, first: str | None) -> LoopPlan:
     """The plan with the vectors of rows in registers, where the machine shifts across a whole vector at once.
+
+    first: the dimension that the nest runs along in parts; rows that two of its points share are loaded once.
 
     With 512 bits nearly every read beside the point crosses a cache line, and one instruction takes any 16
     neighbours out of two registers; with 256 bits every other read crosses one, and a shift takes several
@@ -31,7 +34,20 @@ def in_rows(stage: Stage, plan: LoopPlan, machine: Machine) -> LoopPlan:
     """
     if plan.kind != "map" or machine.vector_bits < SHIFTED_BITS or stage.dtype.kind != "f":
         return plan
-    return replace(plan, lanes=machine.lanes(stage.dtype.size))
+    shares = first is not None and first != stage.dims[-1] and _shares_rows(stage, first)
+    return replace(plan, lanes=machine.lanes(stage.dtype.size), unroll=ROWS_SHARED if shares else 1)
+
+
+def _shares_rows(stage: Stage, dim: str) -> bool:
+    """Whether points next to each other along a dimension read the same elements."""
+    rows: dict[object, set[int]] = {}
+    for load in stage.loads():
+        for position, form in enumerate(load.indices):
+            if form.coefficient(dim) == 1:
+                others = tuple(other for k, other in enumerate(load.indices[:-1]) if k != position)
+                key = (load.source.name, position, others, form - form.const)
+                rows.setdefault(key, set()).add(form.const)
+    return any(row + 1 in found for found in rows.values() for row in found)
 
 
 def unrolled(stage: Stage, plan: LoopPlan) -> LoopPlan:

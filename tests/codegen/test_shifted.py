@@ -41,6 +41,10 @@ def cross(x: Any) -> Any:
     return -x(i - 1, j) + x(i, j - 1) * x(i, j + 1) - x(i + 1, j - 1)
 
 
+def window(x: Any) -> Any:
+    return sum(x(i + row, j + column) for row in (-1, 0, 1) for column in (-1, 0, 1))
+
+
 def shared(x: Any) -> Any:
     """A value that is computed once and used twice."""
     slope = x(i, j + 1) - x(i, j - 1)
@@ -76,6 +80,17 @@ def test_rows_of_every_length(value: Callable[[Any], Any], border: tuple[int, in
     for columns in LENGTHS:
         array = np.random.default_rng(columns).random((3, columns)).astype(kind.dtype)
         assert_close(compiled(array), compiled.reference(array), roundings=12, magnitude=8.0)
+
+
+@pytest.mark.parametrize("kind", [pm.Float, pm.Double], ids=str)
+def test_rows_that_two_points_share_are_loaded_once(kind: Any) -> None:
+    compiled = compiled_stage(window, kind, (1, 1))
+    assert compiled.source.count("_pm_next3") > 0  # four rows for two points
+    assert "_pm_next4" not in compiled.source
+    for rows in (0, 1, 2, 3, 4, 5, 6, 9):
+        for columns in (0, 2, 17, 18, 19, 33, 51):
+            array = np.random.default_rng(rows).random((rows, columns)).astype(kind.dtype)
+            assert_close(compiled(array), compiled.reference(array), roundings=12, magnitude=9.0)
 
 
 def test_scalars() -> None:

@@ -93,7 +93,9 @@ static __attribute__((noinline)) void _pm_blocked_$S(ptrdiff_t m, ptrdiff_t n, p
                    && (broad < all_panels ? broad : all_panels) * ($V * $L) * deepest <= small;
     const ptrdiff_t tall = _pm_share_$S(all_strips, along && tallest > 2 ? 2 : tallest);
     const int cuts = place != 0 && half.mirror == NULL;
-    const int pack_a = depth_count > 1 || (place == 1 && !cuts)
+    /* Few panels do not pay for a copy of A: where its depth is contiguous, one segment follows the other. */
+    const int as_it_is = place == 0 && a_step == 1 && all_panels <= 2 && k >= 64;
+    const int pack_a = (depth_count > 1 && !as_it_is) || (place == 1 && !cuts)
                     || ((all_panels > 2 || a_step != 1) && m * row_count * k > small / 2) || all_panels >= 16;
     for (ptrdiff_t panel_0 = 0; panel_0 < all_panels; panel_0 += broad) {
         const ptrdiff_t panel_1 = panel_0 + broad < all_panels ? panel_0 + broad : all_panels;
@@ -167,11 +169,22 @@ static __attribute__((noinline)) void _pm_blocked_$S(ptrdiff_t m, ptrdiff_t n, p
                         else if (pack_a && height == $R && filled == $V * $L)
                             _pm_full_$S(depth, a_strip, b_panel, scale, chunk_0 == 0 ? beta : 1, start,
                                         chunk_0 == 0 ? from_row : c_row, target, c_row, next, pace);
-                        else
+                        else if (pack_a || depth_count == 1)
                             _pm_blocks_$S[wide - 1][height - 1](depth, a_strip, pack_a ? 1 : a_row,
                                     pack_a ? height : a_step, b_panel, wide * $L, scale,
                                     chunk_0 == 0 ? beta : 1, start, chunk_0 == 0 ? from_row : c_row, target,
                                     c_row, (int)(filled - (wide - 1) * $L));
+                        else
+                            for (ptrdiff_t chunk = chunk_0, done = 0; chunk < chunk_1; chunk++) {
+                                const _pm_chunk_$S now = _pm_chunk_of_$S(&cut, chunk);
+                                _pm_blocks_$S[wide - 1][height - 1](now.length,
+                                        a + down[0] + i * a_row + depths[2 * now.segment] + now.begin, a_row,
+                                        1, b_panel + done * wide * $L, wide * $L, scale,
+                                        chunk == 0 ? beta : 1, chunk == chunk_0 ? start : target,
+                                        chunk == 0 ? from_row : c_row, target, c_row,
+                                        (int)(filled - (wide - 1) * $L));
+                                done += now.length;
+                            }
                         next += pace * depth;
                         if (++within == strips) {
                             within = 0;

@@ -28,11 +28,11 @@ static inline ptrdiff_t _pm_share_$S(ptrdiff_t count, ptrdiff_t most)
     return pieces <= 1 ? most : (count + pieces - 1) / pieces;
 }
 
-/* Eight lines of eight elements, transposed in registers. */
+/* Eight lines of eight elements, transposed in registers; of fewer lines the last one stands for the rest. */
 typedef $T _pm_eight_$S __attribute__((vector_size(8 * sizeof($T))));
 typedef _pm_eight_$S _pm_eight_memory_$S __attribute__((aligned(sizeof($T)), may_alias));
 
-static inline void _pm_transpose_$S(const $T *from, ptrdiff_t across, $T *to, ptrdiff_t step)
+static inline void _pm_transpose_$S(ptrdiff_t lines, const $T *from, ptrdiff_t across, $T *to, ptrdiff_t step)
 {
 #if defined(__has_builtin)
 #if __has_builtin(__builtin_shufflevector)
@@ -42,7 +42,7 @@ static inline void _pm_transpose_$S(const $T *from, ptrdiff_t across, $T *to, pt
 #ifdef _PM_SHUFFLES
     _pm_eight_$S r[8], s[8];
     for (int line = 0; line < 8; line++)
-        r[line] = *(const _pm_eight_memory_$S *)(from + line * across);
+        r[line] = *(const _pm_eight_memory_$S *)(from + (line < lines ? line : lines - 1) * across);
     for (int line = 0; line < 8; line += 2) {
         s[line] = __builtin_shufflevector(r[line], r[line + 1], 0, 8, 2, 10, 4, 12, 6, 14);
         s[line + 1] = __builtin_shufflevector(r[line], r[line + 1], 1, 9, 3, 11, 5, 13, 7, 15);
@@ -60,7 +60,7 @@ static inline void _pm_transpose_$S(const $T *from, ptrdiff_t across, $T *to, pt
 #else
     for (int line = 0; line < 8; line++)
         for (int lane = 0; lane < 8; lane++)
-            to[lane * step + line] = from[line * across + lane];
+            to[lane * step + line] = from[(line < lines ? line : lines - 1) * across + lane];
 #endif
 }
 
@@ -79,21 +79,26 @@ static void _pm_strip_$S(ptrdiff_t width, ptrdiff_t depth, const $T *restrict fr
         }
         return;
     }
-    ptrdiff_t r = 0;
-    for (; along == 1 && r + 8 <= width; r += 8) {
-        const ptrdiff_t whole = depth / 8 * 8;
-        for (ptrdiff_t k = 0; k < whole; k += 8) {
-            for (int line = 0; line < 8; line++)
-                __builtin_prefetch(from + (r + line) * across + k + 512 / (int)sizeof($T));
-            _pm_transpose_$S(from + r * across + k, across, to + k * step + r, step);
-        }
-        for (ptrdiff_t k = whole; k < depth; k++)
-            for (ptrdiff_t line = r; line < r + 8; line++)
-                to[k * step + line] = from[k + line * across];
+    if (along == 1 && width >= 8 && depth >= 8) {
+        /* The last eight lines, and the last eight of their elements, may be copied twice. */
+        for (ptrdiff_t r = 0; r < width; r += 8)
+            for (ptrdiff_t k = 0; k < depth; k += 8) {
+                const ptrdiff_t line = r + 8 < width ? r : width - 8, at = k + 8 < depth ? k : depth - 8;
+                const $T *const corner = from + line * across + at;
+                for (int other = 0; other < 8; other++)
+                    __builtin_prefetch(corner + other * across + 512 / (int)sizeof($T));
+                _pm_transpose_$S(8, corner, across, to + at * step + line, step);
+            }
+        return;
     }
-    for (ptrdiff_t k_0 = 0; k_0 < depth; k_0 += deep) {
+    ptrdiff_t done = 0;
+    if (along == 1 && width >= 4 && width < 8 && step >= 4)
+        /* What a line has too much is in the place of the next one, which comes after it. */
+        for (; done + 8 < depth; done += 8)
+            _pm_transpose_$S(width, from + done, across, to + done * step, step);
+    for (ptrdiff_t k_0 = done; k_0 < depth; k_0 += deep) {
         const ptrdiff_t k_1 = k_0 + deep < depth ? k_0 + deep : depth;
-        for (ptrdiff_t line = r; line < width; line++)
+        for (ptrdiff_t line = 0; line < width; line++)
             for (ptrdiff_t k = k_0; k < k_1; k++)
                 to[k * step + line] = from[k * along + line * across];
     }
@@ -160,16 +165,20 @@ static __attribute__((noinline)) void _pm_direct_$S(ptrdiff_t m, ptrdiff_t n, pt
 }
 
 /* `run` lines of `width` elements, `across` apart, each beside the same element of the next line: element r
-   of line g goes to to[g * apart + r]. */
+   of line g goes to to[g * apart + r]; the last eight of either may be copied twice. */
 static void _pm_run_$S(ptrdiff_t run, ptrdiff_t width, const $T *restrict from, ptrdiff_t across,
         $T *restrict to, ptrdiff_t apart)
 {
-    const ptrdiff_t whole = width / 8 * 8;
-    for (ptrdiff_t r = 0; r < whole; r += 8)
-        for (ptrdiff_t g = 0; g + 8 <= run; g += 8)
-            _pm_transpose_$S(from + r * across + g, across, to + g * apart + r, apart);
+    if (width >= 8 && run >= 8) {
+        for (ptrdiff_t r = 0; r < width; r += 8)
+            for (ptrdiff_t g = 0; g < run; g += 8) {
+                const ptrdiff_t line = r + 8 < width ? r : width - 8, at = g + 8 < run ? g : run - 8;
+                _pm_transpose_$S(8, from + line * across + at, across, to + at * apart + line, apart);
+            }
+        return;
+    }
     for (ptrdiff_t r = 0; r < width; r++)
-        for (ptrdiff_t g = r < whole ? run / 8 * 8 : 0; g < run; g++)
+        for (ptrdiff_t g = 0; g < run; g++)
             to[g * apart + r] = from[r * across + g];
 }
 
@@ -261,6 +270,7 @@ enum { _PM_TOGETHER_$S = 16 };
 static void _pm_pack_lines_$S(const _pm_lines_$S *lines, ptrdiff_t begin, ptrdiff_t end, const $T *from,
         ptrdiff_t along, $T *to)
 {
+    enum { ahead = 32 }; /* lines of depth that are requested before they are copied */
     ptrdiff_t line[_PM_TOGETHER_$S], width[_PM_TOGETHER_$S], filled[_PM_TOGETHER_$S], done = 0;
     for (ptrdiff_t strip = begin; strip < end; strip++) {
         line[strip - begin] = _pm_line_$S(lines, strip);
@@ -271,9 +281,12 @@ static void _pm_pack_lines_$S(const _pm_lines_$S *lines, ptrdiff_t begin, ptrdif
         const _pm_chunk_$S now = _pm_chunk_of_$S(lines->cut, chunk);
         const $T *source = from + lines->at[2 * now.segment] + now.begin * along;
         for (ptrdiff_t i = 0; i < now.length; i++, done++, source += along)
-            for (ptrdiff_t s = 0; s < end - begin; s++)
+            for (ptrdiff_t s = 0; s < end - begin; s++) {
+                for (ptrdiff_t r = 0; r < filled[s]; r += 64 / (int)sizeof($T))
+                    __builtin_prefetch(source + line[s] + r + ahead * along);
                 _pm_strip_$S(filled[s], 1, source + line[s], 1, 1,
                              to + s * lines->room * lines->depth + done * width[s], width[s]);
+            }
     }
 }
 

@@ -25,6 +25,7 @@ from polymat.tilesize.planner import extent
 from polymat.tilesize.triangle import Triangle, triangle_of
 
 ENOUGH_ROWS = 8  # that are worth a register block
+SHORT_DEPTH = 3  # contiguous elements that are better read than longer but scattered ones
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -231,14 +232,19 @@ def _grouped(stage: Stage, product: Product, term: Term, estimates: Mapping[str,
 
 
 def _rows(stage: Stage, dims: Sequence[str], left: Factor, lengths: Mapping[str, float]) -> str | None:
-    """The dimension whose indices are rows: the last that fills register blocks, for local results.
+    """The dimension whose indices are rows: the last that fills register blocks, so that results are local.
 
     Where the left operand is the larger array, the one that it is contiguous along.
     """
     enough = [dim for dim in dims if lengths[dim] >= ENOUGH_ROWS]
     result = prod(lengths[dim] for dim in stage.dims)
-    operand = prod(lengths[dim] for dim in left.names() if dim in lengths)
+    operand = prod(_reach(form, lengths) for form in left.indices)
     return enough[-1] if enough and operand <= result else _inner(dims, (left,), lengths)
+
+
+def _reach(form: Affine, lengths: Mapping[str, float]) -> float:
+    """How many values an index takes, at most."""
+    return 1.0 + sum(abs(form.coefficient(d)) * (lengths[d] - 1.0) for d in form.names() if d in lengths)
 
 
 def _contiguous_last(dims: Sequence[str], factor: Factor) -> tuple[str, ...]:
@@ -247,13 +253,17 @@ def _contiguous_last(dims: Sequence[str], factor: Factor) -> tuple[str, ...]:
 
 
 def _inner(dims: Sequence[str], factors: Sequence[Factor], lengths: Mapping[str, float]) -> str | None:
-    """The dimension along which operands are read: one with contiguous elements where it is long enough."""
+    """The dimension along which operands are read: one with contiguous elements where it is long enough.
+
+    A short one may do: it often continues in the next dimension, as the channels of a row of pixels do.
+    """
     if not dims:
         return None
     contiguous = [f.indices[-1].coefficient(d) == 1 for f in factors for d in dims if f.indices]
     last = [d for d, unit in zip([d for _ in factors for d in dims], contiguous, strict=True) if unit]
     longest = max(dims, key=lambda d: lengths[d])
-    return next((d for d in last if 2 * lengths[d] >= lengths[longest]), longest)
+    enough = min(lengths[longest] / 2, SHORT_DEPTH)
+    return next((d for d in last if lengths[d] >= enough), longest)
 
 
 def _start(product: Product, columns: str) -> Start | None:

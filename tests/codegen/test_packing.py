@@ -45,3 +45,32 @@ def test_permuted_tensors(contraction: str, seed: int, monkeypatch: pytest.Monke
             magnitude=np.einsum(formula, *map(np.abs, double)),
             name=f"{contraction} of {extents}",
         )
+
+
+@pytest.mark.parametrize("stride", [1, 2])
+@pytest.mark.parametrize("small", [False, True])
+def test_convolutions(stride: int, small: bool, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    if small:
+        monkeypatch.setattr("polymat.driver.calibrated_machine", lambda: SMALL_CACHES)
+    h, w, c, r, s, k = (pm.Parameter(pm.Int, name) for name in "HWCRSK")
+    image, weights = pm.Image(pm.Float, "I", [h, w, c]), pm.Image(pm.Float, "P", [r, s, c, k])
+    options = pm.Options(blas="never", threads=2, parallel_threshold=0)
+    layer = pm.conv2d(image, weights, stride=stride)
+    estimates = dict(zip((h, w, c, r, s, k), (64, 64, 32, 3, 3, 64), strict=True))
+    compiled = pm.compile(layer, name="conv", inputs=[image, weights], options=options, estimates=estimates)
+    assert {group.kind for group in compiled.explain().groups} == {"kernel"}
+    rng = np.random.default_rng(seed)
+    # Strips of 7 rows, few and many panels, depth that continues from column to column, one tap.
+    for shape, taps in (((9, 9, 24), (3, 3, 5)), ((16, 17, 3), (7, 7, 70)), ((6, 4, 33), (1, 1, 9))):
+        arrays = [rng.standard_normal(shape).astype(np.float32)]
+        arrays.append(rng.standard_normal((*taps[:2], shape[2], taps[2])).astype(np.float32))
+        double = [array.astype(np.float64) for array in arrays]
+        windows = np.lib.stride_tricks.sliding_window_view(double[0], taps[:2], (0, 1))[::stride, ::stride]
+        formula = "hwcrs,rsck->hwk"
+        assert_close(
+            compiled(*arrays),
+            np.einsum(formula, windows, double[1]).astype(np.float32),
+            roundings=int(np.prod(taps[:2])) * shape[2] + 4,
+            magnitude=np.einsum(formula, np.abs(windows), np.abs(double[1])),
+            name=f"{shape} by {taps}",
+        )

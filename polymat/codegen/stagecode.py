@@ -24,6 +24,7 @@ from polymat.codegen.jam import RangedLoops
 from polymat.codegen.joint import Part, joint_statements
 from polymat.codegen.nest import LoopWriter
 from polymat.codegen.prefetch import with_prefetch
+from polymat.codegen.quotients import split_by_quotient
 from polymat.codegen.ranges import Range as Range  # nests are described with it
 from polymat.codegen.ranges import range_context
 from polymat.codegen.remainders import split_by_remainder
@@ -238,7 +239,7 @@ class StageWriter:
 
     def _in_blocks(self, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
         """The loops with those blocked whose index is divided."""
-        found = split_by_remainder(body)
+        found = split_by_quotient(split_by_remainder(body))
         if found != body:
             self.needs.update({"min_i64", "max_i64"})
         return found

@@ -15,7 +15,7 @@ from polymat.graph.plan import MergedPlan
 from polymat.graph.product import Product, product_of_group
 from polymat.graph.stage import Stage
 from polymat.idiom.call import Axis, Idiom, LibraryCall
-from polymat.idiom.choice import Choice, choice_of
+from polymat.idiom.choice import CLEARLY, Choice, choice_of
 from polymat.idiom.find import MOST_STAGES, Found, extents_of, idiom_of
 from polymat.idiom.plan import CallPlan, TransformPlan
 from polymat.idiom.profit import call_seconds, can_transform, transform_seconds
@@ -35,7 +35,6 @@ from polymat.tilesize.schedule import LoopPlan
 
 TIE = 0.05  # of the time of loops: where calls gain nothing, loops fuse better
 NEARLY = 0.99  # of the time of own code: calls that are only made where they are quicker come first
-CLEARLY = 0.9  # of the time of own code that calls must take somewhere to be asked about at all
 SKEWED = 8  # times as long as the others: an extent of the shapes that are tried
 CUBES = (2, 4, 8, 16, 32, 64, 128, 256)  # whose predicted times are compared, then those in between
 WANTED = ("axpy", "scal", "ger", "gerc", "dot", "dotc", "nrm2")  # are called where calls are wanted alone
@@ -76,21 +75,16 @@ class CallPlanner:
         if loops.kind != "recurrence":
             loops = unrolled(flat, loops)
         kernel = self._kernel(Group(stages), flat) if self.options.blas == "auto" else None
-        slow = loop_slowdown(loops, self.threads)
-        if kernel is not None:
-            slow = self.in_operations(self._kernel_seconds(kernel, flat, self.sizes), idiom.product)
         parallel = self._parallel(idiom, loops)
-        relative = self._relative(idiom, parallel, self.threads)
         calls, other = ", ".join(map(str, idiom.calls)), "register blocks" if kernel else "loops"
         least = self._least(idiom, flat, loops, kernel)
         choice = self._choice(idiom, flat, loops, kernel)
-        alone = self._relative(idiom, None, 1)
         if choice is not None:
             calls += f"; {other} where they are predicted to be faster, at each call"
-            if self._is_worth_asking(idiom, kernel, flat):
-                relative, alone = min(relative, NEARLY * slow), min(alone, NEARLY * slow)
         elif least:
             calls += f"; below {least:.3g} multiplications {other}"
+        asked = choice is not None and self._is_worth_asking(idiom, kernel, flat)
+        relative, alone = self._prices(idiom, flat, loops, kernel, parallel, asked=asked)
         return CallPlan(
             group=Group(stages),
             kind="call",
@@ -103,7 +97,7 @@ class CallPlanner:
             loops=loops if kernel is None else kernel,
             least=least,
             within=stages[:-1],
-            relative=relative if relative < slow else relative + TIE,
+            relative=relative,
             alone=alone,
             choice=choice,
         )
@@ -292,6 +286,30 @@ class CallPlanner:
         stages = map(self.pipeline.stage, product.stages)
         operations = sum(stage_operations(stage, self.sizes) for stage in stages)
         return seconds * peak / max(operations, 1.0)
+
+    def _prices(
+        self,
+        idiom: Idiom,
+        flat: Stage,
+        loops: LoopPlan,
+        kernel: KernelPlan | None,
+        parallel: str | None,
+        *,
+        asked: bool,
+    ) -> tuple[float, float]:
+        """The time of an operation on all threads and on one; of the quicker way where each call asks."""
+        slow, share = loop_slowdown(loops, self.threads), 1.0
+        if kernel is not None:
+            seconds, share = self._kernel_seconds(kernel, flat, self.sizes), CLEARLY
+            slow = self.in_operations(seconds, idiom.product)
+
+        def price(relative: float) -> float:
+            if asked:
+                return min(relative, NEARLY * slow)
+            return relative if relative < share * slow else max(relative, slow) + TIE
+
+        used = self._relative(idiom, parallel, self.threads), self._relative(idiom, None, 1)
+        return price(used[0]), price(used[1])
 
     def _choice(self, idiom: Idiom, flat: Stage, loops: LoopPlan, kernel: KernelPlan | None) -> Choice | None:
         """What decides at each call; nothing where no size is open."""

@@ -9,7 +9,7 @@ from polymat.codegen.ctree import Binary, Call, Cast, CExpr, Literal, Ternary
 from polymat.codegen.curve import curve_text
 from polymat.codegen.stagecode import StageWriter
 from polymat.codegen.work import box_points
-from polymat.idiom.choice import Choice, MeasuredCall
+from polymat.idiom.choice import CLEARLY, Choice, MeasuredCall
 from polymat.idiom.plan import CallPlan
 from polymat.lang.affine import Affine
 from polymat.tilesize.kernel import KernelPlan
@@ -26,6 +26,8 @@ def is_left(writer: StageWriter, plan: CallPlan) -> CExpr:
         return small
     asked = Binary("<", points, Literal(f"{float(ALMOST_NOTHING)!r}"))
     own = _own_seconds(writer, plan, plan.choice, points)
+    if isinstance(plan.loops, KernelPlan):
+        own = Binary("*", Literal(f"{CLEARLY}"), own)
     return Ternary(asked, small, Binary("<", own, _call_seconds(writer, plan.choice)))
 
 

@@ -11,6 +11,9 @@ from polymat.lang.affine import Affine
 from polymat.machine.grid import Grid
 from polymat.machine.librarymodel import LibraryModel
 
+# Of the time of register blocks that calls must take to be preferred: between the sizes that were measured,
+# libraries take up to a fourth longer than is read from the grid.
+CLEARLY = 0.85
 Extents = tuple[Affine, ...]
 """A length that is the product of forms over the sizes; 1 without any."""
 

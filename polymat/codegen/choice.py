@@ -12,6 +12,7 @@ from polymat.codegen.work import box_points
 from polymat.idiom.choice import CLEARLY, Choice, MeasuredCall
 from polymat.idiom.plan import CallPlan
 from polymat.lang.affine import Affine
+from polymat.tilesize.contraction import Contraction
 from polymat.tilesize.kernel import KernelPlan
 
 ALMOST_NOTHING = 40000  # multiplications below which asking would take too long beside computing
@@ -54,7 +55,6 @@ def _own_seconds(writer: StageWriter, plan: CallPlan, choice: Choice, points: CE
     def lengths(*dims: str) -> CExpr:
         return _product(writer, map(found.extent, dims))
 
-    half = 0 if found.half is None else 2 if found.half.place == "right" else 1
     shape = (blocks.rows, blocks.vectors, blocks.lanes, blocks.kc, blocks.nc, blocks.small)
     operations = Call(
         "_pm_blocks_operations",
@@ -63,13 +63,20 @@ def _own_seconds(writer: StageWriter, plan: CallPlan, choice: Choice, points: CE
             lengths(found.columns),
             lengths(found.depth, *found.sums),
             lengths(*found.more_rows, *found.more_columns),
-            Literal(str(half)),
+            Literal(str(triangle_kind(found))),
             *(Literal(str(value)) for value in shape),
         ),
     )
     times = 1.0 if found.second is None else 2.0
     each = Binary("*", Literal(f"{times / choice.flops!r}"), operations)
     return Binary("*", lengths(*found.outer), each) if found.outer else each
+
+
+def triangle_kind(found: Contraction) -> int:
+    """What `_pm_blocks_operations` calls the triangle of a contraction."""
+    if found.half is None:
+        return 0 if found.triangle is None else 3
+    return 2 if found.half.place == "right" else 1
 
 
 def _product(writer: StageWriter, extents: Iterable[Affine]) -> CExpr:

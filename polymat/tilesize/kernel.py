@@ -17,6 +17,7 @@ from polymat.tilesize.scheme import Atom, Loop, Pack, Scheme, Sequence2
 FULL_SHARE = 0.98  # of the peak that full register blocks reach
 FILL = 2.5  # steps of depth that filling and storing a register block is worth
 PACKING = 48.0  # operations that packing an element is worth, or adding a block of depth to one of the result
+CACHED_PACKING = 30.0  # the same where all stays in the second-level cache
 LEAST_SUMS = 8.0  # accumulators of a register block below which it waits for the latency of the addition
 STARTING = 1200.0  # operations that the loops around the register blocks are worth, however few these are
 LEAST_POINTS = 64  # multiplications below which the loops around a register block cost more than it saves
@@ -174,15 +175,17 @@ def kernel_operations(plan: KernelPlan, estimates: Mapping[str, int]) -> float:
     if found.half is not None:  # half of the points, and blocks that the diagonal goes through
         beside = blocks.columns / max(n if found.half.place == "right" else m, 1.0)
         share = 0.5 * (1.0 + min(1.0, beside))
-    around = pieces * PACKING * _packed(blocks, m, n, k) + STARTING
+    around = pieces * _packing(blocks, m, n, k, always=found.triangle is not None) + STARTING
     return products * (pieces * share * 2.0 * steps * (k + FILL) / FULL_SHARE + around)
 
 
-def _packed(blocks: Blocks, m: float, n: float, k: float) -> float:
-    """Elements that are packed or added to for a product; none where the right operand stays where it is."""
-    if m <= 2 * blocks.rows or k * n <= blocks.small:
+def _packing(blocks: Blocks, m: float, n: float, k: float, *, always: bool) -> float:
+    """Operations that packing is worth; always: a triangle, of which nothing is read where it stays."""
+    large = m > 2 * blocks.rows and max(k, m) * n > 2 * blocks.small
+    if not (large or always):
         return 0.0
-    return k * n + m * k * ceil(n / blocks.nc) + m * n * ceil(k / blocks.kc)
+    elements = k * n + m * k * ceil(n / blocks.nc) + m * n * (ceil(k / blocks.kc) if large else 0.0)
+    return (PACKING if large else CACHED_PACKING) * elements
 
 
 def is_worth(plan: KernelPlan, estimates: Mapping[str, int]) -> bool:

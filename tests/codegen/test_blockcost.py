@@ -12,6 +12,7 @@ import pytest
 import polymat as pm
 from polymat import Double, Float, Int, Matrix, Parameter
 from polymat.codegen.blockcost import BLOCKS_HELPER
+from polymat.codegen.choice import triangle_kind
 from polymat.codegen.curve import CURVE_HEADERS
 from polymat.graph.group import Group
 from polymat.machine.known import GENERIC, ZEN3
@@ -32,6 +33,11 @@ def lower_half(dtype: Any) -> Any:
     return pm.trmm(Matrix(dtype, "A", [M, M]), Matrix(dtype, "B", [M, N]), 1.0)
 
 
+def symmetric(dtype: Any) -> Any:
+    A, B, C = Matrix(dtype, "A", [M, M]), Matrix(dtype, "B", [M, N]), Matrix(dtype, "C", [M, N])
+    return pm.symm(A, B, C, M, N, 1.0, 1.0)
+
+
 def kernel_of(output: Any, machine: Machine) -> KernelPlan:
     built = pipeline(output)
     plans = (
@@ -42,16 +48,15 @@ def kernel_of(output: Any, machine: Machine) -> KernelPlan:
 
 
 @pytest.mark.parametrize("machine", [GENERIC, ZEN3], ids=["generic", "zen3"])
-@pytest.mark.parametrize("make", [product, lower_half])
+@pytest.mark.parametrize("make", [product, lower_half, symmetric])
 @pytest.mark.parametrize("dtype", [Double, Float], ids=["double", "float"])
 def test_c_prices_what_python_prices(make: Callable[[Any], Any], dtype: Any, machine: Machine) -> None:
     plan = kernel_of(make(dtype), machine)
     found, blocks = plan.contraction, plan.blocks
-    half = 0 if found.half is None else 2 if found.half.place == "right" else 1
     shape = (blocks.rows, blocks.vectors, blocks.lanes, blocks.kc, blocks.nc, blocks.small)
     body = (
         "double ask(double m, double n, double k) { return _pm_blocks_operations(m, n, k, 1.0, "
-        f"{half}, {', '.join(map(str, shape))}); }}\n"
+        f"{triangle_kind(found)}, {', '.join(map(str, shape))}); }}\n"
     )
     includes = "".join(f"#include <{header}>\n" for header in CURVE_HEADERS)
     built = build("\n".join([includes, BLOCKS_HELPER, body]))

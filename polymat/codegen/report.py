@@ -40,6 +40,9 @@ class Prediction:
         return f"{total}from empty caches, with nothing fetched ahead, {', '.join(parts)}"
 
 
+_PLACES = {NO_ARRAY: f"has {NO_ARRAY}", "kept": "computed by the first call alone, and kept"}
+
+
 @dataclass(frozen=True, slots=True)
 class GroupReport:
     """One group: the stages that share an implementation, and what it is.
@@ -77,10 +80,7 @@ class GroupReport:
             f"{f'tiles of {tiles}' if tiles else 'untiled'}; {self.reason}"
         )
         lines += [f"  in a tile, {name} loops {', '.join(order)}" for name, order in self.inside.items()]
-        lines += [
-            f"  {name} has {place}" if place == NO_ARRAY else f"  {name} in the {place}"
-            for name, place in self.storage.items()
-        ]
+        lines += [f"  {name} {_PLACES.get(place, f'in the {place}')}" for name, place in self.storage.items()]
         lines += [
             f"  {word}: {text}"
             for word, text in (("cost", self.cost), ("from empty caches", self.movement))
@@ -186,10 +186,11 @@ def make_report(
         _with(_group(plan, places), decision)
         for plan, decision in zip(schedule.plans, decisions, strict=True)
     )
+    every_call = [group for group in groups if "kept" not in group.storage.values()]
     return Report(
         name=signature.name,
         groups=groups,
-        predicted=_total([group.predicted for group in groups if group.predicted is not None]),
+        predicted=_total([group.predicted for group in every_call if group.predicted is not None]),
         inlined=tuple(stage.name for stage in built.stages if stage.name not in kept),
         inplace=tuple((signature.inputs[i].name, signature.outputs[o].name) for i, o in signature.inplace),
         seconds=dict(seconds),

@@ -65,3 +65,10 @@ def test_what_is_not_symmetric_is_computed_whole(output: Any) -> None:
 def test_the_default_takes_the_half() -> None:
     compiled: Any = pm.compile(A @ A.T, name="mirrored", options=Options(kernels=False), estimates=LARGE)
     assert called(compiled) == ["syrk"]
+
+
+def test_fixed_sizes() -> None:
+    options = Options(blas="always", threads=2, parallel_threshold=0)
+    compiled: Any = pm.compile(A @ A.T, name="mirrored", sizes={M: 16, K: 16}, options=options)
+    a = values([16, 16], "f8", 1)
+    assert_close(compiled(a), a @ a.T, roundings=40, magnitude=20.0)

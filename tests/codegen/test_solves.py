@@ -166,3 +166,37 @@ def test_recurrences_that_are_no_system() -> None:
     ):
         compiled: Any = pm.compile(output, options=Options(blas="always"))
         assert called(compiled) == []
+
+
+@pytest.mark.parametrize("name", ["upper", "vector lower"])
+def test_fixed_sizes(name: str) -> None:
+    make, routine = PROGRAMS[name]
+    s = System()
+    output = make(s)
+    inputs = [array.name for array in build([output]).inputs]
+    sizes = {M: 8, N: 8} if "B" in inputs else {M: 8}
+    options = Options(blas="always", threads=2, parallel_threshold=0)
+    compiled: Any = pm.compile(output, name="solved", sizes=sizes, options=options)
+    assert called(compiled) == [routine]
+    arrays = arrays_of(s, 8, 8, *inputs)
+    assert_close(compiled(**arrays), compiled.reference(**arrays), roundings=60, magnitude=4.0)
+
+
+def test_there_and_back() -> None:
+    """L Lᵀ X = B by two systems, one after the other, as after a Cholesky decomposition."""
+    s = System()
+    down = columns(s, BEFORE, s.T(i, k))
+    up = Reduction(
+        ([i, j], [upto(M), upto(N)]),
+        ([i, j, k], [upto(M), upto(N), AFTER]),
+        Double,
+        "up",
+        init=down(i, j) / s.T(i, i),
+    )
+    up.defn = [Reduce(up(i, j), -(s.T(k, i) / s.T(i, i)) * up(k, j), Op.Sum)]
+    compiled: Any = pm.compile(up, inputs=[s.T, s.B], estimates={M: 300, N: 300})
+    assert called(compiled) == ["trsm", "trsm"]
+    arrays = arrays_of(s, 33, 20, "T", "B")
+    lower = np.tril(arrays["T"])
+    assert_close(compiled(**arrays), compiled.reference(**arrays), roundings=200, magnitude=4.0)
+    np.testing.assert_allclose(lower @ lower.T @ compiled(**arrays), arrays["B"], atol=1e-12)

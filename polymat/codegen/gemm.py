@@ -77,11 +77,11 @@ static __attribute__((noinline)) void _pm_blocked_$S(ptrdiff_t m, ptrdiff_t n, p
     const _pm_depth_$S cut = {depth_count, k, pieces, group};
     const ptrdiff_t most_chunks = chunks < together ? chunks : together;
     const ptrdiff_t deepest = chunks == 0 ? 1 : most_chunks * ((k + pieces - 1) / pieces);
-    /* Where there is little depth the blocks are larger the other way; B stays in the second level where A is
-       not packed again for each of its blocks, or is small against them. */
+    /* Where there is little depth the blocks are larger the other way; a small part of B is used at a
+       time, so that its copy stays in the second level, where A is not packed again for it or is small. */
     const ptrdiff_t tallest = mc * (kc / deepest) / $R;
-    const int near = all_strips <= tallest && mc * (kc / deepest) >= 20 * ($V * $L);
-    const ptrdiff_t widest = (near && mc < nc ? mc : nc) * (kc / deepest) / ($V * $L);
+    const int near = mc < nc && all_strips <= tallest && mc * (kc / deepest) >= 20 * ($V * $L);
+    const ptrdiff_t widest = (near ? mc / 4 : nc) * (kc / deepest) / ($V * $L);
     /* B is packed a few panels at a time, before they are used; neighbouring segments have to be together. */
     const ptrdiff_t few = small / 4 / ($V * $L * deepest) > 1 ? small / 4 / ($V * $L * deepest) : 1;
     const int beside = b_column != 1 && b_step != 1 && column_count >= $G;
@@ -92,6 +92,7 @@ static __attribute__((noinline)) void _pm_blocked_$S(ptrdiff_t m, ptrdiff_t n, p
     const int along = row_count == 1 && (double)m * n > small
                    && (broad < all_panels ? broad : all_panels) * ($V * $L) * deepest <= small;
     const ptrdiff_t tall = _pm_share_$S(all_strips, along && tallest > 2 ? 2 : tallest);
+    const int resident = place == 0 && all_strips <= tall && chunks <= together; /* A, packed once */
     const int cuts = place != 0 && half.mirror == NULL;
     /* Few panels do not pay for a copy of A: where its depth is contiguous, one segment follows the other. */
     const int as_it_is = place == 0 && a_step == 1 && all_panels <= 2 && k >= 64;
@@ -110,13 +111,13 @@ static __attribute__((noinline)) void _pm_blocked_$S(ptrdiff_t m, ptrdiff_t n, p
             const int idle = cuts && place == 1
                           && _pm_is_empty_$S(_pm_spans_of_$S(&half, 0, m, k_0, k_1));
             $T *const b_packed = scratch;
-            $T *const a_packed = scratch + (panel_1 - panel_0) * ($V * $L) * depth;
+            $T *const a_packed = scratch + (broad < all_panels ? broad : all_panels) * ($V * $L) * depth;
             const _pm_lines_$S left = {m, strips, 1, $R, chunk_0, chunk_1, depth, &cut, depths};
             const _pm_lines_$S right = {n, panels, $L, $V * $L, chunk_0, chunk_1, depth, &cut, depths + 1};
             ptrdiff_t packed = panel_0;
             for (ptrdiff_t strip_0 = 0; strip_0 < all_strips; strip_0 += tall) {
                 const ptrdiff_t strip_1 = strip_0 + tall < all_strips ? strip_0 + tall : all_strips;
-                if (pack_a && place != 1)
+                if (pack_a && place != 1 && !(resident && panel_0 > 0))
                     _pm_pack_all_$S(&left, strip_0, strip_1, rows, a, a_row, a_step, a_packed);
                 for (ptrdiff_t strip = strip_0; pack_a && place == 1 && strip < strip_1; strip++) {
                     const ptrdiff_t i = _pm_line_$S(&left, strip), height = _pm_width_$S(&left, strip);

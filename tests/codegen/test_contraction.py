@@ -23,7 +23,17 @@ NARROW = replace(SMALL_CACHES, vector_bits=128, vector_registers=32)
 MACHINES = {"wide": WIDE, "small caches": SMALL_CACHES, "narrow": NARROW}
 OWN = pm.Options(blas="never")
 DTYPES: tuple[tuple[ScalarType, str], ...] = ((pm.Double, "float64"), (pm.Float, "float32"))
-SIZES = ((0, 3, 2), (3, 0, 2), (3, 2, 0), (1, 1, 1), (7, 23, 5), (8, 24, 16), (9, 25, 17), (61, 97, 103))
+SIZES = (
+    (0, 3, 2),
+    (3, 0, 2),
+    (3, 2, 0),
+    (1, 1, 1),
+    (19, 1, 37),
+    (7, 23, 5),
+    (8, 24, 16),
+    (9, 25, 17),
+    (61, 97, 103),
+)
 
 
 @pytest.fixture(params=list(MACHINES))

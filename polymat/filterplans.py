@@ -13,7 +13,7 @@ from polymat.idiom.operands import fills_box
 from polymat.idiom.plan import FilterPlan
 from polymat.idiom.transform import Filter
 from polymat.lang.affine import Affine
-from polymat.lang.types import Double, Float
+from polymat.lang.types import real_part
 from polymat.machine.model import Machine
 from polymat.options import Options
 from polymat.tilesize.cost import loop_slowdown
@@ -57,8 +57,11 @@ class FilterPlanner:
             return None
         loops = unrolled(flat, loops)
         (axis,) = found.axes
-        seconds = self._operations(found) / (self.machine.peak_flops(flat.dtype.size, self.threads) * SHARE)
-        shape = filter_shape(self.machine, flat.dtype.suffix, flat.dtype.size)
+        peak = self.machine.peak_flops(real_part(flat.dtype).size, self.threads)
+        filters = 4.0 if flat.dtype.kind == "c" else 1.0  # real ones
+        seconds = filters * self._operations(found) / (peak * SHARE)
+        real = real_part(flat.dtype)
+        shape = filter_shape(self.machine, real.suffix, real.size)
         relative = self.calls.in_operations(seconds, found.product)
         relative = min(relative, QUICKER * loop_slowdown(loops, self.threads))
         return FilterPlan(
@@ -108,9 +111,11 @@ class FilterPlanner:
 def _is_row(found: Filter) -> bool:
     """Whether one dimension is filtered along which signal and result are contiguous."""
     product = found.product
-    if len(found.axes) != 1 or product.dtype not in (Float, Double) or product.others:
+    if len(found.axes) != 1 or product.dtype.kind not in "fc" or product.others:
         return False
     (axis,) = found.axes
+    if product.dtype.kind == "c" and (axis.up > 1 or found.scale is not None):
+        return False
     last = product.dims[-1] == axis.output and axis.tap in found.signal.indices[-1].names()
     return last and axis.up <= MOST_KINDS and _adds_a_row(found) and fills_box(product)
 

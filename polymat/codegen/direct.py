@@ -9,6 +9,7 @@ from polymat.codegen.ctree import (
     Assign,
     Binary,
     Call,
+    Cast,
     CExpr,
     Declare,
     Evaluate,
@@ -30,6 +31,7 @@ from polymat.graph.stage import Stage
 from polymat.idiom.find import extents_of
 from polymat.idiom.plan import FilterPlan
 from polymat.lang.affine import Affine
+from polymat.lang.types import real_part
 
 ZERO = Literal("0")
 FIRST, LAST = "_pm_inner_begin", "_pm_inner_end"
@@ -56,12 +58,13 @@ class _FilterWriter:
         (self.term,) = plan.filter.product.terms
         self.box = dict(zip(self.term.dims, self.term.box, strict=True))
         self.ranges = [Range(k, *self.box[dim]) for k, dim in enumerate(along) if dim is not None]
+        self.is_complex = plan.stage.dtype.kind == "c"
         self.pad = f"_pm_runs_of_{plan.stage.name}"
 
     def nest(self, kind: str) -> Nest:
         """The function, with the memory for its tables, and the loops for the edges."""
         plan, writer = self.plan, self.writer
-        shape = FilterShape(plan.stage.dtype.suffix, plan.lanes, plan.rows, plan.taps)
+        shape = FilterShape(real_part(plan.stage.dtype).suffix, plan.lanes, plan.rows, plan.taps)
         writer.needs.update({shape.need, "min_i64", "max_i64", "place"})
         own = self.along if self.axis.output in self.along else (*self.along, self.axis.output)
         loops = writer.ranged(plan.stage, plan.loops, own, "loops")
@@ -77,8 +80,9 @@ class _FilterWriter:
             If(Binary("<", last, end), (Evaluate(self._edge(loops, last, end)),)),
         )
         nest = writer.as_nest((plan.stage,), plan, body, kind, self.ranges)
-        size = Call(f"_pm_filter_bytes_{shape.suffix}", (self._count(), *self._factors()))
-        pad = Pad(self.pad, plan.stage.dtype.c, size)
+        kind = "complex_" if self.is_complex else ""
+        size = Call(f"_pm_filter_{kind}bytes_{shape.suffix}", (self._count(), *self._factors()))
+        pad = Pad(self.pad, real_part(plan.stage.dtype).c, size)
         return replace(
             nest,
             function=replace(
@@ -178,18 +182,22 @@ class _FilterWriter:
         behind = (scale, start, result, Id(self.pad))
         if self.axis.up > 1:
             return Call(f"_pm_filter_up_{shape.suffix}", (*self._upsampled(point), *behind))
-        step = bodies.step(found.taps.source, found.taps.indices, self.axis.tap)
+        step: CExpr = bodies.step(found.taps.source, found.taps.indices, self.axis.tap)
         reverse = self._ends()[0] != self.box[self.axis.tap][0]
         point[self.axis.tap] = self.writer.size(self._ends()[0])
-        plain = (
-            Binary("-", Id(LAST), Id(FIRST)),
-            self._count(),
-            Literal(str(self.axis.step)),
-            bodies.address(found.taps.source, found.taps.indices, point),
-            Unary("-", step) if reverse else step,
-            bodies.address(found.signal.source, found.signal.indices, point),
+        step = Unary("-", step) if reverse else step
+        taps, signal = (
+            bodies.address(factor.source, factor.indices, point) for factor in (found.taps, found.signal)
         )
-        return Call(f"_pm_filter_{shape.suffix}", (*plain, *behind))
+        first = (Binary("-", Id(LAST), Id(FIRST)), self._count(), Literal(str(self.axis.step)))
+        if not self.is_complex:
+            return Call(f"_pm_filter_{shape.suffix}", (*first, taps, step, signal, *behind))
+        signs = [Literal("-1" if each.conjugated else "1") for each in (found.taps, found.signal)]
+        real = real_part(self.plan.stage.dtype).c
+        arrays = [Cast(f"const {real} *", Cast("const void *", array)) for array in (taps, signal, start)]
+        target = Cast(f"{real} *", Cast("void *", result))
+        rest = (arrays[0], step, signs[0], arrays[1], signs[1], arrays[2], target, Id(self.pad))
+        return Call(f"_pm_filter_complex_{shape.suffix}", (*first, *rest))
 
     def _upsampled(self, point: Mapping[str, CExpr]) -> tuple[CExpr, ...]:
         """What an interpolating filter is handed: its taps and its signal from the first on."""

@@ -23,6 +23,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from string import Template
 
+from polymat.codegen.complexfilters import COMPLEX_FILTER
 from polymat.errors import InternalError
 from polymat.machine.model import Machine
 
@@ -74,7 +75,7 @@ def filter_text(need: str) -> str:
     sizes = [shape.rows] if shape.rows <= LEAST else [shape.rows, LEAST]
     blocks = "\n".join(_block(shape, rows) for rows in sizes)
     rest = _run(shape, LEAST) if shape.rows > LEAST else ""
-    return _TEXT.substitute(
+    return Template(_TEXT + COMPLEX_FILTER).substitute(
         S=shape.suffix,
         T=_C_TYPES[shape.suffix],
         L=shape.lanes,
@@ -149,7 +150,7 @@ static __attribute__((noinline)) void _pm_filter_block_{s}_{rows}(ptrdiff_t down
 """
 
 
-_TEXT = Template("""\
+_TEXT = """\
 /* Vectors of $L; eight elements in registers, and anywhere in memory. */
 typedef $T _pm_lanes_$S __attribute__((vector_size($L * sizeof($T)), may_alias));
 typedef $T _pm_octet_$S __attribute__((vector_size(8 * sizeof($T)), may_alias));
@@ -364,4 +365,4 @@ static inline void _pm_filter_up_$S(ptrdiff_t n, ptrdiff_t count, ptrdiff_t up, 
     _pm_filter_kinds_$S(n, up, counts, begins, span, down, scratch, x + oldest, scale, from, y,
                         scratch + (count + $L - 1) / $L * $L);
 }
-""")
+"""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from polymat.codegen.filterblocks import FilterShape, filter_shape
 from polymat.lang.types import ScalarType
 from polymat.machine.model import Machine
 from polymat.options import Options
+from tests.differential.under_sanitizers import clean_output
 from tests.tolerance import assert_close
 
 Array = npt.NDArray[Any]
@@ -89,6 +91,19 @@ def test_what_is_added_to_may_not_be_overwritten() -> None:
     assert_close(compiled(samples, added, taps, out=added), expected, roundings=16, magnitude=100.0)
 
 
+@pytest.mark.parametrize("kind", [pm.ComplexFloat, pm.Complex])
+def test_complex_samples(kind: ScalarType) -> None:
+    x, h = pm.Signal(kind, "x", N), pm.Vector(kind, "h", [K])
+    outputs = [x.fir(h), pm.correlate(x, h), x.fir(h, "causal").down(3), x + x.fir(h, "same")]
+    compiled = compile_filters(outputs, [x, h], 4)
+    for length in (1, 8, 9, 65, 300, 2048 + 3, 2048 + 40):
+        for taps in (1, 2, 5, 9):
+            if taps <= length:
+                rng = np.random.default_rng(length)
+                parts = [rng.standard_normal((2, count)) for count in (length, taps)]
+                check(compiled, [(a + 1j * b).astype(kind.dtype) for a, b in parts], taps)
+
+
 def correlated(kind: ScalarType) -> tuple[list[Any], list[Any]]:
     """A correlation, one with every second tap, and rows of a matrix each with its own taps."""
     x, h, a = pm.Vector(kind, "x", [N]), pm.Vector(kind, "h", [2 * K + 2]), pm.Matrix(kind, "A", [M, N])
@@ -144,3 +159,8 @@ def test_shapes_of_blocks() -> None:
             assert FilterShape.parse(shape.need) == shape
             assert shape.lanes % 8 == 0
             assert 8 % shape.rows == 0 or shape.rows == 16
+
+
+def test_no_access_outside_an_array() -> None:
+    printed = clean_output([sys.executable, "-m", "tests.codegen.sanitized_filters"])
+    assert len(printed.splitlines()) == 2

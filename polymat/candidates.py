@@ -27,6 +27,7 @@ from polymat.tilesize.planner import can_be_private, plan_alone, plan_tiles
 from polymat.tilesize.register import unrolled
 from polymat.tilesize.schedule import Plan, TilePlan
 from polymat.tilesize.switches import switched
+from polymat.tilesize.transposed import plan_transposed
 
 
 class Candidates:
@@ -106,6 +107,9 @@ class Candidates:
         plan = plan_alone(group, stage, self.pipeline.context, self.machine)
         if isinstance(plan, TilePlan) and not (self.options.tile and self.options.private):
             plan = unrolled(stage, plan_stage(group, stage, self.pipeline.context))
+        if self.options.tile:
+            crossed = plan_transposed(self.pipeline, group, stage, self.machine, self.assumed)
+            plan = plan if crossed is None else crossed
         kernel = self._kernel(group, stage) if self.options.kernels else None
         return [plan] if kernel is None else [plan, kernel]
 

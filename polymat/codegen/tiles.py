@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from polymat.codegen.crossing import WIDTH, declare_width
 from polymat.codegen.ctree import (
     Assign,
     Binary,
@@ -241,6 +242,8 @@ class TileWriter:
         levels = range(len(self.plan.dims))
         for level in levels if self.plan.rolling else reversed(levels):
             body = (self._loop(level, body, hulls),)
+        if self.plan.crossing is not None:
+            body = (declare_width(self.plan.crossing, self._size), *body)
         used = names_in(body)
         for size in self.stages.pipeline.sizes:
             known_as = self.stages.names.get("size", size.name)
@@ -253,13 +256,17 @@ class TileWriter:
         return Function("void", name, (*parameters.values(), *outer), body, comment), arguments
 
     def _loop(self, level: int, body: tuple[Stmt, ...], hulls: Sequence[tuple[CExpr, CExpr]]) -> Stmt:
-        tile, size = Id(f"{TILE}{level}"), Literal(str(self.plan.sizes[level]))
+        tile, size = Id(f"{TILE}{level}"), self._tile_size(level)
         low, high = (Id(FIRST), Id(LAST)) if level == 0 else hulls[level]
         stop = Call("_pm_min_i64", (Binary("+", tile, size), high))
         declared = Declare("const ptrdiff_t", f"{STOP}{level}", stop)
         if level == 0 and self.plan.backwards:
             return self._backwards(tile, (declared, *body))
         return For(tile.name, low, Binary("<", tile, high), size, (declared, *body))
+
+    def _tile_size(self, level: int) -> CExpr:
+        crossed = self.plan.crossing is not None and level == len(self.plan.dims) - 1
+        return Id(WIDTH) if crossed else Literal(str(self.plan.sizes[level]))
 
     def _backwards(self, tile: Id, body: tuple[Stmt, ...]) -> Stmt:
         """The same tiles of the first dimension from the last on; none where FIRST is not before LAST."""

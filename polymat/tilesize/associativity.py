@@ -24,6 +24,22 @@ class CacheShape:
         return CacheShape(max(1, size_bytes // (ways * line_bytes)), ways, line_bytes)
 
 
+def rows_kept(cache: CacheShape) -> int:
+    """Rows of an array whose lines may lie in one set: a power of two; the rest is for others."""
+    return 1 << max(0, (2 * cache.ways // 3).bit_length() - 1)
+
+
+def rows_that_stay(apart_bytes: int, cache: CacheShape) -> int:
+    """Rows so many bytes apart of which a line each stays in the cache.
+
+    Addresses a way apart lie in one set, so that rows of a distance with a large power of two as a factor
+    share few sets.
+    """
+    way = cache.sets * cache.line_bytes
+    power = min(max(apart_bytes & -apart_bytes, cache.line_bytes), way)
+    return rows_kept(cache) * way // power
+
+
 def lines_per_set(footprint_bytes: Mapping[str, float], cache: CacheShape) -> dict[str, int]:
     """Lines of each set that each packed tile takes."""
     way = cache.sets * cache.line_bytes

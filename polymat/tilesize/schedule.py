@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 from polymat.graph.alignment import Member as Member  # the tiling of a group is described with it
 from polymat.graph.group import Group, Grouping
 from polymat.graph.plan import NestPlan as NestPlan
+from polymat.lang.affine import Affine
 from polymat.poly.order import Order
+from polymat.tilesize.associativity import CacheShape
 from polymat.tilesize.movement import Movement
 from polymat.tilesize.order import Innermost
 from polymat.tilesize.team import UNKNOWN, TeamCost
@@ -36,6 +38,19 @@ class LoopPlan(NestPlan):
     lanes: int = 1
 
 
+@dataclass(frozen=True, slots=True)
+class Crossing:
+    """How wide tiles are whose innermost loop goes across the rows of arrays: what stays in a cache.
+
+    apart: for each such array how far these rows are apart, in bytes: a factor and extents to multiply it by.
+    most: the width where they leave room for each other.
+    """
+
+    cache: CacheShape
+    most: int
+    apart: tuple[tuple[int, tuple[Affine, ...]], ...]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class TilePlan:
     """Several stages in one tile loop.
@@ -46,7 +61,8 @@ class TilePlan:
     rolling: a thread runs its tiles along the first dimension one after the other, innermost, and the
     scratchpads keep what earlier ones computed: every stage computes only what is new.
     joint: pairs of stages that run in one loop, at the place of the first.  backwards: the tiles of the first
-    dimension run from the last to the first.
+    dimension run from the last to the first.  crossing: the last tile size is found at run time by this, and
+    is in `sizes` what it would be at the estimates.
     """
 
     group: Group
@@ -58,6 +74,7 @@ class TilePlan:
     rolling: bool = False
     joint: tuple[tuple[str, str], ...] = ()
     backwards: bool = False
+    crossing: Crossing | None = None
 
     def pad_extent(self, member: Member, level: int) -> int:
         """Points that a scratchpad holds along a tiled dimension; a power of two where it is a ring."""

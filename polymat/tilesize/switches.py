@@ -63,7 +63,8 @@ def _forced(plan: TilePlan, pipeline: Pipeline, estimates: Mapping[str, int], op
     while max(wanted) > 1 and size_of(wanted) > MOST_SCRATCH_BYTES:
         largest = wanted.index(max(wanted))
         wanted[largest] = (wanted[largest] + 1) // 2
-    return replace(plan, sizes=tuple(wanted), reason=f"{plan.reason}; tile sizes by Options.tile_sizes")
+    reason = f"{plan.reason}; tile sizes by Options.tile_sizes"
+    return replace(plan, sizes=tuple(wanted), crossing=None, reason=reason)
 
 
 def dim_extent(stage: Stage, dim: str) -> Affine | None:

@@ -51,7 +51,7 @@ def levels(
     **description: Any,
 ) -> Iterator[tuple[str, Level]]:
     """Every level of the compilation, in order; stop iterating to stop compiling."""
-    built = verify(build(outputs, **description))
+    built = verify(build(outputs, estimates=estimates or {}, **description))
     yield "built", built
     pipeline = separate_names(built)
     if options.share:
@@ -98,7 +98,7 @@ def compile(
     trim: return lo..hi of each output dimension alone, not 0..hi.
     """
     listed = output_functions(outputs)
-    check_options(options)
+    options = check_options(options)
     checked = check_export_name(name if name is not None else listed[0].name or "pipeline")
     description = {
         "inputs": inputs,

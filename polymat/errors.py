@@ -110,6 +110,10 @@ class UndefinedError(LangError):
     """A function is used but was never given a definition."""
 
 
+class OptionError(LangError, TypeError):
+    """`Options` has no field of this name."""
+
+
 class ArgumentError(PolymatError, ValueError):
     """A compiled pipeline was called with something it does not accept."""
 

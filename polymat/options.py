@@ -2,15 +2,42 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields
+from difflib import get_close_matches
+from functools import wraps
 from types import NoneType, UnionType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
-from polymat.errors import LangError, caller_location
+import numpy as np
+
+from polymat.errors import LangError, OptionError, caller_location
 
 LibraryUse = Literal["auto", "always", "never"]
 
 
+def _knows_its_fields(cls: Any) -> Any:
+    """Let a data class name the field that was probably meant where one is given that it has not."""
+    create: Callable[..., None] = cls.__init__
+    known = [item.name for item in fields(cls)]
+
+    @wraps(create)
+    def checked(self: object, *values: Any, **named: Any) -> None:
+        for name in named:
+            if name not in known:
+                near = get_close_matches(name, known, 1)
+                raise OptionError(
+                    f"{cls.__name__} has no {name!r}",
+                    at=caller_location(),
+                    hint=f"did you mean {near[0]}?" if near else f"it has {', '.join(known)}",
+                )
+        create(self, *values, **named)
+
+    cls.__init__ = checked
+    return cls
+
+
+@_knows_its_fields
 @dataclass(frozen=True, slots=True)
 class Options:
     """Knobs of one compilation; the defaults are what is measured to be best.
@@ -122,7 +149,7 @@ DEFAULTS = Options()
 
 
 def check_options(options: Any) -> Options:
-    """Return `options` if every field holds what its annotation says."""
+    """Return `options`, NumPy's numbers made Python's, if every field holds what its annotation says."""
     if not isinstance(options, Options):
         raise LangError(
             f"options= is an Options, got {type(options).__name__} {options!r:.60}",
@@ -130,21 +157,29 @@ def check_options(options: Any) -> Options:
             hint="options=Options(threads=2)",
         )
     hints = get_type_hints(Options)
+    values = {item.name: _plain(getattr(options, item.name)) for item in fields(Options)}
     for item in fields(Options):
-        value = getattr(options, item.name)
+        value = values[item.name]
         if not _holds(value, hints[item.name]):
             raise LangError(
                 f"Options.{item.name} is {value!r:.60}, not {_word(hints[item.name], item.type)}",
                 at=caller_location(),
                 hint=f"the default is {item.default!r}",
             )
-    if 0 in options.tile_sizes:
+    if 0 in values["tile_sizes"]:
         raise LangError(
-            f"Options.tile_sizes is {options.tile_sizes}, and a tile has at least one point",
+            f"Options.tile_sizes is {values['tile_sizes']}, and a tile has at least one point",
             at=caller_location(),
             hint="tile_sizes=(32, 256), or (1,) for single points",
         )
-    return options
+    return Options(**values)
+
+
+def _plain(value: Any) -> Any:
+    """A value with Python's numbers for NumPy's."""
+    if isinstance(value, tuple):
+        return tuple(map(_plain, value))
+    return value.item() if isinstance(value, np.integer | np.bool_) else value
 
 
 _WORDS = {

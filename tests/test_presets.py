@@ -167,8 +167,8 @@ def test_presets_take_changes(preset: str) -> None:
     make = getattr(Options, preset)
     assert make(threads=3).threads == 3
     assert make(fuse=True).fuse
-    with pytest.raises(TypeError):
-        make(fusion=True)
+    with pytest.raises(pm.OptionError, match=r"Options has no 'fuse_all'\n.*\nhint: did you mean fuse"):
+        make(fuse_all=True)
 
 
 @pytest.mark.parametrize(("extent", "kind"), [(255, "tiles"), (256, "call")])

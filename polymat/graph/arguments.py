@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from polymat.errors import DtypeError, LangError, NameClashError, caller_location
@@ -76,6 +76,17 @@ def fixed_sizes(sizes: Any, word: str) -> dict[str, int]:
         if fixed.setdefault(parameter.name, number) != number:
             raise NameClashError(f"{word}= gives {parameter.name} two values", at=at)
     return fixed
+
+
+def check_known(sizes: Collection[str], known: Sequence[str], word: str) -> None:
+    """Refuse a size given as `sizes=` or `estimates=` that the pipeline does not have."""
+    for name in sizes:
+        if name not in known:
+            raise LangError(
+                f"{word}= gives a value for {name}, which is no parameter of this pipeline",
+                at=caller_location(),
+                hint=f"its parameters: {', '.join(known)}" if known else "it has no parameters",
+            )
 
 
 def _integer(value: Any) -> int | None:

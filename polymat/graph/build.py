@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from polymat.errors import CycleError, LangError, NameClashError, UndefinedError, caller_location
-from polymat.graph.arguments import argument_order, checked_constraints, checked_flag, fixed_sizes
+from polymat.graph.arguments import (
+    argument_order,
+    check_known,
+    checked_constraints,
+    checked_flag,
+    fixed_sizes,
+)
 from polymat.graph.naming import check_call_names, check_clashes, name_sources
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import InputArray, ScalarInput
@@ -26,10 +32,14 @@ def build(
     *,
     inputs: Sequence[Input | Parameter] | None = None,
     sizes: Mapping[Parameter, int] | None = None,
+    estimates: Collection[str] = (),
     constraints: Sequence[Condition] = (),
     trim: bool = False,
 ) -> Pipeline:
-    """Collect everything the outputs need into frozen stages; `verify` checks the result."""
+    """Collect everything the outputs need into frozen stages; `verify` checks the result.
+
+    estimates: names of the parameters that there are estimates for; they have to occur.
+    """
     functions, used = reachable(outputs)
     for function in functions:
         _check_size(function)
@@ -38,6 +48,9 @@ def build(
     order = argument_order(inputs, used)
     arrays = [item for item in order if isinstance(item, Input)]
     parameters = _parameters(functions, [*used, *arrays], constraints)
+    occurring = list(dict.fromkeys([*parameters, *(p.name for p in order if isinstance(p, Parameter))]))
+    check_known(fixed, occurring, "sizes")
+    check_known(estimates, occurring, "estimates")
     names = name_sources(outputs, functions, arrays)
     check_clashes(names, [*arrays, *functions], [*parameters.values()])
     check_call_names(arrays, [*parameters.values()])

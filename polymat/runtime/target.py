@@ -40,6 +40,8 @@ def load_target(spec: str) -> Target:
     module = _run(path)
     if name is None:
         name = _only_name(module, path)
+    elif not name:
+        raise UsageError(f"the name after the colon of {spec} is missing", hint=_candidates_hint(module))
     elif not hasattr(module, name):
         raise UsageError(f"{path} has no {name}", hint=_candidates_hint(module))
     return _target(getattr(module, name), f"{path}:{name}")

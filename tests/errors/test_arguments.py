@@ -205,6 +205,36 @@ def test_options(options: Any, message: str) -> None:
     assert refused(pm.LangError, f, options=options) == message
 
 
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("thread", "did you mean threads?"),
+        ("tilesizes", "did you mean tile_sizes?"),
+        ("x", "it has threads, "),
+    ],
+)
+def test_options_that_are_not_there(name: str, hint: str) -> None:
+    message = told(pm.OptionError, lambda: wrong(**{name: 1}))
+    assert message.startswith(f"Options has no '{name}'\n    return pm.Options(**fields)\nhint: {hint}")
+    assert issubclass(pm.OptionError, TypeError)
+
+
+def test_numbers_of_numpy_are_options() -> None:
+    options = pm.Options(threads=np.int64(2), fuse=np.bool_(False), tile_sizes=(np.int32(3),))  # type: ignore[arg-type]
+    compiled = pm.compile(f, options=options)
+    assert compiled(np.ones(5), alpha=1.0).tolist() == [1.0] * 5
+    assert compiled.source == pm.compile(f, options=pm.Options(threads=2, fuse=False, tile_sizes=(3,))).source
+
+
+@pytest.mark.parametrize("word", ["sizes", "estimates"])
+def test_sizes_that_the_pipeline_lacks(word: str) -> None:
+    message = f"{word}= gives a value for K, which is no parameter of this pipeline\nhint: its parameters: "
+    assert refused(pm.LangError, f, **{word: {Parameter(pm.Int, "K"): 3}}) == message + "N, alpha"
+    one = pm.Function(([i], [pm.Interval(pm.Int, 0, 3)]), pm.Double, "one")
+    one.defn = [1.0]
+    assert refused(pm.LangError, one, **{word: {N: 3}}).endswith("hint: it has no parameters")
+
+
 @pytest.mark.parametrize("flag", ["-Ofast", "-ffast-math"])
 def test_flags_that_would_change_the_process_are_taken_apart(flag: str) -> None:
     compiled = pm.compile(f, options=pm.Options(cflags=(flag,)))

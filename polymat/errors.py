@@ -10,7 +10,9 @@ from types import FrameType
 from typing import NoReturn
 
 _PACKAGE_DIR = os.path.dirname(os.path.abspath(__file__)) + os.sep
-_NOT_THE_USER = (_PACKAGE_DIR, "<frozen ")  # the second is Python itself, below `python -m polymat`
+_LIBRARY = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
+# Python itself, below `python -m polymat` (frozen since 3.11), and where `replace` makes a data class.
+_NOT_THE_USER = (_PACKAGE_DIR, "<frozen ", _LIBRARY + "runpy.py", _LIBRARY + "dataclasses.py")
 
 
 @dataclass(frozen=True, slots=True)

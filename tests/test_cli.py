@@ -130,7 +130,6 @@ def test_a_name_may_stand_for_many_things(run: Run, program: Write, name: str, e
         ("no_outputs", ":no_outputs is a dict without outputs\nhint: "),
         ("misspelt", "compile() takes no 'nmae'\nhint: it takes outputs, name, inputs, "),
         ("parametrised", ":parametrised needs arguments\n"),
-        ("", ": is missing\nhint: it has blur, twice, both, options, misspelt\n"),
         ("blurr", " has no blurr\nhint: it has blur, twice, both, options, misspelt\n"),
     ],
 )

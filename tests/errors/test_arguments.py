@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,6 +12,7 @@ import pytest
 
 import polymat as pm
 from polymat import Condition, Double, Function, Int, Interval, Matrix, Parameter, Variable, Vector
+from polymat.runtime.target import UsageError, load_target
 from tests.errors.told import told
 
 N, M = Parameter(Int, "N"), Parameter(Int, "M")
@@ -217,6 +220,9 @@ def test_options_that_are_not_there(name: str, hint: str) -> None:
     message = told(pm.OptionError, lambda: wrong(**{name: 1}))
     assert message.startswith(f"Options has no '{name}'\n    return pm.Options(**fields)\nhint: {hint}")
     assert issubclass(pm.OptionError, TypeError)
+    unknown: dict[str, Any] = {name: 1}
+    replaced = told(pm.OptionError, lambda: replace(pm.Options(), **unknown))
+    assert replaced.startswith(f"Options has no '{name}'\n    replaced = told(")
 
 
 def test_numbers_of_numpy_are_options() -> None:
@@ -303,3 +309,13 @@ def test_inside_a_pipeline_any_identifier_is_a_name(name: str) -> None:
     values = np.linspace(0, 1, 5)
     compiled = pm.compile(g, name="any_identifier")
     assert np.allclose(compiled(values), values + np.sin(values[::-1]))
+
+
+def test_a_colon_without_a_name(tmp_path: Path) -> None:
+    file = tmp_path / "app.py"
+    file.write_text(
+        "import polymat as pm\nx = pm.Vector(pm.Double, 'x', [3])\ntwice = (x + x).named('twice')\n"
+    )
+    with pytest.raises(UsageError) as caught:
+        load_target(f"{file}:")
+    assert str(caught.value) == f"the name after the colon of {file}: is missing\nhint: it has twice"

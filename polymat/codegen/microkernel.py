@@ -165,15 +165,15 @@ def _full(shape: Shape) -> str:
     s, rows, vectors = shape.suffix, shape.rows, shape.vectors
     loads = [f"*(const _pm_memory_{s} *)(b + {v * shape.lanes})" for v in range(vectors)]
     body = _depth_loop(shape, rows, vectors, loads, ("1", str(rows), str(vectors * shape.lanes)), _AHEAD)
-    fetch = "".join(
-        f"    __builtin_prefetch(c + {row} * c_row + {v * shape.lanes}, 1);\n"
-        for row in range(rows)
-        for v in range(vectors)
-    )
+    places = [(row, v * shape.lanes) for row in range(rows) for v in range(vectors)]
+    fetch = "".join(f"    __builtin_prefetch(c + {row} * c_row + {at}, 1);\n" for row, at in places)
+    fetch += "    if (from != NULL && from != c) {\n"
+    fetch += "".join(f"        __builtin_prefetch(from + {row} * from_row + {at});\n" for row, at in places)
+    fetch += "    }\n"
     t = shape.ctype
     return f"""\
-/* The full block of packed operands; its part of the result is fetched while the product is computed, and
-   what will be needed after it, from `next` on, `pace` bytes a step. */
+/* The full block of packed operands; its part of the result, and of what that is added to, is fetched while
+   the product is computed, and what will be needed after it, from `next` on, `pace` bytes a step. */
 static __attribute__((noinline)) void _pm_full_{s}(ptrdiff_t depth, const {t} *a, const {t} *b, {t} scale,
         {t} beta, const {t} *from, ptrdiff_t from_row, {t} *c, ptrdiff_t c_row, const char *next,
         ptrdiff_t pace)

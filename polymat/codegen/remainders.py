@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from math import gcd, lcm
 
 from polymat.codegen.ctree import (
-    Assign,
     Binary,
     Block,
     Call,
@@ -20,17 +19,16 @@ from polymat.codegen.ctree import (
     Evaluate,
     For,
     Id,
-    If,
     Literal,
     Stmt,
     expressions,
     names_in,
     substituted,
 )
+from polymat.codegen.innermost import DIVISION, straight_range, with_innermost
 from polymat.codegen.rows import index_terms, integer_of
 
 LONGEST = 8  # points of a block; more of them do not fit the registers
-DIVISION = "_pm_floordiv_i64"
 BLOCK, FIRST, BEHIND = "_pm_block", "_pm_blocks_begin", "_pm_blocks_end"
 LOW, HIGH = "_pm_low", "_pm_high"
 
@@ -41,31 +39,15 @@ def split_by_remainder(statements: Sequence[Stmt]) -> tuple[Stmt, ...]:
     before:  for j: y[j] = x[j // 2]
     after:   for q: y[2 q] = x[q]; y[2 q + 1] = x[q]; and the points before and behind whole blocks as before
     """
-    return tuple(_statement(statement) for statement in statements)
-
-
-def _statement(statement: Stmt) -> Stmt:
-    match statement:
-        case For(pragmas=("omp simd",)):
-            return _split(statement) or statement
-        case For(body=body):
-            return replace(statement, body=split_by_remainder(body))
-        case If(_, then, otherwise):
-            return replace(statement, then=split_by_remainder(then), otherwise=split_by_remainder(otherwise))
-        case Block(body):
-            return Block(split_by_remainder(body))
-        case _:
-            return statement
+    return with_innermost(statements, _split)
 
 
 def _split(loop: For) -> Block | None:
-    match loop:
-        case For(variable, start, Binary("<", Id(name), high), Literal("1"), body) if name == variable:
-            pass
-        case _:
-            return None
-    if not all(isinstance(item, (Declare, Assign)) for item in body):
+    """The loops over blocks and over the points around them; None for a loop without such divisions."""
+    if (span := straight_range(loop)) is None:
         return None
+    start, high = span
+    variable, body = loop.variable, loop.body
     found = tuple(dict.fromkeys(_divisions(body, variable)))
     count = lcm(*(division.period for division in found))
     if not found or count == 1 or count > LONGEST:

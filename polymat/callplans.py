@@ -16,7 +16,7 @@ from polymat.graph.product import Product, product_of_group
 from polymat.graph.stage import Stage
 from polymat.idiom.call import Axis, Idiom, LibraryCall
 from polymat.idiom.choice import CLEARLY, Choice, choice_of
-from polymat.idiom.find import MOST_STAGES, Found, extents_of, idiom_of
+from polymat.idiom.find import MOST_STAGES, Found, idiom_of
 from polymat.idiom.plan import CallPlan, TransformPlan
 from polymat.idiom.profit import call_seconds, can_transform, transform_seconds
 from polymat.idiom.syrk import as_half
@@ -195,7 +195,7 @@ class CallPlanner:
 
     def _cheaper(self, idiom: Idiom) -> Idiom:
         """Half of a product with its own transpose, and a copy, where that is predicted to be quicker."""
-        half = as_half(idiom, extents_of(self.pipeline))
+        half = as_half(idiom, self.pipeline.extents)
         if half is None or not all(map(supported, half.calls)):
             return idiom
         model = self._model()

@@ -13,7 +13,6 @@ from polymat.graph.build import build
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.splice import names_taken, spliced, without_unread
 from polymat.graph.stage import Ref, Stage
-from polymat.idiom.find import extents_of
 from polymat.lang.affine import Affine
 from polymat.lang.expr import Parameter, Variable
 from polymat.lang.fir import Strided, constant, filtered_sum
@@ -101,7 +100,7 @@ def _known(stage: Stage, pipeline: Pipeline) -> Known | None:
     expr = taps.parts[0].expr if len(taps.parts) == 1 and not taps.is_reduction else None
     if not isinstance(expr, Lookup) or not isinstance(expr.index, Variable) or len(expr.table.array) != count:
         return None
-    extent = extents_of(pipeline)[found.signal.source][0]
+    extent = pipeline.extents[found.signal.source][0]
     valid = found.edges == "valid"
     return Known(found.signal.ref, extent, expr.table.array, start_of(found), stage.extents[0], valid)
 

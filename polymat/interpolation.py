@@ -80,9 +80,7 @@ def _samples(stage: Stage, pipeline: Pipeline) -> Load | None:
 
 def _length(samples: Load, pipeline: Pipeline) -> int | None:
     """How many samples an array has, if that is known and they are all."""
-    arrays = {each.name: each.extents for each in pipeline.inputs}
-    arrays |= {each.name: each.extents for each in pipeline.stages}
-    extents = arrays[samples.source.name]
+    extents = pipeline.extents[samples.source.name]
     return extents[0].const if len(extents) == 1 and extents[0].is_constant else None
 
 

@@ -10,7 +10,6 @@ from polymat.graph.pipeline import Pipeline
 from polymat.graph.product import product_of
 from polymat.graph.splice import names_taken, spliced
 from polymat.graph.stage import Stage
-from polymat.idiom.find import extents_of
 from polymat.idiom.fir import match_fir
 from polymat.idiom.transform import Filter
 from polymat.lang.affine import Affine
@@ -64,7 +63,7 @@ def plain_filter(stage: Stage, pipeline: Pipeline) -> Filter | None:
     product = product_of(stage, pipeline.context)
     if stage.box[0][0] != Affine():
         return None
-    found = None if product is None else match_fir(product, extents_of(pipeline))
+    found = None if product is None else match_fir(product, pipeline.extents)
     if found is None or found.scale is not None or found.start or len(found.axes) != 1:
         return None
     (axis,) = found.axes
@@ -75,7 +74,7 @@ def plain_filter(stage: Stage, pipeline: Pipeline) -> Filter | None:
 
 def taps_of(found: Filter, pipeline: Pipeline) -> int | None:
     """How many taps there are, where all of an array are meant and it has a known length."""
-    (extent,) = extents_of(pipeline)[found.taps.source]
+    (extent,) = pipeline.extents[found.taps.source]
     (axis,) = found.axes
     low, high = found.product.terms[0].range_of(axis.tap)
     whole = low == Affine() and high + 1 == extent and found.taps.indices == (Affine.name(axis.tap),)
@@ -120,7 +119,7 @@ def _block(count: int, length: float, dtype: ScalarType, machine: Machine, *, fo
 def _blocks(stage: Stage, found: Filter, count: int, block: int, pipeline: Pipeline) -> list[Stage]:
     """The stages of a filter by blocks, the last under the filter's own name."""
     known = {size.name: Parameter(Int, size.name) for size in pipeline.sizes}
-    extents = extents_of(pipeline)
+    extents = pipeline.extents
     x, h = (
         Signal(factor.dtype, f"placeholder{n}", index_expression(extents[factor.source][0], dict(known)))
         for n, factor in enumerate((found.signal, found.taps))

@@ -28,7 +28,6 @@ from polymat.codegen.stagecode import Nest, Range, StageWriter
 from polymat.errors import InternalError
 from polymat.graph.monomials import Factor
 from polymat.graph.stage import Stage
-from polymat.idiom.find import extents_of
 from polymat.idiom.plan import FilterPlan
 from polymat.lang.affine import Affine
 from polymat.lang.types import real_part
@@ -115,7 +114,7 @@ class _FilterWriter:
 
     def _extent(self, factor: Factor) -> Affine:
         """The length of an array along its last dimension."""
-        return extents_of(self.writer.pipeline)[factor.source][-1]
+        return self.writer.pipeline.extents[factor.source][-1]
 
     def _inner(self, begin: CExpr, end: CExpr) -> tuple[Stmt, ...]:
         """The results all of whose samples exist, within what the nest covers."""

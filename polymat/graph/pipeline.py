@@ -43,6 +43,12 @@ class Pipeline:
     def _by_name(self) -> Mapping[str, Stage]:
         return {stage.name: stage for stage in self.stages}
 
+    @cached_property
+    def extents(self) -> Mapping[str, tuple[Affine, ...]]:
+        """The extents of every array, by name."""
+        arrays = {array.name: array.extents for array in self.inputs}
+        return arrays | {stage.name: stage.extents for stage in self.stages}
+
     def with_stages(self, stages: tuple[Stage, ...]) -> Pipeline:
         """The same pipeline with other stages, or itself when they are the same."""
         same = len(stages) == len(self.stages) and all(

@@ -71,7 +71,7 @@ def find_idioms(pipeline: Pipeline) -> tuple[Found, ...]:
 def idiom_of(names: Sequence[str], pipeline: Pipeline) -> Found:
     """The library calls that compute the last of some stages, the others being seen by nobody else."""
     stages = tuple(pipeline.stage(name) for name in names)
-    extents = extents_of(pipeline)
+    extents = pipeline.extents
     product = product_of_group(stages, pipeline.context)
     hermitian = match_hermitian(stages[0], pipeline.context) if len(stages) == 1 else None
     if hermitian is not None:
@@ -84,12 +84,6 @@ def idiom_of(names: Sequence[str], pipeline: Pipeline) -> Found:
     transform, found = match_dft(product), match_fir(product, extents) or match_upsampled(product, extents)
     reason = "" if idiom or transform or found else reason_against(product)
     return Found(tuple(names), idiom, reason, transform, found)
-
-
-def extents_of(pipeline: Pipeline) -> Extents:
-    """The extents of every array, by name."""
-    arrays = {array.name: array.extents for array in pipeline.inputs}
-    return arrays | {stage.name: stage.extents for stage in pipeline.stages}
 
 
 def match(product: Product, extents: Extents) -> Idiom | None:

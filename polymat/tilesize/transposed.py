@@ -8,7 +8,7 @@ the bytes of one way, all of them compete for one set (`associativity`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from math import prod
 
@@ -79,14 +79,8 @@ def _apart(pipeline: Pipeline, stage: Stage, load: Load) -> tuple[int, tuple[Aff
     """The distance in bytes of what a load reads at neighbours of the innermost loop, as factors."""
     inner = stage.dims[-1]
     position = next(k for k, form in enumerate(load.indices) if form.coefficient(inner))
-    extents = next(iter(_extents(pipeline, load.source.name)))
     factor = abs(load.indices[position].coefficient(inner)) * load.dtype.size
-    return factor, extents[position + 1 :]
-
-
-def _extents(pipeline: Pipeline, name: str) -> Iterator[tuple[Affine, ...]]:
-    yield from (array.extents for array in pipeline.inputs if array.name == name)
-    yield from (tuple(high + 1 for _, high in s.box) for s in pipeline.stages if s.name == name)
+    return factor, pipeline.extents[load.source.name][position + 1 :]
 
 
 def _width(crossing: Crossing, estimates: Mapping[str, int]) -> int:

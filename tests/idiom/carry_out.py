@@ -13,7 +13,6 @@ from numpy.lib.stride_tricks import as_strided
 from polymat.graph.evaluate import Evaluator
 from polymat.graph.pipeline import Pipeline
 from polymat.idiom.call import Axis, Idiom, LibraryCall, Operand, Role, Stride
-from polymat.idiom.find import extents_of
 from tests.graph.products import points_of, value_of
 
 Values = np.ndarray[Any, Any]
@@ -35,7 +34,7 @@ def carry_out(
         assert len(idiom.calls) == 1
         assert not idiom.start
     for call in idiom.calls:
-        _Run(call, arrays, params, extents_of(pipeline)).all(cut)
+        _Run(call, arrays, params, pipeline.extents).all(cut)
     for part in idiom.others:
         points = points_of(part.domain, {n: int(params[n]) for n in part.domain.params})
         count = len(next(iter(points.values()), np.zeros(1)))

@@ -17,8 +17,8 @@ from polymat.codegen.callparts import (
 )
 from polymat.codegen.ctree import Binary, CExpr, Id, If, Literal, Stmt
 from polymat.codegen.mirror import mirror_statements
+from polymat.codegen.nonfinite import SPREADING, watch
 from polymat.codegen.routines import blas_routine, has_routine
-from polymat.codegen.special import SPREADING, watch
 from polymat.codegen.vectorcalls import VECTOR_ROUTINES
 from polymat.idiom.call import LibraryCall, Operand
 

@@ -21,9 +21,7 @@ from polymat.codegen.ctree import (
     Stmt,
     Unary,
 )
-from polymat.codegen.storage import Buffer
-
-LINE = 64  # bytes: arrays begin on cache lines, with one between them
+from polymat.codegen.storage import LINE_BYTES, Buffer
 
 _KEPT, _OWN, _FIRST = Id("_pm_kept"), Id("_pm_own"), Id("_pm_is_first")
 FREE = Evaluate(Call("free", (_OWN,)))  # what this call computed and another one had computed before
@@ -44,7 +42,8 @@ def pointers(arrays: Sequence[Buffer], names: Names, needs: set[str]) -> list[St
         pointer = f"{buffer.dtype.c} *"
         declared.append(Declare(f"{pointer}const ", names.get("array", buffer.name), Cast(pointer, place)))
         size = prod(extent.const for extent in buffer.extents) * buffer.dtype.size
-        at += (-(-size // LINE) + 1) * LINE
+        # Arrays begin on cache lines, with one between them.
+        at += (-(-size // LINE_BYTES) + 1) * LINE_BYTES
     there = Call("atomic_load", (Unary("&", Id("_pm_kept_memory")),))
     nothing = Binary("==", _KEPT, Id("NULL"))
     fresh = (Assign(_OWN, "=", Call("_pm_memory", (Literal(str(at)),))), Assign(_KEPT, "=", _OWN))

@@ -12,7 +12,7 @@ from polymat.lang.types import ScalarType
 from polymat.poly.domain import Domain
 from polymat.tilesize.schedule import Member, NestPlan, Schedule, TilePlan
 
-LINE_BYTES = 64  # rows of a scratchpad begin on a line of their own
+LINE_BYTES = 64  # of a cache; rows of a scratchpad begin on a line of their own
 TILE = "_pm_tile"  # with a number: where the tile begins along a tiled dimension
 WHOLE = "_pm_whole_"  # before a stage's name: its array, inside a group that computes it in a scratchpad
 

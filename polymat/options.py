@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from difflib import get_close_matches
 from functools import wraps
 from types import NoneType, UnionType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
@@ -25,6 +24,8 @@ def _knows_its_fields(cls: Any) -> Any:
     def checked(self: object, *values: Any, **named: Any) -> None:
         for name in named:
             if name not in known:
+                from difflib import get_close_matches  # imported where something is wrong
+
                 near = get_close_matches(name, known, 1)
                 raise OptionError(
                     f"{cls.__name__} has no {name!r}",

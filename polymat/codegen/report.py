@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -166,6 +165,8 @@ class Report:
 
 
 def _escaped(text: str) -> str:
+    import html  # which notebooks and saved reports alone need
+
     return html.escape(text, quote=True)
 
 

@@ -6,7 +6,6 @@ order in which a reader would look, and the first thing that is wrong is put int
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NoReturn
@@ -103,7 +102,9 @@ def _unknown(signature: Signature, name: str, names: Sequence[str]) -> ArgumentE
         if size.name == name:
             where = f"dimension {size.dim} of {signature.inputs[size.array].name} sets it"
             return ArgumentError(f"{message}: {where}, it is not passed")
-    close = difflib.get_close_matches(name, [*names, "out"], n=1)
+    from difflib import get_close_matches  # imported where something is wrong
+
+    close = get_close_matches(name, [*names, "out"], n=1)
     hint = f"did you mean {close[0]}? " if close else ""
     return ArgumentError(message, hint=hint + usage(signature))
 

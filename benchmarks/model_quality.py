@@ -31,8 +31,8 @@ from polymat.graph.build import build
 from polymat.machine.model import Machine
 from polymat.runtime.calibration import calibrated_machine
 from polymat.runtime.toolchain import compile_shared, find_compiler, flags_for
+from polymat.tilesize.blocks import Blocks, blocks_of
 from polymat.tilesize.contraction import Contraction, contraction_of
-from polymat.tilesize.kernel import Blocks, blocks_of
 
 SCHEMES = 200
 FLOPS = 4e8  # of a run, at most, or a little more

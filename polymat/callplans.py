@@ -131,7 +131,9 @@ class CallPlanner:
     def _kernel(self, group: Group, flat: Stage) -> KernelPlan | None:
         if not self.options.kernels or flat.reads_itself:
             return None
-        return plan_kernel(group, flat, self.pipeline.context, self.machine, self.sizes)
+        return plan_kernel(
+            group, flat, self.pipeline.context, self.machine, self.sizes, policy=self.options.blocks
+        )
 
     def _kernel_seconds(self, kernel: KernelPlan, flat: Stage, sizes: Mapping[str, int]) -> float:
         return kernel_operations(kernel, sizes) / self.machine.peak_flops(flat.dtype.size, self.threads)

@@ -115,7 +115,9 @@ class Candidates:
 
     def _kernel(self, group: Group, stage: Stage) -> KernelPlan | None:
         """A contraction around register blocks, where there is enough to do."""
-        plan = plan_kernel(group, stage, self.pipeline.context, self.machine, self.estimates)
+        plan = plan_kernel(
+            group, stage, self.pipeline.context, self.machine, self.estimates, policy=self.options.blocks
+        )
         return plan if plan is not None and is_worth(plan, self.estimates) else None
 
     def _epilogue(self, stages: tuple[str, ...]) -> EpiloguePlan | None:

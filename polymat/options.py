@@ -71,6 +71,8 @@ class Options:
     fft_rigour: "measure" tries plans of FFTW out on arrays of that size at the first call, which may take a
     second, and remembers the best; "estimate" does not.
     kernels: compute sums of products of two arrays with register blocks and packed operands.
+    blocks: how their blocks for the caches are chosen: "shares" by the parts of each cache that were measured
+    to be best; "working-sets" by PolyDL's ranking (section 4) of these and others at the estimates.
     cflags: further compiler flags, after polymat's own (a sanitizer, say).
     parallel_threshold: estimated scalar operations below which a loop nest stays on the calling thread; None:
     below what a parallel region costs on this machine, more when its threads have gone to sleep.
@@ -96,6 +98,7 @@ class Options:
     fir: Literal["auto", "direct", "fft"] = "auto"
     fft_rigour: Literal["estimate", "measure"] = "estimate"
     kernels: bool = True
+    blocks: Literal["shares", "working-sets"] = "shares"
     cflags: tuple[str, ...] = ()
     parallel_threshold: int | None = None
 

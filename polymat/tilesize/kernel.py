@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import ceil, prod
+from typing import Literal
 
 from polymat.graph.group import Group
 from polymat.graph.stage import Stage
 from polymat.machine.model import Machine
 from polymat.poly.domain import Domain
+from polymat.tilesize.blocks import Blocks, blocks_of
 from polymat.tilesize.contraction import Contraction, contraction_of
+from polymat.tilesize.ranking import ranked
 from polymat.tilesize.schedule import NestPlan
 from polymat.tilesize.scheme import Atom, Loop, Pack, Scheme, Sequence2
 
@@ -21,33 +24,6 @@ CACHED_PACKING = 30.0  # the same where all stays in the second-level cache
 LEAST_SUMS = 8.0  # accumulators of a register block below which it waits for the latency of the addition
 STARTING = 1200.0  # operations that the loops around the register blocks are worth, however few these are
 LEAST_POINTS = 64  # multiplications below which the loops around a register block cost more than it saves
-PANEL_SHARE = 0.19  # of the second-level cache that a panel of the right operand takes, up to this depth:
-MOST_DEPTH = 1024
-L2_SHARE = 0.5  # of the second-level cache that the packed block of the left operand takes
-L3_SHARE = 2.2  # of a core's part of the last level that the packed block of the right operand takes
-
-
-@dataclass(frozen=True, slots=True)
-class Blocks:
-    """Sizes, in elements: a register block of rows x (vectors x lanes), and blocks kc, mc, nc for the caches.
-
-    small: elements that the second-level cache holds; twice as many of the right operand and of the result
-    need no packing.
-    """
-
-    vector_bytes: int
-    rows: int
-    vectors: int
-    lanes: int
-    kc: int
-    mc: int
-    nc: int
-    small: int
-
-    @property
-    def columns(self) -> int:
-        """Columns of a register block."""
-        return self.vectors * self.lanes
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,39 +38,19 @@ class KernelPlan(NestPlan):
         return f"{'+'.join(self.group.stages)}: {self.kind} {self.scheme}"
 
 
-def blocks_of(machine: Machine, element_bytes: int) -> Blocks:
-    """Register and cache blocks for a machine, after the analytical model of BLIS (Low and others).
-
-    The accumulators leave registers for one row of the right operand and a scalar.  With 32 registers three
-    vectors by eight rows were measured to be best: more rows spill, and fewer vectors load more for each
-    multiplication.
-
-    A panel of the right operand stays in the second level beside the block of the left one with every strip
-    of which it is used; the model has it in the first.  Measured on a Zen 5, both stream from the second
-    level as fast as they are used, and what counts is how often the result is read and written: with panels
-    as deep as this a product of 1024 took 0.92 of the time.  The packed right operand may exceed the last
-    level, because panels are requested long before their use; packing the left one is what repeats.
-    """
-    vectors = 3 if machine.vector_registers >= 32 else 2
-    rows = max(1, min(8, (machine.vector_registers - vectors - 1) // vectors))
-    lanes = machine.lanes(element_bytes)
-    columns = vectors * lanes
-    kc = min(MOST_DEPTH, _down(PANEL_SHARE * machine.l2_bytes / (element_bytes * columns), 32))
-    mc = _down(L2_SHARE * machine.l2_bytes / (element_bytes * kc), rows)
-    last = max(machine.capacity(3, machine.cores), machine.l2_bytes)
-    nc = _down(L3_SHARE * last / (element_bytes * kc), columns)
-    small = machine.l2_bytes // element_bytes
-    return Blocks(machine.vector_bits // 8, rows, vectors, lanes, kc, mc, nc, small)
-
-
-def _down(size: float, unit: int) -> int:
-    return max(1, int(size) // unit) * unit
-
-
 def plan_kernel(
-    group: Group, stage: Stage, context: Domain, machine: Machine, estimates: Mapping[str, int]
+    group: Group,
+    stage: Stage,
+    context: Domain,
+    machine: Machine,
+    estimates: Mapping[str, int],
+    *,
+    policy: Literal["shares", "working-sets"] = "shares",
 ) -> KernelPlan | None:
-    """The plan of a stage that is a contraction; None of any other."""
+    """The plan of a stage that is a contraction; None of any other.
+
+    policy: how its blocks for the caches are chosen, as in `Options.blocks`.
+    """
     found = contraction_of(stage, context, estimates)
     if found is None:
         return None
@@ -102,12 +58,39 @@ def plan_kernel(
     order = (*found.outer, *found.more_columns, found.columns, *found.sums, found.depth, *found.more_rows)
     order = (*order, found.rows)
     parallel = _parallel(found, estimates, machine.cores)
+    by_policy = ""
+    if policy == "working-sets":
+        blocks, by_policy = _by_working_sets(found, blocks, parallel, machine, estimates)
     scheme = _scheme(found, blocks, parallel, estimates)
     reason = (
         f"a product of matrices {found.left.source} and {found.right.source}, register blocks of "
-        f"{blocks.rows} x {blocks.columns}, {scheme}{_triangle(found)}"
+        f"{blocks.rows} x {blocks.columns}, {scheme}{_triangle(found)}{by_policy}"
     )
     return KernelPlan(group, "kernel", order, parallel, found.columns, reason, found, blocks, scheme)
+
+
+def _by_working_sets(
+    found: Contraction, blocks: Blocks, parallel: str, machine: Machine, estimates: Mapping[str, int]
+) -> tuple[Blocks, str]:
+    """The blocks that PolyDL's ranking has first, and what it says of them, in words."""
+    m, n, k = (
+        prod(found.length(dim, estimates) for dim in dims)
+        for dims in (
+            (found.rows, *found.more_rows),
+            (found.columns, *found.more_columns),
+            (found.depth, *found.sums),
+        )
+    )
+    m, n = (
+        ceil(length / machine.cores) if parallel in dims else length
+        for length, dims in ((m, (found.rows, *found.more_rows)), (n, (found.columns, *found.more_columns)))
+    )
+    size = blocks.vector_bytes // blocks.lanes
+    order = ranked(blocks, int(m), int(n), int(k), size, machine, machine.cores)
+    first, cost = order[0]
+    usual = next(each for variant, each in order if variant == blocks)
+    words = f"the first of {len(order)} by working sets, {cost:.3g} (by shares of the caches {usual:.3g})"
+    return first, f"; blocks of {first.kc} deep, {first.mc} rows and {first.nc} columns are {words}"
 
 
 def _triangle(found: Contraction) -> str:

@@ -10,9 +10,9 @@ from polymat.codegen.cexpr import literal, table_name
 from polymat.codegen.cnames import Names
 from polymat.codegen.contraction import kernel_nest
 from polymat.codegen.ctree import Constants, File, Function
-from polymat.codegen.direct import filter_nest
 from polymat.codegen.entry import Entry, GroupCode
 from polymat.codegen.epilogue import epilogue_nest
+from polymat.codegen.filters import filter_nest
 from polymat.codegen.header import header_text, public_function
 from polymat.codegen.inplace import inplace_pairs
 from polymat.codegen.libraries import routines_of

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias, TypeVar
+from typing import TypeVar
 
 from polymat.lang.affine import Affine
 from polymat.machine.model import Machine
@@ -21,7 +21,6 @@ from polymat.tilesize.reuse import meets
 from polymat.tilesize.uniform import UniformClass
 
 Variant = TypeVar("Variant")
-Volume: TypeAlias = Sequence[tuple[UniformClass, Polynomial]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,41 +2,31 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from math import prod
 
+from polymat.callprices import CallPrices
 from polymat.codegen.blascalls import routines_called, supported, triangle_can_be_cut
-from polymat.errors import ToolchainError
 from polymat.graph.flat import flat_stage
 from polymat.graph.group import Group
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.plan import MergedPlan
-from polymat.graph.product import Product, product_of_group
+from polymat.graph.product import product_of_group
 from polymat.graph.stage import Stage
 from polymat.idiom.call import Axis, Idiom, LibraryCall
-from polymat.idiom.choice import CLEARLY, Choice, choice_of
 from polymat.idiom.find import MOST_STAGES, Found, idiom_of
 from polymat.idiom.plan import CallPlan, TransformPlan
 from polymat.idiom.profit import call_seconds, can_transform, transform_seconds
 from polymat.idiom.syrk import as_half
-from polymat.machine.librarymodel import LibraryModel
 from polymat.machine.model import Machine
 from polymat.options import Options
-from polymat.runtime.libraries import Kind
-from polymat.runtime.librarystore import library_model
 from polymat.runtime.providers import provider
-from polymat.tilesize.cost import VECTOR_SHARE, loop_slowdown, points, stage_operations
-from polymat.tilesize.kernel import KernelPlan, kernel_operations, plan_kernel
+from polymat.tilesize.kernel import KernelPlan, plan_kernel
 from polymat.tilesize.plain import plan_stage
 from polymat.tilesize.planner import extent
 from polymat.tilesize.register import unrolled
 from polymat.tilesize.schedule import LoopPlan
 
-TIE = 0.05  # of the time of loops: where calls gain nothing, loops fuse better
-NEARLY = 0.99  # of the time of own code: calls that are only made where they are quicker come first
-SKEWED = 8  # times as long as the others: an extent of the shapes that are tried
-CUBES = (2, 4, 8, 16, 32, 64, 128, 256)  # whose predicted times are compared, then those in between
 WANTED = ("axpy", "scal", "ger", "gerc", "dot", "dotc", "nrm2")  # are called where calls are wanted alone
 SKEW = 4  # times longer than the rows the columns must be to be shared out in their place
 
@@ -58,7 +48,7 @@ class CallPlanner:
         self.sizes = sizes
         self.options = options
         self.threads = threads
-        self.given = frozenset(given)
+        self.prices = CallPrices(pipeline, machine, sizes, options, threads, given)
         self.found: dict[tuple[str, ...], Found] = {}
 
     def plan(self, stages: tuple[str, ...]) -> CallPlan | TransformPlan | None:
@@ -77,14 +67,14 @@ class CallPlanner:
         kernel = self._kernel(Group(stages), flat) if self.options.blas == "auto" else None
         parallel = self._parallel(idiom, loops)
         calls, other = ", ".join(map(str, idiom.calls)), "register blocks" if kernel else "loops"
-        least = self._least(idiom, flat, loops, kernel)
-        choice = self._choice(idiom, flat, loops, kernel)
+        least = self.prices.least(idiom, flat, loops, kernel)
+        choice = self.prices.choice(idiom, flat, loops)
         if choice is not None:
             calls += f"; {other} where they are predicted to be faster, at each call"
         elif least:
             calls += f"; below {least:.3g} multiplications {other}"
-        asked = choice is not None and self._is_worth_asking(idiom, kernel, flat)
-        relative, alone = self._prices(idiom, flat, loops, kernel, parallel, asked=asked)
+        asked = choice is not None and self.prices.is_worth_asking(idiom, kernel, flat)
+        relative, alone = self.prices.of_plan(idiom, flat, loops, kernel, parallel, asked=asked)
         return CallPlan(
             group=Group(stages),
             kind="call",
@@ -113,7 +103,7 @@ class CallPlanner:
         kernel = self._kernel(Group(stages), flat)
         if kernel is None:
             return None
-        relative = self.in_operations(self._kernel_seconds(kernel, flat, self.sizes), product)
+        relative = self.prices.in_operations(self.prices.kernel_seconds(kernel, flat, self.sizes), product)
         return MergedPlan(
             group=kernel.group,
             kind=kernel.kind,
@@ -135,9 +125,6 @@ class CallPlanner:
             group, flat, self.pipeline.context, self.machine, self.sizes, policy=self.options.blocks
         )
 
-    def _kernel_seconds(self, kernel: KernelPlan, flat: Stage, sizes: Mapping[str, int]) -> float:
-        return kernel_operations(kernel, sizes) / self.machine.peak_flops(flat.dtype.size, self.threads)
-
     def _transform(self, stages: tuple[str, ...]) -> TransformPlan | None:
         if self.options.fft == "never" or not self.is_hidden(stages):
             return None
@@ -152,7 +139,7 @@ class CallPlanner:
         if loops.kind not in ("reduce", "row"):
             return None
         parallel = found.batch[0].dims[0] if found.batch else None
-        model = self._model("fft")
+        model = self.prices.model("fft")
         seconds = [transform_seconds(found, self.machine, self.sizes, n, model) for n in (self.threads, 1)]
         return TransformPlan(
             group=Group(stages),
@@ -166,8 +153,8 @@ class CallPlanner:
             loops=loops,
             measured=self.options.fft_rigour == "measure",
             within=stages[:-1],
-            relative=self.in_operations(seconds[0], found.product),
-            alone=self.in_operations(seconds[1], found.product, 1),
+            relative=self.prices.in_operations(seconds[0], found.product),
+            alone=self.prices.in_operations(seconds[1], found.product, 1),
         )
 
     def find(self, stages: tuple[str, ...]) -> Found:
@@ -200,7 +187,7 @@ class CallPlanner:
         half = as_half(idiom, self.pipeline.extents)
         if half is None or not all(map(supported, half.calls)):
             return idiom
-        model = self._model()
+        model = self.prices.model()
         whole, halved = (
             call_seconds(each, self.machine, self.sizes, self.threads, model) for each in (idiom, half)
         )
@@ -262,117 +249,3 @@ class CallPlanner:
         axes: list[Axis] = [*idiom.calls[0].batch, *(axis for _, axis in idiom.calls[0].axes)]
         axis = next(axis for axis in axes if dim in axis.dims)
         return prod(extent(form, self.sizes) for form in axis.extents[axis.dims.index(dim) :])
-
-    # ---- prices ----
-
-    def _model(self, kind: Kind = "blas") -> LibraryModel | None:
-        """What was measured of the library; a missing one is an error only where it is loaded."""
-        try:
-            return library_model(kind)
-        except ToolchainError:
-            return None
-
-    def _is_fixed(self, flat: Stage) -> bool:
-        """Whether no size is open, so that the choice is made now."""
-        return not any(form.names() for low, high in flat.box for form in (low, high))
-
-    def _relative(self, idiom: Idiom, parallel: str | None, used: int) -> float:
-        """The time of an operation in the calls, in units of that in vectorised loops on so many threads."""
-        threads = used if parallel is not None else 1
-        seconds = call_seconds(idiom, self.machine, self.sizes, threads, self._model())
-        return self.in_operations(seconds, idiom.product, used)
-
-    def in_operations(self, seconds: float, product: Product, threads: int | None = None) -> float:
-        """The time of an operation where all take so long, in units of that in vectorised loops."""
-        peak = self.machine.peak_flops(product.dtype.size, threads or self.threads) * VECTOR_SHARE
-        stages = map(self.pipeline.stage, product.stages)
-        operations = sum(stage_operations(stage, self.sizes) for stage in stages)
-        return seconds * peak / max(operations, 1.0)
-
-    def _prices(
-        self,
-        idiom: Idiom,
-        flat: Stage,
-        loops: LoopPlan,
-        kernel: KernelPlan | None,
-        parallel: str | None,
-        *,
-        asked: bool,
-    ) -> tuple[float, float]:
-        """The time of an operation on all threads and on one; of the quicker way where each call asks."""
-        slow, share = loop_slowdown(loops, self.threads), 1.0
-        if kernel is not None:
-            seconds, share = self._kernel_seconds(kernel, flat, self.sizes), CLEARLY
-            slow = self.in_operations(seconds, idiom.product)
-
-        def price(relative: float) -> float:
-            if asked:
-                return min(relative, NEARLY * slow)
-            return relative if relative < share * slow else max(relative, slow) + TIE
-
-        used = self._relative(idiom, parallel, self.threads), self._relative(idiom, None, 1)
-        return price(used[0]), price(used[1])
-
-    def _choice(self, idiom: Idiom, flat: Stage, loops: LoopPlan, kernel: KernelPlan | None) -> Choice | None:
-        """What decides at each call; nothing where no size is open."""
-        if self.options.blas == "always" or self._is_fixed(flat):
-            return None
-        flops = self.machine.peak_flops(flat.dtype.size, 1)
-        operations = stage_operations(flat, self.sizes) * loop_slowdown(loops, 1)
-        multiplications = max(sum(points(a.box, self.sizes) for a in flat.accumulations), 1.0)
-        each = operations / (flops * VECTOR_SHARE * multiplications)
-        return choice_of(idiom, self._model(), flops, each)
-
-    def _is_worth_asking(self, idiom: Idiom, kernel: KernelPlan | None, flat: Stage) -> bool:
-        """Whether the user said nothing of the sizes, and at some of them the calls are clearly quicker."""
-        names = {name for low, high in flat.box for form in (low, high) for name in form.names()}
-        if kernel is None or names & self.given:
-            return False
-        model, flops = self._model(), self.machine.peak_flops(flat.dtype.size, 1)
-
-        def gains(sizes: Mapping[str, int]) -> bool:
-            own = kernel_operations(kernel, sizes) / flops
-            return call_seconds(idiom, self.machine, sizes, 1, model) < CLEARLY * own
-
-        return any(map(gains, _probes(tuple(self.sizes))))
-
-    def _least(self, idiom: Idiom, flat: Stage, loops: LoopPlan, kernel: KernelPlan | None) -> float:
-        """Points from which the calls are quicker, found on cubes: every size the same."""
-        if self.options.blas == "always" or self._is_fixed(flat):
-            return 0.0
-        peak = self.machine.peak_flops(flat.dtype.size, self.threads) * VECTOR_SHARE
-        slow = loop_slowdown(loops, self.threads)
-        model = self._model()
-
-        def pays(length: int) -> bool:
-            cube = dict.fromkeys(self.sizes, length)
-            other = stage_operations(flat, cube) * slow / peak
-            if kernel is not None:
-                other = min(other, self._kernel_seconds(kernel, flat, cube))
-            share = 1.0 if kernel is None else CLEARLY
-            return call_seconds(idiom, self.machine, cube, self.threads, model) < share * other
-
-        length = _first(pays)
-        if length is not None:
-            cube = dict.fromkeys(self.sizes, length)
-            return sum(points(a.box, cube) for a in flat.accumulations) if length > 2 else 0.0
-        return float(256**3)
-
-
-def _probes(names: tuple[str, ...]) -> Iterator[Mapping[str, int]]:
-    """Sizes to try: all alike, and one at a time longer or shorter."""
-    for length in CUBES[4:]:
-        cube = dict.fromkeys(names, length)
-        yield cube
-        if len(names) > 1:
-            others = (SKEWED * length, max(length // SKEWED, CUBES[3]))
-            yield from ({**cube, name: other} for name in names for other in others)
-
-
-def _first(holds: Callable[[int], bool]) -> int | None:
-    """The least length from which something holds, up to the last of CUBES; None where it never does."""
-    for before, length in zip((1, *CUBES), CUBES, strict=False):
-        if holds(length):
-            between = range(before + 1, length)
-            return before + 1 + bisect_left(between, True, key=holds)
-    return None

@@ -62,7 +62,7 @@ class FilterPlanner:
         seconds = filters * self._operations(found) / (peak * SHARE)
         real = real_part(flat.dtype)
         shape = filter_shape(self.machine, real.suffix, real.size)
-        relative = self.calls.in_operations(seconds, found.product)
+        relative = self.calls.prices.in_operations(seconds, found.product)
         relative = min(relative, QUICKER * loop_slowdown(loops, self.threads))
         return FilterPlan(
             group=Group(stages),

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import polymat as pm
-from polymat import Double, Int, Matrix, Options, Parameter, callplans
+from polymat import Double, Int, Matrix, Options, Parameter, callprices
 from polymat.callplans import CallPlanner
 from polymat.errors import ToolchainError
 from polymat.idiom.plan import CallPlan
@@ -33,7 +33,7 @@ def library(call_seconds: float, flops: float, routine: str = "gemm", sizes: int
 
 
 def least(monkeypatch: pytest.MonkeyPatch, model: LibraryModel | None) -> float:
-    monkeypatch.setattr(callplans, "library_model", lambda kind: model)
+    monkeypatch.setattr(callprices, "library_model", lambda kind: model)
     A, B = Matrix(Double, "A", [N, N]), Matrix(Double, "B", [N, N])
     built = pipeline(A * B)
     names = tuple(stage.name for stage in built.stages)
@@ -57,7 +57,7 @@ def test_a_library_that_cannot_be_used_leaves_the_estimate(monkeypatch: pytest.M
 
     A, B = Matrix(Double, "A", [N, N]), Matrix(Double, "B", [N, N])
     built = pipeline(A * B)
-    monkeypatch.setattr(callplans, "library_model", missing)
+    monkeypatch.setattr(callprices, "library_model", missing)
     plan = CallPlanner(built, GENERIC, {"N": 100}, Options(blas="auto"), 1).plan(
         tuple(stage.name for stage in built.stages)
     )
@@ -79,7 +79,7 @@ HALVES: dict[str, Callable[[], Any]] = {
 def test_calls_with_register_blocks_for_small_sizes(monkeypatch: pytest.MonkeyPatch, routine: str) -> None:
     """Both ways are in one library, and the crossover lies between the sizes that are tried."""
     fast = library(1e-5, 1e15, routine, 2 if routine in ("syrk", "syr2k", "symm", "trmm") else 3)
-    monkeypatch.setattr(callplans, "library_model", lambda kind: fast)
+    monkeypatch.setattr(callprices, "library_model", lambda kind: fast)
     compiled = pm.compile(HALVES[routine](), name="half", inputs=None, estimates={N: 500})
     (group,) = compiled.explain().groups
     assert group.library_calls == (routine,), str(group)
@@ -99,7 +99,7 @@ def awkward(slow: float, fast: float) -> LibraryModel:
 
 def test_the_shape_decides_at_each_call(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where nothing is said of the sizes, the generated code compares both ways at each call."""
-    monkeypatch.setattr(callplans, "library_model", lambda kind: awkward(1e-8, 1e-14))
+    monkeypatch.setattr(callprices, "library_model", lambda kind: awkward(1e-8, 1e-14))
     M, K = Parameter(Int, "M"), Parameter(Int, "K")
     product = Matrix(Double, "A", [M, K]) @ Matrix(Double, "B", [K, N])
     compiled = pm.compile([product], name="skewed")
@@ -114,7 +114,7 @@ def test_the_shape_decides_at_each_call(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_estimates_decide_where_they_are_given(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(callplans, "library_model", lambda kind: awkward(1e-8, 1e-14))
+    monkeypatch.setattr(callprices, "library_model", lambda kind: awkward(1e-8, 1e-14))
     M, K = Parameter(Int, "M"), Parameter(Int, "K")
     product = Matrix(Double, "A", [M, K]) @ Matrix(Double, "B", [K, N])
     for columns, calls in ((8, ("gemm",)), (500, ())):

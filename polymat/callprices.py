@@ -1,0 +1,166 @@
+"""When library calls are quicker than the code beside them: predicted prices, and what each call asks."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+from polymat.errors import ToolchainError
+from polymat.graph.pipeline import Pipeline
+from polymat.graph.product import Product
+from polymat.graph.stage import Stage
+from polymat.idiom.call import Idiom
+from polymat.idiom.choice import CLEARLY, Choice, choice_of
+from polymat.idiom.profit import call_seconds
+from polymat.machine.librarymodel import LibraryModel
+from polymat.machine.model import Machine
+from polymat.options import Options
+from polymat.runtime.libraries import Kind
+from polymat.runtime.librarystore import library_model
+from polymat.tilesize.cost import VECTOR_SHARE, loop_slowdown, points, stage_operations
+from polymat.tilesize.kernel import KernelPlan, kernel_operations
+from polymat.tilesize.schedule import LoopPlan
+
+TIE = 0.05  # of the time of loops: where calls gain nothing, loops fuse better
+NEARLY = 0.99  # of the time of own code: calls that are only made where they are quicker come first
+SKEWED = 8  # times as long as the others: an extent of the shapes that are tried
+CUBES = (2, 4, 8, 16, 32, 64, 128, 256)  # whose predicted times are compared, then those in between
+
+
+class CallPrices:
+    """Predicted times of library calls, and of the loops or register blocks that compute the same.
+
+    sizes: what is assumed of every size; given: the sizes that the user said something of.
+    """
+
+    def __init__(
+        self,
+        pipeline: Pipeline,
+        machine: Machine,
+        sizes: Mapping[str, int],
+        options: Options,
+        threads: int,
+        given: Iterable[str] = (),
+    ) -> None:
+        self.pipeline = pipeline
+        self.machine = machine
+        self.sizes = sizes
+        self.options = options
+        self.threads = threads
+        self.given = frozenset(given)
+
+    def model(self, kind: Kind = "blas") -> LibraryModel | None:
+        """What was measured of the library; a missing one is an error only where it is loaded."""
+        try:
+            return library_model(kind)
+        except ToolchainError:
+            return None
+
+    def kernel_seconds(self, kernel: KernelPlan, flat: Stage, sizes: Mapping[str, int]) -> float:
+        """Seconds of a product around register blocks."""
+        return kernel_operations(kernel, sizes) / self.machine.peak_flops(flat.dtype.size, self.threads)
+
+    def in_operations(self, seconds: float, product: Product, threads: int | None = None) -> float:
+        """The time of an operation where all take so long, in units of that in vectorised loops."""
+        peak = self.machine.peak_flops(product.dtype.size, threads or self.threads) * VECTOR_SHARE
+        stages = map(self.pipeline.stage, product.stages)
+        operations = sum(stage_operations(stage, self.sizes) for stage in stages)
+        return seconds * peak / max(operations, 1.0)
+
+    def of_plan(
+        self,
+        idiom: Idiom,
+        flat: Stage,
+        loops: LoopPlan,
+        kernel: KernelPlan | None,
+        parallel: str | None,
+        *,
+        asked: bool,
+    ) -> tuple[float, float]:
+        """The time of an operation on all threads and on one; of the quicker way where each call asks."""
+        slow, share = loop_slowdown(loops, self.threads), 1.0
+        if kernel is not None:
+            seconds, share = self.kernel_seconds(kernel, flat, self.sizes), CLEARLY
+            slow = self.in_operations(seconds, idiom.product)
+
+        def price(relative: float) -> float:
+            if asked:
+                return min(relative, NEARLY * slow)
+            return relative if relative < share * slow else max(relative, slow) + TIE
+
+        used = self._relative(idiom, parallel, self.threads), self._relative(idiom, None, 1)
+        return price(used[0]), price(used[1])
+
+    def choice(self, idiom: Idiom, flat: Stage, loops: LoopPlan) -> Choice | None:
+        """What decides at each call; nothing where no size is open."""
+        if self.options.blas == "always" or self._is_fixed(flat):
+            return None
+        flops = self.machine.peak_flops(flat.dtype.size, 1)
+        operations = stage_operations(flat, self.sizes) * loop_slowdown(loops, 1)
+        multiplications = max(sum(points(a.box, self.sizes) for a in flat.accumulations), 1.0)
+        each = operations / (flops * VECTOR_SHARE * multiplications)
+        return choice_of(idiom, self.model(), flops, each)
+
+    def is_worth_asking(self, idiom: Idiom, kernel: KernelPlan | None, flat: Stage) -> bool:
+        """Whether the user said nothing of the sizes, and at some of them the calls are clearly quicker."""
+        names = {name for low, high in flat.box for form in (low, high) for name in form.names()}
+        if kernel is None or names & self.given:
+            return False
+        model, flops = self.model(), self.machine.peak_flops(flat.dtype.size, 1)
+
+        def gains(sizes: Mapping[str, int]) -> bool:
+            own = kernel_operations(kernel, sizes) / flops
+            return call_seconds(idiom, self.machine, sizes, 1, model) < CLEARLY * own
+
+        return any(map(gains, _probes(tuple(self.sizes))))
+
+    def least(self, idiom: Idiom, flat: Stage, loops: LoopPlan, kernel: KernelPlan | None) -> float:
+        """Multiplications from which the calls are quicker, found on cubes: every size the same."""
+        if self.options.blas == "always" or self._is_fixed(flat):
+            return 0.0
+        peak = self.machine.peak_flops(flat.dtype.size, self.threads) * VECTOR_SHARE
+        slow = loop_slowdown(loops, self.threads)
+        model = self.model()
+
+        def pays(length: int) -> bool:
+            cube = dict.fromkeys(self.sizes, length)
+            other = stage_operations(flat, cube) * slow / peak
+            if kernel is not None:
+                other = min(other, self.kernel_seconds(kernel, flat, cube))
+            share = 1.0 if kernel is None else CLEARLY
+            return call_seconds(idiom, self.machine, cube, self.threads, model) < share * other
+
+        length = _first(pays)
+        if length is not None:
+            cube = dict.fromkeys(self.sizes, length)
+            return sum(points(a.box, cube) for a in flat.accumulations) if length > 2 else 0.0
+        return float(256**3)
+
+    def _relative(self, idiom: Idiom, parallel: str | None, used: int) -> float:
+        """The time of an operation in the calls, in units of that in vectorised loops on so many threads."""
+        threads = used if parallel is not None else 1
+        seconds = call_seconds(idiom, self.machine, self.sizes, threads, self.model())
+        return self.in_operations(seconds, idiom.product, used)
+
+    def _is_fixed(self, flat: Stage) -> bool:
+        """Whether no size is open, so that the choice is made now."""
+        return not any(form.names() for low, high in flat.box for form in (low, high))
+
+
+def _probes(names: tuple[str, ...]) -> Iterator[Mapping[str, int]]:
+    """Sizes to try: all alike, and one at a time longer or shorter."""
+    for length in CUBES[4:]:
+        cube = dict.fromkeys(names, length)
+        yield cube
+        if len(names) > 1:
+            others = (SKEWED * length, max(length // SKEWED, CUBES[3]))
+            yield from ({**cube, name: other} for name in names for other in others)
+
+
+def _first(holds: Callable[[int], bool]) -> int | None:
+    """The least length from which something holds, up to the last of CUBES; None where it never does."""
+    for before, length in zip((1, *CUBES), CUBES, strict=False):
+        if holds(length):
+            between = range(before + 1, length)
+            return before + 1 + bisect_left(between, True, key=holds)
+    return None

@@ -66,15 +66,16 @@ def blocks_of(machine: Machine, element_bytes: int) -> Blocks:
     rows = max(1, min(8, (machine.vector_registers - vectors - 1) // vectors))
     lanes = machine.lanes(element_bytes)
     columns = vectors * lanes
-    kc = min(MOST_DEPTH, _down(PANEL_SHARE * machine.l2_bytes / (element_bytes * columns), 32))
-    mc = _down(L2_SHARE * machine.l2_bytes / (element_bytes * kc), rows)
+    kc = min(MOST_DEPTH, whole_units(PANEL_SHARE * machine.l2_bytes / (element_bytes * columns), 32))
+    mc = whole_units(L2_SHARE * machine.l2_bytes / (element_bytes * kc), rows)
     last = max(machine.capacity(3, machine.cores), machine.l2_bytes)
-    nc = _down(L3_SHARE * last / (element_bytes * kc), columns)
+    nc = whole_units(L3_SHARE * last / (element_bytes * kc), columns)
     small = machine.l2_bytes // element_bytes
     return Blocks(machine.vector_bits // 8, rows, vectors, lanes, kc, mc, nc, small)
 
 
-def _down(size: float, unit: int) -> int:
+def whole_units(size: float, unit: int) -> int:
+    """The size in whole units, rounded down, one at least."""
     return max(1, int(size) // unit) * unit
 
 

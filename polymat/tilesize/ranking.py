@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from polymat.lang.affine import Affine
 from polymat.machine.model import Machine
-from polymat.tilesize.blocks import Blocks
+from polymat.tilesize.blocks import Blocks, whole_units
 from polymat.tilesize.model import Nest, single
 from polymat.tilesize.reference import Reference
 from polymat.tilesize.workingset import rank, tile_nest, variant_cost
@@ -32,8 +32,8 @@ def variants(blocks: Blocks) -> tuple[Blocks, ...]:
         kc = min(blocks.kc, max(LEAST_DEPTH, blocks.kc // part))
         for left in SHARES:
             for right in SHARES:
-                mc = _down(blocks.mc * blocks.kc / kc / left, blocks.rows)
-                nc = _down(blocks.nc * blocks.kc / kc / right, blocks.columns)
+                mc = whole_units(blocks.mc * blocks.kc / kc / left, blocks.rows)
+                nc = whole_units(blocks.nc * blocks.kc / kc / right, blocks.columns)
                 found[kc, mc, nc] = replace(blocks, kc=kc, mc=mc, nc=nc)
     return tuple(found.values())
 
@@ -75,7 +75,3 @@ def _tiled(nest: Nest, blocks: Blocks, sizes: tuple[int, int, int]) -> Nest:
     tiled = tile_nest(nest, {"m": blocks.rows, "n": blocks.columns})
     outer = {"m.tile": -(-rows // blocks.rows), "n.tile": -(-columns // blocks.columns), "k": depth}
     return tile_nest(tiled, outer)
-
-
-def _down(size: float, unit: int) -> int:
-    return max(1, int(size) // unit) * unit

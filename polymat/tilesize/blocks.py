@@ -35,17 +35,22 @@ class Blocks:
         """Columns of a register block."""
         return self.vectors * self.lanes
 
-    def at(self, m: float, n: float, k: float) -> tuple[int, int, int]:
+    def at(self, m: float, n: float, k: float, segments: float = 1) -> tuple[int, int, int]:
         """Rows, columns and depth of the blocks of a packed product of m x k by k x n elements.
 
-        The depth is cut evenly; where there is less of it, blocks are larger the other way.
+        segments: how many depths of k follow each other.  Each is cut evenly; where there is less depth than
+        `kc`, blocks are larger the other way.  A small part of the right operand is used at a time where all
+        rows are in one block, so that its copy stays in the second level.
         """
         pieces = max(1, ceil(k / self.kc))
-        depth = max(1, ceil(k / pieces))
+        piece = max(1, ceil(k / pieces))
+        depth = min(max(1, int(pieces * segments)), self.kc // piece) * piece
         more = max(1, self.kc // depth)
         strips, panels = ceil(m / self.rows), ceil(n / self.columns)
-        rows = _share(strips, self.mc * more // self.rows) * self.rows
-        columns = _share(panels, self.nc * more // self.columns) * self.columns
+        tallest = self.mc * more // self.rows
+        near = self.mc < self.nc and strips <= tallest and self.mc * more >= 20 * self.columns
+        widest = (self.mc // 4 if near else self.nc) * more // self.columns
+        rows, columns = _share(strips, tallest) * self.rows, _share(panels, widest) * self.columns
         return min(rows, max(1, ceil(m))), min(columns, max(1, ceil(n))), depth
 
 

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from math import isqrt
 
+from polymat.graph.plan import MergedPlan
 from polymat.graph.stage import Stage
 from polymat.machine.model import Machine
+from polymat.tilesize.blocking import blocking
+from polymat.tilesize.epilogue import EpiloguePlan
+from polymat.tilesize.kernel import KernelPlan
 from polymat.tilesize.model import Nest
-from polymat.tilesize.movement import movement
+from polymat.tilesize.movement import Traffic, movement
 from polymat.tilesize.paperplan import stage_scores
 from polymat.tilesize.schedule import Decision, LoopPlan, Plan, TilePlan
 
@@ -25,22 +30,49 @@ def decision(
     seconds: float,
 ) -> Decision:
     """What the models say of a plan whose stages form this nest."""
+    order: Sequence[str] | Sequence[Sequence[str]]
+    scratch: list[str] = []
+    kernel = _kernel_of(plan)
     scores = {stage.name: stage_scores(stage, estimates) for stage in stages}
     if isinstance(plan, TilePlan):
         dims = [dim for dim in plan.dims if dim in nest.names]
         order = (*dims, *(dim for dim in nest.names if dim not in dims))
         tiles = [dict(zip(plan.dims, plan.sizes, strict=True))]
         scratch = [member.stage for member in plan.members if member.scratch]
+    elif kernel is not None and {*kernel.contraction.bounds} == {*nest.names}:
+        way = blocking(kernel.contraction, kernel.blocks, estimates)
+        (order, tiles), nest = way.bands(nest.extents), way.packed(nest)
     else:
         order = plan.order if sorted(plan.order) == sorted(nest.names) else nest.names
-        tiles, scratch = [] if isinstance(plan, LoopPlan) else [_blocks(nest, stages, machine)], []
+        tiles = [] if isinstance(plan, LoopPlan) else [_blocks(nest, stages, machine)]
     used = threads if plan_is_parallel(plan) else 1
     moved = movement(nest, order, tiles, machine, threads=used, scratch=scratch)
+    if kernel is not None and len(nest.statements) > 1:
+        parts = [replace(nest, statements=(each,)) for each in nest.statements]
+        apart = [movement(part, order, tiles, machine, threads=used).traffic[0] for part in parts]
+        moved = replace(moved, traffic=(_sum(apart), *moved.traffic[1:]))
     return Decision(terms, seconds, moved, scores)
 
 
+def _sum(parts: Sequence[Traffic]) -> Traffic:
+    """What statements move that take turns in the registers, as an epilogue does with its product."""
+    volumes: dict[str, float] = {}
+    for array, volume in (item for part in parts for item in part.volumes):
+        volumes[array] = volumes.get(array, 0.0) + volume
+    total, seconds = sum(part.bytes for part in parts), sum(part.seconds for part in parts)
+    return Traffic(parts[0].level, tuple(volumes.items()), total, seconds)
+
+
+def _kernel_of(plan: Plan) -> KernelPlan | None:
+    """The register blocks that a plan computes its sums with, if it does."""
+    if isinstance(plan, EpiloguePlan):
+        return plan.kernel
+    inner = plan.inner if isinstance(plan, MergedPlan) else plan
+    return inner if isinstance(inner, KernelPlan) else None
+
+
 def _blocks(nest: Nest, stages: Sequence[Stage], machine: Machine) -> dict[str, int]:
-    """What packed products and libraries work on: blocks of operands that fill half of the second level."""
+    """What libraries work on: blocks of operands that fill half of the second level."""
     item = max(stage.dtype.size for stage in stages)
     return dict.fromkeys(nest.names, max(1, isqrt(machine.l2_bytes // (6 * item))))
 

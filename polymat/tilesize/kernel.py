@@ -11,11 +11,12 @@ from polymat.graph.group import Group
 from polymat.graph.stage import Stage
 from polymat.machine.model import Machine
 from polymat.poly.domain import Domain
+from polymat.tilesize.blocking import blocking
 from polymat.tilesize.blocks import Blocks, blocks_of
 from polymat.tilesize.contraction import Contraction, contraction_of
 from polymat.tilesize.ranking import ranked
 from polymat.tilesize.schedule import NestPlan
-from polymat.tilesize.scheme import Atom, Loop, Pack, Scheme, Sequence2
+from polymat.tilesize.scheme import Scheme
 
 FULL_SHARE = 0.98  # of the peak that full register blocks reach
 FILL = 2.5  # steps of depth that filling and storing a register block is worth
@@ -61,7 +62,7 @@ def plan_kernel(
     by_policy = ""
     if policy == "working-sets":
         blocks, by_policy = _by_working_sets(found, blocks, parallel, machine, estimates)
-    scheme = _scheme(found, blocks, parallel, estimates)
+    scheme = blocking(found, blocks, estimates).scheme(parallel, estimates)
     reason = (
         f"a product of matrices {found.left.source} and {found.right.source}, register blocks of "
         f"{blocks.rows} x {blocks.columns}, {scheme}{_triangle(found)}{by_policy}"
@@ -115,25 +116,6 @@ def _parallel(found: Contraction, estimates: Mapping[str, int], threads: int) ->
             return dim
     rows, columns = (found.length(d, estimates) for d in (found.rows, found.columns))
     return found.rows if 2 * rows >= columns else found.columns
-
-
-def _scheme(found: Contraction, blocks: Blocks, parallel: str, estimates: Mapping[str, int]) -> Scheme:
-    """The scheme that the generated code follows at the estimated sizes."""
-    m, n, k = (found.length(d, estimates) for d in (found.rows, found.columns, found.depth))
-    atoms: list[Atom] = [Loop("Par", parallel)]
-    atoms += [Loop("R", dim) for dim in found.outer if dim != parallel]
-    if max(k, m) * n > 2 * blocks.small or found.more_columns or found.sums:
-        atoms += [Loop("T", found.columns, blocks.nc)] if n > blocks.nc else []
-        atoms += [Loop("T", found.depth, blocks.kc)] if k > blocks.kc else []
-        atoms.append(Pack(found.right.source))
-        if m * k > blocks.small / 2 or found.sums:
-            atoms += [Loop("T", found.rows, blocks.mc)] if m > blocks.mc else []
-            atoms.append(Pack(found.left.source))
-    inner = (*found.more_columns, found.columns, *found.more_rows, found.rows, *found.sums, found.depth)
-    atoms += [Loop("R", dim) for dim in inner]
-    exact = m % blocks.rows == 0
-    atoms.append(Loop("U", found.rows, blocks.rows) if exact else Sequence2(found.rows, blocks.rows))
-    return Scheme((*atoms, Loop("V", found.columns, blocks.columns)))
 
 
 def kernel_operations(plan: KernelPlan, estimates: Mapping[str, int]) -> float:

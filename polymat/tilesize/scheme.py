@@ -3,7 +3,7 @@
 Tollenaere and others write a loop nest around a register microkernel as a list of atoms, outermost first:
 R(i), the loop over all of what is left of i; T(i, 4), a tile loop; U(i, 8), unrolled; V(j), a vector;
 seq(i: 8 | 7), two sizes one after the other where one does not divide; pack(B), a copy in the order of use;
-Par(i), shared out to threads.
+Par(i), shared out to threads.  i*j are two dimensions that one loop runs along.
 """
 
 from __future__ import annotations
@@ -33,13 +33,14 @@ class Loop:
 
 @dataclass(frozen=True, slots=True)
 class Sequence2:
-    """One dimension as blocks of `size` and then blocks of one point less: nothing is computed in vain."""
+    """One dimension as blocks of `size` and then smaller ones, by one `unit`: little is computed in vain."""
 
     dim: str
     size: int
+    unit: int = 1
 
     def __str__(self) -> str:
-        return f"seq({self.dim}: {self.size} | {self.size - 1})"
+        return f"seq({self.dim}: {self.size} | {self.size - self.unit})"
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,7 +54,7 @@ def compiled(monkeypatch: pytest.MonkeyPatch, **options: Any) -> pm.Compiled:
     monkeypatch.setattr("polymat.driver.calibrated_machine", lambda: SMALL_CACHES)
     A, B = pm.Matrix(pm.Double, "A", [M, K]), pm.Matrix(pm.Double, "B", [K, N])
     estimates = {M: 600, N: 500, K: 400}
-    settings = pm.Options(blas="never", **options)
+    settings = pm.Options(blas="never", cflags=("-O1",), **options)
     return pm.compile((A @ B).named("C"), inputs=[A, B], estimates=estimates, options=settings)
 
 

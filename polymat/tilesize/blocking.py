@@ -1,0 +1,166 @@
+"""How register-block code carries out a contraction at given sizes: what is packed, which blocks, its scheme.
+
+The twin of what the generated `_pm_gemm` decides when it runs, but for what depends on strides that only the
+call tells: dimensions that continue each other in memory are joined there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import ceil, prod
+
+from polymat.graph.monomials import Factor
+from polymat.lang.affine import Affine
+from polymat.tilesize.blocks import Blocks
+from polymat.tilesize.contraction import Contraction
+from polymat.tilesize.model import Nest
+from polymat.tilesize.reference import Reference
+from polymat.tilesize.scheme import Atom, Loop, Pack, Scheme, Sequence2
+
+DIRECT_DEPTH = 128  # at most, of a long product that is not packed
+FEW_PANELS, MANY_PANELS = 2, 16  # for which a copy of the left operand never pays, and always does
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Blocking:
+    """Blocks for the caches of one product, in elements of all its rows, columns and depth; what is packed.
+
+    m, n, k: all rows, columns and depth.
+    """
+
+    contraction: Contraction
+    blocks: Blocks
+    m: float
+    n: float
+    k: float
+    rows: int
+    columns: int
+    depth: int
+    packs_left: bool
+    packs_right: bool
+
+    def scheme(self, parallel: str, estimates: Mapping[str, int]) -> Scheme:
+        """Its atoms; several dimensions that one loop runs along are joined by `*`."""
+        found, blocks = self.contraction, self.blocks
+        rows, columns, depth = (
+            "*".join(dims)
+            for dims in (
+                (*found.more_rows, found.rows),
+                (*found.more_columns, found.columns),
+                (*found.sums, found.depth),
+            )
+        )
+        atoms: list[Atom] = [Loop("Par", parallel)]
+        atoms += [Loop("R", dim) for dim in found.outer if dim != parallel]
+        atoms += [Loop("T", columns, self.columns)] if self.columns < self.n else []
+        atoms += [Loop("T", depth, self.depth)] if self.depth < self.k else []
+        atoms += [Pack(found.right.source)] if self.packs_right else []
+        atoms += [Loop("T", rows, self.rows)] if self.rows < self.m else []
+        atoms += [Pack(found.left.source)] if self.packs_left else []
+        atoms += [Loop("R", dim) for dim in (columns, rows, depth)]
+        atoms.append(_cut(found.rows, found.length(found.rows, estimates), blocks.rows, 1))
+        atoms.append(
+            _cut(found.columns, found.length(found.columns, estimates), blocks.columns, blocks.lanes)
+        )
+        return Scheme((*atoms, Loop("V", found.columns, blocks.lanes)))
+
+    def bands(self, extents: Mapping[str, int]) -> tuple[list[tuple[str, ...]], list[dict[str, int]]]:
+        """Orders of its bands of loops, outermost first, and tile sizes, innermost first, for a nest."""
+        found, blocks = self.contraction, self.blocks
+        rows = (*found.more_rows, found.rows)
+        columns = (*found.more_columns, found.columns)
+        depth = (*found.sums, found.depth)
+        single = dict.fromkeys(found.outer, 1)
+        outer = single | _sizes(rows, self.rows, extents) | _sizes(columns, self.columns, extents)
+        outer |= _sizes(depth, self.depth, extents)
+        inner = outer | _sizes(rows, blocks.rows, extents) | _sizes(columns, blocks.columns, extents)
+        orders = [
+            (*found.outer, *columns, *depth, *rows),
+            (*found.outer, *depth, *columns, *rows),
+            (*found.outer, *depth, *rows, *columns),
+        ]
+        return orders, [inner, outer]
+
+    def packed(self, nest: Nest) -> Nest:
+        """The nest with what is packed in the order in which it is used: neighbours by row or column."""
+        found, copied = self.contraction, {}
+        depth = (*found.sums, found.depth)
+        if self.packs_left:
+            copied[self._names(found.left)] = (*depth, *found.more_rows, found.rows)
+        if self.packs_right:
+            copied[self._names(found.right)] = (*depth, *found.more_columns, found.columns)
+
+        def laid_out(reference: Reference) -> Reference:
+            order = copied.get(self._names(reference))
+            if order is None or reference.writes:
+                return reference
+
+            def place(form: Affine) -> int:
+                return max((order.index(name) for name in form.names() if name in order), default=-1)
+
+            return replace(reference, indices=tuple(sorted(reference.indices, key=place)))
+
+        statements = tuple(
+            replace(each, references=tuple(map(laid_out, each.references))) for each in nest.statements
+        )
+        return replace(nest, statements=statements)
+
+    def _names(self, of: Factor | Reference) -> tuple[str, tuple[frozenset[str], ...]]:
+        """An array and the dimensions in its indices."""
+        array = of.source if isinstance(of, Factor) else of.array
+        return array, tuple(frozenset(form.names()) & {*self.contraction.bounds} for form in of.indices)
+
+
+def blocking(found: Contraction, blocks: Blocks, estimates: Mapping[str, int]) -> Blocking:
+    """How a contraction is carried out at the estimated sizes."""
+
+    def all_of(*dims: str) -> float:
+        return prod(found.length(dim, estimates) for dim in dims)
+
+    k, segments = found.length(found.depth, estimates), all_of(*found.sums)
+    m, n = all_of(*found.more_rows, found.rows), all_of(*found.more_columns, found.columns)
+    left_is_read_along, small = is_contiguous(found.left, found.depth), blocks.small
+    one = not found.more_columns and not found.sums and found.triangle is None
+    large = k * n > 2 * small
+    far = m > 2 * blocks.rows and (large or m * n > 2 * small)
+    far = far or (not left_is_read_along and m * k > small / 8)
+    if one and is_contiguous(found.right, found.columns) and not far:
+        deep = min(max(1, ceil(k)), DIRECT_DEPTH) if large else max(1, ceil(k))
+        rows, columns = max(1, ceil(m)), max(1, ceil(n))
+        return Blocking(found, blocks, m, n, k, rows, columns, deep, packs_left=False, packs_right=False)
+    rows, columns, depth = blocks.at(m, n, k, segments)
+    panels = ceil(n / blocks.columns)
+    few = found.triangle is None and left_is_read_along and panels <= FEW_PANELS and k >= 64
+    packs = (bool(found.sums) and not few) or panels >= MANY_PANELS
+    packs = packs or ((panels > FEW_PANELS or not left_is_read_along) and m * k > small / 2)
+    packs = packs or (
+        found.triangle is not None and found.mirror is not None and found.triangle.place == "left"
+    )
+    return Blocking(found, blocks, m, n, k * segments, rows, columns, depth, packs, packs_right=True)
+
+
+def is_contiguous(factor: Factor, dim: str) -> bool:
+    """Whether neighbours along a dimension are neighbours in memory."""
+    return (
+        bool(factor.indices)
+        and factor.indices[-1].coefficient(dim) == 1
+        and not any(form.coefficient(dim) for form in factor.indices[:-1])
+    )
+
+
+def _cut(dim: str, length: float, most: int, unit: int) -> Atom:
+    """Register blocks along a dimension: its units as evenly as whole blocks allow."""
+    units = max(1, ceil(length / unit))
+    pieces = ceil(units * unit / most)
+    size = ceil(units / pieces) * unit
+    return Sequence2(dim, size, unit) if units % pieces else Loop("U", dim, size)
+
+
+def _sizes(dims: Sequence[str], block: int, extents: Mapping[str, int]) -> dict[str, int]:
+    """Tile sizes of dimensions that one block runs along, the last of them innermost."""
+    sizes = {}
+    for dim in reversed(dims):
+        sizes[dim] = max(1, min(extents[dim], block))
+        block = ceil(block / sizes[dim])
+    return sizes

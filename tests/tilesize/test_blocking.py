@@ -1,0 +1,100 @@
+"""What `explain()` says of register-block products: their scheme, and what moves between levels of memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+import polymat as pm
+from polymat.codegen.report import GroupReport, Prediction
+from polymat.machine.known import ZEN3
+from polymat.tilesize.blocks import blocks_of
+
+OPTIONS = pm.Options(blas="never", cflags=("-O0",), threads=1)
+SIZES = {name: pm.Parameter(pm.Int, f"n{name}") for name in "abcdef"}
+BLOCKS = blocks_of(ZEN3, 8)  # 6 x 8, kc 1024, mc 30, 65536 elements in the second level
+
+
+@pytest.fixture(autouse=True)
+def machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("polymat.driver.calibrated_machine", lambda: ZEN3)
+
+
+def group_of(spec: str, extents: Mapping[str, int]) -> GroupReport:
+    """The report of an einsum of A and B at estimated sizes."""
+    left, right = spec.split("->")[0].split(",")
+    A, B = (pm.Image(pm.Double, x, [SIZES[d] for d in of]) for x, of in (("A", left), ("B", right)))
+    estimates = {SIZES[dim]: size for dim, size in extents.items()}
+    found = pm.compile(pm.einsum(spec, A, B), inputs=[A, B], estimates=estimates, options=OPTIONS)
+    group: GroupReport
+    (group,) = found.explain().groups
+    return group
+
+
+def predicted(group: GroupReport) -> Prediction:
+    assert group.predicted is not None
+    return group.predicted
+
+
+@pytest.mark.parametrize(
+    ("extents", "scheme"),
+    [
+        ((37, 48, 64), "[Par(a), R(b), R(a), R(c), seq(a: 6 | 5), U(b, 8), V(b, 4)]"),
+        ((9, 12, 33), "[Par(a), R(b), R(a), R(c), seq(a: 5 | 4), seq(b: 8 | 4), V(b, 4)]"),
+        ((12, 16, 80), "[Par(a), R(b), R(a), R(c), U(a, 6), U(b, 8), V(b, 4)]"),
+    ],
+)
+def test_products_in_the_cache_are_not_packed(extents: tuple[int, int, int], scheme: str) -> None:
+    reason = group_of("ac,cb->ab", dict(zip("abc", extents, strict=True))).reason
+    assert scheme in reason
+
+
+def test_depth_and_rows_are_cut_evenly() -> None:
+    reason = group_of("ac,cb->ab", {"a": 600, "b": 600, "c": 1500}).reason
+    rows, columns, depth = BLOCKS.at(600, 600, 1500)
+    assert depth == 750 < BLOCKS.kc
+    assert f"T(c, {depth}), pack(B), T(a, {rows}), pack(A)" in reason
+    assert columns == 600
+    assert "T(b" not in reason
+
+
+def test_little_depth_makes_larger_blocks_the_other_way() -> None:
+    rows, _, depth = BLOCKS.at(4000, 4000, 100)
+    assert depth == 100
+    assert BLOCKS.mc < rows <= BLOCKS.mc * (BLOCKS.kc // 100)
+
+
+def test_dimensions_of_one_side_are_one_loop() -> None:
+    extents = dict(zip("abcdef", (24, 20, 18, 24, 20, 18), strict=True))
+    reason = group_of("aebf,dfce->abcd", extents).reason
+    assert "R(c*d), R(a*b), R(e*f)" in reason
+    assert "pack(B)" in reason
+
+
+def test_registers_save_what_they_hold() -> None:
+    """From the first level come a row of B for each block of rows and A for each block of columns."""
+    n = 960
+    found = predicted(group_of("ac,cb->ab", dict.fromkeys("abc", n)))
+    operands = 8 * n**3 * (1 / BLOCKS.rows + 1 / BLOCKS.columns)
+    assert operands < found.bytes["L1"] < 1.1 * operands
+    assert 4 * 8 * n**2 <= found.bytes["memory"] < 10 * 8 * n**2
+    traffic = list(found.bytes.values())
+    assert traffic[-1] <= traffic[0]
+
+
+def test_an_epilogue_moves_the_product_and_what_its_readers_touch() -> None:
+    n = 960
+    a, b = (pm.Variable(pm.Int, name) for name in "ab")
+    extents = [SIZES["a"], SIZES["b"], SIZES["c"]]
+    A, B = pm.Matrix(pm.Double, "A", extents[::2]), pm.Matrix(pm.Double, "B", extents[:0:-1])
+    bias = pm.Vector(pm.Double, "bias", [SIZES["b"]])
+    product = (A @ B).named("product")
+    spans = [pm.Interval(pm.Int, 0, size - 1) for size in extents[:2]]
+    out = pm.Function(([a, b], spans), pm.Double, "out")
+    out.defn = [pm.Max(product(a, b) + bias(b), 0.0)]
+    estimates = dict.fromkeys(extents, n)
+    compiled = pm.compile(out, inputs=[A, B, bias], estimates=estimates, options=OPTIONS)
+    (group,) = compiled.explain().groups
+    bare = predicted(group_of("ac,cb->ab", dict.fromkeys("abc", n)))
+    assert bare.bytes["L1"] < predicted(group).bytes["L1"] < 1.1 * bare.bytes["L1"]

@@ -129,7 +129,7 @@ def blocking(found: Contraction, blocks: Blocks, estimates: Mapping[str, int]) -
         deep = min(max(1, ceil(k)), DIRECT_DEPTH) if large else max(1, ceil(k))
         rows, columns = max(1, ceil(m)), max(1, ceil(n))
         return Blocking(found, blocks, m, n, k, rows, columns, deep, packs_left=False, packs_right=False)
-    rows, columns, depth = blocks.at(m, n, k, segments)
+    rows, columns, depth = blocks.at(m, n, k, segments, rows_are_one=not found.more_rows)
     panels = ceil(n / blocks.columns)
     few = found.triangle is None and left_is_read_along and panels <= FEW_PANELS and k >= 64
     packs = (bool(found.sums) and not few) or panels >= MANY_PANELS

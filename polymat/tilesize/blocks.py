@@ -35,12 +35,15 @@ class Blocks:
         """Columns of a register block."""
         return self.vectors * self.lanes
 
-    def at(self, m: float, n: float, k: float, segments: float = 1) -> tuple[int, int, int]:
+    def at(
+        self, m: float, n: float, k: float, segments: float = 1, *, rows_are_one: bool = True
+    ) -> tuple[int, int, int]:
         """Rows, columns and depth of the blocks of a packed product of m x k by k x n elements.
 
         segments: how many depths of k follow each other.  Each is cut evenly; where there is less depth than
         `kc`, blocks are larger the other way.  A small part of the right operand is used at a time where all
-        rows are in one block, so that its copy stays in the second level.
+        rows are in one block, so that its copy stays in the second level.  rows_are_one: they have one
+        stride; a large result is then walked along them where that copy stays there.
         """
         pieces = max(1, ceil(k / self.kc))
         piece = max(1, ceil(k / pieces))
@@ -50,7 +53,10 @@ class Blocks:
         tallest = self.mc * more // self.rows
         near = self.mc < self.nc and strips <= tallest and self.mc * more >= 20 * self.columns
         widest = (self.mc // 4 if near else self.nc) * more // self.columns
-        rows, columns = _share(strips, tallest) * self.rows, _share(panels, widest) * self.columns
+        columns = _share(panels, widest) * self.columns
+        if rows_are_one and m * n > self.small and min(columns, panels * self.columns) * depth <= self.small:
+            tallest = min(tallest, 2)
+        rows = _share(strips, tallest) * self.rows
         return min(rows, max(1, ceil(m))), min(columns, max(1, ceil(n))), depth
 
 

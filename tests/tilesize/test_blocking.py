@@ -60,9 +60,16 @@ def test_depth_and_rows_are_cut_evenly() -> None:
 
 
 def test_little_depth_makes_larger_blocks_the_other_way() -> None:
-    rows, _, depth = BLOCKS.at(4000, 4000, 100)
+    rows, columns, depth = BLOCKS.at(4000, 4000, 100)
     assert depth == 100
     assert BLOCKS.mc < rows <= BLOCKS.mc * (BLOCKS.kc // 100)
+    assert columns * depth > BLOCKS.small
+
+
+def test_a_large_result_is_walked_along_its_rows_where_the_copy_stays_near() -> None:
+    assert BLOCKS.at(4096, 32, 2048)[0] == 2 * BLOCKS.rows
+    assert BLOCKS.at(4096, 32, 2048, rows_are_one=False)[0] == BLOCKS.mc
+    assert BLOCKS.at(60, 32, 2048)[0] == BLOCKS.mc  # a small one is not
 
 
 def test_dimensions_of_one_side_are_one_loop() -> None:

@@ -11,11 +11,11 @@ import pytest
 
 import polymat as pm
 from polymat.codegen.filterblocks import FilterShape, filter_shape
-from polymat.graph.build import build
 from polymat.lang.types import ScalarType
 from polymat.machine.model import Machine
 from polymat.options import Options
 from tests.differential.under_sanitizers import clean_output
+from tests.estimated import estimates_of
 from tests.tolerance import assert_close
 
 Array = npt.NDArray[Any]
@@ -32,8 +32,7 @@ TAPS = (1, 2, 3, 4, 5, 7, 8, 9, 23, 64, 101)
 
 
 def compile_filters(outputs: list[Any], inputs: list[Any], count: int) -> pm.Compiled:
-    sizes = {size.name for size in build(outputs, inputs=inputs).sizes}
-    estimates = {size: value for size, value in ESTIMATES.items() if size.name in sizes}
+    estimates = estimates_of(outputs, ESTIMATES)
     compiled = pm.compile(outputs, inputs=inputs, name="filters", estimates=estimates, options=OPTIONS)
     kinds = [group.kind for group in compiled.explain().groups]
     assert kinds.count("filter") == count, kinds

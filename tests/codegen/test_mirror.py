@@ -11,6 +11,7 @@ import pytest
 import polymat as pm
 from polymat import Complex, Conj, Double, Float, Image, Matrix, Options
 from tests.codegen.test_calls import called, values
+from tests.estimated import estimates_of
 from tests.idiom.recognise import K, L, M, N, alpha, i, j, k, l, total, upto
 from tests.tolerance import assert_close
 
@@ -37,7 +38,9 @@ PRODUCTS: dict[str, tuple[Callable[[], Any], Any]] = {
 def test_products_with_their_own_transpose(name: str) -> None:
     make, array = PRODUCTS[name]
     options = Options(blas="always", threads=3, parallel_threshold=0)
-    compiled: Any = pm.compile(make(), name="mirrored", inputs=[array], options=options, estimates=LARGE)
+    output = make()
+    estimates = estimates_of(output, LARGE)
+    compiled: Any = pm.compile(output, name="mirrored", inputs=[array], options=options, estimates=estimates)
     assert called(compiled) == ["syrk"]
     for m, inner in SIZES:
         sizes = {"M": m, "K": inner, "L": 2}
@@ -58,12 +61,13 @@ def test_products_with_their_own_transpose(name: str) -> None:
     ],
 )
 def test_what_is_not_symmetric_is_computed_whole(output: Any) -> None:
-    compiled: Any = pm.compile(output, options=Options(blas="always"), estimates=LARGE)
+    compiled: Any = pm.compile(output, options=Options(blas="always"), estimates=estimates_of(output, LARGE))
     assert "syrk" not in called(compiled)
 
 
 def test_the_default_takes_the_half() -> None:
-    compiled: Any = pm.compile(A @ A.T, name="mirrored", options=Options(kernels=False), estimates=LARGE)
+    estimates = {M: 1000, K: 1000}
+    compiled: Any = pm.compile(A @ A.T, name="mirrored", options=Options(kernels=False), estimates=estimates)
     assert called(compiled) == ["syrk"]
 
 

@@ -25,6 +25,7 @@ from polymat import (
 )  # fmt: skip
 from polymat.graph.build import build
 from tests.codegen.test_calls import called, values
+from tests.estimated import estimates_of
 from tests.idiom.recognise import M, N, i, j, k, upto
 from tests.tolerance import assert_close
 
@@ -120,10 +121,11 @@ def test_types(name: str, dtype: Any) -> None:
 def test_the_default_calls_for_all_but_the_smallest(name: str) -> None:
     """The sums of a recurrence wait for each other, in whatever loops."""
     make, routine = PROGRAMS[name]
-    compiled: Any = pm.compile(make(System()), name="solved", estimates={M: 500, N: 500})
+    output = make(System())
+    compiled: Any = pm.compile(output, name="solved", estimates=estimates_of(output, {M: 500, N: 500}))
     assert called(compiled) == [routine]
     assert "_pm_loops_X" in compiled.source
-    small: Any = pm.compile(make(System()), name="solved", sizes={M: 2, N: 2})
+    small: Any = pm.compile(output, name="solved", sizes=estimates_of(output, {M: 2, N: 2}))
     assert called(small) == []
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from polymat.codegen.nonfinite import SPREADING
 from polymat.graph.accesses import reads_of
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Accumulation, InputArray, Part, Stage
@@ -41,10 +42,16 @@ def _may_coincide(pipeline: Pipeline, schedule: Schedule, array: InputArray, out
 
 
 def _read_by_calls(plan: Plan) -> set[str]:
-    """What library calls read once the result has its start values; those that overwrite it were such."""
+    """What library calls read once the result has its start values.
+
+    An operand that a routine overwrites was such a value, unless loops may have to begin again from it.
+    """
     if not isinstance(plan, CallPlan):
         return set()
-    last = [call.operands[:-1] if call.overwrites else call.operands for call in plan.idiom.calls]
+    last = [
+        call.operands[:-1] if call.overwrites and call.routine not in SPREADING else call.operands
+        for call in plan.idiom.calls
+    ]
     return {operand.source for operands in last for operand in operands}
 
 

@@ -1,6 +1,7 @@
 """Whether a library wrote an infinity or NaN, which it may have spread to elements that have no part in it.
 
-Libraries pack a triangle as a square with zeros, and 0 times infinity is NaN.  What is finite is right.
+Libraries pack a triangle as a square with zeros, or solve for a block of rows with the inverse of its
+triangle, and 0 times infinity is NaN.  What is finite is right.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from polymat.codegen.ctree import (
     Unary,
 )
 
-SPREADING = ("trmm",)
+SPREADING = ("trmm", "trsm")
 ZERO, RESULT, ROW, COLUMN = "_pm_zero", "_pm_result", "_pm_row", "_pm_column"
 
 

@@ -48,13 +48,13 @@ class Shares:
         """The threads that all work of some stages is worth; speed: against vectorised loops."""
         return self._team(self._work(stages), speed)
 
-    def pieces_of(self, stages: Sequence[Stage]) -> CExpr:
+    def pieces_of(self, stages: Sequence[Stage], speed: float = 1.0) -> CExpr:
         """The pieces that sums are added up in, however many threads there are at the moment."""
         threads, work = Id("_pm_threads"), self._work(stages)
         threshold = self.options.parallel_threshold
         if threshold is not None:
             return Ternary(Binary("<", work, Literal(f"{float(threshold)!r}")), Literal("1"), threads)
-        return Call("_pm_team_pieces", (threads, work, Literal(f"{self.cost.awake!r}")))
+        return Call("_pm_team_pieces", (threads, work, Literal(f"{self.cost.awake * speed!r}")))
 
     def _work(self, stages: Sequence[Stage]) -> CExpr:
         return reduce(partial(Binary, "+"), (stage_work(stage, self.size) for stage in stages))
@@ -78,11 +78,25 @@ class Shares:
             return (Block((*first, call)),) if first else (call,)
         low, high = (self.size(nest.ranges[0].low), self.size(nest.ranges[0].high + 1))
         begin, end = Declare("const ptrdiff_t", FIRST, low), Declare("const ptrdiff_t", LAST, high)
-        declared = Declare("const int", TEAM, self.team_of(stages, self._speed(plan)))
+        speed = self._speed(plan)
+        threads = Declare("const int", TEAM, self.team_of(stages, speed))
+        pieces = Declare("const ptrdiff_t", PIECES, self._pieces(stages, plan, nest, speed))
         serial = Evaluate(Call(function, (*nest.arguments, Id(FIRST), Id(LAST))))
-        alone = Binary("==", Id(TEAM), Literal("1"))
+        alone = Binary("==", Id(PIECES), Literal("1"))
         split = If(alone, (*first, serial), self._chunks(nest, scratch))
-        return (Block((begin, end, declared, split)),)
+        return (Block((begin, end, threads, pieces, split)),)
+
+    def _pieces(self, stages: Sequence[Stage], plan: NestPlan, nest: Nest, speed: float) -> CExpr:
+        """One piece a thread, more and smaller ones where work is uneven.
+
+        Register blocks and libraries choose the order of their sums by the shape that they are given, so that
+        their pieces do not depend on the team; loops compute an element the same way in any piece.
+        """
+        count = Id(TEAM) if isinstance(plan, LoopPlan) else self.pieces_of(stages, speed)
+        if nest.work != "uneven":
+            return count
+        many = Binary("*", Literal(str(CHUNKS_PER_THREAD)), count)
+        return Ternary(Binary("==", count, Literal("1")), Literal("1"), many)
 
     def _band_team(self, stage: Stage, plan: NestPlan) -> CExpr:
         """What the work between two entries of the parallel loop of a recurrence is worth."""
@@ -96,10 +110,7 @@ class Shares:
         return 1 / self.cost.lanes if plan.kind in ("scatter", "recurrence") else 1.0
 
     def _chunks(self, nest: Nest, scratch: ThreadScratch) -> tuple[Stmt, ...]:
-        """Split the range over the team: one piece a thread, more and smaller ones where work is uneven."""
-        pieces: CExpr = Id(TEAM)
-        if nest.work == "uneven":
-            pieces = Binary("*", Literal(str(CHUNKS_PER_THREAD)), pieces)
+        """Share the pieces of the range out to the team."""
         kind = "dynamic" if nest.work == "uneven" else "static"
         self.needs.add("min_i64")
         chunk = Id(CHUNK)
@@ -113,7 +124,7 @@ class Shares:
             (*scratch.declare(Call("omp_get_thread_num", ())), call),
             (f"omp parallel for num_threads({TEAM}) schedule({kind}, 1)",),
         )
-        return (Declare("const ptrdiff_t", PIECES, pieces), loop)
+        return (loop,)
 
     def _bound(self, nest: Nest, position: CExpr) -> CExpr:
         """Where the piece of that number begins; those of a triangle's rows have the same area."""

@@ -25,6 +25,7 @@ from polymat.graph.pipeline import Pipeline
 from polymat.graph.sampled import compute_kept_samples
 from polymat.graph.simplify import share_common_stages
 from polymat.graph.verify import verify
+from polymat.idiom.find import is_transform
 from polymat.interpolation import interpolate_by_phases
 from polymat.lang.expr import Condition, Parameter
 from polymat.lang.function import Function, Input
@@ -63,7 +64,7 @@ def levels(
     pipeline = filter_by_blocks(pipeline, options, estimates or {}, machine)
     pipeline = interpolate_by_phases(pipeline, options, machine)
     if options.inline:
-        pipeline = inline_pointwise(pipeline)
+        pipeline = inline_pointwise(pipeline, None if options.fft == "never" else is_transform)
     yield "graph", pipeline
     decider = Decider(pipeline, machine, estimates or {}, options)
     grouping = decider.grouping()

@@ -56,3 +56,44 @@ def test_names_stay_apart() -> None:
     compiled = pm.compile(y, inputs=[x], options=ALWAYS)
     a = np.random.default_rng(1).uniform(-1, 1, 301)
     assert_close(compiled(a), compiled.reference(a), roundings=100, magnitude=400.0)
+
+
+TAPS = np.cos(np.arange(83.0)) / 83
+
+
+@pytest.mark.parametrize("options", [ALWAYS, Options(fir="fft", fuse=False), Options(fir="fft", keep=False)])
+@pytest.mark.parametrize("mode", ["valid", "causal", "same", "full"])
+def test_transforms_of_filtered_signals(mode: str, options: Options) -> None:
+    """The transform reads samples, not the blocks that they come from."""
+    x = pm.Signal(pm.Double, "x", N)
+    filtered = x.fir(TAPS, mode)
+    check([pm.rfft(filtered).named("r"), filtered.interp_fft(2).named("s")], x, options)
+    for after in (pm.rfft, lambda y: y.interp_fft(2), lambda y: pm.fft(y * 2.0)):
+        compiled = check([after(filtered).named("y")], x, options)
+        assert kinds(compiled).count("fft") > 3
+
+
+def test_filters_and_products_of_filtered_signals() -> None:
+    x = pm.Signal(pm.Double, "x", N)
+    filtered = x.fir(TAPS, "same")
+    check([filtered.fir(np.array([1.0, -2.0, 0.5])).named("y")], x)
+    check([filtered.fir(TAPS, "full").named("y")], x)
+    check([pm.einsum("i,i->", filtered, filtered).named("y")], x)
+    check([pm.stft(filtered, np.hanning(16), 5).named("y")], x)
+    W = pm.Matrix(pm.Double, "W", [6, N])
+    compiled = pm.compile(pm.einsum("ij,j->i", W, filtered).named("y"), inputs=[x, W], options=ALWAYS)
+    rng = np.random.default_rng(3)
+    a, b = rng.uniform(-1, 1, 997), rng.uniform(-1, 1, (6, 997))
+    assert_close(compiled(a, b), compiled.reference(a, b), roundings=1000, magnitude=100.0)
+
+
+def check(outputs: list[Any], x: Any, options: Options = ALWAYS) -> Any:
+    compiled = pm.compile(outputs, name="filtered", inputs=[x], options=options, estimates={N: 5000})
+    for length in (83, 84, 997, 2003):
+        a = np.random.default_rng(length).uniform(-1, 1, length)
+        results, references = compiled(a), compiled.reference(a)
+        for one, other in zip(
+            *((r if isinstance(r, tuple) else (r,)) for r in (results, references)), strict=True
+        ):
+            assert_close(one, other, roundings=1000, magnitude=100.0)
+    return compiled

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from polymat.graph.accesses import loads_with_domains
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.simplify import map_expressions
@@ -12,17 +14,23 @@ from polymat.lang.indices import index_variable
 from polymat.lang.traverse import children, fold, rebuild, walk
 from polymat.lang.types import Long
 from polymat.poly.access import Access
+from polymat.poly.domain import Domain
 
 CHEAP_OPERATIONS = 8
 CHEAP_READS = 3
 MOST_NODES = 400  # of an expression that inlining makes: deeper ones are hard on the C compiler
 
 
-def inline_pointwise(pipeline: Pipeline) -> Pipeline:
+def inline_pointwise(
+    pipeline: Pipeline, is_called: Callable[[Stage, Domain], bool] | None = None
+) -> Pipeline:
     """Substitute each point-wise stage whose values are used at most once, plain copies and cheap updates.
 
     A cheap update reads one array of its own rank and otherwise only smaller ones (A + u v^T): computing it
     again moves no more data than reading it back, and it need not be stored.
+
+    is_called: whether a library computes a sum.  Nothing is put into one that it would not compute then: a
+    copy to b(i // 8, i % 8) has no stride.
 
     before:  t(i) = a(i) + 1;  y(i) = 2 * t(i)
     after:   y(i) = 2 * (a(i) + 1)
@@ -35,9 +43,18 @@ def inline_pointwise(pipeline: Pipeline) -> Pipeline:
             readers.get(source, []).append(stage.name)
     for name in [stage.name for stage in pipeline.stages if stage.name not in pipeline.outputs]:
         producer, reading = stages[name], [stages[reader] for reader in readers[name]]
-        if _is_pointwise(producer) and _may_inline(producer, reading):
-            stages.update((reader.name, substitute(reader, producer)) for reader in reading)
-            del stages[name]
+        if not _is_pointwise(producer) or not _may_inline(producer, reading):
+            continue
+        changed = {reader.name: substitute(reader, producer) for reader in reading}
+        if is_called is not None and any(
+            reader.is_reduction
+            and is_called(reader, pipeline.context)
+            and not is_called(changed[reader.name], pipeline.context)
+            for reader in reading
+        ):
+            continue
+        stages |= changed
+        del stages[name]
     return pipeline.with_stages(tuple(stages.values()))
 
 

@@ -9,7 +9,7 @@ from typing import Literal
 
 from polymat.graph.product import Product, Term
 from polymat.idiom.layout import axis
-from polymat.idiom.operands import is_box
+from polymat.idiom.operands import is_box, is_strided
 from polymat.idiom.phase import Polynomial, Waves, number_of, scaled, sum_of_waves, waves_of
 from polymat.idiom.transform import FourierAxis, Kind, Transform
 from polymat.lang.affine import Affine
@@ -54,6 +54,8 @@ def _scales(terms: Sequence[Term]) -> tuple[list[complex], Expr | None] | None:
 
 def _transform(waves: Waves, scale: Expr | None, term: Term, product: Product) -> Transform | None:
     (source,) = term.factors
+    if not is_strided(source, term):
+        return None
     shape = _kind(waves, source.dtype.kind == "c", product.dtype.kind == "c")
     if shape is None:
         return None

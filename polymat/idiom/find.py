@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from polymat.graph.pipeline import Pipeline
-from polymat.graph.product import Product, Term, product_of_group
+from polymat.graph.product import Product, Term, product_of, product_of_group
+from polymat.graph.stage import Stage
 from polymat.idiom.axpy import match_axpy, match_scal
 from polymat.idiom.call import Idiom, LibraryCall
 from polymat.idiom.dft import match_dft
@@ -28,6 +29,7 @@ from polymat.idiom.transform import Filter, Transform
 from polymat.idiom.trmm import match_trmm
 from polymat.idiom.trsm import match_trsm
 from polymat.idiom.upsampled import match_upsampled
+from polymat.poly.domain import Domain
 
 TermMatcher: TypeAlias = Callable[[Term, Product, Extents], LibraryCall | None]
 ProductMatcher: TypeAlias = Callable[[Product, Extents], Idiom | None]
@@ -84,6 +86,13 @@ def idiom_of(names: Sequence[str], pipeline: Pipeline) -> Found:
     transform, found = match_dft(product), match_fir(product, extents) or match_upsampled(product, extents)
     reason = "" if idiom or transform or found else reason_against(product)
     return Found(tuple(names), idiom, reason, transform, found)
+
+
+def is_transform(stage: Stage, context: Domain) -> bool:
+    """Whether a stage alone is a Fourier transform."""
+    product = product_of(stage, context)
+    found = None if product is None else match_dft(product)
+    return (found or match_hermitian(stage, context)) is not None
 
 
 def match(product: Product, extents: Extents) -> Idiom | None:

@@ -7,7 +7,7 @@ from typing import Literal
 from polymat.graph.monomials import Factor
 from polymat.graph.product import Product, Term
 from polymat.idiom.layout import Extents, axis, view
-from polymat.idiom.operands import holds_where, is_box, is_pair
+from polymat.idiom.operands import holds_where, is_box, is_pair, is_strided
 from polymat.idiom.transform import Filter, FilterAxis
 from polymat.lang.affine import Affine
 
@@ -32,6 +32,8 @@ def match_fir(product: Product, extents: Extents) -> Filter | None:
 
 def _filter(taps: Factor, signal: Factor, term: Term, product: Product, extents: Extents) -> Filter | None:
     """The filter whose taps one factor is: it moves with the reduced indices alone (and the batch)."""
+    if not (is_strided(taps, term) and is_strided(signal, term)):
+        return None
     axes = [_axis(tap, taps, signal, term, product) for tap in term.reduced]
     found = tuple(each for each in axes if each is not None)
     outputs = {each.output for each in found}

@@ -88,6 +88,14 @@ def is_real_or_complex(term: Term, product: Product) -> bool:
     return known and all(factor.dtype == product.dtype for factor in term.factors)
 
 
+def is_strided(factor: Factor, term: Term) -> bool:
+    """Whether each index name of a term moves an array element by a constant number of elements.
+
+    A library is told a stride; b(j // 8, j % 8) has none.
+    """
+    return all(form.is_linear_in(term.dims) for form in factor.indices)
+
+
 def is_pair(term: Term, product: Product) -> bool:
     """Whether it is a scale times two array elements of the result's type, one that libraries know."""
     return len(term.factors) == 2 and term.is_plain and is_real_or_complex(term, product)

@@ -63,8 +63,8 @@ def _axis(taps: Factor, signal: Factor, term: Term, product: Product) -> FilterA
     inner = [
         atom for atom, _ in sample.terms if isinstance(atom, FloorDiv) and dims & set(atom.numerator.names())
     ]
-    others = [form for form in (*signal.indices[:-1], *taps.indices[:-1]) if k in form.names()]
-    if len(inner) != 1 or others:
+    others = (*signal.indices[:-1], *taps.indices[:-1])
+    if len(inner) != 1 or any(k in form.names() or not form.is_linear_in(dims) for form in others):
         return None
     up, position = inner[0].divisor, inner[0].numerator
     newest = Affine(((inner[0], 1),))

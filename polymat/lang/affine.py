@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -86,6 +86,11 @@ class Affine:
     def coefficient(self, name: str) -> int:
         """Coefficient of a plain name (0 where it only occurs inside a floor division)."""
         return dict(self.terms).get(name, 0)
+
+    def is_linear_in(self, names: Iterable[str]) -> bool:
+        """Whether none of the names is in a floor division: each moves the form by its coefficient."""
+        divided = {n for atom, _ in self.terms if isinstance(atom, FloorDiv) for n in atom.numerator.names()}
+        return divided.isdisjoint(names)
 
     def substitute(self, values: Mapping[str, Affine]) -> Affine:
         """Replace names by forms, all at once."""

@@ -195,3 +195,9 @@ def test_lengths_agree_with_numpy() -> None:
     built = pipeline(total("F", OUT, IN_N, z(k) * Exp(-1j * TURN), dtype=Complex))
     values = values_of(built, {"N": 31})
     np.testing.assert_allclose(values["F"], np.fft.fft(values["z"]), atol=1e-10)
+
+
+def test_an_index_that_is_split_has_no_stride() -> None:
+    blocks = Matrix(Double, "blocks", [N, 8])
+    split = blocks(k // 8, k - 8 * (k // 8))
+    assert find(total("F", OUT, IN_N, split * Exp(-1j * TURN), dtype=Complex)) is None

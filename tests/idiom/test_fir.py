@@ -158,3 +158,11 @@ def test_edges_off_by_one() -> None:
         y = Reduction(([i], [upto(N)]), ([i, k], [upto(N), upto(K)]), Double, "y")
         y.defn = [Case(Condition(i - k, ">=", low), Reduce(y(i), h(k) * s(i - k), Op.Sum))]
         assert find(y) is None
+
+
+def test_an_index_that_is_split_has_no_stride() -> None:
+    blocks = Matrix(Double, "blocks", [N, 8])
+    split = h(k) * blocks(i + k, (i + k) - 8 * ((i + k) // 8))
+    assert find(total("y", VALID, TAPS, split)) is None
+    assert find(total("y", [(j, upto(4)), *VALID], TAPS, h(k) * blocks(i + k, j // 2))) is None
+    assert find(total("y", [(j, upto(4)), *VALID], TAPS, h(k) * blocks(i + k, j))) is not None

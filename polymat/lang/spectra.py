@@ -32,7 +32,7 @@ from polymat.lang.mathfunctions import Conj
 from polymat.lang.operators import shown
 from polymat.lang.signal import MAKERS, SignalAlgebra, SignalResult, strided
 from polymat.lang.slicing import Stride
-from polymat.lang.types import real_part
+from polymat.lang.types import Double, real_part
 from polymat.lang.windows import firwin
 
 
@@ -103,7 +103,8 @@ def resample_poly(x: SignalAlgebra, up: int, down: int) -> SignalResult:
         return signal[:]
     largest = max(up, down)
     taps = up * firwin(20 * largest + 1, 1.0 / largest, window=("kaiser", 5.0))
-    whole = signal.up(up).fir(taps.astype(real_part(signal.dtype).dtype), mode="full")
+    part = real_part(signal.dtype)
+    whole = signal.up(up).fir(taps.astype((part if part.kind == "f" else Double).dtype), mode="full")
     length = (signal.shape[-1].scale(up) + (down - 1)).floordiv(down)
     text = f"resample_poly({signal.label}, {up}, {down})"
     return strided(whole, Stride(Affine((), 10 * largest), down, length), text)

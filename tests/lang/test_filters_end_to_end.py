@@ -159,3 +159,15 @@ def test_concatenate() -> None:
             assert_close(found[1], np.convolve(wanted, h, "valid"), roundings=16, magnitude=20.0)
     with pytest.raises(pm.LangError, match="list of at least one"):
         pm.concatenate([])
+
+
+@pytest.mark.parametrize("kind", [pm.Int, pm.UChar])
+def test_resampling_of_integers_is_double(kind: Any) -> None:
+    samples = pm.Signal(kind, "samples", N)
+    compiled = pm.compile(pm.resample_poly(samples, 3, 2), name="resampled")
+    for length in (0, 1, 19):
+        a = np.arange(1, length + 1).astype(kind.dtype)
+        wanted = signal.resample_poly(a.astype(float), 3, 2) if length else np.zeros(0)
+        for found in (compiled(a), compiled.reference(a)):
+            assert found.dtype == np.float64
+            assert_close(found, wanted, roundings=64, magnitude=60.0)

@@ -23,7 +23,7 @@ from polymat.lang.algebra import (
     scalar,
     span,
 )
-from polymat.lang.expr import Condition, Const, Expr, Variable, binary
+from polymat.lang.expr import Condition, Const, Expr, Parameter, Variable, binary
 from polymat.lang.function import Case, CaseEntry, Source
 from polymat.lang.makers import Makers, index_expression
 from polymat.lang.operators import shown
@@ -80,7 +80,8 @@ def polyphase(make: Makers[Any], signal: Source, up: int, taps: Any, mode: Any) 
     else:
         last = (start + length - 1).floordiv(up)
         phases = [_phase(make, signal, taps, up, p, last + 1) for p in range(up)]
-        stage = _interleaved(make, phases, start, length)
+        sizes = merged_sizes(signal, *([taps] if isinstance(taps, Source) else []))
+        stage = _interleaved(make, phases, start, length, sizes)
     stage.text = f"{signal.label}.up({up}).fir({_taps_label(taps)}, {mode!r})"
     return stage
 
@@ -254,21 +255,32 @@ def _phase(make: Makers[Any], signal: Source, taps: Any, up: int, phase: int, le
     return filtered_sum(make, signal, Strided(source, phase, up, count), Affine(), length)
 
 
-def _interleaved(make: Makers[Any], phases: Sequence[Source], start: Affine, length: Affine) -> Any:
-    """y(i) = z_p(q) where start + i = number of phases * q + p."""
-    sizes = merged_sizes(*phases)
+def _interleaved(
+    make: Makers[Any],
+    phases: Sequence[Source],
+    start: Affine,
+    length: Affine,
+    sizes: Sequence[Parameter],
+) -> Any:
+    """y(i) = z_p(q) where start + i = number of phases * q + p.
+
+    sizes: those of the signal and of the taps, which `start` may use where no phase does.
+    """
     leaves: dict[str, Expr] = {p.name: p for p in sizes}
     number = len(phases)
 
     def value(i: Variable) -> list[CaseEntry]:
         position = Affine.name(i.name) + start
         index = index_expression(position, leaves | {i.name: i})
-        return [
-            Case(Condition(index % number, "==", p), read(phase, position.floordiv(number), sizes))
-            for p, phase in enumerate(phases)
-        ]
+        chosen = [Condition(index % number, "==", p) for p in range(number)]
+        ahead: list[CaseEntry] = []
+        if not start.is_constant:  # of no taps it lies before the first result, where the sum is empty
+            chosen = [Condition(index, ">=", 0) & condition for condition in chosen]
+            ahead = [Case(Condition(index, "<", 0), 0)]
+        results = (read(phase, position.floordiv(number), sizes) for phase in phases)
+        return [Case(*entry) for entry in zip(chosen, results, strict=True)] + ahead
 
-    return pointwise(make.computed, phases, (length,), value, "")
+    return pointwise(make.computed, (*phases, *sizes), (length,), value, "")
 
 
 def _phases_together(

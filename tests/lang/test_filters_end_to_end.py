@@ -23,7 +23,7 @@ LENGTHS = (1, 2, 7, 72, 101)
 
 
 def stuffed(a: Array, up: int) -> Array:
-    result = np.zeros(len(a) * up)
+    result = np.zeros(len(a) * up, a.dtype)
     result[::up] = a
     return result
 
@@ -171,3 +171,16 @@ def test_resampling_of_integers_is_double(kind: Any) -> None:
         for found in (compiled(a), compiled.reference(a)):
             assert found.dtype == np.float64
             assert_close(found, wanted, roundings=64, magnitude=60.0)
+
+
+@pytest.mark.parametrize("mode", ["valid", "same"])
+def test_interpolation_by_taps_of_any_number(mode: Any) -> None:
+    samples, taps = pm.Signal(pm.Complex, "z", N), pm.Vector(pm.Complex, "h", [pm.Parameter(pm.Int, "T")])
+    compiled = pm.compile(samples.up(3).fir(taps, mode), name="interpolated")
+    for length, count in ((1, 1), (7, 2), (7, 5), (13, 21)):
+        rng = np.random.default_rng(length)
+        a, h = (rng.standard_normal(n) + 1j * rng.standard_normal(n) for n in (length, count))
+        wanted = same(stuffed(a, 3), h) if mode == "same" else np.convolve(stuffed(a, 3), h, "valid")
+        for found in (compiled(a, h), compiled.reference(a, h)):
+            assert_close(found, wanted, roundings=64, magnitude=200.0)
+    np.testing.assert_array_equal(compiled(np.ones(3) + 0j, np.zeros(0, complex)), 0)

@@ -238,8 +238,10 @@ def _padded(make: Makers[Any], signal: Source, front: int, behind: Affine | None
         if behind is None:
             return [Case(before, 0), Case(later, signal(i - front))]
         inside, after = Condition(i, "<", end), Condition(i, ">=", end)
-        cases = [Case(later & inside if front else inside, signal(i - front)), Case(after, 0)]
-        return [*cases, Case(before, 0)] if front else cases
+        if not front:
+            return [Case(inside, signal(i)), Case(after, 0)]
+        # A length may be negative, of the valid part of a filter say: then the end lies among the zeros.
+        return [Case(later & inside, signal(i - front)), Case(later & after, 0), Case(before, 0)]
 
     text = f"({signal.label} between zeros)" if behind else f"({signal.label} after {front} zeros)"
     return pointwise(make.computed, (signal,), (total,), value, text)

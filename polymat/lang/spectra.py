@@ -128,15 +128,28 @@ def concatenate(signals: Sequence[Any]) -> SignalResult:
     def value(*at: Variable) -> list[CaseEntry]:
         *before, i = at
         entries: list[CaseEntry] = []
-        for source, begin, end in zip(sources, ends[:-1], ends[1:], strict=True):
-            inside = Condition(i, "<", index_expression(end, leaves))
-            if begin != Affine():
+        for n, source in enumerate(sources):
+            inside = Condition(i, "<", index_expression(ends[n + 1], leaves))
+            for begin in _furthest(ends[: n + 1]):
                 inside = Condition(i, ">=", index_expression(begin, leaves)) & inside
-            entries.append(Case(inside, read(source, Affine.name(i.name) - begin, sizes, before)))
+            entries.append(Case(inside, read(source, Affine.name(i.name) - ends[n], sizes, before)))
         return entries
 
     text = f"concatenate({', '.join(source.label for source in sources)})"
     return pointwise(SignalResult, sources, (*sources[0].shape[:-1], ends[-1]), value, text)
+
+
+def _furthest(ends: Sequence[Affine]) -> list[Affine]:
+    """Those of some ends, of which the last is never left out, that may be the furthest for some sizes.
+
+    A length may be negative, of the valid part of a filter say; an end behind it is before others then.
+    """
+    found: list[Affine] = []
+    for end in ends:
+        found = [each for each in found if not ((end - each).is_constant and (end - each).const >= 0)]
+        if end != Affine():
+            found.append(end)
+    return found
 
 
 def convolve(x: SignalAlgebra, h: Any, mode: str = "full") -> SignalResult:

@@ -184,3 +184,27 @@ def test_interpolation_by_taps_of_any_number(mode: Any) -> None:
         for found in (compiled(a, h), compiled.reference(a, h)):
             assert_close(found, wanted, roundings=64, magnitude=200.0)
     np.testing.assert_array_equal(compiled(np.ones(3) + 0j, np.zeros(0, complex)), 0)
+
+
+VALID = x.fir(np.ones(30))  # whose length is negative of less than 29 samples
+# Chains that go on with a signal whose length may be negative.
+CHAINS: dict[str, tuple[Any, Callable[[Array, Array], Array]]] = {
+    "same": (VALID.fir([1, 2, 1], "same"), lambda v, _: same(v, np.array([1.0, 2, 1]))),
+    "slice": (x[5:].fir([1, 2, 1], "same"), lambda _, a: same(a[5:], np.array([1.0, 2, 1]))),
+    "difference": ((x[1:] - x[:-1]).fir([1, 2, 1], "same"), lambda _, a: same(np.diff(a), np.r_[1.0, 2, 1])),
+    "correlate": (pm.correlate(VALID, [1, 2, 3], "full"), lambda v, _: full(v, np.r_[3.0, 2, 1])),
+    "upfirdn": (pm.upfirdn([1, 2, 3], VALID, 2, 3), lambda v, _: signal.upfirdn([1, 2, 3], v, 2, 3)),
+    "concatenate": (pm.concatenate([x[:4], VALID, x[:2]]), lambda v, a: np.r_[a[:4], v, a[:2]]),
+}
+
+
+@pytest.mark.parametrize("name", CHAINS)
+def test_chains_of_signals_that_may_be_too_short(name: str) -> None:
+    result, reference = CHAINS[name]
+    constraints = [pm.Condition(N, ">=", 4)] if name == "concatenate" else []
+    compiled = pm.compile(result, name="chained", constraints=constraints)
+    for length in (30, 31, 37, 101):
+        a = np.random.default_rng(length).standard_normal(length)
+        wanted = reference(np.convolve(a, np.ones(30), "valid"), a)
+        for found in (compiled(a), compiled.reference(a)):
+            assert_close(found, wanted, roundings=64, magnitude=300.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial, reduce
@@ -26,7 +27,7 @@ from polymat.lang.algebra import (
 from polymat.lang.expr import Condition, Const, Expr, Parameter, Variable, binary
 from polymat.lang.function import Case, CaseEntry, Source
 from polymat.lang.makers import Makers, index_expression
-from polymat.lang.operators import shown
+from polymat.lang.operators import is_number, shown
 from polymat.lang.reduction import Op, Reduce
 from polymat.lang.table import Lookup, Table
 from polymat.lang.types import WEAK_INT, Double, Float, ScalarType, type_of_dtype
@@ -90,6 +91,8 @@ def _are_written(signal: Source, taps: Any) -> bool:
     """Whether taps become constants of the code: those that are numbers, and few."""
     if isinstance(taps, Source) or signal.rank > 1:
         return False
+    if all(map(is_number, taps)) and not all(map(_is_finite, taps)):
+        return False  # zeros around the signal would be multiplied by them
     kind = (
         taps.dtype
         if isinstance(taps, np.ndarray)
@@ -97,6 +100,10 @@ def _are_written(signal: Source, taps: Any) -> bool:
     )
     blocks = signal.dtype in REAL and kind.name == signal.dtype.dtype
     return len(taps) <= (FEW_TAPS if blocks else MAX_WRITTEN_TAPS)
+
+
+def _is_finite(number: Any) -> bool:
+    return bool(number == number and abs(number) != math.inf)
 
 
 def constant(make: Makers[Any], values: Any, what: str, default: ScalarType = Double) -> Any:

@@ -127,6 +127,22 @@ def test_table_of_integers() -> None:
     assert_close(compiled(a), full(a, taps), roundings=100, magnitude=4000.0)
 
 
+@pytest.mark.parametrize("kind", [pm.Double, pm.Complex])
+@pytest.mark.parametrize("up", [1, 2])
+def test_few_taps_that_are_not_finite_reach_their_results_alone(kind: Any, up: int) -> None:
+    samples = pm.Signal(kind, "samples", N)
+    compiled = pm.compile(
+        samples.up(up).fir([1.0, 2.0, np.nan, 3.0], "causal"),
+        name="filtered",
+        options=pm.Options(fir="direct"),
+    )
+    for found in (compiled(np.ones(5, kind.dtype)), compiled.reference(np.ones(5, kind.dtype))):
+        touched = np.arange(5 * up) >= 2 if up == 1 else np.arange(10) % 2 == 0
+        touched[:2] = False
+        np.testing.assert_array_equal(np.isnan(found), touched)
+        np.testing.assert_array_equal(found[:2], [1, 3] if up == 1 else [1, 2])
+
+
 def test_not_finite() -> None:
     taps = np.array([1.0, np.inf, -np.inf, np.nan] + [0.5] * 70)
     compiled = pm.compile(x.fir(taps, "causal"), name="filtered")

@@ -41,10 +41,15 @@ class Known:
     valid: bool
 
     def after(self, first: Known) -> Known | None:
-        """The two as one filter; None where the first one's results outside its length are not zero."""
+        """The two as one filter; None where the first one's results outside its length are not zero.
+
+        None as well where a tap of both lies outside the range of their type.
+        """
         if not self.valid and not first.vanishes_before(self):
             return None
-        taps = np.convolve(first.taps, self.taps)
+        taps = _convolved(first.taps, self.taps)
+        if taps is None:
+            return None
         start = first.start + self.start
         return Known(first.signal, first.extent, taps, start, self.length, self.valid and first.valid)
 
@@ -131,6 +136,28 @@ def _filter(stage: Stage, known: Known, pipeline: Pipeline, taken: set[str]) -> 
     whole = Strided(taps, 0, 1, Affine((), len(known.taps)))
     built = build([filtered_sum(MAKERS, x, whole, known.start, known.length)])
     return spliced(stage, built, {"samples": known.signal}, taken)
+
+
+def _convolved(one: npt.NDArray[Any], other: npt.NDArray[Any]) -> npt.NDArray[Any] | None:
+    """Taps of two filters in a row, summed in double precision; None where overflow or underflow changes one.
+
+    1e-25 twice is 0 in single precision, whereas a sample of 1e30 comes through two such filters.
+    """
+    (a, first), (b, second) = (_scaled(taps) for taps in (one, other))
+    limits = np.finfo(one.dtype)
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        taps: npt.NDArray[Any] = np.ldexp(np.convolve(a, b), first + second).astype(one.dtype)
+        magnitudes = np.ldexp(np.convolve(abs(a), abs(b)), first + second)
+    meant = np.convolve(a != 0, b != 0)
+    kept = (magnitudes >= float(limits.tiny)) & (magnitudes <= float(limits.max))
+    return taps if np.all(kept | ~meant) else None
+
+
+def _scaled(taps: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], int]:
+    """Taps over a power of two, of which the largest is below 1, and its exponent."""
+    wide = taps.astype(np.float64)
+    exponent = int(np.frexp(np.max(abs(wide), initial=0.0))[1])
+    return np.ldexp(wide, -exponent), exponent
 
 
 def _at_least_zero(form: Affine) -> bool:

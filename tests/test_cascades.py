@@ -93,3 +93,35 @@ def test_sums_stay_apart_where_transforms_are_refused() -> None:
     """Errors of each result are relative to it, also of the first filter."""
     x = pm.Signal(Double, "x", 900)
     assert sums(x.fir(FIRST).fir(SECOND), Options(fir="direct")) == 2
+
+
+@pytest.mark.parametrize("dtype", [Double, Float])
+@pytest.mark.parametrize(("sample", "each"), [(0.75, -0.625), (-0.75, 0.625), (0.5, -0.45), (-0.5, 0.45)])
+def test_taps_beyond_the_range_of_their_type(dtype: Any, sample: float, each: float) -> None:
+    """Taps so small or large that only their product underflows or overflows, not a result."""
+    largest = 38 if dtype is Float else 308
+    taps = np.full(20, 10.0 ** (each * largest)).astype(dtype.dtype)
+    x = pm.Signal(dtype, "x", N)
+    given = np.full(200, 10.0 ** (sample * largest)).astype(dtype.dtype)
+    for options in (Options(), FFT):
+        compiled = pm.compile(x.fir(taps).fir(taps), name="filtered", inputs=[x], options=options)
+        expected = compiled.reference(given)
+        assert np.all(np.isfinite(expected))
+        assert np.all(expected > 0)
+        np.testing.assert_allclose(compiled(given), expected, rtol=1e-4 if dtype is Float else 1e-12)
+
+
+@pytest.mark.parametrize(
+    ("taps", "count"),
+    [
+        (np.full(90, 1e-25), 2),
+        (np.full(90, 1e25), 2),
+        (np.full(90, np.inf), 2),
+        (np.array([1e-30] + [1.0] * 90), 2),
+        (np.array([0.0] + [1.0, -1.0] * 45), 1),
+        (np.full(90, 1e-15), 1),
+    ],
+)
+def test_what_a_type_holds_is_joined(taps: Any, count: int) -> None:
+    x = pm.Signal(Float, "x", 900)
+    assert filters(x.fir(taps.astype(np.float32)).fir(taps.astype(np.float32))) == count

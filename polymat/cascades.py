@@ -24,6 +24,7 @@ from polymat.machine.model import Machine
 from polymat.options import Options
 from polymat.overlapsave import filter_time, plain_filter, start_of, taps_of
 from polymat.tilesize.planner import UNKNOWN_EXTENT
+from polymat.transformtime import has_transforms
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,7 +69,7 @@ def join_cascades(
     before:  f(i) = sum over k of g(k) x(i + S - 1 - k);  y(i) = sum over k of h(k) f(i + T - 1 - k)
     after:   y(i) = sum over k of (g * h)(k) x(i + S + T - 2 - k)
     """
-    if options.fir == "direct" or options.fft == "never" or not options.share:
+    if options.fir == "direct" or not options.share or not has_transforms(options):
         return pipeline
     sizes = {size.name: UNKNOWN_EXTENT for size in pipeline.sizes} | dict(estimates)
     found = {stage.name: known for stage in pipeline.stages if (known := _known(stage, pipeline)) is not None}

@@ -19,8 +19,7 @@ from polymat.lang.types import Double, Float
 from polymat.machine.librarymodel import is_smooth
 from polymat.machine.model import Machine
 from polymat.options import Options
-from polymat.runtime.providers import provider
-from polymat.transformtime import pass_time, transform_time
+from polymat.transformtime import has_transforms, pass_time, transform_time
 
 PASSES = 5  # over the values of a transform, for the product before it and the result behind it
 STEP = 16  # lengths of transforms are multiples of it
@@ -33,10 +32,7 @@ def interpolate_by_phases(pipeline: Pipeline, options: Options, machine: Machine
     before:  X = rfft(x), of length n;  y = irfft(X and zeros), of length u n
     after:   y(u q + s) = x(q) for s = 0, else a circular convolution of x by transforms of at least 2 n
     """
-    usable = (
-        options.fft != "never" and options.keep and options.cost == "time" and provider("fft") is not None
-    )
-    if not usable:
+    if not options.keep or not has_transforms(options):
         return pipeline
     taken = names_taken(pipeline)
     stages: list[Stage] = []

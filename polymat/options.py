@@ -67,7 +67,8 @@ class Options:
     routine fits, "never".
     fir: how long filters with a known number of taps are computed: "auto" by transforms of blocks where that
     is predicted to be faster, "fft" always so, "direct" by sums (errors are relative to each result, and
-    an infinity or NaN reaches only the results that it is part of).
+    an infinity or NaN reaches only the results that it is part of).  By sums, too, where no transforms are
+    called: without a library, with fft="never" or the published costs.
     fft_rigour: "measure" tries plans of FFTW out on arrays of that size at the first call, which may take a
     second, and remembers the best; "estimate" does not.
     kernels: compute sums of products of two arrays with register blocks and packed operands.

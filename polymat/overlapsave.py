@@ -20,9 +20,8 @@ from polymat.lang.signal import MAKERS, Signal
 from polymat.lang.types import Int, ScalarType
 from polymat.machine.model import Machine
 from polymat.options import Options
-from polymat.runtime.providers import provider
 from polymat.tilesize.planner import UNKNOWN_EXTENT
-from polymat.transformtime import pass_time, transform_time
+from polymat.transformtime import has_transforms, pass_time, transform_time
 
 DIRECT_SHARE = 0.8  # of the peak that register blocks of filters reach
 SIZES = tuple(sorted(m << n for n in range(6, 20) for m in (2, 3)))  # points of a transform
@@ -40,7 +39,7 @@ def filter_by_blocks(
     before:  y(i) = sum over k of h(k) x(i + T - 1 - k)
     after:   blocks of x that overlap, their spectra times that of h, and back
     """
-    if options.fir == "direct" or options.fft == "never" or provider("fft") is None:
+    if options.fir == "direct" or not has_transforms(options):
         return pipeline
     sizes = {size.name: UNKNOWN_EXTENT for size in pipeline.sizes} | dict(estimates)
     stages: list[Stage] = []

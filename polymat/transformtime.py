@@ -1,4 +1,4 @@
-"""Predicted seconds of transforms of real values, for those who decide whether to use them."""
+"""Whether transforms are called and their predicted seconds, for those who decide whether to use them."""
 
 from __future__ import annotations
 
@@ -7,10 +7,17 @@ from math import log2
 from polymat.lang.types import ScalarType
 from polymat.machine.librarymodel import is_smooth
 from polymat.machine.model import MEMORY, Machine
+from polymat.options import Options
 from polymat.runtime.librarystore import library_model
+from polymat.runtime.providers import provider
 
 SHARE = 0.1  # of the peak that transforms reach where none were measured
 AWKWARD = 8.0  # times longer that a transform takes whose length has a large prime factor
+
+
+def has_transforms(options: Options) -> bool:
+    """Whether a library computes the transforms of a pipeline: the published costs know of no such calls."""
+    return options.fft != "never" and options.cost == "time" and provider("fft") is not None
 
 
 def transform_time(dtype: ScalarType, points: int, machine: Machine) -> float:

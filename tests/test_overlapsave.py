@@ -9,6 +9,8 @@ import pytest
 
 import polymat as pm
 from polymat import Options
+from polymat.driver import levels
+from polymat.graph.pipeline import Pipeline
 from tests.tolerance import assert_close
 
 N = pm.Parameter(pm.Int, "N")
@@ -97,3 +99,27 @@ def check(outputs: list[Any], x: Any, options: Options = ALWAYS) -> Any:
         ):
             assert_close(one, other, roundings=1000, magnitude=100.0)
     return compiled
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        Options.paper(fir="fft"),
+        Options.paper(),
+        Options.polymage(fir="fft"),
+        Options(fir="fft", fft="never"),
+        Options.naive(fir="fft"),
+    ],
+)
+def test_filters_are_sums_where_no_transform_is_called(options: Options) -> None:
+    """Transforms of blocks that loops would compute take thousands of times as long."""
+    x = pm.Signal(pm.Double, "x", 20_000)
+    taps = np.hanning(4000)
+    compiled = pm.compile(x.fir(taps[:100], "full"), name="filtered", inputs=[x], options=options)
+    assert "fft" not in kinds(compiled)
+    filtered = x.fir(taps).fir(taps)
+    graphs = dict(levels([filtered.named("y")], "y", options))["graph"]
+    assert isinstance(graphs, Pipeline)
+    assert sum(stage.is_reduction for stage in graphs.stages) == 2
+    a = np.random.default_rng(1).uniform(-1, 1, 20_000)
+    assert_close(compiled(a), np.convolve(a, taps[:100]), roundings=200, magnitude=1.0)

@@ -12,6 +12,7 @@ import numpy as np
 
 from polymat.errors import LangError, OptionError, caller_location
 
+MOST_THREADS = 4096
 LibraryUse = Literal["auto", "always", "never"]
 
 
@@ -46,7 +47,7 @@ class Options:
     `Options.naive()`, `polymage()`, `paper()` and `default()` are whole sets of them; each takes changes by
     name, `Options.paper(threads=2)`.
 
-    threads: threads a call uses; 0 follows `set_num_threads`, `OMP_NUM_THREADS` and the processor count.
+    threads: threads a call uses, at most 4096; 0: `set_num_threads`, `OMP_NUM_THREADS`, then the processors.
     cost: what groups and tile sizes are chosen by: "time" is predicted seconds; "paper" the PolyMage matrix
     thesis (its Algorithms 3, 4 and 5); "polymage" what the thesis starts from (its Algorithms 1 and 2).
     share: compute stages with the same definition once.
@@ -171,6 +172,12 @@ def check_options(options: Any) -> Options:
                 at=caller_location(),
                 hint=f"the default is {item.default!r}",
             )
+    if values["threads"] > MOST_THREADS:
+        raise LangError(
+            f"Options.threads is {values['threads']}: an integer from 1 to {MOST_THREADS} is needed",
+            at=caller_location(),
+            hint="or 0, the default, for as many as set_num_threads says",
+        )
     if 0 in values["tile_sizes"]:
         raise LangError(
             f"Options.tile_sizes is {values['tile_sizes']}, and a tile has at least one point",
@@ -192,6 +199,7 @@ _WORDS = {
     int | None: "an integer in 0 .. 2**31 - 1 or None",
     bool: "True or False",
     tuple[int, ...]: "a tuple of integers in 1 .. 2**31 - 1",
+    tuple[str, ...]: "a tuple of strings",
 }
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from polymat.errors import LangError, ShapeError, caller_location
 from polymat.lang.affine import Affine
 from polymat.lang.algebra import (
@@ -63,14 +65,14 @@ def _check(name: str, source: Any, ranks: tuple[int, ...]) -> None:
 
 def _steps(stride: Any) -> tuple[int, int]:
     pair = stride if isinstance(stride, tuple) else (stride, stride)
-    good = len(pair) == 2 and all(isinstance(s, int) and not isinstance(s, bool) and s >= 1 for s in pair)
-    if not good:
+    counts = [isinstance(s, int | np.integer) and not isinstance(s, bool) and s >= 1 for s in pair]
+    if len(counts) != 2 or not all(counts):
         raise LangError(
-            f"conv2d: the stride is {stride!r}, not a positive integer",
+            f"conv2d: the stride is {stride!r}, not a positive integer or a tuple of two",
             at=caller_location(),
             hint="stride=2, or stride=(2, 1) for rows and columns",
         )
-    return pair
+    return int(pair[0]), int(pair[1])
 
 
 def _reduction(

@@ -8,13 +8,12 @@ from typing import SupportsIndex
 
 from polymat.errors import ArgumentError
 from polymat.machine.cpus import usable_cpus
+from polymat.options import MOST_THREADS
 from polymat.runtime import _launch
 from polymat.runtime.openmp import quiet_openmp
 from polymat.runtime.settings import settings
 
 __all__ = ["default_num_threads", "get_num_threads", "quiet_openmp", "set_num_threads", "threads"]
-
-_MOST_THREADS = 4096
 
 
 def set_num_threads(n: SupportsIndex) -> None:
@@ -50,7 +49,7 @@ class threads:  # noqa: N801 - used as a statement: `with threads(2):`
 def default_num_threads() -> int:
     """OMP_NUM_THREADS, else the processors this process may use; never above OMP_THREAD_LIMIT."""
     asked = settings()
-    count = min(asked.omp_num_threads or usable_cpus(), _MOST_THREADS)
+    count = min(asked.omp_num_threads or usable_cpus(), MOST_THREADS)
     return min(count, asked.omp_thread_limit or count)
 
 
@@ -59,9 +58,9 @@ def _checked(n: SupportsIndex) -> int:
         count = -1 if isinstance(n, bool) else operator.index(n)
     except TypeError:
         count = -1
-    if not 1 <= count <= _MOST_THREADS:
+    if not 1 <= count <= MOST_THREADS:
         raise ArgumentError(
-            f"the number of threads is {n!r:.60}: an integer from 1 to {_MOST_THREADS} is needed",
+            f"the number of threads is {n!r:.60}: an integer from 1 to {MOST_THREADS} is needed",
             hint=f"this process may use {usable_cpus()} processors",
         )
     return count

@@ -189,6 +189,11 @@ def wrong(**fields: Any) -> pm.Options:
             "Options.threads is 2147483648, not an integer in 0 .. 2**31 - 1\nhint: the default is 0",
         ),
         (
+            wrong(threads=4097),
+            "Options.threads is 4097: an integer from 1 to 4096 is needed\n"
+            "hint: or 0, the default, for as many as set_num_threads says",
+        ),
+        (
             wrong(parallel_threshold=0.5),
             "Options.parallel_threshold is 0.5, not an integer in 0 .. 2**31 - 1 or None\n"
             "hint: the default is None",
@@ -196,11 +201,11 @@ def wrong(**fields: Any) -> pm.Options:
         (wrong(inline=1), "Options.inline is 1, not True or False\nhint: the default is True"),
         (
             wrong(cflags=["-g"]),
-            "Options.cflags is ['-g'], not tuple[str, ...]\nhint: the default is ()",
+            "Options.cflags is ['-g'], not a tuple of strings\nhint: the default is ()",
         ),
         (
             wrong(cflags=("-g", 3)),
-            "Options.cflags is ('-g', 3), not tuple[str, ...]\nhint: the default is ()",
+            "Options.cflags is ('-g', 3), not a tuple of strings\nhint: the default is ()",
         ),
     ],
 )

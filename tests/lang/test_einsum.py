@@ -144,7 +144,14 @@ def test_convolutions_that_do_not_fit_are_refused() -> None:
     def stride() -> None:
         pm.conv2d(image, pm.Image(pm.Float, "weights", [3, 3, C, K]), stride=0)
 
-    assert told(pm.LangError, stride).split("\n")[0] == "conv2d: the stride is 0, not a positive integer"
+    wanted = "not a positive integer or a tuple of two"
+    assert told(pm.LangError, stride).split("\n")[0] == f"conv2d: the stride is 0, {wanted}"
+
+    def pair() -> None:
+        wrong: Any = [2, 1]
+        pm.conv2d(image, pm.Image(pm.Float, "weights", [3, 3, C, K]), stride=wrong)
+
+    assert told(pm.LangError, pair).split("\n")[0] == f"conv2d: the stride is [2, 1], {wanted}"
 
     def rank() -> None:
         pm.conv2d(pm.Matrix(pm.Float, "flat", [H, W]), weights)

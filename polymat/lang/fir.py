@@ -226,6 +226,9 @@ def _written_out(make: Makers[Any], signal: Source, taps: Sequence[Expr], start:
 
 
 def _constants(taps: Any) -> list[Expr]:
+    for n, tap in enumerate(taps):
+        if not isinstance(tap, Expr | Source) and not is_number(tap):
+            raise LangError(f"fir: tap {n} is {shown(tap)}, not a number", at=caller_location())
     found = [scalar(tap, "fir") for tap in taps]
     for tap, factor in zip(taps, found, strict=True):
         if factor is None:

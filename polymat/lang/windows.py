@@ -64,7 +64,7 @@ def get_window(window: Any, length: int, fftbins: bool = True) -> Any:
         count = _count("get_window", length)
         points = count + 1 if fftbins else count
         return _signal(count, lambda k: _kaiser_at(k, points, beta), "get_window", beta)
-    return _scipy().get_window(window, length, fftbins=fftbins)
+    return _by_scipy("get_window", window, length, fftbins=fftbins)
 
 
 def firwin(
@@ -87,9 +87,8 @@ def firwin(
     beta = _beta(window) if isinstance(window, tuple) and isinstance(window[-1], Expr) else None
     if not any(isinstance(value, Expr) for value in (*cutoffs, fs, beta)):
         rate = {} if fs is None else {"fs": fs}
-        return _scipy().firwin(
-            taps, cutoff, width=width, window=window, pass_zero=pass_zero, scale=scale, **rate
-        )
+        settings = {"width": width, "window": window, "pass_zero": pass_zero, "scale": scale, **rate}
+        return _by_scipy("firwin", taps, cutoff, **settings)
     if width is not None:
         raise LangError(
             "firwin: a width is for cut-offs that are numbers",
@@ -108,6 +107,14 @@ def firwin(
 
 def _scipy() -> Any:
     return importlib.import_module("scipy.signal")
+
+
+def _by_scipy(function: str, *values: Any, **named: Any) -> Any:
+    """What SciPy's function of that name gives; where it refuses, its words, at the user's line."""
+    try:
+        return getattr(_scipy(), function)(*values, **named)
+    except (TypeError, ValueError) as refusal:
+        raise LangError(f"{function}: {refusal}", at=caller_location()) from refusal
 
 
 def _count(function: str, value: Any) -> int:

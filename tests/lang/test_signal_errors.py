@@ -140,7 +140,16 @@ s.fir(np.ones((2, 2)))
 LangError: fir: the taps are a Vector, a Signal or a sequence of numbers, got ndarray ...
 
 s.fir([1, "2"])
-LangError: expected a number or an expression, got str '2'
+LangError: fir: tap 1 is str '2', not a number
+
+s.fir([True])
+LangError: fir: tap 0 is bool True, not a number
+
+s.fir(pm.firwin(11, 1.5))
+LangError: firwin: Invalid cutoff frequency: ...
+
+pm.firwin(11, 0.3, window="none")
+LangError: firwin: ...
 
 s.fir([1, i])
 LangError: fir: i is not a scalar, it depends on indices

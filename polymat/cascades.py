@@ -69,10 +69,12 @@ def join_cascades(
     before:  f(i) = sum over k of g(k) x(i + S - 1 - k);  y(i) = sum over k of h(k) f(i + T - 1 - k)
     after:   y(i) = sum over k of (g * h)(k) x(i + S + T - 2 - k)
     """
-    if options.fir == "direct" or not options.share or not has_transforms(options):
+    if options.fir == "direct" or not options.share:
+        return pipeline
+    found = {stage.name: known for stage in pipeline.stages if (known := _known(stage, pipeline)) is not None}
+    if len(found) < 2 or not has_transforms(options):
         return pipeline
     sizes = {size.name: UNKNOWN_EXTENT for size in pipeline.sizes} | dict(estimates)
-    found = {stage.name: known for stage in pipeline.stages if (known := _known(stage, pipeline)) is not None}
     hidden = _read_once(pipeline)
     joined: dict[str, Known] = {}
     for stage in pipeline.stages:

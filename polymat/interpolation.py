@@ -32,13 +32,13 @@ def interpolate_by_phases(pipeline: Pipeline, options: Options, machine: Machine
     before:  X = rfft(x), of length n;  y = irfft(X and zeros), of length u n
     after:   y(u q + s) = x(q) for s = 0, else a circular convolution of x by transforms of at least 2 n
     """
-    if not options.keep or not has_transforms(options):
+    if not options.keep:
         return pipeline
     taken = names_taken(pipeline)
     stages: list[Stage] = []
     for stage in pipeline.stages:
         found = _interpolation(stage, pipeline)
-        points = None if found is None else _points(*found, machine)
+        points = _points(*found, machine) if found is not None and has_transforms(options) else None
         stages += (_phases(stage, found, points, taken) if found and points else None) or [stage]
     if len(stages) == len(pipeline.stages):
         return pipeline

@@ -39,14 +39,14 @@ def filter_by_blocks(
     before:  y(i) = sum over k of h(k) x(i + T - 1 - k)
     after:   blocks of x that overlap, their spectra times that of h, and back
     """
-    if options.fir == "direct" or not has_transforms(options):
+    if options.fir == "direct":
         return pipeline
     sizes = {size.name: UNKNOWN_EXTENT for size in pipeline.sizes} | dict(estimates)
     stages: list[Stage] = []
     for stage in pipeline.stages:
         found = plain_filter(stage, pipeline)
         count = None if found is None else taps_of(found, pipeline)
-        if found is None or count is None:
+        if found is None or count is None or not has_transforms(options):
             stages.append(stage)
             continue
         length = float((stage.box[0][1] + 1).evaluate(sizes))

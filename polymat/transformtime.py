@@ -16,7 +16,10 @@ AWKWARD = 8.0  # times longer that a transform takes whose length has a large pr
 
 
 def has_transforms(options: Options) -> bool:
-    """Whether a library computes the transforms of a pipeline: the published costs know of no such calls."""
+    """Whether a library computes the transforms of a pipeline: the published costs know of no such calls.
+
+    This looks for the library, so ask only where there is something to transform.
+    """
     return options.fft != "never" and options.cost == "time" and provider("fft") is not None
 
 

@@ -123,3 +123,20 @@ def test_filters_are_sums_where_no_transform_is_called(options: Options) -> None
     assert sum(stage.is_reduction for stage in graphs.stages) == 2
     a = np.random.default_rng(1).uniform(-1, 1, 20_000)
     assert_close(compiled(a), np.convolve(a, taps[:100]), roundings=200, magnitude=1.0)
+
+
+def test_a_library_of_transforms_is_looked_for_where_there_is_a_filter_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Looking takes time, and a library that the user names wrongly is an error."""
+    asked: list[str] = []
+
+    def provider(kind: str) -> None:
+        asked.append(kind)
+
+    monkeypatch.setattr("polymat.transformtime.provider", provider)
+    v = pm.Vector(pm.Double, "v", [N])
+    pm.compile((v + v).named("twice"))
+    assert asked == []
+    pm.compile(pm.Signal(pm.Double, "x", [N]).fir(np.ones(500)))
+    assert set(asked) == {"fft"}

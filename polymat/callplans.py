@@ -48,7 +48,7 @@ class CallPlanner:
         self.sizes = sizes
         self.options = options
         self.threads = threads
-        self.prices = CallPrices(pipeline, machine, sizes, options, threads, given)
+        self.prices = CallPrices(pipeline, machine, sizes, options, threads, frozenset(given))
         self.found: dict[tuple[str, ...], Found] = {}
 
     def plan(self, stages: tuple[str, ...]) -> CallPlan | TransformPlan | None:

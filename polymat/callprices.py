@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 
 from polymat.errors import ToolchainError
 from polymat.graph.pipeline import Pipeline
@@ -27,27 +28,19 @@ SKEWED = 8  # times as long as the others: an extent of the shapes that are trie
 CUBES = (2, 4, 8, 16, 32, 64, 128, 256)  # whose predicted times are compared, then those in between
 
 
+@dataclass(frozen=True, eq=False)
 class CallPrices:
     """Predicted times of library calls, and of the loops or register blocks that compute the same.
 
     sizes: what is assumed of every size; given: the sizes that the user said something of.
     """
 
-    def __init__(
-        self,
-        pipeline: Pipeline,
-        machine: Machine,
-        sizes: Mapping[str, int],
-        options: Options,
-        threads: int,
-        given: Iterable[str] = (),
-    ) -> None:
-        self.pipeline = pipeline
-        self.machine = machine
-        self.sizes = sizes
-        self.options = options
-        self.threads = threads
-        self.given = frozenset(given)
+    pipeline: Pipeline
+    machine: Machine
+    sizes: Mapping[str, int]
+    options: Options
+    threads: int
+    given: frozenset[str]
 
     def model(self, kind: Kind = "blas") -> LibraryModel | None:
         """What was measured of the library; a missing one is an error only where it is loaded."""

@@ -55,7 +55,7 @@ class Candidates:
         self.assumed = assumed
         self.options = options
         self.calls = CallPlanner(pipeline, machine, assumed, options, threads, estimates)
-        self.filters = FilterPlanner(self.calls, machine, assumed, options, threads)
+        self.filters = FilterPlanner(self.calls)
         self.papers = PaperPlanner(pipeline, machine, assumed, thesis=options.cost == "paper")
 
     def of(self, stages: tuple[str, ...]) -> list[Plan] | Refused:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from polymat.callplans import CallPlanner
 from polymat.codegen.filterblocks import MOST_KINDS, filter_shape
 from polymat.graph.flat import flat_stage
@@ -14,8 +12,6 @@ from polymat.idiom.plan import FilterPlan
 from polymat.idiom.transform import Filter
 from polymat.lang.affine import Affine
 from polymat.lang.types import real_part
-from polymat.machine.model import Machine
-from polymat.options import Options
 from polymat.tilesize.cost import loop_slowdown
 from polymat.tilesize.plain import plan_stage
 from polymat.tilesize.planner import extent
@@ -30,23 +26,14 @@ QUICKER = 0.9  # of the time of loops, at most: those add short rows of products
 class FilterPlanner:
     """Plans of filters for groups of one pipeline."""
 
-    def __init__(
-        self,
-        calls: CallPlanner,
-        machine: Machine,
-        sizes: Mapping[str, int],
-        options: Options,
-        threads: int,
-    ) -> None:
+    def __init__(self, calls: CallPlanner) -> None:
         self.calls = calls
-        self.machine = machine
-        self.sizes = sizes
-        self.options = options
-        self.threads = threads
+        self.machine = calls.machine
+        self.threads = calls.threads
 
     def plan(self, stages: tuple[str, ...]) -> FilterPlan | None:
         """The plan of a group that is a filter along contiguous samples; None of any other."""
-        if not self.options.kernels or not self.calls.is_hidden(stages):
+        if not self.calls.options.kernels or not self.calls.is_hidden(stages):
             return None
         found = self.calls.find(stages).filter
         if found is None or not _is_row(found):
@@ -98,14 +85,14 @@ class FilterPlanner:
         for dim in found.product.dims[:-1]:
             rows *= self._length(found.product, dim)
         low, high = found.product.terms[0].range_of(axis.tap)
-        taps = extent(high - low + 1, self.sizes)
+        taps = extent(high - low + 1, self.calls.sizes)
         results = self._length(found.product, axis.output)
         samples = results * axis.step / axis.up
         return 2.0 * rows * (results * taps + MOVED * (results + samples) + ROW)
 
     def _length(self, product: Product, dim: str) -> float:
         low, high = product.box[product.dims.index(dim)]
-        return max(1.0, extent(high - low + 1, self.sizes))
+        return max(1.0, extent(high - low + 1, self.calls.sizes))
 
 
 def _is_row(found: Filter) -> bool:

@@ -213,7 +213,7 @@ class Entry:
             return [statement for run in runs for statement in run]
         if group.tiles is None:
             raise InternalError(f"bug in polymat: no tiles for {group.plan}")
-        return [Block(group.tiles.run(shares.team_of(stages), shares.pieces_of(stages)))]
+        return [Block(group.tiles.run(shares.declared(stages, fixed=bool(group.tiles.copied))))]
 
     def _size(self, form: Affine) -> CExpr:
         return affine_expr(form, lambda n: Id(self.names.get("size", n)), self.needs)

@@ -79,8 +79,8 @@ class _FilterWriter:
             If(Binary("<", last, end), (Evaluate(self._edge(loops, last, end)),)),
         )
         nest = writer.as_nest((plan.stage,), plan, body, kind, self.ranges)
-        kind = "complex_" if self.is_complex else ""
-        size = Call(f"_pm_filter_{kind}bytes_{shape.suffix}", (self._count(), *self._factors()))
+        complex_ = "complex_" if self.is_complex else ""
+        size = Call(f"_pm_filter_{complex_}bytes_{shape.suffix}", (self._count(), *self._factors()))
         pad = Pad(self.pad, real_part(plan.stage.dtype).c, size)
         return replace(
             nest,

@@ -31,7 +31,7 @@ from polymat.tilesize.schedule import LoopPlan, NestPlan
 from polymat.tilesize.team import BLOCKS, TeamCost
 
 CHUNKS_PER_THREAD = 8  # of a triangle, so that threads finish together
-FIRST, LAST, TEAM = "_pm_first", "_pm_last", "_pm_team_size"
+FIRST, LAST, TEAM, WORK = "_pm_first", "_pm_last", "_pm_team_size", "_pm_operations"
 CHUNK, PIECES = "_pm_chunk", "_pm_pieces"
 
 
@@ -44,20 +44,31 @@ class Shares:
     options: Options
     cost: TeamCost
 
-    def team_of(self, stages: Sequence[Stage], speed: float = 1.0) -> CExpr:
-        """The threads that all work of some stages is worth; speed: against vectorised loops."""
-        return self._team(self._work(stages), speed)
+    def declared(
+        self, stages: Sequence[Stage], speed: float = 1.0, *, fixed: bool, uneven: bool = False
+    ) -> tuple[Declare, ...]:
+        """The team that the work of some stages is worth now, and the pieces that it is cut into.
 
-    def pieces_of(self, stages: Sequence[Stage], speed: float = 1.0) -> CExpr:
-        """The pieces that sums are added up in, however many threads there are at the moment."""
-        threads, work = Id("_pm_threads"), self._work(stages)
-        threshold = self.options.parallel_threshold
+        speed: operations a second against those of vectorised loops.  fixed: the order of sums depends on the
+        pieces, which then follow from sizes and the number of threads alone, whatever the team.  uneven: the
+        pieces are more and smaller.
+        """
+        work = reduce(partial(Binary, "+"), (stage_work(stage, self.size) for stage in stages))
+        pieces: CExpr = self._pieces(Id(WORK), speed) if fixed else Id(TEAM)
+        if uneven:
+            many = Binary("*", Literal(str(CHUNKS_PER_THREAD)), pieces)
+            pieces = Ternary(Binary("==", pieces, Literal("1")), Literal("1"), many)
+        return (
+            Declare("const double", WORK, work),
+            Declare("const int", TEAM, self._team(Id(WORK), speed)),
+            Declare("const ptrdiff_t", PIECES, pieces),
+        )
+
+    def _pieces(self, work: CExpr, speed: float) -> CExpr:
+        threads, threshold = Id("_pm_threads"), self.options.parallel_threshold
         if threshold is not None:
             return Ternary(Binary("<", work, Literal(f"{float(threshold)!r}")), Literal("1"), threads)
         return Call("_pm_team_pieces", (threads, work, Literal(f"{self.cost.awake * speed!r}")))
-
-    def _work(self, stages: Sequence[Stage]) -> CExpr:
-        return reduce(partial(Binary, "+"), (stage_work(stage, self.size) for stage in stages))
 
     def _team(self, work: CExpr, speed: float) -> CExpr:
         threshold = self.options.parallel_threshold
@@ -78,25 +89,14 @@ class Shares:
             return (Block((*first, call)),) if first else (call,)
         low, high = (self.size(nest.ranges[0].low), self.size(nest.ranges[0].high + 1))
         begin, end = Declare("const ptrdiff_t", FIRST, low), Declare("const ptrdiff_t", LAST, high)
-        speed = self._speed(plan)
-        threads = Declare("const int", TEAM, self.team_of(stages, speed))
-        pieces = Declare("const ptrdiff_t", PIECES, self._pieces(stages, plan, nest, speed))
+        # Register blocks and libraries choose the order of their sums by the shape that they are given; loops
+        # compute an element the same way in any piece.
+        fixed = not isinstance(plan, LoopPlan)
+        shared = self.declared(stages, self._speed(plan), fixed=fixed, uneven=nest.work == "uneven")
         serial = Evaluate(Call(function, (*nest.arguments, Id(FIRST), Id(LAST))))
         alone = Binary("==", Id(PIECES), Literal("1"))
         split = If(alone, (*first, serial), self._chunks(nest, scratch))
-        return (Block((begin, end, threads, pieces, split)),)
-
-    def _pieces(self, stages: Sequence[Stage], plan: NestPlan, nest: Nest, speed: float) -> CExpr:
-        """One piece a thread, more and smaller ones where work is uneven.
-
-        Register blocks and libraries choose the order of their sums by the shape that they are given, so that
-        their pieces do not depend on the team; loops compute an element the same way in any piece.
-        """
-        count = Id(TEAM) if isinstance(plan, LoopPlan) else self.pieces_of(stages, speed)
-        if nest.work != "uneven":
-            return count
-        many = Binary("*", Literal(str(CHUNKS_PER_THREAD)), count)
-        return Ternary(Binary("==", count, Literal("1")), Literal("1"), many)
+        return (Block((begin, end, *shared, split)),)
 
     def _band_team(self, stage: Stage, plan: NestPlan) -> CExpr:
         """What the work between two entries of the parallel loop of a recurrence is worth."""

@@ -88,17 +88,12 @@ class TileCode:
         """What every thread accumulates into a copy of its own."""
         return tuple(private for private in self.privates if private.copied)
 
-    def run(self, team: CExpr, pieces: CExpr) -> tuple[Stmt, ...]:
-        """Run the tiles on the calling thread, or share them out.
-
-        pieces: where there are copies to accumulate into, how many, whatever the team, so that the same call
-        adds up in the same order every time.
-        """
+    def run(self, shared: Sequence[Declare]) -> tuple[Stmt, ...]:
+        """Run the tiles on the calling thread, or share them out; shared: the team and the pieces."""
         return (
             Declare("const ptrdiff_t", FIRST, self.hull[0]),
             Declare("const ptrdiff_t", LAST, self.hull[1]),
-            Declare("const int", "_pm_team_size", team),
-            Declare("const ptrdiff_t", "_pm_pieces", pieces if self.copied else Id("_pm_team_size")),
+            *shared,
             If(Binary("==", Id("_pm_pieces"), Literal("1")), self._serial(), self._shared()),
         )
 

@@ -98,6 +98,9 @@ static __attribute__((noinline)) void _pm_blocked_$S(ptrdiff_t m, ptrdiff_t n, p
     const int as_it_is = place == 0 && a_step == 1 && all_panels <= 2 && k >= 64;
     const int pack_a = (depth_count > 1 && !as_it_is) || (place == 1 && !cuts)
                     || ((all_panels > 2 || a_step != 1) && m * row_count * k > small / 2) || all_panels >= 16;
+    /* Beside a triangle of A or C, rows of B that the second level holds are read where they are. */
+    const int one = column_count == 1 && depth_count == 1 && b_column == 1;
+    const int pack_b = !one || place == 0 || place == 2 || (double)k * n > 2.0 * small;
     for (ptrdiff_t panel_0 = 0; panel_0 < all_panels; panel_0 += broad) {
         const ptrdiff_t panel_1 = panel_0 + broad < all_panels ? panel_0 + broad : all_panels;
         ptrdiff_t chunk_0 = 0;
@@ -131,19 +134,21 @@ static __attribute__((noinline)) void _pm_blocked_$S(ptrdiff_t m, ptrdiff_t n, p
                     const ptrdiff_t wide = _pm_piece_$S(vectors, panels, panel % panels);
                     const ptrdiff_t filled = n - j < wide * $L ? n - j : wide * $L;
                     const ptrdiff_t *const across = columns + panel / panels * 3;
-                    $T *const b_panel = b_packed + (panel - panel_0) * ($V * $L) * depth;
+                    $T *const copied = b_packed + (panel - panel_0) * ($V * $L) * depth;
+                    const $T *const b_panel = pack_b ? copied : b + across[0] + k_0 * b_step + j;
+                    const ptrdiff_t b_row = pack_b ? wide * $L : b_step;
                     const int empty = idle || (place == 3
                             && _pm_is_empty_$S(_pm_spans_of_$S(&half, 0, m, j, j + filled)));
                     if (strip_0 == 0 && place == 2)
                         _pm_pack_half_$S(&half, j, filled, k_0, k_1, b + j * b_column, b_column, b_step,
-                                         b_panel, wide * $L);
-                    else if (strip_0 == 0 && !empty && (place == 3 || panel == packed)) {
+                                         copied, wide * $L);
+                    else if (strip_0 == 0 && pack_b && !empty && (place == 3 || panel == packed)) {
                         packed = place == 3 ? panel + 1 : (panel / batch + 1) * batch;
                         packed = packed < panel_1 ? packed : panel_1;
-                        _pm_pack_all_$S(&right, panel, packed, columns, b, b_column, b_step, b_panel);
+                        _pm_pack_all_$S(&right, panel, packed, columns, b, b_column, b_step, copied);
                     }
                     /* Each of the strips asks for its part of the next panel, where that is packed. */
-                    const int ahead = strip_0 > 0 && panel + 1 < panel_1;
+                    const int ahead = pack_b && strip_0 > 0 && panel + 1 < panel_1;
                     const char *next = (const char *)(ahead ? b_panel + ($V * $L) * depth : b_panel);
                     const ptrdiff_t pace = ahead ? ($V * $L) * (int)sizeof($T) / (strip_1 - strip_0) : 0;
                     ptrdiff_t segment = strip_0 / strips, within = strip_0 % strips;
@@ -159,20 +164,20 @@ static __attribute__((noinline)) void _pm_blocked_$S(ptrdiff_t m, ptrdiff_t n, p
                             a_strip = a + down[0] + i * a_row + k_0 * a_step;
                         if (cuts && place == 3)
                             _pm_cut_$S(&half, i, height, j, filled, depth, a_strip, pack_a ? 1 : a_row,
-                                       pack_a ? height : a_step, b_panel, wide * $L, scale,
+                                       pack_a ? height : a_step, b_panel, b_row, scale,
                                        chunk_0 == 0 ? beta : 1, start, chunk_0 == 0 ? from_row : c_row,
                                        target, c_row);
                         else if (cuts)
                             _pm_sum_half_$S(&half, i, height, j, filled, k_0, k_1, chunk_0 == 0, a_strip,
-                                            pack_a ? 1 : a_row, pack_a ? height : a_step, b_panel, wide * $L,
+                                            pack_a ? 1 : a_row, pack_a ? height : a_step, b_panel, b_row,
                                             scale, chunk_0 == 0 ? beta : 1, start,
                                             chunk_0 == 0 ? from_row : c_row, target, c_row);
-                        else if (pack_a && height == $R && filled == $V * $L)
+                        else if (pack_a && pack_b && height == $R && filled == $V * $L)
                             _pm_full_$S(depth, a_strip, b_panel, scale, chunk_0 == 0 ? beta : 1, start,
                                         chunk_0 == 0 ? from_row : c_row, target, c_row, next, pace);
                         else if (pack_a || depth_count == 1)
                             _pm_blocks_$S[wide - 1][height - 1](depth, a_strip, pack_a ? 1 : a_row,
-                                    pack_a ? height : a_step, b_panel, wide * $L, scale,
+                                    pack_a ? height : a_step, b_panel, b_row, scale,
                                     chunk_0 == 0 ? beta : 1, start, chunk_0 == 0 ? from_row : c_row, target,
                                     c_row, (int)(filled - (wide - 1) * $L));
                         else

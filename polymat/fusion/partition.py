@@ -10,7 +10,6 @@ from polymat.errors import InternalError
 from polymat.fusion.bounded import improve
 from polymat.fusion.dag import Dag, Edge
 from polymat.fusion.exact import Exhausted, Solution, solve
-from polymat.fusion.greedy import merge_greedily
 from polymat.graph.group import Group, Grouping
 from polymat.graph.pipeline import Pipeline
 
@@ -39,13 +38,6 @@ def partition(
     """Partition a pipeline; see `partition_stages`."""
     found = partition_stages(Dag.of_pipeline(pipeline, joins), cost, max_steps=max_steps)
     return Grouping(pipeline, tuple(Group(names) for names in found.groups))
-
-
-def greedy_partition(pipeline: Pipeline, cost: GroupCost, *, joins: Iterable[Edge] | None = None) -> Grouping:
-    """Partition a pipeline by the greedy heuristic."""
-    dag = Dag.of_pipeline(pipeline, joins)
-    found = merge_greedily(dag, _Price(dag, cost), dag.all)
-    return Grouping(pipeline, tuple(Group(dag.group(mask)) for mask in found.groups))
 
 
 def partition_stages(dag: Dag, cost: GroupCost, *, max_steps: int = MAX_STEPS) -> Partition:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -64,12 +64,6 @@ class Found:
         return "; or ".join([str(self.idiom)] * bool(self.idiom) + signals) or f"{names}: {self.reason}"
 
 
-def find_idioms(pipeline: Pipeline) -> tuple[Found, ...]:
-    """One answer a stage, then one a group of producers that nobody else reads with their reader."""
-    groups = [(stage.name,) for stage in pipeline.stages] + list(small_groups(pipeline))
-    return tuple(idiom_of(names, pipeline) for names in groups)
-
-
 def idiom_of(names: Sequence[str], pipeline: Pipeline) -> Found:
     """The library calls that compute the last of some stages, the others being seen by nobody else."""
     stages = tuple(pipeline.stage(name) for name in names)
@@ -120,19 +114,3 @@ def _term_by_term(product: Product, extents: Extents) -> Idiom | None:
 def _first(term: Term, product: Product, extents: Extents) -> LibraryCall | None:
     calls = (matcher(term, product, extents) for matcher in TERM_MATCHERS)
     return next((call for call in calls if call is not None), None)
-
-
-def small_groups(pipeline: Pipeline) -> Iterator[tuple[str, ...]]:
-    """Each stage with producers that it alone reads, nearest first, producers in front."""
-    readers: dict[str, set[str]] = {stage.name: set() for stage in pipeline.stages}
-    for stage in pipeline.stages:
-        for load in stage.loads():
-            readers.get(load.source.name, set()).add(stage.name)
-    order = [stage.name for stage in pipeline.stages]
-    for stage in pipeline.stages:
-        group = {stage.name}
-        for name in reversed(order[: order.index(stage.name)]):
-            hidden = name not in pipeline.outputs and readers[name] <= group
-            if hidden and len(group) < MOST_STAGES:
-                group.add(name)
-                yield tuple(n for n in order if n in group)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import islpy as isl
@@ -153,15 +153,3 @@ class Domain:
 
     def __str__(self) -> str:
         return decode_text(str(self.set.coalesce()))
-
-
-def fix(domain: Domain, values: Mapping[str, int]) -> Domain:
-    """Fix parameters to values, for counting and for tests."""
-    result = domain.set
-    for name, value in values.items():
-        position = result.find_dim_by_name(isl.dim_type.param, encode(name))
-        if position >= 0:
-            result = result.fix_val(
-                isl.dim_type.param, position, isl.Val.int_from_si(result.get_ctx(), value)
-            )
-    return Domain(domain.params, domain.dims, result)

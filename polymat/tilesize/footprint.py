@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
-from itertools import product
 from math import gcd, prod
 from typing import TypeAlias
 
 from polymat.tilesize.model import Nest
 from polymat.tilesize.polynomial import Number, Polynomial
-from polymat.tilesize.reference import Reference, Slopes
+from polymat.tilesize.reference import Slopes
 from polymat.tilesize.remembered import remembered
 from polymat.tilesize.uniform import Component, UniformClass, components
 
@@ -201,25 +200,6 @@ def _class_volume(
     """The volume of any class with these slopes, offsets and extents of the dimensions that move it."""
     sizes = {dim: Polynomial.name(dim) for dim, _ in extents}
     return Polynomial() + _distinct(rows, offsets, sizes, dict(extents), exact)
-
-
-def tile_bytes(nest: Nest, sizes: Mapping[str, float]) -> float:
-    """Bytes that a tile accesses."""
-    return sum(bytes_touched(group, sizes) for group in nest.classes)
-
-
-def counted(references: tuple[Reference, ...], sizes: Mapping[str, int]) -> int:
-    """Distinct elements in a tile at the origin, by visiting every point; for tests and small tiles."""
-    points = [
-        dict(zip(sizes, point, strict=True)) for point in product(*(range(size) for size in sizes.values()))
-    ]
-    return len(
-        {
-            (reference.array, *(form.evaluate(point) for form in reference.indices))
-            for reference in references
-            for point in points
-        }
-    )
 
 
 def iterations(nest: Nest, sizes: Mapping[str, float]) -> float:

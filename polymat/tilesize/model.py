@@ -83,10 +83,6 @@ class Nest:
         """Statement instances of the whole nest."""
         return sum(statement.points for statement in self.statements)
 
-    def is_parallel(self, dim: str) -> bool:
-        """Whether no statement has a dependence along the dimension."""
-        return not any(dim in statement.sequential for statement in self.statements)
-
     def references(self) -> tuple[Reference, ...]:
         """The distinct references, an element that is read here and written there once."""
         return self._references

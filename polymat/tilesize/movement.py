@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
 from typing import TypeAlias
 
 from polymat.machine.model import Machine
@@ -202,13 +201,3 @@ def _statement_dims(nest: Nest, group: UniformClass) -> frozenset[str]:
         if any(r.array == group.array for r in statement.references)
         for dim in statement.dims
     )
-
-
-def innermost_cases(dims: Sequence[str], levels: int) -> Iterator[tuple[tuple[str, ...], ...]]:
-    """An order of all bands for every choice of the innermost tile loop of each.
-
-    Section 2 of the same paper: the order of the other loops of a band does not change the volumes of
-    contractions whose tiles fill the cache; dims ** levels cases are enough, instead of dims! ** levels.
-    """
-    for choice in product(dims, repeat=levels):
-        yield tuple((*(dim for dim in dims if dim != inner), inner) for inner in choice)

@@ -86,12 +86,6 @@ def statement_score(statement: Statement, dim: str) -> Score:
     return Score(dim, spatial, temporal, int(vectorizable), total)
 
 
-def loop_order(nest: Nest, inner: str | None = None) -> tuple[str, ...]:
-    """The nest's order with one dimension, by default the best, moved innermost."""
-    inner = innermost(nest).choice if inner is None else inner
-    return tuple(d for d in nest.names if d != inner) + ((inner,) if inner is not None else ())
-
-
 def _sum(dim: str, parts: list[Score]) -> Score:
     return Score(
         dim,

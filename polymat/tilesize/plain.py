@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from polymat.errors import InternalError
-from polymat.graph.group import Group, Grouping
+from polymat.graph.group import Group
 from polymat.graph.recurrence import recurrence_statements
 from polymat.graph.stage import Accumulation, Stage
 from polymat.lang.expr import Load
@@ -11,20 +11,9 @@ from polymat.lang.traverse import walk
 from polymat.poly.access import Access
 from polymat.poly.domain import Domain
 from polymat.poly.order import Circle, accumulation_is_parallel, find_order
-from polymat.tilesize.schedule import LoopPlan, Schedule
+from polymat.tilesize.schedule import LoopPlan
 
 IN_ORDER = "points run after those that they read"
-
-
-def choose_loops(grouping: Grouping) -> Schedule:
-    """A loop plan for groups of one stage."""
-    pipeline = grouping.pipeline
-    return Schedule(
-        grouping,
-        tuple(
-            plan_stage(group, pipeline.stage(group.stages[0]), pipeline.context) for group in grouping.groups
-        ),
-    )
 
 
 def plan_stage(group: Group, stage: Stage, context: Domain) -> LoopPlan:

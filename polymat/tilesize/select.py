@@ -100,14 +100,6 @@ class TileSizes:
         )
 
 
-def choose_tiles_paper(
-    nest: Nest, machine: Machine, *, inner: str | None = None, inner_tile: int = INNER_TILE
-) -> TileSizes:
-    """Algorithm 3 for the first-level cache, with Algorithm 5's innermost dimension unless one is given."""
-    inner = innermost(nest).choice if inner is None else inner
-    return algorithm3(nest, machine.l1_bytes, inner=inner, inner_tile=inner_tile, level="L1")
-
-
 def choose_tiles_levels(
     nest: Nest,
     machine: Machine,

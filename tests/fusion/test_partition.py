@@ -11,7 +11,7 @@ import pytest
 import polymat as pm
 from polymat.errors import InternalError
 from polymat.fusion.dag import Dag
-from polymat.fusion.partition import EXACT_STAGES, greedy_partition, partition, partition_stages
+from polymat.fusion.partition import EXACT_STAGES, partition, partition_stages
 from tests.fusion.pipelines import pipeline_of
 
 Names = tuple[str, ...]
@@ -96,7 +96,7 @@ def test_no_stages() -> None:
     assert partition_stages(Dag.of((), []), fours).groups == ()
 
 
-def test_partition_of_a_pipeline_and_greedy() -> None:
+def test_partition_of_a_pipeline() -> None:
     n = pm.Parameter(pm.Int, "N")
     x = pm.Variable(pm.Int, "x")
     a = pm.Vector(pm.Double, "A", [n])
@@ -111,6 +111,5 @@ def test_partition_of_a_pipeline_and_greedy() -> None:
         return {("f", "g"): 1.0, ("g", "h"): 1.5, ("f", "g", "h"): 4.0}.get(group, 1.0)
 
     assert str(partition(pipeline, cost)) == "f+g | h"
-    assert str(greedy_partition(pipeline, cost)) == "f+g | h"
     assert str(partition(pipeline, cost, joins=[("g", "h")])) == "f | g+h"
     assert str(partition(pipeline, cost, joins=[])) == "f | g | h"

@@ -11,7 +11,8 @@ import numpy as np
 from polymat.graph.evaluate import Evaluator
 from polymat.graph.monomials import Factor
 from polymat.graph.product import Product, Term
-from polymat.poly.domain import Domain, fix
+from polymat.poly.domain import Domain
+from tests.poly.nests import fix
 
 Values = np.ndarray[Any, Any]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ from polymat.graph.inline import inline_pointwise
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.simplify import share_common_stages
 from polymat.graph.verify import verify
-from polymat.idiom.find import find_idioms, small_groups
+from polymat.idiom.find import MOST_STAGES, Found, idiom_of
 from tests.idiom.recognise import K, M, N, alpha, i, j, k, pipeline, point, recognised, total, upto
 
 # The routines of each stage or group of a kernel that ends in an output.
@@ -38,6 +39,28 @@ def kernel(name: str) -> Pipeline:
     description = find_kernel(name).builds[next(iter(find_kernel(name).builds))]()
     built = verify(build(list(description.outputs), inputs=list(description.inputs)))
     return inline_pointwise(share_common_stages(separate_names(built)))
+
+
+def small_groups(pipeline: Pipeline) -> Iterator[tuple[str, ...]]:
+    """Each stage with producers that it alone reads, nearest first, producers in front."""
+    readers: dict[str, set[str]] = {stage.name: set() for stage in pipeline.stages}
+    for stage in pipeline.stages:
+        for load in stage.loads():
+            readers.get(load.source.name, set()).add(stage.name)
+    order = [stage.name for stage in pipeline.stages]
+    for stage in pipeline.stages:
+        group = {stage.name}
+        for name in reversed(order[: order.index(stage.name)]):
+            hidden = name not in pipeline.outputs and readers[name] <= group
+            if hidden and len(group) < MOST_STAGES:
+                group.add(name)
+                yield tuple(n for n in order if n in group)
+
+
+def find_idioms(built: Pipeline) -> list[Found]:
+    """One answer a stage, then one a group of producers that nobody else reads with their reader."""
+    groups = [(stage.name,) for stage in built.stages] + list(small_groups(built))
+    return [idiom_of(names, built) for names in groups]
 
 
 def routines(built: Pipeline) -> list[list[str]]:

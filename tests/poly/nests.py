@@ -9,7 +9,8 @@ from typing import Any
 import islpy as isl
 
 from polymat.poly.ast import Guard, Instance, Loop, LoopExpr, Name, Nest, Number, Operation
-from polymat.poly.domain import Domain, fix
+from polymat.poly.domain import Domain
+from polymat.poly.text import encode
 
 Point = tuple[int, ...]
 
@@ -116,3 +117,15 @@ def shown(expr: LoopExpr) -> str:
             return f"{op}({', '.join(map(shown, operands))})"
         case Operation(op, operands):
             return "(" + f" {op} ".join(map(shown, operands)) + ")"
+
+
+def fix(domain: Domain, values: Mapping[str, int]) -> Domain:
+    """Fix parameters to values."""
+    result = domain.set
+    for name, value in values.items():
+        position = result.find_dim_by_name(isl.dim_type.param, encode(name))
+        if position >= 0:
+            result = result.fix_val(
+                isl.dim_type.param, position, isl.Val.int_from_si(result.get_ctx(), value)
+            )
+    return Domain(domain.params, domain.dims, result)

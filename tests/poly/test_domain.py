@@ -12,8 +12,8 @@ from polymat import Condition, Int, Parameter, Variable, Vector
 from polymat.errors import Location, NotAffineError
 from polymat.lang.affine import Affine
 from polymat.lang.indices import as_affine
-from polymat.poly.domain import Domain, fix
-from tests.poly.nests import points
+from polymat.poly.domain import Domain
+from tests.poly.nests import fix, points
 
 N, M = Parameter(Int, "N"), Parameter(Int, "M")
 i, j = Variable(Int, "i"), Variable(Int, "j")

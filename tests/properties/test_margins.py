@@ -25,8 +25,9 @@ from polymat.graph.build import build
 from polymat.graph.stage import Stage
 from polymat.graph.verify import verify
 from polymat.lang.expr import Expr
-from polymat.poly.domain import Domain, fix
+from polymat.poly.domain import Domain
 from tests.fusion import pipelines as p
+from tests.poly.nests import fix
 
 Point = tuple[int, ...]
 Span = tuple[int, int]

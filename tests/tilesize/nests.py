@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from itertools import product
+
 from polymat.lang.affine import Affine
 from polymat.machine.model import Machine
+from polymat.tilesize.footprint import bytes_touched
 from polymat.tilesize.model import Nest, single
+from polymat.tilesize.order import innermost
 from polymat.tilesize.reference import Reference
+from polymat.tilesize.select import TileSizes, algorithm3
 
 i, j, k = (Affine.name(name) for name in "ijk")
 
@@ -31,3 +37,38 @@ def fir(samples: int = 4096, taps: int = 64) -> Nest:
         Reference("window", (j,)),
     )
     return single({"i": samples, "j": taps}, references, sequential=("j",), flops=2)
+
+
+def is_parallel(nest: Nest, dim: str) -> bool:
+    """Whether no statement has a dependence along the dimension."""
+    return not any(dim in statement.sequential for statement in nest.statements)
+
+
+def loop_order(nest: Nest) -> tuple[str, ...]:
+    """The nest's order with the dimension of Algorithm 5 moved innermost."""
+    inner = innermost(nest).choice
+    return (*(dim for dim in nest.names if dim != inner), *([inner] if inner is not None else []))
+
+
+def tile_bytes(nest: Nest, sizes: Mapping[str, float]) -> float:
+    """Bytes that a tile accesses."""
+    return sum(bytes_touched(group, sizes) for group in nest.classes)
+
+
+def counted(references: Sequence[Reference], sizes: Mapping[str, int]) -> int:
+    """Distinct elements in a tile at the origin, by visiting every point."""
+    points = [
+        dict(zip(sizes, point, strict=True)) for point in product(*(range(size) for size in sizes.values()))
+    ]
+    return len(
+        {
+            (reference.array, *(form.evaluate(point) for form in reference.indices))
+            for reference in references
+            for point in points
+        }
+    )
+
+
+def choose_tiles_paper(nest: Nest, machine: Machine) -> TileSizes:
+    """Algorithm 3 for the first-level cache, with Algorithm 5's innermost dimension."""
+    return algorithm3(nest, machine.l1_bytes, inner=innermost(nest).choice, level="L1")

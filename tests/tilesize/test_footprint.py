@@ -5,12 +5,12 @@ from random import Random
 import pytest
 
 from polymat.lang.affine import Affine
-from polymat.tilesize.footprint import bytes_touched, counted, elements, iterations, tile_volume
+from polymat.tilesize.footprint import bytes_touched, elements, iterations, tile_volume
 from polymat.tilesize.model import single
 from polymat.tilesize.polynomial import Polynomial
 from polymat.tilesize.reference import Reference
 from polymat.tilesize.uniform import uniform_classes
-from tests.tilesize.nests import fir, i, j, k, matmul
+from tests.tilesize.nests import counted, fir, i, j, k, matmul
 
 EXTENTS = {"i": 100, "j": 200, "k": 300}
 ti, tj, tk = (Polynomial.name(name) for name in "ijk")

@@ -7,11 +7,10 @@ from math import prod
 import pytest
 
 from polymat.tilesize.associativity import CacheShape, lines_per_set, stays_resident
-from polymat.tilesize.footprint import tile_bytes
 from polymat.tilesize.model import Nest, single
-from polymat.tilesize.movement import innermost_cases, loops_of, movement, volumes
+from polymat.tilesize.movement import loops_of, movement, volumes
 from polymat.tilesize.reference import Reference
-from tests.tilesize.nests import TINY, i, j, matmul
+from tests.tilesize.nests import TINY, i, j, matmul, tile_bytes
 
 N = {"i": 32, "j": 64, "k": 128}
 T = {"i": 4, "j": 8, "k": 16}
@@ -62,12 +61,6 @@ def test_only_the_innermost_tile_loop_matters() -> None:
         by_innermost.setdefault(order[-1], set()).add(tuple(moved.values()))
     assert all(len(found) == 1 for found in by_innermost.values())
     assert len(set.union(*by_innermost.values())) == 3
-
-
-def test_cases_of_a_contraction_of_seven_loops() -> None:
-    cases = list(innermost_cases("abcijkl", 3))
-    assert len(cases) == 343 == len(set(cases))
-    assert all(sorted(order) == sorted("abcijkl") for bands in cases for order in bands)
 
 
 def test_two_levels_of_tiles() -> None:

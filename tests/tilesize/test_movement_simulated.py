@@ -8,10 +8,9 @@ from itertools import product
 
 import pytest
 
-from polymat.tilesize.footprint import tile_bytes
 from polymat.tilesize.model import Nest
 from polymat.tilesize.movement import loops_of, volumes
-from tests.tilesize.nests import matmul
+from tests.tilesize.nests import matmul, tile_bytes
 
 # Least-recently-used replacement keeps what the next tile reuses only while the tile leaves it some room.
 ROOM = 1.5

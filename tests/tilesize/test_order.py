@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 from polymat.tilesize.model import Dim, Nest, Statement, single
-from polymat.tilesize.order import innermost, loop_order
+from polymat.tilesize.order import innermost
 from polymat.tilesize.reference import Reference
-from tests.tilesize.nests import fir, i, j, matmul
+from tests.tilesize.nests import fir, i, j, loop_order, matmul
 
 
 def test_matmul_scores_as_printed() -> None:

@@ -32,7 +32,9 @@ from polymat import (
 from polymat.fusion.separate import separate
 from polymat.graph.build import build
 from polymat.graph.distinct import separate_names
-from polymat.tilesize.plain import choose_loops
+from polymat.graph.group import Grouping
+from polymat.tilesize.plain import plan_stage
+from polymat.tilesize.schedule import Schedule
 
 M, N, K, T = (Parameter(Int, name) for name in "MNKT")
 i, j, k, t = (Variable(Int, name) for name in "ijkt")
@@ -43,6 +45,13 @@ x, y = Vector(Double, "x", [N]), Vector(Double, "y", [K])
 
 def upto(extent: Any) -> Interval:
     return Interval(Int, 0, extent - 1)
+
+
+def choose_loops(grouping: Grouping) -> Schedule:
+    """A loop plan for every stage."""
+    found = grouping.pipeline
+    plans = (plan_stage(group, found.stage(group.stages[0]), found.context) for group in grouping.groups)
+    return Schedule(grouping, tuple(plans))
 
 
 def plans(*outputs: Function) -> str:

@@ -7,7 +7,6 @@ from random import Random
 import numpy as np
 import pytest
 
-from polymat.tilesize.footprint import tile_bytes
 from polymat.tilesize.model import single
 from polymat.tilesize.reference import Reference
 from polymat.tilesize.reuse import normalised_reuse
@@ -16,11 +15,10 @@ from polymat.tilesize.select import (
     algorithm2,
     algorithm3,
     choose_tiles_levels,
-    choose_tiles_paper,
     reuse_equation,
     scaled_sizes,
 )
-from tests.tilesize.nests import TINY, fir, i, j, matmul
+from tests.tilesize.nests import TINY, choose_tiles_paper, fir, i, j, matmul, tile_bytes
 
 
 def test_the_printed_equation_of_matmul() -> None:

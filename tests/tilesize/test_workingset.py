@@ -9,7 +9,7 @@ from polymat.tilesize.model import Nest, single
 from polymat.tilesize.polynomial import Polynomial
 from polymat.tilesize.reference import Reference
 from polymat.tilesize.workingset import rank, sort_by_level, tile_nest, variant_cost, working_sets
-from tests.tilesize.nests import TINY, i, j, matmul
+from tests.tilesize.nests import TINY, i, is_parallel, j, matmul
 
 N, K = Polynomial.name("j"), Polynomial.name("k")
 
@@ -92,5 +92,5 @@ def test_tiling_keeps_points_and_elements() -> None:
     tiled = tile_nest(nest, {"i": 4, "j": 8, "k": 7})
     assert tiled.extents == {"i.tile": 3, "j.tile": 5, "i": 4, "j": 8, "k": 7}
     assert tiled.points == pytest.approx(nest.points)
-    assert not tiled.is_parallel("k")
-    assert tiled.is_parallel("i.tile")
+    assert not is_parallel(tiled, "k")
+    assert is_parallel(tiled, "i.tile")

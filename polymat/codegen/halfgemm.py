@@ -135,9 +135,12 @@ static void _pm_cut_$S(const _pm_half_$S *half, ptrdiff_t i, ptrdiff_t rows, ptr
     for (ptrdiff_t r = 0; r < rows; r++) {
         const ptrdiff_t diagonal = _pm_within_$S(i + r + half->shift - j, 0, columns);
         const ptrdiff_t j_0 = half->before ? 0 : diagonal, j_1 = half->before ? diagonal : columns;
-        for (ptrdiff_t x = j_0; x < j_1; x++) {
-            const $T sum = block[r * ($V * $L) + x];
-            c[r * c_row + x] = from == NULL ? sum : sum + beta * from[r * from_row + x];
+        for (ptrdiff_t x = j_0; x < j_1; x += $L) {
+            const _pm_mask_$S mask = _PM_MASK_$S(j_1 - x < $L ? (int)(j_1 - x) : $L);
+            _pm_vector_$S sum = _pm_load_$S(block + r * ($V * $L) + x, mask);
+            if (from != NULL)
+                sum += beta * _pm_load_$S(from + r * from_row + x, mask);
+            _pm_store_$S(c + r * c_row + x, sum, mask);
         }
     }
 }

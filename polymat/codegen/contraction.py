@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import prod
 from typing import Protocol
 
 from polymat.codegen.ctree import (
@@ -23,7 +24,7 @@ from polymat.codegen.ctree import (
     Ternary,
 )
 from polymat.codegen.microkernel import Shape
-from polymat.codegen.scratch import Pad
+from polymat.codegen.scratch import Limits, Pad, most
 from polymat.codegen.stagecode import Nest, Range, StageWriter, Work
 from polymat.errors import InternalError
 from polymat.graph.monomials import Factor
@@ -103,7 +104,7 @@ class ContractionWriter:
         body, work = (*first, *tables, *body), self._work()
         nest = self.writer.as_nest(stages, self.plan, body, kind, self.ranges, work=work)
         helpers = starts.functions if starts is not None else ()
-        pads = [Pad(self.pad, self.stage.dtype.c, self._pad_bytes())]
+        pads = [Pad(self.pad, self.stage.dtype.c, self._pad_bytes(), self._is_spared)]
         pads += [Pad(group.pad, "ptrdiff_t", group.bytes()) for group in self.groups if group.dims]
         parameters = [Parameter(f"{pad.ctype} *", pad.array) for pad in pads]
         return replace(
@@ -243,10 +244,7 @@ class ContractionWriter:
                 number = Binary("*", number, Call("_pm_extent", (self.size(found.extent(dim)),)))
             return number
 
-        segments = found.more_columns or found.sums or found.triangle is not None
-        steps = (self.step(found.right, found.columns), self.step(found.left, found.depth))
-        plain = not segments and all(step == Literal("1") for step in steps)
-        sizes = (blocks.kc, blocks.mc, blocks.nc, blocks.small if plain else 0)
+        sizes = (blocks.kc, blocks.mc, blocks.nc, blocks.small if self._is_plain() else 0)
         arguments = (
             count((found.rows, *found.more_rows), blocks.rows),
             count((found.columns, *found.more_columns), blocks.columns),
@@ -254,6 +252,22 @@ class ContractionWriter:
             *(Literal(f"{float(size)}") for size in sizes),
         )
         return Call(f"_pm_room_{self.shape.suffix}", arguments)
+
+    def _is_plain(self) -> bool:
+        """Whether small operands are multiplied where they are."""
+        found = self.found
+        segments = found.more_columns or found.sums or found.triangle is not None
+        steps = (self.step(found.right, found.columns), self.step(found.left, found.depth))
+        return not segments and all(step == Literal("1") for step in steps)
+
+    def _is_spared(self, limits: Limits) -> bool:
+        """Whether nothing is packed at any sizes between these limits: then there is no room for it."""
+        found, blocks = self.found, self.plan.blocks
+        rows, columns, depth = (
+            most(found.extent(dim), limits) for dim in (found.rows, found.columns, found.depth)
+        )
+        rows = (rows + blocks.rows) * prod(most(found.extent(dim), limits) for dim in found.more_rows)
+        return self._is_plain() and max(rows, depth) * (columns + blocks.columns) <= 2 * blocks.small
 
     def size(self, form: Affine) -> CExpr:
         """A form over the sizes."""

@@ -31,6 +31,7 @@ from polymat.codegen.ctree import (
 )
 from polymat.codegen.kept import FREE, for_the_first, kept_buffers, pointers
 from polymat.codegen.libraries import routines_of
+from polymat.codegen.little import Little, little_bound
 from polymat.codegen.scratch import ThreadScratch, place
 from polymat.codegen.shares import Shares
 from polymat.codegen.stagecode import Nest
@@ -41,7 +42,8 @@ from polymat.errors import InternalError
 from polymat.graph.pipeline import Pipeline
 from polymat.lang.affine import Affine
 from polymat.options import Options
-from polymat.tilesize.schedule import NestPlan, Plan
+from polymat.tilesize.kernel import KernelPlan
+from polymat.tilesize.schedule import LoopPlan, NestPlan, Plan
 from polymat.tilesize.team import TeamCost
 
 ENTRY_PARAMETERS = (
@@ -98,7 +100,30 @@ class Entry:
         threshold = self.options.parallel_threshold
         return float(threshold) if threshold is not None else self.cost.awake / self.cost.lanes
 
-    def function(self, groups: Sequence[GroupCode], sizes: Sequence[Size]) -> Function:
+    def little(self, groups: Sequence[GroupCode], sizes: Sequence[Size]) -> Little | None:
+        """What a call with small sizes is, where that is known to need neither memory nor a team."""
+        named = tuple(size.name for size in sizes)
+        shares = self._shares
+        found = []
+        for group in groups:
+            plan = group.plan
+            if not isinstance(plan, LoopPlan | KernelPlan) or plan.kind == "recurrence":
+                return None
+            if self._is_kept(group):
+                return None
+            stages = [self.pipeline.stage(name) for name in plan.group.stages]
+            found.append((stages, shares.speed(plan), group.nests))
+        nests = [nest for group in groups for nest in group.nests]
+        bound = little_bound(shares, found, named) if not self.slots and not routines_of(self.needs) else 0
+        return Little(bound, named, tuple(nests), shares) if bound else None
+
+    @property
+    def _shares(self) -> Shares:
+        return Shares(self._size, self.needs, self.options, self.cost)
+
+    def function(
+        self, groups: Sequence[GroupCode], sizes: Sequence[Size], little: Little | None = None
+    ) -> Function:
         """`_pm_entry`."""
         kept = kept_buffers(self.storage)
         body = pointers(kept, self.names, self.needs) if kept else []
@@ -123,6 +148,8 @@ class Entry:
             several = Binary(">", Id("_pm_threads"), Literal("1"))
             body.append(If(several, (Evaluate(Call("_pm_team_leave", ())),)))
         body.append(Return(Literal(str(OK))))
+        if little is not None:
+            body = [*little.branch(self.names), *body] if little.sizes else [*little.branch(self.names)]
         used = names_in(body)
         unpacked = [s for s in self._unpack(sizes) if s.name in used]
         ignored = [p.name for p in ENTRY_PARAMETERS if p.name not in used | names_in(unpacked)]
@@ -206,7 +233,7 @@ class Entry:
 
     def _group(self, group: GroupCode) -> list[Stmt]:
         stages = [self.pipeline.stage(name) for name in group.plan.group.stages]
-        shares = Shares(self._size, self.needs, self.options, self.cost)
+        shares = self._shares
         if isinstance(group.plan, NestPlan):
             pads = [ThreadScratch(group.number, nest.pads) for nest in group.nests]
             runs = map(partial(shares.run, stages, group.plan), group.nests, pads)

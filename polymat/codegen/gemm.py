@@ -209,6 +209,34 @@ static __attribute__((noinline)) void _pm_blocked_$S(ptrdiff_t m, ptrdiff_t n, p
     }
 }
 
+/* A product of matrices whose extents are 1 to 64: nothing is asked about them, because
+   the first level holds what there is. */
+static __attribute__((noinline)) void _pm_little_$S(ptrdiff_t m, ptrdiff_t n, ptrdiff_t depth, $T scale,
+        const $T *a, ptrdiff_t a_row, ptrdiff_t a_step, const $T *b, ptrdiff_t b_step, $T beta,
+        const $T *from, ptrdiff_t from_row, $T *c, ptrdiff_t c_row)
+{
+    const unsigned vectors = ((unsigned)n + $L - 1) / $L, panels = (vectors + $V - 1) / $V;
+    const unsigned strips = ((unsigned)m + $R - 1) / $R;
+    if (strips == 1 && panels == 1) {
+        _pm_blocks_$S[vectors - 1][m - 1](depth, a, a_row, a_step, b, b_step, scale, beta, from, from_row, c,
+                                          c_row, (int)(n - (vectors - 1) * $L));
+        return;
+    }
+    const unsigned least = (unsigned)m / strips, higher = (unsigned)m % strips;
+    for (unsigned panel = 0, j = 0; panel < panels; panel++) {
+        const unsigned wide = panels == 1 ? vectors : vectors / panels + (panel < vectors % panels);
+        const unsigned left = (unsigned)n - j < wide * $L ? (unsigned)n - j : wide * $L;
+        for (unsigned strip = 0, i = 0; strip < strips; strip++) {
+            const unsigned rows = least + (strip < higher);
+            _pm_blocks_$S[wide - 1][rows - 1](depth, a + i * a_row, a_row, a_step, b + j, b_step, scale, beta,
+                    from == NULL ? NULL : from + i * from_row + j, from_row, c + i * c_row + j, c_row,
+                    (int)(left - (wide - 1) * $L));
+            i += rows;
+        }
+        j += wide * $L;
+    }
+}
+
 /* C = scale * A * B + beta * From (no From: NULL); elements of a row of C and of From are contiguous.
    m, n, k: extents of a segment; row_count, column_count, depth_count: segments; rows, columns, depths: their
    offsets, for each segment of rows those in A, C and From, of columns in B, C and From, of depth in A and B.
@@ -226,6 +254,11 @@ static inline __attribute__((always_inline)) void _pm_gemm_$S(ptrdiff_t m, ptrdi
     if (m <= 0 || n <= 0 || row_count <= 0 || column_count <= 0)
         return;
     const int one = column_count == 1 && depth_count == 1 && half.place == 0 && b_column == 1;
+    if (one && row_count == 1 && finish == NULL && n > 1 && small >= 8 * 64 * 64
+            && (size_t)((m - 1) | (n - 1) | (k - 1)) < 64) {
+        _pm_little_$S(m, n, k, scale, a, a_row, a_step, b, b_step, beta, from, from_row, c, c_row);
+        return;
+    }
     const double most_elements = 2.0 * small, height = (double)m * row_count;
     const int is_large = (double)k * n > most_elements;
     const int is_far = (height > 2 * $R && (is_large || height * n > most_elements))

@@ -21,19 +21,27 @@ from polymat.codegen.ctree import (
     Ternary,
     Unary,
 )
+from polymat.codegen.little import Little
 from polymat.codegen.render import prototype
 from polymat.lang.types import type_of_dtype
 
 
-def public_function(signature: Signature, names: Names, worth: float) -> Function:
+def public_function(
+    signature: Signature, names: Names, worth: float, little: Little | None = None
+) -> Function:
     """`NAME(inputs, outputs, sizes, scalars)`, which calls the generic entry with all threads.
 
     worth: the least work that threads are of use for.  Below it OpenMP is not asked how many there are, which
-    takes as long as a product of matrices of 8 x 8.
+    takes as long as a product of matrices of 8 x 8.  little: what is run at once where sizes are small.
     """
     parameters = _parameters(signature, names)
+    if little is not None and not little.sizes:
+        silent = [Evaluate(Cast("void", Id(names.get("scalar", s.name)))) for s in signature.scalars]
+        whole = (*silent, *little.branch(names))
+        return Function("int", signature.name, tuple(parameters), whole, static=False)
     arrays = [names.get("array", a.name) for a in (*signature.inputs, *signature.outputs)]
-    body: list[Stmt] = [Declare("void *", f"_pm_arrays[{max(len(arrays), 1)}]")]
+    body: list[Stmt] = [*(little.branch(names) if little is not None else ())]
+    body.append(Declare("void *", f"_pm_arrays[{max(len(arrays), 1)}]"))
     for k, name in enumerate(arrays):
         pointer = Cast("void *", Cast("uintptr_t", Id(name)))
         body.append(Assign(Subscript(Id("_pm_arrays"), Literal(str(k))), "=", pointer))
@@ -51,8 +59,8 @@ def public_function(signature: Signature, names: Names, worth: float) -> Functio
     for name, count in (("_pm_sizes", len(signature.sizes)), ("_pm_scalars", len(signature.scalars))):
         if not count:
             body.append(Evaluate(Cast("void", Id(name))))
-    little = Binary("<", Call("_pm_work", (Id("_pm_sizes"),)), Literal(f"{worth!r}"))
-    threads = Ternary(little, Literal("1"), Call("omp_get_max_threads", ()))
+    alone = Binary("<", Call("_pm_work", (Id("_pm_sizes"),)), Literal(f"{worth!r}"))
+    threads = Ternary(alone, Literal("1"), Call("omp_get_max_threads", ()))
     arguments = (Id("_pm_arrays"), Id("_pm_sizes"), Id("_pm_scalars"), threads)
     body.append(Return(Call("_pm_entry", arguments)))
     return Function("int", signature.name, tuple(parameters), tuple(body), static=False)

@@ -2,18 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from polymat.codegen.ctree import Binary, Call, Cast, CExpr, Declare, Id, Literal, Stmt, Unary
+from polymat.lang.affine import Affine, extremes
+
+Limits: TypeAlias = Mapping[str, tuple[Affine, Affine]]
+"""The least and the largest value of sizes, which are numbers."""
+
+
+def most(extent: Affine, limits: Limits) -> float:
+    """What an extent is at most, and infinite where the limits do not tell."""
+    highest = extremes(extent, limits)[1]
+    return max(float(highest.const), 0.0) if highest.is_constant else float("inf")
+
+
+def never(limits: Limits) -> bool:
+    """Memory that is always needed."""
+    del limits
+    return False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pad:
-    """A piece of it: the C name of the pointer, the type of its elements and how many bytes it takes."""
+    """A piece of it: the C name of the pointer, the type of its elements and how many bytes it takes.
+
+    is_spared: whether it takes none at all where the sizes lie between limits.
+    """
 
     array: str
     ctype: str
     bytes: CExpr
+    is_spared: Callable[[Limits], bool] = never
 
     @property
     def offset(self) -> str:

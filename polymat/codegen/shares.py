@@ -77,6 +77,11 @@ class Shares:
         costs = [Literal(f"{cost * speed!r}") for cost in (self.cost.awake, self.cost.asleep)]
         return Call("_pm_team_paying", (Id("_pm_threads"), work, *costs))
 
+    def least_work(self, speed: float) -> float:
+        """Work below which the calling thread is alone, however many threads there are."""
+        threshold = self.options.parallel_threshold
+        return self.cost.awake * speed if threshold is None else float(threshold)
+
     def run(
         self, stages: Sequence[Stage], plan: NestPlan, nest: Nest, scratch: ThreadScratch
     ) -> tuple[Stmt, ...]:
@@ -92,7 +97,7 @@ class Shares:
         # Register blocks and libraries choose the order of their sums by the shape that they are given; loops
         # compute an element the same way in any piece.
         fixed = not isinstance(plan, LoopPlan)
-        shared = self.declared(stages, self._speed(plan), fixed=fixed, uneven=nest.work == "uneven")
+        shared = self.declared(stages, self.speed(plan), fixed=fixed, uneven=nest.work == "uneven")
         serial = Evaluate(Call(function, (*nest.arguments, Id(FIRST), Id(LAST))))
         alone = Binary("==", Id(PIECES), Literal("1"))
         split = If(alone, (*first, serial), self._chunks(nest, scratch))
@@ -103,7 +108,7 @@ class Shares:
         outer = plan.order.index(plan.parallel) if plan.parallel in plan.order else len(plan.order)
         return self._team(stage_work(stage, self.size, skip=outer), 1 / self.cost.lanes)
 
-    def _speed(self, plan: NestPlan) -> float:
+    def speed(self, plan: NestPlan) -> float:
         """Operations a second against those of vectorised loops."""
         if not isinstance(plan, LoopPlan):
             return BLOCKS

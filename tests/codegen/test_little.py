@@ -1,0 +1,88 @@
+"""Calls with small sizes, from Python and from C: without questions about memory and threads."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import polymat as pm
+from polymat.options import Options
+from tests.tolerance import assert_close
+
+M, N, K = (pm.Parameter(pm.Long, name) for name in "MNK")
+A, B = pm.Matrix(pm.Double, "A", [M, K]), pm.Matrix(pm.Double, "B", [K, N])
+BRANCH = re.compile(r"if \(\(size_t\)\([MNK |]+\) < (\d+)\)")
+OWN = Options(blas="never")
+
+
+def product(options: Options = OWN, **sizes: Any) -> pm.Compiled:
+    """A times B."""
+    return pm.compile(A @ B, name="product", inputs=[A, B], options=options, **sizes)
+
+
+def arrays(m: int, n: int, k: int) -> tuple[Any, Any]:
+    """Two matrices."""
+    rng = np.random.default_rng(m * 10_000 + n * 100 + k)
+    return rng.standard_normal((m, k)), rng.standard_normal((k, n))
+
+
+def from_c(compiled: pm.Compiled, directory: Path, *inputs: Any, sizes: tuple[int, ...]) -> Any:
+    """The result of the saved library's own prototype, in an array with a guard behind it."""
+    compiled.save(directory)
+    function = ctypes.CDLL(str(directory / "libproduct.so"))["product"]
+    rows, columns = inputs[0].shape[0], inputs[1].shape[1]
+    memory = np.full(rows * columns + 9, np.nan)
+    pointers = [ctypes.c_void_p(array.ctypes.data) for array in (*inputs, memory)]
+    assert function(*pointers, *map(ctypes.c_ssize_t, sizes)) == 0
+    assert np.isnan(memory[rows * columns :]).all()
+    return memory[: rows * columns].reshape(rows, columns)
+
+
+def bound_of(compiled: pm.Compiled) -> int:
+    """The size from which calls are asked about; 0: all are."""
+    found = BRANCH.findall(compiled.source)
+    assert len(found) in (0, 2)  # in the entry for Python and in the prototype
+    return int(found[0]) if found else 0
+
+
+def test_around_the_bound(tmp_path: Path) -> None:
+    compiled = product()
+    bound = bound_of(compiled)
+    assert bound >= 8
+    edge = (bound - 1, bound, bound + 1)
+    shapes = [(0, 3, 2), (3, 0, 2), (3, 2, 0), (1, 1, 1), (5, 1, 7), (1, 9, 4), (7, 8, 9)]
+    shapes += [(m, n, k) for m in edge for n in edge for k in edge]
+    for number, (m, n, k) in enumerate(shapes):
+        a, b = arrays(m, n, k)
+        expected = compiled.reference(a, b)
+        called = from_c(compiled, tmp_path / str(number), a, b, sizes=(m, k, n))
+        for result in (called, compiled(a, b)):
+            assert_close(result, expected, roundings=k + 4, magnitude=np.abs(a) @ np.abs(b))
+
+
+@pytest.mark.parametrize(
+    "shape", [(4, 4, 4), (3, 5, 7), (8, 8, 8), (1, 1, 1), (0, 2, 2), (2, 2, 0), (17, 19, 9)]
+)
+def test_fixed_sizes_are_not_asked_about(shape: tuple[int, int, int], tmp_path: Path) -> None:
+    m, n, k = shape
+    compiled = product(sizes={M: m, N: n, K: k})
+    assert "_pm_team_paying(_pm_threads" not in compiled.source
+    a, b = arrays(m, n, k)
+    for result in (from_c(compiled, tmp_path, a, b, sizes=()), compiled(a, b)):
+        assert_close(result, compiled.reference(a, b), roundings=k + 4, magnitude=np.abs(a) @ np.abs(b))
+
+
+def test_a_team_that_was_asked_for_is_asked_about() -> None:
+    assert bound_of(product(Options(blas="never", threads=2, parallel_threshold=0))) == 0
+
+
+def test_temporaries_are_asked_about() -> None:
+    C = pm.Matrix(pm.Double, "C", [N, N])
+    compiled = pm.compile(A @ B @ C, inputs=[A, B, C], options=OWN)
+    assert "_pm_workspace_take(_pm_bytes)" in compiled.source
+    assert bound_of(compiled) == 0

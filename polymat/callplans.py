@@ -50,6 +50,7 @@ class CallPlanner:
         self.threads = threads
         self.prices = CallPrices(pipeline, machine, sizes, options, threads, frozenset(given))
         self.found: dict[tuple[str, ...], Found] = {}
+        self.transforms: dict[str, TransformPlan | None] = {}
 
     def plan(self, stages: tuple[str, ...]) -> CallPlan | TransformPlan | None:
         """The plan of a group that consists of library calls; None when there are none for it."""
@@ -124,6 +125,13 @@ class CallPlanner:
         return plan_kernel(
             group, flat, self.pipeline.context, self.machine, self.sizes, policy=self.options.blocks
         )
+
+    def transform(self, stage: str) -> TransformPlan | None:
+        """The plan of a stage that is a transform by itself, found once."""
+        if stage not in self.transforms:
+            is_sum = self.pipeline.stage(stage).is_reduction
+            self.transforms[stage] = self._transform((stage,)) if is_sum else None
+        return self.transforms[stage]
 
     def _transform(self, stages: tuple[str, ...]) -> TransformPlan | None:
         if self.options.fft == "never" or not self.is_hidden(stages):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from polymat.callplans import CallPlanner
 from polymat.filterplans import FilterPlanner
@@ -13,6 +14,7 @@ from polymat.fusion.reads import Reads
 from polymat.graph.alignment import Fusable, Refused
 from polymat.graph.group import Group
 from polymat.graph.pipeline import Pipeline
+from polymat.graph.plan import NestPlan
 from polymat.graph.stage import Stage
 from polymat.idiom.plan import CallPlan
 from polymat.idiom.profit import is_mapped
@@ -23,7 +25,7 @@ from polymat.tilesize.kernel import KernelPlan, is_worth, plan_kernel
 from polymat.tilesize.papercost import PaperCost
 from polymat.tilesize.paperplan import PaperPlan, PaperPlanner
 from polymat.tilesize.plain import plan_stage
-from polymat.tilesize.planner import can_be_private, plan_alone, plan_tiles
+from polymat.tilesize.planner import NO_CALLS, can_be_private, plan_alone, plan_tiles
 from polymat.tilesize.register import unrolled
 from polymat.tilesize.schedule import Plan, TilePlan
 from polymat.tilesize.switches import switched
@@ -133,7 +135,7 @@ class Candidates:
         if isinstance(choices, Refused):
             return choices
         usable = [choice for choice in choices.all() if self._is_allowed(choice)]
-        return [self._tiles(stages, choice) for choice in usable]
+        return [plan for choice in usable for plan in self._tiled(stages, choice)]
 
     def _is_usable(self, choice: Fusable) -> bool:
         """Whether code can be generated for a choice, and `Options` does not switch it off."""
@@ -145,7 +147,24 @@ class Candidates:
     def _is_allowed(self, choice: Fusable) -> bool:
         return self._is_usable(choice) and (self.options.private or not choice.privates)
 
-    def _tiles(self, stages: tuple[str, ...], choice: Fusable) -> Plan:
+    def _tiled(self, stages: tuple[str, ...], choice: Fusable) -> list[Plan]:
+        """The tiles of a choice in loops, and with the transforms among its stages by a library."""
+        calls = self._transforms(choice)
+        loops = [] if calls and self.options.fft == "always" else [self._tiles(stages, choice, NO_CALLS)]
+        return [*loops, self._tiles(stages, choice, calls)] if calls else loops
+
+    def _transforms(self, choice: Fusable) -> dict[str, NestPlan]:
+        """The stages that are transforms for every point of the tiled dimensions."""
+        found: dict[str, NestPlan] = {}
+        for member in choice.members:
+            plan = self.calls.transform(member.stage)
+            if plan is not None and not member.private:
+                repeated = {dim for axis in plan.transform.batch for dim in axis.dims}
+                if all(dim is None or dim in repeated for dim in member.dims):
+                    found[member.stage] = replace(plan, parallel=None)
+        return found
+
+    def _tiles(self, stages: tuple[str, ...], choice: Fusable, calls: Mapping[str, NestPlan]) -> Plan:
         return plan_tiles(
             self.pipeline,
             Group(stages),
@@ -154,4 +173,5 @@ class Candidates:
             self.machine,
             self.estimates,
             roll=self.options.rolling,
+            calls=calls,
         )

@@ -28,6 +28,7 @@ from polymat.codegen.ctree import (
 from polymat.codegen.scratch import Pad, ThreadScratch
 from polymat.codegen.stagecode import Nest, Range, StageWriter
 from polymat.codegen.storage import TILE, WHOLE, Buffer, inside, part_begin
+from polymat.graph.alignment import grid
 from polymat.graph.stage import Part, Stage
 from polymat.lang.affine import Affine
 from polymat.lang.expr import Load
@@ -253,7 +254,9 @@ class TileWriter:
     def _loop(self, level: int, body: tuple[Stmt, ...], hulls: Sequence[tuple[CExpr, CExpr]]) -> Stmt:
         tile, size = Id(f"{TILE}{level}"), self._tile_size(level)
         low, high = (Id(FIRST), Id(LAST)) if level == 0 else hulls[level]
-        stop = Call("_pm_min_i64", (Binary("+", tile, size), high))
+        stop: CExpr = Binary("+", tile, size)
+        if grid(self.plan.members, level) == 1:  # else the last tile ends at a multiple of all scales, too
+            stop = Call("_pm_min_i64", (stop, high))
         declared = Declare("const ptrdiff_t", f"{STOP}{level}", stop)
         if level == 0 and self.plan.backwards:
             return self._backwards(tile, (declared, *body))
@@ -287,9 +290,10 @@ class TileWriter:
             begin = self._divided(begin, scale - 1, scale)
             end = self._divided(end, scale - 1, scale)
         low, high = self._size(part.low), self._size(part.high + 1)
+        on_grid = grid(self.plan.members, part.number) > 1
         if begin != tile or low != hulls[part.number][0]:
             begin = Call("_pm_max_i64", (begin, low))
-        if end != stop or high != hulls[part.number][1]:
+        if end != stop or on_grid or high != hulls[part.number][1]:
             end = Call("_pm_min_i64", (end, high))
         return begin, end
 
@@ -310,12 +314,19 @@ class TileWriter:
         return Call("_pm_floordiv_i64", (_plus(value, more), Literal(str(divisor))))
 
     def _hull(self, level: int, nests: Sequence[tuple[Member, Nest]]) -> tuple[CExpr, CExpr]:
-        """What the tiles cover along a dimension: the ranges of the stages that are kept."""
+        """What the tiles cover along a dimension: the ranges of the stages that are kept.
+
+        It begins at a common multiple of all scales.
+        """
         kept = [(member, nest) for member, nest in nests if not member.scratch]
         parts = [(m.scale(level), part) for m, n in kept for part in n.ranges if part.number == level]
         lows = list(dict.fromkeys(part.low.scale(scale) for scale, part in parts))
         highs = list(dict.fromkeys(part.high.scale(scale) + 1 for scale, part in parts))
-        return self._extreme("min", lows), self._extreme("max", highs)
+        first, last = self._extreme("min", lows), self._extreme("max", highs)
+        common = grid(self.plan.members, level)
+        if common > 1 and lows != [Affine()]:
+            first = Binary("*", Literal(str(common)), self._divided(first, 0, common))
+        return first, last
 
     def _extreme(self, function: str, forms: Sequence[Affine]) -> CExpr:
         result = self._size(forms[0])

@@ -33,6 +33,8 @@ def widen(
 
     A stage's point x lies at scale * x of the group's dimension; distances count 1 / denominator of a
     producer's point each, which is a whole number of the group's, since the denominator divides its scale.
+    Tiles begin at common multiples of all scales, so margins are whole points of a stage, and its last point
+    before the end of a tile lies a whole one before it.
     """
     margins: dict[str, Margin] = {name: (0, 0) for name in live_outs}
     for consumer in reversed(stages):
@@ -49,8 +51,15 @@ def widen(
                 return Unbounded(f"{consumer} reads {producer} along {dim} at no constant distance")
             if span[0] <= span[1] and consumer in margins:
                 before, behind = margins[consumer]
-                unit = scales[producer] // slope.denominator
-                needed = (before - unit * span[0], behind + unit * span[1])
+                scale = scales[producer]
+                unit = scale // slope.denominator
+                last = behind - (scales[consumer] - 1) + unit * span[1]
+                needed = (_down(before - unit * span[0], scale), _down(last + scale - 1, scale))
                 known = margins.get(producer, needed)
                 margins[producer] = (max(known[0], needed[0]), max(known[1], needed[1]))
     return margins
+
+
+def _down(distance: int, scale: int) -> int:
+    """The next multiple of the scale that is no larger."""
+    return distance // scale * scale

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from math import lcm
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,9 +14,10 @@ class Member:
 
     dims: for each tiled dimension of the group the stage's own dimension that runs along it (for a
     reduction possibly a reduced one), or None where it has none.  margins: how far beyond the tile it
-    computes before and behind, in points of the group's dimension, per tiled one (overlapped tiling);
-    negative where a scratch stage is shifted against the tile.  scratch: its values are needed in the tile
-    only and live in a scratchpad.  private: it accumulates across tiles, each thread into a copy of its own.
+    computes before and behind, in points of the group's dimension, per tiled one (overlapped tiling); whole
+    points of the stage, as tiles begin and end at common multiples of all scales (`grid`); negative where a
+    scratch stage is shifted against the tile.  scratch: its values are needed in the tile only and live in a
+    scratchpad.  private: it accumulates across tiles, each thread into a copy of its own.
     scales: per tiled dimension, the stage's point x lies at scale * x of the group's (none given: 1).
     """
 
@@ -38,6 +40,11 @@ class Member:
     def copied(self) -> bool:
         """Whether its values live in a scratchpad, margins included; each tile writes out what it owns."""
         return not self.scratch and not self.private and any(margin != (0, 0) for margin in self.margins)
+
+
+def grid(members: Iterable[Member], level: int) -> int:
+    """What tile sizes along a dimension are multiples of, so that stages have a point where one begins."""
+    return lcm(*(member.scale(level) for member in members))
 
 
 @dataclass(frozen=True, slots=True)

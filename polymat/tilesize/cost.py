@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import prod
 
 from polymat.graph.pipeline import Pipeline
+from polymat.graph.plan import FlatPlan
 from polymat.graph.stage import Accumulation, InputArray, Part, Stage
 from polymat.lang.affine import Affine
 from polymat.lang.expr import Call
@@ -92,7 +93,7 @@ def _cost_on(
     repeats = _tile_counts(plan, {s.name: s for s in stages}, estimates)
     widest = max(s.dtype.size for s in stages)
     arithmetic = sum(
-        _nest_operations(s, _plan_of(s, plan), estimates, widest, threads)
+        _nest_operations(s, _plan_of(s, plan), estimates, machine, widest, threads)
         * redundancy(members.get(s.name), plan, repeats)
         for s in stages
     )
@@ -129,11 +130,14 @@ def _plan_of(stage: Stage, plan: Plan) -> NestPlan:
 
 
 def _nest_operations(
-    stage: Stage, loops: NestPlan, estimates: Mapping[str, int], widest: int, threads: int
+    stage: Stage, loops: NestPlan, estimates: Mapping[str, int], machine: Machine, widest: int, threads: int
 ) -> float:
     """Operations of a stage in loops on elements of `widest` bytes that would take the time of its plan."""
     if isinstance(loops, KernelPlan):
         return kernel_operations(loops, estimates) * VECTOR_SHARE * stage.dtype.size / widest
+    if isinstance(loops, FlatPlan):  # whose price is in operations on elements of the result
+        peaks = [machine.peak_flops(size, threads) for size in (widest, loops.stage.dtype.size)]
+        return stage_operations(stage, estimates) * loops.slowdown(threads) * peaks[0] / peaks[1]
     return stage_operations(stage, estimates) * loop_slowdown(loops, threads)
 
 
@@ -147,12 +151,13 @@ def _scratch_seconds(
 ) -> float:
     """Seconds to write scratchpads to the second-level cache and back; none where the first holds them.
 
-    written: bytes that the stages of one tile write.
+    written: bytes that the stages of one tile write.  What a library writes there is part of its own time.
     """
     if not isinstance(plan, TilePlan) or written <= machine.l1_bytes:
         return 0.0
     by_name = {stage.name: stage for stage in stages}
-    moved = sum(2 * array_bytes(by_name[m.stage], estimates) for m in plan.members if m.scratch)
+    loops = [m.stage for m in plan.members if m.scratch and not plan.loops[m.stage].routines]
+    moved = sum(2 * array_bytes(by_name[name], estimates) for name in loops)
     return moved / machine.bandwidth(2, threads)
 
 

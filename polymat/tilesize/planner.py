@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
+from polymat.graph.alignment import grid
 from polymat.graph.group import Group
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Stage
@@ -15,7 +17,7 @@ from polymat.tilesize.estimates import once_a_stage
 from polymat.tilesize.joint import joint_sums
 from polymat.tilesize.plain import plan_stage
 from polymat.tilesize.register import ROWS_REDUCED, ROWS_UPDATED, in_rows, unrolled
-from polymat.tilesize.schedule import LoopPlan, Member, Plan, TilePlan
+from polymat.tilesize.schedule import LoopPlan, Member, NestPlan, Plan, TilePlan
 
 UNKNOWN_EXTENT = 1000  # of a size that neither `sizes=` nor `estimates=` names
 DOT_TILE = 4096  # elements of a sum that has no other loop to share out
@@ -27,6 +29,7 @@ ROWS_AHEAD = 2  # rows from the one that is computed to the one that is asked fo
 ROLLING_SHARE = 0.5  # of the first-level cache; the rest is for rows on their way from and to memory
 ROLLING_PLANE = 16  # of its extents between the first and the contiguous one
 ROLLING_WIDTHS = (512, 256)  # elements of its rows
+NO_CALLS: Mapping[str, NestPlan] = MappingProxyType({})
 
 
 def plan_alone(group: Group, stage: Stage, context: Domain, machine: Machine) -> Plan:
@@ -69,23 +72,37 @@ def plan_tiles(
     sizes: tuple[int, ...] = (),
     *,
     roll: bool = True,
+    calls: Mapping[str, NestPlan] = NO_CALLS,
 ) -> TilePlan:
-    """Several stages in one tile loop; `sizes` forces tile sizes, `roll` lets tiles keep rows."""
+    """Several stages in one tile loop; `sizes` forces tile sizes, `roll` lets tiles keep rows.
+
+    calls: the plans of stages that a library computes, for the part of a tile in each.
+    """
     stages = {m.stage: pipeline.stage(m.stage) for m in members}
-    loops = {m.stage: _inside(group, stages[m.stage], m, pipeline.context, machine) for m in members}
-    rolling = roll and _can_roll(stages, loops, members)
+    inner = {m.stage: _inside(group, stages[m.stage], m, pipeline.context, machine) for m in members}
+    loops: dict[str, NestPlan] = {**inner, **calls}
+    rolling = roll and not calls and _can_roll(stages, loops, members)
     joint = () if sizes else joint_sums(stages, members, loops)
     if not sizes:
-        choose = _rolling_sizes if rolling else _tile_sizes
+        choose = _rolling_sizes if rolling else _call_sizes if calls else _tile_sizes
         sizes = choose(stages, loops, dims, members, machine, estimates)
+    sizes = on_grid(sizes[: len(dims)], members)
     reason = f"intermediates stay in the cache: {_scratch_text(members)}"
+    if calls:
+        reason += f"; {', '.join(calls)} by library calls in each tile"
     if rolling:
         reason += f"; along {dims[0]} each keeps the last points that its readers still need"
-        loops = {name: replace(plan, ahead=ROWS_AHEAD) for name, plan in loops.items()}
+        loops = {name: replace(plan, ahead=ROWS_AHEAD) for name, plan in inner.items()}
     for pair in joint:
         reason += f"; {' and '.join(pair)} in one loop, which loads once what both read"
-        loops |= {name: _paired(loops[name], machine) for name in pair}
-    return TilePlan(group, dims, tuple(sizes[: len(dims)]), tuple(members), loops, reason, rolling, joint)
+        loops |= {name: _paired(inner[name], machine) for name in pair}
+    return TilePlan(group, dims, sizes, tuple(members), loops, reason, rolling, joint)
+
+
+def on_grid(sizes: Sequence[int], members: Sequence[Member]) -> tuple[int, ...]:
+    """Tile sizes so that every stage has a point where a tile begins."""
+    grids = [grid(members, level) for level in range(len(sizes))]
+    return tuple(-(-size // each) * each for size, each in zip(sizes, grids, strict=True))
 
 
 def _paired(plan: LoopPlan, machine: Machine) -> LoopPlan:
@@ -93,7 +110,7 @@ def _paired(plan: LoopPlan, machine: Machine) -> LoopPlan:
     return plan if machine.vector_registers >= MANY_REGISTERS else replace(plan, unroll=ROWS_UPDATED)
 
 
-def _can_roll(stages: Mapping[str, Stage], loops: Mapping[str, LoopPlan], members: Sequence[Member]) -> bool:
+def _can_roll(stages: Mapping[str, Stage], loops: Mapping[str, NestPlan], members: Sequence[Member]) -> bool:
     """Whether scratchpads can keep rows from one tile to the next, and that saves computing them again.
 
     The first tiled dimension has to be an outer loop of every stage: a ring cannot be walked by vectors.
@@ -107,7 +124,7 @@ def _can_roll(stages: Mapping[str, Stage], loops: Mapping[str, LoopPlan], member
 
 def _rolling_sizes(
     stages: Mapping[str, Stage],
-    loops: Mapping[str, LoopPlan],
+    loops: Mapping[str, NestPlan],
     dims: tuple[str, ...],
     members: Sequence[Member],
     machine: Machine,
@@ -142,7 +159,7 @@ def _inside(group: Group, stage: Stage, member: Member, context: Domain, machine
 
 def _tile_sizes(
     stages: Mapping[str, Stage],
-    loops: Mapping[str, LoopPlan],
+    loops: Mapping[str, NestPlan],
     dims: tuple[str, ...],
     members: Sequence[Member],
     machine: Machine,
@@ -163,6 +180,26 @@ def _tile_sizes(
     for rows in (128, 64, 32, 16, 8):
         sizes = (rows, *(INNER_TILE for _ in dims[1:]))
         if size_of(sizes) <= room:
+            break
+    return sizes
+
+
+def _call_sizes(
+    stages: Mapping[str, Stage],
+    loops: Mapping[str, NestPlan],
+    dims: tuple[str, ...],
+    members: Sequence[Member],
+    machine: Machine,
+    estimates: Mapping[str, int],
+) -> tuple[int, ...]:
+    """As many points of the coarsest stage, a block of a filter say, as stay in the first-level cache.
+
+    One of them where none does.
+    """
+    size_of = tile_size(stages, members, estimates)
+    for points in (16, 8, 4, 2, 1):
+        sizes = tuple(points * _coarsest(members, level) for level in range(len(dims)))
+        if size_of(sizes) <= machine.l1_bytes:
             break
     return sizes
 

@@ -11,7 +11,7 @@ from polymat.lang.affine import Affine
 from polymat.options import Options
 from polymat.tilesize.epilogue import EpiloguePlan
 from polymat.tilesize.plain import IN_ORDER
-from polymat.tilesize.planner import extent, tile_size
+from polymat.tilesize.planner import extent, on_grid, tile_size
 from polymat.tilesize.schedule import LoopPlan, NestPlan, Plan, TilePlan
 
 MOST_SCRATCH_BYTES = 1 << 26  # of the arrays of one forced tile: a thread has to find room for them
@@ -64,7 +64,7 @@ def _forced(plan: TilePlan, pipeline: Pipeline, estimates: Mapping[str, int], op
         largest = wanted.index(max(wanted))
         wanted[largest] = (wanted[largest] + 1) // 2
     reason = f"{plan.reason}; tile sizes by Options.tile_sizes"
-    return replace(plan, sizes=tuple(wanted), crossing=None, reason=reason)
+    return replace(plan, sizes=on_grid(wanted, plan.members), crossing=None, reason=reason)
 
 
 def dim_extent(stage: Stage, dim: str) -> Affine | None:

@@ -169,8 +169,8 @@ def test_histograms_are_never_fused() -> None:
     assert refused(y) == "h accumulates into computed elements, which no tile owns"
 
 
-def test_margins_of_other_scales_count_the_finest_points() -> None:
-    """h(j) needs g(j // 2), at j - 1 or j, and g(i) needs f(2i) and f(2i + 1)."""
+def test_margins_of_other_scales_are_whole_points_from_where_tiles_begin() -> None:
+    """h(j) needs g(j // 2) alone of a tile that begins at an even j, and g(i) needs f(2i) and f(2i + 1)."""
     f, g, h = (
         function(name, (j, pm.Interval(pm.Int, 0, size - 1)))
         for name, size in (("f", N), ("g", N // 2), ("h", 2 * (N // 2)))
@@ -180,10 +180,13 @@ def test_margins_of_other_scales_count_the_finest_points() -> None:
     h.defn = [g(j // 2) + 1]
     found = fused(h)
     assert [(m.stage, m.scales, m.margins) for m in found.members] == [
-        ("f", (), ((1, 1),)),
-        ("g", (2,), ((1, 0),)),
+        ("f", (), ((0, 0),)),
+        ("g", (2,), ((0, 0),)),
         ("h", (), ((0, 0),)),
     ]
+    u = function("u", (j, pm.Interval(pm.Int, 0, 2 * (N // 2) - 4)))
+    u.defn = [g(j // 2) + g((j + 3) // 2)]
+    assert [m.margins for m in fused(u).members] == [((0, 4),), ((0, 4),), ((0, 0),)]
     assert "g has a point every 2 along j" in found.reasons
 
 

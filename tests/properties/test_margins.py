@@ -20,7 +20,7 @@ import polymat as pm
 from polymat.fusion.dag import Dag
 from polymat.fusion.legality import Choices, choices_of
 from polymat.fusion.reads import Reads
-from polymat.graph.alignment import Fusable, Member
+from polymat.graph.alignment import Fusable, Member, grid
 from polymat.graph.build import build
 from polymat.graph.stage import Stage
 from polymat.graph.verify import verify
@@ -85,7 +85,9 @@ class Simulation:
         spans = []
         for level, size in enumerate(self.tile):
             where = self.positions(level)
-            begins = range(min(where), max(where) + 1, size) if where else ()
+            common = grid(self.members.values(), level)
+            size *= common
+            begins = range(min(where) // common * common, max(where) + 1, size) if where else ()
             spans.append([(begin, begin + size) for begin in begins])
         yield from itertools.product(*spans)
 

@@ -6,6 +6,8 @@ import operator
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from polymat.errors import DtypeError, LangError, NameClashError, caller_location
 from polymat.lang.expr import Condition, Parameter
 from polymat.lang.function import Function, Input
@@ -65,7 +67,11 @@ def fixed_sizes(sizes: Any, word: str) -> dict[str, int]:
     fixed: dict[str, int] = {}
     for parameter, value in sizes.items():
         if not isinstance(parameter, Parameter):
-            raise LangError(f"{word}= maps Parameters to integers, got the key {shown(parameter)}", at=at)
+            raise LangError(
+                f"{word}= maps Parameters to integers, got the key {shown(parameter)}",
+                at=at,
+                hint="the Parameter itself, not its name: {N: 128}",
+            )
         number = _integer(value)
         if parameter.dtype.kind not in "iu" or number is None:
             reason = "an integer is needed" if number is None else f"it is a {parameter.dtype}, not a size"
@@ -90,7 +96,7 @@ def check_known(sizes: Collection[str], known: Sequence[str], word: str) -> None
 
 
 def _integer(value: Any) -> int | None:
-    if isinstance(value, bool):
+    if isinstance(value, bool | np.bool_):  # neither is a size, and older NumPy's counts as an index
         return None
     try:
         return operator.index(value)

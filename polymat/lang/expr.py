@@ -147,7 +147,9 @@ def _no_value(function: str) -> LangError:
 
 def _comparison(op: str) -> LangError:
     return LangError(
-        f"expressions are not compared with {op}", at=caller_location(), hint=f'Condition(a, "{op}", b)'
+        f"expressions are not compared with {op}",
+        at=caller_location(),
+        hint=f'Condition(a, "{op}", b); Min(a, b) and Max(a, b) for the smaller and the larger of two',
     )
 
 
@@ -329,6 +331,7 @@ class Condition:
 
 COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
 _COMPARISON_HINT = "one of " + " ".join(COMPARISONS)
+_ARRAY_HINT = "declare an input for the array: Vector, Matrix or Image"
 
 
 def _numpy_literal(value: np.number[Any], at: Location | None) -> Const:
@@ -359,12 +362,11 @@ def as_expr(value: Any, at: Location | None = None) -> Expr:
             at=at or caller_location(),
             hint=f"index it: {label}({', '.join('ijklmnop'[:rank])})",
         )
-    array = isinstance(value, np.ndarray)
     text = f"{value!r:.40}".partition("\n")[0]
     raise LangError(
         f"expected a number or an expression, got {type(value).__name__} {text}",
         at=at or caller_location(),
-        hint="declare an input for the array: Vector, Matrix or Image" if array else "",
+        hint=_ARRAY_HINT if isinstance(value, np.ndarray) else getattr(value, "belongs", ""),
     )
 
 

@@ -17,6 +17,7 @@ from polymat.errors import (
     caller_location,
 )
 from polymat.lang.affine import Affine, extremes
+from polymat.lang.constructs import check_condition
 from polymat.lang.expr import Condition, Const, Expr, Load, Parameter, Variable, as_expr, fits
 from polymat.lang.indices import as_affine
 from polymat.lang.names import check_name
@@ -162,6 +163,7 @@ class Image(Input):
 class CaseEntry:
     """One piece of a definition: `value` where `condition` holds."""
 
+    belongs: ClassVar[str] = "a Case is an entry of a definition: f.defn = [Case(...), ...]"
     condition: Condition
     value: Any
     at: Location | None
@@ -173,8 +175,7 @@ class CaseEntry:
 def Case(condition: Condition, value: Any) -> CaseEntry:  # noqa: N802 (PolyMage's name)
     """A piece of a definition, for the points where an affine condition holds."""
     at = caller_location()
-    if not isinstance(condition, Condition):
-        raise LangError(f"Case needs a Condition, got {type(condition).__name__}", at=at)
+    check_condition(condition, "Case", at)
     return CaseEntry(condition, value, at)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
+from typing import Any, ClassVar
 
 from polymat.errors import DtypeError, LangError, Location, caller_location
 from polymat.lang.expr import Expr, Load, as_expr
@@ -25,6 +25,7 @@ class Op(Enum):
 class ReduceEntry:
     """Accumulate `value` into `target` at every point of the reduction domain."""
 
+    belongs: ClassVar[str] = "a Reduce is an entry of the definition of a Reduction, not of a Function"
     target: Load
     value: Expr
     op: Op

@@ -6,6 +6,8 @@ import operator
 from types import TracebackType
 from typing import SupportsIndex
 
+import numpy as np
+
 from polymat.errors import ArgumentError
 from polymat.machine.cpus import usable_cpus
 from polymat.options import MOST_THREADS
@@ -55,7 +57,7 @@ def default_num_threads() -> int:
 
 def _checked(n: SupportsIndex) -> int:
     try:
-        count = -1 if isinstance(n, bool) else operator.index(n)
+        count = -1 if isinstance(n, bool | np.bool_) else operator.index(n)
     except TypeError:
         count = -1
     if not 1 <= count <= MOST_THREADS:

@@ -22,6 +22,7 @@ x, y = Vector(Double, "x", [N]), Vector(Double, "y", [M])
 A = Matrix(Double, "A", [N, N])
 f = Function(([i], [Interval(Int, 0, N - 1)]), Double, "f")
 f.defn = alpha * x(i)
+NOT_ITS_NAME = "hint: the Parameter itself, not its name: {{N: 128}}"
 LINE = "    pm.compile(outputs, **keywords)\n"
 
 
@@ -107,11 +108,16 @@ def test_inputs(error: type[pm.PolymatError], inputs: Any, message: str) -> None
             "={word} maps Parameters to integers, got list [Parameter(Int, 'N')]\nhint: {{N: 128}}",
         ),
         (pm.LangError, 128, "={word} maps Parameters to integers, got 128\nhint: {{N: 128}}"),
-        (pm.LangError, {"N": 128}, "={word} maps Parameters to integers, got the key str 'N'"),
-        (pm.LangError, {x: 128}, "={word} maps Parameters to integers, got the key x"),
+        (
+            pm.LangError,
+            {"N": 128},
+            f"={{word}} maps Parameters to integers, got the key str 'N'\n{NOT_ITS_NAME}",
+        ),
+        (pm.LangError, {x: 128}, f"={{word}} maps Parameters to integers, got the key x\n{NOT_ITS_NAME}"),
         (pm.DtypeError, {N: 1.5}, "={word} gives N the value 1.5: an integer is needed"),
         (pm.DtypeError, {N: "3"}, "={word} gives N the value str '3': an integer is needed"),
         (pm.DtypeError, {N: True}, "={word} gives N the value bool True: an integer is needed"),
+        (pm.DtypeError, {N: np.True_}, "={word} gives N the value bool np.True_: an integer is needed"),
         (pm.DtypeError, {N: None}, "={word} gives N the value NoneType None: an integer is needed"),
         (pm.DtypeError, {N: math.nan}, "={word} gives N the value nan: an integer is needed"),
         (pm.DtypeError, {N: M}, "={word} gives N the value M: an integer is needed"),

@@ -122,7 +122,11 @@ LangError: expected a number or an expression, got list [1]
 
 x(i) < x(j)
 LangError: expressions are not compared with <
-hint: Condition(a, "<", b)
+hint: Condition(a, "<", b); Min(a, b) and Max(a, b) for the smaller and the larger of two
+
+min(x(i), 0)
+LangError: expressions are not compared with >
+hint: Condition(a, ">", b); Min(a, b) and Max(a, b) for the smaller and the larger of two
 
 x(i) if x(i) else 0
 LangError: an expression has no truth value while the pipeline is being described
@@ -162,15 +166,29 @@ hint: one of ...
 
 Select(True, 1, 2)
 LangError: Select needs a Condition, got bool
+hint: Condition(i, "==", 0), say
 
 Case(i, x(i))
 LangError: Case needs a Condition, got Variable
+hint: Condition(i, "==", 0), say
+
+Case(i == 0, x(i))
+LangError: Case needs a Condition, got bool
+hint: Condition(i, "==", 0), say
 
 x(i) + 2**64
 DtypeError: the integer 18446744073709551616 does not fit 64 bits
 """
 
 DEFINITIONS = """
+f.defn = [Reduce(r(), x(i), Op.Sum)]
+LangError: expected a number or an expression, got ReduceEntry Reduce(r(), x(i), Op.Sum)
+hint: a Reduce is an entry of the definition of a Reduction, not of a Function
+
+f.defn = [Case(Condition(i, "<", 1), Case(Condition(i, ">", 0), x(i)))]
+LangError: expected a number or an expression, got CaseEntry Case(i > 0, x(i))
+hint: a Case is an entry of a definition: f.defn = [Case(...), ...]
+
 f.defn = []
 LangError: the definition of f is empty
 

@@ -165,7 +165,7 @@ def test_context_is_for_one_python_thread() -> None:
     assert seen == [2]
 
 
-@pytest.mark.parametrize("bad", [0, -1, 10**6, 10**30, True, 1.5, "2", None, np.float64(2)])
+@pytest.mark.parametrize("bad", [0, -1, 10**6, 10**30, True, np.True_, 1.5, "2", None, np.float64(2)])
 def test_bad_counts(bad: object) -> None:
     before = get_num_threads()
     with pytest.raises(ArgumentError, match="number of threads is") as caught:

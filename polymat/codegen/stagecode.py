@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeAlias
 from typing import Literal as OneOf
 
+from polymat.codegen.accumulators import with_accumulators
 from polymat.codegen.bodies import BodyWriter
 from polymat.codegen.cnames import Names
 from polymat.codegen.ctree import (
@@ -234,6 +235,8 @@ class StageWriter:
         if plan.lanes > 1 and plan.kind == "map":
             body = self._in_rows(stage, plan.lanes, body)
         body = self._in_blocks(body)
+        if plan.kind == "reduce":
+            body = with_accumulators(body)
         box = stage.domain.assume(self.pipeline.context).is_box()
         return self.as_nest((stage,), plan, body, kind, ranges, work="even" if box else "uneven")
 

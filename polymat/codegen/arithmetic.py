@@ -35,7 +35,7 @@ static inline $T _pm_mod_$S($T a, $T b)
     if (b == 0 || b == -1)
         return 0;
     const $T r = ($T)(a % b);
-    return ($T)((r != 0) & ((r ^ b) < 0) ? r + b : r);
+    return ($T)(((r != 0) & ((r ^ b) < 0)) ? r + b : r);
 }
 """)
 _MOD_UNSIGNED = Template("""\

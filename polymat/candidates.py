@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from polymat.callplans import CallPlanner
 from polymat.filterplans import FilterPlanner
+from polymat.fusion.alignment import align
 from polymat.fusion.dag import Dag
 from polymat.fusion.legality import choices_of, live_outs
 from polymat.fusion.reads import Reads
@@ -22,14 +23,17 @@ from polymat.machine.model import Machine
 from polymat.options import Options
 from polymat.tilesize.epilogue import EpiloguePlan, plan_epilogue
 from polymat.tilesize.kernel import KernelPlan, is_worth, plan_kernel
+from polymat.tilesize.levels import overflows, plans_by_level
 from polymat.tilesize.papercost import PaperCost
-from polymat.tilesize.paperplan import PaperPlan, PaperPlanner
+from polymat.tilesize.paperplan import PaperPlan, PaperPlanner, aligned_nest
 from polymat.tilesize.plain import plan_stage
 from polymat.tilesize.planner import NO_CALLS, can_be_private, plan_alone, plan_tiles
 from polymat.tilesize.register import unrolled
-from polymat.tilesize.schedule import Plan, TilePlan
+from polymat.tilesize.schedule import LoopPlan, Plan, TilePlan
 from polymat.tilesize.switches import switched
 from polymat.tilesize.transposed import plan_transposed
+
+MOST_SIZED = 12  # stages of a group whose tiles are made to fit while groups are compared; of more, few do
 
 
 class Candidates:
@@ -56,6 +60,7 @@ class Candidates:
         self.estimates = estimates
         self.assumed = assumed
         self.options = options
+        self.threads = threads
         self.calls = CallPlanner(pipeline, machine, assumed, options, threads, estimates)
         self.filters = FilterPlanner(self.calls)
         self.papers = PaperPlanner(pipeline, machine, assumed, thesis=options.cost == "paper")
@@ -135,7 +140,22 @@ class Candidates:
         if isinstance(choices, Refused):
             return choices
         usable = [choice for choice in choices.all() if self._is_allowed(choice)]
-        return [plan for choice in usable for plan in self._tiled(stages, choice)]
+        found = [plan for choice in usable for plan in self._tiled(stages, choice)]
+        widest = max(found, key=lambda plan: len(plan.dims), default=None)
+        if widest is None or len(stages) > MOST_SIZED:
+            return [*found]
+        large = all(overflows(self.pipeline, each, self.machine, self.assumed) for each in found[::-1])
+        return [*found, *self.by_level(widest)] if large else [*found]
+
+    def by_level(self, plan: TilePlan) -> tuple[TilePlan, ...]:
+        """The plan with tiles for every level of the caches, by the reuse equation; for loops alone."""
+        names = plan.group.stages
+        loops = all(isinstance(each, LoopPlan) for each in plan.loops.values())
+        if self.options.tile_sizes or plan.crossing is not None or not loops:
+            return ()
+        stages = [self.pipeline.stage(name) for name in names]
+        nest = aligned_nest(stages, align(self.reads, names), live_outs(self.reads, names), self.assumed)
+        return plans_by_level(self.pipeline, plan, nest, self.machine, self.assumed, self.threads)
 
     def _is_usable(self, choice: Fusable) -> bool:
         """Whether code can be generated for a choice, and `Options` does not switch it off."""
@@ -147,7 +167,7 @@ class Candidates:
     def _is_allowed(self, choice: Fusable) -> bool:
         return self._is_usable(choice) and (self.options.private or not choice.privates)
 
-    def _tiled(self, stages: tuple[str, ...], choice: Fusable) -> list[Plan]:
+    def _tiled(self, stages: tuple[str, ...], choice: Fusable) -> list[TilePlan]:
         """The tiles of a choice in loops, and with the transforms among its stages by a library."""
         calls = self._transforms(choice)
         loops = [] if calls and self.options.fft == "always" else [self._tiles(stages, choice, NO_CALLS)]
@@ -164,7 +184,7 @@ class Candidates:
                     found[member.stage] = replace(plan, parallel=None)
         return found
 
-    def _tiles(self, stages: tuple[str, ...], choice: Fusable, calls: Mapping[str, NestPlan]) -> Plan:
+    def _tiles(self, stages: tuple[str, ...], choice: Fusable, calls: Mapping[str, NestPlan]) -> TilePlan:
         return plan_tiles(
             self.pipeline,
             Group(stages),

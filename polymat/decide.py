@@ -31,6 +31,8 @@ from polymat.tilesize.schedule import Considered, Decision, Plan, Schedule, Tile
 from polymat.tilesize.sweeps import back_and_forth
 from polymat.tilesize.team import team_cost
 
+CLEARLY = 0.95  # of the time that tiles take: other sizes have to be so much quicker, by prediction
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Priced:
@@ -58,7 +60,9 @@ class Priced:
 def _way(plan: Plan) -> str:
     """How a group would be carried out, in a few words."""
     if isinstance(plan, TilePlan):
-        return f"tiles along {', '.join(plan.dims)}"
+        sizes = (f"{size} along {dim}" for dim, size in zip(plan.dims, plan.sizes, strict=True))
+        solved = f" ({plan.solved.equation} for {plan.solved.level})" if plan.solved else ""
+        return f"tiles of {', '.join(sizes)}{solved}"
     calls = ", ".join(plan.routines)
     return f"calls of {calls}" if calls else f"{plan.kind} loops"
 
@@ -110,9 +114,24 @@ class Decider:
         return self._best(stages).cost
 
     def _plan(self, stages: tuple[str, ...]) -> Plan:
-        plan = self._best(stages).plan
-        assert plan is not None  # the partition has no groups of infinite cost
-        return plan
+        priced = self._best(stages)
+        if isinstance(priced.plan, TilePlan) and priced.plan.solved is None and self.options.cost == "time":
+            priced = self.plans[stages] = self._resized(priced, priced.plan)
+        assert priced.plan is not None  # the partition has no groups of infinite cost
+        return priced.plan
+
+    def _resized(self, priced: Priced, plan: TilePlan) -> Priced:
+        """The plan of a group of the partition with the tile sizes, of all cache levels, that are quickest.
+
+        Sizes that are predicted to be no quicker than it has are not taken for others.
+        """
+        plans = [plan, *self.candidates.by_level(plan)]
+        costs = [self._plan_cost(each) for each in plans]
+        best = min(range(len(plans)), key=lambda k: costs[k].seconds)
+        best = best if costs[best].seconds < CLEARLY * costs[0].seconds else 0
+        slower = [(costs[k].seconds, plans[k]) for k in range(len(plans)) if k != best]
+        others = (*priced.others, *sorted(slower, key=lambda other: other[0]))
+        return Priced(costs[best].seconds, plans[best], costs[best], others)
 
     def _decision(self, plan: Plan) -> Decision:
         names = plan.group.stages

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import inspect
 import re
+import tokenize
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -138,6 +140,42 @@ def test_every_public_name_has_a_docstring() -> None:
         if (inspect.isclass(thing := getattr(polymat, name)) or callable(thing)) and not inspect.getdoc(thing)
     ]
     assert not bare
+
+
+def names_in(path: Path) -> Iterator[str]:
+    """Every name that a source mentions, those in texts that are no docstrings included."""
+    with path.open("rb") as file:
+        before = tokenize.NEWLINE
+        for token in tokenize.tokenize(file.readline):
+            if token.type == tokenize.NAME:
+                yield token.string
+            elif token.type == tokenize.STRING and before not in (tokenize.NEWLINE, tokenize.INDENT):
+                yield from re.findall(r"[A-Za-z_]\w*", token.string)
+            if token.type not in (tokenize.COMMENT, tokenize.NL):
+                before = token.type
+
+
+def test_nothing_is_defined_for_tests_alone() -> None:
+    """What the package defines, it mentions again, or users call it."""
+    import polymat
+
+    defined: dict[str, list[str]] = {}
+    for path in MODULES:
+        for node in ast.walk(parse(path)):
+            if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("__"):
+                defined.setdefault(node.name, []).append(f"{shown(path)}:{node.lineno}")
+    mentioned = Counter(name for path in MODULES for name in names_in(path))
+    mentioned.update(
+        name for path in PACKAGE.rglob("*.c") for name in re.findall(r"[A-Za-z_]\w*", path.read_text("utf-8"))
+    )
+    public = [getattr(polymat, name) for name in polymat.__all__]
+    offered = {*polymat.__all__, *(name for thing in public if inspect.isclass(thing) for name in dir(thing))}
+    unused = {
+        name: places
+        for name, places in defined.items()
+        if mentioned[name] <= len(places) and name not in offered
+    }
+    assert not unused
 
 
 def test_every_golden_file_has_its_test() -> None:

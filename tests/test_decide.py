@@ -134,5 +134,5 @@ def test_explain_tells_what_the_other_ways_would_cost() -> None:
     schedule = decider.schedule(decider.grouping())
     ((plan,), (decision,)) = schedule.plans, schedule.decisions
     assert plan.group.stages[-1] == "out"
-    assert " s as tiles along " in decision.terms
+    assert " s as tiles of " in decision.terms
     assert "gemm" not in decision.terms

@@ -13,6 +13,7 @@ from polymat.poly.order import Order
 from polymat.tilesize.associativity import CacheShape
 from polymat.tilesize.movement import Movement
 from polymat.tilesize.order import Innermost
+from polymat.tilesize.select import TileSizes
 from polymat.tilesize.team import UNKNOWN, TeamCost
 
 
@@ -62,7 +63,7 @@ class TilePlan:
     scratchpads keep what earlier ones computed: every stage computes only what is new.
     joint: pairs of stages that run in one loop, at the place of the first.  backwards: the tiles of the first
     dimension run from the last to the first.  crossing: the last tile size is found at run time by this, and
-    is in `sizes` what it would be at the estimates.
+    is in `sizes` what it would be at the estimates.  solved: the reuse equation that the sizes come from.
     """
 
     group: Group
@@ -75,6 +76,7 @@ class TilePlan:
     joint: tuple[tuple[str, str], ...] = ()
     backwards: bool = False
     crossing: Crossing | None = None
+    solved: TileSizes | None = None
 
     def pad_extent(self, member: Member, level: int) -> int:
         """Points that a scratchpad holds along a tiled dimension; a power of two where it is a ring."""

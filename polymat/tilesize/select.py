@@ -10,7 +10,7 @@ one buffer.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import gcd, inf, prod
 
@@ -18,7 +18,6 @@ from polymat.machine.model import Machine
 from polymat.tilesize.footprint import Volumes, tile_volume
 from polymat.tilesize.hierarchy import hierarchy
 from polymat.tilesize.model import Nest
-from polymat.tilesize.order import innermost
 from polymat.tilesize.polynomial import Number, Polynomial, power_text, signed_sum
 from polymat.tilesize.reuse import NO_REUSE, dimensional_reuse, normalised_reuse
 
@@ -91,7 +90,7 @@ class TileSizes:
         sizes = ", ".join(f"{dim} {size}" for dim, size in zip(self.dims, self.sizes, strict=True))
         factors = ", ".join(f"{dim} {factor:.3g}" for dim, factor in zip(self.dims, self.reuse, strict=True))
         root = self.equation.root
-        solved = f"from {self.equation}, root {root:.2f}," if root < inf else "with no size left to solve for"
+        solved = f"from {self.equation}, root {root:.2f}," if root < inf else "with no size left to choose,"
         cache = f"{self.capacity_bytes:.0f} bytes" + (f" of {self.level}" if self.level else "")
         inner = f"; {self.inner} is innermost" if self.inner else ""
         return (
@@ -104,21 +103,29 @@ def choose_tiles_levels(
     nest: Nest,
     machine: Machine,
     *,
-    inner: str | None = None,
+    inner: str | None,
+    tiled: Collection[str],
     inner_tile: int = INNER_TILE,
     threads: int = 1,
     fill: float = 1.0,
 ) -> tuple[TileSizes, ...]:
     """Algorithm 3 for every cache, nearest first; each tile is a multiple of the one inside it.
 
-    A dimension that reaches its extent is fixed and the equation solved again for the others; fill: the part
-    of a cache that a tile may take.
+    A dimension that reaches its extent is fixed and the equation solved again for the others.  inner: the
+    dimension that is fixed at `inner_tile`, None for none.  tiled: those that have tiles; the others are
+    whole in every tile.  fill: the part of a cache that a tile may take.
     """
-    inner = innermost(nest).choice if inner is None else inner
+    whole = [dim for dim in nest.names if dim not in tiled]
     found: list[TileSizes] = []
     for level in hierarchy(machine, threads)[:-1]:
         tiles = algorithm3(
-            nest, level.bytes * fill, inner=inner, inner_tile=inner_tile, level=level.name, resolve=True
+            nest,
+            level.bytes * fill,
+            inner=inner,
+            inner_tile=inner_tile,
+            level=level.name,
+            whole=whole,
+            resolve=True,
         )
         found.append(_multiples(nest, tiles, found[-1]) if found else tiles)
     return tuple(found)
@@ -131,26 +138,27 @@ def algorithm3(
     inner: str | None,
     inner_tile: int = INNER_TILE,
     level: str = "",
+    whole: Sequence[str] = (),
     resolve: bool = False,
 ) -> TileSizes:
     """Tile sizes γ_d·⌊τ⌋, where τ is the positive root of (elements of a tile) = (elements of the cache).
 
     The innermost dimension is fixed at `inner_tile`, halved until one iteration of the others fits.
-    resolve: solve again where a size exceeds its extent, and let the innermost one grow last.
+    whole: dimensions that are not tiled.  resolve: solve again where a size exceeds its extent, and let the
+    innermost one grow last.
     """
     gamma = normalised_reuse(nest)
     extents = nest.extents
-    fixed: dict[str, int] = {}
+    fixed = {dim: extents[dim] for dim in whole}
     volumes = tile_volume(nest, exact=False)
-    if inner is not None and not (resolve and nest.names == (inner,)):
-        fixed[inner] = _fitting_inner(
-            nest, volumes, capacity_bytes, inner, max(1, min(extents[inner], inner_tile))
-        )
+    if inner is not None and not (resolve and all(dim == inner or dim in fixed for dim in nest.names)):
+        size = max(1, min(extents[inner], inner_tile))
+        fixed[inner] = _fitting_inner(nest, volumes, capacity_bytes, inner, size, fixed)
     equation = reuse_equation(nest, capacity_bytes, gamma, fixed, volumes)
     sizes = scaled_sizes(extents, gamma, equation, fixed)
     while resolve and (full := [d for d in nest.names if d not in fixed and sizes[d] == extents[d]]):
         fixed.update({dim: extents[dim] for dim in full})
-        if all(dim in fixed for dim in nest.names) and inner is not None and inner not in full:
+        if all(dim in fixed for dim in nest.names) and inner is not None and inner not in (*full, *whole):
             del fixed[inner]
         equation = reuse_equation(nest, capacity_bytes, gamma, fixed, volumes)
         sizes = scaled_sizes(extents, gamma, equation, fixed)
@@ -236,10 +244,17 @@ def scaled_sizes(
     }
 
 
-def _fitting_inner(nest: Nest, volumes: Volumes, capacity_bytes: float, inner: str, size: int) -> int:
-    """The size, halved until a tile with one iteration of the other dimensions fits."""
+def _fitting_inner(
+    nest: Nest,
+    volumes: Volumes,
+    capacity_bytes: float,
+    inner: str,
+    size: int,
+    fixed: Mapping[str, int],
+) -> int:
+    """The size, halved until a tile with one iteration of the dimensions that are not fixed fits."""
     while size > 1:
-        point = {dim: size if dim == inner else 1 for dim in nest.names}
+        point = {dim: size if dim == inner else fixed.get(dim, 1) for dim in nest.names}
         if sum(v.evaluate(point) * group.element_bytes for group, v in volumes) <= capacity_bytes:
             break
         size //= 2

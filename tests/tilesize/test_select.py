@@ -82,7 +82,11 @@ def test_sizes_stay_between_one_and_the_extent() -> None:
 def test_a_vector_operation() -> None:
     nest = single({"i": 10**6}, [Reference("a", (i,)), Reference("b", (i,), reads=False, writes=True)])
     assert choose_tiles_paper(nest, TINY).sizes == (256,)
-    assert [t.sizes for t in choose_tiles_levels(nest, TINY)] == [(2048,), (16384,), (524288,)]
+    assert [t.sizes for t in choose_tiles_levels(nest, TINY, inner="i", tiled=nest.names)] == [
+        (2048,),
+        (16384,),
+        (524288,),
+    ]
 
 
 def test_no_loops() -> None:
@@ -93,7 +97,7 @@ def test_no_loops() -> None:
 
 def test_levels_nest_and_fit() -> None:
     nest = matmul()
-    levels = choose_tiles_levels(nest, TINY)
+    levels = choose_tiles_levels(nest, TINY, inner="j", tiled=nest.names)
     assert [t.level for t in levels] == ["L1", "L2", "L3"]
     for tiles, cache in zip(levels, (TINY.l1_bytes, TINY.l2_bytes, TINY.l3_bytes), strict=True):
         assert cache / 3 < tile_bytes(nest, tiles.by_dim) <= cache
@@ -142,4 +146,6 @@ def test_random_equations_have_the_root_that_numpy_finds(seed: int) -> None:
 
 
 def test_a_machine_without_a_third_level() -> None:
-    assert [t.level for t in choose_tiles_levels(matmul(), replace(TINY, l3_bytes=0))] == ["L1", "L2"]
+    machine = replace(TINY, l3_bytes=0)
+    levels = choose_tiles_levels(matmul(), machine, inner="j", tiled=("i", "j", "k"))
+    assert [tiles.level for tiles in levels] == ["L1", "L2"]

@@ -17,6 +17,7 @@ from polymat.codegen.ctree import (
     For,
     Function,
     Id,
+    If,
     Literal,
     Parameter,
     Stmt,
@@ -92,7 +93,7 @@ class ContractionWriter:
         found, starts, finish = self.found, self._starts(), self.finish
         before = finish.statements() if finish is not None else ()
         products = (found,) if found.second is None else (found, found.second)
-        body: tuple[Stmt, ...] = (*before, *(Evaluate(self._product(each)) for each in products))
+        body: tuple[Stmt, ...] = (*before, *map(self._run, products))
         for dim in reversed(found.outer):
             body = (self.loop(dim, body),)
         first: tuple[Stmt, ...] = ()
@@ -144,9 +145,20 @@ class ContractionWriter:
         plan = LoopPlan(self.plan.group, "map", dims, None, dims[-1], "start values")
         return self.writer.ranged(stage, plan, self.along, "initial")
 
-    def _product(self, found: Contraction) -> CExpr:
+    def _run(self, found: Contraction) -> Stmt:
+        """The product; of a constant number of rows with that, for the compiler to unroll small ones."""
+        general = Evaluate(self._product(found))
+        extent = found.extent(found.rows)
+        if found.rows not in self.along or found.more_rows or not extent.is_constant:
+            return general
+        all_rows = Literal(str(extent.const))
+        whole = Evaluate(self._product(found, all_rows))
+        return If(Binary("==", self.groups[0].length(), all_rows), (whole,), (general,))
+
+    def _product(self, found: Contraction, rows: CExpr | None = None) -> CExpr:
         blocks = self.plan.blocks
         m, n, k = (group.length() for group in self.groups)
+        m = m if rows is None else rows
         target = self._result()
         addend = target if found.starts else found.start.factor if found.start is not None else None
         beta = found.start.beta if found.start is not None else None

@@ -26,6 +26,7 @@ from string import Template
 from polymat.codegen.halfgemm import HALF
 from polymat.codegen.microkernel import Shape, microkernels
 from polymat.codegen.packing import PACKING
+from polymat.tilesize.kernel import MOST_UNROLLED
 
 _PRODUCT = """\
 static const ptrdiff_t _pm_origin_$S[3] = {0, 0, 0};
@@ -209,6 +210,63 @@ static __attribute__((noinline)) void _pm_blocked_$S(ptrdiff_t m, ptrdiff_t n, p
     }
 }
 
+/* Rows i..i + rows - 1 and vectors v..v + wide - 1 of a product of matrices, whose last vector has `last`
+   lanes; everything known to the compiler, which unrolls all loops. */
+static inline __attribute__((always_inline)) void _pm_unrolled_block_$S(const int rows, const int wide,
+        const int depth, const int last, $T scale, const $T *a, ptrdiff_t a_row, ptrdiff_t a_step,
+        const $T *b, ptrdiff_t b_step, $T beta, const $T *from, ptrdiff_t from_row, $T *c, ptrdiff_t c_row)
+{
+    const _pm_mask_$S mask = _PM_MASK_$S(last);
+    _pm_vector_$S sums[$R * $V] = {{0}};
+#pragma GCC unroll 64
+    for (int k = 0; k < depth; k++)
+#pragma GCC unroll $V
+        for (int v = 0; v < wide; v++) {
+            const $T *const at = b + k * b_step + v * $L;
+            _pm_vector_$S columns;
+            if (v == wide - 1 && last < $L)
+                columns = _pm_load_$S(at, mask);
+            else
+                columns = *(const _pm_memory_$S *)at;
+#pragma GCC unroll $R
+            for (int row = 0; row < rows; row++)
+                sums[row * $V + v] += a[row * a_row + k * a_step] * columns;
+        }
+#pragma GCC unroll $R
+    for (int row = 0; row < rows; row++)
+#pragma GCC unroll $V
+        for (int v = 0; v < wide; v++) {
+            const int is_part = v == wide - 1 && last < $L;
+            const $T *const start = from == NULL ? NULL : from + row * from_row + v * $L;
+            _pm_vector_$S sum = scale * sums[row * $V + v];
+            if (start != NULL && is_part)
+                sum += beta * _pm_load_$S(start, mask);
+            else if (start != NULL)
+                sum += beta * *(const _pm_memory_$S *)start;
+            if (is_part)
+                _pm_store_$S(c + row * c_row + v * $L, sum, mask);
+            else
+                *(_pm_memory_$S *)(c + row * c_row + v * $L) = sum;
+        }
+}
+
+/* A product of matrices of constant extents as straight code. */
+static inline __attribute__((always_inline)) void _pm_unrolled_$S(const int m, const int n, const int depth,
+        $T scale, const $T *a, ptrdiff_t a_row, ptrdiff_t a_step, const $T *b, ptrdiff_t b_step, $T beta,
+        const $T *from, ptrdiff_t from_row, $T *c, ptrdiff_t c_row)
+{
+#pragma GCC unroll 64
+    for (int j = 0; j < n; j += $V * $L) {
+        const int left = n - j < $V * $L ? n - j : $V * $L, wide = (left + $L - 1) / $L;
+#pragma GCC unroll 64
+        for (int i = 0; i < m; i += $R)
+            _pm_unrolled_block_$S(m - i < $R ? m - i : $R, wide, depth, left - (wide - 1) * $L, scale,
+                                  a + i * a_row, a_row, a_step, b + j, b_step, beta,
+                                  from == NULL ? NULL : from + i * from_row + j, from_row, c + i * c_row + j,
+                                  c_row);
+    }
+}
+
 /* A product of matrices whose extents are 1 to 64: nothing is asked about them, because
    the first level holds what there is. */
 static __attribute__((noinline)) void _pm_little_$S(ptrdiff_t m, ptrdiff_t n, ptrdiff_t depth, $T scale,
@@ -254,6 +312,12 @@ static inline __attribute__((always_inline)) void _pm_gemm_$S(ptrdiff_t m, ptrdi
     if (m <= 0 || n <= 0 || row_count <= 0 || column_count <= 0)
         return;
     const int one = column_count == 1 && depth_count == 1 && half.place == 0 && b_column == 1;
+    if (__builtin_constant_p(m) && __builtin_constant_p(n) && __builtin_constant_p(k) && one && row_count == 1
+            && finish == NULL && (m | n | k) <= 64 && m * ((n + $L - 1) / $L) * k <= $UNROLLED) {
+        _pm_unrolled_$S((int)m, (int)n, (int)k, scale, a, a_row, a_step, b, b_step, beta, from, from_row, c,
+                        c_row);
+        return;
+    }
     if (one && row_count == 1 && finish == NULL && n > 1 && small >= 8 * 64 * 64
             && (size_t)((m - 1) | (n - 1) | (k - 1)) < 64) {
         _pm_little_$S(m, n, k, scale, a, a_row, a_step, b, b_step, beta, from, from_row, c, c_row);
@@ -291,5 +355,6 @@ def gemm_text(need: str) -> str:
     """The C text behind a need of the prelude: the register blocks and the product around them."""
     shape = Shape.parse(need)
     numbers = {"L": shape.lanes, "R": shape.rows, "V": shape.vectors, "G": 8, "HALVES": int(shape.halves)}
+    numbers["UNROLLED"] = MOST_UNROLLED
     text = _GEMM.substitute(numbers, S=shape.suffix, T=shape.ctype)
     return f"{microkernels(shape)}\n{text}"

@@ -24,7 +24,9 @@ PACKING = 48.0  # operations that packing an element is worth, or adding a block
 CACHED_PACKING = 30.0  # the same where all stays in the second-level cache
 LEAST_SUMS = 8.0  # accumulators of a register block below which it waits for the latency of the addition
 STARTING = 1200.0  # operations that the loops around the register blocks are worth, however few these are
+MOST_UNROLLED = 256  # vectors of multiplications of a product of constant extents that is straight code
 LEAST_POINTS = 64  # multiplications below which the loops around a register block cost more than it saves
+LEAST_UNROLLED = 16  # the same for straight code, which has none
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -127,7 +129,9 @@ def kernel_operations(plan: KernelPlan, estimates: Mapping[str, int]) -> float:
     m, n, k = (max(1.0, found.length(d, estimates)) for d in (found.rows, found.columns, found.depth))
     vectors = -(-n // blocks.lanes)
     strips = -(-m // blocks.rows)
-    least = max(1.0, LEAST_SUMS * strips * -(-vectors // blocks.vectors) / (m * vectors))
+    unrolled = is_unrolled(plan)  # calls that follow each other overlap
+    waits = LEAST_SUMS * strips * -(-vectors // blocks.vectors) / (m * vectors)
+    least = 1.0 if unrolled else max(1.0, waits)
     products, pieces = (
         prod(max(1.0, found.length(dim, estimates)) for dim in dims)
         for dims in (found.outer, (*found.more_rows, *found.more_columns))
@@ -140,8 +144,20 @@ def kernel_operations(plan: KernelPlan, estimates: Mapping[str, int]) -> float:
     if found.half is not None:  # half of the points, and blocks that the diagonal goes through
         beside = blocks.columns / max(n if found.half.place == "right" else m, 1.0)
         share = 0.5 * (1.0 + min(1.0, beside))
-    around = pieces * _packing(blocks, m, n, k, always=found.triangle is not None) + STARTING
+    around = pieces * _packing(blocks, m, n, k, always=found.triangle is not None)
+    around += 0.0 if unrolled else STARTING
     return products * (pieces * share * 2.0 * steps * (k + FILL) / FULL_SHARE + around)
+
+
+def is_unrolled(plan: KernelPlan) -> bool:
+    """Whether the product has constant extents and is so small that it is written out as straight code."""
+    found, blocks = plan.contraction, plan.blocks
+    extents = [found.extent(dim) for dim in (found.rows, found.columns, found.depth)]
+    several = found.more_rows or found.more_columns or found.sums or found.triangle is not None
+    if several or not all(extent.is_constant for extent in extents):
+        return False
+    m, n, k = (extent.const for extent in extents)
+    return m * -(-n // blocks.lanes) * k <= MOST_UNROLLED
 
 
 def _packing(blocks: Blocks, m: float, n: float, k: float, *, always: bool) -> float:
@@ -159,4 +175,4 @@ def is_worth(plan: KernelPlan, estimates: Mapping[str, int]) -> bool:
     points = 1.0
     for dim in (found.rows, found.columns, found.depth):
         points *= found.length(dim, estimates)
-    return points >= LEAST_POINTS
+    return points >= (LEAST_UNROLLED if is_unrolled(plan) else LEAST_POINTS)

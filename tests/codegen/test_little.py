@@ -86,3 +86,33 @@ def test_temporaries_are_asked_about() -> None:
     compiled = pm.compile(A @ B @ C, inputs=[A, B, C], options=OWN)
     assert "_pm_workspace_take(_pm_bytes)" in compiled.source
     assert bound_of(compiled) == 0
+
+
+@pytest.mark.parametrize("dtype", [pm.Float, pm.Double])
+def test_small_products_of_fixed_sizes_are_straight_code(dtype: Any) -> None:
+    """With a scale and something to add to, of transposed and strided operands, of parts of vectors."""
+    straight = 0
+    rng = np.random.default_rng(5)
+    i, j, k = (pm.Variable(pm.Int, name) for name in "ijk")
+    for m, n, depth in [(3, 5, 7), (2, 17, 3), (9, 2, 5), (8, 8, 8), (4, 31, 1), (17, 3, 4)]:
+        left = pm.Matrix(dtype, "left", [depth, m])
+        right = pm.Matrix(dtype, "right", [2 * depth, n])
+        start = pm.Matrix(dtype, "start", [m, n])
+        rows, columns, sums = (pm.Interval(pm.Int, 0, extent - 1) for extent in (m, n, depth))
+        result = pm.Reduction(([i, j], [rows, columns]), ([i, j, k], [rows, columns, sums]), dtype, "result")
+        result.defn = [pm.Reduce(result(i, j), left(k, i) * right(2 * k, j), pm.Op.Sum)]
+        last = pm.Function(([i, j], [rows, columns]), dtype, "last")
+        last.defn = [1.5 * result(i, j) + start(i, j)]
+        shapes = ((depth, m), (2 * depth, n), (m, n))
+        inputs = [rng.standard_normal(shape).astype(dtype.dtype) for shape in shapes]
+        for outputs, given in (([result], inputs[:2]), ([last], inputs)):
+            images = [left, right, start][: len(given)]
+            compiled = pm.compile(outputs, inputs=images, options=OWN)
+            straight += "_pm_unrolled_" in compiled.source
+            assert_close(
+                compiled(*given),
+                compiled.reference(*given),
+                roundings=depth + 6,
+                magnitude=1.5 * np.abs(inputs[0].T) @ np.abs(inputs[1][::2]) + np.abs(inputs[2]),
+            )
+    assert straight > 4

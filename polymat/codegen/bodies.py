@@ -32,7 +32,9 @@ class BodyWriter:
         self.names = names
         self.needs = needs
 
-    def _writer(self, values: Point) -> ExpressionWriter:
+    def writer(self, values: Point) -> ExpressionWriter:
+        """Writes expressions at a point, given by the C values of its dimensions."""
+
         def index(name: str) -> CExpr:
             return values[name] if name in values else Id(self.names.get("size", name))
 
@@ -56,7 +58,7 @@ class BodyWriter:
 
     def at(self, name: str, indices: Sequence[Affine], point: Point) -> CExpr:
         """The element of an array at affine indices of a point."""
-        writer = self._writer(point)
+        writer = self.writer(point)
         return self.element(name, tuple(writer.affine(form) for form in indices))
 
     def address(self, name: str, indices: Sequence[Affine], point: Point) -> CExpr:
@@ -69,7 +71,7 @@ class BodyWriter:
 
     def value(self, expr: Expr, dtype: ScalarType, *, exact: bool = False) -> CExpr:
         """An expression without indices as a value of a type; exact: converted to it."""
-        return self._writer({}).value(expr, dtype, exact=exact)
+        return self.writer({}).value(expr, dtype, exact=exact)
 
     def array(self, name: str) -> str:
         """C name of an array."""
@@ -129,7 +131,7 @@ class BodyWriter:
         declared: list[Stmt] = []
         values = []
         for point in points:
-            writer = self._writer(point)
+            writer = self.writer(point)
             declared += shared_values(writer, expr, len(declared))
             values.append(writer.value(expr, stage.dtype, exact=exact))
         return declared, values

@@ -5,8 +5,8 @@
 declares the OpenMP reduction `_pm_min_f64`.  Those of `polymat.codegen.libraries` call routines of BLAS
 and FFT libraries: "cblas_dgemm" defines `_pm_cblas_dgemm`.  "gemm_f64_64x8x3" asks for the products of
 matrices of `polymat.codegen.gemm`, with these register blocks; "filter_f64_8x16x4" for the filters of
-`polymat.codegen.filterblocks`; "rows_f32x16" for the vectors of `polymat.codegen.rows`;
-"argument" reads arguments.
+`polymat.codegen.filterblocks`; "rows_f32x16" for the vectors of `polymat.codegen.rows`, "lines_f32x16" for
+their stores of `polymat.codegen.lines`; "argument" reads arguments.
 
 Why `team` is more than `num_threads`, each measured with libgomp: a refused thread ends the process; a forked
 child hangs in its first parallel region; and two threads of a team that wake up on one core (the other being
@@ -22,6 +22,7 @@ from polymat.codegen.filterblocks import filter_text
 from polymat.codegen.gemm import gemm_text
 from polymat.codegen.libraries import HEADERS as LIBRARY_HEADERS
 from polymat.codegen.libraries import library_needs, library_text
+from polymat.codegen.lines import lines_text
 from polymat.codegen.microkernel import HALVES
 from polymat.codegen.rows import rows_text
 from polymat.errors import InternalError
@@ -327,7 +328,9 @@ def prelude(needs: frozenset[str]) -> str:
     filters = sorted(need for need in needs if need.startswith("filter_"))
     rows = sorted(need for need in needs if need.startswith("rows_"))
     plain = {need.removesuffix(HALVES) for need in products}
-    known = {*_HEADERS, *_PIECES, *products, *plain, *filters, *rows} | arithmetic_names() | library_needs()
+    lines = sorted(need for need in needs if need.startswith("lines_"))
+    several = {*products, *plain, *filters, *rows, *lines}
+    known = {*_HEADERS, *_PIECES, *several} | arithmetic_names() | library_needs()
     unknown = sorted(needs - known)
     if unknown:
         raise InternalError(f"bug in polymat: the C prelude has no {', '.join(unknown)}")
@@ -345,6 +348,6 @@ def prelude(needs: frozenset[str]) -> str:
     includes = "".join(f"#include <{header}>\n" for header in sorted(headers))
     if "team" in wanted or libraries:
         includes = "#define _GNU_SOURCE\n" + includes
-    texts = [*(_PIECES[name] for name in wanted), *functions, *map(rows_text, rows)]
+    texts = [*(_PIECES[name] for name in wanted), *functions, *map(rows_text, rows), *map(lines_text, lines)]
     texts += [*map(gemm_text, products), *map(filter_text, filters)]
     return "\n".join([includes, *texts, *filter(None, [libraries])])

@@ -254,6 +254,6 @@ def _group(plan: Plan, places: Mapping[str, str]) -> GroupReport:
         vector=last.vector,
         storage=storage,
         library_calls=tuple(name for inner in plan.loops.values() for name in inner.routines),
-        reason=plan.reason,
+        reason=plan.why,
         inside={member.stage: plan.loops[member.stage].order for member in plan.members},
     )

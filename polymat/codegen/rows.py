@@ -41,6 +41,11 @@ class RowTypes:
         return f"rows_{self.suffix}x{self.lanes}"
 
     @property
+    def lines_need(self) -> str:
+        """The name under which the prelude knows stores of parts and of whole lines."""
+        return f"lines_{self.suffix}x{self.lanes}"
+
+    @property
     def lanes_text(self) -> Literal:
         """The number of elements in C."""
         return Literal(str(self.lanes))
@@ -64,6 +69,30 @@ class RowTypes:
         if shift in (0, self.lanes):
             return following if shift else now
         return Call(f"_PM_ROW_BEHIND_{self.suffix}", (now, following, Literal(str(shift))))
+
+    def store_part(self, element: CExpr, value: CExpr, begin: CExpr, end: CExpr) -> CExpr:
+        """Write the lanes from `begin` on and before `end`, of which some or all may be none."""
+        return Call(f"_pm_row_store_part_{self.suffix}", (Unary("&", element), value, begin, end))
+
+    def stream(self, element: CExpr, value: CExpr) -> CExpr:
+        """Write a vector past the caches, to an element that begins a line."""
+        return Call(f"_pm_row_stream_{self.suffix}", (Unary("&", element), value))
+
+    def streamed(self) -> CExpr:
+        """What follows stores past the caches before other threads are told of them."""
+        return Call(f"_pm_row_streamed_{self.suffix}", ())
+
+    def here(self, at: CExpr) -> CExpr:
+        """The same number, computed anew where it is needed."""
+        return Call(f"_pm_row_here_{self.suffix}", (at,))
+
+    def turn(self, address: CExpr) -> CExpr:
+        """How many elements behind an address the next line begins."""
+        return Call(f"_pm_row_turn_{self.suffix}", (address,))
+
+    def turned(self, now: CExpr, following: CExpr, turn: CExpr) -> CExpr:
+        """The vector that begins so many elements, known at run time, behind the first of two neighbours."""
+        return Call(f"_pm_row_turned_{self.suffix}", (now, following, turn))
 
 
 def rows_text(need: str) -> str:

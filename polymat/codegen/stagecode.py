@@ -318,7 +318,7 @@ class StageWriter:
         """
         used = names_in(body)
         distinct = set(self.storage) if distinct is None else distinct
-        parameters, arguments = self._passed({stage.name for stage in stages}, used, distinct)
+        parameters, arguments = self.passed({stage.name for stage in stages}, used, distinct)
         for item in ranges:
             start = item.start if item.start in used else item.begin
             parameters += [Parameter("const ptrdiff_t", name) for name in (start, item.end)]
@@ -332,7 +332,7 @@ class StageWriter:
         block = plan.unroll if isinstance(plan, LoopPlan) and blocks else 1
         return Nest(function, tuple(arguments), tuple(ranges), work, block)
 
-    def _passed(
+    def passed(
         self, written: set[str], used: set[str], distinct: set[str]
     ) -> tuple[list[Parameter], list[CExpr]]:
         """The parameters that a nest needs, and what is passed for them; two stages may share an array."""

@@ -84,7 +84,9 @@ def _scratchpad(stage: Stage, plan: TilePlan, member: Member) -> Buffer:
     for position, (dim, (low, high)) in enumerate(zip(stage.dims, stage.box, strict=True)):
         if dim in member.dims:
             level = member.dims.index(dim)
-            width = plan.pad_extent(member, level)
+            loop = plan.row_loop if level == 1 else None
+            width = loop.columns(plan.sizes[1]) if loop else plan.pad_extent(member, level)
+            before = loop.before(member.stage) if loop else member.margins[level][0]
             extents.append(Affine((), -(-width // line) * line if dim == stage.dims[-1] else width))
             if plan.rolling and level == 0:
                 ring = position
@@ -92,7 +94,7 @@ def _scratchpad(stage: Stage, plan: TilePlan, member: Member) -> Buffer:
             elif member.scale(level) > 1:
                 origin.append(Affine.name(part_begin(level, stage.name)))
             else:
-                origin.append(Affine.name(f"{TILE}{level}") - member.margins[level][0])
+                origin.append(Affine.name(f"{TILE}{level}") - before)
         else:
             extents.append(high - low + 1)
             origin.append(low)

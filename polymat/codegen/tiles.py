@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 from polymat.codegen.crossing import WIDTH, declare_width
 from polymat.codegen.ctree import (
-    Assign,
     Binary,
     Call,
     Cast,
@@ -21,10 +20,11 @@ from polymat.codegen.ctree import (
     Literal,
     Parameter,
     Stmt,
-    Subscript,
     Ternary,
     names_in,
 )
+from polymat.codegen.privates import clear_and_merge
+from polymat.codegen.rowtiles import FIRST, RowTiles, row_tiles
 from polymat.codegen.scratch import Pad, ThreadScratch
 from polymat.codegen.stagecode import Nest, Range, StageWriter
 from polymat.codegen.storage import TILE, WHOLE, Buffer, inside, part_begin
@@ -32,11 +32,10 @@ from polymat.graph.alignment import grid
 from polymat.graph.stage import Part, Stage
 from polymat.lang.affine import Affine
 from polymat.lang.expr import Load
-from polymat.lang.neutral import neutral
 from polymat.tilesize.schedule import LoopPlan, Member, TilePlan
 
 STOP = "_pm_stop"  # with a number: where the tile ends
-FIRST, LAST = "_pm_first", "_pm_last"
+LAST = "_pm_last"  # and the last one of a thread
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -160,7 +159,8 @@ class TileWriter:
         pipeline = self.stages.pipeline
         nests = self._nests()
         hulls = [self._hull(level, nests) for level in range(len(self.plan.dims))]
-        function, arguments = self._tiles(nests, hulls)
+        rows = row_tiles(self.stages, self.plan, self.number)
+        function, arguments = self._tiles(nests, hulls, rows)
         privates = tuple(self._private(pipeline.stage(m.stage), m) for m in self.plan.members if m.private)
         pads = [self._pad(self.stages.storage[m.stage]) for m in self.plan.members if m.scratch or m.copied]
         pads += [pad for _, nest in nests for pad in nest.pads]
@@ -170,7 +170,12 @@ class TileWriter:
             number=self.number,
             tiles=function,
             arguments=arguments,
-            functions=(*(f for _, nest in nests for f in nest.functions), *helpers, function),
+            functions=(
+                *(f for _, nest in nests for f in nest.functions),
+                *helpers,
+                *(rows.functions if rows else ()),
+                function,
+            ),
             hull=hulls[0],
             size=self.plan.sizes[0],
             pads=tuple(pads),
@@ -222,7 +227,10 @@ class TileWriter:
         return self.stages.ranged(stage, loops, member.dims)
 
     def _tiles(
-        self, nests: Sequence[tuple[Member, Nest]], hulls: Sequence[tuple[CExpr, CExpr]]
+        self,
+        nests: Sequence[tuple[Member, Nest]],
+        hulls: Sequence[tuple[CExpr, CExpr]],
+        rows: RowTiles | None,
     ) -> tuple[Function, tuple[CExpr, ...]]:
         parameters: dict[str, Parameter] = {}
         calls: list[Stmt] = []
@@ -234,10 +242,12 @@ class TileWriter:
                         parameters[parameter.name] = _unrestricted(parameter)
             ranges = [bound for part in nest.ranges for bound in self._bounds(member, part, hulls)]
             calls.append(Evaluate(Call(nest.function.name, (*nest.arguments, *ranges))))
-        body = (*self._part_begins(), *calls)
+        body = (*self._part_begins(), *(rows.tile(calls) if rows else calls))
         levels = range(len(self.plan.dims))
         for level in levels if self.plan.rolling else reversed(levels):
             body = (self._loop(level, body, hulls),)
+        if rows:
+            body = (*rows.before, *body, *rows.behind)
         if self.plan.crossing is not None:
             body = (declare_width(self.plan.crossing, self._size), *body)
         used = names_in(body)
@@ -247,7 +257,7 @@ class TileWriter:
                 parameters.setdefault(known_as, Parameter("const ptrdiff_t", known_as))
         outer = (Parameter("const ptrdiff_t", FIRST), Parameter("const ptrdiff_t", LAST))
         arguments = tuple(Id(name) for name in parameters)
-        comment = f"{self.plan}\n{self.plan.reason}".rstrip()
+        comment = f"{self.plan}\n{self.plan.why}".rstrip()
         name = f"_pm_tiles_{self.number}"
         return Function("void", name, (*parameters.values(), *outer), body, comment), arguments
 
@@ -353,38 +363,16 @@ class TileWriter:
             self.plan.group, "map", stage.dims, None, stage.dims[-1] if stage.dims else None, "start"
         )
         start = self.stages.ranged(stage, plan, [], "start")
-        clear, merge = self._helpers(stage)
+        clear, merge = clear_and_merge(self.stages.bodies, stage)
         array = self.stages.bodies.array(stage.name)
         copied = member.dims[0] not in stage.dims
         return Private(stage, copied, array, stage.dtype.c, self._count(buffer), start, clear, merge)
-
-    def _helpers(self, stage: Stage) -> tuple[Function, Function]:
-        """Functions that clear a private copy and that add it to the result."""
-        bodies, ctype = self.stages.bodies, stage.dtype.c
-        index = Id("_pm_i")
-        whole, part = Subscript(Id("_pm_whole"), index), Subscript(Id("_pm_part"), index)
-        value = bodies.constant(neutral(stage.operation, stage.dtype))
-        count = Parameter("const ptrdiff_t", "_pm_count")
-        target = Parameter(f"{ctype} *restrict ", "_pm_whole")
-        source = Parameter(f"const {ctype} *restrict ", "_pm_part")
-        clear, merge = Assign(whole, "=", value), bodies.combine(stage, whole, part)
-        names = (f"_pm_clear_{stage.name}", f"_pm_merge_{stage.name}")
-        return (
-            Function("void", names[0], (target, count), (_over(clear),)),
-            Function("void", names[1], (target, source, count), (_over(merge),)),
-        )
 
 
 def _plus(value: CExpr, distance: int) -> CExpr:
     if not distance:
         return value
     return Binary("+" if distance > 0 else "-", value, Literal(str(abs(distance))))
-
-
-def _over(statement: Stmt) -> Stmt:
-    index = Id("_pm_i")
-    bound = Binary("<", index, Id("_pm_count"))
-    return For("_pm_i", Literal("0"), bound, Literal("1"), (statement,), ("omp simd",))
 
 
 def _unrestricted(parameter: Parameter) -> Parameter:

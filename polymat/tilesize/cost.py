@@ -25,6 +25,7 @@ WAITING = 6.0  # times slower: sums of a recurrence, each addition through memor
 NO_BLOCK = 2.5  # times slower: sums that are not computed several rows at a time
 OVERLAP_LOSS = 0.3  # of the shorter one of arithmetic and data movement that the longer one does not hide
 VECTOR_SHARE = 0.25  # of the peak that compiler-vectorised loops reach
+ROW_LOOP_SHARE = 0.4  # of the peak that stages in one loop over registers reach
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +98,8 @@ def _cost_on(
         * redundancy(members.get(s.name), plan, repeats)
         for s in stages
     )
-    peak = machine.peak_flops(widest, threads) * VECTOR_SHARE
+    in_one = isinstance(plan, TilePlan) and plan.row_loop is not None
+    peak = machine.peak_flops(widest, threads) * (ROW_LOOP_SHARE if in_one else VECTOR_SHARE)
     written = 0.0
     if isinstance(plan, TilePlan):
         written = tile_size({s.name: s for s in stages}, plan.members, estimates)(plan.sizes)
@@ -156,8 +158,10 @@ def _scratch_seconds(
     if not isinstance(plan, TilePlan) or written <= machine.l1_bytes:
         return 0.0
     by_name = {stage.name: stage for stage in stages}
-    loops = [m.stage for m in plan.members if m.scratch and not plan.loops[m.stage].routines]
-    moved = sum(2 * array_bytes(by_name[name], estimates) for name in loops)
+    one = plan.row_loop is not None  # it keeps in memory only what the next tile needs
+    loops = [m for m in plan.members if m.scratch and not plan.loops[m.stage].routines]
+    pads = [m.stage for m in loops if not one or sum(m.margins[0]) > 0]
+    moved = sum(2 * array_bytes(by_name[name], estimates) for name in pads)
     return moved / machine.bandwidth(2, threads)
 
 
@@ -171,8 +175,8 @@ def loop_slowdown(loops: NestPlan, threads: int) -> float:
 
 
 def _split_rows(plan: Plan) -> int:
-    """Tiled dimensions that cut contiguous rows into pieces."""
-    if not isinstance(plan, TilePlan):
+    """Tiled dimensions that cut contiguous rows into pieces; a row loop asks for what comes itself."""
+    if not isinstance(plan, TilePlan) or plan.row_loop is not None:
         return 0
     vectors = {(stage, loops.vector) for stage, loops in plan.loops.items() if len(loops.order) > 1}
     return sum(

@@ -17,6 +17,7 @@ from polymat.tilesize.estimates import once_a_stage
 from polymat.tilesize.joint import joint_sums
 from polymat.tilesize.plain import plan_stage
 from polymat.tilesize.register import ROWS_REDUCED, ROWS_UPDATED, in_rows, unrolled
+from polymat.tilesize.rowloop import row_loop, row_width
 from polymat.tilesize.schedule import LoopPlan, Member, NestPlan, Plan, TilePlan
 
 UNKNOWN_EXTENT = 1000  # of a size that neither `sizes=` nor `estimates=` names
@@ -83,7 +84,10 @@ def plan_tiles(
     loops: dict[str, NestPlan] = {**inner, **calls}
     rolling = roll and not calls and _can_roll(stages, loops, members)
     joint = () if sizes else joint_sums(stages, members, loops)
-    if not sizes:
+    together = row_loop(stages, members, machine) if rolling and len(dims) == 2 and not sizes else None
+    if together is not None:
+        sizes = (together.rows, row_width(stages, members, machine, together.rows))
+    elif not sizes:
         choose = _rolling_sizes if rolling else _call_sizes if calls else _tile_sizes
         sizes = choose(stages, loops, dims, members, machine, estimates)
     sizes = on_grid(sizes[: len(dims)], members)
@@ -96,7 +100,7 @@ def plan_tiles(
     for pair in joint:
         reason += f"; {' and '.join(pair)} in one loop, which loads once what both read"
         loops |= {name: _paired(inner[name], machine) for name in pair}
-    return TilePlan(group, dims, sizes, tuple(members), loops, reason, rolling, joint)
+    return TilePlan(group, dims, sizes, tuple(members), loops, reason, rolling, joint, row_loop=together)
 
 
 def on_grid(sizes: Sequence[int], members: Sequence[Member]) -> tuple[int, ...]:

@@ -13,6 +13,7 @@ from polymat.poly.order import Order
 from polymat.tilesize.associativity import CacheShape
 from polymat.tilesize.movement import Movement
 from polymat.tilesize.order import Innermost
+from polymat.tilesize.rowloop import RowLoop
 from polymat.tilesize.select import TileSizes
 from polymat.tilesize.team import UNKNOWN, TeamCost
 
@@ -64,6 +65,7 @@ class TilePlan:
     joint: pairs of stages that run in one loop, at the place of the first.  backwards: the tiles of the first
     dimension run from the last to the first.  crossing: the last tile size is found at run time by this, and
     is in `sizes` what it would be at the estimates.  solved: the reuse equation that the sizes come from.
+    row_loop: all stages of a rolling tile run in one loop.
     """
 
     group: Group
@@ -77,6 +79,12 @@ class TilePlan:
     backwards: bool = False
     crossing: Crossing | None = None
     solved: TileSizes | None = None
+    row_loop: RowLoop | None = None
+
+    @property
+    def why(self) -> str:
+        """The reason, and how the stages of a tile run."""
+        return self.reason if self.row_loop is None else f"{self.reason}; {self.row_loop}"
 
     def pad_extent(self, member: Member, level: int) -> int:
         """Points that a scratchpad holds along a tiled dimension; a power of two where it is a ring."""

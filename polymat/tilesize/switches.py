@@ -21,7 +21,8 @@ def switched(plan: Plan, pipeline: Pipeline, estimates: Mapping[str, int], optio
     """The plan without unrolling and vectors where they are switched off, and with the forced tile sizes."""
     if isinstance(plan, TilePlan):
         loops = {name: _loops(inner, options) for name, inner in plan.loops.items()}
-        return _forced(replace(plan, loops=loops), pipeline, estimates, options)
+        plan = _forced(replace(plan, loops=loops), pipeline, estimates, options)
+        return plan if options.vector and options.unroll else replace(plan, row_loop=None)
     return _loops(plan, options)
 
 
@@ -64,7 +65,9 @@ def _forced(plan: TilePlan, pipeline: Pipeline, estimates: Mapping[str, int], op
         largest = wanted.index(max(wanted))
         wanted[largest] = (wanted[largest] + 1) // 2
     reason = f"{plan.reason}; tile sizes by Options.tile_sizes"
-    return replace(plan, sizes=on_grid(wanted, plan.members), crossing=None, reason=reason)
+    loop = plan.row_loop.of_rows(wanted[0]) if plan.row_loop else None
+    sizes = on_grid(wanted, plan.members)
+    return replace(plan, sizes=sizes, crossing=None, reason=reason, row_loop=loop)
 
 
 def dim_extent(stage: Stage, dim: str) -> Affine | None:

@@ -1,0 +1,179 @@
+"""Stencil chains whose stages run in one loop: which do, how far each stays behind, and by how many rows.
+
+In a rolling tile each stage would go over its rows by itself and hand them on through memory.  Here one loop
+goes over the vectors of all rows of the tile at once, and a stage takes what the stages before it have just
+computed out of registers: those at the same place, and shifted in registers those beside it.  Where it reads
+further ahead than its producers are, it stays behind them by that many columns, its lag.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from polymat.graph.alignment import Member
+from polymat.graph.stage import Stage
+from polymat.lang.affine import Affine
+from polymat.lang.expr import Binary, Const, Expr, Load, Parameter, Unary
+from polymat.lang.traverse import walk
+from polymat.machine.model import Machine
+
+SHIFTED_BITS = 512  # of vectors that one instruction shifts
+MOST_ROWS = (4, 2)  # of the result side by side: each kept row is then loaded once for all of them
+ROW_BYTES = (16384, 8192, 4096, 2048)  # of a row in a tile: long rows are what memory is fastest with
+RINGS_SHARE = 0.5  # of the second-level cache that the kept rows may fill
+STREAMED_SHARE = 0.5  # of the last-level cache, above which results are written past it
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RowLoop:
+    """How the stages of a rolling tile run in one loop over vectors of columns.
+
+    lanes: elements of a vector.  rows: of each stage, in the loop at the same time.  lags: how many columns
+    each stage is behind the loop.  lead, trail: the loop begins and ends at the tile's first and last column
+    plus this, so that every stage computes all of its columns, and possibly more.  streamed: bytes of results
+    above which they are written past the caches (0: never).
+    """
+
+    lanes: int
+    rows: int
+    lags: Mapping[str, int]
+    lead: int
+    trail: int
+    streamed: int
+
+    def __str__(self) -> str:
+        text = f"{self.rows} rows of all stages in one loop over vectors of {self.lanes}"
+        if not self.streamed:
+            return text
+        return f"{text}, results of more than {self.streamed:.2g} bytes written past the caches"
+
+    def of_rows(self, rows: int) -> RowLoop | None:
+        """The same for tiles of fewer rows; None for more."""
+        return replace(self, rows=rows) if rows <= self.rows else None
+
+    def before(self, stage: str) -> int:
+        """Columns before the tile's first one that a scratchpad has room for: a vector more than computed."""
+        return self.lags[stage] - self.lead + self.lanes
+
+    def columns(self, width: int) -> int:
+        """Columns of a scratchpad of a tile that is so wide."""
+        return width + self.trail - self.lead + 3 * self.lanes
+
+
+def row_loop(stages: Mapping[str, Stage], members: Sequence[Member], machine: Machine) -> RowLoop | None:
+    """The loop for a rolling group of these members, of as many rows as there are registers for, if any."""
+    if machine.vector_bits < SHIFTED_BITS or not _are_alike(stages, members):
+        return None
+    lanes = machine.lanes(stages[members[0].stage].dtype.size)
+    lags = _lags(stages, members, lanes)
+    if lags is None:
+        return None
+    lead = min(lags[m.stage] - m.margins[1][0] for m in members)
+    trail = max(lags[m.stage] + m.margins[1][1] for m in members)
+    for count in MOST_ROWS:
+        if _registers(stages, members, count) <= machine.vector_registers:
+            return RowLoop(lanes, count, lags, lead, trail, int(STREAMED_SHARE * machine.l3_bytes))
+    return None
+
+
+def row_width(stages: Mapping[str, Stage], members: Sequence[Member], machine: Machine, rows: int) -> int:
+    """How wide tiles are: rows as long as the second-level cache has room for the kept ones."""
+    size = stages[members[0].stage].dtype.size
+    kept = sum(rows + sum(m.margins[0]) for m in members if m.scratch and sum(m.margins[0]) > 0)
+    room = RINGS_SHARE * machine.l2_bytes
+    return next((width for width in ROW_BYTES if kept * width <= room), ROW_BYTES[-1]) // size
+
+
+def _are_alike(stages: Mapping[str, Stage], members: Sequence[Member]) -> bool:
+    """Whether all stages are arithmetic on elements of one type, row by row, and who is read is not kept."""
+    dtype = stages[members[0].stage].dtype
+    read = {load.source.name for stage in stages.values() for load in stage.loads()}
+    return dtype.kind == "f" and all(
+        stage.dtype == dtype
+        and len(stage.dims) == 2
+        and m.dims == stage.dims
+        and not any(m.scale(level) != 1 for level in range(2))
+        and not (m.private or m.copied)
+        and (m.scratch or m.stage not in read)
+        and _is_arithmetic(stage)
+        and all(_is_row(load, stage, stages) for load in stage.loads())
+        for m in members
+        for stage in (stages[m.stage],)
+    )
+
+
+def _is_arithmetic(stage: Stage) -> bool:
+    """Whether a stage is one expression, everywhere, of what C has for vectors too."""
+    if stage.is_reduction or len(stage.parts) != 1 or not stage.domain.is_box():
+        return False
+    nodes = list(walk(stage.parts[0].expr))
+    if not all(_is_operation(node, stage) for node in nodes):
+        return False
+    return any(isinstance(node, Load) for node in nodes)
+
+
+def _is_operation(node: Expr, stage: Stage) -> bool:
+    match node:
+        case Const():
+            return node.dtype == stage.dtype or node.dtype.weak
+        case Load() | Parameter() | Unary():
+            return node.dtype == stage.dtype
+        case Binary(op):
+            return node.dtype == stage.dtype and op in ("+", "-", "*", "/")
+        case _:
+            return False
+
+
+def _is_row(load: Load, stage: Stage, stages: Mapping[str, Stage]) -> bool:
+    """Whether a stage reads along its rows; of other members, rows that are a fixed number of rows away."""
+    if not load.indices:
+        return False
+    outer, inner = stage.dims
+    *rows, column = load.indices
+    along = column - column.const == Affine.name(inner)
+    if not along or any(inner in form.names() or form.coefficient(outer) < 0 for form in rows):
+        return False
+    if load.source.name not in stages:
+        return all(isinstance(atom, str) for form in rows for atom, _ in form.terms)
+    return len(rows) == 1 and rows[0] - rows[0].const == Affine.name(outer)
+
+
+def _lags(stages: Mapping[str, Stage], members: Sequence[Member], lanes: int) -> dict[str, int] | None:
+    """How far each stage is behind; None where one reads more than a vector behind its producer."""
+    lags: dict[str, int] = {}
+    for member in members:
+        reads = [
+            (lags[load.source.name], load.indices[1].const)
+            for load in stages[member.stage].loads()
+            if load.source.name in stages
+        ]
+        lag = max((before + column for before, column in reads), default=0)
+        lags[member.stage] = max(lag, 0)
+        if any(lags[member.stage] - before - column > lanes for before, column in reads):
+            return None
+    return lags
+
+
+def _registers(stages: Mapping[str, Stage], members: Sequence[Member], rows: int) -> int:
+    """Vectors that are alive at the same time, roughly: from one turn to the next, and within a stage."""
+    spans: dict[object, tuple[set[int], set[int]]] = {}
+    most = 0
+    for member in members:
+        stage = stages[member.stage]
+        own: dict[str, set[int]] = {}
+        for load in stage.loads():
+            name, *fixed = load.source.name, *load.indices[:-2]
+            row = load.indices[-2].const if len(load.indices) > 1 else 0
+            lines, columns = spans.setdefault((name, *fixed), (set(), set()))
+            lines.add(row if name in stages else row + member.margins[0][1])
+            columns.add(load.indices[-1].const)
+            own.setdefault(name, set()).add(row)
+        most = max(most, sum(rows + max(lines) - min(lines) for lines in own.values()))
+    carried = sum(
+        rows + (0 if key[0] in stages else max(lines) - min(lines))
+        for key, (lines, columns) in spans.items()
+        if isinstance(key, tuple) and len(columns) > 1
+    )
+    stored = sum(not member.scratch for member in members)
+    return carried + 2 * rows * stored + most

@@ -64,6 +64,7 @@ from polymat.lang.mathfunctions import (
     Tanh,
 )
 from polymat.lang.matrix import Matrix, Vector
+from polymat.lang.padding import pad
 from polymat.lang.reduction import Op, Reduce, Reduction
 from polymat.lang.signal import Signal
 from polymat.lang.spectra import (
@@ -177,6 +178,7 @@ __all__ = [
     "load",
     "outer",
     "overlap_add",
+    "pad",
     "resample_poly",
     "rfft",
     "scalar_mul",

@@ -1,0 +1,137 @@
+"""Arrays with a border around them, as `numpy.pad` makes it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from itertools import product
+from operator import and_
+from typing import Any, Literal, get_args, overload
+
+import numpy as np
+
+from polymat.errors import DtypeError, LangError, ShapeError, caller_location
+from polymat.lang.affine import Affine
+from polymat.lang.algebra import Result, pointwise
+from polymat.lang.einsum import TensorResult
+from polymat.lang.expr import Condition, Expr, Load, Variable, as_expr
+from polymat.lang.function import Case, CaseEntry, Source
+from polymat.lang.makers import index_expression
+from polymat.lang.matrix import MatrixAlgebra, MatrixResult
+from polymat.lang.operators import shown
+from polymat.lang.signal import SignalAlgebra, SignalResult
+from polymat.lang.types import can_store
+
+Mode = Literal["constant", "edge", "reflect", "symmetric", "wrap"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A stretch of one dimension of the result: where it is, and what it reads there; None: no element."""
+
+    condition: Condition | None
+    index: Affine | None
+
+
+@overload
+def pad(array: MatrixAlgebra, width: Any, mode: Mode = ..., value: Any = ...) -> MatrixResult: ...
+@overload
+def pad(array: SignalAlgebra, width: Any, mode: Mode = ..., value: Any = ...) -> SignalResult: ...
+@overload
+def pad(array: Source, width: Any, mode: Mode = ..., value: Any = ...) -> Result: ...
+def pad(array: Any, width: Any, mode: Mode = "constant", value: Any = 0) -> Result:
+    """The array with `width` more elements on either side of every dimension, as `numpy.pad`.
+
+    width: an integer, a pair (before, after), or such a pair for each dimension.
+    mode: what is there. "constant": `value`; "edge": the nearest element; "reflect" and "symmetric": the
+    array mirrored, without and with the element at the edge; "wrap": the array once more.
+    An array may be too short for that: `compile(..., constraints=[Condition(N, ">", 1)])` rules it out.
+
+    pad(x, 1, "edge")(i)  is  x(0) for i = 0,  x(i - 1) for 0 < i <= N,  x(N - 1) for i = N + 1
+    """
+    if not isinstance(array, Source) or array.rank == 0:
+        what = array.label if isinstance(array, Source) else shown(array)
+        raise ShapeError(f"pad: {what} is no array", at=caller_location())
+    if mode not in get_args(Mode):
+        known = ", ".join(map(repr, get_args(Mode)))
+        raise LangError(f"pad: mode is one of {known}; got {mode!r:.40}", at=caller_location())
+    widths = _widths(width, array)
+    outside = as_expr(value, caller_location())
+    if not can_store(outside.dtype, array.dtype):
+        raise DtypeError(
+            f"pad: the value {outside} is no {array.dtype}, the type of {array.label}", at=caller_location()
+        )
+    operands = (array, outside)
+    leaves: dict[str, Expr] = {size.name: size for size in array.sizes}
+
+    def parts(variable: Variable, extent: Affine, before: int, after: int) -> list[_Part]:
+        index = Affine.name(variable.name) - before
+        here, end = (index_expression(form, leaves | {variable.name: variable}) for form in (index, extent))
+        inside = [Condition(here, ">=", 0)] * bool(before) + [Condition(here, "<", end)] * bool(after)
+        found = [_Part(reduce(and_, inside) if inside else None, index)]
+        left, right = _beyond(mode, index, extent)
+        found += [_Part(Condition(here, "<", 0), left)] * bool(before)
+        found += [_Part(Condition(here, ">=", end), right)] * bool(after)
+        return found
+
+    def cases(*variables: Variable) -> Expr | list[CaseEntry]:
+        each = [
+            parts(*given) for given in zip(variables, array.shape, *zip(*widths, strict=True), strict=True)
+        ]
+        return list(_cases(array, product(*each), outside)) or array(*variables)
+
+    shape = tuple(extent + sum(both) for extent, both in zip(array.shape, widths, strict=True))
+    text = f"pad({array.label}, {width!r}, {mode!r})"
+    return pointwise(_kind(array), operands, shape, cases, text, array.dtype)
+
+
+def _kind(array: Source) -> type[MatrixResult] | type[SignalResult] | type[TensorResult]:
+    """A padded matrix is a matrix, a padded signal a signal."""
+    if isinstance(array, SignalAlgebra):
+        return SignalResult
+    return MatrixResult if isinstance(array, MatrixAlgebra) else TensorResult
+
+
+def _cases(array: Source, blocks: Any, outside: Expr) -> Iterator[CaseEntry]:
+    """What each block of the result reads, the inner one first; nothing where there is no border."""
+    for block in blocks:
+        conditions = [part.condition for part in block if part.condition is not None]
+        forms = [part.index for part in block if part.index is not None]
+        element = Load(array, tuple(forms), array.dtype, caller_location(), array.sizes)
+        if conditions:
+            yield Case(reduce(and_, conditions), element if len(forms) == len(block) else outside)
+
+
+def _beyond(mode: Mode, index: Affine, extent: Affine) -> tuple[Affine | None, Affine | None]:
+    """What is read where an index is below 0, and where it is not below the extent."""
+    mirrored = index.scale(-1)
+    match mode:
+        case "constant":
+            return None, None
+        case "edge":
+            return Affine(), extent - 1
+        case "reflect":
+            return mirrored, mirrored + extent.scale(2) - 2
+        case "symmetric":
+            return mirrored - 1, mirrored + extent.scale(2) - 1
+        case "wrap":
+            return index + extent, index - extent
+
+
+def _widths(width: Any, array: Source) -> list[tuple[int, int]]:
+    """The elements before and after each dimension."""
+    given = np.asarray(width) if isinstance(width, int | np.integer | Sequence | np.ndarray) else None
+    if (
+        given is None
+        or given.dtype.kind not in "iu"
+        or given.shape not in ((), (2,), (1, 2), (array.rank, 2))
+    ):
+        raise LangError(
+            f"pad: the width is {shown(width)}; expected an integer, a pair, or a pair for each of "
+            f"{array.rank} dimensions",
+            at=caller_location(),
+        )
+    if (given < 0).any():
+        raise LangError(f"pad: the width {shown(width)} is negative", at=caller_location())
+    return [(int(before), int(after)) for before, after in np.broadcast_to(given, (array.rank, 2))]

@@ -67,6 +67,19 @@ def test_a_product_of_matrices_is_worth_register_blocks() -> None:
     assert shape("2mm", blas="never", kernels=False) != shape("2mm", blas="never")
 
 
+@pytest.mark.parametrize(
+    ("sizes", "kinds"), [((300, 1, 300), "kernel"), ((1, 300, 300), "row"), ((2, 300, 300), "kernel")]
+)
+def test_a_column_is_sums_of_register_blocks_and_a_row_is_loops(
+    sizes: tuple[int, int, int], kinds: str
+) -> None:
+    M, N, K = (pm.Parameter(pm.Int, name) for name in "MNK")
+    A, B = pm.Matrix(pm.Double, "A", [M, K]), pm.Matrix(pm.Double, "B", [K, N])
+    estimates = dict(zip((M, N, K), sizes, strict=True))
+    found = pm.compile(A @ B, inputs=[A, B], estimates=estimates, options=Options(blas="never"))
+    assert f": {kinds} [" in found.source or f": {kinds} loops" in str(found.explain())
+
+
 def test_both_sums_of_gesummv_and_their_combination_are_one_group() -> None:
     assert shape("gesummv") == [("reduce", "reduce", "map", "8")]
 

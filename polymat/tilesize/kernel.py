@@ -11,7 +11,7 @@ from polymat.graph.group import Group
 from polymat.graph.stage import Stage
 from polymat.machine.model import Machine
 from polymat.poly.domain import Domain
-from polymat.tilesize.blocking import blocking
+from polymat.tilesize.blocking import blocking, is_contiguous
 from polymat.tilesize.blocks import Blocks, blocks_of
 from polymat.tilesize.contraction import Contraction, contraction_of
 from polymat.tilesize.ranking import ranked
@@ -149,6 +149,17 @@ def kernel_operations(plan: KernelPlan, estimates: Mapping[str, int]) -> float:
     return products * (pieces * share * 2.0 * steps * (k + FILL) / FULL_SHARE + around)
 
 
+def estimated_operations(plan: KernelPlan, estimates: Mapping[str, int]) -> float:
+    """The same, also of a single column: sums along rows, with a vector loaded for each multiplication."""
+    found, lanes = plan.contraction, plan.blocks.lanes
+    m, n, k = (found.length(dim, estimates) for dim in (found.rows, found.columns, found.depth))
+    several = found.outer or found.more_rows or found.more_columns or found.sums or found.triangle is not None
+    if several or n != 1 or k < lanes or not is_contiguous(found.left, found.depth):
+        return kernel_operations(plan, estimates)
+    adding_up = 2.0 * lanes  # of the lanes at the end of a row, in multiplications
+    return 2.0 * 2.0 * m * (k + adding_up) + STARTING
+
+
 def is_unrolled(plan: KernelPlan) -> bool:
     """Whether the product has constant extents and is so small that it is written out as straight code."""
     found, blocks = plan.contraction, plan.blocks
@@ -172,7 +183,8 @@ def _packing(blocks: Blocks, m: float, n: float, k: float, *, always: bool) -> f
 def is_worth(plan: KernelPlan, estimates: Mapping[str, int]) -> bool:
     """Whether there is enough to do for a register block to pay."""
     found = plan.contraction
-    points = 1.0
-    for dim in (found.rows, found.columns, found.depth):
-        points *= found.length(dim, estimates)
+    m, n, k = (found.length(dim, estimates) for dim in (found.rows, found.columns, found.depth))
+    points = m * n * k
+    if m <= 1 < n and not found.more_rows and not is_unrolled(plan):
+        return False  # nothing is used twice, and loops walk the right operand along its rows
     return points >= (LEAST_UNROLLED if is_unrolled(plan) else LEAST_POINTS)

@@ -102,11 +102,13 @@ def _known(stage: Stage, pipeline: Pipeline) -> Known | None:
     """What a stage is, if it is a filter of one dimension with constant taps."""
     found = plain_filter(stage, pipeline)
     count = None if found is None else taps_of(found, pipeline)
-    if found is None or count is None or found.taps.ref.is_input:
+    if found is None or count is None or found.taps.ref.is_input or stage.dtype.kind == "c":
         return None
     taps = pipeline.stage(found.taps.source)
     expr = taps.parts[0].expr if len(taps.parts) == 1 and not taps.is_reduction else None
-    if not isinstance(expr, Lookup) or not isinstance(expr.index, Variable) or len(expr.table.array) != count:
+    if not isinstance(expr, Lookup) or not isinstance(expr.index, Variable):
+        return None
+    if Affine((), len(expr.table.array)) != count:
         return None
     extent = pipeline.extents[found.signal.source][0]
     valid = found.edges == "valid"

@@ -66,9 +66,10 @@ class Options:
     vector: mark inner loops as vectorisable; without it the C compiler vectorises what it proves by itself.
     blas, fft: when library routines are called: "auto" where that is predicted to be faster, "always" where a
     routine fits, "never".
-    fir: how long filters with a known number of taps are computed: "auto" by transforms of blocks where that
-    is predicted to be faster, "fft" always so, "direct" by sums (errors are relative to each result, and
-    an infinity or NaN reaches only the results that it is part of).  By sums, too, where no transforms are
+    fir: how filters of one dimension are computed: "auto" in the way predicted to be the fastest; "blocks" by
+    transforms of blocks that overlap, where the number of taps is known; "whole" by one transform of all
+    samples; "fft" by the faster of these two; "direct" by sums (errors are relative to each result, and an
+    infinity or NaN reaches only the results that it is part of).  By sums, too, where no transforms are
     called: without a library, with fft="never" or the published costs.
     fft_rigour: "measure" tries plans of FFTW out on arrays of that size at the first call, which may take a
     second, and remembers the best; "estimate" does not.
@@ -97,7 +98,7 @@ class Options:
     vector: bool = True
     blas: LibraryUse = "auto"
     fft: LibraryUse = "auto"
-    fir: Literal["auto", "direct", "fft"] = "auto"
+    fir: Literal["auto", "direct", "fft", "blocks", "whole"] = "auto"
     fft_rigour: Literal["estimate", "measure"] = "estimate"
     kernels: bool = True
     blocks: Literal["shares", "working-sets"] = "shares"

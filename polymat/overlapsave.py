@@ -1,63 +1,163 @@
-"""Long filters by Fourier transforms of blocks: one stage becomes several, three of them transforms."""
+"""Long filters by Fourier transforms: one stage becomes several, three of them transforms.
+
+Filters of one signal may share the transforms of its blocks.
+"""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
+from polymat.filtertime import FilterTimes, Task, Way
 from polymat.graph.build import build
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.product import product_of
+from polymat.graph.simplify import share_common_stages
 from polymat.graph.splice import names_taken, spliced
 from polymat.graph.stage import Stage
 from polymat.idiom.fir import match_fir
 from polymat.idiom.transform import Filter
 from polymat.lang.affine import Affine
-from polymat.lang.blocks import filtered_by_blocks, kept_of
+from polymat.lang.blocks import Blocks, filtered_by_blocks, filtered_whole, kept_of
 from polymat.lang.expr import Parameter
 from polymat.lang.makers import index_expression
 from polymat.lang.signal import MAKERS, Signal
-from polymat.lang.types import Int, ScalarType
+from polymat.lang.types import Int, ScalarType, real_part
 from polymat.machine.model import Machine
 from polymat.options import Options
 from polymat.tilesize.planner import UNKNOWN_EXTENT
-from polymat.transformtime import has_transforms, pass_time, transform_time
+from polymat.transformtime import has_transforms
 
-DIRECT_SHARE = 0.8  # of the peak that register blocks of filters reach
-SIZES = tuple(sorted(m << n for n in range(6, 20) for m in (2, 3)))  # points of a transform
-# Passes over the samples of a block in memory that take as long as what is around its two transforms, with
-# what these take longer from memory than in a cache.  Measured on a million samples, one thread: 16 to 20 for
-# 128 to 2048 taps in double precision, 22 to 26 in single.
-PASSES = 20
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Long:
+    """A stage y(i) = sum over k < taps of h(k) x(start + i - k) for i < length."""
+
+    stage: Stage
+    found: Filter
+    taps: Affine
+    start: Affine
+    length: Affine
+
+    @property
+    def first(self) -> Affine:
+        """The first sample that the first result needs."""
+        return self.start - self.taps + 1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Bank:
+    """Filters of one signal, from whose sample `first` on each block serves them all.
+
+    reach: samples that a result of all of them together needs.  length: results of the longest.
+    """
+
+    filters: tuple[Long, ...]
+    first: Affine
+    reach: Affine
+    length: Affine
+
+    @classmethod
+    def of(cls, filters: Sequence[Long]) -> Bank | None:
+        """A bank of some filters; None where it depends on sizes which of them begins or ends first."""
+        first = _extreme([each.first for each in filters], least=True)
+        last = _extreme([each.start for each in filters])
+        length = _extreme([each.length for each in filters])
+        if first is None or last is None or length is None:
+            return None
+        return cls(tuple(filters), first, last - first + 1, length)
+
+    @property
+    def task(self) -> Task:
+        """What is to be done, for a prediction."""
+        dtype = self.filters[0].stage.dtype
+        return Task(tuple(each.taps for each in self.filters), self.reach, self.length, dtype)
 
 
 def filter_by_blocks(
     pipeline: Pipeline, options: Options, estimates: Mapping[str, int], machine: Machine
 ) -> Pipeline:
-    """Replace every long filter that transforms of blocks are predicted to compute sooner.
+    """Replace every long filter that transforms are predicted to compute sooner.
 
     before:  y(i) = sum over k of h(k) x(i + T - 1 - k)
-    after:   blocks of x that overlap, their spectra times that of h, and back
+    after:   blocks of x that overlap, their spectra times that of h, and back; or x as one block
     """
     if options.fir == "direct":
         return pipeline
+    found = [each for stage in pipeline.stages if (each := _long(stage, pipeline)) is not None]
+    if not found or not has_transforms(options):
+        return pipeline
     sizes = {size.name: UNKNOWN_EXTENT for size in pipeline.sizes} | dict(estimates)
-    stages: list[Stage] = []
-    for stage in pipeline.stages:
-        found = plain_filter(stage, pipeline)
-        count = None if found is None else taps_of(found, pipeline)
-        if found is None or count is None or not has_transforms(options):
-            stages.append(stage)
+    times = FilterTimes(machine, options, sizes)
+    stages: dict[str, list[Stage]] = {}
+    notes: list[str] = []
+    taken = names_taken(pipeline)
+    for bank in _banks(found, times):
+        way, *others = times.ways(bank.task)
+        notes.append(_note(bank, way, others))
+        for each in bank.filters if way.kind != "direct" else ():
+            stages[each.stage.name] = _transformed(each, bank, way, pipeline, taken) or [each.stage]
+    if not stages:
+        return replace(pipeline, notes=(*pipeline.notes, *notes))
+    made = [one for stage in pipeline.stages for one in stages.get(stage.name, [stage])]
+    changed = replace(pipeline, stages=tuple(made), notes=(*pipeline.notes, *notes))
+    return share_common_stages(changed) if options.share else changed
+
+
+def _note(bank: Bank, way: Way, others: Iterable[Way]) -> str:
+    names = [each.stage.name for each in bank.filters]
+    text = f"filter {names[0]}: {way}"
+    if len(names) > 1:
+        signal = bank.filters[0].found.signal.source
+        text = f"filters {', '.join(names)} share the transforms of {signal}: {way}"
+    return "; ".join([text, *(f"not {other}" for other in others)])
+
+
+def _banks(found: Sequence[Long], times: FilterTimes) -> list[Bank]:
+    """Each filter by itself, or with others of the same signal where that is predicted to be quicker."""
+    alone = {id(each): bank for each in found if (bank := Bank.of([each])) is not None}
+    seconds = {key: times.ways(bank.task)[0].seconds for key, bank in alone.items()}
+    signals: dict[tuple[str, Affine], list[Long]] = {}
+    for each in found:
+        offset = each.found.signal.indices[0] - each.start
+        signals.setdefault((each.found.signal.source, offset), []).append(each)
+    banks: list[Bank] = []
+    for group in signals.values():
+        together = _shared([each for each in group if id(each) in alone], seconds, times)
+        inside = set() if together is None else {id(each) for each in together.filters}
+        banks += [] if together is None else [together]
+        banks += [alone[id(each)] for each in group if id(each) not in inside]
+    return banks
+
+
+def _shared(group: Sequence[Long], seconds: Mapping[int, float], times: FilterTimes) -> Bank | None:
+    """The bank of the longest filters of a signal that saves most; None where none saves anything."""
+    if len(group) < 2 or not times.options.share:
+        return None
+    longest = sorted(group, key=lambda each: -times.at(each.taps))
+    best, gain = None, 0.0
+    for count in range(2, len(longest) + 1):
+        bank = Bank.of([each for each in group if each in longest[:count]])
+        way = None if bank is None else times.ways(bank.task)[0]
+        if way is None or way.kind == "direct":
             continue
-        length = float((stage.box[0][1] + 1).evaluate(sizes))
-        block = _block(count, length, stage.dtype, machine, forced=options.fir == "fft")
-        stages += [stage] if block is None else _blocks(stage, found, count, block, pipeline)
-    return pipeline if len(stages) == len(pipeline.stages) else pipeline.with_stages(tuple(stages))
+        saved = sum(seconds[id(each)] for each in longest[:count]) - way.seconds
+        if saved > gain:
+            best, gain = bank, saved
+    return best
+
+
+def _long(stage: Stage, pipeline: Pipeline) -> Long | None:
+    found = plain_filter(stage, pipeline)
+    taps = None if found is None else taps_of(found, pipeline)
+    if found is None or taps is None:
+        return None
+    return Long(stage, found, taps, start_of(found), stage.box[0][1] + 1)
 
 
 def plain_filter(stage: Stage, pipeline: Pipeline) -> Filter | None:
-    """A filter of one dimension with a known number of taps, of real values."""
-    if not stage.is_reduction or len(stage.dims) != 1 or stage.dtype.kind != "f":
+    """A filter of one dimension, with taps of the type of the samples or real ones."""
+    if not stage.is_reduction or len(stage.dims) != 1 or stage.dtype.kind not in "fc":
         return None
     product = product_of(stage, pipeline.context)
     if stage.box[0][0] != Affine():
@@ -66,18 +166,18 @@ def plain_filter(stage: Stage, pipeline: Pipeline) -> Filter | None:
     if found is None or found.scale is not None or found.start or len(found.axes) != 1:
         return None
     (axis,) = found.axes
-    alike = found.signal.dtype == found.taps.dtype == stage.dtype
+    alike = found.signal.dtype == stage.dtype and found.taps.dtype in (stage.dtype, real_part(stage.dtype))
     plain = alike and axis.step == 1 and not axis.correlates and len(found.signal.indices) == 1
     return found if plain and len(found.taps.indices) == 1 else None
 
 
-def taps_of(found: Filter, pipeline: Pipeline) -> int | None:
-    """How many taps there are, where all of an array are meant and it has a known length."""
+def taps_of(found: Filter, pipeline: Pipeline) -> Affine | None:
+    """How many taps there are, where all of an array are meant."""
     (extent,) = pipeline.extents[found.taps.source]
     (axis,) = found.axes
     low, high = found.product.terms[0].range_of(axis.tap)
     whole = low == Affine() and high + 1 == extent and found.taps.indices == (Affine.name(axis.tap),)
-    return extent.const if whole and extent.is_constant else None
+    return extent if whole else None
 
 
 def start_of(found: Filter) -> Affine:
@@ -88,44 +188,36 @@ def start_of(found: Filter) -> Affine:
 
 def filter_time(count: int, length: float, dtype: ScalarType, machine: Machine, options: Options) -> float:
     """Predicted seconds of a filter of so many taps and results, in the way that takes the least."""
-    direct = _direct_time(count, length, dtype, machine)
-    forced = options.fir == "fft"
-    block = None if options.fir == "direct" else _block(count, length, dtype, machine, forced=forced)
-    return direct if block is None else _blocks_time(block, count, length, dtype, machine)
+    taps = Affine((), count)
+    task = Task((taps,), taps, Affine((), round(length)), dtype)
+    return FilterTimes(machine, options, {}).ways(task)[0].seconds
 
 
-def _direct_time(count: int, length: float, dtype: ScalarType, machine: Machine) -> float:
-    return 2.0 * count * length / (machine.peak_flops(dtype.size, 1) * DIRECT_SHARE)
-
-
-def _blocks_time(block: int, count: int, length: float, dtype: ScalarType, machine: Machine) -> float:
-    """Of all blocks, one after the other; the spectrum of the taps counts as one more transform."""
-    blocks = math.ceil(length / kept_of(block, count))
-    transforms = (2 * blocks + 1) * transform_time(dtype, block, machine)
-    return transforms + pass_time(dtype, PASSES * blocks * block, machine)
-
-
-def _block(count: int, length: float, dtype: ScalarType, machine: Machine, *, forced: bool) -> int | None:
-    """The points of a transform with which a filter takes the least time; None where sums take less."""
-    sizes = [points for points in SIZES if points > count]
-    if not sizes:
-        return None
-    times = {points: _blocks_time(points, count, length, dtype, machine) for points in sizes}
-    best = min(sizes, key=times.__getitem__)
-    return best if forced or times[best] < _direct_time(count, length, dtype, machine) else None
-
-
-def _blocks(stage: Stage, found: Filter, count: int, block: int, pipeline: Pipeline) -> list[Stage]:
-    """The stages of a filter by blocks, the last under the filter's own name."""
+def _transformed(each: Long, bank: Bank, way: Way, pipeline: Pipeline, taken: set[str]) -> list[Stage] | None:
+    """The stages of a filter by transforms, the last under the filter's own name."""
     known = {size.name: Parameter(Int, size.name) for size in pipeline.sizes}
     extents = pipeline.extents
     x, h = (
         Signal(factor.dtype, f"placeholder{n}", index_expression(extents[factor.source][0], dict(known)))
-        for n, factor in enumerate((found.signal, found.taps))
+        for n, factor in enumerate((each.found.signal, each.found.taps))
     )
-    start = start_of(found)
-    _, high = stage.box[0]
-    result = filtered_by_blocks(MAKERS, x, h, count, start, high + 1, block)
-    built = build([result])
-    refs = {"placeholder0": found.signal.ref, "placeholder1": found.taps.ref}
-    return spliced(stage, built, refs, names_taken(pipeline)) or [stage]
+    if way.kind == "whole":
+        result = filtered_whole(MAKERS, x, h, each.start, each.length, bank.first, way.points)
+    else:
+        points, kept = way.points.const, kept_of(way.points.const, bank.reach.const)
+        blocks = Blocks(bank.first, points, kept, (bank.length + (kept - 1)).floordiv(kept))
+        result = filtered_by_blocks(MAKERS, x, h, each.start, each.length, blocks)
+    refs = {"placeholder0": each.found.signal.ref, "placeholder1": each.found.taps.ref}
+    return spliced(each.stage, build([result]), refs, taken)
+
+
+def _extreme(forms: Sequence[Affine], *, least: bool = False) -> Affine | None:
+    """The largest of some forms, or the least; None where that depends on sizes."""
+    best = forms[0]
+    for form in forms[1:]:
+        difference = form - best
+        if not difference.is_constant:
+            return None
+        if difference.const != 0 and (difference.const < 0) == least:
+            best = form
+    return best

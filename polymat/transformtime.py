@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import log2
 
-from polymat.lang.types import ScalarType
+from polymat.lang.types import ScalarType, real_part
 from polymat.machine.librarymodel import is_smooth
 from polymat.machine.model import MEMORY, Machine
 from polymat.options import Options
@@ -24,13 +24,14 @@ def has_transforms(options: Options) -> bool:
 
 
 def transform_time(dtype: ScalarType, points: int, machine: Machine) -> float:
-    """Seconds of one transform from or to real values: as measured on this machine, if it was."""
+    """Seconds of one transform of complex values, or from or to real ones: as measured, if it was."""
     model = library_model("fft")
     measured = None if model is None else model.transform_seconds(dtype.dtype, points)
     if measured is not None:
         return measured
-    flops = 2.5 * points * max(log2(points), 1.0) * (1.0 if is_smooth(points) else AWKWARD)
-    return flops / (machine.peak_flops(dtype.size, 1) * SHARE)
+    each = 5.0 if dtype.kind == "c" else 2.5
+    flops = each * points * max(log2(points), 1.0) * (1.0 if is_smooth(points) else AWKWARD)
+    return flops / (machine.peak_flops(real_part(dtype).size, 1) * SHARE)
 
 
 def pass_time(dtype: ScalarType, values: float, machine: Machine) -> float:

@@ -124,4 +124,4 @@ def test_taps_beyond_the_range_of_their_type(dtype: Any, sample: float, each: fl
 )
 def test_what_a_type_holds_is_joined(taps: Any, count: int) -> None:
     x = pm.Signal(Float, "x", 900)
-    assert filters(x.fir(taps.astype(np.float32)).fir(taps.astype(np.float32))) == count
+    assert filters(x.fir(taps.astype(np.float32)).fir(-taps.astype(np.float32))) == count

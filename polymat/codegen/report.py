@@ -95,7 +95,8 @@ class Report:
 
     considered: all groups that were priced.  assumed: sizes that the predictions hold for although nobody
     gave them.  inlined: stages that are computed in others.  inplace: (input, output) pairs that may be one
-    array.  seconds: that compiling took, by level.
+    array.  seconds: that compiling took, by level.  notes: how filters are computed, and what else was
+    predicted for them.
     """
 
     name: str
@@ -104,6 +105,7 @@ class Report:
     inlined: tuple[str, ...]
     inplace: tuple[tuple[str, str], ...]
     seconds: Mapping[str, float]
+    notes: tuple[str, ...] = ()
     considered: tuple[Considered, ...] = ()
     assumed: Mapping[str, int] = field(default_factory=dict)
 
@@ -116,6 +118,7 @@ class Report:
             f"the output {output} may be given the input {array} (out={array})"
             for array, output in self.inplace
         ]
+        lines += self.notes
         lines += self._alternatives()
         if self.predicted.bytes:
             lines.append(f"predicted: {self.predicted}")
@@ -195,6 +198,7 @@ def make_report(
         inlined=tuple(stage.name for stage in built.stages if stage.name not in kept),
         inplace=tuple((signature.inputs[i].name, signature.outputs[o].name) for i, o in signature.inplace),
         seconds=dict(seconds),
+        notes=pipeline.notes,
         considered=schedule.considered,
         assumed={size.name: UNKNOWN_EXTENT for size in pipeline.sizes if size.name not in estimates},
     )

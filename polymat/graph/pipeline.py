@@ -23,6 +23,7 @@ class Pipeline:
     order: the positional arguments by name.  context: what is known of the sizes.
     constraints: forms over the sizes that must be >= 0, each with a text, checked at every call.
     trim: outputs hold lo..hi of each dimension instead of 0..hi.
+    notes: what rewriting decided, in words, for `explain()`.
     """
 
     inputs: tuple[InputArray, ...]
@@ -34,6 +35,7 @@ class Pipeline:
     context: Domain
     constraints: tuple[tuple[Affine, str], ...] = ()
     trim: bool = False
+    notes: tuple[str, ...] = ()
 
     def stage(self, name: str) -> Stage:
         """The stage of that name."""

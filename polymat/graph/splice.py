@@ -16,9 +16,10 @@ def spliced(stage: Stage, built: Pipeline, refs: Mapping[str, Ref], taken: set[s
     """The stages of a small pipeline under names of their own, the last under the replaced stage's name.
 
     refs: what the inputs of the small pipeline stand for.  taken: names that others have, and then these.
-    None where the small pipeline has other sizes than the stage: its sets would be over other parameters.
+    None where the small pipeline has sizes that the stage's does not have.
     """
-    if tuple(size.name for size in built.sizes) != tuple(stage.domain.params):
+    params = tuple(stage.domain.params)
+    if not {size.name for size in built.sizes}.issubset(params):
         return None
     named = {each.name: _free(f"{stage.name}_{each.name}", taken) for each in built.stages}
     named[built.outputs[0]] = stage.name
@@ -31,10 +32,15 @@ def spliced(stage: Stage, built: Pipeline, refs: Mapping[str, Ref], taken: set[s
         ref = refs.get(name) or Ref(named[name], node.dtype, is_input=False)
         return Load(ref, node.indices, node.dtype, node.at)
 
-    return [
-        replace(map_expressions(each, lambda expr: rebuild(expr, leaf)), name=named[each.name], at=stage.at)
-        for each in built.stages
-    ]
+    found = [map_expressions(each, lambda expr: rebuild(expr, leaf)) for each in built.stages]
+    return [replace(_over(each, params), name=named[each.name], at=stage.at) for each in found]
+
+
+def _over(stage: Stage, params: tuple[str, ...]) -> Stage:
+    """The stage with all sets over these sizes."""
+    parts = tuple(replace(part, domain=part.domain.over(params)) for part in stage.parts)
+    sums = tuple(replace(item, domain=item.domain.over(params)) for item in stage.accumulations)
+    return replace(stage, domain=stage.domain.over(params), parts=parts, accumulations=sums)
 
 
 def names_taken(pipeline: Pipeline) -> set[str]:

@@ -1,69 +1,133 @@
-"""Overlap-save: a filter as transforms of blocks that overlap, multiplied by the spectrum of the taps."""
+"""Filters by Fourier transforms: of blocks that overlap (overlap-save), or of the whole signal at once."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from polymat.lang.affine import Affine
 from polymat.lang.algebra import fresh_variables, merged_sizes, names_in, pointwise, read, span
-from polymat.lang.expr import Condition, Const, Expr, Load, Variable, binary
+from polymat.lang.constructs import Cast
+from polymat.lang.expr import Condition, Const, Expr, Load, Parameter, Variable, binary
 from polymat.lang.fourier import complex_type, half_wave, wave
 from polymat.lang.function import Case, CaseEntry, Function, Source
 from polymat.lang.makers import Makers, index_expression
 from polymat.lang.reduction import Op, Reduce, Reduction
-from polymat.lang.types import Double, Float, Long
+from polymat.lang.types import Double, Long, ScalarType, real_part
 
 ALIGNED = 16  # samples from one block to the next are a multiple of it
 
 
-def filtered_by_blocks(
-    make: Makers[Any], x: Source, taps: Source, count: int, start: Affine, length: Affine, block: int
-) -> Any:
-    """y(i) = sum over k < count of h(k) x(start + i - k) for i < length, x being zero outside.
+@dataclass(frozen=True, slots=True)
+class Blocks:
+    """How a signal is cut into blocks, which all filters of it may share.
 
-    block: points of a transform, at least `count`; each gives about block - count + 1 results.
+    Block b holds the samples first + kept b, first + kept b + 1, ..., `points` of them, zero where there are
+    none; there are `count` blocks.  A filter y(i) = sum over k < T of h(k) x(start + i - k) gets its results
+    kept b .. kept (b + 1) - 1 from it where first <= start - T + 1 and start - first + kept <= points.
     """
-    kept = kept_of(block, count)
-    blocks = (length + (kept - 1)).floordiv(kept)
+
+    first: Affine
+    points: int
+    kept: int
+    count: Affine
+
+
+def filtered_by_blocks(
+    make: Makers[Any], x: Source, taps: Source, start: Affine, length: Affine, blocks: Blocks
+) -> Any:
+    """y(i) = sum over k of h(k) x(start + i - k) for i < length, x being zero outside."""
+    points, kept = blocks.points, blocks.kept
     sizes = merged_sizes(x, taps)
-    longer = padded(make, x, start - (count - 1), blocks.scale(kept) + (block - kept))
+    longer = padded(make, x, blocks.first, blocks.count.scale(kept) + (points - kept), sizes)
     dtype = complex_type(x.dtype)
     b, k, j = fresh_variables(3, names_in((x, taps)))
-    whole = Const(block, Long)
-    outer, inner, half = (
-        span(blocks, sizes),
-        span(Affine((), block), ()),
-        span(Affine((), block // 2 + 1), ()),
-    )
+    whole = Const(points, Long)
+    outer, inner = span(blocks.count, sizes), span(Affine((), points), ())
+    bins = span(Affine((), points if x.dtype.kind == "c" else points // 2 + 1), ())
     sample = Load(longer, (Affine.name(b.name).scale(kept) + Affine.name(k.name),), x.dtype, None)
-    spectra = Reduction(([b, j], [outer, half]), ([b, j, k], [outer, half, inner]), dtype, None)
+    spectra = Reduction(([b, j], [outer, bins]), ([b, j, k], [outer, bins, inner]), dtype, None)
     spectra.defn = [Reduce(spectra(b, j), binary("*", sample, wave(-1, j, k, whole, dtype)), Op.Sum)]
-    padded_taps = padded(make, taps, Affine(), Affine((), block))
-    response = Reduction(([j], [half]), ([j, k], [half, inner]), dtype, None)
-    scale = Const(1.0 / block, Float if dtype.size == 8 else Double)
-    response.defn = [Reduce(response(j), padded_taps(k) * scale * wave(-1, j, k, whole, dtype), Op.Sum)]
-    product = Function(([b, j], [outer, half]), dtype, None)
+    response = _response(make, taps, Affine((), points), x.dtype, ())
+    product = Function(([b, j], [outer, bins]), dtype, None)
     product.defn = [spectra(b, j) * response(j)]
-    back = Reduction(([b, k], [outer, inner]), ([b, k, j], [outer, inner, half]), x.dtype, None)
-    back.defn = [Reduce(back(b, k), half_wave(product(b, j), k, j, whole), Op.Sum)]
+    back = Reduction(([b, k], [outer, inner]), ([b, k, j], [outer, inner, bins]), x.dtype, None)
+    back.defn = [Reduce(back(b, k), _sample(product(b, j), k, j, whole, x.dtype), Op.Sum)]
 
     def value(i: Variable) -> Expr:
         number = Affine.name(i.name).floordiv(kept)
         within = Affine.name(i.name) - number.scale(kept)
-        return Load(back, (number, within + (count - 1)), x.dtype, None)
+        return Load(back, (number, within + (start - blocks.first)), x.dtype, None)
 
     return pointwise(make.computed, (x, taps), (length,), value, "")
 
 
-def kept_of(block: int, count: int) -> int:
-    """Results that a block gives, of which transforms begin at addresses as they like them."""
-    kept = block - count + 1
+def filtered_whole(
+    make: Makers[Any], x: Source, taps: Source, start: Affine, length: Affine, first: Affine, points: Affine
+) -> Any:
+    """The same by one transform of the samples from `first` on, zero where there are none, and one back.
+
+    points: of the transforms, which may depend on sizes: at least those from `first` to start + length - 1.
+    """
+    sizes = merged_sizes(x, taps)
+    dtype = complex_type(x.dtype)
+    whole = index_expression(points, {size.name: size for size in sizes})
+    longer = padded(make, x, first, points, sizes)
+    k, j = fresh_variables(2, names_in((x, taps)))
+    inner = span(points, sizes)
+    bins = span(points if x.dtype.kind == "c" else points.floordiv(2) + 1, sizes)
+    spectrum = Reduction(([j], [bins]), ([j, k], [bins, inner]), dtype, None)
+    spectrum.defn = [Reduce(spectrum(j), longer(k) * wave(-1, j, k, whole, dtype), Op.Sum)]
+    response = _response(make, taps, points, x.dtype, sizes)
+    product = Function(([j], [bins]), dtype, None)
+    product.defn = [spectrum(j) * response(j)]
+    back = Reduction(([k], [inner]), ([k, j], [inner, bins]), x.dtype, None)
+    back.defn = [Reduce(back(k), _sample(product(j), k, j, whole, x.dtype), Op.Sum)]
+
+    def value(i: Variable) -> Expr:
+        return read(back, Affine.name(i.name) + (start - first), sizes)
+
+    return pointwise(make.computed, (x, taps, back), (length,), value, "")
+
+
+def _response(
+    make: Makers[Any], taps: Source, points: Affine, samples: ScalarType, sizes: tuple[Parameter, ...]
+) -> Any:
+    """The spectrum of the taps with zeros behind them over the points, which makes the inverse exact."""
+    dtype = complex_type(samples)
+    longer = padded(make, taps, Affine(), points, sizes)
+    whole = index_expression(points, {size.name: size for size in sizes})
+    j, k = fresh_variables(2, names_in((taps,)))
+    inner = span(points, sizes)
+    bins = span(points if samples.kind == "c" else points.floordiv(2) + 1, sizes)
+    response = Reduction(([j], [bins]), ([j, k], [bins, inner]), dtype, None)
+    share = real_part(dtype)
+    one = Const(1.0 / points.const, share) if points.is_constant else Cast(share, Const(1.0, Double) / whole)
+    response.defn = [Reduce(response(j), longer(k) * one * wave(-1, j, k, whole, dtype), Op.Sum)]
+    return response
+
+
+def _sample(value: Expr, output: Expr, index: Expr, length: Expr, samples: ScalarType) -> Expr:
+    """What one value of a spectrum adds to a sample."""
+    if samples.kind == "c":
+        return binary("*", value, wave(1, output, index, length, samples))
+    return half_wave(value, output, index, length)
+
+
+def kept_of(points: int, reach: int) -> int:
+    """Results that a block gives of which each needs so many samples: transforms begin as they like it."""
+    kept = points - reach + 1
     return kept // ALIGNED * ALIGNED or kept
 
 
-def padded(make: Makers[Any], source: Source, first: Affine, length: Affine) -> Any:
-    """The samples first, first + 1, ... of a source, zero where there are none."""
-    sizes = source.sizes
+def padded(
+    make: Makers[Any], source: Source, first: Affine, length: Affine, more: tuple[Parameter, ...] = ()
+) -> Any:
+    """The samples first, first + 1, ... of a source, zero where there are none.
+
+    more: sizes that the first and the length depend on beside the source's own.
+    """
+    sizes = tuple(dict.fromkeys((*source.sizes, *more)))
     leaves: dict[str, Expr] = {p.name: p for p in sizes}
 
     def value(i: Variable) -> list[CaseEntry]:
@@ -76,4 +140,4 @@ def padded(make: Makers[Any], source: Source, first: Affine, length: Affine) -> 
             Case(Condition(at, ">=", last), 0),
         ]
 
-    return pointwise(make.computed, (source,), (length,), value, "")
+    return pointwise(make.computed, (source, *more), (length,), value, "")

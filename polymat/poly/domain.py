@@ -55,6 +55,11 @@ class Domain:
         wide = isl.Set(space_text(params, tuple_text(self.dims)))
         return Domain(params, self.dims, self.set.align_params(wide.get_space()))
 
+    def over(self, params: Sequence[str]) -> Domain:
+        """The same set over these parameters, among which its own are."""
+        wide = isl.Set(space_text(tuple(params), tuple_text(self.dims)))
+        return Domain(tuple(params), self.dims, self.set.align_params(wide.get_space()))
+
     def between(self, dim: str, low: Affine, high: Affine) -> Domain:
         """The points with low <= dim < high; the bounds may use new parameters, put last."""
         new = [n for form in (low, high) for n in form.names() if n not in self.params]

@@ -25,12 +25,15 @@ from polymat.codegen.scratch import ThreadScratch
 from polymat.codegen.stagecode import Nest
 from polymat.codegen.work import stage_work
 from polymat.graph.stage import Stage
+from polymat.idiom.plan import TransformPlan
 from polymat.lang.affine import Affine
 from polymat.options import Options
 from polymat.tilesize.schedule import LoopPlan, NestPlan
 from polymat.tilesize.team import BLOCKS, TeamCost
 
 CHUNKS_PER_THREAD = 8  # of a triangle, so that threads finish together
+# Operations of vectorised loops in the time of a transform, a point and each doubling of their number.
+A_POINT = 20.0
 FIRST, LAST, TEAM, WORK = "_pm_first", "_pm_last", "_pm_team_size", "_pm_operations"
 CHUNK, PIECES = "_pm_chunk", "_pm_pieces"
 
@@ -88,6 +91,8 @@ class Shares:
         """Run the nest of a group on the calling thread, or share its first range out."""
         function = nest.function.name
         first = scratch.declare(Literal("0"))
+        if not nest.ranges and isinstance(plan, TransformPlan):
+            return (self._transform(plan, nest),)
         if not nest.ranges:
             team = (self._band_team(stages[-1], plan),) if plan.kind == "recurrence" else ()
             call = Evaluate(Call(function, (*nest.arguments, *team)))
@@ -102,6 +107,21 @@ class Shares:
         alone = Binary("==", Id(PIECES), Literal("1"))
         split = If(alone, (*first, serial), self._chunks(nest, scratch))
         return (Block((begin, end, *shared, split)),)
+
+    def _transform(self, plan: TransformPlan, nest: Nest) -> Stmt:
+        """Run a transform without a batch, which shares itself out to a team."""
+        lengths: list[CExpr] = [Call("_pm_extent", (self.size(axis.length),)) for axis in plan.transform.axes]
+        points = reduce(partial(Binary, "*"), lengths)
+        self.needs.update({"math", "place"})
+        depth = Call("log2", (Binary("+", points, Literal("1.0")),))
+        work = Binary("*", Binary("*", Literal(f"{A_POINT!r}"), points), depth)
+        team = (
+            Declare("const double", WORK, work),
+            Declare("const int", TEAM, self._team(Id(WORK), 1.0)),
+            Declare("const int", PIECES, self._pieces(Id(WORK), 1.0)),
+        )
+        run = Evaluate(Call(nest.function.name, (*nest.arguments, Id(PIECES), Id(TEAM))))
+        return Block((*team, run))
 
     def _band_team(self, stage: Stage, plan: NestPlan) -> CExpr:
         """What the work between two entries of the parallel loop of a recurrence is worth."""

@@ -22,9 +22,11 @@ from polymat.codegen.ctree import (
     Id,
     If,
     Literal,
+    Parameter,
     Return,
     Stmt,
 )
+from polymat.codegen.fftlarge import large_text
 from polymat.codegen.stagecode import Nest, Range, StageWriter, run_nest
 from polymat.graph.stage import Part, Ref, Stage
 from polymat.idiom.plan import TransformPlan
@@ -46,9 +48,13 @@ def transform_nest(
     ]
     body = _Transform(writer, plan, loops.ranges, along).body(loops, after)
     nest = writer.as_nest((plan.stage,), plan, body, kind, loops.ranges)
+    if not loops.ranges:
+        team = tuple(Parameter("const int", name) for name in SHARED)
+        nest = replace(nest, function=replace(nest.function, parameters=(*nest.function.parameters, *team)))
     return replace(nest, helpers=tuple(f for each in (loops, *after) for f in each.functions))
 
 
+SHARED = ("_pm_pieces_worth", "_pm_team_now")  # parameters of nests that share one transform themselves
 _KINDS = {"complex": "_PM_C2C", "real": "_PM_R2C", "hermitian": "_PM_C2R"}
 
 
@@ -76,36 +82,44 @@ class _Transform:
         give_up = (run_nest(loops), Return())
         arrays = (Id("_pm_in"), Id("_pm_out"))
         run = Call(f"_pm_{self.prefix}_run", (Id("_pm_plan"), *arrays))
-        return (
-            If(empty, give_up),
-            *self._arrays(),
-            *self._dims(),
+        at_once: tuple[Stmt, ...] = (
             Declare(f"_pm_{self.prefix}_plan *const ", "_pm_plan", self._made()),
             If(missing, give_up),
             Evaluate(run),
             Evaluate(Call(f"_pm_{self.prefix}_done", (Id("_pm_plan"),))),
-            *map(run_nest, after),
         )
+        if self.transform.parts:
+            at_once = (If(Binary("==", self._large(), ZERO), at_once),)
+        elif not self.bounds:
+            at_once = (*(Evaluate(Cast("void", Id(name))) for name in SHARED), *at_once)
+        return (If(empty, give_up), *self._arrays(), *self._dims(), *at_once, *map(run_nest, after))
+
+    def _large(self) -> CExpr:
+        """Whether it is large and was computed axis by axis, by a team where there is no batch to share."""
+        name = f"_pm_{self.prefix}_large"
+        self.writer.texts.setdefault(name, large_text(self.prefix))
+        self.writer.needs.update({"math", "string", "team", "workspace"})
+        shared = [Literal("1") if self.bounds else Id(name) for name in SHARED]
+        return Call(name, (*self._shape(), *shared))
 
     def _made(self) -> CExpr:
-        kind = _KINDS[self.transform.kind]
+        address = [Cast("uintptr_t", Id(name)) for name in ("_pm_in", "_pm_out")]
+        return Call(f"_pm_{self.prefix}_plan_for", (*self._shape(), Binary("|", *address)))
+
+    def _shape(self) -> tuple[CExpr, ...]:
+        """What a plan is made for."""
         rigour = "_PM_MEASURE" if self.plan.measured else "_PM_ESTIMATE"
         count = len(self._batch())
-        address = [Cast("uintptr_t", Id(name)) for name in ("_pm_in", "_pm_out")]
-        return Call(
-            f"_pm_{self.prefix}_plan_for",
-            (
-                Literal(kind),
-                Literal(str(self.transform.sign)),
-                Literal(rigour),
-                Literal(str(len(self.transform.axes))),
-                Id("_pm_dims"),
-                Literal(str(count)),
-                Id("_pm_batch") if count else Id("NULL"),
-                Id("_pm_in"),
-                Id("_pm_out"),
-                Binary("|", *address),
-            ),
+        return (
+            Literal(_KINDS[self.transform.kind]),
+            Literal(str(self.transform.sign)),
+            Literal(rigour),
+            Literal(str(len(self.transform.axes))),
+            Id("_pm_dims"),
+            Literal(str(count)),
+            Id("_pm_batch") if count else Id("NULL"),
+            Id("_pm_in"),
+            Id("_pm_out"),
         )
 
     def _arrays(self) -> list[Stmt]:

@@ -7,7 +7,7 @@ from math import log2, prod
 
 from polymat.idiom.call import Idiom, LibraryCall
 from polymat.idiom.measured import measured_seconds
-from polymat.idiom.transform import Transform
+from polymat.idiom.transform import SHARED_AXES, SHARED_LINE, Transform
 from polymat.lang.affine import Affine
 from polymat.lang.types import real_part
 from polymat.machine.librarymodel import LibraryModel
@@ -126,6 +126,8 @@ def transform_seconds(
         for extent in one.extents:
             batch *= _value(extent, sizes)
     used = max(1.0, min(batch, threads))
+    if not transform.batch and transform.parts:
+        used = threads if points >= (SHARED_LINE if len(transform.axes) == 1 else SHARED_AXES) else 1.0
     if model is not None:
         lengths = [max(_value(axis.length, sizes), 1.0) for axis in transform.axes]
         dtype = transform.product.dtype if transform.kind == "hermitian" else transform.source.dtype

@@ -66,10 +66,10 @@ def microkernels(shape: Shape) -> str:
     """The types, every block up to the full one, the full one for packed operands, and the table of them."""
     sizes = [(r, v) for v in range(1, shape.vectors + 1) for r in range(1, shape.rows + 1)]
     blocks = [_block(shape, rows, vectors) for rows, vectors in sizes]
-    return "\n".join([_types(shape), *blocks, _full(shape), _table(shape)])
+    return "\n".join([vector_types(shape), *blocks, full_block(shape), _table(shape)])
 
 
-def _types(shape: Shape) -> str:
+def vector_types(shape: Shape) -> str:
     s, t = shape.suffix, shape.ctype
     return f"""\
 /* Vectors of {shape.lanes}: in registers, and anywhere in memory. */
@@ -160,7 +160,7 @@ static __attribute__((noinline)) void _pm_block_{s}_{rows}x{vectors}({_parameter
 """
 
 
-def _full(shape: Shape) -> str:
+def full_block(shape: Shape) -> str:
     """The largest block, on packed operands whose strides are therefore constants."""
     s, rows, vectors = shape.suffix, shape.rows, shape.vectors
     loads = [f"*(const _pm_memory_{s} *)(b + {v * shape.lanes})" for v in range(vectors)]

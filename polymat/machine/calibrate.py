@@ -21,6 +21,7 @@ _SECONDS_BOUNDS = (1e-12, 10.0)
 _HERTZ_BOUNDS = (1e7, 2e10)
 _MOST_THREADS = 4096
 _LONGEST_TEXT = 8192
+_MOST_BLOCKS, _MOST_ROWS = 256, 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,16 @@ class Rate:
 
 
 @dataclass(frozen=True, slots=True)
+class BlockRate:
+    """Floating-point operations a second of one thread in register blocks of rows x vectors."""
+
+    element_bytes: int
+    rows: int
+    vectors: int
+    flops: float
+
+
+@dataclass(frozen=True, slots=True)
 class Calibration:
     """Figures measured on one machine.
 
@@ -51,6 +62,7 @@ class Calibration:
     hertz: clock of one busy core; fma_seconds: until the result of a multiply-add can be used.
     region_seconds, wake_seconds: to enter and leave a parallel region of all threads, when they have just
     left another one and when they sleep.
+    blocks: the register blocks that were measured; none by versions that did not.
     """
 
     fingerprint: str
@@ -65,6 +77,7 @@ class Calibration:
     fma_seconds: float
     region_seconds: float
     wake_seconds: float
+    blocks: tuple[BlockRate, ...] = ()
 
     def rates(self, stream: Stream) -> tuple[Rate, Rate, Rate, Rate]:
         """Bytes a second by level."""
@@ -87,6 +100,7 @@ def encode(calibration: Calibration) -> str:
         "fma_seconds": calibration.fma_seconds,
         "region_seconds": calibration.region_seconds,
         "wake_seconds": calibration.wake_seconds,
+        "blocks": [[b.element_bytes, b.rows, b.vectors, b.flops] for b in calibration.blocks],
     }
     return json.dumps(fields, indent=1, allow_nan=False) + "\n"
 
@@ -100,7 +114,7 @@ def decode(text: str) -> Calibration:
     if not isinstance(fields, dict) or fields.get("format") != _FORMAT:
         raise ValueError(f"not a calibration of format {_FORMAT}")
     names = {"format", *Calibration.__dataclass_fields__}
-    if set(fields) != names:
+    if set(fields) | {"blocks"} != names:
         raise ValueError(f"fields missing or unknown: {', '.join(sorted(names ^ set(fields)))}"[:200])
     return Calibration(
         fingerprint=_string(fields, "fingerprint"),
@@ -115,6 +129,7 @@ def decode(text: str) -> Calibration:
         fma_seconds=_number(fields["fma_seconds"], _SECONDS_BOUNDS),
         region_seconds=_number(fields["region_seconds"], _SECONDS_BOUNDS),
         wake_seconds=_number(fields["wake_seconds"], _SECONDS_BOUNDS),
+        blocks=_blocks(fields.get("blocks", [])),
     )
 
 
@@ -154,6 +169,22 @@ def _rate(value: Any) -> Rate:
     if not isinstance(value, dict) or set(value) != {"one", "all"}:
         raise ValueError("a rate is not one of one thread and of all")
     return Rate(_number(value["one"], _RATE_BOUNDS), _number(value["all"], _RATE_BOUNDS))
+
+
+def _blocks(value: Any) -> tuple[BlockRate, ...]:
+    if not isinstance(value, list) or len(value) > _MOST_BLOCKS:
+        raise ValueError("register blocks are no list")
+    return tuple(map(_block, value))
+
+
+def _block(value: Any) -> BlockRate:
+    if not isinstance(value, list) or len(value) != 4:
+        raise ValueError("a register block is not one of four figures")
+    element_bytes, rows, vectors, flops = value
+    for count in (element_bytes, rows, vectors):
+        if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= _MOST_ROWS:
+            raise ValueError("the extents of a register block are none")
+    return BlockRate(element_bytes, rows, vectors, _number(flops, _RATE_BOUNDS))
 
 
 def _number(value: Any, bounds: tuple[float, float]) -> float:

@@ -53,6 +53,12 @@ def calibration_lines(calibration: Calibration) -> tuple[str, ...]:
         lines.append(f"{name:<7} peak {_pair(flops, threads)} GFLOP/s")
     cycles = calibration.fma_seconds * calibration.hertz
     lines.append(f"clock   {calibration.hertz / 1e9:.2f} GHz, FMA latency {cycles:.1f} cycles")
+    for name, size in (("float32", 4), ("float64", 8)):
+        rates = [rate for rate in calibration.blocks if rate.element_bytes == size]
+        if rates:
+            best = max(rates, key=lambda rate: rate.flops)
+            shape = f"{best.rows} rows x {best.vectors} vectors"
+            lines.append(f"{name:<7} register blocks {best.flops / 1e9:.1f} GFLOP/s at best ({shape})")
     if threads > 1:
         awake, asleep = calibration.region_seconds * 1e6, calibration.wake_seconds * 1e6
         lines.append(f"region  {awake:.1f} us to enter and leave, {asleep:.1f} us when the threads sleep")

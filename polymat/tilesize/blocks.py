@@ -9,6 +9,8 @@ from polymat.machine.model import Machine
 
 PANEL_SHARE = 0.19  # of the second-level cache that a panel of the right operand takes, up to this depth:
 MOST_DEPTH = 1024
+MOST_VECTORS = 6  # of a register block, where that is measured
+CLASS = 0.93  # of the best rate, above which register blocks count as equally fast
 L2_SHARE = 0.5  # of the second-level cache that the packed block of the left operand takes
 L3_SHARE = 2.2  # of a core's part of the last level that the packed block of the right operand takes
 
@@ -63,18 +65,13 @@ class Blocks:
 def blocks_of(machine: Machine, element_bytes: int) -> Blocks:
     """Register and cache blocks for a machine, after the analytical model of BLIS (Low and others).
 
-    The accumulators leave registers for one row of the right operand and a scalar.  With 32 registers three
-    vectors by eight rows were measured to be best: more rows spill, and fewer vectors load more for each
-    multiplication.
-
     A panel of the right operand stays in the second level beside the block of the left one with every strip
     of which it is used; the model has it in the first.  Measured on a Zen 5, both stream from the second
     level as fast as they are used, and what counts is how often the result is read and written: with panels
     as deep as this a product of 1024 took 0.92 of the time.  The packed right operand may exceed the last
     level, because panels are requested long before their use; packing the left one is what repeats.
     """
-    vectors = 3 if machine.vector_registers >= 32 else 2
-    rows = max(1, min(8, (machine.vector_registers - vectors - 1) // vectors))
+    rows, vectors = register_block(machine, element_bytes)
     lanes = machine.lanes(element_bytes)
     columns = vectors * lanes
     kc = min(MOST_DEPTH, whole_units(PANEL_SHARE * machine.l2_bytes / (element_bytes * columns), 32))
@@ -83,6 +80,50 @@ def blocks_of(machine: Machine, element_bytes: int) -> Blocks:
     nc = whole_units(L3_SHARE * last / (element_bytes * kc), columns)
     small = machine.l2_bytes // element_bytes
     return Blocks(machine.vector_bits // 8, rows, vectors, lanes, kc, mc, nc, small)
+
+
+def modelled_block(machine: Machine) -> tuple[int, int]:
+    """Rows and vectors of a register block where none was measured.
+
+    The accumulators leave registers for one row of the right operand and a scalar.  With 32 registers three
+    vectors by eight rows are among the fastest, and were the best in whole products: more rows spill, and
+    fewer vectors load more for each multiplication.
+    """
+    vectors = 3 if machine.vector_registers >= 32 else 2
+    return max(1, min(8, _most_rows(machine, vectors))), vectors
+
+
+def register_family(machine: Machine) -> tuple[tuple[int, int], ...]:
+    """Rows and vectors of the blocks that registers and the latency of the addition allow.
+
+    For each number of vectors the most rows that the registers hold, one less, and three quarters of them.
+    """
+    model = modelled_block(machine)
+    family = [model]
+    waiting = machine.fma_units * machine.fma_latency  # sums below which each waits for itself
+    for vectors in range(1, MOST_VECTORS + 1):
+        most = _most_rows(machine, vectors)
+        counts = (most, most - 1, 3 * most // 4)
+        family += [(rows, vectors) for rows in counts if rows > 0 and rows * vectors >= waiting]
+    return tuple(dict.fromkeys(family))
+
+
+def register_block(machine: Machine, element_bytes: int) -> tuple[int, int]:
+    """Rows and vectors of register blocks: what was measured on the machine, or the model.
+
+    Blocks that reach nearly the best rate are one class.  Of the first class the model's block is taken, so
+    that noise does not change code; where it is not in there, the fastest.
+    """
+    model = modelled_block(machine)
+    rates = machine.calibration.blocks if machine.calibration is not None else ()
+    measured = {(r.rows, r.vectors): r.flops for r in rates if r.element_bytes == element_bytes}
+    best = max(measured, key=lambda block: measured[block], default=model)
+    is_first_class = model not in measured or measured[model] >= CLASS * measured[best]
+    return model if is_first_class else best
+
+
+def _most_rows(machine: Machine, vectors: int) -> int:
+    return (machine.vector_registers - vectors - 1) // vectors
 
 
 def whole_units(size: float, unit: int) -> int:

@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from polymat.codegen.microkernel import Shape
 from polymat.errors import ToolchainError
-from polymat.machine.calibrate import Calibration, Rate, Stream
+from polymat.machine.calibrate import BlockRate, Calibration, Rate, Stream
 from polymat.machine.cpus import usable_cpus
 from polymat.machine.memory import available_memory
 from polymat.machine.model import MEMORY, Machine
@@ -19,7 +20,8 @@ from polymat.runtime.calibration import fingerprint, store_calibration, stored_c
 from polymat.runtime.openmp import quiet_openmp
 from polymat.runtime.threads import get_num_threads
 from polymat.runtime.toolchain import compiler_version, find_compiler
-from polymat.tune.microbenchmarks import accumulators, source
+from polymat.tune.blockbench import name_of, operations
+from polymat.tune.microbenchmarks import accumulators, block_shapes, source
 from polymat.tune.timing import date_text
 
 Progress = Callable[[float], None]
@@ -79,11 +81,12 @@ def calibrate(
 ) -> Calibration:
     """The stored calibration of this machine, or a new one, which is then stored.
 
-    A stored one that was measured with fewer threads than calls use now is replaced; force: any is.
+    A stored one that was measured with fewer threads than calls use now, or without register blocks, is
+    replaced; force: any is.
     """
     threads = max(1, min(get_num_threads(), usable_cpus()))
     stored = stored_calibration()
-    if stored is not None and stored.threads >= threads and not force:
+    if stored is not None and stored.threads >= threads and stored.blocks and not force:
         return stored
     measured = measure(probe(), threads, seconds=seconds, progress=progress)
     store_calibration(measured)
@@ -157,6 +160,8 @@ def _samples(
     yield "clock", _Sample(8.0 * steps, lambda: library.pm_clock(steps))
     links = int(_SAMPLE_SECONDS * machine.hertz / machine.fma_latency)
     yield "chain", _Sample(float(links), lambda: library.pm_chain(links, 0.999))
+    for number, shape in enumerate(block_shapes(machine)):
+        yield f"block {name_of(shape)}", _products(library.pm_block, number, shape, machine, block)
     if threads > 1:
         yield "region", _Sample(_REGIONS, lambda: library.pm_regions(_REGIONS, 0, threads))
         yield (
@@ -217,6 +222,15 @@ def _flops(function: Callable[..., float], machine: Machine, element_bytes: int,
     return _Sample(float(per_step) * steps * threads, lambda: function(steps, 0.999, threads))
 
 
+def _products(
+    function: Callable[..., float], number: int, shape: Shape, machine: Machine, block: _Block
+) -> _Sample:
+    """Small products by one register block."""
+    each = operations(shape)
+    repeats = max(1, round(_SAMPLE_SECONDS * machine.peak_flops(shape.element_bytes) / each))
+    return _Sample(each * repeats, lambda: function(number, block.address, repeats))
+
+
 def _calibration(samples: Mapping[str, _Sample], machine: Machine, threads: int) -> Calibration:
     def rate(name: str) -> Rate:
         return Rate(samples[f"{name} 1"].rate, samples[f"{name} {threads}"].rate)
@@ -235,6 +249,10 @@ def _calibration(samples: Mapping[str, _Sample], machine: Machine, threads: int)
         fma_seconds=samples["chain"].seconds,
         region_seconds=samples["region"].seconds if many else machine.region_seconds,
         wake_seconds=samples["wake"].seconds if many else machine.wake_seconds,
+        blocks=tuple(
+            BlockRate(each.element_bytes, each.rows, each.vectors, samples[f"block {name_of(each)}"].rate)
+            for each in block_shapes(machine)
+        ),
     )
 
 
@@ -290,6 +308,7 @@ def _library(machine: Machine) -> ctypes.CDLL:
         ("pm_chain", (size, real)),
         ("pm_clock", (size,)),
         ("pm_regions", (count, count, count)),
+        ("pm_block", (count, pointer, size)),
     ):
         function = getattr(library, name)
         function.argtypes, function.restype = arguments, real

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from polymat.codegen.microkernel import Shape
 from polymat.codegen.prelude import prelude
 from polymat.machine.model import Machine
+from polymat.tilesize.blocks import register_family
+from polymat.tune.blockbench import block_text
 from polymat.tune.timing import CLOCK
 
 # Every function returns seconds, or -1 where the team was refused.  Threads meet at a barrier before the
@@ -236,11 +239,26 @@ def accumulators(machine: Machine) -> int:
     return 24 if machine.vector_registers >= 32 else 12
 
 
+def block_shapes(machine: Machine) -> tuple[Shape, ...]:
+    """The register blocks that are measured, of both precisions."""
+    return tuple(
+        Shape(suffix, machine.vector_bits // 8, rows, vectors)
+        for suffix in ("f32", "f64")
+        for rows, vectors in register_family(machine)
+    )
+
+
 def source(machine: Machine) -> str:
     """The measuring program for the vectors of a machine."""
     defines = (
         f"#define VECTOR_BYTES {machine.vector_bits // 8}\n#define ACCUMULATORS {accumulators(machine)}\n"
     )
     return "\n".join(
-        [prelude(frozenset({"team"})), defines + _HEAD.replace("@CLOCK@", CLOCK), _MEMORY, _ARITHMETIC]
+        [
+            prelude(frozenset({"team"})),
+            defines + _HEAD.replace("@CLOCK@", CLOCK),
+            _MEMORY,
+            _ARITHMETIC,
+            block_text(block_shapes(machine)),
+        ]
     )

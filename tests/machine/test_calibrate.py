@@ -97,6 +97,13 @@ def test_damaged(data: bytes, tmp_path: Path) -> None:
         ("compiler", "a\nb"),
         ("date", "x" * 10_000),
         ("surprise", 1),
+        ("blocks", None),
+        ("blocks", [[8, 6, 2, 4e10]] * 1000),
+        ("blocks", [[8, 6, 2]]),
+        ("blocks", [[8, 6, 0, 4e10]]),
+        ("blocks", [[8, 6.0, 2, 4e10]]),
+        ("blocks", [[8, True, 2, 4e10]]),
+        ("blocks", [[8, 6, 2, -1.0]]),
     ],
 )
 def test_every_field_is_checked(name: str, value: Any) -> None:
@@ -106,7 +113,13 @@ def test_every_field_is_checked(name: str, value: Any) -> None:
         decode(json.dumps(fields))
 
 
-@pytest.mark.parametrize("name", sorted(json.loads(TEXT)))
+def test_files_without_register_blocks_are_still_read() -> None:
+    fields = json.loads(TEXT)
+    del fields["blocks"]
+    assert decode(json.dumps(fields)) == replace(MEASURED, blocks=())
+
+
+@pytest.mark.parametrize("name", sorted(json.loads(TEXT).keys() - {"blocks"}))
 def test_every_field_is_needed(name: str) -> None:
     fields = json.loads(TEXT)
     del fields[name]

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from polymat.machine.calibrate import Calibration, Rate
+from polymat.machine.calibrate import BlockRate, Calibration, Rate
 from polymat.machine.model import MEMORY, Machine
 
 QUAD = Machine(
@@ -35,6 +35,7 @@ MEASURED = Calibration(
     fma_seconds=1.35e-9,
     region_seconds=1e-6,
     wake_seconds=2e-5,
+    blocks=(BlockRate(8, 6, 2, 40e9), BlockRate(8, 4, 3, 42e9), BlockRate(4, 6, 2, 90e9)),
 )
 
 

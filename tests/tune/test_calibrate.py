@@ -25,6 +25,7 @@ from polymat.runtime.calibration import (
     store_calibration,
     stored_calibration,
 )
+from polymat.tilesize.blocks import register_family
 from polymat.tune import calibrate as measuring
 from polymat.tune.calibrate import calibrate, measure
 
@@ -69,6 +70,14 @@ def test_figures_make_sense(measured: Calibration) -> None:
     assert 0 < measured.wake_seconds < 1.0
     assert measured.threads in (1, 2)
     assert measured.fingerprint == fingerprint()
+
+
+def test_every_register_block_is_measured(measured: Calibration) -> None:
+    """None is faster than the arithmetic units, however roughly either was measured."""
+    for size, flops in ((4, measured.flops32), (8, measured.flops64)):
+        found = {(b.rows, b.vectors): b.flops for b in measured.blocks if b.element_bytes == size}
+        assert set(found) == set(register_family(probe()))
+        assert all(0.0 < rate < 3.0 * flops.one for rate in found.values())
 
 
 def test_a_measured_machine_answers(measured: Calibration) -> None:

@@ -196,26 +196,4 @@ def _fusable(choices: Choices, chosen: Sequence[Tiling]) -> Fusable:
     )
     copies = tuple(m.stage for m in members if not m.scratch and set(m.margins) != {(0, 0)})
     dims = tuple(tiling.dim for tiling in chosen)
-    reasons = tuple(text for member in members for text in _reasons(member, dims, member.stage in copies))
-    return Fusable(dims, tuple(members), widest, choices.live_outs, copies, reasons)
-
-
-def _reasons(member: Member, dims: tuple[str, ...], copied: bool) -> list[str]:
-    found = []
-    scales = map(member.scale, range(len(dims)))
-    for dim, own, (before, behind), scale in zip(dims, member.dims, member.margins, scales, strict=True):
-        if own is None:
-            found.append(f"{member.stage} has no dimension along {dim}: each tile along it computes it again")
-        elif (before, behind) != (0, 0):
-            found.append(
-                f"{member.stage} is computed from {before} before to {behind} behind each tile along {dim}"
-            )
-        if scale > 1:
-            found.append(f"{member.stage} has a point every {scale} along {dim}")
-    if member.private:
-        found.append(f"{member.stage} is summed up over tiles: every thread has a copy of its own")
-    if copied:
-        found.append(
-            f"{member.stage} is needed outside and overlaps: a tile keeps a copy and writes what it owns"
-        )
-    return found
+    return Fusable(dims, tuple(members), widest, choices.live_outs, copies)

@@ -86,7 +86,6 @@ class Fusable:
     live_outs: the stages that are outputs or read outside the group; exactly one tile writes each point's
     value to the array.  copies: those of them whose margins are not zero, which therefore need storage of the
     tile's own (margins included) beside the array, of which the tile's own points are then written.
-    reasons: what follows from the choice, in words.
     """
 
     dims: tuple[str, ...]
@@ -94,7 +93,11 @@ class Fusable:
     margins: tuple[tuple[int, int], ...]
     live_outs: tuple[str, ...]
     copies: tuple[str, ...]
-    reasons: tuple[str, ...]
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """What follows from the choice, in words."""
+        return tuple(text for member in self.members for text in _reasons(member, self.dims))
 
     @property
     def privates(self) -> tuple[str, ...]:
@@ -107,3 +110,24 @@ class Refused:
     """Why stages may not share tiles, in words."""
 
     reason: str
+
+
+def _reasons(member: Member, dims: tuple[str, ...]) -> list[str]:
+    found = []
+    scales = map(member.scale, range(len(dims)))
+    for dim, own, (before, behind), scale in zip(dims, member.dims, member.margins, scales, strict=True):
+        if own is None:
+            found.append(f"{member.stage} has no dimension along {dim}: each tile along it computes it again")
+        elif (before, behind) != (0, 0):
+            found.append(
+                f"{member.stage} is computed from {before} before to {behind} behind each tile along {dim}"
+            )
+        if scale > 1:
+            found.append(f"{member.stage} has a point every {scale} along {dim}")
+    if member.private:
+        found.append(f"{member.stage} is summed up over tiles: every thread has a copy of its own")
+    if member.copied:
+        found.append(
+            f"{member.stage} is needed outside and overlaps: a tile keeps a copy and writes what it owns"
+        )
+    return found

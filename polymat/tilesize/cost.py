@@ -72,54 +72,86 @@ def plan_cost(
 
     A group runs on the calling thread where that is faster, or where nothing of it can be shared.
     """
-    alone = _cost_on(pipeline, plan, machine, estimates, 1, level)
+    demand = _demand(pipeline, plan, machine, estimates)
+    alone = _cost_on(demand, machine, estimates, 1, level)
     if threads == 1 or (isinstance(plan, NestPlan) and plan.parallel is None):
         return alone
-    return min(
-        alone, _cost_on(pipeline, plan, machine, estimates, threads, level), key=lambda cost: cost.seconds
-    )
+    return min(alone, _cost_on(demand, machine, estimates, threads, level), key=lambda cost: cost.seconds)
 
 
-def _cost_on(
-    pipeline: Pipeline,
-    plan: Plan,
-    machine: Machine,
-    estimates: Mapping[str, int],
-    threads: int,
-    level: int,
-) -> PlanCost:
-    """Predicted time on so many threads."""
+@dataclass(frozen=True, slots=True, eq=False)
+class _Demand:
+    """What a plan asks of a machine, by however many threads it is carried out.
+
+    operations: of loops, whose speed the team does not change.  others: the stages that are no loops, their
+    plans, and how often their points are computed.  widest: bytes of the largest element.  moved: bytes
+    between tiles and where arrays live.  private: bytes of a thread's copies.  padded: bytes to and from
+    scratchpads beyond the first-level cache.  split: tiled dimensions that cut rows.  share: of the peak that
+    its loops reach.
+    """
+
+    operations: float
+    others: tuple[tuple[Stage, NestPlan, float], ...]
+    widest: int
+    moved: float
+    private: float
+    padded: float
+    split: int
+    share: float
+
+
+def _demand(pipeline: Pipeline, plan: Plan, machine: Machine, estimates: Mapping[str, int]) -> _Demand:
     stages = [pipeline.stage(name) for name in plan.group.stages]
+    by_name = {stage.name: stage for stage in stages}
     members = {m.stage: m for m in plan.members} if isinstance(plan, TilePlan) else {}
-    repeats = _tile_counts(plan, {s.name: s for s in stages}, estimates)
-    widest = max(s.dtype.size for s in stages)
-    arithmetic = sum(
-        _nest_operations(s, _plan_of(s, plan), estimates, machine, widest, threads)
-        * redundancy(members.get(s.name), plan, repeats)
-        for s in stages
-    )
-    in_one = isinstance(plan, TilePlan) and plan.row_loop is not None
-    peak = machine.peak_flops(widest, threads) * (ROW_LOOP_SHARE if in_one else VECTOR_SHARE)
+    repeats = _tile_counts(plan, by_name, estimates)
+    operations = 0.0
+    others = []
+    for stage in stages:
+        loops, often = _plan_of(stage, plan), redundancy(members.get(stage.name), plan, repeats)
+        if isinstance(loops, LoopPlan):
+            operations += stage_operations(stage, estimates) * loop_slowdown(loops, 1) * often
+        else:
+            others.append((stage, loops, often))
     written = 0.0
     if isinstance(plan, TilePlan):
-        written = tile_size({s.name: s for s in stages}, plan.members, estimates)(plan.sizes)
+        written = tile_size(by_name, plan.members, estimates)(plan.sizes)
     fits = _tile_fits(pipeline, plan, stages, machine, estimates, written)
     scratch = {m.stage for m in members.values() if m.scratch} if fits else set()
     scratch.update(plan.absorbed if isinstance(plan, NestPlan) else ())
     moved = traffic(pipeline, stages, scratch, estimates, again=not fits)
     if isinstance(plan, EpiloguePlan) and plan.product not in scratch:
         moved -= array_bytes(stages[0], estimates)  # written, and read from the cache
-    copies = sum(
-        threads * array_bytes(s, estimates) for s in stages if s.name in members and members[s.name].private
+    return _Demand(
+        operations,
+        tuple(others),
+        max(stage.dtype.size for stage in stages),
+        moved,
+        sum(array_bytes(by_name[name], estimates) for name, m in members.items() if m.private),
+        _padded(plan, by_name, machine, estimates, written) if fits else 0.0,
+        _split_rows(plan),
+        ROW_LOOP_SHARE if isinstance(plan, TilePlan) and plan.row_loop is not None else VECTOR_SHARE,
     )
-    through = _scratch_seconds(plan, stages, machine, estimates, threads, written) if fits else 0.0
-    speed = machine.bandwidth(level, threads) / (1.0 + SPLIT_ROWS * _split_rows(plan))
+
+
+def _cost_on(
+    demand: _Demand, machine: Machine, estimates: Mapping[str, int], threads: int, level: int
+) -> PlanCost:
+    """Predicted time on so many threads."""
+    widest = demand.widest
+    arithmetic = demand.operations + sum(
+        _nest_operations(stage, loops, estimates, machine, widest, threads) * often
+        for stage, loops, often in demand.others
+    )
+    peak = machine.peak_flops(widest, threads) * demand.share
+    moved = demand.moved + threads * demand.private
+    speed = machine.bandwidth(level, threads) / (1.0 + SPLIT_ROWS * demand.split)
     return PlanCost(
         computing=arithmetic / peak,
-        moving=(moved + copies) / speed + through,
+        moving=moved / speed + demand.padded / machine.bandwidth(2, threads),
         entering=machine.region_seconds if threads > 1 else 0.0,
         operations=arithmetic,
-        bytes=moved + copies,
+        bytes=moved,
         level=level,
     )
 
@@ -143,26 +175,19 @@ def _nest_operations(
     return stage_operations(stage, estimates) * loop_slowdown(loops, threads)
 
 
-def _scratch_seconds(
-    plan: Plan,
-    stages: Sequence[Stage],
-    machine: Machine,
-    estimates: Mapping[str, int],
-    threads: int,
-    written: float,
+def _padded(
+    plan: Plan, stages: Mapping[str, Stage], machine: Machine, estimates: Mapping[str, int], written: float
 ) -> float:
-    """Seconds to write scratchpads to the second-level cache and back; none where the first holds them.
+    """Bytes to scratchpads in the second-level cache and back; none where the first holds them.
 
     written: bytes that the stages of one tile write.  What a library writes there is part of its own time.
     """
     if not isinstance(plan, TilePlan) or written <= machine.l1_bytes:
         return 0.0
-    by_name = {stage.name: stage for stage in stages}
     one = plan.row_loop is not None  # it keeps in memory only what the next tile needs
     loops = [m for m in plan.members if m.scratch and not plan.loops[m.stage].routines]
     pads = [m.stage for m in loops if not one or sum(m.margins[0]) > 0]
-    moved = sum(2 * array_bytes(by_name[name], estimates) for name in pads)
-    return moved / machine.bandwidth(2, threads)
+    return sum(2 * array_bytes(stages[name], estimates) for name in pads)
 
 
 def loop_slowdown(loops: NestPlan, threads: int) -> float:
@@ -302,17 +327,20 @@ def traffic(
     again: nothing stays in the cache between two stages, so each of them reads its arrays anew.
     """
     inputs = {array.name: array for array in pipeline.inputs}
-    read: list[str] = []
-    for stage in stages:
-        own = dict.fromkeys(load.source.name for load in stage.loads())
-        read += [name for name in own if again or name not in read]
+    read = [name for stage in stages for name in _sources(stage, estimates)]
     total = sum(array_bytes(stage, estimates) for stage in stages if stage.name not in scratch)
-    for name in read:
+    for name in read if again else dict.fromkeys(read):
         if name in inputs:
             total += _input_bytes(inputs[name], estimates)
         elif name not in scratch:
             total += array_bytes(pipeline.stage(name), estimates)
     return total
+
+
+@once_a_stage
+def _sources(stage: Stage, _: Mapping[str, int]) -> tuple[str, ...]:
+    """The arrays that a stage reads, each once."""
+    return tuple(dict.fromkeys(load.source.name for load in stage.loads()))
 
 
 def _input_bytes(array: InputArray, estimates: Mapping[str, int]) -> float:
@@ -322,6 +350,7 @@ def _input_bytes(array: InputArray, estimates: Mapping[str, int]) -> float:
     return count
 
 
+@once_a_stage
 def array_bytes(stage: Stage, estimates: Mapping[str, int]) -> float:
     """Bytes of a stage's values."""
     return prod(stage_extents(stage, estimates)) * stage.dtype.size

@@ -18,13 +18,15 @@ Result = TypeVar("Result")
 class Estimates(dict[str, int]):
     """Sizes by name, which do not change, with what was found for them.
 
-    found: by function and stage.  statements: of stages in a nest, by stage and alignment.
+    found: by function and stage.  statements: of stages in a nest, by stage and alignment.  loops: of stages
+    inside tiles, by the planner's own keys.
     """
 
     def __init__(self, sizes: Mapping[str, int]) -> None:
         super().__init__(sizes)
         self.found: dict[tuple[Callable[..., Any], Stage], Any] = {}
         self.statements: dict[object, tuple[Statement, ...]] = {}
+        self.loops: dict[object, Any] = {}
 
 
 def once_a_stage(

@@ -35,7 +35,8 @@ def plans_by_level(
     """The plan with the tile sizes of every cache, nearest first, but those that it has already.
 
     nest: of the group, at the estimates.  Dimensions without a loop over tiles are in every tile whole.  Left
-    out are tiles of short rows, too few tiles to share out, and scratchpads that evict each other.
+    out are tiles of short rows, too few tiles to share out, and scratchpads that evict each other.  A loop
+    over the rows of all stages is left out too: it is written for rows of its own.
     """
     inner = _contiguous(plan)
     found: dict[tuple[int, ...], TilePlan] = {}
@@ -47,7 +48,8 @@ def plans_by_level(
             max(unit, tiles.by_dim.get(dim, 1) // unit * unit)
             for dim, unit in ((dim, _unit(plan, level)) for level, dim in enumerate(plan.dims))
         )
-        sized = replace(plan, sizes=sizes, solved=tiles, reason=f"{plan.reason}; {tiles.explain()}")
+        reason = f"{plan.reason}; {tiles.explain()}"
+        sized = replace(plan, sizes=sizes, solved=tiles, reason=reason, row_loop=None)
         if sizes == plan.sizes or not _stays(_pads(pipeline, sized, estimates), cache):
             continue
         if _has_rows(sized, inner, nest) and _tiles(sized, nest) >= LEAST_TILES * threads:

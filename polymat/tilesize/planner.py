@@ -13,7 +13,7 @@ from polymat.graph.stage import Stage
 from polymat.lang.affine import Affine
 from polymat.machine.model import Machine
 from polymat.poly.domain import Domain
-from polymat.tilesize.estimates import once_a_stage
+from polymat.tilesize.estimates import Estimates, once_a_stage
 from polymat.tilesize.joint import joint_sums
 from polymat.tilesize.plain import plan_stage
 from polymat.tilesize.register import ROWS_REDUCED, ROWS_UPDATED, in_rows, unrolled
@@ -80,7 +80,7 @@ def plan_tiles(
     calls: the plans of stages that a library computes, for the part of a tile in each.
     """
     stages = {m.stage: pipeline.stage(m.stage) for m in members}
-    inner = {m.stage: _inside(group, stages[m.stage], m, pipeline.context, machine) for m in members}
+    inner = {m.stage: _loops(stages[m.stage], m, pipeline.context, machine, estimates) for m in members}
     loops: dict[str, NestPlan] = {**inner, **calls}
     rolling = roll and not calls and _can_roll(stages, loops, members)
     joint = () if sizes else joint_sums(stages, members, loops)
@@ -96,7 +96,10 @@ def plan_tiles(
         reason += f"; {', '.join(calls)} by library calls in each tile"
     if rolling:
         reason += f"; along {dims[0]} each keeps the last points that its readers still need"
-        loops = {name: replace(plan, ahead=ROWS_AHEAD) for name, plan in inner.items()}
+        loops = {
+            m.stage: _loops(stages[m.stage], m, pipeline.context, machine, estimates, ahead=ROWS_AHEAD)
+            for m in members
+        }
     for pair in joint:
         reason += f"; {' and '.join(pair)} in one loop, which loads once what both read"
         loops |= {name: _paired(inner[name], machine) for name in pair}
@@ -151,11 +154,32 @@ def _coarsest(members: Sequence[Member], level: int) -> int:
     return max(member.scale(level) for member in members)
 
 
-def _inside(group: Group, stage: Stage, member: Member, context: Domain, machine: Machine) -> LoopPlan:
+def _loops(
+    stage: Stage,
+    member: Member,
+    context: Domain,
+    machine: Machine,
+    estimates: Mapping[str, int],
+    *,
+    ahead: int = 0,
+) -> LoopPlan:
+    """A stage's loops inside a tile, found once for all tiles along the same of its dimensions."""
+    first, private = member.dims[0], member.private
+    if not isinstance(estimates, Estimates):
+        return replace(_inside(stage, first, private, context, machine), ahead=ahead)
+    key = (stage, first, private, ahead)
+    if key not in estimates.loops:
+        found = _inside(stage, first, private, context, machine)
+        estimates.loops[key] = replace(found, ahead=ahead) if ahead else found
+    loops: LoopPlan = estimates.loops[key]
+    return loops
+
+
+def _inside(stage: Stage, first: str | None, private: bool, context: Domain, machine: Machine) -> LoopPlan:
     """A stage's loops inside a tile; blocks of rows only where the tile's first dimension is the row."""
-    first = member.dims[0]
-    plan = in_rows(stage, replace(plan_stage(group, stage, context), parallel=None), machine, first)
-    if plan.kind == "row" and member.private:
+    plan = replace(plan_stage(Group((stage.name,)), stage, context), parallel=None)
+    plan = in_rows(stage, plan, machine, first)
+    if plan.kind == "row" and private:
         plan = replace(plan, order=(*stage.dims[:-1], *stage.accumulations[0].reduced_dims, stage.dims[-1]))
     blocks = first is not None and first != plan.vector and (plan.kind == "reduce" or first == plan.order[0])
     return unrolled(stage, plan) if blocks else plan

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import polymat as pm
 from polymat import Cast, Complex, ComplexFloat, Double, Image, Int, Interval, Matrix, Options, Vector
 from polymat.codegen import fftlarge
 from tests.codegen.test_transforms import OUT, SERIAL, THREADS, check, values, wave
+from tests.differential.under_sanitizers import clean_output
 from tests.idiom.recognise import L, M, N, i, j, k, l, total, upto
 
 m, n = pm.Variable(Int, "m"), pm.Variable(Int, "n")
@@ -93,3 +95,8 @@ def test_lengths_that_are_large(shape: tuple[int, ...], threads: int) -> None:
     result, expected = compiled(given), np.fft.fftn(given)
     assert np.linalg.norm(result - expected) <= 1e-15 * math.log2(given.size) * np.linalg.norm(expected)
     np.testing.assert_array_equal(compiled(given), result)
+
+
+def test_no_access_outside_an_array() -> None:
+    printed = clean_output([sys.executable, "-m", "tests.codegen.sanitized_transforms"])
+    assert printed.split() == ["line", "plane"]

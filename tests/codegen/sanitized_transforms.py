@@ -1,0 +1,48 @@
+"""Large transforms under sanitizers: `python -m tests.codegen.sanitized_transforms`, libasan loaded first."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+
+from tests.differential.sanitized import FLAGS
+
+SMALL: dict[str, Any] = dict.fromkeys(
+    ("LEAST_AXES", "LEAST_ALONE", "LEAST_LINE", "LEAST_SHARED", "COLLIDING", "EVEN"), 1
+)
+
+
+def main() -> int:
+    """Transforms of arrays of exact size, all of which count as large; a wrong access ends the process."""
+    os.environ.pop("LD_PRELOAD", None)  # the compiler is not what is tested
+    import polymat as pm
+    from polymat.codegen import fftlarge
+    from tests.codegen.test_large_transforms import PLANE, SUMMED, Z, both, m, z
+    from tests.codegen.test_transforms import OUT, values, wave
+    from tests.idiom.recognise import N, k, total, upto
+
+    line = total("F", OUT, [(k, upto(N))], z(k) * wave(-1), dtype=pm.Complex)
+    plane = total("F", PLANE, SUMMED, Z(m, k) * both(-1), dtype=pm.Complex)
+    arrays: dict[str, Any] = {"line": z, "plane": Z}
+    shapes: dict[str, tuple[tuple[int, ...], ...]] = {
+        "line": ((1,), (6,), (240,), (323,), (1122,)),
+        "plane": ((1, 1), (3, 5), (15, 17), (16, 16), (33, 40)),
+    }
+    with patch.multiple(fftlarge, **SMALL, SHORTEST=2):
+        for name, output in (("line", line), ("plane", plane)):
+            for threads in (1, 2):
+                options = pm.Options(fft="always", threads=threads, parallel_threshold=0, cflags=FLAGS)
+                compiled = pm.compile(output, name=name, inputs=[arrays[name]], options=options)
+                for shape in shapes[name]:
+                    given = values(shape, "complex128")
+                    np.testing.assert_allclose(compiled(given), np.fft.fftn(given), atol=1e-11)
+            print(name, flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

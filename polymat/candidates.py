@@ -30,6 +30,7 @@ from polymat.tilesize.plain import plan_stage
 from polymat.tilesize.planner import NO_CALLS, can_be_private, plan_alone, plan_tiles
 from polymat.tilesize.register import unrolled
 from polymat.tilesize.schedule import LoopPlan, Plan, TilePlan
+from polymat.tilesize.streamed import past_caches
 from polymat.tilesize.switches import switched
 from polymat.tilesize.transposed import plan_transposed
 
@@ -117,6 +118,8 @@ class Candidates:
         if self.options.tile:
             crossed = plan_transposed(self.pipeline, group, stage, self.machine, self.assumed)
             plan = plan if crossed is None else crossed
+        if isinstance(plan, LoopPlan) and self.options.vector:
+            plan = past_caches(self.pipeline, stage, plan, self.machine)
         kernel = self._kernel(group, stage) if self.options.kernels else None
         return [plan] if kernel is None else [plan, kernel]
 

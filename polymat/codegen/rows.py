@@ -134,12 +134,17 @@ typedef {integer} {lane} __attribute__((vector_size({size})));
 
 @dataclass(frozen=True, slots=True)
 class RowRead:
-    """An element `offset` elements behind the point of a loop; row: what else tells where it is."""
+    """An element `offset` elements behind the point of a loop; row: the array, and what else tells where."""
 
     expr: Subscript
     array: str
-    row: object
+    row: tuple[str, object]
     offset: int
+
+    @property
+    def place(self) -> object:
+        """Where it is in its array."""
+        return self.row[1], self.offset
 
 
 def read_of(expr: CExpr, variable: str) -> RowRead | None:

@@ -19,16 +19,15 @@ from polymat.codegen.ctree import (
     Stmt,
     names_in,
 )
-from polymat.codegen.lines import STREAMS
 from polymat.codegen.rowloop import ROW, STOP, RowLoopWriter
 from polymat.codegen.rows import RowTypes
 from polymat.codegen.stagecode import StageWriter
 from polymat.codegen.storage import Buffer
+from polymat.codegen.streamed import PAST, exceeds
 from polymat.tilesize.rowloop import RowLoop
 from polymat.tilesize.schedule import TilePlan
 
 APART = "__attribute__((noinline)) void"  # its loop needs all registers
-PAST = "_pm_past"  # whether results are written past the caches
 ROW_STOP, FIRST = "_pm_stop0", "_pm_first"  # where a tile ends, and where the tiles of a thread begin
 
 
@@ -68,7 +67,8 @@ def row_tiles(writer: StageWriter, plan: TilePlan, number: int) -> RowTiles | No
     condition = _all([*_whole(writer, plan, loop), *_inside(writer, rows)])
     if not streams:
         return RowTiles(tuple(functions), condition, runs[0], (), ())
-    known = Declare("const int", PAST, _exceeds(writer, sorted(written), loop.streamed))
+    results = [writer.storage[name] for name in sorted(written)]
+    known = Declare("const int", PAST, exceeds(writer.size, results, loop.streamed))
     behind = If(Id(PAST), (Evaluate(types.streamed()),))
     return RowTiles(tuple(functions), condition, If(Id(PAST), (runs[1],), (runs[0],)), (known,), (behind,))
 
@@ -111,19 +111,6 @@ def _elements(writer: StageWriter, buffer: Buffer) -> CExpr:
         size = writer.size(extent)
         total = size if total == Literal("1") else Binary("*", total, size)
     return total
-
-
-def _exceeds(writer: StageWriter, written: Sequence[str], limit: int) -> CExpr:
-    """Whether the results are larger than that, and the C compiler can write past the caches."""
-    total: CExpr | None = None
-    for name in written:
-        buffer = writer.storage[name]
-        size: CExpr = Literal(f"{float(buffer.dtype.size)}")
-        for extent in buffer.extents:
-            size = Binary("*", size, Call("_pm_extent", (writer.size(extent),)))
-        total = size if total is None else Binary("+", total, size)
-    assert total is not None, "a group has results"
-    return Binary("&&", Id(STREAMS), Binary(">", total, Literal(f"{float(limit)}")))
 
 
 def _all(conditions: Sequence[CExpr]) -> CExpr:

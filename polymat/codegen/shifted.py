@@ -7,8 +7,9 @@ rows to come (`polymat.codegen.prefetch`) are spread over the loop, so that memo
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from polymat.codegen.ctree import (
     Assign,
@@ -33,7 +34,9 @@ from polymat.codegen.rows import RowRead, RowTypes, read_of
 
 LOW, HIGH = "_pm_low", "_pm_high"  # where a row begins and ends
 REST, LAST = "_pm_left", "_pm_tail"  # where what the main loop leaves begins; a vector of that
+LINE = "_pm_line"  # where the first line of memory of a row begins
 NOW, NEXT = "_pm_now", "_pm_next"  # with a number: a vector of a row, and the one behind it
+Store: TypeAlias = Callable[[CExpr, CExpr], CExpr]  # writes a vector to where an element begins
 
 
 def with_shifts(
@@ -92,7 +95,7 @@ class _Rows:
                 high = Binary("+", end, Literal("1"))
             case _:
                 return None
-        point = _Point.of(body, loop.variable, self.types, self.scalars, self.distinct)
+        point = RowPoint.of(body, loop.variable, self.types, self.scalars, self.distinct)
         if point is None or not (point.streams or requests):
             return None
         asked = [statement for request in requests for statement in _body(request)]
@@ -119,7 +122,7 @@ def _body(statement: Stmt) -> tuple[Stmt, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Point:
+class RowPoint:
     """What runs at one point of a row, or of several rows; streams: what is kept in registers.
 
     body: locals and assignments.
@@ -137,11 +140,16 @@ class _Point:
         types: RowTypes,
         scalars: frozenset[str],
         distinct: frozenset[str],
-    ) -> _Point | None:
-        """The point, unless it has something in it that vectors have not, or what it reads may change."""
+        same: frozenset[str] = frozenset(),
+    ) -> RowPoint | None:
+        """The point, unless it has something in it that vectors have not, or what it reads may change.
+
+        same: arrays that may be the one that is written: of those the element that is written may be read.
+        """
         values = list(scalars)
         made: list[CExpr] = []
         found: list[RowRead] = []
+        places: list[object] = []
         for statement in body:
             match statement:
                 case Declare(_, name, value) if (
@@ -149,8 +157,9 @@ class _Point:
                 ):
                     values.append(name)
                 case Assign(Subscript() as target, "=", value) if _is_vector(value, body):
-                    if read_of(target, variable) is None:
+                    if (written := read_of(target, variable)) is None:
                         return None
+                    places.append(written.place)
                 case _:
                     return None
             made.append(value)
@@ -160,16 +169,43 @@ class _Point:
             return None
         for element in sorted(_elements(made), key=repr):
             read = read_of(element, variable)
-            if read is None or read.array not in distinct:
+            if read is None or not (read.array in distinct or (read.array in same and read.place in places)):
                 return None
             found.append(read)
-        return _Point(variable, tuple(body), types, _streams(found, types.lanes))
+        return RowPoint(variable, tuple(body), types, _streams(found, types.lanes))
 
     def vectors(self, requests: Sequence[Stmt]) -> tuple[Stmt, ...]:
         """Vectors with another one behind them, then those that are left; for rows of one at least."""
+        return (*self._main(requests, LOW, self.types.store), self._last(requests, self.types.store))
+
+    def lines(self) -> tuple[Stmt, ...] | None:
+        """The same past the caches, for rows of two vectors at least; None where several rows are stored.
+
+        First the lanes before the line that begins in the first vector, at last those behind the last line.
+        """
+        targets = [statement.target for statement in self.body if isinstance(statement, Assign)]
+        if len(targets) != 1 or not isinstance(targets[0], Subscript):
+            return None
+        start: dict[CExpr, CExpr] = {Id(self.variable): Id(LOW)}
+        turn = self.types.turn(Unary("&", substituted(targets[0], start)))
+
+        def first(target: CExpr, value: CExpr) -> CExpr:
+            return self.types.store_part(target, value, Literal("0"), Binary("-", Id(LINE), Id(LOW)))
+
+        def rest(target: CExpr, value: CExpr) -> CExpr:
+            done = Binary("-", Id(LAST), Id(self.variable))
+            return self.types.store_part(target, value, done, self.types.lanes_text)
+
+        at = Declare("const ptrdiff_t", self.variable, Id(LOW))
+        line = Declare("const ptrdiff_t", LINE, Binary("+", Id(LOW), turn))
+        head = Block((at, *self._at({}, first)))
+        return (line, head, *self._main((), LINE, self.types.stream), self._last((), rest))
+
+    def _main(self, requests: Sequence[Stmt], begin: str, store: Store) -> tuple[Stmt, ...]:
+        """The vectors with another one behind them."""
         lanes, types = self.types.lanes, self.types
         span = min((stream[-1].offset - stream[0].offset for stream in self.streams), default=lanes)
-        start: dict[CExpr, CExpr] = {Id(self.variable): Id(LOW)}
+        start: dict[CExpr, CExpr] = {Id(self.variable): Id(begin)}
         ahead: dict[CExpr, CExpr] = {Id(self.variable): Binary("+", Id(self.variable), Literal(str(lanes)))}
         bases = [stream[0].expr for stream in self.streams]
         before = [
@@ -185,19 +221,19 @@ class _Point:
         limit = Binary("-", Id(HIGH), Literal(str(2 * lanes - span)))
         main = For(
             self.variable,
-            Id(LOW),
+            Id(begin),
             Binary("<=", Id(self.variable), limit),
             Literal(str(lanes)),
-            (*requests, *loads, *self._at(self._shifted()), *moves, step),
+            (*requests, *loads, *self._at(self._shifted(), store), *moves, step),
         )
-        return (*before, Declare("ptrdiff_t", REST, Id(LOW)), main, self._last(requests))
+        return (*before, Declare("ptrdiff_t", REST, Id(begin)), main)
 
-    def _last(self, requests: Sequence[Stmt]) -> For:
+    def _last(self, requests: Sequence[Stmt], store: Store) -> For:
         """The vectors behind the main loop, the last one so that it ends with the row."""
         end = Binary("-", Id(HIGH), self.types.lanes_text)
         at = Declare("const ptrdiff_t", self.variable, Call("_pm_min_i64", (Id(LAST), end)))
         condition = Binary("<", Id(LAST), Id(HIGH))
-        return For(LAST, Id(REST), condition, self.types.lanes_text, (at, *requests, *self._at({})))
+        return For(LAST, Id(REST), condition, self.types.lanes_text, (at, *requests, *self._at({}, store)))
 
     def _shifted(self) -> dict[CExpr, CExpr]:
         """What stands for the reads of streams: a vector, the next one, or a part of both."""
@@ -209,7 +245,7 @@ class _Point:
                 found[read.expr] = self.types.behind(now, following, shift)
         return found
 
-    def _at(self, reads: dict[CExpr, CExpr]) -> tuple[Stmt, ...]:
+    def _at(self, reads: dict[CExpr, CExpr], store: Store) -> tuple[Stmt, ...]:
         """The statements on vectors; other reads than the given ones are loaded."""
         made: list[Stmt] = []
         every: dict[CExpr, CExpr] = {e: self.types.load(e) for e in _elements(self.body)}
@@ -220,7 +256,7 @@ class _Point:
                 made.append(Declare(f"const {kind}", statement.name, substituted(statement.value, every)))
             elif isinstance(statement, Assign):
                 value = substituted(statement.value, every)
-                made.append(Evaluate(self.types.store(statement.target, value)))
+                made.append(Evaluate(store(statement.target, value)))
         return tuple(made)
 
 

@@ -11,6 +11,7 @@ from polymat.codegen.accumulators import with_accumulators
 from polymat.codegen.bodies import BodyWriter
 from polymat.codegen.cnames import Names
 from polymat.codegen.ctree import (
+    Binary,
     Call,
     Cast,
     CExpr,
@@ -43,6 +44,7 @@ from polymat.codegen.statements import (
     scatter_statements,
 )
 from polymat.codegen.storage import TILE, Buffer
+from polymat.codegen.streamed import exceeds, with_streams
 from polymat.errors import InternalError
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Stage
@@ -233,7 +235,7 @@ class StageWriter:
         if plan.ahead and ranges and (outer := statements.items[0].ranged[ranges[0].number]) is not None:
             body = with_prefetch(self.bodies, stage, body, outer, plan.ahead)
         if plan.lanes > 1 and plan.kind == "map":
-            body = self._in_rows(stage, plan.lanes, body)
+            body = self._in_rows(stage, plan, body)
         body = self._in_blocks(body)
         if plan.kind == "reduce":
             body = with_accumulators(body)
@@ -247,9 +249,9 @@ class StageWriter:
             self.needs.update({"min_i64", "max_i64"})
         return found
 
-    def _in_rows(self, stage: Stage, lanes: int, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+    def _in_rows(self, stage: Stage, plan: LoopPlan, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
         """The loops of a map with its rows in explicit vectors, where that pays and is possible."""
-        types = RowTypes.of(stage.dtype, lanes)
+        types = RowTypes.of(stage.dtype, plan.lanes)
         read = {load.source.name for load in stage.loads()}
         if types is None or any(self.storage[name].dtype != stage.dtype for name in read):
             return body
@@ -257,6 +259,15 @@ class StageWriter:
         together = {first for first, second in self.aliased if second == stage.name}
         distinct = {self.bodies.array(name) for name in read - together} - {target}
         scalars = {self.names.get("scalar", s.name) for s in self.pipeline.scalars if s.dtype == stage.dtype}
+        if plan.streamed:
+            past = exceeds(self.size, [self.storage[stage.name]], plan.streamed)
+            same = {self.bodies.array(name) for name in read & together}
+            for array in sorted(same):  # what is read anyway is in the cache
+                past = Binary("&&", past, Binary("!=", Id(array), Id(target)))
+            lines = with_streams(body, types, scalars, distinct, same, past)
+            if lines is not None:
+                body = lines
+                self.needs.update({types.need, types.lines_need, "min_i64", "place"})
         found = with_shifts(body, types, scalars, distinct)
         if found is None:
             return body

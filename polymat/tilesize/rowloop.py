@@ -96,14 +96,14 @@ def _are_alike(stages: Mapping[str, Stage], members: Sequence[Member]) -> bool:
         and not any(m.scale(level) != 1 for level in range(2))
         and not (m.private or m.copied)
         and (m.scratch or m.stage not in read)
-        and _is_arithmetic(stage)
+        and is_arithmetic(stage)
         and all(_is_row(load, stage, stages) for load in stage.loads())
         for m in members
         for stage in (stages[m.stage],)
     )
 
 
-def _is_arithmetic(stage: Stage) -> bool:
+def is_arithmetic(stage: Stage) -> bool:
     """Whether a stage is one expression, everywhere, of what C has for vectors too."""
     if stage.is_reduction or len(stage.parts) != 1 or not stage.domain.is_box():
         return False

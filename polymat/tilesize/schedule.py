@@ -30,6 +30,7 @@ class LoopPlan(NestPlan):
     addends: iterations of the innermost summed loop that do so around rows in memory.
     ahead: each row asks for those so many further along the nest's first range (0: none does).
     lanes: elements of the vectors in which reads of one row are shifted (1: none are).
+    streamed: bytes of the result above which it is written past the caches (0: never).
     """
 
     recurrence: Order | None = None
@@ -38,6 +39,7 @@ class LoopPlan(NestPlan):
     addends: int = 1
     ahead: int = 0
     lanes: int = 1
+    streamed: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from polymat.lang.conv import conv2d
 from polymat.lang.conv2 import convolve2d, correlate2d
 from polymat.lang.einsum import einsum
 from polymat.lang.expr import Condition, Parameter, Variable
-from polymat.lang.frames import frames, overlap_add, stft
+from polymat.lang.frames import frames, istft, overlap_add, stft
 from polymat.lang.function import Case, Function, Image, Interval
 from polymat.lang.linalg import (
     dot,
@@ -172,6 +172,7 @@ __all__ = [
     "get_window",
     "ifft",
     "irfft",
+    "istft",
     "kaiser",
     "kaiser_beta",
     "lfilter",

@@ -44,7 +44,8 @@ def build(
     for function in functions:
         _check_size(function)
     fixed = fixed_sizes(sizes, "sizes")
-    constraints = checked_constraints(constraints)
+    own = dict.fromkeys(condition for function in functions for condition in function.requires)
+    constraints = (*checked_constraints(constraints), *own)
     order = argument_order(inputs, used)
     arrays = [item for item in order if isinstance(item, Input)]
     parameters = _parameters(functions, [*used, *arrays], constraints)

@@ -17,13 +17,16 @@ from polymat.lang.algebra import (
     read,
     span,
 )
-from polymat.lang.expr import Expr, Variable, binary
+from polymat.lang.constructs import Select
+from polymat.lang.expr import Condition, Const, Expr, Variable, binary
 from polymat.lang.fir import constant
 from polymat.lang.function import Source
 from polymat.lang.operators import shown
 from polymat.lang.reduction import Op, Reduce
 from polymat.lang.signal import MAKERS, SignalAlgebra, SignalReduction, SignalResult
-from polymat.lang.spectra import rfft
+from polymat.lang.spectra import irfft, rfft
+
+LEAST_WEIGHT = 1e-10  # of squares of windows that a sample is divided by
 
 
 def frames(x: SignalAlgebra, length: SupportsIndex, hop: SupportsIndex, window: Any = None) -> SignalResult:
@@ -32,7 +35,7 @@ def frames(x: SignalAlgebra, length: SupportsIndex, hop: SupportsIndex, window: 
     window: w, `length` numbers or a vector of them; default ones.
     """
     signal, count, step = _single(x, "frames"), _positive("frames", length), _positive("frames", hop)
-    weights = None if window is None else _window(window, count, signal)
+    weights = None if window is None else _window(window, count, signal, "frames")
     sizes = merged_sizes(signal, *([] if weights is None else [weights]))
     number = (signal.shape[0] - count).floordiv(step) + 1
     if number.is_constant and number.const < 1:
@@ -72,19 +75,63 @@ def stft(x: SignalAlgebra, window: Any, hop: SupportsIndex) -> Any:
     window: L numbers, or a vector of so many; j runs from 0 to L // 2.  Frames lie within the signal; whoever
     wants them to begin before it puts zeros there (`concatenate`).
     """
-    if isinstance(window, Source):
-        (extent,) = window.shape
-        if not extent.is_constant:
-            raise ShapeError(f"stft: the length of {described(window)} is not known", at=caller_location())
-        return rfft(frames(x, extent.const, hop, window))
-    return rfft(frames(x, len(window), hop, window))
+    return rfft(frames(x, _length(window, "stft"), hop, window))
 
 
-def _window(window: Any, count: int, signal: SignalAlgebra) -> Source:
-    source = window if isinstance(window, Source) else constant(MAKERS, window, "frames", signal.dtype)
+def istft(spectra: Any, window: Any, hop: SupportsIndex) -> SignalResult:
+    """The signal whose frames have these spectra, as near as can be: the inverse of `stft`.
+
+    y[n] = sum over m of w[n - hop m] f[m, n - hop m], f the inverse transforms of L samples, over the sum of
+    the squares of the same w (Griffin and Lim 1984, equation 6).  Samples where these add up to 1e-10 at most
+    are not divided, as in `scipy.signal.istft`.  Of M frames come hop (M - 1) + L samples.
+    """
+    count = _length(window, "istft")
+    if not isinstance(spectra, SignalAlgebra) or spectra.rank != 2 or spectra.dtype.kind != "c":
+        what = described(spectra) if isinstance(spectra, Source) else shown(spectra)
+        raise ShapeError(f"istft: {what} is no complex Signal of several channels", at=caller_location())
+    if spectra.shape[-1] != Affine((), count // 2 + 1):
+        raise ShapeError(
+            f"istft: {described(spectra)} has {spectra.shape[-1]} values a frame, "
+            f"{count // 2 + 1} are needed for a window of {count}",
+            at=caller_location(),
+        )
+    parts = irfft(spectra, count)
+    weights = _window(window, count, parts, "istft")
+    sizes = merged_sizes(parts, weights)
+
+    def weighted(m: Variable, n: Variable) -> Expr:
+        return binary("*", read(parts, Affine.name(n.name), sizes, [m]), weights(n))
+
+    def squared(m: Variable, n: Variable) -> Expr:
+        return binary("*", weights(n), weights(n))
+
+    above, below = (
+        overlap_add(pointwise(SignalResult, (parts, weights), parts.shape, value, ""), hop)
+        for value in (weighted, squared)
+    )
+
+    def value(i: Variable) -> Expr:
+        covered = Condition(below(i), ">", Const(LEAST_WEIGHT, below.dtype))
+        return Select(covered, binary("/", above(i), below(i)), above(i))
+
+    return pointwise(SignalResult, (above, below), above.shape, value, f"istft({spectra.label}, {hop})")
+
+
+def _length(window: Any, function: str) -> int:
+    """How many elements a window has."""
+    if not isinstance(window, Source):
+        return len(window)
+    (extent,) = window.shape
+    if not extent.is_constant:
+        raise ShapeError(f"{function}: the length of {described(window)} is not known", at=caller_location())
+    return extent.const
+
+
+def _window(window: Any, count: int, signal: SignalAlgebra, function: str) -> Source:
+    source = window if isinstance(window, Source) else constant(MAKERS, window, function, signal.dtype)
     if source.shape != (Affine((), count),):
         raise ShapeError(
-            f"frames: the window {described(source)} does not have {count} elements", at=caller_location()
+            f"{function}: the window {described(source)} does not have {count} elements", at=caller_location()
         )
     found: Source = source
     return found

@@ -224,9 +224,11 @@ class Function(Source):
     """Values over a domain: `f = Function(([i, j], [I, J]), Double, "f"); f.defn = [expr]`.
 
     A definition is one expression, or disjoint `Case`s; points that no case covers take `default`.
+    requires: conditions on sizes without which it is not meant; a call that breaks one is refused.
     """
 
-    _settable = frozenset({"variables", "intervals", "default", "defn", "_defn", "defined_at"})
+    _settable = frozenset({"variables", "intervals", "default", "defn", "_defn", "defined_at", "requires"})
+    requires: tuple[Condition, ...] = ()
 
     def _defining(self) -> str:
         return f"a definition is given by {self.label}.defn = [...]"

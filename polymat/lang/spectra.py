@@ -111,7 +111,10 @@ def resample_poly(x: SignalAlgebra, up: int, down: int) -> SignalResult:
 
 
 def concatenate(signals: Sequence[Any]) -> SignalResult:
-    """Signals one behind the other, as `numpy.concatenate`: the state of a filter and a block, say."""
+    """Signals one behind the other, as `numpy.concatenate`: the state of a filter and a block, say.
+
+    A call is refused where one would have a negative length, the valid part of a filter say.
+    """
     if not isinstance(signals, list | tuple) or not signals:
         raise LangError(
             f"concatenate: the signals are a list of at least one, got {shown(signals)}", at=caller_location()
@@ -130,26 +133,23 @@ def concatenate(signals: Sequence[Any]) -> SignalResult:
         entries: list[CaseEntry] = []
         for n, source in enumerate(sources):
             inside = Condition(i, "<", index_expression(ends[n + 1], leaves))
-            for begin in _furthest(ends[: n + 1]):
-                inside = Condition(i, ">=", index_expression(begin, leaves)) & inside
+            if n:
+                inside = Condition(i, ">=", index_expression(ends[n], leaves)) & inside
             entries.append(Case(inside, read(source, Affine.name(i.name) - ends[n], sizes, before)))
         return entries
 
     text = f"concatenate({', '.join(source.label for source in sources)})"
-    return pointwise(SignalResult, sources, (*sources[0].shape[:-1], ends[-1]), value, text)
+    stage = pointwise(SignalResult, sources, (*sources[0].shape[:-1], ends[-1]), value, text)
+    lengths = dict.fromkeys(source.shape[-1] for source in sources if _may_be_negative(source.shape[-1]))
+    stage.requires = tuple(Condition(index_expression(length, leaves), ">=", 0) for length in lengths)
+    return stage
 
 
-def _furthest(ends: Sequence[Affine]) -> list[Affine]:
-    """Those of some ends, of which the last is never left out, that may be the furthest for some sizes.
-
-    A length may be negative, of the valid part of a filter say; an end behind it is before others then.
-    """
-    found: list[Affine] = []
-    for end in ends:
-        found = [each for each in found if not ((end - each).is_constant and (end - each).const >= 0)]
-        if end != Affine():
-            found.append(end)
-    return found
+def _may_be_negative(length: Affine) -> bool:
+    """Whether a length is not seen to be at least 0 for all sizes, as that of the valid part of a filter."""
+    inside = (atom.numerator for atom, _ in length.terms if not isinstance(atom, str))
+    falls = length.const < 0 or any(factor < 0 for _, factor in length.terms)
+    return falls or any(map(_may_be_negative, inside))
 
 
 def convolve(x: SignalAlgebra, h: Any, mode: str = "full") -> SignalResult:

@@ -160,5 +160,5 @@ def _check_constraints(signature: Signature, symbols: Mapping[int, int]) -> None
             raise ArgumentError(too_large(signature, row, symbols))
         if value < 0:
             sizes = sizes_text(signature, range(len(signature.sizes)), symbols)
-            message = f"{signature.name}(): a constraint given to compile() does not hold: {text}"
+            message = f"{signature.name}(): a constraint on sizes does not hold: {text}"
             raise ArgumentError(message + (f" ({sizes})" if sizes else ""))

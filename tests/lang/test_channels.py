@@ -83,6 +83,43 @@ def test_frames_and_their_sum(hop: int) -> None:
             assert_close(found[2], np.fft.rfft(cut), roundings=64, magnitude=64.0)
 
 
+@pytest.mark.parametrize(
+    ("window", "hop"), [(np.ones(16), 16), (np.hamming(16), 4), (np.hamming(15), 5), (WINDOW, 20)]
+)
+def test_spectra_of_frames_and_back(window: Array, hop: int) -> None:
+    """SciPy's istft, scaled as its stft is, and the samples themselves where no window is 0."""
+    s = pm.Signal(pm.Double, "s", N)
+    count = len(window)
+    spectra = pm.stft(s, window, hop)
+    compiled = pm.compile([spectra, pm.istft(spectra, window, hop)], inputs=[s])
+    for length in (count, 17, 100, 333):
+        samples = np.random.default_rng(length).standard_normal(length)
+        number = (length - count) // hop + 1
+        above, below = np.zeros((2, hop * (number - 1) + count))
+        for m in range(number):
+            inside = slice(hop * m, hop * m + count)
+            above[inside] += window**2 * samples[inside]
+            below[inside] += window**2
+        wanted = np.where(below > 1e-10, above / np.where(below > 1e-10, below, 1.0), above)
+        for found in (compiled(samples), compiled.reference(samples)):
+            assert_close(found[1], wanted, roundings=256, magnitude=8.0 / max(1e-3, window[window > 0].min()))
+        if hop < count:
+            _, other = signal.istft(
+                compiled(samples)[0].T / window.sum(), 1.0, window, count, count - hop, boundary=False
+            )
+            inner = slice(count, -count)
+            np.testing.assert_allclose(compiled(samples)[1][inner], other[inner], rtol=1e-9, atol=1e-9)
+            np.testing.assert_allclose(other[inner], samples[: len(other)][inner], rtol=1e-9, atol=1e-9)
+
+
+def test_spectra_of_another_length_are_refused() -> None:
+    s = pm.Signal(pm.Double, "s", N)
+    with pytest.raises(pm.ShapeError, match="has 9 values a frame, 8 are needed for a window of 14"):
+        pm.istft(pm.stft(s, WINDOW, 4), np.ones(14), 4)
+    with pytest.raises(pm.ShapeError, match="no complex Signal of several channels"):
+        pm.istft(pm.frames(s, 16, 4), WINDOW, 4)
+
+
 def test_what_is_refused() -> None:
     s = pm.Signal(pm.Double, "s", 10)
     with pytest.raises(pm.ShapeError, match="shorter than 16"):

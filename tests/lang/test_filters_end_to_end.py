@@ -177,6 +177,23 @@ def test_concatenate() -> None:
         pm.concatenate([])
 
 
+def test_concatenate_refuses_lengths_below_zero() -> None:
+    """What follows would begin before its place."""
+    state = pm.Signal(pm.Double, "state", 3)
+    joined = pm.concatenate([state, x.fir(np.ones(12)), state])
+    compiled = pm.compile(joined, name="joined", inputs=[state, x])
+    before = np.arange(3.0)
+    for length in (11, 12, 40):
+        samples = np.ones(length)
+        middle = np.full(length - 11, 12.0)
+        np.testing.assert_array_equal(compiled(before, samples), np.concatenate([before, middle, before]))
+    for length in (0, 10):
+        with pytest.raises(pm.ArgumentError, match=r"constraint on sizes does not hold: .*\(N = "):
+            compiled(before, np.ones(length))
+    with pytest.raises(pm.LangError, match="no sizes meet all constraints"):
+        pm.compile(joined, name="joined", sizes={N: 5})
+
+
 @pytest.mark.parametrize("kind", [pm.Int, pm.UChar])
 def test_resampling_of_integers_is_double(kind: Any) -> None:
     samples = pm.Signal(kind, "samples", N)

@@ -94,9 +94,9 @@ class Report:
     """The decisions of one compilation.
 
     considered: all groups that were priced.  assumed: sizes that the predictions hold for although nobody
-    gave them.  inlined: stages that are computed in others.  inplace: (input, output) pairs that may be one
-    array.  seconds: that compiling took, by level.  notes: how filters are computed, and what else was
-    predicted for them.
+    gave them.  partition: what is sure of its cost.  inlined: stages that are computed in others.  inplace:
+    (input, output) pairs that may be one array.  seconds: that compiling took, by level.  notes: how filters
+    are computed, and what else was predicted for them.
     """
 
     name: str
@@ -108,6 +108,7 @@ class Report:
     notes: tuple[str, ...] = ()
     considered: tuple[Considered, ...] = ()
     assumed: Mapping[str, int] = field(default_factory=dict)
+    partition: str = ""
 
     def __str__(self) -> str:
         lines = [f"{self.name}: {len(self.groups)} group{'s' * (len(self.groups) != 1)}"]
@@ -119,6 +120,7 @@ class Report:
             for array, output in self.inplace
         ]
         lines += self.notes
+        lines += [f"partition {self.partition}"] if self.partition else []
         lines += self._alternatives()
         if self.predicted.bytes:
             lines.append(f"predicted: {self.predicted}")
@@ -200,6 +202,7 @@ def make_report(
         seconds=dict(seconds),
         notes=pipeline.notes,
         considered=schedule.considered,
+        partition=schedule.grouping.guarantee,
         assumed={size.name: UNKNOWN_EXTENT for size in pipeline.sizes if size.name not in estimates},
     )
 

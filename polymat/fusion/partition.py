@@ -19,6 +19,12 @@ EXACT_STAGES = 12  # connected stages up to which the partition is always the ch
 MAX_STEPS = 20_000  # candidates after which more stages than that are no longer partitioned exactly,
 MAX_COSTS = 1 << EXACT_STAGES  # or different groups whose cost was asked, whichever comes first
 
+EXACT = "exact: no other partition into connected groups costs less"
+BOUNDED = (
+    f"bounded: more than {EXACT_STAGES} stages are connected in too many ways to try all; "
+    "costs no more than merging greedily, nor than no fusion"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Partition:
@@ -37,7 +43,9 @@ def partition(
 ) -> Grouping:
     """Partition a pipeline; see `partition_stages`."""
     found = partition_stages(Dag.of_pipeline(pipeline, joins), cost, max_steps=max_steps)
-    return Grouping(pipeline, tuple(Group(names) for names in found.groups))
+    return Grouping(
+        pipeline, tuple(Group(names) for names in found.groups), EXACT if found.exact else BOUNDED
+    )
 
 
 def partition_stages(dag: Dag, cost: GroupCost, *, max_steps: int = MAX_STEPS) -> Partition:

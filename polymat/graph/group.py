@@ -16,10 +16,14 @@ class Group:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Grouping:
-    """All stages of a pipeline in groups, in an order in which the groups can run."""
+    """All stages of a pipeline in groups, in an order in which the groups can run.
+
+    guarantee: in words, what is sure of its cost; nothing where there was nothing to choose.
+    """
 
     pipeline: Pipeline
     groups: tuple[Group, ...]
+    guarantee: str = ""
 
     def __str__(self) -> str:
         return " | ".join("+".join(group.stages) for group in self.groups)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 from math import inf
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 import polymat as pm
 from benchmarks.polybench import find_kernel
 from polymat.codegen.report import Report
+from polymat.fusion.partition import BOUNDED
 
 FAST = pm.Options(cflags=("-O0",), kernels=False)
 
@@ -90,6 +92,15 @@ def test_groups_that_were_considered_are_told_with_cost_or_reason() -> None:
     assert all(str(item) in text for item in refused)
     chosen = sum(priced[group.stages].cost for group in report.groups)
     assert chosen <= sum(priced[(name,)].cost for group in report.groups for name in group.stages)
+
+
+def test_what_is_sure_of_the_partition_is_told() -> None:
+    assert "partition exact: no other partition into connected groups costs less" in str(product(FAST))
+    unfused = product(pm.Options(cflags=("-O0",), kernels=False, fuse=False))
+    assert "partition exact" not in str(unfused)
+    wide = product(FAST)
+    bounded = str(replace(wide, partition=BOUNDED))
+    assert "nor than no fusion" in bounded
 
 
 def test_the_page_shows_the_same() -> None:

@@ -11,7 +11,7 @@ import pytest
 import polymat as pm
 from polymat.errors import InternalError
 from polymat.fusion.dag import Dag
-from polymat.fusion.partition import EXACT_STAGES, partition, partition_stages
+from polymat.fusion.partition import BOUNDED, EXACT, EXACT_STAGES, partition, partition_stages
 from tests.fusion.pipelines import pipeline_of
 
 Names = tuple[str, ...]
@@ -96,6 +96,21 @@ def test_no_stages() -> None:
     assert partition_stages(Dag.of((), []), fours).groups == ()
 
 
+def test_the_guarantee_says_whether_all_partitions_were_tried() -> None:
+    n, x = pm.Parameter(pm.Int, "N"), pm.Variable(pm.Int, "x")
+    last: pm.Vector | pm.Function = pm.Vector(pm.Double, "A", [n])
+    for number in range(EXACT_STAGES + 1):
+        f = pm.Function(([x], [pm.Interval(pm.Int, 0, n - 1)]), pm.Double, f"f{number}")
+        f.defn = [last(x) * last(x)]
+        last = f
+    assert isinstance(last, pm.Function)
+    pipeline = pipeline_of(last)
+    assert len(pipeline.stages) == EXACT_STAGES + 1
+    assert partition(pipeline, fours).guarantee == EXACT
+    assert partition(pipeline, fours, max_steps=5).guarantee == BOUNDED
+    assert f"more than {EXACT_STAGES} stages" in BOUNDED
+
+
 def test_partition_of_a_pipeline() -> None:
     n = pm.Parameter(pm.Int, "N")
     x = pm.Variable(pm.Int, "x")
@@ -111,5 +126,6 @@ def test_partition_of_a_pipeline() -> None:
         return {("f", "g"): 1.0, ("g", "h"): 1.5, ("f", "g", "h"): 4.0}.get(group, 1.0)
 
     assert str(partition(pipeline, cost)) == "f+g | h"
+    assert partition(pipeline, cost).guarantee == EXACT
     assert str(partition(pipeline, cost, joins=[("g", "h")])) == "f | g+h"
     assert str(partition(pipeline, cost, joins=[])) == "f | g | h"

@@ -102,7 +102,9 @@ def _known(stage: Stage, pipeline: Pipeline) -> Known | None:
     """What a stage is, if it is a filter of one dimension with constant taps."""
     found = plain_filter(stage, pipeline)
     count = None if found is None else taps_of(found, pipeline)
-    if found is None or count is None or found.taps.ref.is_input or stage.dtype.kind == "c":
+    if found is None or count is None or found.taps.ref.is_input:
+        return None
+    if stage.dtype.kind == "c" or found.axes[0].step > 1:
         return None
     taps = pipeline.stage(found.taps.source)
     expr = taps.parts[0].expr if len(taps.parts) == 1 and not taps.is_reduction else None

@@ -52,13 +52,14 @@ class Way:
 class Task:
     """Filters of one signal: how many samples a result needs (of all filters together), how many results.
 
-    taps: of each filter.
+    taps: of each filter.  step: every so many results are kept, and sums compute no others.
     """
 
     taps: tuple[Affine, ...]
     reach: Affine
     length: Affine
     dtype: ScalarType
+    step: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +89,7 @@ class FilterTimes:
     def _direct(self, task: Task) -> Way:
         real = real_part(task.dtype)
         each = 8.0 if task.dtype.kind == "c" else 2.0
-        flops = sum(each * self.at(count) * self.at(task.length) for count in task.taps)
+        flops = sum(each * self.at(count) * self.at(task.length) / task.step for count in task.taps)
         peak = self.machine.peak_flops(real.size, self._threads)
         return Way("direct", flops / (peak * DIRECT_SHARE), Affine())
 
@@ -102,7 +103,7 @@ class FilterTimes:
         return None if best is None else Way("blocks", times[best], Affine((), best))
 
     def _blocks_time(self, task: Task, points: int) -> float:
-        count = math.ceil(self.at(task.length) / kept_of(points, task.reach.const))
+        count = math.ceil(self.at(task.length) / kept_of(points, task.reach.const, task.step))
         used = min(count, self._threads)
         filters = len(task.taps)
         transform = transform_time(task.dtype, points, self.machine)

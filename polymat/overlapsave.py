@@ -31,13 +31,19 @@ from polymat.transformtime import has_transforms
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Long:
-    """A stage y(i) = sum over k < taps of h(k) x(start + i - k) for i < length."""
+    """A stage y(i) = sum over k < taps of h(k) x(start + step i - k) for i < kept."""
 
     stage: Stage
     found: Filter
     taps: Affine
     start: Affine
-    length: Affine
+    step: int
+    kept: Affine
+
+    @property
+    def length(self) -> Affine:
+        """Results with those between that are not kept."""
+        return (self.kept - 1).scale(self.step) + 1
 
     @property
     def first(self) -> Affine:
@@ -71,7 +77,8 @@ class Bank:
     def task(self) -> Task:
         """What is to be done, for a prediction."""
         dtype = self.filters[0].stage.dtype
-        return Task(tuple(each.taps for each in self.filters), self.reach, self.length, dtype)
+        taps = tuple(each.taps for each in self.filters)
+        return Task(taps, self.reach, self.length, dtype, self.filters[0].step)
 
 
 def filter_by_blocks(
@@ -117,10 +124,9 @@ def _banks(found: Sequence[Long], times: FilterTimes) -> list[Bank]:
     """Each filter by itself, or with others of the same signal where that is predicted to be quicker."""
     alone = {id(each): bank for each in found if (bank := Bank.of([each])) is not None}
     seconds = {key: times.ways(bank.task)[0].seconds for key, bank in alone.items()}
-    signals: dict[tuple[str, Affine], list[Long]] = {}
+    signals: dict[tuple[str, int], list[Long]] = {}
     for each in found:
-        offset = each.found.signal.indices[0] - each.start
-        signals.setdefault((each.found.signal.source, offset), []).append(each)
+        signals.setdefault((each.found.signal.source, each.step), []).append(each)
     banks: list[Bank] = []
     for group in signals.values():
         together = _shared([each for each in group if id(each) in alone], seconds, times)
@@ -152,11 +158,14 @@ def _long(stage: Stage, pipeline: Pipeline) -> Long | None:
     taps = None if found is None else taps_of(found, pipeline)
     if found is None or taps is None:
         return None
-    return Long(stage, found, taps, start_of(found), stage.box[0][1] + 1)
+    return Long(stage, found, taps, start_of(found), found.axes[0].step, stage.box[0][1] + 1)
 
 
 def plain_filter(stage: Stage, pipeline: Pipeline) -> Filter | None:
-    """A filter of one dimension, with taps of the type of the samples or real ones."""
+    """A filter of one dimension, with taps of the type of the samples or real ones.
+
+    Every so many results may be kept alone.
+    """
     if not stage.is_reduction or len(stage.dims) != 1 or stage.dtype.kind not in "fc":
         return None
     product = product_of(stage, pipeline.context)
@@ -167,7 +176,7 @@ def plain_filter(stage: Stage, pipeline: Pipeline) -> Filter | None:
         return None
     (axis,) = found.axes
     alike = found.signal.dtype == stage.dtype and found.taps.dtype in (stage.dtype, real_part(stage.dtype))
-    plain = alike and axis.step == 1 and not axis.correlates and len(found.signal.indices) == 1
+    plain = alike and axis.step >= 1 and not axis.correlates and len(found.signal.indices) == 1
     return found if plain and len(found.taps.indices) == 1 else None
 
 
@@ -183,7 +192,7 @@ def taps_of(found: Filter, pipeline: Pipeline) -> Affine | None:
 def start_of(found: Filter) -> Affine:
     """The sample that the first tap meets in the first result."""
     (axis,) = found.axes
-    return found.signal.indices[0] - Affine.name(axis.output) + Affine.name(axis.tap)
+    return found.signal.indices[0] - Affine.name(axis.output).scale(axis.step) + Affine.name(axis.tap)
 
 
 def filter_time(count: int, length: float, dtype: ScalarType, machine: Machine, options: Options) -> float:
@@ -202,11 +211,11 @@ def _transformed(each: Long, bank: Bank, way: Way, pipeline: Pipeline, taken: se
         for n, factor in enumerate((each.found.signal, each.found.taps))
     )
     if way.kind == "whole":
-        result = filtered_whole(MAKERS, x, h, each.start, each.length, bank.first, way.points)
+        result = filtered_whole(MAKERS, x, h, each.start, each.kept, bank.first, way.points, each.step)
     else:
-        points, kept = way.points.const, kept_of(way.points.const, bank.reach.const)
+        points, kept = way.points.const, kept_of(way.points.const, bank.reach.const, each.step)
         blocks = Blocks(bank.first, points, kept, (bank.length + (kept - 1)).floordiv(kept))
-        result = filtered_by_blocks(MAKERS, x, h, each.start, each.length, blocks)
+        result = filtered_by_blocks(MAKERS, x, h, each.start, each.kept, blocks, each.step)
     refs = {"placeholder0": each.found.signal.ref, "placeholder1": each.found.taps.ref}
     return spliced(each.stage, build([result]), refs, taken)
 

@@ -116,6 +116,29 @@ def test_the_whole_is_chosen_where_it_is_quicker() -> None:
     assert "transforms of blocks" in brief.explain().notes[0].split(";")[0]
 
 
+@pytest.mark.parametrize("way", ["blocks", "whole"])
+@pytest.mark.parametrize(("mode", "factor"), [("valid", 2), ("causal", 7), ("full", 10)])
+def test_every_so_many_results(way: Any, mode: str, factor: int) -> None:
+    """Transforms compute all results of a block, of which a part is kept."""
+    rng = np.random.default_rng(factor)
+    x, taps = pm.Signal(Double, "x", N), [values(rng, count, Double) for count in (90, 131)]
+    outputs = [x.fir(each, mode).down(factor).named(f"y{k}") for k, each in enumerate(taps)]
+    compiled = pm.compile(outputs, name="kept", options=Options(fir=way), estimates={N: 50_000})
+    # Rounded down, the other lengths differ by a number that depends on the length of the signal.
+    assert transforms(compiled) == (5 if mode == "causal" else 6)
+    for length in (131, 997, 4001, 12_007):
+        a = values(rng, length, Double)
+        for result, each in zip(compiled(a), taps, strict=True):
+            assert_close(result, expected(a, each, mode)[::factor], roundings=200, magnitude=100.0)
+
+
+def test_long_filters_of_which_few_results_are_kept_are_sums() -> None:
+    x = pm.Signal(Double, "x", 1 << 20)
+    for factor, count in ((2, 3), (4000, 0)):
+        compiled = pm.compile(x.fir(np.hanning(4000)).down(factor), name="kept", options=Options(threads=1))
+        assert transforms(compiled) == count
+
+
 def test_other_sizes_of_a_pipeline() -> None:
     """A size that the filter has nothing to do with."""
     M = pm.Parameter(pm.Int, "M")

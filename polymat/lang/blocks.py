@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import lcm
 from typing import Any
 
 from polymat.lang.affine import Affine
@@ -34,9 +35,9 @@ class Blocks:
 
 
 def filtered_by_blocks(
-    make: Makers[Any], x: Source, taps: Source, start: Affine, length: Affine, blocks: Blocks
+    make: Makers[Any], x: Source, taps: Source, start: Affine, length: Affine, blocks: Blocks, step: int = 1
 ) -> Any:
-    """y(i) = sum over k of h(k) x(start + i - k) for i < length, x being zero outside."""
+    """y(i) = sum over k of h(k) x(start + step i - k) for i < length, x being zero outside."""
     points, kept = blocks.points, blocks.kept
     sizes = merged_sizes(x, taps)
     longer = padded(make, x, blocks.first, blocks.count.scale(kept) + (points - kept), sizes)
@@ -55,19 +56,26 @@ def filtered_by_blocks(
     back.defn = [Reduce(back(b, k), _sample(product(b, j), k, j, whole, x.dtype), Op.Sum)]
 
     def value(i: Variable) -> Expr:
-        number = Affine.name(i.name).floordiv(kept)
-        within = Affine.name(i.name) - number.scale(kept)
+        number = Affine.name(i.name).scale(step).floordiv(kept)
+        within = Affine.name(i.name).scale(step) - number.scale(kept)
         return Load(back, (number, within + (start - blocks.first)), x.dtype, None)
 
     return pointwise(make.computed, (x, taps), (length,), value, "")
 
 
 def filtered_whole(
-    make: Makers[Any], x: Source, taps: Source, start: Affine, length: Affine, first: Affine, points: Affine
+    make: Makers[Any],
+    x: Source,
+    taps: Source,
+    start: Affine,
+    length: Affine,
+    first: Affine,
+    points: Affine,
+    step: int = 1,
 ) -> Any:
     """The same by one transform of the samples from `first` on, zero where there are none, and one back.
 
-    points: of the transforms, which may depend on sizes: at least those from `first` to start + length - 1.
+    points: of the transforms, which may depend on sizes: at least those from `first` to the last one needed.
     """
     sizes = merged_sizes(x, taps)
     dtype = complex_type(x.dtype)
@@ -85,7 +93,7 @@ def filtered_whole(
     back.defn = [Reduce(back(k), _sample(product(j), k, j, whole, x.dtype), Op.Sum)]
 
     def value(i: Variable) -> Expr:
-        return read(back, Affine.name(i.name) + (start - first), sizes)
+        return read(back, Affine.name(i.name).scale(step) + (start - first), sizes)
 
     return pointwise(make.computed, (x, taps, back), (length,), value, "")
 
@@ -114,10 +122,14 @@ def _sample(value: Expr, output: Expr, index: Expr, length: Expr, samples: Scala
     return half_wave(value, output, index, length)
 
 
-def kept_of(points: int, reach: int) -> int:
-    """Results that a block gives of which each needs so many samples: transforms begin as they like it."""
+def kept_of(points: int, reach: int, step: int = 1) -> int:
+    """Results that a block gives of which each needs so many samples: transforms begin as they like it.
+
+    step: every so many of them are wanted; blocks begin with one.
+    """
     kept = points - reach + 1
-    return kept // ALIGNED * ALIGNED or kept
+    common = lcm(ALIGNED, step)
+    return kept // common * common or kept // step * step or kept
 
 
 def padded(

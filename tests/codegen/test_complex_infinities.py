@@ -1,0 +1,44 @@
+"""Infinities in complex products by a library: NaN may take their place, and nothing else changes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import polymat as pm
+from polymat import Complex, Matrix, Options
+from tests.codegen.test_calls import called, values
+from tests.idiom.recognise import K, M, N
+from tests.tolerance import assert_close
+
+A, B = Matrix(Complex, "A", [M, K]), Matrix(Complex, "B", [K, N])
+BAD = [complex(np.inf, 0), complex(0, -np.inf), complex(np.inf, np.inf), complex(np.nan, np.inf)]
+
+
+@pytest.mark.parametrize("bad", BAD)
+def test_only_what_is_not_finite_may_differ(bad: complex) -> None:
+    compiled: Any = pm.compile(A @ B, name="product", inputs=[A, B], options=Options(blas="always"))
+    assert called(compiled) == ["gemm"]
+    for rows, columns, depth in ((1, 1, 1), (3, 5, 2), (33, 17, 40)):
+        a, b = values([rows, depth], "complex128", 1), values([depth, columns], "complex128", 2)
+        a[-1, 0] = bad
+        with np.errstate(invalid="ignore"):
+            result, expected = compiled(a, b), compiled.reference(a, b)
+        finite = np.isfinite(expected)
+        assert not finite[-1].any()
+        assert not np.isfinite(result[-1]).any()
+        assert_close(result[:-1], expected[:-1], roundings=2 * depth + 4, magnitude=4.0 * depth)
+
+
+@pytest.mark.parametrize("bad", BAD)
+def test_own_code_keeps_infinities(bad: complex) -> None:
+    compiled: Any = pm.compile(A @ B, name="product", inputs=[A, B], options=Options(blas="never"))
+    a, b = values([3, 2], "complex128", 1), values([2, 5], "complex128", 2)
+    a[-1, 0] = bad
+    with np.errstate(invalid="ignore"):
+        expected = compiled.reference(a, b)
+    result = compiled(a, b)
+    for part in ("real", "imag"):
+        np.testing.assert_allclose(getattr(result, part), getattr(expected, part), rtol=1e-13)

@@ -32,6 +32,7 @@ PROGRAMS = {
     "compile": ("benchmarks.compile_time",),
     "calls": ("benchmarks.call_overhead",),
     "alternation": ("benchmarks.alternation",),
+    "providers": ("benchmarks.providers",),
 }
 """Sections that are programs of their own."""
 RESULTS = Path(__file__).parent / "results"

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import polymat as pm
+from benchmarks.providers import triangle
 from polymat import Double, Int, Matrix, Options, Parameter, callprices
 from polymat.callplans import CallPlanner
 from polymat.errors import ToolchainError
@@ -121,3 +122,22 @@ def test_estimates_decide_where_they_are_given(monkeypatch: pytest.MonkeyPatch) 
         compiled = pm.compile([product], name="given", estimates={M: 500, K: 500, N: columns})
         (group,) = compiled.explain().groups
         assert group.library_calls == calls
+
+
+def test_loops_over_a_triangle_are_cheaper(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Per multiplication of the square around it, which is what a call counts."""
+    monkeypatch.setattr(callprices, "library_model", lambda kind: library(1e-8, 1e9, "trmm", 2))
+    options = Options(blas="auto", kernels=False)
+    built = pipeline(triangle()[0])
+    whole, half = (_choice(built, options, share) for share in (1.0, 0.25))
+    assert half == pytest.approx(0.25 * whole)
+
+
+def _choice(built: Any, options: Options, share: float) -> float:
+    """Seconds of a multiplication in loops, with that price of a triangle."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(callprices, "TRIANGLE", share)
+        plan = CallPlanner(built, GENERIC, {"N": 100}, options, 1).plan(tuple(s.name for s in built.stages))
+    assert isinstance(plan, CallPlan)
+    assert plan.choice is not None
+    return plan.choice.each

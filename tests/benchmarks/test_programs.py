@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from benchmarks import alternation, check_large, decimate, demo, run
+from benchmarks import alternation, check_large, decimate, demo, providers, run
 from tests.tolerance import assert_close
 
 
@@ -57,3 +57,14 @@ def test_decimate(samples: int) -> None:
     assert len(expected) == (samples - decimate.TAPS) // decimate.FACTOR + 1
     result = decimate.KERNEL.compile()(*arrays.values())
     assert_close(result, expected, roundings=decimate.TAPS, magnitude=10.0)
+
+
+@pytest.mark.parametrize(("name", "build"), providers.CASES, ids=[name for name, _ in providers.CASES])
+def test_the_libraries_program_measures_every_way(
+    name: str, build: providers.Build, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(providers, "SIZES", (3, 9))
+    monkeypatch.setattr(providers, "ROUNDS", 1)
+    found = dict(providers.rows(build))
+    assert list(found) == [3, 9], name
+    assert all(len(seconds) == len(providers.WAYS) and min(seconds) > 0 for seconds in found.values())

@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from string import Template
 
+from polymat.codegen.ahead import AHEAD
 from polymat.codegen.halfgemm import HALF
 from polymat.codegen.microkernel import Shape, microkernels
 from polymat.codegen.packing import PACKING
@@ -88,12 +89,19 @@ static __attribute__((noinline)) void _pm_blocked_$S(ptrdiff_t m, ptrdiff_t n, p
     const int beside = b_column != 1 && b_step != 1 && column_count >= $G;
     const ptrdiff_t batch = beside ? $G * panels : b_column == 1 ? few : 1;
     const ptrdiff_t wanted = (_pm_share_$S(all_panels, widest) + batch - 1) / batch * batch;
-    const ptrdiff_t broad = widest < batch ? widest : wanted < widest ? wanted : widest / batch * batch;
+    const ptrdiff_t equal = widest < batch ? widest : wanted < widest ? wanted : widest / batch * batch;
+    /* Where segments are gathered, long runs of them count: as many as the second level has room for. */
+    const int gathered = near && beside && place == 0, most_panels = nc * (kc / deepest) / ($V * $L);
+    const ptrdiff_t packed_a = all_strips * $R * deepest;
+    const ptrdiff_t most = small - packed_a > small / 4 ? (small - packed_a) / 3 : small / 12;
+    const ptrdiff_t broad = gathered ? most_panels : equal;
     /* Where the packed B stays in the second level, a result that does not is walked along its rows. */
     const int along = row_count == 1 && (double)m * n > small
-                   && (broad < all_panels ? broad : all_panels) * ($V * $L) * deepest <= small;
+                   && (gathered ? all_strips > 4 /* or nothing is gained */
+                                : (broad < all_panels ? broad : all_panels) * ($V * $L) * deepest <= small);
     const ptrdiff_t tall = _pm_share_$S(all_strips, along && tallest > 2 ? 2 : tallest);
-    const int resident = place == 0 && all_strips <= tall && chunks <= together; /* A, packed once */
+    /* Whether A is packed once. */
+    const int resident = place == 0 && (gathered || all_strips <= tall) && chunks <= together;
     const int cuts = place != 0 && half.mirror == NULL;
     /* Few panels do not pay for a copy of A: where its depth is contiguous, one segment follows the other. */
     const int as_it_is = place == 0 && a_step == 1 && all_panels <= 2 && k >= 64;
@@ -102,8 +110,14 @@ static __attribute__((noinline)) void _pm_blocked_$S(ptrdiff_t m, ptrdiff_t n, p
     /* Beside a triangle of A or C, rows of B that the second level holds are read where they are. */
     const int one = column_count == 1 && depth_count == 1 && b_column == 1;
     const int pack_b = !one || place == 0 || place == 2 || (double)k * n > 2.0 * small;
-    for (ptrdiff_t panel_0 = 0; panel_0 < all_panels; panel_0 += broad) {
-        const ptrdiff_t panel_1 = panel_0 + broad < all_panels ? panel_0 + broad : all_panels;
+    _pm_ahead_$S upcoming = {0};
+    for (ptrdiff_t panel_0 = 0, panel_1; panel_0 < all_panels; panel_0 = panel_1) {
+        panel_1 = panel_0 + broad < all_panels ? panel_0 + broad : all_panels;
+        if (gathered) {
+            const ptrdiff_t end = _pm_batch_$S(panel_0, all_panels, panels, ($V * $L) * deepest, most,
+                                               columns, b, b_column, b_step);
+            panel_1 = end < panel_1 ? end : panel_1;
+        }
         ptrdiff_t chunk_0 = 0;
         do {
             const ptrdiff_t chunk_1 = chunk_0 + together < chunks ? chunk_0 + together : chunks;
@@ -121,8 +135,10 @@ static __attribute__((noinline)) void _pm_blocked_$S(ptrdiff_t m, ptrdiff_t n, p
             ptrdiff_t packed = panel_0;
             for (ptrdiff_t strip_0 = 0; strip_0 < all_strips; strip_0 += tall) {
                 const ptrdiff_t strip_1 = strip_0 + tall < all_strips ? strip_0 + tall : all_strips;
+                const ptrdiff_t first = resident ? 0 : strip_0; /* of the strips in a_packed */
                 if (pack_a && place != 1 && !(resident && panel_0 > 0))
-                    _pm_pack_all_$S(&left, strip_0, strip_1, rows, a, a_row, a_step, a_packed);
+                    _pm_pack_all_$S(&left, strip_0, strip_1, rows, a, a_row, a_step,
+                                    a_packed + (strip_0 - first) * $R * depth);
                 for (ptrdiff_t strip = strip_0; pack_a && place == 1 && strip < strip_1; strip++) {
                     const ptrdiff_t i = _pm_line_$S(&left, strip), height = _pm_width_$S(&left, strip);
                     _pm_pack_half_$S(&half, i, height, k_0, k_1, a + i * a_row, a_row, a_step,
@@ -144,23 +160,34 @@ static __attribute__((noinline)) void _pm_blocked_$S(ptrdiff_t m, ptrdiff_t n, p
                         _pm_pack_half_$S(&half, j, filled, k_0, k_1, b + j * b_column, b_column, b_step,
                                          copied, wide * $L);
                     else if (strip_0 == 0 && pack_b && !empty && (place == 3 || panel == packed)) {
-                        packed = place == 3 ? panel + 1 : (panel / batch + 1) * batch;
+                        packed = place == 3 ? panel + 1 : gathered ? panel_1 : (panel / batch + 1) * batch;
                         packed = packed < panel_1 ? packed : panel_1;
                         _pm_pack_all_$S(&right, panel, packed, columns, b, b_column, b_step, copied);
                     }
                     /* Each of the strips asks for its part of the next panel, where that is packed. */
                     const int ahead = pack_b && strip_0 > 0 && panel + 1 < panel_1;
                     const char *next = (const char *)(ahead ? b_panel + ($V * $L) * depth : b_panel);
-                    const ptrdiff_t pace = ahead ? ($V * $L) * (int)sizeof($T) / (strip_1 - strip_0) : 0;
+                    ptrdiff_t pace = ahead ? ($V * $L) * (int)sizeof($T) / (strip_1 - strip_0) : 0;
+                    if (gathered && strip_0 == 0 && panel == panel_0 && chunks <= together)
+                        upcoming = _pm_ahead_of_$S(
+                            &right, panel_1,
+                            _pm_batch_$S(panel_1, all_panels, panels, ($V * $L) * deepest, most, columns, b,
+                                         b_column, b_step),
+                            (panel_1 - panel_0) * all_strips, columns, b, b_column, b_step);
                     ptrdiff_t segment = strip_0 / strips, within = strip_0 % strips;
                     for (ptrdiff_t strip = strip_0; strip < strip_1; strip++) {
                         const ptrdiff_t *const down = rows + segment * 3;
                         const ptrdiff_t i = within * lower + (within < higher ? within : higher);
                         const ptrdiff_t height = lower + (within < higher);
                         $T *const target = c + down[1] + i * c_row + across[1] + j;
-                        const $T *start = target, *a_strip = a_packed + (strip - strip_0) * $R * depth;
+                        const $T *start = target, *a_strip = a_packed + (strip - first) * $R * depth;
                         if (chunk_0 == 0)
                             start = from == NULL ? NULL : from + down[2] + i * from_row + across[2] + j;
+                        if (upcoming.calls > 0) {
+                            next = _pm_request_column_$S(&upcoming);
+                            pace = next == NULL ? 0 : b_step * (int)sizeof($T);
+                            next = next == NULL ? (const char *)b_panel : next;
+                        }
                         if (!pack_a)
                             a_strip = a + down[0] + i * a_row + k_0 * a_step;
                         if (cuts && place == 3)
@@ -348,7 +375,7 @@ static inline __attribute__((always_inline)) void _pm_gemm_$S(ptrdiff_t m, ptrdi
 }
 """
 
-_GEMM = Template(PACKING + HALF + _PRODUCT)
+_GEMM = Template(PACKING + AHEAD + HALF + _PRODUCT)
 
 
 def gemm_text(need: str) -> str:

@@ -205,16 +205,24 @@ static __attribute__((noinline)) void _pm_direct_$S(ptrdiff_t m, ptrdiff_t n, pt
 }
 
 /* `run` lines of `width` elements, `across` apart, each beside the same element of the next line: element r
-   of line g goes to to[g * apart + r]; the last eight of either may be copied twice. */
+   of line g goes to to[g * apart + r]; the last eight of either may be copied twice.  The next eight lines
+   are requested meanwhile, and after the last those `along` further on. */
 static void _pm_run_$S(ptrdiff_t run, ptrdiff_t width, const $T *restrict from, ptrdiff_t across,
-        $T *restrict to, ptrdiff_t apart)
+        ptrdiff_t along, $T *restrict to, ptrdiff_t apart)
 {
     if (width >= 8 && run >= 8) {
-        for (ptrdiff_t r = 0; r < width; r += 8)
+        for (ptrdiff_t r = 0; r < width; r += 8) {
+            const ptrdiff_t line = r + 8 < width ? r : width - 8;
+            const $T *const next = from + (r + 8 < width ? (line + 8) * across : along);
             for (ptrdiff_t g = 0; g < run; g += 8) {
-                const ptrdiff_t line = r + 8 < width ? r : width - 8, at = g + 8 < run ? g : run - 8;
+                const ptrdiff_t at = g + 8 < run ? g : run - 8;
+                for (int other = 0; other < 8; other++)
+                    __builtin_prefetch(next + other * across + at);
                 _pm_transpose_$S(8, from + line * across + at, across, to + at * apart + line, apart);
             }
+            for (int other = 0; other < 8; other++)
+                __builtin_prefetch(next + other * across + run - 1);
+        }
         return;
     }
     for (ptrdiff_t r = 0; r < width; r++)
@@ -268,7 +276,7 @@ static void _pm_pack_$S(ptrdiff_t first, ptrdiff_t last, const _pm_depth_$S *cut
         }
         if (run >= 8)
             for (ptrdiff_t i = 0; i < now.length; i++)
-                _pm_run_$S(run, width, begin + i * along, across, to + i * step, now.length * step);
+                _pm_run_$S(run, width, begin + i * along, across, along, to + i * step, now.length * step);
         else
             for (ptrdiff_t one = 0; one < run; one++)
                 _pm_strip_$S(width, now.length, begin + one, across, along, to + one * now.length * step,
@@ -340,7 +348,7 @@ static void _pm_pack_segments_$S(const _pm_lines_$S *lines, ptrdiff_t run, ptrdi
         const $T *source = from + lines->at[2 * now.segment] + now.begin * along
                          + _pm_line_$S(lines, strip) * across;
         for (ptrdiff_t i = 0; i < now.length; i++, source += along, to += width)
-            _pm_run_$S(run, filled, source, across, to, lines->each * lines->room * lines->depth);
+            _pm_run_$S(run, filled, source, across, along, to, lines->each * lines->room * lines->depth);
     }
 }
 

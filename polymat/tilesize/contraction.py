@@ -214,12 +214,19 @@ def _grouped(stage: Stage, product: Product, term: Term, estimates: Mapping[str,
     if rows is None or depth is None:
         return None
     start = _start(product, columns)
+    more_rows, more_columns = (
+        _in_order(stage, [d for d in dims if d not in (rows, columns)], factor, own, (rows, columns), lengths)
+        for dims, factor, own in (
+            (only_left, left, (rows, *term.reduced)),
+            (only_right, right, (columns, *term.reduced)),
+        )
+    )
     return Contraction(
         rows=rows,
         columns=columns,
         depth=depth,
-        more_rows=_contiguous_last([d for d in only_left if d != rows], left),
-        more_columns=_contiguous_last(only_right, right),
+        more_rows=more_rows,
+        more_columns=more_columns,
         outer=tuple(d for d in stage.dims[:-1] if d not in (*only_left, *only_right)),
         sums=tuple(d for d in term.reduced if d != depth),
         left=left,
@@ -247,8 +254,34 @@ def _reach(form: Affine, lengths: Mapping[str, float]) -> float:
     return 1.0 + sum(abs(form.coefficient(d)) * (lengths[d] - 1.0) for d in form.names() if d in lengths)
 
 
-def _contiguous_last(dims: Sequence[str], factor: Factor) -> tuple[str, ...]:
-    """Segments in such an order that those which are neighbours in an operand follow each other."""
+def _in_order(
+    stage: Stage,
+    dims: Sequence[str],
+    factor: Factor,
+    own: Sequence[str],
+    inner: Sequence[str],
+    lengths: Mapping[str, float],
+) -> tuple[str, ...]:
+    """Segments in the order of memory: of the operand, where that has shorter pieces than the result has.
+
+    own: dimensions of the operand that are within a segment.  inner: those of the result.
+    """
+
+    def place(dim: str) -> int:
+        return max((at for at, form in enumerate(factor.indices) if form.coefficient(dim)), default=-1)
+
+    def piece(positions: Sequence[Sequence[str]], within: Sequence[str]) -> float:
+        count = 1.0
+        for names in reversed(positions):
+            if not names or any(name not in within for name in names):
+                break
+            count *= prod(lengths[name] for name in names)
+        return count
+
+    of_operand = piece([[n for n in form.names() if n in lengths] for form in factor.indices], own)
+    of_result = piece([[dim] for dim in stage.dims], inner)
+    if of_operand == 1.0 < of_result:
+        return tuple(sorted(dims, key=place))
     return tuple(sorted(dims, key=lambda dim: factor.indices[-1].coefficient(dim) == 1))
 
 

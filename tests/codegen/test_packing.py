@@ -74,3 +74,34 @@ def test_convolutions(stride: int, small: bool, seed: int, monkeypatch: pytest.M
             magnitude=np.einsum(formula, np.abs(windows), np.abs(double[1])),
             name=f"{shape} by {taps}",
         )
+
+
+@pytest.mark.parametrize("contraction", ["abcd-dbea-ec", "abcde-efbad-cf"])
+def test_segments_gathered_in_long_runs(contraction: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whole runs, runs cut where lines of cache end, and odd ones, with a second level for few of them."""
+    machine = replace(GENERIC, vector_bits=512, vector_registers=32, l2_bytes=1 << 17)
+    monkeypatch.setattr("polymat.driver.calibrated_machine", lambda: machine)
+    result, left, right = contraction.split("-")
+    sizes = {letter: pm.Parameter(pm.Int, f"n{letter}") for letter in sorted(left + right)}
+    a, b = (pm.Image(pm.Double, x, [sizes[i] for i in of]) for x, of in (("A", left), ("B", right)))
+    estimates = {size: 64 for size in sizes.values()}
+    options = pm.Options(blas="never", threads=1)
+    product = pm.einsum(contraction, a, b)
+    compiled = pm.compile(product, name="gathered", inputs=[a, b], options=options, estimates=estimates)
+    rng = np.random.default_rng(seed)
+    for extents in (
+        (64, 2, 24, 32, 16, 16),
+        (37, 3, 9, 25, 17, 11),
+        (3, 1, 70, 19, 48, 13),
+        (129, 1, 1, 24, 8, 5),
+    ):
+        extent = dict(zip("abcdef", extents, strict=True))
+        arrays = [rng.standard_normal([extent[i] for i in of]) for of in (left, right)]
+        formula = f"{left},{right}->{result}"
+        assert_close(
+            compiled(*arrays),
+            np.einsum(formula, *arrays, optimize=True),
+            roundings=2 * int(np.prod([extent[i] for i in {*left, *right} - {*result}])) + 4,
+            magnitude=np.einsum(formula, *map(np.abs, arrays), optimize=True),
+            name=f"{contraction} of {extents}",
+        )

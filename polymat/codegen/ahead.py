@@ -1,0 +1,100 @@
+"""Requests for what a product packs next, made while it computes with what is packed.
+
+Packing by itself waits for memory, and register blocks by themselves leave memory idle.  So a full register
+block requests one line of cache at each step of its depth: first of the packed panel after the one in use
+where that lies far away, else one column, of lines below each other, of the operand that is packed next.
+`AHEAD` gives the C functions for that, and how many panels of the right operand are packed at a time.
+"""
+
+from __future__ import annotations
+
+AHEAD = """\
+/* The columns of lines of cache in strips strip..end - 1 of an operand that are not requested yet, with the
+   one to request now: element `at` of a run of segments, in one of their lines (none: -1).  `calls` blocks
+   share the `columns` out evenly; the lines of a column are as far apart as steps of the depth. */
+typedef struct {
+    _pm_lines_$S lines;
+    const ptrdiff_t *offsets;
+    const $T *from;
+    ptrdiff_t strip, end, across, along, line, at, run, columns, calls, owed;
+} _pm_ahead_$S;
+
+enum { _PM_LINE_$S = 64 / sizeof($T) };
+
+/* None but where segments are gathered and the lines of a column equally far apart. */
+static inline _pm_ahead_$S _pm_ahead_of_$S(const _pm_lines_$S *lines, ptrdiff_t strip, ptrdiff_t end,
+        ptrdiff_t calls, const ptrdiff_t *offsets, const $T *from, ptrdiff_t across, ptrdiff_t along)
+{
+    const int some = strip < end && lines->last - lines->first == 1 && across != 1 && along != 1;
+    const _pm_ahead_$S found = {*lines, offsets, from, strip, end, across, along, -1, 0, 0,
+                                (end - strip) * lines->room / _PM_LINE_$S, some ? calls : 0, 0};
+    return found;
+}
+
+/* Go to the next column: along the segments that are neighbours in memory, then to the next line. */
+static void _pm_next_column_$S(_pm_ahead_$S *ahead)
+{
+    const _pm_lines_$S *const lines = &ahead->lines;
+    const ptrdiff_t each = lines->each, segment = ahead->strip / each, within = ahead->strip % each;
+    const ptrdiff_t next = (segment + 1) * each < ahead->end ? (segment + 1) * each : ahead->end;
+    const ptrdiff_t last = next % each == 0 ? lines->count : _pm_line_$S(lines, next % each);
+    if (ahead->line < 0) {
+        ahead->line = _pm_line_$S(lines, within);
+        ahead->at = 0;
+        ahead->run = within != 0 || next % each != 0
+                         ? 1 : _pm_neighbours_$S(ahead->offsets, 3, segment, ahead->end / each);
+        return;
+    }
+    if ((ahead->at += _PM_LINE_$S) >= ahead->run) {
+        ahead->at = 0;
+        ahead->line++;
+    }
+    if (ahead->line >= last) {
+        ahead->strip = ahead->run > 1 ? (segment + ahead->run) * each : next;
+        ahead->line = -1;
+    }
+}
+
+/* What a block requests: the first line of a column, or nothing. */
+static inline const char *_pm_request_column_$S(_pm_ahead_$S *ahead)
+{
+    const ptrdiff_t strip = ahead->strip;
+    const ptrdiff_t before = ahead->line < 0 ? -1 : ahead->line * ahead->run + ahead->at;
+    ahead->owed += ahead->columns;
+    for (; ahead->owed >= ahead->calls && ahead->strip < ahead->end; ahead->owed -= ahead->calls)
+        _pm_next_column_$S(ahead);
+    if (ahead->line < 0 || ahead->strip >= ahead->end
+        || (strip == ahead->strip && before == ahead->line * ahead->run + ahead->at))
+        return NULL;
+    const _pm_chunk_$S now = _pm_chunk_of_$S(ahead->lines.cut, ahead->lines.first);
+    return (const char *)(ahead->from + ahead->offsets[3 * (ahead->strip / ahead->lines.each)] + ahead->at
+                          + ahead->line * ahead->across + ahead->lines.at[2 * now.segment]
+                          + now.begin * ahead->along);
+}
+
+/* The panel after those that are packed together with `panel`, of all of them, of `elements` each: `most`
+   in all or a few times as many.  Segments that are neighbours in memory are packed together, whole runs of
+   them where these are short; else a run is cut where a line of cache ends, if that is so for all lines. */
+static ptrdiff_t _pm_batch_$S(ptrdiff_t panel, ptrdiff_t all, ptrdiff_t each, ptrdiff_t elements,
+        ptrdiff_t most, const ptrdiff_t *offsets, const $T *from, ptrdiff_t across, ptrdiff_t along)
+{
+    const ptrdiff_t few = most / elements > 1 ? most / elements : 1, segment = panel / each;
+    if (across == 1 || along == 1 || panel % each != 0 || all < ($G + segment) * each)
+        return panel + few < all ? panel + few : all;
+    const ptrdiff_t fit = 2 * few / each / $G > 1 ? 2 * few / each / $G * $G : $G;
+    const ptrdiff_t whole = 3 * few / each > fit + 2 * $G ? 3 * few / each : fit + 2 * $G;
+    const ptrdiff_t end = segment + whole + 1 < all / each ? segment + whole + 1 : all / each;
+    const ptrdiff_t run = _pm_neighbours_$S(offsets, 3, segment, end);
+    if (run < 2 * $G || (run <= whole && run * each <= 3 * few))
+        return (segment + run) * each;
+    ptrdiff_t count = run - fit >= $G ? fit : run / 2;
+    if (run - fit >= $G && across % _PM_LINE_$S == 0 && along % _PM_LINE_$S == 0) {
+        const ptrdiff_t beyond = (ptrdiff_t)((size_t)(from + offsets[3 * segment] + count) / sizeof($T)
+                                             % _PM_LINE_$S);
+        count += count >= $G + beyond ? -beyond : _PM_LINE_$S - beyond;
+        count = run - count >= $G ? count : run / 2;
+    }
+    return (segment + count) * each;
+}
+
+"""

@@ -181,10 +181,6 @@ DtypeError: the integer 18446744073709551616 does not fit 64 bits
 """
 
 DEFINITIONS = """
-f.defn = [Reduce(r(), x(i), Op.Sum)]
-LangError: expected a number or an expression, got ReduceEntry Reduce(r(), x(i), Op.Sum)
-hint: a Reduce is an entry of the definition of a Reduction, not of a Function
-
 f.defn = [Case(Condition(i, "<", 1), Case(Condition(i, ">", 0), x(i)))]
 LangError: expected a number or an expression, got CaseEntry Case(i > 0, x(i))
 hint: a Case is an entry of a definition: f.defn = [Case(...), ...]

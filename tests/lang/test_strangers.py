@@ -50,6 +50,7 @@ hint: one of Int, Long, ...
 
 f.defn = [Reduce(r(), x(i), Op.Sum)]
 LangError: expected a number or an expression, got ReduceEntry Reduce(r(), x(i), Op.Sum)
+hint: a Reduce is an entry of the definition of a Reduction, not of a Function
 
 x.defn = [1.0]
 LangError: the Vector x has no defn to set

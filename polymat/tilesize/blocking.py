@@ -1,7 +1,8 @@
 """How register-block code carries out a contraction at given sizes: what is packed, which blocks, its scheme.
 
-The twin of what the generated `_pm_gemm` decides when it runs, but for what depends on strides that only the
-call tells: dimensions that continue each other in memory are joined there.
+The twin of what the generated `_pm_gemm` decides when it runs, but for what depends on strides and addresses
+that only the call tells: dimensions that continue each other in memory are joined there, and where segments
+are gathered, as many columns are packed at a time as are neighbours in memory and fit the second level.
 """
 
 from __future__ import annotations

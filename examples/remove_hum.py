@@ -47,8 +47,16 @@ def write_wav(path: Path, rate: int, samples: np.ndarray) -> None:
 def write_spectra(path: Path, rate: int, curves: dict[str, np.ndarray]) -> None:
     """Magnitudes in decibels up to 2 kHz, as an SVG picture."""
     width, height, floor = 800, 300, -100.0
-    lines = []
-    for (name, spectrum), colour in zip(curves.items(), ("#c33", "#36c"), strict=True):
+    lines = ['<rect width="800" height="300" fill="white"/><g font-family="sans-serif" font-size="12">']
+    for hertz in range(250, 2000, 250):
+        at = width * hertz // 2000
+        lines.append(f'<path stroke="#ddd" d="M{at} 0V{height}"/><text x="{at + 3}" y="12">{hertz} Hz</text>')
+    for level in range(20, 100, 20):
+        at = height * level // 100
+        lines.append(f'<path stroke="#ddd" d="M0 {at}H{width}"/><text x="3" y="{at - 3}">-{level} dB</text>')
+    for n, (name, spectrum) in enumerate(curves.items()):
+        colour = ("#c33", "#36c")[n]
+        lines.append(f'<text x="740" y="{32 + 16 * n}" fill="{colour}">{name}</text>')
         kept = min(len(spectrum), int(len(spectrum) * 2000 / (rate / 2)))
         level = 20 * np.log10(np.abs(spectrum[:kept]) / len(spectrum) + 1e-12)
         across = np.linspace(0, width, kept)
@@ -58,7 +66,7 @@ def write_spectra(path: Path, rate: int, curves: dict[str, np.ndarray]) -> None:
             f'<polyline fill="none" stroke="{colour}" points="{points}"><title>{name}</title></polyline>'
         )
     head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}">'
-    path.write_text("\n".join([head, *lines, "</svg>\n"]), encoding="utf-8")
+    path.write_text("\n".join([head, *lines, "</g></svg>\n"]), encoding="utf-8")
 
 
 # The pipeline: the sample rate is known at the call, so the taps are computed inside it.

@@ -20,7 +20,6 @@ from polymat.graph.build import build
 from polymat.graph.distinct import separate_names
 from polymat.graph.group import Grouping
 from polymat.graph.inline import inline_pointwise
-from polymat.graph.interpret import interpret
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.sampled import compute_kept_samples
 from polymat.graph.simplify import share_common_stages
@@ -157,6 +156,8 @@ def _reference(
     pipeline: Pipeline, arrays: Mapping[str, Any], scalars: Mapping[str, Any], sizes: Mapping[str, int]
 ) -> list[Any]:
     """The outputs by the interpreter."""
+    from polymat.graph.interpret import interpret  # imported where a reference is asked for
+
     params = {**scalars, **sizes}
     values = interpret(pipeline, arrays, params)
     if not pipeline.trim:

@@ -16,9 +16,7 @@ from polymat.runtime.bind import bind_routines
 from polymat.runtime.check_arrays import AnyArray, shares_memory
 from polymat.runtime.check_scalars import Number
 from polymat.runtime.diagnose import bind, diagnose, usage
-from polymat.runtime.metadata import Metadata
 from polymat.runtime.openmp import quiet_openmp
-from polymat.runtime.saved import digest, read_saved, write_saved
 from polymat.runtime.sizes import shape_text
 from polymat.runtime.spec import launch_spec, slot_names
 
@@ -103,6 +101,10 @@ class Compiled(_launch.Launcher):
 
     def save(self, directory: str | os.PathLike[str]) -> Path:
         """Write lib<name>.so, <name>.h and <name>.json; the path of the last, for `load`."""
+        # Imported where something is saved: most processes compile and call.
+        from polymat.runtime.metadata import Metadata
+        from polymat.runtime.saved import digest, write_saved
+
         if not isinstance(directory, str | os.PathLike):
             raise ArgumentError(f"save() takes the path of a directory, got {directory!r:.60}")
         try:
@@ -145,6 +147,8 @@ class Compiled(_launch.Launcher):
 
 def load(path: str | os.PathLike[str]) -> Compiled:
     """Open a saved pipeline by the path of its .json file; needs no compiler."""
+    from polymat.runtime.saved import read_saved  # imported where something is loaded
+
     if not isinstance(path, str | os.PathLike):
         raise ArgumentError(f"load() takes the path of a .json file, got {path!r:.60}")
     saved = read_saved(Path(path))

@@ -15,13 +15,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
+from typing import TYPE_CHECKING
 
 from polymat.errors import ToolchainError
 from polymat.runtime.libraries import Kind, Library, found_libraries
 from polymat.runtime.private import open_private
-from polymat.runtime.selftest import Find, wrong_blas, wrong_fft
 from polymat.runtime.settings import settings
-from polymat.runtime.structuredtest import wrong_structured
+
+if TYPE_CHECKING:
+    from polymat.runtime.selftest import Find
 
 _log = logging.getLogger("polymat.libraries")
 # One thread: what is shared out is shared out by generated code.
@@ -157,6 +159,9 @@ def _loaded(kind: Kind, name: str, source: str, paths: tuple[Path, ...]) -> Prov
     if "USE64BITINT" in _configuration(opened):
         raise OSError(f"{paths[0]} takes integers of 64 bits, which is not what polymat gives")
     find = _finder(opened)
+    from polymat.runtime.selftest import wrong_blas, wrong_fft  # imported where a library is tried out
+    from polymat.runtime.structuredtest import wrong_structured
+
     wrong = wrong_blas(find) or wrong_structured(find) if kind == "blas" else wrong_fft(find)
     if wrong:
         raise OSError(f"{', '.join(map(str, paths))} {wrong}")

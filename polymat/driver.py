@@ -35,7 +35,7 @@ from polymat.runtime.build import Built
 from polymat.runtime.build import build as build_library
 from polymat.runtime.calibration import calibrated_machine
 from polymat.runtime.compiled import Compiled
-from polymat.runtime.logs import log_schedule
+from polymat.runtime.logs import configure_logging, log_schedule
 from polymat.runtime.threads import quiet_openmp
 from polymat.tilesize.schedule import Schedule
 
@@ -97,6 +97,7 @@ def compile(
     every call must meet, `Condition(N, ">=", 16)`, and that bounds are checked under.
     trim: return lo..hi of each output dimension alone, not 0..hi.
     """
+    configure_logging()
     listed = output_functions(outputs)
     options = check_options(options)
     checked = check_export_name(name if name is not None else listed[0].name or "pipeline")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
+from functools import lru_cache
 
 from polymat.runtime.settings import settings
 from polymat.tilesize.schedule import Schedule
@@ -32,8 +33,7 @@ def configure_logging() -> None:
     """
     for name in settings().log:
         if name not in (*TOPICS, _EVERYTHING):
-            topics = ", ".join((_EVERYTHING, *TOPICS))
-            logging.getLogger(_ROOT).warning("POLYMAT_LOG: no topic %r; the topics are %s", name, topics)
+            _tell_topics(name)
             continue
         logger = logging.getLogger(_ROOT if name == _EVERYTHING else f"{_ROOT}.{name}")
         logger.setLevel(logging.DEBUG)
@@ -42,6 +42,13 @@ def configure_logging() -> None:
             handler = _Stderr()
             handler.setFormatter(logging.Formatter("%(name)s: %(message)s"))
             root.addHandler(handler)
+
+
+@lru_cache(maxsize=64)
+def _tell_topics(name: str) -> None:
+    """Once for each name that is no topic."""
+    topics = ", ".join((_EVERYTHING, *TOPICS))
+    logging.getLogger(_ROOT).warning("POLYMAT_LOG: no topic %r; the topics are %s", name, topics)
 
 
 def log_schedule(name: str, schedule: Schedule) -> None:

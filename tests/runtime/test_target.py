@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -45,3 +46,22 @@ def test_unknown_topics(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptu
     topics = "all, built, graph, fusion, tilesize, idiom, codegen, source, runtime, cache, calibrate"
     assert caplog.messages == [f"POLYMAT_LOG: no topic 'fusoin'; the topics are {topics}"]
     assert set(LEVELS) <= set(TOPICS)
+
+
+def test_what_is_decided_is_told_while_compiling() -> None:
+    """In a program as on the command line; what is no topic is told once."""
+    program = (
+        "import polymat as pm\n"
+        "N = pm.Parameter(pm.Int, 'N')\n"
+        "A = pm.Matrix(pm.Double, 'A', [N, N])\n"
+        "for name in ('one', 'two'):\n"
+        "    pm.compile(A @ A, name=name)\n"
+    )
+    environment = {**os.environ, "POLYMAT_LOG": "fusion,fusoin"}
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True
+    )
+    assert "polymat.fusion: one: groups " in done.stderr
+    assert done.stderr.count("polymat.fusion: two: groups ") == 1
+    assert done.stderr.count("POLYMAT_LOG: no topic 'fusoin'") == 1
+    assert "polymat.tilesize" not in done.stderr

@@ -17,6 +17,7 @@ from polymat.lang.affine import Affine
 from polymat.lang.expr import Binary, Const, Expr, Load, Parameter, Unary
 from polymat.lang.traverse import walk
 from polymat.machine.model import Machine
+from polymat.tilesize.remembered import remembered
 
 SHIFTED_BITS = 512  # of vectors that one instruction shifts
 MOST_ROWS = (4, 2)  # of the result side by side: each kept row is then loaded once for all of them
@@ -88,21 +89,29 @@ def row_width(stages: Mapping[str, Stage], members: Sequence[Member], machine: M
 def _are_alike(stages: Mapping[str, Stage], members: Sequence[Member]) -> bool:
     """Whether all stages are arithmetic on elements of one type, row by row, and who is read is not kept."""
     dtype = stages[members[0].stage].dtype
-    read = {load.source.name for stage in stages.values() for load in stage.loads()}
-    return dtype.kind == "f" and all(
-        stage.dtype == dtype
-        and len(stage.dims) == 2
-        and m.dims == stage.dims
-        and not any(m.scale(level) != 1 for level in range(2))
-        and not (m.private or m.copied)
-        and (m.scratch or m.stage not in read)
-        and is_arithmetic(stage)
-        and all(_is_row(load, stage, stages) for load in stage.loads())
-        for m in members
-        for stage in (stages[m.stage],)
+    return (
+        dtype.kind == "f"
+        and all(
+            stage.dtype == dtype
+            and len(stage.dims) == 2
+            and m.dims == stage.dims
+            and not any(m.scale(level) != 1 for level in range(2))
+            and not (m.private or m.copied)
+            and is_arithmetic(stage)
+            and _is_by_rows(stage, stages)
+            for m in members
+            for stage in (stages[m.stage],)
+        )
+        and _nothing_read_is_kept(stages, members)
     )
 
 
+def _nothing_read_is_kept(stages: Mapping[str, Stage], members: Sequence[Member]) -> bool:
+    kept = {m.stage for m in members if not m.scratch}
+    return not any(load.source.name in kept for stage in stages.values() for load in stage.loads())
+
+
+@remembered
 def is_arithmetic(stage: Stage) -> bool:
     """Whether a stage is one expression, everywhere, of what C has for vectors too."""
     if stage.is_reduction or len(stage.parts) != 1 or not stage.domain.is_box():
@@ -125,18 +134,31 @@ def _is_operation(node: Expr, stage: Stage) -> bool:
             return False
 
 
-def _is_row(load: Load, stage: Stage, stages: Mapping[str, Stage]) -> bool:
+def _is_by_rows(stage: Stage, stages: Mapping[str, Stage]) -> bool:
     """Whether a stage reads along its rows; of other members, rows that are a fixed number of rows away."""
-    if not load.indices:
-        return False
+    rows = _rows_read(stage)
+    return rows is not None and all((near if name in stages else fixed) for name, near, fixed in rows)
+
+
+@remembered
+def _rows_read(stage: Stage) -> tuple[tuple[str, bool, bool], ...] | None:
+    """Of each access: the array, whether its row is a fixed number away, and whether any array has that row.
+
+    None where an access is not along the rows of the stage.
+    """
     outer, inner = stage.dims
-    *rows, column = load.indices
-    along = column - column.const == Affine.name(inner)
-    if not along or any(inner in form.names() or form.coefficient(outer) < 0 for form in rows):
-        return False
-    if load.source.name not in stages:
-        return all(isinstance(atom, str) for form in rows for atom, _ in form.terms)
-    return len(rows) == 1 and rows[0] - rows[0].const == Affine.name(outer)
+    found = []
+    for load in stage.loads():
+        if not load.indices:
+            return None
+        *rows, column = load.indices
+        along = column - column.const == Affine.name(inner)
+        if not along or any(inner in form.names() or form.coefficient(outer) < 0 for form in rows):
+            return None
+        near = len(rows) == 1 and rows[0] - rows[0].const == Affine.name(outer)
+        whole = all(isinstance(atom, str) for form in rows for atom, _ in form.terms)
+        found.append((load.source.name, near, whole))
+    return tuple(found)
 
 
 def _lags(stages: Mapping[str, Stage], members: Sequence[Member], lanes: int) -> dict[str, int] | None:

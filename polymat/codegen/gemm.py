@@ -365,9 +365,9 @@ static inline __attribute__((always_inline)) void _pm_gemm_$S(ptrdiff_t m, ptrdi
         const ptrdiff_t *const at = rows + 3 * segment;
         for (ptrdiff_t i = 0; i < m; i += most) {
             const ptrdiff_t count = m - i < most ? m - i : most;
-            _pm_direct_$S(count, n, k, is_large ? 128 : k, scale, a + at[0] + i * a_row, a_row, a_step, b,
-                          b_step, beta, from == NULL ? NULL : from + at[2] + i * from_row, from_row,
-                          c + at[1] + i * c_row, c_row);
+            _pm_direct_$S(count, n, k, is_large || k <= 0 ? 128 : k, scale, a + at[0] + i * a_row, a_row,
+                          a_step, b, b_step, beta, from == NULL ? NULL : from + at[2] + i * from_row,
+                          from_row, c + at[1] + i * c_row, c_row);
             if (finish != NULL)
                 finish(around, segment, i, i + count, 0, 0, n);
         }

@@ -55,7 +55,7 @@ def test_around_the_bound(tmp_path: Path) -> None:
     bound = bound_of(compiled)
     assert bound >= 8
     edge = (bound - 1, bound, bound + 1)
-    shapes = [(0, 3, 2), (3, 0, 2), (3, 2, 0), (1, 1, 1), (5, 1, 7), (1, 9, 4), (7, 8, 9)]
+    shapes = [(0, 3, 2), (3, 0, 2), (3, 2, 0), (10, 39, 0), (1, 1, 1), (5, 1, 7), (1, 9, 4), (7, 8, 9)]
     shapes += [(m, n, k) for m in edge for n in edge for k in edge]
     for number, (m, n, k) in enumerate(shapes):
         a, b = arrays(m, n, k)

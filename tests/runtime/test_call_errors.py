@@ -178,7 +178,7 @@ def test_integer_scalars(directory: Path, dtype: str) -> None:
         text = f"{call} argument value is {value}: expected {dtype}, from {limits.min} to {limits.max}"
         refuses(text, echo, int(value), pad=0)
     odd: list[Any] = [True, np.True_, np.array(True), 1.0, np.float64(1), 1j, "1", None, [1], np.ones(1)]
-    odd += [np.timedelta64(1), np.datetime64(1, "s"), b"1", object()]
+    odd += [np.timedelta64(1, "s"), np.datetime64(1, "s"), b"1", object()]
     for wrong in odd:
         refuses(f"{call} argument value is ", echo, wrong, pad=0)
     refuses(f"{call} argument value is missing", echo, pad=0)
@@ -189,7 +189,7 @@ def test_float_and_complex_scalars(directory: Path, dtype: str) -> None:
     echo = kernels.echo(directory, dtype)
     call = f"{echo.signature.name}():"
     wrongs: list[Any] = [True, np.True_, "1", None, [1.0], np.array(1.0), np.ones(1), np.longdouble(1)]
-    wrongs += [np.timedelta64(1), np.datetime64(1, "s"), np.array(1), b"1", object()]
+    wrongs += [np.timedelta64(1, "s"), np.datetime64(1, "s"), np.array(1), b"1", object()]
     if not dtype.startswith("complex"):
         wrongs += [1j, np.complex64(1)]
     else:

@@ -1,7 +1,8 @@
 """polymat: a compiler, embedded in Python, for matrix and signal pipelines on multicore CPUs."""
 
-from polymat.codegen.report import Report
-from polymat.driver import compile
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from polymat.errors import (
     ArgumentError,
     BoundsError,
@@ -87,6 +88,23 @@ from polymat.runtime.compiled import Compiled, load
 from polymat.runtime.threads import get_num_threads, set_num_threads, threads
 
 __version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from polymat.codegen.report import Report
+    from polymat.driver import compile
+else:
+    # Imported when first used: what was saved is loaded and called without a compiler.
+    _COMPILER = {"compile": "polymat.driver", "Report": "polymat.codegen.report"}
+
+    def __getattr__(name: str) -> Any:
+        if name not in _COMPILER:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        found = globals()[name] = getattr(import_module(_COMPILER[name]), name)
+        return found
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__all__})
+
 
 __all__ = [
     "I0",

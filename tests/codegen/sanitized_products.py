@@ -21,6 +21,8 @@ def main() -> int:
 
     with patch("polymat.driver.calibrated_machine", lambda: NARROW):
         run()
+    run_shapes()
+    run_known_sizes()
     return 0
 
 
@@ -62,6 +64,47 @@ def run() -> None:
             values = arrays_of(arrays, {"M": m, "N": n, "K": k}, "float64")
             np.testing.assert_allclose(compiled(*values), compiled.reference(*values), atol=1e-11)
         print(way, flush=True)
+
+
+def run_shapes() -> None:
+    """Two thousand random shapes, also of both operands transposed, on the machine that is here."""
+    import polymat as pm
+
+    m, n, k = sizes = [pm.Parameter(pm.Int, name) for name in "MNK"]
+    rng = np.random.default_rng(2)
+    shapes = [(10, 39, 0), *rng.integers(0, 41, (500, len(sizes))).tolist()]
+    for dtype in (pm.Double, pm.Float):
+        for turned in (False, True):
+            a = pm.Matrix(dtype, "A", [k, m] if turned else [m, k])
+            b = pm.Matrix(dtype, "B", [n, k] if turned else [k, n])
+            product = a.T @ b.T if turned else a @ b
+            options = pm.Options(blas="never", cflags=FLAGS)
+            compiled = pm.compile(product, name="product", inputs=[a, b], options=options)
+            assert "kernel" in str(compiled.explain())
+            for rows, columns, depth in shapes:
+                x, y = _integers(rng, (rows, depth), dtype), _integers(rng, (depth, columns), dtype)
+                given = (x.T.copy(), y.T.copy()) if turned else (x, y)
+                np.testing.assert_array_equal(compiled(*given), x @ y)
+            print(dtype, turned, flush=True)
+
+
+def run_known_sizes() -> None:
+    """Products whose sizes are known when they are compiled, as straight code."""
+    import polymat as pm
+
+    rng = np.random.default_rng(3)
+    for rows, columns, depth in ((1, 1, 1), (3, 7, 5), (4, 4, 4), (8, 9, 8)):
+        a = pm.Matrix(pm.Double, "A", [rows, depth])
+        b = pm.Matrix(pm.Double, "B", [depth, columns])
+        compiled = pm.compile(a @ b, name="product", options=pm.Options(blas="never", cflags=FLAGS))
+        x, y = _integers(rng, (rows, depth), pm.Double), _integers(rng, (depth, columns), pm.Double)
+        np.testing.assert_array_equal(compiled(x, y), x @ y)
+    print("known sizes", flush=True)
+
+
+def _integers(rng: np.random.Generator, shape: tuple[int, int], dtype: Any) -> Any:
+    """Small whole numbers, whose sums of products are exact."""
+    return rng.integers(-9, 10, shape).astype(np.dtype(dtype.dtype))
 
 
 def _positive(product: Any, extents: list[Any]) -> Any:

@@ -33,9 +33,8 @@ from polymat.codegen.ctree import (
 ROW_BYTES = 256  # of partial sums: four vectors of 512 bits, eight of 256
 LEAST = 16  # rows of terms from which it pays (Zen 5: 1.3 times as fast at 1000 doubles, 1.9 at 2000)
 SIZES = {"double": 8, "float": 4}
-VECTORISED = frozenset(
-    {"__builtin_fabs", "__builtin_fabsf"}
-)  # functions of which C compilers make vector instructions
+# Functions of which C compilers make vector instructions.
+VECTORISED = frozenset({"__builtin_fabs", "__builtin_fabsf"})
 LOW, HIGH, BEHIND = "_pm_low", "_pm_high", "_pm_behind"
 ROW, ROW_BEGIN, PLACE = "_pm_row", "_pm_row_begin", "_pm_place_in_row"
 

@@ -32,9 +32,8 @@ SHORTEST = 64  # of the rows and columns that one axis is made
 # on one thread, of one axis on one thread, and of one that threads share.
 LEAST_AXES, LEAST_ALONE, LEAST_LINE, LEAST_SHARED = SHARED_AXES, 1 << 17, 1 << 18, SHARED_LINE
 COLLIDING = 2048  # bytes: lines at a multiple of them share few sets of a cache
-EVEN = (
-    4096  # an axis whose length is no multiple of it goes along such lines too little to gain on one thread
-)
+# An axis whose length is no multiple of it goes along such lines too little to gain on one thread.
+EVEN = 4096
 
 _TEXT = Template(
     """\

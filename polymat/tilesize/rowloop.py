@@ -140,6 +140,14 @@ def _is_by_rows(stage: Stage, stages: Mapping[str, Stage]) -> bool:
     return rows is not None and all((near if name in stages else fixed) for name, near, fixed in rows)
 
 
+def reads_along(load: Load, inner: str) -> bool:
+    """Whether a stage whose rows run along `inner` reads an array along the rows of that."""
+    if not load.indices:
+        return False
+    *rows, column = load.indices
+    return column - column.const == Affine.name(inner) and not any(inner in form.names() for form in rows)
+
+
 @remembered
 def _rows_read(stage: Stage) -> tuple[tuple[str, bool, bool], ...] | None:
     """Of each access: the array, whether its row is a fixed number away, and whether any array has that row.
@@ -149,11 +157,8 @@ def _rows_read(stage: Stage) -> tuple[tuple[str, bool, bool], ...] | None:
     outer, inner = stage.dims
     found = []
     for load in stage.loads():
-        if not load.indices:
-            return None
-        *rows, column = load.indices
-        along = column - column.const == Affine.name(inner)
-        if not along or any(inner in form.names() or form.coefficient(outer) < 0 for form in rows):
+        rows = load.indices[:-1]
+        if not reads_along(load, inner) or any(form.coefficient(outer) < 0 for form in rows):
             return None
         near = len(rows) == 1 and rows[0] - rows[0].const == Affine.name(outer)
         whole = all(isinstance(atom, str) for form in rows for atom, _ in form.terms)

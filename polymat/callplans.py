@@ -98,7 +98,7 @@ class CallPlanner:
         if len(stages) < 2 or not self.options.kernels or not self.is_hidden(stages):
             return None
         product = product_of_group([self.pipeline.stage(name) for name in stages], self.pipeline.context)
-        if product is None or product.is_recurrence or not product.terms[0].reduced:
+        if product is None or product.is_recurrence or not any(term.reduced for term in product.terms[:1]):
             return None
         flat = flat_stage(product, self.pipeline)
         kernel = self._kernel(Group(stages), flat)

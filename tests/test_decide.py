@@ -149,3 +149,28 @@ def test_explain_tells_what_the_other_ways_would_cost() -> None:
     assert plan.group.stages[-1] == "out"
     assert " s as tiles of " in decision.terms
     assert "gemm" not in decision.terms
+
+
+@pytest.mark.parametrize("number", range(5))
+def test_stages_grouped_over_arrays_known_to_be_empty(number: int) -> None:
+    """Nothing is read of an array of 0 bytes, and a sum over none of its elements has no terms."""
+    N = pm.Parameter(pm.Int, "N")
+    x, z, h = pm.Signal(pm.Double, "x", 0), pm.Signal(pm.Double, "z", N), pm.Vector(pm.Double, "h", [100])
+    A, v = pm.Matrix(pm.Double, "A", [0, 5]), pm.Vector(pm.Double, "v", [5])
+    full = x.fir(np.ones(100), "full").named("full")
+    cases: list[tuple[list[Any], list[Any]]] = [
+        ([x * 2.0, x + 1.0], [x]),
+        ([x.fir(np.ones(9), "causal") * 2.0, pm.fft(x)], [x]),
+        ([z * 2.0, z + 1.0], [z]),
+        ([A * v, A.T * (A * v)], [A, v]),
+        ([full * 2.0, x.fir(h, "full").down(3)], [x, h]),
+    ]
+    outputs, inputs = cases[number]
+    for options in (Options(), Options(fir="direct")):
+        sizes = {N: 0} if number == 2 else {}
+        compiled = pm.compile(outputs, name="empty", inputs=inputs, sizes=sizes, options=options)
+        arrays = [np.ones([length.const if length.is_constant else 0 for length in a.shape]) for a in inputs]
+        for found, wanted in zip(compiled(*arrays), compiled.reference(*arrays), strict=True):
+            assert found.shape == wanted.shape
+            np.testing.assert_array_equal(found, np.zeros(wanted.shape))
+            np.testing.assert_array_equal(found, wanted)

@@ -229,8 +229,10 @@ def _tile_fits(
             name = load.source.name
             if name in by_name:
                 continue
-            whole = _input_bytes(inputs[name], estimates) if name in inputs else 0.0
-            whole = whole or array_bytes(pipeline.stage(name), estimates)
+            if name in inputs:
+                whole = _input_bytes(inputs[name], estimates)
+            else:
+                whole = array_bytes(pipeline.stage(name), estimates)
             used = {n for form in load.indices for n in form.names()}
             for level, dim in enumerate(member.dims):
                 if dim is not None and own_name_in(stage, dim, used):

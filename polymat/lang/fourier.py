@@ -167,7 +167,7 @@ def grows(old: Affine, length: Affine) -> bool:
     raise ShapeError(
         f"resample: which of the lengths {old} and {length} is larger depends on the sizes",
         at=caller_location(),
-        hint="interp_fft(u) for a multiple of the length, or lengths that are numbers",
+        hint="interp_fft(u) for a multiple of the length; where the one is a number, the other is one too",
     )
 
 

@@ -119,6 +119,7 @@ def istft(spectra: Any, window: Any, hop: SupportsIndex) -> SignalResult:
 
 def _length(window: Any, function: str) -> int:
     """How many elements a window has."""
+    _check_window(window, function)
     if not isinstance(window, Source):
         return len(window)
     (extent,) = window.shape
@@ -127,7 +128,30 @@ def _length(window: Any, function: str) -> int:
     return extent.const
 
 
+def _check_window(window: Any, function: str) -> None:
+    """Refuse what is no sequence of numbers and no vector; a name is for `get_window`."""
+    if isinstance(window, Source):
+        if window.rank != 1:
+            raise ShapeError(
+                f"{function}: the window {described(window)} has {window.rank} dimensions, not one",
+                at=caller_location(),
+            )
+    elif not isinstance(window, list | tuple | np.ndarray) or _named(window) or np.ndim(window) != 1:
+        raise LangError(
+            f"{function}: the window is a Vector, a Signal or a sequence of numbers, got {shown(window)}",
+            at=caller_location(),
+            hint=f"get_window({window!r}, length)" if _named(window) else "",
+        )
+
+
+def _named(window: Any) -> bool:
+    """Whether a window is given as SciPy's functions take it: by its name, or name and parameters."""
+    first = window[0] if isinstance(window, tuple) and window else window
+    return isinstance(first, str)
+
+
 def _window(window: Any, count: int, signal: SignalAlgebra, function: str) -> Source:
+    _check_window(window, function)
     source = window if isinstance(window, Source) else constant(MAKERS, window, function, signal.dtype)
     if source.shape != (Affine((), count),):
         raise ShapeError(

@@ -85,13 +85,13 @@ class SignalAlgebra(Source):
 
     def down(self, factor: SupportsIndex) -> SignalResult:
         """Every `factor`-th sample: x[0], x[d], x[2 d], ..., of length ceil(N / d)."""
-        d = _factor("down", factor)
+        d = positive_factor("down", factor)
         length = (self.shape[-1] + (d - 1)).floordiv(d)
         return strided(self, Stride(Affine(), d, length), f"{self.label}.down({d})")
 
     def up(self, factor: SupportsIndex) -> SignalResult:
         """The samples with `factor` - 1 zeros after each, of length N * u."""
-        u = _factor("up", factor)
+        u = positive_factor("up", factor)
 
         def value(*at: Variable) -> list[CaseEntry]:
             *before, i = at
@@ -128,7 +128,7 @@ class SignalAlgebra(Source):
 
     def interp_fft(self, factor: SupportsIndex) -> SignalResult:
         """Band-limited interpolation to N * u samples, as `scipy.signal.resample(x, N * u)`."""
-        u = _factor("interp_fft", factor)
+        u = positive_factor("interp_fft", factor)
         self._check_single("interp_fft")
         text = f"{self.label}.interp_fft({u})"
         stage: SignalResult = resampled(MAKERS, self, self.shape[-1].scale(u), (), text, True)
@@ -141,6 +141,10 @@ class SignalAlgebra(Source):
         """
         self._check_single("resample")
         wanted = as_affine(length, caller_location())
+        if wanted.is_constant and wanted.const < 1:
+            raise ShapeError(
+                f"resample: the length is positive, got {wanted}, of {described(self)}", at=caller_location()
+            )
         parameters = size_parameters(length) if isinstance(length, Expr) else ()
         text, more = f"{self.label}.resample({wanted})", grows(self.shape[-1], wanted)
         stage: SignalResult = resampled(MAKERS, self, wanted, parameters, text, more)
@@ -219,12 +223,13 @@ def _elementwise(op: str, left: Any, right: Any) -> SignalResult:
     return broadcast(SignalResult, op, one, other, f"({text})")
 
 
-def _factor(method: str, value: Any) -> int:
+def positive_factor(method: str, value: Any, what: str = "the factor") -> int:
+    """The factor of a sample rate as an integer of 1 to 2**31 - 1; refuses all else."""
     whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
     if whole and 0 < value < 2**31:
         return int(value)
     raise LangError(
-        f"{method}: the factor is a positive integer, got {shown(value)}",
+        f"{method}: {what} is a positive integer, got {shown(value)}",
         at=caller_location(),
         hint="below 2**31" if whole and value > 0 else "",
     )

@@ -23,14 +23,14 @@ from polymat.lang.algebra import (
     span,
 )
 from polymat.lang.expr import Condition, Const, Expr, Variable, binary
-from polymat.lang.fir import MAX_WRITTEN_TAPS
+from polymat.lang.fir import MAX_WRITTEN_TAPS, taps_count
 from polymat.lang.fourier import fitted, inverse, real_inverse, spectrum
 from polymat.lang.function import Case, CaseEntry, Source, size_parameters
 from polymat.lang.indices import as_affine
 from polymat.lang.makers import index_expression
 from polymat.lang.mathfunctions import Conj
-from polymat.lang.operators import shown
-from polymat.lang.signal import MAKERS, SignalAlgebra, SignalResult, strided
+from polymat.lang.operators import is_number, shown
+from polymat.lang.signal import MAKERS, SignalAlgebra, SignalResult, positive_factor, strided
 from polymat.lang.slicing import Stride
 from polymat.lang.types import Double, real_part
 from polymat.lang.windows import firwin
@@ -73,6 +73,12 @@ def irfft(x: Source, n: Any = None) -> SignalResult:
     length = (source.shape[-1] - 1).scale(2) if n is None else as_affine(n, caller_location())
     if length.is_constant and length.const < 1:
         raise ShapeError(f"irfft: {length} samples of {described(source)}", at=caller_location())
+    if source.dtype.kind != "c":
+        raise DtypeError(
+            f"irfft: {source.label} is {source.dtype}, a spectrum is complex",
+            at=caller_location(),
+            hint=f"rfft({source.label}) is a spectrum",
+        )
     sizes = size_parameters(n) if isinstance(n, Expr) else ()
     half = fitted(MAKERS, source, length.floordiv(2) + 1, sizes)
     stage: SignalResult = real_inverse(MAKERS, half, length, f"irfft({source.label}, {length})", sizes)
@@ -85,6 +91,7 @@ def upfirdn(taps: Any, x: SignalAlgebra, up: int = 1, down: int = 1) -> SignalRe
     The length is ((N - 1) up + T - 1) // down + 1; no zero is multiplied, and only what is kept is computed.
     """
     signal = _signal(x, "upfirdn")
+    up, down = positive_factor("upfirdn", up, "up"), positive_factor("upfirdn", down, "down")
     whole = signal.up(up).fir(taps, mode="full")
     # The zeros behind the last sample are not part of the convolution.
     length = (whole.shape[-1] - (up - 1) + (down - 1)).floordiv(down)
@@ -97,6 +104,7 @@ def resample_poly(x: SignalAlgebra, up: int, down: int) -> SignalResult:
     The length is N up / down, rounded up.
     """
     signal = _signal(x, "resample_poly")
+    up, down = positive_factor("resample_poly", up, "up"), positive_factor("resample_poly", down, "down")
     common = math.gcd(up, down)
     up, down = up // common, down // common
     if up == down:
@@ -161,6 +169,12 @@ def correlate(x: SignalAlgebra, h: Any, mode: str = "full") -> SignalResult:
     """y[n] = sum over k of conj(h[k]) x[n - T + 1 + k], as `scipy.signal.correlate` where h is not longer."""
     signal = _signal(x, "correlate")
     if not isinstance(h, Source):
+        taps_count(h)
+        if not all(map(is_number, h)):
+            raise LangError(
+                f"correlate: the taps are a Vector, a Signal or a sequence of numbers, got {shown(h)}",
+                at=caller_location(),
+            )
         return signal.fir(np.conj(np.asarray(h))[::-1], mode=mode)
     taps = _rank_one(h, "correlate")
     (count,) = taps.shape
@@ -182,6 +196,11 @@ def lfilter(b: Any, a: Any, x: SignalAlgebra) -> SignalResult:
     above, below = (_coefficients(each, name) for each, name in ((b, "b"), (a, "a")))
     if below[0] == 0:
         raise LangError("lfilter: a[0] is 0", at=caller_location())
+    return _filtered(above, below, signal)
+
+
+def _filtered(above: npt.NDArray[Any], below: npt.NDArray[Any], signal: SignalAlgebra) -> SignalResult:
+    """The recursive filter of coefficients that were checked."""
     forward = signal.fir(above / below[0], mode="causal")
     back = below[1:] / below[0]
     if not back.any():
@@ -201,15 +220,28 @@ def lfilter(b: Any, a: Any, x: SignalAlgebra) -> SignalResult:
 def sosfilt(sections: Any, x: SignalAlgebra) -> SignalResult:
     """Recursive filters of second order in a row, as of `scipy.signal.sosfilt`: rows b0 b1 b2 a0 a1 a2."""
     signal = _signal(x, "sosfilt")
-    rows = np.asarray(sections)
+    found = signal[:]
+    for n, row in enumerate(_sections(sections)):
+        if row[3] == 0:
+            raise LangError(f"sosfilt: a0 of section {n} is 0", at=caller_location())
+        found = _filtered(row[:3], row[3:], found)
+    return found
+
+
+def _sections(sections: Any) -> npt.NDArray[Any]:
+    try:
+        rows = np.asarray(sections)
+    except ValueError:  # rows of different lengths
+        rows = np.zeros(0)
     if rows.ndim != 2 or rows.shape[1] != 6 or len(rows) == 0:
         raise ShapeError(
             f"sosfilt: sections are rows of six numbers, got {shown(sections)}", at=caller_location()
         )
-    found = signal[:]
-    for row in rows:
-        found = lfilter(row[:3], row[3:], found)
-    return found
+    if rows.dtype.kind not in "iuf":
+        raise LangError(
+            f"sosfilt: sections are real numbers, got {shown(sections)} of {rows.dtype}", at=caller_location()
+        )
+    return rows.astype(np.float64)
 
 
 def _recursive(stage: SignalResult, value: Expr, back: npt.NDArray[Any], at: Sequence[Variable]) -> Expr:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import math
 from collections.abc import Sequence
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from polymat.lang.constructs import Select
 from polymat.lang.expr import Condition, Const, Expr, Variable, binary
 from polymat.lang.fir import constant
 from polymat.lang.mathfunctions import I0, Cos, Sin, Sqrt
-from polymat.lang.operators import shown
+from polymat.lang.operators import is_number, shown
 from polymat.lang.reduction import Op, Reduce, Reduction
 from polymat.lang.signal import MAKERS, SignalAlgebra, SignalResult
 from polymat.lang.types import Double
@@ -39,7 +40,7 @@ _PASS_ZERO: dict[Any, tuple[int, bool] | None] = {
 def kaiser_beta(attenuation: Any) -> Any:
     """Kaiser's beta for a stop band of so many decibels: a number, or an expression of one."""
     if not isinstance(attenuation, Expr):
-        return float(_scipy().kaiser_beta(attenuation))
+        return float(_by_scipy("kaiser_beta", _number("kaiser_beta", "the attenuation", attenuation)))
     a = attenuation
     middle = 0.5842 * Select(Condition(a, ">", 21), a - 21, 0.0) ** 0.4 + 0.07886 * (a - 21)
     least = Select(Condition(a, ">", 21), middle, 0.0)
@@ -51,7 +52,7 @@ def kaiser(length: int, beta: Any) -> Any:
     if isinstance(beta, Expr):
         count = _count("kaiser", length)
         return _signal(count, lambda k: _kaiser_at(k, count, beta), "kaiser", beta)
-    return _scipy().windows.kaiser(length, beta)
+    return _by_scipy("windows.kaiser", length, _number("kaiser", "beta", beta))
 
 
 def get_window(window: Any, length: int, fftbins: bool = True) -> Any:
@@ -84,6 +85,9 @@ def firwin(
     The result is an array, or a signal inside the pipeline.
     """
     cutoffs = list(cutoff) if isinstance(cutoff, Sequence | np.ndarray) else [cutoff]
+    for value in cutoffs:
+        if is_number(value) and value != value:
+            raise LangError("firwin: a cut-off is nan, not a frequency", at=caller_location())
     beta = _beta(window) if isinstance(window, tuple) and isinstance(window[-1], Expr) else None
     if not any(isinstance(value, Expr) for value in (*cutoffs, fs, beta)):
         rate = {} if fs is None else {"fs": fs}
@@ -112,9 +116,16 @@ def _scipy() -> Any:
 def _by_scipy(function: str, *values: Any, **named: Any) -> Any:
     """What SciPy's function of that name gives; where it refuses, its words, at the user's line."""
     try:
-        return getattr(_scipy(), function)(*values, **named)
+        return attrgetter(function)(_scipy())(*values, **named)
     except (TypeError, ValueError) as refusal:
-        raise LangError(f"{function}: {refusal}", at=caller_location()) from refusal
+        name = function.rpartition(".")[2]
+        raise LangError(f"{name}: {refusal}", at=caller_location()) from refusal
+
+
+def _number(function: str, what: str, value: Any) -> Any:
+    if is_number(value):
+        return value
+    raise LangError(f"{function}: {what} is a number, got {shown(value)}", at=caller_location())
 
 
 def _count(function: str, value: Any) -> int:

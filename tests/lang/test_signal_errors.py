@@ -21,6 +21,8 @@ SCOPE = {
     "t": pm.Signal(pm.Double, "t", N),
     "c": pm.Signal(pm.Double, "c", 3),
     "x": pm.Vector(pm.Double, "x", [K]),
+    "m": pm.Signal(pm.Complex, "m", [N, 3]),
+    "w": pm.Matrix(pm.Double, "w", [3, 3]),
     "S": pm.Matrix(pm.Double, "S", [N, N]),
     "f": pm.Function(([i, j], [whole, whole]), pm.Double, "f"),
 }
@@ -98,7 +100,13 @@ LangError: interp_fft: the factor is a positive integer, got 0
 
 s.resample(N)
 ShapeError: resample: which of the lengths K and N is larger depends on the sizes
-hint: interp_fft(u) for a multiple of the length, or lengths that are numbers
+hint: interp_fft(u) for a multiple of the length; where the one is a number, the other is one too
+
+s.resample(0)
+ShapeError: resample: the length is positive, got 0, of s (K)
+
+c.resample(-2)
+ShapeError: resample: the length is positive, got -2, of c (3)
 
 pm.rfft(pm.fft(s))
 DtypeError: rfft: fft(s) is Complex, not real
@@ -109,6 +117,88 @@ ShapeError: fft: S (N x N) is no Signal or Vector
 
 pm.irfft(c, 0)
 ShapeError: irfft: 0 samples of c (3)
+
+pm.irfft(s)
+DtypeError: irfft: s is Double, a spectrum is complex
+hint: rfft(s) is a spectrum
+
+pm.upfirdn([1.0, 2.0], s, 0)
+LangError: upfirdn: up is a positive integer, got 0
+
+pm.upfirdn([1.0, 2.0], s, 2, 0)
+LangError: upfirdn: down is a positive integer, got 0
+
+pm.upfirdn([1.0, 2.0], s, 2, -1)
+LangError: upfirdn: down is a positive integer, got -1
+
+pm.upfirdn([1.0, 2.0], s, 2, "a")
+LangError: upfirdn: down is a positive integer, got str 'a'
+
+pm.resample_poly(s, 3, -2)
+LangError: resample_poly: down is a positive integer, got -2
+
+pm.resample_poly(s, 1.5, 2)
+LangError: resample_poly: up is a positive integer, got 1.5
+
+pm.resample_poly(s, 0, 1)
+LangError: resample_poly: up is a positive integer, got 0
+
+pm.stft(s, 3, 2)
+LangError: stft: the window is a Vector, a Signal or a sequence of numbers, got 3
+
+pm.stft(s, None, 2)
+LangError: stft: the window is a Vector, a Signal or a sequence of numbers, got NoneType None
+
+pm.stft(s, "hann", 4)
+LangError: stft: the window is a Vector, a Signal or a sequence of numbers, got str 'hann'
+hint: get_window('hann', length)
+
+pm.stft(s, ("kaiser", 8.0), 4)
+LangError: stft: the window is a Vector, a Signal or a sequence of numbers, got tuple ('kaiser', 8.0)
+hint: get_window(('kaiser', 8.0), length)
+
+pm.stft(s, w, 2)
+ShapeError: stft: the window w (3 x 3) has 2 dimensions, not one
+
+pm.istft(m, "hann", 4)
+LangError: istft: the window is a Vector, a Signal or a sequence of numbers, got str 'hann'
+hint: get_window('hann', length)
+
+pm.frames(s, 4, 2, 3.0)
+LangError: frames: the window is a Vector, a Signal or a sequence of numbers, got 3.0
+
+pm.correlate(s, "abc")
+LangError: fir: the taps are a Vector, a Signal or a sequence of numbers, got str 'abc'
+
+pm.correlate(s, ["a"])
+LangError: correlate: the taps are a Vector, a Signal or a sequence of numbers, got list ['a']
+
+pm.correlate(s, None)
+LangError: fir: the taps are a Vector, a Signal or a sequence of numbers, got NoneType None
+
+pm.kaiser_beta("a")
+LangError: kaiser_beta: the attenuation is a number, got str 'a'
+
+pm.kaiser(5, "a")
+LangError: kaiser: beta is a number, got str 'a'
+
+pm.kaiser(-5, 2.0)
+LangError: kaiser: Window length ...
+
+pm.firwin(11, float("nan"))
+LangError: firwin: a cut-off is nan, not a frequency
+
+pm.sosfilt([[1, 2, 3, 1, 5, 6], [1, 2, 3, 0, 5, 6]], s)
+LangError: sosfilt: a0 of section 1 is 0
+
+pm.sosfilt(["abcdef"], s)
+ShapeError: sosfilt: sections are rows of six numbers, got list ['abcdef']
+
+pm.sosfilt([[1, 2], [3]], s)
+ShapeError: sosfilt: sections are rows of six numbers, got list [[1, 2], [3]]
+
+pm.sosfilt([[1j, 0, 0, 1, 0, 0]], s)
+LangError: sosfilt: sections are real numbers, got list [[1j, 0, 0, 1, 0, 0]] of complex128
 
 pm.lfilter([1.0], [0.0, 1.0], s)
 LangError: lfilter: a[0] is 0

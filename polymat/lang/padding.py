@@ -17,6 +17,7 @@ from polymat.lang.algebra import Result, pointwise
 from polymat.lang.einsum import TensorResult
 from polymat.lang.expr import Condition, Expr, Load, Variable, as_expr
 from polymat.lang.function import Case, CaseEntry, Source
+from polymat.lang.lengths import not_negative
 from polymat.lang.makers import index_expression
 from polymat.lang.matrix import MatrixAlgebra, MatrixResult
 from polymat.lang.operators import shown
@@ -47,6 +48,8 @@ def pad(array: Any, width: Any, mode: Mode = "constant", value: Any = 0) -> Resu
     mode: what is there. "constant": `value`; "edge": the nearest element; "reflect" and "symmetric": the
     array mirrored, without and with the element at the edge; "wrap": the array once more.
     An array may be too short for that: `compile(..., constraints=[Condition(N, ">", 1)])` rules it out.
+    A call is refused where a dimension with a border would have a negative length, the valid part of a
+    filter say.
 
     pad(x, 1, "edge")(i)  is  x(0) for i = 0,  x(i - 1) for 0 < i <= N,  x(N - 1) for i = N + 1
     """
@@ -83,7 +86,10 @@ def pad(array: Any, width: Any, mode: Mode = "constant", value: Any = 0) -> Resu
 
     shape = tuple(extent + sum(both) for extent, both in zip(array.shape, widths, strict=True))
     text = f"pad({array.label}, {width!r}, {mode!r})"
-    return pointwise(_kind(array), operands, shape, cases, text, array.dtype)
+    stage = pointwise(_kind(array), operands, shape, cases, text, array.dtype)
+    bordered = (extent for extent, both in zip(array.shape, widths, strict=True) if any(both))
+    stage.requires = not_negative(bordered, array.sizes)
+    return stage
 
 
 def _kind(array: Source) -> type[MatrixResult] | type[SignalResult] | type[TensorResult]:

@@ -27,6 +27,7 @@ from polymat.lang.fir import MAX_WRITTEN_TAPS, taps_count
 from polymat.lang.fourier import fitted, inverse, real_inverse, spectrum
 from polymat.lang.function import Case, CaseEntry, Source, size_parameters
 from polymat.lang.indices import as_affine
+from polymat.lang.lengths import not_negative
 from polymat.lang.makers import index_expression
 from polymat.lang.mathfunctions import Conj
 from polymat.lang.operators import is_number, shown
@@ -148,16 +149,8 @@ def concatenate(signals: Sequence[Any]) -> SignalResult:
 
     text = f"concatenate({', '.join(source.label for source in sources)})"
     stage = pointwise(SignalResult, sources, (*sources[0].shape[:-1], ends[-1]), value, text)
-    lengths = dict.fromkeys(source.shape[-1] for source in sources if _may_be_negative(source.shape[-1]))
-    stage.requires = tuple(Condition(index_expression(length, leaves), ">=", 0) for length in lengths)
+    stage.requires = not_negative((source.shape[-1] for source in sources), sizes)
     return stage
-
-
-def _may_be_negative(length: Affine) -> bool:
-    """Whether a length is not seen to be at least 0 for all sizes, as that of the valid part of a filter."""
-    inside = (atom.numerator for atom, _ in length.terms if not isinstance(atom, str))
-    falls = length.const < 0 or any(factor < 0 for _, factor in length.terms)
-    return falls or any(map(_may_be_negative, inside))
 
 
 def convolve(x: SignalAlgebra, h: Any, mode: str = "full") -> SignalResult:

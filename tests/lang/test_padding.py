@@ -53,6 +53,39 @@ def test_zeros_around_what_is_short_or_empty(size: int) -> None:
     np.testing.assert_array_equal(pm.compile(pm.pad(x, (1, 3)))(given), np.pad(given, (1, 3)))
 
 
+@pytest.mark.parametrize("width", [(2, 0), (0, 2), 2])
+def test_borders_of_lengths_below_zero_are_refused(width: Any) -> None:
+    """The valid part of a filter of 12 taps and 10 samples has -1 of them: borders would meet."""
+    valid = pm.compile(pm.pad(x.fir(np.ones(12)), width, value=7.0))
+    rest = pm.compile(pm.pad(x[3:], width))
+    twice = pm.compile(pm.pad(pm.pad(x[3:], width), 1))
+    for length in (11, 12, 13, 40):
+        samples = np.random.default_rng(length).integers(-9, 9, length).astype(float)
+        wanted = np.pad(np.convolve(samples, np.ones(12))[11:length], width, constant_values=7.0)
+        np.testing.assert_array_equal(valid(samples), wanted)
+        np.testing.assert_array_equal(valid.reference(samples), wanted)
+    for length in (0, 9, 10):
+        with pytest.raises(pm.ArgumentError, match=r"constraint on sizes does not hold: .*\(N = "):
+            valid(np.ones(length))
+    for length in (3, 4):
+        samples = np.arange(length, dtype=float)
+        np.testing.assert_array_equal(rest(samples), np.pad(samples[3:], width))
+        np.testing.assert_array_equal(twice(samples), np.pad(np.pad(samples[3:], width), 1))
+    for compiled in (rest, twice):
+        with pytest.raises(pm.ArgumentError, match="constraint on sizes does not hold"):
+            compiled(np.ones(2))
+    with pytest.raises(pm.LangError, match="no sizes meet all constraints"):
+        pm.compile(pm.pad(x.fir(np.ones(12)), width), sizes={N: 10})
+
+
+def test_a_dimension_without_a_border_sets_no_condition() -> None:
+    channels = pm.Signal(pm.Double, "channels", [M, N])
+    filtered = pm.compile(pm.pad(channels.fir(np.ones(4)), ((1, 0), (0, 0))))
+    assert filtered(np.ones((2, 2))).shape == (3, 0)
+    np.testing.assert_array_equal(filtered(np.ones((2, 4))), [[0.0], [4.0], [4.0]])
+    assert pm.pad(x, 1).requires == ()
+
+
 def test_the_value_may_be_a_scalar_of_the_call() -> None:
     alpha = pm.Parameter(pm.Double, "alpha")
     result = pm.compile(pm.pad(x, 1, "constant", alpha))(np.ones(2), alpha=2.5)

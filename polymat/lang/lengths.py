@@ -1,0 +1,26 @@
+"""Lengths that depend on sizes: those that may fall below 0, and the conditions that rule it out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from polymat.lang.affine import Affine
+from polymat.lang.expr import Condition, Expr, Parameter
+from polymat.lang.makers import index_expression
+
+
+def not_negative(lengths: Iterable[Affine], sizes: Sequence[Parameter]) -> tuple[Condition, ...]:
+    """The conditions, where not always true, that lengths over `sizes`, in elements, are at least 0.
+
+    Of N - 63, the valid part of a filter:  N - 63 >= 0;  of N + 1:  none.
+    """
+    leaves: dict[str, Expr] = {size.name: size for size in sizes}
+    doubtful = dict.fromkeys(filter(_may_be_negative, lengths))
+    return tuple(Condition(index_expression(length, leaves), ">=", 0) for length in doubtful)
+
+
+def _may_be_negative(length: Affine) -> bool:
+    """Whether a length is not seen to be at least 0 for all sizes, as that of the valid part of a filter."""
+    inside = (atom.numerator for atom, _ in length.terms if not isinstance(atom, str))
+    falls = length.const < 0 or any(factor < 0 for _, factor in length.terms)
+    return falls or any(map(_may_be_negative, inside))

@@ -17,6 +17,7 @@ from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import InputArray, ScalarInput
 from polymat.graph.translate import Translation
 from polymat.lang.affine import Affine
+from polymat.lang.algebra import Result
 from polymat.lang.expr import Condition, Expr, Load, Parameter
 from polymat.lang.function import CaseEntry, Function, Input, size_parameters
 from polymat.lang.reduction import ReduceEntry, Reduction
@@ -25,6 +26,8 @@ from polymat.lang.traverse import condition_operands, walk
 from polymat.poly.domain import Domain
 
 MAX_OPERATIONS = 50_000
+
+_LONGEST_FORMULA = 80  # characters of it in a message
 
 
 def build(
@@ -44,7 +47,7 @@ def build(
     for function in functions:
         _check_size(function)
     fixed = fixed_sizes(sizes, "sizes")
-    own = dict.fromkeys(condition for function in functions for condition in function.requires)
+    own = {condition: _formula(function) for function in functions for condition in function.requires}
     constraints = (*checked_constraints(constraints), *own)
     order = argument_order(inputs, used)
     arrays = [item for item in order if isinstance(item, Input)]
@@ -64,7 +67,7 @@ def build(
     translation = Translation(names, tuple(size_names), fixed)
     stages = tuple(translation.stage(function) for function in functions)
     input_arrays = tuple(translation.input_array(array) for array in arrays)
-    checked = tuple(pair for c in constraints for pair in translation.constraint(c))
+    checked = tuple(pair for c in constraints for pair in translation.constraint(c, own.get(c, "")))
     context = _context(size_names, input_arrays, [form for form, _ in checked])
     if context.is_empty():
         texts = ", ".join(dict.fromkeys(text for _, text in checked))
@@ -200,3 +203,11 @@ def _context(
     forms = [Affine.name(n) for n in size_names]
     forms += [extent for array in arrays for extent in array.extents]
     return Domain.box(size_names, (), ()).at_least_zero([*forms, *constraints])
+
+
+def _formula(function: Function) -> str:
+    """The formula of a result without a name, however long; of others the name."""
+    if not isinstance(function, Result) or function.name is not None or not function.text:
+        return function.label
+    text = function.text
+    return text if len(text) <= _LONGEST_FORMULA else f"{text[:_LONGEST_FORMULA]}..."

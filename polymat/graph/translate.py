@@ -31,8 +31,11 @@ class Translation:
         """An input with its extents over the remaining sizes."""
         return InputArray(self.names[id(array)], array.dtype, self._forms(array.dims), array.at)
 
-    def constraint(self, condition: Condition) -> list[tuple[Affine, str]]:
-        """A user's constraint on sizes as forms >= 0, each with its text."""
+    def constraint(self, condition: Condition, needed_by: str = "") -> list[tuple[Affine, str]]:
+        """A constraint on sizes as forms >= 0, each with its text.
+
+        needed_by: what it is a requirement of, where no user wrote it.
+        """
         if condition.combines or condition.op not in ("<", "<=", ">", ">=", "=="):
             raise LangError(
                 f"a constraint is one comparison of sizes, got {condition_text(condition)}", at=condition.at
@@ -46,6 +49,8 @@ class Translation:
                 )
         form = right - left if condition.op in ("<", "<=") else left - right
         forms = [form, -form] if condition.op == "==" else [form - (condition.op in ("<", ">"))]
+        if needed_by:
+            return [(self._form(one), f"{_at_least(one)}, which {needed_by} needs") for one in forms]
         return [(self._form(one), condition_text(condition)) for one in forms]
 
     def stage(self, function: Function) -> Stage:
@@ -164,3 +169,8 @@ def _where(domain: Domain, condition: Condition, at: Location | None) -> Domain:
 def _unknown(name: str, dims: tuple[str, ...], at: Location | None) -> UndefinedError:
     known = ", ".join(dims) or "none"
     return UndefinedError(f"{name} is not a variable of this definition (its variables: {known})", at=at)
+
+
+def _at_least(form: Affine) -> str:
+    """That a form is at least 0, its constant on the other side: N >= 1."""
+    return f"{form - form.const} >= {-form.const}"

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 from polymat.errors import ShapeError, caller_location
-from polymat.lang.affine import Affine
+from polymat.lang.affine import Affine, FloorDiv
 from polymat.lang.algebra import fresh_variables, names_in, pointwise, read, span
 from polymat.lang.constructs import Cast, Select
 from polymat.lang.expr import Condition, Const, Expr, Parameter, Variable, binary, call
@@ -164,11 +165,44 @@ def grows(old: Affine, length: Affine) -> bool:
     difference = length - old
     if difference.is_constant:
         return difference.const >= 0
+    for sign in (1, -1):
+        if _is_positive(difference.scale(sign), old):
+            return sign > 0
     raise ShapeError(
         f"resample: which of the lengths {old} and {length} is larger depends on the sizes",
         at=caller_location(),
         hint="interp_fft(u) for a multiple of the length; where the one is a number, the other is one too",
     )
+
+
+def _is_positive(form: Affine, length: Affine) -> bool:
+    """Whether a form is seen to be above 0 for all sizes from 0 on that make a length at least 1."""
+    factors, const = _lower_bound(form)
+    if const < 0 or any(factor < 0 for factor in factors.values()):
+        return False
+    names = list(length.names())
+    needs_a_size = length.evaluate(dict.fromkeys(names, 0)) < 1
+    return const > 0 or (needs_a_size and all(factors.get(name, 0) > 0 for name in names))
+
+
+def _lower_bound(form: Affine) -> tuple[dict[str, Fraction], Fraction]:
+    """A form without floor divisions below another: factors of names, and a constant.
+
+    (e - d + 1) / d <= floor(e / d) <= e / d.
+    """
+    factors: dict[str, Fraction] = {}
+    const = Fraction(form.const)
+    for atom, factor in form.terms:
+        if isinstance(atom, FloorDiv):
+            lost = max(factor, 0) * (atom.divisor - 1)
+            inner, rest = _lower_bound(atom.numerator.scale(factor) - lost)
+            share = Fraction(1, atom.divisor)
+        else:
+            inner, rest, share = {atom: Fraction(factor)}, Fraction(), Fraction(1)
+        for name, value in inner.items():
+            factors[name] = factors.get(name, Fraction()) + value * share
+        const += rest * share
+    return factors, const
 
 
 def _cut(make: Makers[Any], half: Source, old: Affine, length: Affine, fewer: bool, sizes: Sizes) -> Any:

@@ -27,7 +27,7 @@ from polymat.lang.fir import fir, polyphase
 from polymat.lang.fourier import grows, resampled
 from polymat.lang.function import Case, CaseEntry, Domain, Input, Source, size_parameters
 from polymat.lang.indices import as_affine
-from polymat.lang.makers import Makers
+from polymat.lang.makers import Makers, index_expression
 from polymat.lang.operators import shown
 from polymat.lang.reduction import Reduction
 from polymat.lang.slicing import Stride, stride_of
@@ -137,7 +137,7 @@ class SignalAlgebra(Source):
     def resample(self, length: Any) -> SignalResult:
         """So many samples by Fourier interpolation, as `scipy.signal.resample`; x counts as periodic.
 
-        length: an integer, or affine in the sizes.
+        length: an integer, or affine in the sizes; which of the lengths is larger must not depend on these.
         """
         self._check_single("resample")
         wanted = as_affine(length, caller_location())
@@ -145,9 +145,15 @@ class SignalAlgebra(Source):
             raise ShapeError(
                 f"resample: the length is positive, got {wanted}, of {described(self)}", at=caller_location()
             )
+        if self.shape[-1] == Affine():
+            raise ShapeError(f"resample: {described(self)} has no samples", at=caller_location())
         parameters = size_parameters(length) if isinstance(length, Expr) else ()
         text, more = f"{self.label}.resample({wanted})", grows(self.shape[-1], wanted)
         stage: SignalResult = resampled(MAKERS, self, wanted, parameters, text, more)
+        grown = not self.shape[-1].is_constant and wanted.evaluate(dict.fromkeys(wanted.names(), 0)) > 0
+        if more and grown:  # from no samples at all
+            leaves: dict[str, Expr] = {p.name: p for p in merged_sizes(self)}
+            stage.requires = (Condition(index_expression(self.shape[-1], leaves), ">=", 1),)
         return stage
 
 

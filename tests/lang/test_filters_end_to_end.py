@@ -191,7 +191,7 @@ def test_concatenate_refuses_lengths_below_zero() -> None:
         middle = np.full(length - 11, 12.0)
         np.testing.assert_array_equal(compiled(before, samples), np.concatenate([before, middle, before]))
     for length in (0, 10):
-        with pytest.raises(pm.ArgumentError, match=r"constraint on sizes does not hold: .*\(N = "):
+        with pytest.raises(pm.ArgumentError, match=r"hold: N >= 11, which concatenate.* needs \(N = "):
             compiled(before, np.ones(length))
     with pytest.raises(pm.LangError, match="no sizes meet all constraints"):
         pm.compile(joined, name="joined", sizes={N: 5})
@@ -244,3 +244,35 @@ def test_chains_of_signals_that_may_be_too_short(name: str) -> None:
         wanted = reference(np.convolve(a, np.ones(30), "valid"), a)
         for found in (compiled(a), compiled.reference(a)):
             assert_close(found, wanted, roundings=64, magnitude=300.0)
+
+
+@pytest.mark.parametrize("samples", [pm.Double, pm.Complex])
+@pytest.mark.parametrize(
+    ("length", "wanted"),
+    [
+        (2 * N, lambda n: 2 * n),
+        (2 * N + 1, lambda n: 2 * n + 1),
+        (N + 3, lambda n: n + 3),
+        (N // 2, lambda n: n // 2),
+        (N - N // 3 - 1, lambda n: n - n // 3 - 1),
+    ],
+)
+def test_resample_to_a_length_that_depends_on_sizes(
+    samples: Any, length: Any, wanted: Callable[[int], int]
+) -> None:
+    """Lengths that are larger, or smaller, for all sizes, as SciPy's."""
+    s = pm.Signal(samples, "s", N)
+    compiled = pm.compile(s.resample(length), name="again")
+    rng = np.random.default_rng(1)
+    for count in (4, 5, 6, 7, 12, 17, 32):
+        given = rng.standard_normal(count) + (1j * rng.standard_normal(count) if samples == pm.Complex else 0)
+        expected = signal.resample(given, wanted(count))
+        np.testing.assert_allclose(compiled(given), expected, rtol=0, atol=1e-13 * count)
+
+
+def test_resample_refuses_no_samples() -> None:
+    compiled = pm.compile(x.resample(N + 3), name="more")
+    with pytest.raises(pm.ArgumentError, match=r"hold: N >= 1, which .* needs \(N = 0\)"):
+        compiled(np.zeros(0))
+    twice = pm.compile(x.resample(2 * N), name="twice")
+    assert twice(np.zeros(0)).shape == (0,)

@@ -16,6 +16,7 @@ SCOPE = {
     "pm": pm,
     "F": pm.Parameter(pm.Double, "F"),
     "N": N,
+    "K": K,
     "i": i,
     "s": pm.Signal(pm.Double, "s", K),
     "t": pm.Signal(pm.Double, "t", N),
@@ -101,6 +102,13 @@ LangError: interp_fft: the factor is a positive integer, got 0
 s.resample(N)
 ShapeError: resample: which of the lengths K and N is larger depends on the sizes
 hint: interp_fft(u) for a multiple of the length; where the one is a number, the other is one too
+
+s.resample(2 * K - 3)
+ShapeError: resample: which of the lengths K and 2*K - 3 is larger depends on the sizes
+hint: interp_fft(u) for a multiple of the length; where the one is a number, the other is one too
+
+pm.Signal(pm.Double, "e", 0).resample(4)
+ShapeError: resample: e (0) has no samples
 
 s.resample(0)
 ShapeError: resample: the length is positive, got 0, of s (K)

@@ -86,8 +86,8 @@ def firwin(
     """
     cutoffs = list(cutoff) if isinstance(cutoff, Sequence | np.ndarray) else [cutoff]
     for value in cutoffs:
-        if is_number(value) and value != value:
-            raise LangError("firwin: a cut-off is nan, not a frequency", at=caller_location())
+        if value is None or (is_number(value) and value != value):
+            raise LangError(f"firwin: a cut-off is {value}, not a frequency", at=caller_location())
     beta = _beta(window) if isinstance(window, tuple) and isinstance(window[-1], Expr) else None
     if not any(isinstance(value, Expr) for value in (*cutoffs, fs, beta)):
         rate = {} if fs is None else {"fs": fs}

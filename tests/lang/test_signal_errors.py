@@ -196,6 +196,9 @@ LangError: kaiser: Window length ...
 pm.firwin(11, float("nan"))
 LangError: firwin: a cut-off is nan, not a frequency
 
+pm.firwin(11, None)
+LangError: firwin: a cut-off is None, not a frequency
+
 pm.sosfilt([[1, 2, 3, 1, 5, 6], [1, 2, 3, 0, 5, 6]], s)
 LangError: sosfilt: a0 of section 1 is 0
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from math import ceil, prod
 
+from polymat.graph.alignment import grid
 from polymat.graph.pipeline import Pipeline
 from polymat.machine.model import Cache, Machine
 from polymat.tilesize.associativity import CacheShape, stays_resident
@@ -74,14 +75,14 @@ def _contiguous(plan: TilePlan) -> str | None:
 
 
 def _unit(plan: TilePlan, level: int) -> int:
-    """What a tile size is a multiple of: a point of the coarsest stage, and the rows of a block of sums."""
+    """What a tile size is a multiple of: a point of every stage, and the rows of a block of sums."""
     blocks = any(
         isinstance(loops := plan.loops[member.stage], LoopPlan)
         and loops.unroll > 1
         and member.dims[level] == loops.order[0]
         for member in plan.members
     )
-    return max(member.scale(level) for member in plan.members) * (ROWS_REDUCED if blocks else 1)
+    return grid(plan.members, level) * (ROWS_REDUCED if blocks else 1)
 
 
 def _has_rows(plan: TilePlan, inner: str | None, nest: Nest) -> bool:

@@ -132,3 +132,27 @@ def test_a_cube_in_these_tiles(n: int) -> None:
     )
     array = np.random.default_rng(n).random((n, n, n), dtype=np.float32)
     assert_close(compiled(array), compiled.reference(array), roundings=30, magnitude=np.float64(4.0))
+
+
+def test_sizes_are_multiples_of_all_scales() -> None:
+    n = Parameter(Integer, "N")
+    i, j = Variable(Integer, "i"), Variable(Integer, "j")
+    image = Image(Float, "A", [6 * n, 6 * n])
+    whole = Interval(Integer, 0, 6 * n - 1)
+    blurred = pm.Function(([i, j], [Interval(Integer, 1, 6 * n - 2), whole]), Float, "blurred")
+    blurred.defn = [image(i - 1, j) * image(i, j) + image(i + 1, j)]
+    outputs = []
+    for scale in (2, 3):
+        rows = Interval(Integer, 1, 6 // scale * n - 1)
+        kept = pm.Function(([i, j], [rows, whole]), Float, f"every{scale}")
+        kept.defn = [blurred(scale * i, j) * 2.0 + blurred(scale * i - 1, j)]
+        outputs.append(kept)
+    decider, _ = decided(outputs, Options(threads=1, rolling=False, inline=False), {"N": 700})
+    names = tuple(stage.name for stage in decider.pipeline.stages)
+    found = decider.candidates.of(names)
+    assert isinstance(found, list)
+    plan = next(each for each in found if isinstance(each, TilePlan))
+    assert {member.scale(0) for member in plan.members} == {1, 2, 3}
+    sized = decider.candidates.by_level(plan)
+    assert sized
+    assert all(each.sizes[0] % 6 == 0 for each in sized), [each.sizes for each in sized]

@@ -1,0 +1,243 @@
+"""Schemes of contractions that can be run: a problem, one way to carry it out, and random other ways.
+
+All ways go through the C function behind compiled contractions: they differ in the register block, in which
+dimensions are rows and depth, in the order of the rest, and in the blocks for the caches.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from math import prod
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+import polymat as pm
+from benchmarks.sections.contractions import CONTRACTIONS
+from polymat.codegen.microkernel import Shape
+from polymat.codegen.prelude import prelude
+from polymat.graph.build import build
+from polymat.graph.group import Group
+from polymat.machine.model import Machine
+from polymat.runtime.toolchain import compile_shared, find_compiler, flags_for
+from polymat.tilesize.blocks import Blocks
+from polymat.tilesize.contraction import Contraction
+from polymat.tilesize.kernel import kernel_operations, plan_kernel
+
+ELEMENT = 8
+UNIT = 8  # indices of a dimension that is scaled: a multiple of this, as all extents of TCCG are
+SHORT = 24  # indices of a dimension that is not scaled
+
+_RUN = """\
+void run(const ptrdiff_t *n, const ptrdiff_t *rows, const ptrdiff_t *columns, const ptrdiff_t *depths,
+        const double *a, const double *b, double *c, double *scratch)
+{
+    _pm_gemm_f64(n[0], n[1], n[2], n[3], rows, n[4], columns, n[5], depths, 1.0, a, n[6], n[7], b, n[8], n[9],
+                 0.0, NULL, 0, c, n[10], n[11], n[12], n[13], n[14], _pm_half_of_f64(0, 0, 0, NULL, 0, 0),
+                 scratch, NULL, NULL);
+}
+"""
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One way to carry out a contraction: its dimensions by group, register and cache blocks."""
+
+    found: Contraction
+    blocks: Blocks
+
+    def __str__(self) -> str:
+        found, blocks = self.found, self.blocks
+        groups = (
+            (found.more_rows, found.rows),
+            (found.more_columns, found.columns),
+            (found.sums, found.depth),
+        )
+        dims = " x ".join("".join((*more, inner)) for more, inner in groups)
+        sizes = f"kc {blocks.kc}, mc {blocks.mc}, nc {blocks.nc}"
+        return f"{dims}, {blocks.rows} x {blocks.columns}, {sizes}, unpacked to {blocks.small}"
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A contraction at some extents, with its arrays."""
+
+    name: str
+    extents: Mapping[str, int]
+    arrays: Mapping[str, Floats]
+
+    @property
+    def letters(self) -> dict[str, str]:
+        """Indices of the operands and of the result C."""
+        return dict(zip("CAB", self.name.split("-"), strict=True))
+
+    @property
+    def flops(self) -> float:
+        """Operations of the sum of products."""
+        return 2.0 * prod(self.extents.values())
+
+    def step(self, array: str, dim: str) -> int:
+        """Elements between neighbours along a dimension."""
+        letters = self.letters[array]
+        if dim not in letters:
+            return 0
+        return prod(self.extents[d] for d in letters[letters.index(dim) + 1 :])
+
+
+def extents_of(name: str, flops: float) -> dict[str, int]:
+    """Extents of a contraction of TCCG of about so many operations: all but short ones scaled by one factor.
+
+    Dimensions that an array is contiguous along are rounded up and the others down, to multiples of UNIT that
+    no higher power of two divides than the whole extent: arrays then lie in the sets of the caches and fill
+    register blocks as the whole ones do.
+    """
+    whole = CONTRACTIONS[name]
+    long = sum(size > SHORT for size in whole.values())
+    factor = min(1.0, (flops / (2.0 * prod(whole.values()))) ** (1.0 / max(1, long)))
+    ends = {letters[-1] for letters in name.split("-")}
+    return {dim: _scaled(size, size * factor, up=dim in ends) for dim, size in whole.items()}
+
+
+def problem(name: str, extents: Mapping[str, int]) -> Problem:
+    """A contraction at some extents, with operands of random numbers."""
+    rng = np.random.default_rng(1)
+    _, left, right = name.split("-")
+    arrays = {x: rng.standard_normal([extents[d] for d in of]) for x, of in (("A", left), ("B", right))}
+    return Problem(name, extents, arrays)
+
+
+def _scaled(size: int, wanted: float, *, up: bool) -> int:
+    """The extent next to the wanted one, above or below it."""
+    if size <= SHORT:
+        return size
+    allowed = [each for each in range(UNIT, size + 1, UNIT) if each & -each <= size & -size] or [size]
+    if up:
+        return next((each for each in allowed if each >= wanted), size)
+    return next((each for each in reversed(allowed) if each <= wanted), allowed[0])
+
+
+def chosen(task: Problem, machine: Machine) -> tuple[Candidate, float]:
+    """What the model chooses, and the seconds that it predicts."""
+    sizes = {dim: pm.Parameter(pm.Int, f"n{dim}") for dim in task.extents}
+    a, b = (pm.Image(pm.Double, x, [sizes[d] for d in task.letters[x]]) for x in "AB")
+    pipeline = build([pm.einsum(task.name, a, b)], inputs=[a, b])
+    (stage,) = pipeline.stages
+    estimates = {f"n{dim}": size for dim, size in task.extents.items()}
+    plan = plan_kernel(Group((stage.name,)), stage, pipeline.context, machine, estimates)
+    if plan is None:
+        raise SystemExit(f"{task.name} is no contraction for register blocks")
+    seconds = kernel_operations(plan, estimates) / machine.peak_flops(ELEMENT)
+    return Candidate(plan.contraction, plan.blocks), seconds
+
+
+def shapes(machine: Machine) -> list[tuple[int, int]]:
+    """Register blocks, rows by vectors, that use most of the registers and fit them."""
+    registers = machine.vector_registers
+    return [
+        (rows, vectors)
+        for vectors in range(1, 5)
+        for rows in (2, 4, 6, 8, 12, 14, 24)
+        if registers / 2 <= rows * vectors + vectors + 1 <= registers
+    ]
+
+
+def at_random(rng: np.random.Generator, found: Contraction, machine: Machine) -> Candidate:
+    """A valid scheme: dimensions keep their group, everything else is drawn."""
+
+    def mixed(*dims: str) -> tuple[str, ...]:
+        return tuple(rng.permutation(sorted(dims)).tolist()) if dims else ()
+
+    rows, depth = mixed(found.rows, *found.more_rows), mixed(found.depth, *found.sums)
+    grouped = replace(
+        found,
+        rows=rows[-1],
+        more_rows=rows[:-1],
+        more_columns=mixed(*found.more_columns),
+        depth=depth[-1],
+        sums=depth[:-1],
+    )
+    allowed = shapes(machine)
+    height, vectors = allowed[int(rng.integers(len(allowed)))]
+    lanes = machine.lanes(ELEMENT)
+    kc = 32 * int(2 ** rng.uniform(0, 5))
+    mc = max(1, int(2 ** rng.uniform(4, 11)) // height) * height
+    nc = max(1, int(2 ** rng.uniform(5, 13)) // (vectors * lanes)) * vectors * lanes
+    small = int(rng.choice([1 << 10, 1 << 14, machine.l2_bytes // ELEMENT]))
+    return Candidate(grouped, Blocks(machine.vector_bits // 8, height, vectors, lanes, kc, mc, nc, small))
+
+
+def compiled(shape: Shape, directory: Path) -> Path:
+    """The library of the product around a family of register blocks, compiled where it is not there yet."""
+    text = prelude(frozenset({shape.need})) + _RUN
+    path = directory / f"{shape.need}-{hashlib.sha256(text.encode()).hexdigest()[:16]}.so"
+    if not path.exists():
+        compiler = find_compiler()
+        compile_shared(text, path, compiler, flags_for(compiler))
+    return path
+
+
+@cache
+def _function(path: Path) -> Callable[..., None]:
+    run: Callable[..., None] = ctypes.CDLL(str(path)).run
+    return run
+
+
+def segments(
+    task: Problem, inner: str, dims: Sequence[str], arrays: Sequence[str]
+) -> tuple[int, int, Integers]:
+    """Length and number of segments and their offsets; dimensions that continue the inner one are joined."""
+    length = task.extents[inner]
+    rest: list[str] = []
+    for dim in reversed(dims):
+        steps = ((task.step(x, dim), task.step(x, inner)) for x in arrays)
+        if all(outer == length * unit for outer, unit in steps):
+            length *= task.extents[dim]
+        else:
+            rest.insert(0, dim)
+    points = list(itertools.product(*(range(task.extents[d]) for d in rest)))
+    table = [
+        [sum(i * task.step(x, d) for i, d in zip(point, rest, strict=True)) for x in arrays]
+        for point in points
+    ]
+    return length, len(points), np.asarray(table, dtype=np.intp)
+
+
+def call(task: Problem, candidate: Candidate, result: Floats, directory: Path) -> Callable[[], None]:
+    """A call of the scheme that writes the result; directory: of the compiled libraries."""
+    found, blocks = candidate.found, candidate.blocks
+    left, right = found.left.source, found.right.source
+    m, row_count, rows = segments(task, found.rows, found.more_rows, (left, "C", "C"))
+    n, column_count, columns = segments(task, found.columns, found.more_columns, (right, "C", "C"))
+    k, depth_count, depths = segments(task, found.depth, found.sums, (left, right))
+    steps = ((left, found.rows), (left, found.depth), (right, found.depth), (right, found.columns))
+    numbers = [m, n, k, row_count, column_count, depth_count]
+    numbers += [task.step(x, dim) for x, dim in (*steps, ("C", found.rows))]
+    numbers += [blocks.kc, blocks.mc, blocks.nc, blocks.small]
+    size = blocks.kc * (blocks.mc + blocks.nc + 2 * blocks.columns + blocks.rows)
+    scratch = np.zeros(size + 2 * blocks.kc * blocks.columns)
+    arrays = (
+        np.asarray(numbers, dtype=np.intp),
+        rows,
+        columns,
+        depths,
+        task.arrays[left],
+        task.arrays[right],
+        result,
+        scratch,
+    )
+    pointers = [ctypes.c_void_p(array.ctypes.data) for array in arrays]
+    shape = Shape("f64", blocks.vector_bytes, blocks.rows, blocks.vectors)
+    run = _function(compiled(shape, directory))
+
+    def once(keep: tuple[npt.NDArray[np.generic], ...] = arrays) -> None:
+        run(*pointers)
+
+    return once

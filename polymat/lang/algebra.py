@@ -64,6 +64,15 @@ def extents_hint(left: Affine, right: Affine) -> str:
     return "use one Parameter for extents that are always equal"
 
 
+def check_mode(function: str, mode: object, modes: Sequence[str]) -> None:
+    """Refuse what is none of the modes of a function."""
+    if not isinstance(mode, str) or mode not in modes:
+        *names, last = map(repr, modes)
+        raise LangError(
+            f"{function}: mode is {', '.join(names)} or {last}, got {mode!r:.40}", at=caller_location()
+        )
+
+
 def check_plain(source: Source, operation: str) -> None:
     """Refuse a plain function whose domain is no array from 0 on."""
     if not isinstance(source, Function):

@@ -10,7 +10,15 @@ import numpy as np
 
 from polymat.errors import LangError, ShapeError, caller_location
 from polymat.lang.affine import Affine
-from polymat.lang.algebra import described, fresh_variables, merged_sizes, names_in, pointwise, span
+from polymat.lang.algebra import (
+    check_mode,
+    described,
+    fresh_variables,
+    merged_sizes,
+    names_in,
+    pointwise,
+    span,
+)
 from polymat.lang.einsum import TensorReduction, TensorResult
 from polymat.lang.expr import Condition, Expr, Variable, binary
 from polymat.lang.fir import Mode, window
@@ -45,10 +53,7 @@ def _filtered(function: str, image: Any, taps: Any, mode: Mode, *, turned: bool)
     _check_rank_two(function, "image", image)
     weights = taps if isinstance(taps, Source) else _numbers(function, taps, image)
     _check_rank_two(function, "taps", weights)
-    if mode not in ("full", "same", "valid"):
-        raise LangError(
-            f"{function}: mode is 'full', 'same' or 'valid', got {mode!r:.40}", at=caller_location()
-        )
+    check_mode(function, mode, ("full", "same", "valid"))
     parts = [window(image, n, count, mode) for n, count in zip(image.shape, weights.shape, strict=True)]
     if turned and mode == "same":  # of an even number of taps the other middle, as SciPy has it
         middles = [count.floordiv(2) for count in weights.shape]

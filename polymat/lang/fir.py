@@ -11,9 +11,10 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from polymat.errors import LangError, ShapeError, caller_location
+from polymat.errors import DtypeError, LangError, ShapeError, caller_location
 from polymat.lang.affine import Affine
 from polymat.lang.algebra import (
+    check_mode,
     check_plain,
     described,
     fresh_variables,
@@ -54,7 +55,7 @@ MODES = ("valid", "causal", "same", "full")
 
 def fir(make: Makers[Any], signal: Source, taps: Any, mode: Any) -> Any:
     """A signal filtered with taps: numbers, a vector or a signal."""
-    check_mode(mode)
+    check_mode("fir", mode, MODES)
     count = taps_count(taps)
     label = _taps_label(taps)
     start, length = window(signal, signal.shape[-1], count, mode)
@@ -73,7 +74,7 @@ def polyphase(make: Makers[Any], signal: Source, up: int, taps: Any, mode: Any) 
     before:  y(n) = sum over k of h(k) s(n - k), s(n) = x(n / up) or 0
     after:   y(n) = z_p(q) with n = up q + p, z_p(q) = sum over j of h(up j + p) x(q - j)
     """
-    check_mode(mode)
+    check_mode("fir", mode, MODES)
     count = taps_count(taps)
     start, length = window(signal, signal.shape[-1].scale(up), count, mode)
     if up > MAX_PHASES or signal.rank > 1 or (signal.dtype in REAL and not _are_written(signal, taps)):
@@ -115,19 +116,15 @@ def constant(make: Makers[Any], values: Any, what: str, default: ScalarType = Do
         )
     if not isinstance(values, np.ndarray) and array.dtype.kind != "c":
         array = array.astype(default.dtype if default.kind in "fc" else "float64")
-    table = Table.of(array.astype(type_of_dtype(array.dtype).dtype))
+    try:
+        table = Table.of(array.astype(type_of_dtype(array.dtype).dtype))
+    except DtypeError as error:
+        raise error.at(caller_location()) from None
 
     def value(i: Variable) -> Expr:
         return Lookup(table, i, table.dtype)
 
     return pointwise(make.computed, (), (Affine((), len(array)),), value, f"({len(array)} constants)")
-
-
-def check_mode(mode: object) -> None:
-    """Refuse what is no mode."""
-    if not isinstance(mode, str) or mode not in MODES:
-        names = ", ".join(repr(name) for name in MODES[:-1])
-        raise LangError(f"fir: mode is {names} or {MODES[-1]!r}, got {mode!r:.40}", at=caller_location())
 
 
 def taps_count(taps: Any) -> Affine:

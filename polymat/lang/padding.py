@@ -13,7 +13,7 @@ import numpy as np
 
 from polymat.errors import DtypeError, LangError, ShapeError, caller_location
 from polymat.lang.affine import Affine
-from polymat.lang.algebra import Result, pointwise
+from polymat.lang.algebra import Result, check_mode, pointwise
 from polymat.lang.einsum import TensorResult
 from polymat.lang.expr import Condition, Expr, Load, Variable, as_expr
 from polymat.lang.function import Case, CaseEntry, Source
@@ -56,9 +56,7 @@ def pad(array: Any, width: Any, mode: Mode = "constant", value: Any = 0) -> Resu
     if not isinstance(array, Source) or array.rank == 0:
         what = array.label if isinstance(array, Source) else shown(array)
         raise ShapeError(f"pad: {what} is no array", at=caller_location())
-    if mode not in get_args(Mode):
-        known = ", ".join(map(repr, get_args(Mode)))
-        raise LangError(f"pad: mode is one of {known}; got {mode!r:.40}", at=caller_location())
+    check_mode("pad", mode, get_args(Mode))
     widths = _widths(width, array)
     outside = as_expr(value, caller_location())
     if not can_store(outside.dtype, array.dtype):

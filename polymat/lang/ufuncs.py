@@ -35,6 +35,7 @@ _OPERATORS = {
     "power": "**",
     "matmul": "@",
 }
+_COMPARISONS = {"equal": "==", "not_equal": "!="}
 _FUNCTIONS = {
     "arcsin": "Asin",
     "arccos": "Acos",
@@ -62,8 +63,9 @@ def apply_ufunc(
     name = ufunc.__name__
     if method == "__call__" and len(inputs) == 2 and inputs[1] is operand and inputs[0] is not operand:
         reflected = getattr(operand, _REFLECTED.get(name, ""), None)
-        if reflected is not None:
-            return reflected(inputs[0])
+        found = NotImplemented if reflected is None else reflected(inputs[0])
+        if found is not NotImplemented:
+            return found
     called = name if method == "__call__" else f"{name}.{method}"
     arguments = [f"{written(value):.60}" for value in inputs]
     raise LangError(
@@ -76,6 +78,9 @@ def apply_ufunc(
 def _instead(name: str, arguments: list[str]) -> str:
     if name in _OPERATORS:
         return f"write {f' {_OPERATORS[name]} '.join(arguments)} in a definition"
+    if name in _COMPARISONS:
+        compared = f', "{_COMPARISONS[name]}", '.join(arguments)
+        return f"Condition({compared}) in a Case or a Select"
     if name in _FUNCTIONS:
         return f"write {_FUNCTIONS[name]}({', '.join(arguments)}) in a definition"
     return "write it with polymat's own functions, in a definition"

@@ -52,7 +52,7 @@ def kaiser(length: int, beta: Any) -> Any:
     if isinstance(beta, Expr):
         count = _count("kaiser", length)
         return _signal(count, lambda k: _kaiser_at(k, count, beta), "kaiser", beta)
-    return _by_scipy("windows.kaiser", length, _number("kaiser", "beta", beta))
+    return _by_scipy("windows.kaiser", _count("kaiser", length, 0), _number("kaiser", "beta", beta))
 
 
 def get_window(window: Any, length: int, fftbins: bool = True) -> Any:
@@ -65,7 +65,8 @@ def get_window(window: Any, length: int, fftbins: bool = True) -> Any:
         count = _count("get_window", length)
         points = count + 1 if fftbins else count
         return _signal(count, lambda k: _kaiser_at(k, points, beta), "get_window", beta)
-    return _by_scipy("get_window", window, length, fftbins=fftbins)
+    _check_window("get_window", window)
+    return _by_scipy("get_window", window, _count("get_window", length, 0), fftbins=fftbins)
 
 
 def firwin(
@@ -84,7 +85,9 @@ def firwin(
     rate or the window's parameter are expressions of parameters, the taps are computed inside the pipeline.
     The result is an array, or a signal inside the pipeline.
     """
-    cutoffs = list(cutoff) if isinstance(cutoff, Sequence | np.ndarray) else [cutoff]
+    _check_window("firwin", window)
+    cutoff = cutoff.tolist() if isinstance(cutoff, np.ndarray) else cutoff
+    cutoffs = list(cutoff) if isinstance(cutoff, Sequence) else [cutoff]
     for value in cutoffs:
         if value is None or (is_number(value) and value != value):
             raise LangError(f"firwin: a cut-off is {value}, not a frequency", at=caller_location())
@@ -92,7 +95,7 @@ def firwin(
     if not any(isinstance(value, Expr) for value in (*cutoffs, fs, beta)):
         rate = {} if fs is None else {"fs": fs}
         settings = {"width": width, "window": window, "pass_zero": pass_zero, "scale": scale, **rate}
-        return _by_scipy("firwin", taps, cutoff, **settings)
+        return _by_scipy("firwin", _count("firwin", taps), cutoff, **settings)
     if width is not None:
         raise LangError(
             "firwin: a width is for cut-offs that are numbers",
@@ -128,10 +131,23 @@ def _number(function: str, what: str, value: Any) -> Any:
     raise LangError(f"{function}: {what} is a number, got {shown(value)}", at=caller_location())
 
 
-def _count(function: str, value: Any) -> int:
-    if isinstance(value, int | np.integer) and not isinstance(value, bool) and value > 0:
+def _count(function: str, value: Any, least: int = 1) -> int:
+    """A length of at least `least`."""
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if whole and least <= value < 2**31:
         return int(value)
-    raise LangError(f"{function}: the length is a positive integer, got {shown(value)}", at=caller_location())
+    raise LangError(
+        f"{function}: the length is a {'positive' if least else 'non-negative'} integer, got {shown(value)}",
+        at=caller_location(),
+        hint="below 2**31" if whole and value > 0 else "",
+    )
+
+
+def _check_window(function: str, window: Any) -> None:
+    if isinstance(window, tuple) and not window:
+        raise LangError(
+            f"{function}: the window () has no name", at=caller_location(), hint='("kaiser", 8.0), say'
+        )
 
 
 def _beta(window: Any) -> Expr:

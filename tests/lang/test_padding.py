@@ -138,7 +138,7 @@ pad(A, (0, -1))
 LangError: pad: the width tuple (0, -1) is negative
 
 pad(A, 1, "zeros")
-LangError: pad: mode is one of 'constant', 'edge', 'reflect', 'symmetric', 'wrap'; got 'zeros'
+LangError: pad: mode is 'constant', 'edge', 'reflect', 'symmetric' or 'wrap', got 'zeros'
 
 pad(image, 1, "constant", 0.5)
 DtypeError: pad: the value 0.5 is no Short, the type of image

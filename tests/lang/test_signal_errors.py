@@ -191,7 +191,7 @@ pm.kaiser(5, "a")
 LangError: kaiser: beta is a number, got str 'a'
 
 pm.kaiser(-5, 2.0)
-LangError: kaiser: Window length ...
+LangError: kaiser: the length is a non-negative integer, got -5
 
 pm.firwin(11, float("nan"))
 LangError: firwin: a cut-off is nan, not a frequency

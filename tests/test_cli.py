@@ -326,8 +326,8 @@ def test_doctor_where_all_is_well(tmp_path: Path) -> None:
     assert found["threads"] == "2: OMP_NUM_THREADS is 2"
     assert found["cache"].startswith(f"on, {tmp_path / 'cache'}: 0 libraries, 0 bytes of at most 512 MiB")
     assert found["self-test"] == "compiled a pipeline, loaded it, and its numbers are right"
-    topics_before = "polymat python machine caches calibration compiler flags BLAS FFT threads OpenMP cache"
-    assert list(found) == [*topics_before.split(), "self-test"]
+    topics_before = "polymat python machine caches calibration compiler flags BLAS FFT threads OpenMP results"
+    assert list(found) == [*topics_before.split(), "cache", "self-test"]
 
 
 @pytest.mark.parametrize(
@@ -347,7 +347,7 @@ def test_doctor_reports_what_is_broken(environment: dict[str, str], topic: str, 
     done = process("doctor", **environment)
     assert done.stderr == ""
     assert "Traceback" not in done.stdout
-    assert len(found := topics(done.stdout)) == 13
+    assert len(found := topics(done.stdout)) == 14
     if text:
         assert found[topic].startswith(f"error: {text}")
         assert done.returncode == 1

@@ -275,7 +275,23 @@ static PyObject *pop_threads(PyObject *Py_UNUSED(module), PyObject *object)
     Py_RETURN_NONE;
 }
 
+static PyObject *keep_results(PyObject *Py_UNUSED(module), PyObject *object)
+{
+    size_t bytes = PyLong_AsSize_t(object);
+    if (bytes == (size_t)-1 && PyErr_Occurred())
+        return NULL;
+    recycle_limit(bytes);
+    Py_RETURN_NONE;
+}
+
+static PyObject *kept_results(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored))
+{
+    return PyLong_FromSize_t(recycle_kept());
+}
+
 static PyMethodDef methods[] = {
+    {"keep_results", keep_results, METH_O, "Keep at most so many bytes of freed results for new ones."},
+    {"kept_results", kept_results, METH_NOARGS, "The bytes of freed results that are kept now."},
     {"enable_vectorcall", enable_vectorcall, METH_O, "Class decorator: calls of instances build no tuple."},
     {"set_num_threads", set_num_threads, METH_O, "Set the number of threads of calls in every thread."},
     {"get_num_threads", get_num_threads, METH_NOARGS, "The number of threads of a call from this thread."},
@@ -295,7 +311,7 @@ static struct PyModuleDef module_definition = {
 PyMODINIT_FUNC PyInit__launch(void)
 {
     import_array();
-    if (PyType_Ready(&launcher_type) < 0)
+    if (PyType_Ready(&launcher_type) < 0 || recycle_ready() < 0)
         return NULL;
     PyObject *module = PyModule_Create(&module_definition);
     if (module == NULL || PyModule_AddObjectRef(module, "Launcher", (PyObject *)&launcher_type) < 0) {

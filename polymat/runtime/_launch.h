@@ -6,6 +6,7 @@
 #include <Python.h>
 
 #define NPY_NO_DEPRECATED_API NPY_1_20_API_VERSION
+#define NPY_TARGET_VERSION NPY_1_22_API_VERSION /* handlers of memory */
 #define PY_ARRAY_UNIQUE_SYMBOL polymat_launch_ARRAY_API
 #ifndef POLYMAT_LAUNCH_MAIN
 #define NO_IMPORT_ARRAY
@@ -116,6 +117,15 @@ Status bind_outputs(const Launcher *launcher, Frame *frame);
 Status check_overlaps(Launcher *launcher, Frame *frame);
 Status prepare_memory(const Launcher *launcher, Frame *frame);
 Status write_back(const Launcher *launcher, Frame *frame);
+
+/* _launch_recycle.c */
+int recycle_ready(void);
+/* Keep at most so many bytes of freed results; 0 keeps none. */
+void recycle_limit(size_t bytes);
+size_t recycle_kept(void);
+/* Around the allocation of an array of so many bytes; -1: an exception is set. */
+int recycle_begin(size_t bytes, PyObject **previous);
+void recycle_end(PyObject *previous);
 
 /* _launch_rows.c */
 Status row_value(const Row *row, const ptrdiff_t *symbols, ptrdiff_t *value);

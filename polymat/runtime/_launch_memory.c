@@ -82,20 +82,35 @@ static int overlaps_itself(PyArrayObject *array)
 
 static Status allocation_failed(const Launcher *launcher, const char *what)
 {
-    if (PyErr_ExceptionMatches(PyExc_MemoryError))
+    if (!PyErr_ExceptionMatches(PyExc_ValueError))
         return RAISED;
     PyErr_Clear(); /* NumPy: "array is too big" */
     PyErr_Format(PyExc_MemoryError, "%U(): %s would not fit into the address space", launcher->name, what);
     return RAISED;
 }
 
+/* The bytes of an array; 0 where they are more than NumPy allows. */
+static size_t bytes_of(const ArraySpec *spec, const npy_intp *dims)
+{
+    size_t bytes = (size_t)PyDataType_ELSIZE(spec->dtype);
+    for (Py_ssize_t d = 0; d < spec->rank; d++)
+        if (__builtin_mul_overflow(bytes, (size_t)dims[d], &bytes))
+            return 0;
+    return bytes;
+}
+
 static PyArrayObject *new_array(const ArraySpec *spec, const npy_intp *dims, int zeroed)
 {
+    PyObject *array, *previous;
+    if (recycle_begin(bytes_of(spec, dims), &previous) < 0)
+        return NULL;
     Py_INCREF(spec->dtype);
     if (zeroed)
-        return (PyArrayObject *)PyArray_Zeros((int)spec->rank, dims, spec->dtype, 0);
-    return (PyArrayObject *)PyArray_NewFromDescr(&PyArray_Type, spec->dtype, (int)spec->rank, dims, NULL,
-                                                 NULL, 0, NULL);
+        array = PyArray_Zeros((int)spec->rank, dims, spec->dtype, 0);
+    else
+        array = PyArray_NewFromDescr(&PyArray_Type, spec->dtype, (int)spec->rank, dims, NULL, NULL, 0, NULL);
+    recycle_end(previous);
+    return (PyArrayObject *)array;
 }
 
 /* Stand a C-contiguous, aligned copy in for the array. */

@@ -17,6 +17,7 @@ from polymat.runtime.libraries import Kind, found_libraries
 from polymat.runtime.librarystore import model_lines, stored_model
 from polymat.runtime.openmp import loaded_openmp, openmp_warning
 from polymat.runtime.providers import provider
+from polymat.runtime.recycling import kept_limit
 from polymat.runtime.settings import settings
 from polymat.runtime.threads import get_num_threads
 from polymat.runtime.toolchain import compiler_version, find_compiler, flags_for
@@ -55,6 +56,7 @@ def findings() -> tuple[Finding, ...]:
         ("FFT", lambda: _libraries("fft")),
         ("threads", _threads),
         ("OpenMP", _openmp),
+        ("results", _results),
         ("cache", _cache),
     )
     return tuple(examine(topic, question) for topic, question in questions)
@@ -152,6 +154,13 @@ def _openmp() -> str:
         return "idle threads wait as the environment says"
     loaded = ", ".join(str(path) for path in loaded_openmp())
     return f"idle threads do not spin for long; {loaded or 'no runtime'} loaded so far"
+
+
+def _results() -> str:
+    limit = kept_limit()
+    if limit == 0:
+        return "memory of freed results is given back at once"
+    return f"memory of freed results is kept for new ones, at most {bytes_text(limit)}"
 
 
 def _cache() -> str:

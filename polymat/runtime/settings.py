@@ -11,14 +11,15 @@ from typing import Literal
 from polymat.errors import ToolchainError
 
 CacheMode = Literal["on", "off", "readonly"]
-_DEFAULT_LIMIT_MIB = 512.0
+_DEFAULT_LIMIT_BYTES = 512 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
     """What the environment asks for; an empty string or None means that it asks for nothing.
 
-    cache, cache_limit: as written; `cache_mode` and `cache_limit_bytes` say what they mean, or raise.
+    cache, cache_limit, keep_limit: as written; `cache_mode` and `*_bytes` say what they mean, or raise.
+    memory_checker: a library that watches every access to memory is loaded first.
     library_path: the directories of LD_LIBRARY_PATH.
     openblas_core: the processor whose kernels OpenBLAS is told to use.
     openmp_waits: the user decided how idle OpenMP threads wait (OMP_WAIT_POLICY, GOMP_SPINCOUNT and so on).
@@ -28,6 +29,8 @@ class Settings:
     cache: str
     cache_dir: str
     cache_limit: str
+    keep_limit: str
+    memory_checker: bool
     xdg_cache_home: str
     home: str
     blas: str
@@ -47,7 +50,13 @@ class Settings:
     @property
     def cache_limit_bytes(self) -> int:
         """How large the cache may grow; a value nobody could have meant is a `ToolchainError`."""
-        return _limit_bytes(self.cache_limit)
+        asked = _limit_bytes("POLYMAT_CACHE_LIMIT", self.cache_limit)
+        return _DEFAULT_LIMIT_BYTES if asked is None else asked
+
+    @property
+    def keep_limit_bytes(self) -> int | None:
+        """How much memory of freed results to keep; None: nothing asked for; may raise as well."""
+        return _limit_bytes("POLYMAT_KEEP_LIMIT", self.keep_limit)
 
 
 def settings(environ: Mapping[str, str] | None = None) -> Settings:
@@ -58,6 +67,8 @@ def settings(environ: Mapping[str, str] | None = None) -> Settings:
         cache=env.get("POLYMAT_CACHE", ""),
         cache_dir=env.get("POLYMAT_CACHE_DIR", ""),
         cache_limit=env.get("POLYMAT_CACHE_LIMIT", ""),
+        keep_limit=env.get("POLYMAT_KEEP_LIMIT", ""),
+        memory_checker=re.search("asan|vgpreload", env.get("LD_PRELOAD", "")) is not None,
         xdg_cache_home=env.get("XDG_CACHE_HOME", ""),
         home=env.get("HOME", ""),
         blas=env.get("POLYMAT_BLAS", "").strip(),
@@ -87,15 +98,15 @@ def _cache_mode(text: str) -> CacheMode:
     raise ToolchainError(f"POLYMAT_CACHE is {text!r}", hint="it must be on, off or readonly")
 
 
-def _limit_bytes(text: str) -> int:
+def _limit_bytes(name: str, text: str) -> int | None:
     if not text.strip():
-        return int(_DEFAULT_LIMIT_MIB * 2**20)
+        return None
     try:
         mebibytes = float(text)
     except ValueError:
         mebibytes = -1.0
     if not 0 <= mebibytes < 2**40:
-        raise ToolchainError(f"POLYMAT_CACHE_LIMIT is {text!r}", hint="it must be a number of MiB, 512 say")
+        raise ToolchainError(f"{name} is {text!r}", hint="it must be a number of MiB, 512 say")
     return int(mebibytes * 2**20)
 
 

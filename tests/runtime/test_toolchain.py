@@ -244,12 +244,13 @@ def test_native_cpu_text() -> None:
         ("POLYMAT_CACHE_LIMIT", "lots"),
         ("POLYMAT_CACHE_LIMIT", "-1"),
         ("POLYMAT_CACHE_LIMIT", "nan"),
+        ("POLYMAT_KEEP_LIMIT", "all"),
     ],
 )
 def test_meaningless_settings_are_errors_when_used(name: str, value: str) -> None:
     asked = settings({name: value})
     with pytest.raises(ToolchainError, match=f"{name} is {value!r}"):
-        _ = (asked.cache_mode, asked.cache_limit_bytes)
+        _ = (asked.cache_mode, asked.cache_limit_bytes, asked.keep_limit_bytes)
 
 
 def test_settings_are_typed() -> None:

@@ -12,7 +12,7 @@ from polymat.lang.affine import Affine
 from polymat.lang.expr import Expr
 
 # Points from which one transform is shared by threads: of several axes, and of one (measured, Zen 5).
-SHARED_AXES, SHARED_LINE = 1 << 14, 1 << 16
+SHARED_AXES, SHARED_LINE = 1 << 14, 1 << 14
 Kind: TypeAlias = Literal["complex", "real", "cosine", "sine", "hermitian"]
 
 

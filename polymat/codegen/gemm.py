@@ -80,13 +80,15 @@ static __attribute__((noinline)) void _pm_blocked_$S(ptrdiff_t m, ptrdiff_t n, p
     const ptrdiff_t most_chunks = chunks < together ? chunks : together;
     const ptrdiff_t deepest = chunks == 0 ? 1 : most_chunks * ((k + pieces - 1) / pieces);
     /* Where there is little depth the blocks are larger the other way; a small part of B is used at a
-       time, so that its copy stays in the second level, where A is not packed again for it or is small. */
+       time, so that its copy stays in the second level, where A is packed once or is small. */
     const ptrdiff_t tallest = mc * (kc / deepest) / $R;
-    const int near = mc < nc && all_strips <= tallest && mc * (kc / deepest) >= 20 * ($V * $L);
-    const ptrdiff_t widest = (near ? mc / 4 : nc) * (kc / deepest) / ($V * $L);
-    /* B is packed a few panels at a time, before they are used; neighbouring segments have to be together. */
-    const ptrdiff_t few = small / 4 / ($V * $L * deepest) > 1 ? small / 4 / ($V * $L * deepest) : 1;
+    const int fits = all_strips <= tallest, near = mc < nc && fits && mc * (kc / deepest) >= 20 * ($V * $L);
     const int beside = b_column != 1 && b_step != 1 && column_count >= $G;
+    /* B is packed a few panels at a time, before they are used; neighbouring segments have to be together.
+       Where A is packed only once, no panel is used again: further ones only push the others out. */
+    const ptrdiff_t few = small / 4 / ($V * $L * deepest) > 1 ? small / 4 / ($V * $L * deepest) : 1;
+    const int once = place == 0 && !beside && fits && chunks <= together;
+    const ptrdiff_t widest = once ? few : (near ? mc / 4 : nc) * (kc / deepest) / ($V * $L);
     const ptrdiff_t batch = beside ? $G * panels : b_column == 1 ? few : 1;
     const ptrdiff_t wanted = (_pm_share_$S(all_panels, widest) + batch - 1) / batch * batch;
     const ptrdiff_t equal = widest < batch ? widest : wanted < widest ? wanted : widest / batch * batch;
@@ -101,7 +103,7 @@ static __attribute__((noinline)) void _pm_blocked_$S(ptrdiff_t m, ptrdiff_t n, p
                                 : (broad < all_panels ? broad : all_panels) * ($V * $L) * deepest <= small);
     const ptrdiff_t tall = _pm_share_$S(all_strips, along && tallest > 2 ? 2 : tallest);
     /* Whether A is packed once. */
-    const int resident = place == 0 && (gathered || all_strips <= tall) && chunks <= together;
+    const int resident = once || (place == 0 && (gathered || all_strips <= tall) && chunks <= together);
     const int cuts = place != 0 && half.mirror == NULL;
     /* Few panels do not pay for a copy of A: where its depth is contiguous, one segment follows the other. */
     const int as_it_is = place == 0 && a_step == 1 && all_panels <= 2 && k >= 64;

@@ -43,9 +43,10 @@ class Blocks:
         """Rows, columns and depth of the blocks of a packed product of m x k by k x n elements.
 
         segments: how many depths of k follow each other.  Each is cut evenly; where there is less depth than
-        `kc`, blocks are larger the other way.  A small part of the right operand is used at a time where all
-        rows are in one block, so that its copy stays in the second level.  rows_are_one: they have one
-        stride; a large result is then walked along them where that copy stays there.
+        `kc`, blocks are larger the other way.  Where the left operand is packed once, or all rows are in one
+        block, a small part of the right operand is used at a time, so that its copy stays in the second
+        level.  rows_are_one: they have one stride; a large result is then walked along them where that copy
+        stays there.
         """
         pieces = max(1, ceil(k / self.kc))
         piece = max(1, ceil(k / pieces))
@@ -55,6 +56,8 @@ class Blocks:
         tallest = self.mc * more // self.rows
         near = self.mc < self.nc and strips <= tallest and self.mc * more >= 20 * self.columns
         widest = (self.mc // 4 if near else self.nc) * more // self.columns
+        if strips <= tallest and pieces * segments <= self.kc // piece:
+            widest = max(1, self.small // 4 // (self.columns * depth))
         columns = _share(panels, widest) * self.columns
         if rows_are_one and m * n > self.small and min(columns, panels * self.columns) * depth <= self.small:
             tallest = min(tallest, 2)

@@ -17,6 +17,7 @@ PERMUTED = {
     "abcd-aebf-dfce": "depth gathered from segments that are neighbours",
     "abcd-ea-ebcd": "columns in one piece",
     "abcd-abef-efcd": "rows, columns and depth in one piece",
+    "abc-adc-bd": "all rows in one block, whose copy serves several blocks of few columns",
     "abcdef-efga-gdbc": "two of three dimensions in one piece",
 }
 EXTENTS = ((2, 3, 4, 5, 6, 7, 8), (17, 1, 9, 11, 3, 8, 2), (1, 8, 16, 1, 1, 1, 1), (9, 10, 3, 33, 19, 9, 2))

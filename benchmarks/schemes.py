@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
-import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -28,7 +27,8 @@ from polymat.machine.model import Machine
 from polymat.runtime.toolchain import compile_shared, find_compiler, flags_for
 from polymat.tilesize.blocks import Blocks
 from polymat.tilesize.contraction import Contraction
-from polymat.tilesize.kernel import kernel_operations, plan_kernel
+from polymat.tilesize.cost import home_level, plan_cost
+from polymat.tilesize.kernel import plan_kernel
 
 ELEMENT = 8
 UNIT = 8  # indices of a dimension that is scaled: a multiple of this, as all extents of TCCG are
@@ -134,8 +134,8 @@ def chosen(task: Problem, machine: Machine) -> tuple[Candidate, float]:
     plan = plan_kernel(Group((stage.name,)), stage, pipeline.context, machine, estimates)
     if plan is None:
         raise SystemExit(f"{task.name} is no contraction for register blocks")
-    seconds = kernel_operations(plan, estimates) / machine.peak_flops(ELEMENT)
-    return Candidate(plan.contraction, plan.blocks), seconds
+    cost = plan_cost(pipeline, plan, machine, estimates, 1, home_level(pipeline, machine, estimates))
+    return Candidate(plan.contraction, plan.blocks), cost.seconds
 
 
 def shapes(machine: Machine) -> list[tuple[int, int]]:
@@ -202,12 +202,12 @@ def segments(
             length *= task.extents[dim]
         else:
             rest.insert(0, dim)
-    points = list(itertools.product(*(range(task.extents[d]) for d in rest)))
-    table = [
-        [sum(i * task.step(x, d) for i, d in zip(point, rest, strict=True)) for x in arrays]
-        for point in points
-    ]
-    return length, len(points), np.asarray(table, dtype=np.intp)
+    table = np.zeros((1, len(arrays)), dtype=np.intp)
+    for dim in rest:
+        steps_of = np.array([task.step(x, dim) for x in arrays], dtype=np.intp)
+        along = np.arange(task.extents[dim], dtype=np.intp)[:, None] * steps_of
+        table = (table[:, None, :] + along[None, :, :]).reshape(-1, len(arrays))
+    return length, len(table), np.ascontiguousarray(table)
 
 
 def call(task: Problem, candidate: Candidate, result: Floats, directory: Path) -> Callable[[], None]:

@@ -132,21 +132,26 @@ def kernel_operations(plan: KernelPlan, estimates: Mapping[str, int]) -> float:
     unrolled = is_unrolled(plan)  # calls that follow each other overlap
     waits = LEAST_SUMS * strips * -(-vectors // blocks.vectors) / (m * vectors)
     least = 1.0 if unrolled else max(1.0, waits)
-    products, pieces = (
+    products, strings, bands = (
         prod(max(1.0, found.length(dim, estimates)) for dim in dims)
-        for dims in (found.outer, (*found.more_rows, *found.more_columns))
+        for dims in (found.outer, found.more_rows, found.more_columns)
     )
     for dim in found.sums:  # packed behind each other, so that a register block runs over all of them
         k *= max(1.0, found.length(dim, estimates))
-    steps = m * vectors * blocks.lanes * least
+    steps = strings * m * bands * vectors * blocks.lanes * least
     products *= 1.0 if found.second is None else 2.0
     share = 1.0
     if found.half is not None:  # half of the points, and blocks that the diagonal goes through
         beside = blocks.columns / max(n if found.half.place == "right" else m, 1.0)
         share = 0.5 * (1.0 + min(1.0, beside))
-    around = pieces * _packing(blocks, m, n, k, always=found.triangle is not None)
+    around = _packing(blocks, strings * m, bands * n, k, always=is_packed(found))
     around += 0.0 if unrolled else STARTING
-    return products * (pieces * share * 2.0 * steps * (k + FILL) / FULL_SHARE + around)
+    return products * (share * 2.0 * steps * (k + FILL) / FULL_SHARE + around)
+
+
+def is_packed(found: Contraction) -> bool:
+    """Whether operands are packed however small they are."""
+    return found.triangle is not None or bool(found.more_columns or found.sums)
 
 
 def estimated_operations(plan: KernelPlan, estimates: Mapping[str, int]) -> float:
@@ -172,7 +177,7 @@ def is_unrolled(plan: KernelPlan) -> bool:
 
 
 def _packing(blocks: Blocks, m: float, n: float, k: float, *, always: bool) -> float:
-    """Operations that packing is worth; always: a triangle, of which nothing is read where it stays."""
+    """Operations that packing m x k and k x n elements is worth; always: nothing is read where it stays."""
     large = m > 2 * blocks.rows and max(k, m) * n > 2 * blocks.small
     if not (large or always):
         return 0.0

@@ -18,7 +18,7 @@ from polymat.graph.group import Group
 from polymat.machine.known import GENERIC, ZEN3
 from polymat.machine.model import Machine
 from polymat.runtime.build import build
-from polymat.tilesize.kernel import KernelPlan, kernel_operations, plan_kernel
+from polymat.tilesize.kernel import KernelPlan, is_packed, kernel_operations, plan_kernel
 from tests.idiom.recognise import pipeline
 
 M, N, K = (Parameter(Int, name) for name in "MNK")
@@ -55,8 +55,8 @@ def test_c_prices_what_python_prices(make: Callable[[Any], Any], dtype: Any, mac
     found, blocks = plan.contraction, plan.blocks
     shape = (blocks.rows, blocks.vectors, blocks.lanes, blocks.kc, blocks.nc, blocks.small)
     body = (
-        "double ask(double m, double n, double k) { return _pm_blocks_operations(m, n, k, 1.0, "
-        f"{triangle_kind(found)}, {', '.join(map(str, shape))}); }}\n"
+        "double ask(double m, double n, double k) { return _pm_blocks_operations(m, n, k, 1.0, 1.0, "
+        f"{triangle_kind(found)}, {int(is_packed(found))}, {', '.join(map(str, shape))}); }}\n"
     )
     includes = "".join(f"#include <{header}>\n" for header in CURVE_HEADERS)
     built = build("\n".join([includes, BLOCKS_HELPER, body]))

@@ -47,7 +47,7 @@ def build(
     for function in functions:
         _check_size(function)
     fixed = fixed_sizes(sizes, "sizes")
-    own = {condition: _formula(function) for function in functions for condition in function.requires}
+    own = {condition: _formula(f) or f.label for f in functions for condition in f.requires}
     constraints = (*checked_constraints(constraints), *own)
     order = argument_order(inputs, used)
     arrays = [item for item in order if isinstance(item, Input)]
@@ -71,7 +71,7 @@ def build(
     context = _context(size_names, input_arrays, [form for form, _ in checked])
     if context.is_empty():
         texts = ", ".join(dict.fromkeys(text for _, text in checked))
-        raise LangError(f"no sizes meet all constraints: {texts}", at=caller_location())
+        raise LangError(f"no sizes meet all of these: {texts}", at=caller_location())
     return Pipeline(
         inputs=input_arrays,
         sizes=tuple(ScalarInput(n, parameters[n].declared) for n in size_names),
@@ -82,6 +82,7 @@ def build(
         context=context,
         constraints=checked,
         trim=checked_flag(trim, "trim"),
+        formulas={names[id(f)]: formula for f in functions if (formula := _formula(f))},
     )
 
 
@@ -206,8 +207,6 @@ def _context(
 
 
 def _formula(function: Function) -> str:
-    """The formula of a result without a name, however long; of others the name."""
-    if not isinstance(function, Result) or function.name is not None or not function.text:
-        return function.label
-    text = function.text
+    """The formula of a result without a name, shortened where it is long; of others nothing."""
+    text = function.text if isinstance(function, Result) and function.name is None else ""
     return text if len(text) <= _LONGEST_FORMULA else f"{text[:_LONGEST_FORMULA]}..."

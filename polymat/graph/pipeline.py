@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -24,6 +24,7 @@ class Pipeline:
     constraints: forms over the sizes that must be >= 0, each with a text, checked at every call.
     trim: outputs hold lo..hi of each dimension instead of 0..hi.
     notes: what rewriting decided, in words, for `explain()`.
+    formulas: what the user wrote for stages that were given no name, by the name that they have here.
     """
 
     inputs: tuple[InputArray, ...]
@@ -36,10 +37,15 @@ class Pipeline:
     constraints: tuple[tuple[Affine, str], ...] = ()
     trim: bool = False
     notes: tuple[str, ...] = ()
+    formulas: Mapping[str, str] = field(default_factory=dict)
 
     def stage(self, name: str) -> Stage:
         """The stage of that name."""
         return self._by_name[name]
+
+    def called(self, name: str) -> str:
+        """A stage or an input in a message: its name, or the formula where the user gave it none."""
+        return self.formulas.get(name, name)
 
     @cached_property
     def _by_name(self) -> Mapping[str, Stage]:

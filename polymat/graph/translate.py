@@ -50,8 +50,8 @@ class Translation:
         form = right - left if condition.op in ("<", "<=") else left - right
         forms = [form, -form] if condition.op == "==" else [form - (condition.op in ("<", ">"))]
         if needed_by:
-            return [(self._form(one), f"{_at_least(one)}, which {needed_by} needs") for one in forms]
-        return [(self._form(one), condition_text(condition)) for one in forms]
+            return [(self._form(one), f"{needed_by} needs {_at_least(one)}") for one in forms]
+        return [(self._form(one), f"constraint {condition_text(condition)}") for one in forms]
 
     def stage(self, function: Function) -> Stage:
         """A function as a stage."""

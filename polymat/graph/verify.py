@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from polymat.errors import BoundsError, CoverageError, CycleError, Location, ShapeError
+from polymat.errors import BoundsError, CoverageError, CycleError, ShapeError
 from polymat.graph.accesses import loads_with_domains
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.recurrence import recurrence_statements
-from polymat.graph.stage import Bounds, Part, Stage
+from polymat.graph.stage import Accumulation, Bounds, Part, Stage
 from polymat.lang.affine import Affine
 from polymat.lang.expr import Load
 from polymat.lang.function import MAX_RANK
@@ -36,18 +36,17 @@ def verify(pipeline: Pipeline) -> Pipeline:
     readable.update((stage.name, stage.domain) for stage in pipeline.stages)
     bounds.update((stage.name, stage.bounds) for stage in pipeline.stages)
     for stage in pipeline.stages:
-        _check_coverage(stage, pipeline.context)
+        _check_coverage(pipeline, stage)
         for domain, expr in stage.expressions():
             for where, load in loads_with_domains(domain, expr):
                 name = load.source.name
-                _check_load(stage, where.assume(pipeline.context), load, readable[name], bounds[name])
+                _check_load(pipeline, stage, where, load, readable[name], bounds[name])
         for accumulation in stage.accumulations:
-            where = accumulation.domain.assume(pipeline.context)
-            _check_target(stage, where, accumulation.target, accumulation.at)
+            _check_target(pipeline, stage, accumulation)
         if stage.name in pipeline.outputs:
-            _check_output(stage, pipeline.context)
+            _check_output(pipeline, stage)
         if stage.reads_itself:
-            _check_order(stage, pipeline.context)
+            _check_order(pipeline, stage)
     return pipeline
 
 
@@ -68,16 +67,18 @@ def _indices_text(domain: Domain, bounds: Bounds) -> str:
     return f"is defined on {_PARAMETERS.sub('', str(domain))}"
 
 
-def _check_load(stage: Stage, where: Domain, load: Load, target: Domain, bounds: Bounds) -> None:
-    outside = Access.of(where, load.indices).outside(target)
-    example = outside.example()
+def _check_load(
+    pipeline: Pipeline, stage: Stage, domain: Domain, load: Load, target: Domain, bounds: Bounds
+) -> None:
+    where = domain.assume(pipeline.context)
+    example = Access.of(where, load.indices).outside(target).example()
     if example is None:
         return
-    name = load.source.name
+    name = pipeline.called(load.source.name)
     element = ", ".join(str(form.evaluate(example)) for form in load.indices)
     sizes = [n for n in where.params if n in example]
     raise BoundsError(
-        f"{stage.name} reads {name}({_shown(load.indices)}) outside {name}: "
+        f"{pipeline.called(stage.name)} reads {name}({_shown(load.indices)}) outside {name}: "
         f"at {_point_text(example, where.dims)}{' with ' if sizes else ''}{_point_text(example, sizes)} "
         f"this is {name}({element}), "
         f"and {name} {_indices_text(target, bounds)}",
@@ -86,37 +87,41 @@ def _check_load(stage: Stage, where: Domain, load: Load, target: Domain, bounds:
     )
 
 
-def _check_target(stage: Stage, where: Domain, target: tuple[Affine, ...], at: Location | None) -> None:
+def _check_target(pipeline: Pipeline, stage: Stage, accumulation: Accumulation) -> None:
+    where, target = accumulation.domain.assume(pipeline.context), accumulation.target
     example = Access.of(where, target).outside(stage.domain).example()
     if example is None:
         return
+    name = pipeline.called(stage.name)
     element = ", ".join(str(form.evaluate(example)) for form in target)
     raise BoundsError(
-        f"{stage.name} accumulates into {stage.name}({_shown(target)}) outside its domain: at "
-        f"{_point_text(example, (*where.dims, *where.params))} this is {stage.name}({element}), "
-        f"and {stage.name} {_indices_text(stage.domain, stage.bounds)}",
-        at=at,
+        f"{name} accumulates into {name}({_shown(target)}) outside its domain: at "
+        f"{_point_text(example, (*where.dims, *where.params))} this is {name}({element}), "
+        f"and {name} {_indices_text(stage.domain, stage.bounds)}",
+        at=accumulation.at,
     )
 
 
-def _check_output(stage: Stage, context: Domain) -> None:
+def _check_output(pipeline: Pipeline, stage: Stage) -> None:
+    context, name = pipeline.context, pipeline.called(stage.name)
     if len(stage.dims) > MAX_RANK:
         raise ShapeError(
-            f"the output {stage.name} has {len(stage.dims)} dimensions, an array has at most {MAX_RANK}",
+            f"the output {name} has {len(stage.dims)} dimensions, an array has at most {MAX_RANK}",
             at=stage.at,
         )
     for dim, (low, _) in zip(stage.dims, stage.bounds, strict=True):
         negative = stage.domain.assume(context).at_least_zero([-Affine.name(dim) - 1]).example()
         if negative is not None:
             raise BoundsError(
-                f"the output {stage.name} has the negative lower bound {low} for {dim}: "
+                f"the output {name} has the negative lower bound {low} for {dim}: "
                 f"{_point_text(negative, (*stage.dims, *context.params))}",
                 at=stage.at,
                 hint="the array of an output starts at index 0; shift the domain",
             )
 
 
-def _check_coverage(stage: Stage, context: Domain) -> None:
+def _check_coverage(pipeline: Pipeline, stage: Stage) -> None:
+    context, name = pipeline.context, pipeline.called(stage.name)
     if len(stage.parts) == 1 and stage.parts[0].condition is None and not stage.parts[0].fills:
         return
     seen: list[Part] = []
@@ -126,7 +131,7 @@ def _check_coverage(stage: Stage, context: Domain) -> None:
             twice = here.intersect(other.domain).example()
             if twice is not None:
                 raise CoverageError(
-                    f"two cases of {stage.name} define the point {_point_text(twice, stage.dims)}"
+                    f"two cases of {name} define the point {_point_text(twice, stage.dims)}"
                     f"{_with_sizes(twice, context)}",
                     at=part.at,
                     hint=f"the other case is at {other.at}",
@@ -138,7 +143,7 @@ def _check_coverage(stage: Stage, context: Domain) -> None:
     never = rest.example()
     if never is not None:
         raise CoverageError(
-            f"no case of {stage.name} defines the point {_point_text(never, stage.dims)}"
+            f"no case of {name} defines the point {_point_text(never, stage.dims)}"
             f"{_with_sizes(never, context)}",
             at=stage.at,
             hint="add a Case, or give the function a default=",
@@ -150,18 +155,19 @@ def _with_sizes(example: dict[str, int], context: Domain) -> str:
     return f" (with {text})" if text else ""
 
 
-def _check_order(stage: Stage, context: Domain) -> None:
+def _check_order(pipeline: Pipeline, stage: Stage) -> None:
+    context, name = pipeline.context, pipeline.called(stage.name)
     found = find_order(recurrence_statements(stage, context), context)
     if not isinstance(found, Circle):
         return
     if found.example is None:
         raise CycleError(
-            f"{stage.name} reads itself in a way for which no affine order of its points exists",
+            f"{name} reads itself in a way for which no affine order of its points exists",
             at=stage.at,
             hint="it may read points that come earlier in some order only",
         )
     raise CycleError(
-        f"{stage.name} needs its own value: the point {_point_text(found.example, stage.dims)}"
+        f"{name} needs its own value: the point {_point_text(found.example, stage.dims)}"
         f"{_with_sizes(found.example, context)} depends on itself",
         at=stage.at,
         hint="it may read points that come earlier in some order only",

@@ -19,19 +19,19 @@ from polymat.lang.algebra import (
     pointwise,
     span,
 )
-from polymat.lang.einsum import TensorReduction, TensorResult
 from polymat.lang.expr import Condition, Expr, Variable, binary
 from polymat.lang.fir import Mode, window
 from polymat.lang.function import Case, Source
 from polymat.lang.makers import index_expression
 from polymat.lang.mathfunctions import Conj
+from polymat.lang.matrix import MatrixReduction, MatrixResult
 from polymat.lang.operators import shown
 from polymat.lang.reduction import Op, Reduce
 from polymat.lang.table import Lookup, Table
 from polymat.lang.types import type_of_dtype
 
 
-def convolve2d(image: Source, taps: Any, mode: Mode = "full") -> TensorReduction:
+def convolve2d(image: Source, taps: Any, mode: Mode = "full") -> MatrixReduction:
     """y[i, j] = sum over r, s of h[r, s] x[i - r, j - s], as `scipy.signal.convolve2d` with zeros outside.
 
     image: of rank 2.  taps: of rank 2, an array of numbers or a matrix, not larger than the image.
@@ -40,7 +40,7 @@ def convolve2d(image: Source, taps: Any, mode: Mode = "full") -> TensorReduction
     return _filtered("convolve2d", image, taps, mode, turned=False)
 
 
-def correlate2d(image: Source, taps: Any, mode: Mode = "full") -> TensorReduction:
+def correlate2d(image: Source, taps: Any, mode: Mode = "full") -> MatrixReduction:
     """y[i, j] = sum over r, s of conj(h[r, s]) x[i - R + 1 + r, j - S + 1 + s], as `correlate2d` of SciPy.
 
     R x S are the extents of the taps, an array of numbers or a matrix; modes as of `convolve2d`.
@@ -48,7 +48,7 @@ def correlate2d(image: Source, taps: Any, mode: Mode = "full") -> TensorReductio
     return _filtered("correlate2d", image, taps, mode, turned=True)
 
 
-def _filtered(function: str, image: Any, taps: Any, mode: Mode, *, turned: bool) -> TensorReduction:
+def _filtered(function: str, image: Any, taps: Any, mode: Mode, *, turned: bool) -> MatrixReduction:
     """The part that a mode keeps of the sum over taps, turned by 180 degrees for a correlation."""
     _check_rank_two(function, "image", image)
     weights = taps if isinstance(taps, Source) else _numbers(function, taps, image)
@@ -75,7 +75,7 @@ def _filtered(function: str, image: Any, taps: Any, mode: Mode, *, turned: bool)
     value = binary("*", pixel, Conj(weight) if turned and weight.dtype.kind == "c" else weight)
     outer = [span(length, sizes) for _, length in parts]
     inner = [*outer, *(span(count, sizes) for count in weights.shape)]
-    stage = TensorReduction(([i, j], outer), (variables, inner), value.dtype)
+    stage = MatrixReduction(([i, j], outer), (variables, inner), value.dtype)
     entry = Reduce(stage(i, j), value, Op.Sum)
     inside = [
         condition
@@ -113,4 +113,4 @@ def _numbers(function: str, taps: Any, image: Source) -> Source:
     def value(r: Variable, s: Variable) -> Expr:
         return Lookup(table, columns * r + s, table.dtype)
 
-    return pointwise(TensorResult, (), shape, value, f"({rows} x {columns} constants)")
+    return pointwise(MatrixResult, (), shape, value, f"({rows} x {columns} constants)")

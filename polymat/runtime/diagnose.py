@@ -160,5 +160,4 @@ def _check_constraints(signature: Signature, symbols: Mapping[int, int]) -> None
             raise ArgumentError(too_large(signature, row, symbols))
         if value < 0:
             sizes = sizes_text(signature, range(len(signature.sizes)), symbols)
-            message = f"{signature.name}(): a constraint on sizes does not hold: {text}"
-            raise ArgumentError(message + (f" ({sizes})" if sizes else ""))
+            raise ArgumentError(f"{signature.name}(): refused{f' for {sizes}' if sizes else ''}: {text}")

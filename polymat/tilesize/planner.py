@@ -138,15 +138,23 @@ def _rolling_sizes(
     estimates: Mapping[str, int],
 ) -> tuple[int, ...]:
     """A few rows at a time, as wide as what the stages write fits in the first-level cache."""
-    room = ROLLING_SHARE * machine.l1_bytes
     contiguous = [any(m.dims[level] == loops[m.stage].vector for m in members) for level in range(len(dims))]
-    size_of = tile_size(stages, members, estimates)
-    for width in ROLLING_WIDTHS:
-        inner = (width if along else ROLLING_PLANE for along in contiguous[1:])
-        sizes = (ROLLING_ROWS * _coarsest(members, 0), *inner)
-        if size_of(sizes) <= room:
-            break
-    return sizes
+    rows = ROLLING_ROWS * _coarsest(members, 0)
+    return _first_that_fits(
+        [
+            (rows, *(width if along else ROLLING_PLANE for along in contiguous[1:]))
+            for width in ROLLING_WIDTHS
+        ],
+        tile_size(stages, members, estimates),
+        ROLLING_SHARE * machine.l1_bytes,
+    )
+
+
+def _first_that_fits(
+    candidates: Sequence[tuple[int, ...]], size_of: Callable[[Sequence[int]], float], room: float
+) -> tuple[int, ...]:
+    """The first sizes whose tile takes at most so many bytes; the last ones where none does."""
+    return next((sizes for sizes in candidates if size_of(sizes) <= room), candidates[-1])
 
 
 def _coarsest(members: Sequence[Member], level: int) -> int:
@@ -203,13 +211,11 @@ def _tile_sizes(
         )
     if len(dims) == 1 and all(m.dims[0] == loops[m.stage].vector for m in members):
         return (4 * INNER_TILE,)
-    room = SCRATCH_SHARE * machine.l2_bytes
-    size_of = tile_size(stages, members, estimates)
-    for rows in (128, 64, 32, 16, 8):
-        sizes = (rows, *(INNER_TILE for _ in dims[1:]))
-        if size_of(sizes) <= room:
-            break
-    return sizes
+    return _first_that_fits(
+        [(rows, *(INNER_TILE for _ in dims[1:])) for rows in (128, 64, 32, 16, 8)],
+        tile_size(stages, members, estimates),
+        SCRATCH_SHARE * machine.l2_bytes,
+    )
 
 
 def _call_sizes(
@@ -224,12 +230,12 @@ def _call_sizes(
 
     One of them where none does.
     """
-    size_of = tile_size(stages, members, estimates)
-    for points in (16, 8, 4, 2, 1):
-        sizes = tuple(points * _coarsest(members, level) for level in range(len(dims)))
-        if size_of(sizes) <= machine.l1_bytes:
-            break
-    return sizes
+    steps = [_coarsest(members, level) for level in range(len(dims))]
+    return _first_that_fits(
+        [tuple(points * step for step in steps) for points in (16, 8, 4, 2, 1)],
+        tile_size(stages, members, estimates),
+        machine.l1_bytes,
+    )
 
 
 def tile_size(

@@ -81,6 +81,19 @@ def test_out_of_bounds_of_a_function() -> None:
     )
 
 
+def test_out_of_bounds_of_a_result_without_a_name() -> None:
+    f = function("f")
+    f.defn = (x + x)(i + 1)
+    assert fails(pm.BoundsError, f).splitlines()[0] == (
+        "f reads (x + x)(i + 1) outside (x + x): at i = 0 with N = 1 this is (x + x)(1), "
+        "and (x + x) has indices 0..N-1"
+    )
+    s = pm.Signal(Double, "s", N)
+    assert fails(pm.BoundsError, s.down(2)[:3]).startswith(
+        "s.down(2)[:3] reads s.down(2)(i) outside s.down(2): "
+    )
+
+
 def test_out_of_bounds_of_a_constant_extent() -> None:
     ten = Vector(Double, "ten", [10])
     f = Function(([i], [Interval(Int, 0, 9)]), Double, "f")

@@ -55,3 +55,14 @@ def test_what_is_refused() -> None:
         pm.correlate2d(A, [1.0, 2.0])
     with pytest.raises(pm.ShapeError, match="shorter than"):
         pm.convolve2d(pm.Matrix(pm.Double, "small", [2, 2]), np.ones((3, 1)), "valid")
+
+
+def test_results_are_matrices() -> None:
+    filtered = pm.convolve2d(A, FIXED, "same")
+    compiled = pm.compile(
+        [(filtered @ filtered.T).named("p"), (filtered - A).named("d")], name="both", inputs=[A]
+    )
+    image = np.random.default_rng(3).uniform(-1, 1, (9, 7))
+    wanted = signal.convolve2d(image, FIXED, "same")
+    for found, expected in zip(compiled(image), (wanted @ wanted.T, wanted - image), strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)

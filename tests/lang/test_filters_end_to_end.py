@@ -191,9 +191,9 @@ def test_concatenate_refuses_lengths_below_zero() -> None:
         middle = np.full(length - 11, 12.0)
         np.testing.assert_array_equal(compiled(before, samples), np.concatenate([before, middle, before]))
     for length in (0, 10):
-        with pytest.raises(pm.ArgumentError, match=r"hold: N >= 11, which concatenate.* needs \(N = "):
+        with pytest.raises(pm.ArgumentError, match=r"refused for N = \d+: concatenate.* needs N >= 11"):
             compiled(before, np.ones(length))
-    with pytest.raises(pm.LangError, match="no sizes meet all constraints"):
+    with pytest.raises(pm.LangError, match="no sizes meet all of these"):
         pm.compile(joined, name="joined", sizes={N: 5})
 
 
@@ -272,7 +272,7 @@ def test_resample_to_a_length_that_depends_on_sizes(
 
 def test_resample_refuses_no_samples() -> None:
     compiled = pm.compile(x.resample(N + 3), name="more")
-    with pytest.raises(pm.ArgumentError, match=r"hold: N >= 1, which .* needs \(N = 0\)"):
+    with pytest.raises(pm.ArgumentError, match=r"refused for N = 0: .* needs N >= 1"):
         compiled(np.zeros(0))
     twice = pm.compile(x.resample(2 * N), name="twice")
     assert twice(np.zeros(0)).shape == (0,)

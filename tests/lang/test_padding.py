@@ -65,16 +65,16 @@ def test_borders_of_lengths_below_zero_are_refused(width: Any) -> None:
         np.testing.assert_array_equal(valid(samples), wanted)
         np.testing.assert_array_equal(valid.reference(samples), wanted)
     for length in (0, 9, 10):
-        with pytest.raises(pm.ArgumentError, match=r"constraint on sizes does not hold: .*\(N = "):
+        with pytest.raises(pm.ArgumentError, match=r"refused for .*N = \d+.*: .* needs "):
             valid(np.ones(length))
     for length in (3, 4):
         samples = np.arange(length, dtype=float)
         np.testing.assert_array_equal(rest(samples), np.pad(samples[3:], width))
         np.testing.assert_array_equal(twice(samples), np.pad(np.pad(samples[3:], width), 1))
     for compiled in (rest, twice):
-        with pytest.raises(pm.ArgumentError, match="constraint on sizes does not hold"):
+        with pytest.raises(pm.ArgumentError, match=r"refused for .* needs"):
             compiled(np.ones(2))
-    with pytest.raises(pm.LangError, match="no sizes meet all constraints"):
+    with pytest.raises(pm.LangError, match="no sizes meet all of these"):
         pm.compile(pm.pad(x.fir(np.ones(12)), width), sizes={N: 10})
 
 

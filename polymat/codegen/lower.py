@@ -62,7 +62,8 @@ def lower(schedule: Schedule, name: str, options: Options) -> Program:
         for item in items:
             names.get(kind, item)
     aliased = {(pipeline.inputs[i].name, pipeline.outputs[o]) for i, o in inplace}
-    needs: set[str] = {"team"}
+    kinds = {array.dtype.kind for array in pipeline.inputs} | {stage.dtype.kind for stage in pipeline.stages}
+    needs = {"team", "products"} if "c" in kinds else {"team"}
     stages = StageWriter(pipeline, storage, names, needs, aliased, MAKERS)
     groups = [_group(schedule, stages, number) for number in range(len(schedule.plans))]
     slots = shared_slots(schedule, storage)

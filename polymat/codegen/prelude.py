@@ -6,7 +6,7 @@ declares the OpenMP reduction `_pm_min_f64`.  Those of `polymat.codegen.librarie
 and FFT libraries: "cblas_dgemm" defines `_pm_cblas_dgemm`.  "gemm_f64_64x8x3" asks for the products of
 matrices of `polymat.codegen.gemm`, with these register blocks; "filter_f64_8x16x4" for the filters of
 `polymat.codegen.filterblocks`; "rows_f32x16" for the vectors of `polymat.codegen.rows`, "lines_f32x16" for
-their stores of `polymat.codegen.lines`; "argument" reads arguments.
+their stores of `polymat.codegen.lines`; "argument" reads arguments; "products" are complex ones by clang.
 
 Why `team` is more than `num_threads`, each measured with libgomp: a refused thread ends the process; a forked
 child hangs in its first parallel region; and two threads of a team that wake up on one core (the other being
@@ -299,8 +299,25 @@ _ARGUMENT = """\
 #define _PM_ARGUMENT(element) (*(const volatile __typeof__(element) *)&(element))
 """
 
+_PRODUCTS = """\
+#ifdef __clang__
+/* clang's own complex products end in a call of these, by name, where both parts are NaN, which looks for the
+   infinities of C's Annex G.  Here they are the textbook's formula again: as NumPy's, and no call is left. */
+__attribute__((always_inline)) inline double _Complex __muldc3(double a, double b, double c, double d)
+{
+    return __builtin_complex(a * c - b * d, a * d + b * c);
+}
+
+__attribute__((always_inline)) inline float _Complex __mulsc3(float a, float b, float c, float d)
+{
+    return __builtin_complex(a * c - b * d, a * d + b * c);
+}
+#endif
+"""
+
 _PIECES = {
     "argument": _ARGUMENT,
+    "products": _PRODUCTS,
     "memory": _MEMORY,
     "workspace": _WORKSPACE,
     "kept": _KEPT,
@@ -311,6 +328,7 @@ _PIECES = {
 }
 _PIECE_HEADERS: dict[str, tuple[str, ...]] = {
     "argument": (),
+    "products": (),
     "place": (),
     "curve": CURVE_HEADERS,
     "blocks": CURVE_HEADERS,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from typing import Any
 
 import numpy as np
@@ -42,3 +43,27 @@ def test_own_code_keeps_infinities(bad: complex) -> None:
     result = compiled(a, b)
     for part in ("real", "imag"):
         np.testing.assert_allclose(getattr(result, part), getattr(expected, part), rtol=1e-13)
+
+
+CLANGS = ("clang", *(f"clang-{version}" for version in range(25, 11, -1)))
+
+
+@pytest.mark.parametrize("names", [("gcc",), CLANGS], ids=["gcc", "clang"])
+@pytest.mark.parametrize("dtype", [Complex, pm.ComplexFloat])
+def test_products_are_the_textbooks_by_every_compiler(
+    names: tuple[str, ...], dtype: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As NumPy's: no infinities are made of NaN, as C's Annex G wants it."""
+    compiler = next(filter(None, map(shutil.which, names)), None)
+    if compiler is None:
+        pytest.skip(f"{names[0]} is not installed")
+    monkeypatch.setenv("POLYMAT_CC", compiler)
+    x, y = pm.Vector(dtype, "x", [N]), pm.Vector(dtype, "y", [N])
+    compiled = pm.compile(pm.elementwise_mul(x, y), name="textbook", inputs=[x, y])
+    parts = (np.inf, -np.inf, 0.0, 1.5, np.nan)
+    numbers = np.array([complex(real, imaginary) for real in parts for imaginary in parts], dtype.dtype)
+    left, right = np.repeat(numbers, len(numbers)), np.tile(numbers, len(numbers))
+    with np.errstate(all="ignore"):
+        result, expected = compiled(left, right), compiled.reference(left, right)
+    assert np.isnan(expected.real).any()
+    np.testing.assert_array_equal(result.view(expected.real.dtype), expected.view(expected.real.dtype))

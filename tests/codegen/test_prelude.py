@@ -42,7 +42,7 @@ REFERENCES: dict[str, Callable[..., Values]] = {
     "max": np.maximum,
 }
 BINARY = [(name, suffix) for name in REFERENCES for suffix in DTYPES]
-ALL_NEEDS = sorted(arithmetic_names() | {"workspace", "team", "math", "string", "complex"})
+ALL_NEEDS = sorted(arithmetic_names() | {"workspace", "team", "math", "string", "complex", "products"})
 WARNINGS = ("-Wall", "-Wextra", "-Wconversion", "-Wsign-conversion", "-Wshadow", "-pedantic", "-Werror")
 
 

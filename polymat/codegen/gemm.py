@@ -24,6 +24,7 @@ from __future__ import annotations
 from string import Template
 
 from polymat.codegen.ahead import AHEAD
+from polymat.codegen.direct import DIRECT
 from polymat.codegen.halfgemm import HALF
 from polymat.codegen.microkernel import Shape, microkernels
 from polymat.codegen.packing import PACKING
@@ -39,7 +40,11 @@ static inline double _pm_room_$S(double m, double n, double k, double kc, double
     if (n * k <= 2.0 * small && m * n <= 2.0 * small)
         return 0.0;
     const double depth = k < kc ? k : kc, a = m * depth, b = n * depth;
-    return sizeof($T) * ((a < mc * kc ? a : mc * kc) + (b < nc * kc ? b : nc * kc) + $V * $L * kc);
+    /* Of the blocks' largest extents; between strips and panels lies a line or two. */
+    const double rows = m < 2 * mc * kc / depth ? m : 2 * mc * kc / depth;
+    const double columns = n < 2 * nc * kc / depth ? n : 2 * nc * kc / depth;
+    return sizeof($T) * ((a < mc * kc ? a : mc * kc) + (b < nc * kc ? b : nc * kc) + $V * $L * kc)
+         + 128.0 * (rows / $R + columns / ($V * $L) + 2);
 }
 
 /* Hand over the rows of strips first..last - 1, which may belong to several segments, at some columns. */
@@ -92,10 +97,11 @@ static __attribute__((noinline)) void _pm_blocked_$S(ptrdiff_t m, ptrdiff_t n, p
     const ptrdiff_t batch = beside ? $G * panels : b_column == 1 ? few : 1;
     const ptrdiff_t wanted = (_pm_share_$S(all_panels, widest) + batch - 1) / batch * batch;
     const ptrdiff_t equal = widest < batch ? widest : wanted < widest ? wanted : widest / batch * batch;
-    /* Where segments are gathered, long runs of them count: as many as the second level has room for. */
+    /* Where segments are gathered, long runs of them count, more than that their copy stays in the second
+       level. */
     const int gathered = near && beside && place == 0, most_panels = nc * (kc / deepest) / ($V * $L);
     const ptrdiff_t packed_a = all_strips * $R * deepest;
-    const ptrdiff_t most = small - packed_a > small / 4 ? (small - packed_a) / 3 : small / 12;
+    const ptrdiff_t most = small - packed_a > small / 4 ? (small - packed_a) * 4 / 3 : small / 3;
     const ptrdiff_t broad = gathered ? most_panels : equal;
     /* Where the packed B stays in the second level, a result that does not is walked along its rows. */
     const int along = row_count == 1 && (double)m * n > small
@@ -130,21 +136,22 @@ static __attribute__((noinline)) void _pm_blocked_$S(ptrdiff_t m, ptrdiff_t n, p
             const ptrdiff_t k_0 = chunks == 0 ? 0 : _pm_chunk_of_$S(&cut, chunk_0).begin, k_1 = k_0 + depth;
             const int idle = cuts && place == 1
                           && _pm_is_empty_$S(_pm_spans_of_$S(&half, 0, m, k_0, k_1));
+            const ptrdiff_t a_apart = _pm_apart_$S($R, depth), b_apart = _pm_apart_$S($V * $L, depth);
             $T *const b_packed = scratch;
-            $T *const a_packed = scratch + (broad < all_panels ? broad : all_panels) * ($V * $L) * depth;
-            const _pm_lines_$S left = {m, strips, 1, $R, chunk_0, chunk_1, depth, &cut, depths};
-            const _pm_lines_$S right = {n, panels, $L, $V * $L, chunk_0, chunk_1, depth, &cut, depths + 1};
+            $T *const a_packed = scratch + (broad < all_panels ? broad : all_panels) * b_apart;
+            const _pm_lines_$S left = {m, strips, 1, $R, chunk_0, chunk_1, a_apart, &cut, depths};
+            const _pm_lines_$S right = {n, panels, $L, $V * $L, chunk_0, chunk_1, b_apart, &cut, depths + 1};
             ptrdiff_t packed = panel_0;
             for (ptrdiff_t strip_0 = 0; strip_0 < all_strips; strip_0 += tall) {
                 const ptrdiff_t strip_1 = strip_0 + tall < all_strips ? strip_0 + tall : all_strips;
                 const ptrdiff_t first = resident ? 0 : strip_0; /* of the strips in a_packed */
                 if (pack_a && place != 1 && !(resident && panel_0 > 0))
                     _pm_pack_all_$S(&left, strip_0, strip_1, rows, a, a_row, a_step,
-                                    a_packed + (strip_0 - first) * $R * depth);
+                                    a_packed + (strip_0 - first) * a_apart);
                 for (ptrdiff_t strip = strip_0; pack_a && place == 1 && strip < strip_1; strip++) {
                     const ptrdiff_t i = _pm_line_$S(&left, strip), height = _pm_width_$S(&left, strip);
                     _pm_pack_half_$S(&half, i, height, k_0, k_1, a + i * a_row, a_row, a_step,
-                                     a_packed + (strip - strip_0) * $R * depth, height);
+                                     a_packed + (strip - strip_0) * a_apart, height);
                 }
                 const ptrdiff_t most = small / 4 / ((strip_1 - strip_0) * $R); /* columns of a part */
                 ptrdiff_t part = _pm_before_$S(vectors, panels, panel_0 % panels) * $L;
@@ -153,7 +160,7 @@ static __attribute__((noinline)) void _pm_blocked_$S(ptrdiff_t m, ptrdiff_t n, p
                     const ptrdiff_t wide = _pm_piece_$S(vectors, panels, panel % panels);
                     const ptrdiff_t filled = n - j < wide * $L ? n - j : wide * $L;
                     const ptrdiff_t *const across = columns + panel / panels * 3;
-                    $T *const copied = b_packed + (panel - panel_0) * ($V * $L) * depth;
+                    $T *const copied = b_packed + (panel - panel_0) * b_apart;
                     const $T *const b_panel = pack_b ? copied : b + across[0] + k_0 * b_step + j;
                     const ptrdiff_t b_row = pack_b ? wide * $L : b_step;
                     const int empty = idle || (place == 3
@@ -168,7 +175,7 @@ static __attribute__((noinline)) void _pm_blocked_$S(ptrdiff_t m, ptrdiff_t n, p
                     }
                     /* Each of the strips asks for its part of the next panel, where that is packed. */
                     const int ahead = pack_b && strip_0 > 0 && panel + 1 < panel_1;
-                    const char *next = (const char *)(ahead ? b_panel + ($V * $L) * depth : b_panel);
+                    const char *next = (const char *)(ahead ? b_panel + b_apart : b_panel);
                     ptrdiff_t pace = ahead ? ($V * $L) * (int)sizeof($T) / (strip_1 - strip_0) : 0;
                     if (gathered && strip_0 == 0 && panel == panel_0 && chunks <= together)
                         upcoming = _pm_ahead_of_$S(
@@ -182,7 +189,7 @@ static __attribute__((noinline)) void _pm_blocked_$S(ptrdiff_t m, ptrdiff_t n, p
                         const ptrdiff_t i = within * lower + (within < higher ? within : higher);
                         const ptrdiff_t height = lower + (within < higher);
                         $T *const target = c + down[1] + i * c_row + across[1] + j;
-                        const $T *start = target, *a_strip = a_packed + (strip - first) * $R * depth;
+                        const $T *start = target, *a_strip = a_packed + (strip - first) * a_apart;
                         if (chunk_0 == 0)
                             start = from == NULL ? NULL : from + down[2] + i * from_row + across[2] + j;
                         if (upcoming.calls > 0) {
@@ -377,7 +384,7 @@ static inline __attribute__((always_inline)) void _pm_gemm_$S(ptrdiff_t m, ptrdi
 }
 """
 
-_GEMM = Template(PACKING + AHEAD + HALF + _PRODUCT)
+_GEMM = Template(PACKING + DIRECT + AHEAD + HALF + _PRODUCT)
 
 
 def gemm_text(need: str) -> str:

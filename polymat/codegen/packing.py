@@ -4,7 +4,6 @@
 panels of columns, of any strides and of several segments.  A tensor may be contiguous along its lines, along
 its depth, or along a dimension that only tells its segments of either apart: it is read in the order of
 memory in each of these cases, eight lines of eight elements at a time, transposed in registers.
-Beside them stands the product of matrices that need no copy.
 """
 
 from __future__ import annotations
@@ -129,84 +128,23 @@ static void _pm_request_$S(const $T *from, ptrdiff_t across, ptrdiff_t along, pt
                 __builtin_prefetch(from + r * across + k, 0, 2);
 }
 
-/* `rows` rows of A times one column: sums along the vectors, whose lanes are added up last. */
-static inline __attribute__((always_inline)) void _pm_dots_$S(const int rows, ptrdiff_t depth, $T scale,
-        const $T *a, ptrdiff_t a_row, const $T *b, $T beta, const $T *from, ptrdiff_t from_row, $T *c,
-        ptrdiff_t c_row)
+/* Eight lines of `run` elements, 8 at least, `across` apart, each beside the same element of the next line:
+   element r of line g goes to to[g * apart + r]; the last eight of a line may be copied twice. */
+static inline void _pm_eight_lines_$S(ptrdiff_t run, const $T *restrict from, ptrdiff_t across,
+        const $T *next, $T *restrict to, ptrdiff_t apart)
 {
-    const ptrdiff_t whole = depth / $L * $L;
-    _pm_vector_$S sums[8] = {{0}};
-    for (ptrdiff_t k = 0; k < whole; k += $L)
-        for (int r = 0; r < rows; r++)
-            sums[r] += *(const _pm_memory_$S *)(a + r * a_row + k) * *(const _pm_memory_$S *)(b + k);
-    if (whole < depth) {
-        const _pm_mask_$S mask = _PM_MASK_$S(depth - whole);
-        for (int r = 0; r < rows; r++)
-            sums[r] += _pm_load_$S(a + r * a_row + whole, mask) * _pm_load_$S(b + whole, mask);
+    for (ptrdiff_t g = 0; g < run; g += 8) {
+        const ptrdiff_t at = g + 8 < run ? g : run - 8;
+        for (int other = 0; other < 8; other++)
+            __builtin_prefetch(next + other * across + at);
+        _pm_transpose_$S(8, from + at, across, to + at * apart, apart);
     }
-    for (int r = 0; r < rows; r++) {
-        $T sum = 0;
-        for (int lane = 0; lane < $L; lane++)
-            sum += sums[r][lane];
-        c[r * c_row] = from == NULL ? scale * sum : scale * sum + beta * from[r * from_row];
-    }
+    for (int other = 0; other < 8; other++)
+        __builtin_prefetch(next + other * across + run - 1);
 }
 
-/* The product with one column that is contiguous, as the rows of A are: vectors of columns would be empty. */
-static __attribute__((noinline)) void _pm_column_$S(ptrdiff_t m, ptrdiff_t depth, $T scale, const $T *a,
-        ptrdiff_t a_row, const $T *b, $T beta, const $T *from, ptrdiff_t from_row, $T *c, ptrdiff_t c_row)
-{
-    const ptrdiff_t whole = m / 8 * 8;
-    for (ptrdiff_t i = 0; i < whole; i += 8)
-        _pm_dots_$S(8, depth, scale, a + i * a_row, a_row, b, beta,
-                    from == NULL ? NULL : from + i * from_row, from_row, c + i * c_row, c_row);
-    for (ptrdiff_t i = whole; i < m; i++)
-        _pm_dots_$S(1, depth, scale, a + i * a_row, a_row, b, beta,
-                    from == NULL ? NULL : from + i * from_row, from_row, c + i * c_row, c_row);
-}
-
-/* A product of matrices that are not packed, at most `deep` of the depth at a time: where that is not all of
-   it, few rows use what is read of B, so that each panel asks for the next one. */
-static __attribute__((noinline)) void _pm_direct_$S(ptrdiff_t m, ptrdiff_t n, ptrdiff_t depth, ptrdiff_t deep,
-        $T scale, const $T *a, ptrdiff_t a_row, ptrdiff_t a_step, const $T *b, ptrdiff_t b_step, $T beta,
-        const $T *from, ptrdiff_t from_row, $T *c, ptrdiff_t c_row)
-{
-    if (n == 1 && a_step == 1 && b_step == 1 && depth >= $L) {
-        _pm_column_$S(m, depth, scale, a, a_row, b, beta, from, from_row, c, c_row);
-        return;
-    }
-    const ptrdiff_t vectors = (n + $L - 1) / $L, panels = (vectors + $V - 1) / $V, strips = (m + $R - 1) / $R;
-    if (strips == 1 && panels == 1 && depth <= deep) {
-        _pm_blocks_$S[vectors - 1][m - 1](depth, a, a_row, a_step, b, b_step, scale, beta, from, from_row, c,
-                                          c_row, (int)(n - (vectors - 1) * $L));
-        return;
-    }
-    const ptrdiff_t least = m / strips, higher = m - least * strips;
-    for (ptrdiff_t k = 0; k < depth || k == 0; k += deep) {
-        const ptrdiff_t length = depth - k < deep ? depth - k : deep;
-        for (ptrdiff_t panel = 0, j = 0; panel < panels; panel++) {
-            const ptrdiff_t wide = _pm_piece_$S(vectors, panels, panel);
-            const ptrdiff_t left = n - j < wide * $L ? n - j : wide * $L;
-            if (deep < depth && panel + 1 < panels)
-                _pm_request_$S(b + k * b_step + j + left, 1, b_step,
-                               n - j - left < $V * $L ? n - j - left : $V * $L, length, 0, 1);
-            for (ptrdiff_t strip = 0, i = 0; strip < strips; strip++) {
-                const ptrdiff_t rows = least + (strip < higher);
-                $T *const target = c + i * c_row + j;
-                const $T *const start = k > 0 ? target : from == NULL ? NULL : from + i * from_row + j;
-                _pm_blocks_$S[wide - 1][rows - 1](length, a + i * a_row + k * a_step, a_row, a_step,
-                        b + k * b_step + j, b_step, scale, k > 0 ? 1 : beta, start, k > 0 ? c_row : from_row,
-                        target, c_row, (int)(left - (wide - 1) * $L));
-                i += rows;
-            }
-            j += wide * $L;
-        }
-    }
-}
-
-/* `run` lines of `width` elements, `across` apart, each beside the same element of the next line: element r
-   of line g goes to to[g * apart + r]; the last eight of either may be copied twice.  The next eight lines
-   are requested meanwhile, and after the last those `along` further on. */
+/* `run` lines of `width` elements, in the same way; the last eight of either may be copied twice.  The next
+   eight lines are requested meanwhile, and after the last those `along` further on. */
 static void _pm_run_$S(ptrdiff_t run, ptrdiff_t width, const $T *restrict from, ptrdiff_t across,
         ptrdiff_t along, $T *restrict to, ptrdiff_t apart)
 {
@@ -214,14 +152,7 @@ static void _pm_run_$S(ptrdiff_t run, ptrdiff_t width, const $T *restrict from, 
         for (ptrdiff_t r = 0; r < width; r += 8) {
             const ptrdiff_t line = r + 8 < width ? r : width - 8;
             const $T *const next = from + (r + 8 < width ? (line + 8) * across : along);
-            for (ptrdiff_t g = 0; g < run; g += 8) {
-                const ptrdiff_t at = g + 8 < run ? g : run - 8;
-                for (int other = 0; other < 8; other++)
-                    __builtin_prefetch(next + other * across + at);
-                _pm_transpose_$S(8, from + line * across + at, across, to + at * apart + line, apart);
-            }
-            for (int other = 0; other < 8; other++)
-                __builtin_prefetch(next + other * across + run - 1);
+            _pm_eight_lines_$S(run, from + line * across, across, next, to + line, apart);
         }
         return;
     }
@@ -286,10 +217,18 @@ static void _pm_pack_$S(ptrdiff_t first, ptrdiff_t last, const _pm_depth_$S *cut
     }
 }
 
+/* How far apart packed strips of so many lines are: an odd number of lines of cache, so that what is written
+   side by side into a row of them, where segments are gathered, does not share a few sets of the caches. */
+static inline ptrdiff_t _pm_apart_$S(ptrdiff_t room, ptrdiff_t depth)
+{
+    enum { line = 64 / sizeof($T) };
+    return ((room * depth + line - 1) / line | 1) * line;
+}
+
 /* How an operand is cut: each segment has `count` lines, in `each` strips or panels of whole units of `unit`
-   lines; chunks first..last - 1, of `depth` steps together, are packed, `room` lines apart. */
+   lines; chunks first..last - 1 are packed, each strip with room for `room` lines, `apart` elements apart. */
 typedef struct {
-    ptrdiff_t count, each, unit, room, first, last, depth;
+    ptrdiff_t count, each, unit, room, first, last, apart;
     const _pm_depth_$S *cut;
     const ptrdiff_t *at;
 } _pm_lines_$S;
@@ -333,22 +272,29 @@ static void _pm_pack_lines_$S(const _pm_lines_$S *lines, ptrdiff_t begin, ptrdif
                 for (ptrdiff_t r = 0; r < filled[s]; r += 64 / (int)sizeof($T))
                     __builtin_prefetch(source + line[s] + r + ahead * along);
                 _pm_strip_$S(filled[s], 1, source + line[s], 1, 1,
-                             to + s * lines->room * lines->depth + done * width[s], width[s]);
+                             to + s * lines->apart + done * width[s], width[s]);
             }
     }
 }
 
-/* That strip of a number of segments, whose elements are neighbours of those of the next segment. */
+/* That strip of a number of segments, whose elements are neighbours of those of the next segment: eight lines
+   with all their depth after each other where steps of the depth are shorter than those from line to line. */
 static void _pm_pack_segments_$S(const _pm_lines_$S *lines, ptrdiff_t run, ptrdiff_t strip, const $T *from,
         ptrdiff_t across, ptrdiff_t along, $T *to)
 {
     const ptrdiff_t width = _pm_width_$S(lines, strip), filled = _pm_filled_$S(lines, strip);
-    for (ptrdiff_t chunk = lines->first; chunk < lines->last; chunk++) {
-        const _pm_chunk_$S now = _pm_chunk_of_$S(lines->cut, chunk);
-        const $T *source = from + lines->at[2 * now.segment] + now.begin * along
-                         + _pm_line_$S(lines, strip) * across;
-        for (ptrdiff_t i = 0; i < now.length; i++, source += along, to += width)
-            _pm_run_$S(run, filled, source, across, along, to, lines->each * lines->room * lines->depth);
+    const ptrdiff_t apart = lines->each * lines->apart;
+    const ptrdiff_t together = along < across && filled > 8 && run >= 8 ? 8 : filled;
+    from += _pm_line_$S(lines, strip) * across;
+    for (ptrdiff_t r = 0; r < filled; r += together) {
+        const ptrdiff_t line = r + together < filled ? r : filled - together;
+        $T *target = to + line;
+        for (ptrdiff_t chunk = lines->first; chunk < lines->last; chunk++) {
+            const _pm_chunk_$S now = _pm_chunk_of_$S(lines->cut, chunk);
+            const $T *source = from + lines->at[2 * now.segment] + now.begin * along + line * across;
+            for (ptrdiff_t i = 0; i < now.length; i++, source += along, target += width)
+                _pm_run_$S(run, together, source, across, along, target, apart);
+        }
     }
 }
 
@@ -356,7 +302,7 @@ static void _pm_pack_segments_$S(const _pm_lines_$S *lines, ptrdiff_t run, ptrdi
 static void _pm_pack_all_$S(const _pm_lines_$S *lines, ptrdiff_t begin, ptrdiff_t end,
         const ptrdiff_t *offsets, const $T *from, ptrdiff_t across, ptrdiff_t along, $T *to)
 {
-    const ptrdiff_t each = lines->each, size = lines->room * lines->depth;
+    const ptrdiff_t each = lines->each, size = lines->apart;
     if (across == 1) {
         for (ptrdiff_t strip = begin; strip < end;) {
             const ptrdiff_t segment = strip / each, within = strip % each;

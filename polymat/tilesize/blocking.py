@@ -2,7 +2,8 @@
 
 The twin of what the generated `_pm_gemm` decides when it runs, but for what depends on strides and addresses
 that only the call tells: dimensions that continue each other in memory are joined there, and where segments
-are gathered, as many columns are packed at a time as are neighbours in memory and fit the second level.
+are gathered, as many columns are packed at a time as are neighbours in memory, up to some times the second
+level.
 """
 
 from __future__ import annotations

@@ -71,8 +71,8 @@ class Options:
     samples; "fft" by the faster of these two; "direct" by sums (errors are relative to each result, and an
     infinity or NaN reaches only the results that it is part of).  By sums, too, where no transforms are
     called: without a library, with fft="never" or the published costs.
-    fft_rigour: "measure" tries plans of FFTW out on arrays of that size at the first call, which may take a
-    second, and remembers the best; "estimate" does not.
+    fft_rigour: "measure" tries plans of FFTW out on arrays of that size at the first call, for about two
+    seconds a plan at most, and remembers the best; "estimate" does not.
     kernels: compute sums of products of two arrays with register blocks and packed operands.
     blocks: how their blocks for the caches are chosen: "shares" by the parts of each cache that were measured
     to be best; "working-sets" by PolyDL's ranking (section 4) of these and others at the estimates.

@@ -29,8 +29,11 @@ from polymat.idiom.transform import SHARED_AXES, SHARED_LINE
 LINES = 16  # computed side by side
 SHORTEST = 64  # of the rows and columns that one axis is made
 # Points from which this pays, measured: of several axes that threads share or whose lines collide, of others
-# on one thread, of one axis on one thread, and of one that threads share.
-LEAST_AXES, LEAST_ALONE, LEAST_LINE, LEAST_SHARED = SHARED_AXES, 1 << 17, 1 << 14, SHARED_LINE
+# on one thread, and of one axis that threads share, where two real values are one point.
+LEAST_AXES, LEAST_ALONE, LEAST_SHARED = SHARED_AXES, 1 << 17, SHARED_LINE
+# Of one axis on one thread: of complex values, and of pairs of real ones or in single precision, for which
+# one plan stays fast for longer.
+LEAST_LINE, LEAST_PAIRS = 1 << 14, 1 << 16
 COLLIDING = 2048  # bytes: lines at a multiple of them share few sets of a cache
 # An axis whose length is no multiple of it goes along such lines too little to gain on one thread.
 EVEN = 4096
@@ -191,41 +194,45 @@ static int _pm_${P}_axes(int kind, int sign, int rigour, int rank, const _pm_fft
 static int _pm_${P}_large(int kind, int sign, int rigour, int rank, const _pm_fft_dim *dims, int batches,
         const _pm_fft_dim *batch, void *in, void *out, int pieces, int team)
 {
-    const int known = kind == _PM_C2C || (kind == _PM_R2C && rank > 1);
-    /* A plan that was measured goes along one axis well by itself. */
-    const int measured = rigour == _PM_MEASURE && (pieces == 1 || rank == 1);
-    if (in == out || !known || dims[rank - 1].os != 1 || measured)
+    const ptrdiff_t reals = kind == _PM_R2C ? dims->is : 1; /* the stride of real values on one axis */
+    const int pairs = kind == _PM_C2C || (dims->n % 2 == 0 && reals == 1);
+    const int known = rank == 1 ? pairs : kind != _PM_C2R && (rigour != _PM_MEASURE || pieces > 1);
+    if (in == out || !known || dims[rank - 1].os != 1)
         return 0;
-    double points = 1.0;
+    double points = rank == 1 && kind != _PM_C2C ? 0.5 : 1.0;
     for (int d = 0; d < rank; d++)
         points *= (double)dims[d].n;
     double least = rank > 1 ? $AXES : $SHARED;
     if (pieces == 1) {
         const size_t distance = rank > 1 ? (size_t)dims[rank - 2].os * 2 * sizeof($REAL) : (size_t)dims->n;
         const int collides = distance % (rank > 1 ? $COLLIDING : $EVEN) == 0;
-        least = rank > 1 ? (collides ? $AXES : $ALONE) : collides ? $LINE : HUGE_VAL;
+        const double line = kind == _PM_C2C ? $LINE : $PAIRS;
+        least = rank > 1 ? (collides ? $AXES : $ALONE) : collides ? line : HUGE_VAL;
     }
     if (points < least)
         return 0;
-    const size_t in_bytes = kind == _PM_R2C ? sizeof($REAL) : 2 * sizeof($REAL);
     if (batches > 0) {
+        const ptrdiff_t in_bytes = (ptrdiff_t)sizeof($REAL) * (kind == _PM_R2C ? 1 : 2);
+        const ptrdiff_t out_bytes = (ptrdiff_t)sizeof($REAL) * (kind == _PM_C2R ? 1 : 2);
         int made = 1;
         for (ptrdiff_t b = 0; made && b < batch->n; b++)
             made = _pm_${P}_large(kind, sign, rigour, rank, dims, batches - 1, batch + 1,
-                                  (char *)in + b * batch->is * (ptrdiff_t)in_bytes,
-                                  (_pm_${P}_value *)out + b * batch->os, pieces, team);
+                                  (char *)in + b * batch->is * in_bytes,
+                                  (char *)out + b * batch->os * out_bytes, pieces, team);
         return made;
     }
     if (rank > 1)
         return _pm_${P}_axes(kind, sign, rigour, rank, dims, in, out, team);
-    return _pm_${P}_line(sign, rigour, dims->n, dims->is, dims->os, in, out, team);
+    return _pm_${P}_line(kind, sign, rigour, dims, in, out, team);
 }
 """
 
 
 def large_text(prefix: str) -> str:
     """The C text for one precision; prefix: fftw or fftwf."""
-    points = {"AXES": LEAST_AXES, "ALONE": LEAST_ALONE, "LINE": LEAST_LINE, "SHARED": LEAST_SHARED}
+    line = LEAST_LINE if prefix == "fftw" else LEAST_PAIRS
+    alone = {"ALONE": LEAST_ALONE, "LINE": line, "PAIRS": LEAST_PAIRS}
+    points = {"AXES": LEAST_AXES, "SHARED": LEAST_SHARED, **alone}
     text = Template(_TEXT.replace("@LINE@\n", LINE_TEXT))
     return text.substitute(
         {name: f"{float(value)}" for name, value in points.items()},

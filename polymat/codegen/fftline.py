@@ -2,14 +2,15 @@
 
 The text of `line_text` defines, for `fftw` and with `fftwf` likewise,
 
-    int _pm_fftw_line(sign, rigour, n, is, os, in, out, team);
+    int _pm_fftw_line(kind, sign, rigour, dim, in, out, team);
 
-which transforms n complex values at the strides `is` and `os`; 0 where there is no plan or no memory, or n
-has no factor that suits.  It stands in the text of `polymat.codegen.fftlarge`.
+which transforms the dimension; 0 where there is no plan or no memory, or its extent has no factor that suits.
+Real values are contiguous, and their number is even.  It stands in the text of `polymat.codegen.fftlarge`.
 
 n1 n2 points are a matrix of n1 rows (the six-step method: D. Bailey, "FFTs in external or hierarchical
 memory", 1990): its columns are transformed and multiplied with roots of unity, then its rows, which are the
-columns of the result.
+columns of the result.  Real values are transformed in pairs, as half as many complex ones, whose spectrum is
+that of the even values and that of the odd ones, which are told apart behind, or put together before.
 """
 
 from __future__ import annotations
@@ -110,13 +111,79 @@ static int _pm_${P}_matrix(int sign, int rigour, ptrdiff_t rows, ptrdiff_t colum
     return made;
 }
 
-static int _pm_${P}_line(int sign, int rigour, ptrdiff_t n, ptrdiff_t is, ptrdiff_t os,
+/* Half the spectrum of n real values from that of their pairs as complex values, or (sign 1) back: e + w o at
+   k and conj(e - w o) at n / 2 - k, from what `in` has there.  `out` may be `in`. */
+static void _pm_${P}_fold(int sign, ptrdiff_t n, const _pm_${P}_value *in, ptrdiff_t is, _pm_${P}_value *out,
+        int team)
+{
+    enum { STEPS = 128 };
+    const ptrdiff_t half = n / 2, pairs = (half - 1) / 2;
+    const $REAL scale = sign < 0 ? ($REAL)0.5 : 1, turned = sign < 0 ? -scale : scale;
+    const double step = sign * 6.283185307179586477 / (double)n;
+    const $REAL x = __real__ in[0], y = sign < 0 ? __imag__ in[0] : __real__ in[half * is];
+    if (half % 2 == 0)
+        out[half / 2] = __builtin_complex(2 * scale * __real__ in[half / 2 * is],
+                                          -2 * scale * __imag__ in[half / 2 * is]);
+#pragma omp parallel num_threads(team) if(team > 1)
+    {
+        $REAL re[STEPS], im[STEPS], a[2 * STEPS], z[2 * STEPS];
+        for (int b = 0; b < STEPS; b++) {
+            re[b] = ($REAL)cos(step * b);
+            im[b] = ($REAL)sin(step * b);
+        }
+#pragma omp for schedule(static)
+        for (ptrdiff_t k = 1; k <= pairs; k += STEPS) {
+            const int count = pairs - k < STEPS ? (int)(pairs - k + 1) : STEPS;
+            const $REAL u = ($REAL)cos(step * (double)k), v = ($REAL)sin(step * (double)k);
+            for (int b = 0; b < count; b++) {
+                a[2 * b] = __real__ in[(k + b) * is];
+                a[2 * b + 1] = __imag__ in[(k + b) * is];
+                z[2 * b] = __real__ in[(half - k - b) * is];
+                z[2 * b + 1] = __imag__ in[(half - k - b) * is];
+            }
+            for (int b = 0; b < count; b++) {
+                const $REAL c = u * re[b] - v * im[b], s = u * im[b] + v * re[b];
+                const $REAL e = scale * (a[2 * b] + z[2 * b]), f = scale * (a[2 * b + 1] - z[2 * b + 1]);
+                const $REAL g = -turned * (a[2 * b + 1] + z[2 * b + 1]), h = turned * (a[2 * b] - z[2 * b]);
+                const $REAL p = c * g - s * h, q = c * h + s * g;
+                a[2 * b] = e + p;
+                a[2 * b + 1] = f + q;
+                z[2 * b] = e - p;
+                z[2 * b + 1] = q - f;
+            }
+            for (int b = 0; b < count; b++) {
+                out[k + b] = __builtin_complex(a[2 * b], a[2 * b + 1]);
+                out[half - k - b] = __builtin_complex(z[2 * b], z[2 * b + 1]);
+            }
+        }
+    }
+    out[0] = __builtin_complex(x + y, sign < 0 ? 0 : x - y);
+    if (sign < 0)
+        out[half] = __builtin_complex(x - y, ($REAL)0);
+}
+
+static int _pm_${P}_complex(int sign, int rigour, ptrdiff_t n, ptrdiff_t is, ptrdiff_t os,
         const _pm_${P}_value *in, _pm_${P}_value *out, int team)
 {
     ptrdiff_t rows = (ptrdiff_t)sqrt((double)n);
     while (rows >= $SHORTEST && n % rows != 0)
         rows--;
     return rows >= $SHORTEST && _pm_${P}_matrix(sign, rigour, rows, n / rows, is, os, in, out, team);
+}
+
+static int _pm_${P}_line(int kind, int sign, int rigour, const _pm_fft_dim *dim, void *in, void *out,
+        int team)
+{
+    if (kind == _PM_C2C)
+        return _pm_${P}_complex(sign, rigour, dim->n, dim->is, dim->os, in, out, team);
+    if (kind == _PM_R2C) {
+        const int made = _pm_${P}_complex(-1, rigour, dim->n / 2, 1, 1, in, out, team);
+        if (made)
+            _pm_${P}_fold(-1, dim->n, out, 1, out, team);
+        return made;
+    }
+    _pm_${P}_fold(1, dim->n, in, dim->is, out, team);
+    return _pm_${P}_complex(1, rigour, dim->n / 2, 1, 1, out, out, team);
 }
 
 """

@@ -26,6 +26,7 @@ _ROUTINES = (
     "execute_dft_r2c",
     "execute_dft_c2r",
     "destroy_plan",
+    "set_timelimit",
 )
 
 
@@ -46,6 +47,7 @@ typedef struct { ptrdiff_t n, is, os; } _pm_fft_dim;
 
 enum { _PM_C2C = 0, _PM_R2C = 1, _PM_C2R = 2 };
 enum { _PM_FFT_DIMS = 6, _PM_FFT_KEPT = 256 };
+enum { _PM_PATIENCE = 2 }; /* seconds to measure one plan: past them FFTW takes one that it estimates */
 enum { _PM_MEASURE = 0, _PM_UNALIGNED = 1 << 1, _PM_PRESERVE_INPUT = 1 << 4, _PM_ESTIMATE = 1 << 6 };
 
 /* What a plan is for: compared byte by byte, so zeroed before it is filled. */
@@ -106,8 +108,11 @@ static void *_pm_@P@_measure(const _pm_fft_key *key)
     const size_t inputs = _pm_fft_span(key, 0), outputs = _pm_fft_span(key, 1);
     if (posix_memalign(&in, 64, (inputs > outputs ? inputs : outputs) * element) != 0)
         return NULL;
+    void (*const limit)(double) = (void (*)(double))_pm_routines[@FIRST@ + 7];
+    limit(_PM_PATIENCE);
     if (key->inplace || posix_memalign(&out, 64, outputs * element) == 0)
         plan = _pm_@P@_make(key, in, key->inplace ? in : out);
+    limit(-1.0); /* none */
     _pm_planner->measured += plan != NULL;
     free(in);
     free(out);

@@ -127,7 +127,8 @@ def transform_seconds(
             batch *= _value(extent, sizes)
     used = max(1.0, min(batch, threads))
     if not transform.batch and transform.parts:
-        used = threads if points >= (SHARED_LINE if len(transform.axes) == 1 else SHARED_AXES) else 1.0
+        line = SHARED_LINE if transform.kind == "complex" else 2 * SHARED_LINE
+        used = threads if points >= (line if len(transform.axes) == 1 else SHARED_AXES) else 1.0
     if model is not None:
         lengths = [max(_value(axis.length, sizes), 1.0) for axis in transform.axes]
         dtype = transform.product.dtype if transform.kind == "hermitian" else transform.source.dtype

@@ -11,7 +11,8 @@ from polymat.idiom.call import Axis
 from polymat.lang.affine import Affine
 from polymat.lang.expr import Expr
 
-# Points from which one transform is shared by threads: of several axes, and of one (measured, Zen 5).
+# Points from which one transform is shared by threads: of several axes, and of one, where two real values
+# are one point (measured, Zen 5).
 SHARED_AXES, SHARED_LINE = 1 << 14, 1 << 14
 Kind: TypeAlias = Literal["complex", "real", "cosine", "sine", "hermitian"]
 
@@ -57,7 +58,7 @@ class Transform:
     @property
     def parts(self) -> bool:
         """Whether it is computed in parts where it is large, which threads share."""
-        return self.kind == "complex" or (self.kind == "real" and len(self.axes) > 1)
+        return self.kind in ("complex", "real") or (self.kind == "hermitian" and len(self.axes) == 1)
 
     def __str__(self) -> str:
         axes = ", ".join(f"{axis.input} -> {axis.output}" for axis in self.axes)

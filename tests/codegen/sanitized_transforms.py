@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from typing import Any
 from unittest.mock import patch
 
@@ -12,7 +13,7 @@ import numpy as np
 from tests.differential.sanitized import FLAGS
 
 SMALL: dict[str, Any] = dict.fromkeys(
-    ("LEAST_AXES", "LEAST_ALONE", "LEAST_LINE", "LEAST_SHARED", "COLLIDING", "EVEN"), 1
+    ("LEAST_AXES", "LEAST_ALONE", "LEAST_LINE", "LEAST_PAIRS", "LEAST_SHARED", "COLLIDING", "EVEN"), 1
 )
 
 
@@ -27,19 +28,22 @@ def main() -> int:
 
     line = total("F", OUT, [(k, upto(N))], z(k) * wave(-1), dtype=pm.Complex)
     plane = total("F", PLANE, SUMMED, Z(m, k) * both(-1), dtype=pm.Complex)
-    arrays: dict[str, Any] = {"line": z, "plane": Z}
-    shapes: dict[str, tuple[tuple[int, ...], ...]] = {
-        "line": ((1,), (6,), (240,), (323,), (1122,)),
-        "plane": ((1, 1), (3, 5), (15, 17), (16, 16), (33, 40)),
+    r, h = pm.Vector(pm.Double, "r", [N]), pm.Vector(pm.Complex, "h", [N])
+    lengths = ((2,), (6,), (240,), (323,), (1122,))
+    cases: dict[str, tuple[Any, Any, Callable[[Any], Any], tuple[tuple[int, ...], ...]]] = {
+        "line": (line, z, np.fft.fft, lengths),
+        "plane": (plane, Z, np.fft.fft2, ((1, 1), (3, 5), (15, 17), (16, 16), (33, 40))),
+        "real": (pm.rfft(r), r, np.fft.rfft, lengths),
+        "back": (pm.irfft(h), h, np.fft.irfft, lengths),
     }
     with patch.multiple(fftlarge, **SMALL, SHORTEST=2):
-        for name, output in (("line", line), ("plane", plane)):
+        for name, (output, array, expected, shapes) in cases.items():
             for threads in (1, 2):
                 options = pm.Options(fft="always", threads=threads, parallel_threshold=0, cflags=FLAGS)
-                compiled = pm.compile(output, name=name, inputs=[arrays[name]], options=options)
-                for shape in shapes[name]:
-                    given = values(shape, "complex128")
-                    np.testing.assert_allclose(compiled(given), np.fft.fftn(given), atol=1e-11)
+                compiled = pm.compile(output, name=name, inputs=[array], options=options)
+                for shape in shapes:
+                    given = values(shape, array.dtype.dtype)
+                    np.testing.assert_allclose(compiled(given), expected(given), atol=1e-11)
             print(name, flush=True)
     return 0
 

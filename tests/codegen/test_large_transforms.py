@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 
 import polymat as pm
-from polymat import Cast, Complex, ComplexFloat, Double, Image, Int, Interval, Matrix, Options, Vector
+from polymat import Cast, Complex, ComplexFloat, Double, Float, Image, Int, Interval, Matrix, Options, Vector
 from polymat.codegen import fftlarge
 from tests.codegen.test_transforms import OUT, SERIAL, THREADS, check, values, wave
 from tests.differential.under_sanitizers import clean_output
 from tests.idiom.recognise import L, M, N, i, j, k, l, total, upto
+from tests.tolerance import assert_close
 
 m, n = pm.Variable(Int, "m"), pm.Variable(Int, "n")
 z, Z, B = Vector(Complex, "z", [N]), Matrix(Complex, "Z", [M, N]), Image(Complex, "B", [L, M, N])
@@ -27,7 +28,9 @@ SIZES = [{"M": a, "N": b, "L": 2} for a, b in ((0, 3), (1, 1), (3, 5), (15, 17),
 @pytest.fixture(params=[SERIAL, THREADS], ids=["one thread", "two threads"])
 def options(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Options:
     """Every size counts as large."""
-    for name in ("LEAST_AXES", "LEAST_ALONE", "LEAST_LINE", "LEAST_SHARED", "COLLIDING", "EVEN"):
+    for name in ("AXES", "ALONE", "LINE", "PAIRS", "SHARED"):
+        monkeypatch.setattr(fftlarge, f"LEAST_{name}", 1)
+    for name in ("COLLIDING", "EVEN"):
         monkeypatch.setattr(fftlarge, name, 1)
     monkeypatch.setattr(fftlarge, "SHORTEST", 2)
     chosen: Options = request.param
@@ -44,6 +47,34 @@ def test_one_axis(sign: int, options: Options) -> None:
     lengths = (0, 1, 2, 4, 6, 31, 64, 97, 15 * 16, 17 * 19, 34 * 33)
     output = total("F", OUT, [(k, upto(N))], z(k) * wave(sign), dtype=Complex)
     check(output, z, [{"N": length} for length in lengths], options)
+
+
+@pytest.mark.parametrize("dtype", [Double, Float])
+def test_one_axis_of_real_values(dtype: Any, options: Options) -> None:
+    """As half as many pairs: odd and even numbers of them, the whole spectrum and half of it."""
+    kind, r = Complex if dtype is Double else ComplexFloat, Vector(dtype, "r", [N])
+    whole = total("F", OUT, [(k, upto(N))], r(k) * Cast(kind, wave(-1)), dtype=kind)
+    turned = total("F", OUT, [(k, upto(N))], r(k) * Cast(kind, wave(1)), dtype=kind)
+    sizes = [{"N": length} for length in (0, 1, 2, 7, 8, 12, 62, 194, 30 * 16, 2 * 17 * 19, 700)]
+    for output in (whole, turned):
+        check(output, r, sizes, options)
+    check(pm.rfft(r), r, sizes[1:], options)
+
+
+def test_back_to_real_values(options: Options) -> None:
+    """From half a spectrum whose ends need not be real."""
+    h = Vector(Complex, "h", [N // 2 + 1])
+    compiled: Any = pm.compile(pm.irfft(h, N), name="back", inputs=[h], options=options)
+    for length in (1, 2, 7, 8, 12, 62, 194, 30 * 16, 2 * 17 * 19, 700):
+        given = values((length // 2 + 1,), "complex128")
+        expected = compiled.reference(given, N=length)
+        assert_close(compiled(given, N=length), expected, roundings=40 + 4 * length, magnitude=9.0)
+
+
+def test_a_batch_of_real_values(options: Options) -> None:
+    shape = [(i, upto(M)), (j, Interval(Int, 0, N // 2))]
+    output = total("F", shape, [(k, upto(N))], X(i, k) * wave(-1, N, j, k), dtype=Complex)
+    check(output, X, [{"M": a, "N": b} for a, b in ((1, 4), (3, 12), (2, 9), (5, 96))], options)
 
 
 @pytest.mark.parametrize("sign", [-1, 1])
@@ -99,4 +130,4 @@ def test_lengths_that_are_large(shape: tuple[int, ...], threads: int) -> None:
 
 def test_no_access_outside_an_array() -> None:
     printed = clean_output([sys.executable, "-m", "tests.codegen.sanitized_transforms"])
-    assert printed.split() == ["line", "plane"]
+    assert printed.split() == ["line", "plane", "real", "back"]

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from functools import partial, reduce
 
 from polymat.codegen.ctree import Binary, Call, CExpr, For, Id, Literal, Stmt
+from polymat.codegen.ranges import Range
 from polymat.codegen.routines import INT_LIMIT
-from polymat.codegen.stagecode import Range, StageWriter
+from polymat.codegen.stagecode import StageWriter
 from polymat.idiom.call import Axis, LibraryCall, Operand, Role
 from polymat.lang.affine import Affine
 from polymat.lang.expr import Const

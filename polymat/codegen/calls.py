@@ -14,8 +14,10 @@ from polymat.codegen.blas import CallWriter
 from polymat.codegen.blascalls import call_statements
 from polymat.codegen.choice import is_left
 from polymat.codegen.ctree import Binary, If, Literal, Return, Stmt
+from polymat.codegen.nestfunction import Nest, Work, run_nest, with_pads
 from polymat.codegen.nonfinite import SPREADING, begin_watch, has_spread
-from polymat.codegen.stagecode import Nest, Range, StageWriter, Work, run_nest, with_pads
+from polymat.codegen.ranges import Range
+from polymat.codegen.stagecode import StageWriter
 from polymat.graph.stage import Part, Ref, Stage
 from polymat.idiom.call import LibraryCall
 from polymat.idiom.plan import CallPlan

@@ -25,8 +25,10 @@ from polymat.codegen.ctree import (
     Ternary,
 )
 from polymat.codegen.microkernel import Shape
+from polymat.codegen.nestfunction import Nest, Work
+from polymat.codegen.ranges import Range
 from polymat.codegen.scratch import Limits, Pad, most
-from polymat.codegen.stagecode import Nest, Range, StageWriter, Work
+from polymat.codegen.stagecode import StageWriter
 from polymat.errors import InternalError
 from polymat.graph.monomials import Factor
 from polymat.graph.stage import Stage

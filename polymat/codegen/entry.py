@@ -32,11 +32,11 @@ from polymat.codegen.ctree import (
 from polymat.codegen.kept import FREE, for_the_first, kept_buffers, pointers
 from polymat.codegen.libraries import routines_of
 from polymat.codegen.little import Little, little_bound
+from polymat.codegen.nestfunction import Nest
 from polymat.codegen.scratch import ThreadScratch, place
 from polymat.codegen.shares import Shares
-from polymat.codegen.stagecode import Nest
 from polymat.codegen.storage import Buffer
-from polymat.codegen.tiles import TileCode
+from polymat.codegen.tilerun import TileCode
 from polymat.codegen.work import stage_work
 from polymat.errors import InternalError
 from polymat.graph.pipeline import Pipeline

@@ -23,7 +23,8 @@ from polymat.codegen.ctree import (
     Unary,
     names_in,
 )
-from polymat.codegen.stagecode import Nest, StageWriter
+from polymat.codegen.nestfunction import Nest
+from polymat.codegen.stagecode import StageWriter
 from polymat.graph.stage import Stage
 from polymat.tilesize.epilogue import EpiloguePlan
 

@@ -23,8 +23,10 @@ from polymat.codegen.ctree import (
     Unary,
 )
 from polymat.codegen.filterblocks import LEAST, FilterShape
+from polymat.codegen.nestfunction import Nest
+from polymat.codegen.ranges import Range
 from polymat.codegen.scratch import Pad
-from polymat.codegen.stagecode import Nest, Range, StageWriter
+from polymat.codegen.stagecode import StageWriter
 from polymat.errors import InternalError
 from polymat.graph.monomials import Factor
 from polymat.graph.stage import Stage

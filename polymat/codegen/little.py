@@ -27,9 +27,9 @@ from polymat.codegen.ctree import (
     Return,
     Stmt,
 )
+from polymat.codegen.nestfunction import Nest
 from polymat.codegen.scratch import Limits, most
 from polymat.codegen.shares import Shares
-from polymat.codegen.stagecode import Nest
 from polymat.codegen.work import operations
 from polymat.graph.stage import Stage
 from polymat.lang.affine import Affine

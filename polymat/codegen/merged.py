@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from polymat.codegen.stagecode import Nest, StageWriter
+from polymat.codegen.nestfunction import Nest
+from polymat.codegen.stagecode import StageWriter
 from polymat.graph.plan import MergedPlan
 from polymat.graph.stage import Stage
 

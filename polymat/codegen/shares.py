@@ -21,8 +21,8 @@ from polymat.codegen.ctree import (
     Stmt,
     Ternary,
 )
+from polymat.codegen.nestfunction import Nest
 from polymat.codegen.scratch import ThreadScratch
-from polymat.codegen.stagecode import Nest
 from polymat.codegen.work import stage_work
 from polymat.graph.stage import Stage
 from polymat.idiom.plan import TransformPlan

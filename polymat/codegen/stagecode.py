@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Protocol, TypeAlias
-from typing import Literal as OneOf
+from dataclasses import replace
+from typing import Any, Protocol
 
 from polymat.codegen.accumulators import with_accumulators
 from polymat.codegen.bodies import BodyWriter
 from polymat.codegen.cnames import Names
 from polymat.codegen.ctree import (
     Binary,
-    Call,
     Cast,
     CExpr,
     Evaluate,
@@ -25,13 +23,12 @@ from polymat.codegen.ctree import (
 from polymat.codegen.jam import RangedLoops
 from polymat.codegen.joint import Part, joint_statements
 from polymat.codegen.nest import LoopWriter
+from polymat.codegen.nestfunction import Nest, Work, describe
 from polymat.codegen.prefetch import with_prefetch
 from polymat.codegen.quotients import split_by_quotient
-from polymat.codegen.ranges import Range as Range  # nests are described with it
-from polymat.codegen.ranges import range_context
+from polymat.codegen.ranges import Range, range_context
 from polymat.codegen.remainders import split_by_remainder
 from polymat.codegen.rows import RowTypes
-from polymat.codegen.scratch import Pad
 from polymat.codegen.shifted import with_shifts
 from polymat.codegen.statements import (
     Statements,
@@ -49,39 +46,12 @@ from polymat.errors import InternalError
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Stage
 from polymat.lang.affine import Affine
-from polymat.lang.expr import Expr
-from polymat.lang.text import expr_text
 from polymat.poly.ast import from_union_map
 from polymat.poly.order import Order
 from polymat.tilesize.plain import own_names
 from polymat.tilesize.schedule import LoopPlan, Member, NestPlan
 
-Work: TypeAlias = OneOf["even", "uneven", "rising", "falling"]  # the last two as the rows of a triangle
 _SUMS = {"reduce": reduce_statements, "row": row_statements}
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Nest:
-    """A C function; `ranges` are its last parameters, two each.
-
-    work: how it changes along the first range, from which equal shares for threads follow.
-    block: how many points of the first range run together; ranges should be cut at multiples of it.
-    helpers: functions that it calls.  pads: memory of its own that it needs on every thread; each is one of
-    its parameters, by name.
-    """
-
-    function: Function
-    arguments: tuple[CExpr, ...]
-    ranges: tuple[Range, ...]
-    work: Work = "even"
-    block: int = 1
-    helpers: tuple[Function, ...] = ()
-    pads: tuple[Pad, ...] = ()
-
-    @property
-    def functions(self) -> tuple[Function, ...]:
-        """Its function, after those that it calls."""
-        return (*self.helpers, self.function)
 
 
 class NestMaker(Protocol):
@@ -94,21 +64,6 @@ class NestMaker(Protocol):
     def __call__(
         self, writer: StageWriter, stage: Stage, plan: Any, along: Sequence[str | None], kind: str
     ) -> Nest: ...
-
-
-def run_nest(nest: Nest) -> Stmt:
-    """The call of a nest from another over the same ranges."""
-    limits = [Id(name) for part in nest.ranges for name in (part.begin, part.end)]
-    return Evaluate(Call(nest.function.name, (*nest.arguments, *limits)))
-
-
-def with_pads(nest: Nest, pads: tuple[Pad, ...]) -> Nest:
-    """The nest with memory that it hands on to its helpers."""
-    parameters = (*(Parameter(f"{pad.ctype} *", pad.array) for pad in pads), *nest.function.parameters)
-    arguments = (*(Id(pad.array) for pad in pads), *nest.arguments)
-    return replace(
-        nest, function=replace(nest.function, parameters=parameters), arguments=arguments, pads=pads
-    )
 
 
 class StageWriter:
@@ -368,21 +323,3 @@ class StageWriter:
         const = "" if written else "const "
         restrict = "" if name in aliased else "restrict "
         return f"{const}{buffer.dtype.c} *{restrict}"
-
-
-def describe(stage: Stage, plan: NestPlan) -> str:
-    """The comment above a nest: the definition as the user wrote it, and the plan."""
-    lines = [f"{stage.name}({', '.join(stage.dims)})"]
-    for part in stage.parts:
-        lines.append(f"  {'starts as' if stage.is_reduction else '='} {_short(part.expr)}")
-    for accumulation in stage.accumulations:
-        target = ", ".join(str(form) for form in accumulation.target)
-        lines.append(f"  {stage.operation.name} into ({target}) of {_short(accumulation.expr)}")
-    way = plan.kind if plan.routines else f"loops {', '.join(plan.order) or '(none)'}"
-    lines.append(f"{way}: {plan.reason}")
-    return "\n".join(lines)
-
-
-def _short(expr: Expr) -> str:
-    text = expr_text(expr)
-    return text if len(text) <= 100 else text[:97] + "..."

@@ -1,33 +1,34 @@
-"""Groups of stages in one tile loop: tiles, scratchpads, private accumulation."""
+"""Groups of stages in one tile loop: the functions of the tiles, and which part of each stage a tile runs."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from polymat.codegen.crossing import WIDTH, declare_width
 from polymat.codegen.ctree import (
     Binary,
     Call,
-    Cast,
     CExpr,
     Declare,
     Evaluate,
     For,
     Function,
     Id,
-    If,
     Literal,
     Parameter,
     Stmt,
     Ternary,
     names_in,
 )
+from polymat.codegen.nestfunction import Nest
 from polymat.codegen.privates import clear_and_merge
+from polymat.codegen.ranges import Range
 from polymat.codegen.rowtiles import FIRST, RowTiles, row_tiles
-from polymat.codegen.scratch import Pad, ThreadScratch
-from polymat.codegen.stagecode import Nest, Range, StageWriter
+from polymat.codegen.scratch import Pad
+from polymat.codegen.stagecode import StageWriter
 from polymat.codegen.storage import TILE, WHOLE, Buffer, inside, part_begin
+from polymat.codegen.tilerun import LAST, Private, TileCode
 from polymat.graph.alignment import grid
 from polymat.graph.stage import Part, Stage
 from polymat.lang.affine import Affine
@@ -35,112 +36,6 @@ from polymat.lang.expr import Load
 from polymat.tilesize.schedule import LoopPlan, Member, TilePlan
 
 STOP = "_pm_stop"  # with a number: where the tile ends
-LAST = "_pm_last"  # and the last one of a thread
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Private:
-    """A stage that is accumulated tile by tile.
-
-    copied: by every thread into a copy of its own; otherwise the tiles of different threads add to different
-    elements.
-    """
-
-    stage: Stage
-    copied: bool
-    array: str
-    ctype: str
-    count: CExpr
-    start: Nest
-    clear: Function
-    merge: Function
-
-    @property
-    def pad(self) -> Pad:
-        """The copy of a thread."""
-        size = Binary("*", Literal(f"{float(self.stage.dtype.size)}"), self.count)
-        return Pad(f"_pm_own_{self.stage.name}", self.ctype, size)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class TileCode:
-    """The functions of a tiled group, and how the entry runs it.
-
-    pads: what its stages and nests need beside the arrays, for one thread.
-    """
-
-    number: int
-    tiles: Function
-    arguments: tuple[CExpr, ...]
-    functions: tuple[Function, ...]
-    hull: tuple[CExpr, CExpr]
-    size: int
-    pads: tuple[Pad, ...]
-    privates: tuple[Private, ...]
-
-    @property
-    def scratch(self) -> ThreadScratch:
-        """What each thread needs: pads, and copies of what it accumulates into."""
-        return ThreadScratch(self.number, (*self.pads, *(private.pad for private in self.copied)))
-
-    @property
-    def copied(self) -> tuple[Private, ...]:
-        """What every thread accumulates into a copy of its own."""
-        return tuple(private for private in self.privates if private.copied)
-
-    def run(self, shared: Sequence[Declare]) -> tuple[Stmt, ...]:
-        """Run the tiles on the calling thread, or share them out; shared: the team and the pieces."""
-        return (
-            Declare("const ptrdiff_t", FIRST, self.hull[0]),
-            Declare("const ptrdiff_t", LAST, self.hull[1]),
-            *shared,
-            If(Binary("==", Id("_pm_pieces"), Literal("1")), self._serial(), self._shared()),
-        )
-
-    def _serial(self) -> tuple[Stmt, ...]:
-        starts = [self._start(private) for private in self.privates]
-        pads = ThreadScratch(self.number, self.pads).declare(Literal("0"))
-        return (*starts, *pads, Evaluate(Call(self.tiles.name, (*self.arguments, Id(FIRST), Id(LAST)))))
-
-    def _start(self, private: Private) -> Stmt:
-        return Evaluate(Call(private.start.function.name, private.start.arguments))
-
-    def _shared(self) -> tuple[Stmt, ...]:
-        chunk, pieces = Id("_pm_chunk"), Id("_pm_pieces")
-        size = Literal(str(self.size))
-        span = Binary("-", Binary("+", Binary("-", Id(LAST), Id(FIRST)), size), Literal("1"))
-        tiles = Declare("const ptrdiff_t", "_pm_tiles", Binary("/", span, size))
-        bounds = [
-            Binary("+", Id(FIRST), Binary("*", Binary("/", Binary("*", Id("_pm_tiles"), at), pieces), size))
-            for at in (chunk, Binary("+", chunk, Literal("1")))
-        ]
-        body = [*self.scratch.declare(chunk), *map(self._clear, self.copied)]
-        own: dict[CExpr, CExpr] = {Id(private.array): Id(private.pad.array) for private in self.copied}
-        arguments = tuple(own.get(argument, argument) for argument in self.arguments)
-        stop = Call("_pm_min_i64", (bounds[1], Id(LAST)))
-        body.append(Evaluate(Call(self.tiles.name, (*arguments, bounds[0], stop))))
-        loop = For(
-            "_pm_chunk",
-            Literal("0"),
-            Binary("<", chunk, pieces),
-            Literal("1"),
-            tuple(body),
-            ("omp parallel for num_threads(_pm_team_size) schedule(static, 1)",),
-        )
-        before = [self._start(private) for private in self.privates if not private.copied]
-        after = [s for private in self.copied for s in (self._start(private), self._merge(private))]
-        return (tiles, *before, loop, *after)
-
-    def _clear(self, private: Private) -> Stmt:
-        count = Cast("ptrdiff_t", private.count)
-        return Evaluate(Call(private.clear.name, (Id(private.pad.array), count)))
-
-    def _merge(self, private: Private) -> Stmt:
-        """Add the copies to the result in a fixed order."""
-        copy = self.scratch.pointer(private.pad, Id("_pm_chunk"))
-        call = Call(private.merge.name, (Id(private.array), copy, Cast("ptrdiff_t", private.count)))
-        bound = Binary("<", Id("_pm_chunk"), Id("_pm_pieces"))
-        return For("_pm_chunk", Literal("0"), bound, Literal("1"), (Evaluate(call),))
 
 
 class TileWriter:

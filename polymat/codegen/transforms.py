@@ -27,7 +27,9 @@ from polymat.codegen.ctree import (
     Stmt,
 )
 from polymat.codegen.fftlarge import large_text
-from polymat.codegen.stagecode import Nest, Range, StageWriter, run_nest
+from polymat.codegen.nestfunction import Nest, run_nest
+from polymat.codegen.ranges import Range
+from polymat.codegen.stagecode import StageWriter
 from polymat.graph.stage import Part, Ref, Stage
 from polymat.idiom.plan import TransformPlan
 from polymat.lang.affine import Affine

@@ -31,10 +31,10 @@ from polymat.codegen.ctree import (
 )
 from polymat.codegen.kept import FREE, for_the_first, kept_buffers, pointers
 from polymat.codegen.libraries import routines_of
-from polymat.codegen.little import Little, little_bound
 from polymat.codegen.nestfunction import Nest
 from polymat.codegen.scratch import ThreadScratch, place
 from polymat.codegen.shares import Shares
+from polymat.codegen.smallcalls import SmallCalls, small_bound
 from polymat.codegen.storage import Buffer
 from polymat.codegen.tilerun import TileCode
 from polymat.codegen.work import stage_work
@@ -100,7 +100,7 @@ class Entry:
         threshold = self.options.parallel_threshold
         return float(threshold) if threshold is not None else self.cost.awake / self.cost.lanes
 
-    def little(self, groups: Sequence[GroupCode], sizes: Sequence[Size]) -> Little | None:
+    def small_calls(self, groups: Sequence[GroupCode], sizes: Sequence[Size]) -> SmallCalls | None:
         """What a call with small sizes is, where that is known to need neither memory nor a team."""
         named = tuple(size.name for size in sizes)
         shares = self._shares
@@ -114,15 +114,15 @@ class Entry:
             stages = [self.pipeline.stage(name) for name in plan.group.stages]
             found.append((stages, shares.speed(plan), group.nests))
         nests = [nest for group in groups for nest in group.nests]
-        bound = little_bound(shares, found, named) if not self.slots and not routines_of(self.needs) else 0
-        return Little(bound, named, tuple(nests), shares) if bound else None
+        bound = small_bound(shares, found, named) if not self.slots and not routines_of(self.needs) else 0
+        return SmallCalls(bound, named, tuple(nests), shares) if bound else None
 
     @property
     def _shares(self) -> Shares:
         return Shares(self._size, self.needs, self.options, self.cost)
 
     def function(
-        self, groups: Sequence[GroupCode], sizes: Sequence[Size], little: Little | None = None
+        self, groups: Sequence[GroupCode], sizes: Sequence[Size], small: SmallCalls | None = None
     ) -> Function:
         """`_pm_entry`."""
         kept = kept_buffers(self.storage)
@@ -148,8 +148,8 @@ class Entry:
             several = Binary(">", Id("_pm_threads"), Literal("1"))
             body.append(If(several, (Evaluate(Call("_pm_team_leave", ())),)))
         body.append(Return(Literal(str(OK))))
-        if little is not None:
-            body = [*little.branch(self.names), *body] if little.sizes else [*little.branch(self.names)]
+        if small is not None:
+            body = [*small.branch(self.names), *body] if small.sizes else [*small.branch(self.names)]
         used = names_in(body)
         unpacked = [s for s in self._unpack(sizes) if s.name in used]
         ignored = [p.name for p in ENTRY_PARAMETERS if p.name not in used | names_in(unpacked)]

@@ -21,26 +21,26 @@ from polymat.codegen.ctree import (
     Ternary,
     Unary,
 )
-from polymat.codegen.little import Little
 from polymat.codegen.render import prototype
+from polymat.codegen.smallcalls import SmallCalls
 from polymat.lang.types import type_of_dtype
 
 
 def public_function(
-    signature: Signature, names: Names, worth: float, little: Little | None = None
+    signature: Signature, names: Names, worth: float, small: SmallCalls | None = None
 ) -> Function:
     """`NAME(inputs, outputs, sizes, scalars)`, which calls the generic entry with all threads.
 
     worth: the least work that threads are of use for.  Below it OpenMP is not asked how many there are, which
-    takes as long as a product of matrices of 8 x 8.  little: what is run at once where sizes are small.
+    takes as long as a product of matrices of 8 x 8.  small: what is run at once where sizes are small.
     """
     parameters = _parameters(signature, names)
-    if little is not None and not little.sizes:
+    if small is not None and not small.sizes:
         silent = [Evaluate(Cast("void", Id(names.get("scalar", s.name)))) for s in signature.scalars]
-        whole = (*silent, *little.branch(names))
+        whole = (*silent, *small.branch(names))
         return Function("int", signature.name, tuple(parameters), whole, static=False)
     arrays = [names.get("array", a.name) for a in (*signature.inputs, *signature.outputs)]
-    body: list[Stmt] = [*(little.branch(names) if little is not None else ())]
+    body: list[Stmt] = [*(small.branch(names) if small is not None else ())]
     body.append(Declare("void *", f"_pm_arrays[{max(len(arrays), 1)}]"))
     for k, name in enumerate(arrays):
         pointer = Cast("void *", Cast("uintptr_t", Id(name)))

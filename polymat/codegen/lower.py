@@ -68,11 +68,11 @@ def lower(schedule: Schedule, name: str, options: Options) -> Program:
     groups = [_group(schedule, stages, number) for number in range(len(schedule.plans))]
     slots = shared_slots(schedule, storage)
     entry = Entry(pipeline, storage, slots, names, needs, options, schedule.team, schedule.kept)
-    little = entry.little(groups, signature.sizes)
+    small = entry.small_calls(groups, signature.sizes)
     exported = [
         entry.work_function(signature.sizes),
-        entry.function(groups, signature.sizes, little),
-        public_function(signature, names, entry.worth, little),
+        entry.function(groups, signature.sizes, small),
+        public_function(signature, names, entry.worth, small),
     ]
     signature = replace(signature, routines=routines_of(needs))
     functions: list[Function] = [f for group in groups for f in group.functions]

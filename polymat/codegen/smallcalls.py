@@ -38,7 +38,7 @@ BOUNDS = (64, 32, 16, 8)  # powers of two, so that one comparison of all sizes j
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Little:
+class SmallCalls:
     """The calls in which every size is at least 0 and below `bound`: the nests, on the calling thread."""
 
     bound: int
@@ -65,7 +65,7 @@ class Little:
         return Block((*pads, call)) if pads else call
 
 
-def little_bound(
+def small_bound(
     shares: Shares, groups: Sequence[tuple[Sequence[Stage], float, Sequence[Nest]]], sizes: Sequence[str]
 ) -> int:
     """The largest bound of sizes for which these groups need no memory and no team; 0: none is known.

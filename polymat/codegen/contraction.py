@@ -85,8 +85,8 @@ class ContractionWriter:
         box = dict(zip(stage.dims, stage.box, strict=True))
         self.ranges = [Range(k, *box[dim]) for k, dim in enumerate(along) if dim is not None]
         blocks = plan.blocks
-        halves = self.found.triangle is not None
-        self.shape = Shape(stage.dtype.suffix, blocks.vector_bytes, blocks.rows, blocks.vectors, halves)
+        features = (self.found.triangle is not None, self.found.windows)
+        self.shape = Shape(stage.dtype.suffix, blocks.vector_bytes, blocks.rows, blocks.vectors, *features)
         self.pad = f"_pm_packed_{stage.name}"
 
     def nest(self, kind: str) -> Nest:

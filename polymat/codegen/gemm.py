@@ -28,6 +28,7 @@ from polymat.codegen.direct import DIRECT
 from polymat.codegen.halfgemm import HALF
 from polymat.codegen.microkernel import Shape, microkernels
 from polymat.codegen.packing import PACKING
+from polymat.codegen.windows import WINDOWS
 from polymat.tilesize.kernel import MOST_UNROLLED
 
 _PRODUCT = """\
@@ -111,13 +112,17 @@ static __attribute__((noinline)) void _pm_blocked_$S(ptrdiff_t m, ptrdiff_t n, p
     /* Whether A is packed once. */
     const int resident = once || (place == 0 && (gathered || all_strips <= tall) && chunks <= together);
     const int cuts = place != 0 && half.mirror == NULL;
-    /* Few panels do not pay for a copy of A: where its depth is contiguous, one segment follows the other. */
-    const int as_it_is = place == 0 && a_step == 1 && all_panels <= 2 && k >= 64;
+    /* Few panels do not pay for a copy of A: where its depth is contiguous, one segment follows the other.
+       Windows that overlap are never copied, since a copy has what they share several times. */
+    const int walks = $WALKS && a_step == 1 && depth_count > 1 && !gathers;
+    const int as_it_is = walks || (place == 0 && a_step == 1 && all_panels <= 2 && k >= 64);
     const int pack_a = (depth_count > 1 && !as_it_is) || (place == 1 && !cuts)
-                    || ((all_panels > 2 || a_step != 1) && m * row_count * k > small / 2) || all_panels >= 16;
+                    || (!walks && all_panels >= 16)
+                    || (!walks && (all_panels > 2 || a_step != 1) && m * row_count * k > small / 2);
     /* Beside a triangle of A or C, rows of B that the second level holds are read where they are. */
     const int one = column_count == 1 && depth_count == 1 && b_column == 1;
-    const int pack_b = !one || place == 0 || place == 2 || (double)k * n > 2.0 * small;
+    const int stays = walks && _pm_stays_$S(&cut, depths, n, column_count, b_step, b_column, small);
+    const int pack_b = !stays && (!one || place == 0 || place == 2 || (double)k * n > 2.0 * small);
     _pm_ahead_$S upcoming = {0};
     for (ptrdiff_t panel_0 = 0, panel_1; panel_0 < all_panels; panel_0 = panel_1) {
         panel_1 = panel_0 + broad < all_panels ? panel_0 + broad : all_panels;
@@ -133,7 +138,9 @@ static __attribute__((noinline)) void _pm_blocked_$S(ptrdiff_t m, ptrdiff_t n, p
             ptrdiff_t depth = 0;
             for (ptrdiff_t chunk = chunk_0; chunk < chunk_1; chunk++)
                 depth += _pm_chunk_of_$S(&cut, chunk).length;
-            const ptrdiff_t k_0 = chunks == 0 ? 0 : _pm_chunk_of_$S(&cut, chunk_0).begin, k_1 = k_0 + depth;
+            const _pm_chunk_$S begin = chunks == 0 ? (_pm_chunk_$S){0} : _pm_chunk_of_$S(&cut, chunk_0);
+            const ptrdiff_t k_0 = begin.begin, k_1 = k_0 + depth;
+            const ptrdiff_t b_0 = chunks == 0 ? 0 : depths[2 * begin.segment + 1] + k_0 * b_step;
             const int idle = cuts && place == 1
                           && _pm_is_empty_$S(_pm_spans_of_$S(&half, 0, m, k_0, k_1));
             const ptrdiff_t a_apart = _pm_apart_$S($R, depth), b_apart = _pm_apart_$S($V * $L, depth);
@@ -161,7 +168,7 @@ static __attribute__((noinline)) void _pm_blocked_$S(ptrdiff_t m, ptrdiff_t n, p
                     const ptrdiff_t filled = n - j < wide * $L ? n - j : wide * $L;
                     const ptrdiff_t *const across = columns + panel / panels * 3;
                     $T *const copied = b_packed + (panel - panel_0) * b_apart;
-                    const $T *const b_panel = pack_b ? copied : b + across[0] + k_0 * b_step + j;
+                    const $T *const b_panel = pack_b ? copied : b + across[0] + b_0 + j;
                     const ptrdiff_t b_row = pack_b ? wide * $L : b_step;
                     const int empty = idle || (place == 3
                             && _pm_is_empty_$S(_pm_spans_of_$S(&half, 0, m, j, j + filled)));
@@ -212,22 +219,17 @@ static __attribute__((noinline)) void _pm_blocked_$S(ptrdiff_t m, ptrdiff_t n, p
                         else if (pack_a && pack_b && height == $R && filled == $V * $L)
                             _pm_full_$S(depth, a_strip, b_panel, scale, chunk_0 == 0 ? beta : 1, start,
                                         chunk_0 == 0 ? from_row : c_row, target, c_row, next, pace);
-                        else if (pack_a || depth_count == 1)
+                        else if (pack_a || depth_count <= 1 || chunks == 0)
                             _pm_blocks_$S[wide - 1][height - 1](depth, a_strip, pack_a ? 1 : a_row,
                                     pack_a ? height : a_step, b_panel, b_row, scale,
                                     chunk_0 == 0 ? beta : 1, start, chunk_0 == 0 ? from_row : c_row, target,
                                     c_row, (int)(filled - (wide - 1) * $L));
                         else
-                            for (ptrdiff_t chunk = chunk_0, done = 0; chunk < chunk_1; chunk++) {
-                                const _pm_chunk_$S now = _pm_chunk_of_$S(&cut, chunk);
-                                _pm_blocks_$S[wide - 1][height - 1](now.length,
-                                        a + down[0] + i * a_row + depths[2 * now.segment] + now.begin, a_row,
-                                        1, b_panel + done * wide * $L, wide * $L, scale,
-                                        chunk == 0 ? beta : 1, chunk == chunk_0 ? start : target,
-                                        chunk == 0 ? from_row : c_row, target, c_row,
-                                        (int)(filled - (wide - 1) * $L));
-                                done += now.length;
-                            }
+                            _pm_walk_over_$S(&cut, depths, chunk_0, chunk_1, wide, height,
+                                             a + down[0] + i * a_row, a_row, b_panel, b_row, scale,
+                                             chunk_0 == 0 ? beta : 1, start,
+                                             chunk_0 == 0 ? from_row : c_row, target, c_row,
+                                             (int)(filled - (wide - 1) * $L));
                         next += pace * depth;
                         if (++within == strips) {
                             within = 0;
@@ -384,13 +386,13 @@ static inline __attribute__((always_inline)) void _pm_gemm_$S(ptrdiff_t m, ptrdi
 }
 """
 
-_GEMM = Template(PACKING + DIRECT + AHEAD + HALF + _PRODUCT)
+_GEMM = Template(PACKING + DIRECT + WINDOWS + AHEAD + HALF + _PRODUCT)
 
 
 def gemm_text(need: str) -> str:
     """The C text behind a need of the prelude: the register blocks and the product around them."""
     shape = Shape.parse(need)
-    numbers = {"L": shape.lanes, "R": shape.rows, "V": shape.vectors, "G": 8, "HALVES": int(shape.halves)}
-    numbers["UNROLLED"] = MOST_UNROLLED
+    numbers = {"L": shape.lanes, "R": shape.rows, "V": shape.vectors, "G": 8, "UNROLLED": MOST_UNROLLED}
+    numbers |= {"HALVES": int(shape.halves), "WALKS": int(shape.walks)}
     text = _GEMM.substitute(numbers, S=shape.suffix, T=shape.ctype)
     return f"{microkernels(shape)}\n{text}"

@@ -8,12 +8,14 @@ and storing part of a vector has names of the processor in it, where it has inst
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from textwrap import indent
 
 from polymat.errors import InternalError
 
 _C_TYPES = {"f32": "float", "f64": "double"}
-HALVES = "_halves"  # ends the need of products that know triangles
+_FEATURES = ("halves", "walks")  # end the need of products that know triangles, or depth in segments
 _AHEAD = ("        __builtin_prefetch(next, 0, 2);", "        next += pace;")
 _MEMORY_SUFFIX = {"f32": "ps", "f64": "pd"}
 
@@ -22,7 +24,8 @@ _MEMORY_SUFFIX = {"f32": "ps", "f64": "pd"}
 class Shape:
     """A family of register blocks: up to `rows` x `vectors` vectors of `vector_bytes`, elements of a type.
 
-    suffix: "f32" or "f64".  halves: whether the product around them knows triangles.
+    suffix: "f32" or "f64".  halves: whether the product around them knows triangles.  walks: whether there
+    are blocks that walk over several segments of depth where they lie.
     """
 
     suffix: str
@@ -30,6 +33,7 @@ class Shape:
     rows: int
     vectors: int
     halves: bool = False
+    walks: bool = False
 
     @property
     def ctype(self) -> str:
@@ -49,24 +53,39 @@ class Shape:
     @property
     def need(self) -> str:
         """The name under which the prelude knows it."""
-        half = HALVES if self.halves else ""
-        return f"gemm_{self.suffix}_{self.vector_bytes}x{self.rows}x{self.vectors}{half}"
+        features = "".join(f"_{feature}" for feature in _FEATURES if getattr(self, feature))
+        return f"gemm_{self.suffix}_{self.vector_bytes}x{self.rows}x{self.vectors}{features}"
 
     @staticmethod
     def parse(need: str) -> Shape:
         """The shape that has this name in the prelude."""
-        kind, suffix, numbers = need.removesuffix(HALVES).split("_")
-        if kind != "gemm" or suffix not in _C_TYPES:
+        kind, suffix, numbers, *features = need.split("_")
+        if kind != "gemm" or suffix not in _C_TYPES or not {*features} <= {*_FEATURES}:
             raise InternalError(f"bug in polymat: {need} is no family of register blocks")
         vector_bytes, rows, vectors = (int(number) for number in numbers.split("x"))
-        return Shape(suffix, vector_bytes, rows, vectors, need.endswith(HALVES))
+        return Shape(suffix, vector_bytes, rows, vectors, "halves" in features, "walks" in features)
+
+    def __or__(self, other: Shape) -> Shape:
+        """The family that stands for both: the same blocks, and a product that knows what either knows."""
+        return replace(self, halves=self.halves or other.halves, walks=self.walks or other.walks)
+
+
+def joined(needs: Iterable[str]) -> tuple[str, ...]:
+    """The families of register blocks that stand for these: one where the blocks are the same."""
+    families: dict[Shape, Shape] = {}
+    for shape in map(Shape.parse, sorted(needs)):
+        plain = replace(shape, halves=False, walks=False)
+        families[plain] = families.get(plain, plain) | shape
+    return tuple(shape.need for shape in families.values())
 
 
 def microkernels(shape: Shape) -> str:
     """The types, every block up to the full one, the full one for packed operands, and the table of them."""
     sizes = [(r, v) for v in range(1, shape.vectors + 1) for r in range(1, shape.rows + 1)]
     blocks = [_block(shape, rows, vectors) for rows, vectors in sizes]
-    return "\n".join([vector_types(shape), *blocks, full_block(shape), _table(shape)])
+    walks = [_walk(shape, rows, vectors) for rows, vectors in sizes] if shape.walks else []
+    tables = [_table(shape, "block"), *([_table(shape, "walk")] if shape.walks else [])]
+    return "\n".join([vector_types(shape), *blocks, full_block(shape), *walks, *tables])
 
 
 def vector_types(shape: Shape) -> str:
@@ -138,10 +157,13 @@ typedef int _pm_mask_{s};
     return "".join(texts)
 
 
-def _parameters(shape: Shape) -> str:
+def _parameters(shape: Shape, kind: str = "block") -> str:
+    """Of a block; of one that walks, the depth is that of a segment, whose elements are neighbours."""
     t = shape.ctype
+    segments = "ptrdiff_t segments, const ptrdiff_t *at, " if kind == "walk" else ""
+    a_step = "" if kind == "walk" else " ptrdiff_t a_step,"
     return (
-        f"ptrdiff_t depth, const {t} *a, ptrdiff_t a_row, ptrdiff_t a_step, const {t} *b, ptrdiff_t b_step,\n"
+        f"{segments}ptrdiff_t depth, const {t} *a, ptrdiff_t a_row,{a_step} const {t} *b, ptrdiff_t b_step,\n"
         f"        {t} scale, {t} beta, const {t} *from, ptrdiff_t from_row, {t} *c, ptrdiff_t c_row, int last"
     )
 
@@ -149,27 +171,56 @@ def _parameters(shape: Shape) -> str:
 def _block(shape: Shape, rows: int, vectors: int) -> str:
     """One block whose operands have any strides and whose last vector has `last` lanes."""
     s = shape.suffix
-    loads = [f"*(const _pm_memory_{s} *)(b + {v * shape.lanes})" for v in range(vectors - 1)]
-    loads.append(f"_pm_load_{s}(b + {(vectors - 1) * shape.lanes}, mask)")
-    body = _depth_loop(shape, rows, vectors, loads, ("a_row", "a_step", "b_step"))
+    sums = _depth_loop(shape, rows, vectors, _loads(shape, vectors), ("a_row", "a_step", "b_step"))
     return f"""\
 static __attribute__((noinline)) void _pm_block_{s}_{rows}x{vectors}({_parameters(shape)})
 {{
     const _pm_mask_{s} mask = _PM_MASK_{s}(last);
-{body}{_results(shape, rows, vectors, masked=True)}}}
+{_accumulators(shape, rows, vectors)}{sums}{_results(shape, rows, vectors, masked=True)}}}
 """
+
+
+def _walk(shape: Shape, rows: int, vectors: int) -> str:
+    """A block that walks over segments of depth at offsets `at`, two apart, in A; in B they are packed."""
+    s = shape.suffix
+    sums = _depth_loop(shape, rows, vectors, _loads(shape, vectors), ("a_row", "1", "b_step"))
+    sums = indent(sums, "    ", lambda line: not line.startswith("#"))
+    before = _requests(shape, rows, vectors) + _accumulators(shape, rows, vectors)
+    return f"""\
+static __attribute__((noinline)) void _pm_walk_{s}_{rows}x{vectors}({_parameters(shape, "walk")})
+{{
+    const _pm_mask_{s} mask = _PM_MASK_{s}(last);
+    const {shape.ctype} *const first = a;
+{before}    for (ptrdiff_t segment = 0; segment < segments; segment++) {{
+        a = first + at[2 * segment];
+{sums}    }}
+{_results(shape, rows, vectors, masked=True)}}}
+"""
+
+
+def _requests(shape: Shape, rows: int, vectors: int) -> str:
+    """Prefetching a block's part of the result, and of what is added to."""
+    places = [(row, v * shape.lanes) for row in range(rows) for v in range(vectors)]
+    fetch = "".join(f"    __builtin_prefetch(c + {row} * c_row + {at}, 1);\n" for row, at in places)
+    fetch += "    if (from != NULL && from != c) {\n"
+    fetch += "".join(f"        __builtin_prefetch(from + {row} * from_row + {at});\n" for row, at in places)
+    return fetch + "    }\n"
+
+
+def _loads(shape: Shape, vectors: int) -> list[str]:
+    """A row of B whose last vector is a part of one."""
+    s = shape.suffix
+    loads = [f"*(const _pm_memory_{s} *)(b + {v * shape.lanes})" for v in range(vectors - 1)]
+    return [*loads, f"_pm_load_{s}(b + {(vectors - 1) * shape.lanes}, mask)"]
 
 
 def full_block(shape: Shape) -> str:
     """The largest block, on packed operands whose strides are therefore constants."""
     s, rows, vectors = shape.suffix, shape.rows, shape.vectors
     loads = [f"*(const _pm_memory_{s} *)(b + {v * shape.lanes})" for v in range(vectors)]
-    body = _depth_loop(shape, rows, vectors, loads, ("1", str(rows), str(vectors * shape.lanes)), _AHEAD)
-    places = [(row, v * shape.lanes) for row in range(rows) for v in range(vectors)]
-    fetch = "".join(f"    __builtin_prefetch(c + {row} * c_row + {at}, 1);\n" for row, at in places)
-    fetch += "    if (from != NULL && from != c) {\n"
-    fetch += "".join(f"        __builtin_prefetch(from + {row} * from_row + {at});\n" for row, at in places)
-    fetch += "    }\n"
+    steps = ("1", str(rows), str(vectors * shape.lanes))
+    body = _accumulators(shape, rows, vectors) + _depth_loop(shape, rows, vectors, loads, steps, _AHEAD)
+    fetch = _requests(shape, rows, vectors)
     t = shape.ctype
     return f"""\
 /* The full block of packed operands; its part of the result, and of what that is added to, is fetched while
@@ -193,17 +244,22 @@ def _depth_loop(
     """The sums; steps: elements from row to row of a, and along the depth of a and b."""
     a_row, a_step, b_step = steps
     s, t = shape.suffix, shape.ctype
-    lines = []
-    for row in range(rows):
-        sums = ", ".join(f"c{row}_{v} = {{0}}" for v in range(vectors))
-        lines.append(f"    _pm_vector_{s} {sums};")
-    lines += ["#pragma GCC unroll 1", "    for (ptrdiff_t k = 0; k < depth; k++) {"]
+    lines = ["#pragma GCC unroll 1", "    for (ptrdiff_t k = 0; k < depth; k++) {"]
     lines += [f"        const _pm_vector_{s} b{v} = {load};" for v, load in enumerate(loads)]
     for row in range(rows):
         lines.append(f"        const {t} a{row} = a[{row} * {a_row}];")
         lines += [f"        c{row}_{v} += a{row} * b{v};" for v in range(vectors)]
     lines += [f"        a += {a_step};", f"        b += {b_step};", *more, "    }"]
     return "\n".join(lines) + "\n"
+
+
+def _accumulators(shape: Shape, rows: int, vectors: int) -> str:
+    """The sums, zero each."""
+    lines = []
+    for row in range(rows):
+        sums = ", ".join(f"c{row}_{v} = {{0}}" for v in range(vectors))
+        lines.append(f"    _pm_vector_{shape.suffix} {sums};\n")
+    return "".join(lines)
 
 
 def _results(shape: Shape, rows: int, vectors: int, *, masked: bool) -> str:
@@ -232,15 +288,15 @@ def _results(shape: Shape, rows: int, vectors: int, *, masked: bool) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _table(shape: Shape) -> str:
+def _table(shape: Shape, kind: str) -> str:
     s = shape.suffix
     rows = []
     for v in range(1, shape.vectors + 1):
-        names = ", ".join(f"_pm_block_{s}_{r}x{v}" for r in range(1, shape.rows + 1))
+        names = ", ".join(f"_pm_{kind}_{s}_{r}x{v}" for r in range(1, shape.rows + 1))
         rows.append(f"    {{{names}}},\n")
     return f"""\
 /* The blocks by vectors and rows, from 1 each. */
-typedef void (*_pm_block_{s})({_parameters(shape)});
-static const _pm_block_{s} _pm_blocks_{s}[{shape.vectors}][{shape.rows}] = {{
+typedef void (*_pm_{kind}_{s})({_parameters(shape, kind)});
+static const _pm_{kind}_{s} _pm_{kind}s_{s}[{shape.vectors}][{shape.rows}] = {{
 {"".join(rows)}}};
 """

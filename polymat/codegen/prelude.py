@@ -23,7 +23,7 @@ from polymat.codegen.gemm import gemm_text
 from polymat.codegen.libraries import HEADERS as LIBRARY_HEADERS
 from polymat.codegen.libraries import library_needs, library_text
 from polymat.codegen.lines import lines_text
-from polymat.codegen.microkernel import HALVES
+from polymat.codegen.microkernel import joined
 from polymat.codegen.rows import rows_text
 from polymat.errors import InternalError
 
@@ -341,13 +341,12 @@ _PIECE_HEADERS: dict[str, tuple[str, ...]] = {
 
 def prelude(needs: frozenset[str]) -> str:
     """The includes and definitions that the named needs ask for, and nothing else."""
-    # Products that know triangles are products, too.
-    products = sorted(n for n in needs if n.startswith("gemm_") and f"{n}{HALVES}" not in needs)
+    blocks = {need for need in needs if need.startswith("gemm_")}
+    products = joined(blocks)
     filters = sorted(need for need in needs if need.startswith("filter_"))
     rows = sorted(need for need in needs if need.startswith("rows_"))
-    plain = {need.removesuffix(HALVES) for need in products}
     lines = sorted(need for need in needs if need.startswith("lines_"))
-    several = {*products, *plain, *filters, *rows, *lines}
+    several = {*blocks, *filters, *rows, *lines}
     known = {*_HEADERS, *_PIECES, *several} | arithmetic_names() | library_needs()
     unknown = sorted(needs - known)
     if unknown:

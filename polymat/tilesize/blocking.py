@@ -22,6 +22,7 @@ from polymat.tilesize.scheme import Atom, Loop, Pack, Scheme, Sequence2
 
 DIRECT_DEPTH = 128  # at most, of a long product that is not packed
 FEW_PANELS, MANY_PANELS = 2, 16  # for which a copy of the left operand never pays, and always does
+STAYING = 8  # second-level caches whose room is enough for weights that are read where they are
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -133,13 +134,17 @@ def blocking(found: Contraction, blocks: Blocks, estimates: Mapping[str, int]) -
         return Blocking(found, blocks, m, n, k, rows, columns, deep, packs_left=False, packs_right=False)
     rows, columns, depth = blocks.at(m, n, k, segments, rows_are_one=not found.more_rows)
     panels = ceil(n / blocks.columns)
+    walks = found.windows and left_is_read_along
     few = found.triangle is None and left_is_read_along and panels <= FEW_PANELS and k >= 64
     packs = (bool(found.sums) and not few) or panels >= MANY_PANELS
     packs = packs or ((panels > FEW_PANELS or not left_is_read_along) and m * k > small / 2)
+    packs = packs and not walks
     packs = packs or (
         found.triangle is not None and found.mirror is not None and found.triangle.place == "left"
     )
-    return Blocking(found, blocks, m, n, k * segments, rows, columns, depth, packs, packs_right=True)
+    stays = walks and not found.more_columns and is_contiguous(found.right, found.columns)
+    stays = stays and k * segments * n <= STAYING * small
+    return Blocking(found, blocks, m, n, k * segments, rows, columns, depth, packs, packs_right=not stays)
 
 
 def is_contiguous(factor: Factor, dim: str) -> bool:

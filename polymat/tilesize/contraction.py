@@ -76,6 +76,13 @@ class Contraction:
         """The triangle, where it saves half of the operations."""
         return self.triangle if self.mirror is None else None
 
+    @property
+    def windows(self) -> bool:
+        """Whether neighbouring rows share elements, as the windows of a convolution do."""
+        rows, summed = {self.rows, *self.more_rows}, {self.depth, *self.sums}
+        forms = [set(form.names()) for form in self.left.indices]
+        return bool(self.sums) and any(names & rows and names & summed for names in forms)
+
     def extent(self, dim: str) -> Affine:
         """How many indices a dimension has."""
         low, high = self.bounds[dim]

@@ -77,6 +77,46 @@ def test_convolutions(stride: int, small: bool, seed: int, monkeypatch: pytest.M
         )
 
 
+@pytest.mark.parametrize("gap", [0, 1])
+@pytest.mark.parametrize("channels_last", [True, False])
+@pytest.mark.parametrize("small", [False, True])
+def test_windows_of_weights_with_gaps(
+    gap: int, channels_last: bool, small: bool, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Weights of which some columns are not used, images with and without neighbours along the depth."""
+    if small:
+        monkeypatch.setattr("polymat.driver.calibrated_machine", lambda: SMALL_CACHES)
+    H, W, K, R, S, C = sizes = [pm.Parameter(pm.Int, name) for name in "HWKRSC"]
+    h, w, k, r, s, c = variables = [pm.Variable(pm.Int, name) for name in "hwkrsc"]
+    side = [H + R - 1, W + S - 1]
+    image = pm.Image(pm.Float, "I", [*side, C] if channels_last else [C, *side])
+    weights = pm.Image(pm.Float, "P", [R, S + gap, C, K])
+    domain = [pm.Interval(pm.Int, 0, size - 1) for size in sizes]
+    sums = pm.Reduction((variables[:3], domain[:3]), (variables, domain), pm.Float, "sums")
+    pixel = image(h + r, w + s, c) if channels_last else image(c, h + r, w + s)
+    sums.defn = [pm.Reduce(sums(h, w, k), pixel * weights(r, s, c, k), pm.Op.Sum)]
+    inputs = [image, weights]
+    options = pm.Options(blas="never", threads=2, parallel_threshold=0)
+    estimates = dict(zip(sizes, (64, 64, 64, 3, 3, 32), strict=True))
+    compiled = pm.compile(sums, name="windows", inputs=inputs, options=options, estimates=estimates)
+    assert {group.kind for group in compiled.explain().groups} == {"kernel"}
+    rng = np.random.default_rng(seed)
+    # The last has no taps.
+    for extents in ((5, 9, 49, 3, 3, 7), (1, 17, 70, 2, 5, 13), (3, 1, 1, 4, 1, 40), (4, 5, 20, 0, 3, 2)):
+        height, width, outputs, rows, columns, channels = extents
+        pixels = (height + rows - 1, width + columns - 1)
+        shape = (*pixels, channels) if channels_last else (channels, *pixels)
+        shapes: tuple[tuple[int, ...], ...] = (shape, (rows, columns + gap, channels, outputs))
+        arrays = [rng.standard_normal(extent).astype(np.float32) for extent in shapes]
+        assert_close(
+            compiled(*arrays),
+            compiled.reference(*arrays),
+            roundings=rows * columns * channels + 4,
+            magnitude=compiled.reference(*map(np.abs, arrays)),
+            name=f"{extents}",
+        )
+
+
 @pytest.mark.parametrize("contraction", ["abcd-dbea-ec", "abcde-efbad-cf"])
 def test_segments_gathered_in_long_runs(contraction: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whole runs, runs cut where lines of cache end, and odd ones, with a second level for few of them."""

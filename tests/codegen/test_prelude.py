@@ -6,6 +6,7 @@ import ctypes
 import itertools
 import subprocess
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ import numpy.typing as npt
 import pytest
 
 from polymat.codegen.arithmetic import arithmetic_names
-from polymat.codegen.microkernel import Shape
+from polymat.codegen.microkernel import Shape, joined
 from polymat.codegen.prelude import prelude
 from polymat.errors import InternalError
 from polymat.runtime.build import build
@@ -229,13 +230,19 @@ def test_only_what_is_needed() -> None:
     assert text.count("static inline") == 1
 
 
-def test_products_that_know_triangles_stand_for_those_that_do_not() -> None:
-    """Both would define the same names; without triangles the compiler leaves out what they need."""
+def test_products_that_know_more_stand_for_those_that_do_not() -> None:
+    """All would define the same names; without triangles the compiler leaves out what they need."""
     plain, halves = (Shape("f64", 32, 4, 2, known) for known in (False, True))
-    assert [Shape.parse(shape.need) for shape in (plain, halves)] == [plain, halves]
+    walks = replace(plain, walks=True)
+    several = [plain, halves, walks, halves | walks]
+    assert [Shape.parse(shape.need) for shape in several] == several
+    assert len({shape.need for shape in several}) == 4
     both = prelude(frozenset({plain.need, halves.need}))
     assert both == prelude(frozenset({halves.need}))
     assert both != prelude(frozenset({plain.need}))
+    assert prelude(frozenset({walks.need, halves.need})) == prelude(frozenset({(halves | walks).need}))
+    other = Shape("f32", 32, 4, 2)
+    assert set(joined({plain.need, other.need})) == {plain.need, other.need}
 
 
 def test_unknown_need() -> None:

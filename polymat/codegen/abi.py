@@ -64,13 +64,15 @@ class Array:
     """An input or output array: C-contiguous, `dtype` a NumPy dtype string such as 'float64'.
 
     `extents` are rows over the symbols; a negative extent of an output means 0.  `zero_fill` says that a new
-    output array must be zeroed because the pipeline does not write all of it.
+    output array must be zeroed because the pipeline does not write all of it.  It writes all from
+    the positions `written_from` on, a row a dimension; empty where what it writes is no rectangle.
     """
 
     name: str
     dtype: str
     extents: tuple[Row, ...]
     zero_fill: bool = False
+    written_from: tuple[Row, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,7 @@ def make_signature(
             storage[output].dtype.dtype,
             tuple(rows.row(e) for e in storage[output].extents),
             zero_fill=not storage[output].fully_written,
+            written_from=tuple(rows.row(first) for first in storage[output].written_from),
         )
         for output in pipeline.outputs
     )

@@ -25,6 +25,8 @@ class Buffer:
     origin moves with the tile).
     ring: the first dimension that is one, if any: index i of it is at i modulo its extent, a power of two.
     copy: it is the scratchpad of a stage that has an array as well.
+    written_from: of an output that is not fully written, the positions from which on it is, one a dimension;
+    empty where what is written is no rectangle.
     """
 
     name: str
@@ -33,6 +35,7 @@ class Buffer:
     extents: tuple[Affine, ...]
     origin: tuple[Affine, ...]
     fully_written: bool = True
+    written_from: tuple[Affine, ...] = ()
     ring: int | None = None
     copy: bool = False
 
@@ -63,7 +66,15 @@ def buffers(pipeline: Pipeline, schedule: Schedule) -> dict[str, Buffer]:
         origin = tuple(_origin(stage, k, pipeline.context, trim) for k in range(len(stage.dims)))
         extents = tuple(extent - low for extent, low in zip(stage.extents, origin, strict=True))
         full = place != "output" or _covers_box(stage, origin, pipeline.context)
-        found[stage.name] = Buffer(stage.name, stage.dtype, place, extents, origin, full)
+        found[stage.name] = Buffer(
+            stage.name,
+            stage.dtype,
+            place,
+            extents,
+            origin,
+            fully_written=full,
+            written_from=() if full else _rectangle(stage, origin, pipeline.context),
+        )
     return found
 
 
@@ -118,3 +129,11 @@ def _covers_box(stage: Stage, origin: tuple[Affine, ...], context: Domain) -> bo
     bounds = [(low, high) for low, (_, high) in zip(origin, stage.box, strict=True)]
     whole = Domain.box(stage.domain.params, stage.dims, bounds).assume(context)
     return whole.is_subset(stage.domain)
+
+
+def _rectangle(stage: Stage, origin: tuple[Affine, ...], context: Domain) -> tuple[Affine, ...]:
+    """Where in its array the points of a stage begin, if they are those of a rectangle."""
+    lows = tuple(low for low, _ in stage.box)
+    if not _covers_box(stage, lows, context):
+        return ()
+    return tuple(low - start for low, start in zip(lows, origin, strict=True))

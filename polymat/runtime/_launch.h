@@ -46,6 +46,7 @@ typedef struct {
     Py_ssize_t rank;
     int zero_fill;
     Row *extents;
+    Row *written_from; /* NULL where what is written is no rectangle */
 } ArraySpec;
 
 /* A size: floor((rest + coefficient * size) / rest.divisor) is an extent, or it has a slot (array is -1). */
@@ -125,6 +126,8 @@ void recycle_limit(size_t bytes);
 size_t recycle_kept(void);
 /* Around the allocation of an array of so many bytes; -1: an exception is set. */
 int recycle_begin(size_t bytes, PyObject **previous);
+/* Whether the array that was allocated last by this thread begins as zeros. */
+int recycle_fresh(void);
 void recycle_end(PyObject *previous);
 
 /* _launch_rows.c */

@@ -1,6 +1,8 @@
 /* Which arrays share memory, and the temporaries for arrays that a kernel cannot take as they are. */
 #include "_launch.h"
 
+#include <string.h>
+
 /* The bytes an array spans: [low, high), empty when it has no element. */
 typedef struct {
     uintptr_t low, high;
@@ -99,25 +101,64 @@ static size_t bytes_of(const ArraySpec *spec, const npy_intp *dims)
     return bytes;
 }
 
-static PyArrayObject *new_array(const ArraySpec *spec, const npy_intp *dims, int zeroed)
+typedef enum { AS_IT_IS, ZEROED, RECYCLED_AS_IT_IS } Content;
+
+/* `content`: what the array must hold; RECYCLED_AS_IT_IS allows what a freed result left, and becomes AS_IT_IS
+   where that is there, ZEROED where zeros are. */
+static PyArrayObject *new_array(const ArraySpec *spec, const npy_intp *dims, Content *content)
 {
     PyObject *array, *previous;
     if (recycle_begin(bytes_of(spec, dims), &previous) < 0)
         return NULL;
     Py_INCREF(spec->dtype);
-    if (zeroed)
+    if (*content == RECYCLED_AS_IT_IS && previous == NULL)
+        *content = ZEROED;
+    if (*content == ZEROED)
         array = PyArray_Zeros((int)spec->rank, dims, spec->dtype, 0);
     else
         array = PyArray_NewFromDescr(&PyArray_Type, spec->dtype, (int)spec->rank, dims, NULL, NULL, 0, NULL);
     recycle_end(previous);
+    if (*content == RECYCLED_AS_IT_IS)
+        *content = recycle_fresh() ? ZEROED : AS_IT_IS;
     return (PyArrayObject *)array;
+}
+
+/* Zero what lies before `first` in any dimension. */
+static void zero_before(char *data, const npy_intp *dims, const npy_intp *first, int rank, size_t bytes)
+{
+    while (rank > 0 && first[rank - 1] == 0)
+        bytes *= (size_t)dims[--rank];
+    if (rank == 0)
+        return;
+    size_t inner = bytes;
+    for (int d = 1; d < rank; d++)
+        inner *= (size_t)dims[d];
+    memset(data, 0, (size_t)first[0] * inner);
+    for (npy_intp i = first[0]; rank > 1 && i < dims[0]; i++)
+        zero_before(data + (size_t)i * inner, dims + 1, first + 1, rank - 1, bytes);
+}
+
+/* Zero what the pipeline does not write of a result. */
+static Status zero_rest(const ArraySpec *spec, const Frame *frame, PyArrayObject *array)
+{
+    npy_intp first[MAX_RANK];
+    for (int d = 0; d < (int)spec->rank; d++) {
+        ptrdiff_t value;
+        if (row_value(&spec->written_from[d], frame->symbols, &value) != DONE)
+            return REFUSED;
+        first[d] = value < 0 ? 0 : value < PyArray_DIM(array, d) ? value : PyArray_DIM(array, d);
+    }
+    zero_before(PyArray_DATA(array), PyArray_DIMS(array), first, (int)spec->rank,
+                (size_t)PyArray_ITEMSIZE(array));
+    return DONE;
 }
 
 /* Stand a C-contiguous, aligned copy in for the array. */
 static Status pack(const Launcher *launcher, Frame *frame, Py_ssize_t i)
 {
     PyArrayObject *array = frame->arrays[i];
-    PyArrayObject *copy = new_array(&launcher->arrays[i], PyArray_DIMS(array), 0);
+    Content content = AS_IT_IS;
+    PyArrayObject *copy = new_array(&launcher->arrays[i], PyArray_DIMS(array), &content);
     if (copy == NULL)
         return allocation_failed(launcher, "the contiguous copy of an array");
     frame->keep[i] = copy;
@@ -181,8 +222,11 @@ static Status new_output(const Launcher *launcher, Frame *frame, Py_ssize_t i)
             return REFUSED;
         dims[d] = extent < 0 ? 0 : extent;
     }
-    frame->arrays[i] = frame->keep[i] = new_array(spec, dims, spec->zero_fill);
-    return frame->keep[i] == NULL ? allocation_failed(launcher, "an output") : DONE;
+    Content content = !spec->zero_fill ? AS_IT_IS : spec->written_from == NULL ? ZEROED : RECYCLED_AS_IT_IS;
+    frame->arrays[i] = frame->keep[i] = new_array(spec, dims, &content);
+    if (frame->keep[i] == NULL)
+        return allocation_failed(launcher, "an output");
+    return spec->zero_fill && content == AS_IT_IS ? zero_rest(spec, frame, frame->keep[i]) : DONE;
 }
 
 /* Pointers for the kernel: packed copies and new outputs where they are needed. */

@@ -26,6 +26,7 @@ static atomic_flag taken = ATOMIC_FLAG_INIT;
 static Region *kept[KEPT_REGIONS];
 static int n_kept = 0;
 static size_t kept_bytes = 0;
+static _Thread_local int fresh = 0; /* whether the latest memory that was handed out is all zero */
 static _Atomic size_t kept_limit = SIZE_MAX; /* SIZE_MAX: not asked for yet */
 
 static int lock(void)
@@ -127,14 +128,13 @@ static void offer(Region *region)
 #endif
 }
 
-/* Memory for an array; `fresh`: whether its bytes are all zero. */
-static void *obtain(size_t bytes, int *fresh)
+static void *recycle_malloc(void *Py_UNUSED(context), size_t bytes)
 {
     const size_t capacity = capacity_for(bytes);
     if (capacity == 0)
         return NULL;
     Region *region = find(capacity);
-    *fresh = region == NULL;
+    fresh = region == NULL;
     if (region == NULL)
         region = map(capacity);
     if (region == NULL && lock()) { /* a limit on addresses: what is kept counts too */
@@ -145,19 +145,12 @@ static void *obtain(size_t bytes, int *fresh)
     return region == NULL ? NULL : data_of(region);
 }
 
-static void *recycle_malloc(void *Py_UNUSED(context), size_t bytes)
-{
-    int fresh;
-    return obtain(bytes, &fresh);
-}
-
-static void *recycle_calloc(void *Py_UNUSED(context), size_t count, size_t each)
+static void *recycle_calloc(void *context, size_t count, size_t each)
 {
     size_t bytes;
-    int fresh;
     if (__builtin_mul_overflow(count, each, &bytes))
         return NULL;
-    void *data = obtain(bytes, &fresh);
+    void *data = recycle_malloc(context, bytes);
     return data == NULL || fresh ? data : memset(data, 0, bytes);
 }
 
@@ -256,6 +249,11 @@ int recycle_begin(size_t bytes, PyObject **previous)
         return 0;
     *previous = current == NULL ? NULL : PyDataMem_SetHandler(capsule);
     return *previous == NULL ? -1 : 0;
+}
+
+int recycle_fresh(void)
+{
+    return fresh;
 }
 
 void recycle_end(PyObject *previous)

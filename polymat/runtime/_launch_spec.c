@@ -102,16 +102,24 @@ static int parse_arrays(Launcher *launcher, PyObject *source)
         return -1;
     for (Py_ssize_t i = 0; i < launcher->n_arrays; i++) {
         ArraySpec *array = &launcher->arrays[i];
-        PyObject *dtype, *extents;
-        if (!PyArg_ParseTuple(PyTuple_GET_ITEM(source, i), "O!O!p", &PyArrayDescr_Type, &dtype, &PyTuple_Type,
-                              &extents, &array->zero_fill))
+        PyObject *dtype, *extents, *zeroed;
+        if (!PyArg_ParseTuple(PyTuple_GET_ITEM(source, i), "O!O!O", &PyArrayDescr_Type, &dtype, &PyTuple_Type,
+                              &extents, &zeroed))
             return -1;
+        array->zero_fill = PyObject_IsTrue(zeroed);
         array->dtype = (PyArray_Descr *)Py_NewRef(dtype);
         array->rank = PyTuple_GET_SIZE(extents);
         if (array->rank > MAX_RANK)
             return invalid("rank");
         array->extents = parse_rows(launcher, extents);
         if (array->extents == NULL)
+            return -1;
+        if (!PyTuple_Check(zeroed) || array->zero_fill == 0)
+            continue;
+        if (PyTuple_GET_SIZE(zeroed) != array->rank)
+            return invalid("rectangle");
+        array->written_from = parse_rows(launcher, zeroed);
+        if (array->written_from == NULL)
             return -1;
     }
     return 0;

@@ -13,7 +13,7 @@ from polymat.codegen.abi import ABI_VERSION, Array, Row, Scalar, Signature, Size
 
 _T = TypeVar("_T")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,62}")
-_FORMAT = "polymat 1"
+_FORMAT = "polymat 2"
 
 
 class MetadataError(Exception):
@@ -119,7 +119,8 @@ def _signature(value: Any) -> Signature:
 
 def _check_indices(signature: Signature) -> None:
     count = len(signature.sizes) + len(signature.derived)
-    rows = [row for array in signature.inputs + signature.outputs for row in array.extents]
+    arrays = signature.inputs + signature.outputs
+    rows = [row for array in arrays for row in (*array.extents, *array.written_from)]
     rows += [*signature.derived, *(row for row, _ in signature.constraints)]
     for row in rows:
         if row.divisor < 1 or not all(0 <= symbol < count for symbol, _ in row.terms):
@@ -129,6 +130,9 @@ def _check_indices(signature: Signature) -> None:
             size.array >= 0 and not 0 <= size.dim < len(signature.inputs[size.array].extents)
         ):
             raise MetadataError(f"size {size.name} is bound to a dimension that does not exist")
+    for array in arrays:
+        if len(array.written_from) not in (0, len(array.extents)):
+            raise MetadataError(f"{array.name} is written in a rectangle of another rank")
 
 
 def _array(value: Any) -> Array:
@@ -136,7 +140,11 @@ def _array(value: Any) -> Array:
     if not isinstance(found["zero_fill"], bool):
         raise MetadataError("zero_fill is not a truth value")
     return Array(
-        _name(found["name"]), _text(found["dtype"]), _tuple(found["extents"], _row), found["zero_fill"]
+        _name(found["name"]),
+        _text(found["dtype"]),
+        _tuple(found["extents"], _row),
+        found["zero_fill"],
+        _tuple(found["written_from"], _row),
     )
 
 

@@ -58,7 +58,8 @@ def slot_names(signature: Signature) -> tuple[str, ...]:
 
 
 def _array(array: Array) -> tuple[Any, ...]:
-    return np.dtype(array.dtype), tuple(_row(row) for row in array.extents), array.zero_fill
+    zeroed = array.zero_fill and (tuple(_row(row) for row in array.written_from) or True)
+    return np.dtype(array.dtype), tuple(_row(row) for row in array.extents), zeroed
 
 
 def _size(signature: Signature, index: int, size: Size) -> tuple[Any, ...]:

@@ -17,6 +17,16 @@ from polymat.errors import InternalError
 _C_TYPES = {"f32": "float", "f64": "double"}
 _FEATURES = ("halves", "walks")  # end the need of products that know triangles, or depth in segments
 _AHEAD = ("        __builtin_prefetch(next, 0, 2);", "        next += pace;")
+_ROWS_AHEAD = (
+    "        __builtin_prefetch(next + row, 0, 2);",
+    "        row += a_row * (ptrdiff_t)sizeof(*a);",
+    "        next += row == rows ? pace : 0;",
+    "        row = row == rows ? 0 : row;",
+)
+_PASSING = """\
+ptrdiff_t depth, const {t} *a, ptrdiff_t a_row, const {t} *b, {t} scale,
+        {t} beta, const {t} *from, ptrdiff_t from_row, {t} *c, ptrdiff_t c_row, const char *next,
+        ptrdiff_t pace"""
 _MEMORY_SUFFIX = {"f32": "ps", "f64": "pd"}
 
 
@@ -85,7 +95,7 @@ def microkernels(shape: Shape) -> str:
     blocks = [_block(shape, rows, vectors) for rows, vectors in sizes]
     walks = [_walk(shape, rows, vectors) for rows, vectors in sizes] if shape.walks else []
     tables = [_table(shape, "block"), *([_table(shape, "walk")] if shape.walks else [])]
-    return "\n".join([vector_types(shape), *blocks, full_block(shape), *walks, *tables])
+    return "\n".join([vector_types(shape), *blocks, full_block(shape), _passing(shape), *walks, *tables])
 
 
 def vector_types(shape: Shape) -> str:
@@ -200,11 +210,16 @@ static __attribute__((noinline)) void _pm_walk_{s}_{rows}x{vectors}({_parameters
 
 def _requests(shape: Shape, rows: int, vectors: int) -> str:
     """Prefetching a block's part of the result, and of what is added to."""
+    result, start = _lines(shape, rows, vectors, "c", ", 1"), _lines(shape, rows, vectors, "from")
+    return f"{result}    if (from != NULL && from != c) {{\n{start}    }}\n"
+
+
+def _lines(shape: Shape, rows: int, vectors: int, array: str, use: str = "") -> str:
+    """Prefetching a block's part of `c` or `from`."""
     places = [(row, v * shape.lanes) for row in range(rows) for v in range(vectors)]
-    fetch = "".join(f"    __builtin_prefetch(c + {row} * c_row + {at}, 1);\n" for row, at in places)
-    fetch += "    if (from != NULL && from != c) {\n"
-    fetch += "".join(f"        __builtin_prefetch(from + {row} * from_row + {at});\n" for row, at in places)
-    return fetch + "    }\n"
+    return "".join(
+        f"    __builtin_prefetch({array} + {row} * {array}_row + {at}{use});\n" for row, at in places
+    )
 
 
 def _loads(shape: Shape, vectors: int) -> list[str]:
@@ -230,6 +245,37 @@ static __attribute__((noinline)) void _pm_full_{s}(ptrdiff_t depth, const {t} *a
         ptrdiff_t pace)
 {{
 {fetch}{body}{_results(shape, rows, vectors, masked=False)}}}
+"""
+
+
+def _passing(shape: Shape) -> str:
+    """The blocks for a left operand that is read where it is, and the table of them by vectors."""
+    s, counts = shape.suffix, range(1, shape.vectors + 1)
+    blocks = "\n".join(_passing_block(shape, vectors) for vectors in counts)
+    names = ", ".join(f"_pm_passing_{s}_{vectors}" for vectors in counts)
+    return f"""\
+{blocks}
+typedef void (*_pm_pass_{s})({_PASSING.format(t=shape.ctype)});
+static const _pm_pass_{s} _pm_passing_{s}[{shape.vectors}] = {{{names}}};
+"""
+
+
+def _passing_block(shape: Shape, vectors: int) -> str:
+    """A block of all rows and whole vectors, on a left operand that is read where it is."""
+    s, t, rows = shape.suffix, shape.ctype, shape.rows
+    loads = [f"*(const _pm_memory_{s} *)(b + {v * shape.lanes})" for v in range(vectors)]
+    steps = ("a_row", "1", str(vectors * shape.lanes))
+    body = _accumulators(shape, rows, vectors) + _depth_loop(shape, rows, vectors, loads, steps, _ROWS_AHEAD)
+    return f"""\
+/* All rows and {vectors} whole vectors; rows of A are contiguous and read where they are.  Meanwhile what the
+   product is added to is fetched, and lines of as many rows at `next`, `pace` bytes further on after each. */
+static __attribute__((noinline)) void _pm_passing_{s}_{vectors}({_PASSING.format(t=t)})
+{{
+    const ptrdiff_t rows = {rows} * a_row * (ptrdiff_t)sizeof(*a);
+    ptrdiff_t row = 0;
+    if (from != NULL) {{
+{_lines(shape, rows, vectors, "from")}    }}
+{body}{_results(shape, rows, vectors, masked=False)}}}
 """
 
 

@@ -14,7 +14,7 @@ from math import ceil, prod
 
 from polymat.graph.monomials import Factor
 from polymat.lang.affine import Affine
-from polymat.tilesize.blocks import Blocks
+from polymat.tilesize.blocks import LEAST_STRIPS, Blocks
 from polymat.tilesize.contraction import Contraction
 from polymat.tilesize.model import Nest
 from polymat.tilesize.reference import Reference
@@ -29,7 +29,7 @@ STAYING = 8  # second-level caches whose room is enough for weights that are rea
 class Blocking:
     """Blocks for the caches of one product, in elements of all its rows, columns and depth; what is packed.
 
-    m, n, k: all rows, columns and depth.
+    m, n, k: all rows, columns and depth.  rows_outside: whether the loop over columns is in that over rows.
     """
 
     contraction: Contraction
@@ -42,6 +42,7 @@ class Blocking:
     depth: int
     packs_left: bool
     packs_right: bool
+    rows_outside: bool = False
 
     def scheme(self, parallel: str, estimates: Mapping[str, int]) -> Scheme:
         """Its atoms; several dimensions that one loop runs along are joined by `*`."""
@@ -61,7 +62,8 @@ class Blocking:
         atoms += [Pack(found.right.source)] if self.packs_right else []
         atoms += [Loop("T", rows, self.rows)] if self.rows < self.m else []
         atoms += [Pack(found.left.source)] if self.packs_left else []
-        atoms += [Loop("R", dim) for dim in (columns, rows, depth)]
+        around = (rows, columns) if self.rows_outside else (columns, rows)
+        atoms += [Loop("R", dim) for dim in (*around, depth)]
         atoms.append(_cut(found.rows, found.length(found.rows, estimates), blocks.rows, 1))
         atoms.append(
             _cut(found.columns, found.length(found.columns, estimates), blocks.columns, blocks.lanes)
@@ -80,7 +82,7 @@ class Blocking:
         inner = outer | _sizes(rows, blocks.rows, extents) | _sizes(columns, blocks.columns, extents)
         orders = [
             (*found.outer, *columns, *depth, *rows),
-            (*found.outer, *depth, *columns, *rows),
+            (*found.outer, *depth, *(rows + columns if self.rows_outside else columns + rows)),
             (*found.outer, *depth, *rows, *columns),
         ]
         return orders, [inner, outer]
@@ -132,6 +134,10 @@ def blocking(found: Contraction, blocks: Blocks, estimates: Mapping[str, int]) -
         deep = min(max(1, ceil(k)), DIRECT_DEPTH) if large else max(1, ceil(k))
         rows, columns = max(1, ceil(m)), max(1, ceil(n))
         return Blocking(found, blocks, m, n, k, rows, columns, deep, packs_left=False, packs_right=False)
+    many = found.length(found.rows, estimates) >= blocks.rows and m >= LEAST_STRIPS * blocks.rows
+    if one and left_is_read_along and many and k > 0:
+        columns, depth = blocks.passed(n, k)
+        return Blocking(found, blocks, m, n, k, ceil(m), columns, depth, False, True, rows_outside=True)
     rows, columns, depth = blocks.at(m, n, k, segments, rows_are_one=not found.more_rows)
     panels = ceil(n / blocks.columns)
     walks = found.windows and left_is_read_along

@@ -11,6 +11,8 @@ PANEL_SHARE = 0.19  # of the second-level cache that a panel of the right operan
 MOST_DEPTH = 1024
 MOST_VECTORS = 6  # of a register block, where that is measured
 CLASS = 0.93  # of the best rate, above which register blocks count as equally fast
+PASSED_EIGHTHS = 5  # of the second level that a part of the right operand takes which all rows are read past,
+LEAST_STRIPS = 8  # where the left one has at least so many strips of rows
 L2_SHARE = 0.5  # of the second-level cache that the packed block of the left operand takes
 L3_SHARE = 2.2  # of a core's part of the last level that the packed block of the right operand takes
 
@@ -63,6 +65,12 @@ class Blocks:
             tallest = min(tallest, 2)
         rows = _share(strips, tallest) * self.rows
         return min(rows, max(1, ceil(m))), min(columns, max(1, ceil(n))), depth
+
+    def passed(self, n: float, k: float) -> tuple[int, int]:
+        """Columns and depth of the parts of the right operand that all rows of an unpacked left one pass."""
+        depth = max(1, ceil(k / max(1, ceil(k / self.kc))))
+        panels = max(1, self.small * PASSED_EIGHTHS // 8 // self.columns // depth)
+        return min(_share(ceil(n / self.columns), panels) * self.columns, max(1, ceil(n))), depth
 
 
 def blocks_of(machine: Machine, element_bytes: int) -> Blocks:

@@ -51,12 +51,20 @@ def test_products_in_the_cache_are_not_packed(extents: tuple[int, int, int], sch
 
 
 def test_depth_and_rows_are_cut_evenly() -> None:
-    reason = group_of("ac,cb->ab", {"a": 600, "b": 600, "c": 1500}).reason
+    reason = group_of("ca,cb->ab", {"a": 600, "b": 600, "c": 1500}).reason
     rows, columns, depth = BLOCKS.at(600, 600, 1500)
     assert depth == 750 < BLOCKS.kc
     assert f"T(c, {depth}), pack(B), T(a, {rows}), pack(A)" in reason
     assert columns == 600
     assert "T(b" not in reason
+
+
+def test_rows_of_contiguous_depth_pass_a_part_of_the_right_operand() -> None:
+    reason = group_of("ac,cb->ab", {"a": 600, "b": 600, "c": 1500}).reason
+    columns, depth = BLOCKS.passed(600, 1500)
+    assert depth == 750
+    assert columns * depth <= BLOCKS.small * 5 / 8
+    assert f"T(b, {columns}), T(c, {depth}), pack(B), R(a), R(b), R(c)" in reason
 
 
 def test_little_depth_makes_larger_blocks_the_other_way() -> None:

@@ -32,6 +32,7 @@ from polymat.tilesize.kernel import plan_kernel
 
 ELEMENT = 8
 UNIT = 8  # indices of a dimension that is scaled: a multiple of this, as all extents of TCCG are
+HUGE = 1 << 21  # bytes of a huge page
 SHORT = 24  # indices of a dimension that is not scaled
 
 _RUN = """\
@@ -185,6 +186,13 @@ def compiled(shape: Shape, directory: Path) -> Path:
 
 
 @cache
+def _workspace(bits: int) -> Floats:
+    """At least 2 ** bits elements from a huge page on, as in compiled pipelines; all calls use the same."""
+    memory = np.zeros((1 << bits) + HUGE // ELEMENT)
+    return memory[-(memory.ctypes.data // ELEMENT) % (HUGE // ELEMENT) :]
+
+
+@cache
 def _function(path: Path) -> Callable[..., None]:
     run: Callable[..., None] = ctypes.CDLL(str(path)).run
     return run
@@ -222,7 +230,7 @@ def call(task: Problem, candidate: Candidate, result: Floats, directory: Path) -
     numbers += [task.step(x, dim) for x, dim in (*steps, ("C", found.rows))]
     numbers += [blocks.kc, blocks.mc, blocks.nc, blocks.small]
     size = blocks.kc * (blocks.mc + blocks.nc + 2 * blocks.columns + blocks.rows)
-    scratch = np.zeros(size + 2 * blocks.kc * blocks.columns)
+    scratch = _workspace((size + 2 * blocks.kc * blocks.columns).bit_length())
     arrays = (
         np.asarray(numbers, dtype=np.intp),
         rows,

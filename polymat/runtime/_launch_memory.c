@@ -103,24 +103,34 @@ static size_t bytes_of(const ArraySpec *spec, const npy_intp *dims)
 
 typedef enum { AS_IT_IS, ZEROED, RECYCLED_AS_IT_IS } Content;
 
+static PyObject *allocate(const ArraySpec *spec, const npy_intp *dims, int zeroed)
+{
+    Py_INCREF(spec->dtype);
+    if (zeroed)
+        return PyArray_Zeros((int)spec->rank, dims, spec->dtype, 0);
+    return PyArray_NewFromDescr(&PyArray_Type, spec->dtype, (int)spec->rank, dims, NULL, NULL, 0, NULL);
+}
+
 /* `content`: what the array must hold; RECYCLED_AS_IT_IS allows what a freed result left, and becomes AS_IT_IS
    where that is there, ZEROED where zeros are. */
 static PyArrayObject *new_array(const ArraySpec *spec, const npy_intp *dims, Content *content)
 {
-    PyObject *array, *previous;
+    PyObject *array = NULL, *previous;
     if (recycle_begin(bytes_of(spec, dims), &previous) < 0)
         return NULL;
-    Py_INCREF(spec->dtype);
-    if (*content == RECYCLED_AS_IT_IS && previous == NULL)
-        *content = ZEROED;
-    if (*content == ZEROED)
-        array = PyArray_Zeros((int)spec->rank, dims, spec->dtype, 0);
-    else
-        array = PyArray_NewFromDescr(&PyArray_Type, spec->dtype, (int)spec->rank, dims, NULL, NULL, 0, NULL);
-    recycle_end(previous);
+    if (previous != NULL) {
+        array = allocate(spec, dims, *content == ZEROED);
+        recycle_end(previous);
+    }
+    if (array != NULL) {
+        if (*content == RECYCLED_AS_IT_IS)
+            *content = recycle_fresh() ? ZEROED : AS_IT_IS;
+        return (PyArrayObject *)array;
+    }
+    PyErr_Clear(); /* the C library may have memory where the system has no more mappings */
     if (*content == RECYCLED_AS_IT_IS)
-        *content = recycle_fresh() ? ZEROED : AS_IT_IS;
-    return (PyArrayObject *)array;
+        *content = ZEROED;
+    return (PyArrayObject *)allocate(spec, dims, *content == ZEROED);
 }
 
 /* Zero what lies before `first` in any dimension. */

@@ -8,9 +8,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { KEPT_REGIONS = 16 };
+enum { KEPT_REGIONS = 32 };
 static const size_t PAGE = (size_t)1 << 16;      /* a multiple of the pages of every system */
-static const size_t LARGE = (size_t)1 << 18;     /* of arrays: below, the C library has memory at hand */
+static const size_t LARGE = (size_t)96 << 10;    /* of arrays: below, the C library has memory at hand */
 static const size_t OFFERED = (size_t)16 << 20;  /* from here on the system may have what is kept */
 static const size_t HUGE_PAGE = (size_t)2 << 20; /* of x86 and ARM; elsewhere only an alignment */
 
@@ -23,7 +23,10 @@ typedef struct {
 /* The latest last.  Whoever finds the lock taken does without what is kept: that way nobody waits, and nothing
    hangs in a child that was forked while another thread held it. */
 static atomic_flag taken = ATOMIC_FLAG_INIT;
-static Region *kept[KEPT_REGIONS];
+static struct {
+    Region *region;
+    size_t capacity; /* also here, so that a search looks into no region */
+} kept[KEPT_REGIONS];
 static int n_kept = 0;
 static size_t kept_bytes = 0;
 static _Thread_local int fresh = 0; /* whether the latest memory that was handed out is all zero */
@@ -56,7 +59,7 @@ static void unmap(Region *region)
 
 static Region *take_at(int index)
 {
-    Region *found = kept[index];
+    Region *found = kept[index].region;
     kept_bytes -= found->capacity;
     n_kept--;
     memmove(&kept[index], &kept[index + 1], (size_t)(n_kept - index) * sizeof *kept);
@@ -76,7 +79,7 @@ static size_t capacity_for(size_t bytes)
 {
     if (bytes > PTRDIFF_MAX / 2)
         return 0;
-    size_t step = PAGE;
+    size_t step = 4096;
     while (step * 16 <= bytes)
         step *= 2;
     return bytes == 0 ? step : (bytes + step - 1) / step * step;
@@ -110,7 +113,7 @@ static Region *find(size_t bytes)
     if (!lock())
         return NULL;
     for (int i = n_kept; found == NULL && i-- > 0;)
-        if (bytes <= kept[i]->capacity && kept[i]->capacity - bytes <= bytes / 8)
+        if (bytes <= kept[i].capacity && kept[i].capacity - bytes <= bytes / 8)
             found = take_at(i);
     unlock();
     return found;
@@ -167,7 +170,8 @@ static void recycle_free(void *Py_UNUSED(context), void *data, size_t Py_UNUSED(
     offer(region);
     shrink_to(limit - region->capacity, KEPT_REGIONS - 1);
     kept_bytes += region->capacity;
-    kept[n_kept++] = region;
+    kept[n_kept].region = region;
+    kept[n_kept++].capacity = region->capacity;
     unlock();
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import os
 import resource
@@ -59,7 +60,7 @@ def address(array: npt.NDArray[Any]) -> int:
     return int(array.ctypes.data)
 
 
-@pytest.mark.parametrize("mebibytes", [0.3, 1, 3.3, 16, 33])
+@pytest.mark.parametrize("mebibytes", [0.1, 0.3, 1, 3.3, 16, 33])
 def test_memory_comes_back(fill: Compiled, mebibytes: float) -> None:
     T = size_of(mebibytes)
     first = fill(T=T)
@@ -87,7 +88,7 @@ def test_other_sizes_get_other_memory(fill: Compiled) -> None:
 
 
 def test_small_results_are_numpys(fill: Compiled) -> None:
-    assert handler_of(fill(T=size_of(0.125))) == "default_allocator"
+    assert handler_of(fill(T=size_of(0.0625))) == "default_allocator"
     _launch.keep_results(0)
     assert handler_of(fill(T=size_of(4))) == "default_allocator"
     assert _launch.kept_results() == 0
@@ -116,14 +117,37 @@ def test_no_more_than_the_limit_is_kept(fill: Compiled) -> None:
     results = [fill(T=size_of(4)) for _ in range(40)]
     results.clear()
     assert 12 * MIB <= _launch.kept_results() <= ENOUGH
-    results = [fill(T=size_of(0.5)) for _ in range(40)]
+    results = [fill(T=size_of(0.5)) for _ in range(50)]
     results.clear()
-    assert _launch.kept_results() == 8 * MIB
+    assert _launch.kept_results() == 16 * MIB
     del (large := [fill(T=size_of(65))])[0]
     assert large == []
-    assert _launch.kept_results() == 8 * MIB
+    assert _launch.kept_results() == 16 * MIB
     _launch.keep_results(3 * MIB)
     assert _launch.kept_results() == 3 * MIB
+
+
+def test_a_handler_that_somebody_chose_stays(fill: Compiled) -> None:
+    python, bytes_of_a_handler = ctypes.pythonapi, 168
+    python.PyCapsule_GetPointer.restype = ctypes.c_void_p
+    python.PyCapsule_GetPointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
+    python.PyCapsule_New.restype = ctypes.py_object
+    python.PyCapsule_New.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+    api = python.PyCapsule_GetPointer(np._core._multiarray_umath._ARRAY_API, None)  # type: ignore[attr-defined]
+    table = ctypes.cast(api, ctypes.POINTER(ctypes.c_void_p))
+    choose = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.py_object)(table[304] or 0)
+    default = ctypes.cast(table[306] or 0, ctypes.POINTER(ctypes.py_object))[0]
+    pointer = python.PyCapsule_GetPointer(default, b"mem_handler")
+    text = ctypes.string_at(pointer, bytes_of_a_handler)
+    theirs = ctypes.create_string_buffer(b"somebody\0" + text[9:], bytes_of_a_handler)
+    previous = choose(python.PyCapsule_New(ctypes.addressof(theirs), b"mem_handler", None))
+    try:
+        result = fill(T=size_of(1))
+        assert handler_of(result) == "somebody"
+        del result
+    finally:
+        choose(previous)
+    assert handler_of(fill(T=size_of(1))) == "polymat_recycle"
 
 
 def test_results_are_resized(fill: Compiled) -> None:

@@ -30,7 +30,7 @@ from polymat.tilesize.plain import plan_stage
 from polymat.tilesize.planner import NO_CALLS, can_be_private, plan_alone, plan_tiles
 from polymat.tilesize.register import unrolled
 from polymat.tilesize.schedule import LoopPlan, Plan, TilePlan
-from polymat.tilesize.streamed import past_caches
+from polymat.tilesize.streamed import past_caches, product_past_caches
 from polymat.tilesize.switches import switched
 from polymat.tilesize.transposed import plan_transposed
 
@@ -121,7 +121,9 @@ class Candidates:
         if isinstance(plan, LoopPlan) and self.options.vector:
             plan = past_caches(self.pipeline, stage, plan, self.machine)
         kernel = self._kernel(group, stage) if self.options.kernels else None
-        return [plan] if kernel is None else [plan, kernel]
+        if kernel is None:
+            return [plan]
+        return [plan, product_past_caches(self.pipeline, stage, kernel, self.machine)]
 
     def _kernel(self, group: Group, stage: Stage) -> KernelPlan | None:
         """A contraction around register blocks, where there is enough to do."""

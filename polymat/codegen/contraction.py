@@ -29,6 +29,7 @@ from polymat.codegen.nestfunction import Nest, Work
 from polymat.codegen.ranges import Range
 from polymat.codegen.scratch import Limits, Pad, most
 from polymat.codegen.stagecode import StageWriter
+from polymat.codegen.streamed import is_larger
 from polymat.errors import InternalError
 from polymat.graph.monomials import Factor
 from polymat.graph.stage import Stage
@@ -182,6 +183,7 @@ class ContractionWriter:
             self._first(target),
             self.step(target, found.rows),
             *(Literal(str(size)) for size in (blocks.kc, blocks.mc, blocks.nc, blocks.small)),
+            is_larger(self.size, [self.writer.storage[self.stage.name]], self.plan.streamed),
             self._half(),
             Id(self.pad),
             *(self.finish.arguments() if self.finish is not None else (Literal("NULL"), Literal("NULL"))),

@@ -28,6 +28,7 @@ from polymat.codegen.direct import DIRECT
 from polymat.codegen.halfgemm import HALF
 from polymat.codegen.microkernel import Shape, microkernels
 from polymat.codegen.packing import PACKING
+from polymat.codegen.pastblock import past_block
 from polymat.codegen.smallgemm import SMALL
 from polymat.codegen.tallgemm import TALL
 from polymat.codegen.windows import WINDOWS
@@ -48,7 +49,7 @@ static inline double _pm_room_$S(double m, double n, double k, double kc, double
     const double rows = m < 2 * mc * kc / depth ? m : 2 * mc * kc / depth;
     const double columns = n < 2 * nc * kc / depth ? n : 2 * nc * kc / depth;
     return sizeof($T) * ((a < mc * kc ? a : mc * kc) + (b < nc * kc ? b : nc * kc) + $V * $L * kc)
-         + 128.0 * (rows / $R + columns / ($V * $L) + 2);
+         + 128.0 * (rows / $R + columns / ($V * $L) + 2) + sizeof($T) * $L * (rows + $R);
 }
 
 /* Hand over the rows of strips first..last - 1, which may belong to several segments, at some columns. */
@@ -68,13 +69,23 @@ static void _pm_finish_rows_$S(ptrdiff_t m, ptrdiff_t strips, ptrdiff_t first, p
 """
 
 _BLOCKED = """\
+/* Whether the next panel is full, too, and to the right of this one in the result. */
+static int _pm_goes_on_$S(ptrdiff_t n, ptrdiff_t vectors, ptrdiff_t panels, ptrdiff_t panel,
+        const ptrdiff_t *columns)
+{
+    const ptrdiff_t next = panel + 1, j = _pm_before_$S(vectors, panels, next % panels) * $L;
+    const ptrdiff_t here = _pm_before_$S(vectors, panels, panel % panels) * $L;
+    const ptrdiff_t apart = columns[next / panels * 3 + 1] + j - columns[panel / panels * 3 + 1] - here;
+    return apart == $V * $L && n - j >= $V * $L && _pm_piece_$S(vectors, panels, next % panels) == $V;
+}
+
 /* The product of `_pm_gemm_$S` by packed blocks. */
 static __attribute__((noinline)) void _pm_blocked_$S(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k,
         ptrdiff_t row_count, const ptrdiff_t *rows, ptrdiff_t column_count, const ptrdiff_t *columns,
         ptrdiff_t depth_count, const ptrdiff_t *depths, $T scale, const $T *a, ptrdiff_t a_row,
         ptrdiff_t a_step, const $T *b, ptrdiff_t b_step, ptrdiff_t b_column, $T beta, const $T *from,
         ptrdiff_t from_row, $T *c, ptrdiff_t c_row, ptrdiff_t kc, ptrdiff_t mc, ptrdiff_t nc, ptrdiff_t small,
-        const _pm_half_$S half, $T *scratch, _pm_finish_$S finish, void *const *around)
+        int large, const _pm_half_$S half, $T *scratch, _pm_finish_$S finish, void *const *around)
 {
     const int place = $HALVES ? half.place : 0; /* known to the compiler where there are no triangles */
     const ptrdiff_t strips = (m + $R - 1) / $R, all_strips = strips * row_count;
@@ -129,6 +140,8 @@ static __attribute__((noinline)) void _pm_blocked_$S(ptrdiff_t m, ptrdiff_t n, p
     const int one = column_count == 1 && depth_count == 1 && b_column == 1;
     const int stays = walks && _pm_stays_$S(&cut, depths, n, column_count, b_step, b_column, small);
     const int pack_b = !stays && (!one || place == 0 || place == 2 || (double)k * n > 2.0 * small);
+    const int past = _PM_WHOLE_$S && large && place == 0 && finish == NULL && from == NULL && chunks > 0
+                  && chunks <= together && pack_a && pack_b && c_row % $L == 0;
     _pm_ahead_$S upcoming = {0};
     for (ptrdiff_t panel_0 = 0, panel_1; panel_0 < all_panels; panel_0 = panel_1) {
         panel_1 = panel_0 + broad < all_panels ? panel_0 + broad : all_panels;
@@ -152,6 +165,8 @@ static __attribute__((noinline)) void _pm_blocked_$S(ptrdiff_t m, ptrdiff_t n, p
             const ptrdiff_t a_apart = _pm_apart_$S($R, depth), b_apart = _pm_apart_$S($V * $L, depth);
             $T *const b_packed = scratch;
             $T *const a_packed = scratch + (broad < all_panels ? broad : all_panels) * b_apart;
+            const ptrdiff_t strips_kept = resident || all_strips < tall ? all_strips : tall;
+            $T *const carry = a_packed + strips_kept * a_apart;
             const _pm_lines_$S left = {m, strips, 1, $R, chunk_0, chunk_1, a_apart, &cut, depths};
             const _pm_lines_$S right = {n, panels, $L, $V * $L, chunk_0, chunk_1, b_apart, &cut, depths + 1};
             ptrdiff_t packed = panel_0;
@@ -168,6 +183,7 @@ static __attribute__((noinline)) void _pm_blocked_$S(ptrdiff_t m, ptrdiff_t n, p
                 }
                 const ptrdiff_t most = small / 4 / ((strip_1 - strip_0) * $R); /* columns of a part */
                 ptrdiff_t part = _pm_before_$S(vectors, panels, panel_0 % panels) * $L;
+                int goes_on = 0;
                 for (ptrdiff_t panel = panel_0; panel < panel_1; panel++) {
                     const ptrdiff_t j = _pm_before_$S(vectors, panels, panel % panels) * $L;
                     const ptrdiff_t wide = _pm_piece_$S(vectors, panels, panel % panels);
@@ -176,6 +192,9 @@ static __attribute__((noinline)) void _pm_blocked_$S(ptrdiff_t m, ptrdiff_t n, p
                     $T *const copied = b_packed + (panel - panel_0) * b_apart;
                     const $T *const b_panel = pack_b ? copied : b + across[0] + b_0 + j;
                     const ptrdiff_t b_row = pack_b ? wide * $L : b_step;
+                    const int follows = goes_on, is_full = filled == $V * $L;
+                    goes_on = past && is_full && panel + 1 < panel_1
+                           && _pm_goes_on_$S(n, vectors, panels, panel, columns);
                     const int empty = idle || (place == 3
                             && _pm_is_empty_$S(_pm_spans_of_$S(&half, 0, m, j, j + filled)));
                     if (strip_0 == 0 && place == 2)
@@ -222,7 +241,12 @@ static __attribute__((noinline)) void _pm_blocked_$S(ptrdiff_t m, ptrdiff_t n, p
                                             pack_a ? 1 : a_row, pack_a ? height : a_step, b_panel, b_row,
                                             scale, chunk_0 == 0 ? beta : 1, start,
                                             chunk_0 == 0 ? from_row : c_row, target, c_row);
-                        else if (pack_a && pack_b && height == $R && filled == $V * $L)
+#if _PM_WHOLE_$S
+                        else if (past && height == $R && is_full)
+                            _pm_past_$S(depth, a_strip, b_panel, scale, target, c_row, next, pace,
+                                        carry + (strip - strip_0) * ($R * $L), follows, goes_on);
+#endif
+                        else if (pack_a && pack_b && height == $R && is_full)
                             _pm_full_$S(depth, a_strip, b_panel, scale, chunk_0 == 0 ? beta : 1, start,
                                         chunk_0 == 0 ? from_row : c_row, target, c_row, next, pace);
                         else if (pack_a || depth_count <= 1 || chunks == 0)
@@ -252,12 +276,17 @@ static __attribute__((noinline)) void _pm_blocked_$S(ptrdiff_t m, ptrdiff_t n, p
             chunk_0 += together;
         } while (chunk_0 < chunks);
     }
+#if _PM_WHOLE_$S
+    if (past)
+        __builtin_ia32_sfence(); /* before other threads are told that it is there */
+#endif
 }
 
 /* C = scale * A * B + beta * From (no From: NULL); elements of a row of C and of From are contiguous.
    m, n, k: extents of a segment; row_count, column_count, depth_count: segments; rows, columns, depths: their
    offsets, for each segment of rows those in A, C and From, of columns in B, C and From, of depth in A and B.
    kc, mc, nc: blocks for the caches; small: the elements that the second-level cache holds.
+   large: whether the whole result is so large that it is written past the caches.
    half: a triangle, where there is one segment of each; scratch: kc * (mc + nc) elements, less where the
    matrices are smaller.
    finish, around: who is called with complete parts of the result (NULL: nobody), and what it is handed. */
@@ -266,7 +295,7 @@ static inline __attribute__((always_inline)) void _pm_gemm_$S(ptrdiff_t m, ptrdi
         ptrdiff_t depth_count, const ptrdiff_t *depths, $T scale, const $T *a, ptrdiff_t a_row,
         ptrdiff_t a_step, const $T *b, ptrdiff_t b_step, ptrdiff_t b_column, $T beta, const $T *from,
         ptrdiff_t from_row, $T *c, ptrdiff_t c_row, ptrdiff_t kc, ptrdiff_t mc, ptrdiff_t nc, ptrdiff_t small,
-        const _pm_half_$S half, $T *scratch, _pm_finish_$S finish, void *const *around)
+        int large, const _pm_half_$S half, $T *scratch, _pm_finish_$S finish, void *const *around)
 {
     if (m <= 0 || n <= 0 || row_count <= 0 || column_count <= 0)
         return;
@@ -294,8 +323,8 @@ static inline __attribute__((always_inline)) void _pm_gemm_$S(ptrdiff_t m, ptrdi
     }
     if (!one || is_far) {
         _pm_blocked_$S(m, n, k, row_count, rows, column_count, columns, depth_count, depths, scale, a, a_row,
-                       a_step, b, b_step, b_column, beta, from, from_row, c, c_row, kc, mc, nc, small, half,
-                       scratch, finish, around);
+                       a_step, b, b_step, b_column, beta, from, from_row, c, c_row, kc, mc, nc, small,
+                       large, half, scratch, finish, around);
         return;
     }
     const ptrdiff_t most = finish == NULL ? m : (small / 4 / n / $R + 1) * $R;
@@ -323,4 +352,4 @@ def gemm_text(need: str) -> str:
     numbers |= {"HALVES": int(shape.halves), "WALKS": int(shape.walks)}
     numbers |= {"EIGHTHS": PASSED_EIGHTHS, "STRIPS": LEAST_STRIPS}
     text = _GEMM.substitute(numbers, S=shape.suffix, T=shape.ctype)
-    return f"{microkernels(shape)}\n{text}"
+    return f"{microkernels(shape)}\n{past_block(shape)}\n{text}"

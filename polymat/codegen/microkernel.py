@@ -232,9 +232,6 @@ def _loads(shape: Shape, vectors: int) -> list[str]:
 def full_block(shape: Shape) -> str:
     """The largest block, on packed operands whose strides are therefore constants."""
     s, rows, vectors = shape.suffix, shape.rows, shape.vectors
-    loads = [f"*(const _pm_memory_{s} *)(b + {v * shape.lanes})" for v in range(vectors)]
-    steps = ("1", str(rows), str(vectors * shape.lanes))
-    body = _accumulators(shape, rows, vectors) + _depth_loop(shape, rows, vectors, loads, steps, _AHEAD)
     fetch = _requests(shape, rows, vectors)
     t = shape.ctype
     return f"""\
@@ -244,8 +241,21 @@ static __attribute__((noinline)) void _pm_full_{s}(ptrdiff_t depth, const {t} *a
         {t} beta, const {t} *from, ptrdiff_t from_row, {t} *c, ptrdiff_t c_row, const char *next,
         ptrdiff_t pace)
 {{
-{fetch}{body}{_results(shape, rows, vectors, masked=False)}}}
+{fetch}{ahead_loop(shape)}{_results(shape, rows, vectors, masked=False)}}}
 """
+
+
+def ahead_loop(shape: Shape) -> str:
+    """The sums of the full block of packed operands, with the requests for what will be needed after it."""
+    rows, vectors = shape.rows, shape.vectors
+    loads = [f"*(const _pm_memory_{shape.suffix} *)(b + {v * shape.lanes})" for v in range(vectors)]
+    steps = ("1", str(rows), str(vectors * shape.lanes))
+    return _accumulators(shape, rows, vectors) + _depth_loop(shape, rows, vectors, loads, steps, _AHEAD)
+
+
+def memory_suffix(shape: Shape) -> str:
+    """What ends the names of the processor's loads and stores of vectors."""
+    return _MEMORY_SUFFIX[shape.suffix]
 
 
 def _passing(shape: Shape) -> str:

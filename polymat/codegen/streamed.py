@@ -22,6 +22,13 @@ WORTH = 16  # vectors of a row: the lines at its ends are written as ever
 
 def exceeds(size: Callable[[Affine], CExpr], buffers: Sequence[Buffer], limit: int) -> CExpr:
     """Whether arrays are larger together than so many bytes, and the C compiler can write past the caches."""
+    return Binary("&&", Id(STREAMS), is_larger(size, buffers, limit))
+
+
+def is_larger(size: Callable[[Affine], CExpr], buffers: Sequence[Buffer], limit: int) -> CExpr:
+    """Whether arrays are larger together than so many bytes; 0: they never are."""
+    if limit == 0:
+        return Literal("0")
     total: CExpr | None = None
     for buffer in buffers:
         each: CExpr = Literal(f"{float(buffer.dtype.size)}")
@@ -29,7 +36,7 @@ def exceeds(size: Callable[[Affine], CExpr], buffers: Sequence[Buffer], limit: i
             each = Binary("*", each, Call("_pm_extent", (size(extent),)))
         total = each if total is None else Binary("+", total, each)
     assert total is not None, "something is written"
-    return Binary("&&", Id(STREAMS), Binary(">", total, Literal(f"{float(limit)}")))
+    return Binary(">", total, Literal(f"{float(limit)}"))
 
 
 def with_streams(

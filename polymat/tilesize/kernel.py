@@ -31,11 +31,15 @@ LEAST_UNROLLED = 16  # the same for straight code, which has none
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KernelPlan(NestPlan):
-    """A contraction as products of matrices around a register block."""
+    """A contraction as products of matrices around a register block.
+
+    streamed: bytes of the result above which it is written past the caches (0: never).
+    """
 
     contraction: Contraction
     blocks: Blocks
     scheme: Scheme
+    streamed: int = 0
 
     def __str__(self) -> str:
         return f"{'+'.join(self.group.stages)}: {self.kind} {self.scheme}"

@@ -7,6 +7,7 @@ from dataclasses import replace
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Stage
 from polymat.machine.model import Machine
+from polymat.tilesize.kernel import KernelPlan
 from polymat.tilesize.rowloop import is_arithmetic, reads_along
 from polymat.tilesize.schedule import LoopPlan
 
@@ -20,9 +21,28 @@ def past_caches(pipeline: Pipeline, stage: Stage, plan: LoopPlan, machine: Machi
     """
     if plan.kind != "map" or plan.lanes == 1 or plan.unroll > 1 or not (stage.dims and is_arithmetic(stage)):
         return plan
-    read = any(load.source.name == stage.name for other in pipeline.stages for load in other.loads())
-    if read or not all(reads_along(load, stage.dims[-1]) for load in stage.loads()):
+    if _is_read(pipeline, stage) or not all(reads_along(load, stage.dims[-1]) for load in stage.loads()):
         return plan
-    limit = LEAST_LEVELS * machine.l3_bytes
-    reason = f"{plan.reason}; a result of more than {limit:.2g} bytes is written past the caches"
-    return replace(plan, streamed=limit, reason=reason)
+    return replace(plan, streamed=_limit(machine), reason=_reason(plan.reason, machine))
+
+
+def product_past_caches(pipeline: Pipeline, stage: Stage, plan: KernelPlan, machine: Machine) -> KernelPlan:
+    """A product by register blocks, its result past the caches where it is too large to stay in one.
+
+    Of a result that nobody in the call reads again, and only where the vectors are lines of cache.
+    """
+    if plan.blocks.vector_bytes != machine.line_bytes or _is_read(pipeline, stage):
+        return plan
+    return replace(plan, streamed=_limit(machine), reason=_reason(plan.reason, machine))
+
+
+def _is_read(pipeline: Pipeline, stage: Stage) -> bool:
+    return any(load.source.name == stage.name for other in pipeline.stages for load in other.loads())
+
+
+def _limit(machine: Machine) -> int:
+    return LEAST_LEVELS * machine.l3_bytes
+
+
+def _reason(reason: str, machine: Machine) -> str:
+    return f"{reason}; a result of more than {_limit(machine):.2g} bytes is written past the caches"

@@ -146,3 +146,40 @@ def test_segments_gathered_in_long_runs(contraction: str, seed: int, monkeypatch
             magnitude=np.einsum(formula, *map(np.abs, arrays), optimize=True),
             name=f"{contraction} of {extents}",
         )
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+@pytest.mark.parametrize("contraction", ["abcde-efbad-cf", "abcd-ea-ebcd", "abcdef-efgc-gdab"])
+def test_results_past_the_caches(
+    contraction: str, kind: type[np.floating], seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whole lines of arrays that begin anywhere, blocks that go on to the right or not."""
+    machine = replace(GENERIC, vector_bits=512, vector_registers=32, l2_bytes=1 << 17, l3_bytes=1 << 8)
+    monkeypatch.setattr("polymat.driver.calibrated_machine", lambda: machine)
+    result, left, right = contraction.split("-")
+    sizes = {letter: pm.Parameter(pm.Int, f"n{letter}") for letter in sorted({*left, *right})}
+    dtype = pm.Float if kind is np.float32 else pm.Double
+    a, b = (pm.Image(dtype, x, [sizes[i] for i in of]) for x, of in (("A", left), ("B", right)))
+    estimates = {size: 32 for size in sizes.values()}
+    options = pm.Options(blas="never", threads=2, parallel_threshold=0)
+    product = pm.einsum(f"{left},{right}->{result}", a, b)
+    compiled = pm.compile(product, name="past", inputs=[a, b], options=options, estimates=estimates)
+    assert "written past the caches" in str(compiled.explain())
+    rng = np.random.default_rng(seed)
+    for extents in ((3, 2, 24, 16, 48, 16, 24), (2, 2, 8, 50, 96, 32, 5), (8, 1, 17, 72, 24, 48, 9)):
+        extent = dict(zip("abcdefg", extents, strict=True))
+        arrays = [rng.standard_normal([extent[i] for i in of]).astype(kind) for of in (left, right)]
+        double = [array.astype(np.float64) for array in arrays]
+        formula, shape = f"{left},{right}->{result}", [extent[i] for i in result]
+        expected = np.einsum(formula, *double, optimize=True).astype(kind)
+        magnitude = np.einsum(formula, *map(np.abs, double), optimize=True)
+        depth = int(np.prod([extent[i] for i in {*left, *right} - {*result}]))
+        for shift in (0, 1, 5, 7, 13):
+            memory = np.full(expected.size + 64, -7.0, dtype=kind)
+            first = -memory.ctypes.data % 64 // memory.itemsize + shift
+            out = memory[first : first + expected.size].reshape(shape)
+            compiled(*arrays, out=out)
+            name = f"{contraction} of {extents} at {shift}"
+            assert_close(out, expected, roundings=2 * depth + 4, magnitude=magnitude, name=name)
+            rest = np.concatenate([memory[:first], memory[first + expected.size :]])
+            assert (rest == -7.0).all(), name

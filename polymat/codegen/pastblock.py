@@ -1,0 +1,85 @@
+"""The register block that writes its part of the result past the caches, in whole lines.
+
+A store into a line that is in no cache fetches it first, though all of it is replaced, and where sums are
+short the lines of the result that are on their way limit a product.  Stores past the caches want whole lines,
+and arrays seldom begin with one: the end of a row of a block waits for the block to its right.
+"""
+
+from __future__ import annotations
+
+from polymat.codegen.microkernel import Shape, ahead_loop, memory_suffix
+
+
+def past_block(shape: Shape) -> str:
+    """The C function, and the macro that says whether there is one."""
+    s, t, rows, vectors, lanes = shape.suffix, shape.ctype, shape.rows, shape.vectors, shape.lanes
+    fetched = "".join(f"        __builtin_prefetch(c + {row} * c_row, 1);\n" for row in range(rows))
+    last = vectors * lanes - 1
+    ends = "".join(f"        __builtin_prefetch(c + {row} * c_row + {last}, 1);\n" for row in range(rows))
+    scaled = "".join(f"    c{row}_{v} *= scale;\n" for row in range(rows) for v in range(vectors))
+    return f"""\
+#if defined(__AVX512F__) && defined(__GNUC__) && !defined(__clang__) && {shape.vector_bytes} == 64
+#define _PM_WHOLE_{s} 1
+/* Lanes first..end - 1 of a vector, one by one; `to` is where the first one of all would go. */
+static __attribute__((noinline)) void _pm_some_{s}({t} *to, _pm_vector_{s} value, int first, int end)
+{{
+    {t} lanes[{lanes}];
+    *(_pm_memory_{s} *)lanes = value;
+    for (int lane = first; lane < end; lane++)
+        to[lane] = lanes[lane];
+}}
+
+/* The full block of packed operands, written past the caches in whole lines; all rows of c begin at the same
+   place of a line.  carry: of each row the last vector of the block to the left, if this one follows it, and
+   then of this one, if another goes on. */
+static __attribute__((noinline)) void _pm_past_{s}(ptrdiff_t depth, const {t} *a, const {t} *b, {t} scale,
+        {t} *c, ptrdiff_t c_row, const char *next, ptrdiff_t pace, {t} *carry, int follows, int goes_on)
+{{
+    typedef {"int" if s == "f32" else "long long"} lanes __attribute__((vector_size(64)));
+    const int turn = (int)(-(uintptr_t)c % 64 / sizeof({t})); /* elements before the first whole line */
+    const lanes order = (lanes){{{", ".join(map(str, range(lanes)))}}} + turn;
+    if (turn != 0 && !follows) {{
+{fetched}    }}
+    if (turn != 0 && !goes_on) {{
+{ends}    }}
+{ahead_loop(shape)}{scaled}{_stores(shape)}}}
+#else
+#define _PM_WHOLE_{s} 0
+#endif
+"""
+
+
+def _stores(shape: Shape) -> str:
+    s, rows, vectors, lanes = shape.suffix, range(shape.rows), shape.vectors, shape.lanes
+    kept = [f"*(_pm_memory_{s} *)(carry + {row * lanes})" for row in rows]
+    left = [f"(_pm_vector_{s}){place}" for place in kept]
+    stream = f"__builtin_ia32_movnt{memory_suffix(shape)}512"
+    final = vectors - 1
+
+    def at(row: int, place: int, turned: str = "") -> str:
+        return f"c + {row} * c_row{f' + {place}' if place > 0 else ''}{turned}"
+
+    def block(head: str, lines: list[str]) -> str:
+        inner = "".join(f"        {line};\n" for line in lines)
+        return f"    {head} {{\n{inner}    }}"
+
+    whole = [f"{stream}({at(row, v * lanes)}, c{row}_{v})" for row in rows for v in range(vectors)]
+    first = [
+        f"{stream}({at(row, 0)} + turn - {lanes}, __builtin_shuffle({left[row]}, c{row}_0, order))"
+        for row in rows
+    ]
+    begin = [f"_pm_some_{s}({at(row, 0)}, c{row}_0, 0, turn)" for row in rows]
+    middle = [
+        f"{stream}({at(row, v * lanes, ' + turn')}, __builtin_shuffle(c{row}_{v}, c{row}_{v + 1}, order))"
+        for row in rows
+        for v in range(final)
+    ]
+    keep = [f"{kept[row]} = c{row}_{final}" for row in rows]
+    end = [f"_pm_some_{s}({at(row, final * lanes)}, c{row}_{final}, turn, {lanes})" for row in rows]
+    texts = [
+        block("if (turn == 0)", [*whole, "return"]),
+        f"{block('if (follows)', first)} {block('else', begin).lstrip()}",
+        *(f"    {line};" for line in middle),
+        f"{block('if (goes_on)', keep)} {block('else', end).lstrip()}",
+    ]
+    return "\n".join(texts) + "\n"

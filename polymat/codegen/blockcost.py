@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from polymat.tilesize.kernel import CACHED_PACKING, FILL, FULL_SHARE, LEAST_SUMS, PACKING, STARTING
+from polymat.tilesize.kernel import CACHED_PACKING, FILL, FULL_SHARE, LEAST_SUMS, PACKING, STARTING, STORING
 
 BLOCKS_HELPER = f"""\
 /* Operations at the peak that take as long as a product of height x depth and depth x width elements by
@@ -22,9 +22,9 @@ static double _pm_blocks_operations(double height, double width, double depth, d
     const double share = triangle == 0 || triangle == 3 ? 1.0 : 0.5 * (1.0 + (beside < 1.0 ? beside : 1.0));
     const double all_m = strings * m, all_n = bands * n;
     const int large = all_m > 2.0 * rows && (k > all_m ? k : all_m) * all_n > 2.0 * small;
-    const double each = large ? {PACKING} : always ? {CACHED_PACKING} : 0.0;
-    const double results = large ? all_m * all_n * ceil(k / kc) : 0.0;
-    const double packed = k * all_n + all_m * k * ceil(all_n / nc) + results;
-    return share * 2.0 * steps * (k + {FILL}) / {FULL_SHARE} + each * packed + {STARTING};
+    const double copied = k * all_n + all_m * k * ceil(all_n / nc), results = all_m * all_n;
+    const double packing = large ? {PACKING} * (copied + results * (ceil(k / kc) - 1.0)) + {STORING} * results
+                         : always ? {CACHED_PACKING} * copied : 0.0;
+    return share * 2.0 * steps * (k + {FILL}) / {FULL_SHARE} + packing + {STARTING};
 }}
 """

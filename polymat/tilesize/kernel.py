@@ -22,6 +22,7 @@ FULL_SHARE = 0.98  # of the peak that full register blocks reach
 FILL = 2.5  # steps of depth that filling and storing a register block is worth
 PACKING = 48.0  # operations that packing an element is worth, or adding a block of depth to one of the result
 CACHED_PACKING = 30.0  # the same where all stays in the second-level cache
+STORING = 16.0  # operations that storing an element of a result is worth that the caches do not hold
 LEAST_SUMS = 8.0  # accumulators of a register block below which it waits for the latency of the addition
 STARTING = 1200.0  # operations that the loops around the register blocks are worth, however few these are
 MOST_UNROLLED = 256  # vectors of multiplications of a product of constant extents that is straight code
@@ -185,8 +186,10 @@ def _packing(blocks: Blocks, m: float, n: float, k: float, *, always: bool) -> f
     large = m > 2 * blocks.rows and max(k, m) * n > 2 * blocks.small
     if not (large or always):
         return 0.0
-    elements = k * n + m * k * ceil(n / blocks.nc) + m * n * (ceil(k / blocks.kc) if large else 0.0)
-    return (PACKING if large else CACHED_PACKING) * elements
+    copied = k * n + m * k * ceil(n / blocks.nc)
+    if not large:
+        return CACHED_PACKING * copied
+    return PACKING * (copied + m * n * (ceil(k / blocks.kc) - 1)) + STORING * m * n
 
 
 def is_worth(plan: KernelPlan, estimates: Mapping[str, int]) -> bool:

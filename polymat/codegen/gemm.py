@@ -27,6 +27,7 @@ from polymat.codegen.ahead import AHEAD
 from polymat.codegen.direct import DIRECT
 from polymat.codegen.halfgemm import HALF
 from polymat.codegen.microkernel import Shape, microkernels
+from polymat.codegen.narrowgemm import MOST_COLUMNS, NARROW, row_sums
 from polymat.codegen.packing import PACKING
 from polymat.codegen.pastblock import past_block
 from polymat.codegen.smallgemm import SMALL
@@ -306,6 +307,11 @@ static inline __attribute__((always_inline)) void _pm_gemm_$S(ptrdiff_t m, ptrdi
                         c_row);
         return;
     }
+    if (n <= _PM_NARROW_$S && m >= 8 && k >= 4 * $L && a_step == 1 && one && row_count == 1
+            && finish == NULL) {
+        _pm_narrow_$S(m, n, k, scale, a, a_row, b, b_step, beta, from, from_row, c, c_row);
+        return;
+    }
     if (one && row_count == 1 && finish == NULL && n > 1 && small >= 8 * 64 * 64
             && (size_t)((m - 1) | (n - 1) | (k - 1)) < 64) {
         _pm_little_$S(m, n, k, scale, a, a_row, a_step, b, b_step, beta, from, from_row, c, c_row);
@@ -342,7 +348,7 @@ static inline __attribute__((always_inline)) void _pm_gemm_$S(ptrdiff_t m, ptrdi
 }
 """
 
-_GEMM = Template(PACKING + DIRECT + WINDOWS + AHEAD + HALF + SMALL + _PRODUCT + TALL + _BLOCKED)
+_GEMM = Template(PACKING + DIRECT + WINDOWS + AHEAD + HALF + SMALL + NARROW + _PRODUCT + TALL + _BLOCKED)
 
 
 def gemm_text(need: str) -> str:
@@ -351,5 +357,7 @@ def gemm_text(need: str) -> str:
     numbers = {"L": shape.lanes, "R": shape.rows, "V": shape.vectors, "G": 8, "UNROLLED": MOST_UNROLLED}
     numbers |= {"HALVES": int(shape.halves), "WALKS": int(shape.walks)}
     numbers |= {"EIGHTHS": PASSED_EIGHTHS, "STRIPS": LEAST_STRIPS}
-    text = _GEMM.substitute(numbers, S=shape.suffix, T=shape.ctype)
+    sums = row_sums(shape.suffix, shape.ctype, shape.lanes)
+    numbers["NARROW"] = MOST_COLUMNS
+    text = _GEMM.substitute(numbers, S=shape.suffix, T=shape.ctype, ROW_SUMS=sums)
     return f"{microkernels(shape)}\n{past_block(shape)}\n{text}"

@@ -37,6 +37,7 @@ _ENVIRONMENTS: Mapping[str, Mapping[str, str]] = {
     "fft": {},
 }
 _MKL_SEQUENTIAL, _MKL_LP64 = 1, 0
+_LONG_BITS = 64
 _VARIABLES: Mapping[Kind, str] = {"blas": "POLYMAT_BLAS", "fft": "POLYMAT_FFT"}
 _PREFIXES = ("", "scipy_")
 
@@ -156,7 +157,7 @@ def _loaded(kind: Kind, name: str, source: str, paths: tuple[Path, ...]) -> Prov
         except OSError as error:
             raise OSError(f"{path} cannot be loaded: {error.strerror or error}") from error
     opened = tuple(handles)
-    if "USE64BITINT" in _configuration(opened):
+    if _has_long_integers(opened):
         raise OSError(f"{paths[0]} takes integers of 64 bits, which is not what polymat gives")
     find = _finder(opened)
     from polymat.runtime.selftest import wrong_blas, wrong_fft  # imported where a library is tried out
@@ -166,6 +167,16 @@ def _loaded(kind: Kind, name: str, source: str, paths: tuple[Path, ...]) -> Prov
     if wrong:
         raise OSError(f"{', '.join(map(str, paths))} {wrong}")
     return Provider(kind, name, paths, source, _version(opened), opened)
+
+
+def _has_long_integers(handles: tuple[ctypes.CDLL, ...]) -> bool:
+    """Whether a BLAS says that its integers have 64 bits, or all its names end like those that do."""
+    size = _address(handles, "bli_info_get_blas_int_type_size")
+    if size is not None:
+        return int(ctypes.CFUNCTYPE(ctypes.c_long)(size)()) == _LONG_BITS
+    names = ("cblas_dgemm", "cblas_dgemm64_", "cblas_dgemm_64")
+    usual, *long = (_address(handles, name) for name in names)
+    return "USE64BITINT" in _configuration(handles) or (usual is None and any(long))
 
 
 def _open(kind: Kind, path: Path) -> ctypes.CDLL:

@@ -143,8 +143,19 @@ def test_a_library_without_the_routines(monkeypatch: pytest.MonkeyPatch, tmp_pat
         provider("blas")
 
 
-def test_libraries_with_long_integers_are_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    body = 'const char *openblas_get_config(void) { return "OpenBLAS 0.3 USE64BITINT "; }'
+@pytest.mark.parametrize(
+    "body",
+    [
+        'const char *openblas_get_config(void) { return "OpenBLAS 0.3 USE64BITINT "; }',
+        "long bli_info_get_blas_int_type_size(void) { return 64; }",
+        "void scipy_cblas_dgemm64_(void) { }",
+        "void cblas_dgemm_64(void) { }",
+    ],
+    ids=["openblas", "blis", "suffix of openblas", "suffix"],
+)
+def test_libraries_with_long_integers_are_refused(
+    body: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     fake = callers.library(tmp_path, "libopenblas.so.0", body)
     monkeypatch.setenv("POLYMAT_BLAS", str(fake))
     with pytest.raises(ToolchainError, match="takes integers of 64 bits"):

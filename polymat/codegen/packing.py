@@ -251,30 +251,49 @@ static inline ptrdiff_t _pm_filled_$S(const _pm_lines_$S *lines, ptrdiff_t strip
     return left < width ? left : width;
 }
 
-enum { _PM_TOGETHER_$S = 16 };
+enum { _PM_TOGETHER_$S = 32 };
 
-/* At most so many strips begin..end - 1 of one segment whose lines are neighbours, in the order of memory. */
-static void _pm_pack_lines_$S(const _pm_lines_$S *lines, ptrdiff_t begin, ptrdiff_t end, const $T *from,
-        ptrdiff_t along, $T *to)
+/* At most so many strips begin..end - 1 whose lines are neighbours, all of them at each depth. */
+static void _pm_pack_lines_$S(const _pm_lines_$S *lines, ptrdiff_t begin, ptrdiff_t end,
+        const ptrdiff_t *offsets, const $T *from, ptrdiff_t along, $T *to)
 {
-    enum { ahead = 32 }; /* lines of depth that are requested before they are copied */
+    const ptrdiff_t ahead = 2 + 48 / (end - begin); /* lines of depth between request and copy */
     ptrdiff_t line[_PM_TOGETHER_$S], width[_PM_TOGETHER_$S], filled[_PM_TOGETHER_$S], done = 0;
     for (ptrdiff_t strip = begin; strip < end; strip++) {
-        line[strip - begin] = _pm_line_$S(lines, strip);
-        width[strip - begin] = _pm_width_$S(lines, strip);
-        filled[strip - begin] = _pm_filled_$S(lines, strip);
+        const ptrdiff_t within = strip % lines->each;
+        line[strip - begin] = offsets[3 * (strip / lines->each)] + _pm_line_$S(lines, within);
+        width[strip - begin] = _pm_width_$S(lines, within);
+        filled[strip - begin] = _pm_filled_$S(lines, within);
     }
     for (ptrdiff_t chunk = lines->first; chunk < lines->last; chunk++) {
         const _pm_chunk_$S now = _pm_chunk_of_$S(lines->cut, chunk);
         const $T *source = from + lines->at[2 * now.segment] + now.begin * along;
-        for (ptrdiff_t i = 0; i < now.length; i++, done++, source += along)
+        for (ptrdiff_t i = 0; i < now.length; i++, done++, source += along) {
+            const ptrdiff_t soon = i + ahead < now.length || chunk + 1 < lines->last ? ahead * along : 0;
             for (ptrdiff_t s = 0; s < end - begin; s++) {
                 for (ptrdiff_t r = 0; r < filled[s]; r += 64 / (int)sizeof($T))
-                    __builtin_prefetch(source + line[s] + r + ahead * along);
-                _pm_strip_$S(filled[s], 1, source + line[s], 1, 1,
-                             to + s * lines->apart + done * width[s], width[s]);
+                    __builtin_prefetch(source + line[s] + r + soon);
+                _pm_strip_$S(filled[s], 1, source + line[s], 1, 1, to + s * lines->apart + done * width[s],
+                             width[s]);
             }
+        }
     }
+}
+
+/* The strip after those that are packed together with `strip`: of the same segment, and of further ones that
+   lie nearer to each other than one step of the depth. */
+static ptrdiff_t _pm_beside_$S(ptrdiff_t strip, ptrdiff_t end, ptrdiff_t each, const ptrdiff_t *offsets,
+        ptrdiff_t along)
+{
+    const ptrdiff_t most = strip + _PM_TOGETHER_$S < end ? strip + _PM_TOGETHER_$S : end;
+    ptrdiff_t segment = strip / each, far = along < 0 ? -along : along;
+    while ((segment + 1) * each < most) {
+        const ptrdiff_t apart = offsets[3 * (segment + 1)] - offsets[3 * segment];
+        if (apart >= far || -apart >= far)
+            break;
+        segment++;
+    }
+    return (segment + 1) * each < most ? (segment + 1) * each : most;
 }
 
 /* That strip of a number of segments, whose elements are neighbours of those of the next segment: eight lines
@@ -304,13 +323,9 @@ static void _pm_pack_all_$S(const _pm_lines_$S *lines, ptrdiff_t begin, ptrdiff_
 {
     const ptrdiff_t each = lines->each, size = lines->apart;
     if (across == 1) {
-        for (ptrdiff_t strip = begin; strip < end;) {
-            const ptrdiff_t segment = strip / each, within = strip % each;
-            ptrdiff_t next = within + _PM_TOGETHER_$S < each ? within + _PM_TOGETHER_$S : each;
-            next = next - within < end - strip ? next : within + end - strip;
-            _pm_pack_lines_$S(lines, within, next, from + offsets[3 * segment], along,
-                              to + (strip - begin) * size);
-            strip += next - within;
+        for (ptrdiff_t strip = begin, next; strip < end; strip = next) {
+            next = _pm_beside_$S(strip, end, each, offsets, along);
+            _pm_pack_lines_$S(lines, strip, next, offsets, from, along, to + (strip - begin) * size);
         }
         return;
     }

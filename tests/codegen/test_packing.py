@@ -16,6 +16,7 @@ PERMUTED = {
     "abcd-dbea-ec": "columns gathered from segments that are neighbours",
     "abcd-aebf-dfce": "depth gathered from segments that are neighbours",
     "abcd-ea-ebcd": "columns in one piece",
+    "abcd-ebad-ce": "columns of several segments that lie nearer than the next step of the depth",
     "abcd-abef-efcd": "rows, columns and depth in one piece",
     "abc-adc-bd": "all rows in one block, whose copy serves several blocks of few columns",
     "abcdef-efga-gdbc": "two of three dimensions in one piece",

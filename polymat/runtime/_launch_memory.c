@@ -8,12 +8,15 @@ typedef struct {
     uintptr_t low, high;
 } Span;
 
-static Span span_of(PyArrayObject *array)
+static inline Span span_of(PyArrayObject *array)
 {
     Span span = {(uintptr_t)PyArray_DATA(array), (uintptr_t)PyArray_DATA(array)};
     if (PyArray_IS_C_CONTIGUOUS(array)) {
-        span.high += (uintptr_t)PyArray_NBYTES(array);
-        return span.high == span.low ? (Span){0, 0} : span;
+        npy_intp bytes = PyArray_ITEMSIZE(array); /* PyArray_NBYTES is a call */
+        for (int d = 0; d < PyArray_NDIM(array); d++)
+            bytes *= PyArray_DIM(array, d);
+        span.high += (uintptr_t)bytes;
+        return bytes == 0 ? (Span){0, 0} : span;
     }
     for (int d = 0; d < PyArray_NDIM(array); d++) {
         if (PyArray_DIM(array, d) == 0)

@@ -135,7 +135,7 @@ def _result(task: Problem) -> Floats:
 def _drawn(model: Candidate, machine: Machine, count: int, seed: int) -> list[Candidate]:
     """The random schemes, the same ones whatever the model chooses."""
     rng = np.random.default_rng(seed)
-    return [at_random(rng, model.found, machine) for _ in range(count)]
+    return [at_random(rng, model, machine) for _ in range(count)]
 
 
 def seconds(once: Callable[[], None], repeats: int) -> float:

@@ -29,6 +29,7 @@ from polymat.tilesize.blocks import Blocks
 from polymat.tilesize.contraction import Contraction
 from polymat.tilesize.cost import home_level, plan_cost
 from polymat.tilesize.kernel import plan_kernel
+from polymat.tilesize.streamed import product_past_caches
 
 ELEMENT = 8
 UNIT = 8  # indices of a dimension that is scaled: a multiple of this, as all extents of TCCG are
@@ -40,8 +41,8 @@ void run(const ptrdiff_t *n, const ptrdiff_t *rows, const ptrdiff_t *columns, co
         const double *a, const double *b, double *c, double *scratch)
 {
     _pm_gemm_f64(n[0], n[1], n[2], n[3], rows, n[4], columns, n[5], depths, 1.0, a, n[6], n[7], b, n[8], n[9],
-                 0.0, NULL, 0, c, n[10], n[11], n[12], n[13], n[14], _pm_half_of_f64(0, 0, 0, NULL, 0, 0),
-                 scratch, NULL, NULL);
+                 0.0, NULL, 0, c, n[10], n[11], n[12], n[13], n[14], (int)n[15],
+                 _pm_half_of_f64(0, 0, 0, NULL, 0, 0), scratch, NULL, NULL);
 }
 """
 Floats = npt.NDArray[np.float64]
@@ -50,10 +51,14 @@ Integers = npt.NDArray[np.intp]
 
 @dataclass(frozen=True)
 class Candidate:
-    """One way to carry out a contraction: its dimensions by group, register and cache blocks."""
+    """One way to carry out a contraction: its dimensions by group, register and cache blocks.
+
+    streamed: bytes of the result above which it is written past the caches (0: never).
+    """
 
     found: Contraction
     blocks: Blocks
+    streamed: int = 0
 
     def __str__(self) -> str:
         found, blocks = self.found, self.blocks
@@ -135,8 +140,9 @@ def chosen(task: Problem, machine: Machine) -> tuple[Candidate, float]:
     plan = plan_kernel(Group((stage.name,)), stage, pipeline.context, machine, estimates)
     if plan is None:
         raise SystemExit(f"{task.name} is no contraction for register blocks")
+    plan = product_past_caches(pipeline, stage, plan, machine)
     cost = plan_cost(pipeline, plan, machine, estimates, 1, home_level(pipeline, machine, estimates))
-    return Candidate(plan.contraction, plan.blocks), cost.seconds
+    return Candidate(plan.contraction, plan.blocks, plan.streamed), cost.seconds
 
 
 def shapes(machine: Machine) -> list[tuple[int, int]]:
@@ -150,8 +156,9 @@ def shapes(machine: Machine) -> list[tuple[int, int]]:
     ]
 
 
-def at_random(rng: np.random.Generator, found: Contraction, machine: Machine) -> Candidate:
-    """A valid scheme: dimensions keep their group, everything else is drawn."""
+def at_random(rng: np.random.Generator, model: Candidate, machine: Machine) -> Candidate:
+    """A valid scheme: dimensions keep their group, everything else about loops and blocks is drawn."""
+    found = model.found
 
     def mixed(*dims: str) -> tuple[str, ...]:
         return tuple(rng.permutation(sorted(dims)).tolist()) if dims else ()
@@ -172,7 +179,8 @@ def at_random(rng: np.random.Generator, found: Contraction, machine: Machine) ->
     mc = max(1, int(2 ** rng.uniform(4, 11)) // height) * height
     nc = max(1, int(2 ** rng.uniform(5, 13)) // (vectors * lanes)) * vectors * lanes
     small = int(rng.choice([1 << 10, 1 << 14, machine.l2_bytes // ELEMENT]))
-    return Candidate(grouped, Blocks(machine.vector_bits // 8, height, vectors, lanes, kc, mc, nc, small))
+    blocks = Blocks(machine.vector_bits // 8, height, vectors, lanes, kc, mc, nc, small)
+    return Candidate(grouped, blocks, model.streamed)
 
 
 def compiled(shape: Shape, directory: Path) -> Path:
@@ -229,6 +237,7 @@ def call(task: Problem, candidate: Candidate, result: Floats, directory: Path) -
     numbers = [m, n, k, row_count, column_count, depth_count]
     numbers += [task.step(x, dim) for x, dim in (*steps, ("C", found.rows))]
     numbers += [blocks.kc, blocks.mc, blocks.nc, blocks.small]
+    numbers.append(int(0 < candidate.streamed < result.nbytes))
     size = blocks.kc * (blocks.mc + blocks.nc + 2 * blocks.columns + blocks.rows)
     scratch = _workspace((size + 2 * blocks.kc * blocks.columns).bit_length())
     arrays = (

@@ -60,6 +60,8 @@ class CallPlanner:
     def _call(self, stages: tuple[str, ...], idiom: Idiom) -> CallPlan | None:
         idiom = self._cheaper(idiom)
         flat = flat_stage(idiom.product, self.pipeline)
+        if flat is None:
+            return None
         loops = plan_stage(Group(stages), flat, self.pipeline.context)
         if loops.kind not in ("reduce", "row", "recurrence"):
             return None
@@ -101,8 +103,8 @@ class CallPlanner:
         if product is None or product.is_recurrence or not any(term.reduced for term in product.terms[:1]):
             return None
         flat = flat_stage(product, self.pipeline)
-        kernel = self._kernel(Group(stages), flat)
-        if kernel is None:
+        kernel = None if flat is None else self._kernel(Group(stages), flat)
+        if flat is None or kernel is None:
             return None
         relative = self.prices.in_operations(self.prices.kernel_seconds(kernel, flat, self.sizes), product)
         return MergedPlan(
@@ -143,6 +145,8 @@ class CallPlanner:
             return None
         alone = self.pipeline.stage(stages[-1])
         flat = alone if found.kind == "hermitian" else flat_stage(found.product, self.pipeline)
+        if flat is None:
+            return None
         loops = plan_stage(Group(stages), flat, self.pipeline.context)
         if loops.kind not in ("reduce", "row"):
             return None

@@ -39,6 +39,8 @@ class FilterPlanner:
         if found is None or not _is_row(found):
             return None
         flat = flat_stage(found.product, self.calls.pipeline)
+        if flat is None:
+            return None
         loops = plan_stage(Group(stages), flat, self.calls.pipeline.context)
         if loops.kind not in ("reduce", "row"):
             return None

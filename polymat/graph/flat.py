@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial, reduce
 
 from polymat.graph.pipeline import Pipeline
-from polymat.graph.product import Product
+from polymat.graph.product import Product, Term
 from polymat.graph.stage import Accumulation, Part, Stage
 from polymat.lang.affine import Affine
-from polymat.lang.expr import Const, binary
+from polymat.lang.expr import Const, Expr, binary
 from polymat.lang.reduction import Op
+from polymat.poly.domain import Domain
+
+MOST_STARTS = 8  # parts of a domain in which different addends are added
 
 
-def flat_stage(product: Product, pipeline: Pipeline) -> Stage:
+def flat_stage(product: Product, pipeline: Pipeline) -> Stage | None:
     """The product as a reduction that starts from its addends and accumulates its terms.
 
     before:  P(i, j) = sum over k of A(i, k) * B(k, j);  C(i, j) = alpha * P(i, j) + beta * D(i, j)
     after:   C(i, j) starts as beta * D(i, j);  C(i, j) += alpha * A(i, k) * B(k, j)
+
+    Where an addend is part of some elements only, as on one side of a diagonal, the parts of the domain start
+    differently; None where these are many.
     """
     result = pipeline.stage(product.name)
-    addends = [term.expr for term in product.addends]
-    start = reduce(partial(binary, "+"), addends) if addends else _nothing(product)
+    starts = _starts(product)
+    if len(starts) > MOST_STARTS:
+        return None
     targets = tuple(Affine.name(dim) for dim in product.dims)
     return Stage(
         name=result.name,
@@ -28,7 +36,10 @@ def flat_stage(product: Product, pipeline: Pipeline) -> Stage:
         dims=result.dims,
         bounds=result.bounds,
         domain=result.domain,
-        parts=(Part(product.domain, None, start, result.at), *product.others),
+        parts=(
+            *(Part(domain, None, _sum(addends, product), result.at) for domain, addends in starts),
+            *product.others,
+        ),
         op=Op.Sum,
         accumulations=tuple(
             Accumulation(
@@ -44,6 +55,29 @@ def flat_stage(product: Product, pipeline: Pipeline) -> Stage:
         ),
         at=result.at,
     )
+
+
+def _starts(product: Product) -> list[tuple[Domain, tuple[Term, ...]]]:
+    """The parts of the domain with the addends that are added there; not to the end where they are many."""
+    pieces: list[tuple[Domain, tuple[Term, ...]]] = [(product.domain, ())]
+    for addend in product.addends:
+        found: list[tuple[Domain, tuple[Term, ...]]] = []
+        for domain, addends in pieces:
+            within, beyond = domain.intersect(addend.domain), domain.subtract(addend.domain)
+            if beyond.assume(product.context).is_empty():
+                found.append((domain, (*addends, addend)))
+            elif within.assume(product.context).is_empty():
+                found.append((domain, addends))
+            else:
+                found += [(within, (*addends, addend)), (beyond, addends)]
+        pieces = found
+        if len(pieces) > MOST_STARTS:
+            break
+    return pieces
+
+
+def _sum(addends: Sequence[Term], product: Product) -> Expr:
+    return reduce(partial(binary, "+"), [term.expr for term in addends]) if addends else _nothing(product)
 
 
 def _nothing(product: Product) -> Const:

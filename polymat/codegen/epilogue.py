@@ -52,8 +52,7 @@ def epilogue_nest(
 
 def _in_array_of(writer: StageWriter, product: Stage, reader: Stage) -> StageWriter:
     """A writer for which the product is in the array of a reader."""
-    storage = {**writer.storage, product.name: writer.storage[reader.name]}
-    return StageWriter(writer.pipeline, storage, writer.names, writer.needs, writer.aliased, writer.makers)
+    return writer.with_storage({**writer.storage, product.name: writer.storage[reader.name]})
 
 
 @dataclass(frozen=True, eq=False)

@@ -90,6 +90,12 @@ class StageWriter:
         self.makers = makers or {}
         self.bodies = BodyWriter(pipeline, storage, names, needs)
 
+    def with_storage(self, storage: Mapping[str, Buffer]) -> StageWriter:
+        """A writer for the same C file that finds some arrays elsewhere, in the scratchpads of tiles say."""
+        other = StageWriter(self.pipeline, storage, self.names, self.needs, self.aliased, self.makers)
+        other.texts = self.texts
+        return other
+
     def size(self, form: Affine) -> CExpr:
         """A form over the sizes in C."""
         return self.bodies.size(form)

@@ -42,10 +42,7 @@ class TileWriter:
     """Writes the functions of one tiled group."""
 
     def __init__(self, stages: StageWriter, plan: TilePlan, number: int) -> None:
-        storage = inside(stages.pipeline, plan, stages.storage)
-        self.stages = StageWriter(
-            stages.pipeline, storage, stages.names, stages.needs, stages.aliased, stages.makers
-        )
+        self.stages = stages.with_storage(inside(stages.pipeline, plan, stages.storage))
         self.plan = plan
         self.number = number
 

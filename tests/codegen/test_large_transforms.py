@@ -42,6 +42,15 @@ def both(sign: int) -> Any:
     return wave(sign, M, i, m) * wave(sign)
 
 
+def test_in_tiles_with_other_stages(options: Options) -> None:
+    """One after the other in the tiles of a group, which has writers of its own."""
+    rows = pm.Signal(Complex, "rows", [M, N])
+    compiled = pm.compile(pm.ifft(pm.fft(rows)), name="there_and_back", inputs=[rows], options=options)
+    for a, b in ((0, 3), (1, 1), (3, 5), (33, 40)):
+        given = values([a, b], "complex128", 1)
+        assert_close(compiled(given), compiled.reference(given), roundings=200, magnitude=8.0)
+
+
 @pytest.mark.parametrize("sign", [-1, 1])
 def test_one_axis(sign: int, options: Options) -> None:
     lengths = (0, 1, 2, 4, 6, 31, 64, 97, 15 * 16, 17 * 19, 34 * 33)

@@ -25,6 +25,7 @@ from string import Template
 
 from polymat.codegen.ahead import AHEAD
 from polymat.codegen.direct import DIRECT
+from polymat.codegen.edges import edges
 from polymat.codegen.halfgemm import HALF
 from polymat.codegen.microkernel import Shape, microkernels
 from polymat.codegen.narrowgemm import MOST_COLUMNS, NARROW, row_sums
@@ -47,9 +48,9 @@ static inline double _pm_room_$S(double m, double n, double k, double kc, double
         return 0.0;
     const double depth = k < kc ? k : kc, a = m * depth, b = n * depth;
     /* Of the blocks' largest extents; between strips and panels lies a line or two. */
-    const double rows = m < 2 * mc * kc / depth ? m : 2 * mc * kc / depth;
+    const double rows = m < 2 * nc * kc / depth ? m : 2 * nc * kc / depth;
     const double columns = n < 2 * nc * kc / depth ? n : 2 * nc * kc / depth;
-    return sizeof($T) * ((a < mc * kc ? a : mc * kc) + (b < nc * kc ? b : nc * kc) + $V * $L * kc)
+    return sizeof($T) * ((a < nc * kc ? a : nc * kc) + (b < nc * kc ? b : nc * kc) + $V * $L * kc)
          + 128.0 * (rows / $R + columns / ($V * $L) + 2) + sizeof($T) * $L * (rows + $R);
 }
 
@@ -241,7 +242,7 @@ static __attribute__((noinline)) void _pm_blocked_$S(ptrdiff_t m, ptrdiff_t n, p
                             _pm_sum_half_$S(&half, i, height, j, filled, k_0, k_1, chunk_0 == 0, a_strip,
                                             pack_a ? 1 : a_row, pack_a ? height : a_step, b_panel, b_row,
                                             scale, chunk_0 == 0 ? beta : 1, start,
-                                            chunk_0 == 0 ? from_row : c_row, target, c_row);
+                                            chunk_0 == 0 ? from_row : c_row, target, c_row, next, pace);
 #if _PM_WHOLE_$S
                         else if (past && height == $R && is_full)
                             _pm_past_$S(depth, a_strip, b_panel, scale, target, c_row, next, pace,
@@ -321,10 +322,11 @@ static inline __attribute__((always_inline)) void _pm_gemm_$S(ptrdiff_t m, ptrdi
     const int is_large = (double)k * n > most_elements;
     const int is_far = (height > 2 * $R && (is_large || height * n > most_elements))
                     || (a_step != 1 && height * k > most_elements / 16);
-    if ((!one || is_far) && a_step == 1 && column_count == 1 && depth_count == 1 && half.place == 0
-            && m >= $R && height >= $STRIPS * $R && k > 0) {
-        _pm_tall_$S(m, n, k, row_count, rows, scale, a, a_row, b, b_step, b_column, beta, from, from_row, c,
-                    c_row, kc, small * $EIGHTHS / 8, scratch, finish, around);
+    const int along = half.place == 0 || half.place == 3 ? a_step == 1 : half.place == 1 && is_large;
+    if ((!one || is_far) && along && column_count == 1 && depth_count == 1 && m >= $R
+            && height >= $STRIPS * $R && k > 0) {
+        _pm_tall_$S(m, n, k, row_count, rows, scale, a, a_row, a_step, b, b_step, b_column, beta, from,
+                    from_row, c, c_row, kc, small * $EIGHTHS / 8, nc * kc, half, scratch, finish, around);
         return;
     }
     if (!one || is_far) {
@@ -360,4 +362,5 @@ def gemm_text(need: str) -> str:
     sums = row_sums(shape.suffix, shape.ctype, shape.lanes)
     numbers["NARROW"] = MOST_COLUMNS
     text = _GEMM.substitute(numbers, S=shape.suffix, T=shape.ctype, ROW_SUMS=sums)
-    return f"{microkernels(shape)}\n{past_block(shape)}\n{text}"
+    triangles = f"{edges(shape)}\n" if shape.halves else ""
+    return f"{microkernels(shape)}\n{past_block(shape)}\n{triangles}{text}"

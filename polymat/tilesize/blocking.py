@@ -19,6 +19,7 @@ from polymat.tilesize.contraction import Contraction
 from polymat.tilesize.model import Nest
 from polymat.tilesize.reference import Reference
 from polymat.tilesize.scheme import Atom, Loop, Pack, Scheme, Sequence2
+from polymat.tilesize.triangle import Triangle
 
 DIRECT_DEPTH = 128  # at most, of a long product that is not packed
 FEW_PANELS, MANY_PANELS = 2, 16  # for which a copy of the left operand never pays, and always does
@@ -135,9 +136,10 @@ def blocking(found: Contraction, blocks: Blocks, estimates: Mapping[str, int]) -
         rows, columns = max(1, ceil(m)), max(1, ceil(n))
         return Blocking(found, blocks, m, n, k, rows, columns, deep, packs_left=False, packs_right=False)
     many = found.length(found.rows, estimates) >= blocks.rows and m >= LEAST_STRIPS * blocks.rows
-    if one and left_is_read_along and many and k > 0:
-        columns, depth = blocks.passed(n, k)
-        return Blocking(found, blocks, m, n, k, ceil(m), columns, depth, False, True, rows_outside=True)
+    if many and k > 0 and _passes(found, left_is_read_along, large):
+        packs = found.triangle is not None and found.triangle.place == "left"
+        rows, columns, depth = blocks.passed(m, n, k, packs_left=packs)
+        return Blocking(found, blocks, m, n, k, rows, columns, depth, packs, True, rows_outside=True)
     rows, columns, depth = blocks.at(m, n, k, segments, rows_are_one=not found.more_rows)
     panels = ceil(n / blocks.columns)
     walks = found.windows and left_is_read_along
@@ -151,6 +153,19 @@ def blocking(found: Contraction, blocks: Blocks, estimates: Mapping[str, int]) -
     stays = walks and not found.more_columns and is_contiguous(found.right, found.columns)
     stays = stays and k * segments * n <= STAYING * small
     return Blocking(found, blocks, m, n, k * segments, rows, columns, depth, packs, packs_right=not stays)
+
+
+def _passes(found: Contraction, left_is_read_along: bool, large: bool) -> bool:
+    """Whether all rows pass a part of the right operand; large: it is no better read where it is."""
+    if found.more_columns or found.sums:
+        return False
+    match found.triangle:
+        case Triangle(place="left"):
+            return large and not found.more_rows
+        case Triangle(place="right"):
+            return False
+        case _:
+            return left_is_read_along
 
 
 def is_contiguous(factor: Factor, dim: str) -> bool:

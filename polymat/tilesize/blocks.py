@@ -66,11 +66,17 @@ class Blocks:
         rows = _share(strips, tallest) * self.rows
         return min(rows, max(1, ceil(m))), min(columns, max(1, ceil(n))), depth
 
-    def passed(self, n: float, k: float) -> tuple[int, int]:
-        """Columns and depth of the parts of the right operand that all rows of an unpacked left one pass."""
+    def passed(self, m: float, n: float, k: float, *, packs_left: bool) -> tuple[int, int, int]:
+        """Rows, columns and depth of the blocks where the rows pass parts of a packed right operand.
+
+        All rows, unless they are packed: then as many as the last level is given for the other one elsewhere.
+        """
         depth = max(1, ceil(k / max(1, ceil(k / self.kc))))
         panels = max(1, self.small * PASSED_EIGHTHS // 8 // self.columns // depth)
-        return min(_share(ceil(n / self.columns), panels) * self.columns, max(1, ceil(n))), depth
+        columns = min(_share(ceil(n / self.columns), panels) * self.columns, max(1, ceil(n)))
+        strips = self.nc * self.kc // (self.rows * depth)
+        rows = _share(ceil(m / self.rows), strips) * self.rows if packs_left else m
+        return min(int(rows), max(1, ceil(m))), columns, depth
 
 
 def blocks_of(machine: Machine, element_bytes: int) -> Blocks:

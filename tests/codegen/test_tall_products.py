@@ -12,6 +12,7 @@ import polymat as pm
 from polymat.lang.function import Input
 from polymat.lang.types import ScalarType
 from polymat.machine.known import GENERIC
+from tests.codegen.test_triangles import PROGRAMS
 from tests.tolerance import assert_close
 
 M, N, K, H = (pm.Parameter(pm.Int, name) for name in "MNKH")
@@ -103,3 +104,47 @@ def test_readers_get_complete_parts(seed: int) -> None:
         expected = function.reference(*arrays)
         bound = np.abs(left) @ np.abs(right) + np.abs(bias)
         assert_close(function(*arrays), expected, roundings=k + 4, magnitude=bound)
+
+
+TRIANGLES = (
+    "trmm lower",
+    "trmm upper",
+    "trmm turned",
+    "trmm unit",
+    "syrk lower",
+    "syrk upper",
+    "syr2k lower",
+)
+
+
+@pytest.mark.parametrize("name", TRIANGLES)
+def test_triangles(name: str) -> None:
+    output, inputs, _ = PROGRAMS[name]
+    function = pm.compile(output, name="structured", inputs=inputs, options=OWN)
+    (group,) = function.explain().groups
+    assert ("pack(S)" in group.reason) == name.startswith("trmm")
+    rng = np.random.default_rng(5)
+    for m, n, k in ((64, 1, 1), (65, 130, 3), (73, 61, 40), (150, 97, 33), (203, 49, 7)):
+        sizes = {"M": m, "N": n, "K": k}
+        arrays = [rng.standard_normal([int(e.evaluate(sizes)) for e in array.shape]) for array in inputs]
+        check(function, *arrays, depth=2 * max(m, k))
+
+
+def test_nothing_outside_a_triangle_is_multiplied() -> None:
+    output, inputs, _ = PROGRAMS["trmm upper"]
+    function = pm.compile(output, name="structured", inputs=inputs, options=OWN)
+    rng = np.random.default_rng(6)
+    arrays = [rng.uniform(0.5, 1, shape) for shape in ((150, 150), (150, 97))]
+    arrays[0][100, 7] = np.nan
+    arrays[1][70, 9] = np.inf
+    result, expected = function(*arrays), function.reference(*arrays)
+    np.testing.assert_array_equal(np.isnan(result), np.isnan(expected))
+    np.testing.assert_allclose(result, expected)
+
+
+def test_the_other_half_of_a_symmetric_matrix(seed: int) -> None:
+    A, W, C = (pm.Matrix(pm.Double, x, of) for x, of in (("A", [M, M]), ("B", [M, N]), ("C", [M, N])))
+    function = pm.compile(pm.symm(A, W, C, M, N, 1.5, 0.5), inputs=[A, W, C], options=OWN)
+    rng = np.random.default_rng(seed)
+    for m, n in ((64, 1), (65, 130), (150, 97), (203, 49)):
+        check(function, *(rng.standard_normal(shape) for shape in ((m, m), (m, n), (m, n))), depth=m + 2)

@@ -61,7 +61,8 @@ def test_depth_and_rows_are_cut_evenly() -> None:
 
 def test_rows_of_contiguous_depth_pass_a_part_of_the_right_operand() -> None:
     reason = group_of("ac,cb->ab", {"a": 600, "b": 600, "c": 1500}).reason
-    columns, depth = BLOCKS.passed(600, 1500)
+    rows, columns, depth = BLOCKS.passed(600, 600, 1500, packs_left=False)
+    assert rows == 600
     assert depth == 750
     assert columns * depth <= BLOCKS.small * 5 / 8
     assert f"T(b, {columns}), T(c, {depth}), pack(B), R(a), R(b), R(c)" in reason

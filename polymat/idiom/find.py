@@ -20,6 +20,7 @@ from polymat.idiom.gemv import match_gemv
 from polymat.idiom.ger import match_ger
 from polymat.idiom.hermitian import match_hermitian
 from polymat.idiom.layout import Extents
+from polymat.idiom.lineup import lined_up
 from polymat.idiom.nrm2 import match_nrm2
 from polymat.idiom.reasons import reason_against
 from polymat.idiom.symm import match_symm
@@ -76,7 +77,7 @@ def idiom_of(names: Sequence[str], pipeline: Pipeline) -> Found:
         root = match_nrm2(stages, pipeline.context, extents)
         reason = "" if root else "its definition is not one sum of products of array elements"
         return Found(tuple(names), root, reason)
-    idiom = match(product, extents)
+    idiom = match(product, extents) or _match_otherwise(product, extents)
     transform, found = match_dft(product), match_fir(product, extents) or match_upsampled(product, extents)
     reason = "" if idiom or transform or found else reason_against(product)
     return Found(tuple(names), idiom, reason, transform, found)
@@ -87,6 +88,12 @@ def is_transform(stage: Stage, context: Domain) -> bool:
     product = product_of(stage, context)
     found = None if product is None else match_dft(product)
     return (found or match_hermitian(stage, context)) is not None
+
+
+def _match_otherwise(product: Product, extents: Extents) -> Idiom | None:
+    """The calls for a product whose sums are made to run as its array elements do."""
+    straight = lined_up(product)
+    return None if straight is product else match(straight, extents)
 
 
 def match(product: Product, extents: Extents) -> Idiom | None:

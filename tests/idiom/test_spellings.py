@@ -109,6 +109,7 @@ SPELLINGS: dict[str, dict[str, Callable[[], Any]]] = {
         "the scale divides": lambda: total("P", MN, IN_K, A(i, k) * B(k, j) / alpha),
         "the accumulation as a start": lambda: total("P", MN, IN_K, A(i, k) * B(k, j), init=C(i, j)),
         "every second row": lambda: total("P", MN, IN_K, Matrix(Double, "E", [2 * M, K])(2 * i, k) * B(k, j)),
+        "the depth backwards": lambda: total("P", MN, IN_K, A(i, K - 1 - k) * B(K - 1 - k, j)),
         "a part": lambda: total("P", MN, IN_K, Matrix(Double, "E", [M + 2, K + 1])(i + 2, k + 1) * B(k, j)),
         "a batch": lambda: total(
             "P",
@@ -143,6 +144,7 @@ SPELLINGS: dict[str, dict[str, Callable[[], Any]]] = {
         "from the left": lambda: z @ At,
         "turned": lambda: total("P", [(i, upto(M))], IN_K, z(k) * At(k, i)),
         "scaled and added": lambda: beta * x + alpha * (A @ z),
+        "backwards": lambda: total("P", [(i, upto(M))], IN_K, A(i, K - 1 - k) * z(K - 1 - k)),
         "a column": lambda: total("P", [(i, upto(M))], IN_K, A(i, k) * Matrix(Double, "E", [K, 2])(k, 1)),
         "of a batch": lambda: total(
             "P", [(l, upto(L)), (i, upto(M))], IN_K, Image(Double, "E", [L, M, K])(l, i, k) * z(k)
@@ -161,6 +163,7 @@ SPELLINGS: dict[str, dict[str, Callable[[], Any]]] = {
         "with a start": lambda: total("P", [], IN_M, alpha * u(k) * x(k), init=beta),
         "of matrices": lambda: total("P", [], [(i, upto(M)), (k, upto(K))], A(i, k) * V(i, k)),
         "of rows": lambda: total("P", [(i, upto(M))], IN_K, A(i, k) * V(i, k)),
+        "both backwards": lambda: total("P", [], IN_M, x(M - 1 - k) * u(M - 1 - k)),
     },
     "axpy": {
         "algebra": lambda: alpha * x + u,
@@ -196,6 +199,7 @@ SPELLINGS: dict[str, dict[str, Callable[[], Any]]] = {
         "the other triangle": lambda: total(
             "P", [(i, upto(M)), (j, Interval(Int, i, M - 1))], IN_K, A(i, k) * A(j, k)
         ),
+        "the depth backwards": lambda: total("P", LOWER, IN_K, A(i, K - 1 - k) * A(j, K - 1 - k)),
         "other names": lambda: total("P", [(a, upto(M)), (b, Interval(Int, 0, a))], IN_K, A(b, k) * A(a, k)),
     },
     "syr2k": {
@@ -211,6 +215,10 @@ SPELLINGS: dict[str, dict[str, Callable[[], Any]]] = {
         "the function": lambda: pm.trmm(T, C, alpha),
         "a sum": lambda: total("P", MN, [(k, UP_TO)], T(i, k) * C(k, j)),
         "turned": lambda: total("P", MN, [(k, UP_TO)], C(k, j) * T(k, i) * alpha),
+        "backwards": lambda: total(
+            "P", MN, [(k, Interval(Int, M - 1 - i, M - 1))], T(i, M - 1 - k) * C(M - 1 - k, j)
+        ),
+        "moved": lambda: total("P", MN, [(k, Interval(Int, 1, i + 1))], T(i, k - 1) * C(k - 1, j)),
         "ones apart": lambda: total("P", MN, [(k, BEFORE)], T(i, k) * C(k, j), init=C(i, j)),
         "a diagonal apart": lambda: total("P", MN, [(k, AFTER)], T(i, k) * C(k, j), init=T(i, i) * C(i, j)),
         "at the right": lambda: total("P", MN, [(k, Interval(Int, 0, j))], C(i, k) * W(k, j)),
@@ -227,6 +235,7 @@ SPELLINGS: dict[str, dict[str, Callable[[], Any]]] = {
             MN, BEFORE, alpha * C(i, j) / T(i, i), lambda X: -T(i, k) / T(i, i) * X(k, j)
         ),
         "ones": lambda: solved(MN, AFTER, C(i, j), lambda X: X(k, j) * (-1.0) * T(i, k)),
+        "moved": lambda: solved(MN, Interval(Int, 1, i), C(i, j), lambda X: -T(i, k - 1) * X(k - 1, j)),
         "at the right": lambda: solved(
             MN, Interval(Int, 0, j - 1), C(i, j) / W(j, j), lambda X: -X(i, k) * W(k, j) / W(j, j)
         ),
@@ -262,6 +271,9 @@ def test_is_found(names: str, how: str) -> None:
 
 NEAR_MISSES: dict[str, Callable[[], Any]] = {
     "gemm, a wrong transposition": lambda: total("P", MM, IN_M, S(i, k) * T(i, j)),
+    "gemm, one factor backwards": lambda: total("P", MN, IN_K, A(i, K - 1 - k) * B(k, j)),
+    "gemm, a turning point that moves": lambda: total("P", MM, [(k, UP_TO)], S(i, i - k) * T(i - k, j)),
+    "trmm, one factor moved": lambda: total("P", MN, [(k, Interval(Int, 1, i))], T(i, k - 1) * C(k, j)),
     "gemm, an index twice": lambda: total("P", MM, IN_M, S(i, k) * T(k, k)),
     "gemm, largest products": lambda: total("P", MN, IN_K, A(i, k) * B(k, j), op=Op.Max),
     "gemm, smallest products": lambda: total("P", MN, IN_K, A(i, k) * B(k, j), op=Op.Min),

@@ -32,6 +32,7 @@ from polymat.codegen.ranges import Range
 from polymat.codegen.stagecode import StageWriter
 from polymat.graph.stage import Part, Ref, Stage
 from polymat.idiom.plan import TransformPlan
+from polymat.idiom.transform import Transform
 from polymat.lang.affine import Affine
 from polymat.lang.expr import Const, Expr, Load, binary, call
 from polymat.lang.types import Double, real_part
@@ -114,7 +115,7 @@ class _Transform:
         count = len(self._batch())
         return (
             Literal(_KINDS[self.transform.kind]),
-            Literal(str(self.transform.sign)),
+            Literal(str(-self.transform.sign if _is_conjugated(self.transform) else self.transform.sign)),
             Literal(rigour),
             Literal(str(len(self.transform.axes))),
             Id("_pm_dims"),
@@ -197,11 +198,16 @@ def _mirror(plan: TransformPlan) -> Part | None:
     return Part(domain, None, call("conj", _load(plan, indices)), plan.stage.at)
 
 
+def _is_conjugated(transform: Transform) -> bool:
+    """Whether it is computed as the conjugate of the transform of its source the other way."""
+    return transform.kind == "complex" and transform.source.conjugated
+
+
 def _scaled(plan: TransformPlan) -> Part | None:
-    """The conjugate for the other direction of real values, and the scale."""
+    """The conjugate for the other direction of real values or of conjugates, and the scale."""
     transform, dtype = plan.transform, plan.stage.dtype
     value = _load(plan, tuple(map(Affine.name, plan.stage.dims)))
-    turned = transform.kind == "real" and transform.sign > 0
+    turned = (transform.kind == "real" and transform.sign > 0) or _is_conjugated(transform)
     if turned:
         value = call("conj", value)
     number = transform.number

@@ -13,6 +13,7 @@ import polymat as pm
 from polymat import (
     Complex,
     ComplexFloat,
+    Conj,
     Double,
     Exp,
     Float,
@@ -72,6 +73,15 @@ def check(
 @pytest.mark.parametrize("sign", [-1, 1])
 def test_complex(sign: int) -> None:
     check(total("F", OUT, IN, z(k) * wave(sign), dtype=Complex), z, [{"N": n} for n in LENGTHS])
+
+
+@pytest.mark.parametrize("sign", [-1, 1])
+def test_conjugates(sign: int) -> None:
+    """Those of the source, which FFTW does not take: the conjugate of the transform the other way."""
+    plain = total("F", OUT, IN, Conj(z(k)) * wave(sign), dtype=Complex)
+    check(plain, z, [{"N": n} for n in LENGTHS])
+    scaled = total("F", OUT, IN, 2j * Conj(z(k)) * wave(sign) / N, dtype=Complex)
+    check(scaled, z, [{"N": n} for n in (1, 5, 16)])
 
 
 @pytest.mark.parametrize("sign", [-1, 1])

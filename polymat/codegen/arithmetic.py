@@ -82,16 +82,21 @@ static inline $T _pm_abs_$S($T a)
 _SIGN_SIGNED = Template("static inline $T _pm_sign_$S($T a)\n{\n    return ($T)((a > 0) - (a < 0));\n}\n")
 _SIGN_UNSIGNED = Template("static inline $T _pm_sign_$S($T a)\n{\n    return ($T)(a > 0);\n}\n")
 
-# A NaN on either side is the result; written without branches, for the vectoriser.
+# A NaN on either side is the result; written without branches, for the vectoriser.  Beside a constant on the
+# right, as in max(x, 0), one comparison says it all, and where both are equal `b` is the result either way.
 _MIN_FLOAT = Template("""\
 static inline $T _pm_min_$S($T a, $T b)
 {
+    if (__builtin_constant_p(b))
+        return ((a >= b) | (b != b)) ? b : a;
     return ((a < b) | (a != a)) ? a : b;
 }
 """)
 _MAX_FLOAT = Template("""\
 static inline $T _pm_max_$S($T a, $T b)
 {
+    if (__builtin_constant_p(b))
+        return ((a <= b) | (b != b)) ? b : a;
     return ((a > b) | (a != a)) ? a : b;
 }
 """)

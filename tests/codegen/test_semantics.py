@@ -100,6 +100,24 @@ def test_floats(dtype: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
+def test_the_larger_and_the_smaller_of_floats_and_constants(dtype: str) -> None:
+    """Constants on the right are compared once, those on the left as variables are."""
+    twins: dict[str, Twins] = {}
+    for value in (0.0, 6.0, -np.inf, np.nan):
+        for name, twin in (("Max", np.maximum), ("Min", np.minimum)):
+            make, kind = getattr(pm, name), np.dtype(dtype).type(value)
+            twins[f"{name}(x, {value})"] = (
+                lambda x, f=make, v=value: f(x, v),
+                lambda x, f=twin, v=kind: f(x, v),
+            )
+            twins[f"{name}({value}, x)"] = (
+                lambda x, f=make, v=value: f(v, x),
+                lambda x, f=twin, v=kind: f(v, x),
+            )
+    check(twins, {"x": np.array([*FLOAT_CORNERS, 6.0, 10.0] * 9, dtype)})
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
 def test_functions_of_floats(dtype: str) -> None:
     names = "Sin Cos Tan Sinh Cosh Tanh Exp Log Sqrt Floor Ceil".split()
     twins: dict[str, Twins] = {

@@ -60,9 +60,9 @@ class Blocking:
         atoms += [Loop("R", dim) for dim in found.outer if dim != parallel]
         atoms += [Loop("T", columns, self.columns)] if self.columns < self.n else []
         atoms += [Loop("T", depth, self.depth)] if self.depth < self.k else []
-        atoms += [Pack(found.right.source)] if self.packs_right else []
+        atoms += [self._pack(found.right)] if self.packs_right else []
         atoms += [Loop("T", rows, self.rows)] if self.rows < self.m else []
-        atoms += [Pack(found.left.source)] if self.packs_left else []
+        atoms += [self._pack(found.left)] if self.packs_left else []
         around = (rows, columns) if self.rows_outside else (columns, rows)
         atoms += [Loop("R", dim) for dim in (*around, depth)]
         atoms.append(_cut(found.rows, found.length(found.rows, estimates), blocks.rows, 1))
@@ -90,12 +90,9 @@ class Blocking:
 
     def packed(self, nest: Nest) -> Nest:
         """The nest with what is packed in the order in which it is used: neighbours by row or column."""
-        found, copied = self.contraction, {}
-        depth = (*found.sums, found.depth)
-        if self.packs_left:
-            copied[self._names(found.left)] = (*depth, *found.more_rows, found.rows)
-        if self.packs_right:
-            copied[self._names(found.right)] = (*depth, *found.more_columns, found.columns)
+        found = self.contraction
+        factors = [found.left] * self.packs_left + [found.right] * self.packs_right
+        copied = {self._names(factor): self._packed_order(factor) for factor in factors}
 
         def laid_out(reference: Reference) -> Reference:
             order = copied.get(self._names(reference))
@@ -111,6 +108,18 @@ class Blocking:
             replace(each, references=tuple(map(laid_out, each.references))) for each in nest.statements
         )
         return replace(nest, statements=statements)
+
+    def _packed_order(self, factor: Factor) -> tuple[str, ...]:
+        """The dimensions of a packed operand as register blocks use it, the innermost last."""
+        found = self.contraction
+        own = (*found.more_rows, found.rows) if factor is found.left else (*found.more_columns, found.columns)
+        return (*found.sums, found.depth, *own)
+
+    def _pack(self, factor: Factor) -> Pack:
+        """The copy of an operand; its order where that is another one than that of the array."""
+        order = self._packed_order(factor)
+        lies = tuple(name for form in factor.indices for name in form.names() if name in order)
+        return Pack(factor.source, () if lies == order else order)
 
     def _names(self, of: Factor | Reference) -> tuple[str, tuple[frozenset[str], ...]]:
         """An array and the dimensions in its indices."""

@@ -2,7 +2,8 @@
 
 Tollenaere and others write a loop nest around a register microkernel as a list of atoms, outermost first:
 R(i), the loop over all of what is left of i; T(i, 4), a tile loop; U(i, 8), unrolled; V(j), a vector;
-seq(i: 8 | 7), two sizes one after the other where one does not divide; pack(B), a copy in the order of use;
+seq(i: 8 | 7), two sizes one after the other where one does not divide; pack(B), a copy in the order of use,
+pack(B: k, j) where that permutes its dimensions to this order, the innermost last;
 Par(i), shared out to threads.  i*j are two dimensions that one loop runs along.
 """
 
@@ -45,12 +46,16 @@ class Sequence2:
 
 @dataclass(frozen=True, slots=True)
 class Pack:
-    """A copy of the part of an operand that the atoms further in use, in the order in which they use it."""
+    """A copy of the part of an operand that the atoms further in use, in the order in which they use it.
+
+    order: its dimensions as they are permuted, the innermost last; empty where they keep their order.
+    """
 
     array: str
+    order: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        return f"pack({self.array})"
+        return f"pack({self.array}: {', '.join(self.order)})" if self.order else f"pack({self.array})"
 
 
 Atom = Loop | Sequence2 | Pack
@@ -58,7 +63,10 @@ Atom = Loop | Sequence2 | Pack
 
 @dataclass(frozen=True, slots=True)
 class Scheme:
-    """Atoms, outermost first; checked: tiles of a dimension shrink inwards, and vectors are innermost."""
+    """Atoms, outermost first; checked: tiles of a dimension shrink inwards, and vectors are innermost.
+
+    No copy has a dimension twice either.
+    """
 
     atoms: tuple[Atom, ...]
 
@@ -66,6 +74,8 @@ class Scheme:
         sizes: dict[str, int] = {}
         for position, atom in enumerate(self.atoms):
             if isinstance(atom, Pack):
+                if len({*atom.order}) < len(atom.order):
+                    raise InternalError(f"bug in polymat: {atom} has a dimension twice")
                 continue
             size = atom.size
             if size and atom.dim in sizes and size > sizes[atom.dim]:

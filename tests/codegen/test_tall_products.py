@@ -35,8 +35,8 @@ def compiled(output: pm.Function, *inputs: Input, sizes: tuple[int, int, int]) -
     estimates = dict(zip((M, N, K), sizes, strict=True))
     function = pm.compile(output, inputs=inputs, estimates=estimates, options=OWN)
     (group,) = function.explain().groups
-    assert "pack(A)" not in group.reason
-    assert "pack(B)" in group.reason
+    assert "pack(A" not in group.reason
+    assert "pack(B" in group.reason
     return function
 
 

@@ -54,7 +54,7 @@ def test_depth_and_rows_are_cut_evenly() -> None:
     reason = group_of("ca,cb->ab", {"a": 600, "b": 600, "c": 1500}).reason
     rows, columns, depth = BLOCKS.at(600, 600, 1500)
     assert depth == 750 < BLOCKS.kc
-    assert f"T(c, {depth}), pack(B), T(a, {rows}), pack(A)" in reason
+    assert f"T(c, {depth}), pack(B), T(a, {rows}), pack(A)" in reason  # both are stored as they are used
     assert columns == 600
     assert "T(b" not in reason
 
@@ -85,7 +85,16 @@ def test_dimensions_of_one_side_are_one_loop() -> None:
     extents = dict(zip("abcdef", (24, 20, 18, 24, 20, 18), strict=True))
     reason = group_of("aebf,dfce->abcd", extents).reason
     assert "R(c*d), R(a*b), R(e*f)" in reason
-    assert "pack(B)" in reason
+    assert "pack(B: f, e, c, d)" in reason or "pack(B: e, f, c, d)" in reason
+
+
+def test_copies_that_permute_tell_the_order() -> None:
+    plain = group_of("ca,cb->ab", {"a": 600, "b": 600, "c": 1500}).reason
+    assert "pack(B)" in plain
+    assert "pack(A)" in plain
+    permuted = group_of("aec,bce->ab", {"a": 60, "b": 700, "c": 90, "e": 50}).reason
+    assert "pack(A: e, c, a)" in permuted or "pack(A: c, e, a)" in permuted
+    assert "pack(B: e, c, b)" in permuted or "pack(B: c, e, b)" in permuted
 
 
 def test_registers_save_what_they_hold() -> None:

@@ -142,8 +142,11 @@ static __attribute__((noinline)) void _pm_blocked_$S(ptrdiff_t m, ptrdiff_t n, p
     const int one = column_count == 1 && depth_count == 1 && b_column == 1;
     const int stays = walks && _pm_stays_$S(&cut, depths, n, column_count, b_step, b_column, small);
     const int pack_b = !stays && (!one || place == 0 || place == 2 || (double)k * n > 2.0 * small);
+    /* Past the caches where rows are long or begin with a line: their ends beside lines are stored slowly. */
+    const int is_long = n >= 4 * ($V * $L) || (column_count > 1 && columns[4] - columns[1] == n)
+                     || (size_t)c % (sizeof($T) * $L) == 0;
     const int past = _PM_WHOLE_$S && large && place == 0 && finish == NULL && from == NULL && chunks > 0
-                  && chunks <= together && pack_a && pack_b && c_row % $L == 0
+                  && chunks <= together && pack_a && pack_b && c_row % $L == 0 && is_long
                   && (n % ($V * $L) == 0 || n >= 5 * ($V * $L)); /* or many lines are written in two ways */
     _pm_ahead_$S upcoming = {0};
     for (ptrdiff_t panel_0 = 0, panel_1; panel_0 < all_panels; panel_0 = panel_1) {

@@ -150,9 +150,19 @@ def names_in(path: Path) -> Iterator[str]:
             if token.type == tokenize.NAME:
                 yield token.string
             elif token.type == tokenize.STRING and before not in (tokenize.NEWLINE, tokenize.INDENT):
-                yield from re.findall(r"[A-Za-z_]\w*", token.string)
+                yield from names_in_text(token.string)
             if token.type not in (tokenize.COMMENT, tokenize.NL):
                 before = token.type
+
+
+def names_in_text(literal: str) -> Iterator[str]:
+    """The words of a string; of an f-string the names in its expressions, as Python 3.12 tells them."""
+    if "f" not in literal[: literal.index(literal[-1])].lower():
+        yield from re.findall(r"[A-Za-z_]\w*", literal)
+        return
+    for node in ast.walk(ast.parse(literal, mode="eval")):
+        if isinstance(node, ast.Name | ast.Attribute | ast.keyword):
+            yield getattr(node, "id", None) or getattr(node, "attr", None) or getattr(node, "arg", None) or ""
 
 
 def test_nothing_is_defined_for_tests_alone() -> None:

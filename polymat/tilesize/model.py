@@ -105,10 +105,6 @@ class Nest:
         written = self.written()
         return tuple(dict.fromkeys(r.array for r in self.references() if r.array not in written))
 
-    def intermediates(self) -> tuple[str, ...]:
-        """Arrays that it writes and nobody reads afterwards."""
-        return tuple(name for name in self.written() if name not in self.live_out)
-
 
 def distinct_references(references: Iterable[Reference]) -> tuple[Reference, ...]:
     """The references, those to the same element as one that reads and writes what any of them does."""

@@ -293,7 +293,7 @@ static __attribute__((noinline)) void _pm_blocked_$S(ptrdiff_t m, ptrdiff_t n, p
    offsets, for each segment of rows those in A, C and From, of columns in B, C and From, of depth in A and B.
    kc, mc, nc: blocks for the caches; small: the elements that the second-level cache holds.
    large: whether the whole result is so large that it is written past the caches.
-   half: a triangle, where there is one segment of each; scratch: kc * (mc + nc) elements, less where the
+   half: a triangle, where there is one segment of each; scratch: 2 * kc * nc elements, less where the
    matrices are smaller.
    finish, around: who is called with complete parts of the result (NULL: nobody), and what it is handed. */
 static inline __attribute__((always_inline)) void _pm_gemm_$S(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k,
@@ -326,7 +326,8 @@ static inline __attribute__((always_inline)) void _pm_gemm_$S(ptrdiff_t m, ptrdi
     const int is_large = (double)k * n > most_elements;
     const int is_far = (height > 2 * $R && (is_large || height * n > most_elements))
                     || (a_step != 1 && height * k > most_elements / 16);
-    const int along = half.place == 0 || half.place == 3 ? a_step == 1 : half.place == 1 && is_large;
+    const int copied = half.place == 0 && a_row == 1 && !large; /* a copy does not write past the caches */
+    const int along = half.place == 1 ? is_large : half.place != 2 && (a_step == 1 || copied);
     if ((!one || is_far) && along && column_count == 1 && depth_count == 1 && m >= $R
             && height >= $STRIPS * $R && k > 0) {
         _pm_tall_$S(m, n, k, row_count, rows, scale, a, a_row, a_step, b, b_step, b_column, beta, from,

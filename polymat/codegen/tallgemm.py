@@ -48,18 +48,20 @@ static void _pm_pack_left_$S(const _pm_lines_$S *left, const _pm_half_$S *half, 
 
 /* One strip of A times panels of B; target, start: where its rows of C and From begin.  a_step: 1, or the
    strip is packed.  half: a triangle of A or C, of which i is the first row, or none; k_0: where the depth
-   begins.  Each panel requests a part of the strip at `next`. */
+   begins.  Each panel requests a part of the strip at `next`, or the first one all of it: of one whose steps
+   are `next_step` apart. */
 static inline void _pm_strip_past_$S(const _pm_lines_$S *right, _pm_range_$S panels, const _pm_half_$S *half,
         ptrdiff_t i, ptrdiff_t height, ptrdiff_t k_0, ptrdiff_t depth, const $T *a, ptrdiff_t a_row,
-        ptrdiff_t a_step, const $T *next, const $T *b_panel, $T scale, $T beta, const $T *start,
-        ptrdiff_t start_row, $T *target, ptrdiff_t c_row)
+        ptrdiff_t a_step, const $T *next, ptrdiff_t next_step, const $T *b_panel, $T scale, $T beta,
+        const $T *start, ptrdiff_t start_row, $T *target, ptrdiff_t c_row)
 {
     const int place = $HALVES && half->mirror == NULL ? half->place : 0;
     const ptrdiff_t n = right->count, count = panels.last - panels.first;
     const _pm_spans_$S in = place == 1 ? _pm_spans_of_$S(half, i, height, k_0, k_0 + depth)
                                        : _pm_spans_of_$S(half, i, height, 0, n);
     const ptrdiff_t steps = place == 1 ? in.whole_1 - in.whole_0 : depth;
-    const ptrdiff_t pace = ($R * (ptrdiff_t)sizeof($T) + count - 1) / count;
+    const ptrdiff_t even = ($R * (ptrdiff_t)sizeof($T) + count - 1) / count;
+    ptrdiff_t pace = next_step > 0 ? next_step * (ptrdiff_t)sizeof($T) : even;
     const ptrdiff_t vectors = (n + $L - 1) / $L, least = vectors / right->each;
     const char *asked = (const char *)(place == 1 ? next + (in.whole_0 - k_0) * a_step : next);
     ptrdiff_t j = _pm_line_$S(right, panels.first);
@@ -79,7 +81,8 @@ static inline void _pm_strip_past_$S(const _pm_lines_$S *right, _pm_range_$S pan
         else
             _pm_block_of_$S(height, filled, depth, a, a_row, a_step, b_panel, wide * $L, scale, beta, from,
                             start_row, target + j, c_row, asked, pace);
-        asked += (a_step == 1 ? steps / $R : steps) * pace;
+        asked += next_step > 0 ? 0 : (a_step == 1 ? steps / $R : steps) * pace;
+        pace = next_step > 0 ? 0 : pace;
         j += wide * $L;
     }
 }
@@ -98,7 +101,10 @@ static __attribute__((noinline)) void _pm_tall_$S(ptrdiff_t m, ptrdiff_t n, ptrd
     const ptrdiff_t strips = (m + $R - 1) / $R, all_strips = strips * row_count;
     const ptrdiff_t deepest = (k + pieces - 1) / pieces, wide = room / ($V * $L * deepest);
     const ptrdiff_t share = _pm_share_$S(panels, wide > 1 ? wide : 1), parts = (panels + share - 1) / share;
-    const ptrdiff_t tall = packs ? _pm_share_$S(all_strips, most / ($R * deepest)) : all_strips;
+    /* Where B has one part, that stays, and so does what is packed of A. */
+    const int is_one = pieces * parts == 1;
+    const ptrdiff_t held = (is_one ? room / 4 : most) / ($R * deepest);
+    const ptrdiff_t tall = packs ? _pm_share_$S(all_strips, held > 1 ? held : 1) : all_strips;
     const ptrdiff_t few = room / 4 / (share * $R * $V * $L) + 1; /* strips that are handed over together */
     const _pm_depth_$S cut = {1, k, pieces, 1};
     $T *const a_packed = b_packed + share * _pm_apart_$S($V * $L, deepest);
@@ -117,7 +123,7 @@ static __attribute__((noinline)) void _pm_tall_$S(ptrdiff_t m, ptrdiff_t n, ptrd
         if (packs && panel_0 == 0)
             _pm_pack_left_$S(&left, &half, strip_0, strip_1, rows, k_0, k_0 + depth, a, a_row, a_step,
                              a_packed);
-        if (used.first < used.last)
+        if (used.first < used.last && (strip_0 == 0 || !is_one))
             _pm_pack_all_$S(&right, used.first, used.last, _pm_origin_$S, b, b_column, b_step, b_packed);
         for (ptrdiff_t strip = strip_0, last = strip_0; strip < strip_1; strip++) {
             const ptrdiff_t *const at = rows + strip / strips * 3;
@@ -126,6 +132,7 @@ static __attribute__((noinline)) void _pm_tall_$S(ptrdiff_t m, ptrdiff_t n, ptrd
             const _pm_range_$S here = _pm_panels_$S(&half, &right, i, height, used.first, used.last);
             const $T *const a_strip = packs ? a_packed + (strip - strip_0) * left.apart
                                             : a + at[0] + i * a_row + k_0;
+            const int far = packs && is_one && a_row == 1 && row_count == 1 && strip + tall < all_strips;
             const ptrdiff_t onward = packs ? (strip + 1 < strip_1 ? left.apart : 0)
                                    : strip % strips + 1 < strips ? height * a_row
                                    : strip + 1 < all_strips ? at[3] - at[0] - i * a_row : 0;
@@ -133,9 +140,10 @@ static __attribute__((noinline)) void _pm_tall_$S(ptrdiff_t m, ptrdiff_t n, ptrd
             const $T *const start = piece > 0 ? target : from == NULL ? NULL : from + at[2] + i * from_row;
             if (here.first < here.last)
                 _pm_strip_past_$S(&right, here, &half, i, height, k_0, depth, a_strip, packs ? 1 : a_row,
-                                  packs ? height : 1, a_strip + onward,
-                                  b_packed + (here.first - used.first) * right.apart, scale,
-                                  piece > 0 ? 1 : beta, start, piece > 0 ? c_row : from_row, target, c_row);
+                                  packs ? height : 1, far ? a + i + tall * $R : a_strip + onward,
+                                  far ? a_step : 0, b_packed + (here.first - used.first) * right.apart,
+                                  scale, piece > 0 ? 1 : beta, start, piece > 0 ? c_row : from_row, target,
+                                  c_row);
             if (finish != NULL && piece + 1 == pieces
                     && (strip + 1 - last == few || strip + 1 == strip_1)) {
                 const ptrdiff_t end = panel_1 < panels ? _pm_line_$S(&right, panel_1) : n;

@@ -145,8 +145,8 @@ def blocking(found: Contraction, blocks: Blocks, estimates: Mapping[str, int]) -
         rows, columns = max(1, ceil(m)), max(1, ceil(n))
         return Blocking(found, blocks, m, n, k, rows, columns, deep, packs_left=False, packs_right=False)
     many = found.length(found.rows, estimates) >= blocks.rows and m >= LEAST_STRIPS * blocks.rows
-    if many and k > 0 and _passes(found, left_is_read_along, large):
-        packs = found.triangle is not None and found.triangle.place == "left"
+    if many and k > 0 and _passes(found, large):
+        packs = not left_is_read_along or (found.triangle is not None and found.triangle.place == "left")
         rows, columns, depth = blocks.passed(m, n, k, packs_left=packs)
         return Blocking(found, blocks, m, n, k, rows, columns, depth, packs, True, rows_outside=True)
     rows, columns, depth = blocks.at(m, n, k, segments, rows_are_one=not found.more_rows)
@@ -164,17 +164,20 @@ def blocking(found: Contraction, blocks: Blocks, estimates: Mapping[str, int]) -
     return Blocking(found, blocks, m, n, k * segments, rows, columns, depth, packs, packs_right=not stays)
 
 
-def _passes(found: Contraction, left_is_read_along: bool, large: bool) -> bool:
+def _passes(found: Contraction, large: bool) -> bool:
     """Whether all rows pass a part of the right operand; large: it is no better read where it is."""
-    if found.more_columns or found.sums:
-        return False
+    left = found.left
     match found.triangle:
+        case _ if found.more_columns or found.sums:
+            return False
         case Triangle(place="left"):
             return large and not found.more_rows
         case Triangle(place="right"):
             return False
+        case Triangle():
+            return is_contiguous(left, found.depth)
         case _:
-            return left_is_read_along
+            return is_contiguous(left, found.depth) or is_contiguous(left, found.rows)
 
 
 def is_contiguous(factor: Factor, dim: str) -> bool:

@@ -69,12 +69,14 @@ class Blocks:
     def passed(self, m: float, n: float, k: float, *, packs_left: bool) -> tuple[int, int, int]:
         """Rows, columns and depth of the blocks where the rows pass parts of a packed right operand.
 
-        All rows, unless they are packed: then as many as the last level is given for the other one elsewhere.
+        All rows, unless they are packed: then as many as the last level is given for the other one elsewhere,
+        or where that is packed in one part, a quarter of what it takes.
         """
         depth = max(1, ceil(k / max(1, ceil(k / self.kc))))
         panels = max(1, self.small * PASSED_EIGHTHS // 8 // self.columns // depth)
         columns = min(_share(ceil(n / self.columns), panels) * self.columns, max(1, ceil(n)))
-        strips = self.nc * self.kc // (self.rows * depth)
+        held = self.small * PASSED_EIGHTHS // 32 if depth >= k and columns >= n else self.nc * self.kc
+        strips = max(1, held // (self.rows * depth))
         rows = _share(ceil(m / self.rows), strips) * self.rows if packs_left else m
         return min(int(rows), max(1, ceil(m))), columns, depth
 

@@ -30,12 +30,14 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("polymat.driver.calibrated_machine", lambda: SMALL)
 
 
-def compiled(output: pm.Function, *inputs: Input, sizes: tuple[int, int, int]) -> pm.Compiled:
-    """The product for some estimated M, N, K by register blocks, of which none packs A."""
+def compiled(
+    output: pm.Function, *inputs: Input, sizes: tuple[int, int, int], packs: bool = False
+) -> pm.Compiled:
+    """The product for some estimated M, N, K by register blocks; packs: whether A is packed for them."""
     estimates = dict(zip((M, N, K), sizes, strict=True))
     function = pm.compile(output, inputs=inputs, estimates=estimates, options=OWN)
     (group,) = function.explain().groups
-    assert "pack(A" not in group.reason
+    assert ("pack(A" in group.reason) == packs
     assert "pack(B" in group.reason
     return function
 
@@ -47,15 +49,17 @@ def check(function: pm.Compiled, *arrays: Any, depth: int, **scalars: Any) -> No
 
 
 @pytest.mark.parametrize(("dtype", "name"), DTYPES)
-@pytest.mark.parametrize("transposed", [False, True])
-def test_every_remainder(seed: int, dtype: ScalarType, name: str, transposed: bool) -> None:
-    A = pm.Matrix(dtype, "A", [M, K])
-    W = pm.Matrix(dtype, "B", [N, K] if transposed else [K, N])
-    function = compiled(A @ (W.T if transposed else W), A, W, sizes=(500, 500, 500))
+@pytest.mark.parametrize("transposed", ["", "A", "B"])
+def test_every_remainder(seed: int, dtype: ScalarType, name: str, transposed: str) -> None:
+    left, right = [K, M] if transposed == "A" else [M, K], [N, K] if transposed == "B" else [K, N]
+    A, W = pm.Matrix(dtype, "A", left), pm.Matrix(dtype, "B", right)
+    product = (A.T if transposed == "A" else A) @ (W.T if transposed == "B" else W)
+    function = compiled(product, A, W, sizes=(500, 500, 500), packs=transposed == "A")
     rng = np.random.default_rng(seed)
     for m, n, k in (*SIZES, (0, 24, 16), (64, 0, 16), (64, 500, 0)):
-        left, right = rng.standard_normal((m, k)), rng.standard_normal((n, k) if transposed else (k, n))
-        check(function, left.astype(name), right.astype(name), depth=k)
+        extents = {M: m, N: n, K: k}
+        arrays = [rng.standard_normal([extents[size] for size in shape]) for shape in (left, right)]
+        check(function, *(array.astype(name) for array in arrays), depth=k)
 
 
 def test_sums_are_added_to_an_array(seed: int) -> None:

@@ -52,11 +52,18 @@ def test_products_in_the_cache_are_not_packed(extents: tuple[int, int, int], sch
 
 def test_depth_and_rows_are_cut_evenly() -> None:
     reason = group_of("ca,cb->ab", {"a": 600, "b": 600, "c": 1500}).reason
-    rows, columns, depth = BLOCKS.at(600, 600, 1500)
+    rows, columns, depth = BLOCKS.passed(600, 600, 1500, packs_left=True)
     assert depth == 750 < BLOCKS.kc
-    assert f"T(c, {depth}), pack(B), T(a, {rows}), pack(A)" in reason  # both are stored as they are used
-    assert columns == 600
-    assert "T(b" not in reason
+    assert rows == 600
+    assert f"T(b, {columns}), T(c, {depth}), pack(B), pack(A), R(a), R(b), R(c)" in reason
+
+
+def test_packed_rows_stay_beside_a_right_operand_of_one_part() -> None:
+    reason = group_of("ca,cb->ab", {"a": 4000, "b": 60, "c": 100}).reason
+    rows, columns, depth = BLOCKS.passed(4000, 60, 100, packs_left=True)
+    assert (columns, depth) == (60, 100)
+    assert rows * depth <= BLOCKS.small / 4
+    assert f"pack(B), T(a, {rows}), pack(A), R(a), R(b), R(c)" in reason
 
 
 def test_rows_of_contiguous_depth_pass_a_part_of_the_right_operand() -> None:

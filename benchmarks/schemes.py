@@ -238,8 +238,10 @@ def call(task: Problem, candidate: Candidate, result: Floats, directory: Path) -
     numbers += [task.step(x, dim) for x, dim in (*steps, ("C", found.rows))]
     numbers += [blocks.kc, blocks.mc, blocks.nc, blocks.small]
     numbers.append(int(0 < candidate.streamed < result.nbytes))
-    size = blocks.kc * (blocks.mc + blocks.nc + 2 * blocks.columns + blocks.rows)
-    scratch = _workspace((size + 2 * blocks.kc * blocks.columns).bit_length())
+    # As `_pm_room` has it: both operands, space between strips and panels, and a vector of every row.
+    size = blocks.kc * (2 * max(blocks.mc, blocks.nc) + 3 * blocks.columns)
+    size += (m * row_count + 2 * blocks.rows) * (2 * UNIT + blocks.lanes) + n * column_count * 2 * UNIT
+    scratch = _workspace(size.bit_length())
     arrays = (
         np.asarray(numbers, dtype=np.intp),
         rows,

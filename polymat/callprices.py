@@ -28,6 +28,9 @@ NEARLY = 0.99  # of the time of own code: calls that are only made where they ar
 # products and systems of 8 to 128 rows with OpenBLAS and MKL).
 TRIANGLE = 0.7
 SKEWED = 8  # times as long as the others: an extent of the shapes that are tried
+# Of the shapes that are tried: at a single one it may be the prediction that errs, and own code that shares
+# its work in the parts of calls is slower on several threads.
+SEVERAL = 2
 CUBES = (2, 4, 8, 16, 32, 64, 128, 256)  # whose predicted times are compared, then those in between
 
 
@@ -100,7 +103,7 @@ class CallPrices:
         return choice_of(idiom, self.model(), flops, each)
 
     def is_worth_asking(self, idiom: Idiom, kernel: KernelPlan | None, flat: Stage) -> bool:
-        """Whether the user said nothing of the sizes, and at some of them the calls are clearly quicker."""
+        """Whether the user said nothing of the sizes, and at several the calls are clearly quicker."""
         names = {name for low, high in flat.box for form in (low, high) for name in form.names()}
         if kernel is None or names & self.given:
             return False
@@ -110,7 +113,7 @@ class CallPrices:
             own = kernel_operations(kernel, sizes) / flops
             return call_seconds(idiom, self.machine, sizes, 1, model) < CLEARLY * own
 
-        return any(map(gains, _probes(tuple(self.sizes))))
+        return sum(map(gains, _probes(tuple(self.sizes)))) >= SEVERAL
 
     def least(self, idiom: Idiom, flat: Stage, loops: LoopPlan, kernel: KernelPlan | None) -> float:
         """Multiplications from which the calls are quicker, found on cubes: every size the same."""

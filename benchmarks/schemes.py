@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 import polymat as pm
 from benchmarks.sections.contractions import CONTRACTIONS
-from polymat.codegen.microkernel import Shape
+from polymat.codegen.blockshape import Shape
 from polymat.codegen.prelude import prelude
 from polymat.graph.build import build
 from polymat.graph.group import Group

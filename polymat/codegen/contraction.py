@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from math import prod
 from typing import Protocol
 
+from polymat.codegen.blockshape import Shape
 from polymat.codegen.ctree import (
     Assign,
     Binary,
@@ -24,7 +25,6 @@ from polymat.codegen.ctree import (
     Subscript,
     Ternary,
 )
-from polymat.codegen.microkernel import Shape
 from polymat.codegen.nestfunction import Nest, Work
 from polymat.codegen.ranges import Range
 from polymat.codegen.scratch import Limits, Pad, most

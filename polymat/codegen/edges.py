@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from polymat.codegen.microkernel import Shape
+from polymat.codegen.blockshape import Shape
 
 
 def edges(shape: Shape) -> str:

@@ -12,7 +12,8 @@ The blocking is that of Goto and van de Geijn, as in BLIS: of B, panels of a few
 are packed, nc columns at a time, each right before it is first used; of A, strips of a few rows times kc, mc
 rows at a time; and the register block runs over both.  While a block of A is multiplied by one panel the next
 one is requested, so that the packed B may lie in memory.  Of one segment what is at most twice the
-second-level cache is not packed, because register blocks read operands of any strides.
+second-level cache is not packed, because register blocks read operands of any strides; nor is B packed nc
+columns at a time where A is contiguous along its depth or its rows, see `polymat.codegen.tallgemm`.
 
 Who reads the result point by point may be called with every part of it as soon as that is complete, while it
 is in the second-level cache: an epilogue.  Parts are as wide as that allows, since the loops over their rows
@@ -24,10 +25,11 @@ from __future__ import annotations
 from string import Template
 
 from polymat.codegen.ahead import AHEAD
+from polymat.codegen.blockshape import Shape
 from polymat.codegen.direct import DIRECT
 from polymat.codegen.edges import edges
 from polymat.codegen.halfgemm import HALF
-from polymat.codegen.microkernel import Shape, microkernels
+from polymat.codegen.microkernel import microkernels
 from polymat.codegen.narrowgemm import MOST_COLUMNS, NARROW, row_sums
 from polymat.codegen.packing import PACKING
 from polymat.codegen.pastblock import past_block
@@ -363,9 +365,8 @@ def gemm_text(need: str) -> str:
     shape = Shape.parse(need)
     numbers = {"L": shape.lanes, "R": shape.rows, "V": shape.vectors, "G": 8, "UNROLLED": MOST_UNROLLED}
     numbers |= {"HALVES": int(shape.halves), "WALKS": int(shape.walks)}
-    numbers |= {"EIGHTHS": PASSED_EIGHTHS, "STRIPS": LEAST_STRIPS}
+    numbers |= {"EIGHTHS": PASSED_EIGHTHS, "STRIPS": LEAST_STRIPS, "NARROW": MOST_COLUMNS}
     sums = row_sums(shape.suffix, shape.ctype, shape.lanes)
-    numbers["NARROW"] = MOST_COLUMNS
     text = _GEMM.substitute(numbers, S=shape.suffix, T=shape.ctype, ROW_SUMS=sums)
     triangles = f"{edges(shape)}\n" if shape.halves else ""
     return f"{microkernels(shape)}\n{past_block(shape)}\n{triangles}{text}"

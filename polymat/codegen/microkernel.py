@@ -2,20 +2,16 @@
 
 A block keeps rows x vectors accumulators in registers over the whole depth, in the manner of BLIS; rows come
 as scalars that are broadcast, columns as vectors.  The last vector may be a part of one, so a result of any
-width is computed without a scalar loop.  The C is that of GCC and Clang with vector extensions; only loading
-and storing part of a vector has names of the processor in it, where it has instructions for that.
+width is computed without a scalar loop.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from textwrap import indent
 
-from polymat.errors import InternalError
+from polymat.codegen.blockshape import Shape
+from polymat.codegen.vectortypes import vector_types
 
-_C_TYPES = {"f32": "float", "f64": "double"}
-_FEATURES = ("halves", "walks")  # end the need of products that know triangles, or depth in segments
 _AHEAD = ("        __builtin_prefetch(next, 0, 2);", "        next += pace;")
 _ROWS_AHEAD = (
     "        __builtin_prefetch(next + row, 0, 2);",
@@ -27,66 +23,6 @@ _PASSING = """\
 ptrdiff_t depth, const {t} *a, ptrdiff_t a_row, const {t} *b, {t} scale,
         {t} beta, const {t} *from, ptrdiff_t from_row, {t} *c, ptrdiff_t c_row, const char *next,
         ptrdiff_t pace"""
-_MEMORY_SUFFIX = {"f32": "ps", "f64": "pd"}
-
-
-@dataclass(frozen=True, slots=True)
-class Shape:
-    """A family of register blocks: up to `rows` x `vectors` vectors of `vector_bytes`, elements of a type.
-
-    suffix: "f32" or "f64".  halves: whether the product around them knows triangles.  walks: whether there
-    are blocks that walk over several segments of depth where they lie.
-    """
-
-    suffix: str
-    vector_bytes: int
-    rows: int
-    vectors: int
-    halves: bool = False
-    walks: bool = False
-
-    @property
-    def ctype(self) -> str:
-        """The C type of an element."""
-        return _C_TYPES[self.suffix]
-
-    @property
-    def element_bytes(self) -> int:
-        """Bytes of an element."""
-        return 4 if self.suffix == "f32" else 8
-
-    @property
-    def lanes(self) -> int:
-        """Elements of a vector."""
-        return self.vector_bytes // self.element_bytes
-
-    @property
-    def need(self) -> str:
-        """The name under which the prelude knows it."""
-        features = "".join(f"_{feature}" for feature in _FEATURES if getattr(self, feature))
-        return f"gemm_{self.suffix}_{self.vector_bytes}x{self.rows}x{self.vectors}{features}"
-
-    @staticmethod
-    def parse(need: str) -> Shape:
-        """The shape that has this name in the prelude."""
-        kind, suffix, numbers, *features = need.split("_")
-        if kind != "gemm" or suffix not in _C_TYPES or not {*features} <= {*_FEATURES}:
-            raise InternalError(f"bug in polymat: {need} is no family of register blocks")
-        vector_bytes, rows, vectors = (int(number) for number in numbers.split("x"))
-        return Shape(suffix, vector_bytes, rows, vectors, "halves" in features, "walks" in features)
-
-    def __or__(self, other: Shape) -> Shape:
-        """The family that stands for both: the same blocks, and a product that knows what either knows."""
-        return replace(self, halves=self.halves or other.halves, walks=self.walks or other.walks)
-
-
-def joined(needs: Iterable[str]) -> tuple[str, ...]:
-    """The families of register blocks that stand for these: one where the blocks are the same."""
-    families: dict[Shape, Shape] = {}
-    for shape in map(Shape.parse, sorted(needs)):
-        plain = replace(shape, halves=False, walks=False)
-        families[plain] = families.get(plain, plain) | shape
-    return tuple(shape.need for shape in families.values())
 
 
 def microkernels(shape: Shape) -> str:
@@ -96,75 +32,6 @@ def microkernels(shape: Shape) -> str:
     walks = [_walk(shape, rows, vectors) for rows, vectors in sizes] if shape.walks else []
     tables = [_table(shape, "block"), *([_table(shape, "walk")] if shape.walks else [])]
     return "\n".join([vector_types(shape), *blocks, full_block(shape), _passing(shape), *walks, *tables])
-
-
-def vector_types(shape: Shape) -> str:
-    s, t = shape.suffix, shape.ctype
-    return f"""\
-/* Vectors of {shape.lanes}: in registers, and anywhere in memory. */
-typedef {t} _pm_vector_{s} __attribute__((vector_size({shape.vector_bytes})));
-typedef _pm_vector_{s} _pm_memory_{s} __attribute__((aligned(sizeof({t})), may_alias));
-
-{_part(shape)}"""
-
-
-def _part(shape: Shape) -> str:
-    """The first `count` lanes of a vector, loaded and stored; nothing beyond them is touched."""
-    s, t, size = shape.suffix, shape.ctype, shape.vector_bytes
-    head = f"static inline _pm_vector_{s} _pm_load_{s}(const {t} *from, _pm_mask_{s} mask)\n"
-    tail = f"static inline void _pm_store_{s}({t} *to, _pm_vector_{s} value, _pm_mask_{s} mask)\n"
-    lanes = ", ".join(str(lane) for lane in range(shape.lanes))
-    integer = "int" if s == "f32" else "long long"
-    bits, p = size * 8, _MEMORY_SUFFIX[s]
-    short = f"__builtin_ia32_load{'u' if p else ''}{p}{bits}_mask"
-    narrow = {32: "256", 16: ""}.get(size)
-    texts = []
-    if size in (16, 32, 64):
-        feature = "__AVX512F__" if size == 64 else "__AVX512VL__"
-        mask = "unsigned short" if shape.lanes == 16 else "unsigned char"
-        store = short.replace("load", "store")
-        texts.append(f"""\
-#if defined({feature})
-typedef {mask} _pm_mask_{s};
-#define _PM_MASK_{s}(count) (({mask})((1u << (count)) - 1u))
-{head}{{
-    return {short}((const void *)from, (_pm_vector_{s}){{0}}, mask);
-}}
-{tail}{{
-    {store}((void *)to, value, mask);
-}}
-""")
-    if narrow is not None:
-        texts.append(f"""\
-#elif defined(__AVX2__)
-typedef {integer} _pm_mask_{s} __attribute__((vector_size({size})));
-#define _PM_MASK_{s}(count) ((_pm_mask_{s}){{{lanes}}} < (_pm_mask_{s}){{0}} + ({integer})(count))
-{head}{{
-    return __builtin_ia32_maskload{p}{narrow}((const void *)from, mask);
-}}
-{tail}{{
-    __builtin_ia32_maskstore{p}{narrow}((void *)to, mask, value);
-}}
-""")
-    texts.append(f"""\
-{"#else" if texts else "#if 1"}
-typedef int _pm_mask_{s};
-#define _PM_MASK_{s}(count) ((int)(count))
-{head}{{
-    _pm_vector_{s} value = {{0}};
-    for (int lane = 0; lane < {shape.lanes}; lane++)
-        if (lane < mask)
-            value[lane] = from[lane];
-    return value;
-}}
-{tail}{{
-    for (int lane = 0; lane < {shape.lanes}; lane++)
-        if (lane < mask)
-            to[lane] = value[lane];
-}}
-#endif
-""")
-    return "".join(texts)
 
 
 def _parameters(shape: Shape, kind: str = "block") -> str:
@@ -251,11 +118,6 @@ def ahead_loop(shape: Shape) -> str:
     loads = [f"*(const _pm_memory_{shape.suffix} *)(b + {v * shape.lanes})" for v in range(vectors)]
     steps = ("1", str(rows), str(vectors * shape.lanes))
     return _accumulators(shape, rows, vectors) + _depth_loop(shape, rows, vectors, loads, steps, _AHEAD)
-
-
-def memory_suffix(shape: Shape) -> str:
-    """What ends the names of the processor's loads and stores of vectors."""
-    return _MEMORY_SUFFIX[shape.suffix]
 
 
 def _passing(shape: Shape) -> str:

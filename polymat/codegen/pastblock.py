@@ -7,7 +7,9 @@ and arrays seldom begin with one: the end of a row of a block waits for the bloc
 
 from __future__ import annotations
 
-from polymat.codegen.microkernel import Shape, ahead_loop, memory_suffix
+from polymat.codegen.blockshape import Shape
+from polymat.codegen.microkernel import ahead_loop
+from polymat.codegen.vectortypes import memory_suffix
 
 
 def past_block(shape: Shape) -> str:

@@ -17,13 +17,13 @@ from __future__ import annotations
 
 from polymat.codegen.arithmetic import arithmetic, arithmetic_names
 from polymat.codegen.blockcost import BLOCKS_HELPER
+from polymat.codegen.blockshape import joined
 from polymat.codegen.curve import CURVE_HEADERS, CURVE_HELPER
 from polymat.codegen.filterblocks import filter_text
 from polymat.codegen.gemm import gemm_text
 from polymat.codegen.libraries import HEADERS as LIBRARY_HEADERS
 from polymat.codegen.libraries import library_needs, library_text
 from polymat.codegen.lines import lines_text
-from polymat.codegen.microkernel import joined
 from polymat.codegen.rows import rows_text
 from polymat.errors import InternalError
 

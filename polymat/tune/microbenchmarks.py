@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from polymat.codegen.microkernel import Shape
+from polymat.codegen.blockshape import Shape
 from polymat.codegen.prelude import prelude
 from polymat.machine.model import Machine
 from polymat.tilesize.blocks import register_family

@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pytest
 
 from polymat.codegen.arithmetic import arithmetic_names
-from polymat.codegen.microkernel import Shape, joined
+from polymat.codegen.blockshape import Shape, joined
 from polymat.codegen.prelude import prelude
 from polymat.errors import InternalError
 from polymat.runtime.build import build

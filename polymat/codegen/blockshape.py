@@ -1,0 +1,70 @@
+"""Families of register blocks: what tells them apart, and which of them stand for others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from polymat.errors import InternalError
+
+_C_TYPES = {"f32": "float", "f64": "double"}
+_FEATURES = ("halves", "walks")  # end the need of products that know triangles, or depth in segments
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A family of register blocks: up to `rows` x `vectors` vectors of `vector_bytes`, elements of a type.
+
+    suffix: "f32" or "f64".  halves: whether the product around them knows triangles.  walks: whether there
+    are blocks that walk over several segments of depth where they lie.
+    """
+
+    suffix: str
+    vector_bytes: int
+    rows: int
+    vectors: int
+    halves: bool = False
+    walks: bool = False
+
+    @property
+    def ctype(self) -> str:
+        """The C type of an element."""
+        return _C_TYPES[self.suffix]
+
+    @property
+    def element_bytes(self) -> int:
+        """Bytes of an element."""
+        return 4 if self.suffix == "f32" else 8
+
+    @property
+    def lanes(self) -> int:
+        """Elements of a vector."""
+        return self.vector_bytes // self.element_bytes
+
+    @property
+    def need(self) -> str:
+        """The name under which the prelude knows it."""
+        features = "".join(f"_{feature}" for feature in _FEATURES if getattr(self, feature))
+        return f"gemm_{self.suffix}_{self.vector_bytes}x{self.rows}x{self.vectors}{features}"
+
+    @staticmethod
+    def parse(need: str) -> Shape:
+        """The shape that has this name in the prelude."""
+        kind, suffix, numbers, *features = need.split("_")
+        if kind != "gemm" or suffix not in _C_TYPES or not {*features} <= {*_FEATURES}:
+            raise InternalError(f"bug in polymat: {need} is no family of register blocks")
+        vector_bytes, rows, vectors = (int(number) for number in numbers.split("x"))
+        return Shape(suffix, vector_bytes, rows, vectors, "halves" in features, "walks" in features)
+
+    def __or__(self, other: Shape) -> Shape:
+        """The family that stands for both: the same blocks, and a product that knows what either knows."""
+        return replace(self, halves=self.halves or other.halves, walks=self.walks or other.walks)
+
+
+def joined(needs: Iterable[str]) -> tuple[str, ...]:
+    """The families of register blocks that stand for these: one where the blocks are the same."""
+    families: dict[Shape, Shape] = {}
+    for shape in map(Shape.parse, sorted(needs)):
+        plain = replace(shape, halves=False, walks=False)
+        families[plain] = families.get(plain, plain) | shape
+    return tuple(shape.need for shape in families.values())

@@ -103,8 +103,10 @@ class CallPlanner:
         if product is None or product.is_recurrence or not any(term.reduced for term in product.terms[:1]):
             return None
         flat = flat_stage(product, self.pipeline)
-        kernel = None if flat is None else self._kernel(Group(stages), flat)
-        if flat is None or kernel is None:
+        if flat is None:
+            return None
+        kernel = self._kernel(Group(stages), flat)
+        if kernel is None:
             return None
         relative = self.prices.in_operations(self.prices.kernel_seconds(kernel, flat, self.sizes), product)
         return MergedPlan(

@@ -1,10 +1,11 @@
-"""Products whose left operand is read where it is, past a part of the right one in the second-level cache.
+"""Products whose left operand passes a part of the right one that stays in the second-level cache.
 
-`TALL` gives the C function that the product of `polymat.codegen.gemm` uses where the depth of A is
-contiguous.  A copy of A would cost as much as a few columns do.  Instead a part of B that fills much of the
-second level is packed, and strips of A follow each other with all of its columns: A is read and C is written
-in the order of memory, a strip of A stays in the first level for all panels, and while one is multiplied the
-next one is requested.
+`TALL` gives the C function that the product of `polymat.codegen.gemm` uses where A is contiguous along its
+depth or its rows.  A part of B that fills much of the second level is packed, and strips of A follow each
+other with all of its columns: A is read and C is written in the order of memory, a strip of A stays in the
+first level for all panels, and while one is multiplied the next one is requested.  A whose depth is
+contiguous is read where it is, since a copy would cost as much as a few columns do; a triangle, or A that is
+contiguous along rows, is copied some rows at a time.
 """
 
 from __future__ import annotations

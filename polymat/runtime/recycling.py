@@ -5,14 +5,14 @@ from __future__ import annotations
 from polymat.machine.memory import total_memory
 from polymat.runtime.settings import settings
 
+# Of the memory: the system takes back what is kept when it has none left, most of it at least.
 _SHARE = 8
-"""Of the memory: the system takes back what is kept when it has none left, most of it at least."""
 
 
 def kept_limit() -> int:
     """The most bytes to keep: POLYMAT_KEEP_LIMIT, else an eighth of the memory this process may use.
 
-    None under tools that watch every access: they know where an array ends that was freed and allocated.
+    0 under tools that watch every access: they know where an array ends that was freed and allocated.
     """
     asked = settings()
     if asked.keep_limit_bytes is not None:

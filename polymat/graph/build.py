@@ -60,18 +60,11 @@ def build(
     check_call_names(arrays, [*parameters.values()])
     domain_names = _domain_parameters(functions, arrays, constraints)
     size_names = [n for n in parameters if n in domain_names and n not in fixed]
-    scalars = [p for p in parameters.values() if p.name not in domain_names and p.name not in fixed]
-    scalars += [
-        i for i in order if isinstance(i, Parameter) and i not in scalars and i.name not in domain_names
-    ]
+    scalars = _scalars(parameters, order, domain_names, fixed)
     translation = Translation(names, tuple(size_names), fixed)
     stages = tuple(translation.stage(function) for function in functions)
     input_arrays = tuple(translation.input_array(array) for array in arrays)
     checked = tuple(pair for c in constraints for pair in translation.constraint(c, own.get(c, "")))
-    context = _context(size_names, input_arrays, [form for form, _ in checked])
-    if context.is_empty():
-        texts = ", ".join(dict.fromkeys(text for _, text in checked))
-        raise LangError(f"no sizes meet all of these: {texts}", at=caller_location())
     return Pipeline(
         inputs=input_arrays,
         sizes=tuple(ScalarInput(n, parameters[n].declared) for n in size_names),
@@ -79,7 +72,7 @@ def build(
         stages=stages,
         outputs=tuple(names[id(f)] for f in outputs),
         order=tuple(names[id(i)] if isinstance(i, Input) else i.name for i in order),
-        context=context,
+        context=_context(size_names, input_arrays, checked),
         constraints=checked,
         trim=checked_flag(trim, "trim"),
         formulas={names[id(f)]: formula for f in functions if (formula := _formula(f))},
@@ -197,13 +190,30 @@ def _domain_parameters(
     return {p.name for p in found if p.dtype.kind in "iu"}
 
 
+def _scalars(
+    parameters: Mapping[str, Parameter],
+    order: Sequence[Input | Parameter],
+    domain_names: Collection[str],
+    fixed: Collection[str],
+) -> list[Parameter]:
+    """Parameters that occur in values alone, and those that only the order of arguments names."""
+    found = [p for p in parameters.values() if p.name not in domain_names and p.name not in fixed]
+    listed = [i for i in order if isinstance(i, Parameter) and i.name not in domain_names]
+    return found + [i for i in listed if i not in found]
+
+
 def _context(
-    size_names: Sequence[str], arrays: Sequence[InputArray], constraints: Sequence[Affine]
+    size_names: Sequence[str], arrays: Sequence[InputArray], constraints: Sequence[tuple[Affine, str]]
 ) -> Domain:
     """Parameter values that can occur: sizes and extents are not negative, constraints hold."""
     forms = [Affine.name(n) for n in size_names]
     forms += [extent for array in arrays for extent in array.extents]
-    return Domain.box(size_names, (), ()).at_least_zero([*forms, *constraints])
+    forms += [form for form, _ in constraints]
+    context = Domain.box(size_names, (), ()).at_least_zero(forms)
+    if context.is_empty():
+        texts = ", ".join(dict.fromkeys(text for _, text in constraints))
+        raise LangError(f"no sizes meet all of these: {texts}", at=caller_location())
+    return context
 
 
 def _formula(function: Function) -> str:

@@ -24,7 +24,7 @@ from polymat.codegen.ctree import (
 from polymat.codegen.nestfunction import Nest
 from polymat.codegen.privates import clear_and_merge
 from polymat.codegen.ranges import Range
-from polymat.codegen.rowtiles import FIRST, RowTiles, row_tiles
+from polymat.codegen.rowtiles import APART, FIRST, RowTiles, row_tiles
 from polymat.codegen.scratch import Pad
 from polymat.codegen.stagecode import StageWriter
 from polymat.codegen.storage import TILE, WHOLE, Buffer, inside, part_begin
@@ -36,6 +36,9 @@ from polymat.lang.expr import Load
 from polymat.tilesize.schedule import LoopPlan, Member, TilePlan
 
 STOP = "_pm_stop"  # with a number: where the tile ends
+MANY = (
+    8  # stages in a group from which on their nests are not inlined; with three, 256 x 256 points took 1.02
+)
 
 
 class TileWriter:
@@ -63,7 +66,7 @@ class TileWriter:
             tiles=function,
             arguments=arguments,
             functions=(
-                *(f for _, nest in nests for f in nest.functions),
+                *self._apart([f for _, nest in nests for f in nest.functions]),
                 *helpers,
                 *(rows.functions if rows else ()),
                 function,
@@ -73,6 +76,16 @@ class TileWriter:
             pads=tuple(pads),
             privates=privates,
         )
+
+    def _apart(self, functions: list[Function]) -> list[Function]:
+        """The functions of the nests, not inlined where gcc would take long for all of them in one.
+
+        Sums stay as they are: those of a few rows took up to 1.07 times as long.
+        """
+        stages = [self.stages.pipeline.stage(member.stage) for member in self.plan.members]
+        if len(stages) < MANY or any(stage.is_reduction for stage in stages):
+            return functions
+        return [replace(f, returns=APART) if f.returns == "void" else f for f in functions]
 
     def _nests(self) -> list[tuple[Member, Nest]]:
         """The nests of all members; of joint ones at the place of the first, kept if one of them is."""

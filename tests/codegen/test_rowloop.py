@@ -162,6 +162,28 @@ def test_explained_and_switched_off() -> None:
         assert ONE_LOOP not in compiled_chain(blurred, pm.Float, **options).source
 
 
+def long_chain(kind: Any) -> tuple[list[Any], list[pm.Function]]:
+    """Eight stages, along rows and columns in turn."""
+    image = pm.Image(kind, "image", [R, C])
+    last: Any = image
+    for k in range(1, 9):
+        down, across = k % 2, 1 - k % 2
+        near = 0.25 * (last(i - down, j - across) + last(i + down, j + across)) + 0.5 * last(i, j)
+        last = stage(kind, f"s{k}", (k, k), (k, k), near)
+    return [image], [last]
+
+
+def test_nests_of_many_stages_are_not_inlined() -> None:
+    """Together in one function they take the C compiler twice as long."""
+    apart = re.compile(r"__attribute__\(\(noinline\)\) void _pm_nest_")
+    compiled = compiled_chain(long_chain, pm.Float)
+    assert len(apart.findall(compiled.source)) == 8
+    assert not apart.search(compiled_chain(blurred, pm.Float).source)
+    for shape in ((0, 0), (16, 17), (17, 16), (19, 37), (67, 131)):
+        given = arguments(compiled, long_chain, shape, np.float32)
+        assert_close(compiled(*given), compiled.reference(*given), roundings=40, magnitude=2.0)
+
+
 def root(kind: Any) -> tuple[list[Any], list[pm.Function]]:
     """A function, which vectors of C have not."""
     (image,), (c,) = blurred(kind)

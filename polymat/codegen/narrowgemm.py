@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-MOST_COLUMNS = 4
 NARROW = """\
 enum { _PM_NARROW_$S = $NARROW, _PM_NARROW_DEPTH_$S = 512 };
 

@@ -141,3 +141,24 @@ def _choice(built: Any, options: Options, share: float) -> float:
     assert isinstance(plan, CallPlan)
     assert plan.choice is not None
     return plan.choice.each
+
+
+@pytest.mark.parametrize("options", [Options(), Options.paper()], ids=["default", "paper"])
+@pytest.mark.parametrize(("first", "less"), [(3, 1), (0, 4), (1, 2)])
+def test_products_over_a_part_of_a_matrix(first: int, less: int, options: Options) -> None:
+    """At the smallest of the sizes that a price is asked for, the part is empty and costs nothing."""
+    K = Parameter(Int, "K")
+    A, B = Matrix(Double, "A", [N, K]), Matrix(Double, "B", [K, N])
+    i, j, k = (pm.Variable(Int, name) for name in "ijk")
+    part, whole, depth = (
+        pm.Interval(Int, lower, upper) for lower, upper in ((first, N - less), (0, N - 1), (0, K - 1))
+    )
+    C = pm.Reduction(([i, j], [part, whole]), ([i, j, k], [part, whole, depth]), Double, "C")
+    C.defn = [pm.Reduce(C(i, j), A(i, k) * B(k, j), pm.Op.Sum)]
+    compiled = pm.compile(C, inputs=[A, B], options=options)
+    rng = np.random.default_rng(3)
+    for n, depths in ((4, 3), (5, 0), (17, 65)):
+        a, b = rng.standard_normal((n, depths)), rng.standard_normal((depths, n))
+        assert_close(
+            compiled(a, b), compiled.reference(a, b), roundings=2 * depths + 2, magnitude=depths * 20.0
+        )

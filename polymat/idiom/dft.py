@@ -69,8 +69,6 @@ def _transform(waves: Waves, scale: Expr | None, term: Term, product: Product) -
         return None
     if any(d not in source.names() for d in product.dims if d not in outputs):
         return None
-    if any(not _is_period(modulus, found) for modulus in waves.moduli):
-        return None
     if kind == "complex" and any(each.half for each in found):
         return None
     batch = tuple(axis((d,), term) for d in product.dims if d not in outputs)
@@ -139,10 +137,3 @@ def _expected(each: FourierAxis, sign: int) -> Polynomial | None:
         return None
     turn = Polynomial.constant(sign * 2 * math.pi) * inverse
     return turn * Polynomial.name(each.output) * Polynomial.name(each.input)
-
-
-def _is_period(modulus: Polynomial, axes: Sequence[FourierAxis]) -> bool:
-    """Whether the numerators may be reduced by it: one axis, and its length."""
-    if len(axes) != 1:
-        return False
-    return modulus.is_near(Polynomial.affine(axes[0].length))

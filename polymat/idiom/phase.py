@@ -6,6 +6,7 @@ Names may have negative powers; a size that is itself a sum counts as one name w
 from __future__ import annotations
 
 import cmath
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import reduce
@@ -14,9 +15,12 @@ from typing import TypeAlias
 from polymat.lang.affine import Affine
 from polymat.lang.expr import Binary, Call, CastExpr, Const, Expr, Parameter, Unary, Variable
 from polymat.lang.indices import affine_form
+from polymat.lang.text import structure
 from polymat.lang.traverse import fold
 
 TOLERANCE = 1e-13  # relative: what is left when 2 * pi / N was computed in double precision
+
+_TIMES = "times in "  # begins the name of how often a remainder's modulus is contained
 
 Powers: TypeAlias = tuple[tuple[str, int], ...]
 
@@ -79,9 +83,13 @@ class Polynomial:
         if not self.terms:
             return None
         if len(self.terms) > 1:
-            return Polynomial.name(f"({self.terms})", -1)
+            return self.as_name(-1)
         powers, c = self.terms[0]
         return Polynomial.of({tuple((name, -power) for name, power in powers): 1 / c})
+
+    def as_name(self, power: int = 1) -> Polynomial:
+        """A power of a sum, which counts as one name."""
+        return Polynomial.name(f"({self.terms})", power)
 
     def is_near(self, other: Polynomial) -> bool:
         """Whether all coefficients agree but for rounding."""
@@ -103,12 +111,10 @@ class Waves:
     """A sum of coefficient * exp(i phase), or a polynomial that is not yet a phase.
 
     plain: the polynomial, for what has no exponential in it.
-    moduli: what a phase's numerator was reduced by, `(j * k) % N`; harmless when it is a period.
     """
 
     plain: Polynomial | None
     waves: tuple[tuple[Polynomial, complex], ...] = ()
-    moduli: tuple[Polynomial, ...] = ()
 
 
 def waves_of(weights: Iterable[Expr]) -> Waves | None:
@@ -130,7 +136,6 @@ def _wave(node: Expr, parts: tuple[Waves | None, ...]) -> Waves | None:
     if any(part is None for part in parts):
         return None
     known = [part for part in parts if part is not None]
-    moduli = tuple(m for part in known for m in part.moduli)
     match node:
         case Const(value):
             return Waves(Polynomial.constant(complex(value)))
@@ -151,12 +156,12 @@ def _wave(node: Expr, parts: tuple[Waves | None, ...]) -> Waves | None:
             return _times(known[0], known[1])
         case Binary("/"):
             inverse = None if known[1].plain is None else known[1].plain.inverse()
-            return None if inverse is None else _times(known[0], Waves(inverse, moduli=known[1].moduli))
+            return None if inverse is None else _times(known[0], Waves(inverse))
         case Binary("//"):
             form = affine_form(node)
             return None if form is None else Waves(Polynomial.affine(form))
         case Binary("%") if known[0].plain is not None and known[1].plain is not None:
-            return Waves(known[0].plain, moduli=(*moduli, known[1].plain))
+            return Waves(_reduced(known[0].plain, known[1].plain, structure(node)))
         case _:
             return None
 
@@ -164,13 +169,13 @@ def _wave(node: Expr, parts: tuple[Waves | None, ...]) -> Waves | None:
 def _function(function: str, argument: Waves) -> Waves | None:
     if function == "conj" and argument.plain is None:
         waves = tuple((-phase, complex(c).conjugate()) for phase, c in argument.waves)
-        return Waves(None, waves, argument.moduli)
+        return Waves(None, waves)
     if function not in ("exp", "cos", "sin") or argument.plain is None:
         return None
     turned = argument.plain if function != "exp" else argument.plain * Polynomial.constant(-1j)
     if any(abs(c.imag) > TOLERANCE * abs(c) for _, c in turned.terms):
         return None
-    phase = Polynomial.of({powers: c.real for powers, c in turned.terms})
+    phase = Polynomial.of({powers: c.real for powers, c in turned.terms if not _is_turns(powers, c.real)})
     match function:
         case "exp":
             waves = ((phase, 1 + 0j),)
@@ -178,57 +183,69 @@ def _function(function: str, argument: Waves) -> Waves | None:
             waves = ((phase, 0.5 + 0j), (-phase, 0.5 + 0j))
         case _:
             waves = ((phase, -0.5j), (-phase, 0.5j))
-    return Waves(None, waves, argument.moduli)
+    return Waves(None, waves)
+
+
+def _reduced(value: Polynomial, modulus: Polynomial, text: str) -> Polynomial:
+    """value % modulus: the value less a whole number of times the modulus; that number has a name."""
+    if len(modulus.terms) > 1:
+        modulus = modulus.as_name()
+    return value + -(modulus * Polynomial.name(f"{_TIMES}{text}"))
+
+
+def _is_turns(powers: Powers, coefficient: float) -> bool:
+    """Whether a term of a phase is a whole number of whole turns."""
+    if len(powers) != 1 or powers[0][1] != 1 or not powers[0][0].startswith(_TIMES):
+        return False
+    turns = coefficient / math.tau
+    return round(turns) != 0 and math.isclose(turns, round(turns), rel_tol=TOLERANCE)
 
 
 def _as_waves(value: Waves) -> Waves | None:
     if value.plain is None:
         return value
     number = value.plain.number
-    return None if number is None else Waves(None, ((Polynomial(), number),), value.moduli)
+    return None if number is None else Waves(None, ((Polynomial(), number),))
 
 
 def _times(left: Waves | None, right: Waves | None) -> Waves | None:
     if left is None or right is None:
         return None
-    moduli = left.moduli + right.moduli
     if left.plain is not None and right.plain is not None:
-        return Waves(left.plain * right.plain, moduli=moduli)
+        return Waves(left.plain * right.plain)
     one, other = _as_waves(left), _as_waves(right)
     if one is None or other is None:
         return None
-    return Waves(None, _merged((p + q, c * d) for p, c in one.waves for q, d in other.waves), moduli)
+    return Waves(None, _merged((p + q, c * d) for p, c in one.waves for q, d in other.waves))
 
 
 def _plus(left: Waves, right: Waves) -> Waves | None:
-    moduli = left.moduli + right.moduli
     if left.plain is not None and right.plain is not None:
-        return Waves(left.plain + right.plain, moduli=moduli)
+        return Waves(left.plain + right.plain)
     one, other = _as_waves(left), _as_waves(right)
     if one is None or other is None:
         return None
-    return Waves(None, _merged((*one.waves, *other.waves)), moduli)
+    return Waves(None, _merged((*one.waves, *other.waves)))
 
 
 def _merged(waves: Iterable[tuple[Polynomial, complex]]) -> tuple[tuple[Polynomial, complex], ...]:
-    """Waves of equal phase added; those that cancel are left out."""
-    found: list[tuple[Polynomial, complex]] = []
+    """Waves of equal phase added; those that cancel are left out, however small the others are."""
+    found: list[tuple[Polynomial, complex, float]] = []  # with the sum of magnitudes
     for phase, c in waves:
-        position = next((n for n, (known, _) in enumerate(found) if known.is_near(phase)), None)
+        position = next((n for n, (known, *_) in enumerate(found) if known.is_near(phase)), None)
         if position is None:
-            found.append((phase, c))
+            found.append((phase, c, abs(c)))
         else:
-            found[position] = (phase, found[position][1] + c)
-    return tuple((phase, c) for phase, c in found if abs(c) > TOLERANCE)
+            known, total, size = found[position]
+            found[position] = (known, total + c, size + abs(c))
+    return tuple((phase, c) for phase, c, size in found if abs(c) > TOLERANCE * size)
 
 
 def sum_of_waves(parts: Iterable[Waves]) -> Waves:
     """The sum of some, each already waves."""
-    listed = list(parts)
-    waves = _merged(wave for part in listed for wave in part.waves)
-    return Waves(None, waves, tuple(m for part in listed for m in part.moduli))
+    return Waves(None, _merged(wave for part in parts for wave in part.waves))
 
 
 def scaled(value: Waves, factor: complex) -> Waves:
     """Waves times a number."""
-    return Waves(None, tuple((phase, c * factor) for phase, c in value.waves), value.moduli)
+    return Waves(None, tuple((phase, c * factor) for phase, c in value.waves))

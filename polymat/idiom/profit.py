@@ -77,8 +77,9 @@ def call_seconds(
             for extent in axis.extents:
                 batch *= _value(extent, sizes)
         flops = 2.0 * call_points(call, sizes) * (4.0 if call.dtype.kind == "c" else 1.0)
-        speed = peak * efficiency(call, sizes)
-        total += flops / speed + CALL_SECONDS * batch / threads
+        if flops > 0:  # no extent is 0, where nothing has an efficiency
+            total += flops / (peak * efficiency(call, sizes))
+        total += CALL_SECONDS * batch / threads
     return total
 
 

@@ -90,6 +90,12 @@ def test_names_and_scale_do_not_matter() -> None:
     assert check(point("R", OUT, F(j) / N + z(j), Complex)).start != ()
 
 
+def test_small_scales_and_remainders_of_several_turns() -> None:
+    check(total("F", OUT, IN_N, z(k) * 1e-15 * Exp(-1j * TURN), dtype=Complex))
+    twice = Exp(-2j * math.pi * (((j * k) % (2 * N)) / N))
+    check(total("F", OUT, IN_N, z(k) * twice, dtype=Complex))
+
+
 def test_cosines_and_sines_of_real_values() -> None:
     found = check(total("F", OUT, IN_N, x(k) * Cos(TURN)))
     assert (found.kind, found.number) == ("cosine", 1)
@@ -158,6 +164,8 @@ def test_lengths_that_are_sums() -> None:
     rows, summed = [(j, upto(N + 1))], [(k, upto(N + 1))]
     found = check(total("F", rows, summed, w(k) * Exp(-1j * turn), dtype=Complex))
     assert str(found.axes[0].length) == "N + 1"
+    reduced = 2 * math.pi * ((j * k) % (N + 1)) / (N + 1)
+    check(total("F", rows, summed, w(k) * Exp(-1j * reduced), dtype=Complex))
 
 
 @pytest.mark.parametrize(
@@ -170,6 +178,8 @@ def test_lengths_that_are_sums() -> None:
         z(k) * Exp(-2j * math.pi * j * j / N),
         z(k) * Exp(-2.0 * math.pi * j * k / N),
         z(k) * Exp(-2j * math.pi * ((j * k) % (N + 1)) / N),
+        z(k) * Exp(-1j * math.pi * ((2 * j * k) % N) / N),  # half a turn too much where N is taken away
+        z(k) * (1e-12 * Exp(-1j * TURN) + 1e-13 * Exp(1j * TURN)),
         z(k) * Cos(TURN),
         z(k) * (Cos(TURN) - 2j * Sin(TURN)),
         z(k) * z(k) * Exp(-1j * TURN),

@@ -26,6 +26,12 @@ _COPYING = f"""\
 /* How operands lie in memory, as one number, the sum of: */
 enum {{ {_FLAGS} }};
 
+/* Whether both operands of a product of n columns can be read where they are. */
+static int _pm_reads_in_place(int access, double n)
+{{
+    return (access & _PM_DIRECT) || ((access & _PM_COLUMN) && n <= 1.0);
+}}
+
 /* What the copies of a product are worth, and what is stored more than once or far away; m, n: all rows and
    columns; height: rows of a segment; k: depth of one of `segments`. */
 static double _pm_copying_operations(double m, double height, double n, double k, double segments, int access,
@@ -35,7 +41,7 @@ static double _pm_copying_operations(double m, double height, double n, double k
     const int large = k * n > 2.0 * small, along = (access & _PM_ALONG) != 0;
     const int far = (m > 2.0 * rows && (large || m * n > 2.0 * small)) || (!along && m * k > small / 8.0);
     const double first = access & _PM_STARTS ? {BEFORE} * m * n : 0.0;
-    if ((access & _PM_DIRECT) && !far)
+    if (_pm_reads_in_place(access, n) && !far)
         return first + (all_k * n > memory ? {SCATTERED} * all_k * n : 0.0);
     const int passes = height >= rows && m >= {LEAST_STRIPS} * rows
                     && ((access & _PM_PASSES) || ((access & _PM_PASSES_LARGE) && large));
@@ -70,8 +76,9 @@ static double _pm_blocks_operations(double height, double width, double depth, d
 {{
     const double m = height > 1.0 ? height : 1.0, n = width > 1.0 ? width : 1.0;
     const double k = depth > 1.0 ? depth : 1.0;
-    const int is_one = (access & _PM_ALONG) && (access & _PM_DIRECT) && strings == 1.0;
-    if (is_one && n <= {NARROW_COLUMNS} && m >= {NARROW_ROWS} && k >= {NARROW_VECTORS} * lanes) {{
+    const int is_one = (access & _PM_ALONG) && _pm_reads_in_place(access, n) && strings == 1.0;
+    const int few = n <= {NARROW_COLUMNS} && (m >= {NARROW_ROWS} || n <= 1.0);
+    if (is_one && few && k >= {NARROW_VECTORS} * lanes) {{
         const double loading = {LOADING} + (m * k > small ? {NEXT_LEVEL} : 0.0)
                              + (m * k > {MEMORY} * nc * kc ? {STORING} : 0.0);
         return m * (k * (loading + 4.0 * n) + 8.0 * n * lanes) + {STARTING};

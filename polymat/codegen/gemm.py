@@ -308,15 +308,15 @@ static inline __attribute__((always_inline)) void _pm_gemm_$S(ptrdiff_t m, ptrdi
 {
     if (m <= 0 || n <= 0 || row_count <= 0 || column_count <= 0)
         return;
-    const int one = column_count == 1 && depth_count == 1 && half.place == 0 && b_column == 1;
+    const int one = column_count == 1 && depth_count == 1 && half.place == 0 && (b_column == 1 || n == 1);
     if (__builtin_constant_p(m) && __builtin_constant_p(n) && __builtin_constant_p(k) && one && row_count == 1
             && finish == NULL && (m | n | k) <= 64 && m * ((n + $L - 1) / $L) * k <= $UNROLLED) {
         _pm_unrolled_$S((int)m, (int)n, (int)k, scale, a, a_row, a_step, b, b_step, beta, from, from_row, c,
                         c_row);
         return;
     }
-    if (n <= _PM_NARROW_$S && m >= $NARROW_ROWS && k >= $NARROW_VECTORS * $L && a_step == 1 && one
-            && row_count == 1 && finish == NULL) {
+    const int narrow = n <= _PM_NARROW_$S && (m >= $NARROW_ROWS || _pm_is_column_$S(n, b_step));
+    if (narrow && k >= $NARROW_VECTORS * $L && a_step == 1 && one && row_count == 1 && finish == NULL) {
         _pm_narrow_$S(m, n, k, scale, a, a_row, b, b_step, beta, from, from_row, c, c_row);
         return;
     }

@@ -16,7 +16,8 @@ class Access(IntFlag):
     SEGMENTS: the depth has several.  WINDOWS: of A, that are read where they are.  FEW: A is read where it is
     beside few columns.  MIRRORED: A is put together from two triangles.  STAYS: B is read where it is beside
     windows.  BESIDE: the same beside a triangle of A or the result, where B is small.  HALF: A is a triangle.
-    STARTS: values to add to, or a part of the result, are computed by loops first.
+    STARTS: values to add to, or a part of the result, are computed by loops first.  COLUMN: B can be read
+    where it is if it has a single column, since its depth is contiguous.
     """
 
     ALONG = 1
@@ -32,6 +33,7 @@ class Access(IntFlag):
     BESIDE = 1024
     HALF = 2048
     STARTS = 4096
+    COLUMN = 8192
 
 
 def access_of(found: Contraction) -> Access:
@@ -54,8 +56,14 @@ def access_of(found: Contraction) -> Access:
         Access.BESIDE: one and in_order and place in ("left", "result"),
         Access.HALF: place == "left" and found.mirror is None,
         Access.STARTS: found.starts or found.others,
+        Access.COLUMN: one and place is None and is_contiguous(found.right, found.depth),
     }
     return Access(sum(flag for flag, holds in flags.items() if holds))
+
+
+def is_direct(access: Access, columns: float) -> bool:
+    """Whether both operands of a product with so many columns can be read where they are."""
+    return Access.DIRECT in access or (Access.COLUMN in access and columns <= 1)
 
 
 def is_contiguous(factor: Factor, dim: str) -> bool:

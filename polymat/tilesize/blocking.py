@@ -14,7 +14,7 @@ from math import ceil, prod
 
 from polymat.graph.monomials import Factor
 from polymat.lang.affine import Affine
-from polymat.tilesize.access import Access, access_of
+from polymat.tilesize.access import Access, access_of, is_direct
 from polymat.tilesize.blocks import LEAST_STRIPS, Blocks
 from polymat.tilesize.contraction import Contraction
 from polymat.tilesize.model import Nest
@@ -139,7 +139,7 @@ def blocking(found: Contraction, blocks: Blocks, estimates: Mapping[str, int]) -
     large = k * n > 2 * small
     far = m > 2 * blocks.rows and (large or m * n > 2 * small)
     far = far or (Access.ALONG not in access and m * k > small / 8)
-    if Access.DIRECT in access and not far:
+    if is_direct(access, n) and not far:
         deep = min(max(1, ceil(k)), DIRECT_DEPTH) if large else max(1, ceil(k))
         rows, columns = max(1, ceil(m)), max(1, ceil(n))
         return Blocking(found, blocks, m, n, k, rows, columns, deep, packs_left=False, packs_right=False)

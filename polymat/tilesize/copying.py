@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import ceil
 
-from polymat.tilesize.access import Access, access_of
+from polymat.tilesize.access import Access, access_of, is_direct
 from polymat.tilesize.blocking import blocking
 from polymat.tilesize.blocks import Blocks
 from polymat.tilesize.contraction import Contraction
@@ -20,7 +20,7 @@ BEFORE = 18.0  # an element of the result that loops compute before
 SCATTERED = 64.0  # reading an element of B from memory, a few columns of each row at a time
 MEMORY = 4.0  # times the room of a packed B in the last level, above which arrays lie in memory
 NARROW_COLUMNS = 4  # at most, of products by sums along the rows of A
-NARROW_ROWS = 8  # at least
+NARROW_ROWS = 8  # at least, where there are several columns
 NARROW_VECTORS = 4  # of depth, at least
 LOADING = 4.0  # loading an element of A for such sums, beside what it is multiplied by
 NEXT_LEVEL = 3.0  # loading one that is not in the second-level cache, more
@@ -32,7 +32,7 @@ def copying_operations(found: Contraction, blocks: Blocks, estimates: Mapping[st
     m, n, k = max(1.0, made.m), max(1.0, made.n), max(1.0, made.k)
     access, memory = access_of(found), MEMORY * blocks.nc * blocks.kc
     first = BEFORE * m * n if Access.STARTS in access else 0.0
-    if Access.DIRECT in access and not made.packs_right:
+    if is_direct(access, n) and not made.packs_right:
         return first + (SCATTERED * k * n if k * n > memory else 0.0)
     times = 1.0 if made.rows_outside else ceil(n / blocks.nc)
     left = m * k * times * (0.5 if Access.HALF in access else 1.0) if made.packs_left else 0.0
@@ -52,7 +52,7 @@ def loading_operations(m: float, k: float, blocks: Blocks) -> float:
 
 def is_narrow(found: Contraction, m: float, n: float, k: float, blocks: Blocks) -> bool:
     """Whether a product has only a few columns and is computed by sums along the rows of A."""
-    wanted = Access.ALONG | Access.DIRECT
-    if found.more_rows or access_of(found) & wanted != wanted:
+    access = access_of(found)
+    if found.more_rows or Access.ALONG not in access or not is_direct(access, n):
         return False
-    return n <= NARROW_COLUMNS and m >= NARROW_ROWS and k >= NARROW_VECTORS * blocks.lanes
+    return n <= NARROW_COLUMNS and (m >= NARROW_ROWS or n <= 1) and k >= NARROW_VECTORS * blocks.lanes

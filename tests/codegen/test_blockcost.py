@@ -20,7 +20,7 @@ from polymat.machine.known import GENERIC, ZEN3
 from polymat.machine.model import Machine
 from polymat.runtime.build import build
 from polymat.tilesize.access import access_of
-from polymat.tilesize.copying import PACKING
+from polymat.tilesize.copying import PACKING, copying_operations
 from polymat.tilesize.kernel import FILL, FULL_SHARE, STARTING, KernelPlan, kernel_operations, plan_kernel
 from tests.idiom.recognise import pipeline
 
@@ -34,6 +34,10 @@ def product(dtype: Any) -> Any:
 
 def transposed(dtype: Any) -> Any:
     return Matrix(dtype, "A", [K, M]).T * Matrix(dtype, "B", [K, N])
+
+
+def right_transposed(dtype: Any) -> Any:
+    return Matrix(dtype, "A", [M, K]) * Matrix(dtype, "B", [N, K]).T
 
 
 def of_the_result(dtype: Any) -> Any:
@@ -59,7 +63,9 @@ def kernel_of(output: Any, machine: Machine) -> KernelPlan:
 
 
 @pytest.mark.parametrize("machine", [GENERIC, ZEN3], ids=["generic", "zen3"])
-@pytest.mark.parametrize("make", [product, transposed, of_the_result, lower_half, symmetric])
+@pytest.mark.parametrize(
+    "make", [product, transposed, right_transposed, of_the_result, lower_half, symmetric]
+)
 @pytest.mark.parametrize("dtype", [Double, Float], ids=["double", "float"])
 def test_c_prices_what_python_prices(make: Callable[[Any], Any], dtype: Any, machine: Machine) -> None:
     plan = kernel_of(make(dtype), machine)
@@ -90,6 +96,16 @@ def test_only_copies_that_are_made_are_charged(dtype: Any) -> None:
     blocks = 2.0 * 1000 * vectors * (16 + FILL) / FULL_SHARE
     assert price == pytest.approx(blocks + PACKING * 16 * 1000 + STARTING)  # B alone is copied
     assert kernel_operations(copied, sizes) == pytest.approx(price + PACKING * 1000 * 16)
+
+
+@pytest.mark.parametrize("dtype", [Double, Float], ids=["double", "float"])
+def test_a_single_column_is_not_copied(dtype: Any) -> None:
+    straight, turned = kernel_of(product(dtype), ZEN3), kernel_of(right_transposed(dtype), ZEN3)
+    for rows in (1, 300):
+        one, two = ({"M": rows, "N": n, "K": 300} for n in (1, 2))
+        assert kernel_operations(turned, one) == kernel_operations(straight, one)
+        found, blocks = turned.contraction, turned.blocks
+        assert copying_operations(found, blocks, one) == 0.0 < copying_operations(found, blocks, two)
 
 
 @pytest.mark.parametrize("dtype", [Double, Float], ids=["double", "float"])

@@ -18,6 +18,7 @@ from polymat.tilesize.estimates import once_a_stage
 from polymat.tilesize.kernel import KernelPlan, computing_operations
 from polymat.tilesize.planner import extent, stage_extents, tile_size
 from polymat.tilesize.schedule import LoopPlan, Member, NestPlan, Plan, TilePlan
+from polymat.tilesize.shortloops import loop_lengths, starting_operations
 
 CALL_OPERATIONS = 20.0  # operations that a sine or an exponential is worth
 SPLIT_ROWS = 0.05  # what it costs to read rows in pieces: hardware prefetch starts anew with each
@@ -110,7 +111,9 @@ def _demand(pipeline: Pipeline, plan: Plan, machine: Machine, estimates: Mapping
     for stage in stages:
         loops, often = _plan_of(stage, plan), redundancy(members.get(stage.name), plan, repeats)
         if isinstance(loops, LoopPlan):
-            operations += stage_operations(stage, estimates) * loop_slowdown(loops, 1) * often
+            each = stage_operations(stage, estimates) * loop_slowdown(loops, 1)
+            each += starting_operations(stage, loops, estimates, machine.lanes(stage.dtype.size))
+            operations += each * often
         else:
             others.append((stage, loops, often))
     written = 0.0
@@ -305,15 +308,7 @@ def _tile_counts(plan: Plan, stages: Mapping[str, Stage], estimates: Mapping[str
 
 def _length(stage: Stage, dim: str, estimates: Mapping[str, int]) -> float:
     """Extent of a dimension of a stage, one of the result or a reduced one."""
-    return _lengths(stage, estimates).get(dim, 1.0)
-
-
-@once_a_stage
-def _lengths(stage: Stage, estimates: Mapping[str, int]) -> dict[str, float]:
-    """Extents of all dimensions of a stage, those of the result and reduced ones."""
-    items: list[Stage | Accumulation] = [*reversed(stage.accumulations), stage]
-    boxes = [(dim, bounds) for item in items for dim, bounds in zip(item.dims, item.box, strict=True)]
-    return {dim: extent(high - low + 1, estimates) for dim, (low, high) in boxes}
+    return loop_lengths(stage, estimates).get(dim, 1.0)
 
 
 def traffic(

@@ -12,9 +12,8 @@ from polymat.codegen.work import box_points
 from polymat.idiom.choice import CLEARLY, Choice, MeasuredCall
 from polymat.idiom.plan import CallPlan
 from polymat.lang.affine import Affine
-from polymat.tilesize.access import access_of
 from polymat.tilesize.contraction import Contraction
-from polymat.tilesize.kernel import KernelPlan
+from polymat.tilesize.kernel import KernelPlan, is_packed
 
 ALMOST_NOTHING = 40000  # multiplications below which asking would take too long beside computing
 
@@ -62,12 +61,11 @@ def _own_seconds(writer: StageWriter, plan: CallPlan, choice: Choice, points: CE
         (
             lengths(found.rows),
             lengths(found.columns),
-            lengths(found.depth),
-            lengths(*found.sums),
+            lengths(found.depth, *found.sums),
             lengths(*found.more_rows),
             lengths(*found.more_columns),
             Literal(str(triangle_kind(found))),
-            Literal(str(int(access_of(found)))),
+            Literal(str(int(is_packed(found)))),
             *(Literal(str(value)) for value in shape),
         ),
     )

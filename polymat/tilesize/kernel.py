@@ -11,16 +11,18 @@ from polymat.graph.group import Group
 from polymat.graph.stage import Stage
 from polymat.machine.model import Machine
 from polymat.poly.domain import Domain
-from polymat.tilesize.blocking import blocking
+from polymat.tilesize.blocking import blocking, is_contiguous
 from polymat.tilesize.blocks import Blocks, blocks_of
 from polymat.tilesize.contraction import Contraction, contraction_of
-from polymat.tilesize.copying import copying_operations, is_narrow, loading_operations
 from polymat.tilesize.ranking import ranked
 from polymat.tilesize.schedule import NestPlan
 from polymat.tilesize.scheme import Scheme
 
 FULL_SHARE = 0.98  # of the peak that full register blocks reach
 FILL = 2.5  # steps of depth that filling and storing a register block is worth
+PACKING = 48.0  # operations that packing an element is worth, or adding a block of depth to one of the result
+CACHED_PACKING = 30.0  # the same where all stays in the second-level cache
+STORING = 16.0  # operations that storing an element of a result is worth that the caches do not hold
 LEAST_SUMS = 8.0  # accumulators of a register block below which it waits for the latency of the addition
 STARTING = 1200.0  # operations that the loops around the register blocks are worth, however few these are
 MOST_UNROLLED = 256  # vectors of multiplications of a product of constant extents that is straight code
@@ -130,14 +132,10 @@ def kernel_operations(plan: KernelPlan, estimates: Mapping[str, int]) -> float:
     """
     found, blocks = plan.contraction, plan.blocks
     m, n, k = (max(1.0, found.length(d, estimates)) for d in (found.rows, found.columns, found.depth))
-    if is_narrow(found, m, n, k, blocks) and not is_unrolled(plan):
-        products = prod(max(1.0, found.length(dim, estimates)) for dim in found.outer)
-        return computing_operations(plan, estimates) + products * loading_operations(m, k, blocks)
     vectors = -(-n // blocks.lanes)
     strips = -(-m // blocks.rows)
-    unrolled = is_unrolled(plan)
+    unrolled = is_unrolled(plan)  # calls that follow each other overlap
     waits = LEAST_SUMS * strips * -(-vectors // blocks.vectors) / (m * vectors)
-    # Calls of straight code overlap that follow each other.
     least = 1.0 if unrolled else max(1.0, waits)
     products, strings, bands = (
         prod(max(1.0, found.length(dim, estimates)) for dim in dims)
@@ -151,19 +149,25 @@ def kernel_operations(plan: KernelPlan, estimates: Mapping[str, int]) -> float:
     if found.half is not None:  # half of the points, and blocks that the diagonal goes through
         beside = blocks.columns / max(n if found.half.place == "right" else m, 1.0)
         share = 0.5 * (1.0 + min(1.0, beside))
-    around = 0.0 if unrolled else copying_operations(found, blocks, estimates) + STARTING
+    around = _packing(blocks, strings * m, bands * n, k, always=is_packed(found))
+    around += 0.0 if unrolled else STARTING
     return products * (share * 2.0 * steps * (k + FILL) / FULL_SHARE + around)
 
 
-def computing_operations(plan: KernelPlan, estimates: Mapping[str, int]) -> float:
-    """The same without loading the operand of a product of a few columns, for those who count its bytes."""
-    found, blocks = plan.contraction, plan.blocks
-    m, n, k = (max(1.0, found.length(d, estimates)) for d in (found.rows, found.columns, found.depth))
-    if not is_narrow(found, m, n, k, blocks) or is_unrolled(plan):
+def is_packed(found: Contraction) -> bool:
+    """Whether operands are packed however small they are."""
+    return found.triangle is not None or bool(found.more_columns or found.sums)
+
+
+def estimated_operations(plan: KernelPlan, estimates: Mapping[str, int]) -> float:
+    """The same, also of a single column: sums along rows, with a vector loaded for each multiplication."""
+    found, lanes = plan.contraction, plan.blocks.lanes
+    m, n, k = (found.length(dim, estimates) for dim in (found.rows, found.columns, found.depth))
+    several = found.outer or found.more_rows or found.more_columns or found.sums or found.triangle is not None
+    if several or n != 1 or k < lanes or not is_contiguous(found.left, found.depth):
         return kernel_operations(plan, estimates)
-    adding_up = 2.0 * blocks.lanes  # of the lanes at the end of a row, in multiplications
-    products = prod(max(1.0, found.length(dim, estimates)) for dim in found.outer)
-    return products * (4.0 * n * m * (k + adding_up) + STARTING)
+    adding_up = 2.0 * lanes  # of the lanes at the end of a row, in multiplications
+    return 2.0 * 2.0 * m * (k + adding_up) + STARTING
 
 
 def is_unrolled(plan: KernelPlan) -> bool:
@@ -175,6 +179,17 @@ def is_unrolled(plan: KernelPlan) -> bool:
         return False
     m, n, k = (extent.const for extent in extents)
     return m * -(-n // blocks.lanes) * k <= MOST_UNROLLED
+
+
+def _packing(blocks: Blocks, m: float, n: float, k: float, *, always: bool) -> float:
+    """Operations that packing m x k and k x n elements is worth; always: nothing is read where it stays."""
+    large = m > 2 * blocks.rows and max(k, m) * n > 2 * blocks.small
+    if not (large or always):
+        return 0.0
+    copied = k * n + m * k * ceil(n / blocks.nc)
+    if not large:
+        return CACHED_PACKING * copied
+    return PACKING * (copied + m * n * (ceil(k / blocks.kc) - 1)) + STORING * m * n
 
 
 def is_worth(plan: KernelPlan, estimates: Mapping[str, int]) -> bool:

@@ -117,6 +117,7 @@ def test_convolutions(steps: tuple[int, int], batch: tuple[int, ...], seed: int)
         name="conv",
         inputs=[image, weights],
         constraints=known,
+        estimates={H: 56, W: 56, C: 64, K: 64, R: 3, S: 3},
         options=OWN,
     )
     assert {group.kind for group in compiled.explain().groups} == {"kernel"}

@@ -90,7 +90,7 @@ class Signature:
     order: names of the positional arguments (all inputs, and the scalars the user put among them).
     derived: rows that define further symbols, numbered on from the sizes; each may use those before it.
     inplace: (input index, output index) pairs for which `out=` may be the input itself without a copy.
-    constraints: rows that must be >= 0, each with the text to show when it is not.
+    constraints: rows that must be >= 0, each with what it requires in words, N >= 3 say.
     routines: what it calls of BLAS and FFT libraries, by the names of CBLAS and FFTW.
     """
 

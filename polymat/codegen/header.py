@@ -96,8 +96,7 @@ def header_text(signature: Signature, names: Names) -> str:
         f"{names.get('array', signature.inputs[i].name)}."
         for i, o in signature.inplace
     ]
-    texts = (text.removeprefix("constraint ") for _, text in signature.constraints)
-    lines += [f"   requires {text}" for text in dict.fromkeys(texts)]
+    lines += [f"   requires {text}" for text in dict.fromkeys(text for _, text in signature.constraints)]
     lines += [*_needed_libraries(signature), "   Returns 0, or 1 when there is not enough memory. */"]
     return "\n".join(
         [

@@ -21,7 +21,7 @@ class Pipeline:
 
     sizes: the integers that domains depend on; scalars: the other run-time parameters.
     order: the positional arguments by name.  context: what is known of the sizes.
-    constraints: forms over the sizes that must be >= 0, each with a text, checked at every call.
+    constraints: forms over the sizes that must be >= 0, each with what it requires in words, N >= 3 say.
     trim: outputs hold lo..hi of each dimension instead of 0..hi.
     notes: what rewriting decided, in words, for `explain()`.
     formulas: what the user wrote for stages that were given no name, by the name that they have here.

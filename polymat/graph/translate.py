@@ -32,7 +32,7 @@ class Translation:
         return InputArray(self.names[id(array)], array.dtype, self._forms(array.dims), array.at)
 
     def constraint(self, condition: Condition, needed_by: str = "") -> list[tuple[Affine, str]]:
-        """A constraint on sizes as forms >= 0, each with its text.
+        """A constraint on sizes as forms >= 0, each with its text: N > 4, or N >= 11 for concatenate(x, y).
 
         needed_by: what it is a requirement of, where no user wrote it.
         """
@@ -50,8 +50,8 @@ class Translation:
         form = right - left if condition.op in ("<", "<=") else left - right
         forms = [form, -form] if condition.op == "==" else [form - (condition.op in ("<", ">"))]
         if needed_by:
-            return [(self._form(one), f"{needed_by} needs {_at_least(one)}") for one in forms]
-        return [(self._form(one), f"constraint {condition_text(condition)}") for one in forms]
+            return [(self._form(one), f"{_at_least(one)} for {needed_by}") for one in forms]
+        return [(self._form(one), condition_text(condition)) for one in forms]
 
     def stage(self, function: Function) -> Stage:
         """A function as a stage."""

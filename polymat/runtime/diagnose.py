@@ -160,4 +160,6 @@ def _check_constraints(signature: Signature, symbols: Mapping[int, int]) -> None
             raise ArgumentError(too_large(signature, row, symbols))
         if value < 0:
             sizes = sizes_text(signature, range(len(signature.sizes)), symbols)
-            raise ArgumentError(f"{signature.name}(): refused{f' for {sizes}' if sizes else ''}: {text}")
+            raise ArgumentError(
+                f"{signature.name}(): refused{f' for {sizes}' if sizes else ''}: requires {text}"
+            )

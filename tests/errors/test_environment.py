@@ -61,9 +61,17 @@ def test_headers_of_c_and_cpp() -> None:
     i, new = pm.Variable(pm.Int, "i"), pm.Vector(pm.Double, "new", [N])
     f = pm.Function(([i], [pm.Interval(pm.Int, 0, N // 2 - 1)]), pm.Double, "delete")
     f.defn = new(i)
-    header = pm.compile(f, name="halved", constraints=[pm.Condition(N, ">=", 3)]).header
-    assert "in  float64 new_[N]\n   out float64 delete_[N / 2]\n   requires N >= 3\n" in header
-    assert "int halved(const double *new_, double *delete_, ptrdiff_t N);" in header
+    halved = pm.compile(f, name="halved", constraints=[pm.Condition(N, ">=", 3)])
+    assert "in  float64 new_[N]\n   out float64 delete_[N / 2]\n   requires N >= 3\n" in halved.header
+    assert "int halved(const double *new_, double *delete_, ptrdiff_t N);" in halved.header
+    with pytest.raises(pm.ArgumentError, match=r"^halved\(\): refused for N = 2: requires N >= 3$"):
+        halved(np.zeros(2))
+
+
+def test_headers_say_what_needs_a_size() -> None:
+    s = pm.Signal(pm.Double, "s", N)
+    joined = pm.compile(pm.concatenate([s, s.fir(np.ones(3))]), name="joined")
+    assert "   requires N >= 2 for concatenate(s, s.fir(" in joined.header
 
 
 def test_no_compiler(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -132,8 +132,8 @@ def test_sizes_may_be_fixed() -> None:
 def test_constraints_become_forms_and_part_of_the_context() -> None:
     pipeline = build([function("f", x(i))], constraints=[Condition(N, ">", 4), Condition(2 * N, "<=", M + 1)])
     assert [(str(form), text) for form, text in pipeline.constraints] == [
-        ("N - 5", "constraint N > 4"),
-        ("M - 2*N + 1", "constraint 2 * N <= M + 1"),
+        ("N - 5", "N > 4"),
+        ("M - 2*N + 1", "2 * N <= M + 1"),
     ]
     assert pipeline.context.example() == {"N": 5, "M": 9}
 
@@ -142,9 +142,9 @@ def test_combined_and_equal_constraints() -> None:
     both = Condition(N, ">=", 4) & Condition(N, "==", 2 * M)
     pipeline = build([function("f", x(i))], constraints=[both])
     assert [(str(form), text) for form, text in pipeline.constraints] == [
-        ("N - 4", "constraint N >= 4"),
-        ("N - 2*M", "constraint N == 2 * M"),
-        ("-N + 2*M", "constraint N == 2 * M"),
+        ("N - 4", "N >= 4"),
+        ("N - 2*M", "N == 2 * M"),
+        ("-N + 2*M", "N == 2 * M"),
     ]
     assert pipeline.context.example() == {"N": 4, "M": 2}
 

@@ -191,7 +191,9 @@ def test_concatenate_refuses_lengths_below_zero() -> None:
         middle = np.full(length - 11, 12.0)
         np.testing.assert_array_equal(compiled(before, samples), np.concatenate([before, middle, before]))
     for length in (0, 10):
-        with pytest.raises(pm.ArgumentError, match=r"refused for N = \d+: concatenate.* needs N >= 11"):
+        with pytest.raises(
+            pm.ArgumentError, match=r"refused for N = \d+: requires N >= 11 for concatenate\("
+        ):
             compiled(before, np.ones(length))
     with pytest.raises(pm.LangError, match="no sizes meet all of these"):
         pm.compile(joined, name="joined", sizes={N: 5})
@@ -272,7 +274,9 @@ def test_resample_to_a_length_that_depends_on_sizes(
 
 def test_resample_refuses_no_samples() -> None:
     compiled = pm.compile(x.resample(N + 3), name="more")
-    with pytest.raises(pm.ArgumentError, match=r"refused for N = 0: .* needs N >= 1"):
+    with pytest.raises(
+        pm.ArgumentError, match=r"refused for N = 0: requires N >= 1 for x.resample\(N \+ 3\)$"
+    ):
         compiled(np.zeros(0))
     twice = pm.compile(x.resample(2 * N), name="twice")
     assert twice(np.zeros(0)).shape == (0,)

@@ -180,7 +180,7 @@ def halves(directory: Path) -> Compiled:
         sizes=(Size("N", 0, 0),),
         derived=(symbol(0, divisor=2),),
         order=("X",),
-        constraints=((symbol(0, const=-2), "N must be at least 2"),),
+        constraints=((symbol(0, const=-2), "N >= 2"),),
     )
     body = """
     for (ptrdiff_t i = 0; i < sizes[0] / 2 + 1; i++) ARRAY(1, double)[i] = ARRAY(0, double)[i];"""

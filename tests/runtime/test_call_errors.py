@@ -130,11 +130,7 @@ def test_sizes_that_do_not_fit_their_row(directory: Path) -> None:
     halves = kernels.halves(directory)
     text = "halves(): argument X has shape (6,): expected dimension 0 to be 2*N + 1 for some integer N"
     refuses(text, halves, np.ones(6))
-    refuses(
-        "halves(): refused for N = 1: N must be at least 2",
-        halves,
-        np.ones(3),
-    )
+    refuses("halves(): refused for N = 1: requires N >= 2", halves, np.ones(3))
     refuses("halves(): argument X has shape (0,)", halves, np.ones(0))
     text = "halves(): argument out has shape (4,): expected (3,), which is ((N//2) + 1,) for Y"
     refuses(text, halves, np.ones(9), out=np.ones(4))

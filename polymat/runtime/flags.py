@@ -18,6 +18,12 @@ _COMMON = (
     "-fno-trapping-math",
     "-ffp-contract=fast",
 )
+_GCC = (
+    "-fcx-fortran-rules",
+    # gcc 12 writes a read like a[n - i] as address 0 plus an index, takes that for a read of a null pointer
+    # that ends the program, and leaves out the calls of functions whose stores come after it.
+    "-fno-delete-null-pointer-checks",
+)
 _UNSAFE_PARTS = ("-fno-signed-zeros", "-fno-trapping-math", "-fassociative-math", "-freciprocal-math")
 _FAST_PARTS = (
     *_UNSAFE_PARTS,
@@ -42,7 +48,7 @@ def compile_flags(kind: str, extra: tuple[str, ...] = ()) -> tuple[str, ...]:
     """polymat's own flags, then the user's; none changes the floating-point mode of the process."""
     flags = [*_COMMON, *_native_flags(platform.machine())]
     if kind == "gcc":
-        flags.append("-fcx-fortran-rules")
+        flags.extend(_GCC)
     for flag in extra:
         parts = _EXPANSIONS.get(flag, (flag,))
         flags.extend(part for part in parts if kind == "gcc" or part != "-fcx-limited-range")

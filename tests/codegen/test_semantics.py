@@ -340,3 +340,13 @@ def test_integers_have_no_negative_zero(dtype: str) -> None:
     values = np.array([-0.9, -0.3, -0.0, 0.0, 0.3, -1.5, 2.5, -0.1], dtype)
     whole_part = {"inverse": (lambda a: 1.0 / pm.Cast(Int, a), lambda a: 1.0 / a.astype(np.int32))}
     check(whole_part, {"a": values})
+
+
+def test_a_reversed_read_is_no_null_pointer() -> None:
+    """gcc 12 at -O1 took such a read for one at address 0, and left out the call of the whole loop."""
+    a, r = Vector(Int, "a", [5]), Vector(pm.Short, "r", [1])
+    quotient = pm.Function(([i], [Interval(Int, 2, 4)]), pm.Complex, "quotient")
+    quotient.defn = [(r(0) + a(4 - i)) / (pm.Abs(pm.Tanh(a(i - 1))) + 1)]
+    compiled = pm.compile(quotient, options=pm.Options(cflags=("-O1",)))
+    given = np.zeros(1, np.int16), np.ones(5, np.int32)
+    np.testing.assert_allclose(compiled(*given), compiled.reference(*given), rtol=1e-15)

@@ -20,11 +20,12 @@ from polymat.errors import (
     ToolchainError,
     UndefinedError,
 )
+from polymat.lang.condition import Condition
 from polymat.lang.constructs import Cast, Select
 from polymat.lang.conv import conv2d
 from polymat.lang.conv2 import convolve2d, correlate2d
 from polymat.lang.einsum import einsum
-from polymat.lang.expr import Condition, Parameter, Variable
+from polymat.lang.expr import Parameter, Variable
 from polymat.lang.frames import frames, istft, overlap_add, stft
 from polymat.lang.function import Case, Function, Image, Interval
 from polymat.lang.linalg import (

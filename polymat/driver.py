@@ -26,7 +26,8 @@ from polymat.graph.simplify import share_common_stages
 from polymat.graph.verify import verify
 from polymat.idiom.find import is_transform
 from polymat.interpolation import interpolate_by_phases
-from polymat.lang.expr import Condition, Parameter
+from polymat.lang.condition import Condition
+from polymat.lang.expr import Parameter
 from polymat.lang.function import Function, Input
 from polymat.options import DEFAULTS, Options, check_options
 from polymat.overlapsave import filter_by_blocks

@@ -11,11 +11,11 @@ from polymat.codegen.ctree import Cast, CExpr, Id, Literal, Subscript, Ternary
 from polymat.codegen.ctree import Unary as CUnary
 from polymat.errors import unreachable
 from polymat.lang.affine import Affine, FloorDiv
+from polymat.lang.condition import Condition
 from polymat.lang.expr import (
     Binary,
     Call,
     CastExpr,
-    Condition,
     Const,
     Expr,
     Load,

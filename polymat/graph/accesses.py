@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from polymat.lang.affine import Affine
-from polymat.lang.expr import Condition, Expr, Load, SelectExpr
+from polymat.lang.condition import Condition
+from polymat.lang.expr import Expr, Load, SelectExpr
 from polymat.lang.indices import affine_names
 from polymat.lang.traverse import children, condition_operands, conjuncts
 from polymat.poly.access import Access

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from polymat.errors import DtypeError, LangError, NameClashError, caller_location
-from polymat.lang.expr import Condition, Parameter
+from polymat.lang.condition import Condition
+from polymat.lang.expr import Parameter
 from polymat.lang.function import Function, Input
 from polymat.lang.operators import shown
 from polymat.lang.traverse import conjuncts

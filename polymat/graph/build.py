@@ -18,7 +18,8 @@ from polymat.graph.stage import InputArray, ScalarInput
 from polymat.graph.translate import Translation
 from polymat.lang.affine import Affine
 from polymat.lang.algebra import Result
-from polymat.lang.expr import Condition, Expr, Load, Parameter
+from polymat.lang.condition import Condition
+from polymat.lang.expr import Expr, Load, Parameter
 from polymat.lang.function import CaseEntry, Function, Input, size_parameters
 from polymat.lang.reduction import ReduceEntry, Reduction
 from polymat.lang.sharing import written_size

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from polymat.errors import unreachable
+from polymat.lang.condition import Condition
 from polymat.lang.expr import (
     Binary,
     Call,
     CastExpr,
-    Condition,
     Const,
     Expr,
     Load,

@@ -9,11 +9,11 @@ from typing import TypeAlias
 from polymat.graph.inline import affine_value
 from polymat.graph.stage import Ref
 from polymat.lang.affine import Affine
+from polymat.lang.condition import Condition
 from polymat.lang.expr import (
     Binary,
     Call,
     CastExpr,
-    Condition,
     Const,
     Expr,
     Load,

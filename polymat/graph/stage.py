@@ -8,7 +8,8 @@ from functools import cached_property
 
 from polymat.errors import InternalError, Location
 from polymat.lang.affine import Affine, extremes
-from polymat.lang.expr import Condition, Expr, Load
+from polymat.lang.condition import Condition
+from polymat.lang.expr import Expr, Load
 from polymat.lang.reduction import Op
 from polymat.lang.traverse import walk
 from polymat.lang.types import ScalarType

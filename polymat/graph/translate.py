@@ -9,7 +9,8 @@ from typing import Any
 from polymat.errors import LangError, Location, NameClashError, NotAffineError, UndefinedError
 from polymat.graph.stage import Accumulation, Bounds, InputArray, Part, Ref, Stage, constants
 from polymat.lang.affine import Affine
-from polymat.lang.expr import Condition, Const, Expr, Load, Parameter, Variable
+from polymat.lang.condition import Condition
+from polymat.lang.expr import Const, Expr, Load, Parameter, Variable
 from polymat.lang.function import CaseEntry, Function, Input, Interval
 from polymat.lang.indices import as_affine
 from polymat.lang.neutral import neutral

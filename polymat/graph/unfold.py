@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from polymat.graph.evaluate import Evaluator, Points, Values
-from polymat.lang.expr import Condition, Expr, Load, SelectExpr
+from polymat.lang.condition import Condition
+from polymat.lang.expr import Expr, Load, SelectExpr
 from polymat.lang.indices import affine_names
 from polymat.lang.traverse import children, condition_operands, conjuncts
 

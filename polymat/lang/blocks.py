@@ -8,8 +8,9 @@ from typing import Any
 
 from polymat.lang.affine import Affine
 from polymat.lang.algebra import fresh_variables, merged_sizes, names_in, pointwise, read, span
+from polymat.lang.condition import Condition
 from polymat.lang.constructs import Cast
-from polymat.lang.expr import Condition, Const, Expr, Load, Parameter, Variable, binary
+from polymat.lang.expr import Const, Expr, Load, Parameter, Variable, binary
 from polymat.lang.fourier import complex_type, half_wave, wave
 from polymat.lang.function import Case, CaseEntry, Function, Source
 from polymat.lang.makers import Makers, index_expression

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from polymat.errors import DtypeError, LangError, Location, caller_location
-from polymat.lang.expr import CastExpr, Condition, Expr, SelectExpr, as_expr
+from polymat.lang.condition import Condition
+from polymat.lang.expr import CastExpr, Expr, SelectExpr, as_expr
 from polymat.lang.types import ScalarType, check_type, promote
 
 

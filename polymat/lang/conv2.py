@@ -19,7 +19,8 @@ from polymat.lang.algebra import (
     pointwise,
     span,
 )
-from polymat.lang.expr import Condition, Expr, Variable, binary
+from polymat.lang.condition import Condition
+from polymat.lang.expr import Expr, Variable, binary
 from polymat.lang.fir import Mode, window
 from polymat.lang.function import Case, Source
 from polymat.lang.makers import index_expression

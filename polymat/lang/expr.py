@@ -25,6 +25,8 @@ from polymat.lang.types import (
 from polymat.lang.ufuncs import apply_ufunc
 
 if TYPE_CHECKING:
+    from polymat.lang.condition import Condition
+
     Operand: TypeAlias = "Expr | int | float | complex"
 
 
@@ -270,67 +272,6 @@ class CastExpr(Expr):
     dtype: ScalarType
 
 
-class Condition:
-    """`Condition(left, op, right)` with op one of < <= > >= == !=; combined with `&` and `|`."""
-
-    __slots__ = ("at", "left", "op", "right")
-    op: str
-    left: Any
-    right: Any
-
-    def __init__(self, left: Any, op: str, right: Any) -> None:
-        self.at = caller_location()
-        if not isinstance(op, str):
-            raise LangError(f"a comparison is a string, got {op!r:.60}", at=self.at, hint=_COMPARISON_HINT)
-        if op in ("&", "|"):
-            for side in (left, right):
-                if not isinstance(side, Condition):
-                    raise LangError(f"{op} combines conditions, got {side!r}", at=self.at)
-        elif op in COMPARISONS:
-            left, right = as_expr(left, self.at), as_expr(right, self.at)
-            common = promote(left.dtype, right.dtype)
-            if common.kind == "c" and op not in ("==", "!="):
-                raise DtypeError(f"complex values have no order: {op}", at=self.at)
-        else:
-            raise LangError(f"unknown comparison {op!r:.60}", at=self.at, hint=_COMPARISON_HINT)
-        self.left, self.op, self.right = left, op, right
-
-    def __and__(self, other: Condition) -> Condition:
-        return Condition(self, "&", other)
-
-    def __or__(self, other: Condition) -> Condition:
-        return Condition(self, "|", other)
-
-    def __invert__(self) -> Condition:
-        raise LangError(
-            "conditions have no negation", at=caller_location(), hint="write the opposite comparison"
-        )
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Condition) and (self.left, self.op, self.right) == (
-            other.left,
-            other.op,
-            other.right,
-        )
-
-    def __hash__(self) -> int:
-        return hash((self.left, self.op, self.right))
-
-    def __bool__(self) -> bool:
-        raise LangError(
-            "a condition has no truth value while the pipeline is being described",
-            at=caller_location(),
-            hint="combine conditions with & and |, not with and, or, not",
-        )
-
-    @property
-    def combines(self) -> bool:
-        """Whether the sides are conditions themselves."""
-        return self.op in ("&", "|")
-
-
-COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
-_COMPARISON_HINT = "one of " + " ".join(COMPARISONS)
 _ARRAY_HINT = "declare an input for the array: Vector, Matrix or Image"
 
 

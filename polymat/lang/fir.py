@@ -25,7 +25,8 @@ from polymat.lang.algebra import (
     scalar,
     span,
 )
-from polymat.lang.expr import Condition, Const, Expr, Parameter, Variable, binary
+from polymat.lang.condition import Condition
+from polymat.lang.expr import Const, Expr, Parameter, Variable, binary
 from polymat.lang.function import Case, CaseEntry, Source
 from polymat.lang.makers import Makers, index_expression
 from polymat.lang.operators import is_number, shown

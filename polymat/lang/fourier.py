@@ -10,8 +10,9 @@ from typing import Any
 from polymat.errors import ShapeError, caller_location
 from polymat.lang.affine import Affine, FloorDiv
 from polymat.lang.algebra import fresh_variables, names_in, pointwise, read, span
+from polymat.lang.condition import Condition
 from polymat.lang.constructs import Cast, Select
-from polymat.lang.expr import Condition, Const, Expr, Parameter, Variable, binary, call
+from polymat.lang.expr import Const, Expr, Parameter, Variable, binary, call
 from polymat.lang.function import Case, CaseEntry, Source
 from polymat.lang.makers import Makers, index_expression
 from polymat.lang.mathfunctions import Real

@@ -17,8 +17,9 @@ from polymat.lang.algebra import (
     read,
     span,
 )
+from polymat.lang.condition import Condition
 from polymat.lang.constructs import Select
-from polymat.lang.expr import Condition, Const, Expr, Variable, binary
+from polymat.lang.expr import Const, Expr, Variable, binary
 from polymat.lang.fir import constant
 from polymat.lang.function import Source
 from polymat.lang.operators import shown

@@ -17,8 +17,9 @@ from polymat.errors import (
     caller_location,
 )
 from polymat.lang.affine import Affine, extremes
+from polymat.lang.condition import Condition
 from polymat.lang.constructs import check_condition
-from polymat.lang.expr import Condition, Const, Expr, Load, Parameter, Variable, as_expr, fits
+from polymat.lang.expr import Const, Expr, Load, Parameter, Variable, as_expr, fits
 from polymat.lang.indices import as_affine
 from polymat.lang.names import check_name
 from polymat.lang.operators import WholeOperators

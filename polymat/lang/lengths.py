@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from polymat.lang.affine import Affine
-from polymat.lang.expr import Condition, Expr, Parameter
+from polymat.lang.condition import Condition
+from polymat.lang.expr import Expr, Parameter
 from polymat.lang.makers import index_expression
 
 

@@ -23,7 +23,8 @@ from polymat.lang.algebra import (
     scalar,
     span,
 )
-from polymat.lang.expr import Condition, Const, Expr, Variable, binary
+from polymat.lang.condition import Condition
+from polymat.lang.expr import Const, Expr, Variable, binary
 from polymat.lang.function import Case, CaseEntry, Source
 from polymat.lang.indices import as_affine
 from polymat.lang.matrix import MatrixReduction, MatrixResult, product, transposed

@@ -14,8 +14,9 @@ import numpy as np
 from polymat.errors import DtypeError, LangError, ShapeError, caller_location
 from polymat.lang.affine import Affine
 from polymat.lang.algebra import Result, check_mode, pointwise
+from polymat.lang.condition import Condition
 from polymat.lang.einsum import TensorResult
-from polymat.lang.expr import Condition, Expr, Load, Variable, as_expr
+from polymat.lang.expr import Expr, Load, Variable, as_expr
 from polymat.lang.function import Case, CaseEntry, Source
 from polymat.lang.lengths import not_negative
 from polymat.lang.makers import index_expression

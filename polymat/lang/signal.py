@@ -22,7 +22,8 @@ from polymat.lang.algebra import (
     read,
     scalar,
 )
-from polymat.lang.expr import Condition, Expr, Variable
+from polymat.lang.condition import Condition
+from polymat.lang.expr import Expr, Variable
 from polymat.lang.fir import fir, polyphase
 from polymat.lang.fourier import grows, resampled
 from polymat.lang.function import Case, CaseEntry, Domain, Input, Source, size_parameters

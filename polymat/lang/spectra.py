@@ -22,7 +22,8 @@ from polymat.lang.algebra import (
     read,
     span,
 )
-from polymat.lang.expr import Condition, Const, Expr, Variable, binary
+from polymat.lang.condition import Condition
+from polymat.lang.expr import Const, Expr, Variable, binary
 from polymat.lang.fir import MAX_WRITTEN_TAPS, taps_count
 from polymat.lang.fourier import fitted, inverse, real_inverse, spectrum
 from polymat.lang.function import Case, CaseEntry, Source, size_parameters

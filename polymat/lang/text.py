@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from polymat.lang.condition import Condition
 from polymat.lang.expr import (
     Binary,
     Call,
     CastExpr,
-    Condition,
     Const,
     Expr,
     Load,

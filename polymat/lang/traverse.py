@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TypeAlias, TypeVar, cast
 
+from polymat.lang.condition import Condition
 from polymat.lang.expr import (
     Binary,
     Call,
     CastExpr,
-    Condition,
     Const,
     Expr,
     Load,

@@ -17,8 +17,9 @@ import numpy as np
 from polymat.errors import LangError, caller_location
 from polymat.lang.affine import Affine
 from polymat.lang.algebra import fresh_variables, names_in, pointwise, scalar, span
+from polymat.lang.condition import Condition
 from polymat.lang.constructs import Select
-from polymat.lang.expr import Condition, Const, Expr, Variable, binary
+from polymat.lang.expr import Const, Expr, Variable, binary
 from polymat.lang.fir import constant
 from polymat.lang.mathfunctions import I0, Cos, Sin, Sqrt
 from polymat.lang.operators import is_number, shown

@@ -9,7 +9,7 @@ import islpy as isl
 
 from polymat.errors import Location
 from polymat.lang.affine import Affine
-from polymat.lang.expr import Condition
+from polymat.lang.condition import Condition
 from polymat.poly.text import affine_text, condition_text, decode_text, encode, space_text, tuple_text
 
 IslError = isl.Error

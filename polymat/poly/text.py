@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from polymat.errors import Location
 from polymat.lang.affine import Affine, FloorDiv
-from polymat.lang.expr import Condition
+from polymat.lang.condition import Condition
 from polymat.lang.indices import as_affine
 
 _ENCODED = re.compile(r"(?<!\w)_(?=\w)")

@@ -1,0 +1,71 @@
+"""Conditions: comparisons of expressions, where a Case holds and what a Select chooses by."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from polymat.errors import DtypeError, LangError, caller_location
+from polymat.lang.expr import as_expr
+from polymat.lang.types import promote
+
+COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
+_COMPARISON_HINT = "one of " + " ".join(COMPARISONS)
+
+
+class Condition:
+    """`Condition(left, op, right)` with op one of < <= > >= == !=; combined with `&` and `|`."""
+
+    __slots__ = ("at", "left", "op", "right")
+    op: str
+    left: Any
+    right: Any
+
+    def __init__(self, left: Any, op: str, right: Any) -> None:
+        self.at = caller_location()
+        if not isinstance(op, str):
+            raise LangError(f"a comparison is a string, got {op!r:.60}", at=self.at, hint=_COMPARISON_HINT)
+        if op in ("&", "|"):
+            for side in (left, right):
+                if not isinstance(side, Condition):
+                    raise LangError(f"{op} combines conditions, got {side!r}", at=self.at)
+        elif op in COMPARISONS:
+            left, right = as_expr(left, self.at), as_expr(right, self.at)
+            common = promote(left.dtype, right.dtype)
+            if common.kind == "c" and op not in ("==", "!="):
+                raise DtypeError(f"complex values have no order: {op}", at=self.at)
+        else:
+            raise LangError(f"unknown comparison {op!r:.60}", at=self.at, hint=_COMPARISON_HINT)
+        self.left, self.op, self.right = left, op, right
+
+    def __and__(self, other: Condition) -> Condition:
+        return Condition(self, "&", other)
+
+    def __or__(self, other: Condition) -> Condition:
+        return Condition(self, "|", other)
+
+    def __invert__(self) -> Condition:
+        raise LangError(
+            "conditions have no negation", at=caller_location(), hint="write the opposite comparison"
+        )
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Condition) and (self.left, self.op, self.right) == (
+            other.left,
+            other.op,
+            other.right,
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.left, self.op, self.right))
+
+    def __bool__(self) -> bool:
+        raise LangError(
+            "a condition has no truth value while the pipeline is being described",
+            at=caller_location(),
+            hint="combine conditions with & and |, not with and, or, not",
+        )
+
+    @property
+    def combines(self) -> bool:
+        """Whether the sides are conditions themselves."""
+        return self.op in ("&", "|")

@@ -105,14 +105,8 @@ def _block(shape: FilterShape, rows: int) -> str:
     """One block: its results at consecutive positions of all runs."""
     s, t, step = shape.suffix, _C_TYPES[shape.suffix], shape.taps
     sums = ", ".join(f"c{row} = {{0}}" for row in range(rows))
-    lines = [f"            const {t} {', '.join(f't{k} = h[{k}]' for k in range(step))};"]
-    for place in range(rows + step - 1):
-        lines.append(f"            const _pm_lanes_{s} v{place} = x[{place}];")
-        uses = [(place - k, k) for k in range(step) if 0 <= place - k < rows]
-        lines += [f"            c{row} += t{k} * v{place};" for row, k in uses]
     one = "\n".join(f"            c{row} += h[0] * x[{row}];" for row in range(rows))
     store = "\n".join(f"    y[{row} * across] = c{row};" for row in range(rows))
-    body = "\n".join(lines)
     return f"""\
 /* {rows} results of every run, `across` vectors apart: phase after phase, {step} taps a step.  The first tap
    meets sample `begin` of each run. */
@@ -134,7 +128,7 @@ static __attribute__((noinline)) void _pm_filter_block_{s}_{rows}(ptrdiff_t down
         }}
 #pragma GCC unroll 1
         for (; left >= {step}; left -= {step}) {{
-{body}
+{_step(shape, rows)}
             h += {step};
             x += {step};
         }}
@@ -148,6 +142,16 @@ static __attribute__((noinline)) void _pm_filter_block_{s}_{rows}(ptrdiff_t down
 {store}
 }}
 """
+
+
+def _step(shape: FilterShape, rows: int) -> str:
+    """Add a step of taps to all results of a block; each vector of samples is loaded once."""
+    taps = range(shape.taps)
+    lines = [f"const {_C_TYPES[shape.suffix]} {', '.join(f't{k} = h[{k}]' for k in taps)};"]
+    for place in range(rows + shape.taps - 1):
+        lines.append(f"const _pm_lanes_{shape.suffix} v{place} = x[{place}];")
+        lines += [f"c{place - k} += t{k} * v{place};" for k in taps if 0 <= place - k < rows]
+    return "\n".join(f"            {line}" for line in lines)
 
 
 _TEXT = """\

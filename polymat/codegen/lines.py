@@ -44,11 +44,8 @@ static inline ptrdiff_t _pm_row_here_{suffix}(ptrdiff_t at)
 
 def _streams(suffix: str, count: int) -> str:
     """Stores past the caches, or ordinary ones where the C compiler has none."""
-    element = 4 if suffix == "f32" else 8
-    ctype, letter = ("float", "s") if suffix == "f32" else ("double", "d")
-    integer = "int32_t" if suffix == "f32" else "int64_t"
-    size, vector = count * element, f"_pm_row_{suffix}"
-    indices = ", ".join(map(str, range(count)))
+    element, ctype = (4, "float") if suffix == "f32" else (8, "double")
+    size = count * element
     return f"""\
 /* How many elements lie before the first one that begins a line of memory, as long as a vector. */
 static inline int _pm_row_turn_{suffix}(const {ctype} *from)
@@ -59,6 +56,19 @@ static inline int _pm_row_turn_{suffix}(const {ctype} *from)
 /* Stores past the caches, which need not fetch a line before they replace it; `to` begins a line. */
 #if defined(__AVX512F__) && defined(__GNUC__) && !defined(__clang__) && {size} == 64
 #define {STREAMS} 1
+{_past(suffix, ctype, count, size)}
+#else
+#define {STREAMS} 0
+{_ordinary(suffix, ctype, count)}
+#endif
+"""
+
+
+def _past(suffix: str, ctype: str, count: int, size: int) -> str:
+    vector, letter = f"_pm_row_{suffix}", "s" if suffix == "f32" else "d"
+    integer = "int32_t" if suffix == "f32" else "int64_t"
+    indices = ", ".join(map(str, range(count)))
+    return f"""\
 /* To be called behind them, before other threads are told that they are there. */
 static inline void _pm_row_streamed_{suffix}(void)
 {{
@@ -75,9 +85,12 @@ static inline {vector} _pm_row_turned_{suffix}({vector} now, {vector} next, int 
 {{
     typedef {integer} lanes __attribute__((vector_size({size})));
     return __builtin_shuffle(now, next, (lanes){{{indices}}} + turn);
-}}
-#else
-#define {STREAMS} 0
+}}"""
+
+
+def _ordinary(suffix: str, ctype: str, count: int) -> str:
+    vector = f"_pm_row_{suffix}"
+    return f"""\
 static inline void _pm_row_streamed_{suffix}(void)
 {{
 }}
@@ -93,6 +106,4 @@ static inline {vector} _pm_row_turned_{suffix}({vector} now, {vector} next, int 
     for (int lane = 0; lane < {count}; lane++)
         result[lane] = lane + turn < {count} ? now[lane + turn] : next[lane + turn - {count}];
     return result;
-}}
-#endif
-"""
+}}"""

@@ -108,43 +108,8 @@ def blas_routine_names() -> frozenset[str]:
 def blas_wrapper(name: str, slot: int) -> str:
     """The C function `_pm_<name>`, which calls what is in a slot of the table of routines."""
     routine = _ROUTINES[name]
-    scalar, real = _TYPES[routine.letter], _REAL[routine.letter]
-    types: list[str] = []
-    parameters: list[str] = []
-    arguments: list[str] = []
-    for position, letter in enumerate(routine.layout):
-        argument = f"p{position}"
-        match letter:
-            case "o":
-                types.append("int")
-                arguments.append(str(ROW_MAJOR))
-                continue
-            case "e":
-                types.append("int")
-                parameters.append(f"int {argument}")
-                arguments.append(argument)
-            case "i":
-                types.append("int")
-                parameters.append(f"ptrdiff_t {argument}")
-                arguments.append(f"(int){argument}")
-            case "l":
-                types.append("int")
-                parameters.append(f"ptrdiff_t {argument}")
-                arguments.append(f"{argument} > 0 ? (int){argument} : 1")
-            case "r":
-                types.append(real)
-                parameters.append(f"{real} {argument}")
-                arguments.append(argument)
-            case "s":
-                by_address = routine.letter in "cz"
-                types.append("const void *" if by_address else scalar)
-                parameters.append(f"{scalar} {argument}")
-                arguments.append(f"&{argument}" if by_address else argument)
-            case _:
-                const = "const " if letter == "a" else ""
-                types.append(f"{const}void *" if routine.letter in "cz" else f"{const}{scalar} *")
-                parameters.append(f"{const}{scalar} *{argument}")
-                arguments.append(argument)
+    found = [_argument(routine, letter, f"p{position}") for position, letter in enumerate(routine.layout)]
+    types, parameters, arguments = ([*filter(None, texts)] for texts in zip(*found, strict=True))
     call = f"((routine *)_pm_routines[{slot}])({', '.join(arguments)});"
     value = "" if routine.returns == "void" else "return "
     return _folded(
@@ -154,6 +119,23 @@ def blas_wrapper(name: str, slot: int) -> str:
         f"    {value}{call}",
         "}",
     )
+
+
+def _argument(routine: _Routine, letter: str, name: str) -> tuple[str, str, str]:
+    """Its type in CBLAS, the parameter of the wrapper ("": none), and what the wrapper passes."""
+    scalar, real = _TYPES[routine.letter], _REAL[routine.letter]
+    by_address = routine.letter in "cz"
+    pointed = "void" if by_address else scalar
+    return {
+        "o": ("int", "", str(ROW_MAJOR)),
+        "e": ("int", f"int {name}", name),
+        "i": ("int", f"ptrdiff_t {name}", f"(int){name}"),
+        "l": ("int", f"ptrdiff_t {name}", f"{name} > 0 ? (int){name} : 1"),
+        "s": ("const void *" if by_address else scalar, f"{scalar} {name}", f"{'&' * by_address}{name}"),
+        "r": (real, f"{real} {name}", name),
+        "a": (f"const {pointed} *", f"const {scalar} *{name}", name),
+        "w": (f"{pointed} *", f"{scalar} *{name}", name),
+    }[letter]
 
 
 def _folded(*lines: str) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from polymat.graph.monomials import Factor
 from polymat.graph.product import Product, Term
 from polymat.graph.stage import Part
 from polymat.lang.affine import Affine
@@ -194,15 +193,6 @@ class Idiom:
     def others(self) -> tuple[Part, ...]:
         """The parts of the result elsewhere (above a triangle's diagonal), computed apart."""
         return self.product.others
-
-    @property
-    def accumulated(self) -> tuple[Expr | None, Factor] | None:
-        """(beta, C) where the start is beta * C, C one array at the result's own indices; beta None is 1."""
-        if len(self.start) != 1 or not self.start[0].is_plain or len(self.start[0].factors) != 1:
-            return None
-        (factor,) = self.start[0].factors
-        same = factor.indices == tuple(map(Affine.name, self.product.dims)) and not factor.conjugated
-        return (self.start[0].scale, factor) if same else None
 
     def __str__(self) -> str:
         return f"{'+'.join(self.stages)} = {'; '.join(map(str, self.calls))}"

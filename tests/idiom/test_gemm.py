@@ -88,15 +88,12 @@ def test_algebra() -> None:
 
 def test_accumulation_is_beta() -> None:
     idiom = check(gemm(A, B, C, alpha, beta))
-    assert idiom.accumulated is not None
-    scale, factor = idiom.accumulated
-    assert (str(scale), str(factor)) == ("beta", "C(i, j)")
+    assert [(str(term.scale), *map(str, term.factors)) for term in idiom.start] == [("beta", "C(i, j)")]
     assert check(gemm(A, B, C, alpha, 0)).start == ()
     transposed = check(
         point("R", MN, total("P", MN, IN_K, A(i, k) * B(k, j))(i, j) + Matrix(Double, "D", [N, M])(j, i))
     )
-    assert transposed.accumulated is None
-    assert len(transposed.start) == 1
+    assert [(term.scale, *map(str, term.factors)) for term in transposed.start] == [(None, "D(j, i)")]
 
 
 @pytest.mark.parametrize("seed", range(12))

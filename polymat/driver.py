@@ -31,6 +31,7 @@ from polymat.lang.expr import Parameter
 from polymat.lang.function import Function, Input
 from polymat.options import DEFAULTS, Options, check_options
 from polymat.overlapsave import filter_by_blocks
+from polymat.plaintransforms import plain_transforms
 from polymat.poly import IslError
 from polymat.runtime.build import Built
 from polymat.runtime.build import build as build_library
@@ -63,6 +64,7 @@ def levels(
     pipeline = join_cascades(pipeline, options, estimates or {}, machine)
     pipeline = filter_by_blocks(pipeline, options, estimates or {}, machine)
     pipeline = interpolate_by_phases(pipeline, options, machine)
+    pipeline = plain_transforms(pipeline, options, estimates or {}, machine)
     if options.inline:
         pipeline = inline_pointwise(pipeline, None if options.fft == "never" else is_transform)
     yield "graph", pipeline

@@ -31,6 +31,7 @@ from polymat.codegen.nestfunction import Nest, run_nest
 from polymat.codegen.ranges import Range
 from polymat.codegen.stagecode import StageWriter
 from polymat.graph.stage import Part, Ref, Stage
+from polymat.idiom.mirrored import regions
 from polymat.idiom.plan import TransformPlan
 from polymat.idiom.transform import Transform
 from polymat.lang.affine import Affine
@@ -44,11 +45,8 @@ def transform_nest(
 ) -> Nest:
     """The nest of a transform over ranges of its batch."""
     loops = writer.ranged(plan.stage, plan.loops, along, "loops")
-    after = [
-        _map(writer, plan, along, part, name)
-        for part, name in ((_mirror(plan), "mirror"), (_scaled(plan), "scale"))
-        if part is not None
-    ]
+    passes = (("mirror", _mirror(plan)), ("scale", _scaled(plan)))
+    after = [_map(writer, plan, along, parts, name) for name, parts in passes if parts]
     body = _Transform(writer, plan, loops.ranges, along).body(loops, after)
     nest = writer.as_nest((plan.stage,), plan, body, kind, loops.ranges)
     if not loops.ranges:
@@ -172,10 +170,10 @@ class _Transform:
 
 
 def _map(
-    writer: StageWriter, plan: TransformPlan, along: Sequence[str | None], part: Part, name: str
+    writer: StageWriter, plan: TransformPlan, along: Sequence[str | None], parts: tuple[Part, ...], name: str
 ) -> Nest:
     """A pass over the result."""
-    stage = replace(plan.stage, parts=(part,), accumulations=(), op=None)
+    stage = replace(plan.stage, parts=parts, accumulations=(), op=None)
     loops = LoopPlan(plan.group, "map", stage.dims, None, stage.dims[-1], "what the library leaves to do")
     return writer.ranged(stage, loops, along, name)
 
@@ -185,17 +183,18 @@ def _load(plan: TransformPlan, indices: tuple[Affine, ...]) -> Expr:
     return Load(Ref(plan.stage.name, dtype, is_input=False), indices, dtype)
 
 
-def _mirror(plan: TransformPlan) -> Part | None:
-    """The upper half of the spectrum of real values: X(N - j) is the conjugate of X(j)."""
-    (axis, *others) = plan.transform.axes
-    if plan.transform.kind != "real" or axis.half or others:
-        return None
-    output = Affine.name(axis.output)
-    domain = plan.stage.domain.at_least_zero([output.scale(2) - axis.length - 1])
-    indices = tuple(
-        axis.length - output if dim == axis.output else Affine.name(dim) for dim in plan.stage.dims
+def _mirror(plan: TransformPlan) -> tuple[Part, ...]:
+    """The half of the spectrum of real values that follows from the other one."""
+    if plan.transform.kind != "real":
+        return ()
+    found = [region for region in regions(plan.transform.axes) if region.mirrored]
+    places = [tuple(each.indices.get(dim, Affine.name(dim)) for dim in plan.stage.dims) for each in found]
+    return tuple(
+        Part(
+            plan.stage.domain.at_least_zero(each.forms), None, call("conj", _load(plan, place)), plan.stage.at
+        )
+        for each, place in zip(found, places, strict=True)
     )
-    return Part(domain, None, call("conj", _load(plan, indices)), plan.stage.at)
 
 
 def _is_conjugated(transform: Transform) -> bool:
@@ -203,7 +202,7 @@ def _is_conjugated(transform: Transform) -> bool:
     return transform.kind == "complex" and transform.source.conjugated
 
 
-def _scaled(plan: TransformPlan) -> Part | None:
+def _scaled(plan: TransformPlan) -> tuple[Part, ...]:
     """The conjugate for the other direction of real values or of conjugates, and the scale."""
     transform, dtype = plan.transform, plan.stage.dtype
     value = _load(plan, tuple(map(Affine.name, plan.stage.dims)))
@@ -217,5 +216,5 @@ def _scaled(plan: TransformPlan) -> Part | None:
     if transform.scale is not None:
         value = binary("*", value, transform.scale)
     if not turned and number == 1 and transform.scale is None:
-        return None
-    return Part(transform.product.domain, None, value, plan.stage.at)
+        return ()
+    return (Part(transform.product.domain, None, value, plan.stage.at),)

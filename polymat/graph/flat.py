@@ -26,8 +26,8 @@ def flat_stage(product: Product, pipeline: Pipeline) -> Stage | None:
     differently; None where these are many.
     """
     result = pipeline.stage(product.name)
-    starts = _starts(product)
-    if len(starts) > MOST_STARTS:
+    starts = started(product)
+    if starts is None:
         return None
     targets = tuple(Affine.name(dim) for dim in product.dims)
     return Stage(
@@ -37,7 +37,10 @@ def flat_stage(product: Product, pipeline: Pipeline) -> Stage | None:
         bounds=result.bounds,
         domain=result.domain,
         parts=(
-            *(Part(domain, None, _sum(addends, product), result.at) for domain, addends in starts),
+            *(
+                Part(domain, None, _nothing(product) if value is None else value, result.at)
+                for domain, value in starts
+            ),
             *product.others,
         ),
         op=Op.Sum,
@@ -55,6 +58,17 @@ def flat_stage(product: Product, pipeline: Pipeline) -> Stage | None:
         ),
         at=result.at,
     )
+
+
+def started(product: Product) -> list[tuple[Domain, Expr | None]] | None:
+    """The parts of the domain with the sum of what is added there once, None for nothing.
+
+    None altogether where there are many parts.
+    """
+    pieces = _starts(product)
+    if len(pieces) > MOST_STARTS:
+        return None
+    return [(domain, _sum(addends) if addends else None) for domain, addends in pieces]
 
 
 def _starts(product: Product) -> list[tuple[Domain, tuple[Term, ...]]]:
@@ -76,8 +90,8 @@ def _starts(product: Product) -> list[tuple[Domain, tuple[Term, ...]]]:
     return pieces
 
 
-def _sum(addends: Sequence[Term], product: Product) -> Expr:
-    return reduce(partial(binary, "+"), [term.expr for term in addends]) if addends else _nothing(product)
+def _sum(addends: Sequence[Term]) -> Expr:
+    return reduce(partial(binary, "+"), [term.expr for term in addends])
 
 
 def _nothing(product: Product) -> Const:

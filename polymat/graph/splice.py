@@ -21,7 +21,7 @@ def spliced(stage: Stage, built: Pipeline, refs: Mapping[str, Ref], taken: set[s
     params = tuple(stage.domain.params)
     if not {size.name for size in built.sizes}.issubset(params):
         return None
-    named = {each.name: _free(f"{stage.name}_{each.name}", taken) for each in built.stages}
+    named = {each.name: free_name(f"{stage.name}_{each.name}", taken) for each in built.stages}
     named[built.outputs[0]] = stage.name
     taken |= set(named.values())
 
@@ -58,7 +58,7 @@ def without_unread(pipeline: Pipeline) -> Pipeline:
     return replace(pipeline, stages=tuple(stage for stage in pipeline.stages if stage.name in needed))
 
 
-def _free(name: str, taken: set[str]) -> str:
+def free_name(name: str, taken: set[str]) -> str:
     """The name, with underscores behind it where others have it."""
     while name in taken:
         name += "_"

@@ -9,6 +9,7 @@ from typing import Literal
 
 from polymat.graph.product import Product, Term
 from polymat.idiom.layout import axis
+from polymat.idiom.lineup import from_zero
 from polymat.idiom.operands import is_box, is_strided
 from polymat.idiom.phase import Polynomial, Waves, number_of, scaled, sum_of_waves, waves_of
 from polymat.idiom.transform import FourierAxis, Kind, Transform
@@ -17,29 +18,63 @@ from polymat.lang.expr import Expr
 from polymat.lang.text import structure
 
 
+class UnlikeError(Exception):
+    """Why a sum is no transform, in words; without words where it does not look like one either."""
+
+
 def match_dft(product: Product) -> Transform | None:
     """A transform over one dimension or several, of real or complex values, for each point of a batch."""
-    first = product.terms[0] if product.terms else None
+    try:
+        return _found(product)
+    except UnlikeError:
+        return None
+
+
+def reason_against_dft(product: Product) -> str:
+    """Why a sum with waves in its indices is no transform; empty for one that is, and for other sums."""
+    try:
+        _found(product)
+    except UnlikeError as error:
+        return str(error)
+    return ""
+
+
+def _found(product: Product) -> Transform:
+    terms = tuple(map(from_zero, product.terms))
+    first = terms[0] if terms else None
     if first is None or not first.reduced or product.is_recurrence or product.dtype.kind not in "fc":
-        return None
-    if not all(_same_sum(term, first, product) for term in product.terms):
-        return None
-    scales = _scales(product.terms)
+        raise UnlikeError
+    waves, scale = _waves(terms, product)
+    for term in terms:
+        _check_sum(term, first, product)
+    return _transform(waves, scale, first, product)
+
+
+def _waves(terms: Sequence[Term], product: Product) -> tuple[Waves, Expr | None]:
+    """The terms' weights with their scales as one sum of waves, and a scale that is no number."""
+    scales = _scales(terms)
+    parts = [waves_of(term.weights) for term in terms]
+    found = [part for part in parts if part is not None]
+    summed, results = set(terms[0].reduced), set(product.dims)
+    names = [{name for name, _ in powers} for part in found for w, _ in part.waves for powers, _ in w.terms]
+    if len(found) < len(parts) or not any(each & summed and each & results for each in names):
+        raise UnlikeError
     if scales is None:
-        return None
-    parts = [waves_of(term.weights) for term in product.terms]
-    known = [scaled(part, number) for part, number in zip(parts, scales[0], strict=True) if part is not None]
-    if len(known) < len(parts):
-        return None
-    return _transform(sum_of_waves(known), scales[1], first, product)
+        raise UnlikeError("its terms have different scales that are no numbers")
+    known = [scaled(part, number) for part, number in zip(found, scales[0], strict=True)]
+    return sum_of_waves(known), scales[1]
 
 
-def _same_sum(term: Term, first: Term, product: Product) -> bool:
+def _check_sum(term: Term, first: Term, product: Product) -> None:
     """Whether a term sums one array element, the same as the first, over the same rectangle."""
-    if len(term.factors) != 1 or term.divisors or term.reduced != first.reduced:
-        return False
-    same = term.factors == first.factors and term.domain.equals(first.domain)
-    return same and is_box(term, product.context)
+    if len(term.factors) != 1 or term.divisors:
+        raise UnlikeError("not one array element is summed with a wave")
+    if term.factors != first.factors:
+        raise UnlikeError(f"{first.factors[0]} and {term.factors[0]} are summed, not one of them")
+    if term.reduced != first.reduced or not term.domain.equals(first.domain):
+        raise UnlikeError("its terms are summed over different ranges")
+    if not is_box(term, product.context):
+        raise UnlikeError(f"it is summed over {term.domain}, which is no rectangle")
 
 
 def _scales(terms: Sequence[Term]) -> tuple[list[complex], Expr | None] | None:
@@ -52,88 +87,87 @@ def _scales(terms: Sequence[Term]) -> tuple[list[complex], Expr | None] | None:
     return ([1 + 0j] * len(terms), terms[0].scale) if len(texts) == 1 else None
 
 
-def _transform(waves: Waves, scale: Expr | None, term: Term, product: Product) -> Transform | None:
+def _transform(waves: Waves, scale: Expr | None, term: Term, product: Product) -> Transform:
     (source,) = term.factors
     if not is_strided(source, term):
-        return None
-    shape = _kind(waves, source.dtype.kind == "c", product.dtype.kind == "c")
-    if shape is None:
-        return None
-    kind, phase, number = shape
-    axes = _axes(phase, term, product)
-    if axes is None:
-        return None
-    found, sign = axes
+        raise UnlikeError(f"the elements of {source} are not a constant distance apart")
+    kind, phase, number = _kind(waves, source.dtype.kind == "c", product.dtype.kind == "c")
+    found, sign = _axes(phase, term, product)
     outputs = {each.output for each in found}
-    if outputs & source.names() or not set(term.reduced) <= source.names():
-        return None
-    if any(d not in source.names() for d in product.dims if d not in outputs):
-        return None
+    if outputs & source.names():
+        raise UnlikeError(f"{source} depends on the index of the result, {', '.join(sorted(outputs))}")
+    missing = [d for d in (*term.reduced, *product.dims) if d not in outputs | source.names()]
+    if missing:
+        raise UnlikeError(f"{source} does not depend on {', '.join(missing)}")
     if kind == "complex" and any(each.half for each in found):
-        return None
+        raise UnlikeError("half a spectrum of complex values is wanted")
     batch = tuple(axis((d,), term) for d in product.dims if d not in outputs)
     return Transform(product, kind, sign, found, source, number, scale, batch, product.addends)
 
 
-def _kind(
-    waves: Waves, complex_source: bool, complex_result: bool
-) -> tuple[Kind, Polynomial, complex] | None:
+def _kind(waves: Waves, complex_source: bool, complex_result: bool) -> tuple[Kind, Polynomial, complex]:
     """Which transform the waves are, its phase and its number: one wave, or half the sum of a pair."""
     found = waves.waves
     if len(found) == 1 and complex_result:
         return ("complex" if complex_source else "real"), *found[0]
-    if len(found) != 2 or complex_source or not found[0][0].is_near(-found[1][0]):
-        return None
+    if len(found) != 2 or not found[0][0].is_near(-found[1][0]):
+        raise UnlikeError("its weights are no exponential, cosine or sine of one phase")
+    if complex_source:
+        raise UnlikeError("cosines and sines are of real values alone, others have two different spectra")
     (phase, c), (_, d) = found
     if phase.terms and phase.terms[0][1].real > 0:  # the forward one, whichever is written first
         phase, c, d = -phase, d, c
     if cmath.isclose(c, d, rel_tol=1e-12):
         return "cosine", phase, 2 * c
-    # Im of exp(i phase) is (exp(i phase) - exp(-i phase)) / 2i.
-    return ("sine", phase, 2j * c) if cmath.isclose(c, -d, rel_tol=1e-12) else None
+    if cmath.isclose(c, -d, rel_tol=1e-12):
+        # Im of exp(i phase) is (exp(i phase) - exp(-i phase)) / 2i.
+        return "sine", phase, 2j * c
+    raise UnlikeError("its cosines and sines have different factors")
 
 
-def _axes(
-    phase: Polynomial, term: Term, product: Product
-) -> tuple[tuple[FourierAxis, ...], Literal[-1, 1]] | None:
+def _axes(phase: Polynomial, term: Term, product: Product) -> tuple[tuple[FourierAxis, ...], Literal[-1, 1]]:
     """The pairs of output and input index in a phase, and the sign that all have."""
     found: list[FourierAxis] = []
-    signs: set[int] = set()
-    for powers, coefficient in phase.terms:
+    signs: set[Literal[-1, 1]] = set()
+    for powers, coefficient in phase.without_turns(term.domain.params + term.dims).terms:
         names = dict(powers)
         inputs = [d for d in term.reduced if names.get(d) == 1]
         outputs = [d for d in product.dims if names.get(d) == 1]
         if len(inputs) != 1 or len(outputs) != 1:
-            return None
+            raise UnlikeError("its phase has more in it than a result's index times a summed one")
         each = _fourier_axis(outputs[0], inputs[0], term)
-        sign = 1 if coefficient.real > 0 else -1
-        expected = None if each is None else _expected(each, sign)
-        if each is None or expected is None or not Polynomial(((powers, coefficient),)).is_near(expected):
-            return None
+        sign: Literal[-1, 1] = 1 if coefficient.real > 0 else -1
+        if not Polynomial(((powers, coefficient),)).is_near(_expected(each, sign)):
+            turn = f"{each.output} {each.input} / ({each.length})"
+            raise UnlikeError(f"its phase is not 2 pi {turn}, for as many {each.input}")
         found.append(each)
         signs.add(sign)
-    whole = {each.input for each in found} == set(term.reduced) and len(found) == len(term.reduced)
-    if not whole or len({each.output for each in found}) < len(found) or len(signs) != 1:
-        return None
+    outputs = [each.output for each in found]
+    if {each.input for each in found} != set(term.reduced) or len(found) != len(term.reduced):
+        raise UnlikeError("not every summed index is in its phase once")
+    if len(set(outputs)) < len(outputs):
+        raise UnlikeError(f"{outputs[0]} is in its phase with several summed indices")
+    if len(signs) != 1:
+        raise UnlikeError("one dimension is transformed forwards and another one back")
     order = sorted(found, key=lambda each: product.dims.index(each.output))
-    return tuple(order), 1 if signs == {1} else -1
+    return tuple(order), signs.pop()
 
 
-def _fourier_axis(output: str, summed: str, term: Term) -> FourierAxis | None:
+def _fourier_axis(output: str, summed: str, term: Term) -> FourierAxis:
     """The axis of two indices that start at 0, with as many outputs as inputs or half of them and one."""
     (low, high), (first, last) = term.range_of(summed), term.range_of(output)
-    if low != Affine() or first != Affine():
-        return None
     length, count = high + 1, last + 1
-    if count == length:
-        return FourierAxis(output, summed, length)
-    return FourierAxis(output, summed, length, half=True) if count == length.floordiv(2) + 1 else None
+    half = count == length.floordiv(2) + 1
+    if low != Affine() or first != Affine() or not (half or count == length):
+        ranges = f"{output} runs from {first} to {last} and {summed} from {low} to {high}"
+        raise UnlikeError(f"{ranges}, not both over a period from 0 on, or {output} over half of one")
+    return FourierAxis(output, summed, length, half=count != length)
 
 
-def _expected(each: FourierAxis, sign: int) -> Polynomial | None:
+def _expected(each: FourierAxis, sign: int) -> Polynomial:
     """sign 2 pi j k / length."""
     inverse = Polynomial.affine(each.length).inverse()
     if inverse is None:
-        return None
+        raise UnlikeError("its length is 0")
     turn = Polynomial.constant(sign * 2 * math.pi) * inverse
     return turn * Polynomial.name(each.output) * Polynomial.name(each.input)

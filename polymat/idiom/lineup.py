@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from polymat.graph.monomials import Monomial
 from polymat.graph.product import Product, Term
 from polymat.lang.affine import Affine
 from polymat.poly.access import Access
@@ -56,4 +57,29 @@ def _with_index(term: Term, dim: str, form: Affine) -> Term:
         box=tuple(ranges[name] for name in term.dims),
         factors=tuple(factor.at(values) for factor in term.factors),
         divisors=tuple(factor.at(values) for factor in term.divisors),
+    )
+
+
+def from_zero(term: Term) -> Term:
+    """The term with its summed indices moved so that they begin at 0, in its weights too.
+
+    before:  sum over 1 <= k <= N of x(k - 1) * w(k - 1)
+    after:   sum over 0 <= k <= N - 1 of x(k) * w(k)
+    """
+    lows = {dim: low for dim in term.reduced if (low := term.range_of(dim)[0]) != Affine()}
+    if not lows:
+        return term
+    moved = [Affine.name(dim) - lows.get(dim, Affine()) for dim in term.dims]
+    values = {dim: Affine.name(dim) + low for dim, low in lows.items()}
+    parts = Monomial(term.scale, term.factors, term.divisors, term.weights).at(values)
+    ranges = zip(term.dims, term.box, strict=True)
+    return replace(
+        term,
+        domain=Access.of(term.domain, moved).elements(term.dims),
+        box=tuple(
+            (low - lows.get(dim, Affine()), high - lows.get(dim, Affine())) for dim, (low, high) in ranges
+        ),
+        factors=parts.factors,
+        divisors=parts.divisors,
+        weights=parts.weights,
     )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import cmath
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import reduce
 from typing import TypeAlias
@@ -17,6 +17,7 @@ from polymat.lang.expr import Binary, Call, CastExpr, Const, Expr, Parameter, Un
 from polymat.lang.indices import affine_form
 from polymat.lang.text import structure
 from polymat.lang.traverse import fold
+from polymat.lang.types import Long
 
 TOLERANCE = 1e-13  # relative: what is left when 2 * pi / N was computed in double precision
 
@@ -91,6 +92,15 @@ class Polynomial:
         """A power of a sum, which counts as one name."""
         return Polynomial.name(f"({self.terms})", power)
 
+    def without_turns(self, integers: Collection[str]) -> Polynomial:
+        """A phase less the terms that are a whole number of turns: 2 pi times a product of these names."""
+
+        def is_whole(powers: Powers, c: complex) -> bool:
+            whole = all(name in integers and power > 0 for name, power in powers)
+            return whole and _is_whole(c.real / math.tau) and c.imag == 0
+
+        return Polynomial(tuple(term for term in self.terms if not is_whole(*term)))
+
     def is_near(self, other: Polynomial) -> bool:
         """Whether all coefficients agree but for rounding."""
         if len(self.terms) != len(other.terms):
@@ -141,8 +151,9 @@ def _wave(node: Expr, parts: tuple[Waves | None, ...]) -> Waves | None:
             return Waves(Polynomial.constant(complex(value)))
         case Parameter(name=name) | Variable(name=name):
             return Waves(Polynomial.name(name))
-        case CastExpr(_, dtype):
-            return known[0] if dtype.kind in "fc" else None
+        case CastExpr(operand, dtype):
+            index = operand.dtype.kind in "iu" and dtype == Long
+            return known[0] if dtype.kind in "fc" or index else None
         case Unary("-"):
             return _times(known[0], Waves(Polynomial.constant(-1)))
         case Call(function):
@@ -197,7 +208,10 @@ def _is_turns(powers: Powers, coefficient: float) -> bool:
     """Whether a term of a phase is a whole number of whole turns."""
     if len(powers) != 1 or powers[0][1] != 1 or not powers[0][0].startswith(_TIMES):
         return False
-    turns = coefficient / math.tau
+    return _is_whole(coefficient / math.tau)
+
+
+def _is_whole(turns: float) -> bool:
     return round(turns) != 0 and math.isclose(turns, round(turns), rel_tol=TOLERANCE)
 
 

@@ -107,8 +107,7 @@ def can_transform(transform: Transform) -> bool:
         return False
     if transform.kind == "hermitian":
         return True
-    halves = [axis.half for axis in transform.axes]
-    return sum(halves) == 1 or (transform.kind == "complex" and not any(halves)) or halves == [False]
+    return sum(axis.half for axis in transform.axes) <= 1
 
 
 def transform_seconds(

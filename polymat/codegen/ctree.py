@@ -195,6 +195,13 @@ class File:
     texts: tuple[str, ...] = ()
 
 
+def plus(value: CExpr, distance: int) -> CExpr:
+    """A value with a number added, subtracted where that is negative."""
+    if not distance:
+        return value
+    return Binary("+" if distance > 0 else "-", value, Literal(str(abs(distance))))
+
+
 def names_in(statements: Iterable[Stmt]) -> set[str]:
     """Every name that occurs in an expression."""
     found: set[str] = set()

@@ -29,6 +29,7 @@ from polymat.codegen.ctree import (
     Stmt,
     Subscript,
     names_in,
+    plus,
     substituted,
 )
 from polymat.codegen.rows import RowTypes
@@ -300,8 +301,8 @@ class RowLoopWriter:
             lag, (begin, end) = self.loop.lags[name], _limits(self.bodies.array(name))
             yield Declare("const ptrdiff_t", begin, Call("_pm_max_i64", (Id(COLUMN), self._size(low))))
             yield Declare("const ptrdiff_t", end, Call("_pm_min_i64", (Id(STOP), self._size(high + 1))))
-            begins.append(_plus(Id(begin), lag + (lanes if self.past_caches else 0)))
-            ends.append(_plus(Id(end), lag - lanes))
+            begins.append(plus(Id(begin), lag + (lanes if self.past_caches else 0)))
+            ends.append(plus(Id(end), lag - lanes))
         yield Declare("const ptrdiff_t", WHOLE_FROM, _extreme("max", begins))
         yield Declare("const ptrdiff_t", WHOLE_TO, _extreme("min", ends))
         if self.past_caches:
@@ -325,7 +326,7 @@ class RowLoopWriter:
             whole.append(Evaluate(store(_further(self._element(name, k), back), value)))
             here: dict[CExpr, CExpr] = {Id(AT): Id(HERE)}
             element = substituted(_further(self._element(name, k), back), here)
-            column = _plus(Id(HERE), -self.loop.lags[name])
+            column = plus(Id(HERE), -self.loop.lags[name])
             column = column if back is None else Binary("+", column, back)
             limits = (Binary("-", Id(limit), column) for limit in _limits(self.bodies.array(name)))
             parts.append(Evaluate(self.types.store_part(element, value, *limits)))
@@ -359,9 +360,3 @@ def _extreme(function: str, values: Sequence[CExpr]) -> CExpr:
     for value in values[1:]:
         result = Call(f"_pm_{function}_i64", (result, value))
     return result
-
-
-def _plus(value: CExpr, distance: int) -> CExpr:
-    if not distance:
-        return value
-    return Binary("+" if distance > 0 else "-", value, Literal(str(abs(distance))))

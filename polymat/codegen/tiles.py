@@ -20,6 +20,7 @@ from polymat.codegen.ctree import (
     Stmt,
     Ternary,
     names_in,
+    plus,
 )
 from polymat.codegen.nestfunction import Nest
 from polymat.codegen.privates import clear_and_merge
@@ -196,7 +197,7 @@ class TileWriter:
         before, behind = member.margins[part.number]
         scale = member.scale(part.number)
         tile, stop = Id(f"{TILE}{part.number}"), Id(f"{STOP}{part.number}")
-        begin, end = _plus(tile, -before), _plus(stop, behind)
+        begin, end = plus(tile, -before), plus(stop, behind)
         if self.plan.rolling and part.number == 0 and before != -behind:
             # A thread begins with the margins; from then on each stage goes on where it ended.
             first = Binary("==", tile, Id(FIRST))
@@ -219,14 +220,14 @@ class TileWriter:
             for level in range(len(self.plan.dims)):
                 scale, name = member.scale(level), part_begin(level, member.stage)
                 if scale > 1 and (member.scratch or member.copied) and not (self.plan.rolling and level == 0):
-                    first = _plus(Id(f"{TILE}{level}"), -member.margins[level][0])
+                    first = plus(Id(f"{TILE}{level}"), -member.margins[level][0])
                     found.append(Declare("const ptrdiff_t", name, self._divided(first, scale - 1, scale)))
         return found
 
     def _divided(self, value: CExpr, more: int, divisor: int) -> CExpr:
         """floor((value + more) / divisor)."""
         self.stages.needs.add("floordiv_i64")
-        return Call("_pm_floordiv_i64", (_plus(value, more), Literal(str(divisor))))
+        return Call("_pm_floordiv_i64", (plus(value, more), Literal(str(divisor))))
 
     def _hull(self, level: int, nests: Sequence[tuple[Member, Nest]]) -> tuple[CExpr, CExpr]:
         """What the tiles cover along a dimension: the ranges of the stages that are kept.
@@ -272,12 +273,6 @@ class TileWriter:
         array = self.stages.bodies.array(stage.name)
         copied = member.dims[0] not in stage.dims
         return Private(stage, copied, array, stage.dtype.c, self._count(buffer), start, clear, merge)
-
-
-def _plus(value: CExpr, distance: int) -> CExpr:
-    if not distance:
-        return value
-    return Binary("+" if distance > 0 else "-", value, Literal(str(abs(distance))))
 
 
 def _unrestricted(parameter: Parameter) -> Parameter:

@@ -58,7 +58,7 @@ class Candidates:
         self.reads = reads
         self.dag = dag
         self.machine = machine
-        self.estimates = estimates
+        self.given = estimates
         self.assumed = assumed
         self.options = options
         self.threads = threads
@@ -108,7 +108,7 @@ class Candidates:
         return self.papers.tiled(stages, choices.alignment, choices.live_outs, usable)
 
     def _switched(self, plan: Plan) -> Plan:
-        return switched(plan, self.pipeline, self.estimates, self.options)
+        return switched(plan, self.pipeline, self.given, self.options)
 
     def _alone(self, stages: tuple[str, ...]) -> list[Plan]:
         group, stage = Group(stages), self.pipeline.stage(stages[0])
@@ -128,9 +128,9 @@ class Candidates:
     def _kernel(self, group: Group, stage: Stage) -> KernelPlan | None:
         """A contraction around register blocks, where there is enough to do."""
         plan = plan_kernel(
-            group, stage, self.pipeline.context, self.machine, self.estimates, policy=self.options.blocks
+            group, stage, self.pipeline.context, self.machine, self.assumed, policy=self.options.blocks
         )
-        return plan if plan is not None and is_worth(plan, self.estimates) else None
+        return plan if plan is not None and is_worth(plan, self.assumed) else None
 
     def _epilogue(self, stages: tuple[str, ...]) -> EpiloguePlan | None:
         """A contraction around register blocks, and its readers on every complete part of the result."""
@@ -196,7 +196,7 @@ class Candidates:
             choice.dims,
             choice.members,
             self.machine,
-            self.estimates,
+            self.assumed,
             roll=self.options.rolling,
             calls=calls,
         )

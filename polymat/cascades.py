@@ -23,7 +23,7 @@ from polymat.lang.types import Int
 from polymat.machine.model import Machine
 from polymat.options import Options
 from polymat.overlapsave import filter_time, plain_filter, start_of, taps_of
-from polymat.tilesize.planner import UNKNOWN_EXTENT
+from polymat.tilesize.assumed import assumed_sizes
 from polymat.transformtime import has_transforms
 
 
@@ -74,7 +74,7 @@ def join_cascades(
     found = {stage.name: known for stage in pipeline.stages if (known := _known(stage, pipeline)) is not None}
     if len(found) < 2 or not has_transforms(options):
         return pipeline
-    sizes = {size.name: UNKNOWN_EXTENT for size in pipeline.sizes} | dict(estimates)
+    sizes = assumed_sizes(pipeline, estimates)
     hidden = _read_once(pipeline)
     joined: dict[str, Known] = {}
     for stage in pipeline.stages:

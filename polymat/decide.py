@@ -20,13 +20,12 @@ from polymat.graph.group import Grouping
 from polymat.graph.pipeline import Pipeline
 from polymat.machine.model import Machine
 from polymat.options import Options
+from polymat.tilesize.assumed import assumed_sizes
 from polymat.tilesize.cost import PlanCost, home_level, plan_cost
 from polymat.tilesize.decision import decision
 from polymat.tilesize.describe import stage_nest
-from polymat.tilesize.estimates import Estimates
 from polymat.tilesize.papercost import PaperCost
 from polymat.tilesize.paperplan import aligned_nest
-from polymat.tilesize.planner import UNKNOWN_EXTENT
 from polymat.tilesize.schedule import Considered, Decision, Plan, Schedule, TilePlan
 from polymat.tilesize.sweeps import back_and_forth
 from polymat.tilesize.team import team_cost
@@ -75,17 +74,16 @@ class Decider:
     ) -> None:
         self.pipeline = pipeline
         self.machine = machine
-        self.estimates = Estimates(estimates)
+        self.assumed = assumed_sizes(pipeline, estimates)
         self.options = options
         self.threads = options.threads or machine.cores
         self.reads = Reads.of(pipeline)
         self.kept = kept_stages(pipeline) if options.keep else frozenset()
         self.plans: dict[tuple[str, ...], Priced] = {}
         self.dag = Dag.of_pipeline(pipeline)
-        self.level = home_level(pipeline, machine, self.estimates)
-        self.assumed = Estimates({size.name: UNKNOWN_EXTENT for size in pipeline.sizes} | dict(estimates))
+        self.level = home_level(pipeline, machine, self.assumed)
         self.candidates = Candidates(
-            pipeline, self.reads, self.dag, machine, self.estimates, self.assumed, options, self.threads
+            pipeline, self.reads, self.dag, machine, estimates, self.assumed, options, self.threads
         )
 
     def grouping(self) -> Grouping:
@@ -179,4 +177,4 @@ class Decider:
         return Priced(found.value, found.plan, found.cost)
 
     def _plan_cost(self, plan: Plan) -> PlanCost:
-        return plan_cost(self.pipeline, plan, self.machine, self.estimates, self.threads, self.level)
+        return plan_cost(self.pipeline, plan, self.machine, self.assumed, self.threads, self.level)

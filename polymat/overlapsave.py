@@ -25,7 +25,7 @@ from polymat.lang.signal import MAKERS, Signal
 from polymat.lang.types import Int, ScalarType, real_part
 from polymat.machine.model import Machine
 from polymat.options import Options
-from polymat.tilesize.planner import UNKNOWN_EXTENT
+from polymat.tilesize.assumed import assumed_sizes
 from polymat.transformtime import has_transforms
 
 
@@ -94,7 +94,7 @@ def filter_by_blocks(
     found = [each for stage in pipeline.stages if (each := _long(stage, pipeline)) is not None]
     if not found or not has_transforms(options):
         return pipeline
-    sizes = {size.name: UNKNOWN_EXTENT for size in pipeline.sizes} | dict(estimates)
+    sizes = assumed_sizes(pipeline, estimates)
     times = FilterTimes(machine, options, sizes)
     stages: dict[str, list[Stage]] = {}
     notes: list[str] = []

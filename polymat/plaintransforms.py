@@ -32,8 +32,9 @@ from polymat.machine.model import Machine
 from polymat.options import Options
 from polymat.poly.domain import Domain
 from polymat.runtime.librarystore import library_model
+from polymat.tilesize.assumed import assumed_sizes
 from polymat.tilesize.cost import VECTOR_SHARE, stage_operations
-from polymat.tilesize.planner import UNKNOWN_EXTENT, extent
+from polymat.tilesize.planner import extent
 from polymat.transformtime import has_transforms, pass_time
 
 
@@ -49,7 +50,7 @@ def plain_transforms(
     """
     if options.fft == "never":
         return pipeline
-    sizes = {size.name: UNKNOWN_EXTENT for size in pipeline.sizes} | dict(estimates)
+    sizes = assumed_sizes(pipeline, estimates)
     rewriting = _Rewriting(pipeline, options, machine, sizes, names_taken(pipeline))
     found = [rewriting.of(stage) for stage in pipeline.stages]
     notes = [note for _, note in found if note]

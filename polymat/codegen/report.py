@@ -11,7 +11,7 @@ from pathlib import Path
 from polymat.codegen.program import Program
 from polymat.errors import ArgumentError, ToolchainError
 from polymat.graph.pipeline import Pipeline
-from polymat.tilesize.planner import UNKNOWN_EXTENT
+from polymat.tilesize.assumed import assumed_sizes
 from polymat.tilesize.schedule import Considered, Decision, NestPlan, Plan, Schedule
 
 MOST_ALTERNATIVES = 12  # groups that were not chosen, in a text
@@ -203,7 +203,9 @@ def make_report(
         notes=pipeline.notes,
         considered=schedule.considered,
         partition=schedule.grouping.guarantee,
-        assumed={size.name: UNKNOWN_EXTENT for size in pipeline.sizes if size.name not in estimates},
+        assumed={
+            name: size for name, size in assumed_sizes(pipeline, estimates).items() if name not in estimates
+        },
     )
 
 

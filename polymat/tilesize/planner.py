@@ -13,6 +13,7 @@ from polymat.graph.stage import Stage
 from polymat.lang.affine import Affine
 from polymat.machine.model import Machine
 from polymat.poly.domain import Domain
+from polymat.tilesize.assumed import UNKNOWN_EXTENT
 from polymat.tilesize.estimates import Estimates, once_a_stage
 from polymat.tilesize.joint import joint_sums
 from polymat.tilesize.plain import plan_stage
@@ -20,7 +21,6 @@ from polymat.tilesize.register import ROWS_REDUCED, ROWS_UPDATED, in_rows, unrol
 from polymat.tilesize.rowloop import row_loop, row_width
 from polymat.tilesize.schedule import LoopPlan, Member, NestPlan, Plan, TilePlan
 
-UNKNOWN_EXTENT = 1000  # of a size that neither `sizes=` nor `estimates=` names
 DOT_TILE = 4096  # elements of a sum that has no other loop to share out
 INNER_TILE = 512  # elements along the contiguous dimension of a stencil tile
 SCRATCH_SHARE = 0.5  # of the second-level cache that the arrays of a tile may fill

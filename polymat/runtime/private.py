@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import errno
 import hashlib
 import os
 import re
 import shutil
+import stat
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -22,6 +24,7 @@ from polymat.runtime.cachedir import cache_directory, prepare_directory, trusted
 from polymat.runtime.settings import settings
 
 DIRECTORY = "libraries"
+_ELF = b"\x7fELF"
 _RTLD_LOCAL_NOW = os.RTLD_NOW | os.RTLD_LOCAL
 
 
@@ -31,8 +34,21 @@ def open_private(path: Path, environment: Mapping[str, str]) -> ctypes.CDLL:
     The variables are seen by the library alone: the process gets its environment back.  The library stays
     loaded.
     """
+    _check_library(path)
     with _copy(path) as copy, _variables(environment):
         return ctypes.CDLL(str(copy), mode=_RTLD_LOCAL_NOW)
+
+
+def _check_library(path: Path) -> None:
+    """OSError for what is not worth a copy: another file's contents, or a device, which may have no end."""
+    status = path.stat()
+    if stat.S_ISDIR(status.st_mode):
+        raise IsADirectoryError(errno.EISDIR, "it is a directory")
+    if not stat.S_ISREG(status.st_mode):
+        raise OSError(errno.EINVAL, "it is no regular file")
+    with path.open("rb") as file:
+        if file.read(len(_ELF)) != _ELF:
+            raise OSError(errno.ENOEXEC, "it is no shared library")
 
 
 @contextlib.contextmanager

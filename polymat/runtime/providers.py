@@ -110,10 +110,12 @@ def _choose(kind: Kind, asked: str) -> Provider | None:
                 _log.warning("not used: %s", error)
     if automatic:
         return None
-    found = sorted({library.name for library in found_libraries() if library.kind == kind})
+    found = sorted({library.name for library in found_libraries() if library.kind == kind} - {"fftw3f"})
+    nothing = "it names no file" if os.sep in asked or ":" in asked else "no library of that name is found"
+    names = f"a name that is found ({', '.join(found)})" if found else "a name (none is found)"
     raise ToolchainError(
-        f"{_VARIABLES[kind]} is {asked!r}: {'; '.join(complaints) or 'there is no such library'}",
-        hint=f"it may be auto, none, a path{''.join(', ' + name for name in found)}",
+        f"{_VARIABLES[kind]} is {asked!r}: {'; '.join(complaints) or nothing}",
+        hint=f"it may be auto, none, {names}, or the path of a library, with a {os.sep} in it",
     )
 
 
@@ -121,8 +123,10 @@ def _candidates(kind: Kind, asked: str, automatic: bool) -> Iterator[tuple[str, 
     """Names, sources and files to try; the two precisions of an FFT from one place belong together."""
     if os.sep in asked:
         paths = tuple(Path(part) for part in asked.split(":") if part)
-        yield _name_of(kind, paths[0]), "environment", paths
+        if paths:
+            yield _name_of(kind, paths[0]), "environment", paths
         return
+    asked = asked.lower()
     found = [library for library in found_libraries() if library.kind == kind]
     if kind == "blas":
         wanted = [library for library in found if automatic or library.name == asked]

@@ -17,7 +17,7 @@ from polymat.codegen.prelude import prelude
 from polymat.errors import ToolchainError
 from polymat.runtime import providers
 from polymat.runtime.compiled import Compiled, load
-from polymat.runtime.libraries import Library, found_libraries
+from polymat.runtime.libraries import Kind, Library, found_libraries
 from polymat.runtime.providers import provider
 from polymat.runtime.threads import threads
 from tests.runtime import library_callers as callers
@@ -104,7 +104,37 @@ def test_what_is_asked_for_and_missing_is_an_error(asked: str, monkeypatch: pyte
     for _ in range(2):
         with pytest.raises(ToolchainError, match=f"POLYMAT_BLAS is '{asked}'") as caught:
             provider("blas")
-    assert "it may be auto, none, a path, openblas" in caught.value.hint
+    assert caught.value.hint == (
+        "it may be auto, none, a name that is found (openblas), or the path of a library, with a / in it"
+    )
+
+
+@pytest.mark.parametrize(
+    ("asked", "reason"),
+    [
+        (".", "no library of that name is found"),
+        ("libm.so.6", "no library of that name is found"),
+        (":", "it names no file"),
+        ("./", ". cannot be loaded: it is a directory"),
+        ("/dev/zero", "/dev/zero cannot be loaded: it is no regular file"),
+        ("/etc/passwd", "/etc/passwd cannot be loaded: it is no shared library"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["blas", "fft"])
+def test_what_is_no_library(kind: Kind, asked: str, reason: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    variable = f"POLYMAT_{kind.upper()}"
+    monkeypatch.setenv(variable, asked)
+    with pytest.raises(ToolchainError) as caught:
+        provider(kind)
+    assert str(caught.value).startswith(f"{variable} is {asked!r}: {reason}\n")
+
+
+@pytest.mark.parametrize("asked", ["", " ", "Auto", "OpenBLAS", " openblas "])
+def test_names_in_either_case(asked: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("POLYMAT_BLAS", asked)
+    found = provider("blas")
+    assert found is not None
+    assert found.name == "openblas"
 
 
 def test_a_wrong_library_is_left_out_with_a_warning(
@@ -139,7 +169,7 @@ def test_a_library_without_the_routines(monkeypatch: pytest.MonkeyPatch, tmp_pat
     text = tmp_path / "libopenblas.so"
     text.write_text("this is no library, and long enough to be looked at: " + 64 * "-")
     monkeypatch.setenv("POLYMAT_BLAS", str(text))
-    with pytest.raises(ToolchainError, match=r"cannot be loaded: .*invalid ELF header"):
+    with pytest.raises(ToolchainError, match=r"cannot be loaded: it is no shared library"):
         provider("blas")
 
 
@@ -230,6 +260,33 @@ print(found.name)
 """
     ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert (ran.stdout, ran.stderr) == ("openblas\n", "")
+
+
+def test_thread_pools_that_were_there_stay_as_they_were(tmp_path: Path) -> None:
+    """As `threadpool_info()` finds them, by the names of files; new is the run-time of OpenMP alone."""
+    script = """
+import ctypes, os, pathlib, re, sys
+import numpy as np
+from tests.runtime import library_callers as callers
+FILES = r"lib(scipy_)?(openblas|mkl_rt|blis|flexiblas|gomp|iomp|omp)"
+COUNTS = ("scipy_openblas_get_num_threads64_", "openblas_get_num_threads", "omp_get_max_threads")
+def pools():
+    lines = pathlib.Path("/proc/self/maps").read_text().splitlines()
+    files = {line.split()[-1] for line in lines if re.match(FILES, os.path.basename(line.split()[-1]))}
+    handles = {file: ctypes.CDLL(file, mode=os.RTLD_NOW | os.RTLD_NOLOAD) for file in files}
+    return {f: [getattr(h, count)() for count in COUNTS if hasattr(h, count)] for f, h in handles.items()}
+a = np.ones((200, 200)); expected = a @ a
+before = pools()
+assert any("openblas" in file for file in before), before
+assert np.array_equal(callers.product(pathlib.Path(sys.argv[1]))(a, a), expected)
+after = pools()
+print(before == {file: counts for file, counts in after.items() if file in before})
+print(sorted(os.path.basename(file)[:7] for file in after if file not in before))
+"""
+    command = [sys.executable, "-c", script, str(tmp_path)]
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    ran = subprocess.run(command, capture_output=True, text=True, check=False, env=env)
+    assert (ran.stdout, ran.stderr) == ("True\n['libgomp']\n", "")
 
 
 @pytest.mark.parametrize("mode", ["off", "readonly", "on"])

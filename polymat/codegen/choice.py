@@ -12,6 +12,7 @@ from polymat.codegen.work import box_points
 from polymat.idiom.choice import CLEARLY, Choice, MeasuredCall
 from polymat.idiom.plan import CallPlan
 from polymat.lang.affine import Affine
+from polymat.tilesize.blocks import Blocks
 from polymat.tilesize.contraction import Contraction
 from polymat.tilesize.kernel import KernelPlan, is_packed
 
@@ -49,7 +50,13 @@ def _own_seconds(writer: StageWriter, plan: CallPlan, choice: Choice, points: CE
     """The seconds of the code beside the calls."""
     if not isinstance(plan.loops, KernelPlan):
         return Binary("*", Literal(f"{choice.each!r}"), points)
-    found, blocks = plan.loops.contraction, plan.loops.blocks
+    products = plan.loops.contraction.products
+    seconds = (_product_seconds(writer, each, plan.loops.blocks, choice.flops) for each in products)
+    return reduce(partial(Binary, "+"), seconds)
+
+
+def _product_seconds(writer: StageWriter, found: Contraction, blocks: Blocks, flops: float) -> CExpr:
+    """The seconds of one product by register blocks, at so many operations a second."""
     writer.needs.update({"blocks", "place"})
 
     def lengths(*dims: str) -> CExpr:
@@ -69,8 +76,7 @@ def _own_seconds(writer: StageWriter, plan: CallPlan, choice: Choice, points: CE
             *(Literal(str(value)) for value in shape),
         ),
     )
-    times = 1.0 if found.second is None else 2.0
-    each = Binary("*", Literal(f"{times / choice.flops!r}"), operations)
+    each = Binary("*", Literal(f"{1.0 / flops!r}"), operations)
     return Binary("*", lengths(*found.outer), each) if found.outer else each
 
 

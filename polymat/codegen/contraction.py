@@ -10,6 +10,7 @@ from typing import Protocol
 from polymat.codegen.blockshape import Shape
 from polymat.codegen.ctree import (
     Binary,
+    Block,
     Call,
     CExpr,
     Evaluate,
@@ -20,6 +21,7 @@ from polymat.codegen.ctree import (
     Literal,
     Parameter,
     Stmt,
+    Ternary,
 )
 from polymat.codegen.nestfunction import Nest, Work
 from polymat.codegen.ranges import Range
@@ -68,12 +70,20 @@ class Finish(Protocol):
 
 
 class ContractionWriter:
-    """Writes the nest of one contraction; finish: who reads its result meanwhile, if anybody."""
+    """Writes the nest of one contraction; finish: who reads its result meanwhile, if anybody.
+
+    number: which of the products it is that are added up, from 1.  further: the writers of those after it.
+    """
 
     finish: Finish | None = None
 
     def __init__(
-        self, writer: StageWriter, stage: Stage, plan: KernelPlan, along: Sequence[str | None]
+        self,
+        writer: StageWriter,
+        stage: Stage,
+        plan: KernelPlan,
+        along: Sequence[str | None],
+        number: int = 1,
     ) -> None:
         self.writer = writer
         self.stage = stage
@@ -86,27 +96,28 @@ class ContractionWriter:
         features = (self.found.triangle is not None, self.found.windows)
         self.shape = Shape(stage.dtype.suffix, blocks.vector_bytes, blocks.rows, blocks.vectors, *features)
         self.pad = f"_pm_packed_{stage.name}"
+        self.title = stage.name if number == 1 else f"{number}_{stage.name}"
+        self.further = tuple(
+            ContractionWriter(writer, stage, replace(plan, contraction=each), along, position)
+            for position, each in enumerate(self.found.more, number + 1)
+        )
 
     def nest(self, kind: str) -> Nest:
         """The function, with the memory for packed operands, and the start values where they come first."""
-        self.writer.needs.update({self.shape.need, "min_i64", "max_i64", "place"})
-        found, starts, finish = self.found, self._starts(), self.finish
-        before = finish.statements() if finish is not None else ()
-        products = (found,) if found.second is None else (found, found.second)
-        body: tuple[Stmt, ...] = (*before, *map(self._run, products))
-        for dim in reversed(found.outer):
-            body = (self.loop(dim, body),)
+        parts = (self, *self.further)
+        found, starts, finish = self.found, self._starts(), parts[-1].finish
+        self.writer.needs.update({"min_i64", "max_i64", "place", *(part.shape.need for part in parts)})
+        body = self._product_added() if len(parts) == 1 else tuple(Block(p._product_added()) for p in parts)
         first: tuple[Stmt, ...] = ()
         if starts is not None:
             own = [Id(name) for part in self.ranges for name in (part.begin, part.end)]
             first = (Evaluate(Call(starts.function.name, (*starts.arguments, *own))),)
-        tables = tuple(statement for group in self.groups for statement in group.statements())
         stages = (self.stage, *(finish.stages if finish is not None else ()))
-        body, work = (*first, *tables, *body), self._work()
+        body, work = (*first, *body), self._work()
         nest = self.writer.as_nest(stages, self.plan, body, kind, self.ranges, work=work)
         helpers = starts.functions if starts is not None else ()
-        pads = [Pad(self.pad, self.stage.dtype.c, self._pad_bytes(), self._is_spared)]
-        pads += [Pad(group.pad, "ptrdiff_t", group.bytes()) for group in self.groups if group.dims]
+        groups = [group for part in parts for group in part.groups if group.dims]
+        pads = [self._packed(), *(Pad(group.pad, "ptrdiff_t", group.bytes()) for group in groups)]
         parameters = [Parameter(f"{pad.ctype} *", pad.array) for pad in pads]
         return replace(
             nest,
@@ -116,6 +127,14 @@ class ContractionWriter:
             pads=tuple(pads),
             block=self.plan.blocks.rows if self.along[:1] == (found.rows,) else 1,
         )
+
+    def _product_added(self) -> tuple[Stmt, ...]:
+        """The loops around one product, after the tables of its segments."""
+        before = self.finish.statements() if self.finish is not None else ()
+        body: tuple[Stmt, ...] = (*before, self._run())
+        for dim in reversed(self.found.outer):
+            body = (self.loop(dim, body),)
+        return (*(statement for group in self.groups for statement in group.statements()), *body)
 
     @property
     def groups(self) -> tuple[Segments, Segments, Segments]:
@@ -146,18 +165,18 @@ class ContractionWriter:
         plan = LoopPlan(self.plan.group, "map", dims, None, dims[-1], "start values")
         return self.writer.ranged(stage, plan, self.along, "initial")
 
-    def _run(self, found: Contraction) -> Stmt:
+    def _run(self) -> Stmt:
         """The product; of a constant number of rows with that, for the compiler to unroll small ones."""
-        general = Evaluate(self._product(found))
+        found, general = self.found, Evaluate(self._product())
         extent = found.extent(found.rows)
         if found.rows not in self.along or found.more_rows or not extent.is_constant:
             return general
         all_rows = Literal(str(extent.const))
-        whole = Evaluate(self._product(found, all_rows))
+        whole = Evaluate(self._product(all_rows))
         return If(Binary("==", self.groups[0].length(), all_rows), (whole,), (general,))
 
-    def _product(self, found: Contraction, rows: CExpr | None = None) -> CExpr:
-        blocks = self.plan.blocks
+    def _product(self, rows: CExpr | None = None) -> CExpr:
+        found, blocks = self.found, self.plan.blocks
         m, n, k = (group.length() for group in self.groups)
         m = m if rows is None else rows
         target = self._result()
@@ -247,6 +266,18 @@ class ContractionWriter:
     def step(self, factor: Factor, dim: str) -> CExpr:
         """How many elements lie between neighbours along a dimension."""
         return self.writer.bodies.step(factor.source, factor.indices, dim)
+
+    def _packed(self) -> Pad:
+        """The packed operands, of one product after the other where several are added up."""
+        parts, room = (self, *self.further), self._pad_bytes()
+        for part in self.further:
+            other = part._pad_bytes()
+            room = Ternary(Binary(">", room, other), room, other)
+
+        def is_spared(limits: Limits) -> bool:
+            return all(part._is_spared(limits) for part in parts)
+
+        return Pad(self.pad, self.stage.dtype.c, room, is_spared)
 
     def _pad_bytes(self) -> CExpr:
         """Room for a packed block of either operand; none where the product needs no packing."""

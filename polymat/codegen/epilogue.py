@@ -46,7 +46,8 @@ def epilogue_nest(
     contraction = ContractionWriter(
         writer, product, plan.kernel, [None if dim is None else own[dim] for dim in along]
     )
-    contraction.finish = Epilogue(contraction, tuple(readers), tuple(nests))
+    last = (contraction, *contraction.further)[-1]
+    last.finish = Epilogue(last, tuple(readers), tuple(nests))
     return contraction.nest(kind)
 
 

@@ -21,7 +21,6 @@ from polymat.codegen.ctree import (
 )
 from polymat.codegen.stagecode import StageWriter
 from polymat.graph.monomials import Factor
-from polymat.graph.stage import Stage
 from polymat.lang.affine import Affine
 from polymat.tilesize.contraction import Contraction
 
@@ -29,7 +28,7 @@ from polymat.tilesize.contraction import Contraction
 class Owner(Protocol):
     """The nest of a contraction, as far as its segments have to know it."""
 
-    stage: Stage
+    title: str
     writer: StageWriter
     found: Contraction
     shape: Shape
@@ -71,7 +70,7 @@ class Segments:
     @property
     def pad(self) -> str:
         """C name of the table."""
-        return f"_pm_{self.name}_of_{self.owner.stage.name}"
+        return f"_pm_{self.name}_of_{self.owner.title}"
 
     @property
     def _count(self) -> str:

@@ -50,7 +50,7 @@ class Contraction:
     mirror: what stands for the operand of the triangle in its other part, as in a symmetric matrix of which
     one triangle is stored; None is nothing.
     others: whether the stage has parts elsewhere, which loops compute.
-    second: another sum over the same points, added after this one, as syr2k has.
+    more: further sums of products, added to the result one after the other, as syr2k has one.
     """
 
     rows: str
@@ -69,7 +69,7 @@ class Contraction:
     triangle: Triangle | None = None
     mirror: Factor | None = None
     others: bool = False
-    second: Contraction | None = None
+    more: tuple[Contraction, ...] = ()
 
     @property
     def half(self) -> Triangle | None:
@@ -82,6 +82,11 @@ class Contraction:
         rows, summed = {self.rows, *self.more_rows}, {self.depth, *self.sums}
         forms = [set(form.names()) for form in self.left.indices]
         return bool(self.sums) and any(names & rows and names & summed for names in forms)
+
+    @property
+    def products(self) -> tuple[Contraction, ...]:
+        """All sums of products, in the order in which they are added."""
+        return (self, *self.more)
 
     def extent(self, dim: str) -> Affine:
         """How many indices a dimension has."""
@@ -104,18 +109,36 @@ def contraction_of(stage: Stage, context: Domain, estimates: Mapping[str, int]) 
     starts = product is None
     if product is None:  # the sums may start from anything
         product = product_of(_from_zero(stage), context)
-    if product is None or product.is_recurrence or not 1 <= len(product.terms) <= 2:
+    if product is None or product.is_recurrence:
         return None
     if not all(_is_product(term) for term in product.terms):
         return None
-    found = _grouped(stage, product, product.terms[0], estimates)
-    if found is None:
-        return None
-    if not _is_box(product.terms[0], context):
-        found = _triangular(found, product)
-    elif product.others or len(product.terms) != 1:
-        return None
+    found = _symmetric(stage, product, estimates) or _added_up(stage, product, estimates)
     return replace(found, starts=True, start=None) if found is not None and starts else found
+
+
+def _symmetric(stage: Stage, product: Product, estimates: Mapping[str, int]) -> Contraction | None:
+    """Two sums on either side of a diagonal that are one with a symmetric matrix."""
+    if len(product.terms) != 2 or _is_box(product.terms[0], product.context):
+        return None
+    found = _grouped(stage, product, product.terms[0], estimates)
+    found = None if found is None else _triangular(found, product)
+    return found if found is not None and found.mirror is not None else None
+
+
+def _added_up(stage: Stage, product: Product, estimates: Mapping[str, int]) -> Contraction | None:
+    """Every term as a product of its own, the further ones added to what is there."""
+    products: list[Contraction] = []
+    for term in product.terms:
+        found = _grouped(stage, product, term, estimates)
+        if found is not None and not _is_box(term, product.context):
+            found = _triangular(found, replace(product, terms=(term,)))
+        elif product.others:
+            return None
+        if found is None:
+            return None
+        products.append(found if not products else replace(found, start=None, starts=True, others=False))
+    return replace(products[0], more=tuple(products[1:])) if products else None
 
 
 def _is_product(term: Term) -> bool:
@@ -150,31 +173,10 @@ def _triangular(found: Contraction, product: Product) -> Contraction | None:
 
 def _in_result(found: Contraction, triangle: Triangle, product: Product) -> Contraction | None:
     """A triangle of the result; where that is not all of the product, loops compute the start values."""
-    if len(product.terms) == 2:
-        second = _second(found, product)
-        if second is None:
-            return None
-        found = replace(found, second=second)
     whole = Domain.box(product.domain.params, product.dims, product.box).at_least_zero([triangle.condition])
     if product.domain.assume(product.context).equals(whole.assume(product.context)):
         return replace(found, others=bool(product.others))
     return replace(found, start=None, starts=True)
-
-
-def _second(found: Contraction, product: Product) -> Contraction | None:
-    """The second sum of a triangle, over the same points with operands of its own, added to the result."""
-    one, other = product.terms
-    if len(other.reduced) != 1 or not other.domain.equals(one.domain):
-        return None
-    values = {other.reduced[0]: Affine.name(found.depth)}
-    factors = [factor.at(values) for factor in other.factors]
-    names = [factor.names() & {*found.bounds} for factor in factors]
-    left, right = {found.rows, found.depth}, {found.columns, found.depth}
-    if names == [right, left]:
-        factors.reverse()
-    elif names != [left, right]:
-        return None
-    return replace(found, left=factors[0], right=factors[1], scale=other.scale, start=None, starts=True)
 
 
 def _mirrored(found: Contraction, triangle: Triangle, product: Product, box: Domain) -> Contraction | None:

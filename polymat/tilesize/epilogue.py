@@ -46,8 +46,8 @@ def plan_epilogue(pipeline: Pipeline, kernel: KernelPlan, live: Collection[str])
 
     live: the stages of the group that are outputs or read outside it.
     """
-    triangle = kernel.contraction.triangle
-    if triangle is not None and triangle.place == "result":
+    triangles = [each.triangle for each in kernel.contraction.products]
+    if any(triangle is not None and triangle.place == "result" for triangle in triangles):
         return None  # parts of the result are handed over as rectangles
     group = kernel.group
     product, *readers = map(pipeline.stage, group.stages)

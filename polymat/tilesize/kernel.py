@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil, prod
 from typing import Literal
 
@@ -72,7 +72,7 @@ def plan_kernel(
     scheme = blocking(found, blocks, estimates).scheme(parallel, estimates)
     reason = (
         f"a product of matrices {found.left.source} and {found.right.source}, register blocks of "
-        f"{blocks.rows} x {blocks.columns}, {scheme}{_triangle(found)}{by_policy}"
+        f"{blocks.rows} x {blocks.columns}, {scheme}{_triangle(found)}{_further(found)}{by_policy}"
     )
     return KernelPlan(group, "kernel", order, parallel, found.columns, reason, found, blocks, scheme)
 
@@ -107,9 +107,12 @@ def _triangle(found: Contraction) -> str:
         return ""
     matrix = {"left": found.left.source, "right": found.right.source, "result": "the result"}
     text = f", of {matrix[found.triangle.place]} where {found.triangle}"
-    if found.second is not None:
-        text += f", and of {found.second.left.source} and {found.second.right.source}"
     return text if found.mirror is None else f"{text} and {found.mirror} elsewhere"
+
+
+def _further(found: Contraction) -> str:
+    """What else is added up, in words."""
+    return "".join(f", and of {each.left.source} and {each.right.source}" for each in found.more)
 
 
 def _parallel(found: Contraction, estimates: Mapping[str, int], threads: int) -> str:
@@ -130,6 +133,12 @@ def kernel_operations(plan: KernelPlan, estimates: Mapping[str, int]) -> float:
 
     Divided by the peak they give seconds: what they are counted higher by is the share of the peak not used.
     """
+    single = (replace(plan, contraction=replace(each, more=())) for each in plan.contraction.products)
+    return sum(_operations(each, estimates) for each in single)
+
+
+def _operations(plan: KernelPlan, estimates: Mapping[str, int]) -> float:
+    """The same of the first product alone."""
     found, blocks = plan.contraction, plan.blocks
     m, n, k = (max(1.0, found.length(d, estimates)) for d in (found.rows, found.columns, found.depth))
     vectors = -(-n // blocks.lanes)
@@ -144,7 +153,6 @@ def kernel_operations(plan: KernelPlan, estimates: Mapping[str, int]) -> float:
     for dim in found.sums:  # packed behind each other, so that a register block runs over all of them
         k *= max(1.0, found.length(dim, estimates))
     steps = strings * m * bands * vectors * blocks.lanes * least
-    products *= 1.0 if found.second is None else 2.0
     share = 1.0
     if found.half is not None:  # half of the points, and blocks that the diagonal goes through
         beside = blocks.columns / max(n if found.half.place == "right" else m, 1.0)
@@ -164,7 +172,7 @@ def estimated_operations(plan: KernelPlan, estimates: Mapping[str, int]) -> floa
     found, lanes = plan.contraction, plan.blocks.lanes
     m, n, k = (found.length(dim, estimates) for dim in (found.rows, found.columns, found.depth))
     several = found.outer or found.more_rows or found.more_columns or found.sums or found.triangle is not None
-    if several or n != 1 or k < lanes or not is_contiguous(found.left, found.depth):
+    if found.more or several or n != 1 or k < lanes or not is_contiguous(found.left, found.depth):
         return kernel_operations(plan, estimates)
     adding_up = 2.0 * lanes  # of the lanes at the end of a row, in multiplications
     return 2.0 * 2.0 * m * (k + adding_up) + STARTING

@@ -29,10 +29,11 @@ def past_caches(pipeline: Pipeline, stage: Stage, plan: LoopPlan, machine: Machi
 def product_past_caches(pipeline: Pipeline, stage: Stage, plan: KernelPlan, machine: Machine) -> KernelPlan:
     """A product by register blocks, its result past the caches where it is too large to stay in one.
 
-    Of a result that nobody in the call reads again, without a triangle, and only where the vectors are lines
-    of cache.
+    Of a result that nobody in the call reads again, one product without a triangle, and only where the
+    vectors are lines of cache.
     """
-    is_whole = plan.contraction.triangle is None and plan.blocks.vector_bytes == machine.line_bytes
+    is_plain = plan.contraction.triangle is None and not plan.contraction.more
+    is_whole = is_plain and plan.blocks.vector_bytes == machine.line_bytes
     if not is_whole or _is_read(pipeline, stage):
         return plan
     return replace(plan, streamed=_limit(machine), reason=_reason(plan.reason, machine))

@@ -15,9 +15,11 @@ from polymat.graph.product import product_of_group
 from polymat.graph.stage import Stage
 from polymat.idiom.call import Axis, Idiom, LibraryCall
 from polymat.idiom.find import MOST_STAGES, Found, idiom_of
+from polymat.idiom.parts import least_of, part_seconds
 from polymat.idiom.plan import CallPlan, TransformPlan
 from polymat.idiom.profit import call_seconds, can_transform, transform_seconds
 from polymat.idiom.syrk import as_half
+from polymat.idiom.transform import Transform
 from polymat.machine.model import Machine
 from polymat.options import Options
 from polymat.runtime.providers import provider
@@ -161,8 +163,9 @@ class CallPlanner:
             order=(),
             parallel=parallel,
             vector=None,
-            reason=str(found),
+            reason=f"{found}{self._in_parts(found)}",
             transform=found,
+            least=least_of(model, found.product.dtype),
             stage=flat,
             loops=loops,
             measured=self.options.fft_rigour == "measure",
@@ -170,6 +173,14 @@ class CallPlanner:
             relative=self.prices.in_operations(seconds[0], found.product),
             alone=self.prices.in_operations(seconds[1], found.product, 1),
         )
+
+    def _in_parts(self, found: Transform) -> str:
+        """What one transform of one axis was measured to take, as one plan and in parts, in words."""
+        model = self.prices.model("fft")
+        if model is None or len(found.axes) > 1:
+            return ""
+        times = part_seconds(found, extent(found.axes[0].length, self.sizes), model)
+        return "" if times is None else f", {times[0]:.3g} s as one plan and {times[1]:.3g} s in parts"
 
     def find(self, stages: tuple[str, ...]) -> Found:
         """What libraries or register blocks could compute of a group, looked for once."""

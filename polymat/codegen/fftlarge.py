@@ -5,9 +5,9 @@ The text of `large_text` defines, for `fftw` and with `fftwf` likewise,
     int _pm_fftw_large(kind, sign, rigour, rank, dims, batches, batch, in, out, pieces, team);
 
 with the arguments of `_pm_fftw_plan_for`.  It computes the transform and returns 1; or 0 where it is better
-computed by one plan, or there is no plan or no memory, and then `out` may hold anything.  pieces: threads
-that the work is worth, by the sizes alone, so that they may decide how it is computed; team: threads that
-compute it now.
+computed by one plan (`Least`), or there is no plan or no memory, and then `out` may hold anything.  pieces:
+threads that the work is worth, by the sizes alone, so that they may decide how it is computed; team: threads
+that compute it now.
 
 Of several axes the last one is transformed from `in` to `out`, the others in `out`, some lines at a time
 copied to where they are contiguous: lines whose elements are a power of two apart share a few sets of the
@@ -21,19 +21,15 @@ Measured (FFTW 3.3.5, Zen 5, complex double, one thread · two, against one plan
 
 from __future__ import annotations
 
+import math
+from dataclasses import asdict
 from string import Template
 
 from polymat.codegen.fftline import LINE_TEXT
-from polymat.idiom.transform import SHARED_AXES, SHARED_LINE
+from polymat.idiom.parts import Least
 
 LINES = 16  # computed side by side
 SHORTEST = 64  # of the rows and columns that one axis is made
-# Points from which this pays, measured: of several axes that threads share or whose lines collide, of others
-# on one thread, and of one axis that threads share, where two real values are one point.
-LEAST_AXES, LEAST_ALONE, LEAST_SHARED = SHARED_AXES, 1 << 17, SHARED_LINE
-# Of one axis on one thread: of complex values, and of pairs of real ones or in single precision, for which
-# one plan stays fast for longer.
-LEAST_LINE, LEAST_PAIRS = 1 << 14, 1 << 16
 COLLIDING = 2048  # bytes: lines at a multiple of them share few sets of a cache
 # An axis whose length is no multiple of it goes along such lines too little to gain on one thread.
 EVEN = 4096
@@ -202,12 +198,13 @@ static int _pm_${P}_large(int kind, int sign, int rigour, int rank, const _pm_ff
     double points = rank == 1 && kind != _PM_C2C ? 0.5 : 1.0;
     for (int d = 0; d < rank; d++)
         points *= (double)dims[d].n;
-    double least = rank > 1 ? $AXES : $SHARED;
+    const int real = kind != _PM_C2C;
+    double least = rank == 1 ? $SHARED : real ? $REAL_AXES_SHARED : $AXES_SHARED;
     if (pieces == 1) {
         const size_t distance = rank > 1 ? (size_t)dims[rank - 2].os * 2 * sizeof($REAL) : (size_t)dims->n;
         const int collides = distance % (rank > 1 ? $COLLIDING : $EVEN) == 0;
-        const double line = kind == _PM_C2C ? $LINE : $PAIRS;
-        least = rank > 1 ? (collides ? $AXES : $ALONE) : collides ? line : HUGE_VAL;
+        const double line = real ? $PAIRS : $LINE, axes = collides ? $AXES : $APART;
+        least = rank > 1 ? (real ? $REAL_AXES : axes) : collides ? line : HUGE_VAL;
     }
     if (points < least)
         return 0;
@@ -228,14 +225,11 @@ static int _pm_${P}_large(int kind, int sign, int rigour, int rank, const _pm_ff
 """
 
 
-def large_text(prefix: str) -> str:
-    """The C text for one precision; prefix: fftw or fftwf."""
-    line = LEAST_LINE if prefix == "fftw" else LEAST_PAIRS
-    alone = {"ALONE": LEAST_ALONE, "LINE": line, "PAIRS": LEAST_PAIRS}
-    points = {"AXES": LEAST_AXES, "SHARED": LEAST_SHARED, **alone}
+def large_text(prefix: str, least: Least) -> str:
+    """The C text for one precision; prefix: fftw or fftwf; least: points from which it is for a transform."""
     text = Template(_TEXT.replace("@LINE@\n", LINE_TEXT))
     return text.substitute(
-        {name: f"{float(value)}" for name, value in points.items()},
+        {name.upper(): _number(value) for name, value in asdict(least).items()},
         P=prefix,
         REAL="double" if prefix == "fftw" else "float",
         LINES=LINES,
@@ -243,3 +237,7 @@ def large_text(prefix: str) -> str:
         EVEN=EVEN,
         SHORTEST=SHORTEST,
     )
+
+
+def _number(points: float) -> str:
+    return f"{float(points)}" if math.isfinite(points) else "HUGE_VAL"

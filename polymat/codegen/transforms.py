@@ -98,7 +98,7 @@ class _Transform:
     def _large(self) -> CExpr:
         """Whether it is large and was computed axis by axis, by a team where there is no batch to share."""
         name = f"_pm_{self.prefix}_large"
-        self.writer.texts.setdefault(name, large_text(self.prefix))
+        self.writer.texts.setdefault(name, large_text(self.prefix, self.plan.least))
         self.writer.needs.update({"math", "string", "team", "workspace"})
         shared = [Literal("1") if self.bounds else Id(name) for name in SHARED]
         return Call(name, (*self._shape(), *shared))

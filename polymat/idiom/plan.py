@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from polymat.graph.plan import FlatPlan, NestPlan
 from polymat.idiom.call import Idiom
 from polymat.idiom.choice import Choice
+from polymat.idiom.parts import Least
 from polymat.idiom.transform import Filter, Transform
 
 
@@ -44,12 +45,13 @@ class CallPlan(LibraryPlan):
 class TransformPlan(LibraryPlan):
     """A sum as Fourier transforms.
 
-    transform: what is computed.  measured: whether the library may try its plans out.  The loops are for
-    empty ranges, and for where the library makes no plan.
+    transform: what is computed.  measured: whether the library may try its plans out.  least: from how many
+    points on it is computed in parts.  The loops are for empty ranges, and for where there is no plan.
     """
 
     transform: Transform
     measured: bool
+    least: Least
 
     @property
     def routines(self) -> tuple[str, ...]:

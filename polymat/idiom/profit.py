@@ -7,7 +7,8 @@ from math import log2, prod
 
 from polymat.idiom.call import Idiom, LibraryCall
 from polymat.idiom.measured import measured_seconds
-from polymat.idiom.transform import SHARED_AXES, SHARED_LINE, Transform
+from polymat.idiom.parts import least_of, part_seconds
+from polymat.idiom.transform import Transform
 from polymat.lang.affine import Affine
 from polymat.lang.types import real_part
 from polymat.machine.librarymodel import LibraryModel
@@ -127,21 +128,28 @@ def transform_seconds(
             batch *= _value(extent, sizes)
     used = max(1.0, min(batch, threads))
     if not transform.batch and transform.parts:
-        line = SHARED_LINE if transform.kind == "complex" else 2 * SHARED_LINE
-        used = threads if points >= (line if len(transform.axes) == 1 else SHARED_AXES) else 1.0
-    if model is not None:
-        lengths = [max(_value(axis.length, sizes), 1.0) for axis in transform.axes]
-        dtype = transform.product.dtype if transform.kind == "hermitian" else transform.source.dtype
-        times = [model.transform_seconds(dtype.dtype, length) for length in lengths]
-        known = [points / n * time for n, time in zip(lengths, times, strict=True) if time is not None]
-        if len(known) == len(times):
-            return batch / used * sum(known)
+        least = least_of(model, transform.product.dtype)
+        is_real = transform.kind != "complex"
+        axes = least.real_axes_shared if is_real else least.axes_shared
+        line = 2 * least.shared if is_real else least.shared
+        used = threads if points >= (line if len(transform.axes) == 1 else axes) else 1.0
+    measured = None if model is None else _measured_axes(transform, points, sizes, model)
+    if measured is not None:
+        return batch / used * measured
     flops = 5.0 * points * max(log2(points), 1.0)
-    return (
-        batch
-        / used
-        * (
-            flops / (machine.peak_flops(real_part(transform.product.dtype).size, 1) * FFT_SHARE)
-            + CALL_SECONDS
-        )
-    )
+    peak = machine.peak_flops(real_part(transform.product.dtype).size, 1)
+    return batch / used * (flops / (peak * FFT_SHARE) + CALL_SECONDS)
+
+
+def _measured_axes(
+    transform: Transform, points: float, sizes: Mapping[str, int], model: LibraryModel
+) -> float | None:
+    """Seconds of one transform as measured, axis by axis, one alone in parts where that is quicker."""
+    lengths = [max(_value(axis.length, sizes), 1.0) for axis in transform.axes]
+    parts = part_seconds(transform, lengths[0], model) if len(lengths) == 1 else None
+    if parts is not None:
+        return min(parts)
+    dtype = transform.product.dtype if transform.kind == "hermitian" else transform.source.dtype
+    times = [model.transform_seconds(dtype.dtype, length) for length in lengths]
+    known = [points / n * time for n, time in zip(lengths, times, strict=True) if time is not None]
+    return sum(known) if len(known) == len(times) else None

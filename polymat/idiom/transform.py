@@ -11,9 +11,6 @@ from polymat.idiom.call import Axis
 from polymat.lang.affine import Affine
 from polymat.lang.expr import Expr
 
-# Points from which one transform is shared by threads: of several axes, and of one, where two real values
-# are one point (measured, Zen 5).
-SHARED_AXES, SHARED_LINE = 1 << 14, 1 << 14
 Kind: TypeAlias = Literal["complex", "real", "cosine", "sine", "hermitian"]
 
 

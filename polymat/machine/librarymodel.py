@@ -17,7 +17,8 @@ _FORMAT = 1
 _MOST_BYTES = 1 << 20
 _MOST_POINTS = 1 << 14
 # Extents that describe a call of each routine, in order.  gemv_t takes the matrix transposed; fft is one
-# transform, of a complex dtype or from a real one, by lengths of small prime factors and by primes.
+# transform, of a complex dtype or from a real one, by lengths of small prime factors and by primes;
+# fft_square one of two axes as long as each other; and those in parts, which small ones are not.
 AXES: Mapping[str, tuple[str, ...]] = {
     "gemm": ("m", "n", "k"),
     "symm": ("m", "n"),
@@ -37,6 +38,9 @@ AXES: Mapping[str, tuple[str, ...]] = {
     "nrm2": ("n",),
     "fft": ("n",),
     "fft_prime": ("n",),
+    "fft_parts": ("n",),
+    "fft_square": ("n",),
+    "fft_square_parts": ("n",),
 }
 _SMOOTH = (2, 3, 5, 7, 11, 13)
 _REAL = {"complex64": "float32", "complex128": "float64"}

@@ -10,8 +10,22 @@ import numpy as np
 import pytest
 
 import polymat as pm
-from polymat import Cast, Complex, ComplexFloat, Double, Float, Image, Int, Interval, Matrix, Options, Vector
+from polymat import (
+    Cast,
+    Complex,
+    ComplexFloat,
+    Double,
+    Float,
+    Image,
+    Int,
+    Interval,
+    Matrix,
+    Options,
+    Vector,
+    callplans,
+)
 from polymat.codegen import fftlarge
+from polymat.idiom.parts import Least
 from tests.codegen.test_transforms import OUT, SERIAL, THREADS, check, values, wave
 from tests.differential.under_sanitizers import clean_output
 from tests.idiom.recognise import L, M, N, i, j, k, l, total, upto
@@ -28,8 +42,7 @@ SIZES = [{"M": a, "N": b, "L": 2} for a, b in ((0, 3), (1, 1), (3, 5), (15, 17),
 @pytest.fixture(params=[SERIAL, THREADS], ids=["one thread", "two threads"])
 def options(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Options:
     """Every size counts as large."""
-    for name in ("AXES", "ALONE", "LINE", "PAIRS", "SHARED"):
-        monkeypatch.setattr(fftlarge, f"LEAST_{name}", 1)
+    monkeypatch.setattr(callplans, "least_of", lambda *_: Least(1, 1, 1, 1, 1, 1, 1, 1))
     for name in ("COLLIDING", "EVEN"):
         monkeypatch.setattr(fftlarge, name, 1)
     monkeypatch.setattr(fftlarge, "SHORTEST", 2)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from polymat.runtime.librarystore import library_model, model_lines
+from polymat.runtime.librarystore import library_model, model_lines, store_model
 from polymat.runtime.providers import provider
 from polymat.tune import fft
 
@@ -30,6 +31,26 @@ def test_kept_and_found_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert measured is not None
     assert library_model("fft") == fft.calibrate_fft()
     assert len(model_lines(measured)) == 5
+    kind = "complex128"
+    assert measured.grids["fft_parts", kind].levels == ((1, 4096, 8192, 16384),)
+    assert measured.grids["fft_parts", "float64"].levels == ((1, 8192, 16384),)
+    assert measured.grids["fft_square_parts", kind].levels == measured.grids["fft_square", kind].levels
+    assert measured.grids["fft_square", kind].levels == ((1, 32, 64, 128),)
     assert library_model("blas") is None
     monkeypatch.setenv("POLYMAT_FFT", "none")
     assert fft.calibrate_fft() is None
+
+
+def test_speeds_of_an_earlier_version_are_measured_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("POLYMAT_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(fft.measure_fft, "__defaults__", (4096,))
+    found = provider("fft")
+    assert found is not None
+    measured = fft.measure_fft(found)
+    fewer = {key: grid for key, grid in measured.grids.items() if key[0] in ("fft", "fft_prime")}
+    store_model(found, replace(measured, grids=fewer))
+    again = fft.calibrate_fft()
+    assert again is not None
+    assert set(again.grids) == set(measured.grids)

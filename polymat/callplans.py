@@ -30,6 +30,7 @@ from polymat.tilesize.register import unrolled
 from polymat.tilesize.schedule import LoopPlan
 
 WANTED = ("axpy", "scal", "ger", "gerc", "dot", "dotc", "nrm2")  # are called where calls are wanted alone
+ALIKE = 0.98  # of the time: of ways predicted alike, that is taken which stores no second triangle
 SKEW = 4  # times longer than the rows the columns must be to be shared out in their place
 
 
@@ -110,7 +111,10 @@ class CallPlanner:
         kernel = self._kernel(Group(stages), flat)
         if kernel is None:
             return None
-        relative = self.prices.in_operations(self.prices.kernel_seconds(kernel, flat, self.sizes), product)
+        seconds = self.prices.kernel_seconds(kernel, flat, self.sizes)
+        if kernel.contraction.mirror is not None:
+            seconds *= ALIKE
+        relative = self.prices.in_operations(seconds, product)
         return MergedPlan(
             group=kernel.group,
             kind=kernel.kind,

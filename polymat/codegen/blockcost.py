@@ -2,29 +2,94 @@
 
 from __future__ import annotations
 
-from polymat.tilesize.kernel import CACHED_PACKING, FILL, FULL_SHARE, LEAST_SUMS, PACKING, STARTING, STORING
+from polymat.tilesize.access import Access
+from polymat.tilesize.blocking import FEW_PANELS, MANY_PANELS, STAYING
+from polymat.tilesize.blocks import LEAST_STRIPS
+from polymat.tilesize.copying import (
+    BEFORE,
+    CACHED_PACKING,
+    LOADING,
+    MEMORY,
+    NARROW_COLUMNS,
+    NARROW_ROWS,
+    NARROW_VECTORS,
+    NEXT_LEVEL,
+    PACKING,
+    SCATTERED,
+    STORING,
+)
+from polymat.tilesize.kernel import FILL, FULL_SHARE, LEAST_SUMS, STARTING
+
+_FLAGS = ", ".join(f"_PM_{flag.name} = {flag.value}" for flag in Access)
+
+_COPYING = f"""\
+/* How operands lie in memory, as one number, the sum of: */
+enum {{ {_FLAGS} }};
+
+/* Whether both operands of a product of n columns can be read where they are. */
+static int _pm_reads_in_place(int access, double n)
+{{
+    return (access & _PM_DIRECT) || ((access & _PM_COLUMN) && n <= 1.0);
+}}
+
+/* What the copies of a product are worth, and what is stored more than once or far away; m, n: all rows and
+   columns; height: rows of a segment; k: depth of one of `segments`. */
+static double _pm_copying_operations(double m, double height, double n, double k, double segments, int access,
+    double rows, double columns, double kc, double nc, double small)
+{{
+    const double all_k = k * segments, panels = ceil(n / columns), memory = {MEMORY} * nc * kc;
+    const int large = k * n > 2.0 * small, along = (access & _PM_ALONG) != 0;
+    const int far = (m > 2.0 * rows && (large || m * n > 2.0 * small)) || (!along && m * k > small / 8.0);
+    const double first = access & _PM_STARTS ? {BEFORE} * m * n : 0.0;
+    if (_pm_reads_in_place(access, n) && !far)
+        return first + (all_k * n > memory ? {SCATTERED} * all_k * n : 0.0);
+    const int passes = height >= rows && m >= {LEAST_STRIPS} * rows
+                    && ((access & _PM_PASSES) || ((access & _PM_PASSES_LARGE) && large));
+    const int few = (access & _PM_FEW) && panels <= {FEW_PANELS} && k >= 64.0;
+    const int wanted = ((access & _PM_SEGMENTS) && !few) || panels >= {MANY_PANELS}
+                    || ((panels > {FEW_PANELS} || !along) && m * k > small / 2.0);
+    const int strips = passes ? (access & _PM_STRIPS) != 0
+                              : (access & _PM_MIRRORED) || (wanted && !(access & _PM_WINDOWS));
+    const int stays = !passes && (((access & _PM_STAYS) && all_k * n <= {STAYING} * small)
+                                  || ((access & _PM_BESIDE) && !large));
+    const double part = access & _PM_HALF ? 0.5 : 1.0;
+    const double left = strips ? part * m * all_k * (passes ? 1.0 : ceil(n / nc)) : 0.0;
+    const double right = stays ? 0.0 : all_k * n, results = m * n;
+    const double larger = right > left ? right : left, most = larger > results ? larger : results;
+    if (m <= 2.0 * rows || most <= 2.0 * small)
+        return first + {CACHED_PACKING} * (left + right);
+    return first + {PACKING} * (left + right + results * (ceil(all_k / kc) - 1.0))
+         + (passes && results <= memory ? 0.0 : {STORING} * results);
+}}
+"""
 
 BLOCKS_HELPER = f"""\
+{_COPYING}
 /* Operations at the peak that take as long as a product of height x depth and depth x width elements by
-   register blocks of rows x (vectors x lanes).  strings, bands: how many times there are so many rows and
-   columns; kc, nc: blocks of depth and columns; small: elements that the second-level cache holds;
-   triangle: 1 half of the work by rows, 2 by columns, 3 all of it, as with a symmetric matrix; always:
-   whether operands are packed however small they are. */
-static double _pm_blocks_operations(double height, double width, double depth, double strings, double bands,
-    int triangle, int always, double rows, double vectors, double lanes, double kc, double nc, double small)
+   register blocks of rows x (vectors x lanes).  segments, strings, bands: how many times there are so much
+   depth and so many rows and columns; kc, nc: blocks of depth and columns; small: elements that the
+   second-level cache holds; triangle: 1 half of the work by rows, 2 by columns, 3 all of it, as with a
+   symmetric matrix; access: how operands lie in memory. */
+static double _pm_blocks_operations(double height, double width, double depth, double segments,
+    double strings, double bands, int triangle, int access, double rows, double vectors, double lanes,
+    double kc, double nc, double small)
 {{
     const double m = height > 1.0 ? height : 1.0, n = width > 1.0 ? width : 1.0;
     const double k = depth > 1.0 ? depth : 1.0;
+    const int is_one = (access & _PM_ALONG) && _pm_reads_in_place(access, n) && strings == 1.0;
+    const int few = n <= {NARROW_COLUMNS} && (m >= {NARROW_ROWS} || n <= 1.0);
+    if (is_one && few && k >= {NARROW_VECTORS} * lanes) {{
+        const double loading = {LOADING} + (m * k > small ? {NEXT_LEVEL} : 0.0)
+                             + (m * k > {MEMORY} * nc * kc ? {STORING} : 0.0);
+        return m * (k * (loading + 4.0 * n) + 8.0 * n * lanes) + {STARTING};
+    }}
     const double wide = ceil(n / lanes), blocks = ceil(m / rows) * ceil(wide / vectors);
     const double waits = {LEAST_SUMS} * blocks / (m * wide);
     const double steps = strings * m * bands * wide * lanes * (waits > 1.0 ? waits : 1.0);
     const double beside = vectors * lanes / (triangle == 2 ? n : m);
     const double share = triangle == 0 || triangle == 3 ? 1.0 : 0.5 * (1.0 + (beside < 1.0 ? beside : 1.0));
-    const double all_m = strings * m, all_n = bands * n;
-    const int large = all_m > 2.0 * rows && (k > all_m ? k : all_m) * all_n > 2.0 * small;
-    const double copied = k * all_n + all_m * k * ceil(all_n / nc), results = all_m * all_n;
-    const double packing = large ? {PACKING} * (copied + results * (ceil(k / kc) - 1.0)) + {STORING} * results
-                         : always ? {CACHED_PACKING} * copied : 0.0;
-    return share * 2.0 * steps * (k + {FILL}) / {FULL_SHARE} + packing + {STARTING};
+    const double copying = _pm_copying_operations(strings * m, m, bands * n, k, segments, access, rows,
+                                                  vectors * lanes, kc, nc, small);
+    return share * 2.0 * steps * (k * segments + {FILL}) / {FULL_SHARE} + copying + {STARTING};
 }}
 """

@@ -12,9 +12,10 @@ from polymat.codegen.work import box_points
 from polymat.idiom.choice import CLEARLY, Choice, MeasuredCall
 from polymat.idiom.plan import CallPlan
 from polymat.lang.affine import Affine
+from polymat.tilesize.access import access_of
 from polymat.tilesize.blocks import Blocks
 from polymat.tilesize.contraction import Contraction
-from polymat.tilesize.kernel import KernelPlan, is_packed
+from polymat.tilesize.kernel import KernelPlan
 
 ALMOST_NOTHING = 40000  # multiplications below which asking would take too long beside computing
 
@@ -50,7 +51,7 @@ def _own_seconds(writer: StageWriter, plan: CallPlan, choice: Choice, points: CE
     """The seconds of the code beside the calls."""
     if not isinstance(plan.loops, KernelPlan):
         return Binary("*", Literal(f"{choice.each!r}"), points)
-    products = plan.loops.contraction.products
+    products = plan.loops.contraction.apart
     seconds = (_product_seconds(writer, each, plan.loops.blocks, choice.flops) for each in products)
     return reduce(partial(Binary, "+"), seconds)
 
@@ -68,11 +69,12 @@ def _product_seconds(writer: StageWriter, found: Contraction, blocks: Blocks, fl
         (
             lengths(found.rows),
             lengths(found.columns),
-            lengths(found.depth, *found.sums),
+            lengths(found.depth),
+            lengths(*found.sums),
             lengths(*found.more_rows),
             lengths(*found.more_columns),
             Literal(str(triangle_kind(found))),
-            Literal(str(int(is_packed(found)))),
+            Literal(str(int(access_of(found)))),
             *(Literal(str(value)) for value in shape),
         ),
     )

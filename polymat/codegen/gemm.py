@@ -30,13 +30,14 @@ from polymat.codegen.direct import DIRECT
 from polymat.codegen.edges import edges
 from polymat.codegen.halfgemm import HALF
 from polymat.codegen.microkernel import microkernels
-from polymat.codegen.narrowgemm import MOST_COLUMNS, NARROW, row_sums
+from polymat.codegen.narrowgemm import NARROW, row_sums
 from polymat.codegen.packing import PACKING
 from polymat.codegen.pastblock import past_block
 from polymat.codegen.smallgemm import SMALL
 from polymat.codegen.tallgemm import TALL
 from polymat.codegen.windows import WINDOWS
 from polymat.tilesize.blocks import LEAST_STRIPS, PASSED_EIGHTHS
+from polymat.tilesize.copying import NARROW_COLUMNS, NARROW_ROWS, NARROW_VECTORS
 from polymat.tilesize.kernel import MOST_UNROLLED
 
 _PRODUCT = """\
@@ -307,15 +308,15 @@ static inline __attribute__((always_inline)) void _pm_gemm_$S(ptrdiff_t m, ptrdi
 {
     if (m <= 0 || n <= 0 || row_count <= 0 || column_count <= 0)
         return;
-    const int one = column_count == 1 && depth_count == 1 && half.place == 0 && b_column == 1;
+    const int one = column_count == 1 && depth_count == 1 && half.place == 0 && (b_column == 1 || n == 1);
     if (__builtin_constant_p(m) && __builtin_constant_p(n) && __builtin_constant_p(k) && one && row_count == 1
             && finish == NULL && (m | n | k) <= 64 && m * ((n + $L - 1) / $L) * k <= $UNROLLED) {
         _pm_unrolled_$S((int)m, (int)n, (int)k, scale, a, a_row, a_step, b, b_step, beta, from, from_row, c,
                         c_row);
         return;
     }
-    if (n <= _PM_NARROW_$S && m >= 8 && k >= 4 * $L && a_step == 1 && one && row_count == 1
-            && finish == NULL) {
+    const int narrow = n <= _PM_NARROW_$S && (m >= $NARROW_ROWS || _pm_is_column_$S(n, b_step));
+    if (narrow && k >= $NARROW_VECTORS * $L && a_step == 1 && one && row_count == 1 && finish == NULL) {
         _pm_narrow_$S(m, n, k, scale, a, a_row, b, b_step, beta, from, from_row, c, c_row);
         return;
     }
@@ -365,7 +366,8 @@ def gemm_text(need: str) -> str:
     shape = Shape.parse(need)
     numbers = {"L": shape.lanes, "R": shape.rows, "V": shape.vectors, "G": 8, "UNROLLED": MOST_UNROLLED}
     numbers |= {"HALVES": int(shape.halves), "WALKS": int(shape.walks)}
-    numbers |= {"EIGHTHS": PASSED_EIGHTHS, "STRIPS": LEAST_STRIPS, "NARROW": MOST_COLUMNS}
+    numbers |= {"EIGHTHS": PASSED_EIGHTHS, "STRIPS": LEAST_STRIPS, "NARROW": NARROW_COLUMNS}
+    numbers |= {"NARROW_ROWS": NARROW_ROWS, "NARROW_VECTORS": NARROW_VECTORS}
     sums = row_sums(shape.suffix, shape.ctype, shape.lanes)
     text = _GEMM.substitute(numbers, S=shape.suffix, T=shape.ctype, ROW_SUMS=sums)
     triangles = f"{edges(shape)}\n" if shape.halves else ""

@@ -14,12 +14,12 @@ from math import ceil, prod
 
 from polymat.graph.monomials import Factor
 from polymat.lang.affine import Affine
+from polymat.tilesize.access import Access, access_of, is_direct
 from polymat.tilesize.blocks import LEAST_STRIPS, Blocks
 from polymat.tilesize.contraction import Contraction
 from polymat.tilesize.model import Nest
 from polymat.tilesize.reference import Reference
 from polymat.tilesize.scheme import Atom, Loop, Pack, Scheme, Sequence2
-from polymat.tilesize.triangle import Triangle
 
 DIRECT_DEPTH = 128  # at most, of a long product that is not packed
 FEW_PANELS, MANY_PANELS = 2, 16  # for which a copy of the left operand never pays, and always does
@@ -135,58 +135,28 @@ def blocking(found: Contraction, blocks: Blocks, estimates: Mapping[str, int]) -
 
     k, segments = found.length(found.depth, estimates), all_of(*found.sums)
     m, n = all_of(*found.more_rows, found.rows), all_of(*found.more_columns, found.columns)
-    left_is_read_along, small = is_contiguous(found.left, found.depth), blocks.small
-    one = not found.more_columns and not found.sums and found.triangle is None
+    access, small = access_of(found), blocks.small
     large = k * n > 2 * small
     far = m > 2 * blocks.rows and (large or m * n > 2 * small)
-    far = far or (not left_is_read_along and m * k > small / 8)
-    if one and is_contiguous(found.right, found.columns) and not far:
+    far = far or (Access.ALONG not in access and m * k > small / 8)
+    if is_direct(access, n) and not far:
         deep = min(max(1, ceil(k)), DIRECT_DEPTH) if large else max(1, ceil(k))
         rows, columns = max(1, ceil(m)), max(1, ceil(n))
         return Blocking(found, blocks, m, n, k, rows, columns, deep, packs_left=False, packs_right=False)
     many = found.length(found.rows, estimates) >= blocks.rows and m >= LEAST_STRIPS * blocks.rows
-    if many and k > 0 and _passes(found, large):
-        packs = not left_is_read_along or (found.triangle is not None and found.triangle.place == "left")
+    if many and k > 0 and (Access.PASSES in access or (Access.PASSES_LARGE in access and large)):
+        packs = Access.STRIPS in access
         rows, columns, depth = blocks.passed(m, n, k, packs_left=packs)
         return Blocking(found, blocks, m, n, k, rows, columns, depth, packs, True, rows_outside=True)
     rows, columns, depth = blocks.at(m, n, k, segments, rows_are_one=not found.more_rows)
     panels = ceil(n / blocks.columns)
-    walks = found.windows and left_is_read_along
-    few = found.triangle is None and left_is_read_along and panels <= FEW_PANELS and k >= 64
-    packs = (bool(found.sums) and not few) or panels >= MANY_PANELS
-    packs = packs or ((panels > FEW_PANELS or not left_is_read_along) and m * k > small / 2)
-    packs = packs and not walks
-    packs = packs or (
-        found.triangle is not None and found.mirror is not None and found.triangle.place == "left"
-    )
-    stays = walks and not found.more_columns and is_contiguous(found.right, found.columns)
-    stays = stays and k * segments * n <= STAYING * small
+    few = Access.FEW in access and panels <= FEW_PANELS and k >= 64
+    packs = (Access.SEGMENTS in access and not few) or panels >= MANY_PANELS
+    packs = packs or ((panels > FEW_PANELS or Access.ALONG not in access) and m * k > small / 2)
+    packs = Access.MIRRORED in access or (packs and Access.WINDOWS not in access)
+    stays = Access.STAYS in access and k * segments * n <= STAYING * small
+    stays = stays or (Access.BESIDE in access and not large)
     return Blocking(found, blocks, m, n, k * segments, rows, columns, depth, packs, packs_right=not stays)
-
-
-def _passes(found: Contraction, large: bool) -> bool:
-    """Whether all rows pass a part of the right operand; large: it is no better read where it is."""
-    left = found.left
-    match found.triangle:
-        case _ if found.more_columns or found.sums:
-            return False
-        case Triangle(place="left"):
-            return large and not found.more_rows
-        case Triangle(place="right"):
-            return False
-        case Triangle():
-            return is_contiguous(left, found.depth)
-        case _:
-            return is_contiguous(left, found.depth) or is_contiguous(left, found.rows)
-
-
-def is_contiguous(factor: Factor, dim: str) -> bool:
-    """Whether neighbours along a dimension are neighbours in memory."""
-    return (
-        bool(factor.indices)
-        and factor.indices[-1].coefficient(dim) == 1
-        and not any(form.coefficient(dim) for form in factor.indices[:-1])
-    )
 
 
 def _cut(dim: str, length: float, most: int, unit: int) -> Atom:

@@ -88,6 +88,11 @@ class Contraction:
         """All sums of products, in the order in which they are added."""
         return (self, *self.more)
 
+    @property
+    def apart(self) -> tuple[Contraction, ...]:
+        """The same, each as if it were alone: what the further ones are added to is no work of theirs."""
+        return (replace(self, more=()), *(replace(each, starts=False) for each in self.more))
+
     def extent(self, dim: str) -> Affine:
         """How many indices a dimension has."""
         low, high = self.bounds[dim]

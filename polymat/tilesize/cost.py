@@ -15,7 +15,7 @@ from polymat.lang.traverse import children, walk
 from polymat.machine.model import MEMORY, Machine
 from polymat.tilesize.epilogue import EpiloguePlan
 from polymat.tilesize.estimates import once_a_stage
-from polymat.tilesize.kernel import KernelPlan, estimated_operations
+from polymat.tilesize.kernel import KernelPlan, computing_operations
 from polymat.tilesize.planner import extent, stage_extents, tile_size
 from polymat.tilesize.schedule import LoopPlan, Member, NestPlan, Plan, TilePlan
 from polymat.tilesize.shortloops import loop_lengths, starting_operations
@@ -171,7 +171,7 @@ def _nest_operations(
 ) -> float:
     """Operations of a stage in loops on elements of `widest` bytes that would take the time of its plan."""
     if isinstance(loops, KernelPlan):
-        return estimated_operations(loops, estimates) * VECTOR_SHARE * stage.dtype.size / widest
+        return computing_operations(loops, estimates) * VECTOR_SHARE * stage.dtype.size / widest
     if isinstance(loops, FlatPlan):  # whose price is in operations on elements of the result
         peaks = [machine.peak_flops(size, threads) for size in (widest, loops.stage.dtype.size)]
         return stage_operations(stage, estimates) * loops.slowdown(threads) * peaks[0] / peaks[1]

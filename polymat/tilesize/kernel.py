@@ -11,18 +11,16 @@ from polymat.graph.group import Group
 from polymat.graph.stage import Stage
 from polymat.machine.model import Machine
 from polymat.poly.domain import Domain
-from polymat.tilesize.blocking import blocking, is_contiguous
+from polymat.tilesize.blocking import blocking
 from polymat.tilesize.blocks import Blocks, blocks_of
 from polymat.tilesize.contraction import Contraction, contraction_of
+from polymat.tilesize.copying import copying_operations, is_narrow, loading_operations
 from polymat.tilesize.ranking import ranked
 from polymat.tilesize.schedule import NestPlan
 from polymat.tilesize.scheme import Scheme
 
 FULL_SHARE = 0.98  # of the peak that full register blocks reach
 FILL = 2.5  # steps of depth that filling and storing a register block is worth
-PACKING = 48.0  # operations that packing an element is worth, or adding a block of depth to one of the result
-CACHED_PACKING = 30.0  # the same where all stays in the second-level cache
-STORING = 16.0  # operations that storing an element of a result is worth that the caches do not hold
 LEAST_SUMS = 8.0  # accumulators of a register block below which it waits for the latency of the addition
 STARTING = 1200.0  # operations that the loops around the register blocks are worth, however few these are
 MOST_UNROLLED = 256  # vectors of multiplications of a product of constant extents that is straight code
@@ -133,12 +131,52 @@ def kernel_operations(plan: KernelPlan, estimates: Mapping[str, int]) -> float:
 
     Divided by the peak they give seconds: what they are counted higher by is the share of the peak not used.
     """
-    single = (replace(plan, contraction=replace(each, more=())) for each in plan.contraction.products)
-    return sum(_operations(each, estimates) for each in single)
+    loading = sum(_loading(each, estimates) for each in _products(plan))
+    return computing_operations(plan, estimates) + loading
+
+
+def computing_operations(plan: KernelPlan, estimates: Mapping[str, int]) -> float:
+    """The same without loading the operand of a product of a few columns, for those who count its bytes."""
+    return sum(
+        _narrow_operations(each, estimates) if _is_narrow(each, estimates) else _operations(each, estimates)
+        for each in _products(plan)
+    )
+
+
+def _products(plan: KernelPlan) -> list[KernelPlan]:
+    """A plan for each of the products that are added up."""
+    return [replace(plan, contraction=each) for each in plan.contraction.apart]
+
+
+def _is_narrow(plan: KernelPlan, estimates: Mapping[str, int]) -> bool:
+    """Whether the product is computed by sums along the rows of its left operand."""
+    return is_narrow(plan.contraction, plan.blocks, estimates) and not is_unrolled(plan)
+
+
+def _loading(plan: KernelPlan, estimates: Mapping[str, int]) -> float:
+    """What loading the left operand for such sums is worth, beside what is computed."""
+    if not _is_narrow(plan, estimates):
+        return 0.0
+    found = plan.contraction
+    m, k = (max(1.0, found.length(dim, estimates)) for dim in (found.rows, found.depth))
+    return _outer(found, estimates) * loading_operations(m, k, plan.blocks)
+
+
+def _narrow_operations(plan: KernelPlan, estimates: Mapping[str, int]) -> float:
+    """What such sums compute: every lane does, and is added up at the end of a row."""
+    found = plan.contraction
+    m, n, k = (max(1.0, found.length(d, estimates)) for d in (found.rows, found.columns, found.depth))
+    adding_up = 2.0 * plan.blocks.lanes  # in multiplications
+    return _outer(found, estimates) * (4.0 * n * m * (k + adding_up) + STARTING)
+
+
+def _outer(found: Contraction, estimates: Mapping[str, int]) -> float:
+    """How many products there are."""
+    return prod(max(1.0, found.length(dim, estimates)) for dim in found.outer)
 
 
 def _operations(plan: KernelPlan, estimates: Mapping[str, int]) -> float:
-    """The same of the first product alone."""
+    """Operations of register blocks, with the copies that they are given."""
     found, blocks = plan.contraction, plan.blocks
     m, n, k = (max(1.0, found.length(d, estimates)) for d in (found.rows, found.columns, found.depth))
     vectors = -(-n // blocks.lanes)
@@ -146,9 +184,9 @@ def _operations(plan: KernelPlan, estimates: Mapping[str, int]) -> float:
     unrolled = is_unrolled(plan)  # calls that follow each other overlap
     waits = LEAST_SUMS * strips * -(-vectors // blocks.vectors) / (m * vectors)
     least = 1.0 if unrolled else max(1.0, waits)
-    products, strings, bands = (
+    strings, bands = (
         prod(max(1.0, found.length(dim, estimates)) for dim in dims)
-        for dims in (found.outer, found.more_rows, found.more_columns)
+        for dims in (found.more_rows, found.more_columns)
     )
     for dim in found.sums:  # packed behind each other, so that a register block runs over all of them
         k *= max(1.0, found.length(dim, estimates))
@@ -157,25 +195,8 @@ def _operations(plan: KernelPlan, estimates: Mapping[str, int]) -> float:
     if found.half is not None:  # half of the points, and blocks that the diagonal goes through
         beside = blocks.columns / max(n if found.half.place == "right" else m, 1.0)
         share = 0.5 * (1.0 + min(1.0, beside))
-    around = _packing(blocks, strings * m, bands * n, k, always=is_packed(found))
-    around += 0.0 if unrolled else STARTING
-    return products * (share * 2.0 * steps * (k + FILL) / FULL_SHARE + around)
-
-
-def is_packed(found: Contraction) -> bool:
-    """Whether operands are packed however small they are."""
-    return found.triangle is not None or bool(found.more_columns or found.sums)
-
-
-def estimated_operations(plan: KernelPlan, estimates: Mapping[str, int]) -> float:
-    """The same, also of a single column: sums along rows, with a vector loaded for each multiplication."""
-    found, lanes = plan.contraction, plan.blocks.lanes
-    m, n, k = (found.length(dim, estimates) for dim in (found.rows, found.columns, found.depth))
-    several = found.outer or found.more_rows or found.more_columns or found.sums or found.triangle is not None
-    if found.more or several or n != 1 or k < lanes or not is_contiguous(found.left, found.depth):
-        return kernel_operations(plan, estimates)
-    adding_up = 2.0 * lanes  # of the lanes at the end of a row, in multiplications
-    return 2.0 * 2.0 * m * (k + adding_up) + STARTING
+    around = 0.0 if unrolled else copying_operations(found, blocks, estimates) + STARTING
+    return _outer(found, estimates) * (share * 2.0 * steps * (k + FILL) / FULL_SHARE + around)
 
 
 def is_unrolled(plan: KernelPlan) -> bool:
@@ -187,17 +208,6 @@ def is_unrolled(plan: KernelPlan) -> bool:
         return False
     m, n, k = (extent.const for extent in extents)
     return m * -(-n // blocks.lanes) * k <= MOST_UNROLLED
-
-
-def _packing(blocks: Blocks, m: float, n: float, k: float, *, always: bool) -> float:
-    """Operations that packing m x k and k x n elements is worth; always: nothing is read where it stays."""
-    large = m > 2 * blocks.rows and max(k, m) * n > 2 * blocks.small
-    if not (large or always):
-        return 0.0
-    copied = k * n + m * k * ceil(n / blocks.nc)
-    if not large:
-        return CACHED_PACKING * copied
-    return PACKING * (copied + m * n * (ceil(k / blocks.kc) - 1)) + STORING * m * n
 
 
 def is_worth(plan: KernelPlan, estimates: Mapping[str, int]) -> bool:

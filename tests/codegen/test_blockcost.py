@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import itertools
 from collections.abc import Callable
+from math import ceil
 from typing import Any
 
 import pytest
@@ -18,15 +19,29 @@ from polymat.graph.group import Group
 from polymat.machine.known import GENERIC, ZEN3
 from polymat.machine.model import Machine
 from polymat.runtime.build import build
-from polymat.tilesize.kernel import KernelPlan, is_packed, kernel_operations, plan_kernel
+from polymat.tilesize.access import access_of
+from polymat.tilesize.copying import PACKING, copying_operations
+from polymat.tilesize.kernel import FILL, FULL_SHARE, STARTING, KernelPlan, kernel_operations, plan_kernel
 from tests.idiom.recognise import pipeline
 
 M, N, K = (Parameter(Int, name) for name in "MNK")
-SIZES = (1, 2, 7, 8, 9, 24, 31, 100, 1000)
+SIZES = (1, 2, 7, 8, 9, 24, 31, 100, 1000, 12000)
 
 
 def product(dtype: Any) -> Any:
     return Matrix(dtype, "A", [M, K]) * Matrix(dtype, "B", [K, N])
+
+
+def transposed(dtype: Any) -> Any:
+    return Matrix(dtype, "A", [K, M]).T * Matrix(dtype, "B", [K, N])
+
+
+def right_transposed(dtype: Any) -> Any:
+    return Matrix(dtype, "A", [M, K]) * Matrix(dtype, "B", [N, K]).T
+
+
+def of_the_result(dtype: Any) -> Any:
+    return pm.syrk(Matrix(dtype, "A", [M, K]), Matrix(dtype, "C", [M, M]), 1.0, 1.0)
 
 
 def lower_half(dtype: Any) -> Any:
@@ -48,15 +63,17 @@ def kernel_of(output: Any, machine: Machine) -> KernelPlan:
 
 
 @pytest.mark.parametrize("machine", [GENERIC, ZEN3], ids=["generic", "zen3"])
-@pytest.mark.parametrize("make", [product, lower_half, symmetric])
+@pytest.mark.parametrize(
+    "make", [product, transposed, right_transposed, of_the_result, lower_half, symmetric]
+)
 @pytest.mark.parametrize("dtype", [Double, Float], ids=["double", "float"])
 def test_c_prices_what_python_prices(make: Callable[[Any], Any], dtype: Any, machine: Machine) -> None:
     plan = kernel_of(make(dtype), machine)
     found, blocks = plan.contraction, plan.blocks
     shape = (blocks.rows, blocks.vectors, blocks.lanes, blocks.kc, blocks.nc, blocks.small)
     body = (
-        "double ask(double m, double n, double k) { return _pm_blocks_operations(m, n, k, 1.0, 1.0, "
-        f"{triangle_kind(found)}, {int(is_packed(found))}, {', '.join(map(str, shape))}); }}\n"
+        "double ask(double m, double n, double k) { return _pm_blocks_operations(m, n, k, 1.0, 1.0, 1.0, "
+        f"{triangle_kind(found)}, {int(access_of(found))}, {', '.join(map(str, shape))}); }}\n"
     )
     includes = "".join(f"#include <{header}>\n" for header in CURVE_HEADERS)
     built = build("\n".join([includes, BLOCKS_HELPER, body]))
@@ -68,3 +85,31 @@ def test_c_prices_what_python_prices(make: Callable[[Any], Any], dtype: Any, mac
         values = dict(zip("MNK", sizes, strict=True))
         asked = [found.length(dim, values) for dim in (found.rows, found.columns, found.depth)]
         assert library.ask(*asked) == pytest.approx(kernel_operations(plan, values), rel=1e-12)
+
+
+@pytest.mark.parametrize("dtype", [Double, Float], ids=["double", "float"])
+def test_only_copies_that_are_made_are_charged(dtype: Any) -> None:
+    straight, copied = kernel_of(product(dtype), ZEN3), kernel_of(transposed(dtype), ZEN3)
+    sizes = {"M": 1000, "N": 1000, "K": 16}
+    price = kernel_operations(straight, sizes)
+    vectors = ceil(1000 / straight.blocks.lanes) * straight.blocks.lanes
+    blocks = 2.0 * 1000 * vectors * (16 + FILL) / FULL_SHARE
+    assert price == pytest.approx(blocks + PACKING * 16 * 1000 + STARTING)  # B alone is copied
+    assert kernel_operations(copied, sizes) == pytest.approx(price + PACKING * 1000 * 16)
+
+
+@pytest.mark.parametrize("dtype", [Double, Float], ids=["double", "float"])
+def test_a_single_column_is_not_copied(dtype: Any) -> None:
+    straight, turned = kernel_of(product(dtype), ZEN3), kernel_of(right_transposed(dtype), ZEN3)
+    for rows in (1, 300):
+        one, two = ({"M": rows, "N": n, "K": 300} for n in (1, 2))
+        assert kernel_operations(turned, one) == kernel_operations(straight, one)
+        found, blocks = turned.contraction, turned.blocks
+        assert copying_operations(found, blocks, one) == 0.0 < copying_operations(found, blocks, two)
+
+
+@pytest.mark.parametrize("dtype", [Double, Float], ids=["double", "float"])
+def test_a_few_columns_are_charged_as_sums_along_rows(dtype: Any) -> None:
+    plan = kernel_of(product(dtype), ZEN3)
+    prices = [kernel_operations(plan, {"M": 300, "N": n, "K": 300}) for n in (1, 2, 4)]
+    assert 1.3 * prices[0] < prices[1] < 0.7 * prices[2]  # a vector of columns would cost the same for all

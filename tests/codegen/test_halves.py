@@ -9,8 +9,12 @@ import pytest
 
 import polymat as pm
 from polymat import Case, Condition, Double, Float, Function, Int, Interval, Matrix, Options
+from polymat.decide import Decider
+from polymat.machine.known import GENERIC, SAPPHIRE_RAPIDS, ZEN5
+from polymat.machine.model import Machine
+from polymat.tilesize.schedule import NestPlan
 from tests.codegen.test_contraction import MACHINES, check, kinds
-from tests.idiom.recognise import K, M, N, i, j, k, total, upto
+from tests.idiom.recognise import K, M, N, i, j, k, pipeline, total, upto
 from tests.tolerance import assert_close
 
 TYPES = {"float64": Double, "float32": Float}
@@ -104,9 +108,22 @@ def test_triangles(way: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None
         np.testing.assert_allclose(got, known, rtol=1e-3, atol=1e-3)
 
 
+@pytest.mark.parametrize("machine", [GENERIC, SAPPHIRE_RAPIDS, ZEN5], ids=lambda m: m.microarchitecture)
 @pytest.mark.parametrize("side", ["left", "right"])
-def test_symmetric(side: str) -> None:
+def test_no_second_triangle_is_stored(side: str, machine: Machine) -> None:
+    """A copy of the whole matrix takes as long as register blocks that read one triangle, and memory."""
+    for stored in HALVES[:2]:
+        graph = pipeline(symmetric(side, stored, inputs_of(side, Double), Double))
+        decider = Decider(graph, machine, {"M": 1000, "N": 1000}, Options(blas="never", threads=2))
+        (plan,) = decider.schedule(decider.grouping()).plans
+        assert isinstance(plan, NestPlan)
+        assert plan.kind == "kernel"
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_symmetric(side: str, monkeypatch: pytest.MonkeyPatch) -> None:
     name = {"left": "float64", "right": "float32"}[side]
+    monkeypatch.setattr("polymat.driver.calibrated_machine", lambda: MACHINES["wide"])
     inputs = inputs_of(side, TYPES[name])
     outputs = [symmetric(side, stored, inputs, TYPES[name]) for stored in HALVES[:2]]
     options = Options(blas="never", threads=2, parallel_threshold=0)

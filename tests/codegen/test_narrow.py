@@ -38,6 +38,31 @@ def test_few_columns(kind: Any, threads: int) -> None:
         assert_close(found, expected, roundings=k + 8, magnitude=2 * magnitude)
 
 
+@pytest.mark.parametrize("kind", [Double, Float])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_single_column_of_a_transposed_matrix(kind: Any, threads: int) -> None:
+    """Contiguous along the depth, so read where it is: any number of rows, more than a part of the depth."""
+    A, B, C = Matrix(kind, "A", [M, K]), Matrix(kind, "B", [N, K]), Matrix(kind, "C", [M, N])
+    alpha, beta = Parameter(kind, "alpha"), Parameter(kind, "beta")
+    options = Options(blas="never", threads=threads, parallel_threshold=0)
+    plain: Any = pm.compile(A @ B.T, name="plain", inputs=[A, B], options=options)
+    scaled: Any = pm.compile(
+        pm.gemm(A, B.T, C, alpha, beta), name="scaled", inputs=[A, B, C], options=options
+    )
+    assert "_pm_narrow_" in plain.source
+    rng = np.random.default_rng(5)
+    depths = (0, 1, 31, 32, 33, 63, 64, 65, 511, 4095, 4096, 4097, 8209)
+    for m, n, k in [(m, 1, k) for m in (0, 1, 2, 3, 4, 5, 7, 8, 13) for k in depths] + [
+        (9, 2, 70),
+        (1, 3, 65),
+    ]:
+        a, b, c = (rng.uniform(-1, 1, shape).astype(kind.dtype) for shape in ((m, k), (n, k), (m, n)))
+        magnitude = np.abs(a) @ np.abs(b.T) + np.abs(c)
+        assert_close(plain(a, b), plain.reference(a, b), roundings=k + 8, magnitude=magnitude)
+        found, expected = (run(a, b, c, alpha=1.5, beta=-0.5) for run in (scaled, scaled.reference))
+        assert_close(found, expected, roundings=k + 8, magnitude=2 * magnitude)
+
+
 def test_what_is_not_finite_stays_in_its_row() -> None:
     A, B = Matrix(Double, "A", [M, K]), Matrix(Double, "B", [K, N])
     plain: Any = pm.compile(A @ B, name="plain", inputs=[A, B], options=Options(blas="never", threads=1))

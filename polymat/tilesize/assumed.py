@@ -5,7 +5,7 @@ One number for all would leave nothing of an extent like H - R + 1, the result o
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from polymat.graph.pipeline import Pipeline
 from polymat.lang.affine import Affine
@@ -13,6 +13,7 @@ from polymat.tilesize.estimates import Estimates
 
 UNKNOWN_EXTENT = 1000  # of a size that neither `sizes=` nor `estimates=` names
 UNKNOWN_WINDOW = 8  # of one that shortens an extent, as the taps of a filter do
+NEARLY = 0.25  # of all that an equality compares: by how much its sides may differ
 MOST_STEPS = 64  # that are taken to meet what is required of sizes; what is not met then stays so
 
 
@@ -20,7 +21,8 @@ def assumed_sizes(pipeline: Pipeline, given: Mapping[str, int]) -> Estimates:
     """Every size: what was given, and otherwise a guess.
 
     Sizes that shorten an extent are windows.  They are halved until it is half as long as without them, and
-    what lengthens it is doubled where that is not enough; constraints are met in the same way.
+    what lengthens it is doubled where that is not enough; constraints are met in the same way, equalities
+    nearly.
     """
     values = Estimates({size.name: given.get(size.name, UNKNOWN_EXTENT) for size in pipeline.sizes})
     open_sizes = [size.name for size in pipeline.sizes if size.name not in given]
@@ -31,7 +33,7 @@ def assumed_sizes(pipeline: Pipeline, given: Mapping[str, int]) -> Estimates:
     values.update(dict.fromkeys(windows, UNKNOWN_WINDOW))
     required = [form for form, _ in pipeline.constraints]
     for _ in range(MOST_STEPS):
-        missed = [form for form in required if form.evaluate(values) < 0]
+        missed = [form for form in required if form.evaluate(values) < -_room(form, values, required)]
         missed += [form for form in extents if _is_short(form, values, open_sizes)]
         if not any(_mend(form, values, open_sizes) for form in missed):
             break
@@ -45,6 +47,14 @@ def _extents(pipeline: Pipeline) -> Iterator[Affine]:
     for stage in pipeline.stages:
         for box in (stage.box, *(accumulation.box for accumulation in stage.accumulations)):
             yield from (high - low + 1 for low, high in box)
+
+
+def _room(form: Affine, values: Mapping[str, int], required: Sequence[Affine]) -> float:
+    """How far below 0 a form may be: halving and doubling seldom meet N = 3 M, and end at 3 = 3 * 1."""
+    if -form not in required:
+        return 0.0
+    compared = sum(abs(Affine(((atom, each),)).evaluate(values)) for atom, each in form.terms)
+    return NEARLY * float(compared + abs(form.const))
 
 
 def _grows(form: Affine, values: Mapping[str, int], name: str, *, by_half: bool) -> bool:

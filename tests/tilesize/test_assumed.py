@@ -82,3 +82,13 @@ def test_convolutions_without_estimates_take_register_blocks(stride: int, seed: 
         roundings = int(np.prod(taps[:3])) + 4
         expected = compiled.reference(*arrays)
         assert_close(compiled(*arrays), expected, roundings=roundings, magnitude=roundings)
+
+
+@pytest.mark.parametrize("factor", [1, 2, 3, 5])
+def test_equal_sizes_stay_ordinary(factor: int) -> None:
+    """Sizes that halving and doubling never make equal are nearly so, and not tiny."""
+    for more in (0, 1):
+        wanted = pm.Condition(H, "==", factor * W + more)
+        sizes = assumed_sizes(between(0, H + W - 1, wanted), {})
+        assert min(sizes.values()) >= UNKNOWN_EXTENT / 8
+        assert sizes["H"] == pytest.approx(factor * sizes["W"], rel=0.5)

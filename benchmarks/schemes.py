@@ -140,7 +140,7 @@ def chosen(task: Problem, machine: Machine) -> tuple[Candidate, float]:
     plan = plan_kernel(Group((stage.name,)), stage, pipeline.context, machine, estimates)
     if plan is None:
         raise SystemExit(f"{task.name} is no contraction for register blocks")
-    plan = product_past_caches(pipeline, stage, plan, machine)
+    plan = product_past_caches(pipeline, stage, plan, machine, estimates)
     cost = plan_cost(pipeline, plan, machine, estimates, 1, home_level(pipeline, machine, estimates))
     return Candidate(plan.contraction, plan.blocks, plan.streamed), cost.seconds
 

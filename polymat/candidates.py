@@ -123,7 +123,7 @@ class Candidates:
         kernel = self._kernel(group, stage) if self.options.kernels else None
         if kernel is None:
             return [plan]
-        return [plan, product_past_caches(self.pipeline, stage, kernel, self.machine)]
+        return [plan, product_past_caches(self.pipeline, stage, kernel, self.machine, self.assumed)]
 
     def _kernel(self, group: Group, stage: Stage) -> KernelPlan | None:
         """A contraction around register blocks, where there is enough to do."""

@@ -127,8 +127,10 @@ class Blocking:
         return array, tuple(frozenset(form.names()) & {*self.contraction.bounds} for form in of.indices)
 
 
-def blocking(found: Contraction, blocks: Blocks, estimates: Mapping[str, int]) -> Blocking:
-    """How a contraction is carried out at the estimated sizes."""
+def blocking(
+    found: Contraction, blocks: Blocks, estimates: Mapping[str, int], *, past: bool = False
+) -> Blocking:
+    """How a contraction is carried out at the estimated sizes; past: with its result past the caches."""
 
     def all_of(*dims: str) -> float:
         return prod(found.length(dim, estimates) for dim in dims)
@@ -144,6 +146,7 @@ def blocking(found: Contraction, blocks: Blocks, estimates: Mapping[str, int]) -
         rows, columns = max(1, ceil(m)), max(1, ceil(n))
         return Blocking(found, blocks, m, n, k, rows, columns, deep, packs_left=False, packs_right=False)
     many = found.length(found.rows, estimates) >= blocks.rows and m >= LEAST_STRIPS * blocks.rows
+    many = many and not (past and Access.STRIPS in access and found.triangle is None)
     if many and k > 0 and (Access.PASSES in access or (Access.PASSES_LARGE in access and large)):
         packs = Access.STRIPS in access
         rows, columns, depth = blocks.passed(m, n, k, packs_left=packs)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Stage
 from polymat.machine.model import Machine
+from polymat.tilesize.blocking import blocking
+from polymat.tilesize.cost import array_bytes
 from polymat.tilesize.kernel import KernelPlan
 from polymat.tilesize.rowloop import is_arithmetic, reads_along
 from polymat.tilesize.schedule import LoopPlan
@@ -21,12 +24,16 @@ def past_caches(pipeline: Pipeline, stage: Stage, plan: LoopPlan, machine: Machi
     """
     if plan.kind != "map" or plan.lanes == 1 or plan.unroll > 1 or not (stage.dims and is_arithmetic(stage)):
         return plan
-    if _is_read(pipeline, stage) or not all(reads_along(load, stage.dims[-1]) for load in stage.loads()):
+    if _is_small(stage, machine) or _is_read(pipeline, stage):
+        return plan
+    if not all(reads_along(load, stage.dims[-1]) for load in stage.loads()):
         return plan
     return replace(plan, streamed=_limit(machine), reason=_reason(plan.reason, machine))
 
 
-def product_past_caches(pipeline: Pipeline, stage: Stage, plan: KernelPlan, machine: Machine) -> KernelPlan:
+def product_past_caches(
+    pipeline: Pipeline, stage: Stage, plan: KernelPlan, machine: Machine, estimates: Mapping[str, int]
+) -> KernelPlan:
     """A product by register blocks, its result past the caches where it is too large to stay in one.
 
     Of a result that nobody in the call reads again, one product without a triangle, and only where the
@@ -34,9 +41,20 @@ def product_past_caches(pipeline: Pipeline, stage: Stage, plan: KernelPlan, mach
     """
     is_plain = plan.contraction.triangle is None and not plan.contraction.more
     is_whole = is_plain and plan.blocks.vector_bytes == machine.line_bytes
-    if not is_whole or _is_read(pipeline, stage):
+    if not is_whole or _is_small(stage, machine) or _is_read(pipeline, stage):
         return plan
-    return replace(plan, streamed=_limit(machine), reason=_reason(plan.reason, machine))
+    limit, reason, scheme = _limit(machine), plan.reason, plan.scheme
+    if plan.parallel is not None and array_bytes(stage, estimates) > limit:
+        made = blocking(plan.contraction, plan.blocks, estimates, past=True)
+        scheme = made.scheme(plan.parallel, estimates)
+        reason = reason.replace(str(plan.scheme), str(scheme))
+    return replace(plan, streamed=limit, scheme=scheme, reason=_reason(reason, machine))
+
+
+def _is_small(stage: Stage, machine: Machine) -> bool:
+    """Whether the extents of a result, all known, keep it from ever being too large for the caches."""
+    known = all(form.is_constant for bounds in stage.box for form in bounds)
+    return known and array_bytes(stage, {}) <= _limit(machine)
 
 
 def _is_read(pipeline: Pipeline, stage: Stage) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -183,3 +184,17 @@ def test_results_past_the_caches(
             assert_close(out, expected, roundings=2 * depth + 4, magnitude=magnitude, name=name)
             rest = np.concatenate([memory[:first], memory[first + expected.size :]])
             assert (rest == -7.0).all(), name
+
+
+@pytest.mark.parametrize(("n", "passes"), [(100, True), (1000, False)])
+def test_schemes_say_what_results_past_the_caches_do(
+    n: int, passes: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a transposed left operand those are computed by blocks, others pass a part of the right one."""
+    machine = replace(GENERIC, vector_bits=512, vector_registers=32, l2_bytes=1 << 15, l3_bytes=1 << 18)
+    monkeypatch.setattr("polymat.driver.calibrated_machine", lambda: machine)
+    N = pm.Parameter(pm.Int, "N")
+    A, B = pm.Matrix(pm.Double, "A", [N, N]), pm.Matrix(pm.Double, "B", [N, N])
+    compiled = pm.compile(A.T @ B, inputs=[A, B], options=pm.Options(blas="never"), estimates={N: n})
+    scheme = next(group.reason for group in compiled.explain().groups)
+    assert re.findall(r"R\(([ij])\), ", scheme) == (["i", "j"] if passes else ["j", "i"])

@@ -87,3 +87,15 @@ def test_what_the_call_reads_again_stays_in_the_caches() -> None:
     array = np.random.default_rng(0).random((5, 400), dtype=np.float32)
     for one, other in zip(compiled(array), compiled.reference(array), strict=True):
         assert_close(one, other, roundings=6, magnitude=4.0)
+
+
+def test_results_that_are_never_large_enough_are_not_asked_for_their_size() -> None:
+    machine = replace(SMALL, l3_bytes=8 << 10)
+    image = pm.Image(pm.Float, "image", [R, C])
+    found = pm.Function(
+        ([i, j], [pm.Interval(pm.Int, 0, R - 1), pm.Interval(pm.Int, 0, C - 1)]), pm.Float, "found"
+    )
+    found.defn = [doubled(image)]
+    with patch("polymat.driver.calibrated_machine", lambda: machine):
+        texts = [pm.compile(found, inputs=[image], sizes={R: 64, C: c}).source for c in (128, 129)]
+    assert [PAST in text for text in texts] == [False, True]  # of 32 KiB, and more

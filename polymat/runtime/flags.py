@@ -14,6 +14,8 @@ _COMMON = (
     "-fopenmp",
     "-shared",
     "-fPIC",
+    # Every library has functions of the same names: a program that is linked to two calls those of the first.
+    "-Wl,-Bsymbolic",
     "-fno-math-errno",
     "-fno-trapping-math",
     "-ffp-contract=fast",

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import polymat as pm
 from polymat.errors import PolymatError, ToolchainError
 from polymat.runtime.compiled import Compiled, load
 from polymat.runtime.cpu import native_cpu
@@ -202,6 +203,30 @@ def test_nowhere_to_save(mm: Compiled, tmp_path: Path) -> None:
     Path(lost.path).unlink()
     with pytest.raises(ToolchainError, match="cannot save reverse: its library is gone"):
         lost.save(tmp_path)
+
+
+def test_two_libraries_in_one_program(tmp_path: Path) -> None:
+    """Each calls its own functions, whose names are the same in both."""
+    N = pm.Parameter(pm.Int, "N")
+    x = pm.Vector(pm.Double, "x", [N])
+    outputs = {"doubled": 2 * x, "reduced": x - 1}
+    arguments: list[str] = []
+    for name, output in outputs.items():
+        pm.compile(output, name=name, options=pm.Options(threads=1)).save(tmp_path / name)
+        arguments += [
+            f"-I{tmp_path / name}",
+            f"-L{tmp_path / name}",
+            f"-l{name}",
+            f"-Wl,-rpath,{tmp_path / name}",
+        ]
+    (tmp_path / "main.c").write_text(
+        '#include <stddef.h>\n#include <stdio.h>\n#include "doubled.h"\n#include "reduced.h"\n'
+        "int main(void) { double x[2] = {3, 5}, y[2], z[2]; doubled(x, y, 2); reduced(x, z, 2);\n"
+        '  printf("%g %g %g %g", y[0], y[1], z[0], z[1]); return 0; }\n'
+    )
+    program = str(tmp_path / "main")
+    subprocess.run(["gcc", "-o", program, str(tmp_path / "main.c"), *arguments], check=True)
+    assert subprocess.run([program], capture_output=True, text=True, check=True).stdout == "6 10 2 4"
 
 
 def test_a_fresh_process_can_load(mm: Compiled, tmp_path: Path) -> None:

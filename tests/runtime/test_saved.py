@@ -221,8 +221,8 @@ def test_two_libraries_in_one_program(tmp_path: Path) -> None:
         ]
     (tmp_path / "main.c").write_text(
         '#include <stddef.h>\n#include <stdio.h>\n#include "doubled.h"\n#include "reduced.h"\n'
-        "int main(void) { double x[2] = {3, 5}, y[2], z[2]; doubled(x, y, 2); reduced(x, z, 2);\n"
-        '  printf("%g %g %g %g", y[0], y[1], z[0], z[1]); return 0; }\n'
+        "int main(void) { static double x[500], y[500], z[500]; x[0] = 3, x[499] = 5;\n"
+        '  doubled(x, y, 500), reduced(x, z, 500); printf("%g %g %g %g", y[0], y[499], z[0], z[499]); }\n'
     )
     program = str(tmp_path / "main")
     subprocess.run(["gcc", "-o", program, str(tmp_path / "main.c"), *arguments], check=True)

@@ -32,7 +32,7 @@ from polymat.codegen.halfgemm import HALF
 from polymat.codegen.microkernel import microkernels
 from polymat.codegen.narrowgemm import NARROW, row_sums
 from polymat.codegen.packing import PACKING
-from polymat.codegen.pastblock import past_block
+from polymat.codegen.pastblock import past_blocks
 from polymat.codegen.smallgemm import SMALL
 from polymat.codegen.tallgemm import TALL
 from polymat.codegen.windows import WINDOWS
@@ -74,14 +74,15 @@ static void _pm_finish_rows_$S(ptrdiff_t m, ptrdiff_t strips, ptrdiff_t first, p
 """
 
 _BLOCKED = """\
-/* Whether the next panel is full, too, and to the right of this one in the result. */
+/* Whether the next panel has whole vectors, too, and to the right of this one in the result. */
 static int _pm_goes_on_$S(ptrdiff_t n, ptrdiff_t vectors, ptrdiff_t panels, ptrdiff_t panel,
         const ptrdiff_t *columns)
 {
     const ptrdiff_t next = panel + 1, j = _pm_before_$S(vectors, panels, next % panels) * $L;
     const ptrdiff_t here = _pm_before_$S(vectors, panels, panel % panels) * $L;
     const ptrdiff_t apart = columns[next / panels * 3 + 1] + j - columns[panel / panels * 3 + 1] - here;
-    return apart == $V * $L && n - j >= $V * $L && _pm_piece_$S(vectors, panels, next % panels) == $V;
+    const ptrdiff_t wide = _pm_piece_$S(vectors, panels, next % panels) * $L;
+    return apart == _pm_piece_$S(vectors, panels, panel % panels) * $L && n - j >= wide;
 }
 
 /* The product of `_pm_gemm_$S` by packed blocks. */
@@ -96,7 +97,7 @@ static __attribute__((noinline)) void _pm_blocked_$S(ptrdiff_t m, ptrdiff_t n, p
     const ptrdiff_t strips = (m + $R - 1) / $R, all_strips = strips * row_count;
     const ptrdiff_t lower = m / strips, higher = m - lower * strips; /* rows of a strip, one more in some */
     const ptrdiff_t vectors = (n + $L - 1) / $L, panels = (vectors + $V - 1) / $V;
-    const ptrdiff_t all_panels = panels * column_count;
+    const ptrdiff_t least = vectors / panels, all_panels = panels * column_count;
     const int gathers = depth_count >= $G
                      && ((a_row != 1 && a_step != 1 && _pm_neighbours_$S(depths, 2, 0, $G) == $G)
                          || (b_column != 1 && b_step != 1 && _pm_neighbours_$S(depths + 1, 2, 0, $G) == $G));
@@ -116,7 +117,12 @@ static __attribute__((noinline)) void _pm_blocked_$S(ptrdiff_t m, ptrdiff_t n, p
        Where A is packed only once, no panel is used again: further ones only push the others out. */
     const ptrdiff_t few = small / 4 / ($V * $L * deepest) > 1 ? small / 4 / ($V * $L * deepest) : 1;
     const int once = place == 0 && !beside && fits && chunks <= together;
-    const ptrdiff_t widest = once ? few : (near ? mc / 4 : nc) * (kc / deepest) / ($V * $L);
+    /* Segments of rows of a result that does not stay are written in the order of memory: of a part of B all
+       panels by a few strips of A, which is packed as a whole. */
+    const int ordered = large && place == 0 && finish == NULL && row_count > 1 && chunks <= together
+                     && (double)all_strips * $R * deepest <= (double)nc * kc;
+    const ptrdiff_t widest = ordered ? 2 * few
+                           : once ? few : (near ? mc / 4 : nc) * (kc / deepest) / ($V * $L);
     const ptrdiff_t batch = beside ? $G * panels : b_column == 1 ? few : 1;
     const ptrdiff_t wanted = (_pm_share_$S(all_panels, widest) + batch - 1) / batch * batch;
     const ptrdiff_t equal = widest < batch ? widest : wanted < widest ? wanted : widest / batch * batch;
@@ -130,9 +136,11 @@ static __attribute__((noinline)) void _pm_blocked_$S(ptrdiff_t m, ptrdiff_t n, p
     const int along = row_count == 1 && (double)m * n > small
                    && (gathered ? all_strips > 4 /* or nothing is gained */
                                 : (broad < all_panels ? broad : all_panels) * ($V * $L) * deepest <= small);
-    const ptrdiff_t tall = _pm_share_$S(all_strips, along && tallest > 2 ? 2 : tallest);
+    const ptrdiff_t tall = ordered && n == c_row && strips < tallest ? strips
+                         : _pm_share_$S(all_strips, (along || ordered) && tallest > 2 ? 2 : tallest);
     /* Whether A is packed once. */
-    const int resident = once || (place == 0 && (gathered || all_strips <= tall) && chunks <= together);
+    const int resident = once || ordered
+                      || (place == 0 && (gathered || all_strips <= tall) && chunks <= together);
     const int cuts = place != 0 && half.mirror == NULL;
     /* Few panels do not pay for a copy of A: where its depth is contiguous, one segment follows the other.
        Windows that overlap are never copied, since a copy has what they share several times. */
@@ -150,7 +158,7 @@ static __attribute__((noinline)) void _pm_blocked_$S(ptrdiff_t m, ptrdiff_t n, p
                      || (size_t)c % (sizeof($T) * $L) == 0;
     const int past = _PM_WHOLE_$S && large && place == 0 && finish == NULL && from == NULL && chunks > 0
                   && chunks <= together && pack_a && pack_b && c_row % $L == 0 && is_long
-                  && (n % ($V * $L) == 0 || n >= 5 * ($V * $L)); /* or many lines are written in two ways */
+                  && (n % $L == 0 || n >= 5 * ($V * $L)); /* or many lines are written in two ways */
     _pm_ahead_$S upcoming = {0};
     for (ptrdiff_t panel_0 = 0, panel_1; panel_0 < all_panels; panel_0 = panel_1) {
         panel_1 = panel_0 + broad < all_panels ? panel_0 + broad : all_panels;
@@ -182,8 +190,8 @@ static __attribute__((noinline)) void _pm_blocked_$S(ptrdiff_t m, ptrdiff_t n, p
             for (ptrdiff_t strip_0 = 0; strip_0 < all_strips; strip_0 += tall) {
                 const ptrdiff_t strip_1 = strip_0 + tall < all_strips ? strip_0 + tall : all_strips;
                 const ptrdiff_t first = resident ? 0 : strip_0; /* of the strips in a_packed */
-                if (pack_a && place != 1 && !(resident && panel_0 > 0))
-                    _pm_pack_all_$S(&left, strip_0, strip_1, rows, a, a_row, a_step,
+                if (pack_a && place != 1 && !(resident && panel_0 > 0) && !(ordered && strip_0 > 0))
+                    _pm_pack_all_$S(&left, strip_0, ordered ? all_strips : strip_1, rows, a, a_row, a_step,
                                     a_packed + (strip_0 - first) * a_apart);
                 for (ptrdiff_t strip = strip_0; pack_a && place == 1 && strip < strip_1; strip++) {
                     const ptrdiff_t i = _pm_line_$S(&left, strip), height = _pm_width_$S(&left, strip);
@@ -192,17 +200,21 @@ static __attribute__((noinline)) void _pm_blocked_$S(ptrdiff_t m, ptrdiff_t n, p
                 }
                 const ptrdiff_t most = small / 4 / ((strip_1 - strip_0) * $R); /* columns of a part */
                 ptrdiff_t part = _pm_before_$S(vectors, panels, panel_0 % panels) * $L;
+                ptrdiff_t here = panel_0 % panels, j = part, wide = 0;
+                const ptrdiff_t *across = columns + panel_0 / panels * 3;
                 int goes_on = 0;
-                for (ptrdiff_t panel = panel_0; panel < panel_1; panel++) {
-                    const ptrdiff_t j = _pm_before_$S(vectors, panels, panel % panels) * $L;
-                    const ptrdiff_t wide = _pm_piece_$S(vectors, panels, panel % panels);
+                for (ptrdiff_t panel = panel_0; panel < panel_1; panel++, here++, j += wide * $L) {
+                    if (here == panels) {
+                        across += 3;
+                        here = j = 0;
+                    }
+                    wide = least + (here < vectors - least * panels);
                     const ptrdiff_t filled = n - j < wide * $L ? n - j : wide * $L;
-                    const ptrdiff_t *const across = columns + panel / panels * 3;
                     $T *const copied = b_packed + (panel - panel_0) * b_apart;
                     const $T *const b_panel = pack_b ? copied : b + across[0] + b_0 + j;
                     const ptrdiff_t b_row = pack_b ? wide * $L : b_step;
-                    const int follows = goes_on, is_full = filled == $V * $L;
-                    goes_on = past && is_full && panel + 1 < panel_1
+                    const int follows = goes_on, is_full = filled == $V * $L, is_whole = filled == wide * $L;
+                    goes_on = past && is_whole && panel + 1 < panel_1
                            && _pm_goes_on_$S(n, vectors, panels, panel, columns);
                     const int empty = idle || (place == 3
                             && _pm_is_empty_$S(_pm_spans_of_$S(&half, 0, m, j, j + filled)));
@@ -251,8 +263,8 @@ static __attribute__((noinline)) void _pm_blocked_$S(ptrdiff_t m, ptrdiff_t n, p
                                             scale, chunk_0 == 0 ? beta : 1, start,
                                             chunk_0 == 0 ? from_row : c_row, target, c_row, next, pace);
 #if _PM_WHOLE_$S
-                        else if (past && height == $R && is_full)
-                            _pm_past_$S(depth, a_strip, b_panel, scale, target, c_row, next, pace,
+                        else if (past && height == $R && is_whole)
+                            _pm_pasts_$S[wide - 1](depth, a_strip, b_panel, scale, target, c_row, next, pace,
                                         carry + (strip - strip_0) * ($R * $L), follows, goes_on);
 #endif
                         else if (pack_a && pack_b && height == $R && is_full)
@@ -371,4 +383,4 @@ def gemm_text(need: str) -> str:
     sums = row_sums(shape.suffix, shape.ctype, shape.lanes)
     text = _GEMM.substitute(numbers, S=shape.suffix, T=shape.ctype, ROW_SUMS=sums)
     triangles = f"{edges(shape)}\n" if shape.halves else ""
-    return f"{microkernels(shape)}\n{past_block(shape)}\n{triangles}{text}"
+    return f"{microkernels(shape)}\n{past_blocks(shape)}\n{triangles}{text}"

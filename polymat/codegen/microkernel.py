@@ -108,13 +108,13 @@ static __attribute__((noinline)) void _pm_full_{s}(ptrdiff_t depth, const {t} *a
         {t} beta, const {t} *from, ptrdiff_t from_row, {t} *c, ptrdiff_t c_row, const char *next,
         ptrdiff_t pace)
 {{
-{fetch}{ahead_loop(shape)}{_results(shape, rows, vectors, masked=False)}}}
+{fetch}{ahead_loop(shape, vectors)}{_results(shape, rows, vectors, masked=False)}}}
 """
 
 
-def ahead_loop(shape: Shape) -> str:
-    """The sums of the full block of packed operands, with the requests for what will be needed after it."""
-    rows, vectors = shape.rows, shape.vectors
+def ahead_loop(shape: Shape, vectors: int) -> str:
+    """The sums of all rows of packed operands, with the requests for what will be needed after them."""
+    rows = shape.rows
     loads = [f"*(const _pm_memory_{shape.suffix} *)(b + {v * shape.lanes})" for v in range(vectors)]
     steps = ("1", str(rows), str(vectors * shape.lanes))
     return _accumulators(shape, rows, vectors) + _depth_loop(shape, rows, vectors, loads, steps, _AHEAD)

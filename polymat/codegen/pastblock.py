@@ -1,4 +1,4 @@
-"""The register block that writes its part of the result past the caches, in whole lines.
+"""Register blocks that write their part of the result past the caches, in whole lines.
 
 A store into a line that is in no cache fetches it first, though all of it is replaced, and where sums are
 short the lines of the result that are on their way limit a product.  Stores past the caches want whole lines,
@@ -11,14 +11,17 @@ from polymat.codegen.blockshape import Shape
 from polymat.codegen.microkernel import ahead_loop
 from polymat.codegen.vectortypes import memory_suffix
 
+_PAST = """\
+ptrdiff_t depth, const {t} *a, const {t} *b, {t} scale, {t} *c,
+        ptrdiff_t c_row, const char *next, ptrdiff_t pace, {t} *carry, int follows, int goes_on"""
 
-def past_block(shape: Shape) -> str:
-    """The C function, and the macro that says whether there is one."""
-    s, t, rows, vectors, lanes = shape.suffix, shape.ctype, shape.rows, shape.vectors, shape.lanes
-    fetched = "".join(f"        __builtin_prefetch(c + {row} * c_row, 1);\n" for row in range(rows))
-    last = vectors * lanes - 1
-    ends = "".join(f"        __builtin_prefetch(c + {row} * c_row + {last}, 1);\n" for row in range(rows))
-    scaled = "".join(f"    c{row}_{v} *= scale;\n" for row in range(rows) for v in range(vectors))
+
+def past_blocks(shape: Shape) -> str:
+    """The C functions, the table of them by vectors, and the macro that says whether there are any."""
+    s, t, lanes = shape.suffix, shape.ctype, shape.lanes
+    counts = range(1, shape.vectors + 1)
+    blocks = "\n".join(_past_block(shape, vectors) for vectors in counts)
+    names = ", ".join(f"_pm_past_{s}_{vectors}" for vectors in counts)
     return f"""\
 #if defined(__AVX512F__) && defined(__GNUC__) && !defined(__clang__) && {shape.vector_bytes} == 64
 #define _PM_WHOLE_{s} 1
@@ -31,11 +34,27 @@ static __attribute__((noinline)) void _pm_some_{s}({t} *to, _pm_vector_{s} value
         to[lane] = lanes[lane];
 }}
 
-/* The full block of packed operands, written past the caches in whole lines; all rows of c begin at the same
-   place of a line.  carry: of each row the last vector of the block to the left, if this one follows it, and
-   then of this one, if another goes on. */
-static __attribute__((noinline)) void _pm_past_{s}(ptrdiff_t depth, const {t} *a, const {t} *b, {t} scale,
-        {t} *c, ptrdiff_t c_row, const char *next, ptrdiff_t pace, {t} *carry, int follows, int goes_on)
+{blocks}
+typedef void (*_pm_past_{s})({_PAST.format(t=t)});
+static const _pm_past_{s} _pm_pasts_{s}[{shape.vectors}] = {{{names}}};
+#else
+#define _PM_WHOLE_{s} 0
+#endif
+"""
+
+
+def _past_block(shape: Shape, vectors: int) -> str:
+    """The block of all rows and so many whole vectors."""
+    s, t, rows, lanes = shape.suffix, shape.ctype, shape.rows, shape.lanes
+    fetched = "".join(f"        __builtin_prefetch(c + {row} * c_row, 1);\n" for row in range(rows))
+    last = vectors * lanes - 1
+    ends = "".join(f"        __builtin_prefetch(c + {row} * c_row + {last}, 1);\n" for row in range(rows))
+    scaled = "".join(f"    c{row}_{v} *= scale;\n" for row in range(rows) for v in range(vectors))
+    return f"""\
+/* All rows and {vectors} whole vectors of packed operands, written past the caches in whole lines; all rows
+   of c begin at the same place of a line.  carry: of each row the last vector of the block to the left, if
+   this one follows it, and then of this one, if another goes on. */
+static __attribute__((noinline)) void _pm_past_{s}_{vectors}({_PAST.format(t=t)})
 {{
     typedef {"int" if s == "f32" else "long long"} lanes __attribute__((vector_size(64)));
     const int turn = (int)(-(uintptr_t)c % 64 / sizeof({t})); /* elements before the first whole line */
@@ -44,15 +63,12 @@ static __attribute__((noinline)) void _pm_past_{s}(ptrdiff_t depth, const {t} *a
 {fetched}    }}
     if (turn != 0 && !goes_on) {{
 {ends}    }}
-{ahead_loop(shape)}{scaled}{_stores(shape)}}}
-#else
-#define _PM_WHOLE_{s} 0
-#endif
+{ahead_loop(shape, vectors)}{scaled}{_stores(shape, vectors)}}}
 """
 
 
-def _stores(shape: Shape) -> str:
-    s, rows, vectors, lanes = shape.suffix, range(shape.rows), shape.vectors, shape.lanes
+def _stores(shape: Shape, vectors: int) -> str:
+    s, rows, lanes = shape.suffix, range(shape.rows), shape.lanes
     kept = [f"*(_pm_memory_{s} *)(carry + {row * lanes})" for row in rows]
     left = [f"(_pm_vector_{s}){place}" for place in kept]
     stream = f"__builtin_ia32_movnt{memory_suffix(shape)}512"

@@ -8,7 +8,7 @@ accesses, and those of a convolution, are products of matrices with other stride
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
@@ -25,6 +25,7 @@ from polymat.tilesize.planner import extent
 from polymat.tilesize.triangle import Triangle, triangle_of
 
 ENOUGH_ROWS = 8  # that are worth a register block
+OUTWEIGHED = 4  # times as large as an operand: a result that is written in its own order
 SHORT_DEPTH = 3  # contiguous elements that are better read than longer but scattered ones
 
 
@@ -258,9 +259,13 @@ def _rows(stage: Stage, dims: Sequence[str], left: Factor, lengths: Mapping[str,
     Where the left operand is the larger array, the one that it is contiguous along.
     """
     enough = [dim for dim in dims if lengths[dim] >= ENOUGH_ROWS]
-    result = prod(lengths[dim] for dim in stage.dims)
-    operand = prod(_reach(form, lengths) for form in left.indices)
+    result, operand = (_elements(forms, lengths) for forms in (map(Affine.name, stage.dims), left.indices))
     return enough[-1] if enough and operand <= result else _inner(dims, (left,), lengths)
+
+
+def _elements(indices: Iterable[Affine], lengths: Mapping[str, float]) -> float:
+    """How many elements indices reach, at most."""
+    return prod(_reach(form, lengths) for form in indices)
 
 
 def _reach(form: Affine, lengths: Mapping[str, float]) -> float:
@@ -278,6 +283,8 @@ def _in_order(
 ) -> tuple[str, ...]:
     """Segments in the order of memory: of the operand, where that has shorter pieces than the result has.
 
+    Where the result is several times as large as the operand, all of it in its own order: writing it is what
+    such a product waits for.
     own: dimensions of the operand that are within a segment.  inner: those of the result.
     """
 
@@ -294,6 +301,9 @@ def _in_order(
 
     of_operand = piece([[n for n in form.names() if n in lengths] for form in factor.indices], own)
     of_result = piece([[dim] for dim in stage.dims], inner)
+    read, written = (_elements(forms, lengths) for forms in (factor.indices, map(Affine.name, stage.dims)))
+    if written >= OUTWEIGHED * read:
+        return tuple(dims)
     if of_operand == 1.0 < of_result:
         return tuple(sorted(dims, key=place))
     return tuple(sorted(dims, key=lambda dim: factor.indices[-1].coefficient(dim) == 1))

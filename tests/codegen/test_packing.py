@@ -150,7 +150,9 @@ def test_segments_gathered_in_long_runs(contraction: str, seed: int, monkeypatch
 
 
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
-@pytest.mark.parametrize("contraction", ["abcde-efbad-cf", "abcd-ea-ebcd", "abcdef-efgc-gdab"])
+@pytest.mark.parametrize(
+    "contraction", ["abcde-efbad-cf", "abcd-ea-ebcd", "abcdef-efgc-gdab", "abcdef-dfgc-geab"]
+)
 def test_results_past_the_caches(
     contraction: str, kind: type[np.floating], seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -159,20 +158,22 @@ def test_a_reader_on_a_triangle(machine: Machine, seed: int) -> None:
         check(compiled, [values(rng, "float64", m, k), values(rng, "float64", k, m)], k)
 
 
-@pytest.mark.parametrize("start", [lambda i, j, x: -x(i, j), lambda i, j, x: pm.Sin(x(i, j)) + 1])
-def test_sums_that_start_from_something(machine: Machine, seed: int, start: Callable[..., Any]) -> None:
+def test_sums_that_start_from_something(machine: Machine, seed: int) -> None:
     a, b = operands(pm.Double)
     x = pm.Matrix(pm.Double, "X", [M, N])
-    product = product_from(a, b, lambda i, j: start(i, j, x), 0.5)
-    reader = point(pm.Double, "positive", pm.Max(product(ROW, COLUMN), 0))
-    compiled = pm.compile(reader, inputs=[a, b, x], options=OWN)
-    assert is_fused(compiled, "positive")
+    outputs = []
+    for name, start in (("less", lambda i, j: -x(i, j)), ("biased", lambda i, j: pm.Sin(x(i, j)) + 1)):
+        product = product_from(a, b, start, 0.5, f"{name}_product")
+        outputs.append(point(pm.Double, name, pm.Max(product(ROW, COLUMN), 0)))
+    compiled = pm.compile(outputs, name="started", inputs=[a, b, x], options=OWN)
+    groups = compiled.explain().groups
+    assert [(g.kind, g.stages[1:]) for g in groups] == [("kernel", ("less",)), ("kernel", ("biased",))]
     rng = np.random.default_rng(seed)
     for m, n, k in SIZES:
         arrays = [values(rng, "float64", *shape) for shape in ((m, k), (k, n), (m, n))]
         bound = np.abs(arrays[0]) @ np.abs(arrays[1]) + np.abs(arrays[2]) + 2
-        expected = compiled.reference(*arrays)
-        assert_close(compiled(*arrays), expected, roundings=k + 8, magnitude=bound)
+        for found, expected in zip(compiled(*arrays), compiled.reference(*arrays), strict=True):
+            assert_close(found, expected, roundings=k + 8, magnitude=bound)
 
 
 @pytest.mark.parametrize("threads", [1, 2])
@@ -206,24 +207,29 @@ def test_convolutions_with_bias_and_relu6(
         )
 
 
-@pytest.mark.parametrize("text", ["aeb,edc->abcd", "aebf,dfce->abcd", "abe,dce->abcd", "gce,ged->gcd"])
-def test_segments_of_rows_and_of_columns(machine: Machine, seed: int, text: str) -> None:
-    left, rest = text.split(",")
-    right, out = rest.split("->")
-    sizes = {letter: pm.Parameter(pm.Int, letter.upper()) for letter in sorted({*left, *right})}
-    arrays = [
-        pm.Image(pm.Double, f"X{k}", [sizes[c] for c in word]) for k, word in enumerate((left, right, out))
-    ]
-    dims = [pm.Variable(pm.Int, f"x{k}") for k in range(len(out))]
-    domain = (dims, [pm.Interval(pm.Int, 0, sizes[c] - 1) for c in out])
-    product = pm.einsum(text, *arrays[:2])
-    value = pm.Max(product(*dims), 0) + arrays[2](*dims) * dims[0]
-    compiled = pm.compile(point(pm.Double, "R", value, domain), inputs=arrays, options=OWN)
-    assert is_fused(compiled, "R")
+def test_segments_of_rows_and_of_columns(machine: Machine, seed: int) -> None:
+    sizes = {letter: pm.Parameter(pm.Int, letter.upper()) for letter in "abcdefg"}
+    words, inputs, outputs = [], [], []
+    for number, text in enumerate(("aeb,edc->abcd", "aebf,dfce->abcd", "abe,dce->abcd", "gce,ged->gcd")):
+        left, rest = text.split(",")
+        right, out = rest.split("->")
+        arrays = [
+            pm.Image(pm.Double, f"{name}{number}", [sizes[c] for c in word])
+            for name, word in zip("XYZ", (left, right, out), strict=True)
+        ]
+        dims = [pm.Variable(pm.Int, f"x{k}") for k in range(len(out))]
+        domain = (dims, [pm.Interval(pm.Int, 0, sizes[c] - 1) for c in out])
+        value = pm.Max(pm.einsum(text, *arrays[:2])(*dims), 0) + arrays[2](*dims) * dims[0]
+        outputs.append(point(pm.Double, f"R{number}", value, domain))
+        inputs += arrays
+        words += [left, right, out]
+    compiled = pm.compile(outputs, name="segments", inputs=inputs, options=OWN)
+    groups = compiled.explain().groups
+    assert [(group.kind, group.stages[1:]) for group in groups] == [("kernel", (f"R{n}",)) for n in range(4)]
     rng = np.random.default_rng(seed)
     for extents in ((0, 1, 2, 3, 4, 5, 6), (1,) * 7, (5, 3, 4, 9, 11, 2, 3), (3, 17, 3, 25, 2, 7, 2)):
         length = dict(zip("abcdefg", extents, strict=True))
-        data = [values(rng, "float64", *(length[c] for c in word)) for word in (left, right, out)]
+        data = [values(rng, "float64", *(length[c] for c in word)) for word in words]
         check(compiled, data, length["e"] * length["f"] + 4)
 
 

@@ -248,6 +248,16 @@ def test_chains_of_signals_that_may_be_too_short(name: str) -> None:
             assert_close(found, wanted, roundings=64, magnitude=300.0)
 
 
+def resampled(given: Any, count: int) -> Any:
+    """As by SciPy, whose version 1.15 forgets a half of the higher frequency of two complex samples."""
+    if count != 2:
+        return signal.resample(given, count)
+    spectrum = np.fft.fft(given)
+    mean, higher = spectrum[0], spectrum[1] + spectrum[-1]
+    found = np.array([mean + higher, mean - higher]) / len(given)
+    return found if np.iscomplexobj(given) else found.real
+
+
 @pytest.mark.parametrize("samples", [pm.Double, pm.Complex])
 @pytest.mark.parametrize(
     ("length", "wanted"),
@@ -268,7 +278,7 @@ def test_resample_to_a_length_that_depends_on_sizes(
     rng = np.random.default_rng(1)
     for count in (4, 5, 6, 7, 12, 17, 32):
         given = rng.standard_normal(count) + (1j * rng.standard_normal(count) if samples == pm.Complex else 0)
-        expected = signal.resample(given, wanted(count))
+        expected = resampled(given, wanted(count))
         np.testing.assert_allclose(compiled(given), expected, rtol=0, atol=1e-13 * count)
 
 

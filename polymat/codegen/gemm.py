@@ -86,12 +86,7 @@ static int _pm_goes_on_$S(ptrdiff_t n, ptrdiff_t vectors, ptrdiff_t panels, ptrd
 }
 
 /* The product of `_pm_gemm_$S` by packed blocks. */
-static __attribute__((noinline)) void _pm_blocked_$S(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k,
-        ptrdiff_t row_count, const ptrdiff_t *rows, ptrdiff_t column_count, const ptrdiff_t *columns,
-        ptrdiff_t depth_count, const ptrdiff_t *depths, $T scale, const $T *a, ptrdiff_t a_row,
-        ptrdiff_t a_step, const $T *b, ptrdiff_t b_step, ptrdiff_t b_column, $T beta, const $T *from,
-        ptrdiff_t from_row, $T *c, ptrdiff_t c_row, ptrdiff_t kc, ptrdiff_t mc, ptrdiff_t nc, ptrdiff_t small,
-        int large, const _pm_half_$S half, $T *scratch, _pm_finish_$S finish, void *const *around)
+static __attribute__((noinline)) void _pm_blocked_$S($PARAMETERS)
 {
     const int place = $HALVES ? half.place : 0; /* known to the compiler where there are no triangles */
     const ptrdiff_t strips = (m + $R - 1) / $R, all_strips = strips * row_count;
@@ -303,46 +298,29 @@ static __attribute__((noinline)) void _pm_blocked_$S(ptrdiff_t m, ptrdiff_t n, p
 #endif
 }
 
-/* C = scale * A * B + beta * From (no From: NULL); elements of a row of C and of From are contiguous.
-   m, n, k: extents of a segment; row_count, column_count, depth_count: segments; rows, columns, depths: their
-   offsets, for each segment of rows those in A, C and From, of columns in B, C and From, of depth in A and B.
-   kc, mc, nc: blocks for the caches; small: the elements that the second-level cache holds.
-   large: whether the whole result is so large that it is written past the caches.
-   half: a triangle, where there is one segment of each; scratch: 2 * kc * nc elements, less where the
-   matrices are smaller.
-   finish, around: who is called with complete parts of the result (NULL: nobody), and what it is handed. */
-static inline __attribute__((always_inline)) void _pm_gemm_$S(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k,
-        ptrdiff_t row_count, const ptrdiff_t *rows, ptrdiff_t column_count, const ptrdiff_t *columns,
-        ptrdiff_t depth_count, const ptrdiff_t *depths, $T scale, const $T *a, ptrdiff_t a_row,
-        ptrdiff_t a_step, const $T *b, ptrdiff_t b_step, ptrdiff_t b_column, $T beta, const $T *from,
-        ptrdiff_t from_row, $T *c, ptrdiff_t c_row, ptrdiff_t kc, ptrdiff_t mc, ptrdiff_t nc, ptrdiff_t small,
-        int large, const _pm_half_$S half, $T *scratch, _pm_finish_$S finish, void *const *around)
+/* Whether a product has so few columns that the lanes of vectors are steps of the depth. */
+static inline int _pm_is_narrow_$S(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, ptrdiff_t a_step, ptrdiff_t b_step)
 {
-    if (m <= 0 || n <= 0 || row_count <= 0 || column_count <= 0)
-        return;
-    const int one = column_count == 1 && depth_count == 1 && half.place == 0 && (b_column == 1 || n == 1);
-    if (__builtin_constant_p(m) && __builtin_constant_p(n) && __builtin_constant_p(k) && one && row_count == 1
-            && finish == NULL && (m | n | k) <= 64 && m * ((n + $L - 1) / $L) * k <= $UNROLLED) {
-        _pm_unrolled_$S((int)m, (int)n, (int)k, scale, a, a_row, a_step, b, b_step, beta, from, from_row, c,
-                        c_row);
-        return;
-    }
-    const int narrow = n <= _PM_NARROW_$S && (m >= $NARROW_ROWS || _pm_is_column_$S(n, b_step));
-    if (narrow && k >= $NARROW_VECTORS * $L && a_step == 1 && one && row_count == 1 && finish == NULL) {
+    return n <= _PM_NARROW_$S && (m >= $NARROW_ROWS || _pm_is_column_$S(n, b_step))
+        && k >= $NARROW_VECTORS * $L && a_step == 1;
+}
+
+/* The product of `_pm_gemm_$S` where nothing is known to be small: in a function of its own, so that a small
+   product is not held up by what only this one needs. */
+static __attribute__((noinline)) void _pm_general_$S($PARAMETERS)
+{
+    const int place = $HALVES ? half.place : 0;
+    const int one = column_count == 1 && depth_count == 1 && place == 0 && (b_column == 1 || n == 1);
+    if (one && row_count == 1 && finish == NULL && _pm_is_narrow_$S(m, n, k, a_step, b_step)) {
         _pm_narrow_$S(m, n, k, scale, a, a_row, b, b_step, beta, from, from_row, c, c_row);
-        return;
-    }
-    if (one && row_count == 1 && finish == NULL && n > 1 && small >= 8 * 64 * 64
-            && (size_t)((m - 1) | (n - 1) | (k - 1)) < 64) {
-        _pm_little_$S(m, n, k, scale, a, a_row, a_step, b, b_step, beta, from, from_row, c, c_row);
         return;
     }
     const double most_elements = 2.0 * small, height = (double)m * row_count;
     const int is_large = (double)k * n > most_elements;
     const int is_far = (height > 2 * $R && (is_large || height * n > most_elements))
                     || (a_step != 1 && height * k > most_elements / 16);
-    const int copied = half.place == 0 && a_row == 1 && !large; /* a copy does not write past the caches */
-    const int along = half.place == 1 ? is_large : half.place != 2 && (a_step == 1 || copied);
+    const int copied = place == 0 && a_row == 1 && !large; /* a copy does not write past the caches */
+    const int along = place == 1 ? is_large : place != 2 && (a_step == 1 || copied);
     if ((!one || is_far) && along && column_count == 1 && depth_count == 1 && m >= $R
             && height >= $STRIPS * $R && k > 0) {
         _pm_tall_$S(m, n, k, row_count, rows, scale, a, a_row, a_step, b, b_step, b_column, beta, from,
@@ -350,9 +328,7 @@ static inline __attribute__((always_inline)) void _pm_gemm_$S(ptrdiff_t m, ptrdi
         return;
     }
     if (!one || is_far) {
-        _pm_blocked_$S(m, n, k, row_count, rows, column_count, columns, depth_count, depths, scale, a, a_row,
-                       a_step, b, b_step, b_column, beta, from, from_row, c, c_row, kc, mc, nc, small,
-                       large, half, scratch, finish, around);
+        _pm_blocked_$S($ARGUMENTS);
         return;
     }
     const ptrdiff_t most = finish == NULL ? m : (small / 4 / n / $R + 1) * $R;
@@ -368,9 +344,51 @@ static inline __attribute__((always_inline)) void _pm_gemm_$S(ptrdiff_t m, ptrdi
         }
     }
 }
+
+/* C = scale * A * B + beta * From (no From: NULL); elements of a row of C and of From are contiguous.
+   m, n, k: extents of a segment; row_count, column_count, depth_count: segments; rows, columns, depths: their
+   offsets, for each segment of rows those in A, C and From, of columns in B, C and From, of depth in A and B.
+   kc, mc, nc: blocks for the caches; small: the elements that the second-level cache holds.
+   large: whether the whole result is so large that it is written past the caches.
+   half: a triangle, where there is one segment of each; scratch: 2 * kc * nc elements, less where the
+   matrices are smaller.
+   finish, around: who is called with complete parts of the result (NULL: nobody), and what it is handed. */
+static inline __attribute__((always_inline)) void _pm_gemm_$S($PARAMETERS)
+{
+    if (m <= 0 || n <= 0 || row_count <= 0 || column_count <= 0)
+        return;
+    const int is_matrix = column_count == 1 && depth_count == 1 && half.place == 0 && row_count == 1
+                       && (b_column == 1 || n == 1) && finish == NULL;
+    if (__builtin_constant_p(m) && __builtin_constant_p(n) && __builtin_constant_p(k) && is_matrix
+            && (m | n | k) <= 64 && m * ((n + $L - 1) / $L) * k <= $UNROLLED)
+        _pm_unrolled_$S((int)m, (int)n, (int)k, scale, a, a_row, a_step, b, b_step, beta, from, from_row, c,
+                        c_row);
+    else if (!is_matrix || small < 8 * 64 * 64 || (size_t)((m - 1) | (n - 1) | (k - 1)) >= 64
+             || n == 1 || _pm_is_narrow_$S(m, n, k, a_step, b_step)) {
+        /* Small calls have no scratch, and gcc would compile all of this once more for that. */
+        __asm__("" : "+r"(scratch));
+        _pm_general_$S($ARGUMENTS);
+    } else if (m <= $R && n <= $V * $L)
+        _pm_blocks_$S[((unsigned)n - 1) / $L][m - 1](k, a, a_row, a_step, b, b_step, scale, beta, from,
+                from_row, c, c_row, (int)(((unsigned)n - 1) % $L) + 1);
+    else
+        _pm_little_$S(m, n, k, scale, a, a_row, a_step, b, b_step, beta, from, from_row, c, c_row);
+}
 """
 
-_GEMM = Template(PACKING + DIRECT + WINDOWS + AHEAD + HALF + SMALL + NARROW + _PRODUCT + TALL + _BLOCKED)
+_PARAMETERS = """\
+ptrdiff_t m, ptrdiff_t n, ptrdiff_t k,
+        ptrdiff_t row_count, const ptrdiff_t *rows, ptrdiff_t column_count, const ptrdiff_t *columns,
+        ptrdiff_t depth_count, const ptrdiff_t *depths, $T scale, const $T *a, ptrdiff_t a_row,
+        ptrdiff_t a_step, const $T *b, ptrdiff_t b_step, ptrdiff_t b_column, $T beta, const $T *from,
+        ptrdiff_t from_row, $T *c, ptrdiff_t c_row, ptrdiff_t kc, ptrdiff_t mc, ptrdiff_t nc, ptrdiff_t small,
+        int large, const _pm_half_$S half, $T *scratch, _pm_finish_$S finish, void *const *around"""
+_ARGUMENTS = """\
+m, n, k, row_count, rows, column_count, columns, depth_count, depths, scale, a, a_row,
+                       a_step, b, b_step, b_column, beta, from, from_row, c, c_row, kc, mc, nc, small,
+                       large, half, scratch, finish, around"""
+_TEXT = PACKING + DIRECT + WINDOWS + AHEAD + HALF + SMALL + NARROW + _PRODUCT + TALL + _BLOCKED
+_GEMM = Template(_TEXT.replace("$PARAMETERS", _PARAMETERS).replace("$ARGUMENTS", _ARGUMENTS))
 
 
 def gemm_text(need: str) -> str:

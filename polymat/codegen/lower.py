@@ -80,7 +80,7 @@ def lower(schedule: Schedule, name: str, options: Options) -> Program:
     texts = tuple(stages.texts.values())
     code = (*functions, *exported)
     file = File(comment, frozenset(needs), names.macro_like(), code, _tables(pipeline), texts)
-    return Program(file, signature, header_text(signature, names), _flags(pipeline), tuple(storage.values()))
+    return Program(file, signature, header_text(signature, names), _flags(schedule), tuple(storage.values()))
 
 
 def _group(schedule: Schedule, stages: StageWriter, number: int) -> GroupCode:
@@ -105,14 +105,18 @@ def _constants(table: Table) -> Constants:
     return Constants(table.dtype.c, table_name(table), values)
 
 
-def _flags(pipeline: Pipeline) -> tuple[str, ...]:
-    """Flags for what gcc would compute differently from NumPy.
+def _flags(schedule: Schedule) -> tuple[str, ...]:
+    """Flags for what gcc would compute differently from NumPy, or needlessly long.
 
     Signed integers wrap around.  Without traps gcc 12 makes trunc(x) of (double)(int)x: -0.0 where x is -0.3.
+    Loops of register blocks are unrolled as they are written.
     """
+    pipeline = schedule.grouping.pipeline
+    unrolled = all(isinstance(plan, KernelPlan) for plan in schedule.plans)
     wraps = any(_computes_integers(stage) for stage in pipeline.stages)
     truncates = any(_truncates(stage) for stage in pipeline.stages)
-    return (*(("-fwrapv",) if wraps else ()), *(("-ftrapping-math",) if truncates else ()))
+    flags = {"-fwrapv": wraps, "-ftrapping-math": truncates, "-fno-unroll-loops": unrolled}
+    return tuple(flag for flag, needed in flags.items() if needed)
 
 
 def _truncates(stage: Stage) -> bool:

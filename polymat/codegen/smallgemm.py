@@ -71,15 +71,12 @@ static __attribute__((noinline)) void _pm_little_$S(ptrdiff_t m, ptrdiff_t n, pt
 {
     const unsigned vectors = ((unsigned)n + $L - 1) / $L, panels = (vectors + $V - 1) / $V;
     const unsigned strips = ((unsigned)m + $R - 1) / $R;
-    if (strips == 1 && panels == 1) {
-        _pm_blocks_$S[vectors - 1][m - 1](depth, a, a_row, a_step, b, b_step, scale, beta, from, from_row, c,
-                                          c_row, (int)(n - (vectors - 1) * $L));
-        return;
-    }
     const unsigned least = (unsigned)m / strips, higher = (unsigned)m % strips;
+#pragma GCC unroll 1
     for (unsigned panel = 0, j = 0; panel < panels; panel++) {
         const unsigned wide = panels == 1 ? vectors : vectors / panels + (panel < vectors % panels);
         const unsigned left = (unsigned)n - j < wide * $L ? (unsigned)n - j : wide * $L;
+#pragma GCC unroll 1
         for (unsigned strip = 0, i = 0; strip < strips; strip++) {
             const unsigned rows = least + (strip < higher);
             _pm_blocks_$S[wide - 1][rows - 1](depth, a + i * a_row, a_row, a_step, b + j, b_step, scale, beta,

@@ -25,6 +25,8 @@ _GCC = (
     # gcc 12 writes a read like a[n - i] as address 0 plus an index, takes that for a read of a null pointer
     # that ends the program, and leaves out the calls of functions whose stores come after it.
     "-fno-delete-null-pointer-checks",
+    # Strides that may be 1 are written as 1 in generated code: gcc 12 compiled most loops of a product twice.
+    "-fno-version-loops-for-strides",
 )
 _UNSAFE_PARTS = ("-fno-signed-zeros", "-fno-trapping-math", "-fassociative-math", "-freciprocal-math")
 _FAST_PARTS = (

@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 
 import polymat as pm
+from polymat.codegen.program import Program
+from polymat.driver import levels
 from polymat.options import Options
 from tests.tolerance import assert_close
 
@@ -116,3 +118,11 @@ def test_small_products_of_fixed_sizes_are_straight_code(dtype: Any) -> None:
                 magnitude=1.5 * np.abs(inputs[0].T) @ np.abs(inputs[1][::2]) + np.abs(inputs[2]),
             )
     assert straight > 4
+
+
+@pytest.mark.parametrize(("output", "unrolls"), [(A @ B, False), (A @ B + 1.0, True)])
+def test_only_register_blocks_are_left_as_they_are_written(output: Any, unrolls: bool) -> None:
+    """What is beside a product is loops of the compiler's, which unrolls them."""
+    program = next(level for name, level in levels([output], "product", OWN) if name == "codegen")
+    assert isinstance(program, Program)
+    assert ("-fno-unroll-loops" not in program.flags) == unrolls

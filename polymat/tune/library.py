@@ -59,7 +59,7 @@ def _cases() -> Iterator[Case]:
 def measure_library(
     found: Provider, cases: tuple[Case, ...], progress: Progress | None = None
 ) -> LibraryModel:
-    """Time every case at every point of its grid; about three seconds for all that is kept."""
+    """Time every case at every point of its grid; about five seconds for all that is kept."""
     names = tuple((routine, dtype) for routine, dtype, _ in cases)
     library = _library(found, names)
     size = max(_elements(routine, levels) * np.dtype(dtype).itemsize for routine, dtype, levels in cases)

@@ -9,10 +9,12 @@ from dataclasses import dataclass
 from polymat.errors import ToolchainError
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.product import Product
-from polymat.graph.stage import Stage
+from polymat.graph.stage import Accumulation, Stage
 from polymat.idiom.call import Idiom
 from polymat.idiom.choice import CLEARLY, Choice, choice_of
 from polymat.idiom.profit import call_seconds
+from polymat.lang.expr import Load
+from polymat.lang.traverse import walk
 from polymat.machine.librarymodel import LibraryModel
 from polymat.machine.model import Machine
 from polymat.options import Options
@@ -27,6 +29,9 @@ NEARLY = 0.99  # of the time of own code: calls that are only made where they ar
 # Of the time of loops over a square those over a triangle take: half the points, in rows half as long (Zen 5:
 # products and systems of 8 to 128 rows with OpenBLAS and MKL).
 TRIANGLE = 0.7
+# Times as long loops take along an index that goes down the columns of an array (Zen 5: symmetric matrices of
+# 64 rows times vectors 8, of 512 rows 20).
+COLUMNS = 8.0
 SKEWED = 8  # times as long as the others: an extent of the shapes that are tried
 # Of the shapes that are tried: at a single one it may be the prediction that errs, and own code that shares
 # its work in the parts of calls is slower on several threads.
@@ -96,7 +101,9 @@ class CallPrices:
             return None
         flops = self.machine.peak_flops(flat.dtype.size, 1)
         operations = (
-            stage_operations(flat, self.sizes) * loop_slowdown(loops, 1) * self._share(flat, self.sizes)
+            stage_operations(flat, self.sizes)
+            * loop_slowdown(loops, 1)
+            * self._share(flat, loops, self.sizes)
         )
         multiplications = max(sum(points(a.box, self.sizes) for a in flat.accumulations), 1.0)
         each = operations / (flops * VECTOR_SHARE * multiplications)
@@ -125,7 +132,7 @@ class CallPrices:
 
         def pays(length: int) -> bool:
             cube = dict.fromkeys(self.sizes, length)
-            other = stage_operations(flat, cube) * slow * self._share(flat, cube) / peak
+            other = stage_operations(flat, cube) * slow * self._share(flat, loops, cube) / peak
             if kernel is not None:
                 other = min(other, self.kernel_seconds(kernel, flat, cube))
             share = 1.0 if kernel is None else CLEARLY
@@ -143,17 +150,27 @@ class CallPrices:
         seconds = call_seconds(idiom, self.machine, self.sizes, threads, self.model())
         return self.in_operations(seconds, idiom.product, used)
 
-    def _share(self, flat: Stage, sizes: Mapping[str, int]) -> float:
-        """How long loops over what a stage adds up take, of the time of those over the boxes around it."""
+    def _share(self, flat: Stage, loops: LoopPlan, sizes: Mapping[str, int]) -> float:
+        """How long loops over what a stage adds up take, of contiguous ones over the boxes around it."""
         context = self.pipeline.context
         boxes = [points(a.box, sizes) for a in flat.accumulations]
         triangles = [not a.domain.assume(context).is_box() for a in flat.accumulations]
-        added = sum(TRIANGLE * box if half else box for box, half in zip(boxes, triangles, strict=True))
+        factors = [
+            (TRIANGLE if half else 1.0) * (COLUMNS if _is_across(a, loops.vector) else 1.0)
+            for a, half in zip(flat.accumulations, triangles, strict=True)
+        ]
+        added = sum(box * factor for box, factor in zip(boxes, factors, strict=True))
         return added / sum(boxes) if sum(boxes) > 0.0 else 1.0
 
     def _is_fixed(self, flat: Stage) -> bool:
         """Whether no size is open, so that the choice is made now."""
         return not any(form.names() for low, high in flat.box for form in (low, high))
+
+
+def _is_across(added: Accumulation, vector: str | None) -> bool:
+    """Whether an index moves along any but the last dimension of an array that is read."""
+    loads = [node for node in walk(added.expr) if isinstance(node, Load)]
+    return any(vector in tuple(form.names()) for load in loads for form in load.indices[:-1])
 
 
 def _probes(names: tuple[str, ...]) -> Iterator[Mapping[str, int]]:

@@ -12,14 +12,14 @@ import pytest
 
 import polymat as pm
 from benchmarks.providers import triangle
-from polymat import Double, Int, Matrix, Options, Parameter, callprices
+from polymat import Case, Condition, Double, Int, Matrix, Options, Parameter, Variable, Vector, callprices
 from polymat.callplans import CallPlanner
 from polymat.errors import ToolchainError
 from polymat.idiom.plan import CallPlan
 from polymat.machine.grid import Grid
 from polymat.machine.known import GENERIC
 from polymat.machine.librarymodel import LibraryModel
-from tests.idiom.recognise import pipeline
+from tests.idiom.recognise import pipeline, point, total, upto
 from tests.tolerance import assert_close
 
 N = Parameter(Int, "N")
@@ -129,14 +129,27 @@ def test_loops_over_a_triangle_are_cheaper(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(callprices, "library_model", lambda kind: library(1e-8, 1e9, "trmm", 2))
     options = Options(blas="auto", kernels=False)
     built = pipeline(triangle()[0])
-    whole, half = (_choice(built, options, share) for share in (1.0, 0.25))
+    whole, half = (_choice(built, options, TRIANGLE=share) for share in (1.0, 0.25))
     assert half == pytest.approx(0.25 * whole)
 
 
-def _choice(built: Any, options: Options, share: float) -> float:
-    """Seconds of a multiplication in loops, with that price of a triangle."""
+def test_loops_down_columns_are_dearer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a symmetric matrix one triangle is read along its rows and the other one down its columns."""
+    monkeypatch.setattr(callprices, "library_model", lambda kind: library(1e-8, 1e9, "symv", 1))
+    i, k = Variable(Int, "i"), Variable(Int, "k")
+    x, square = Vector(Double, "x", [N]), [(i, upto(N)), (k, upto(N))]
+    lower = [Case(Condition(k, "<=", i), A(i, k)), Case(Condition(k, ">", i), A(k, i))]
+    full = point("full", square, lower)
+    built = pipeline(total("y", square[:1], square[1:], full(i, k) * x(k)))
+    rows, both = (_choice(built, Options(blas="auto"), COLUMNS=times) for times in (1.0, 9.0))
+    assert both == pytest.approx(5.0 * rows)
+
+
+def _choice(built: Any, options: Options, **prices: float) -> float:
+    """Seconds of a multiplication in loops, with such a price of a triangle or of columns."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(callprices, "TRIANGLE", share)
+        for name, price in prices.items():
+            patched.setattr(callprices, name, price)
         plan = CallPlanner(built, GENERIC, {"N": 100}, options, 1).plan(tuple(s.name for s in built.stages))
     assert isinstance(plan, CallPlan)
     assert plan.choice is not None

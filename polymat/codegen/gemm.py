@@ -4,20 +4,19 @@
 
     C[i, j] = scale * sum over k of A[i, k] * B[k, j]  +  beta * From[i, j]
 
-where an index may stand for several dimensions: i runs over segments of rows with a common stride, whose
-positions in A, C and From are given in a table, and so do j and k.  Packing thereby takes apart transposed,
-strided and shifted tensors (as TBLIS does), and makes a convolution a product (implicit GEMM).
+where an index may stand for several dimensions: i runs over segments of rows of one stride, with positions in
+A, C and From in a table, and so do j and k.  Packing thereby takes apart transposed, strided and shifted
+tensors (as TBLIS does), and makes a convolution a product (implicit GEMM).
 
 The blocking is that of Goto and van de Geijn, as in BLIS: of B, panels of a few vectors of columns times kc
 are packed, nc columns at a time, each right before it is first used; of A, strips of a few rows times kc, mc
 rows at a time; and the register block runs over both.  While a block of A is multiplied by one panel the next
 one is requested, so that the packed B may lie in memory.  Of one segment what is at most twice the
-second-level cache is not packed, because register blocks read operands of any strides; nor is B packed nc
-columns at a time where A is contiguous along its depth or its rows, see `polymat.codegen.tallgemm`.
+second-level cache is not packed, as register blocks read any strides; nor is B packed nc columns at a time
+where A is contiguous along its depth or its rows, see `polymat.codegen.tallgemm`.
 
-Who reads the result point by point may be called with every part of it as soon as that is complete, while it
-is in the second-level cache: an epilogue.  Parts are as wide as that allows, since the loops over their rows
-are code of the compiler's, which wants long ones.
+Who reads the result point by point may be called with every part of it as soon as that is complete, in the
+second-level cache: an epilogue.  Parts are as wide as that allows, as its loops are best over long rows.
 """
 
 from __future__ import annotations
@@ -42,7 +41,6 @@ from polymat.tilesize.kernel import MOST_UNROLLED
 
 _PRODUCT = """\
 static const ptrdiff_t _pm_origin_$S[3] = {0, 0, 0};
-
 /* Bytes of scratch that a product needs: none where neither B nor C has more than 2 `small` elements.  m and
    n count what rounding up to whole register blocks adds. */
 static inline double _pm_room_$S(double m, double n, double k, double kc, double mc, double nc, double small)
@@ -348,10 +346,9 @@ static __attribute__((noinline)) void _pm_general_$S($PARAMETERS)
 /* C = scale * A * B + beta * From (no From: NULL); elements of a row of C and of From are contiguous.
    m, n, k: extents of a segment; row_count, column_count, depth_count: segments; rows, columns, depths: their
    offsets, for each segment of rows those in A, C and From, of columns in B, C and From, of depth in A and B.
-   kc, mc, nc: blocks for the caches; small: the elements that the second-level cache holds.
-   large: whether the whole result is so large that it is written past the caches.
-   half: a triangle, where there is one segment of each; scratch: 2 * kc * nc elements, less where the
-   matrices are smaller.
+   kc, mc, nc: blocks for the caches; small: the elements that the second-level cache holds; large: whether
+   the whole result is written past the caches.
+   half: a triangle, where there is one segment of each; scratch: 2 * kc * nc elements, less for small ones.
    finish, around: who is called with complete parts of the result (NULL: nobody), and what it is handed. */
 static inline __attribute__((always_inline)) void _pm_gemm_$S($PARAMETERS)
 {
@@ -387,18 +384,17 @@ _ARGUMENTS = """\
 m, n, k, row_count, rows, column_count, columns, depth_count, depths, scale, a, a_row,
                        a_step, b, b_step, b_column, beta, from, from_row, c, c_row, kc, mc, nc, small,
                        large, half, scratch, finish, around"""
-_TEXT = PACKING + DIRECT + WINDOWS + AHEAD + HALF + SMALL + NARROW + _PRODUCT + TALL + _BLOCKED
-_GEMM = Template(_TEXT.replace("$PARAMETERS", _PARAMETERS).replace("$ARGUMENTS", _ARGUMENTS))
+_PARTS = (PACKING, DIRECT, WINDOWS, AHEAD, HALF, SMALL, NARROW, _PRODUCT, TALL, _BLOCKED)
+_GEMM = Template("".join(_PARTS).replace("$PARAMETERS", _PARAMETERS).replace("$ARGUMENTS", _ARGUMENTS))
 
 
 def gemm_text(need: str) -> str:
     """The C text behind a need of the prelude: the register blocks and the product around them."""
     shape = Shape.parse(need)
-    numbers = {"L": shape.lanes, "R": shape.rows, "V": shape.vectors, "G": 8, "UNROLLED": MOST_UNROLLED}
-    numbers |= {"HALVES": int(shape.halves), "WALKS": int(shape.walks)}
-    numbers |= {"EIGHTHS": PASSED_EIGHTHS, "STRIPS": LEAST_STRIPS, "NARROW": NARROW_COLUMNS}
-    numbers |= {"NARROW_ROWS": NARROW_ROWS, "NARROW_VECTORS": NARROW_VECTORS}
+    numbers = {"L": shape.lanes, "R": shape.rows, "V": shape.vectors, "G": 8, "EIGHTHS": PASSED_EIGHTHS}
+    numbers |= {"HALVES": int(shape.halves), "WALKS": int(shape.walks), "UNROLLED": MOST_UNROLLED}
+    numbers |= {"NARROW": NARROW_COLUMNS, "NARROW_ROWS": NARROW_ROWS, "NARROW_VECTORS": NARROW_VECTORS}
     sums = row_sums(shape.suffix, shape.ctype, shape.lanes)
-    text = _GEMM.substitute(numbers, S=shape.suffix, T=shape.ctype, ROW_SUMS=sums)
+    text = _GEMM.substitute(numbers, S=shape.suffix, T=shape.ctype, ROW_SUMS=sums, STRIPS=LEAST_STRIPS)
     triangles = f"{edges(shape)}\n" if shape.halves else ""
     return f"{microkernels(shape)}\n{past_blocks(shape)}\n{triangles}{text}"

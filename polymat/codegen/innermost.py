@@ -10,15 +10,21 @@ from polymat.codegen.ctree import Assign, Binary, Block, CExpr, Declare, For, Id
 DIVISION = "_pm_floordiv_i64"  # an index divided and rounded down, which has no vector instruction
 
 
-def with_innermost(statements: Sequence[Stmt], rewritten: Callable[[For], Stmt | None]) -> tuple[Stmt, ...]:
-    """The statements with every such loop rewritten, but those for which there is nothing."""
+def with_innermost(
+    statements: Sequence[Stmt], rewritten: Callable[[For], Stmt | None], *, sums: bool = False
+) -> tuple[Stmt, ...]:
+    """The statements with every such loop rewritten, but those for which there is nothing.
+
+    sums: loops that add up, instead of those whose points are independent.
+    """
+    kind = "omp simd reduction(+:" if sums else "omp simd"
 
     def each(inner: Sequence[Stmt]) -> tuple[Stmt, ...]:
         return tuple(map(visit, inner))
 
     def visit(statement: Stmt) -> Stmt:
         match statement:
-            case For(pragmas=("omp simd",)):
+            case For(pragmas=(pragma,)) if pragma.startswith(kind) if sums else pragma == kind:
                 return rewritten(statement) or statement
             case For(body=body):
                 return replace(statement, body=each(body))

@@ -9,8 +9,6 @@ Measured (Zen 5, one thread, 256 x 2 x 256, float64): 0.32 of the time of regist
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 NARROW = """\
 enum { _PM_NARROW_$S = $NARROW, _PM_NARROW_DEPTH_$S = 512 };
 
@@ -105,44 +103,3 @@ static __attribute__((noinline)) void _pm_narrow_$S(ptrdiff_t m, ptrdiff_t n, pt
 }
 
 """
-
-
-def row_sums(suffix: str, ctype: str, lanes: int) -> str:
-    """The C text of `_pm_row_sums_f64`: the sums of the lanes of four vectors, together in half the steps."""
-    pairs = [(k, lanes + k) for k in range(0, lanes, 2)]
-    fours = [(k, k + 1, lanes + k, lanes + k + 1) for k in range(0, lanes, 4)]
-    merged = f"{_merged('a', 'b', pairs, 1)}, right = {_merged('c', 'd', pairs, 1)}"
-    if lanes == 2:
-        rest = ["*(VECTOR *)to = left;", "*(VECTOR *)(to + 2) = right;"]
-    else:
-        rest = [f"_pm_vector_{suffix} all = {_merged('left', 'right', fours, 2)};"]
-        for step in (4, 8):
-            turned = ", ".join(str((k + step) % lanes) for k in range(lanes))
-            rest += [f"all += __builtin_shufflevector(all, all, {turned});"] * (step < lanes)
-        rest += ["for (int row = 0; row < 4; row++)", "    to[row] = all[row];"]
-    lines = [f"const _pm_vector_{suffix} left = {merged};", *rest]
-    text = "\n".join(f"    {line}" for line in lines).replace("VECTOR", f"_pm_memory_{suffix}")
-    return f"""\
-/* The sums of the lanes of four vectors. */
-static inline __attribute__((always_inline)) void _pm_row_sums_{suffix}(_pm_vector_{suffix} a,
-        _pm_vector_{suffix} b, _pm_vector_{suffix} c, _pm_vector_{suffix} d, {ctype} *to)
-{{
-#if __has_builtin(__builtin_shufflevector)
-{text}
-#else
-    const _pm_vector_{suffix} rows[] = {{a, b, c, d}};
-    for (int row = 0; row < 4; row++) {{
-        to[row] = 0;
-        for (int lane = 0; lane < {lanes}; lane++)
-            to[row] += rows[row][lane];
-    }}
-#endif
-}}
-"""
-
-
-def _merged(x: str, y: str, places: Sequence[tuple[int, ...]], step: int) -> str:
-    """The lanes of two vectors that lie `step` apart, added."""
-    low = ", ".join(str(k) for place in places for k in place)
-    high = ", ".join(str(k + step) for place in places for k in place)
-    return f"__builtin_shufflevector({x}, {y}, {low}) + __builtin_shufflevector({x}, {y}, {high})"

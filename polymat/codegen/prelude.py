@@ -21,6 +21,7 @@ from polymat.codegen.blockshape import joined
 from polymat.codegen.curve import CURVE_HEADERS, CURVE_HELPER
 from polymat.codegen.filterblocks import filter_text
 from polymat.codegen.gemm import gemm_text
+from polymat.codegen.lanesums import lane_sums_text
 from polymat.codegen.libraries import HEADERS as LIBRARY_HEADERS
 from polymat.codegen.libraries import library_needs, library_text
 from polymat.codegen.lines import lines_text
@@ -346,7 +347,8 @@ def prelude(needs: frozenset[str]) -> str:
     filters = sorted(need for need in needs if need.startswith("filter_"))
     rows = sorted(need for need in needs if need.startswith("rows_"))
     lines = sorted(need for need in needs if need.startswith("lines_"))
-    several = {*blocks, *filters, *rows, *lines}
+    sums = sorted(need for need in needs if need.startswith("sums_"))
+    several = {*blocks, *filters, *rows, *lines, *sums}
     known = {*_HEADERS, *_PIECES, *several} | arithmetic_names() | library_needs()
     unknown = sorted(needs - known)
     if unknown:
@@ -366,5 +368,6 @@ def prelude(needs: frozenset[str]) -> str:
     if "team" in wanted or libraries:
         includes = "#define _GNU_SOURCE\n" + includes
     texts = [*(_PIECES[name] for name in wanted), *functions, *map(rows_text, rows), *map(lines_text, lines)]
+    texts += map(lane_sums_text, sums)
     texts += [*map(gemm_text, products), *map(filter_text, filters)]
     return "\n".join([includes, *texts, *filter(None, [libraries])])

@@ -46,6 +46,11 @@ class RowTypes:
         return f"lines_{self.suffix}x{self.lanes}"
 
     @property
+    def sums_need(self) -> str:
+        """The name under which the prelude knows sums of rows in vectors."""
+        return f"sums_{self.suffix}x{self.lanes}"
+
+    @property
     def lanes_text(self) -> Literal:
         """The number of elements in C."""
         return Literal(str(self.lanes))
@@ -73,6 +78,10 @@ class RowTypes:
     def store_part(self, element: CExpr, value: CExpr, begin: CExpr, end: CExpr) -> CExpr:
         """Write the lanes from `begin` on and before `end`, of which some or all may be none."""
         return Call(f"_pm_row_store_part_{self.suffix}", (Unary("&", element), value, begin, end))
+
+    def last(self, element: CExpr, count: CExpr) -> CExpr:
+        """The vector that begins at an element, with 0 in place of all but the last `count` lanes."""
+        return Call(f"_pm_row_last_{self.suffix}", (Unary("&", element), count))
 
     def stream(self, element: CExpr, value: CExpr) -> CExpr:
         """Write a vector past the caches, to an element that begins a line."""

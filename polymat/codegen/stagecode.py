@@ -22,6 +22,7 @@ from polymat.codegen.ctree import (
 )
 from polymat.codegen.jam import RangedLoops
 from polymat.codegen.joint import Part, joint_statements
+from polymat.codegen.lanesums import LEAST_LANES, with_lane_sums
 from polymat.codegen.nest import LoopWriter
 from polymat.codegen.nestfunction import Nest, Work, describe
 from polymat.codegen.prefetch import with_prefetch
@@ -199,7 +200,7 @@ class StageWriter:
             body = self._in_rows(stage, plan, body)
         body = self._in_blocks(body)
         if plan.kind == "reduce":
-            body = with_accumulators(body)
+            body = with_accumulators(self._in_lanes(stage, plan, body))
         box = stage.domain.assume(self.pipeline.context).is_box()
         return self.as_nest((stage,), plan, body, kind, ranges, work="even" if box else "uneven")
 
@@ -233,6 +234,19 @@ class StageWriter:
         if found is None:
             return body
         self.needs.update({types.need, "min_i64"})
+        return found
+
+    def _in_lanes(self, stage: Stage, plan: LoopPlan, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+        """The loops of a sum with those around several sums in explicit vectors."""
+        types = RowTypes.of(stage.dtype, plan.lanes)
+        if types is None or types.lanes < LEAST_LANES:
+            return body
+        read = {load.source.name for load in stage.loads()}
+        arrays = {self.bodies.array(name) for name in read if self.storage[name].dtype == stage.dtype}
+        found = with_lane_sums(body, types, arrays)
+        if found is None:
+            return body
+        self.needs.update({types.need, types.sums_need})
         return found
 
     def _recurrence(self, stage: Stage, plan: LoopPlan, along: str | None, kind: str = "nest") -> Nest:

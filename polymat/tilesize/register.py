@@ -24,7 +24,7 @@ ROWS_UPDATED = 4  # rows of results in memory, each of which is loaded and store
 
 
 def in_rows(stage: Stage, plan: LoopPlan, machine: Machine, first: str | None) -> LoopPlan:
-    """The plan with the vectors of rows in registers, where the machine shifts across a whole vector at once.
+    """The plan with explicit vectors: of sums, and of rows where the machine shifts across a whole vector.
 
     first: the dimension that the nest runs along in parts; rows that two of its points share are loaded once.
 
@@ -32,6 +32,8 @@ def in_rows(stage: Stage, plan: LoopPlan, machine: Machine, first: str | None) -
     neighbours out of two registers; with 256 bits every other read crosses one, and a shift takes several
     instructions.
     """
+    if plan.kind == "reduce" and stage.dtype.kind == "f":
+        return replace(plan, lanes=machine.lanes(stage.dtype.size))
     if plan.kind != "map" or machine.vector_bits < SHIFTED_BITS or stage.dtype.kind != "f":
         return plan
     shares = first is not None and first != stage.dims[-1] and _shares_rows(stage, first)

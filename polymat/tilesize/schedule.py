@@ -29,7 +29,8 @@ class LoopPlan(NestPlan):
     unroll: iterations of the outermost loop that run together (unroll and jam).
     addends: iterations of the innermost summed loop that do so around rows in memory.
     ahead: each row asks for those so many further along the nest's first range (0: none does).
-    lanes: elements of the vectors in which reads of one row are shifted (1: none are).
+    lanes: elements of the vectors in which reads of one row are shifted, or sums of rows that run together
+    are kept (1: none are).
     streamed: bytes of the result above which it is written past the caches (0: never).
     """
 

@@ -43,7 +43,7 @@ from polymat.graph.pipeline import Pipeline
 from polymat.lang.affine import Affine
 from polymat.options import Options
 from polymat.tilesize.kernel import KernelPlan
-from polymat.tilesize.schedule import LoopPlan, NestPlan, Plan
+from polymat.tilesize.schedule import LoopPlan, NestPlan, Plan, TilePlan
 from polymat.tilesize.team import TeamCost
 
 ENTRY_PARAMETERS = (
@@ -107,15 +107,17 @@ class Entry:
         found = []
         for group in groups:
             plan = group.plan
-            if not isinstance(plan, LoopPlan | KernelPlan) or plan.kind == "recurrence":
+            is_tiled = isinstance(plan, TilePlan) and group.tiles is not None and not group.tiles.pads
+            if not (is_tiled or isinstance(plan, LoopPlan | KernelPlan)) or self._is_kept(group):
                 return None
-            if self._is_kept(group):
+            if isinstance(plan, NestPlan) and plan.kind == "recurrence":
                 return None
             stages = [self.pipeline.stage(name) for name in plan.group.stages]
-            found.append((stages, shares.speed(plan), group.nests))
-        nests = [nest for group in groups for nest in group.nests]
+            speed = shares.speed(plan) if isinstance(plan, NestPlan) else 1.0
+            found.append((stages, speed, group.nests))
+        runs = [each for group in groups for each in ([group.tiles] if group.tiles else group.nests)]
         bound = small_bound(shares, found, named) if not self.slots and not routines_of(self.needs) else 0
-        return SmallCalls(bound, named, tuple(nests), shares) if bound else None
+        return SmallCalls(bound, named, tuple(runs), shares) if bound else None
 
     @property
     def _shares(self) -> Shares:

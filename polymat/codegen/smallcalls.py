@@ -30,25 +30,34 @@ from polymat.codegen.ctree import (
 from polymat.codegen.nestfunction import Nest
 from polymat.codegen.scratch import Limits, most
 from polymat.codegen.shares import Shares
+from polymat.codegen.tilerun import TileCode
 from polymat.codegen.work import operations
 from polymat.graph.stage import Stage
 from polymat.lang.affine import Affine
 
-BOUNDS = (64, 32, 16, 8)  # powers of two, so that one comparison of all sizes joined bit by bit is enough
+BOUNDS = (
+    1024,
+    256,
+    64,
+    32,
+    16,
+    8,
+)  # powers of two, so that one comparison of all sizes joined bit by bit is enough
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SmallCalls:
-    """The calls in which every size is at least 0 and below `bound`: the nests, on the calling thread."""
+    """Calls in which all sizes are at least 0 and below `bound`: nests and tiles, on the calling thread."""
 
     bound: int
     sizes: tuple[str, ...]
-    nests: tuple[Nest, ...]
+    runs: tuple[Nest | TileCode, ...]
     shares: Shares
 
     def branch(self, names: Names) -> tuple[Stmt, ...]:
         """Run the nests and be done, if the sizes are small; without sizes they always are."""
-        body = (*map(self._run, self.nests), Return(Literal(str(OK))))
+        runs = [Block(each.alone()) if isinstance(each, TileCode) else self._run(each) for each in self.runs]
+        body = (*runs, Return(Literal(str(OK))))
         if not self.sizes:
             return body
         sizes: list[CExpr] = [Id(names.get("size", name)) for name in self.sizes]

@@ -90,6 +90,11 @@ class TileCode:
             If(Binary("==", Id("_pm_pieces"), Literal("1")), self._serial(), self._shared()),
         )
 
+    def alone(self) -> tuple[Stmt, ...]:
+        """Run the tiles on the calling thread; of a group that has no pads."""
+        ends = ((FIRST, self.hull[0]), (LAST, self.hull[1]))
+        return (*(Declare("const ptrdiff_t", name, end) for name, end in ends), *self._serial())
+
     def _serial(self) -> tuple[Stmt, ...]:
         starts = [self._start(private) for private in self.privates]
         pads = ThreadScratch(self.number, self.pads).declare(Literal("0"))

@@ -18,7 +18,7 @@ from tests.tolerance import assert_close
 
 M, N, K = (pm.Parameter(pm.Long, name) for name in "MNK")
 A, B = pm.Matrix(pm.Double, "A", [M, K]), pm.Matrix(pm.Double, "B", [K, N])
-BRANCH = re.compile(r"if \(\(size_t\)\([MNK |]+\) < (\d+)\)")
+BRANCH = re.compile(r"if \(\(size_t\)\(?[MNK |]+\)? < (\d+)\)")
 OWN = Options(blas="never")
 
 
@@ -126,3 +126,19 @@ def test_only_register_blocks_are_left_as_they_are_written(output: Any, unrolls:
     program = next(level for name, level in levels([output], "product", OWN) if name == "codegen")
     assert isinstance(program, Program)
     assert ("-fno-unroll-loops" not in program.flags) == unrolls
+
+
+def test_one_sum_and_long_vectors() -> None:
+    """Tiles of which threads have copies are run alone below the bound, which is larger for vectors."""
+    x, y = pm.Vector(pm.Double, "x", [N]), pm.Vector(pm.Double, "y", [N])
+    k = pm.Variable(pm.Int, "k")
+    every = pm.Interval(pm.Int, 0, N - 1)
+    dot = pm.Reduction(([], []), ([k], [every]), pm.Double, "dot")
+    dot.defn = [pm.Reduce(dot(), x(k) * y(k), pm.Op.Sum)]
+    for output, inputs in ((dot, [x, y]), (2 * x, [x])):
+        compiled = pm.compile(output, name="vectors", inputs=inputs, options=OWN)
+        bound = bound_of(compiled)
+        assert bound >= 256
+        for n in (0, 1, 7, 255, bound - 1, bound, bound + 1, 5000):
+            given = np.random.default_rng(n).standard_normal((len(inputs), n))
+            assert_close(compiled(*given), compiled.reference(*given), roundings=n + 4, magnitude=3.0 * n + 1)

@@ -42,7 +42,7 @@ void run(const ptrdiff_t *n, const ptrdiff_t *rows, const ptrdiff_t *columns, co
 {
     _pm_gemm_f64(n[0], n[1], n[2], n[3], rows, n[4], columns, n[5], depths, 1.0, a, n[6], n[7], b, n[8], n[9],
                  0.0, NULL, 0, c, n[10], n[11], n[12], n[13], n[14], (int)n[15],
-                 _pm_half_of_f64(0, 0, 0, NULL, 0, 0), scratch, NULL, NULL);
+                 _pm_half_of_f64(0, 0, 0, NULL, 0, 0), scratch, NULL, NULL, NULL);
 }
 """
 Floats = npt.NDArray[np.float64]

@@ -138,7 +138,12 @@ class Candidates:
             return None
         kernel = self._kernel(Group(stages), self.pipeline.stage(stages[0]))
         live = live_outs(self.reads, stages)
-        return None if kernel is None else plan_epilogue(self.pipeline, kernel, live)
+        found = None if kernel is None else plan_epilogue(self.pipeline, kernel, live)
+        if kernel is None or found is None or not found.in_registers:
+            return found
+        last = self.pipeline.stage(stages[-1])
+        kernel = product_past_caches(self.pipeline, last, kernel, self.machine, self.assumed)
+        return plan_epilogue(self.pipeline, kernel, live)
 
     def _together(self, stages: tuple[str, ...]) -> list[Plan] | Refused:
         choices = choices_of(self.reads, self.dag, stages)

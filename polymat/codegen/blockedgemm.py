@@ -18,7 +18,8 @@ static int _pm_goes_on_$S(ptrdiff_t n, ptrdiff_t vectors, ptrdiff_t panels, ptrd
 }
 
 /* The product of `_pm_gemm_$S` by packed blocks. */
-static __attribute__((noinline)) void _pm_blocked_$S($PARAMETERS)
+static __attribute__((noinline)) void _pm_blocked_$S($PARAMETERS«,
+        const _pm_end_$S *end»)
 {
     const int place = $HALVES ? half.place : 0; /* known to the compiler where there are no triangles */
     const ptrdiff_t strips = (m + $R - 1) / $R, all_strips = strips * row_count;
@@ -98,7 +99,8 @@ static __attribute__((noinline)) void _pm_blocked_$S($PARAMETERS)
         do {
             const ptrdiff_t chunk_1 = chunk_0 + together < chunks ? chunk_0 + together : chunks;
             const int complete = finish != NULL && chunk_0 + together >= chunks;
-            ptrdiff_t depth = 0;
+«            const _pm_end_$S *const ending = chunk_0 + together >= chunks ? end : NULL;
+»            ptrdiff_t depth = 0;
             for (ptrdiff_t chunk = chunk_0; chunk < chunk_1; chunk++)
                 depth += _pm_chunk_of_$S(&cut, chunk).length;
             const _pm_chunk_$S begin = chunks == 0 ? (_pm_chunk_$S){0} : _pm_chunk_of_$S(&cut, chunk_0);
@@ -192,22 +194,23 @@ static __attribute__((noinline)) void _pm_blocked_$S($PARAMETERS)
 #if _PM_WHOLE_$S
                         else if (past && height == $R && is_whole)
                             _pm_pasts_$S[wide - 1](depth, a_strip, b_panel, scale, target, c_row, next, pace,
-                                        carry + (strip - strip_0) * ($R * $L), follows, goes_on);
+                                        carry + (strip - strip_0) * ($R * $L), follows, goes_on«, ending»);
 #endif
                         else if (pack_a && pack_b && height == $R && is_full)
                             _pm_full_$S(depth, a_strip, b_panel, scale, chunk_0 == 0 ? beta : 1, start,
-                                        chunk_0 == 0 ? from_row : c_row, target, c_row, next, pace);
+                                        chunk_0 == 0 ? from_row : c_row, target, c_row, next, pace«,
+                                        ending»);
                         else if (pack_a || depth_count <= 1 || chunks == 0)
                             _pm_blocks_$S[wide - 1][height - 1](depth, a_strip, pack_a ? 1 : a_row,
                                     pack_a ? height : a_step, b_panel, b_row, scale,
                                     chunk_0 == 0 ? beta : 1, start, chunk_0 == 0 ? from_row : c_row, target,
-                                    c_row, (int)(filled - (wide - 1) * $L));
+                                    c_row, (int)(filled - (wide - 1) * $L)«, ending»);
                         else
                             _pm_walk_over_$S(&cut, depths, chunk_0, chunk_1, wide, height,
                                              a + down[0] + i * a_row, a_row, b_panel, b_row, scale,
                                              chunk_0 == 0 ? beta : 1, start,
                                              chunk_0 == 0 ? from_row : c_row, target, c_row,
-                                             (int)(filled - (wide - 1) * $L));
+                                             (int)(filled - (wide - 1) * $L)«, ending»);
                         next += pace * depth;
                         if (++within == strips) {
                             within = 0;

@@ -16,7 +16,8 @@ class Shape:
     """A family of register blocks: up to `rows` x `vectors` vectors of `vector_bytes`, elements of a type.
 
     suffix: "f32" or "f64".  halves: whether the product around them knows triangles.  walks: whether there
-    are blocks that walk over several segments of depth where they lie.
+    are blocks that walk over several segments of depth where they lie.  ends: the texts of the expressions of
+    a result that they compute in registers, see `polymat.codegen.ends`.
     """
 
     suffix: str
@@ -25,6 +26,7 @@ class Shape:
     vectors: int
     halves: bool = False
     walks: bool = False
+    ends: tuple[str, ...] = ()
 
     @property
     def ctype(self) -> str:
@@ -45,26 +47,30 @@ class Shape:
     def need(self) -> str:
         """The name under which the prelude knows it."""
         features = "".join(f"_{feature}" for feature in _FEATURES if getattr(self, feature))
-        return f"gemm_{self.suffix}_{self.vector_bytes}x{self.rows}x{self.vectors}{features}"
+        blocks = f"gemm_{self.suffix}_{self.vector_bytes}x{self.rows}x{self.vectors}{features}"
+        return "|".join((blocks, *self.ends))
 
     @staticmethod
     def parse(need: str) -> Shape:
         """The shape that has this name in the prelude."""
-        kind, suffix, numbers, *features = need.split("_")
+        blocks, *ends = need.split("|")
+        kind, suffix, numbers, *features = blocks.split("_")
         if kind != "gemm" or suffix not in _C_TYPES or not {*features} <= {*_FEATURES}:
             raise InternalError(f"bug in polymat: {need} is no family of register blocks")
         vector_bytes, rows, vectors = (int(number) for number in numbers.split("x"))
-        return Shape(suffix, vector_bytes, rows, vectors, "halves" in features, "walks" in features)
+        known = ("halves" in features, "walks" in features)
+        return Shape(suffix, vector_bytes, rows, vectors, *known, tuple(ends))
 
     def __or__(self, other: Shape) -> Shape:
         """The family that stands for both: the same blocks, and a product that knows what either knows."""
-        return replace(self, halves=self.halves or other.halves, walks=self.walks or other.walks)
+        ends = tuple(sorted({*self.ends, *other.ends}))
+        return replace(self, halves=self.halves or other.halves, walks=self.walks or other.walks, ends=ends)
 
 
 def joined(needs: Iterable[str]) -> tuple[str, ...]:
     """The families of register blocks that stand for these: one where the blocks are the same."""
     families: dict[Shape, Shape] = {}
     for shape in map(Shape.parse, sorted(needs)):
-        plain = replace(shape, halves=False, walks=False)
+        plain = replace(shape, halves=False, walks=False, ends=())
         families[plain] = families.get(plain, plain) | shape
     return tuple(shape.need for shape in families.values())

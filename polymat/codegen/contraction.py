@@ -22,7 +22,9 @@ from polymat.codegen.ctree import (
     Parameter,
     Stmt,
     Ternary,
+    Unary,
 )
+from polymat.codegen.endwriter import END, EndWriter
 from polymat.codegen.nestfunction import Nest, Work
 from polymat.codegen.ranges import Range
 from polymat.codegen.scratch import Limits, Pad, most
@@ -38,7 +40,7 @@ from polymat.tilesize.contraction import Contraction
 from polymat.tilesize.kernel import KernelPlan
 from polymat.tilesize.schedule import LoopPlan
 
-ZERO = Literal("0")
+ZERO, NULL = Literal("0"), Literal("NULL")
 _PLACES = ("left", "right", "result")  # from 1 in C
 
 
@@ -70,12 +72,14 @@ class Finish(Protocol):
 
 
 class ContractionWriter:
-    """Writes the nest of one contraction; finish: who reads its result meanwhile, if anybody.
+    """Writes the nest of one contraction.
 
+    finish: who reads its result meanwhile, if anybody.  ends: who does so in registers.
     number: which of the products it is that are added up, from 1.  further: the writers of those after it.
     """
 
     finish: Finish | None = None
+    ends: EndWriter | None = None
 
     def __init__(
         self,
@@ -102,6 +106,17 @@ class ContractionWriter:
             for position, each in enumerate(self.found.more, number + 1)
         )
 
+    def end_with(self, ends: EndWriter) -> None:
+        """Let register blocks compute a reader of the result."""
+        self.ends = ends
+        self.shape = replace(self.shape, ends=(str(ends.end),))
+
+    @property
+    def readers(self) -> tuple[Stage, ...]:
+        """The stages that are computed along with the product."""
+        found = self.finish.stages if self.finish is not None else ()
+        return (*found, self.ends.reader) if self.ends is not None else found
+
     def nest(self, kind: str) -> Nest:
         """The function, with the memory for packed operands, and the start values where they come first."""
         parts = (self, *self.further)
@@ -112,7 +127,7 @@ class ContractionWriter:
         if starts is not None:
             own = [Id(name) for part in self.ranges for name in (part.begin, part.end)]
             first = (Evaluate(Call(starts.function.name, (*starts.arguments, *own))),)
-        stages = (self.stage, *(finish.stages if finish is not None else ()))
+        stages = (self.stage, *parts[-1].readers)
         body, work = (*first, *body), self._work()
         nest = self.writer.as_nest(stages, self.plan, body, kind, self.ranges, work=work)
         helpers = starts.functions if starts is not None else ()
@@ -131,6 +146,7 @@ class ContractionWriter:
     def _product_added(self) -> tuple[Stmt, ...]:
         """The loops around one product, after the tables of its segments."""
         before = self.finish.statements() if self.finish is not None else ()
+        before += self.ends.statements() if self.ends is not None else ()
         body: tuple[Stmt, ...] = (*before, self._run())
         for dim in reversed(self.found.outer):
             body = (self.loop(dim, body),)
@@ -203,7 +219,8 @@ class ContractionWriter:
             is_larger(self.size, [self.writer.storage[self.stage.name]], self.plan.streamed),
             self._half(),
             Id(self.pad),
-            *(self.finish.arguments() if self.finish is not None else (Literal("NULL"), Literal("NULL"))),
+            *(self.finish.arguments() if self.finish is not None else (NULL, NULL)),
+            Unary("&", Id(END)) if self.ends is not None else NULL,
         )
         return Call(f"_pm_gemm_{self.shape.suffix}", arguments)
 

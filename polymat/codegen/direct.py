@@ -46,16 +46,16 @@ static __attribute__((noinline)) void _pm_column_$S(ptrdiff_t m, ptrdiff_t depth
    it, few rows use what is read of B, so that each panel asks for the next one. */
 static __attribute__((noinline)) void _pm_direct_$S(ptrdiff_t m, ptrdiff_t n, ptrdiff_t depth, ptrdiff_t deep,
         $T scale, const $T *a, ptrdiff_t a_row, ptrdiff_t a_step, const $T *b, ptrdiff_t b_step, $T beta,
-        const $T *from, ptrdiff_t from_row, $T *c, ptrdiff_t c_row)
+        const $T *from, ptrdiff_t from_row, $T *c, ptrdiff_t c_row«, const _pm_end_$S *end»)
 {
-    if (n == 1 && a_step == 1 && b_step == 1 && depth >= $L) {
+    if (n == 1 && a_step == 1 && b_step == 1 && depth >= $L« && end == NULL») {
         _pm_column_$S(m, depth, scale, a, a_row, b, beta, from, from_row, c, c_row);
         return;
     }
     const ptrdiff_t vectors = (n + $L - 1) / $L, panels = (vectors + $V - 1) / $V, strips = (m + $R - 1) / $R;
     if (strips == 1 && panels == 1 && depth <= deep) {
         _pm_blocks_$S[vectors - 1][m - 1](depth, a, a_row, a_step, b, b_step, scale, beta, from, from_row, c,
-                                          c_row, (int)(n - (vectors - 1) * $L));
+                                          c_row, (int)(n - (vectors - 1) * $L)«, end»);
         return;
     }
     const ptrdiff_t least = m / strips, higher = m - least * strips;
@@ -73,7 +73,8 @@ static __attribute__((noinline)) void _pm_direct_$S(ptrdiff_t m, ptrdiff_t n, pt
                 const $T *const start = k > 0 ? target : from == NULL ? NULL : from + i * from_row + j;
                 _pm_blocks_$S[wide - 1][rows - 1](length, a + i * a_row + k * a_step, a_row, a_step,
                         b + k * b_step + j, b_step, scale, k > 0 ? 1 : beta, start, k > 0 ? c_row : from_row,
-                        target, c_row, (int)(left - (wide - 1) * $L));
+                        target, c_row, (int)(left - (wide - 1) * $L)«,
+                        k + deep >= depth ? end : NULL»);
                 i += rows;
             }
             j += wide * $L;

@@ -23,6 +23,7 @@ from polymat.codegen.ctree import (
     Unary,
     names_in,
 )
+from polymat.codegen.endwriter import EndWriter
 from polymat.codegen.nestfunction import Nest
 from polymat.codegen.stagecode import StageWriter
 from polymat.graph.stage import Stage
@@ -42,11 +43,14 @@ def epilogue_nest(
     if plan.absorbed:
         writer = _in_array_of(writer, product, stage)
     readers = [writer.pipeline.stage(name) for name in plan.readers]
-    nests = [writer.ranged(reader, plan.readers[reader.name], reader.dims, "rest") for reader in readers]
     contraction = ContractionWriter(
         writer, product, plan.kernel, [None if dim is None else own[dim] for dim in along]
     )
     last = (contraction, *contraction.further)[-1]
+    if plan.in_registers:
+        last.end_with(EndWriter(writer.bodies, product, readers[0], writer.pipeline.extents))
+        return contraction.nest(kind)
+    nests = [writer.ranged(reader, plan.readers[reader.name], reader.dims, "rest") for reader in readers]
     last.finish = Epilogue(last, tuple(readers), tuple(nests))
     return contraction.nest(kind)
 

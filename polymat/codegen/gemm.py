@@ -15,9 +15,10 @@ one is requested, so that the packed B may lie in memory.  Of one segment what i
 second-level cache is not packed, because register blocks read operands of any strides; nor is B packed nc
 columns at a time where A is contiguous along its depth or its rows, see `polymat.codegen.tallgemm`.
 
-Who reads the result point by point may be called with every part of it as soon as that is complete, while it
-is in the second-level cache: an epilogue.  Parts are as wide as that allows, since the loops over their rows
-are code of the compiler's, which wants long ones.
+Who reads the result point by point by plain arithmetic is computed in registers, see `polymat.codegen.ends`;
+others are called with every part of it as soon as that is complete, while it is in the second-level cache: an
+epilogue.  Parts are as wide as that allows, since the loops over their rows are code of the compiler's, which
+wants long ones.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from polymat.codegen.blockedgemm import BLOCKED
 from polymat.codegen.blockshape import Shape
 from polymat.codegen.direct import DIRECT
 from polymat.codegen.edges import edges
+from polymat.codegen.ends import handed_on
 from polymat.codegen.halfgemm import HALF
 from polymat.codegen.lanes import row_sums
 from polymat.codegen.microkernel import microkernels
@@ -85,11 +87,13 @@ static inline int _pm_is_narrow_$S(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, ptrdif
 
 /* The product of `_pm_gemm_$S` where nothing is known to be small: in a function of its own, so that a small
    product is not held up by what only this one needs. */
-static __attribute__((noinline)) void _pm_general_$S($PARAMETERS)
+static __attribute__((noinline)) void _pm_general_$S($PARAMETERS«,
+        const _pm_end_$S *end»)
 {
     const int place = $HALVES ? half.place : 0;
     const int one = column_count == 1 && depth_count == 1 && place == 0 && (b_column == 1 || n == 1);
-    if (one && row_count == 1 && finish == NULL && _pm_is_narrow_$S(m, n, k, a_step, b_step)) {
+    if (one && row_count == 1 && finish == NULL« && end == NULL»
+            && _pm_is_narrow_$S(m, n, k, a_step, b_step)) {
         _pm_narrow_$S(m, n, k, scale, a, a_row, b, b_step, beta, from, from_row, c, c_row);
         return;
     }
@@ -102,11 +106,12 @@ static __attribute__((noinline)) void _pm_general_$S($PARAMETERS)
     if ((!one || is_far) && along && column_count == 1 && depth_count == 1 && m >= $R
             && height >= $STRIPS * $R && k > 0) {
         _pm_tall_$S(m, n, k, row_count, rows, scale, a, a_row, a_step, b, b_step, b_column, beta, from,
-                    from_row, c, c_row, kc, small * $EIGHTHS / 8, nc * kc, half, scratch, finish, around);
+                    from_row, c, c_row, kc, small * $EIGHTHS / 8, nc * kc, half, scratch, finish, around«,
+                    end»);
         return;
     }
     if (!one || is_far) {
-        _pm_blocked_$S($ARGUMENTS);
+        _pm_blocked_$S($ARGUMENTS«, end»);
         return;
     }
     const ptrdiff_t most = finish == NULL ? m : (small / 4 / n / $R + 1) * $R;
@@ -116,7 +121,7 @@ static __attribute__((noinline)) void _pm_general_$S($PARAMETERS)
             const ptrdiff_t count = m - i < most ? m - i : most;
             _pm_direct_$S(count, n, k, is_large || k <= 0 ? 128 : k, scale, a + at[0] + i * a_row, a_row,
                           a_step, b, b_step, beta, from == NULL ? NULL : from + at[2] + i * from_row,
-                          from_row, c + at[1] + i * c_row, c_row);
+                          from_row, c + at[1] + i * c_row, c_row«, end»);
             if (finish != NULL)
                 finish(around, segment, i, i + count, 0, 0, n);
         }
@@ -130,13 +135,15 @@ static __attribute__((noinline)) void _pm_general_$S($PARAMETERS)
    large: whether the whole result is so large that it is written past the caches.
    half: a triangle, where there is one segment of each; scratch: 2 * kc * nc elements, less where the
    matrices are smaller.
-   finish, around: who is called with complete parts of the result (NULL: nobody), and what it is handed. */
-static inline __attribute__((always_inline)) void _pm_gemm_$S($PARAMETERS)
+   finish, around: who is called with complete parts of the result (NULL: nobody), and what it is handed.
+   ends: what is made of the result in registers (NULL: nothing); then nobody is called. */
+static inline __attribute__((always_inline)) void _pm_gemm_$S($PARAMETERS,
+        const void *ends)
 {
     if (m <= 0 || n <= 0 || row_count <= 0 || column_count <= 0)
         return;
     const int is_matrix = column_count == 1 && depth_count == 1 && half.place == 0 && row_count == 1
-                       && (b_column == 1 || n == 1) && finish == NULL;
+                       && (b_column == 1 || n == 1) && finish == NULL && ends == NULL;
     if (__builtin_constant_p(m) && __builtin_constant_p(n) && __builtin_constant_p(k) && is_matrix
             && (m | n | k) <= 64 && m * ((n + $L - 1) / $L) * k <= $UNROLLED)
         _pm_unrolled_$S((int)m, (int)n, (int)k, scale, a, a_row, a_step, b, b_step, beta, from, from_row, c,
@@ -145,10 +152,10 @@ static inline __attribute__((always_inline)) void _pm_gemm_$S($PARAMETERS)
              || n == 1 || _pm_is_narrow_$S(m, n, k, a_step, b_step)) {
         /* Small calls have no scratch, and gcc would compile all of this once more for that. */
         __asm__("" : "+r"(scratch));
-        _pm_general_$S($ARGUMENTS);
+        _pm_general_$S($ARGUMENTS«, ends»);
     } else if (m <= $R && n <= $V * $L)
         _pm_blocks_$S[((unsigned)n - 1) / $L][m - 1](k, a, a_row, a_step, b, b_step, scale, beta, from,
-                from_row, c, c_row, (int)(((unsigned)n - 1) % $L) + 1);
+                from_row, c, c_row, (int)(((unsigned)n - 1) % $L) + 1«, NULL»);
     else
         _pm_little_$S(m, n, k, scale, a, a_row, a_step, b, b_step, beta, from, from_row, c, c_row);
 }
@@ -180,4 +187,5 @@ def gemm_text(need: str) -> str:
     sums = row_sums(f"_pm_row_sums_{shape.suffix}", *types)
     text = _GEMM.substitute(numbers, S=shape.suffix, T=shape.ctype, ROW_SUMS=sums)
     triangles = f"{edges(shape)}\n" if shape.halves else ""
+    text = handed_on(text, shape.ends)
     return f"{microkernels(shape)}\n{past_blocks(shape)}\n{triangles}{text}"

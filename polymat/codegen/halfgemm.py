@@ -77,14 +77,14 @@ static void _pm_pack_half_$S(const _pm_half_$S *half, ptrdiff_t line, ptrdiff_t 
 /* A register block of any size. */
 static void _pm_block_of_$S(ptrdiff_t rows, ptrdiff_t columns, ptrdiff_t depth, const $T *a, ptrdiff_t a_row,
         ptrdiff_t a_step, const $T *b, ptrdiff_t b_step, $T scale, $T beta, const $T *from,
-        ptrdiff_t from_row, $T *c, ptrdiff_t c_row, const char *next, ptrdiff_t pace)
+        ptrdiff_t from_row, $T *c, ptrdiff_t c_row, const char *next, ptrdiff_t pace«, const _pm_end_$S *end»)
 {
     const ptrdiff_t wide = (columns + $L - 1) / $L;
     if (rows == $R && columns == $V * $L && a_row == 1 && a_step == $R && b_step == $V * $L)
-        _pm_full_$S(depth, a, b, scale, beta, from, from_row, c, c_row, next, pace);
+        _pm_full_$S(depth, a, b, scale, beta, from, from_row, c, c_row, next, pace«, end»);
     else
         _pm_blocks_$S[wide - 1][rows - 1](depth, a, a_row, a_step, b, b_step, scale, beta, from, from_row, c,
-                                          c_row, (int)(columns - (wide - 1) * $L));
+                                          c_row, (int)(columns - (wide - 1) * $L)«, end»);
 }
 
 /* A block of a product whose A or B is a triangle; a and b: at position `first` of the depth.  begins:
@@ -99,7 +99,7 @@ static void _pm_sum_half_$S(const _pm_half_$S *half, ptrdiff_t i, ptrdiff_t rows
     if (begins || in.whole_0 < in.whole_1) {
         const ptrdiff_t skipped = in.whole_0 - first, depth = in.whole_1 - in.whole_0;
         _pm_block_of_$S(rows, columns, depth, a + skipped * a_step, a_row, a_step, b + skipped * b_step,
-                        b_step, scale, beta, from, from_row, c, c_row, next, pace);
+                        b_step, scale, beta, from, from_row, c, c_row, next, pace«, NULL»);
     }
 #if $HALVES
     if (is_left && rows == $R && in.part_1 - in.part_0 == $R - 1) {
@@ -115,14 +115,14 @@ static void _pm_sum_half_$S(const _pm_half_$S *half, ptrdiff_t i, ptrdiff_t rows
         if (k_0 < k_1)
             _pm_block_of_$S(1, columns, k_1 - k_0, a + r * a_row + (k_0 - first) * a_step, a_row, a_step,
                             b + (k_0 - first) * b_step, b_step, scale, 1, c + r * c_row, c_row, c + r * c_row,
-                            c_row, next, 0);
+                            c_row, next, 0«, NULL»);
     }
     for (ptrdiff_t k = in.part_0; !is_left && k < in.part_1; k++) {
         const ptrdiff_t diagonal = k - j - half->shift + 1;
         const ptrdiff_t j_0 = half->before ? diagonal : 0, j_1 = half->before ? columns : diagonal;
         _pm_block_of_$S(rows, j_1 - j_0, 1, a + (k - first) * a_step, a_row, a_step,
                         b + (k - first) * b_step + j_0, b_step, scale, 1, c + j_0, c_row, c + j_0, c_row,
-                        next, 0);
+                        next, 0«, NULL»);
     }
 }
 
@@ -136,12 +136,12 @@ static void _pm_cut_$S(const _pm_half_$S *half, ptrdiff_t i, ptrdiff_t rows, ptr
         return;
     if (in.whole_1 - in.whole_0 == columns) {
         _pm_block_of_$S(rows, columns, depth, a, a_row, a_step, b, b_step, scale, beta, from, from_row, c,
-                        c_row, (const char *)b, 0);
+                        c_row, (const char *)b, 0«, NULL»);
         return;
     }
     $T block[$R * $V * $L];
     _pm_block_of_$S(rows, columns, depth, a, a_row, a_step, b, b_step, scale, 0, NULL, 0, block, $V * $L,
-                    (const char *)b, 0);
+                    (const char *)b, 0«, NULL»);
     for (ptrdiff_t r = 0; r < rows; r++) {
         const ptrdiff_t diagonal = _pm_within_$S(i + r + half->shift - j, 0, columns);
         const ptrdiff_t j_0 = half->before ? 0 : diagonal, j_1 = half->before ? diagonal : columns;

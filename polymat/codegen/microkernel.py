@@ -10,6 +10,7 @@ from __future__ import annotations
 from textwrap import indent
 
 from polymat.codegen.blockshape import Shape
+from polymat.codegen.ends import ends_of_block, ends_text
 from polymat.codegen.vectortypes import vector_types
 
 _AHEAD = ("        __builtin_prefetch(next, 0, 2);", "        next += pace;")
@@ -22,7 +23,7 @@ _ROWS_AHEAD = (
 _PASSING = """\
 ptrdiff_t depth, const {t} *a, ptrdiff_t a_row, const {t} *b, {t} scale,
         {t} beta, const {t} *from, ptrdiff_t from_row, {t} *c, ptrdiff_t c_row, const char *next,
-        ptrdiff_t pace"""
+        ptrdiff_t pace{end}"""
 
 
 def microkernels(shape: Shape) -> str:
@@ -31,7 +32,12 @@ def microkernels(shape: Shape) -> str:
     blocks = [_block(shape, rows, vectors) for rows, vectors in sizes]
     walks = [_walk(shape, rows, vectors) for rows, vectors in sizes] if shape.walks else []
     tables = [_table(shape, "block"), *([_table(shape, "walk")] if shape.walks else [])]
-    return "\n".join([vector_types(shape), *blocks, full_block(shape), _passing(shape), *walks, *tables])
+    full = [full_block(shape), _passing(shape)]
+    return "\n".join([vector_types(shape), ends_text(shape), *blocks, *full, *walks, *tables])
+
+
+def _end_parameter(shape: Shape) -> str:
+    return f", const _pm_end_{shape.suffix} *end" if shape.ends else ""
 
 
 def _parameters(shape: Shape, kind: str = "block") -> str:
@@ -42,6 +48,7 @@ def _parameters(shape: Shape, kind: str = "block") -> str:
     return (
         f"{segments}ptrdiff_t depth, const {t} *a, ptrdiff_t a_row,{a_step} const {t} *b, ptrdiff_t b_step,\n"
         f"        {t} scale, {t} beta, const {t} *from, ptrdiff_t from_row, {t} *c, ptrdiff_t c_row, int last"
+        f"{_end_parameter(shape)}"
     )
 
 
@@ -106,7 +113,7 @@ def full_block(shape: Shape) -> str:
    the product is computed, and what will be needed after it, from `next` on, `pace` bytes a step. */
 static __attribute__((noinline)) void _pm_full_{s}(ptrdiff_t depth, const {t} *a, const {t} *b, {t} scale,
         {t} beta, const {t} *from, ptrdiff_t from_row, {t} *c, ptrdiff_t c_row, const char *next,
-        ptrdiff_t pace)
+        ptrdiff_t pace{_end_parameter(shape)})
 {{
 {fetch}{ahead_loop(shape, vectors)}{_results(shape, rows, vectors, masked=False)}}}
 """
@@ -127,7 +134,7 @@ def _passing(shape: Shape) -> str:
     names = ", ".join(f"_pm_passing_{s}_{vectors}" for vectors in counts)
     return f"""\
 {blocks}
-typedef void (*_pm_pass_{s})({_PASSING.format(t=shape.ctype)});
+typedef void (*_pm_pass_{s})({_PASSING.format(t=shape.ctype, end=_end_parameter(shape))});
 static const _pm_pass_{s} _pm_passing_{s}[{shape.vectors}] = {{{names}}};
 """
 
@@ -138,10 +145,11 @@ def _passing_block(shape: Shape, vectors: int) -> str:
     loads = [f"*(const _pm_memory_{s} *)(b + {v * shape.lanes})" for v in range(vectors)]
     steps = ("a_row", "1", str(vectors * shape.lanes))
     body = _accumulators(shape, rows, vectors) + _depth_loop(shape, rows, vectors, loads, steps, _ROWS_AHEAD)
+    parameters = _PASSING.format(t=t, end=_end_parameter(shape))
     return f"""\
 /* All rows and {vectors} whole vectors; rows of A are contiguous and read where they are.  Meanwhile what the
    product is added to is fetched, and lines of as many rows at `next`, `pace` bytes further on after each. */
-static __attribute__((noinline)) void _pm_passing_{s}_{vectors}({_PASSING.format(t=t)})
+static __attribute__((noinline)) void _pm_passing_{s}_{vectors}({parameters})
 {{
     const ptrdiff_t rows = {rows} * a_row * (ptrdiff_t)sizeof(*a);
     ptrdiff_t row = 0;
@@ -181,7 +189,7 @@ def _accumulators(shape: Shape, rows: int, vectors: int) -> str:
 
 
 def _results(shape: Shape, rows: int, vectors: int, *, masked: bool) -> str:
-    """c = scale * sums, plus beta * from where there is one."""
+    """c = scale * sums, plus beta * from where there is one, and what is made of that."""
     s = shape.suffix
 
     def part(v: int) -> bool:
@@ -202,8 +210,9 @@ def _results(shape: Shape, rows: int, vectors: int, *, masked: bool) -> str:
     lines.append("    if (from != NULL) {")
     lines += [f"        c{row}_{v} += beta * {read(row, v)};" for row, v in points]
     lines.append("    }")
-    lines += [write(row, v) for row, v in points]
-    return "\n".join(lines) + "\n"
+    made = ends_of_block(shape, rows, vectors, masked=masked)
+    stores = [write(row, v) for row, v in points]
+    return "\n".join(lines) + f"\n{made}" + "\n".join(stores) + "\n"
 
 
 def _table(shape: Shape, kind: str) -> str:

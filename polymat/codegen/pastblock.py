@@ -8,12 +8,17 @@ and arrays seldom begin with one: the end of a row of a block waits for the bloc
 from __future__ import annotations
 
 from polymat.codegen.blockshape import Shape
+from polymat.codegen.ends import ends_of_block
 from polymat.codegen.microkernel import ahead_loop
 from polymat.codegen.vectortypes import memory_suffix
 
 _PAST = """\
 ptrdiff_t depth, const {t} *a, const {t} *b, {t} scale, {t} *c,
-        ptrdiff_t c_row, const char *next, ptrdiff_t pace, {t} *carry, int follows, int goes_on"""
+        ptrdiff_t c_row, const char *next, ptrdiff_t pace, {t} *carry, int follows, int goes_on{end}"""
+
+
+def _parameters(shape: Shape) -> str:
+    return _PAST.format(t=shape.ctype, end=f", const _pm_end_{shape.suffix} *end" if shape.ends else "")
 
 
 def past_blocks(shape: Shape) -> str:
@@ -35,7 +40,7 @@ static __attribute__((noinline)) void _pm_some_{s}({t} *to, _pm_vector_{s} value
 }}
 
 {blocks}
-typedef void (*_pm_past_{s})({_PAST.format(t=t)});
+typedef void (*_pm_past_{s})({_parameters(shape)});
 static const _pm_past_{s} _pm_pasts_{s}[{shape.vectors}] = {{{names}}};
 #else
 #define _PM_WHOLE_{s} 0
@@ -49,12 +54,13 @@ def _past_block(shape: Shape, vectors: int) -> str:
     fetched = "".join(f"        __builtin_prefetch(c + {row} * c_row, 1);\n" for row in range(rows))
     last = vectors * lanes - 1
     ends = "".join(f"        __builtin_prefetch(c + {row} * c_row + {last}, 1);\n" for row in range(rows))
+    made = ends_of_block(shape, rows, vectors, masked=False)
     scaled = "".join(f"    c{row}_{v} *= scale;\n" for row in range(rows) for v in range(vectors))
     return f"""\
 /* All rows and {vectors} whole vectors of packed operands, written past the caches in whole lines; all rows
    of c begin at the same place of a line.  carry: of each row the last vector of the block to the left, if
    this one follows it, and then of this one, if another goes on. */
-static __attribute__((noinline)) void _pm_past_{s}_{vectors}({_PAST.format(t=t)})
+static __attribute__((noinline)) void _pm_past_{s}_{vectors}({_parameters(shape)})
 {{
     typedef {"int" if s == "f32" else "long long"} lanes __attribute__((vector_size(64)));
     const int turn = (int)(-(uintptr_t)c % 64 / sizeof({t})); /* elements before the first whole line */
@@ -63,7 +69,7 @@ static __attribute__((noinline)) void _pm_past_{s}_{vectors}({_PAST.format(t=t)}
 {fetched}    }}
     if (turn != 0 && !goes_on) {{
 {ends}    }}
-{ahead_loop(shape, vectors)}{scaled}{_stores(shape, vectors)}}}
+{ahead_loop(shape, vectors)}{scaled}{made}{_stores(shape, vectors)}}}
 """
 
 

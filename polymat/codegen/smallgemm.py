@@ -81,7 +81,7 @@ static __attribute__((noinline)) void _pm_little_$S(ptrdiff_t m, ptrdiff_t n, pt
             const unsigned rows = least + (strip < higher);
             _pm_blocks_$S[wide - 1][rows - 1](depth, a + i * a_row, a_row, a_step, b + j, b_step, scale, beta,
                     from == NULL ? NULL : from + i * from_row + j, from_row, c + i * c_row + j, c_row,
-                    (int)(left - (wide - 1) * $L));
+                    (int)(left - (wide - 1) * $L)«, NULL»);
             i += rows;
         }
         j += wide * $L;

@@ -54,7 +54,7 @@ static void _pm_pack_left_$S(const _pm_lines_$S *left, const _pm_half_$S *half, 
 static inline void _pm_strip_past_$S(const _pm_lines_$S *right, _pm_range_$S panels, const _pm_half_$S *half,
         ptrdiff_t i, ptrdiff_t height, ptrdiff_t k_0, ptrdiff_t depth, const $T *a, ptrdiff_t a_row,
         ptrdiff_t a_step, const $T *next, ptrdiff_t next_step, const $T *b_panel, $T scale, $T beta,
-        const $T *start, ptrdiff_t start_row, $T *target, ptrdiff_t c_row)
+        const $T *start, ptrdiff_t start_row, $T *target, ptrdiff_t c_row«, const _pm_end_$S *end»)
 {
     const int place = $HALVES && half->mirror == NULL ? half->place : 0;
     const ptrdiff_t n = right->count, count = panels.last - panels.first;
@@ -78,10 +78,10 @@ static inline void _pm_strip_past_$S(const _pm_lines_$S *right, _pm_range_$S pan
                        from, start_row, target + j, c_row);
         else if (a_step == 1 && height == $R && filled == wide * $L)
             _pm_passing_$S[wide - 1](depth, a, a_row, b_panel, scale, beta, from, start_row, target + j,
-                                     c_row, asked, pace);
+                                     c_row, asked, pace«, end»);
         else
             _pm_block_of_$S(height, filled, depth, a, a_row, a_step, b_panel, wide * $L, scale, beta, from,
-                            start_row, target + j, c_row, asked, pace);
+                            start_row, target + j, c_row, asked, pace«, end»);
         asked += next_step > 0 ? 0 : (a_step == 1 ? steps / $R : steps) * pace;
         pace = next_step > 0 ? 0 : pace;
         j += wide * $L;
@@ -95,7 +95,8 @@ static __attribute__((noinline)) void _pm_tall_$S(ptrdiff_t m, ptrdiff_t n, ptrd
         const ptrdiff_t *rows, $T scale, const $T *a, ptrdiff_t a_row, ptrdiff_t a_step, const $T *b,
         ptrdiff_t b_step, ptrdiff_t b_column, $T beta, const $T *from, ptrdiff_t from_row, $T *c,
         ptrdiff_t c_row, ptrdiff_t deep, ptrdiff_t room, ptrdiff_t most, const _pm_half_$S half,
-        $T *b_packed, _pm_finish_$S finish, void *const *around)
+        $T *b_packed, _pm_finish_$S finish, void *const *around«,
+        const _pm_end_$S *end»)
 {
     const int packs = a_step != 1 || ($HALVES && half.place == 1);
     const ptrdiff_t panels = (n + $V * $L - 1) / ($V * $L), pieces = (k + deep - 1) / deep;
@@ -144,7 +145,7 @@ static __attribute__((noinline)) void _pm_tall_$S(ptrdiff_t m, ptrdiff_t n, ptrd
                                   packs ? height : 1, far ? a + i + tall * $R : a_strip + onward,
                                   far ? a_step : 0, b_packed + (here.first - used.first) * right.apart,
                                   scale, piece > 0 ? 1 : beta, start, piece > 0 ? c_row : from_row, target,
-                                  c_row);
+                                  c_row«, piece + 1 == pieces ? end : NULL»);
             if (finish != NULL && piece + 1 == pieces
                     && (strip + 1 - last == few || strip + 1 == strip_1)) {
                 const ptrdiff_t end = panel_1 < panels ? _pm_line_$S(&right, panel_1) : n;

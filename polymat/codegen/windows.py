@@ -16,7 +16,8 @@ WINDOWS = """\
    in one go where blocks walk over whole segments, else one after the other. */
 static void _pm_walk_over_$S(const _pm_depth_$S *cut, const ptrdiff_t *at, ptrdiff_t first, ptrdiff_t last,
         ptrdiff_t wide, ptrdiff_t rows, const $T *a, ptrdiff_t a_row, const $T *b, ptrdiff_t b_row, $T scale,
-        $T beta, const $T *from, ptrdiff_t from_row, $T *c, ptrdiff_t c_row, int lanes)
+        $T beta, const $T *from, ptrdiff_t from_row, $T *c, ptrdiff_t c_row, int lanes«,
+        const _pm_end_$S *end»)
 {
     const ptrdiff_t together = $WALKS && cut->pieces == 1 ? last - first : 1;
     for (ptrdiff_t chunk = first; chunk < last; chunk += together) {
@@ -25,10 +26,12 @@ static void _pm_walk_over_$S(const _pm_depth_$S *cut, const ptrdiff_t *at, ptrdi
         const ptrdiff_t start_row = chunk == first ? from_row : c_row;
 #if $WALKS
         _pm_walks_$S[wide - 1][rows - 1](together, at + 2 * now.segment, now.length, a + now.begin, a_row,
-                b, b_row, scale, chunk == first ? beta : 1, start, start_row, c, c_row, lanes);
+                b, b_row, scale, chunk == first ? beta : 1, start, start_row, c, c_row, lanes«,
+                chunk + together >= last ? end : NULL»);
 #else
         _pm_blocks_$S[wide - 1][rows - 1](now.length, a + at[2 * now.segment] + now.begin, a_row, 1, b,
-                b_row, scale, chunk == first ? beta : 1, start, start_row, c, c_row, lanes);
+                b_row, scale, chunk == first ? beta : 1, start, start_row, c, c_row, lanes«,
+                chunk + together >= last ? end : NULL»);
 #endif
         b += now.length * b_row;
     }

@@ -9,6 +9,7 @@ from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Stage
 from polymat.lang.affine import Affine
 from polymat.poly.domain import Domain
+from polymat.tilesize.ends import fits_registers
 from polymat.tilesize.kernel import KernelPlan
 from polymat.tilesize.plain import plan_stage
 from polymat.tilesize.schedule import NestPlan
@@ -21,12 +22,14 @@ class EpiloguePlan(NestPlan):
     They run one after the other on every few register blocks of the result as soon as these are complete.
     product, kernel: the contraction and its plan.  readers: the plans of the others, by stage, in order.
     within: the contraction, where its values live in the array of the last reader until that replaces them.
+    in_registers: whether the one reader is computed on results before they are stored.
     """
 
     product: str
     kernel: KernelPlan
     readers: Mapping[str, NestPlan]
     within: tuple[str, ...]
+    in_registers: bool = False
 
     @property
     def absorbed(self) -> tuple[str, ...]:
@@ -55,8 +58,11 @@ def plan_epilogue(pipeline: Pipeline, kernel: KernelPlan, live: Collection[str])
         return None
     last = readers[-1]
     shares = product.name not in live and _covers(product, last, pipeline.context)
+    plain = shares and len(readers) == 1 and not any(triangles)
+    in_registers = plain and fits_registers(product, last, pipeline.extents)
     names = ", ".join(stage.name for stage in readers)
-    reason = f"{kernel.reason}; {names} on every part of {product.name} as soon as it is complete"
+    when = "in registers" if in_registers else f"on every part of {product.name} as soon as it is complete"
+    reason = f"{kernel.reason}; {names} {when}"
     place = f", which lives in the array of {last.name} until then" if shares else ""
     own = dict(zip(product.dims, last.dims, strict=True))
     return EpiloguePlan(
@@ -70,6 +76,7 @@ def plan_epilogue(pipeline: Pipeline, kernel: KernelPlan, live: Collection[str])
         kernel=kernel,
         readers={stage.name: plan_stage(group, stage, pipeline.context) for stage in readers},
         within=(product.name,) if shares else (),
+        in_registers=in_registers,
     )
 
 

@@ -1,0 +1,136 @@
+"""Readers of products that register blocks compute in registers, against the interpreter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import polymat as pm
+from polymat.lang.types import ScalarType
+from tests.codegen.test_contraction import MACHINES, OWN, K, M, N
+from tests.codegen.test_epilogue import COLUMN, ROW, is_fused, operands, point
+from tests.tolerance import assert_close
+
+INNER = pm.Variable(pm.Int, "inner")
+SIZES = ((0, 3, 2), (3, 0, 2), (3, 2, 0), (1, 1, 1), (7, 23, 5), (8, 49, 16), (61, 97, 103))
+FORMS: dict[str, Callable[[Any, Any, Any, Any, Any], Any]] = {
+    "bias": lambda x, row, column, full, s: pm.Max(x + column, 0),
+    "row": lambda x, row, column, full, s: pm.Min(x * row - 0.25, column),
+    "full": lambda x, row, column, full, s: pm.Max(full, x) - full,
+    "number": lambda x, row, column, full, s: pm.Max(-x * s, s) + pm.Max(s, x),
+    "all": lambda x, row, column, full, s: pm.Min(pm.Max((x * row + column) * s, full), 0.5) * (2 + row),
+}
+
+
+def others(dtype: ScalarType) -> tuple[Any, Any, Any, Any]:
+    """What is read beside the product: along rows, along columns, everywhere, and a number."""
+    row, column = pm.Vector(dtype, "row", [M]), pm.Vector(dtype, "column", [N + 2])
+    return row, column, pm.Matrix(dtype, "full", [M, N]), pm.Parameter(dtype, "s")
+
+
+def compiled_form(form: str, dtype: ScalarType) -> Any:
+    a, b = operands(dtype)
+    row, column, full, s = others(dtype)
+    value = FORMS[form]((a @ b)(ROW, COLUMN), row(ROW), column(COLUMN + 1), full(ROW, COLUMN), s)
+    inputs = [a, b, row, column, full, s]
+    options = pm.Options(blas="never", threads=2, parallel_threshold=0)
+    return pm.compile(point(dtype, "end", value), name="ends", inputs=inputs, options=options)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("machine", MACHINES)
+def test_forms(form: str, machine: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("polymat.driver.calibrated_machine", lambda: MACHINES[machine])
+    dtype = pm.Float if machine == "wide" else pm.Double
+    compiled = compiled_form(form, dtype)
+    assert is_fused(compiled, "end")
+    assert "end in registers" in str(compiled.explain())
+    rng = np.random.default_rng(seed)
+    for m, n, k in SIZES:
+        shapes = ((m, k), (k, n), (m,), (n + 2,), (m, n))
+        arrays = [rng.uniform(-1, 1, shape).astype(dtype.dtype) for shape in shapes]
+        found, expected = compiled(*arrays, 0.75), compiled.reference(*arrays, 0.75)
+        assert_close(found, expected, roundings=k + 8, magnitude=6.0 * k + 6, name=f"{form} {m, n, k}")
+
+
+@pytest.mark.parametrize("form", ["bias", "full", "number", "all"])
+def test_what_is_no_number_stays_none(form: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of small integers every result is exact, NaN and infinities included."""
+    monkeypatch.setattr("polymat.driver.calibrated_machine", lambda: MACHINES["wide"])
+    compiled = compiled_form(form, pm.Double)
+    rng = np.random.default_rng(5)
+    a, b = rng.integers(-3, 4, (19, 6)).astype(float), rng.integers(-3, 4, (6, 29)).astype(float)
+    row, column = rng.integers(-3, 4, 19).astype(float), rng.integers(-3, 4, 31).astype(float)
+    full = rng.integers(-3, 4, (19, 29)).astype(float)
+    a[3, 2], a[5, 1], b[4, 7] = np.nan, np.inf, -np.inf
+    column[9], full[11, 13], full[12, 1], row[17] = np.nan, np.nan, np.inf, np.nan
+    for number in (2.0, np.nan, -np.inf):
+        arguments = (a, b, row, column, full, number)
+        with np.errstate(invalid="ignore"):
+            assert np.array_equal(compiled(*arguments), compiled.reference(*arguments), equal_nan=True)
+
+
+def test_layers_share_register_blocks(seed: int) -> None:
+    """Two products with ends of their own and one without, in one file."""
+    a, b = operands(pm.Double)
+    c, d = pm.Matrix(pm.Double, "C", [N, K]), pm.Matrix(pm.Double, "D", [K, M])
+    first = point(pm.Double, "first", pm.Max((a @ b)(ROW, COLUMN), 0))
+    hidden = pm.Reduction(
+        ([ROW, COLUMN], [pm.Interval(pm.Int, 0, size - 1) for size in (M, K)]),
+        ([ROW, COLUMN, INNER], [pm.Interval(pm.Int, 0, size - 1) for size in (M, K, N)]),
+        pm.Double,
+        "second",
+    )
+    hidden.defn = [pm.Reduce(hidden(ROW, COLUMN), first(ROW, INNER) * c(INNER, COLUMN), pm.Op.Sum)]
+    domain = ([ROW, COLUMN], [pm.Interval(pm.Int, 0, size - 1) for size in (M, K)])
+    second = point(pm.Double, "clipped", pm.Min(hidden(ROW, COLUMN) * 0.125, 1), domain)
+    last = pm.Reduction(
+        ([ROW, COLUMN], [pm.Interval(pm.Int, 0, M - 1)] * 2),
+        ([ROW, COLUMN, INNER], [pm.Interval(pm.Int, 0, size - 1) for size in (M, M, K)]),
+        pm.Double,
+        "last",
+    )
+    last.defn = [pm.Reduce(last(ROW, COLUMN), second(ROW, INNER) * d(INNER, COLUMN), pm.Op.Sum)]
+    compiled: Any = pm.compile(last, name="network", inputs=[a, b, c, d], options=OWN)
+    assert str(compiled.explain()).count("in registers") >= 2
+    rng = np.random.default_rng(seed)
+    for m, n, k in ((3, 5, 2), (31, 53, 17)):
+        arrays = [rng.uniform(-1, 1, shape) for shape in ((m, k), (k, n), (n, k), (k, m))]
+        bound = float(m + n + k) ** 2
+        assert_close(compiled(*arrays), compiled.reference(*arrays), roundings=m + n + k, magnitude=bound)
+
+
+@pytest.mark.parametrize("value", [lambda x: pm.Tanh(x), lambda x: x / (1 + x * x), lambda x: pm.Max(x, ROW)])
+def test_other_expressions_run_on_parts(value: Callable[[Any], Any], seed: int) -> None:
+    a, b = operands(pm.Double)
+    compiled: Any = pm.compile(point(pm.Double, "R", value((a @ b)(ROW, COLUMN))), inputs=[a, b], options=OWN)
+    assert is_fused(compiled, "R")
+    assert "R on every part" in str(compiled.explain())
+    rng = np.random.default_rng(seed)
+    for m, n, k in ((3, 2, 0), (1, 1, 1), (40, 33, 17)):
+        arrays = [rng.uniform(-1, 1, shape) for shape in ((m, k), (k, n))]
+        assert_close(compiled(*arrays), compiled.reference(*arrays), roundings=k + 8, magnitude=k + 50)
+
+
+def test_results_past_the_caches(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows of whole lines, which begin with one or not, in the place of a residual."""
+    small = replace(MACHINES["small caches"], vector_bits=512, vector_registers=32, line_bytes=64)
+    monkeypatch.setattr("polymat.driver.calibrated_machine", lambda: small)
+    compiled = compiled_form("all", pm.Double)
+    report = str(compiled.explain())
+    assert "past the caches; end in registers" in report
+    rng = np.random.default_rng(seed)
+    for m, n, k in ((130, 136, 9), (67, 256, 40), (19, 1016, 3)):
+        shapes = ((m, k), (k, n), (m,), (n + 2,))
+        arrays = [rng.uniform(-1, 1, shape) for shape in shapes]
+        for offset in (0, 3):
+            full = rng.uniform(-1, 1, m * n + 8)[offset : offset + m * n].reshape(m, n)
+            expected = compiled.reference(*arrays, full.copy(), 0.75)
+            compiled(*arrays, full, 0.75, out=full)
+            assert_close(
+                full, expected, roundings=k + 8, magnitude=6.0 * k + 6, name=f"{m, n, k} at {offset}"
+            )

@@ -6,6 +6,7 @@ from polymat.tilesize.access import Access
 from polymat.tilesize.blocking import FEW_PANELS, MANY_PANELS, STAYING
 from polymat.tilesize.blocks import LEAST_STRIPS
 from polymat.tilesize.copying import (
+    ADDING_UP,
     BEFORE,
     CACHED_PACKING,
     LOADING,
@@ -17,6 +18,7 @@ from polymat.tilesize.copying import (
     PACKING,
     SCATTERED,
     STORING,
+    SUMMING,
 )
 from polymat.tilesize.kernel import FILL, FULL_SHARE, LEAST_SUMS, STARTING
 
@@ -76,12 +78,13 @@ static double _pm_blocks_operations(double height, double width, double depth, d
 {{
     const double m = height > 1.0 ? height : 1.0, n = width > 1.0 ? width : 1.0;
     const double k = depth > 1.0 ? depth : 1.0;
-    const int is_one = (access & _PM_ALONG) && _pm_reads_in_place(access, n) && strings == 1.0;
-    const int few = n <= {NARROW_COLUMNS} && (m >= {NARROW_ROWS} || n <= 1.0);
+    const int is_one = (access & _PM_ALONG) && (access & (_PM_DIRECT | _PM_COLUMN)) && strings == 1.0;
+    const int few = n <= (lanes > 2 * {NARROW_COLUMNS} ? lanes / 2 : {NARROW_COLUMNS})
+                 && ((m >= {NARROW_ROWS} && m >= 2.0 * n) || n <= 1.0 || (access & _PM_COLUMN));
     if (is_one && few && k >= {NARROW_VECTORS} * lanes) {{
         const double loading = {LOADING} + (m * k > small ? {NEXT_LEVEL} : 0.0)
                              + (m * k > {MEMORY} * nc * kc ? {STORING} : 0.0);
-        return m * (k * (loading + 4.0 * n) + 8.0 * n * lanes) + {STARTING};
+        return m * (k * (loading + {SUMMING} * ceil(n / 4.0) + n) + {ADDING_UP} * n * lanes) + {STARTING};
     }}
     const double wide = ceil(n / lanes), blocks = ceil(m / rows) * ceil(wide / vectors);
     const double waits = {LEAST_SUMS} * blocks / (m * wide);

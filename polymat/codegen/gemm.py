@@ -34,14 +34,13 @@ from polymat.codegen.ends import handed_on
 from polymat.codegen.halfgemm import HALF
 from polymat.codegen.lanes import row_sums
 from polymat.codegen.microkernel import microkernels
-from polymat.codegen.narrowgemm import NARROW
+from polymat.codegen.narrowgemm import NARROW, narrow_limits
 from polymat.codegen.packing import PACKING
 from polymat.codegen.pastblock import past_blocks
 from polymat.codegen.smallgemm import SMALL
 from polymat.codegen.tallgemm import TALL
 from polymat.codegen.windows import WINDOWS
 from polymat.tilesize.blocks import LEAST_STRIPS, PASSED_EIGHTHS
-from polymat.tilesize.copying import NARROW_COLUMNS, NARROW_ROWS, NARROW_VECTORS
 from polymat.tilesize.kernel import MOST_UNROLLED
 
 _PRODUCT = """\
@@ -78,23 +77,17 @@ static void _pm_finish_rows_$S(ptrdiff_t m, ptrdiff_t strips, ptrdiff_t first, p
 """
 
 _WHOLE = """\
-/* Whether a product has so few columns that the lanes of vectors are steps of the depth. */
-static inline int _pm_is_narrow_$S(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, ptrdiff_t a_step, ptrdiff_t b_step)
-{
-    return n <= _PM_NARROW_$S && (m >= $NARROW_ROWS || _pm_is_column_$S(n, b_step))
-        && k >= $NARROW_VECTORS * $L && a_step == 1;
-}
-
 /* The product of `_pm_gemm_$S` where nothing is known to be small: in a function of its own, so that a small
    product is not held up by what only this one needs. */
 static __attribute__((noinline)) void _pm_general_$S($PARAMETERS«,
         const _pm_end_$S *end»)
 {
     const int place = $HALVES ? half.place : 0;
-    const int one = column_count == 1 && depth_count == 1 && place == 0 && (b_column == 1 || n == 1);
-    if (one && row_count == 1 && finish == NULL« && end == NULL»
-            && _pm_is_narrow_$S(m, n, k, a_step, b_step)) {
-        _pm_narrow_$S(m, n, k, scale, a, a_row, b, b_step, beta, from, from_row, c, c_row);
+    const int single = column_count == 1 && depth_count == 1 && place == 0;
+    const int one = single && (b_column == 1 || n == 1);
+    if (single && row_count == 1 && finish == NULL« && end == NULL»
+            && _pm_is_narrow_$S(m, n, k, a_step, b_step, b_column)) {
+        _pm_narrow_$S(m, n, k, scale, a, a_row, b, b_step, b_column, beta, from, from_row, c, c_row);
         return;
     }
     const double most_elements = 2.0 * small, height = (double)m * row_count;
@@ -149,7 +142,7 @@ static inline __attribute__((always_inline)) void _pm_gemm_$S($PARAMETERS,
         _pm_unrolled_$S((int)m, (int)n, (int)k, scale, a, a_row, a_step, b, b_step, beta, from, from_row, c,
                         c_row);
     else if (!is_matrix || small < 8 * 64 * 64 || (size_t)((m - 1) | (n - 1) | (k - 1)) >= 64
-             || n == 1 || _pm_is_narrow_$S(m, n, k, a_step, b_step)) {
+             || n == 1 || _pm_is_narrow_$S(m, n, k, a_step, b_step, b_column)) {
         /* Small calls have no scratch, and gcc would compile all of this once more for that. */
         __asm__("" : "+r"(scratch));
         _pm_general_$S($ARGUMENTS«, ends»);
@@ -181,8 +174,7 @@ def gemm_text(need: str) -> str:
     shape = Shape.parse(need)
     numbers = {"L": shape.lanes, "R": shape.rows, "V": shape.vectors, "G": 8, "UNROLLED": MOST_UNROLLED}
     numbers |= {"HALVES": int(shape.halves), "WALKS": int(shape.walks)}
-    numbers |= {"EIGHTHS": PASSED_EIGHTHS, "STRIPS": LEAST_STRIPS, "NARROW": NARROW_COLUMNS}
-    numbers |= {"NARROW_ROWS": NARROW_ROWS, "NARROW_VECTORS": NARROW_VECTORS}
+    numbers |= {"EIGHTHS": PASSED_EIGHTHS, "STRIPS": LEAST_STRIPS} | narrow_limits(shape.lanes)
     types = (f"_pm_vector_{shape.suffix}", f"_pm_memory_{shape.suffix}", shape.ctype, shape.lanes)
     sums = row_sums(f"_pm_row_sums_{shape.suffix}", *types)
     text = _GEMM.substitute(numbers, S=shape.suffix, T=shape.ctype, ROW_SUMS=sums)

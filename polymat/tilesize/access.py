@@ -17,7 +17,7 @@ class Access(IntFlag):
     beside few columns.  MIRRORED: A is put together from two triangles.  STAYS: B is read where it is beside
     windows.  BESIDE: the same beside a triangle of A or the result, where B is small.  HALF: A is a triangle.
     STARTS: values to add to, or a part of the result, are computed by loops first.  COLUMN: B can be read
-    where it is if it has a single column, since its depth is contiguous.
+    where it is if it has a few columns, since its depth is contiguous.
     """
 
     ALONG = 1

@@ -19,10 +19,12 @@ STORING = 16.0  # operations that storing an element of a result is worth that t
 BEFORE = 18.0  # an element of the result that loops compute before
 SCATTERED = 64.0  # reading an element of B from memory, a few columns of each row at a time
 MEMORY = 4.0  # times the room of a packed B in the last level, above which arrays lie in memory
-NARROW_COLUMNS = 4  # at most, of products by sums along the rows of A
-NARROW_ROWS = 8  # at least, where there are several columns
+NARROW_COLUMNS = 4  # of products by sums along the rows of A, or half a vector of them where that is more
+NARROW_ROWS = 8  # at least, and twice as many as columns, where B has to be copied
 NARROW_VECTORS = 4  # of depth, at least
-LOADING = 4.0  # loading an element of A for such sums, beside what it is multiplied by
+LOADING = 3.0  # loading an element of A for such sums, beside what it is multiplied by
+SUMMING = 3.0  # multiplying it by up to four columns, with one for each of them
+ADDING_UP = 12.0  # a lane at the end of a row, for each column
 NEXT_LEVEL = 3.0  # loading one that is not in the second-level cache, more
 
 
@@ -50,10 +52,22 @@ def loading_operations(m: float, k: float, blocks: Blocks) -> float:
     return m * k * (LOADING + further)
 
 
+def summing_operations(m: float, n: float, k: float, blocks: Blocks) -> float:
+    """Operations that sums along the rows of A are worth, of n columns, without loading A."""
+    return m * (k * (SUMMING * ceil(n / 4) + n) + ADDING_UP * n * blocks.lanes)
+
+
+def narrow_columns(lanes: int) -> int:
+    """The most columns of products that are computed by sums along the rows of A."""
+    return max(NARROW_COLUMNS, lanes // 2)
+
+
 def is_narrow(found: Contraction, blocks: Blocks, estimates: Mapping[str, int]) -> bool:
     """Whether a product has only a few columns and is computed by sums along the rows of A."""
     m, n, k = (max(1.0, found.length(d, estimates)) for d in (found.rows, found.columns, found.depth))
     access = access_of(found)
-    if found.more_rows or Access.ALONG not in access or not is_direct(access, n):
+    if found.more_rows or Access.ALONG not in access or not access & (Access.DIRECT | Access.COLUMN):
         return False
-    return n <= NARROW_COLUMNS and (m >= NARROW_ROWS or n <= 1) and k >= NARROW_VECTORS * blocks.lanes
+    if n > narrow_columns(blocks.lanes) or k < NARROW_VECTORS * blocks.lanes:
+        return False
+    return m >= max(NARROW_ROWS, 2 * n) or n <= 1 or Access.COLUMN in access

@@ -14,7 +14,7 @@ from polymat.poly.domain import Domain
 from polymat.tilesize.blocking import blocking
 from polymat.tilesize.blocks import Blocks, blocks_of
 from polymat.tilesize.contraction import Contraction, contraction_of
-from polymat.tilesize.copying import copying_operations, is_narrow, loading_operations
+from polymat.tilesize.copying import copying_operations, is_narrow, loading_operations, summing_operations
 from polymat.tilesize.ranking import ranked
 from polymat.tilesize.schedule import NestPlan
 from polymat.tilesize.scheme import Scheme
@@ -166,8 +166,7 @@ def _narrow_operations(plan: KernelPlan, estimates: Mapping[str, int]) -> float:
     """What such sums compute: every lane does, and is added up at the end of a row."""
     found = plan.contraction
     m, n, k = (max(1.0, found.length(d, estimates)) for d in (found.rows, found.columns, found.depth))
-    adding_up = 2.0 * plan.blocks.lanes  # in multiplications
-    return _outer(found, estimates) * (4.0 * n * m * (k + adding_up) + STARTING)
+    return _outer(found, estimates) * (summing_operations(m, n, k, plan.blocks) + STARTING)
 
 
 def _outer(found: Contraction, estimates: Mapping[str, int]) -> float:

@@ -112,4 +112,4 @@ def test_a_single_column_is_not_copied(dtype: Any) -> None:
 def test_a_few_columns_are_charged_as_sums_along_rows(dtype: Any) -> None:
     plan = kernel_of(product(dtype), ZEN3)
     prices = [kernel_operations(plan, {"M": 300, "N": n, "K": 300}) for n in (1, 2, 4)]
-    assert 1.3 * prices[0] < prices[1] < 0.7 * prices[2]  # a vector of columns would cost the same for all
+    assert 1.1 * prices[0] < prices[1] < 0.9 * prices[2]  # a vector of columns would cost the same for all

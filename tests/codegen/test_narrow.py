@@ -16,7 +16,7 @@ SHAPES = [
     (m, n, k)
     for n, k in ((1, 70), (2, 31), (2, 64), (3, 65), (4, 97), (5, 64), (2, 511), (3, 512), (4, 1025))
     for m in (7, 8, 11)
-]
+] + [(m, n, k) for n in (5, 6, 7, 8, 9) for m, k in ((18, 64), (31, 70), (33, 513), (65, 1030))]
 
 
 @pytest.mark.parametrize("kind", [Double, Float])
@@ -55,6 +55,7 @@ def test_a_single_column_of_a_transposed_matrix(kind: Any, threads: int) -> None
     for m, n, k in [(m, 1, k) for m in (0, 1, 2, 3, 4, 5, 7, 8, 13) for k in depths] + [
         (9, 2, 70),
         (1, 3, 65),
+        *((m, n, k) for m in (0, 3, 33) for n in (2, 4, 5, 7, 8, 9) for k in (0, 64, 517)),
     ]:
         a, b, c = (rng.uniform(-1, 1, shape).astype(kind.dtype) for shape in ((m, k), (n, k), (m, n)))
         magnitude = np.abs(a) @ np.abs(b.T) + np.abs(c)

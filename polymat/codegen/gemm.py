@@ -37,6 +37,7 @@ from polymat.codegen.microkernel import microkernels
 from polymat.codegen.narrowgemm import NARROW, narrow_limits
 from polymat.codegen.packing import PACKING
 from polymat.codegen.pastblock import past_blocks
+from polymat.codegen.readgemm import READ
 from polymat.codegen.smallgemm import SMALL
 from polymat.codegen.tallgemm import TALL
 from polymat.codegen.windows import WINDOWS
@@ -90,6 +91,8 @@ static __attribute__((noinline)) void _pm_general_$S($PARAMETERS«,
         _pm_narrow_$S(m, n, k, scale, a, a_row, b, b_step, b_column, beta, from, from_row, c, c_row);
         return;
     }
+    if (place == 0 && depth_count == 1 && _pm_read_$S($ARGUMENTS«, end»))
+        return;
     const double most_elements = 2.0 * small, height = (double)m * row_count;
     const int is_large = (double)k * n > most_elements;
     const int is_far = (height > 2 * $R && (is_large || height * n > most_elements))
@@ -165,8 +168,8 @@ _ARGUMENTS = """\
 m, n, k, row_count, rows, column_count, columns, depth_count, depths, scale, a, a_row,
                        a_step, b, b_step, b_column, beta, from, from_row, c, c_row, kc, mc, nc, small,
                        large, half, scratch, finish, around"""
-_TEXT = PACKING + DIRECT + WINDOWS + AHEAD + HALF + SMALL + NARROW + _PRODUCT + TALL + BLOCKED + _WHOLE
-_GEMM = Template(_TEXT.replace("$PARAMETERS", _PARAMETERS).replace("$ARGUMENTS", _ARGUMENTS))
+_PARTS = (PACKING, DIRECT, WINDOWS, AHEAD, HALF, SMALL, NARROW, _PRODUCT, READ, TALL, BLOCKED, _WHOLE)
+_GEMM = Template("".join(_PARTS).replace("$PARAMETERS", _PARAMETERS).replace("$ARGUMENTS", _ARGUMENTS))
 
 
 def gemm_text(need: str) -> str:

@@ -20,6 +20,18 @@ _ROWS_AHEAD = (
     "        next += row == rows ? pace : 0;",
     "        row = row == rows ? 0 : row;",
 )
+_READ_AHEAD = (
+    "        __builtin_prefetch(next, 0, 2);",
+    "        __builtin_prefetch(next + apart, 0, 2);",
+    "        __builtin_prefetch(next + 2 * apart, 0, 2);",
+    "        at += pace;",
+    "        next += at < width ? pace : pace + jump;",
+    "        at -= at < width ? 0 : width;",
+)
+_READING = """\
+ptrdiff_t depth, const {t} *a, ptrdiff_t a_step, const {t} *b, ptrdiff_t b_step,
+        {t} scale, {t} beta, const {t} *from, ptrdiff_t from_row, {t} *c, ptrdiff_t c_row,
+        const _pm_requests_{s} *asked{end}"""
 _PASSING = """\
 ptrdiff_t depth, const {t} *a, ptrdiff_t a_row, const {t} *b, {t} scale,
         {t} beta, const {t} *from, ptrdiff_t from_row, {t} *c, ptrdiff_t c_row, const char *next,
@@ -32,8 +44,8 @@ def microkernels(shape: Shape) -> str:
     blocks = [_block(shape, rows, vectors) for rows, vectors in sizes]
     walks = [_walk(shape, rows, vectors) for rows, vectors in sizes] if shape.walks else []
     tables = [_table(shape, "block"), *([_table(shape, "walk")] if shape.walks else [])]
-    full = [full_block(shape), _passing(shape)]
-    return "\n".join([vector_types(shape), ends_text(shape), *blocks, *full, *walks, *tables])
+    others = [full_block(shape), _passing(shape), _reading(shape)]
+    return "\n".join([vector_types(shape), ends_text(shape), *blocks, *others, *walks, *tables])
 
 
 def _end_parameter(shape: Shape) -> str:
@@ -156,6 +168,42 @@ static __attribute__((noinline)) void _pm_passing_{s}_{vectors}({parameters})
     if (from != NULL) {{
 {_lines(shape, rows, vectors, "from")}    }}
 {body}{_results(shape, rows, vectors, masked=False)}}}
+"""
+
+
+def _reading(shape: Shape) -> str:
+    """The blocks for operands of which one is read where it is, and the table of them by vectors."""
+    s, t, counts = shape.suffix, shape.ctype, range(1, shape.vectors + 1)
+    blocks = "\n".join(_reading_block(shape, vectors) for vectors in counts)
+    names = ", ".join(f"_pm_reading_{s}_{vectors}" for vectors in counts)
+    return f"""\
+/* What a block requests at each step of its depth: lines at `next`, `apart` bytes beyond it and twice as far,
+   then `pace` bytes further on, and after each `width` bytes of these `jump` more. */
+typedef struct {{
+    const char *next;
+    ptrdiff_t pace, apart, width, jump;
+}} _pm_requests_{s};
+
+{blocks}
+typedef void (*_pm_reader_{s})({_READING.format(t=t, s=s, end=_end_parameter(shape))});
+static const _pm_reader_{s} _pm_readings_{s}[{shape.vectors}] = {{{names}}};
+"""
+
+
+def _reading_block(shape: Shape, vectors: int) -> str:
+    """A block of all rows, which are neighbours in A, and whole vectors; the depth has any steps."""
+    s, t, rows = shape.suffix, shape.ctype, shape.rows
+    loads = [f"*(const _pm_memory_{s} *)(b + {v * shape.lanes})" for v in range(vectors)]
+    steps = ("1", "a_step", "b_step")
+    body = _accumulators(shape, rows, vectors) + _depth_loop(shape, rows, vectors, loads, steps, _READ_AHEAD)
+    parameters = _READING.format(t=t, s=s, end=_end_parameter(shape))
+    return f"""\
+static __attribute__((noinline)) void _pm_reading_{s}_{vectors}({parameters})
+{{
+    const char *next = asked->next;
+    const ptrdiff_t pace = asked->pace, apart = asked->apart, width = asked->width, jump = asked->jump;
+    ptrdiff_t at = 0;
+{_requests(shape, rows, vectors)}{body}{_results(shape, rows, vectors, masked=False)}}}
 """
 
 

@@ -304,7 +304,7 @@ def _in_order(
     read, written = (_elements(forms, lengths) for forms in (factor.indices, map(Affine.name, stage.dims)))
     if written >= OUTWEIGHED * read:
         return tuple(dims)
-    if of_operand == 1.0 < of_result:
+    if of_operand < of_result:
         return tuple(sorted(dims, key=place))
     return tuple(sorted(dims, key=lambda dim: factor.indices[-1].coefficient(dim) == 1))
 

@@ -44,6 +44,14 @@ void run(const ptrdiff_t *n, const ptrdiff_t *rows, const ptrdiff_t *columns, co
                  0.0, NULL, 0, c, n[10], n[11], n[12], n[13], n[14], (int)n[15],
                  _pm_half_of_f64(0, 0, 0, NULL, 0, 0), scratch, NULL, NULL, NULL);
 }
+
+double room(const ptrdiff_t *n, double rows, double columns)
+{
+    /* Blocks are drawn: any of them may be the largest. */
+    const ptrdiff_t held = n[14] / n[11] + 1, wide = n[12] > n[13] ? n[12] : n[13];
+    const ptrdiff_t largest = held > wide ? held : wide;
+    return _pm_room_f64(n[0] * n[3] + rows, n[1] * n[4] + columns, n[2] * n[5], n[11], n[12], largest, 0);
+}
 """
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.intp]
@@ -201,9 +209,11 @@ def _workspace(bits: int) -> Floats:
 
 
 @cache
-def _function(path: Path) -> Callable[..., None]:
-    run: Callable[..., None] = ctypes.CDLL(str(path)).run
-    return run
+def _functions(path: Path) -> tuple[Callable[..., None], Callable[..., float]]:
+    """The product, and the bytes of scratch that it needs."""
+    library = ctypes.CDLL(str(path))
+    library.room.restype = ctypes.c_double
+    return library.run, library.room
 
 
 def segments(
@@ -238,12 +248,14 @@ def call(task: Problem, candidate: Candidate, result: Floats, directory: Path) -
     numbers += [task.step(x, dim) for x, dim in (*steps, ("C", found.rows))]
     numbers += [blocks.kc, blocks.mc, blocks.nc, blocks.small]
     numbers.append(int(0 < candidate.streamed < result.nbytes))
-    # As `_pm_room` has it: both operands, space between strips and panels, and a vector of every row.
-    size = blocks.kc * (2 * max(blocks.mc, blocks.nc) + 3 * blocks.columns)
-    size += (m * row_count + 2 * blocks.rows) * (2 * UNIT + blocks.lanes) + n * column_count * 2 * UNIT
+    shape = Shape("f64", blocks.vector_bytes, blocks.rows, blocks.vectors)
+    run, room = _functions(compiled(shape, directory))
+    known = np.asarray(numbers, dtype=np.intp)
+    rounding = (ctypes.c_double(blocks.rows * row_count), ctypes.c_double(blocks.columns * column_count))
+    size = int(room(ctypes.c_void_p(known.ctypes.data), *rounding)) // ELEMENT
     scratch = _workspace(size.bit_length())
     arrays = (
-        np.asarray(numbers, dtype=np.intp),
+        known,
         rows,
         columns,
         depths,
@@ -253,8 +265,6 @@ def call(task: Problem, candidate: Candidate, result: Floats, directory: Path) -
         scratch,
     )
     pointers = [ctypes.c_void_p(array.ctypes.data) for array in arrays]
-    shape = Shape("f64", blocks.vector_bytes, blocks.rows, blocks.vectors)
-    run = _function(compiled(shape, directory))
 
     def once(keep: tuple[npt.NDArray[np.generic], ...] = arrays) -> None:
         run(*pointers)

@@ -153,7 +153,7 @@ static inline __attribute__((always_inline)) void _pm_gemm_$S($PARAMETERS,
         _pm_blocks_$S[((unsigned)n - 1) / $L][m - 1](k, a, a_row, a_step, b, b_step, scale, beta, from,
                 from_row, c, c_row, (int)(((unsigned)n - 1) % $L) + 1«, NULL»);
     else
-        _pm_little_$S(m, n, k, scale, a, a_row, a_step, b, b_step, beta, from, from_row, c, c_row);
+        _pm_small_$S(m, n, k, scale, a, a_row, a_step, b, b_step, beta, from, from_row, c, c_row);
 }
 """
 

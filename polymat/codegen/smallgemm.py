@@ -65,7 +65,7 @@ static inline __attribute__((always_inline)) void _pm_unrolled_$S(const int m, c
 
 /* A product of matrices whose extents are 1 to 64: nothing is asked about them, because
    the first level holds what there is. */
-static __attribute__((noinline)) void _pm_little_$S(ptrdiff_t m, ptrdiff_t n, ptrdiff_t depth, $T scale,
+static __attribute__((noinline)) void _pm_small_$S(ptrdiff_t m, ptrdiff_t n, ptrdiff_t depth, $T scale,
         const $T *a, ptrdiff_t a_row, ptrdiff_t a_step, const $T *b, ptrdiff_t b_step, $T beta,
         const $T *from, ptrdiff_t from_row, $T *c, ptrdiff_t c_row)
 {

@@ -14,6 +14,9 @@ from polymat.lang.fourier import half_wave, wave
 from polymat.lang.makers import index_expression
 from polymat.lang.text import structure
 from polymat.lang.traverse import walk
+from polymat.lang.types import Complex, ComplexFloat
+
+_SPECTRA = (Complex, ComplexFloat)  # of literals there is no wave that the language writes
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,7 +47,7 @@ def fourier_sum(item: Accumulation) -> FourierSum | None:
         if half is None or high != (last + 1).floordiv(2) or _uses(half, output):
             return None
         return FourierSum(1, index, last + 1, last + 1, half, half=True)
-    if output in high.names() or weight.dtype.kind != "c" or _uses(element, output):
+    if output in high.names() or weight.dtype not in _SPECTRA or _uses(element, output):
         return None
     leaves: dict[str, Expr] = {n.name: n for n in walk(weight) if isinstance(n, Parameter | Variable)}
     if not {*high.names(), output, index} <= set(leaves):
@@ -59,9 +62,11 @@ def fourier_sum(item: Accumulation) -> FourierSum | None:
 
 def half_spectrum(value: Expr, output: str, index: str, length: Affine) -> Expr | None:
     """The element of half a spectrum whose share in a real signal is the value; None for another one."""
-    product = value.left.operand if isinstance(value, Binary) and isinstance(value.left, Call) else None
-    if not isinstance(product, Binary) or product.op != "*":
-        return None
+    match value:
+        case Binary("*", Call("real", Binary("*") as product)) if product.left.dtype in _SPECTRA:
+            pass
+        case _:
+            return None
     leaves: dict[str, Expr] = {n.name: n for n in walk(value) if isinstance(n, Parameter | Variable)}
     if not {*length.names(), output, index} <= set(leaves):
         return None

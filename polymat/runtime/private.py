@@ -16,15 +16,19 @@ import os
 import re
 import shutil
 import stat
+import struct
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import BinaryIO
 
 from polymat.runtime.cachedir import cache_directory, prepare_directory, trusted
 from polymat.runtime.settings import settings
 
 DIRECTORY = "libraries"
 _ELF = b"\x7fELF"
+_64_BIT, _LITTLE_ENDIAN = 2, 1  # in the fifth and the sixth byte
+_HEADER, _SEGMENT = 64, 56  # bytes of them in 64-bit libraries
 _RTLD_LOCAL_NOW = os.RTLD_NOW | os.RTLD_LOCAL
 
 
@@ -47,8 +51,29 @@ def _check_library(path: Path) -> None:
     if not stat.S_ISREG(status.st_mode):
         raise OSError(errno.EINVAL, "it is no regular file")
     with path.open("rb") as file:
-        if file.read(len(_ELF)) != _ELF:
+        header = file.read(_HEADER)
+        if not header.startswith(_ELF):
             raise OSError(errno.ENOEXEC, "it is no shared library")
+        if status.st_size < _stated_size(header, file):
+            raise OSError(errno.ENOEXEC, "it is cut off")
+
+
+def _stated_size(header: bytes, file: BinaryIO) -> int:
+    """Bytes that a library of 64-bit code says it has; the process dies when it is loaded and lacks some."""
+    if len(header) < _HEADER:
+        return _HEADER
+    if header[4] != _64_BIT:
+        return 0
+    order = "<" if header[5] == _LITTLE_ENDIAN else ">"
+    table: int = struct.unpack_from(f"{order}Q", header, 32)[0]
+    size, count = map(int, struct.unpack_from(f"{order}HH", header, 54))
+    file.seek(table)
+    segments = file.read(size * count)
+    if size < _SEGMENT or len(segments) < size * count:
+        return table + size * count + _SEGMENT
+    parts = (segments[at : at + size] for at in range(0, len(segments), size))
+    ends: Iterator[int] = (sum(struct.unpack_from(f"{order}Q16xQ", part, 8)) for part in parts)
+    return max(ends, default=0)
 
 
 @contextlib.contextmanager

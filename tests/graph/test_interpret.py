@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,10 @@ from polymat import (
     Cast,
     Complex,
     Condition,
+    Cos,
     CycleError,
     Double,
+    Exp,
     Float,
     Function,
     Image,
@@ -221,3 +224,26 @@ def test_points_are_enumerated_in_lexicographic_order() -> None:
 
 def test_no_dimensions_is_one_point() -> None:
     assert [count for _, count in enumerate_points((), (), {})] == [1]
+
+
+@pytest.mark.parametrize(
+    ("weight", "dtype"),
+    [
+        (lambda: Cos(2 * math.pi / N * (i * k)), Double),
+        (lambda: Cos(2 * math.pi * (i * k / N)), Double),
+        (lambda: Exp(-2j * math.pi * (i * k / N)), Complex),
+        (lambda: Exp(-0.5 * ((i - k) * (i - k) / N)), Double),
+    ],
+)
+def test_weights_before_values_are_no_waves_of_the_language(weight: Any, dtype: Any) -> None:
+    """Sums of the language's own transforms are recognised by what they look like."""
+    x = Vector(Double, "x", [N])
+    whole = Interval(Int, 0, N - 1)
+    summed = Reduction(([i], [whole]), ([i, k], [whole, whole]), dtype, "summed")
+    swapped = Reduction(([i], [whole]), ([i, k], [whole, whole]), dtype, "swapped")
+    summed.defn = [Reduce(summed(i), weight() * x(k), Op.Sum)]
+    swapped.defn = [Reduce(swapped(i), x(k) * weight(), Op.Sum)]
+    values = np.random.default_rng(4).uniform(-1, 1, 7)
+    np.testing.assert_allclose(
+        run(summed, x=values, N=7), run(swapped, x=values, N=7), rtol=1e-14, atol=1e-14
+    )

@@ -173,6 +173,19 @@ def test_a_library_without_the_routines(monkeypatch: pytest.MonkeyPatch, tmp_pat
         provider("blas")
 
 
+@pytest.mark.parametrize("share", [0.0, 0.0001, 0.5, 0.9])
+def test_a_library_that_is_cut_off(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, share: float) -> None:
+    """The dynamic loader ends the process when it reads what is not there."""
+    whole = provider("fft")
+    assert whole is not None
+    contents = whole.paths[0].read_bytes()
+    part = tmp_path / "libfftw3.so"
+    part.write_bytes(contents[: 8 + int(share * len(contents))])
+    monkeypatch.setenv("POLYMAT_FFT", str(part))
+    with pytest.raises(ToolchainError, match=r"libfftw3.so cannot be loaded: it is cut off"):
+        provider("fft")
+
+
 @pytest.mark.parametrize(
     "body",
     [

@@ -6,7 +6,7 @@ which both may share, and what a sum starts from is added behind.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce
 from math import prod
@@ -165,10 +165,22 @@ def _behind(stage: Stage, found: Transform, plain: Stage) -> Stage:
         value: Expr = Load(plain.ref, indices, plain.dtype)
         if not whole:
             value = _part_of(value, found, stage.dtype, mirrored=region.mirrored)
+        summed = (*region.forms, *(axis.length - 1 for axis in found.axes if axis.half))
         for domain, start in starts:
             added = value if start is None else binary("+", start, value)
-            parts.append(Part(domain.at_least_zero(region.forms), None, added, stage.at))
-    return replace(stage, parts=tuple(parts), op=None, accumulations=())
+            parts.append(Part(domain.at_least_zero(summed), None, added, stage.at))
+    return replace(stage, parts=(*parts, *_of_nothing(stage, found, starts)), op=None, accumulations=())
+
+
+def _of_nothing(
+    stage: Stage, found: Transform, starts: Sequence[tuple[Domain, Expr | None]]
+) -> Iterator[Part]:
+    """Half a spectrum of no values has one: what starts it alone, whatever the scale is there (1 / 0)."""
+    for axis in found.axes:
+        for domain, start in starts if axis.half else ():
+            empty = domain.at_least_zero([-axis.length])
+            if not empty.assume(found.product.context).is_empty():
+                yield Part(empty, None, Const(0, stage.dtype) if start is None else start, stage.at)
 
 
 def _part_of(value: Expr, found: Transform, dtype: ScalarType, *, mirrored: bool) -> Expr:

@@ -36,6 +36,7 @@ from tests.tolerance import assert_close
 
 FORCED = Options(fft="always", threads=1)
 x, z = Vector(Double, "x", [N]), Vector(Complex, "z", [N])
+y = Vector(Double, "y", [N + 1])
 X = Matrix(Double, "X", [M, N])
 OUT, IN = [(j, upto(N))], [(k, upto(N))]
 BOTH, BOTH_IN = [(i, upto(M)), *OUT], [(l, upto(M)), *IN]
@@ -118,6 +119,22 @@ def test_sums_that_start_from_something() -> None:
         total("H", HALF, IN, x(k) * Exp(1j * TURN) * 0.5, dtype=Complex, init=start),
     ]
     check(sums, lengths, calls=3)
+
+
+def test_half_a_spectrum_of_nothing_is_what_starts_it() -> None:
+    """Whatever the scale is there: 1 / 0, or an element that does not exist."""
+    row = [(i, upto(M)), *HALF]
+    sums = [
+        total("F", HALF, IN, x(k) * Cos(TURN) / N),
+        total("G", HALF, IN, x(0) * x(k) * Sin(TURN), init=2.5),
+        total("H", row, IN, X(i, k) * Cos(TURN) / N, init=y(j)),
+        total("P", row, BOTH_IN, X(l, k) * Cos(TURNS) / (M * N)),
+        total("Q", HALF, IN, x(k) * Exp(-1j * TURN) / N, dtype=Complex, init=y(j)),
+    ]
+    for each in sums:
+        check(each, [{"M": m, "N": n} for m, n in ((3, 0), (0, 0), (2, 1), (2, 5))])
+    start, matrix = np.array([2.5]), np.zeros((3, 0))
+    assert pm.compile(sums[2], name="plain", options=FORCED)(X=matrix, y=start).tolist() == [[2.5]] * 3
 
 
 @pytest.mark.parametrize("sign", [-1, 1])

@@ -74,7 +74,7 @@ def provider(kind: Kind) -> Provider | None:
 
     A `ToolchainError` when the one that the user asks for by name or path cannot be used.
     """
-    asked = settings().blas if kind == "blas" else settings().fft
+    asked = _asked(kind)
     key = (kind, asked, settings().library_path)
     with _lock:
         if key not in _chosen:
@@ -86,12 +86,18 @@ def require(kind: Kind, wanted_by: str) -> Provider:
     """The provider, or a `ToolchainError` that says who needs one."""
     found = provider(kind)
     if found is None:
-        word = {"blas": "BLAS", "fft": "FFT"}[kind]
+        word, variable = {"blas": "BLAS", "fft": "FFT"}[kind], _VARIABLES[kind]
+        refused = _asked(kind).lower() == "none"
         raise ToolchainError(
-            f"{wanted_by} calls {word} routines, and there is no {word} library",
-            hint=f"{_VARIABLES[kind]} names one; `python -m polymat doctor` lists those that are found",
+            f"{wanted_by} calls {word} routines, and "
+            + (f"{variable} is 'none'" if refused else f"there is no {word} library"),
+            hint=f"{variable} names one; `python -m polymat doctor` lists those that are found",
         )
     return found
+
+
+def _asked(kind: Kind) -> str:
+    return settings().blas if kind == "blas" else settings().fft
 
 
 def _choose(kind: Kind, asked: str) -> Provider | None:

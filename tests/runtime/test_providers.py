@@ -94,7 +94,7 @@ def test_none_is_an_error_only_for_who_needs_one(monkeypatch: pytest.MonkeyPatch
     assert provider("blas") is None
     with pytest.raises(ToolchainError) as caught:
         callers.product(tmp_path)
-    assert str(caught.value).startswith("product calls BLAS routines, and there is no BLAS library")
+    assert str(caught.value).startswith("product calls BLAS routines, and POLYMAT_BLAS is 'none'")
     assert "POLYMAT_BLAS names one" in str(caught.value)
 
 

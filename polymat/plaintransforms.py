@@ -18,9 +18,11 @@ from polymat.graph.simplify import share_common_stages
 from polymat.graph.splice import free_name, names_taken
 from polymat.graph.stage import Accumulation, Part, Stage
 from polymat.idiom.dft import match_dft, reason_against_dft
+from polymat.idiom.hermitian import match_hermitian
 from polymat.idiom.mirrored import Region, halved_axis, regions
 from polymat.idiom.profit import can_transform, transform_seconds
 from polymat.idiom.transform import FourierAxis, Transform
+from polymat.idiom.unlike import reason_against_sum
 from polymat.lang.affine import Affine
 from polymat.lang.expr import CastExpr, Const, Expr, Load, Parameter, binary, call
 from polymat.lang.fourier import complex_type, wave
@@ -74,11 +76,9 @@ class _Rewriting:
     def of(self, stage: Stage) -> tuple[list[Stage], str]:
         """The stages in place of one, and what was decided about it in words, if anything."""
         product = product_of(stage, self.pipeline.context) if stage.is_reduction else None
-        if product is None:
-            return [stage], ""
-        found = match_dft(product)
+        found = None if product is None else match_dft(product)
         if found is None:
-            reason = reason_against_dft(product)
+            reason = self._against(stage) if product is None else reason_against_dft(product)
             return [stage], f"{stage.name} is no transform of a library: {reason}" if reason else ""
         if can_transform(found):
             return [stage], ""
@@ -87,6 +87,10 @@ class _Rewriting:
         if plain is None or called is None:
             return [stage], f"{stage.name} is no transform of a library: none computes a {found}"
         return self._cheaper(stage, found, plain, called)
+
+    def _against(self, stage: Stage) -> str:
+        known = match_hermitian(stage, self.pipeline.context) is not None
+        return "" if known else reason_against_sum(stage)
 
     def _called(self, plain: Stage) -> Transform | None:
         """What a library would compute of a stage."""

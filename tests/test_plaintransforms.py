@@ -14,18 +14,25 @@ from polymat import (
     Cast,
     Complex,
     ComplexFloat,
+    Condition,
     Cos,
     Double,
     Exp,
     Float,
     Function,
+    Imag,
     Int,
     Interval,
     Matrix,
     Op,
     Options,
+    Real,
+    Select,
+    Signal,
     Sin,
+    Sqrt,
     Vector,
+    irfft,
 )
 from polymat.graph.build import build
 from polymat.graph.verify import verify
@@ -36,7 +43,7 @@ from tests.tolerance import assert_close
 
 FORCED = Options(fft="always", threads=1)
 x, z = Vector(Double, "x", [N]), Vector(Complex, "z", [N])
-y = Vector(Double, "y", [N + 1])
+v, y = Vector(Float, "v", [N]), Vector(Double, "y", [N + 1])
 X = Matrix(Double, "X", [M, N])
 OUT, IN = [(j, upto(N))], [(k, upto(N))]
 BOTH, BOTH_IN = [(i, upto(M)), *OUT], [(l, upto(M)), *IN]
@@ -95,7 +102,6 @@ def test_batches_and_two_dimensions() -> None:
 
 def test_single_precision_and_complex_results() -> None:
     lengths = [{"N": n} for n in LENGTHS[1:]]
-    v = Vector(Float, "v", [N])
     w = Vector(ComplexFloat, "w", [N])
     sums = [
         total("F", OUT, IN, v(k) * Cast(Float, Sin(TURN)), dtype=Float),
@@ -184,6 +190,16 @@ def test_infinities_and_nan_reach_every_sum() -> None:
         (x(k) * x(k) * Cos(TURN), "not one array element"),
         (x(j) * Cos(TURN), "depends on the index of the result, j"),
         (x(0) * x(k) * Cos(TURN) + x(k) * Sin(TURN), "different scales"),
+        (x(k) * Cos(TURN) * (j + 1), "its weight j + 1 is no sum of exponentials, cosines and sines"),
+        (x(k) * Cos(TURN) * Sqrt(j + 1.0), "its weight Sqrt(j + 1.0) is no sum of exponentials"),
+        (x(k) * Select(Condition(j, "<", 3), Cos(TURN), 0.0), "its weight Select(j < 3, Cos("),
+        (abs(x(k)) * Cos(TURN), "Abs(x(k)) is no array element: compute it in a stage before"),
+        (Real(z(k)) * Cos(TURN), "Real(z(k)) is no array element: compute it in a stage before"),
+        (Real(z(k) * Exp(-1j * TURN)), "is summed: take Real of the sum, in a stage behind"),
+        (Imag(x(k) * Exp(-1j * TURN)), "is summed: take Imag of the sum, in a stage behind"),
+        (v(k) * Cos(TURN), "v(k) is Float and the result Double: convert it in a stage before"),
+        (Cast(Double, v(k)) * Cos(TURN), "v(k) is Float and the result Double"),
+        (Vector(Int, "u", [N])(k) * Cos(TURN), "u(k) is Int and the result Double: convert it in a stage"),
     ],
 )
 def test_why_a_sum_is_no_transform(value: Any, reason: str) -> None:
@@ -193,6 +209,38 @@ def test_why_a_sum_is_no_transform(value: Any, reason: str) -> None:
     (note,) = found.notes
     assert note.startswith("F is no transform of a library: ")
     assert reason in note
+
+
+@pytest.mark.parametrize(
+    ("dtype", "value", "reason"),
+    [
+        (Float, v(k) * Cos(TURN), "is Double and the result Float: write Cast(Float, ...) around it"),
+        (Float, Cast(Float, v(k) * Cos(TURN)), "write Cast(Float, ...) around it"),
+        (Float, x(k) * Cos(TURN), "x(k) is Double and the result Float: convert it in a stage before"),
+        (
+            ComplexFloat,
+            v(k) * Exp(-1j * TURN),
+            "is Complex and the result ComplexFloat: write Cast(ComplexFl",
+        ),
+        (Complex, v(k) * Exp(-1j * TURN), "v(k) is Float and the result Complex"),
+        (Double, x(k) * Cos(TURN) * x(k) ** 3, "x(k) ** 3 is no array element"),
+    ],
+)
+def test_why_a_sum_in_several_precisions_is_no_transform(dtype: Any, value: Any, reason: str) -> None:
+    built = verify(build([total("F", OUT, IN, value, dtype=dtype)]))
+    (note,) = plain_transforms(built, FORCED, {}, GENERIC).notes
+    assert reason in note
+
+
+def test_sums_that_look_like_no_transform_have_no_reason() -> None:
+    signal = irfft(Signal(Complex, "z", N // 2 + 1), N)
+    for built in (
+        build([total("F", OUT, IN, v(k) * Cos(0.1 * k))]),
+        build([total("F", OUT, IN, v(k) * Exp(-1.0 * j * k))]),
+        build([total("F", OUT, IN, abs(x(k)) * Cos(TURN), op=Op.Max)]),
+        build([signal]),  # is a transform as it stands
+    ):
+        assert plain_transforms(verify(built), FORCED, {}, GENERIC).notes == ()
 
 
 def test_other_ranges_and_operations() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import cmath
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Literal
 
 from polymat.graph.product import Product, Term
@@ -13,6 +13,7 @@ from polymat.idiom.lineup import from_zero
 from polymat.idiom.operands import is_box, is_strided
 from polymat.idiom.phase import Polynomial, Waves, number_of, scaled, sum_of_waves, waves_of
 from polymat.idiom.transform import FourierAxis, Kind, Transform
+from polymat.idiom.unlike import has_wave, shortened
 from polymat.lang.affine import Affine
 from polymat.lang.expr import Expr
 from polymat.lang.text import structure
@@ -56,6 +57,7 @@ def _waves(terms: Sequence[Term], product: Product) -> tuple[Waves, Expr | None]
     parts = [waves_of(term.weights) for term in terms]
     found = [part for part in parts if part is not None]
     summed, results = set(terms[0].reduced), set(product.dims)
+    _check_weights([weight for term in terms for weight in term.weights], summed, results)
     names = [{name for name, _ in powers} for part in found for w, _ in part.waves for powers, _ in w.terms]
     if len(found) < len(parts) or not any(each & summed and each & results for each in names):
         raise UnlikeError
@@ -63,6 +65,13 @@ def _waves(terms: Sequence[Term], product: Product) -> tuple[Waves, Expr | None]
         raise UnlikeError("its terms have different scales that are no numbers")
     known = [scaled(part, number) for part, number in zip(found, scales[0], strict=True)]
     return sum_of_waves(known), scales[1]
+
+
+def _check_weights(weights: Sequence[Expr], summed: Collection[str], results: Collection[str]) -> None:
+    """Whether all are waves, if one is."""
+    other = next((weight for weight in weights if waves_of([weight]) is None), None)
+    if other is not None and any(has_wave(weight, summed, results) for weight in weights):
+        raise UnlikeError(f"its weight {shortened(other)} is no sum of exponentials, cosines and sines")
 
 
 def _check_sum(term: Term, first: Term, product: Product) -> None:

@@ -112,9 +112,10 @@ def choices_of(reads: Reads, dag: Dag, stages: Sequence[str]) -> Choices | Refus
             refused.append(found.reason)
         else:
             tilings.append(found)
+    reasons = tuple(dict.fromkeys(refused))  # what keeps dimensions apart may also leave a margin without end
     if not tilings:
-        return Refused("; ".join(refused) or f"{'+'.join(ordered)} has no dimensions")
-    return Choices(ordered, live, alignment, tuple(tilings), tuple(refused))
+        return Refused("; ".join(reasons) or f"{'+'.join(ordered)} has no dimensions")
+    return Choices(ordered, live, alignment, tuple(tilings), reasons)
 
 
 def live_outs(reads: Reads, stages: Sequence[str]) -> tuple[str, ...]:

@@ -114,6 +114,16 @@ def test_a_window_that_grows_with_a_size_is_refused() -> None:
     assert joinable_edges(*facts(g)[:2]) == ()
 
 
+def test_a_reason_is_given_once() -> None:
+    """The reads of f lie at no constant distance: j is not matched for it, and its margin has no end."""
+    f, g = function("f", (j, J)), function("g", (j, J))
+    f.defn = [pm.Vector(pm.Double, "A", [N])(j) * 2]
+    g.defn = [f(j) + f(N - 1 - j)]
+    why = refused(g).split("; ")
+    assert "g reads f along j at no constant distance" in why
+    assert len(why) == len(set(why))
+
+
 def test_a_case_narrows_the_distance() -> None:
     """Outside the first rows only the same row is read; there, row 0 from at most 3 behind."""
     f, g = function("f", (j, J)), function("g", (j, J))

@@ -20,11 +20,12 @@ static inline ptrdiff_t _pm_piece_$S(ptrdiff_t count, ptrdiff_t pieces, ptrdiff_
     return pieces == 1 ? count : count / pieces + (done < count % pieces);
 }
 
-/* The largest of the fewest pieces of nearly equal size, each `most` at most, that `count` is cut into. */
+/* The largest of the fewest pieces of nearly equal size, each `most` at most, that `count` is cut into; of
+   nothing 1. */
 static inline ptrdiff_t _pm_share_$S(ptrdiff_t count, ptrdiff_t most)
 {
     const ptrdiff_t pieces = (count + most - 1) / most;
-    return pieces <= 1 ? most : (count + pieces - 1) / pieces;
+    return pieces <= 1 ? (count > 1 ? count : 1) : (count + pieces - 1) / pieces;
 }
 
 /* Eight lines of eight elements, transposed in registers; of fewer lines the last one stands for the rest. */

@@ -1,0 +1,137 @@
+"""Scratch memory of products under sanitizers: `python -m tests.codegen.sanitized_scratch`, after libasan.
+
+All scratch of a call is one block, which the sanitizer knows as a whole.  Here each part of it is followed by
+megabytes that nobody may touch, and each call has a block of its own.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+
+from tests.differential.sanitized import FLAGS
+
+GUARDED = """\
+#include <sanitizer/asan_interface.h>
+enum { GAP = 4 << 20, MOST_PARTS = 64 };
+typedef struct {
+    const size_t *in; /* what counts the bytes of the block, or of one thread */
+    size_t at, size;
+} Part;
+static _Thread_local Part _pm_parts[MOST_PARTS];
+static _Thread_local int _pm_part_count;
+
+static inline void _pm_live(char *block, size_t at, size_t size)
+{
+    ASAN_UNPOISON_MEMORY_REGION(block + at, size);
+}
+
+/* The last part is one of the block; parts of a thread stand before the one that has all threads. */
+static inline void *_pm_workspace_take(size_t bytes)
+{
+    char *const block = (char *)aligned_alloc(64, (bytes + 128) / 64 * 64) + 64;
+    *(size_t *)(void *)(block - 64) = bytes;
+    ASAN_POISON_MEMORY_REGION(block, bytes);
+    const int count = _pm_part_count;
+    for (int p = 0, inner = 0; p < count; p++) {
+        if (_pm_parts[p].in != _pm_parts[count - 1].in) {
+            inner++;
+            continue;
+        }
+        const Part *const own = &_pm_parts[p - inner];
+        const size_t each = inner == 0 ? 0 : own[inner - 1].at + own[inner - 1].size + GAP;
+        for (size_t at = 0; inner > 0 && at + each <= _pm_parts[p].size; at += each)
+            for (int q = 0; q < inner; q++)
+                _pm_live(block, _pm_parts[p].at + at + own[q].at, own[q].size);
+        if (inner == 0)
+            _pm_live(block, _pm_parts[p].at, _pm_parts[p].size);
+        inner = 0;
+    }
+    _pm_part_count = 0;
+    return block;
+}
+
+static inline void _pm_workspace_give(void *workspace)
+{
+    if (workspace == NULL)
+        return;
+    ASAN_UNPOISON_MEMORY_REGION(workspace, *(size_t *)(void *)((char *)workspace - 64));
+    free((char *)workspace - 64);
+}
+"""
+
+PLACE = """\
+static inline double _pm_extent(ptrdiff_t extent)
+{
+    return extent > 0 ? (double)extent : 0.0;
+}
+
+static inline size_t _pm_place(size_t *reserved, double bytes)
+{
+    const size_t at = *reserved, size = ((size_t)bytes + 63) / 64 * 64;
+    if (size == 0)
+        return at;
+    const Part part = {reserved, at, size};
+    _pm_parts[_pm_part_count++] = part;
+    *reserved = at + size + GAP;
+    return at;
+}
+"""
+
+
+def main() -> int:
+    """Products of every layout, at sizes around those of the caches."""
+    os.environ.pop("LD_PRELOAD", None)  # the compiler is not what is tested
+    import polymat as pm
+    from polymat.codegen import prelude
+    from tests.codegen.test_contraction import NARROW, WIDE
+
+    pieces = {"workspace": GUARDED, "place": PLACE}
+    with patch.dict(prelude._PIECES, pieces):
+        for machine, dtype in ((WIDE, pm.Double), (NARROW, pm.Float)):
+            with patch("polymat.driver.calibrated_machine", lambda chosen=machine: chosen):
+                run(dtype)
+    return 0
+
+
+def run(dtype: Any) -> None:
+    """Products of matrices, also of triangles and with something behind, all in one library."""
+    import polymat as pm
+
+    m, n, k = sizes = [pm.Parameter(pm.Int, name) for name in "MNK"]
+    a, at = pm.Matrix(dtype, "A", [m, k]), pm.Matrix(dtype, "At", [k, m])
+    b, bt = pm.Matrix(dtype, "B", [k, n]), pm.Matrix(dtype, "Bt", [n, k])
+    results = [a @ b, at.T @ b, a @ bt.T, at.T @ bt.T, at.T @ b + a @ bt.T, a @ a.T, at.T @ at]
+    inputs = [a, at, b, bt]
+    options = pm.Options(blas="never", fuse=False, cflags=FLAGS)
+    compiled = pm.compile(results, name="products", inputs=inputs, options=options)
+    rng = np.random.default_rng(4)
+    for extents in shapes(rng):
+        sized = dict(zip(sizes, extents, strict=True))
+        x = rng.integers(-9, 10, (sized[m], sized[k])).astype(dtype.dtype)
+        y = rng.integers(-9, 10, (sized[k], sized[n])).astype(dtype.dtype)
+        found = compiled(x, x.T.copy(), y, y.T.copy())
+        expected = [x @ y] * 4 + [2 * (x @ y)] + [x @ x.T] * 2
+        for result, wanted in zip(found, expected, strict=True):
+            np.testing.assert_array_equal(result, wanted)
+    print(dtype, flush=True)
+
+
+def shapes(rng: np.random.Generator) -> Iterator[tuple[int, ...]]:
+    """Extents of all magnitudes, one beyond a multiple of most blocks now and then."""
+    yield from ((130, 130, 130), (160, 160, 160), (300, 64, 8), (64, 300, 40), (2000, 10, 64), (65, 73, 1024))
+    for _ in range(60):
+        extents = np.exp(rng.uniform(0, 6.5, 3)).astype(int)
+        if rng.random() < 0.3:
+            extents = extents // 24 * 24 + 1
+        if extents.prod() < 4_000_000:
+            yield tuple(extents.tolist())
+
+
+if __name__ == "__main__":
+    sys.exit(main())

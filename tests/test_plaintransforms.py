@@ -193,6 +193,7 @@ def test_infinities_and_nan_reach_every_sum() -> None:
         (x(k) * Cos(TURN) * (j + 1), "its weight j + 1 is no sum of exponentials, cosines and sines"),
         (x(k) * Cos(TURN) * Sqrt(j + 1.0), "its weight Sqrt(j + 1.0) is no sum of exponentials"),
         (x(k) * Select(Condition(j, "<", 3), Cos(TURN), 0.0), "its weight Select(j < 3, Cos("),
+        (x(k) * Cos(TURN) + x(k), "one of its terms has no wave"),
         (abs(x(k)) * Cos(TURN), "Abs(x(k)) is no array element: compute it in a stage before"),
         (Real(z(k)) * Cos(TURN), "Real(z(k)) is no array element: compute it in a stage before"),
         (Real(z(k) * Exp(-1j * TURN)), "is summed: take Real of the sum, in a stage behind"),

@@ -57,7 +57,7 @@ def _waves(terms: Sequence[Term], product: Product) -> tuple[Waves, Expr | None]
     parts = [waves_of(term.weights) for term in terms]
     found = [part for part in parts if part is not None]
     summed, results = set(terms[0].reduced), set(product.dims)
-    _check_weights([weight for term in terms for weight in term.weights], summed, results)
+    _check_weights(terms, summed, results)
     names = [{name for name, _ in powers} for part in found for w, _ in part.waves for powers, _ in w.terms]
     if len(found) < len(parts) or not any(each & summed and each & results for each in names):
         raise UnlikeError
@@ -67,11 +67,16 @@ def _waves(terms: Sequence[Term], product: Product) -> tuple[Waves, Expr | None]
     return sum_of_waves(known), scales[1]
 
 
-def _check_weights(weights: Sequence[Expr], summed: Collection[str], results: Collection[str]) -> None:
-    """Whether all are waves, if one is."""
+def _check_weights(terms: Sequence[Term], summed: Collection[str], results: Collection[str]) -> None:
+    """Whether all terms are weighted with waves alone, if one is."""
+    weights = [weight for term in terms for weight in term.weights]
+    if not any(has_wave(weight, summed, results) for weight in weights):
+        return
     other = next((weight for weight in weights if waves_of([weight]) is None), None)
-    if other is not None and any(has_wave(weight, summed, results) for weight in weights):
+    if other is not None:
         raise UnlikeError(f"its weight {shortened(other)} is no sum of exponentials, cosines and sines")
+    if not all(term.weights for term in terms):
+        raise UnlikeError("one of its terms has no wave")
 
 
 def _check_sum(term: Term, first: Term, product: Product) -> None:

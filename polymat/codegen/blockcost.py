@@ -16,11 +16,13 @@ from polymat.tilesize.copying import (
     NARROW_VECTORS,
     NEXT_LEVEL,
     PACKING,
+    READING,
     SCATTERED,
     STORING,
     SUMMING,
 )
 from polymat.tilesize.kernel import FILL, FULL_SHARE, LEAST_SUMS, STARTING
+from polymat.tilesize.reading import FEW_STRIPS, LEAST_DEPTH, READ_PANELS, WAYS
 
 _FLAGS = ", ".join(f"_PM_{flag.name} = {flag.value}" for flag in Access)
 
@@ -34,15 +36,38 @@ static int _pm_reads_in_place(int access, double n)
     return (access & _PM_DIRECT) || ((access & _PM_COLUMN) && n <= 1.0);
 }}
 
+/* The operand that is read where it is beside few columns (1) or rows (2), or none (0), of arrays whose depth
+   is outermost. */
+static int _pm_reading(double m, double height, double n, double width, double k, int access, double rows,
+    double columns, double lanes, double kc, double small)
+{{
+    const double strips = ceil(height / rows) * (m / height), panels = ceil(width / columns);
+    const int beside_rows = (access & _PM_FEW_ROWS) && strips > 1.0 && strips <= {FEW_STRIPS}
+                         && width >= columns && k * n > 2.0 * small && 4.0 * rows * strips * k <= small;
+    const int beside_columns = (access & _PM_FEW_COLUMNS) && panels <= {READ_PANELS} && width > lanes
+                            && k * m > 2.0 * small && 4.0 * columns * panels * k <= small;
+    if (k < {LEAST_DEPTH} || k > kc || !(beside_rows || beside_columns))
+        return 0;
+    const long long step = (long long)(beside_rows ? n : m);
+    const double sets = floor(small / {WAYS} / (double)(step & -step));
+    return 2.0 * k > {WAYS} * (sets < 1.0 ? 1.0 : sets) ? 0 : beside_rows ? 2 : 1;
+}}
+
 /* What the copies of a product are worth, and what is stored more than once or far away; m, n: all rows and
-   columns; height: rows of a segment; k: depth of one of `segments`. */
-static double _pm_copying_operations(double m, double height, double n, double k, double segments, int access,
-    double rows, double columns, double kc, double nc, double small)
+   columns; height, width: those of a segment; k: depth of one of `segments`. */
+static double _pm_copying_operations(double m, double height, double n, double width, double k,
+    double segments, int access, double rows, double columns, double lanes, double kc, double nc,
+    double small)
 {{
     const double all_k = k * segments, panels = ceil(n / columns), memory = {MEMORY} * nc * kc;
     const int large = k * n > 2.0 * small, along = (access & _PM_ALONG) != 0;
     const int far = (m > 2.0 * rows && (large || m * n > 2.0 * small)) || (!along && m * k > small / 8.0);
     const double first = access & _PM_STARTS ? {BEFORE} * m * n : 0.0;
+    const int reads = _pm_reading(m, height, n, width, k, access, rows, columns, lanes, kc, small);
+    const double read = reads == 2 ? k * n : m * k, copied = reads == 2 ? m * k : k * n;
+    if (reads)
+        return first + {READING} * read + {CACHED_PACKING} * copied
+             + (m * n > memory ? {STORING} * m * n : 0.0);
     if (_pm_reads_in_place(access, n) && !far)
         return first + (all_k * n > memory ? {SCATTERED} * all_k * n : 0.0);
     const int passes = height >= rows && m >= {LEAST_STRIPS} * rows
@@ -91,8 +116,8 @@ static double _pm_blocks_operations(double height, double width, double depth, d
     const double steps = strings * m * bands * wide * lanes * (waits > 1.0 ? waits : 1.0);
     const double beside = vectors * lanes / (triangle == 2 ? n : m);
     const double share = triangle == 0 || triangle == 3 ? 1.0 : 0.5 * (1.0 + (beside < 1.0 ? beside : 1.0));
-    const double copying = _pm_copying_operations(strings * m, m, bands * n, k, segments, access, rows,
-                                                  vectors * lanes, kc, nc, small);
+    const double copying = _pm_copying_operations(strings * m, m, bands * n, n, k, segments, access, rows,
+                                                  vectors * lanes, lanes, kc, nc, small);
     return share * 2.0 * steps * (k * segments + {FILL}) / {FULL_SHARE} + copying + {STARTING};
 }}
 """

@@ -4,22 +4,29 @@ A copy of the large operand costs about as much as a few strips or panels of the
 multiplications, and while it is made memory is waited for.  `READ` gives the C functions for products whose
 small operand fits the second-level cache, and is copied: register blocks read the large one in place, and
 each requests lines of what comes after the part in use.  Of columns these are pieces of their rows, as long
-as the second level allows, since lines far apart are read slowly one by one.
+as the second level allows, since lines far apart are read slowly one by one.  What decides is described by
+`polymat.tilesize.reading`, with the same numbers.
 """
 
 from __future__ import annotations
 
-READ = """\
-/* Strips of few rows; panels that are requested together; panels of few columns; the least depth. */
-enum { _PM_FEW_STRIPS_$S = 4, _PM_GROUP_$S = 16, _PM_FEW_PANELS_$S = 2, _PM_LEAST_DEPTH_$S = 16 };
+from polymat.tilesize.reading import FEW_STRIPS, GROUP, LEAST_DEPTH, READ_PANELS, WAYS
+
+_NUMBERS = f"""\
+/* Strips of few rows; panels that are requested together; panels of few columns; the least depth; lines that
+   share a set of the second level. */
+enum {{ _PM_FEW_STRIPS_$S = {FEW_STRIPS}, _PM_GROUP_$S = {GROUP}, _PM_FEW_PANELS_$S = {READ_PANELS} }};
+enum {{ _PM_LEAST_DEPTH_$S = {LEAST_DEPTH}, _PM_WAYS_$S = {WAYS} }};
+"""
+_READ = """\
 
 /* Whether so many steps of the depth find place in the second level twice: their lines may share sets of it,
-   of which there are as many in a 16th of it as there are lines. */
+   of which there are as many in one of its ways as there are lines. */
 static inline int _pm_spreads_$S(ptrdiff_t depth, ptrdiff_t step, ptrdiff_t small)
 {
     const size_t bytes = (size_t)step * sizeof($T), power = bytes & (~bytes + 1);
-    const size_t way = (size_t)small * sizeof($T) / 16, sets = power < 64 ? way / 64 : way / power;
-    return 2 * (size_t)depth <= 16 * (sets < 1 ? 1 : sets);
+    const size_t way = (size_t)small * sizeof($T) / _PM_WAYS_$S, sets = power < 64 ? way / 64 : way / power;
+    return 2 * (size_t)depth <= _PM_WAYS_$S * (sets < 1 ? 1 : sets);
 }
 
 /* The requests of a block that makes none itself. */
@@ -156,3 +163,4 @@ static __attribute__((noinline)) int _pm_read_$S($PARAMETERS«,
 }
 
 """
+READ = _NUMBERS + _READ

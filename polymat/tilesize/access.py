@@ -17,7 +17,8 @@ class Access(IntFlag):
     beside few columns.  MIRRORED: A is put together from two triangles.  STAYS: B is read where it is beside
     windows.  BESIDE: the same beside a triangle of A or the result, where B is small.  HALF: A is a triangle.
     STARTS: values to add to, or a part of the result, are computed by loops first.  COLUMN: B can be read
-    where it is if it has a few columns, since its depth is contiguous.
+    where it is if it has a few columns, since its depth is contiguous.  FEW_ROWS: large, B is read where it
+    is beside few rows; FEW_COLUMNS: A beside few columns (`polymat.tilesize.reading`).
     """
 
     ALONG = 1
@@ -34,6 +35,8 @@ class Access(IntFlag):
     HALF = 2048
     STARTS = 4096
     COLUMN = 8192
+    FEW_ROWS = 16384
+    FEW_COLUMNS = 32768
 
 
 def access_of(found: Contraction) -> Access:
@@ -57,6 +60,8 @@ def access_of(found: Contraction) -> Access:
         Access.HALF: place == "left" and found.mirror is None,
         Access.STARTS: found.starts or found.others,
         Access.COLUMN: one and place is None and is_contiguous(found.right, found.depth),
+        Access.FEW_ROWS: not found.sums and place is None and in_order,
+        Access.FEW_COLUMNS: one and place is None and rowwise and not along,
     }
     return Access(sum(flag for flag, holds in flags.items() if holds))
 

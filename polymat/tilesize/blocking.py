@@ -18,6 +18,7 @@ from polymat.tilesize.access import Access, access_of, is_direct
 from polymat.tilesize.blocks import LEAST_STRIPS, Blocks
 from polymat.tilesize.contraction import Contraction
 from polymat.tilesize.model import Nest
+from polymat.tilesize.reading import Reading, group_columns, reading
 from polymat.tilesize.reference import Reference
 from polymat.tilesize.scheme import Atom, Loop, Pack, Scheme, Sequence2
 
@@ -31,6 +32,8 @@ class Blocking:
     """Blocks for the caches of one product, in elements of all its rows, columns and depth; what is packed.
 
     m, n, k: all rows, columns and depth.  rows_outside: whether the loop over columns is in that over rows.
+    left_first: whether all of the left operand is copied before the loops over blocks.
+    reads: the large operand that is read where it is beside a few rows or columns, if one is.
     """
 
     contraction: Contraction
@@ -44,6 +47,8 @@ class Blocking:
     packs_left: bool
     packs_right: bool
     rows_outside: bool = False
+    left_first: bool = False
+    reads: Reading | None = None
 
     def scheme(self, parallel: str, estimates: Mapping[str, int]) -> Scheme:
         """Its atoms; several dimensions that one loop runs along are joined by `*`."""
@@ -58,11 +63,12 @@ class Blocking:
         )
         atoms: list[Atom] = [Loop("Par", parallel)]
         atoms += [Loop("R", dim) for dim in found.outer if dim != parallel]
+        atoms += [self._pack(found.left)] if self.left_first else []
         atoms += [Loop("T", columns, self.columns)] if self.columns < self.n else []
         atoms += [Loop("T", depth, self.depth)] if self.depth < self.k else []
         atoms += [self._pack(found.right)] if self.packs_right else []
         atoms += [Loop("T", rows, self.rows)] if self.rows < self.m else []
-        atoms += [self._pack(found.left)] if self.packs_left else []
+        atoms += [self._pack(found.left)] if self.packs_left and not self.left_first else []
         around = (rows, columns) if self.rows_outside else (columns, rows)
         atoms += [Loop("R", dim) for dim in (*around, depth)]
         atoms.append(_cut(found.rows, found.length(found.rows, estimates), blocks.rows, 1))
@@ -80,7 +86,8 @@ class Blocking:
         single = dict.fromkeys(found.outer, 1)
         outer = single | _sizes(rows, self.rows, extents) | _sizes(columns, self.columns, extents)
         outer |= _sizes(depth, self.depth, extents)
-        inner = outer | _sizes(rows, blocks.rows, extents) | _sizes(columns, blocks.columns, extents)
+        inner = outer | dict.fromkeys((*found.more_rows, *found.more_columns), 1)  # blocks are of one segment
+        inner |= _sizes([found.rows], blocks.rows, extents) | _sizes([found.columns], blocks.columns, extents)
         orders = [
             (*found.outer, *columns, *depth, *rows),
             (*found.outer, *depth, *(rows + columns if self.rows_outside else columns + rows)),
@@ -141,10 +148,13 @@ def blocking(
     large = k * n > 2 * small
     far = m > 2 * blocks.rows and (large or m * n > 2 * small)
     far = far or (Access.ALONG not in access and m * k > small / 8)
+    rows, columns, depth = max(1, ceil(m)), max(1, ceil(n)), max(1, ceil(k))
+    plain = Blocking(found, blocks, m, n, k, rows, columns, depth, packs_left=False, packs_right=False)
+    reads = reading(found, blocks, estimates)
+    if reads is not None:
+        return _read(plain, reads, estimates)
     if is_direct(access, n) and not far:
-        deep = min(max(1, ceil(k)), DIRECT_DEPTH) if large else max(1, ceil(k))
-        rows, columns = max(1, ceil(m)), max(1, ceil(n))
-        return Blocking(found, blocks, m, n, k, rows, columns, deep, packs_left=False, packs_right=False)
+        return replace(plain, depth=min(depth, DIRECT_DEPTH)) if large else plain
     many = found.length(found.rows, estimates) >= blocks.rows and m >= LEAST_STRIPS * blocks.rows
     many = many and not (past and Access.STRIPS in access and found.triangle is None)
     if many and k > 0 and (Access.PASSES in access or (Access.PASSES_LARGE in access and large)):
@@ -159,7 +169,54 @@ def blocking(
     packs = Access.MIRRORED in access or (packs and Access.WINDOWS not in access)
     stays = Access.STAYS in access and k * segments * n <= STAYING * small
     stays = stays or (Access.BESIDE in access and not large)
-    return Blocking(found, blocks, m, n, k * segments, rows, columns, depth, packs, packs_right=not stays)
+    made = Blocking(found, blocks, m, n, k * segments, rows, columns, depth, packs, packs_right=not stays)
+    return _in_order(made, estimates) if past and found.triangle is None and depth >= k * segments else made
+
+
+def _read(made: Blocking, reads: Reading, estimates: Mapping[str, int]) -> Blocking:
+    """All of the small operand copied, and the large one read where it is, of columns a group at a time."""
+    if reads == "left":
+        return replace(made, packs_left=False, packs_right=True, rows_outside=True, reads=reads)
+    width = made.contraction.length(made.contraction.columns, estimates)
+    columns = group_columns(width, made.k, made.blocks)
+    return replace(made, columns=columns, packs_left=True, packs_right=False, left_first=True, reads=reads)
+
+
+def _in_order(made: Blocking, estimates: Mapping[str, int]) -> Blocking:
+    """The blocks of a result past the caches that has several segments of rows, in the order of its memory.
+
+    All of the left operand is copied first, and of a part of the right one all panels are used by a few
+    strips: those of a segment where they follow each other in the result.
+    """
+    found, blocks = made.contraction, made.blocks
+    height, width = (found.length(dim, estimates) for dim in (found.rows, found.columns))
+    strips = ceil(height / blocks.rows)
+    segments, bands = made.m / max(height, 1.0), made.n / max(width, 1.0)
+    if (
+        _is_one_segment(found)
+        or segments <= 1
+        or strips * segments * blocks.rows * made.depth > blocks.nc * blocks.kc
+    ):
+        return made
+    vectors, panels = ceil(width / blocks.lanes), ceil(width / blocks.columns)
+    most = 2 * max(1, blocks.small // 4 // (blocks.columns * made.depth))
+    part = ceil(panels * bands / ceil(panels * bands / most))
+    columns = min(part * ceil(vectors / panels) * blocks.lanes, max(1, ceil(made.n)))
+    tallest = blocks.mc * max(1, blocks.kc // made.depth) // blocks.rows
+    follow = found.result[-2:] == (found.rows, found.columns) and strips < tallest
+    rows = min(ceil(height), ceil(made.m)) if follow else min(2, tallest) * blocks.rows
+    return replace(made, rows=min(rows, max(1, ceil(made.m))), columns=columns, left_first=made.packs_left)
+
+
+def _is_one_segment(found: Contraction) -> bool:
+    """Whether all dimensions of rows continue each other in the left operand and in the result."""
+    rows = tuple(dim for dim in found.result if dim in (*found.more_rows, found.rows))
+    lie = [tuple(form.names()) for form in found.left.indices]
+
+    def is_in(places: Sequence[object], line: Sequence[object]) -> bool:
+        return any([*places[at : at + len(line)]] == [*line] for at in range(len(places)))
+
+    return rows[-1] == found.rows and is_in(found.result, rows) and is_in(lie, [(dim,) for dim in rows])
 
 
 def _cut(dim: str, length: float, most: int, unit: int) -> Atom:

@@ -52,6 +52,7 @@ class Contraction:
     one triangle is stored; None is nothing.
     others: whether the stage has parts elsewhere, which loops compute.
     more: further sums of products, added to the result one after the other, as syr2k has one.
+    result: the dimensions of the result in its order.
     """
 
     rows: str
@@ -71,6 +72,7 @@ class Contraction:
     mirror: Factor | None = None
     others: bool = False
     more: tuple[Contraction, ...] = ()
+    result: tuple[str, ...] = ()
 
     @property
     def half(self) -> Triangle | None:
@@ -250,6 +252,7 @@ def _grouped(stage: Stage, product: Product, term: Term, estimates: Mapping[str,
         scale=term.scale,
         start=start,
         starts=bool(product.addends) and start is None,
+        result=stage.dims,
     )
 
 
@@ -265,11 +268,11 @@ def _rows(stage: Stage, dims: Sequence[str], left: Factor, lengths: Mapping[str,
 
 def _elements(indices: Iterable[Affine], lengths: Mapping[str, float]) -> float:
     """How many elements indices reach, at most."""
-    return prod(_reach(form, lengths) for form in indices)
+    return prod(reach(form, lengths) for form in indices)
 
 
-def _reach(form: Affine, lengths: Mapping[str, float]) -> float:
-    """How many values an index takes, at most."""
+def reach(form: Affine, lengths: Mapping[str, float]) -> float:
+    """How many values an index takes, at most, where its dimensions have these lengths."""
     return 1.0 + sum(abs(form.coefficient(d)) * (lengths[d] - 1.0) for d in form.names() if d in lengths)
 
 

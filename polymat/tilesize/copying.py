@@ -17,6 +17,7 @@ PACKING = 48.0  # operations that packing an element is worth, or adding a block
 CACHED_PACKING = 30.0  # the same where all stays in the second-level cache
 STORING = 16.0  # operations that storing an element of a result is worth that the caches do not hold
 BEFORE = 18.0  # an element of the result that loops compute before
+READING = 3.0  # an element of a large operand that is read where it is beside a few rows or columns
 SCATTERED = 64.0  # reading an element of B from memory, a few columns of each row at a time
 MEMORY = 4.0  # times the room of a packed B in the last level, above which arrays lie in memory
 NARROW_COLUMNS = 4  # of products by sums along the rows of A, or half a vector of them where that is more
@@ -34,6 +35,9 @@ def copying_operations(found: Contraction, blocks: Blocks, estimates: Mapping[st
     m, n, k = max(1.0, made.m), max(1.0, made.n), max(1.0, made.k)
     access, memory = access_of(found), MEMORY * blocks.nc * blocks.kc
     first = BEFORE * m * n if Access.STARTS in access else 0.0
+    if made.reads is not None:
+        read, copied = (k * n, m * k) if made.reads == "right" else (m * k, k * n)
+        return first + READING * read + CACHED_PACKING * copied + (STORING * m * n if m * n > memory else 0.0)
     if is_direct(access, n) and not made.packs_right:
         return first + (SCATTERED * k * n if k * n > memory else 0.0)
     times = 1.0 if made.rows_outside else ceil(n / blocks.nc)

@@ -9,9 +9,8 @@ from math import isqrt
 from polymat.graph.plan import MergedPlan
 from polymat.graph.stage import Stage
 from polymat.machine.model import Machine
-from polymat.tilesize.blocking import blocking
 from polymat.tilesize.epilogue import EpiloguePlan
-from polymat.tilesize.kernel import KernelPlan
+from polymat.tilesize.kernel import KernelPlan, blocking_of
 from polymat.tilesize.model import Nest
 from polymat.tilesize.movement import Traffic, movement
 from polymat.tilesize.paperplan import stage_scores
@@ -40,7 +39,7 @@ def decision(
         tiles = [dict(zip(plan.dims, plan.sizes, strict=True))]
         scratch = [member.stage for member in plan.members if member.scratch]
     elif kernel is not None and {*kernel.contraction.bounds} == {*nest.names}:
-        way = blocking(kernel.contraction, kernel.blocks, estimates)
+        way = blocking_of(kernel, estimates)
         (order, tiles), nest = way.bands(nest.extents), way.packed(nest)
     else:
         order = plan.order if sorted(plan.order) == sorted(nest.names) else nest.names

@@ -11,7 +11,7 @@ from polymat.graph.group import Group
 from polymat.graph.stage import Stage
 from polymat.machine.model import Machine
 from polymat.poly.domain import Domain
-from polymat.tilesize.blocking import blocking
+from polymat.tilesize.blocking import Blocking, blocking
 from polymat.tilesize.blocks import Blocks, blocks_of
 from polymat.tilesize.contraction import Contraction, contraction_of
 from polymat.tilesize.copying import copying_operations, is_narrow, loading_operations, summing_operations
@@ -73,6 +73,14 @@ def plan_kernel(
         f"{blocks.rows} x {blocks.columns}, {scheme}{_triangle(found)}{_further(found)}{by_policy}"
     )
     return KernelPlan(group, "kernel", order, parallel, found.columns, reason, found, blocks, scheme)
+
+
+def blocking_of(plan: KernelPlan, estimates: Mapping[str, int]) -> Blocking:
+    """How a plan's product is carried out, also where its result is so large that it goes past the caches."""
+    found, blocks = plan.contraction, plan.blocks
+    elements = prod(found.length(dim, estimates) for dim in found.result)
+    past = 0 < plan.streamed < elements * blocks.vector_bytes // blocks.lanes
+    return blocking(found, blocks, estimates, past=past)
 
 
 def _by_working_sets(

@@ -8,9 +8,8 @@ from dataclasses import replace
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Stage
 from polymat.machine.model import Machine
-from polymat.tilesize.blocking import blocking
 from polymat.tilesize.cost import array_bytes
-from polymat.tilesize.kernel import KernelPlan
+from polymat.tilesize.kernel import KernelPlan, blocking_of
 from polymat.tilesize.rowloop import is_arithmetic, reads_along
 from polymat.tilesize.schedule import LoopPlan
 
@@ -43,12 +42,13 @@ def product_past_caches(
     is_whole = is_plain and plan.blocks.vector_bytes == machine.line_bytes
     if not is_whole or _is_small(stage, machine) or _is_read(pipeline, stage):
         return plan
-    limit, reason, scheme = _limit(machine), plan.reason, plan.scheme
-    if plan.parallel is not None and array_bytes(stage, estimates) > limit:
-        made = blocking(plan.contraction, plan.blocks, estimates, past=True)
-        scheme = made.scheme(plan.parallel, estimates)
-        reason = reason.replace(str(plan.scheme), str(scheme))
-    return replace(plan, streamed=limit, scheme=scheme, reason=_reason(reason, machine))
+    past = replace(plan, streamed=_limit(machine))
+    made = blocking_of(past, estimates)
+    scheme = plan.scheme if plan.parallel is None else made.scheme(plan.parallel, estimates)
+    reason = plan.reason.replace(str(plan.scheme), str(scheme))
+    if made.reads is None:  # beside a few rows or columns the large operand is waited for, not the result
+        reason = _reason(reason, machine)
+    return replace(past, scheme=scheme, reason=reason)
 
 
 def _is_small(stage: Stage, machine: Machine) -> bool:

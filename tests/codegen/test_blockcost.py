@@ -20,12 +20,12 @@ from polymat.machine.known import GENERIC, ZEN3
 from polymat.machine.model import Machine
 from polymat.runtime.build import build
 from polymat.tilesize.access import access_of
-from polymat.tilesize.copying import PACKING, copying_operations
+from polymat.tilesize.copying import CACHED_PACKING, PACKING, READING, STORING, copying_operations
 from polymat.tilesize.kernel import FILL, FULL_SHARE, STARTING, KernelPlan, kernel_operations, plan_kernel
 from tests.idiom.recognise import pipeline
 
 M, N, K = (Parameter(Int, name) for name in "MNK")
-SIZES = (1, 2, 7, 8, 9, 24, 31, 100, 1000, 12000)
+SIZES = (1, 2, 7, 8, 9, 24, 31, 100, 1000, 8192, 12000)
 
 
 def product(dtype: Any) -> Any:
@@ -96,6 +96,16 @@ def test_only_copies_that_are_made_are_charged(dtype: Any) -> None:
     blocks = 2.0 * 1000 * vectors * (16 + FILL) / FULL_SHARE
     assert price == pytest.approx(blocks + PACKING * 16 * 1000 + STARTING)  # B alone is copied
     assert kernel_operations(copied, sizes) == pytest.approx(price + PACKING * 1000 * 16)
+
+
+@pytest.mark.parametrize("dtype", [Double, Float], ids=["double", "float"])
+def test_a_large_operand_that_is_read_in_place_is_not_charged_as_copied(dtype: Any) -> None:
+    rows, columns = kernel_of(product(dtype), ZEN3), kernel_of(transposed(dtype), ZEN3)
+    for plan, sizes in ((rows, {"M": 16, "N": 99999, "K": 160}), (columns, {"M": 99999, "N": 12, "K": 160})):
+        few = min(sizes["M"], sizes["N"])
+        least = 160 * (READING * 99999 + CACHED_PACKING * few)
+        found = copying_operations(plan.contraction, plan.blocks, sizes)
+        assert least <= found <= least + STORING * 99999 * few < PACKING * 99999 * 160
 
 
 @pytest.mark.parametrize("dtype", [Double, Float], ids=["double", "float"])

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
+from math import ceil, prod
 
 import pytest
 
 import polymat as pm
 from polymat.codegen.report import GroupReport, Prediction
-from polymat.machine.known import ZEN3
+from polymat.machine.known import GENERIC, ZEN3
 from polymat.tilesize.blocks import blocks_of
+from polymat.tilesize.reading import group_columns
 
 OPTIONS = pm.Options(blas="never", cflags=("-O0",), threads=1)
 SIZES = {name: pm.Parameter(pm.Int, f"n{name}") for name in "abcdef"}
@@ -102,6 +105,44 @@ def test_copies_that_permute_tell_the_order() -> None:
     permuted = group_of("aec,bce->ab", {"a": 60, "b": 700, "c": 90, "e": 50}).reason
     assert "pack(A: e, c, a)" in permuted or "pack(A: c, e, a)" in permuted
     assert "pack(B: e, c, b)" in permuted or "pack(B: c, e, b)" in permuted
+
+
+def test_a_large_operand_beside_few_rows_is_read_where_it_is() -> None:
+    group = group_of("ac,cb->ab", {"a": 16, "b": 99999, "c": 160})
+    assert "pack(B" not in group.reason
+    columns = group_columns(99999, 160, BLOCKS)
+    assert f"[Par(b), pack(A: c, a), T(b, {columns}), R(b), R(a), R(c), " in group.reason
+    operands = 8 * 160 * 99999
+    assert operands < predicted(group).bytes["memory"] < 1.3 * operands
+
+
+def test_a_large_operand_beside_few_columns_is_read_where_it_is() -> None:
+    reason = group_of("ca,cb->ab", {"a": 99999, "b": 12, "c": 160}).reason
+    assert "[Par(a), pack(B), R(a), R(b), R(c), " in reason
+
+
+def test_lines_that_share_few_sets_are_copied() -> None:
+    assert "pack(B" in group_of("ac,cb->ab", {"a": 16, "b": 1 << 16, "c": 160}).reason
+    assert "pack(A" in group_of("ca,cb->ab", {"a": 1 << 16, "b": 12, "c": 160}).reason
+
+
+def test_results_past_the_caches_are_written_in_the_order_of_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All of A, of whose rows there are many segments, is copied first; then all of a part of B is used."""
+    wide = replace(GENERIC, vector_bits=512, vector_registers=32, line_bytes=64)
+    monkeypatch.setattr("polymat.driver.calibrated_machine", lambda: wide)
+    blocks = blocks_of(wide, 8)
+    extents = {"a": 400, "b": 16, "c": 400, "d": 16, "e": 24}
+    group = group_of("eab,dec->acbd", extents)
+    few = 2 * (blocks.small // 4 // (blocks.columns * 24))
+    columns = 16 * ceil(400 / ceil(400 / few))
+    order = f"pack(A), T(c*d, {columns}), pack(B: e, c, d), T(a*b, 16), R(c*d), R(a*b), R(e), "
+    assert order in group.reason
+    points = prod(extents.values())
+    operands, results = 8 * points * (1 / blocks.rows + 1 / 16), 2 * 8 * points / 24
+    assert predicted(group).bytes["L1"] < 1.2 * (operands + results)
+    one = group_of("eab,ecd->abcd", extents | {"a": 20, "b": 320}).reason  # rows are one segment
+    assert "written past the caches" in one
+    assert one.index("T(") < one.index("pack(A")
 
 
 def test_registers_save_what_they_hold() -> None:

@@ -22,7 +22,7 @@ from polymat.idiom.profit import is_mapped
 from polymat.machine.model import Machine
 from polymat.options import Options
 from polymat.tilesize.epilogue import EpiloguePlan, plan_epilogue
-from polymat.tilesize.kernel import KernelPlan, is_worth, plan_kernel
+from polymat.tilesize.kernel import KernelPlan, described, is_worth, plan_kernel
 from polymat.tilesize.levels import overflows, plans_by_level
 from polymat.tilesize.papercost import PaperCost
 from polymat.tilesize.paperplan import PaperPlan, PaperPlanner, aligned_nest
@@ -139,8 +139,11 @@ class Candidates:
         kernel = self._kernel(Group(stages), self.pipeline.stage(stages[0]))
         live = live_outs(self.reads, stages)
         found = None if kernel is None else plan_epilogue(self.pipeline, kernel, live)
-        if kernel is None or found is None or not found.in_registers:
+        if kernel is None or found is None:
             return found
+        if not found.in_registers:
+            kernel = described(replace(kernel, handed=True), self.assumed)
+            return plan_epilogue(self.pipeline, kernel, live)
         last = self.pipeline.stage(stages[-1])
         kernel = product_past_caches(self.pipeline, last, kernel, self.machine, self.assumed)
         return plan_epilogue(self.pipeline, kernel, live)

@@ -135,9 +135,17 @@ class Blocking:
 
 
 def blocking(
-    found: Contraction, blocks: Blocks, estimates: Mapping[str, int], *, past: bool = False
+    found: Contraction,
+    blocks: Blocks,
+    estimates: Mapping[str, int],
+    *,
+    past: bool = False,
+    handed: bool = False,
 ) -> Blocking:
-    """How a contraction is carried out at the estimated sizes; past: with its result past the caches."""
+    """How a contraction is carried out at the estimated sizes.
+
+    past: with its result past the caches.  handed: with parts of it handed to its readers.
+    """
 
     def all_of(*dims: str) -> float:
         return prod(found.length(dim, estimates) for dim in dims)
@@ -151,7 +159,7 @@ def blocking(
     rows, columns, depth = max(1, ceil(m)), max(1, ceil(n)), max(1, ceil(k))
     plain = Blocking(found, blocks, m, n, k, rows, columns, depth, packs_left=False, packs_right=False)
     reads = reading(found, blocks, estimates)
-    if reads is not None:
+    if reads is not None and not (reads == "left" and handed):
         return _read(plain, reads, estimates)
     if is_direct(access, n) and not far:
         return replace(plain, depth=min(depth, DIRECT_DEPTH)) if large else plain

@@ -29,9 +29,14 @@ ADDING_UP = 12.0  # a lane at the end of a row, for each column
 NEXT_LEVEL = 3.0  # loading one that is not in the second-level cache, more
 
 
-def copying_operations(found: Contraction, blocks: Blocks, estimates: Mapping[str, int]) -> float:
-    """Operations that the copies of one product are worth, and what is stored more than once or far away."""
-    made = blocking(found, blocks, estimates)
+def copying_operations(
+    found: Contraction, blocks: Blocks, estimates: Mapping[str, int], *, handed: bool = False
+) -> float:
+    """Operations that the copies of one product are worth, and what is stored more than once or far away.
+
+    handed: whether parts of the result are handed to its readers.
+    """
+    made = blocking(found, blocks, estimates, handed=handed)
     m, n, k = max(1.0, made.m), max(1.0, made.n), max(1.0, made.k)
     access, memory = access_of(found), MEMORY * blocks.nc * blocks.kc
     first = BEFORE * m * n if Access.STARTS in access else 0.0

@@ -33,12 +33,14 @@ class KernelPlan(NestPlan):
     """A contraction as products of matrices around a register block.
 
     streamed: bytes of the result above which it is written past the caches (0: never).
+    handed: whether readers are handed each part of the result that is complete.
     """
 
     contraction: Contraction
     blocks: Blocks
     scheme: Scheme
     streamed: int = 0
+    handed: bool = False
 
     def __str__(self) -> str:
         return f"{'+'.join(self.group.stages)}: {self.kind} {self.scheme}"
@@ -80,7 +82,15 @@ def blocking_of(plan: KernelPlan, estimates: Mapping[str, int]) -> Blocking:
     found, blocks = plan.contraction, plan.blocks
     elements = prod(found.length(dim, estimates) for dim in found.result)
     past = 0 < plan.streamed < elements * blocks.vector_bytes // blocks.lanes
-    return blocking(found, blocks, estimates, past=past)
+    return blocking(found, blocks, estimates, past=past, handed=plan.handed)
+
+
+def described(plan: KernelPlan, estimates: Mapping[str, int]) -> KernelPlan:
+    """A plan of which it was changed where its result goes, with the scheme that it has now."""
+    if plan.parallel is None:
+        return plan
+    scheme = blocking_of(plan, estimates).scheme(plan.parallel, estimates)
+    return replace(plan, scheme=scheme, reason=plan.reason.replace(str(plan.scheme), str(scheme)))
 
 
 def _by_working_sets(
@@ -202,7 +212,7 @@ def _operations(plan: KernelPlan, estimates: Mapping[str, int]) -> float:
     if found.half is not None:  # half of the points, and blocks that the diagonal goes through
         beside = blocks.columns / max(n if found.half.place == "right" else m, 1.0)
         share = 0.5 * (1.0 + min(1.0, beside))
-    around = 0.0 if unrolled else copying_operations(found, blocks, estimates) + STARTING
+    around = 0.0 if unrolled else copying_operations(found, blocks, estimates, handed=plan.handed) + STARTING
     return _outer(found, estimates) * (share * 2.0 * steps * (k + FILL) / FULL_SHARE + around)
 
 

@@ -9,7 +9,7 @@ from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Stage
 from polymat.machine.model import Machine
 from polymat.tilesize.cost import array_bytes
-from polymat.tilesize.kernel import KernelPlan, blocking_of
+from polymat.tilesize.kernel import KernelPlan, blocking_of, described
 from polymat.tilesize.rowloop import is_arithmetic, reads_along
 from polymat.tilesize.schedule import LoopPlan
 
@@ -42,13 +42,10 @@ def product_past_caches(
     is_whole = is_plain and plan.blocks.vector_bytes == machine.line_bytes
     if not is_whole or _is_small(stage, machine) or _is_read(pipeline, stage):
         return plan
-    past = replace(plan, streamed=_limit(machine))
-    made = blocking_of(past, estimates)
-    scheme = plan.scheme if plan.parallel is None else made.scheme(plan.parallel, estimates)
-    reason = plan.reason.replace(str(plan.scheme), str(scheme))
-    if made.reads is None:  # beside a few rows or columns the large operand is waited for, not the result
-        reason = _reason(reason, machine)
-    return replace(past, scheme=scheme, reason=reason)
+    past = described(replace(plan, streamed=_limit(machine)), estimates)
+    if blocking_of(past, estimates).reads is not None:
+        return past  # the large operand is waited for, not the result
+    return replace(past, reason=_reason(past.reason, machine))
 
 
 def _is_small(stage: Stage, machine: Machine) -> bool:

@@ -14,7 +14,7 @@ from polymat.codegen.prelude import prelude
 from polymat.graph.group import Group
 from polymat.machine.known import GENERIC
 from polymat.runtime.build import build
-from polymat.tilesize.kernel import plan_kernel
+from polymat.tilesize.kernel import described, kernel_operations, plan_kernel
 from polymat.tilesize.reading import reading
 from tests.idiom.recognise import pipeline
 
@@ -60,3 +60,17 @@ def test_the_model_takes_what_generated_code_takes(few: str) -> None:
         assert found == (("right" if few == "rows" else "left") if asked else None), (m, n, k)
         taken += asked
     assert 0 < taken < len(FEW) * len(MANY) * len(DEPTHS)
+
+
+def test_parts_of_a_few_columns_are_handed_on_by_packed_blocks() -> None:
+    """Where readers are handed parts of the result, columns beside a large operand need its copy."""
+    built = pipeline(Matrix(Double, "A", [K, M]).T * Matrix(Double, "B", [K, N]))
+    (stage,) = built.stages
+    sizes = {"M": 9999, "N": 12, "K": 64}
+    plan = plan_kernel(Group((stage.name,)), stage, built.context, MACHINE, sizes)
+    assert plan is not None
+    handed = described(replace(plan, handed=True), sizes)
+    assert "pack(A" not in plan.reason
+    assert "pack(A" in handed.reason
+    assert str(handed.scheme) in handed.reason
+    assert kernel_operations(handed, sizes) > kernel_operations(plan, sizes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import subprocess
@@ -252,7 +253,8 @@ def test_team_leaves_affinity_alone(library: ctypes.CDLL) -> None:
         assert library.members(size) == size
     assert os.sched_getaffinity(0) == before
     for task in Path("/proc/self/task").iterdir():
-        assert os.sched_getaffinity(int(task.name)) == before
+        with contextlib.suppress(ProcessLookupError):  # threads of the larger team may end meanwhile
+            assert os.sched_getaffinity(int(task.name)) == before
 
 
 # Root is not bound by RLIMIT_NPROC, so the refusal is injected: LIMIT threads are made and then no more.

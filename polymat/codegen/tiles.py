@@ -37,9 +37,7 @@ from polymat.lang.expr import Load
 from polymat.tilesize.schedule import LoopPlan, Member, TilePlan
 
 STOP = "_pm_stop"  # with a number: where the tile ends
-MANY = (
-    8  # stages in a group from which on their nests are not inlined; with three, 256 x 256 points took 1.02
-)
+MANY = 8  # stages of a group whose nests are not inlined; with three, 256 x 256 points took 1.02 of the time
 
 
 class TileWriter:

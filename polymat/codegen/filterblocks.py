@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from string import Template
 
 from polymat.codegen.complexfilters import COMPLEX_FILTER
+from polymat.codegen.lanes import SHUFFLES
 from polymat.errors import InternalError
 from polymat.machine.model import Machine
 
@@ -75,7 +76,7 @@ def filter_text(need: str) -> str:
     sizes = [shape.rows] if shape.rows <= LEAST else [shape.rows, LEAST]
     blocks = "\n".join(_block(shape, rows) for rows in sizes)
     rest = _run(shape, LEAST) if shape.rows > LEAST else ""
-    return Template(_TEXT + COMPLEX_FILTER).substitute(
+    return Template(SHUFFLES + _TEXT + COMPLEX_FILTER).substitute(
         S=shape.suffix,
         T=_C_TYPES[shape.suffix],
         L=shape.lanes,
@@ -160,16 +161,11 @@ typedef $T _pm_lanes_$S __attribute__((vector_size($L * sizeof($T)), may_alias))
 typedef $T _pm_octet_$S __attribute__((vector_size(8 * sizeof($T)), may_alias));
 typedef _pm_octet_$S _pm_octet_memory_$S __attribute__((aligned(sizeof($T)), may_alias));
 
-#if defined(__has_builtin)
-#if __has_builtin(__builtin_shufflevector)
-#define _PM_OCTET_SHUFFLES
-#endif
-#endif
 
 /* Eight octets, transposed. */
 static inline __attribute__((always_inline)) void _pm_filter_transpose_$S(_pm_octet_$S *r)
 {
-#ifdef _PM_OCTET_SHUFFLES
+#ifdef _PM_SHUFFLES
 #define _PM_PAIR(a, b, low, high)                                         \\
     low = __builtin_shufflevector(a, b, 0, 8, 2, 10, 4, 12, 6, 14);       \\
     high = __builtin_shufflevector(a, b, 1, 9, 3, 11, 5, 13, 7, 15)

@@ -4,6 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+# gcc 9, which has no shuffles of this kind, does not know the question either.
+SHUFFLES = """\
+#if defined(__has_builtin)
+#if __has_builtin(__builtin_shufflevector)
+#define _PM_SHUFFLES
+#endif
+#endif
+"""
+
 
 def row_sums(name: str, vector: str, memory: str, ctype: str, lanes: int) -> str:
     """The C text of a function that adds up the lanes of four vectors, together in half the steps.
@@ -24,11 +33,12 @@ def row_sums(name: str, vector: str, memory: str, ctype: str, lanes: int) -> str
     lines = [f"const {vector} left = {merged};", *rest]
     text = "\n".join(f"    {line}" for line in lines).replace("VECTOR", memory)
     return f"""\
+{SHUFFLES}
 /* The sums of the lanes of four vectors. */
 static inline __attribute__((always_inline)) void {name}({vector} a,
         {vector} b, {vector} c, {vector} d, {ctype} *to)
 {{
-#if __has_builtin(__builtin_shufflevector)
+#ifdef _PM_SHUFFLES
 {text}
 #else
     const {vector} rows[] = {{a, b, c, d}};

@@ -8,7 +8,9 @@ memory in each of these cases, eight lines of eight elements at a time, transpos
 
 from __future__ import annotations
 
-PACKING = """\
+from polymat.codegen.lanes import SHUFFLES
+
+_TEXT = """\
 /* What is called with a complete part of the result: rows i..i_end - 1 of a segment of rows, and columns
    j..j_end - 1 of one of columns. */
 typedef void (*_pm_finish_$S)(void *const *around, ptrdiff_t row_segment, ptrdiff_t i, ptrdiff_t i_end,
@@ -34,11 +36,6 @@ typedef _pm_eight_$S _pm_eight_memory_$S __attribute__((aligned(sizeof($T)), may
 
 static inline void _pm_transpose_$S(ptrdiff_t lines, const $T *from, ptrdiff_t across, $T *to, ptrdiff_t step)
 {
-#if defined(__has_builtin)
-#if __has_builtin(__builtin_shufflevector)
-#define _PM_SHUFFLES
-#endif
-#endif
 #ifdef _PM_SHUFFLES
     _pm_eight_$S r[8], s[8];
     for (int line = 0; line < 8; line++)
@@ -351,3 +348,4 @@ static void _pm_pack_all_$S(const _pm_lines_$S *lines, ptrdiff_t begin, ptrdiff_
 }
 
 """
+PACKING = SHUFFLES + _TEXT

@@ -37,7 +37,7 @@ from benchmarks.task import Task
 
 SIZE, IMAGE = 384, 768
 PARTS = ("NumPy product", "pipeline with a product", "chain of stencils", "pipeline in Python threads")
-REPEATS, ROUNDS, CALLS = 5, 25, 4
+REPEATS, ROUNDS, CALLS = 9, 25, 4
 SETTLE = 0.1  # seconds after warming up: NumPy's threads spin for tens of milliseconds after a product
 LIMIT = 1.2
 SLEEPY = {"OPENBLAS_THREAD_TIMEOUT": "14"}  # NumPy's idle threads spin for 2^14 cycles
@@ -108,8 +108,12 @@ def fresh(name: str, **environment: str) -> dict[str, Any]:
     return found
 
 
-def compare() -> tuple[list[tuple[float, ...]], dict[str, Any]]:
-    """Median seconds of each part, alone and both ways by turns, and what a process with all of them said."""
+def compare() -> tuple[list[tuple[float, ...]], list[float], dict[str, Any]]:
+    """What was measured in fresh processes, several times.
+
+    Median seconds of each part, alone and both ways by turns; the sum by turns over the sum alone, of each
+    repeat, sorted; and what the last process with all parts said.
+    """
     found: list[tuple[list[float], ...]] = []
     for _ in range(REPEATS):
         alone = [fresh(part)["seconds"][0] for part in PARTS]
@@ -119,7 +123,8 @@ def compare() -> tuple[list[tuple[float, ...]], dict[str, Any]]:
         [statistics.median(part) for part in zip(*repeats, strict=True)]
         for repeats in zip(*found, strict=True)
     ]
-    return list(zip(*ways, strict=True)), together
+    ratios = sorted(sum(by_turns) / sum(alone) for alone, by_turns, _ in found)
+    return list(zip(*ways, strict=True)), ratios, together
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -130,13 +135,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     if asked.part is not None:
         print(json.dumps(run_part(asked.part)))
         return 0
-    parts, together = compare()
+    parts, ratios, together = compare()
     print("| part | alone, ms | by turns, ms | ratio | NumPy's threads asleep, ms | ratio |")
     print("| --- | ---: | ---: | ---: | ---: | ---: |")
     total = tuple(map(sum, zip(*parts, strict=True)))
     for part, (one, other, asleep) in zip((*PARTS, "**sum**"), (*parts, total), strict=True):
         rest = f"{other * 1e3:.3f} | {other / one:.2f} | {asleep * 1e3:.3f} | {asleep / one:.2f}"
         print(f"| {part} | {one * 1e3:.3f} | {rest} |")
+    print(f"\nthe sum's ratio in each of {REPEATS} repeats: {', '.join(f'{ratio:.2f}' for ratio in ratios)}")
     print(f"\nto show: a sum of at most {LIMIT} times the parts alone, and the same pools before and after\n")
     before, after = together["before"], together["after"]
     if before is None:

@@ -237,7 +237,10 @@ def _accumulators(shape: Shape, rows: int, vectors: int) -> str:
 
 
 def _results(shape: Shape, rows: int, vectors: int, *, masked: bool) -> str:
-    """c = scale * sums, plus beta * from where there is one, and what is made of that."""
+    """c = scale * sums, plus beta * from where there is one, and what is made of that.
+
+    A product that is neither scaled nor added to something, most are, passes both by.
+    """
     s = shape.suffix
 
     def part(v: int) -> bool:
@@ -254,10 +257,11 @@ def _results(shape: Shape, rows: int, vectors: int, *, masked: bool) -> str:
         return f"    *(_pm_memory_{s} *)({at}) = c{row}_{v};"
 
     points = [(row, v) for row in range(rows) for v in range(vectors)]
-    lines = [f"    c{row}_{v} *= scale;" for row, v in points]
-    lines.append("    if (from != NULL) {")
-    lines += [f"        c{row}_{v} += beta * {read(row, v)};" for row, v in points]
-    lines.append("    }")
+    lines = ["    if (from != NULL || scale != 1) {"]
+    lines += [f"        c{row}_{v} *= scale;" for row, v in points]
+    lines.append("        if (from != NULL) {")
+    lines += [f"            c{row}_{v} += beta * {read(row, v)};" for row, v in points]
+    lines += ["        }", "    }"]
     made = ends_of_block(shape, rows, vectors, masked=masked)
     stores = [write(row, v) for row, v in points]
     return "\n".join(lines) + f"\n{made}" + "\n".join(stores) + "\n"

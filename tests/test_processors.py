@@ -39,7 +39,7 @@ PROCESSORS = {
 
 
 def outputs(real: ScalarType) -> list[Any]:
-    """A product, half a product, two sums over one matrix, rows, columns, samples, and a filter."""
+    """A product, half a product, two sums over one matrix, one sum, rows, columns, samples, and a filter."""
     A, B, C = (pm.Matrix(real, name, dims) for name, dims in (("A", [M, K]), ("B", [K, N]), ("C", [M, M])))
     x, y = pm.Vector(real, "x", [K]), pm.Vector(real, "y", [M])
     samples = pm.Signal(real, "samples", N)
@@ -50,7 +50,8 @@ def outputs(real: ScalarType) -> list[Any]:
     blurred.defn = [across(i, j - 2) + across(i, j - 1) - across(i, j) / 3 + across(i, j + 2)]
     doubled = pm.Function(([i, j], [rows, pm.Interval(pm.Int, 0, 2 * N - 1)]), real, "doubled")
     doubled.defn = [pm.Exp(B(i, j // 2)) + pm.Floor(B(i - 1, j // 2))]
-    return [A @ B, pm.syrk(A, C, 2.0, 1.0), A @ x, y @ A, blurred, doubled, B.T, samples.fir(list(TAPS))]
+    products = [A @ B, pm.syrk(A, C, 2.0, 1.0), A @ x, y @ A, pm.dot(x, x)]
+    return [*products, blurred, doubled, B.T, samples.fir(list(TAPS))]
 
 
 @cache

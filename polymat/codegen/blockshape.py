@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from polymat.errors import InternalError
 
-_C_TYPES = {"f32": "float", "f64": "double"}
+C_TYPES = {"f32": "float", "f64": "double"}
 _FEATURES = ("halves", "walks")  # end the need of products that know triangles, or depth in segments
 
 
@@ -31,7 +31,7 @@ class Shape:
     @property
     def ctype(self) -> str:
         """The C type of an element."""
-        return _C_TYPES[self.suffix]
+        return C_TYPES[self.suffix]
 
     @property
     def element_bytes(self) -> int:
@@ -55,7 +55,7 @@ class Shape:
         """The shape that has this name in the prelude."""
         blocks, *ends = need.split("|")
         kind, suffix, numbers, *features = blocks.split("_")
-        if kind != "gemm" or suffix not in _C_TYPES or not {*features} <= {*_FEATURES}:
+        if kind != "gemm" or suffix not in C_TYPES or not {*features} <= {*_FEATURES}:
             raise InternalError(f"bug in polymat: {need} is no family of register blocks")
         vector_bytes, rows, vectors = (int(number) for number in numbers.split("x"))
         known = ("halves" in features, "walks" in features)

@@ -101,7 +101,7 @@ def _instruction(shape: Shape, op: str) -> str:
     if found is None:
         return ""
     feature, ending, more = found
-    name = f"__builtin_ia32_{op}{memory_suffix(shape)}{ending}"
+    name = f"__builtin_ia32_{op}{memory_suffix(shape.suffix)}{ending}"
     return f"""\
 #if defined({feature}) && defined(__GNUC__) && !defined(__clang__)
     return {name}(b, a{more});

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial, reduce
 
 from polymat.codegen.ctree import (
     Assign,
@@ -96,21 +97,10 @@ class _Sums:
     @staticmethod
     def of(loop: For, types: RowTypes, arrays: Collection[str]) -> _Sums | None:
         """The sums of a loop; None where they are not a multiple of those that are added up together."""
-        names, factors = [], []
-        for statement in loop.body:
-            match statement:
-                case Assign(Id(name), "+=", value):
-                    names.append(name)
-                    factors.append(tuple(_factors(value)))
-                case _:
-                    return None
-        if not names or len(names) % TOGETHER or len(set(names)) < len(names):
+        sums = sums_of(loop, types, arrays)
+        if sums is None or len(sums) % TOGETHER:
             return None
-        reads = [read_of(factor, loop.variable) for product in factors for factor in product]
-        if any(read is None or read.array not in arrays for read in reads):
-            return None
-        kept = tuple(tuple(f for f in product if isinstance(f, Subscript)) for product in factors)
-        return _Sums(types, tuple(names), kept)
+        return _Sums(types, tuple(name for name, _ in sums), tuple(factors for _, factors in sums))
 
     def block(self, loop: For) -> Stmt | None:
         """Whole vectors, the last one, and the sums; the loop as it was for rows of less than one vector."""
@@ -136,13 +126,7 @@ class _Sums:
         yield If(Binary("<", behind, high), (begin, *last))
 
     def _added(self, vector: Callable[[CExpr], CExpr]) -> tuple[Stmt, ...]:
-        made = []
-        for k, product in enumerate(self.factors):
-            value = vector(product[0])
-            for factor in product[1:]:
-                value = Binary("*", value, vector(factor))
-            made.append(Assign(Id(f"{LANES}_{k}"), "+=", value))
-        return tuple(made)
+        return tuple(added(f"{LANES}_{k}", product, vector) for k, product in enumerate(self.factors))
 
     def _totals(self) -> Iterator[Stmt]:
         count = len(self.names)
@@ -153,6 +137,32 @@ class _Sums:
             yield Evaluate(Call(f"_pm_row_sums_of_{self.types.suffix}", (*vectors, to)))
         for k, name in enumerate(self.names):
             yield Assign(Id(name), "+=", Subscript(Id(SUMS), Literal(str(k))))
+
+
+def sums_of(
+    loop: For, types: RowTypes, arrays: Collection[str]
+) -> tuple[tuple[str, tuple[Subscript, ...]], ...] | None:
+    """The variables that a loop adds up, each with the factors of its terms, all of them elements of rows.
+
+    None where a statement is no sum, or a factor something else.
+    """
+    found: list[tuple[str, tuple[Subscript, ...]]] = []
+    for statement in loop.body:
+        match statement:
+            case Assign(Id(name), "+=", value):
+                factors = tuple(_factors(value))
+            case _:
+                return None
+        reads = [read_of(factor, loop.variable) for factor in factors]
+        if any(read is None or read.array not in arrays for read in reads):
+            return None
+        found.append((name, tuple(factor for factor in factors if isinstance(factor, Subscript))))
+    return tuple(found) if len({name for name, _ in found}) == len(found) > 0 else None
+
+
+def added(name: str, factors: Sequence[CExpr], vector: Callable[[CExpr], CExpr]) -> Stmt:
+    """Add to a vector the product of those that begin at some elements."""
+    return Assign(Id(name), "+=", reduce(partial(Binary, "*"), map(vector, factors)))
 
 
 def _factors(value: CExpr) -> Iterator[CExpr]:

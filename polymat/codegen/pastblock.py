@@ -77,7 +77,7 @@ def _stores(shape: Shape, vectors: int) -> str:
     s, rows, lanes = shape.suffix, range(shape.rows), shape.lanes
     kept = [f"*(_pm_memory_{s} *)(carry + {row * lanes})" for row in rows]
     left = [f"(_pm_vector_{s}){place}" for place in kept]
-    stream = f"__builtin_ia32_movnt{memory_suffix(shape)}512"
+    stream = f"__builtin_ia32_movnt{memory_suffix(shape.suffix)}512"
     final = vectors - 1
 
     def at(row: int, place: int, turned: str = "") -> str:

@@ -26,6 +26,7 @@ from polymat.codegen.libraries import HEADERS as LIBRARY_HEADERS
 from polymat.codegen.libraries import library_needs, library_text
 from polymat.codegen.lines import lines_text
 from polymat.codegen.rows import rows_text
+from polymat.codegen.singlesums import single_sums_text
 from polymat.errors import InternalError
 
 _HEADERS = ("complex", "math", "string")
@@ -348,7 +349,8 @@ def prelude(needs: frozenset[str]) -> str:
     rows = sorted(need for need in needs if need.startswith("rows_"))
     lines = sorted(need for need in needs if need.startswith("lines_"))
     sums = sorted(need for need in needs if need.startswith("sums_"))
-    several = {*blocks, *filters, *rows, *lines, *sums}
+    totals = sorted(need for need in needs if need.startswith("total_"))
+    several = {*blocks, *filters, *rows, *lines, *sums, *totals}
     known = {*_HEADERS, *_PIECES, *several} | arithmetic_names() | library_needs()
     unknown = sorted(needs - known)
     if unknown:
@@ -368,6 +370,6 @@ def prelude(needs: frozenset[str]) -> str:
     if "team" in wanted or libraries:
         includes = "#define _GNU_SOURCE\n" + includes
     texts = [*(_PIECES[name] for name in wanted), *functions, *map(rows_text, rows), *map(lines_text, lines)]
-    texts += map(lane_sums_text, sums)
+    texts += [*map(lane_sums_text, sums), *map(single_sums_text, totals)]
     texts += [*map(gemm_text, products), *map(filter_text, filters)]
     return "\n".join([includes, *texts, *filter(None, [libraries])])

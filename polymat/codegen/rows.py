@@ -51,6 +51,16 @@ class RowTypes:
         return f"sums_{self.suffix}x{self.lanes}"
 
     @property
+    def total_need(self) -> str:
+        """The name under which the prelude knows parts of a vector and the sum of its lanes."""
+        return f"total_{self.suffix}x{self.lanes}"
+
+    @property
+    def size(self) -> int:
+        """Bytes of a vector."""
+        return self.lanes * (4 if self.suffix == "f32" else 8)
+
+    @property
     def lanes_text(self) -> Literal:
         """The number of elements in C."""
         return Literal(str(self.lanes))
@@ -82,6 +92,11 @@ class RowTypes:
     def last(self, element: CExpr, count: CExpr) -> CExpr:
         """The vector that begins at an element, with 0 in place of all but the last `count` lanes."""
         return Call(f"_pm_row_last_{self.suffix}", (Unary("&", element), count))
+
+    def first(self, element: CExpr, count: CExpr) -> CExpr:
+        """The vector of which only the first `count` elements are there, with 0 in place of the others."""
+        mask = Call(f"_PM_PART_MASK_{self.suffix}", (count,))
+        return Call(f"_pm_part_load_{self.suffix}", (Unary("&", element), mask))
 
     def stream(self, element: CExpr, value: CExpr) -> CExpr:
         """Write a vector past the caches, to an element that begins a line."""

@@ -36,6 +36,7 @@ from polymat.graph.stage import Stage
 from polymat.lang.affine import Affine
 
 BOUNDS = (
+    2048,
     1024,
     256,
     64,

@@ -31,6 +31,7 @@ from polymat.codegen.ranges import Range, range_context
 from polymat.codegen.remainders import split_by_remainder
 from polymat.codegen.rows import RowTypes
 from polymat.codegen.shifted import with_shifts
+from polymat.codegen.singlesums import with_single_sums
 from polymat.codegen.statements import (
     Statements,
     map_statements,
@@ -237,17 +238,18 @@ class StageWriter:
         return found
 
     def _in_lanes(self, stage: Stage, plan: LoopPlan, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
-        """The loops of a sum with those around several sums in explicit vectors."""
+        """The loops of a sum with those around one or several sums in explicit vectors."""
         types = RowTypes.of(stage.dtype, plan.lanes)
         if types is None or types.lanes < LEAST_LANES:
             return body
         read = {load.source.name for load in stage.loads()}
         arrays = {self.bodies.array(name) for name in read if self.storage[name].dtype == stage.dtype}
-        found = with_lane_sums(body, types, arrays)
-        if found is None:
-            return body
-        self.needs.update({types.need, types.sums_need})
-        return found
+        if (several := with_lane_sums(body, types, arrays)) is not None:
+            self.needs.update({types.need, types.sums_need})
+        body = several or body
+        if (single := with_single_sums(body, types, arrays)) is not None:
+            self.needs.update({types.need, types.total_need})
+        return single or body
 
     def _recurrence(self, stage: Stage, plan: LoopPlan, along: str | None, kind: str = "nest") -> Nest:
         """All loops of a recurrence: for a part of the range of a dimension, or for all points in a team."""

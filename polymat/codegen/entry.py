@@ -101,7 +101,7 @@ class Entry:
         return float(threshold) if threshold is not None else self.cost.awake / self.cost.lanes
 
     def small_calls(self, groups: Sequence[GroupCode], sizes: Sequence[Size]) -> SmallCalls | None:
-        """What a call with small sizes is, where that is known to need neither memory nor a team."""
+        """What a call with small sizes is, where that is known to need no team and little memory."""
         named = tuple(size.name for size in sizes)
         shares = self._shares
         found = []
@@ -116,8 +116,8 @@ class Entry:
             speed = shares.speed(plan) if isinstance(plan, NestPlan) else 1.0
             found.append((stages, speed, group.nests))
         runs = [each for group in groups for each in ([group.tiles] if group.tiles else group.nests)]
-        bound = small_bound(shares, found, named) if not self.slots and not routines_of(self.needs) else 0
-        return SmallCalls(bound, named, tuple(runs), shares) if bound else None
+        bound = small_bound(shares, found, self.slots, named) if not routines_of(self.needs) else 0
+        return SmallCalls(bound, named, tuple(runs), shares, self.slots) if bound else None
 
     @property
     def _shares(self) -> Shares:

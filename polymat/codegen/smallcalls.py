@@ -2,6 +2,7 @@
 
 Asking how much memory a call takes and how many threads it is worth costs as much as a product of 8 x 8.
 Where all sizes are below a bound for which both answers are known, one comparison stands for the questions.
+Temporaries are arrays of the function then, on its stack.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from polymat.codegen.ctree import (
 from polymat.codegen.nestfunction import Nest
 from polymat.codegen.scratch import Limits, most
 from polymat.codegen.shares import Shares
+from polymat.codegen.storage import LINE_BYTES, Buffer
 from polymat.codegen.tilerun import TileCode
 from polymat.codegen.work import operations
 from polymat.graph.stage import Stage
@@ -46,24 +48,40 @@ BOUNDS = (
 )  # powers of two, so that one comparison of all sizes joined bit by bit is enough
 
 
+MOST_BYTES = 16384  # of temporaries on the stack
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class SmallCalls:
-    """Calls in which all sizes are at least 0 and below `bound`: nests and tiles, on the calling thread."""
+    """Calls in which all sizes are at least 0 and below `bound`: nests and tiles, on the calling thread.
+
+    slots: the temporaries, by the memory that they share.
+    """
 
     bound: int
     sizes: tuple[str, ...]
     runs: tuple[Nest | TileCode, ...]
     shares: Shares
+    slots: tuple[tuple[Buffer, ...], ...] = ()
 
     def branch(self, names: Names) -> tuple[Stmt, ...]:
         """Run the nests and be done, if the sizes are small; without sizes they always are."""
         runs = [Block(each.alone()) if isinstance(each, TileCode) else self._run(each) for each in self.runs]
-        body = (*runs, Return(Literal(str(OK))))
+        memory = [statement for slot in self.slots for statement in self._memory(slot, names)]
+        body = (*memory, *runs, Return(Literal(str(OK))))
         if not self.sizes:
             return body
         sizes: list[CExpr] = [Id(names.get("size", name)) for name in self.sizes]
         joined = reduce(partial(Binary, "|"), sizes)
         return (If(Binary("<", Cast("size_t", joined), Literal(str(self.bound))), body),)
+
+    def _memory(self, slot: Sequence[Buffer], names: Names) -> list[Stmt]:
+        """An array on the stack, and pointers to it by the names of those that share it."""
+        ctype, array = slot[0].dtype.c, f"_pm_local_{slot[0].name}"
+        count = max(1, int(most_elements(slot, limits_below(self.bound, self.sizes))))
+        aligned = f"_Alignas({LINE_BYTES}) " if count * slot[0].dtype.size > LINE_BYTES else ""
+        pointers = [Declare(f"{ctype} *const ", names.get("array", each.name), Id(array)) for each in slot]
+        return [Declare(f"{aligned}{ctype}", f"{array}[{count}]"), *pointers]
 
     def _run(self, nest: Nest) -> Stmt:
         pads = [Declare(f"{pad.ctype} *const ", pad.array, Literal("NULL")) for pad in nest.pads]
@@ -76,21 +94,34 @@ class SmallCalls:
 
 
 def small_bound(
-    shares: Shares, groups: Sequence[tuple[Sequence[Stage], float, Sequence[Nest]]], sizes: Sequence[str]
+    shares: Shares,
+    groups: Sequence[tuple[Sequence[Stage], float, Sequence[Nest]]],
+    slots: Sequence[Sequence[Buffer]],
+    sizes: Sequence[str],
 ) -> int:
-    """The largest bound of sizes for which these groups need no memory and no team; 0: none is known.
+    """The largest bound of sizes for which these groups need no team and little memory; 0: none is known.
 
-    groups: the stages of each, how fast they are, and their nests.
+    groups: the stages of each, how fast they are, and their nests.  slots: the temporaries.
     """
     for bound in BOUNDS:
-        limits = {name: (Affine(), Affine((), bound - 1)) for name in sizes}
-        if all(
+        limits = limits_below(bound, sizes)
+        if sum(most_elements(slot, limits) * slot[0].dtype.size for slot in slots) <= MOST_BYTES and all(
             most_work(stages, limits) < shares.least_work(speed)
             and all(pad.is_spared(limits) for nest in nests for pad in nest.pads)
             for stages, speed, nests in groups
         ):
             return bound
     return 0
+
+
+def limits_below(bound: int, sizes: Sequence[str]) -> Limits:
+    """Sizes from 0 on and below a bound."""
+    return {name: (Affine(), Affine((), bound - 1)) for name in sizes}
+
+
+def most_elements(slot: Sequence[Buffer], limits: Limits) -> float:
+    """What the largest array of those that share memory has at most."""
+    return max(prod(most(extent, limits) for extent in buffer.extents) for buffer in slot)
 
 
 def most_work(stages: Sequence[Stage], limits: Limits) -> float:

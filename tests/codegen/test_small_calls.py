@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import itertools
 import re
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 
 import polymat as pm
 from polymat.codegen.program import Program
+from polymat.codegen.smallcalls import MOST_BYTES
 from polymat.driver import levels
 from polymat.options import Options
 from tests.tolerance import assert_close
@@ -83,11 +85,58 @@ def test_a_team_that_was_asked_for_is_asked_about() -> None:
     assert bound_of(product(Options(blas="never", threads=2, parallel_threshold=0))) == 0
 
 
-def test_temporaries_are_asked_about() -> None:
+def test_small_temporaries_are_on_the_stack(tmp_path: Path) -> None:
     C = pm.Matrix(pm.Double, "C", [N, N])
-    compiled = pm.compile(A @ B @ C, inputs=[A, B, C], options=OWN)
+    compiled = pm.compile(A @ B @ C, name="product", inputs=[A, B, C], options=OWN)
     assert "_pm_workspace_take(_pm_bytes)" in compiled.source
-    assert bound_of(compiled) == 0
+    bound = bound_of(compiled)
+    assert bound >= 8
+    room = re.findall(r"_Alignas\(64\) double _pm_local_\w+\[(\d+)\];", compiled.source)
+    assert len(room) == 2
+    assert {int(count) for count in room} == {(bound - 1) ** 2}
+    for number, (m, n, k) in enumerate(itertools.product((0, 1, bound - 1, bound), repeat=3)):
+        a, b = arrays(m, n, k)
+        c = np.random.default_rng(n).standard_normal((n, n))
+        magnitude = np.abs(a) @ np.abs(b) @ np.abs(c)
+        called = from_c(compiled, tmp_path / str(number), a, b, c, sizes=(m, k, n))
+        for result in (called, compiled(a, b, c)):
+            assert_close(result, compiled.reference(a, b, c), roundings=k + n + 8, magnitude=magnitude)
+
+
+@pytest.mark.parametrize(("stages", "is_local"), [(2, True), (3, False)])
+def test_large_temporaries_are_in_the_workspace(stages: int, is_local: bool) -> None:
+    """One of them fits on the stack, two do not."""
+    length = MOST_BYTES // 8 - 50
+    x, k = pm.Vector(pm.Double, "x", [length]), pm.Variable(pm.Int, "k")
+    last: Any = x
+    for number in range(stages):
+        stage = pm.Function(([k], [pm.Interval(pm.Int, 0, length - 1)]), pm.Double, f"stage{number}")
+        stage.defn = [last(length - 1 - k) + 0.5]
+        last = stage
+    options = Options(blas="never", fuse=False, inline=False)
+    compiled = pm.compile(last, name="reversals", inputs=[x], options=options)
+    assert ("_pm_local_" in compiled.source) == is_local
+    assert ("_pm_workspace_take(_pm_bytes)" in compiled.source) != is_local
+    given = np.arange(float(length))
+    expected = (given if stages % 2 == 0 else given[::-1]) + 0.5 * stages
+    np.testing.assert_array_equal(compiled(given), expected)
+
+
+def test_norms_of_vectors(tmp_path: Path) -> None:
+    """One number between two stages."""
+    x = pm.Vector(pm.Double, "x", [N])
+    norm = pm.Function(([], []), pm.Double, "norm")
+    norm.defn = [pm.Sqrt(pm.dot(x, x)())]
+    compiled = pm.compile(norm, name="norm", inputs=[x], options=OWN)
+    bound = bound_of(compiled)
+    compiled.save(tmp_path)
+    function = ctypes.CDLL(str(tmp_path / "libnorm.so"))["norm"]
+    for n in (0, 1, 5, bound - 1, bound, bound + 1):
+        given, result = np.random.default_rng(n).standard_normal(n), np.full(1, np.nan)
+        pointers = [ctypes.c_void_p(array.ctypes.data) for array in (given, result)]
+        assert function(*pointers, ctypes.c_ssize_t(n)) == 0
+        for value in (result[0], compiled(given)):
+            np.testing.assert_allclose(value, np.linalg.norm(given), rtol=1e-13)
 
 
 @pytest.mark.parametrize("dtype", [pm.Float, pm.Double])

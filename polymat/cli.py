@@ -175,7 +175,7 @@ def _progress(done: float) -> None:
 def _cache(asked: argparse.Namespace) -> int:
     if asked.clear:
         removed = clear()
-        print(f"removed {removed} libraries from {cache_directory()}")
+        print(f"removed {removed} files from {cache_directory()}")
         return _OK
     found = entries()
     print(f"directory  {cache_directory()}")

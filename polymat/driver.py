@@ -11,7 +11,7 @@ from polymat.cascades import join_cascades
 from polymat.codegen.cnames import check_export_name
 from polymat.codegen.lower import lower
 from polymat.codegen.program import Program
-from polymat.codegen.render import render
+from polymat.codegen.render import files, render
 from polymat.codegen.report import make_report
 from polymat.decide import Decider
 from polymat.errors import InternalError, LangError
@@ -77,7 +77,7 @@ def levels(
     yield "codegen", program
     source = render(program.file)
     yield "source", source
-    yield "runtime", build_library(source, options, program.flags)
+    yield "runtime", build_library(source, options, program.flags, files(program.file))
 
 
 def compile(

@@ -280,7 +280,7 @@ def test_cache_counts_and_clears(
     assert run("cache").out == empty
     assert run("explain", program(BLUR)).status == 0
     assert "entries    1\n" in run("cache").out
-    assert run("cache", "--clear").out == f"removed 1 libraries from {directory}\n"
+    assert run("cache", "--clear").out == f"removed 1 files from {directory}\n"
     assert run("cache").out == empty
     monkeypatch.setenv("POLYMAT_CACHE", "perhaps")
     done = run("cache")
@@ -324,7 +324,7 @@ def test_doctor_where_all_is_well(tmp_path: Path) -> None:
     found = topics(done.stdout)
     assert found["polymat"] == pm.__version__
     assert found["threads"] == "2: OMP_NUM_THREADS is 2"
-    assert found["cache"].startswith(f"on, {tmp_path / 'cache'}: 0 libraries, 0 bytes of at most 512 MiB")
+    assert found["cache"].startswith(f"on, {tmp_path / 'cache'}: 0 files, 0 bytes of at most 512 MiB")
     assert found["self-test"] == "compiled a pipeline, loaded it, and its numbers are right"
     topics_before = "polymat python machine caches calibration compiler flags BLAS FFT threads OpenMP results"
     assert list(found) == [*topics_before.split(), "cache", "self-test"]

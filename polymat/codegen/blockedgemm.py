@@ -18,7 +18,7 @@ static int _pm_goes_on_$S(ptrdiff_t n, ptrdiff_t vectors, ptrdiff_t panels, ptrd
 }
 
 /* The product of `_pm_gemm_$S` by packed blocks. */
-static __attribute__((noinline)) void _pm_blocked_$S($PARAMETERS«,
+_PM_SHARED __attribute__((noinline)) void _pm_blocked_$S($PARAMETERS«,
         const _pm_end_$S *end»)
 {
     const int place = $HALVES ? half.place : 0; /* known to the compiler where there are no triangles */

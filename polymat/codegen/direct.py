@@ -1,11 +1,11 @@
 """Products of matrices that need no copy: register blocks on operands where they are.
 
-`DIRECT` gives the C functions of it, with sums along the rows for a product with one column.
+`DIRECT` gives the C function of it, `COLUMN` sums along the rows for a product with one column.
 """
 
 from __future__ import annotations
 
-DIRECT = """\
+COLUMN = """\
 /* `rows` rows of A times one column: sums along the vectors, whose lanes are added up last. */
 static inline __attribute__((always_inline)) void _pm_dots_$S(const int rows, ptrdiff_t depth, $T scale,
         const $T *a, ptrdiff_t a_row, const $T *b, $T beta, const $T *from, ptrdiff_t from_row, $T *c,
@@ -30,7 +30,7 @@ static inline __attribute__((always_inline)) void _pm_dots_$S(const int rows, pt
 }
 
 /* The product with one column that is contiguous, as the rows of A are: vectors of columns would be empty. */
-static __attribute__((noinline)) void _pm_column_$S(ptrdiff_t m, ptrdiff_t depth, $T scale, const $T *a,
+_PM_SHARED __attribute__((noinline)) void _pm_column_$S(ptrdiff_t m, ptrdiff_t depth, $T scale, const $T *a,
         ptrdiff_t a_row, const $T *b, $T beta, const $T *from, ptrdiff_t from_row, $T *c, ptrdiff_t c_row)
 {
     const ptrdiff_t whole = m / 8 * 8;
@@ -42,11 +42,14 @@ static __attribute__((noinline)) void _pm_column_$S(ptrdiff_t m, ptrdiff_t depth
                     from == NULL ? NULL : from + i * from_row, from_row, c + i * c_row, c_row);
 }
 
+"""
+DIRECT = """\
 /* A product of matrices that are not packed, at most `deep` of the depth at a time: where that is not all of
    it, few rows use what is read of B, so that each panel asks for the next one. */
-static __attribute__((noinline)) void _pm_direct_$S(ptrdiff_t m, ptrdiff_t n, ptrdiff_t depth, ptrdiff_t deep,
-        $T scale, const $T *a, ptrdiff_t a_row, ptrdiff_t a_step, const $T *b, ptrdiff_t b_step, $T beta,
-        const $T *from, ptrdiff_t from_row, $T *c, ptrdiff_t c_row«, const _pm_end_$S *end»)
+_PM_SHARED __attribute__((noinline)) void _pm_direct_$S(ptrdiff_t m, ptrdiff_t n, ptrdiff_t depth,
+        ptrdiff_t deep, $T scale, const $T *a, ptrdiff_t a_row, ptrdiff_t a_step, const $T *b,
+        ptrdiff_t b_step, $T beta, const $T *from, ptrdiff_t from_row, $T *c,
+        ptrdiff_t c_row«, const _pm_end_$S *end»)
 {
     if (n == 1 && a_step == 1 && b_step == 1 && depth >= $L« && end == NULL») {
         _pm_column_$S(m, depth, scale, a, a_row, b, beta, from, from_row, c, c_row);

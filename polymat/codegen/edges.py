@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from polymat.codegen.apart import prototypes
 from polymat.codegen.blockshape import Shape
+from polymat.codegen.microkernel import UNUSED
 
 
 def edges(shape: Shape) -> str:
@@ -11,15 +13,20 @@ def edges(shape: Shape) -> str:
     The rows of a strip of a triangle begin, or end, one step after the other.  Nothing is multiplied
     outside the triangle.
     """
+    sides = [(before, v) for before in (False, True) for v in range(1, shape.vectors + 1)]
+    return "\n".join(_edge(shape, before, vectors) for before, vectors in sides)
+
+
+def edge_table(shape: Shape) -> str:
+    """The table of them."""
     s, counts = shape.suffix, range(1, shape.vectors + 1)
-    texts = [_edge(shape, before, vectors) for before in (False, True) for vectors in counts]
     rows = ("{" + ", ".join(f"_pm_edge_{s}_{b}x{v}" for v in counts) + "}" for b in (0, 1))
-    table = f"""\
+    return f"""\
+{prototypes(edges(shape))}
 /* The steps at the diagonal, by the side of the triangle and vectors. */
 typedef void (*_pm_edge_{s})({_parameters(shape)});
-static const _pm_edge_{s} _pm_edges_{s}[2][{shape.vectors}] = {{{", ".join(rows)}}};
+static const _pm_edge_{s} _pm_edges_{s}[2][{shape.vectors}] {UNUSED} = {{{", ".join(rows)}}};
 """
-    return "\n".join([*texts, table])
 
 
 def _parameters(shape: Shape) -> str:
@@ -51,7 +58,7 @@ def _edge(shape: Shape, before: bool, vectors: int) -> str:
             lines.append(f"_pm_store_{s}({at}, _pm_load_{s}({at}, {mask}) + scale * c{row}_{v}, {mask});")
     body = "\n".join(f"    {line}" for line in lines)
     return f"""\
-static __attribute__((noinline)) void _pm_edge_{s}_{int(before)}x{vectors}({_parameters(shape)})
+_PM_SHARED __attribute__((noinline)) void _pm_edge_{s}_{int(before)}x{vectors}({_parameters(shape)})
 {{
     const _pm_mask_{s} mask = _PM_MASK_{s}(last), all = _PM_MASK_{s}({shape.lanes});
     (void)all;

@@ -26,27 +26,35 @@ from __future__ import annotations
 from string import Template
 
 from polymat.codegen.ahead import AHEAD
+from polymat.codegen.apart import Apart, prototypes
 from polymat.codegen.blockedgemm import BLOCKED
 from polymat.codegen.blockshape import Shape
-from polymat.codegen.direct import DIRECT
-from polymat.codegen.edges import edges
+from polymat.codegen.direct import COLUMN, DIRECT
+from polymat.codegen.edges import edge_table, edges
 from polymat.codegen.ends import handed_on
-from polymat.codegen.halfgemm import HALF
+from polymat.codegen.halfgemm import HALF, HALF_TYPE
 from polymat.codegen.lanes import row_sums
-from polymat.codegen.microkernel import microkernels
-from polymat.codegen.narrowgemm import NARROW, narrow_limits
+from polymat.codegen.microkernel import UNUSED, block_tables, microkernels
+from polymat.codegen.narrowgemm import IS_NARROW, NARROW, narrow_limits
 from polymat.codegen.packing import PACKING
-from polymat.codegen.pastblock import past_blocks
+from polymat.codegen.pastblock import past_blocks, past_table
 from polymat.codegen.readgemm import READ
-from polymat.codegen.smallgemm import SMALL
+from polymat.codegen.smallgemm import SMALL, UNROLLED
 from polymat.codegen.tallgemm import TALL
 from polymat.codegen.windows import WINDOWS
 from polymat.tilesize.blocks import LEAST_STRIPS, PASSED_EIGHTHS
 from polymat.tilesize.kernel import MOST_UNROLLED
 
-_PRODUCT = """\
-static const ptrdiff_t _pm_origin_$S[3] = {0, 0, 0};
+_FINISH = """\
+/* What is called with a complete part of the result: rows i..i_end - 1 of a segment of rows, and columns
+   j..j_end - 1 of one of columns. */
+typedef void (*_pm_finish_$S)(void *const *around, ptrdiff_t row_segment, ptrdiff_t i, ptrdiff_t i_end,
+        ptrdiff_t column_segment, ptrdiff_t j, ptrdiff_t j_end);
 
+static const ptrdiff_t _pm_origin_$S[3] $UNUSED = {0, 0, 0};
+
+"""
+_ROOM = """\
 /* Bytes of scratch that a product needs: none where neither B nor C has more than 2 `small` elements.  m and
    n count what rounding up to whole register blocks adds. */
 static inline double _pm_room_$S(double m, double n, double k, double kc, double mc, double nc, double small)
@@ -61,6 +69,8 @@ static inline double _pm_room_$S(double m, double n, double k, double kc, double
          + 128.0 * (rows / $R + columns / ($V * $L) + 2) + sizeof($T) * $L * (rows + $R);
 }
 
+"""
+_FINISH_ROWS = """\
 /* Hand over the rows of strips first..last - 1, which may belong to several segments, at some columns. */
 static void _pm_finish_rows_$S(ptrdiff_t m, ptrdiff_t strips, ptrdiff_t first, ptrdiff_t last,
         ptrdiff_t column_segment, ptrdiff_t j, ptrdiff_t j_end, _pm_finish_$S finish, void *const *around)
@@ -77,7 +87,7 @@ static void _pm_finish_rows_$S(ptrdiff_t m, ptrdiff_t strips, ptrdiff_t first, p
 
 """
 
-_WHOLE = """\
+_GENERAL = """\
 /* The product of `_pm_gemm_$S` where nothing is known to be small: in a function of its own, so that a small
    product is not held up by what only this one needs. */
 static __attribute__((noinline)) void _pm_general_$S($PARAMETERS«,
@@ -110,6 +120,13 @@ static __attribute__((noinline)) void _pm_general_$S($PARAMETERS«,
         _pm_blocked_$S($ARGUMENTS«, end»);
         return;
     }
+    if (row_count == 1 && m <= $R && n > 1 && n <= $V * $L && k > 0 && !is_large && finish == NULL) {
+        const ptrdiff_t vectors = (n + $L - 1) / $L;
+        _pm_blocks_$S[vectors - 1][m - 1](k, a + rows[0], a_row, a_step, b, b_step, scale, beta,
+                from == NULL ? NULL : from + rows[2], from_row, c + rows[1], c_row,
+                (int)(n - (vectors - 1) * $L)«, end»);
+        return;
+    }
     const ptrdiff_t most = finish == NULL ? m : (small / 4 / n / $R + 1) * $R;
     for (ptrdiff_t segment = 0; segment < row_count; segment++) {
         const ptrdiff_t *const at = rows + 3 * segment;
@@ -124,6 +141,8 @@ static __attribute__((noinline)) void _pm_general_$S($PARAMETERS«,
     }
 }
 
+"""
+_PRODUCT = """\
 /* C = scale * A * B + beta * From (no From: NULL); elements of a row of C and of From are contiguous.
    m, n, k: extents of a segment; row_count, column_count, depth_count: segments; rows, columns, depths: their
    offsets, for each segment of rows those in A, C and From, of columns in B, C and From, of depth in A and B.
@@ -168,19 +187,28 @@ _ARGUMENTS = """\
 m, n, k, row_count, rows, column_count, columns, depth_count, depths, scale, a, a_row,
                        a_step, b, b_step, b_column, beta, from, from_row, c, c_row, kc, mc, nc, small,
                        large, half, scratch, finish, around"""
-_PARTS = (PACKING, DIRECT, WINDOWS, AHEAD, HALF, SMALL, NARROW, _PRODUCT, READ, TALL, BLOCKED, _WHOLE)
-_GEMM = Template("".join(_PARTS).replace("$PARAMETERS", _PARAMETERS).replace("$ARGUMENTS", _ARGUMENTS))
+_SUMS = NARROW + COLUMN
+_AROUND = "".join((PACKING, DIRECT, WINDOWS, AHEAD, HALF, _FINISH_ROWS, READ, TALL, BLOCKED))
 
 
-def gemm_text(need: str) -> str:
-    """The C text behind a need of the prelude: the register blocks and the product around them."""
+def gemm_text(need: str) -> Apart:
+    """The C text behind a need of the prelude: the register blocks, the product around them, and its call."""
     shape = Shape.parse(need)
+    texts = (_FINISH + HALF_TYPE + IS_NARROW, _SUMS, _AROUND, _ROOM + UNROLLED + SMALL + _GENERAL + _PRODUCT)
+    types, sums, around, call = (_written(text, shape) for text in texts)
+    tables = [block_tables(shape), past_table(shape), *([edge_table(shape)] if shape.halves else [])]
+    blocks = [microkernels(shape), past_blocks(shape), *([edges(shape)] if shape.halves else []), sums]
+    declared = prototypes(sums) + prototypes(around)
+    return Apart("\n".join([*tables, types, declared]), ("\n".join(blocks), around), call)
+
+
+def _written(text: str, shape: Shape) -> str:
+    """A template for a family of register blocks."""
     numbers = {"L": shape.lanes, "R": shape.rows, "V": shape.vectors, "G": 8, "UNROLLED": MOST_UNROLLED}
     numbers |= {"HALVES": int(shape.halves), "WALKS": int(shape.walks)}
     numbers |= {"EIGHTHS": PASSED_EIGHTHS, "STRIPS": LEAST_STRIPS} | narrow_limits(shape.lanes)
     types = (f"_pm_vector_{shape.suffix}", f"_pm_memory_{shape.suffix}", shape.ctype, shape.lanes)
     sums = row_sums(f"_pm_row_sums_{shape.suffix}", *types)
-    text = _GEMM.substitute(numbers, S=shape.suffix, T=shape.ctype, ROW_SUMS=sums)
-    triangles = f"{edges(shape)}\n" if shape.halves else ""
-    text = handed_on(text, shape.ends)
-    return f"{microkernels(shape)}\n{past_blocks(shape)}\n{triangles}{text}"
+    names = {"S": shape.suffix, "T": shape.ctype, "ROW_SUMS": sums, "UNUSED": UNUSED}
+    whole = text.replace("$PARAMETERS", _PARAMETERS).replace("$ARGUMENTS", _ARGUMENTS)
+    return handed_on(Template(whole).substitute(numbers, **names), shape.ends)

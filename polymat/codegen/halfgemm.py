@@ -1,7 +1,7 @@
 """Triangles in products of matrices around register blocks: of an operand, which is summed, or of the result.
 
-`HALF` gives the C types and functions that the product of `polymat.codegen.gemm` uses for them.  Nothing
-outside a triangle is read or multiplied, so that a NaN there, and an infinity that it would be multiplied by,
+`HALF_TYPE` gives the C type, `HALF` the functions that the product of `polymat.codegen.gemm` uses for them.
+Nothing outside a triangle is read or multiplied: a NaN there, and an infinity that it would be multiplied by,
 change nothing.  Where all rows of a register block have the same depth, the block is the usual one; the rest
 of the triangle, less deep than a block is high or wide, is added row by row or column by column.  A block on
 the diagonal of the result is computed whole, beside the result, and its triangle is copied.
@@ -9,7 +9,7 @@ the diagonal of the result is computed whole, beside the result, and its triangl
 
 from __future__ import annotations
 
-HALF = """\
+HALF_TYPE = """\
 /* A triangle of A (place 1), of B (2) or of C (3); 0: none.  Its lines are rows of A or C or columns of B;
    across a line, along k or the columns of C, it has the elements before the diagonal (those at positions
    < line + shift) or those from there on.  mirror: the operand's elements in its other part, `across` from
@@ -28,6 +28,8 @@ static inline _pm_half_$S _pm_half_of_$S(int place, int before, ptrdiff_t shift,
     return half;
 }
 
+"""
+HALF = """\
 /* Of the positions first..last - 1 those that all of `count` lines have, and those that some have. */
 typedef struct {
     ptrdiff_t whole_0, whole_1, part_0, part_1;

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from textwrap import indent
 
+from polymat.codegen.apart import prototypes
 from polymat.codegen.blockshape import Shape
 from polymat.codegen.ends import ends_of_block, ends_text
 from polymat.codegen.vectortypes import vector_types
 
+UNUSED = "__attribute__((unused))"  # tables, by some of the files that a product is compiled as
 _AHEAD = ("        __builtin_prefetch(next, 0, 2);", "        next += pace;")
 _ROWS_AHEAD = (
     "        __builtin_prefetch(next + row, 0, 2);",
@@ -39,13 +41,22 @@ ptrdiff_t depth, const {t} *a, ptrdiff_t a_row, const {t} *b, {t} scale,
 
 
 def microkernels(shape: Shape) -> str:
-    """The types, every block up to the full one, the full one for packed operands, and the table of them."""
+    """Every block up to the full one, and those of whole vectors for packed operands and those in place."""
     sizes = [(r, v) for v in range(1, shape.vectors + 1) for r in range(1, shape.rows + 1)]
     blocks = [_block(shape, rows, vectors) for rows, vectors in sizes]
     walks = [_walk(shape, rows, vectors) for rows, vectors in sizes] if shape.walks else []
-    tables = [_table(shape, "block"), *([_table(shape, "walk")] if shape.walks else [])]
-    others = [full_block(shape), _passing(shape), _reading(shape)]
-    return "\n".join([vector_types(shape), ends_text(shape), *blocks, *others, *walks, *tables])
+    counts = range(1, shape.vectors + 1)
+    passing = [_passing_block(shape, vectors) for vectors in counts]
+    reading = [_reading_block(shape, vectors) for vectors in counts]
+    return "\n".join([*blocks, full_block(shape), *passing, *reading, *walks])
+
+
+def block_tables(shape: Shape) -> str:
+    """What the blocks are written with and called by: types, declarations, and the tables of them."""
+    blocks = [_table(shape, "block"), *([_table(shape, "walk")] if shape.walks else [])]
+    tables = [*blocks, _passing_table(shape), _reading_table(shape)]
+    types = [vector_types(shape), ends_text(shape), _requested(shape)]
+    return "\n".join([*types, prototypes(microkernels(shape)), *tables])
 
 
 def _end_parameter(shape: Shape) -> str:
@@ -69,7 +80,7 @@ def _block(shape: Shape, rows: int, vectors: int) -> str:
     s = shape.suffix
     sums = _depth_loop(shape, rows, vectors, _loads(shape, vectors), ("a_row", "a_step", "b_step"))
     return f"""\
-static __attribute__((noinline)) void _pm_block_{s}_{rows}x{vectors}({_parameters(shape)})
+_PM_SHARED __attribute__((noinline)) void _pm_block_{s}_{rows}x{vectors}({_parameters(shape)})
 {{
     const _pm_mask_{s} mask = _PM_MASK_{s}(last);
 {_accumulators(shape, rows, vectors)}{sums}{_results(shape, rows, vectors, masked=True)}}}
@@ -83,7 +94,7 @@ def _walk(shape: Shape, rows: int, vectors: int) -> str:
     sums = indent(sums, "    ", lambda line: not line.startswith("#"))
     before = _requests(shape, rows, vectors) + _accumulators(shape, rows, vectors)
     return f"""\
-static __attribute__((noinline)) void _pm_walk_{s}_{rows}x{vectors}({_parameters(shape, "walk")})
+_PM_SHARED __attribute__((noinline)) void _pm_walk_{s}_{rows}x{vectors}({_parameters(shape, "walk")})
 {{
     const _pm_mask_{s} mask = _PM_MASK_{s}(last);
     const {shape.ctype} *const first = a;
@@ -123,7 +134,7 @@ def full_block(shape: Shape) -> str:
     return f"""\
 /* The full block of packed operands; its part of the result, and of what that is added to, is fetched while
    the product is computed, and what will be needed after it, from `next` on, `pace` bytes a step. */
-static __attribute__((noinline)) void _pm_full_{s}(ptrdiff_t depth, const {t} *a, const {t} *b, {t} scale,
+_PM_SHARED __attribute__((noinline)) void _pm_full_{s}(ptrdiff_t depth, const {t} *a, const {t} *b, {t} scale,
         {t} beta, const {t} *from, ptrdiff_t from_row, {t} *c, ptrdiff_t c_row, const char *next,
         ptrdiff_t pace{_end_parameter(shape)})
 {{
@@ -139,15 +150,13 @@ def ahead_loop(shape: Shape, vectors: int) -> str:
     return _accumulators(shape, rows, vectors) + _depth_loop(shape, rows, vectors, loads, steps, _AHEAD)
 
 
-def _passing(shape: Shape) -> str:
-    """The blocks for a left operand that is read where it is, and the table of them by vectors."""
+def _passing_table(shape: Shape) -> str:
+    """The blocks for a left operand that is read where it is, by vectors."""
     s, counts = shape.suffix, range(1, shape.vectors + 1)
-    blocks = "\n".join(_passing_block(shape, vectors) for vectors in counts)
     names = ", ".join(f"_pm_passing_{s}_{vectors}" for vectors in counts)
     return f"""\
-{blocks}
 typedef void (*_pm_pass_{s})({_PASSING.format(t=shape.ctype, end=_end_parameter(shape))});
-static const _pm_pass_{s} _pm_passing_{s}[{shape.vectors}] = {{{names}}};
+static const _pm_pass_{s} _pm_passing_{s}[{shape.vectors}] {UNUSED} = {{{names}}};
 """
 
 
@@ -161,7 +170,7 @@ def _passing_block(shape: Shape, vectors: int) -> str:
     return f"""\
 /* All rows and {vectors} whole vectors; rows of A are contiguous and read where they are.  Meanwhile what the
    product is added to is fetched, and lines of as many rows at `next`, `pace` bytes further on after each. */
-static __attribute__((noinline)) void _pm_passing_{s}_{vectors}({parameters})
+_PM_SHARED __attribute__((noinline)) void _pm_passing_{s}_{vectors}({parameters})
 {{
     const ptrdiff_t rows = {rows} * a_row * (ptrdiff_t)sizeof(*a);
     ptrdiff_t row = 0;
@@ -171,22 +180,25 @@ static __attribute__((noinline)) void _pm_passing_{s}_{vectors}({parameters})
 """
 
 
-def _reading(shape: Shape) -> str:
-    """The blocks for operands of which one is read where it is, and the table of them by vectors."""
-    s, t, counts = shape.suffix, shape.ctype, range(1, shape.vectors + 1)
-    blocks = "\n".join(_reading_block(shape, vectors) for vectors in counts)
-    names = ", ".join(f"_pm_reading_{s}_{vectors}" for vectors in counts)
+def _requested(shape: Shape) -> str:
+    """The type of what the blocks request that read one operand where it is."""
     return f"""\
 /* What a block requests at each step of its depth: lines at `next`, `apart` bytes beyond it and twice as far,
    then `pace` bytes further on, and after each `width` bytes of these `jump` more. */
 typedef struct {{
     const char *next;
     ptrdiff_t pace, apart, width, jump;
-}} _pm_requests_{s};
+}} _pm_requests_{shape.suffix};
+"""
 
-{blocks}
+
+def _reading_table(shape: Shape) -> str:
+    """The blocks for operands of which one is read where it is, by vectors."""
+    s, t, counts = shape.suffix, shape.ctype, range(1, shape.vectors + 1)
+    names = ", ".join(f"_pm_reading_{s}_{vectors}" for vectors in counts)
+    return f"""\
 typedef void (*_pm_reader_{s})({_READING.format(t=t, s=s, end=_end_parameter(shape))});
-static const _pm_reader_{s} _pm_readings_{s}[{shape.vectors}] = {{{names}}};
+static const _pm_reader_{s} _pm_readings_{s}[{shape.vectors}] {UNUSED} = {{{names}}};
 """
 
 
@@ -198,7 +210,7 @@ def _reading_block(shape: Shape, vectors: int) -> str:
     body = _accumulators(shape, rows, vectors) + _depth_loop(shape, rows, vectors, loads, steps, _READ_AHEAD)
     parameters = _READING.format(t=t, s=s, end=_end_parameter(shape))
     return f"""\
-static __attribute__((noinline)) void _pm_reading_{s}_{vectors}({parameters})
+_PM_SHARED __attribute__((noinline)) void _pm_reading_{s}_{vectors}({parameters})
 {{
     const char *next = asked->next;
     const ptrdiff_t pace = asked->pace, apart = asked->apart, width = asked->width, jump = asked->jump;
@@ -276,6 +288,6 @@ def _table(shape: Shape, kind: str) -> str:
     return f"""\
 /* The blocks by vectors and rows, from 1 each. */
 typedef void (*_pm_{kind}_{s})({_parameters(shape, kind)});
-static const _pm_{kind}_{s} _pm_{kind}s_{s}[{shape.vectors}][{shape.rows}] = {{
+static const _pm_{kind}_{s} _pm_{kind}s_{s}[{shape.vectors}][{shape.rows}] {UNUSED} = {{
 {"".join(rows)}}};
 """

@@ -1,9 +1,9 @@
 """Products with a few columns only, whose left operand is contiguous along its depth.
 
-`NARROW` gives the C function that the product of `polymat.codegen.gemm` uses for them.  Vectors of columns
-would be mostly empty; here the lanes of a vector are steps of the depth.  Columns that are not contiguous are
-copied, a vector of A is loaded once for up to four of them, and lanes are added up at the end.  Measured (Zen
-5, one thread, 300 x 4 x 300, float64): 0.8 of the time of OpenBLAS.
+`NARROW` gives the C function that the product of `polymat.codegen.gemm` uses for them, and `IS_NARROW` tells
+them from others.  Vectors of columns would be mostly empty; here the lanes of a vector are steps of depth.
+Columns that are not contiguous are copied, a vector of A is loaded once for up to four of them, and lanes are
+added up at the end.  Measured (Zen 5, one thread, 300 x 4 x 300, float64): 0.8 of the time of OpenBLAS.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from polymat.tilesize.copying import NARROW_ROWS, NARROW_VECTORS, narrow_columns
 GROUP = 4  # columns whose sums stay in registers together, beside as many rows
 
 _ROWS = """\
-enum { _PM_NARROW_$S = $NARROW, _PM_NARROW_DEPTH_$S = 512, _PM_NARROW_ROWS_$S = 32 };
+enum { _PM_NARROW_DEPTH_$S = 512, _PM_NARROW_ROWS_$S = 32 };
 
 $ROW_SUMS
 /* Loads are volatile, or gcc repeats them: it takes memory that nobody writes for as good as a register. */
@@ -75,7 +75,9 @@ static void _pm_narrow_${COLUMNS}_$S(ptrdiff_t m, ptrdiff_t k, $T scale, const $
 }
 
 """
-_WHOLE = """\
+IS_NARROW = """\
+enum { _PM_NARROW_$S = $NARROW };
+
 /* Whether a product has so few columns that the lanes of vectors are steps of the depth. */
 static inline int _pm_is_narrow_$S(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, ptrdiff_t a_step, ptrdiff_t b_step,
         ptrdiff_t b_column)
@@ -84,12 +86,14 @@ static inline int _pm_is_narrow_$S(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, ptrdif
     return pays && n <= _PM_NARROW_$S && k >= $NARROW_VECTORS * $L && a_step == 1;
 }
 
+"""
+_WHOLE = """\
 static void (*const _pm_narrow_parts_$S[])(ptrdiff_t, ptrdiff_t, $T, const $T *, ptrdiff_t, const $T *,
         ptrdiff_t, $T, const $T *, ptrdiff_t, $T *, ptrdiff_t) = {$PARTS};
 
 /* Contiguous columns are read where they are, so that few rows pay as well.  Of more than four columns, rows
    that the first level holds are read again for the next ones. */
-static __attribute__((noinline)) void _pm_narrow_$S(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, $T scale,
+_PM_SHARED __attribute__((noinline)) void _pm_narrow_$S(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, $T scale,
         const $T *a, ptrdiff_t a_row, const $T *b, ptrdiff_t b_step, ptrdiff_t b_column, $T beta,
         const $T *from, ptrdiff_t from_row, $T *c, ptrdiff_t c_row)
 {

@@ -11,11 +11,6 @@ from __future__ import annotations
 from polymat.codegen.lanes import SHUFFLES
 
 _TEXT = """\
-/* What is called with a complete part of the result: rows i..i_end - 1 of a segment of rows, and columns
-   j..j_end - 1 of one of columns. */
-typedef void (*_pm_finish_$S)(void *const *around, ptrdiff_t row_segment, ptrdiff_t i, ptrdiff_t i_end,
-        ptrdiff_t column_segment, ptrdiff_t j, ptrdiff_t j_end);
-
 /* `count` cut into `pieces` that differ by one at most: the size of the one after `done` of them. */
 static inline ptrdiff_t _pm_piece_$S(ptrdiff_t count, ptrdiff_t pieces, ptrdiff_t done)
 {

@@ -7,9 +7,10 @@ and arrays seldom begin with one: the end of a row of a block waits for the bloc
 
 from __future__ import annotations
 
+from polymat.codegen.apart import prototypes
 from polymat.codegen.blockshape import Shape
 from polymat.codegen.ends import ends_of_block
-from polymat.codegen.microkernel import ahead_loop
+from polymat.codegen.microkernel import UNUSED, ahead_loop
 from polymat.codegen.vectortypes import memory_suffix
 
 _PAST = """\
@@ -21,15 +22,28 @@ def _parameters(shape: Shape) -> str:
     return _PAST.format(t=shape.ctype, end=f", const _pm_end_{shape.suffix} *end" if shape.ends else "")
 
 
-def past_blocks(shape: Shape) -> str:
-    """The C functions, the table of them by vectors, and the macro that says whether there are any."""
-    s, t, lanes = shape.suffix, shape.ctype, shape.lanes
-    counts = range(1, shape.vectors + 1)
-    blocks = "\n".join(_past_block(shape, vectors) for vectors in counts)
+def past_table(shape: Shape) -> str:
+    """The macro that says whether there are such blocks, and the table of them by vectors."""
+    s, counts = shape.suffix, range(1, shape.vectors + 1)
     names = ", ".join(f"_pm_past_{s}_{vectors}" for vectors in counts)
     return f"""\
 #if defined(__AVX512F__) && defined(__GNUC__) && !defined(__clang__) && {shape.vector_bytes} == 64
 #define _PM_WHOLE_{s} 1
+{prototypes(past_blocks(shape))}
+typedef void (*_pm_past_{s})({_parameters(shape)});
+static const _pm_past_{s} _pm_pasts_{s}[{shape.vectors}] {UNUSED} = {{{names}}};
+#else
+#define _PM_WHOLE_{s} 0
+#endif
+"""
+
+
+def past_blocks(shape: Shape) -> str:
+    """The C functions."""
+    s, t, lanes = shape.suffix, shape.ctype, shape.lanes
+    blocks = "\n".join(_past_block(shape, vectors) for vectors in range(1, shape.vectors + 1))
+    return f"""\
+#if _PM_WHOLE_{s}
 /* Lanes first..end - 1 of a vector, one by one; `to` is where the first one of all would go. */
 static __attribute__((noinline)) void _pm_some_{s}({t} *to, _pm_vector_{s} value, int first, int end)
 {{
@@ -39,12 +53,7 @@ static __attribute__((noinline)) void _pm_some_{s}({t} *to, _pm_vector_{s} value
         to[lane] = lanes[lane];
 }}
 
-{blocks}
-typedef void (*_pm_past_{s})({_parameters(shape)});
-static const _pm_past_{s} _pm_pasts_{s}[{shape.vectors}] = {{{names}}};
-#else
-#define _PM_WHOLE_{s} 0
-#endif
+{blocks}#endif
 """
 
 
@@ -60,7 +69,7 @@ def _past_block(shape: Shape, vectors: int) -> str:
 /* All rows and {vectors} whole vectors of packed operands, written past the caches in whole lines; all rows
    of c begin at the same place of a line.  carry: of each row the last vector of the block to the left, if
    this one follows it, and then of this one, if another goes on. */
-static __attribute__((noinline)) void _pm_past_{s}_{vectors}({_parameters(shape)})
+_PM_SHARED __attribute__((noinline)) void _pm_past_{s}_{vectors}({_parameters(shape)})
 {{
     typedef {"int" if s == "f32" else "long long"} lanes __attribute__((vector_size(64)));
     const int turn = (int)(-(uintptr_t)c % 64 / sizeof({t})); /* elements before the first whole line */

@@ -15,6 +15,7 @@ busy with a spinning BLAS thread, say) stay there, at half speed or worse, while
 
 from __future__ import annotations
 
+from polymat.codegen.apart import Apart, apart
 from polymat.codegen.arithmetic import arithmetic, arithmetic_names
 from polymat.codegen.blockcost import BLOCKS_HELPER
 from polymat.codegen.blockshape import joined
@@ -341,10 +342,12 @@ _PIECE_HEADERS: dict[str, tuple[str, ...]] = {
 }
 
 
-def prelude(needs: frozenset[str]) -> str:
-    """The includes and definitions that the named needs ask for, and nothing else."""
+def prelude(needs: frozenset[str], *, whole: bool = True) -> str:
+    """The includes and definitions that the named needs ask for, and nothing else.
+
+    whole: with what may be compiled apart; else that is what `parts` gives.
+    """
     blocks = {need for need in needs if need.startswith("gemm_")}
-    products = joined(blocks)
     filters = sorted(need for need in needs if need.startswith("filter_"))
     rows = sorted(need for need in needs if need.startswith("rows_"))
     lines = sorted(need for need in needs if need.startswith("lines_"))
@@ -371,5 +374,16 @@ def prelude(needs: frozenset[str]) -> str:
         includes = "#define _GNU_SOURCE\n" + includes
     texts = [*(_PIECES[name] for name in wanted), *functions, *map(rows_text, rows), *map(lines_text, lines)]
     texts += [*map(lane_sums_text, sums), *map(single_sums_text, totals)]
-    texts += [*map(gemm_text, products), *map(filter_text, filters)]
-    return "\n".join([includes, *texts, *filter(None, [libraries])])
+    texts += [text.whole if whole else text.program for text in _products(needs)]
+    texts += map(filter_text, filters)
+    text = "\n".join([includes, *texts, *filter(None, [libraries])])
+    return text if whole else apart(text)
+
+
+def parts(needs: frozenset[str]) -> tuple[str, ...]:
+    """C files of the parts that may be compiled apart, the same for all programs with the same needs."""
+    return tuple(file for text in _products(needs) for file in text.files)
+
+
+def _products(needs: frozenset[str]) -> list[Apart]:
+    return [gemm_text(need) for need in joined(need for need in needs if need.startswith("gemm_"))]

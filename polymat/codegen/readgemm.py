@@ -139,7 +139,7 @@ static __attribute__((noinline)) void _pm_few_columns_$S(ptrdiff_t m, ptrdiff_t 
 }
 
 /* The product by one of these, where the depth is one segment: whether it was one for them. */
-static __attribute__((noinline)) int _pm_read_$S($PARAMETERS«,
+_PM_SHARED __attribute__((noinline)) int _pm_read_$S($PARAMETERS«,
         const _pm_end_$S *end»)
 {
     const ptrdiff_t strips = (m + $R - 1) / $R * row_count, panels = (n + $V * $L - 1) / ($V * $L);

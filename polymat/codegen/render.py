@@ -28,7 +28,7 @@ from polymat.codegen.ctree import (
     Ternary,
     Unary,
 )
-from polymat.codegen.prelude import prelude
+from polymat.codegen.prelude import parts, prelude
 from polymat.errors import unreachable
 
 INDENT = "    "
@@ -56,9 +56,9 @@ _TERNARY, _PREFIX, _POSTFIX = 0, 11, 12
 _MIXED = {"&&", "||", "==", "!=", "<", "<=", ">", ">="}
 
 
-def render(file: File) -> str:
-    """The text of a translation unit."""
-    pieces = [_comment(file.comment, ""), prelude(file.needs)]
+def render(file: File, *, whole: bool = True) -> str:
+    """The text of a translation unit; whole: with what may be compiled apart."""
+    pieces = [_comment(file.comment, ""), prelude(file.needs, whole=whole)]
     if file.undefine:
         pieces.append("".join(f"#undef {name}\n" for name in file.undefine))
     pieces += [_constants(table) for table in file.tables]
@@ -66,6 +66,12 @@ def render(file: File) -> str:
     for function in file.functions:
         pieces.append("".join(f"{_folded(line)}\n" for line in _function(function)))
     return "\n".join(pieces)
+
+
+def files(file: File) -> tuple[str, ...]:
+    """The same as several files, () if it is one: the program's own, then those that others have as well."""
+    shared = parts(file.needs)
+    return (render(file, whole=False), *shared) if shared else ()
 
 
 def _constants(table: Constants) -> str:

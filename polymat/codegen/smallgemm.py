@@ -1,11 +1,11 @@
 """Products of matrices that the first level holds: of constant extents as straight code, others unasked.
 
-`SMALL` gives the C functions that the product of `polymat.codegen.gemm` uses for them.
+`UNROLLED` and `SMALL` give the C functions that the product of `polymat.codegen.gemm` uses for them.
 """
 
 from __future__ import annotations
 
-SMALL = """\
+UNROLLED = """\
 /* Rows i..i + rows - 1 and vectors v..v + wide - 1 of a product of matrices, whose last vector has `last`
    lanes; everything known to the compiler, which unrolls all loops. */
 static inline __attribute__((always_inline)) void _pm_unrolled_block_$S(const int rows, const int wide,
@@ -63,6 +63,8 @@ static inline __attribute__((always_inline)) void _pm_unrolled_$S(const int m, c
     }
 }
 
+"""
+SMALL = """\
 /* A product of matrices whose extents are 1 to 64: nothing is asked about them, because
    the first level holds what there is. */
 static __attribute__((noinline)) void _pm_small_$S(ptrdiff_t m, ptrdiff_t n, ptrdiff_t depth, $T scale,

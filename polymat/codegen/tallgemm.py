@@ -91,9 +91,9 @@ static inline void _pm_strip_past_$S(const _pm_lines_$S *right, _pm_range_$S pan
 /* The product where B is one segment, and so is the depth.  A is packed, some rows at a time, where elements
    along that are no neighbours, or it is a triangle.  deep: the most of the depth at a time; room: elements
    that a packed part of B has, one panel at least; most: of one of A. */
-static __attribute__((noinline)) void _pm_tall_$S(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, ptrdiff_t row_count,
-        const ptrdiff_t *rows, $T scale, const $T *a, ptrdiff_t a_row, ptrdiff_t a_step, const $T *b,
-        ptrdiff_t b_step, ptrdiff_t b_column, $T beta, const $T *from, ptrdiff_t from_row, $T *c,
+_PM_SHARED __attribute__((noinline)) void _pm_tall_$S(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k,
+        ptrdiff_t row_count, const ptrdiff_t *rows, $T scale, const $T *a, ptrdiff_t a_row, ptrdiff_t a_step,
+        const $T *b, ptrdiff_t b_step, ptrdiff_t b_column, $T beta, const $T *from, ptrdiff_t from_row, $T *c,
         ptrdiff_t c_row, ptrdiff_t deep, ptrdiff_t room, ptrdiff_t most, const _pm_half_$S half,
         $T *b_packed, _pm_finish_$S finish, void *const *around«,
         const _pm_end_$S *end»)

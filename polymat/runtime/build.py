@@ -6,12 +6,15 @@ import os
 import shutil
 import time
 import weakref
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from polymat.options import DEFAULTS, Options
 from polymat.runtime.cache import cache_key, fetch_or_build
+from polymat.runtime.flags import PART_FLAGS
+from polymat.runtime.objects import compile_files
 from polymat.runtime.toolchain import Compiler, compile_shared, find_compiler, flags_for, native_cpu
 
 
@@ -40,8 +43,16 @@ class Built:
             shutil.rmtree(self.scratch, ignore_errors=True)
 
 
-def build(source: str, options: Options = DEFAULTS, program_flags: tuple[str, ...] = ()) -> Built:
-    """Compile one C text with the flags of the program and of `options`, or find it compiled."""
+def build(
+    source: str,
+    options: Options = DEFAULTS,
+    program_flags: tuple[str, ...] = (),
+    files: Sequence[str] = (),
+) -> Built:
+    """Compile one C text with the flags of the program and of `options`, or find it compiled.
+
+    files: the same as several files that are compiled at the same time, the program's own first.
+    """
     compiler = find_compiler()
     flags = flags_for(compiler, (*program_flags, *options.cflags))
     cpu = native_cpu()
@@ -50,7 +61,11 @@ def build(source: str, options: Options = DEFAULTS, program_flags: tuple[str, ..
 
     def compile_to(path: Path) -> None:
         begin = time.perf_counter()
-        compile_shared(source, path, compiler, flags)
+        if files:
+            parts = flags_for(compiler, (*PART_FLAGS, *options.cflags))
+            compile_files(files[0], files[1:], path, compiler, flags, parts)
+        else:
+            compile_shared(source, path, compiler, flags)
         spent.append(time.perf_counter() - begin)
 
     fetched = fetch_or_build(key, compile_to)

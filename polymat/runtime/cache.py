@@ -1,8 +1,9 @@
 """The store of compiled libraries: content-addressed, verified before use, bounded, safe between processes.
 
-An entry is one file `<key>.so`: the ELF image, then the SHA-256 of key and image, then a magic number.  What
-follows an image does not matter to the loader, so the file is loaded as it is; the digest is checked before,
-because the loader dies on a truncated or damaged file.  A file that fails the check is rebuilt and replaced.
+An entry is one file, `<key>.so`, or `<key>.o` for an object file that several libraries share: the ELF image,
+then the SHA-256 of key and image, then a magic number.  What follows an image does not matter to the loader,
+so the file is loaded as it is; the digest is checked before, because the loader dies on a truncated or
+damaged file.  A file that fails the check is rebuilt and replaced.
 """
 
 from __future__ import annotations
@@ -45,7 +46,8 @@ _log = logging.getLogger("polymat.cache")
 _FORMAT = "polymat-cache-1"
 _MAGIC = b"\0polymat\x01"
 _TRAILER_BYTES = hashlib.sha256().digest_size + len(_MAGIC)
-_SUFFIX = ".so"
+LIBRARY, OBJECT = ".so", ".o"
+_LOCKS = {LIBRARY: "lock", OBJECT: "part"}  # who makes a library holds its lock while its parts are made
 _PARTIAL_SUFFIX = ".partial"
 _PARTIAL_SECONDS = 3600.0
 _TOUCH_SECONDS = 60.0
@@ -56,7 +58,7 @@ Builder = Callable[[Path], None]
 
 @dataclass(frozen=True, slots=True)
 class CacheEntry:
-    """One stored library; `last_used` is seconds since the epoch, right to a minute."""
+    """One stored library or object file; `last_used` is seconds since the epoch, right to a minute."""
 
     key: str
     path: Path
@@ -88,8 +90,8 @@ def cache_key(source: str, flags: tuple[str, ...], compiler_identity: str, cpu: 
     return digest.hexdigest()
 
 
-def fetch_or_build(key: str, build: Builder) -> Fetched:
-    """The library of `key`: from the cache when it is there and whole, else made by `build(path)` and stored.
+def fetch_or_build(key: str, build: Builder, suffix: str = LIBRARY) -> Fetched:
+    """What is kept as `key`, when it is there and whole, else what `build(path)` makes, which is stored.
 
     With POLYMAT_CACHE=off, or for a miss when it is readonly, the file lies in `Fetched.scratch`.
     """
@@ -98,16 +100,16 @@ def fetch_or_build(key: str, build: Builder) -> Fetched:
         return _build_in_scratch(build)
     directory = cache_directory()
     if mode == "readonly":
-        image = _verified_image(directory / (key + _SUFFIX), key) if directory_trusted(directory) else None
+        image = _verified_image(directory / (key + suffix), key) if directory_trusted(directory) else None
         if image is None:
             return _build_in_scratch(build)
-        return Fetched(directory / (key + _SUFFIX), image, hit=True)
+        return Fetched(directory / (key + suffix), image, hit=True)
     prepare_directory(directory)
-    path = directory / (key + _SUFFIX)
+    path = directory / (key + suffix)
     image = _hit(path, key, warn=False)  # what is wrong is said below, where it is mended
     if image is not None:
         return Fetched(path, image, hit=True)
-    with bucket_lock(directory / f"lock-{int(key[:8], 16) % _BUCKETS:02d}"):
+    with bucket_lock(directory / f"{_LOCKS[suffix]}-{int(key[:8], 16) % _BUCKETS:02d}"):
         image = _hit(path, key)
         if image is not None:
             return Fetched(path, image, hit=True)
@@ -117,19 +119,19 @@ def fetch_or_build(key: str, build: Builder) -> Fetched:
 
 
 def entries() -> tuple[CacheEntry, ...]:
-    """Every stored library, the longest unused first; whether each is whole is not checked."""
+    """Every stored file, the longest unused first; whether each is whole is not checked."""
     return tuple(sorted(_scan(cache_directory()), key=lambda entry: (entry.last_used, entry.key)))
 
 
 def total_bytes() -> int:
-    """Bytes of all stored libraries."""
+    """Bytes of all that is stored."""
     return sum(entry.bytes for entry in entries())
 
 
 def clear() -> int:
     """Remove every compiled library, the copies of BLAS and FFT libraries, and what killed processes left.
 
-    Return how many compiled libraries went.
+    Return how many compiled files went.
     """
     directory = cache_directory()
     removed = sum(_remove(entry.path) for entry in _scan(directory))
@@ -194,7 +196,7 @@ def _build_and_store(path: Path, key: str, build: Builder) -> bytes:
         workplace = Path(tempfile.mkdtemp(suffix=_PARTIAL_SUFFIX, prefix=key[:16] + "-", dir=path.parent))
     except OSError as error:
         raise _storage_error(path.parent, error) from error
-    partial = workplace / ("library" + _SUFFIX)
+    partial = workplace / ("library" + path.suffix)
     try:
         build(partial)
         image = partial.read_bytes()
@@ -222,7 +224,7 @@ def _build_in_scratch(build: Builder) -> Fetched:
             f"cannot create a temporary directory: {error}", hint="TMPDIR names another directory"
         ) from error
     try:
-        path = scratch / ("library" + _SUFFIX)
+        path = scratch / ("library" + LIBRARY)
         build(path)
         return Fetched(path, path.read_bytes(), hit=False, scratch=scratch)
     except BaseException as error:
@@ -242,13 +244,13 @@ def _scan(directory: Path) -> Iterator[CacheEntry]:
     except OSError:
         return
     for item in listing:
-        if item.name.endswith(_SUFFIX):
+        if item.name.endswith((LIBRARY, OBJECT)):
             try:
                 status = item.stat(follow_symlinks=False)
             except OSError:
                 continue
-            key = item.name.removesuffix(_SUFFIX)
-            yield CacheEntry(key, Path(item.path), status.st_size, status.st_mtime)
+            path = Path(item.path)
+            yield CacheEntry(path.stem, path, status.st_size, status.st_mtime)
 
 
 def _evict(directory: Path, limit: int, keep: Path) -> None:

@@ -174,4 +174,4 @@ def _cache() -> str:
     found = entries()
     size = bytes_text(sum(entry.bytes for entry in found))
     limit = bytes_text(asked.cache_limit_bytes)
-    return f"{asked.cache_mode}, {directory}: {len(found)} libraries, {size} of at most {limit}"
+    return f"{asked.cache_mode}, {directory}: {len(found)} files, {size} of at most {limit}"

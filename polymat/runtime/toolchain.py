@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -21,10 +22,12 @@ from polymat.runtime.settings import compiler_environment, settings
 
 __all__ = [
     "Compiler",
+    "compile_object",
     "compile_shared",
     "compiler_version",
     "find_compiler",
     "flags_for",
+    "link_shared",
     "missing_features",
     "native_cpu",
 ]
@@ -86,20 +89,50 @@ def compile_shared(
     A failure is a `ToolchainError` with the command, the compiler's words and the path of the kept source.
     """
     check_flags(flags)
+    _compile(source, out, _command(compiler, flags, out), ("-lm",), timeout)
+    _check_float_mode(out, source, compiler, flags)
+
+
+def compile_object(source: str, out: Path, compiler: Compiler, flags: tuple[str, ...]) -> None:
+    """Compile one C text into the object file `out`; failures are those of `compile_shared`."""
+    check_flags(flags)
+    compiling = tuple(flag for flag in flags if flag != "-shared" and not flag.startswith("-Wl,"))
+    _compile(source, out, (*_command(compiler, compiling, out), "-c"), (), _COMPILE_SECONDS)
+
+
+def link_shared(
+    objects: Sequence[Path], out: Path, compiler: Compiler, flags: tuple[str, ...], source: str
+) -> None:
+    """Link object files, which were made of `source`, into the shared library `out`."""
+    command = (*_command(compiler, flags, out), *map(str, objects), "-lm")
+    _check_outcome(_run(command, _COMPILE_SECONDS), command, None, out, _COMPILE_SECONDS)
+    _check_float_mode(out, source, compiler, flags)
+
+
+def _command(compiler: Compiler, flags: tuple[str, ...], out: Path) -> tuple[str, ...]:
+    return (compiler.path, *compiler.arguments, *flags, "-o", str(out))
+
+
+def _check_float_mode(out: Path, source: str, compiler: Compiler, flags: tuple[str, ...]) -> None:
+    if changes_float_mode(out, source):
+        raise ToolchainError(
+            "the compiled library would switch flush-to-zero on in the whole process",
+            command=_command(compiler, flags, out),
+            hint="remove fast-math flags from Options.cflags or from the command in POLYMAT_CC",
+        )
+
+
+def _compile(
+    source: str, out: Path, command: tuple[str, ...], libraries: tuple[str, ...], timeout: float
+) -> None:
+    """Run a command on a file of that source, which is kept if it fails."""
     directory = Path(tempfile.mkdtemp(prefix="polymat-cc-"))
     source_path = directory / _SOURCE_NAME
     keep = False
     try:
         source_path.write_text(source, encoding="utf-8")
-        command = (compiler.path, *compiler.arguments, *flags, "-o", str(out), str(source_path), "-lm")
-        _check_outcome(_run(command, timeout), command, source_path, out, timeout)
-        if changes_float_mode(out, source):
-            raise ToolchainError(
-                "the compiled library would switch flush-to-zero on in the whole process",
-                command=command,
-                source_path=str(source_path),
-                hint="remove fast-math flags from Options.cflags or from the command in POLYMAT_CC",
-            )
+        whole = (*command, str(source_path), *libraries)
+        _check_outcome(_run(whole, timeout), whole, source_path, out, timeout)
     except ToolchainError:
         keep = True
         raise
@@ -209,7 +242,7 @@ def _kill_group(process: subprocess.Popen[bytes]) -> None:
 
 
 def _check_outcome(
-    outcome: _Outcome, command: tuple[str, ...], source_path: Path, out: Path, timeout: float
+    outcome: _Outcome, command: tuple[str, ...], source_path: Path | None, out: Path, timeout: float
 ) -> None:
     if outcome.returncode is None:
         message = f"the C compiler was stopped after {timeout:g} s"
@@ -224,9 +257,8 @@ def _check_outcome(
     text = outcome.text
     if len(text) > _KEPT_STDERR:
         text = text[:_KEPT_STDERR] + f"\n... {len(text) - _KEPT_STDERR} characters more"
-    raise ToolchainError(
-        message, command=command, stderr=text, source_path=str(source_path), hint=_failure_hint(outcome)
-    )
+    kept = "" if source_path is None else str(source_path)
+    raise ToolchainError(message, command=command, stderr=text, source_path=kept, hint=_failure_hint(outcome))
 
 
 def _failure_hint(outcome: _Outcome) -> str:

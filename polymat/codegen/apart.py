@@ -1,0 +1,63 @@
+"""C text whose larger functions may be compiled apart from the program, at the same time and once for many.
+
+The register blocks of a product, and the product around them, are the same in all programs that have it; they
+take ten times as long to compile as such a program's own functions.  Functions marked `_PM_SHARED` are static
+where a library is one C text.  As files of their own they see each other, and nobody else sees them.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+SHARED = """\
+/* Static functions; where the C text is several files these see each other's, and nobody else does. */
+#ifndef _PM_SHARED
+#ifdef _PM_APART
+#define _PM_SHARED __attribute__((visibility("hidden")))
+#else
+#define _PM_SHARED static
+#endif
+#endif
+"""
+_BEGIN = "#define _PM_APART\n"
+_INCLUDES = "#include <stddef.h>\n#include <stdint.h>\n"
+_SHARED_FUNCTION = re.compile(r"^_PM_SHARED [^{;]*(?=\n\{)", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Apart:
+    """A text in pieces.
+
+    head: types, tables and declarations.  parts: functions, those that others call being `_PM_SHARED`.
+    rest: functions that are compiled into the program that calls them.
+    """
+
+    head: str
+    parts: tuple[str, ...]
+    rest: str
+
+    @property
+    def whole(self) -> str:
+        """One text."""
+        return "\n".join([SHARED, self.head, *self.parts, self.rest])
+
+    @property
+    def program(self) -> str:
+        """What a program has of it whose parts are files of their own; comes behind `apart`."""
+        return "\n".join([SHARED, self.head, self.rest])
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The C files of the parts."""
+        return tuple("\n".join([apart(_INCLUDES), SHARED, self.head, part]) for part in self.parts)
+
+
+def apart(text: str) -> str:
+    """A file whose shared functions are seen by other files."""
+    return _BEGIN + text
+
+
+def prototypes(text: str) -> str:
+    """Declarations of the shared functions of a C text."""
+    return "".join(f"{head};\n" for head in _SHARED_FUNCTION.findall(text))

@@ -1,0 +1,120 @@
+"""Libraries made of several C files: the parts are kept, seen by nobody else, and compute the same."""
+
+from __future__ import annotations
+
+import ctypes
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import polymat as pm
+from polymat import Double, Function, Int, Interval, Matrix, Parameter, Variable
+from polymat.errors import ToolchainError
+from polymat.runtime.build import Built, build
+from polymat.runtime.cache import OBJECT, entries
+
+PART = '#define HIDDEN __attribute__((visibility("hidden")))\nHIDDEN int part(void)\n{\n    return 40;\n}\n'
+PROGRAM = """\
+__attribute__((visibility("hidden"))) int part(void);
+int answer(void)
+{
+    return part() + 2;
+}
+"""
+
+
+@pytest.fixture(autouse=True)
+def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("POLYMAT_CACHE_DIR", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+def kept() -> list[str]:
+    return [entry.key for entry in entries() if entry.path.suffix == OBJECT]
+
+
+def answer(built: Built) -> int:
+    found = int(ctypes.CDLL(str(built.path)).answer())
+    built.release()
+    return found
+
+
+def test_a_part_is_compiled_once_for_all_programs() -> None:
+    assert answer(build("one", files=(PROGRAM, PART))) == 42
+    once = kept()
+    assert len(once) == 1
+    assert answer(build("two", files=(PROGRAM.replace("2", "3"), PART))) == 43
+    assert kept() == once
+    assert answer(build("three", files=(PROGRAM, PART.replace("40", "50")))) == 52
+    assert len(kept()) == 2
+
+
+@pytest.mark.parametrize("mode", ["off", "readonly"])
+def test_parts_without_a_cache(mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("POLYMAT_CACHE", mode)
+    assert answer(build("one", files=(PROGRAM, PART))) == 42
+    assert entries() == ()
+
+
+def test_a_damaged_part_is_compiled_again(directory: Path) -> None:
+    build("one", files=(PROGRAM, PART))
+    (part,) = directory.glob(f"*{OBJECT}")
+    part.write_bytes(part.read_bytes()[:100])
+    assert answer(build("two", files=(PROGRAM, PART))) == 42
+
+
+@pytest.mark.parametrize(
+    ("files", "words"),
+    [
+        ((PROGRAM, "int part(\n"), "failed with status"),
+        (("int answer(\n", PART), "failed with status"),
+        ((PROGRAM, "int other;\n"), "failed with status"),
+    ],
+    ids=["part", "program", "link"],
+)
+def test_a_failure_is_the_compilers(files: tuple[str, str], words: str) -> None:
+    with pytest.raises(ToolchainError, match=words) as caught:
+        build("bad", files=files)
+    assert caught.value.stderr
+    assert not [entry for entry in entries() if entry.path.suffix != OBJECT]
+
+
+def product(name: str, factor: float) -> pm.Compiled:
+    rows, depth, columns = (Parameter(Int, size) for size in ("M", "K", "N"))
+    a, b = Matrix(Double, "A", [rows, depth]), Matrix(Double, "B", [depth, columns])
+    i, j = Variable(Int, "i"), Variable(Int, "j")
+    ranges = [Interval(Int, 0, rows - 1), Interval(Int, 0, columns - 1)]
+    scaled, whole = Function(([i, j], ranges), Double, name), a @ b
+    scaled.defn = [whole(i, j) * factor]
+    return pm.compile(scaled, inputs=[a, b], options=pm.Options(blas="never"))
+
+
+def test_products_share_their_parts_and_export_nothing_of_them() -> None:
+    first, parts = product("first", 2.0), kept()
+    second = product("second", 3.0)
+    assert len(parts) == 2
+    assert kept() == parts
+    for size in (1, 5, 70, 130):
+        a, b = np.arange(size * 7.0).reshape(size, 7), np.arange(7.0 * size).reshape(7, size)
+        np.testing.assert_allclose(first(a, b), 2 * (a @ b), rtol=1e-13)
+        np.testing.assert_allclose(second(a, b), 3 * (a @ b), rtol=1e-13)
+    (library, *_) = [entry.path for entry in entries() if entry.path.suffix != OBJECT]
+    listed = subprocess.run(
+        ["nm", "-D", "--defined-only", library], check=True, capture_output=True, text=True
+    )
+    names = {line.split()[-1] for line in listed.stdout.splitlines()}
+    assert {name for name in names if name.startswith("_pm_")} == {"_pm_entry", "_pm_work"}
+
+
+def test_one_text_computes_the_same_bits() -> None:
+    """The text that is shown, compiled as one file."""
+    compiled = product("scaled", 2.0)
+    whole = ctypes.CDLL(str(build(compiled.source).path)).scaled
+    rng = np.random.default_rng(3)
+    for m, k, n in ((1, 1, 1), (7, 9, 25), (65, 70, 3), (129, 31, 83)):
+        a, b, got = rng.random((m, k)), rng.random((k, n)), np.empty((m, n))
+        arrays = (ctypes.c_void_p(x.ctypes.data) for x in (a, b, got))
+        assert whole(*arrays, *map(ctypes.c_ssize_t, (m, k, n))) == 0
+        assert np.array_equal(got, compiled(a, b))

@@ -111,7 +111,7 @@ class CallPlanner:
         kernel = self._kernel(Group(stages), flat)
         if kernel is None:
             return None
-        seconds = self.prices.kernel_seconds(kernel, flat, self.sizes)
+        seconds = self.prices.kernel_seconds(kernel, self.sizes)
         if kernel.contraction.mirror is not None:
             seconds *= ALIKE
         relative = self.prices.in_operations(seconds, product)

@@ -15,6 +15,7 @@ from polymat.idiom.choice import CLEARLY, Choice, choice_of
 from polymat.idiom.profit import call_seconds
 from polymat.lang.expr import Load
 from polymat.lang.traverse import walk
+from polymat.lang.types import real_part
 from polymat.machine.librarymodel import LibraryModel
 from polymat.machine.model import Machine
 from polymat.options import Options
@@ -60,13 +61,13 @@ class CallPrices:
         except ToolchainError:
             return None
 
-    def kernel_seconds(self, kernel: KernelPlan, flat: Stage, sizes: Mapping[str, int]) -> float:
+    def kernel_seconds(self, kernel: KernelPlan, sizes: Mapping[str, int]) -> float:
         """Seconds of a product around register blocks."""
-        return kernel_operations(kernel, sizes) / self.machine.peak_flops(flat.dtype.size, self.threads)
+        return kernel_operations(kernel, sizes) / self.machine.peak_flops(kernel.element_bytes, self.threads)
 
     def in_operations(self, seconds: float, product: Product, threads: int | None = None) -> float:
         """The time of an operation where all take so long, in units of that in vectorised loops."""
-        peak = self.machine.peak_flops(product.dtype.size, threads or self.threads) * VECTOR_SHARE
+        peak = self.machine.peak_flops(real_part(product.dtype).size, threads or self.threads) * VECTOR_SHARE
         stages = map(self.pipeline.stage, product.stages)
         operations = sum(stage_operations(stage, self.sizes) for stage in stages)
         return seconds * peak / max(operations, 1.0)
@@ -84,7 +85,7 @@ class CallPrices:
         """The time of an operation on all threads and on one; of the quicker way where each call asks."""
         slow, share = loop_slowdown(loops, self.threads), 1.0
         if kernel is not None:
-            seconds, share = self.kernel_seconds(kernel, flat, self.sizes), CLEARLY
+            seconds, share = self.kernel_seconds(kernel, self.sizes), CLEARLY
             slow = self.in_operations(seconds, idiom.product)
 
         def price(relative: float) -> float:
@@ -99,7 +100,7 @@ class CallPrices:
         """What decides at each call; nothing where no size is open."""
         if self.options.blas == "always" or self._is_fixed(flat):
             return None
-        flops = self.machine.peak_flops(flat.dtype.size, 1)
+        flops = self.machine.peak_flops(real_part(flat.dtype).size, 1)
         operations = (
             stage_operations(flat, self.sizes)
             * loop_slowdown(loops, 1)
@@ -114,7 +115,7 @@ class CallPrices:
         names = {name for low, high in flat.box for form in (low, high) for name in form.names()}
         if kernel is None or names & self.given:
             return False
-        model, flops = self.model(), self.machine.peak_flops(flat.dtype.size, 1)
+        model, flops = self.model(), self.machine.peak_flops(kernel.element_bytes, 1)
 
         def gains(sizes: Mapping[str, int]) -> bool:
             own = kernel_operations(kernel, sizes) / flops
@@ -126,7 +127,7 @@ class CallPrices:
         """Multiplications from which the calls are quicker, found on cubes: every size the same."""
         if self.options.blas == "always" or self._is_fixed(flat):
             return 0.0
-        peak = self.machine.peak_flops(flat.dtype.size, self.threads) * VECTOR_SHARE
+        peak = self.machine.peak_flops(real_part(flat.dtype).size, self.threads) * VECTOR_SHARE
         slow = loop_slowdown(loops, self.threads)
         model = self.model()
 
@@ -134,7 +135,7 @@ class CallPrices:
             cube = dict.fromkeys(self.sizes, length)
             other = stage_operations(flat, cube) * slow * self._share(flat, loops, cube) / peak
             if kernel is not None:
-                other = min(other, self.kernel_seconds(kernel, flat, cube))
+                other = min(other, self.kernel_seconds(kernel, cube))
             share = 1.0 if kernel is None else CLEARLY
             return call_seconds(idiom, self.machine, cube, self.threads, model) < share * other
 

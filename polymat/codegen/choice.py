@@ -15,6 +15,7 @@ from polymat.lang.affine import Affine
 from polymat.tilesize.access import access_of
 from polymat.tilesize.blocks import Blocks
 from polymat.tilesize.contraction import Contraction
+from polymat.tilesize.copying import pairing_operations
 from polymat.tilesize.kernel import KernelPlan
 
 ALMOST_NOTHING = 40000  # multiplications below which asking would take too long beside computing
@@ -52,8 +53,17 @@ def _own_seconds(writer: StageWriter, plan: CallPlan, choice: Choice, points: CE
     if not isinstance(plan.loops, KernelPlan):
         return Binary("*", Literal(f"{choice.each!r}"), points)
     products = plan.loops.contraction.apart
-    seconds = (_product_seconds(writer, each, plan.loops.blocks, choice.flops) for each in products)
+    seconds = [_product_seconds(writer, each, plan.loops.blocks, choice.flops) for each in products]
+    if plan.loops.pairs is not None:
+        seconds.append(_pairing_seconds(writer, products[0], choice.flops))
     return reduce(partial(Binary, "+"), seconds)
+
+
+def _pairing_seconds(writer: StageWriter, found: Contraction, flops: float) -> CExpr:
+    """The seconds that writing the pairs of complex right operands takes."""
+    dims = (*found.outer, *found.more_columns, found.columns, *found.sums, found.depth)
+    each = pairing_operations(1.0, 1.0) / flops
+    return Binary("*", Literal(f"{each!r}"), _product(writer, map(found.extent, dims)))
 
 
 def _product_seconds(writer: StageWriter, found: Contraction, blocks: Blocks, flops: float) -> CExpr:

@@ -25,7 +25,7 @@ from polymat.codegen.ctree import (
     Unary,
 )
 from polymat.codegen.endwriter import END, EndWriter
-from polymat.codegen.nestfunction import Nest, Work
+from polymat.codegen.nestfunction import Nest, Work, run_nest
 from polymat.codegen.ranges import Range
 from polymat.codegen.scratch import Limits, Pad, most
 from polymat.codegen.segments import Segments
@@ -94,6 +94,8 @@ class ContractionWriter:
         self.plan = plan
         self.along = tuple(along)
         self.found: Contraction = plan.contraction
+        self.bodies = writer.bodies
+        self.dtype = stage.dtype
         box = dict(zip(stage.dims, stage.box, strict=True))
         self.ranges = [Range(k, *box[dim]) for k, dim in enumerate(along) if dim is not None]
         blocks = plan.blocks
@@ -125,14 +127,14 @@ class ContractionWriter:
         body = self._product_added() if len(parts) == 1 else tuple(Block(p._product_added()) for p in parts)
         first: tuple[Stmt, ...] = ()
         if starts is not None:
-            own = [Id(name) for part in self.ranges for name in (part.begin, part.end)]
-            first = (Evaluate(Call(starts.function.name, (*starts.arguments, *own))),)
+            first = (run_nest(starts),)
         stages = (self.stage, *parts[-1].readers)
-        body, work = (*first, *body), self._work()
+        body, work = self.guarded((*first, *body)), self._work()
         nest = self.writer.as_nest(stages, self.plan, body, kind, self.ranges, work=work)
-        helpers = starts.functions if starts is not None else ()
+        helpers = (*(starts.functions if starts is not None else ()), *self.alternatives)
         groups = [group for part in parts for group in part.groups if group.dims]
-        pads = [self._packed(), *(Pad(group.pad, "ptrdiff_t", group.bytes()) for group in groups)]
+        tables = [Pad(group.pad, "ptrdiff_t", group.bytes()) for group in groups]
+        pads = [self._packed(), *self.extra_pads, *tables]
         parameters = [Parameter(f"{pad.ctype} *", pad.array) for pad in pads]
         return replace(
             nest,
@@ -142,6 +144,20 @@ class ContractionWriter:
             pads=tuple(pads),
             block=self.plan.blocks.rows if self.along[:1] == (found.rows,) else 1,
         )
+
+    @property
+    def extra_pads(self) -> tuple[Pad, ...]:
+        """Further memory of a thread."""
+        return ()
+
+    @property
+    def alternatives(self) -> tuple[Function, ...]:
+        """Other code for the same result."""
+        return ()
+
+    def guarded(self, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+        """The body, or what is quicker where the nest covers little."""
+        return body
 
     def _product_added(self) -> tuple[Stmt, ...]:
         """The loops around one product, after the tables of its segments."""
@@ -259,7 +275,7 @@ class ContractionWriter:
         return Factor(self.stage.ref, own)
 
     def _value(self, scale: Expr | None) -> CExpr:
-        return Literal("1") if scale is None else self.writer.bodies.value(scale, self.stage.dtype)
+        return Literal("1") if scale is None else self.bodies.value(scale, self.dtype)
 
     def range(self, dim: str) -> tuple[CExpr, CExpr]:
         """The first index of a dimension and the one after the last."""
@@ -276,13 +292,13 @@ class ContractionWriter:
 
     def _first(self, factor: Factor) -> CExpr:
         """The address of the first element of a matrix, with the loops around it at their indices."""
-        bodies = self.writer.bodies
+        bodies = self.bodies
         point = {dim: self.range(dim)[0] for dim in self.found.bounds} | bodies.loop_point(self.found.outer)
         return bodies.address(factor.source, factor.indices, point)
 
     def step(self, factor: Factor, dim: str) -> CExpr:
         """How many elements lie between neighbours along a dimension."""
-        return self.writer.bodies.step(factor.source, factor.indices, dim)
+        return self.bodies.step(factor.source, factor.indices, dim)
 
     def _packed(self) -> Pad:
         """The packed operands, of one product after the other where several are added up."""
@@ -294,7 +310,7 @@ class ContractionWriter:
         def is_spared(limits: Limits) -> bool:
             return all(part._is_spared(limits) for part in parts)
 
-        return Pad(self.pad, self.stage.dtype.c, room, is_spared)
+        return Pad(self.pad, self.dtype.c, room, is_spared)
 
     def _pad_bytes(self) -> CExpr:
         """Room for a packed block of either operand; none where the product needs no packing."""

@@ -8,7 +8,6 @@ from dataclasses import replace
 from polymat.codegen.calls import call_nest
 from polymat.codegen.cexpr import literal, table_name
 from polymat.codegen.cnames import Names
-from polymat.codegen.contraction import kernel_nest
 from polymat.codegen.ctree import Constants, File, Function
 from polymat.codegen.entry import Entry, GroupCode
 from polymat.codegen.epilogue import epilogue_nest
@@ -17,6 +16,7 @@ from polymat.codegen.header import header_text, public_function
 from polymat.codegen.inplace import inplace_pairs
 from polymat.codegen.libraries import routines_of
 from polymat.codegen.merged import merged_nest
+from polymat.codegen.pairs import product_nest
 from polymat.codegen.program import Program
 from polymat.codegen.signature import make_signature
 from polymat.codegen.slots import shared_slots
@@ -38,7 +38,7 @@ from polymat.tilesize.schedule import NestPlan, Schedule, TilePlan
 
 # How the nests of plans that are no loops are written, by the type of the plan.
 MAKERS: Mapping[type[NestPlan], NestMaker] = {
-    KernelPlan: kernel_nest,
+    KernelPlan: product_nest,
     CallPlan: call_nest,
     TransformPlan: transform_nest,
     FilterPlan: filter_nest,

@@ -65,7 +65,7 @@ def call_seconds(
 
     model: what was measured of the library; routines that were not go by shares of the machine's peak.
     """
-    peak = machine.peak_flops(idiom.product.dtype.size, threads)
+    peak = machine.peak_flops(real_part(idiom.product.dtype).size, threads)
     total = 0.0
     for call in idiom.calls:
         total += MIRROR_SECONDS * _mirrored_points(call, sizes) / threads

@@ -19,13 +19,14 @@ from polymat.lang.affine import Affine
 from polymat.lang.expr import Const, Expr, Load
 from polymat.lang.text import structure
 from polymat.lang.traverse import walk
-from polymat.lang.types import Double, Float
+from polymat.lang.types import ALL_TYPES
 from polymat.poly.domain import Domain
 from polymat.tilesize.planner import extent
 from polymat.tilesize.triangle import Triangle, triangle_of
 
 ENOUGH_ROWS = 8  # that are worth a register block
 OUTWEIGHED = 4  # times as large as an operand: a result that is written in its own order
+_FLOATING = tuple(dtype for dtype in ALL_TYPES if dtype.kind in "fc")
 SHORT_DEPTH = 3  # contiguous elements that are better read than longer but scattered ones
 
 
@@ -111,7 +112,7 @@ def contraction_of(stage: Stage, context: Domain, estimates: Mapping[str, int]) 
 
     Of several dimensions that could be rows or depth, the longest is; the estimates decide no more than that.
     """
-    if stage.dtype not in (Float, Double) or not stage.is_reduction or len(stage.dims) < 2:
+    if stage.dtype not in _FLOATING or not stage.is_reduction or len(stage.dims) < 2:
         return None
     product = product_of(stage, context)
     starts = product is None
@@ -153,7 +154,7 @@ def _is_product(term: Term) -> bool:
     """Whether a term is summed over two array elements that each dimension moves along with a stride."""
     if not term.is_plain or len(term.factors) != 2 or not term.reduced:
         return False
-    if any(factor.conjugated or not _is_linear(factor, term.dims) for factor in term.factors):
+    if not all(_is_linear(factor, term.dims) for factor in term.factors):
         return False
     return term.scale is None or not _has_loads(term.scale)
 

@@ -20,6 +20,7 @@ BEFORE = 18.0  # an element of the result that loops compute before
 READING = 3.0  # an element of a large operand that is read where it is beside a few rows or columns
 SCATTERED = 64.0  # reading an element of B from memory, a few columns of each row at a time
 MEMORY = 4.0  # times the room of a packed B in the last level, above which arrays lie in memory
+PAIRING = 30.0  # writing a real value of the pairs that complex products are computed with
 NARROW_COLUMNS = 4  # of products by sums along the rows of A, or half a vector of them where that is more
 NARROW_ROWS = 8  # at least, and twice as many as columns, where B has to be copied
 NARROW_VECTORS = 4  # of depth, at least
@@ -64,6 +65,11 @@ def loading_operations(m: float, k: float, blocks: Blocks) -> float:
 def summing_operations(m: float, n: float, k: float, blocks: Blocks) -> float:
     """Operations that sums along the rows of A are worth, of n columns, without loading A."""
     return m * (k * (SUMMING * ceil(n / 4) + n) + ADDING_UP * n * blocks.lanes)
+
+
+def pairing_operations(n: float, k: float) -> float:
+    """Operations that writing the pairs of a complex right operand is worth, of k x n real values."""
+    return PAIRING * k * n
 
 
 def narrow_columns(lanes: int) -> int:

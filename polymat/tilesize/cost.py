@@ -12,6 +12,7 @@ from polymat.graph.stage import Accumulation, InputArray, Part, Stage
 from polymat.lang.affine import Affine
 from polymat.lang.expr import Call
 from polymat.lang.traverse import children, walk
+from polymat.lang.types import real_part
 from polymat.machine.model import MEMORY, Machine
 from polymat.tilesize.epilogue import EpiloguePlan
 from polymat.tilesize.estimates import once_a_stage
@@ -25,6 +26,7 @@ SPLIT_ROWS = 0.05  # what it costs to read rows in pieces: hardware prefetch sta
 WAITING = 6.0  # times slower: sums of a recurrence, each addition through memory (1 ns a point, Zen 5)
 NO_BLOCK = 2.5  # times slower: sums that are not computed several rows at a time
 OVERLAP_LOSS = 0.3  # of the shorter one of arithmetic and data movement that the longer one does not hide
+COMPLEX_OPERATIONS = 4.0  # real operations of a complex one: two for an addition, six for a product
 VECTOR_SHARE = 0.25  # of the peak that compiler-vectorised loops reach
 ROW_LOOP_SHARE = 0.4  # of the peak that stages in one loop over registers reach
 
@@ -85,10 +87,10 @@ class _Demand:
     """What a plan asks of a machine, by however many threads it is carried out.
 
     operations: of loops, whose speed the team does not change.  others: the stages that are no loops, their
-    plans, and how often their points are computed.  widest: bytes of the largest element.  moved: bytes
-    between tiles and where arrays live.  private: bytes of a thread's copies.  padded: bytes to and from
-    scratchpads beyond the first-level cache.  split: tiled dimensions that cut rows.  share: of the peak that
-    its loops reach.
+    plans, and how often their points are computed.  widest: bytes of the largest real
+    number.  moved: bytes between tiles and where arrays live.  private: bytes of a thread's copies.  padded:
+    bytes to and from scratchpads beyond the first-level cache.  split: tiled dimensions that cut rows.
+    share: of the peak that its loops reach.
     """
 
     operations: float
@@ -128,7 +130,7 @@ def _demand(pipeline: Pipeline, plan: Plan, machine: Machine, estimates: Mapping
     return _Demand(
         operations,
         tuple(others),
-        max(stage.dtype.size for stage in stages),
+        max(real_part(stage.dtype).size for stage in stages),
         moved,
         sum(array_bytes(by_name[name], estimates) for name, m in members.items() if m.private),
         _padded(plan, by_name, machine, estimates, written) if fits else 0.0,
@@ -171,9 +173,10 @@ def _nest_operations(
 ) -> float:
     """Operations of a stage in loops on elements of `widest` bytes that would take the time of its plan."""
     if isinstance(loops, KernelPlan):
-        return computing_operations(loops, estimates) * VECTOR_SHARE * stage.dtype.size / widest
+        peaks = [machine.peak_flops(size, threads) for size in (widest, loops.element_bytes)]
+        return computing_operations(loops, estimates) * VECTOR_SHARE * peaks[0] / peaks[1]
     if isinstance(loops, FlatPlan):  # whose price is in operations on elements of the result
-        peaks = [machine.peak_flops(size, threads) for size in (widest, loops.stage.dtype.size)]
+        peaks = [machine.peak_flops(size, threads) for size in (widest, real_part(loops.stage.dtype).size)]
         return stage_operations(stage, estimates) * loops.slowdown(threads) * peaks[0] / peaks[1]
     return stage_operations(stage, estimates) * loop_slowdown(loops, threads)
 
@@ -255,7 +258,7 @@ def own_name_in(stage: Stage, dim: str, used: set[str]) -> bool:
 
 @once_a_stage
 def stage_operations(stage: Stage, estimates: Mapping[str, int]) -> float:
-    """Scalar operations of a stage at the estimates."""
+    """Real operations of a stage at the estimates."""
     items: list[Part | Accumulation] = [*stage.parts, *stage.accumulations]
     total = 0.0
     for item in items:
@@ -264,7 +267,7 @@ def stage_operations(stage: Stage, estimates: Mapping[str, int]) -> float:
         calls = sum(isinstance(node, Call) for node in nodes)
         each = 1 + CALL_OPERATIONS * calls + sum(1 for node in nodes if children(node))
         total += each * points(box, estimates)
-    return total
+    return total * (COMPLEX_OPERATIONS if stage.dtype.kind == "c" else 1.0)
 
 
 def points(box: Iterable[tuple[Affine, Affine]], estimates: Mapping[str, int]) -> float:

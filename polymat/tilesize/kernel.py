@@ -9,12 +9,20 @@ from typing import Literal
 
 from polymat.graph.group import Group
 from polymat.graph.stage import Stage
+from polymat.lang.types import real_part
 from polymat.machine.model import Machine
 from polymat.poly.domain import Domain
 from polymat.tilesize.blocking import Blocking, blocking
 from polymat.tilesize.blocks import Blocks, blocks_of
 from polymat.tilesize.contraction import Contraction, contraction_of
-from polymat.tilesize.copying import copying_operations, is_narrow, loading_operations, summing_operations
+from polymat.tilesize.copying import (
+    copying_operations,
+    is_narrow,
+    loading_operations,
+    pairing_operations,
+    summing_operations,
+)
+from polymat.tilesize.pairs import Pairs, as_reals
 from polymat.tilesize.ranking import ranked
 from polymat.tilesize.schedule import NestPlan
 from polymat.tilesize.scheme import Scheme
@@ -34,6 +42,7 @@ class KernelPlan(NestPlan):
 
     streamed: bytes of the result above which it is written past the caches (0: never).
     handed: whether readers are handed each part of the result that is complete.
+    pairs: the complex product that the contraction computes as a real one, where it does.
     """
 
     contraction: Contraction
@@ -41,6 +50,12 @@ class KernelPlan(NestPlan):
     scheme: Scheme
     streamed: int = 0
     handed: bool = False
+    pairs: Pairs | None = None
+
+    @property
+    def element_bytes(self) -> int:
+        """Size of the elements that register blocks multiply."""
+        return self.blocks.vector_bytes // self.blocks.lanes
 
     def __str__(self) -> str:
         return f"{'+'.join(self.group.stages)}: {self.kind} {self.scheme}"
@@ -62,19 +77,28 @@ def plan_kernel(
     found = contraction_of(stage, context, estimates)
     if found is None:
         return None
-    blocks = blocks_of(machine, stage.dtype.size)
     order = (*found.outer, *found.more_columns, found.columns, *found.sums, found.depth, *found.more_rows)
     order = (*order, found.rows)
+    operands, pairs = f"{found.left.source} and {found.right.source}", None
+    if stage.dtype.kind == "c":
+        reals = as_reals(found, stage.name)
+        if reals is None:
+            return None
+        found, pairs = reals
+        operands = f"of complex {operands}, pairs of real and imaginary part of the second packed by both"
+    blocks = blocks_of(machine, real_part(stage.dtype).size)
     parallel = _parallel(found, estimates, machine.cores)
     by_policy = ""
     if policy == "working-sets":
         blocks, by_policy = _by_working_sets(found, blocks, parallel, machine, estimates)
     scheme = blocking(found, blocks, estimates).scheme(parallel, estimates)
     reason = (
-        f"a product of matrices {found.left.source} and {found.right.source}, register blocks of "
+        f"a product of matrices {operands}, register blocks of "
         f"{blocks.rows} x {blocks.columns}, {scheme}{_triangle(found)}{_further(found)}{by_policy}"
     )
-    return KernelPlan(group, "kernel", order, parallel, found.columns, reason, found, blocks, scheme)
+    return KernelPlan(
+        group, "kernel", order, parallel, found.columns, reason, found, blocks, scheme, pairs=pairs
+    )
 
 
 def blocking_of(plan: KernelPlan, estimates: Mapping[str, int]) -> Blocking:
@@ -213,6 +237,8 @@ def _operations(plan: KernelPlan, estimates: Mapping[str, int]) -> float:
         beside = blocks.columns / max(n if found.half.place == "right" else m, 1.0)
         share = 0.5 * (1.0 + min(1.0, beside))
     around = 0.0 if unrolled else copying_operations(found, blocks, estimates, handed=plan.handed) + STARTING
+    if plan.pairs is not None:
+        around += pairing_operations(bands * n, k)
     return _outer(found, estimates) * (share * 2.0 * steps * (k + FILL) / FULL_SHARE + around)
 
 

@@ -93,10 +93,16 @@ def main() -> int:
 
     pieces = {"workspace": GUARDED, "place": PLACE}
     with patch.dict(prelude._PIECES, pieces):
-        for machine, dtype in ((WIDE, pm.Double), (NARROW, pm.Float)):
+        for machine, dtype in ((WIDE, pm.Double), (NARROW, pm.Float), (NARROW, pm.Complex)):
             with patch("polymat.driver.calibrated_machine", lambda chosen=machine: chosen):
                 run(dtype)
     return 0
+
+
+def values(rng: np.random.Generator, dtype: Any, *shape: int) -> Any:
+    """Small whole numbers, also as imaginary parts."""
+    found = rng.integers(-9, 10, shape).astype(dtype.dtype)
+    return found + 1j * rng.integers(-9, 10, shape) if dtype.kind == "c" else found
 
 
 def run(dtype: Any) -> None:
@@ -113,8 +119,8 @@ def run(dtype: Any) -> None:
     rng = np.random.default_rng(4)
     for extents in shapes(rng):
         sized = dict(zip(sizes, extents, strict=True))
-        x = rng.integers(-9, 10, (sized[m], sized[k])).astype(dtype.dtype)
-        y = rng.integers(-9, 10, (sized[k], sized[n])).astype(dtype.dtype)
+        x = values(rng, dtype, sized[m], sized[k])
+        y = values(rng, dtype, sized[k], sized[n])
         found = compiled(x, x.T.copy(), y, y.T.copy())
         expected = [x @ y] * 4 + [2 * (x @ y)] + [x @ x.T] * 2
         for result, wanted in zip(found, expected, strict=True):

@@ -1,0 +1,97 @@
+"""Products of complex matrices as products of real ones: of pairs of real and imaginary part.
+
+A row of the left operand is read as it is, as twice as many real values.  A value b of the right operand
+becomes two by two real ones, (re b, im b) below a real part and (-im b, re b) below an imaginary one, so that
+a row times a column and its neighbour are real and imaginary part of an element of the result: as many
+operations as the complex product has, by the register blocks of real ones, and two arrays of three stay as
+they are (the "1m method": F. Van Zee, Implementing High-Performance Complex Matrix Multiplication via the 1m
+Method, 2020, there with the other operand in the other role).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from polymat.graph.monomials import Factor
+from polymat.graph.stage import Ref
+from polymat.lang.affine import Affine
+from polymat.lang.expr import Expr
+from polymat.lang.names import RESERVED_PREFIX
+from polymat.lang.types import real_part
+from polymat.tilesize.contraction import Contraction
+
+PART = f"{RESERVED_PREFIX}part"  # 0 for real, 1 for imaginary parts of the left operand
+FIRST = f"{RESERVED_PREFIX}first_pair"  # where the columns begin that are in memory as pairs
+WIDTH = f"{RESERVED_PREFIX}pairs"  # how many columns there is room for
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pairs:
+    """A complex product that is computed as one of real matrices.
+
+    name: of its result.  left, right: its operands.  scale: what the right one is multiplied by.
+    depth: smallest and largest index of the depth.
+    lines: the dimensions of the pairs, in their order in memory, without the part and the columns.
+    joined: whether the part continues the depth in the left operand, which is one dimension then.
+    """
+
+    name: str
+    left: Factor
+    right: Factor
+    scale: Expr | None
+    depth: tuple[Affine, Affine]
+    lines: tuple[str, ...]
+    joined: bool
+
+    @property
+    def reals(self) -> str:
+        """The left operand as an array of real values."""
+        return reals_of(self.left.source)
+
+    @property
+    def array(self) -> str:
+        """The array of pairs."""
+        return f"{RESERVED_PREFIX}pairs_for_{self.name}"
+
+
+def reals_of(source: str) -> str:
+    """Name of an array of complex values as one of real values."""
+    return f"{RESERVED_PREFIX}reals_of_{source}"
+
+
+def as_reals(found: Contraction, name: str) -> tuple[Contraction, Pairs] | None:
+    """The real product that computes a complex one; None for a triangle, and of several products.
+
+    name: of its result.
+    """
+    factors = (found.left, found.right)
+    kinds = {factor.dtype.kind for factor in factors}
+    if found.triangle is not None or found.mirror is not None or found.more or kinds != {"c"}:
+        return None
+    depth, last = Affine.name(found.depth), found.left.indices[-1]
+    joined = last.coefficient(found.depth) == 1 and not any(
+        form.coefficient(found.depth) for form in found.left.indices[:-1]
+    )
+    doubled = {dim: (low.scale(2), high.scale(2) + 1) for dim, (low, high) in found.bounds.items()}
+    changed = [found.columns, found.depth] if joined else [found.columns]
+    bounds = {**found.bounds, **{dim: doubled[dim] for dim in changed}}
+    indices = (*found.left.indices[:-1], (last - depth).scale(2) + depth)
+    sums = found.sums
+    if not joined:
+        indices = (*found.left.indices, Affine.name(PART))
+        bounds[PART] = (Affine(), Affine((), 1))
+        sums = (*sums, PART)
+    lines = (*found.sums, found.depth, *found.more_columns)
+    pairs = Pairs(name, found.left, found.right, found.scale, found.bounds[found.depth], lines, joined)
+    real = real_part(found.left.dtype)
+    left = Factor(Ref(pairs.reals, real, is_input=False), indices)
+    places = _names((*found.sums, found.depth, *(() if joined else (PART,)), *found.more_columns))
+    right = Factor(Ref(pairs.array, real, is_input=False), (*places, Affine.name(found.columns)))
+    starts = found.starts or found.start is not None
+    changes = replace(found, left=left, right=right, bounds=bounds, sums=sums, starts=starts)
+    return replace(changes, start=None, scale=None), pairs
+
+
+def _names(dims: Sequence[str]) -> tuple[Affine, ...]:
+    return tuple(map(Affine.name, dims))

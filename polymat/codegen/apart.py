@@ -20,7 +20,7 @@ SHARED = """\
 #endif
 #endif
 """
-_BEGIN = "#define _PM_APART\n"
+_BEGIN = f"#define _PM_APART\n{SHARED}"
 _INCLUDES = "#include <stddef.h>\n#include <stdint.h>\n"
 _SHARED_FUNCTION = re.compile(r"^_PM_SHARED [^{;]*(?=\n\{)", re.MULTILINE)
 
@@ -45,12 +45,20 @@ class Apart:
     @property
     def program(self) -> str:
         """What a program has of it whose parts are files of their own; comes behind `apart`."""
-        return "\n".join([SHARED, self.head, self.rest])
+        return "\n".join([self.head, self.rest])
 
     @property
     def files(self) -> tuple[str, ...]:
         """The C files of the parts."""
-        return tuple("\n".join([apart(_INCLUDES), SHARED, self.head, part]) for part in self.parts)
+        return tuple("\n".join([apart(_INCLUDES), self.head, part]) for part in self.parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """The C files of a library: those of the program, and those that others have as well."""
+
+    own: tuple[str, ...]
+    shared: tuple[str, ...] = ()
 
 
 def apart(text: str) -> str:

@@ -159,6 +159,10 @@ class Parameter:
     name: str
 
 
+# What a function returns whose loop needs all registers: gcc is quicker with it alone.
+APART = "__attribute__((noinline)) void"
+
+
 @dataclass(frozen=True, slots=True)
 class Function:
     """A C function; `comment` is printed above it."""
@@ -185,6 +189,7 @@ class File:
     """A translation unit: a comment, the prelude's needs, names that may be macros, functions, tables.
 
     texts: functions that are text already; they call nothing but the prelude.
+    declared: functions of other files that it calls.
     """
 
     comment: str
@@ -193,6 +198,7 @@ class File:
     functions: tuple[Function, ...]
     tables: tuple[Constants, ...] = ()
     texts: tuple[str, ...] = ()
+    declared: tuple[Function, ...] = ()
 
 
 def plus(value: CExpr, distance: int) -> CExpr:

@@ -380,6 +380,12 @@ def prelude(needs: frozenset[str], *, whole: bool = True) -> str:
     return text if whole else apart(text)
 
 
+def stateless(needs: frozenset[str]) -> frozenset[str]:
+    """The needs of which every file of a program may have what they ask for."""
+    state = {"team", "workspace", "kept"} | library_needs()
+    return frozenset(need for need in needs if need not in state and not need.startswith("gemm_"))
+
+
 def parts(needs: frozenset[str]) -> tuple[str, ...]:
     """C files of the parts that may be compiled apart, the same for all programs with the same needs."""
     return tuple(file for text in _products(needs) for file in text.files)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from polymat.codegen.apart import Files
 from polymat.codegen.ctree import (
     Assign,
     Binary,
@@ -29,6 +30,7 @@ from polymat.codegen.ctree import (
     Unary,
 )
 from polymat.codegen.prelude import parts, prelude
+from polymat.codegen.split import split
 from polymat.errors import unreachable
 
 INDENT = "    "
@@ -63,15 +65,18 @@ def render(file: File, *, whole: bool = True) -> str:
         pieces.append("".join(f"#undef {name}\n" for name in file.undefine))
     pieces += [_constants(table) for table in file.tables]
     pieces += file.texts
+    pieces += [f"{_folded(prototype(function))};\n" for function in file.declared]
     for function in file.functions:
         pieces.append("".join(f"{_folded(line)}\n" for line in _function(function)))
     return "\n".join(pieces)
 
 
-def files(file: File) -> tuple[str, ...]:
-    """The same as several files, () if it is one: the program's own, then those that others have as well."""
-    shared = parts(file.needs)
-    return (render(file, whole=False), *shared) if shared else ()
+def files(file: File) -> Files:
+    """The same as several files."""
+    own, shared = split(file), parts(file.needs)
+    if len(own) == 1 and not shared:
+        return Files((render(file),))
+    return Files(tuple(render(part, whole=False) for part in own), shared)
 
 
 def _constants(table: Constants) -> str:

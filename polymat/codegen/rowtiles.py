@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from polymat.codegen.ctree import (
+    APART,
     Binary,
     Call,
     CExpr,
@@ -27,7 +28,6 @@ from polymat.codegen.streamed import PAST, exceeds
 from polymat.tilesize.rowloop import RowLoop
 from polymat.tilesize.schedule import TilePlan
 
-APART = "__attribute__((noinline)) void"  # its loop needs all registers, and gcc is quicker with it alone
 ROW_STOP, FIRST = "_pm_stop0", "_pm_first"  # where a tile ends, and where the tiles of a thread begin
 
 

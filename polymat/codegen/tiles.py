@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from polymat.codegen.crossing import WIDTH, declare_width
 from polymat.codegen.ctree import (
+    APART,
     Binary,
     Call,
     CExpr,
@@ -25,7 +26,7 @@ from polymat.codegen.ctree import (
 from polymat.codegen.nestfunction import Nest
 from polymat.codegen.privates import clear_and_merge
 from polymat.codegen.ranges import Range
-from polymat.codegen.rowtiles import APART, FIRST, RowTiles, row_tiles
+from polymat.codegen.rowtiles import FIRST, RowTiles, row_tiles
 from polymat.codegen.scratch import Pad
 from polymat.codegen.stagecode import StageWriter
 from polymat.codegen.storage import TILE, WHOLE, Buffer, inside, part_begin

@@ -6,14 +6,14 @@ import os
 import shutil
 import time
 import weakref
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from polymat.codegen.apart import Files
 from polymat.options import DEFAULTS, Options
 from polymat.runtime.cache import cache_key, fetch_or_build
-from polymat.runtime.flags import PART_FLAGS
+from polymat.runtime.flags import SHARED_FLAGS
 from polymat.runtime.objects import compile_files
 from polymat.runtime.toolchain import Compiler, compile_shared, find_compiler, flags_for, native_cpu
 
@@ -47,11 +47,11 @@ def build(
     source: str,
     options: Options = DEFAULTS,
     program_flags: tuple[str, ...] = (),
-    files: Sequence[str] = (),
+    files: Files | None = None,
 ) -> Built:
     """Compile one C text with the flags of the program and of `options`, or find it compiled.
 
-    files: the same as several files that are compiled at the same time, the program's own first.
+    files: the same as several files, which are compiled at the same time.
     """
     compiler = find_compiler()
     flags = flags_for(compiler, (*program_flags, *options.cflags))
@@ -61,11 +61,10 @@ def build(
 
     def compile_to(path: Path) -> None:
         begin = time.perf_counter()
-        if files:
-            parts = flags_for(compiler, (*PART_FLAGS, *options.cflags))
-            compile_files(files[0], files[1:], path, compiler, flags, parts)
-        else:
+        if files is None or len(files.own) + len(files.shared) == 1:
             compile_shared(source, path, compiler, flags)
+            return
+        compile_files(files, path, compiler, flags, flags_for(compiler, (*SHARED_FLAGS, *options.cflags)))
         spent.append(time.perf_counter() - begin)
 
     fetched = fetch_or_build(key, compile_to)

@@ -28,8 +28,8 @@ _GCC = (
     # Strides that may be 1 are written as 1 in generated code: gcc 12 compiled most loops of a product twice.
     "-fno-version-loops-for-strides",
 )
-# Of parts that programs share: their loops are unrolled as they are written.
-PART_FLAGS = ("-fno-unroll-loops",)
+# Of files that programs share: their loops are unrolled as they are written.
+SHARED_FLAGS = ("-fno-unroll-loops",)
 _UNSAFE_PARTS = ("-fno-signed-zeros", "-fno-trapping-math", "-fassociative-math", "-freciprocal-math")
 _FAST_PARTS = (
     *_UNSAFE_PARTS,

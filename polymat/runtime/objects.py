@@ -8,34 +8,34 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from polymat.codegen.apart import Files
 from polymat.runtime.cache import OBJECT, cache_key, fetch_or_build
 from polymat.runtime.cpu import native_cpu
 from polymat.runtime.toolchain import Compiler, compile_object, link_shared
 
 
 def compile_files(
-    program: str,
-    parts: Sequence[str],
+    files: Files,
     out: Path,
     compiler: Compiler,
     flags: tuple[str, ...],
-    part_flags: tuple[str, ...],
+    shared_flags: tuple[str, ...],
 ) -> None:
-    """Compile the file of a program and the parts that others have as well into the shared library `out`."""
+    """Compile the files of a library, and link them to the shared library `out`."""
     directory = Path(tempfile.mkdtemp(prefix="polymat-link-"))
-    objects = [directory / f"part{number}.o" for number in range(len(parts) + 1)]
+    own = [directory / f"own{number}.o" for number in range(len(files.own))]
+    shared = [directory / f"shared{number}.o" for number in range(len(files.shared))]
     try:
-        with ThreadPoolExecutor(len(objects)) as pool:
-            own = pool.submit(compile_object, program, objects[0], compiler, flags)
-            images = pool.map(lambda part: _image(part, compiler, part_flags), parts)
-            for path, image in zip(objects[1:], images, strict=True):
+        with ThreadPoolExecutor(len(own) + len(shared)) as pool:
+            images = pool.map(lambda text: _image(text, compiler, shared_flags), files.shared)
+            done = pool.map(lambda text, to: compile_object(text, to, compiler, flags), files.own, own)
+            for path, image in zip(shared, images, strict=True):
                 path.write_bytes(image)
-            own.result()
-        link_shared(objects, out, compiler, flags, program)
+            list(done)
+        link_shared([*own, *shared], out, compiler, flags, files.own[0])
     finally:
         shutil.rmtree(directory, ignore_errors=True)
 

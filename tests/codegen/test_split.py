@@ -1,0 +1,78 @@
+"""Programs of many stages as two C files, against the interpreter."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+
+import polymat as pm
+from polymat.codegen import split as splitting
+from polymat.codegen.apart import Files
+from polymat.machine.known import GENERIC
+from polymat.runtime import build as building
+from polymat.runtime.objects import compile_files
+from tests.tolerance import assert_close
+
+STAGES = 8  # of one group, whose functions are compiled by themselves
+R, C = pm.Parameter(pm.Int, "R"), pm.Parameter(pm.Int, "C")
+i, j = pm.Variable(pm.Int, "i"), pm.Variable(pm.Int, "j")
+
+
+def chain() -> pm.Function:
+    """Stages along rows and columns in turn."""
+    last: Any = pm.Image(pm.Float, "image", [R, C])
+    for k in range(1, STAGES + 1):
+        down, across = k % 2, 1 - k % 2
+        near = 0.25 * (last(i - down, j - across) + last(i + down, j + across)) + 0.5 * last(i, j)
+        spans = [pm.Interval(pm.Int, k, size - 1 - k) for size in (R, C)]
+        stage = pm.Function(([i, j], spans), pm.Float, f"s{k}")
+        stage.defn = [near]
+        last = stage
+    assert isinstance(last, pm.Function)
+    return last
+
+
+def compiled_chain() -> pm.Compiled:
+    machine = replace(GENERIC, vector_bits=512, vector_registers=32)
+    with patch("polymat.driver.calibrated_machine", lambda: machine):
+        return pm.compile(chain(), estimates={R: 4096, C: 4096}, options=pm.Options(parallel_threshold=0))
+
+
+@pytest.fixture
+def compiled(monkeypatch: pytest.MonkeyPatch) -> list[Files]:
+    """The files of every library that is made of several."""
+    seen: list[Files] = []
+
+    def noted(files: Files, *rest: Any) -> None:
+        seen.append(files)
+        compile_files(files, *rest)
+
+    monkeypatch.setattr(building, "compile_files", noted)
+    monkeypatch.setenv("POLYMAT_CACHE", "off")
+    return seen
+
+
+def test_half_of_the_functions_are_in_a_second_file(
+    compiled: list[Files], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(splitting, "LEAST_FUNCTIONS", STAGES)
+    blurred = compiled_chain()
+    (files,) = compiled
+    first, second = files.own
+    assert first.count("\nstatic __attribute__((noinline)) void _pm_nest_") == STAGES // 2
+    assert first.count("\n_PM_SHARED __attribute__((noinline)) void _pm_nest_") == STAGES // 2
+    assert second.count("\n_PM_SHARED __attribute__((noinline)) void _pm_nest_") == STAGES // 2
+    assert "_pm_team" in first
+    assert "_pm_team" not in second
+    for shape in ((0, 0), (16, 17), (17, 16), (19, 37), (67, 131)):
+        image = np.random.default_rng(7).random(shape, np.float32)
+        assert_close(blurred(image), blurred.reference(image), roundings=5 * STAGES, magnitude=1.0)
+
+
+def test_few_functions_are_one_file(compiled: list[Files]) -> None:
+    compiled_chain()
+    assert compiled == []

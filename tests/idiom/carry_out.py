@@ -111,7 +111,8 @@ class _Run:
         index = [form.evaluate(known) for form in operand.indices]
         flat = array.reshape(-1)
         offset = int(np.ravel_multi_index(index, array.shape)) if index else 0
-        if len(shape) == 2:
+        copied = self.call.routine in ("trmm", "trsm") and operand is self.call.operands[1]
+        if len(shape) == 2 and not copied:  # a copy is made with any strides
             leading = self.stride(operand.leading)
             stored = shape[::-1] if operand.transposed else shape
             assert leading >= stored[1]

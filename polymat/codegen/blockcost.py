@@ -20,6 +20,7 @@ from polymat.tilesize.copying import (
     SCATTERED,
     STORING,
     SUMMING,
+    SWAPPED_COLUMNS,
 )
 from polymat.tilesize.kernel import FILL, FULL_SHARE, LEAST_SUMS, STARTING
 from polymat.tilesize.reading import FEW_STRIPS, LEAST_DEPTH, READ_PANELS, WAYS
@@ -110,6 +111,15 @@ static double _pm_blocks_operations(double height, double width, double depth, d
         const double loading = {LOADING} + (m * k > small ? {NEXT_LEVEL} : 0.0)
                              + (m * k > {MEMORY} * nc * kc ? {STORING} : 0.0);
         return m * (k * (loading + {SUMMING} * ceil(n / 4.0) + n) + {ADDING_UP} * n * lanes) + {STARTING};
+    }}
+    if ((access & _PM_FEW_COLUMNS) && strings == 1.0 && n <= {SWAPPED_COLUMNS} && m >= lanes && m >= 2.0 * n
+            && !_pm_reading(m, m, n, n, k, access, rows, vectors * lanes, lanes, kc, small)) {{
+        const double across = ceil(m / lanes), strips = ceil(n / rows);
+        const double waiting = {LEAST_SUMS} * strips * ceil(across / vectors) / (n * across);
+        const double lines = n * across * lanes * (waiting > 1.0 ? waiting : 1.0);
+        const double loading = {LOADING} + (m * k > small ? {NEXT_LEVEL} : 0.0)
+                             + (m * k > {MEMORY} * nc * kc ? {STORING} : 0.0);
+        return 2.0 * lines * (k + {FILL}) / {FULL_SHARE} + strips * m * k * loading + {STARTING};
     }}
     const double wide = ceil(n / lanes), blocks = ceil(m / rows) * ceil(wide / vectors);
     const double waits = {LEAST_SUMS} * blocks / (m * wide);

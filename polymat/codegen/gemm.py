@@ -40,6 +40,7 @@ from polymat.codegen.packing import PACKING
 from polymat.codegen.pastblock import past_blocks, past_table
 from polymat.codegen.readgemm import READ
 from polymat.codegen.smallgemm import SMALL, UNROLLED
+from polymat.codegen.swappedgemm import IS_SWAPPED, SWAPPED
 from polymat.codegen.tallgemm import TALL
 from polymat.codegen.windows import WINDOWS
 from polymat.tilesize.blocks import LEAST_STRIPS, PASSED_EIGHTHS
@@ -103,6 +104,11 @@ static __attribute__((noinline)) void _pm_general_$S($PARAMETERS«,
     }
     if (place == 0 && depth_count == 1 && _pm_read_$S($ARGUMENTS«, end»))
         return;
+    if (single && row_count == 1 && finish == NULL« && end == NULL»
+            && _pm_is_swapped_$S(m, n, k, a_row, a_step)) {
+        _pm_swapped_$S(m, n, k, scale, a, a_step, b, b_step, b_column, beta, from, from_row, c, c_row, small);
+        return;
+    }
     const double most_elements = 2.0 * small, height = (double)m * row_count;
     const int is_large = (double)k * n > most_elements;
     const int is_far = (height > 2 * $R && (is_large || height * n > most_elements))
@@ -164,7 +170,8 @@ static inline __attribute__((always_inline)) void _pm_gemm_$S($PARAMETERS,
         _pm_unrolled_$S((int)m, (int)n, (int)k, scale, a, a_row, a_step, b, b_step, beta, from, from_row, c,
                         c_row);
     else if (!is_matrix || small < 8 * 64 * 64 || (size_t)((m - 1) | (n - 1) | (k - 1)) >= 64
-             || n == 1 || _pm_is_narrow_$S(m, n, k, a_step, b_step, b_column)) {
+             || n == 1 || _pm_is_narrow_$S(m, n, k, a_step, b_step, b_column)
+             || _pm_is_swapped_$S(m, n, k, a_row, a_step)) {
         /* Small calls have no scratch, and gcc would compile all of this once more for that. */
         __asm__("" : "+r"(scratch));
         _pm_general_$S($ARGUMENTS«, ends»);
@@ -188,13 +195,18 @@ m, n, k, row_count, rows, column_count, columns, depth_count, depths, scale, a, 
                        a_step, b, b_step, b_column, beta, from, from_row, c, c_row, kc, mc, nc, small,
                        large, half, scratch, finish, around"""
 _SUMS = NARROW + COLUMN
-_AROUND = "".join((PACKING, DIRECT, WINDOWS, AHEAD, HALF, _FINISH_ROWS, READ, TALL, BLOCKED))
+_AROUND = "".join((PACKING, DIRECT, WINDOWS, AHEAD, HALF, SWAPPED, _FINISH_ROWS, READ, TALL, BLOCKED))
 
 
 def gemm_text(need: str) -> Apart:
     """The C text behind a need of the prelude: the register blocks, the product around them, and its call."""
     shape = Shape.parse(need)
-    texts = (_FINISH + HALF_TYPE + IS_NARROW, _SUMS, _AROUND, _ROOM + UNROLLED + SMALL + _GENERAL + _PRODUCT)
+    texts = (
+        _FINISH + HALF_TYPE + IS_NARROW + IS_SWAPPED,
+        _SUMS,
+        _AROUND,
+        _ROOM + UNROLLED + SMALL + _GENERAL + _PRODUCT,
+    )
     types, sums, around, call = (_written(text, shape) for text in texts)
     tables = [block_tables(shape), past_table(shape), *([edge_table(shape)] if shape.halves else [])]
     blocks = [microkernels(shape), past_blocks(shape), *([edges(shape)] if shape.halves else []), sums]

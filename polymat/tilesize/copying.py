@@ -12,6 +12,7 @@ from polymat.tilesize.access import Access, access_of, is_direct
 from polymat.tilesize.blocking import blocking
 from polymat.tilesize.blocks import Blocks
 from polymat.tilesize.contraction import Contraction
+from polymat.tilesize.reading import reading
 
 PACKING = 48.0  # operations that packing an element is worth, or adding a block of depth to one of the result
 CACHED_PACKING = 30.0  # the same where all stays in the second-level cache
@@ -24,6 +25,7 @@ PAIRING = 30.0  # writing a real value of the pairs that complex products are co
 NARROW_COLUMNS = 4  # of products by sums along the rows of A, or half a vector of them where that is more
 NARROW_ROWS = 8  # at least, and twice as many as columns, where B has to be copied
 NARROW_VECTORS = 4  # of depth, at least
+SWAPPED_COLUMNS = 24  # of products that are computed as their transpose, where A is contiguous along its rows
 LOADING = 3.0  # loading an element of A for such sums, beside what it is multiplied by
 SUMMING = 3.0  # multiplying it by up to four columns, with one for each of them
 ADDING_UP = 12.0  # a lane at the end of a row, for each column
@@ -70,6 +72,15 @@ def summing_operations(m: float, n: float, k: float, blocks: Blocks) -> float:
 def pairing_operations(n: float, k: float) -> float:
     """Operations that writing the pairs of a complex right operand is worth, of k x n real values."""
     return PAIRING * k * n
+
+
+def is_swapped(found: Contraction, blocks: Blocks, estimates: Mapping[str, int]) -> bool:
+    """Whether a product has only a few columns and is computed as its transpose."""
+    m, n = (max(1.0, found.length(dim, estimates)) for dim in (found.rows, found.columns))
+    if found.more_rows or Access.FEW_COLUMNS not in access_of(found):
+        return False
+    fits = n <= SWAPPED_COLUMNS and m >= max(blocks.lanes, 2 * n)
+    return fits and reading(found, blocks, estimates) is None
 
 
 def narrow_columns(lanes: int) -> int:

@@ -18,6 +18,7 @@ from polymat.tilesize.contraction import Contraction, contraction_of
 from polymat.tilesize.copying import (
     copying_operations,
     is_narrow,
+    is_swapped,
     loading_operations,
     pairing_operations,
     summing_operations,
@@ -179,10 +180,15 @@ def kernel_operations(plan: KernelPlan, estimates: Mapping[str, int]) -> float:
 
 def computing_operations(plan: KernelPlan, estimates: Mapping[str, int]) -> float:
     """The same without loading the operand of a product of a few columns, for those who count its bytes."""
-    return sum(
-        _narrow_operations(each, estimates) if _is_narrow(each, estimates) else _operations(each, estimates)
-        for each in _products(plan)
-    )
+    return sum(_computing(each, estimates) for each in _products(plan))
+
+
+def _computing(plan: KernelPlan, estimates: Mapping[str, int]) -> float:
+    if _is_narrow(plan, estimates):
+        return _narrow_operations(plan, estimates)
+    if _is_swapped(plan, estimates):
+        return _swapped_operations(plan, estimates)
+    return _operations(plan, estimates)
 
 
 def _products(plan: KernelPlan) -> list[KernelPlan]:
@@ -195,13 +201,23 @@ def _is_narrow(plan: KernelPlan, estimates: Mapping[str, int]) -> bool:
     return is_narrow(plan.contraction, plan.blocks, estimates) and not is_unrolled(plan)
 
 
+def _is_swapped(plan: KernelPlan, estimates: Mapping[str, int]) -> bool:
+    """Whether the product is computed as its transpose."""
+    single = plan.pairs is None and not is_unrolled(plan)
+    return single and is_swapped(plan.contraction, plan.blocks, estimates)
+
+
 def _loading(plan: KernelPlan, estimates: Mapping[str, int]) -> float:
-    """What loading the left operand for such sums is worth, beside what is computed."""
-    if not _is_narrow(plan, estimates):
-        return 0.0
+    """What loading the left operand of a product of a few columns is worth, beside what is computed."""
     found = plan.contraction
-    m, k = (max(1.0, found.length(dim, estimates)) for dim in (found.rows, found.depth))
-    return _outer(found, estimates) * loading_operations(m, k, plan.blocks)
+    m, n, k = (max(1.0, found.length(d, estimates)) for d in (found.rows, found.columns, found.depth))
+    if _is_narrow(plan, estimates):
+        times = 1.0
+    elif _is_swapped(plan, estimates):
+        times = ceil(n / plan.blocks.rows)
+    else:
+        return 0.0
+    return times * _outer(found, estimates) * loading_operations(m, k, plan.blocks)
 
 
 def _narrow_operations(plan: KernelPlan, estimates: Mapping[str, int]) -> float:
@@ -209,6 +225,16 @@ def _narrow_operations(plan: KernelPlan, estimates: Mapping[str, int]) -> float:
     found = plan.contraction
     m, n, k = (max(1.0, found.length(d, estimates)) for d in (found.rows, found.columns, found.depth))
     return _outer(found, estimates) * (summing_operations(m, n, k, plan.blocks) + STARTING)
+
+
+def _swapped_operations(plan: KernelPlan, estimates: Mapping[str, int]) -> float:
+    """What register blocks of the transpose compute, whose rows are the columns."""
+    found, blocks = plan.contraction, plan.blocks
+    m, n, k = (max(1.0, found.length(d, estimates)) for d in (found.rows, found.columns, found.depth))
+    vectors = ceil(m / blocks.lanes)
+    waits = LEAST_SUMS * ceil(n / blocks.rows) * ceil(vectors / blocks.vectors) / (n * vectors)
+    steps = n * vectors * blocks.lanes * max(1.0, waits)
+    return _outer(found, estimates) * (2.0 * steps * (k + FILL) / FULL_SHARE + STARTING)
 
 
 def _outer(found: Contraction, estimates: Mapping[str, int]) -> float:

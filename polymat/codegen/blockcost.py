@@ -9,6 +9,7 @@ from polymat.tilesize.copying import (
     ADDING_UP,
     BEFORE,
     CACHED_PACKING,
+    FAR_SHARE,
     LOADING,
     MEMORY,
     NARROW_COLUMNS,
@@ -62,7 +63,7 @@ static double _pm_copying_operations(double m, double height, double n, double w
 {{
     const double all_k = k * segments, panels = ceil(n / columns), memory = {MEMORY} * nc * kc;
     const int large = k * n > 2.0 * small, along = (access & _PM_ALONG) != 0;
-    const int far = (m > 2.0 * rows && (large || m * n > 2.0 * small)) || (!along && m * k > small / 8.0);
+    const int far = (m > 2.0 * rows && (large || m * n > 2.0 * small)) || (!along && m * k > small);
     const double first = access & _PM_STARTS ? {BEFORE} * m * n : 0.0;
     const int reads = _pm_reading(m, height, n, width, k, access, rows, columns, lanes, kc, small);
     const double read = reads == 2 ? k * n : m * k, copied = reads == 2 ? m * k : k * n;
@@ -113,6 +114,7 @@ static double _pm_blocks_operations(double height, double width, double depth, d
         return m * (k * (loading + {SUMMING} * ceil(n / 4.0) + n) + {ADDING_UP} * n * lanes) + {STARTING};
     }}
     if ((access & _PM_FEW_COLUMNS) && strings == 1.0 && n <= {SWAPPED_COLUMNS} && m >= lanes && m >= 2.0 * n
+            && (n < lanes || {FAR_SHARE}.0 * m * k > small)
             && !_pm_reading(m, m, n, n, k, access, rows, vectors * lanes, lanes, kc, small)) {{
         const double across = ceil(m / lanes), strips = ceil(n / rows);
         const double waiting = {LEAST_SUMS} * strips * ceil(across / vectors) / (n * across);

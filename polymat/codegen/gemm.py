@@ -105,14 +105,14 @@ static __attribute__((noinline)) void _pm_general_$S($PARAMETERS«,
     if (place == 0 && depth_count == 1 && _pm_read_$S($ARGUMENTS«, end»))
         return;
     if (single && row_count == 1 && finish == NULL« && end == NULL»
-            && _pm_is_swapped_$S(m, n, k, a_row, a_step)) {
+            && _pm_is_swapped_$S(m, n, k, a_row, a_step, small)) {
         _pm_swapped_$S(m, n, k, scale, a, a_step, b, b_step, b_column, beta, from, from_row, c, c_row, small);
         return;
     }
     const double most_elements = 2.0 * small, height = (double)m * row_count;
     const int is_large = (double)k * n > most_elements;
     const int is_far = (height > 2 * $R && (is_large || height * n > most_elements))
-                    || (a_step != 1 && height * k > most_elements / 16);
+                    || (a_step != 1 && height * k > small);
     const int copied = place == 0 && a_row == 1 && !large; /* a copy does not write past the caches */
     const int along = place == 1 ? is_large : place != 2 && (a_step == 1 || copied);
     if ((!one || is_far) && along && column_count == 1 && depth_count == 1 && m >= $R
@@ -171,7 +171,7 @@ static inline __attribute__((always_inline)) void _pm_gemm_$S($PARAMETERS,
                         c_row);
     else if (!is_matrix || small < 8 * 64 * 64 || (size_t)((m - 1) | (n - 1) | (k - 1)) >= 64
              || n == 1 || _pm_is_narrow_$S(m, n, k, a_step, b_step, b_column)
-             || _pm_is_swapped_$S(m, n, k, a_row, a_step)) {
+             || _pm_is_swapped_$S(m, n, k, a_row, a_step, small)) {
         /* Small calls have no scratch, and gcc would compile all of this once more for that. */
         __asm__("" : "+r"(scratch));
         _pm_general_$S($ARGUMENTS«, ends»);

@@ -10,13 +10,16 @@ the time that OpenBLAS took of 1000 x 4 x 1000.
 
 from __future__ import annotations
 
-from polymat.tilesize.copying import SWAPPED_COLUMNS
+from polymat.tilesize.copying import FAR_SHARE, SWAPPED_COLUMNS
 
 IS_SWAPPED = f"""\
-/* Whether a product has so few columns that the lanes of vectors are rows. */
-static inline int _pm_is_swapped_$S(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, ptrdiff_t a_row, ptrdiff_t a_step)
+/* Whether a product has so few columns that the lanes of vectors are rows: less than a vector, or where A is
+   not near enough to be read a few rows at a time. */
+static inline int _pm_is_swapped_$S(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, ptrdiff_t a_row, ptrdiff_t a_step,
+        ptrdiff_t small)
 {{
-    return a_row == 1 && a_step != 1 && n <= {SWAPPED_COLUMNS} && m >= $L && m >= 2 * n && k > 0;
+    const int fits = a_row == 1 && a_step != 1 && n <= {SWAPPED_COLUMNS} && m >= $L && m >= 2 * n && k > 0;
+    return fits && (n < $L || {FAR_SHARE}.0 * m * k > small);
 }}
 
 """

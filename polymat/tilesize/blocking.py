@@ -155,7 +155,7 @@ def blocking(
     access, small = access_of(found), blocks.small
     large = k * n > 2 * small
     far = m > 2 * blocks.rows and (large or m * n > 2 * small)
-    far = far or (Access.ALONG not in access and m * k > small / 8)
+    far = far or (Access.ALONG not in access and m * k > small)
     rows, columns, depth = max(1, ceil(m)), max(1, ceil(n)), max(1, ceil(k))
     plain = Blocking(found, blocks, m, n, k, rows, columns, depth, packs_left=False, packs_right=False)
     reads = reading(found, blocks, estimates)

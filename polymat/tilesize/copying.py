@@ -26,6 +26,7 @@ NARROW_COLUMNS = 4  # of products by sums along the rows of A, or half a vector 
 NARROW_ROWS = 8  # at least, and twice as many as columns, where B has to be copied
 NARROW_VECTORS = 4  # of depth, at least
 SWAPPED_COLUMNS = 24  # of products that are computed as their transpose, where A is contiguous along its rows
+FAR_SHARE = 8  # the part of the second-level cache that A may take to be read a few rows at a time
 LOADING = 3.0  # loading an element of A for such sums, beside what it is multiplied by
 SUMMING = 3.0  # multiplying it by up to four columns, with one for each of them
 ADDING_UP = 12.0  # a lane at the end of a row, for each column
@@ -76,11 +77,15 @@ def pairing_operations(n: float, k: float) -> float:
 
 def is_swapped(found: Contraction, blocks: Blocks, estimates: Mapping[str, int]) -> bool:
     """Whether a product has only a few columns and is computed as its transpose."""
-    m, n = (max(1.0, found.length(dim, estimates)) for dim in (found.rows, found.columns))
+    m, n, k = (max(1.0, found.length(d, estimates)) for d in (found.rows, found.columns, found.depth))
     if found.more_rows or Access.FEW_COLUMNS not in access_of(found):
         return False
     fits = n <= SWAPPED_COLUMNS and m >= max(blocks.lanes, 2 * n)
-    return fits and reading(found, blocks, estimates) is None
+    return (
+        fits
+        and (n < blocks.lanes or FAR_SHARE * m * k > blocks.small)
+        and reading(found, blocks, estimates) is None
+    )
 
 
 def narrow_columns(lanes: int) -> int:

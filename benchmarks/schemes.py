@@ -30,6 +30,7 @@ from polymat.tilesize.contraction import Contraction
 from polymat.tilesize.cost import home_level, plan_cost
 from polymat.tilesize.kernel import plan_kernel
 from polymat.tilesize.streamed import product_past_caches
+from polymat.tilesize.turned import can_turn
 
 ELEMENT = 8
 UNIT = 8  # indices of a dimension that is scaled: a multiple of this, as all extents of TCCG are
@@ -248,7 +249,8 @@ def call(task: Problem, candidate: Candidate, result: Floats, directory: Path) -
     numbers += [task.step(x, dim) for x, dim in (*steps, ("C", found.rows))]
     numbers += [blocks.kc, blocks.mc, blocks.nc, blocks.small]
     numbers.append(int(0 < candidate.streamed < result.nbytes))
-    shape = Shape("f64", blocks.vector_bytes, blocks.rows, blocks.vectors)
+    turns = blocks.turned_depth if can_turn(found, blocks) else 0
+    shape = Shape("f64", blocks.vector_bytes, blocks.rows, blocks.vectors, turns=turns)
     run, room = _functions(compiled(shape, directory))
     known = np.asarray(numbers, dtype=np.intp)
     rounding = (ctypes.c_double(blocks.rows * row_count), ctypes.c_double(blocks.columns * column_count))

@@ -22,7 +22,7 @@ from polymat.idiom.profit import is_mapped
 from polymat.machine.model import Machine
 from polymat.options import Options
 from polymat.tilesize.epilogue import EpiloguePlan, plan_epilogue
-from polymat.tilesize.kernel import KernelPlan, described, is_worth, plan_kernel
+from polymat.tilesize.kernel import KernelPlan, described, is_worth, plan_kernel, upright
 from polymat.tilesize.levels import overflows, plans_by_level
 from polymat.tilesize.papercost import PaperCost
 from polymat.tilesize.paperplan import PaperPlan, PaperPlanner, aligned_nest
@@ -137,6 +137,7 @@ class Candidates:
         if len(stages) < 2 or not self.options.kernels or not self.dag.is_convex(self.dag.mask(stages)):
             return None
         kernel = self._kernel(Group(stages), self.pipeline.stage(stages[0]))
+        kernel = None if kernel is None else upright(kernel, self.assumed)
         live = live_outs(self.reads, stages)
         found = None if kernel is None else plan_epilogue(self.pipeline, kernel, live)
         if kernel is None or found is None:

@@ -9,6 +9,7 @@ from polymat.errors import InternalError
 
 C_TYPES = {"f32": "float", "f64": "double"}
 _FEATURES = ("halves", "walks")  # end the need of products that know triangles, or depth in segments
+_TURNS = "turns"  # and of those with turned blocks, with their depth
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +17,8 @@ class Shape:
     """A family of register blocks: up to `rows` x `vectors` vectors of `vector_bytes`, elements of a type.
 
     suffix: "f32" or "f64".  halves: whether the product around them knows triangles.  walks: whether there
-    are blocks that walk over several segments of depth where they lie.  ends: the texts of the expressions of
+    are blocks that walk over several segments of depth where they lie.  turns: the most depth of blocks whose
+    vectors hold segments of columns; 0: there are none.  ends: the texts of the expressions of
     a result that they compute in registers, see `polymat.codegen.ends`.
     """
 
@@ -26,6 +28,7 @@ class Shape:
     vectors: int
     halves: bool = False
     walks: bool = False
+    turns: int = 0
     ends: tuple[str, ...] = ()
 
     @property
@@ -47,6 +50,7 @@ class Shape:
     def need(self) -> str:
         """The name under which the prelude knows it."""
         features = "".join(f"_{feature}" for feature in _FEATURES if getattr(self, feature))
+        features += f"_{_TURNS}{self.turns}" if self.turns else ""
         blocks = f"gemm_{self.suffix}_{self.vector_bytes}x{self.rows}x{self.vectors}{features}"
         return "|".join((blocks, *self.ends))
 
@@ -55,22 +59,26 @@ class Shape:
         """The shape that has this name in the prelude."""
         blocks, *ends = need.split("|")
         kind, suffix, numbers, *features = blocks.split("_")
+        turns = [int(each.removeprefix(_TURNS)) for each in features if each.startswith(_TURNS)]
+        features = features[: len(features) - len(turns)]
         if kind != "gemm" or suffix not in C_TYPES or not {*features} <= {*_FEATURES}:
             raise InternalError(f"bug in polymat: {need} is no family of register blocks")
         vector_bytes, rows, vectors = (int(number) for number in numbers.split("x"))
         known = ("halves" in features, "walks" in features)
-        return Shape(suffix, vector_bytes, rows, vectors, *known, tuple(ends))
+        return Shape(suffix, vector_bytes, rows, vectors, *known, sum(turns), tuple(ends))
 
     def __or__(self, other: Shape) -> Shape:
         """The family that stands for both: the same blocks, and a product that knows what either knows."""
         ends = tuple(sorted({*self.ends, *other.ends}))
-        return replace(self, halves=self.halves or other.halves, walks=self.walks or other.walks, ends=ends)
+        turns = max(self.turns, other.turns)
+        halves, walks = self.halves or other.halves, self.walks or other.walks
+        return replace(self, halves=halves, walks=walks, turns=turns, ends=ends)
 
 
 def joined(needs: Iterable[str]) -> tuple[str, ...]:
     """The families of register blocks that stand for these: one where the blocks are the same."""
     families: dict[Shape, Shape] = {}
     for shape in map(Shape.parse, sorted(needs)):
-        plain = replace(shape, halves=False, walks=False, ends=())
+        plain = replace(shape, halves=False, walks=False, turns=0, ends=())
         families[plain] = families.get(plain, plain) | shape
     return tuple(shape.need for shape in families.values())

@@ -39,6 +39,7 @@ from polymat.lang.expr import Expr
 from polymat.tilesize.contraction import Contraction
 from polymat.tilesize.kernel import KernelPlan
 from polymat.tilesize.schedule import LoopPlan
+from polymat.tilesize.turned import can_turn
 
 ZERO, NULL = Literal("0"), Literal("NULL")
 _PLACES = ("left", "right", "result")  # from 1 in C
@@ -100,7 +101,9 @@ class ContractionWriter:
         self.ranges = [Range(k, *box[dim]) for k, dim in enumerate(along) if dim is not None]
         blocks = plan.blocks
         features = (self.found.triangle is not None, self.found.windows)
-        self.shape = Shape(stage.dtype.suffix, blocks.vector_bytes, blocks.rows, blocks.vectors, *features)
+        turns = blocks.turned_depth if can_turn(self.found, blocks) else 0
+        block = (blocks.vector_bytes, blocks.rows, blocks.vectors)
+        self.shape = Shape(stage.dtype.suffix, *block, *features, turns)
         self.pad = f"_pm_packed_{stage.name}"
         self.title = stage.name if number == 1 else f"{number}_{stage.name}"
         self.further = tuple(

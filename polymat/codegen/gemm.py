@@ -42,6 +42,7 @@ from polymat.codegen.readgemm import READ
 from polymat.codegen.smallgemm import SMALL, UNROLLED
 from polymat.codegen.swappedgemm import IS_SWAPPED, SWAPPED
 from polymat.codegen.tallgemm import TALL
+from polymat.codegen.turnedgemm import turned_head, turned_text
 from polymat.codegen.windows import WINDOWS
 from polymat.tilesize.blocks import LEAST_STRIPS, PASSED_EIGHTHS
 from polymat.tilesize.kernel import MOST_UNROLLED
@@ -109,6 +110,12 @@ static __attribute__((noinline)) void _pm_general_$S($PARAMETERS«,
         _pm_swapped_$S(m, n, k, scale, a, a_step, b, b_step, b_column, beta, from, from_row, c, c_row, small);
         return;
     }
+#ifdef _PM_TURNS_$S
+    if (place == 0 && row_count == 1 && depth_count == 1 && finish == NULL && from == NULL« && end == NULL»
+            && _pm_turned_$S(m, n, k, column_count, columns, scale, a, a_row, a_step, b, b_step, b_column, c,
+                             c_row, small, large, scratch))
+        return;
+#endif
     const double most_elements = 2.0 * small, height = (double)m * row_count;
     const int is_large = (double)k * n > most_elements;
     const int is_far = (height > 2 * $R && (is_large || height * n > most_elements))
@@ -209,9 +216,11 @@ def gemm_text(need: str) -> Apart:
     )
     types, sums, around, call = (_written(text, shape) for text in texts)
     tables = [block_tables(shape), past_table(shape), *([edge_table(shape)] if shape.halves else [])]
+    turned = turned_text(shape) if shape.turns else ""
     blocks = [microkernels(shape), past_blocks(shape), *([edges(shape)] if shape.halves else []), sums]
     declared = prototypes(sums) + prototypes(around)
-    return Apart("\n".join([*tables, types, declared]), ("\n".join(blocks), around), call)
+    head = "\n".join([*tables, *([turned_head(shape)] if shape.turns else []), types, declared])
+    return Apart(head, ("\n".join(blocks), around + turned), call)
 
 
 def _written(text: str, shape: Shape) -> str:

@@ -45,7 +45,7 @@ def past_blocks(shape: Shape) -> str:
     return f"""\
 #if _PM_WHOLE_{s}
 /* Lanes first..end - 1 of a vector, one by one; `to` is where the first one of all would go. */
-static __attribute__((noinline)) void _pm_some_{s}({t} *to, _pm_vector_{s} value, int first, int end)
+_PM_SHARED __attribute__((noinline)) void _pm_some_{s}({t} *to, _pm_vector_{s} value, int first, int end)
 {{
     {t} lanes[{lanes}];
     *(_pm_memory_{s} *)lanes = value;

@@ -21,6 +21,7 @@ from polymat.tilesize.model import Nest
 from polymat.tilesize.reading import Reading, group_columns, reading
 from polymat.tilesize.reference import Reference
 from polymat.tilesize.scheme import Atom, Loop, Pack, Scheme, Sequence2
+from polymat.tilesize.turned import most_vectors, set_columns, turned, turned_blocks
 
 DIRECT_DEPTH = 128  # at most, of a long product that is not packed
 FEW_PANELS, MANY_PANELS = 2, 16  # for which a copy of the left operand never pays, and always does
@@ -34,6 +35,7 @@ class Blocking:
     m, n, k: all rows, columns and depth.  rows_outside: whether the loop over columns is in that over rows.
     left_first: whether all of the left operand is copied before the loops over blocks.
     reads: the large operand that is read where it is beside a few rows or columns, if one is.
+    lanes_of: the dimension whose neighbours are in the lanes of vectors; None: the columns.
     """
 
     contraction: Contraction
@@ -49,6 +51,7 @@ class Blocking:
     rows_outside: bool = False
     left_first: bool = False
     reads: Reading | None = None
+    lanes_of: str | None = None
 
     def scheme(self, parallel: str, estimates: Mapping[str, int]) -> Scheme:
         """Its atoms; several dimensions that one loop runs along are joined by `*`."""
@@ -75,7 +78,7 @@ class Blocking:
         atoms.append(
             _cut(found.columns, found.length(found.columns, estimates), blocks.columns, blocks.lanes)
         )
-        return Scheme((*atoms, Loop("V", found.columns, blocks.lanes)))
+        return Scheme((*atoms, Loop("V", self.lanes_of or found.columns, blocks.lanes)))
 
     def bands(self, extents: Mapping[str, int]) -> tuple[list[tuple[str, ...]], list[dict[str, int]]]:
         """Orders of its bands of loops, outermost first, and tile sizes, innermost first, for a nest."""
@@ -88,6 +91,7 @@ class Blocking:
         outer |= _sizes(depth, self.depth, extents)
         inner = outer | dict.fromkeys((*found.more_rows, *found.more_columns), 1)  # blocks are of one segment
         inner |= _sizes([found.rows], blocks.rows, extents) | _sizes([found.columns], blocks.columns, extents)
+        inner |= {} if self.lanes_of is None else _sizes([self.lanes_of], blocks.lanes, extents)
         orders = [
             (*found.outer, *columns, *depth, *rows),
             (*found.outer, *depth, *(rows + columns if self.rows_outside else columns + rows)),
@@ -120,6 +124,8 @@ class Blocking:
         """The dimensions of a packed operand as register blocks use it, the innermost last."""
         found = self.contraction
         own = (*found.more_rows, found.rows) if factor is found.left else (*found.more_columns, found.columns)
+        if factor is found.right and self.lanes_of is not None:
+            own = (found.columns, self.lanes_of)
         return (*found.sums, found.depth, *own)
 
     def _pack(self, factor: Factor) -> Pack:
@@ -161,6 +167,9 @@ def blocking(
     reads = reading(found, blocks, estimates)
     if reads is not None and not (reads == "left" and handed):
         return _read(plain, reads, estimates)
+    lanes_of = turned(found, blocks, estimates)
+    if lanes_of is not None:
+        return _turned(plain, lanes_of)
     if is_direct(access, n) and not far:
         return replace(plain, depth=min(depth, DIRECT_DEPTH)) if large else plain
     many = found.length(found.rows, estimates) >= blocks.rows and m >= LEAST_STRIPS * blocks.rows
@@ -188,6 +197,14 @@ def _read(made: Blocking, reads: Reading, estimates: Mapping[str, int]) -> Block
     width = made.contraction.length(made.contraction.columns, estimates)
     columns = group_columns(width, made.k, made.blocks)
     return replace(made, columns=columns, packs_left=True, packs_right=False, left_first=True, reads=reads)
+
+
+def _turned(made: Blocking, lanes_of: str) -> Blocking:
+    """The left operand copied as a whole, and of the right one eight columns of a few vectors of segments."""
+    columns = set_columns(most_vectors(made.k, made.blocks))
+    blocks = turned_blocks(made.blocks)
+    made = replace(made, blocks=blocks, columns=min(made.columns, columns), lanes_of=lanes_of)
+    return replace(made, packs_left=True, packs_right=True, left_first=True)
 
 
 def _in_order(made: Blocking, estimates: Mapping[str, int]) -> Blocking:

@@ -13,6 +13,8 @@ MOST_VECTORS = 6  # of a register block, where that is measured
 CLASS = 0.93  # of the best rate, above which register blocks count as equally fast
 PASSED_EIGHTHS = 5  # of the second level that a part of the right operand takes which all rows are read past,
 LEAST_STRIPS = 8  # where the left one has at least so many strips of rows
+TURNED_COLUMNS = 8  # of a turned register block, and lanes of its vectors
+TURNED_SHARE = 0.87  # of the first-level cache that its columns of B take at most
 L2_SHARE = 0.5  # of the second-level cache that the packed block of the left operand takes
 L3_SHARE = 2.2  # of a core's part of the last level that the packed block of the right operand takes
 
@@ -22,7 +24,8 @@ class Blocks:
     """Sizes, in elements: a register block of rows x (vectors x lanes), and blocks kc, mc, nc for the caches.
 
     small: elements that the second-level cache holds; twice as many of the right operand and of the result
-    need no packing.
+    need no packing.  turned_depth: the most depth of register blocks whose vectors hold segments of columns;
+    0 where there are none.
     """
 
     vector_bytes: int
@@ -33,6 +36,7 @@ class Blocks:
     mc: int
     nc: int
     small: int
+    turned_depth: int = 0
 
     @property
     def columns(self) -> int:
@@ -98,7 +102,9 @@ def blocks_of(machine: Machine, element_bytes: int) -> Blocks:
     last = max(machine.capacity(3, machine.cores), machine.l2_bytes)
     nc = whole_units(L3_SHARE * last / (element_bytes * kc), columns)
     small = machine.l2_bytes // element_bytes
-    return Blocks(machine.vector_bits // 8, rows, vectors, lanes, kc, mc, nc, small)
+    depth = int(TURNED_SHARE * machine.l1_bytes / (element_bytes * TURNED_COLUMNS**2))
+    turns = lanes == TURNED_COLUMNS and machine.vector_bits == 512 and machine.vector_registers >= 32
+    return Blocks(machine.vector_bits // 8, rows, vectors, lanes, kc, mc, nc, small, depth if turns else 0)
 
 
 def modelled_block(machine: Machine) -> tuple[int, int]:

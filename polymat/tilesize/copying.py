@@ -19,6 +19,8 @@ CACHED_PACKING = 30.0  # the same where all stays in the second-level cache
 STORING = 16.0  # operations that storing an element of a result is worth that the caches do not hold
 BEFORE = 18.0  # an element of the result that loops compute before
 READING = 3.0  # an element of a large operand that is read where it is beside a few rows or columns
+TURNING = 24.0  # an element of a result that is transposed in registers
+TURNED = 6.0  # copying one of its right operand as it lies
 SCATTERED = 64.0  # reading an element of B from memory, a few columns of each row at a time
 MEMORY = 4.0  # times the room of a packed B in the last level, above which arrays lie in memory
 PAIRING = 30.0  # writing a real value of the pairs that complex products are computed with
@@ -47,6 +49,8 @@ def copying_operations(
     if made.reads is not None:
         read, copied = (k * n, m * k) if made.reads == "right" else (m * k, k * n)
         return first + READING * read + CACHED_PACKING * copied + (STORING * m * n if m * n > memory else 0.0)
+    if made.lanes_of is not None:
+        return TURNED * k * n + CACHED_PACKING * m * k + TURNING * m * n
     if is_direct(access, n) and not made.packs_right:
         return first + (SCATTERED * k * n if k * n > memory else 0.0)
     times = 1.0 if made.rows_outside else ceil(n / blocks.nc)

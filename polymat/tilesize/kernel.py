@@ -88,14 +88,17 @@ def plan_kernel(
         found, pairs = reals
         operands = f"of complex {operands}, pairs of real and imaginary part of the second packed by both"
     blocks = blocks_of(machine, real_part(stage.dtype).size)
+    if pairs is not None:
+        blocks = replace(blocks, turned_depth=0)
     parallel = _parallel(found, estimates, machine.cores)
     by_policy = ""
     if policy == "working-sets":
         blocks, by_policy = _by_working_sets(found, blocks, parallel, machine, estimates)
-    scheme = blocking(found, blocks, estimates).scheme(parallel, estimates)
+    made = blocking(found, blocks, estimates)
+    scheme = made.scheme(parallel, estimates)
     reason = (
         f"a product of matrices {operands}, register blocks of "
-        f"{blocks.rows} x {blocks.columns}, {scheme}{_triangle(found)}{_further(found)}{by_policy}"
+        f"{made.blocks.rows} x {made.blocks.columns}, {scheme}{_triangle(found)}{_further(found)}{by_policy}"
     )
     return KernelPlan(
         group, "kernel", order, parallel, found.columns, reason, found, blocks, scheme, pairs=pairs
@@ -116,6 +119,15 @@ def described(plan: KernelPlan, estimates: Mapping[str, int]) -> KernelPlan:
         return plan
     scheme = blocking_of(plan, estimates).scheme(plan.parallel, estimates)
     return replace(plan, scheme=scheme, reason=plan.reason.replace(str(plan.scheme), str(scheme)))
+
+
+def upright(plan: KernelPlan, estimates: Mapping[str, int]) -> KernelPlan:
+    """The plan of a product that has readers, for which there are no turned blocks."""
+    if plan.blocks.turned_depth == 0:
+        return plan
+    blocks, before = replace(plan.blocks, turned_depth=0), blocking_of(plan, estimates).blocks
+    was, now = (f"register blocks of {each.rows} x {each.columns}" for each in (before, blocks))
+    return described(replace(plan, blocks=blocks, reason=plan.reason.replace(was, now)), estimates)
 
 
 def _by_working_sets(

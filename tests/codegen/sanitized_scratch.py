@@ -96,6 +96,8 @@ def main() -> int:
         for machine, dtype in ((WIDE, pm.Double), (NARROW, pm.Float), (NARROW, pm.Complex)):
             with patch("polymat.driver.calibrated_machine", lambda chosen=machine: chosen):
                 run(dtype)
+        with patch("polymat.driver.calibrated_machine", lambda: WIDE):
+            run_turned()
     return 0
 
 
@@ -126,6 +128,29 @@ def run(dtype: Any) -> None:
         for result, wanted in zip(found, expected, strict=True):
             np.testing.assert_array_equal(result, wanted)
     print(dtype, flush=True)
+
+
+def run_turned() -> None:
+    """Products whose vectors hold segments of columns, whose sets fill the second level, or hardly do."""
+    import polymat as pm
+
+    m, n, s, k = (pm.Parameter(pm.Int, name) for name in "MNSK")
+    a, b = pm.Matrix(pm.Double, "A", [m, k]), pm.Image(pm.Double, "B", [n, k, s])
+    compiled = pm.compile(
+        pm.einsum("mk,nks->smn", a, b),
+        name="turned",
+        inputs=[a, b],
+        options=pm.Options(blas="never", cflags=FLAGS),
+        estimates={m: 24, n: 24, s: 240, k: 55},
+    )
+    assert "_pm_turned_f64(" in compiled.source
+    rng = np.random.default_rng(5)
+    for extents in ((24, 24, 240, 55), (12, 49, 171, 16), (340, 40, 69, 48), (31, 16, 1000, 17)):
+        rows, columns, segments, depth = extents
+        x = rng.integers(-9, 10, (rows, depth)).astype(float)
+        y = rng.integers(-9, 10, (columns, depth, segments)).astype(float)
+        np.testing.assert_array_equal(compiled(x, y), np.einsum("mk,nks->smn", x, y, optimize=True))
+    print("turned", flush=True)
 
 
 def shapes(rng: np.random.Generator) -> Iterator[tuple[int, ...]]:

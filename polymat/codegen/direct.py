@@ -46,7 +46,7 @@ _PM_SHARED __attribute__((noinline)) void _pm_column_$S(ptrdiff_t m, ptrdiff_t d
 DIRECT = """\
 /* A product of matrices that are not packed, at most `deep` of the depth at a time: where that is not all of
    it, few rows use what is read of B, so that each panel asks for the next one. */
-_PM_SHARED __attribute__((noinline)) void _pm_direct_$S(ptrdiff_t m, ptrdiff_t n, ptrdiff_t depth,
+static __attribute__((noinline)) void _pm_direct_$S(ptrdiff_t m, ptrdiff_t n, ptrdiff_t depth,
         ptrdiff_t deep, $T scale, const $T *a, ptrdiff_t a_row, ptrdiff_t a_step, const $T *b,
         ptrdiff_t b_step, $T beta, const $T *from, ptrdiff_t from_row, $T *c,
         ptrdiff_t c_row«, const _pm_end_$S *end»)

@@ -36,7 +36,7 @@ from polymat.codegen.halfgemm import HALF, HALF_TYPE
 from polymat.codegen.lanes import row_sums
 from polymat.codegen.microkernel import UNUSED, block_tables, microkernels
 from polymat.codegen.narrowgemm import IS_NARROW, NARROW, narrow_limits
-from polymat.codegen.packing import PACKING
+from polymat.codegen.packing import PACKING, PIECES
 from polymat.codegen.pastblock import past_blocks, past_table
 from polymat.codegen.readgemm import READ
 from polymat.codegen.smallgemm import SMALL, UNROLLED
@@ -103,7 +103,10 @@ static __attribute__((noinline)) void _pm_general_$S($PARAMETERS«,
         _pm_narrow_$S(m, n, k, scale, a, a_row, b, b_step, b_column, beta, from, from_row, c, c_row);
         return;
     }
-    if (place == 0 && depth_count == 1 && _pm_read_$S($ARGUMENTS«, end»))
+    const double most_elements = 2.0 * small, height = (double)m * row_count;
+    const int is_large = (double)k * n > most_elements;
+    const int held = k * height <= most_elements && (double)k * n * column_count <= most_elements;
+    if (place == 0 && depth_count == 1 && !held && _pm_read_$S($ARGUMENTS«, end»))
         return;
     if (single && row_count == 1 && finish == NULL« && end == NULL»
             && _pm_is_swapped_$S(m, n, k, a_row, a_step, small)) {
@@ -116,8 +119,6 @@ static __attribute__((noinline)) void _pm_general_$S($PARAMETERS«,
                              c_row, small, large, scratch))
         return;
 #endif
-    const double most_elements = 2.0 * small, height = (double)m * row_count;
-    const int is_large = (double)k * n > most_elements;
     const int is_far = (height > 2 * $R && (is_large || height * n > most_elements))
                     || (a_step != 1 && height * k > small);
     const int copied = place == 0 && a_row == 1 && !large; /* a copy does not write past the caches */
@@ -131,13 +132,6 @@ static __attribute__((noinline)) void _pm_general_$S($PARAMETERS«,
     }
     if (!one || is_far) {
         _pm_blocked_$S($ARGUMENTS«, end»);
-        return;
-    }
-    if (row_count == 1 && m <= $R && n > 1 && n <= $V * $L && k > 0 && !is_large && finish == NULL) {
-        const ptrdiff_t vectors = (n + $L - 1) / $L;
-        _pm_blocks_$S[vectors - 1][m - 1](k, a + rows[0], a_row, a_step, b, b_step, scale, beta,
-                from == NULL ? NULL : from + rows[2], from_row, c + rows[1], c_row,
-                (int)(n - (vectors - 1) * $L)«, end»);
         return;
     }
     const ptrdiff_t most = finish == NULL ? m : (small / 4 / n / $R + 1) * $R;
@@ -201,20 +195,16 @@ _ARGUMENTS = """\
 m, n, k, row_count, rows, column_count, columns, depth_count, depths, scale, a, a_row,
                        a_step, b, b_step, b_column, beta, from, from_row, c, c_row, kc, mc, nc, small,
                        large, half, scratch, finish, around"""
+_TYPES = _FINISH + PIECES + HALF_TYPE + IS_NARROW + IS_SWAPPED
 _SUMS = NARROW + COLUMN
-_AROUND = "".join((PACKING, DIRECT, WINDOWS, AHEAD, HALF, SWAPPED, _FINISH_ROWS, READ, TALL, BLOCKED))
+_AROUND = "".join((PACKING, WINDOWS, AHEAD, HALF, SWAPPED, _FINISH_ROWS, READ, TALL, BLOCKED))
+_CALL = _ROOM + UNROLLED + SMALL + DIRECT + _GENERAL + _PRODUCT  # what small products run through
 
 
 def gemm_text(need: str) -> Apart:
     """The C text behind a need of the prelude: the register blocks, the product around them, and its call."""
     shape = Shape.parse(need)
-    texts = (
-        _FINISH + HALF_TYPE + IS_NARROW + IS_SWAPPED,
-        _SUMS,
-        _AROUND,
-        _ROOM + UNROLLED + SMALL + _GENERAL + _PRODUCT,
-    )
-    types, sums, around, call = (_written(text, shape) for text in texts)
+    types, sums, around, call = (_written(text, shape) for text in (_TYPES, _SUMS, _AROUND, _CALL))
     tables = [block_tables(shape), past_table(shape), *([edge_table(shape)] if shape.halves else [])]
     turned = turned_text(shape) if shape.turns else ""
     blocks = [microkernels(shape), past_blocks(shape), *([edges(shape)] if shape.halves else []), sums]

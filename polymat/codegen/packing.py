@@ -10,13 +10,40 @@ from __future__ import annotations
 
 from polymat.codegen.lanes import SHUFFLES
 
-_TEXT = """\
+PIECES = """\
 /* `count` cut into `pieces` that differ by one at most: the size of the one after `done` of them. */
 static inline ptrdiff_t _pm_piece_$S(ptrdiff_t count, ptrdiff_t pieces, ptrdiff_t done)
 {
     return pieces == 1 ? count : count / pieces + (done < count % pieces);
 }
 
+/* Where that piece begins. */
+static inline ptrdiff_t _pm_before_$S(ptrdiff_t count, ptrdiff_t pieces, ptrdiff_t done)
+{
+    const ptrdiff_t longer = pieces == 1 ? 0 : count % pieces;
+    return pieces == 1 ? 0 : done * (count / pieces) + (done < longer ? done : longer);
+}
+
+/* Ask for one of some equal parts of the depth of a strip or panel that will be packed soon. */
+static inline void _pm_request_$S(const $T *from, ptrdiff_t across, ptrdiff_t along, ptrdiff_t width,
+        ptrdiff_t depth, ptrdiff_t part, ptrdiff_t parts)
+{
+    enum { line = 64 / sizeof($T) };
+    const ptrdiff_t first = depth * part / parts, last = depth * (part + 1) / parts;
+    if (across == 1)
+        for (ptrdiff_t k = first; k < last; k++) {
+            for (ptrdiff_t r = 0; r < width; r += line)
+                __builtin_prefetch(from + k * along + r, 0, 2);
+            __builtin_prefetch(from + k * along + width - 1, 0, 2);
+        }
+    else if (along == 1)
+        for (ptrdiff_t r = 0; r < width; r++)
+            for (ptrdiff_t k = first; k < last; k += line)
+                __builtin_prefetch(from + r * across + k, 0, 2);
+}
+
+"""
+_TEXT = """\
 /* The largest of the fewest pieces of nearly equal size, each `most` at most, that `count` is cut into; of
    nothing 1. */
 static inline ptrdiff_t _pm_share_$S(ptrdiff_t count, ptrdiff_t most)
@@ -94,31 +121,6 @@ static void _pm_strip_$S(ptrdiff_t width, ptrdiff_t depth, const $T *restrict fr
             for (ptrdiff_t k = k_0; k < k_1; k++)
                 to[k * step + line] = from[k * along + line * across];
     }
-}
-
-/* Where that piece begins. */
-static inline ptrdiff_t _pm_before_$S(ptrdiff_t count, ptrdiff_t pieces, ptrdiff_t done)
-{
-    const ptrdiff_t longer = pieces == 1 ? 0 : count % pieces;
-    return pieces == 1 ? 0 : done * (count / pieces) + (done < longer ? done : longer);
-}
-
-/* Ask for one of some equal parts of the depth of a strip or panel that will be packed soon. */
-static void _pm_request_$S(const $T *from, ptrdiff_t across, ptrdiff_t along, ptrdiff_t width,
-        ptrdiff_t depth, ptrdiff_t part, ptrdiff_t parts)
-{
-    enum { line = 64 / sizeof($T) };
-    const ptrdiff_t first = depth * part / parts, last = depth * (part + 1) / parts;
-    if (across == 1)
-        for (ptrdiff_t k = first; k < last; k++) {
-            for (ptrdiff_t r = 0; r < width; r += line)
-                __builtin_prefetch(from + k * along + r, 0, 2);
-            __builtin_prefetch(from + k * along + width - 1, 0, 2);
-        }
-    else if (along == 1)
-        for (ptrdiff_t r = 0; r < width; r++)
-            for (ptrdiff_t k = first; k < last; k += line)
-                __builtin_prefetch(from + r * across + k, 0, 2);
 }
 
 /* Eight lines of `run` elements, 8 at least, `across` apart, each beside the same element of the next line:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from polymat.codegen.reading import WHICH_IS_READ
 from polymat.tilesize.access import Access
 from polymat.tilesize.blocking import FEW_PANELS, MANY_PANELS, STAYING
 from polymat.tilesize.blocks import LEAST_STRIPS
@@ -24,11 +25,11 @@ from polymat.tilesize.copying import (
     SWAPPED_COLUMNS,
 )
 from polymat.tilesize.kernel import FILL, FULL_SHARE, LEAST_SUMS, STARTING
-from polymat.tilesize.reading import FEW_STRIPS, LEAST_DEPTH, READ_PANELS, WAYS
 
 _FLAGS = ", ".join(f"_PM_{flag.name} = {flag.value}" for flag in Access)
 
 _COPYING = f"""\
+{WHICH_IS_READ}
 /* How operands lie in memory, as one number, the sum of: */
 enum {{ {_FLAGS} }};
 
@@ -38,21 +39,13 @@ static int _pm_reads_in_place(int access, double n)
     return (access & _PM_DIRECT) || ((access & _PM_COLUMN) && n <= 1.0);
 }}
 
-/* The operand that is read where it is beside few columns (1) or rows (2), or none (0), of arrays whose depth
-   is outermost. */
-static int _pm_reading(double m, double height, double n, double width, double k, int access, double rows,
+/* What is read where it is, of arrays whose depth is outermost. */
+static int _pm_read_of(double m, double height, double n, double width, double k, int access, double rows,
     double columns, double lanes, double kc, double small)
 {{
-    const double strips = ceil(height / rows) * (m / height), panels = ceil(width / columns);
-    const int beside_rows = (access & _PM_FEW_ROWS) && strips > 1.0 && strips <= {FEW_STRIPS}
-                         && width >= columns && k * n > 2.0 * small && 4.0 * rows * strips * k <= small;
-    const int beside_columns = (access & _PM_FEW_COLUMNS) && panels <= {READ_PANELS} && width > lanes
-                            && k * m > 2.0 * small && 4.0 * columns * panels * k <= small;
-    if (k < {LEAST_DEPTH} || k > kc || !(beside_rows || beside_columns))
-        return 0;
-    const long long step = (long long)(beside_rows ? n : m);
-    const double sets = floor(small / {WAYS} / (double)(step & -step));
-    return 2.0 * k > {WAYS} * (sets < 1.0 ? 1.0 : sets) ? 0 : beside_rows ? 2 : 1;
+    const int few_rows = (access & _PM_FEW_ROWS) != 0, few_columns = (access & _PM_FEW_COLUMNS) != 0;
+    return _pm_reading(few_rows, few_columns, m, n, width, k, ceil(height / rows) * (m / height),
+                       ceil(width / columns), rows, columns, lanes, kc, small, (long long)n, (long long)m);
 }}
 
 /* What the copies of a product are worth, and what is stored more than once or far away; m, n: all rows and
@@ -65,7 +58,7 @@ static double _pm_copying_operations(double m, double height, double n, double w
     const int large = k * n > 2.0 * small, along = (access & _PM_ALONG) != 0;
     const int far = (m > 2.0 * rows && (large || m * n > 2.0 * small)) || (!along && m * k > small);
     const double first = access & _PM_STARTS ? {BEFORE} * m * n : 0.0;
-    const int reads = _pm_reading(m, height, n, width, k, access, rows, columns, lanes, kc, small);
+    const int reads = _pm_read_of(m, height, n, width, k, access, rows, columns, lanes, kc, small);
     const double read = reads == 2 ? k * n : m * k, copied = reads == 2 ? m * k : k * n;
     if (reads)
         return first + {READING} * read + {CACHED_PACKING} * copied
@@ -115,7 +108,7 @@ static double _pm_blocks_operations(double height, double width, double depth, d
     }}
     if ((access & _PM_FEW_COLUMNS) && strings == 1.0 && n <= {SWAPPED_COLUMNS} && m >= lanes && m >= 2.0 * n
             && (n < lanes || {FAR_SHARE}.0 * m * k > small)
-            && !_pm_reading(m, m, n, n, k, access, rows, vectors * lanes, lanes, kc, small)) {{
+            && !_pm_read_of(m, m, n, n, k, access, rows, vectors * lanes, lanes, kc, small)) {{
         const double across = ceil(m / lanes), strips = ceil(n / rows);
         const double waiting = {LEAST_SUMS} * strips * ceil(across / vectors) / (n * across);
         const double lines = n * across * lanes * (waiting > 1.0 ? waiting : 1.0);

@@ -4,30 +4,17 @@ A copy of the large operand costs about as much as a few strips or panels of the
 multiplications, and while it is made memory is waited for.  `READ` gives the C functions for products whose
 small operand fits the second-level cache, and is copied: register blocks read the large one in place, and
 each requests lines of what comes after the part in use.  Of columns these are pieces of their rows, as long
-as the second level allows, since lines far apart are read slowly one by one.  What decides is described by
-`polymat.tilesize.reading`, with the same numbers.
+as the second level allows, since lines far apart are read slowly one by one.  `polymat.tilesize.reading` says
+when.
 """
 
 from __future__ import annotations
 
-from polymat.tilesize.reading import FEW_STRIPS, GROUP, LEAST_DEPTH, READ_PANELS, WAYS
+from polymat.codegen.reading import WHICH_IS_READ
+from polymat.tilesize.reading import GROUP
 
-_NUMBERS = f"""\
-/* Strips of few rows; panels that are requested together; panels of few columns; the least depth; lines that
-   share a set of the second level. */
-enum {{ _PM_FEW_STRIPS_$S = {FEW_STRIPS}, _PM_GROUP_$S = {GROUP}, _PM_FEW_PANELS_$S = {READ_PANELS} }};
-enum {{ _PM_LEAST_DEPTH_$S = {LEAST_DEPTH}, _PM_WAYS_$S = {WAYS} }};
-"""
 _READ = """\
-
-/* Whether so many steps of the depth find place in the second level twice: their lines may share sets of it,
-   of which there are as many in one of its ways as there are lines. */
-static inline int _pm_spreads_$S(ptrdiff_t depth, ptrdiff_t step, ptrdiff_t small)
-{
-    const size_t bytes = (size_t)step * sizeof($T), power = bytes & (~bytes + 1);
-    const size_t way = (size_t)small * sizeof($T) / _PM_WAYS_$S, sets = power < 64 ? way / 64 : way / power;
-    return 2 * (size_t)depth <= _PM_WAYS_$S * (sets < 1 ? 1 : sets);
-}
+enum { _PM_GROUP_$S = $GROUP }; /* panels that are requested together */
 
 /* The requests of a block that makes none itself. */
 static void _pm_ask_$S(ptrdiff_t depth, const _pm_requests_$S *asked)
@@ -143,24 +130,18 @@ _PM_SHARED __attribute__((noinline)) int _pm_read_$S($PARAMETERS«,
         const _pm_end_$S *end»)
 {
     const ptrdiff_t strips = (m + $R - 1) / $R * row_count, panels = (n + $V * $L - 1) / ($V * $L);
-    if (k < _PM_LEAST_DEPTH_$S || k > kc)
-        return 0;
-    if (strips > 1 && strips <= _PM_FEW_STRIPS_$S && b_column == 1 && n >= $V * $L
-            && (double)k * n * column_count > 2.0 * small && 4.0 * $R * strips * k <= small
-            && _pm_spreads_$S(k, b_step, small)) {
+    const int few_columns = column_count == 1 && a_row == 1 && a_step != 1 && finish == NULL;
+    const double all_m = (double)m * row_count, all_n = (double)n * column_count;
+    const int found = _pm_reading(b_column == 1, few_columns, all_m, all_n, n, k, strips, panels, $R, $V * $L,
+                                  $L, kc, small, b_step, a_step);
+    if (found == 2)
         _pm_few_rows_$S(m, n, k, row_count, rows, column_count, columns, scale, a, a_row, a_step, b, b_step,
                         beta, from, from_row, c, c_row, small, scratch, finish, around«, end»);
-        return 1;
-    }
-    if (panels <= _PM_FEW_PANELS_$S && column_count == 1 && n > $L && a_row == 1 && a_step != 1
-            && finish == NULL && (double)m * row_count * k > 2.0 * small
-            && 4.0 * $V * $L * panels * k <= small && _pm_spreads_$S(k, a_step, small)) {
+    if (found == 1)
         _pm_few_columns_$S(m, n, k, row_count, rows, scale, a, a_step, b, b_step, b_column, beta, from,
                            from_row, c, c_row, scratch«, end»);
-        return 1;
-    }
-    return 0;
+    return found != 0;
 }
 
-"""
-READ = _NUMBERS + _READ
+""".replace("$GROUP", str(GROUP))
+READ = WHICH_IS_READ + _READ

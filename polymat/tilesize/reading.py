@@ -1,7 +1,7 @@
 """Products of few rows or few columns whose large operand is read where it is, and when these are taken.
 
-The generated `_pm_read` has the same conditions with the same numbers (`polymat.codegen.readgemm`), and the
-price at run time has them once more (`polymat.codegen.blockcost`).
+The conditions are written down once, here: generated code asks the same at run time, before it multiplies and
+where it prices a product (`polymat.codegen.reading`).
 """
 
 from __future__ import annotations
@@ -14,12 +14,33 @@ from polymat.graph.monomials import Factor
 from polymat.tilesize.access import Access, access_of
 from polymat.tilesize.blocks import Blocks
 from polymat.tilesize.contraction import Contraction, reach
+from polymat.tilesize.inequality import Inequality, all_hold
 
 FEW_STRIPS = 4  # of rows
 READ_PANELS = 2  # of columns
 GROUP = 16  # panels that are requested together
 LEAST_DEPTH = 16
 WAYS = 16  # lines that share a set of the second level
+
+# m, n: all rows and columns; width: columns of a segment; k: the depth; strips and panels of rows x columns,
+# of vectors of `lanes`; kc: the deepest block; small: elements that the second level holds; sets: in one of
+# its ways, of lines as far apart as steps of the depth.
+DEEP = (Inequality(("k",), ">=", (LEAST_DEPTH,)), Inequality(("k",), "<=", ("kc",)))
+# Steps of the depth find place in the second level twice: their lines may share sets of it.
+SPREAD = Inequality((2, "k"), "<=", (WAYS, "sets"))
+BESIDE_ROWS = (
+    Inequality(("strips",), ">", (1,)),
+    Inequality(("strips",), "<=", (FEW_STRIPS,)),
+    Inequality(("width",), ">=", ("columns",)),
+    Inequality(("k", "n"), ">", (2, "small")),
+    Inequality((4, "rows", "strips", "k"), "<=", ("small",)),
+)
+BESIDE_COLUMNS = (
+    Inequality(("panels",), "<=", (READ_PANELS,)),
+    Inequality(("width",), ">", ("lanes",)),
+    Inequality(("k", "m"), ">", (2, "small")),
+    Inequality((4, "columns", "panels", "k"), "<=", ("small",)),
+)
 
 Reading = Literal["right", "left"]
 
@@ -33,16 +54,15 @@ def reading(found: Contraction, blocks: Blocks, estimates: Mapping[str, int]) ->
         for length, more in ((m, found.more_rows), (n, found.more_columns))
     )
     strips, panels = ceil(m / blocks.rows) * (all_m / max(m, 1.0)), ceil(n / blocks.columns)
-    if not LEAST_DEPTH <= k <= blocks.kc:
+    values = {"m": all_m, "n": all_n, "width": n, "k": k, "strips": strips, "panels": panels}
+    values |= {"rows": blocks.rows, "columns": blocks.columns, "lanes": blocks.lanes}
+    values |= {"kc": blocks.kc, "small": blocks.small}
+    if not all_hold(DEEP, values):
         return None
-    if Access.FEW_ROWS in access and 1 < strips <= FEW_STRIPS and n >= blocks.columns:
-        fits = k * all_n > 2 * blocks.small and 4 * blocks.rows * strips * k <= blocks.small
-        if fits and _spreads(k, _step(found.right, found, estimates), blocks):
-            return "right"
-    if Access.FEW_COLUMNS in access and panels <= READ_PANELS and n > blocks.lanes:
-        fits = k * all_m > 2 * blocks.small and 4 * blocks.columns * panels * k <= blocks.small
-        if fits and _spreads(k, _step(found.left, found, estimates), blocks):
-            return "left"
+    if Access.FEW_ROWS in access and all_hold(BESIDE_ROWS, values):
+        return "right" if _spreads(k, _step(found.right, found, estimates), blocks) else None
+    if Access.FEW_COLUMNS in access and all_hold(BESIDE_COLUMNS, values):
+        return "left" if _spreads(k, _step(found.left, found, estimates), blocks) else None
     return None
 
 
@@ -62,6 +82,5 @@ def _step(factor: Factor, found: Contraction, estimates: Mapping[str, int]) -> i
 
 
 def _spreads(k: float, step: int, blocks: Blocks) -> bool:
-    """Whether so many steps of the depth find place in the second level twice: their lines may share sets."""
     power = step & -step
-    return 2 * k <= WAYS * max(1, blocks.small // WAYS // max(power, 1))
+    return SPREAD.holds({"k": k, "sets": max(1, blocks.small // WAYS // max(power, 1))})

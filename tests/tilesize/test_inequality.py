@@ -1,0 +1,30 @@
+"""Conditions of products of names: the same in Python and in C."""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+
+from polymat.runtime.build import build
+from polymat.tilesize.inequality import Inequality, all_hold, in_c
+
+CONDITIONS = [
+    (Inequality(("a",), "<", (2,)),),
+    (Inequality((2, "a"), "<=", ("b", "b")), Inequality(("b",), ">", (1,))),
+    (Inequality(("a", "b"), ">=", (3, "b")),),
+]
+
+
+def test_python_and_c_agree() -> None:
+    cases = "".join(
+        f"    if (which == {at})\n        return {in_c(each)};\n" for at, each in enumerate(CONDITIONS)
+    )
+    built = build(f"int ask(int which, double a, double b)\n{{\n{cases}return -1;\n}}\n")
+    ask = ctypes.CDLL(str(built.path)).ask
+    built.release()
+    ask.argtypes = (ctypes.c_int, ctypes.c_double, ctypes.c_double)
+    seen = set()
+    for (at, each), a, b in itertools.product(enumerate(CONDITIONS), (0, 1, 2, 3, 4.5), (0, 1, 1.5, 2, 3)):
+        assert ask(at, a, b) == all_hold(each, {"a": a, "b": b}), (str(each), a, b)
+        seen.add((at, ask(at, a, b)))
+    assert len(seen) == 2 * len(CONDITIONS)

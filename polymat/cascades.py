@@ -104,7 +104,7 @@ def _known(stage: Stage, pipeline: Pipeline) -> Known | None:
     count = None if found is None else taps_of(found, pipeline)
     if found is None or count is None or found.taps.ref.is_input:
         return None
-    if stage.dtype.kind == "c" or found.axes[0].step > 1:
+    if stage.dtype.kind == "c" or found.axes[0].step > 1 or found.axes[0].correlates:
         return None
     taps = pipeline.stage(found.taps.source)
     expr = taps.parts[0].expr if len(taps.parts) == 1 and not taps.is_reduction else None
@@ -114,7 +114,7 @@ def _known(stage: Stage, pipeline: Pipeline) -> Known | None:
         return None
     extent = pipeline.extents[found.signal.source][0]
     valid = found.edges == "valid"
-    return Known(found.signal.ref, extent, expr.table.array, start_of(found), stage.extents[0], valid)
+    return Known(found.signal.ref, extent, expr.table.array, start_of(found, count), stage.extents[0], valid)
 
 
 def _read_once(pipeline: Pipeline) -> set[str]:

@@ -18,7 +18,7 @@ from polymat.graph.stage import Stage
 from polymat.idiom.fir import match_fir
 from polymat.idiom.transform import Filter
 from polymat.lang.affine import Affine
-from polymat.lang.blocks import Blocks, filtered_by_blocks, filtered_whole, kept_of
+from polymat.lang.blocks import Blocks, Samples, filtered_by_blocks, filtered_whole, kept_of
 from polymat.lang.expr import Parameter
 from polymat.lang.makers import index_expression
 from polymat.lang.signal import MAKERS, Signal
@@ -31,7 +31,10 @@ from polymat.transformtime import has_transforms
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Long:
-    """A stage y(i) = sum over k < taps of h(k) x(start + step i - k) for i < kept."""
+    """A stage y(i) = sum over k < taps of h(k) x(start + step i - k) for i < kept.
+
+    Taps in reverse make the same of a correlation; either array may be conjugated.
+    """
 
     stage: Stage
     found: Filter
@@ -124,9 +127,10 @@ def _banks(found: Sequence[Long], times: FilterTimes) -> list[Bank]:
     """Each filter by itself, or with others of the same signal where that is predicted to be quicker."""
     alone = {id(each): bank for each in found if (bank := Bank.of([each])) is not None}
     seconds = {key: times.ways(bank.task)[0].seconds for key, bank in alone.items()}
-    signals: dict[tuple[str, int], list[Long]] = {}
+    signals: dict[tuple[str, bool, int], list[Long]] = {}
     for each in found:
-        signals.setdefault((each.found.signal.source, each.step), []).append(each)
+        signal = each.found.signal
+        signals.setdefault((signal.source, signal.conjugated, each.step), []).append(each)
     banks: list[Bank] = []
     for group in signals.values():
         together = _shared([each for each in group if id(each) in alone], seconds, times)
@@ -158,7 +162,7 @@ def _long(stage: Stage, pipeline: Pipeline) -> Long | None:
     taps = None if found is None else taps_of(found, pipeline)
     if found is None or taps is None:
         return None
-    return Long(stage, found, taps, start_of(found), found.axes[0].step, stage.box[0][1] + 1)
+    return Long(stage, found, taps, start_of(found, taps), found.axes[0].step, stage.box[0][1] + 1)
 
 
 def plain_filter(stage: Stage, pipeline: Pipeline) -> Filter | None:
@@ -176,7 +180,7 @@ def plain_filter(stage: Stage, pipeline: Pipeline) -> Filter | None:
         return None
     (axis,) = found.axes
     alike = found.signal.dtype == stage.dtype and found.taps.dtype in (stage.dtype, real_part(stage.dtype))
-    plain = alike and axis.step >= 1 and not axis.correlates and len(found.signal.indices) == 1
+    plain = alike and axis.step >= 1 and len(found.signal.indices) == 1
     return found if plain and len(found.taps.indices) == 1 else None
 
 
@@ -185,14 +189,17 @@ def taps_of(found: Filter, pipeline: Pipeline) -> Affine | None:
     (extent,) = pipeline.extents[found.taps.source]
     (axis,) = found.axes
     low, high = found.product.terms[0].range_of(axis.tap)
-    whole = low == Affine() and high + 1 == extent and found.taps.indices == (Affine.name(axis.tap),)
-    return extent if whole else None
+    tap = Affine.name(axis.tap)
+    all_taps = low == Affine() and high + 1 == extent and found.taps.indices[0] in (tap, extent - 1 - tap)
+    return extent if all_taps else None
 
 
-def start_of(found: Filter) -> Affine:
-    """The sample that the first tap meets in the first result."""
+def start_of(found: Filter, taps: Affine) -> Affine:
+    """The last of the samples that the first result is a sum of, where there are so many taps."""
     (axis,) = found.axes
-    return found.signal.indices[0] - Affine.name(axis.output).scale(axis.step) + Affine.name(axis.tap)
+    form, tap = found.signal.indices[0], Affine.name(axis.tap)
+    first = form - Affine.name(axis.output).scale(axis.step)
+    return first + tap if form.coefficient(axis.tap) < 0 else first - tap + taps - 1
 
 
 def filter_time(count: int, length: float, dtype: ScalarType, machine: Machine, options: Options) -> float:
@@ -206,9 +213,14 @@ def _transformed(each: Long, bank: Bank, way: Way, pipeline: Pipeline, taken: se
     """The stages of a filter by transforms, the last under the filter's own name."""
     known = {size.name: Parameter(Int, size.name) for size in pipeline.sizes}
     extents = pipeline.extents
+    factors = (each.found.signal, each.found.taps)
     x, h = (
-        Signal(factor.dtype, f"placeholder{n}", index_expression(extents[factor.source][0], dict(known)))
-        for n, factor in enumerate((each.found.signal, each.found.taps))
+        Samples(
+            Signal(factor.dtype, f"placeholder{n}", index_expression(extents[factor.source][0], dict(known))),
+            conjugated=factor.conjugated,
+            reversed=n == 1 and each.found.axes[0].correlates,
+        )
+        for n, factor in enumerate(factors)
     )
     if way.kind == "whole":
         result = filtered_whole(MAKERS, x, h, each.start, each.kept, bank.first, way.points, each.step)

@@ -160,3 +160,75 @@ def test_a_library_of_transforms_is_looked_for_where_there_is_a_filter_alone(
     assert asked == []
     pm.compile(pm.Signal(pm.Double, "x", [N]).fir(np.ones(500)))
     assert set(asked) == {"fft"}
+
+
+n, k = pm.Variable(pm.Int, "n"), pm.Variable(pm.Int, "k")
+
+
+def summed(name: str, term: Any, count: Any, taps: int, dtype: Any, condition: Any = None) -> Any:
+    """y(n) = sum of a term over k for n < count."""
+    whole, each = pm.Interval(pm.Int, 0, count - 1), pm.Interval(pm.Int, 0, taps - 1)
+    y = pm.Reduction(([n], [whole]), ([n, k], [whole, each]), dtype, name)
+    value = pm.Reduce(y(n), term, pm.Op.Sum)
+    y.defn = [value if condition is None else pm.Case(condition, value)]
+    return y
+
+
+def complex_values(seed: int, *shape: int) -> Any:
+    rng = np.random.default_rng(seed)
+    return rng.standard_normal(shape) + 1j * rng.standard_normal(shape)
+
+
+@pytest.mark.parametrize("way", ["blocks", "whole", "fft"])
+@pytest.mark.parametrize(("conjugate_taps", "conjugate_signal"), [(False, True), (True, False), (True, True)])
+def test_conjugates(way: Any, conjugate_taps: bool, conjugate_signal: bool) -> None:
+    """Convolutions and correlations with either array conjugated, in every spelling."""
+    taps = 37
+    x, h = pm.Vector(pm.Complex, "x", [N]), pm.Vector(pm.Complex, "h", [taps])
+
+    def term(weight: Any, sample: Any) -> Any:
+        return (pm.Conj(h(weight)) if conjugate_taps else h(weight)) * (
+            pm.Conj(x(sample)) if conjugate_signal else x(sample)
+        )
+
+    outputs = [
+        summed("convolution", term(k, n - k + taps - 1), N - taps + 1, taps, pm.Complex),
+        summed("correlation", term(k, n + k), N - taps + 1, taps, pm.Complex),
+        summed("reversed", term(taps - 1 - k, n + k), N - taps + 1, taps, pm.Complex),
+        summed("again", term(taps - 1 - k, n - k + taps - 1), N - taps + 1, taps, pm.Complex),
+        summed("causal", term(k, n - k), N, taps, pm.Complex, pm.Condition(n - k, ">=", 0)),
+        summed("ahead", term(k, n + k), N, taps, pm.Complex, pm.Condition(n + k, "<", N)),
+    ]
+    compiled = pm.compile(
+        outputs, name="filtered", inputs=[x, h], options=Options(fir=way), estimates={N: 5000}
+    )
+    assert transforms(compiled) > 0
+    for length in (37, 38, 100, 997, 4001):
+        a, b = complex_values(length, length), complex_values(1, taps)
+        for got, expected in zip(compiled(a, b), compiled.reference(a, b), strict=True):
+            assert_close(got, expected, roundings=100, magnitude=37.0 * np.sqrt(1000))
+
+
+def test_a_signal_and_its_conjugate_share_no_transforms() -> None:
+    x = pm.Vector(pm.Complex, "x", [N])
+    h = [pm.Vector(pm.Complex, f"h{each}", [61]) for each in range(3)]
+    outputs = [
+        summed("one", h[0](k) * x(n - k + 60), N - 60, 61, pm.Complex),
+        summed("two", h[1](k) * pm.Conj(x(n - k + 60)), N - 60, 61, pm.Complex),
+        summed("three", h[2](k) * x(n + k), N - 60, 61, pm.Complex),
+    ]
+    compiled = pm.compile(outputs, name="filtered", inputs=[x, *h], options=ALWAYS, estimates={N: 5000})
+    arrays = [complex_values(1, 4001), *(complex_values(each, 61) for each in (2, 3, 4))]
+    for got, expected in zip(compiled(*arrays), compiled.reference(*arrays), strict=True):
+        assert_close(got, expected, roundings=100, magnitude=61.0 * np.sqrt(1000))
+
+
+def test_a_correlation_costs_what_a_convolution_does() -> None:
+    """Long ones are transforms, however they are written."""
+    x, h = pm.Vector(pm.Double, "x", [100_000]), pm.Vector(pm.Double, "h", [4000])
+    y = summed("y", h(k) * x(n + k), 96_001, 4000, pm.Double)
+    compiled = pm.compile(y, name="filtered", inputs=[x, h])
+    assert transforms(compiled) == 3
+    rng = np.random.default_rng(2)
+    a, b = rng.uniform(-1, 1, 100_000), rng.uniform(-1, 1, 4000)
+    assert_close(compiled(a, b), np.correlate(a, b, "valid"), roundings=4000, magnitude=4000.0)

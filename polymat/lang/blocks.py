@@ -14,6 +14,7 @@ from polymat.lang.expr import Const, Expr, Load, Parameter, Variable, binary
 from polymat.lang.fourier import complex_type, half_wave, wave
 from polymat.lang.function import Case, CaseEntry, Function, Source
 from polymat.lang.makers import Makers, index_expression
+from polymat.lang.mathfunctions import Conj
 from polymat.lang.reduction import Op, Reduce, Reduction
 from polymat.lang.types import Double, Long, ScalarType, real_part
 
@@ -35,15 +36,35 @@ class Blocks:
     count: Affine
 
 
+@dataclass(frozen=True, slots=True)
+class Samples:
+    """A signal or taps as a filter takes them: conjugated, in reverse."""
+
+    source: Source
+    conjugated: bool = False
+    reversed: bool = False
+
+    @property
+    def dtype(self) -> ScalarType:
+        """Type of the values."""
+        return self.source.dtype
+
+    def at(self, index: Affine, sizes: tuple[Parameter, ...]) -> Expr:
+        """A value."""
+        value = read(self.source, self.source.shape[0] - 1 - index if self.reversed else index, sizes)
+        return Conj(value) if self.conjugated else value
+
+
 def filtered_by_blocks(
-    make: Makers[Any], x: Source, taps: Source, start: Affine, length: Affine, blocks: Blocks, step: int = 1
+    make: Makers[Any], x: Samples, taps: Samples, start: Affine, length: Affine, blocks: Blocks, step: int = 1
 ) -> Any:
     """y(i) = sum over k of h(k) x(start + step i - k) for i < length, x being zero outside."""
     points, kept = blocks.points, blocks.kept
-    sizes = merged_sizes(x, taps)
+    both = (x.source, taps.source)
+    sizes = merged_sizes(*both)
     longer = padded(make, x, blocks.first, blocks.count.scale(kept) + (points - kept), sizes)
     dtype = complex_type(x.dtype)
-    b, k, j = fresh_variables(3, names_in((x, taps)))
+    b, k, j = fresh_variables(3, names_in(both))
     whole = Const(points, Long)
     outer, inner = span(blocks.count, sizes), span(Affine((), points), ())
     bins = span(Affine((), points if x.dtype.kind == "c" else points // 2 + 1), ())
@@ -61,13 +82,13 @@ def filtered_by_blocks(
         within = Affine.name(i.name).scale(step) - number.scale(kept)
         return Load(back, (number, within + (start - blocks.first)), x.dtype, None)
 
-    return pointwise(make.computed, (x, taps), (length,), value, "")
+    return pointwise(make.computed, both, (length,), value, "")
 
 
 def filtered_whole(
     make: Makers[Any],
-    x: Source,
-    taps: Source,
+    x: Samples,
+    taps: Samples,
     start: Affine,
     length: Affine,
     first: Affine,
@@ -78,11 +99,12 @@ def filtered_whole(
 
     points: of the transforms, which may depend on sizes: at least those from `first` to the last one needed.
     """
-    sizes = merged_sizes(x, taps)
+    both = (x.source, taps.source)
+    sizes = merged_sizes(*both)
     dtype = complex_type(x.dtype)
     whole = index_expression(points, {size.name: size for size in sizes})
     longer = padded(make, x, first, points, sizes)
-    k, j = fresh_variables(2, names_in((x, taps)))
+    k, j = fresh_variables(2, names_in(both))
     inner = span(points, sizes)
     bins = span(points if x.dtype.kind == "c" else points.floordiv(2) + 1, sizes)
     spectrum = Reduction(([j], [bins]), ([j, k], [bins, inner]), dtype, None)
@@ -96,17 +118,17 @@ def filtered_whole(
     def value(i: Variable) -> Expr:
         return read(back, Affine.name(i.name).scale(step) + (start - first), sizes)
 
-    return pointwise(make.computed, (x, taps, back), (length,), value, "")
+    return pointwise(make.computed, (*both, back), (length,), value, "")
 
 
 def _response(
-    make: Makers[Any], taps: Source, points: Affine, samples: ScalarType, sizes: tuple[Parameter, ...]
+    make: Makers[Any], taps: Samples, points: Affine, samples: ScalarType, sizes: tuple[Parameter, ...]
 ) -> Any:
     """The spectrum of the taps with zeros behind them over the points, which makes the inverse exact."""
     dtype = complex_type(samples)
     longer = padded(make, taps, Affine(), points, sizes)
     whole = index_expression(points, {size.name: size for size in sizes})
-    j, k = fresh_variables(2, names_in((taps,)))
+    j, k = fresh_variables(2, names_in((taps.source,)))
     inner = span(points, sizes)
     bins = span(points if samples.kind == "c" else points.floordiv(2) + 1, sizes)
     response = Reduction(([j], [bins]), ([j, k], [bins, inner]), dtype, None)
@@ -134,12 +156,13 @@ def kept_of(points: int, reach: int, step: int = 1) -> int:
 
 
 def padded(
-    make: Makers[Any], source: Source, first: Affine, length: Affine, more: tuple[Parameter, ...] = ()
+    make: Makers[Any], samples: Samples, first: Affine, length: Affine, more: tuple[Parameter, ...] = ()
 ) -> Any:
-    """The samples first, first + 1, ... of a source, zero where there are none.
+    """The samples first, first + 1, ... of all, zero where there are none.
 
     more: sizes that the first and the length depend on beside the source's own.
     """
+    source = samples.source
     sizes = tuple(dict.fromkeys((*source.sizes, *more)))
     leaves: dict[str, Expr] = {p.name: p for p in sizes}
 
@@ -148,7 +171,7 @@ def padded(
         at = index_expression(index, leaves | {i.name: i})
         last = index_expression(source.shape[0], leaves)
         return [
-            Case(Condition(at, ">=", 0) & Condition(at, "<", last), read(source, index, sizes)),
+            Case(Condition(at, ">=", 0) & Condition(at, "<", last), samples.at(index, sizes)),
             Case(Condition(at, "<", 0), 0),
             Case(Condition(at, ">=", last), 0),
         ]

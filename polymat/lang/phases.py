@@ -12,7 +12,7 @@ from typing import Any
 
 from polymat.lang.affine import Affine
 from polymat.lang.algebra import pointwise, read, span
-from polymat.lang.blocks import padded
+from polymat.lang.blocks import Samples, padded
 from polymat.lang.condition import Condition
 from polymat.lang.constructs import Cast
 from polymat.lang.expr import Const, Expr, Load, Variable, binary, call
@@ -32,7 +32,7 @@ def interpolated_by_phases(make: Makers[Any], x: Source, count: int, factor: int
     s, k, j, q = (Variable(Long, name) for name in ("s", "k", "j", "q"))
     shifts, inner = span(Affine((), factor - 1), ()), span(Affine((), points), ())
     half = span(Affine((), points // 2 + 1), ())
-    longer = x if points == count else padded(make, x, Affine(), Affine((), points))
+    longer = x if points == count else padded(make, Samples(x), Affine(), Affine((), points))
     samples = spectrum(make, longer, -1, Affine((), points // 2 + 1), "")
     kernel = Function(([s, k], [shifts, inner]), x.dtype, None)
     kernel.defn = _kernel(s, k, count, factor, points, single=x.dtype == Float)

@@ -29,7 +29,7 @@ from polymat.codegen.ahead import AHEAD
 from polymat.codegen.apart import Apart, prototypes
 from polymat.codegen.blockedgemm import BLOCKED
 from polymat.codegen.blockshape import Shape
-from polymat.codegen.direct import COLUMN, DIRECT
+from polymat.codegen.direct import COLUMN, DIRECT, ROW
 from polymat.codegen.edges import edge_table, edges
 from polymat.codegen.ends import handed_on
 from polymat.codegen.halfgemm import HALF, HALF_TYPE
@@ -134,6 +134,11 @@ static __attribute__((noinline)) void _pm_general_$S($PARAMETERS«,
         _pm_blocked_$S($ARGUMENTS«, end»);
         return;
     }
+    if (height == 1 && n >= 4 * $L && 4.0 * k * n > small && finish == NULL« && end == NULL») {
+        _pm_one_row_$S(n, k, scale, a + rows[0], a_step, b, b_step, beta,
+                       from == NULL ? NULL : from + rows[2], c + rows[1]);
+        return;
+    }
     const ptrdiff_t most = finish == NULL ? m : (small / 4 / n / $R + 1) * $R;
     for (ptrdiff_t segment = 0; segment < row_count; segment++) {
         const ptrdiff_t *const at = rows + 3 * segment;
@@ -196,7 +201,7 @@ m, n, k, row_count, rows, column_count, columns, depth_count, depths, scale, a, 
                        a_step, b, b_step, b_column, beta, from, from_row, c, c_row, kc, mc, nc, small,
                        large, half, scratch, finish, around"""
 _TYPES = _FINISH + PIECES + HALF_TYPE + IS_NARROW + IS_SWAPPED
-_SUMS = NARROW + COLUMN
+_SUMS = NARROW + COLUMN + ROW
 _AROUND = "".join((PACKING, WINDOWS, AHEAD, HALF, SWAPPED, _FINISH_ROWS, READ, TALL, BLOCKED))
 _CALL = _ROOM + UNROLLED + SMALL + DIRECT + _GENERAL + _PRODUCT  # what small products run through
 

@@ -64,7 +64,7 @@ def describe(stage: Stage, plan: NestPlan) -> str:
     for accumulation in stage.accumulations:
         target = ", ".join(str(form) for form in accumulation.target)
         lines.append(f"  {stage.operation.name} into ({target}) of {_short(accumulation.expr)}")
-    way = plan.kind if plan.routines else f"loops {', '.join(plan.order) or '(none)'}"
+    way = f"loops {', '.join(plan.order)}" if plan.order and not plan.routines else plan.kind
     lines.append(f"{way}: {plan.reason}")
     return "\n".join(lines)
 

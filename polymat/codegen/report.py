@@ -69,7 +69,7 @@ class GroupReport:
     predicted: Prediction | None = None
 
     def __str__(self) -> str:
-        way = f"{self.kind} loops {', '.join(self.order) or '(none)'}"
+        way = f"{self.kind} loops {', '.join(self.order)}" if self.order else self.kind
         if self.library_calls and not self.order:
             way = f"library calls: {', '.join(self.library_calls)}"
         lines = [f"{' + '.join(self.stages)}: {way}"]

@@ -160,9 +160,15 @@ def _is_product(term: Term) -> bool:
 
 
 def _triangular(found: Contraction, product: Product) -> Contraction | None:
-    """A contraction with a triangle, of one segment in each of its dimensions; None where it is none."""
-    if found.more_rows or found.more_columns or found.sums:
+    """A contraction with a triangle; None where it is none.
+
+    Each of its dimensions is one segment: where one operand alone has further ones, loops around the product
+    run over these.
+    """
+    if found.sums:
         return None
+    outer = (*found.outer, *found.more_rows, *found.more_columns)
+    found = replace(found, outer=outer, more_rows=(), more_columns=())
     groups = (found.rows, found.columns, found.depth)
     term, context = product.terms[0], product.context
     for model in product.terms:

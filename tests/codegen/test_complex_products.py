@@ -57,9 +57,8 @@ def total(
         ([*every], [interval(size) for size in every.values()]),
         dtype,
         "sums",
+        init=init,
     )
-    if init is not None:
-        sums.init = init
     sums.defn = [pm.Reduce(sums(*result), term, pm.Op.Sum)]
     return sums
 

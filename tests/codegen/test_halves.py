@@ -108,6 +108,30 @@ def test_triangles(way: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None
         np.testing.assert_allclose(got, known, rtol=1e-3, atol=1e-3)
 
 
+@pytest.mark.parametrize("half", HALVES)
+def test_triangles_in_batches(half: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Products of one triangle with several matrices, and of several with one, whichever way they lie."""
+    monkeypatch.setattr("polymat.driver.calibrated_machine", lambda: MACHINES["wide"])
+    b = pm.Variable(Int, "b")
+    one, many = Matrix(Double, "S", [M, M]), pm.Image(Double, "T", [K, M, M])
+    other, others = Matrix(Double, "B", [M, N]), pm.Image(Double, "C", [K, M, N])
+    batch, rows, columns, inside = (b, upto(K)), (i, upto(M)), (j, upto(N)), [(k, between(i, half))]
+    outputs = [
+        total("first", [batch, rows, columns], inside, one(i, k) * others(b, k, j)),
+        total("turned", [batch, rows, columns], inside, one(k, i) * others(b, k, j)),
+        total("inner", [rows, batch, columns], inside, one(i, k) * others(b, k, j)),
+        total("several", [batch, rows, columns], inside, many(b, i, k) * other(k, j)),
+        total("right", [batch, columns, rows], inside, others(b, k, j) * one(k, i)),
+    ]
+    inputs = [one, many, other, others]
+    options = Options(blas="never", threads=2, parallel_threshold=0)
+    compiled = pm.compile(outputs, name="triangles", inputs=inputs, options=options)
+    assert kinds(compiled) == {"kernel"}
+    for m, n, count in ((0, 2, 3), (1, 1, 1), (2, 0, 3), (5, 3, 0), (7, 5, 4), (9, 25, 2), (49, 47, 3)):
+        arrays = arrays_of(inputs, {"M": m, "N": n, "K": count}, "float64")
+        compare(compiled, arrays, m, [output.name for output in outputs])
+
+
 @pytest.mark.parametrize("machine", [GENERIC, SAPPHIRE_RAPIDS, ZEN5], ids=lambda m: m.microarchitecture)
 @pytest.mark.parametrize("side", ["left", "right"])
 def test_no_second_triangle_is_stored(side: str, machine: Machine) -> None:

@@ -84,8 +84,16 @@ _PM_SHARED __attribute__((noinline)) void _pm_blocked_$S($PARAMETERS«,
     /* Past the caches where rows are long or begin with a line: their ends beside lines are stored slowly. */
     const int is_long = n >= 4 * ($V * $L) || (column_count > 1 && columns[4] - columns[1] == n)
                      || (size_t)c % (sizeof($T) * $L) == 0;
-    const int past = _PM_WHOLE_$S && large && place == 0 && finish == NULL && from == NULL && chunks > 0
-                  && chunks <= together && pack_a && pack_b && c_row % $L == 0 && is_long
+    const int streams = _PM_WHOLE_$S && large && place == 0 && finish == NULL && from == NULL && chunks > 0
+                     && chunks <= together && pack_a && pack_b && c_row % $L == 0;
+    int turn = 0; /* columns that panels are rotated by, so that those begin with a line of the result */
+#if _PM_WHOLE_$S
+    const int segments = broad >= panels && (gathered || batch % panels == 0); /* are packed as wholes */
+    if (streams && segments« && end == NULL» && m % $R == 0
+            && _pm_rows_join_$S(n, c_row, row_count, rows, column_count, columns))
+        turn = (int)(-(uintptr_t)c % 64 / sizeof($T));
+#endif
+    const int past = streams && (turn > 0 || is_long)
                   && (n % $L == 0 || n >= 5 * ($V * $L)); /* or many lines are written in two ways */
     _pm_ahead_$S upcoming = {0};
     for (ptrdiff_t panel_0 = 0, panel_1; panel_0 < all_panels; panel_0 = panel_1) {
@@ -94,6 +102,10 @@ _PM_SHARED __attribute__((noinline)) void _pm_blocked_$S($PARAMETERS«,
             const ptrdiff_t end = _pm_batch_$S(panel_0, all_panels, panels, ($V * $L) * deepest, most,
                                                columns, b, b_column, b_step);
             panel_1 = end < panel_1 ? end : panel_1;
+        }
+        if (turn > 0) {
+            const ptrdiff_t whole = (panel_1 - panel_0) / panels;
+            panel_1 = panel_0 + (whole > 1 ? whole : 1) * panels;
         }
         ptrdiff_t chunk_0 = 0;
         do {
@@ -143,7 +155,7 @@ _PM_SHARED __attribute__((noinline)) void _pm_blocked_$S($PARAMETERS«,
                     const $T *const b_panel = pack_b ? copied : b + across[0] + b_0 + j;
                     const ptrdiff_t b_row = pack_b ? wide * $L : b_step;
                     const int follows = goes_on, is_full = filled == $V * $L, is_whole = filled == wide * $L;
-                    goes_on = past && is_whole && panel + 1 < panel_1
+                    goes_on = past && turn == 0 && is_whole && panel + 1 < panel_1
                            && _pm_goes_on_$S(n, vectors, panels, panel, columns);
                     const int empty = idle || (place == 3
                             && _pm_is_empty_$S(_pm_spans_of_$S(&half, 0, m, j, j + filled)));
@@ -154,6 +166,10 @@ _PM_SHARED __attribute__((noinline)) void _pm_blocked_$S($PARAMETERS«,
                         packed = place == 3 ? panel + 1 : gathered ? panel_1 : (panel / batch + 1) * batch;
                         packed = packed < panel_1 ? packed : panel_1;
                         _pm_pack_all_$S(&right, panel, packed, columns, b, b_column, b_step, copied);
+#if _PM_WHOLE_$S
+                        if (turn > 0)
+                            _pm_rotate_$S(&right, panel, packed, depth, turn, copied);
+#endif
                     }
                     /* Each of the strips asks for its part of the next panel, where that is packed. */
                     const int ahead = pack_b && strip_0 > 0 && panel + 1 < panel_1;
@@ -166,11 +182,12 @@ _PM_SHARED __attribute__((noinline)) void _pm_blocked_$S($PARAMETERS«,
                                          b_column, b_step),
                             (panel_1 - panel_0) * all_strips, columns, b, b_column, b_step);
                     ptrdiff_t segment = strip_0 / strips, within = strip_0 % strips;
+                    $T *below = NULL; /* where the rows after those of the last strip begin */
                     for (ptrdiff_t strip = strip_0; strip < strip_1; strip++) {
                         const ptrdiff_t *const down = rows + segment * 3;
                         const ptrdiff_t i = within * lower + (within < higher ? within : higher);
                         const ptrdiff_t height = lower + (within < higher);
-                        $T *const target = c + down[1] + i * c_row + across[1] + j;
+                        $T *const target = c + down[1] + i * c_row + across[1] + j + turn;
                         const $T *start = target, *a_strip = a_packed + (strip - first) * a_apart;
                         if (chunk_0 == 0)
                             start = from == NULL ? NULL : from + down[2] + i * from_row + across[2] + j;
@@ -192,9 +209,16 @@ _PM_SHARED __attribute__((noinline)) void _pm_blocked_$S($PARAMETERS«,
                                             scale, chunk_0 == 0 ? beta : 1, start,
                                             chunk_0 == 0 ? from_row : c_row, target, c_row, next, pace);
 #if _PM_WHOLE_$S
-                        else if (past && height == $R && is_whole)
+                        else if (past && height == $R && is_whole) {
+                            const int joins = turn > 0 && here + 1 == panels, above = target == below;
+                            const int more = strip + 1 < strip_1
+                                          && (within + 1 < strips || down[4] - down[1] == m * c_row);
+                            below = target + height * c_row;
                             _pm_pasts_$S[wide - 1](depth, a_strip, b_panel, scale, target, c_row, next, pace,
-                                        carry + (strip - strip_0) * ($R * $L), follows, goes_on«, ending»);
+                                        joins ? carry : carry + (strip - strip_0) * ($R * $L),
+                                        joins ? above : follows, joins ? more : goes_on,
+                                        joins ? turn : 0«, ending»);
+                        }
 #endif
                         else if (pack_a && pack_b && height == $R && is_full)
                             _pm_full_$S(depth, a_strip, b_panel, scale, chunk_0 == 0 ? beta : 1, start,

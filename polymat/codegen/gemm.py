@@ -39,10 +39,12 @@ from polymat.codegen.narrowgemm import IS_NARROW, NARROW, narrow_limits
 from polymat.codegen.packing import PACKING, PIECES
 from polymat.codegen.pastblock import past_blocks, past_table
 from polymat.codegen.readgemm import READ
+from polymat.codegen.rotatedgemm import ROTATED
 from polymat.codegen.smallgemm import SMALL, UNROLLED
 from polymat.codegen.swappedgemm import IS_SWAPPED, SWAPPED
 from polymat.codegen.tallgemm import TALL
 from polymat.codegen.turnedgemm import turned_head, turned_text
+from polymat.codegen.vectortypes import memory_suffix
 from polymat.codegen.windows import WINDOWS
 from polymat.tilesize.blocks import LEAST_STRIPS, PASSED_EIGHTHS
 from polymat.tilesize.kernel import MOST_UNROLLED
@@ -202,7 +204,7 @@ m, n, k, row_count, rows, column_count, columns, depth_count, depths, scale, a, 
                        large, half, scratch, finish, around"""
 _TYPES = _FINISH + PIECES + HALF_TYPE + IS_NARROW + IS_SWAPPED
 _SUMS = NARROW + COLUMN + ROW
-_AROUND = "".join((PACKING, WINDOWS, AHEAD, HALF, SWAPPED, _FINISH_ROWS, READ, TALL, BLOCKED))
+_AROUND = "".join((PACKING, WINDOWS, AHEAD, HALF, SWAPPED, _FINISH_ROWS, READ, TALL, ROTATED, BLOCKED))
 _CALL = _ROOM + UNROLLED + SMALL + DIRECT + _GENERAL + _PRODUCT  # what small products run through
 
 
@@ -225,6 +227,11 @@ def _written(text: str, shape: Shape) -> str:
     numbers |= {"EIGHTHS": PASSED_EIGHTHS, "STRIPS": LEAST_STRIPS} | narrow_limits(shape.lanes)
     types = (f"_pm_vector_{shape.suffix}", f"_pm_memory_{shape.suffix}", shape.ctype, shape.lanes)
     sums = row_sums(f"_pm_row_sums_{shape.suffix}", *types)
-    names = {"S": shape.suffix, "T": shape.ctype, "ROW_SUMS": sums, "UNUSED": UNUSED}
+    names = {
+        "LANE": "int" if shape.suffix == "f32" else "long long",
+        "PLACES": ", ".join(map(str, range(shape.lanes))),
+        "SUFFIX": memory_suffix(shape.suffix),
+    }
+    names |= {"S": shape.suffix, "T": shape.ctype, "ROW_SUMS": sums, "UNUSED": UNUSED}
     whole = text.replace("$PARAMETERS", _PARAMETERS).replace("$ARGUMENTS", _ARGUMENTS)
     return handed_on(Template(whole).substitute(numbers, **names), shape.ends)

@@ -15,7 +15,8 @@ from polymat.codegen.vectortypes import memory_suffix
 
 _PAST = """\
 ptrdiff_t depth, const {t} *a, const {t} *b, {t} scale, {t} *c,
-        ptrdiff_t c_row, const char *next, ptrdiff_t pace, {t} *carry, int follows, int goes_on{end}"""
+        ptrdiff_t c_row, const char *next, ptrdiff_t pace, {t} *carry, int follows, int goes_on,
+        int rotated{end}"""
 
 
 def _parameters(shape: Shape) -> str:
@@ -68,12 +69,18 @@ def _past_block(shape: Shape, vectors: int) -> str:
     return f"""\
 /* All rows and {vectors} whole vectors of packed operands, written past the caches in whole lines; all rows
    of c begin at the same place of a line.  carry: of each row the last vector of the block to the left, if
-   this one follows it, and then of this one, if another goes on. */
+   this one follows it, and then of this one, if another goes on.  rotated: how many elements of the last
+   vector are the beginning of the row, which is a line with the end of the row above; carry is then the last
+   vector of that, if the block follows it, and c begins with a line. */
 _PM_SHARED __attribute__((noinline)) void _pm_past_{s}_{vectors}({_parameters(shape)})
 {{
     typedef {"int" if s == "f32" else "long long"} lanes __attribute__((vector_size(64)));
     const int turn = (int)(-(uintptr_t)c % 64 / sizeof({t})); /* elements before the first whole line */
     const lanes order = (lanes){{{", ".join(map(str, range(lanes)))}}} + turn;
+    if (rotated != 0) {{
+        __builtin_prefetch(c + {last - lanes + 1} - c_row, 1);
+        __builtin_prefetch(c + {last - lanes + 1} + {rows - 1} * c_row, 1);
+    }}
     if (turn != 0 && !follows) {{
 {fetched}    }}
     if (turn != 0 && !goes_on) {{
@@ -110,9 +117,37 @@ def _stores(shape: Shape, vectors: int) -> str:
     keep = [f"{kept[row]} = c{row}_{final}" for row in rows]
     end = [f"_pm_some_{s}({at(row, final * lanes)}, c{row}_{final}, turn, {lanes})" for row in rows]
     texts = [
+        block("if (rotated != 0)", [*_joined(shape, vectors), "return"]),
         block("if (turn == 0)", [*whole, "return"]),
         f"{block('if (follows)', first)} {block('else', begin).lstrip()}",
         *(f"    {line};" for line in middle),
         f"{block('if (goes_on)', keep)} {block('else', end).lstrip()}",
     ]
     return "\n".join(texts) + "\n"
+
+
+def _joined(shape: Shape, vectors: int) -> list[str]:
+    """The stores of rows that follow each other and end with their beginnings."""
+    s, rows, lanes, final = shape.suffix, shape.rows, shape.lanes, vectors - 1
+    stream = f"__builtin_ia32_movnt{memory_suffix(shape.suffix)}512"
+    kept = f"*(_pm_memory_{s} *)carry"
+
+    def at(row: int, v: int) -> str:
+        return f"c + {row} * c_row + {v * lanes}"
+
+    def both(above: str, row: int) -> str:
+        return f"(_pm_vector_{s})(((lanes){above} & ends) | ((lanes)c{row}_{final} & ~ends))"
+
+    lines = [f"const lanes ends = order < {lanes} - rotated"]
+    lines += [f"{stream}({at(row, v)}, c{row}_{v})" for row in range(rows) for v in range(final)]
+    lines += [
+        f"if (follows) {stream}({at(-1, final)}, {both(kept, 0)});"
+        f" else _pm_some_{s}({at(-1, final)}, c0_{final}, {lanes} - rotated, {lanes})"
+    ]
+    lines += [f"{stream}({at(row - 1, final)}, {both(f'c{row - 1}_{final}', row)})" for row in range(1, rows)]
+    last = f"c{rows - 1}_{final}"
+    lines += [
+        f"if (goes_on) {kept} = {last};"
+        f" else _pm_some_{s}({at(rows - 1, final)}, {last}, 0, {lanes} - rotated)"
+    ]
+    return lines

@@ -152,7 +152,8 @@ def test_segments_gathered_in_long_runs(contraction: str, seed: int, monkeypatch
 
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
 @pytest.mark.parametrize(
-    "contraction", ["abcde-efbad-cf", "abcd-ea-ebcd", "abcdef-efgc-gdab", "abcdef-dfgc-geab"]
+    "contraction",
+    ["abcde-efbad-cf", "abcd-ea-ebcd", "abcdef-efgc-gdab", "abcdef-dfgc-geab", "abcdef-dega-gfbc"],
 )
 def test_results_past_the_caches(
     contraction: str, kind: type[np.floating], seed: int, monkeypatch: pytest.MonkeyPatch

@@ -63,8 +63,9 @@ def build(
         begin = time.perf_counter()
         if files is None or len(files.own) + len(files.shared) == 1:
             compile_shared(source, path, compiler, flags)
-            return
-        compile_files(files, path, compiler, flags, flags_for(compiler, (*SHARED_FLAGS, *options.cflags)))
+        else:
+            shared_flags = flags_for(compiler, (*SHARED_FLAGS, *options.cflags))
+            compile_files(files, path, compiler, flags, shared_flags)
         spent.append(time.perf_counter() - begin)
 
     fetched = fetch_or_build(key, compile_to)

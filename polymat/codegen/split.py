@@ -7,18 +7,20 @@ as well lie in another file.  What keeps state, and what is exported, stays in t
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from polymat.codegen.ctree import APART, Call, File, Function, expressions, names_in
 from polymat.codegen.prelude import prelude, stateless
 
+_NAME = re.compile(r"\w+")
 LEAST_FUNCTIONS = 16  # one file more costs as much as two or three of them
 
 
 def split(file: File) -> tuple[File, ...]:
     """The program's file and one of functions that it calls; itself alone where these are few."""
     needs = stateless(file.needs)
-    known = "\n".join([prelude(needs), *file.texts])
+    known = frozenset(_NAME.findall("\n".join([prelude(needs), *file.texts])))
     moved = [function for function in file.functions if _may_move(function, known)]
     if len(moved) < LEAST_FUNCTIONS:
         return (file,)
@@ -36,7 +38,7 @@ def split(file: File) -> tuple[File, ...]:
     return (replace(file, functions=own, declared=others), other)
 
 
-def _may_move(function: Function, known: str) -> bool:
+def _may_move(function: Function, known: frozenset[str]) -> bool:
     """Whether it is compiled by itself, and what it calls is in every file."""
     called = {node.function for node in expressions(function.body) if isinstance(node, Call)}
     inside = all(name in known for name in called if name.startswith("_pm_"))

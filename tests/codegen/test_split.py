@@ -12,6 +12,7 @@ import pytest
 import polymat as pm
 from polymat.codegen import split as splitting
 from polymat.codegen.apart import Files
+from polymat.codegen.ctree import APART, Call, Evaluate, File, Function, Literal
 from polymat.machine.known import GENERIC
 from polymat.runtime import build as building
 from polymat.runtime.objects import compile_files
@@ -76,3 +77,14 @@ def test_half_of_the_functions_are_in_a_second_file(
 def test_few_functions_are_one_file(compiled: list[Files]) -> None:
     compiled_chain()
     assert compiled == []
+
+
+def test_functions_stay_with_those_that_they_call() -> None:
+    """A function of the program is not taken for one of the prelude whose name begins like its own."""
+    called = Function("void", "_pm_min_i", (), ())
+    calls = {
+        name: Evaluate(Call(name, (Literal("1"), Literal("2")))) for name in ("_pm_min_i", "_pm_min_i64")
+    }
+    for name, count in (("_pm_min_i", 1), ("_pm_min_i64", 2)):
+        callers = [Function(APART, f"_pm_nest_{k}", (), (calls[name],)) for k in range(32)]
+        assert len(splitting.split(File("stages", frozenset({"min_i64"}), (), (called, *callers)))) == count

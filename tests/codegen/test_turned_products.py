@@ -6,6 +6,7 @@ import ctypes
 import itertools
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -125,14 +126,14 @@ int ask(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, ptrdiff_t s, ptrdiff_t small)
 """
 
 
-def planned(sizes: Mapping[str, int]) -> KernelPlan:
+def planned(sizes: Mapping[str, int], policy: Literal["shares", "working-sets"] = "shares") -> KernelPlan:
     """The plan of a product of matrices, the right one of them transposed, for many segments."""
     m, n, s, k = (pm.Parameter(pm.Int, name) for name in "MNSK")
     built = pipeline(
         pm.einsum("mk,nks->smn", pm.Matrix(pm.Double, "A", [m, k]), pm.Image(pm.Double, "B", [n, k, s]))
     )
     (stage,) = built.stages
-    plan = plan_kernel(Group((stage.name,)), stage, built.context, MACHINE, sizes)
+    plan = plan_kernel(Group((stage.name,)), stage, built.context, MACHINE, sizes, policy=policy)
     assert plan is not None
     return plan
 
@@ -164,3 +165,11 @@ def test_products_with_readers_are_not_turned() -> None:
     other = upright(plan, sizes)
     assert "V(n, 8)" in other.reason
     assert kernel_operations(plan, sizes) < kernel_operations(other, sizes)
+
+
+def test_blocks_by_working_sets_leave_turned_ones_no_room() -> None:
+    sizes = {"M": 24, "N": 24, "S": 240, "K": 24}
+    assert planned(sizes).blocks.turned_depth > 0
+    plan = planned(sizes, "working-sets")
+    assert plan.blocks.turned_depth == 0
+    assert "V(n, 8)" in plan.reason

@@ -32,7 +32,7 @@ static inline _pm_ahead_$S _pm_ahead_of_$S(const _pm_lines_$S *lines, ptrdiff_t 
 }
 
 /* Go to the next column: along the segments that are neighbours in memory, then to the next line. */
-static void _pm_next_column_$S(_pm_ahead_$S *ahead)
+static __attribute__((noinline)) void _pm_next_column_$S(_pm_ahead_$S *ahead)
 {
     const _pm_lines_$S *const lines = &ahead->lines;
     const ptrdiff_t each = lines->each, segment = ahead->strip / each, within = ahead->strip % each;
@@ -75,8 +75,9 @@ static inline const char *_pm_request_column_$S(_pm_ahead_$S *ahead)
 /* The panel after those that are packed together with `panel`, of all of them, of `elements` each: `most`
    in all or a few times as many.  Segments that are neighbours in memory are packed together, whole runs of
    them where these are short; else a run is cut where a line of cache ends, if that is so for all lines. */
-static ptrdiff_t _pm_batch_$S(ptrdiff_t panel, ptrdiff_t all, ptrdiff_t each, ptrdiff_t elements,
-        ptrdiff_t most, const ptrdiff_t *offsets, const $T *from, ptrdiff_t across, ptrdiff_t along)
+static __attribute__((noinline)) ptrdiff_t _pm_batch_$S(ptrdiff_t panel, ptrdiff_t all, ptrdiff_t each,
+        ptrdiff_t elements, ptrdiff_t most, const ptrdiff_t *offsets, const $T *from, ptrdiff_t across,
+        ptrdiff_t along)
 {
     const ptrdiff_t few = most / elements > 1 ? most / elements : 1, segment = panel / each;
     if (across == 1 || along == 1 || panel % each != 0 || all < ($G + segment) * each)

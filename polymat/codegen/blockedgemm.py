@@ -1,14 +1,16 @@
 """Products by packed blocks: of any segments of rows, columns and depth, beside triangles, and large ones.
 
-`BLOCKED` gives the C function that the product of `polymat.codegen.gemm` uses for them.
+`BLOCKED` gives the C function that the product of `polymat.codegen.gemm` uses for them: first it is decided
+how large blocks are, in which order they follow each other and what is copied; then, part by part of the
+depth, strips of A are multiplied by one panel of B after the other.
 """
 
 from __future__ import annotations
 
-BLOCKED = """\
+_SCHEME = """\
 /* Whether the next panel has whole vectors, too, and to the right of this one in the result. */
-static int _pm_goes_on_$S(ptrdiff_t n, ptrdiff_t vectors, ptrdiff_t panels, ptrdiff_t panel,
-        const ptrdiff_t *columns)
+static __attribute__((noinline)) int _pm_goes_on_$S(ptrdiff_t n, ptrdiff_t vectors, ptrdiff_t panels,
+        ptrdiff_t panel, const ptrdiff_t *columns)
 {
     const ptrdiff_t next = panel + 1, j = _pm_before_$S(vectors, panels, next % panels) * $L;
     const ptrdiff_t here = _pm_before_$S(vectors, panels, panel % panels) * $L;
@@ -17,15 +19,26 @@ static int _pm_goes_on_$S(ptrdiff_t n, ptrdiff_t vectors, ptrdiff_t panels, ptrd
     return apart == _pm_piece_$S(vectors, panels, panel % panels) * $L && n - j >= wide;
 }
 
-/* The product of `_pm_gemm_$S` by packed blocks. */
-_PM_SHARED __attribute__((noinline)) void _pm_blocked_$S($PARAMETERS«,
+/* How a product is cut, and what is copied.  Of rows: strips of a segment and of all; of columns: vectors
+   and panels of a segment, and panels of all.  Of the depth: pieces of a segment, groups of segments that
+   follow each other, chunks, and how many of them, at most `deepest` steps, are packed together.  Of B
+   `broad` panels at a time, `batch` packed together; of gathered segments about `most` elements.  Of A
+   `tall` strips at a time.  resident: A is packed once.  ordered: the result is written in the order of
+   memory.  cuts: blocks are those of a triangle.  past: the result is written past the caches,
+   by panels that are rotated by `turn` columns. */
+typedef struct {
+    ptrdiff_t strips, all_strips, vectors, panels, all_panels, pieces, group, chunks, together, deepest;
+    ptrdiff_t broad, batch, most, tall;
+    int gathered, ordered, resident, cuts, pack_a, pack_b, past, turn;
+} _pm_scheme_$S;
+
+static inline __attribute__((always_inline)) _pm_scheme_$S _pm_scheme_of_$S($PARAMETERS«,
         const _pm_end_$S *end»)
 {
     const int place = $HALVES ? half.place : 0; /* known to the compiler where there are no triangles */
     const ptrdiff_t strips = (m + $R - 1) / $R, all_strips = strips * row_count;
-    const ptrdiff_t lower = m / strips, higher = m - lower * strips; /* rows of a strip, one more in some */
     const ptrdiff_t vectors = (n + $L - 1) / $L, panels = (vectors + $V - 1) / $V;
-    const ptrdiff_t least = vectors / panels, all_panels = panels * column_count;
+    const ptrdiff_t all_panels = panels * column_count;
     const int gathers = depth_count >= $G
                      && ((a_row != 1 && a_step != 1 && _pm_neighbours_$S(depths, 2, 0, $G) == $G)
                          || (b_column != 1 && b_step != 1 && _pm_neighbours_$S(depths + 1, 2, 0, $G) == $G));
@@ -95,53 +108,159 @@ _PM_SHARED __attribute__((noinline)) void _pm_blocked_$S($PARAMETERS«,
 #endif
     const int past = streams && (turn > 0 || is_long)
                   && (n % $L == 0 || n >= 5 * ($V * $L)); /* or many lines are written in two ways */
+    const _pm_scheme_$S found = {strips, all_strips, vectors, panels, all_panels, pieces, group, chunks,
+                                 together, deepest, broad, batch, most, tall, gathered, ordered, resident,
+                                 cuts, pack_a, pack_b, past, turn};
+    return found;
+}
+
+"""
+_PANEL = """\
+/* A part of a product: chunks of the depth, from step k_0 on, and strips of A, which lie `a_apart` elements
+   from each other where they are packed.  carry: what blocks hand to those on their right. */
+typedef struct {
+    ptrdiff_t chunk_0, chunk_1, k_0, depth, strip_0, strip_1, a_apart;
+    const $T *a_packed;
+    $T *carry;
+} _pm_part_$S;
+
+/* A panel of B: where its segment lies, its first column there, its vectors, and the columns that it has; its
+   elements and the step of its depth; whether blocks follow others, and others them, in rows of the result,
+   and whether it is the last of its segment; what each block requests. */
+typedef struct {
+    const ptrdiff_t *across;
+    ptrdiff_t j, wide, filled;
+    const $T *elements;
+    ptrdiff_t step;
+    int follows, goes_on, is_last;
+    const char *next;
+    ptrdiff_t pace;
+} _pm_panel_$S;
+
+/* The strips of a part times a panel; upcoming: what is packed next, where that is requested. */
+static inline __attribute__((always_inline)) void _pm_strips_by_panel_$S($PARAMETERS,
+        const _pm_scheme_$S *how, const _pm_depth_$S *cut, const _pm_part_$S *part,
+        const _pm_panel_$S *panel, _pm_ahead_$S *upcoming«, const _pm_end_$S *ending»)
+{
+    const int place = $HALVES ? half.place : 0, begins = part->chunk_0 == 0;
+    const ptrdiff_t lower = m / how->strips, higher = m - lower * how->strips; /* rows; one more in some */
+    const ptrdiff_t depth = part->depth, j = panel->j, wide = panel->wide, filled = panel->filled;
+    const ptrdiff_t last = filled - (wide - 1) * $L, start_row = begins ? from_row : c_row;
+    const $T added = begins ? beta : 1;
+    const int is_whole = filled == wide * $L, is_full = filled == $V * $L;
+    const char *next = panel->next;
+    ptrdiff_t pace = panel->pace, segment = part->strip_0 / how->strips, within = part->strip_0 % how->strips;
+    $T *below = NULL; /* where the rows after those of the last strip begin */
+    for (ptrdiff_t strip = part->strip_0; strip < part->strip_1; strip++) {
+        const ptrdiff_t *const down = rows + segment * 3;
+        const ptrdiff_t i = within * lower + (within < higher ? within : higher);
+        const ptrdiff_t height = lower + (within < higher);
+        const ptrdiff_t across = how->pack_a ? 1 : a_row, along = how->pack_a ? height : a_step;
+        const $T *a_strip = part->a_packed + (strip - part->strip_0) * part->a_apart;
+        $T *const target = c + down[1] + i * c_row + panel->across[1] + j + how->turn;
+        const $T *start = target;
+        if (begins)
+            start = from == NULL ? NULL : from + down[2] + i * from_row + panel->across[2] + j;
+        if (upcoming->calls > 0) {
+            next = _pm_request_column_$S(upcoming);
+            pace = next == NULL ? 0 : b_step * (int)sizeof($T);
+            next = next == NULL ? (const char *)panel->elements : next;
+        }
+        if (!how->pack_a)
+            a_strip = a + down[0] + i * a_row + part->k_0 * a_step;
+        if (how->cuts && place == 3)
+            _pm_cut_$S(&half, i, height, j, filled, depth, a_strip, across, along, panel->elements,
+                       panel->step, scale, added, start, start_row, target, c_row);
+        else if (how->cuts)
+            _pm_sum_half_$S(&half, i, height, j, filled, part->k_0, part->k_0 + depth, begins, a_strip,
+                            across, along, panel->elements, panel->step, scale, added, start, start_row,
+                            target, c_row, next, pace);
+#if _PM_WHOLE_$S
+        else if (how->past && height == $R && is_whole) {
+            const int joins = how->turn > 0 && panel->is_last, above = target == below;
+            const int more = strip + 1 < part->strip_1
+                          && (within + 1 < how->strips || down[4] - down[1] == m * c_row);
+            below = target + height * c_row;
+            _pm_pasts_$S[wide - 1](depth, a_strip, panel->elements, scale, target, c_row, next, pace,
+                                   joins ? part->carry : part->carry + (strip - part->strip_0) * ($R * $L),
+                                   joins ? above : panel->follows, joins ? more : panel->goes_on,
+                                   joins ? how->turn : 0«, ending»);
+        }
+#endif
+        else if (how->pack_a && how->pack_b && height == $R && is_full)
+            _pm_full_$S(depth, a_strip, panel->elements, scale, added, start, start_row, target, c_row, next,
+                        pace«, ending»);
+        else if (how->pack_a || depth_count <= 1 || how->chunks == 0)
+            _pm_blocks_$S[wide - 1][height - 1](depth, a_strip, across, along, panel->elements, panel->step,
+                                                scale, added, start, start_row, target, c_row, (int)last«,
+                                                ending»);
+        else
+            _pm_walk_over_$S(cut, depths, part->chunk_0, part->chunk_1, wide, height,
+                             a + down[0] + i * a_row, a_row, panel->elements, panel->step, scale, added,
+                             start, start_row, target, c_row, (int)last«, ending»);
+        next += pace * depth;
+        if (++within == how->strips) {
+            within = 0;
+            segment++;
+        }
+    }
+}
+
+"""
+_WHOLE = """\
+/* The product of `_pm_gemm_$S` by packed blocks. */
+_PM_SHARED __attribute__((noinline)) void _pm_blocked_$S($PARAMETERS«,
+        const _pm_end_$S *end»)
+{
+    const _pm_scheme_$S how = _pm_scheme_of_$S($ARGUMENTS«, end»);
+    const int place = $HALVES ? half.place : 0;
+    const ptrdiff_t all_strips = how.all_strips, all_panels = how.all_panels, panels = how.panels;
+    const ptrdiff_t vectors = how.vectors, least = vectors / panels, chunks = how.chunks;
+    const _pm_depth_$S cut = {depth_count, k, how.pieces, how.group};
     _pm_ahead_$S upcoming = {0};
     for (ptrdiff_t panel_0 = 0, panel_1; panel_0 < all_panels; panel_0 = panel_1) {
-        panel_1 = panel_0 + broad < all_panels ? panel_0 + broad : all_panels;
-        if (gathered) {
-            const ptrdiff_t end = _pm_batch_$S(panel_0, all_panels, panels, ($V * $L) * deepest, most,
+        panel_1 = panel_0 + how.broad < all_panels ? panel_0 + how.broad : all_panels;
+        if (how.gathered) {
+            const ptrdiff_t end = _pm_batch_$S(panel_0, all_panels, panels, ($V * $L) * how.deepest, how.most,
                                                columns, b, b_column, b_step);
             panel_1 = end < panel_1 ? end : panel_1;
         }
-        if (turn > 0) {
+        if (how.turn > 0) {
             const ptrdiff_t whole = (panel_1 - panel_0) / panels;
             panel_1 = panel_0 + (whole > 1 ? whole : 1) * panels;
         }
         ptrdiff_t chunk_0 = 0;
         do {
-            const ptrdiff_t chunk_1 = chunk_0 + together < chunks ? chunk_0 + together : chunks;
-            const int complete = finish != NULL && chunk_0 + together >= chunks;
-«            const _pm_end_$S *const ending = chunk_0 + together >= chunks ? end : NULL;
+            const ptrdiff_t chunk_1 = chunk_0 + how.together < chunks ? chunk_0 + how.together : chunks;
+            const int complete = finish != NULL && chunk_0 + how.together >= chunks;
+«            const _pm_end_$S *const ending = chunk_0 + how.together >= chunks ? end : NULL;
 »            ptrdiff_t depth = 0;
             for (ptrdiff_t chunk = chunk_0; chunk < chunk_1; chunk++)
                 depth += _pm_chunk_of_$S(&cut, chunk).length;
             const _pm_chunk_$S begin = chunks == 0 ? (_pm_chunk_$S){0} : _pm_chunk_of_$S(&cut, chunk_0);
             const ptrdiff_t k_0 = begin.begin, k_1 = k_0 + depth;
             const ptrdiff_t b_0 = chunks == 0 ? 0 : depths[2 * begin.segment + 1] + k_0 * b_step;
-            const int idle = cuts && place == 1
+            const int idle = how.cuts && place == 1
                           && _pm_is_empty_$S(_pm_spans_of_$S(&half, 0, m, k_0, k_1));
             const ptrdiff_t a_apart = _pm_apart_$S($R, depth), b_apart = _pm_apart_$S($V * $L, depth);
             $T *const b_packed = scratch;
-            $T *const a_packed = scratch + (broad < all_panels ? broad : all_panels) * b_apart;
-            const ptrdiff_t strips_kept = resident || all_strips < tall ? all_strips : tall;
-            $T *const carry = a_packed + strips_kept * a_apart;
-            const _pm_lines_$S left = {m, strips, 1, $R, chunk_0, chunk_1, a_apart, &cut, depths};
-            const _pm_lines_$S right = {n, panels, $L, $V * $L, chunk_0, chunk_1, b_apart, &cut, depths + 1};
+            $T *const a_packed = scratch + (how.broad < all_panels ? how.broad : all_panels) * b_apart;
+            const ptrdiff_t kept = how.resident || all_strips < how.tall ? all_strips : how.tall;
+            const _pm_lines_$S left = {m, how.strips, 1, $R, chunk_0, chunk_1, a_apart, &cut, depths};
+            const _pm_lines_$S right = {n, panels, $L, $V * $L, chunk_0, chunk_1, b_apart, &cut,
+                                        depths + 1};
             ptrdiff_t packed = panel_0;
-            for (ptrdiff_t strip_0 = 0; strip_0 < all_strips; strip_0 += tall) {
-                const ptrdiff_t strip_1 = strip_0 + tall < all_strips ? strip_0 + tall : all_strips;
-                const ptrdiff_t first = resident ? 0 : strip_0; /* of the strips in a_packed */
-                if (pack_a && place != 1 && !(resident && panel_0 > 0) && !(ordered && strip_0 > 0))
-                    _pm_pack_all_$S(&left, strip_0, ordered ? all_strips : strip_1, rows, a, a_row, a_step,
-                                    a_packed + (strip_0 - first) * a_apart);
-                for (ptrdiff_t strip = strip_0; pack_a && place == 1 && strip < strip_1; strip++) {
-                    const ptrdiff_t i = _pm_line_$S(&left, strip), height = _pm_width_$S(&left, strip);
-                    _pm_pack_half_$S(&half, i, height, k_0, k_1, a + i * a_row, a_row, a_step,
-                                     a_packed + (strip - strip_0) * a_apart, height);
-                }
-                const ptrdiff_t most = small / 4 / ((strip_1 - strip_0) * $R); /* columns of a part */
-                ptrdiff_t part = _pm_before_$S(vectors, panels, panel_0 % panels) * $L;
-                ptrdiff_t here = panel_0 % panels, j = part, wide = 0;
+            for (ptrdiff_t strip_0 = 0; strip_0 < all_strips; strip_0 += how.tall) {
+                const ptrdiff_t strip_1 = strip_0 + how.tall < all_strips ? strip_0 + how.tall : all_strips;
+                $T *const a_strips = a_packed + (how.resident ? strip_0 : 0) * a_apart;
+                const _pm_part_$S part = {chunk_0, chunk_1, k_0, depth, strip_0, strip_1, a_apart, a_strips,
+                                          a_packed + kept * a_apart};
+                if (how.pack_a && !(how.resident && panel_0 > 0) && !(how.ordered && strip_0 > 0))
+                    _pm_pack_left_$S(&left, &half, strip_0, how.ordered ? all_strips : strip_1, rows, k_0,
+                                     k_1, a, a_row, a_step, a_strips);
+                const ptrdiff_t most = small / 4 / ((strip_1 - strip_0) * $R); /* columns handed over */
+                ptrdiff_t column = _pm_before_$S(vectors, panels, panel_0 % panels) * $L;
+                ptrdiff_t here = panel_0 % panels, j = column, wide = 0;
                 const ptrdiff_t *across = columns + panel_0 / panels * 3;
                 int goes_on = 0;
                 for (ptrdiff_t panel = panel_0; panel < panel_1; panel++, here++, j += wide * $L) {
@@ -152,109 +271,54 @@ _PM_SHARED __attribute__((noinline)) void _pm_blocked_$S($PARAMETERS«,
                     wide = least + (here < vectors - least * panels);
                     const ptrdiff_t filled = n - j < wide * $L ? n - j : wide * $L;
                     $T *const copied = b_packed + (panel - panel_0) * b_apart;
-                    const $T *const b_panel = pack_b ? copied : b + across[0] + b_0 + j;
-                    const ptrdiff_t b_row = pack_b ? wide * $L : b_step;
-                    const int follows = goes_on, is_full = filled == $V * $L, is_whole = filled == wide * $L;
-                    goes_on = past && turn == 0 && is_whole && panel + 1 < panel_1
+                    const $T *const b_panel = how.pack_b ? copied : b + across[0] + b_0 + j;
+                    const int follows = goes_on;
+                    goes_on = how.past && how.turn == 0 && filled == wide * $L && panel + 1 < panel_1
                            && _pm_goes_on_$S(n, vectors, panels, panel, columns);
                     const int empty = idle || (place == 3
                             && _pm_is_empty_$S(_pm_spans_of_$S(&half, 0, m, j, j + filled)));
                     if (strip_0 == 0 && place == 2)
                         _pm_pack_half_$S(&half, j, filled, k_0, k_1, b + j * b_column, b_column, b_step,
                                          copied, wide * $L);
-                    else if (strip_0 == 0 && pack_b && !empty && (place == 3 || panel == packed)) {
-                        packed = place == 3 ? panel + 1 : gathered ? panel_1 : (panel / batch + 1) * batch;
+                    else if (strip_0 == 0 && how.pack_b && !empty && (place == 3 || panel == packed)) {
+                        packed = place == 3 ? panel + 1
+                               : how.gathered ? panel_1 : (panel / how.batch + 1) * how.batch;
                         packed = packed < panel_1 ? packed : panel_1;
                         _pm_pack_all_$S(&right, panel, packed, columns, b, b_column, b_step, copied);
 #if _PM_WHOLE_$S
-                        if (turn > 0)
-                            _pm_rotate_$S(&right, panel, packed, depth, turn, copied);
+                        if (how.turn > 0)
+                            _pm_rotate_$S(&right, panel, packed, depth, how.turn, copied);
 #endif
                     }
-                    /* Each of the strips asks for its part of the next panel, where that is packed. */
-                    const int ahead = pack_b && strip_0 > 0 && panel + 1 < panel_1;
-                    const char *next = (const char *)(ahead ? b_panel + b_apart : b_panel);
-                    ptrdiff_t pace = ahead ? ($V * $L) * (int)sizeof($T) / (strip_1 - strip_0) : 0;
-                    if (gathered && strip_0 == 0 && panel == panel_0 && chunks <= together)
+                    if (how.gathered && strip_0 == 0 && panel == panel_0 && chunks <= how.together)
                         upcoming = _pm_ahead_of_$S(
                             &right, panel_1,
-                            _pm_batch_$S(panel_1, all_panels, panels, ($V * $L) * deepest, most, columns, b,
-                                         b_column, b_step),
+                            _pm_batch_$S(panel_1, all_panels, panels, ($V * $L) * how.deepest, how.most,
+                                         columns, b, b_column, b_step),
                             (panel_1 - panel_0) * all_strips, columns, b, b_column, b_step);
-                    ptrdiff_t segment = strip_0 / strips, within = strip_0 % strips;
-                    $T *below = NULL; /* where the rows after those of the last strip begin */
-                    for (ptrdiff_t strip = strip_0; strip < strip_1; strip++) {
-                        const ptrdiff_t *const down = rows + segment * 3;
-                        const ptrdiff_t i = within * lower + (within < higher ? within : higher);
-                        const ptrdiff_t height = lower + (within < higher);
-                        $T *const target = c + down[1] + i * c_row + across[1] + j + turn;
-                        const $T *start = target, *a_strip = a_packed + (strip - first) * a_apart;
-                        if (chunk_0 == 0)
-                            start = from == NULL ? NULL : from + down[2] + i * from_row + across[2] + j;
-                        if (upcoming.calls > 0) {
-                            next = _pm_request_column_$S(&upcoming);
-                            pace = next == NULL ? 0 : b_step * (int)sizeof($T);
-                            next = next == NULL ? (const char *)b_panel : next;
-                        }
-                        if (!pack_a)
-                            a_strip = a + down[0] + i * a_row + k_0 * a_step;
-                        if (cuts && place == 3)
-                            _pm_cut_$S(&half, i, height, j, filled, depth, a_strip, pack_a ? 1 : a_row,
-                                       pack_a ? height : a_step, b_panel, b_row, scale,
-                                       chunk_0 == 0 ? beta : 1, start, chunk_0 == 0 ? from_row : c_row,
-                                       target, c_row);
-                        else if (cuts)
-                            _pm_sum_half_$S(&half, i, height, j, filled, k_0, k_1, chunk_0 == 0, a_strip,
-                                            pack_a ? 1 : a_row, pack_a ? height : a_step, b_panel, b_row,
-                                            scale, chunk_0 == 0 ? beta : 1, start,
-                                            chunk_0 == 0 ? from_row : c_row, target, c_row, next, pace);
-#if _PM_WHOLE_$S
-                        else if (past && height == $R && is_whole) {
-                            const int joins = turn > 0 && here + 1 == panels, above = target == below;
-                            const int more = strip + 1 < strip_1
-                                          && (within + 1 < strips || down[4] - down[1] == m * c_row);
-                            below = target + height * c_row;
-                            _pm_pasts_$S[wide - 1](depth, a_strip, b_panel, scale, target, c_row, next, pace,
-                                        joins ? carry : carry + (strip - strip_0) * ($R * $L),
-                                        joins ? above : follows, joins ? more : goes_on,
-                                        joins ? turn : 0«, ending»);
-                        }
-#endif
-                        else if (pack_a && pack_b && height == $R && is_full)
-                            _pm_full_$S(depth, a_strip, b_panel, scale, chunk_0 == 0 ? beta : 1, start,
-                                        chunk_0 == 0 ? from_row : c_row, target, c_row, next, pace«,
-                                        ending»);
-                        else if (pack_a || depth_count <= 1 || chunks == 0)
-                            _pm_blocks_$S[wide - 1][height - 1](depth, a_strip, pack_a ? 1 : a_row,
-                                    pack_a ? height : a_step, b_panel, b_row, scale,
-                                    chunk_0 == 0 ? beta : 1, start, chunk_0 == 0 ? from_row : c_row, target,
-                                    c_row, (int)(filled - (wide - 1) * $L)«, ending»);
-                        else
-                            _pm_walk_over_$S(&cut, depths, chunk_0, chunk_1, wide, height,
-                                             a + down[0] + i * a_row, a_row, b_panel, b_row, scale,
-                                             chunk_0 == 0 ? beta : 1, start,
-                                             chunk_0 == 0 ? from_row : c_row, target, c_row,
-                                             (int)(filled - (wide - 1) * $L)«, ending»);
-                        next += pace * depth;
-                        if (++within == strips) {
-                            within = 0;
-                            segment++;
-                        }
-                    }
-                    if (complete && (j + filled == n || panel + 1 == panel_1 || j + filled - part >= most)) {
-                        _pm_finish_rows_$S(m, strips, strip_0, strip_1, panel / panels, part, j + filled,
+                    /* Each of the strips asks for its part of the next panel, where that is packed. */
+                    const int ahead = how.pack_b && strip_0 > 0 && panel + 1 < panel_1;
+                    const _pm_panel_$S now = {
+                        across, j, wide, filled, b_panel, how.pack_b ? wide * $L : b_step, follows, goes_on,
+                        here + 1 == panels, (const char *)(ahead ? b_panel + b_apart : b_panel),
+                        ahead ? ($V * $L) * (int)sizeof($T) / (strip_1 - strip_0) : 0};
+                    _pm_strips_by_panel_$S($ARGUMENTS, &how, &cut, &part, &now, &upcoming«, ending»);
+                    const ptrdiff_t end = j + filled;
+                    if (complete && (end == n || panel + 1 == panel_1 || end - column >= most)) {
+                        _pm_finish_rows_$S(m, how.strips, strip_0, strip_1, panel / panels, column, end,
                                            finish, around);
-                        part = j + filled == n ? 0 : j + filled;
+                        column = end == n ? 0 : end;
                     }
                 }
             }
-            chunk_0 += together;
+            chunk_0 += how.together;
         } while (chunk_0 < chunks);
     }
 #if _PM_WHOLE_$S
-    if (past)
+    if (how.past)
         __builtin_ia32_sfence(); /* before other threads are told that it is there */
 #endif
 }
 
 """
+BLOCKED = _SCHEME + _PANEL + _WHOLE

@@ -29,9 +29,7 @@ TERMS: dict[str, Callable[[Any, Any], Any]] = {
 IS_VECTORS = f"{LANES}_0 +="
 
 
-def sum_of(
-    term: Callable[[Any, Any], Any], kind: Any, extent: Any = N, first: int = 0, **options: Any
-) -> Any:
+def sum_of(term: Callable[[Any, Any], Any], kind: Any, extent: Any = N, first: int = 0) -> Any:
     """A sum over the terms from one on, compiled without a library."""
     x, y = pm.Vector(kind, "x", [N]), pm.Vector(kind, "y", [N])
     output = total("s", [], [(k, pm.Interval(pm.Long, first, extent - 1))], term(x, y), dtype=kind)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from polymat.codegen.elements import C_TYPES, ELEMENT_BYTES
 from polymat.errors import InternalError
 
-C_TYPES = {"f32": "float", "f64": "double"}
 _FEATURES = ("halves", "walks")  # end the need of products that know triangles, or depth in segments
 _TURNS = "turns"  # and of those with turned blocks, with their depth
 
@@ -39,7 +39,7 @@ class Shape:
     @property
     def element_bytes(self) -> int:
         """Bytes of an element."""
-        return 4 if self.suffix == "f32" else 8
+        return ELEMENT_BYTES[self.suffix]
 
     @property
     def lanes(self) -> int:

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from zlib import crc32
 
 from polymat.codegen.blockshape import Shape
+from polymat.codegen.elements import INTEGERS
 from polymat.codegen.vectortypes import memory_suffix
 from polymat.tilesize.ends import MOST_ARRAYS, Kind
 
-_INTEGERS = {"f32": "int", "f64": "long long"}
 # By bytes of a vector: the feature that has extremes of them, how their names end, and further arguments.
 _EXTREMES = {
     16: ("__SSE2__", "", ""),
@@ -71,7 +71,7 @@ typedef struct {{
     const {t} *arrays[{MOST_ARRAYS}];
     {t} numbers[{max(1, *(end.numbers for end in ends))}];
 }} _pm_end_{s};
-typedef {_INTEGERS[s]} _pm_lanes_{s} __attribute__((vector_size({shape.vector_bytes})));
+typedef {INTEGERS[s]} _pm_lanes_{s} __attribute__((vector_size({shape.vector_bytes})));
 {compared}{"".join(_value(shape, end) for end in ends)}"""
 
 

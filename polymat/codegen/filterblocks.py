@@ -24,13 +24,13 @@ from dataclasses import dataclass
 from string import Template
 
 from polymat.codegen.complexfilters import COMPLEX_FILTER
+from polymat.codegen.elements import C_TYPES
 from polymat.codegen.lanes import SHUFFLES
 from polymat.errors import InternalError
 from polymat.machine.model import Machine
 
 MOST_KINDS = 64  # of results that take their taps from different phases: the factor of an interpolation
 LEAST = 8  # results of a row: a register block and its transposition need as many
-_C_TYPES = {"f32": "float", "f64": "double"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class FilterShape:
     def parse(need: str) -> FilterShape:
         """The shape that has this name in the prelude."""
         kind, suffix, numbers = need.split("_")
-        if kind != "filter" or suffix not in _C_TYPES:
+        if kind != "filter" or suffix not in C_TYPES:
             raise InternalError(f"bug in polymat: {need} is no register block of filters")
         lanes, rows, taps = (int(number) for number in numbers.split("x"))
         return FilterShape(suffix, lanes, rows, taps)
@@ -78,7 +78,7 @@ def filter_text(need: str) -> str:
     rest = _run(shape, LEAST) if shape.rows > LEAST else ""
     return Template(SHUFFLES + _TEXT + COMPLEX_FILTER).substitute(
         S=shape.suffix,
-        T=_C_TYPES[shape.suffix],
+        T=C_TYPES[shape.suffix],
         L=shape.lanes,
         M=MOST_KINDS,
         blocks=blocks,
@@ -104,7 +104,7 @@ def _run(shape: FilterShape, rows: int) -> str:
 
 def _block(shape: FilterShape, rows: int) -> str:
     """One block: its results at consecutive positions of all runs."""
-    s, t, step = shape.suffix, _C_TYPES[shape.suffix], shape.taps
+    s, t, step = shape.suffix, C_TYPES[shape.suffix], shape.taps
     sums = ", ".join(f"c{row} = {{0}}" for row in range(rows))
     one = "\n".join(f"            c{row} += h[0] * x[{row}];" for row in range(rows))
     store = "\n".join(f"    y[{row} * across] = c{row};" for row in range(rows))
@@ -148,7 +148,7 @@ static __attribute__((noinline)) void _pm_filter_block_{s}_{rows}(ptrdiff_t down
 def _step(shape: FilterShape, rows: int) -> str:
     """Add a step of taps to all results of a block; each vector of samples is loaded once."""
     taps = range(shape.taps)
-    lines = [f"const {_C_TYPES[shape.suffix]} {', '.join(f't{k} = h[{k}]' for k in taps)};"]
+    lines = [f"const {C_TYPES[shape.suffix]} {', '.join(f't{k} = h[{k}]' for k in taps)};"]
     for place in range(rows + shape.taps - 1):
         lines.append(f"const _pm_lanes_{shape.suffix} v{place} = x[{place}];")
         lines += [f"c{place - k} += t{k} * v{place};" for k in taps if 0 <= place - k < rows]

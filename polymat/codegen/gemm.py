@@ -31,6 +31,7 @@ from polymat.codegen.blockedgemm import BLOCKED
 from polymat.codegen.blockshape import Shape
 from polymat.codegen.direct import COLUMN, DIRECT, ROW
 from polymat.codegen.edges import edge_table, edges
+from polymat.codegen.elements import INTEGERS
 from polymat.codegen.ends import handed_on
 from polymat.codegen.halfgemm import HALF, HALF_TYPE
 from polymat.codegen.lanes import row_sums
@@ -228,7 +229,7 @@ def _written(text: str, shape: Shape) -> str:
     types = (f"_pm_vector_{shape.suffix}", f"_pm_memory_{shape.suffix}", shape.ctype, shape.lanes)
     sums = row_sums(f"_pm_row_sums_{shape.suffix}", *types)
     names = {
-        "LANE": "int" if shape.suffix == "f32" else "long long",
+        "LANE": INTEGERS[shape.suffix],
         "PLACES": ", ".join(map(str, range(shape.lanes))),
         "SUFFIX": memory_suffix(shape.suffix),
     }

@@ -67,13 +67,12 @@ def lane_sums_text(need: str) -> str:
     suffix, lanes = need.removeprefix("sums_").split("x")
     types = RowTypes(suffix, int(lanes))
     integer = "int32_t" if suffix == "f32" else "int64_t"
-    size = types.lanes * (4 if suffix == "f32" else 8)
     places, numbers = f"{types.vector}_places", ", ".join(str(lane) for lane in range(types.lanes))
     sums = row_sums(
         f"_pm_row_sums_of_{suffix}", types.vector, f"{types.vector}_memory", types.ctype, types.lanes
     )
     return f"""\
-typedef {integer} {places} __attribute__((vector_size({size})));
+typedef {integer} {places} __attribute__((vector_size({types.size})));
 
 /* The vector that begins at an element, with 0 in place of all but the last `count` lanes. */
 static inline __attribute__((always_inline)) {types.vector} _pm_row_last_{suffix}(const {types.ctype} *from,

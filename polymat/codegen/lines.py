@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from polymat.codegen.elements import C_TYPES, ELEMENT_BYTES
+
 STREAMS = "_PM_STREAMS"  # whether the C compiler has stores past the caches
 
 
@@ -13,8 +15,8 @@ def lines_text(need: str) -> str:
 
 def _parts(suffix: str, count: int) -> str:
     """Stores at the ends of a row."""
-    element = 4 if suffix == "f32" else 8
-    ctype, letter = ("float", "s") if suffix == "f32" else ("double", "d")
+    element = ELEMENT_BYTES[suffix]
+    ctype, letter = C_TYPES[suffix], "s" if suffix == "f32" else "d"
     mask = "unsigned short" if count == 16 else "unsigned char"
     size, vector, full = count * element, f"_pm_row_{suffix}", hex((1 << count) - 1)
     return f"""\

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from polymat.codegen.apart import prototypes
 from polymat.codegen.blockshape import Shape
+from polymat.codegen.elements import INTEGERS
 from polymat.codegen.ends import ends_of_block
 from polymat.codegen.microkernel import UNUSED, ahead_loop
 from polymat.codegen.vectortypes import memory_suffix
@@ -74,7 +75,7 @@ def _past_block(shape: Shape, vectors: int) -> str:
    vector of that, if the block follows it, and c begins with a line. */
 _PM_SHARED __attribute__((noinline)) void _pm_past_{s}_{vectors}({_parameters(shape)})
 {{
-    typedef {"int" if s == "f32" else "long long"} lanes __attribute__((vector_size(64)));
+    typedef {INTEGERS[s]} lanes __attribute__((vector_size(64)));
     const int turn = (int)(-(uintptr_t)c % 64 / sizeof({t})); /* elements before the first whole line */
     const lanes order = (lanes){{{", ".join(map(str, range(lanes)))}}} + turn;
     if (rotated != 0) {{

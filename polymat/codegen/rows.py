@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from polymat.codegen.ctree import Binary, Call, CExpr, Evaluate, Id, Literal, Subscript, Unary, names_in
+from polymat.codegen.elements import C_TYPES, ELEMENT_BYTES
 from polymat.lang.types import ScalarType
 
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]*)?(e[-+]?[0-9]+)?")
-_CTYPES = {"f32": "float", "f64": "double"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,12 +23,12 @@ class RowTypes:
     @staticmethod
     def of(dtype: ScalarType, lanes: int) -> RowTypes | None:
         """Vectors of a type; None of one that has none."""
-        return RowTypes(dtype.suffix, lanes) if dtype.suffix in _CTYPES else None
+        return RowTypes(dtype.suffix, lanes) if dtype.suffix in C_TYPES else None
 
     @property
     def ctype(self) -> str:
         """The C type of an element."""
-        return _CTYPES[self.suffix]
+        return C_TYPES[self.suffix]
 
     @property
     def vector(self) -> str:
@@ -58,7 +58,7 @@ class RowTypes:
     @property
     def size(self) -> int:
         """Bytes of a vector."""
-        return self.lanes * (4 if self.suffix == "f32" else 8)
+        return self.lanes * ELEMENT_BYTES[self.suffix]
 
     @property
     def lanes_text(self) -> Literal:
@@ -126,7 +126,7 @@ def rows_text(need: str) -> str:
     indices = ", ".join(f"shift + {lane}" if lane else "shift" for lane in range(types.lanes))
     macro = f"_PM_ROW_BEHIND_{suffix}"
     integer = "int32_t" if suffix == "f32" else "int64_t"
-    element = 4 if suffix == "f32" else 8
+    element = ELEMENT_BYTES[suffix]
     size = types.lanes * element
     memory, lane = f"{types.vector}_memory", f"{types.vector}_lane"
     return f"""\

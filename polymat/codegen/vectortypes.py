@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from polymat.codegen.blockshape import C_TYPES, Shape
+from polymat.codegen.blockshape import Shape
+from polymat.codegen.elements import C_TYPES, ELEMENT_BYTES, INTEGERS
 
 _MEMORY_SUFFIX = {"f32": "ps", "f64": "pd"}
 _MASKED_AVX512 = (16, 32, 64)  # bytes of vectors of which AVX-512 loads and stores parts
@@ -30,7 +31,7 @@ class Parts:
     @property
     def lanes(self) -> int:
         """Elements of a vector."""
-        return self.size // (4 if self.suffix == "f32" else 8)
+        return self.size // ELEMENT_BYTES[self.suffix]
 
     @property
     def mask(self) -> str:
@@ -97,7 +98,7 @@ def _masked_by_avx2(parts: Parts) -> str:
     size = parts.size
     if size not in _MASKED_AVX2:
         return ""
-    integer = "int" if parts.suffix == "f32" else "long long"
+    integer = INTEGERS[parts.suffix]
     lanes = ", ".join(str(lane) for lane in range(parts.lanes))
     kind = f"{memory_suffix(parts.suffix)}{_MASKED_AVX2[size]}"
     return f"""\

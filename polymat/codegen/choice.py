@@ -54,8 +54,8 @@ def _own_seconds(writer: StageWriter, plan: CallPlan, choice: Choice, points: CE
         return Binary("*", Literal(f"{choice.each!r}"), points)
     products = plan.loops.contraction.apart
     seconds = [_product_seconds(writer, each, plan.loops.blocks, choice.flops) for each in products]
-    if plan.loops.pairs is not None:
-        seconds.append(_pairing_seconds(writer, products[0], choice.flops))
+    if plan.loops.pairs:
+        seconds += [_pairing_seconds(writer, each, choice.flops) for each in products]
     return reduce(partial(Binary, "+"), seconds)
 
 

@@ -107,7 +107,7 @@ class ContractionWriter:
         self.pad = f"_pm_packed_{stage.name}"
         self.title = stage.name if number == 1 else f"{number}_{stage.name}"
         self.further = tuple(
-            ContractionWriter(writer, stage, replace(plan, contraction=each), along, position)
+            type(self)(writer, stage, replace(plan, contraction=each), along, position)
             for position, each in enumerate(self.found.more, number + 1)
         )
 
@@ -137,7 +137,7 @@ class ContractionWriter:
         helpers = (*(starts.functions if starts is not None else ()), *self.alternatives)
         groups = [group for part in parts for group in part.groups if group.dims]
         tables = [Pad(group.pad, "ptrdiff_t", group.bytes()) for group in groups]
-        pads = [self._packed(), *self.extra_pads, *tables]
+        pads = [self._packed(), *(pad for part in parts for pad in part.extra_pads), *tables]
         parameters = [Parameter(f"{pad.ctype} *", pad.array) for pad in pads]
         return replace(
             nest,

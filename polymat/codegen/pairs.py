@@ -57,9 +57,9 @@ def product_nest(
     writer: StageWriter, stage: Stage, plan: KernelPlan, along: Sequence[str | None], kind: str
 ) -> Nest:
     """The nest of a contraction over run-time ranges of dimensions of its result."""
-    if plan.pairs is None:
+    if not plan.pairs:
         return kernel_nest(writer, stage, plan, along, kind)
-    return PairsWriter(writer, stage, plan, along, plan.pairs).nest(kind)
+    return PairsWriter(writer, stage, plan, along).nest(kind)
 
 
 def _times(first: CExpr, second: CExpr) -> CExpr:
@@ -73,10 +73,16 @@ class PairsWriter(ContractionWriter):
     """
 
     def __init__(
-        self, writer: StageWriter, stage: Stage, plan: KernelPlan, along: Sequence[str | None], pairs: Pairs
+        self,
+        writer: StageWriter,
+        stage: Stage,
+        plan: KernelPlan,
+        along: Sequence[str | None],
+        number: int = 1,
     ) -> None:
-        super().__init__(writer, stage, plan, along)
-        self.pairs = pairs
+        super().__init__(writer, stage, plan, along, number)
+        self.pairs: Pairs = plan.pairs[number - 1]
+        pairs = self.pairs
         self.dtype = real_part(stage.dtype)
         self.shape = replace(self.shape, suffix=self.dtype.suffix)
         self.views = {

@@ -38,7 +38,7 @@ def decision(
         order = (*dims, *(dim for dim in nest.names if dim not in dims))
         tiles = [dict(zip(plan.dims, plan.sizes, strict=True))]
         scratch = [member.stage for member in plan.members if member.scratch]
-    elif kernel is not None and kernel.pairs is None and {*kernel.contraction.bounds} == {*nest.names}:
+    elif kernel is not None and not kernel.pairs and {*kernel.contraction.bounds} == {*nest.names}:
         way = blocking_of(kernel, estimates)
         (order, tiles), nest = way.bands(nest.extents), way.packed(nest)
     else:

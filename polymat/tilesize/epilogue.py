@@ -49,7 +49,7 @@ def plan_epilogue(pipeline: Pipeline, kernel: KernelPlan, live: Collection[str])
 
     live: the stages of the group that are outputs or read outside it.
     """
-    if kernel.pairs is not None:
+    if kernel.pairs:
         return None  # readers are written for parts of a result of reals
     triangles = [each.triangle for each in kernel.contraction.products]
     if any(triangle is not None and triangle.place == "result" for triangle in triangles):

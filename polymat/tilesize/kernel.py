@@ -43,7 +43,7 @@ class KernelPlan(NestPlan):
 
     streamed: bytes of the result above which it is written past the caches (0: never).
     handed: whether readers are handed each part of the result that is complete.
-    pairs: the complex product that the contraction computes as a real one, where it does.
+    pairs: the complex products that the contraction computes as real ones, where it does.
     """
 
     contraction: Contraction
@@ -51,7 +51,7 @@ class KernelPlan(NestPlan):
     scheme: Scheme
     streamed: int = 0
     handed: bool = False
-    pairs: Pairs | None = None
+    pairs: tuple[Pairs, ...] = ()
 
     @property
     def element_bytes(self) -> int:
@@ -80,7 +80,8 @@ def plan_kernel(
         return None
     order = (*found.outer, *found.more_columns, found.columns, *found.sums, found.depth, *found.more_rows)
     order = (*order, found.rows)
-    operands, pairs = f"{found.left.source} and {found.right.source}", None
+    operands = f"{found.left.source} and {found.right.source}"
+    pairs: tuple[Pairs, ...] = ()
     if stage.dtype.kind == "c":
         reals = as_reals(found, stage.name)
         if reals is None:
@@ -275,7 +276,7 @@ def _operations(plan: KernelPlan, estimates: Mapping[str, int]) -> float:
         beside = blocks.columns / max(n if found.half.place == "right" else m, 1.0)
         share = 0.5 * (1.0 + min(1.0, beside))
     around = 0.0 if unrolled else copying_operations(found, blocks, estimates, handed=plan.handed) + STARTING
-    if plan.pairs is not None:
+    if plan.pairs:
         around += pairing_operations(bands * n, k)
     return _outer(found, estimates) * (share * 2.0 * steps * (k + FILL) / FULL_SHARE + around)
 

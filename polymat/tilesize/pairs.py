@@ -30,7 +30,7 @@ WIDTH = f"{RESERVED_PREFIX}pairs"  # how many columns there is room for
 class Pairs:
     """A complex product that is computed as one of real matrices.
 
-    name: of its result.  left, right: its operands.  scale: what the right one is multiplied by.
+    name: what tells it from others.  left, right: its operands.  scale: what the right one is multiplied by.
     depth: smallest and largest index of the depth.
     lines: the dimensions of the pairs, in their order in memory, without the part and the columns.
     joined: whether the part continues the depth in the left operand, which is one dimension then.
@@ -60,14 +60,23 @@ def reals_of(source: str) -> str:
     return f"{RESERVED_PREFIX}reals_of_{source}"
 
 
-def as_reals(found: Contraction, name: str) -> tuple[Contraction, Pairs] | None:
-    """The real product that computes a complex one; None for a triangle, and of several products.
+def as_reals(found: Contraction, name: str) -> tuple[Contraction, tuple[Pairs, ...]] | None:
+    """The real products that compute complex ones, one after the other; None where one is of a triangle.
 
-    name: of its result.
+    name: of their result.
     """
+    made = [_one_as_reals(each, f"{number}_{name}") for number, each in enumerate(found.products, 1)]
+    known = [each for each in made if each is not None]
+    if len(known) < len(made):
+        return None
+    (first, _), *others = known
+    return replace(first, more=tuple(real for real, _ in others)), tuple(pairs for _, pairs in known)
+
+
+def _one_as_reals(found: Contraction, name: str) -> tuple[Contraction, Pairs] | None:
     factors = (found.left, found.right)
     kinds = {factor.dtype.kind for factor in factors}
-    if found.triangle is not None or found.mirror is not None or found.more or kinds != {"c"}:
+    if found.triangle is not None or found.mirror is not None or kinds != {"c"}:
         return None
     depth, last = Affine.name(found.depth), found.left.indices[-1]
     joined = last.coefficient(found.depth) == 1 and not any(
@@ -90,7 +99,7 @@ def as_reals(found: Contraction, name: str) -> tuple[Contraction, Pairs] | None:
     right = Factor(Ref(pairs.array, real, is_input=False), (*places, Affine.name(found.columns)))
     starts = found.starts or found.start is not None
     changes = replace(found, left=left, right=right, bounds=bounds, sums=sums, starts=starts)
-    return replace(changes, start=None, scale=None), pairs
+    return replace(changes, start=None, scale=None, more=()), pairs
 
 
 def _names(dims: Sequence[str]) -> tuple[Affine, ...]:

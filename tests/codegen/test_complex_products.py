@@ -125,6 +125,35 @@ def test_contractions_of_several_dimensions(seed: int, text: str) -> None:
         check(compiled, [values(rng, "complex128", *[extents[x] for x in word]) for word in words], depth)
 
 
+@pytest.mark.usefixtures("machine")
+def test_sums_of_several_products(seed: int) -> None:
+    """Each adds its own; an array may be read as it is in one and transposed in another."""
+    a, x, y = (pm.Matrix(pm.Complex, n, e) for n, e in (("A", [M, K]), ("B", [K, N]), ("C", [M, N])))
+    u, v = pm.Matrix(pm.Complex, "U", [L, M]), pm.Matrix(pm.Complex, "V", [N, L])
+    first = a(i, k) * x(k, j)
+    both = first + alpha * pm.Conj(a(i, k)) * x(k, j)
+    alike = total({i: M, j: N}, {k: K}, both, pm.Complex, init=y(i, j))
+    unlike = pm.Reduction(
+        ([i, j], [interval(M), interval(N)]),
+        ([i, j, k, h], [interval(M), interval(N), interval(K), interval(L)]),
+        pm.Complex,
+        "unlike",
+    )
+    unlike.defn = [
+        pm.Reduce(unlike(i, j), first, pm.Op.Sum),
+        pm.Reduce(unlike(i, j), u(h, i) * pm.Conj(v(j, h)), pm.Op.Sum),
+    ]
+    compiled = pm.compile([alike], name="alike", inputs=[a, x, y, alpha], options=OWN)
+    other = pm.compile([unlike], name="unlike", inputs=[a, x, u, v], options=OWN)
+    assert kinds(compiled) == kinds(other) == {"kernel"}
+    rng = np.random.default_rng(seed)
+    for m, n, depth in (*SIZES, (4, 5, 6)):
+        arrays = [values(rng, "complex128", *shape) for shape in ((m, depth), (depth, n), (m, n))]
+        check(compiled, arrays, 2 * depth, alpha=-0.5 - 2j)
+        arrays = [values(rng, "complex128", *s) for s in ((m, depth), (depth, n), (11, m), (n, 11))]
+        check(other, arrays, depth * 11)
+
+
 def test_windows_and_strides(seed: int) -> None:
     signal, taps = pm.Matrix(pm.Complex, "X", [2 * M + K, L]), pm.Image(pm.Complex, "H", [K, L, N])
     sums = total({i: M, j: N}, {k: K, h: L}, signal(2 * i + k, h) * taps(k, h, j), pm.Complex)

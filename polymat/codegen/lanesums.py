@@ -91,7 +91,7 @@ class _Sums:
 
     types: RowTypes
     names: tuple[str, ...]
-    factors: tuple[tuple[Subscript, ...], ...]
+    factors: tuple[tuple[CExpr, ...], ...]
 
     @staticmethod
     def of(loop: For, types: RowTypes, arrays: Collection[str]) -> _Sums | None:
@@ -139,23 +139,26 @@ class _Sums:
 
 
 def sums_of(
-    loop: For, types: RowTypes, arrays: Collection[str]
-) -> tuple[tuple[str, tuple[Subscript, ...]], ...] | None:
+    loop: For,
+    types: RowTypes,
+    arrays: Collection[str],
+    inner: Callable[[CExpr], CExpr] = lambda factor: factor,
+) -> tuple[tuple[str, tuple[CExpr, ...]], ...] | None:
     """The variables that a loop adds up, each with the factors of its terms, all of them elements of rows.
 
-    None where a statement is no sum, or a factor something else.
+    None where a statement is no sum, or a factor something else.  inner: what a factor is made of.
     """
-    found: list[tuple[str, tuple[Subscript, ...]]] = []
+    found: list[tuple[str, tuple[CExpr, ...]]] = []
     for statement in loop.body:
         match statement:
             case Assign(Id(name), "+=", value):
                 factors = tuple(_factors(value))
             case _:
                 return None
-        reads = [read_of(factor, loop.variable) for factor in factors]
+        reads = [read_of(inner(factor), loop.variable) for factor in factors]
         if any(read is None or read.array not in arrays for read in reads):
             return None
-        found.append((name, tuple(factor for factor in factors if isinstance(factor, Subscript))))
+        found.append((name, factors))
     return tuple(found) if len({name for name, _ in found}) == len(found) > 0 else None
 
 

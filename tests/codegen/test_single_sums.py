@@ -25,6 +25,8 @@ TERMS: dict[str, Callable[[Any, Any], Any]] = {
     "squares": lambda x, y: x(k) * x(k),
     "plain": lambda x, y: x(k),
     "cubes": lambda x, y: x(k) * y(k) * x(k),
+    "magnitudes": lambda x, y: pm.Abs(x(k)),
+    "a magnitude as a factor": lambda x, y: y(k) * pm.Abs(x(k)),
 }
 IS_VECTORS = f"{LANES}_0 +="
 
@@ -50,7 +52,7 @@ def test_sums_of_any_length(term: str, kind: str) -> None:
     assert IS_VECTORS in compiled.source
     for length in lengths(TYPES[kind]):
         x, y = (values([length], TYPES[kind].dtype, length + seed) for seed in range(2))
-        bound = float(np.sum(np.abs(TERMS[term](lambda _, v=x: v, lambda _, v=y: v))))
+        bound = float(np.sum((np.abs(x) + 1) ** 2 * (np.abs(y) + 1)))
         assert_close(compiled(x, y), compiled.reference(x, y), roundings=length + 8, magnitude=bound)
 
 
@@ -74,6 +76,18 @@ def test_what_is_not_finite_stays_so() -> None:
             assert compiled(x, y) == np.inf
             y[place] = 0.0
             assert np.isnan(compiled(x, y))
+
+
+def test_magnitudes_of_what_is_not_finite() -> None:
+    compiled = sum_of(TERMS["magnitudes"], Double)
+    for length in (5, 31, 70):
+        for place in range(length):
+            x = np.full(length, -0.0)
+            assert not np.signbit(compiled(x, x))
+            x[place] = -np.inf
+            assert compiled(x, x) == np.inf
+            x[place] = np.nan
+            assert np.isnan(compiled(x, x))
 
 
 def test_the_same_bits_every_time() -> None:

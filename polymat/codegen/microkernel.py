@@ -15,6 +15,7 @@ from polymat.codegen.ends import ends_of_block, ends_text
 from polymat.codegen.vectortypes import vector_types
 
 UNUSED = "__attribute__((unused))"  # tables, by some of the files that a product is compiled as
+FEW_SUMS = 6  # of a block, which wait for themselves: while one is added up, eight more can begin
 _AHEAD = ("        __builtin_prefetch(next, 0, 2);", "        next += pace;")
 _ROWS_AHEAD = (
     "        __builtin_prefetch(next + row, 0, 2);",
@@ -77,14 +78,41 @@ def _parameters(shape: Shape, kind: str = "block") -> str:
 
 def _block(shape: Shape, rows: int, vectors: int) -> str:
     """One block whose operands have any strides and whose last vector has `last` lanes."""
-    s = shape.suffix
-    sums = _depth_loop(shape, rows, vectors, _loads(shape, vectors), ("a_row", "a_step", "b_step"))
+    s, strides = shape.suffix, ("a_row", "a_step", "b_step")
+    sums = _depth_loop(shape, rows, vectors, _loads(shape, vectors), strides)
+    pairs = _pairs_loop(shape, rows, vectors) if rows * vectors <= FEW_SUMS else ""
     return f"""\
 _PM_SHARED __attribute__((noinline)) void _pm_block_{s}_{rows}x{vectors}({_parameters(shape)})
 {{
     const _pm_mask_{s} mask = _PM_MASK_{s}(last);
-{_accumulators(shape, rows, vectors)}{sums}{_results(shape, rows, vectors, masked=True)}}}
+{_accumulators(shape, rows, vectors)}{pairs}{sums}{_results(shape, rows, vectors, masked=True)}}}
 """
+
+
+def _pairs_loop(shape: Shape, rows: int, vectors: int) -> str:
+    """The depth of a small block in pairs, the second of each into sums of its own.
+
+    Measured (Zen 5, from C): 1 x 64 x 64 took 0.7 of the time, 1 x 24 x 300 in float32 0.56.
+    """
+    s, t = shape.suffix, shape.ctype
+    points = [(row, v) for row in range(rows) for v in range(vectors)]
+    lines = []
+    for step, name in enumerate("cd"):
+        loads = enumerate(_loads(shape, vectors))
+        lines += [f"        const _pm_vector_{s} b{step}_{v} = {load};" for v, load in loads]
+        for row in range(rows):
+            lines.append(f"        const {t} a{step}_{row} = a[{row} * a_row];")
+            lines += [f"        {name}{row}_{v} += a{step}_{row} * b{step}_{v};" for v in range(vectors)]
+        lines += ["        a += a_step;", "        b += b_step;"]
+    own = "".join(f"    _pm_vector_{s} d{row}_{v} = {{0}};\n" for row, v in points)
+    together = "".join(f"    c{row}_{v} += d{row}_{v};\n" for row, v in points)
+    body = "\n".join(lines)
+    return f"""\
+{own}#pragma GCC unroll 1
+    for (; depth >= 2; depth -= 2) {{
+{body}
+    }}
+{together}"""
 
 
 def _walk(shape: Shape, rows: int, vectors: int) -> str:

@@ -2,8 +2,9 @@
 
 Packing by itself waits for memory, and register blocks by themselves leave memory idle.  So a full register
 block requests one line of cache at each step of its depth: first of the packed panel after the one in use
-where that lies far away, else one column, of lines below each other, of the operand that is packed next.
-`AHEAD` gives the C functions for that, and how many panels of the right operand are packed at a time.
+where that lies far away, else of the operand that is packed next one column, of lines below each other, or
+where its columns are contiguous a part of one of its rows.  `AHEAD` gives the C functions for that, and how
+many panels of the right operand are packed at a time.
 """
 
 from __future__ import annotations
@@ -70,6 +71,42 @@ static inline const char *_pm_request_column_$S(_pm_ahead_$S *ahead)
     return (const char *)(ahead->from + ahead->offsets[3 * (ahead->strip / ahead->lines.each)] + ahead->at
                           + ahead->line * ahead->across + ahead->lines.at[2 * now.segment]
                           + now.begin * ahead->along);
+}
+
+/* What of the right operand is packed next: `rows` of each of some segments, `step` bytes apart; `each`
+   blocks request one of them, `width` bytes at a time, `pace` at each step of their depth; call: which is
+   the next of these. */
+typedef struct {
+    const ptrdiff_t *columns;
+    const char *from;
+    ptrdiff_t rows, step, segments, width, each, pace, call;
+} _pm_rows_ahead_$S;
+
+/* That of up to `count` panels from one of them on, in whole segments or one; requested by so many calls of
+   blocks.  Rows that follow each other are one.  None where there are fewer calls than rows. */
+static _pm_rows_ahead_$S _pm_rows_ahead_of_$S(const _pm_lines_$S *lines, ptrdiff_t panel, ptrdiff_t end,
+        ptrdiff_t depth, ptrdiff_t calls, const ptrdiff_t *columns, const $T *from, ptrdiff_t step)
+{
+    const ptrdiff_t each = lines->each, bytes = sizeof($T), first = panel % each, last = first + end - panel;
+    const ptrdiff_t j = _pm_line_$S(lines, first);
+    const ptrdiff_t j_1 = last < each ? _pm_line_$S(lines, last) : lines->count;
+    const ptrdiff_t segments = last > each ? last / each : 1, joined = step == j_1 - j;
+    const ptrdiff_t rows = joined ? 1 : depth, width = (j_1 - j) * bytes * (joined ? depth : 1);
+    const ptrdiff_t share = depth > 0 ? calls / (rows * segments) : 0;
+    const ptrdiff_t part = share > 0 ? (width + share - 1) / share : 0;
+    const _pm_rows_ahead_$S found = {columns + panel / each * 3, (const char *)(from + j), rows, step * bytes,
+                                     segments, part, share, share > 0 ? (part + depth - 1) / depth : 0, 0};
+    return found;
+}
+
+/* What a call requests: a part of a row, or nothing. */
+static inline const char *_pm_request_row_$S(_pm_rows_ahead_$S *ahead)
+{
+    const ptrdiff_t call = ahead->call++, row = call / ahead->each, segment = row / ahead->rows;
+    if (segment >= ahead->segments)
+        return NULL;
+    return ahead->from + ahead->columns[3 * segment] * (ptrdiff_t)sizeof($T) + row % ahead->rows * ahead->step
+         + call % ahead->each * ahead->width;
 }
 
 /* The panel after those that are packed together with `panel`, of all of them, of `elements` each: `most`

@@ -137,10 +137,11 @@ typedef struct {
     ptrdiff_t pace;
 } _pm_panel_$S;
 
-/* The strips of a part times a panel; upcoming: what is packed next, where that is requested. */
+/* The strips of a part times a panel; upcoming, rows_next: what is packed next, where that is requested. */
 static inline __attribute__((always_inline)) void _pm_strips_by_panel_$S($PARAMETERS,
         const _pm_scheme_$S *how, const _pm_depth_$S *cut, const _pm_part_$S *part,
-        const _pm_panel_$S *panel, _pm_ahead_$S *upcoming«, const _pm_end_$S *ending»)
+        const _pm_panel_$S *panel, _pm_ahead_$S *upcoming, _pm_rows_ahead_$S *rows_next«,
+        const _pm_end_$S *ending»)
 {
     const int place = $HALVES ? half.place : 0, begins = part->chunk_0 == 0;
     const ptrdiff_t lower = m / how->strips, higher = m - lower * how->strips; /* rows; one more in some */
@@ -164,6 +165,11 @@ static inline __attribute__((always_inline)) void _pm_strips_by_panel_$S($PARAME
         if (upcoming->calls > 0) {
             next = _pm_request_column_$S(upcoming);
             pace = next == NULL ? 0 : b_step * (int)sizeof($T);
+            next = next == NULL ? (const char *)panel->elements : next;
+        }
+        if (rows_next->each > 0) {
+            next = _pm_request_row_$S(rows_next);
+            pace = next == NULL ? 0 : rows_next->pace;
             next = next == NULL ? (const char *)panel->elements : next;
         }
         if (!how->pack_a)
@@ -249,6 +255,12 @@ _PM_SHARED __attribute__((noinline)) void _pm_blocked_$S($PARAMETERS«,
             const _pm_lines_$S left = {m, how.strips, 1, $R, chunk_0, chunk_1, a_apart, &cut, depths};
             const _pm_lines_$S right = {n, panels, $L, $V * $L, chunk_0, chunk_1, b_apart, &cut,
                                         depths + 1};
+            _pm_rows_ahead_$S rows_next = {0};
+            const ptrdiff_t panel_2 = panel_1 + how.broad < all_panels ? panel_1 + how.broad : all_panels;
+            if (place == 0 && how.pack_b && b_column == 1 && !how.gathered && chunks <= how.together
+                    && panel_1 < panel_2)
+                rows_next = _pm_rows_ahead_of_$S(&right, panel_1, panel_2, depth,
+                                                 (panel_1 - panel_0) * all_strips, columns, b + b_0, b_step);
             ptrdiff_t packed = panel_0;
             for (ptrdiff_t strip_0 = 0; strip_0 < all_strips; strip_0 += how.tall) {
                 const ptrdiff_t strip_1 = strip_0 + how.tall < all_strips ? strip_0 + how.tall : all_strips;
@@ -302,7 +314,8 @@ _PM_SHARED __attribute__((noinline)) void _pm_blocked_$S($PARAMETERS«,
                         across, j, wide, filled, b_panel, how.pack_b ? wide * $L : b_step, follows, goes_on,
                         here + 1 == panels, (const char *)(ahead ? b_panel + b_apart : b_panel),
                         ahead ? ($V * $L) * (int)sizeof($T) / (strip_1 - strip_0) : 0};
-                    _pm_strips_by_panel_$S($ARGUMENTS, &how, &cut, &part, &now, &upcoming«, ending»);
+                    _pm_strips_by_panel_$S($ARGUMENTS, &how, &cut, &part, &now, &upcoming, &rows_next«,
+                                           ending»);
                     const ptrdiff_t end = j + filled;
                     if (complete && (end == n || panel + 1 == panel_1 || end - column >= most)) {
                         _pm_finish_rows_$S(m, how.strips, strip_0, strip_1, panel / panels, column, end,

@@ -45,7 +45,6 @@ from polymat.codegen.smallgemm import SMALL, UNROLLED
 from polymat.codegen.swappedgemm import IS_SWAPPED, SWAPPED
 from polymat.codegen.tallgemm import TALL
 from polymat.codegen.turnedgemm import turned_head, turned_text
-from polymat.codegen.vectortypes import memory_suffix
 from polymat.codegen.windows import WINDOWS
 from polymat.tilesize.blocks import LEAST_STRIPS, PASSED_EIGHTHS
 from polymat.tilesize.kernel import MOST_UNROLLED
@@ -231,7 +230,6 @@ def _written(text: str, shape: Shape) -> str:
     names = {
         "LANE": INTEGERS[shape.suffix],
         "PLACES": ", ".join(map(str, range(shape.lanes))),
-        "SUFFIX": memory_suffix(shape.suffix),
     }
     names |= {"S": shape.suffix, "T": shape.ctype, "ROW_SUMS": sums, "UNUSED": UNUSED}
     whole = text.replace("$PARAMETERS", _PARAMETERS).replace("$ARGUMENTS", _ARGUMENTS)

@@ -89,7 +89,7 @@ def plan_kernel(
         found, pairs = reals
         operands = f"of complex {operands}, pairs of real and imaginary part of the second packed by both"
     blocks = blocks_of(machine, real_part(stage.dtype).size)
-    if pairs is not None or policy == "working-sets":  # copies may be smaller than turned blocks need
+    if pairs or policy == "working-sets":  # copies may be smaller than turned blocks need
         blocks = replace(blocks, turned_depth=0)
     parallel = _parallel(found, estimates, machine.cores)
     by_policy = ""

@@ -13,13 +13,14 @@ from __future__ import annotations
 from polymat.tilesize.copying import FAR_SHARE, SWAPPED_COLUMNS
 
 IS_SWAPPED = f"""\
-/* Whether a product has so few columns that the lanes of vectors are rows: less than a vector, or where A is
-   not near enough to be read a few rows at a time. */
+/* Whether a product has so few columns that the lanes of vectors are rows: less than a vector, and enough
+   depth for the result to be transposed, or where A is not near enough to be read a few rows at a time.  The
+   model does not ask about the depth, since with little both ways take nearly as long. */
 static inline int _pm_is_swapped_$S(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, ptrdiff_t a_row, ptrdiff_t a_step,
         ptrdiff_t small)
 {{
     const int fits = a_row == 1 && a_step != 1 && n <= {SWAPPED_COLUMNS} && m >= $L && m >= 2 * n && k > 0;
-    return fits && (n < $L || {FAR_SHARE}.0 * m * k > small);
+    return fits && ((n < $L && k >= 3 * n) || {FAR_SHARE}.0 * m * k > small);
 }}
 
 """

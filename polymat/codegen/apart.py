@@ -29,18 +29,20 @@ _SHARED_FUNCTION = re.compile(r"^_PM_SHARED [^{;]*(?=\n\{)", re.MULTILINE)
 class Apart:
     """A text in pieces.
 
-    head: types, tables and declarations.  parts: functions, those that others call being `_PM_SHARED`.
-    rest: functions that are compiled into the program that calls them.
+    head: types, tables and declarations.  plain, parts: functions, those that others call being `_PM_SHARED`;
+    plain ones are written in vectors, with nothing left to find for a compiler.  rest: functions that are
+    compiled into the program that calls them.
     """
 
     head: str
+    plain: str
     parts: tuple[str, ...]
     rest: str
 
     @property
     def whole(self) -> str:
         """One text."""
-        return "\n".join([SHARED, self.head, *self.parts, self.rest])
+        return "\n".join([SHARED, self.head, self.plain, *self.parts, self.rest])
 
     @property
     def program(self) -> str:
@@ -48,17 +50,27 @@ class Apart:
         return "\n".join([self.head, self.rest])
 
     @property
-    def files(self) -> tuple[str, ...]:
+    def files(self) -> Files:
         """The C files of the parts."""
-        return tuple("\n".join([apart(_INCLUDES), self.head, part]) for part in self.parts)
+        return Files((), tuple(map(self._file, self.parts)), (self._file(self.plain),))
+
+    def _file(self, part: str) -> str:
+        return "\n".join([apart(_INCLUDES), self.head, part])
 
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """The C files of a library: those of the program, and those that others have as well."""
+    """The C files of a library: those of the program, and those that others share, some of them plain."""
 
     own: tuple[str, ...]
     shared: tuple[str, ...] = ()
+    plain: tuple[str, ...] = ()
+
+    def __add__(self, other: Files) -> Files:
+        return Files(self.own + other.own, self.shared + other.shared, self.plain + other.plain)
+
+    def __len__(self) -> int:
+        return len(self.own) + len(self.shared) + len(self.plain)
 
 
 def apart(text: str) -> str:

@@ -214,10 +214,10 @@ def gemm_text(need: str) -> Apart:
     types, sums, around, call = (_written(text, shape) for text in (_TYPES, _SUMS, _AROUND, _CALL))
     tables = [block_tables(shape), past_table(shape), *([edge_table(shape)] if shape.halves else [])]
     turned = turned_text(shape) if shape.turns else ""
-    blocks = [microkernels(shape), past_blocks(shape), *([edges(shape)] if shape.halves else []), sums]
+    blocks = [microkernels(shape), past_blocks(shape), *([edges(shape)] if shape.halves else [])]
     declared = prototypes(sums) + prototypes(around)
     head = "\n".join([*tables, *([turned_head(shape)] if shape.turns else []), types, declared])
-    return Apart(head, ("\n".join(blocks), around + turned), call)
+    return Apart(head, "\n".join(blocks), (sums, around + turned), call)
 
 
 def _written(text: str, shape: Shape) -> str:

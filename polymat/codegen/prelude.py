@@ -15,7 +15,7 @@ busy with a spinning BLAS thread, say) stay there, at half speed or worse, while
 
 from __future__ import annotations
 
-from polymat.codegen.apart import Apart, apart
+from polymat.codegen.apart import Apart, Files, apart
 from polymat.codegen.arithmetic import arithmetic, arithmetic_names
 from polymat.codegen.blockcost import BLOCKS_HELPER
 from polymat.codegen.blockshape import joined
@@ -386,9 +386,9 @@ def stateless(needs: frozenset[str]) -> frozenset[str]:
     return frozenset(need for need in needs if need not in state and not need.startswith("gemm_"))
 
 
-def parts(needs: frozenset[str]) -> tuple[str, ...]:
+def parts(needs: frozenset[str]) -> Files:
     """C files of the parts that may be compiled apart, the same for all programs with the same needs."""
-    return tuple(file for text in _products(needs) for file in text.files)
+    return sum((text.files for text in _products(needs)), Files(()))
 
 
 def _products(needs: frozenset[str]) -> list[Apart]:

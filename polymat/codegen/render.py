@@ -74,9 +74,9 @@ def render(file: File, *, whole: bool = True) -> str:
 def files(file: File) -> Files:
     """The same as several files."""
     own, shared = split(file), parts(file.needs)
-    if len(own) == 1 and not shared:
+    if len(own) == 1 and not len(shared):
         return Files((render(file),))
-    return Files(tuple(render(part, whole=False) for part in own), shared)
+    return Files(tuple(render(part, whole=False) for part in own)) + shared
 
 
 def _constants(table: Constants) -> str:

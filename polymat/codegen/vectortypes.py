@@ -12,6 +12,7 @@ from polymat.codegen.blockshape import Shape
 from polymat.codegen.elements import C_TYPES, ELEMENT_BYTES, INTEGERS
 
 _MEMORY_SUFFIX = {"f32": "ps", "f64": "pd"}
+_INLINE = "static inline __attribute__((always_inline))"
 _MASKED_AVX512 = (16, 32, 64)  # bytes of vectors of which AVX-512 loads and stores parts
 _MASKED_AVX2 = {32: "256", 16: ""}  # the same of AVX2, and what ends the names of its instructions
 
@@ -66,12 +67,12 @@ def _macro(parts: Parts) -> str:
 
 def _load(parts: Parts) -> str:
     s, t = parts.suffix, C_TYPES[parts.suffix]
-    return f"static inline {parts.vector} {parts.prefix}_load_{s}(const {t} *from, {parts.mask} mask)\n"
+    return f"{_INLINE} {parts.vector} {parts.prefix}_load_{s}(const {t} *from, {parts.mask} mask)\n"
 
 
 def _store(parts: Parts) -> str:
     s, t = parts.suffix, C_TYPES[parts.suffix]
-    return f"static inline void {parts.prefix}_store_{s}({t} *to, {parts.vector} value, {parts.mask} mask)\n"
+    return f"{_INLINE} void {parts.prefix}_store_{s}({t} *to, {parts.vector} value, {parts.mask} mask)\n"
 
 
 def _masked_by_avx512(parts: Parts) -> str:

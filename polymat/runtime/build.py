@@ -13,7 +13,7 @@ from pathlib import Path
 from polymat.codegen.apart import Files
 from polymat.options import DEFAULTS, Options
 from polymat.runtime.cache import cache_key, fetch_or_build
-from polymat.runtime.flags import SHARED_FLAGS
+from polymat.runtime.flags import shared_flags
 from polymat.runtime.objects import compile_files
 from polymat.runtime.toolchain import Compiler, compile_shared, find_compiler, flags_for, native_cpu
 
@@ -61,11 +61,12 @@ def build(
 
     def compile_to(path: Path) -> None:
         begin = time.perf_counter()
-        if files is None or len(files.own) + len(files.shared) == 1:
+        if files is None or len(files) == 1:
             compile_shared(source, path, compiler, flags)
         else:
-            shared_flags = flags_for(compiler, (*SHARED_FLAGS, *options.cflags))
-            compile_files(files, path, compiler, flags, shared_flags)
+            beside = shared_flags(compiler.kind)
+            shared, plain = (flags_for(compiler, (*more, *options.cflags)) for more in beside)
+            compile_files(files, path, compiler, flags, shared, plain)
         spent.append(time.perf_counter() - begin)
 
     fetched = fetch_or_build(key, compile_to)

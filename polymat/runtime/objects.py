@@ -23,14 +23,17 @@ def compile_files(
     compiler: Compiler,
     flags: tuple[str, ...],
     shared_flags: tuple[str, ...],
+    plain_flags: tuple[str, ...],
 ) -> None:
     """Compile the files of a library, and link them to the shared library `out`."""
+    texts = (*files.plain, *files.shared)
+    with_flags = [plain_flags] * len(files.plain) + [shared_flags] * len(files.shared)
     directory = Path(tempfile.mkdtemp(prefix="polymat-link-"))
     own = [directory / f"own{number}.o" for number in range(len(files.own))]
-    shared = [directory / f"shared{number}.o" for number in range(len(files.shared))]
+    shared = [directory / f"shared{number}.o" for number in range(len(texts))]
     try:
         with ThreadPoolExecutor(len(own) + len(shared)) as pool:
-            images = pool.map(lambda text: _image(text, compiler, shared_flags), files.shared)
+            images = pool.map(lambda text, kind: _image(text, compiler, kind), texts, with_flags)
             done = pool.map(lambda text, to: compile_object(text, to, compiler, flags), files.own, own)
             for path, image in zip(shared, images, strict=True):
                 path.write_bytes(image)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil, prod
 from typing import Literal
@@ -75,19 +75,11 @@ def plan_kernel(
 
     policy: how its blocks for the caches are chosen, as in `Options.blocks`.
     """
-    found = contraction_of(stage, context, estimates)
-    if found is None:
+    product = contraction_of(stage, context, estimates)
+    reals = None if product is None else _in_reals(product, stage)
+    if product is None or reals is None:
         return None
-    order = (*found.outer, *found.more_columns, found.columns, *found.sums, found.depth, *found.more_rows)
-    order = (*order, found.rows)
-    operands = f"{found.left.source} and {found.right.source}"
-    pairs: tuple[Pairs, ...] = ()
-    if stage.dtype.kind == "c":
-        reals = as_reals(found, stage.name)
-        if reals is None:
-            return None
-        found, pairs = reals
-        operands = f"of complex {operands}, pairs of real and imaginary part of the second packed by both"
+    found, pairs = reals
     blocks = blocks_of(machine, real_part(stage.dtype).size)
     if pairs or policy == "working-sets":  # copies may be smaller than turned blocks need
         blocks = replace(blocks, turned_depth=0)
@@ -98,12 +90,19 @@ def plan_kernel(
     made = blocking(found, blocks, estimates)
     scheme = made.scheme(parallel, estimates)
     reason = (
-        f"a product of matrices {operands}, register blocks of "
-        f"{made.blocks.rows} x {made.blocks.columns}, {scheme}{_triangle(found)}{_further(found)}{by_policy}"
+        f"a product of {_operands(product, pairs)}, register blocks of {made.blocks.rows} x "
+        f"{made.blocks.columns}, {scheme}{_triangle(product)}{_further(product)}{by_policy}"
     )
+    order = (*product.outer, *product.more_columns, product.columns, *product.sums, product.depth)
+    order = (*order, *product.more_rows, product.rows)
     return KernelPlan(
         group, "kernel", order, parallel, found.columns, reason, found, blocks, scheme, pairs=pairs
     )
+
+
+def _in_reals(product: Contraction, stage: Stage) -> tuple[Contraction, tuple[Pairs, ...]] | None:
+    """What register blocks compute of a product, and the complex ones that are pairs there."""
+    return as_reals(product, stage.name) if stage.dtype.kind == "c" else (product, ())
 
 
 def blocking_of(plan: KernelPlan, estimates: Mapping[str, int]) -> Blocking:
@@ -153,6 +152,14 @@ def _by_working_sets(
     usual = next(each for variant, each in order if variant == blocks)
     words = f"the first of {len(order)} by working sets, {cost:.3g} (by shares of the caches {usual:.3g})"
     return first, f"; blocks of {first.kc} deep, {first.mc} rows and {first.nc} columns are {words}"
+
+
+def _operands(product: Contraction, pairs: Sequence[Pairs]) -> str:
+    """What is multiplied, and how where it is complex, in words."""
+    names = f"{product.left.source} and {product.right.source}"
+    if not pairs:
+        return f"matrices {names}"
+    return f"complex matrices {names}, of the second one pairs of real and imaginary parts"
 
 
 def _triangle(found: Contraction) -> str:

@@ -61,7 +61,7 @@ static void _pm_pack_half_$S(const _pm_half_$S *half, ptrdiff_t line, ptrdiff_t 
     const _pm_spans_$S in = _pm_spans_of_$S(half, line, width, first, last);
     const $T *const other = half->mirror == NULL ? NULL : half->mirror + line * half->across;
     _pm_strip_$S(width, in.whole_1 - in.whole_0, from + in.whole_0 * along, across, along,
-                 to + (in.whole_0 - first) * step, step);
+                 to + (in.whole_0 - first) * step, step, _PM_FAR_$S);
     for (ptrdiff_t k = in.part_0; k < in.part_1; k++)
         for (ptrdiff_t r = 0; r < width; r++) {
             if ((k < line + r + half->shift) == half->before)
@@ -72,7 +72,7 @@ static void _pm_pack_half_$S(const _pm_half_$S *half, ptrdiff_t line, ptrdiff_t 
     if (other != NULL) {
         const ptrdiff_t rest_0 = half->before ? in.part_1 : first, rest_1 = half->before ? last : in.part_0;
         _pm_strip_$S(width, rest_1 - rest_0, other + rest_0 * half->along, half->across, half->along,
-                     to + (rest_0 - first) * step, step);
+                     to + (rest_0 - first) * step, step, _PM_FAR_$S);
     }
 }
 

@@ -83,9 +83,12 @@ static inline void _pm_transpose_$S(ptrdiff_t lines, const $T *from, ptrdiff_t a
 #endif
 }
 
-/* Copy a strip of `width` lines of `depth` elements so that the elements of equal depth are neighbours. */
+enum { _PM_FAR_$S = 512 / sizeof($T) }; /* elements between request and copy along a line */
+
+/* Copy a strip of `width` lines of `depth` elements so that the elements of equal depth are neighbours; what
+   lies `ahead` elements further on is requested where lines are contiguous. */
 static void _pm_strip_$S(ptrdiff_t width, ptrdiff_t depth, const $T *restrict from, ptrdiff_t across,
-        ptrdiff_t along, $T *restrict to, ptrdiff_t step)
+        ptrdiff_t along, $T *restrict to, ptrdiff_t step, ptrdiff_t ahead)
 {
     enum { deep = 16 };
     if (across == 1) {
@@ -105,7 +108,7 @@ static void _pm_strip_$S(ptrdiff_t width, ptrdiff_t depth, const $T *restrict fr
                 const ptrdiff_t line = r + 8 < width ? r : width - 8, at = k + 8 < depth ? k : depth - 8;
                 const $T *const corner = from + line * across + at;
                 for (int other = 0; other < 8; other++)
-                    __builtin_prefetch(corner + other * across + 512 / (int)sizeof($T));
+                    __builtin_prefetch(corner + other * across + ahead);
                 _pm_transpose_$S(8, corner, across, to + at * step + line, step);
             }
         return;
@@ -139,14 +142,18 @@ static inline void _pm_eight_lines_$S(ptrdiff_t run, const $T *restrict from, pt
 }
 
 /* `run` lines of `width` elements, in the same way; the last eight of either may be copied twice.  The next
-   eight lines are requested meanwhile, and after the last those `along` further on. */
+   eight lines are requested meanwhile, and after the last those `along` further on; where all of these are
+   few blocks of eight, those that are as many steps further on as memory takes. */
 static void _pm_run_$S(ptrdiff_t run, ptrdiff_t width, const $T *restrict from, ptrdiff_t across,
         ptrdiff_t along, $T *restrict to, ptrdiff_t apart)
 {
     if (width >= 8 && run >= 8) {
+        const ptrdiff_t blocks = (width + 7) / 8 * ((run + 7) / 8);
+        const ptrdiff_t steps = blocks < 6 ? (5 + blocks) / blocks : 0;
         for (ptrdiff_t r = 0; r < width; r += 8) {
             const ptrdiff_t line = r + 8 < width ? r : width - 8;
-            const $T *const next = from + (r + 8 < width ? (line + 8) * across : along);
+            const $T *const next = from + (steps > 0 ? line * across + steps * along
+                                           : r + 8 < width ? (line + 8) * across : along);
             _pm_eight_lines_$S(run, from + line * across, across, next, to + line, apart);
         }
         return;
@@ -203,10 +210,17 @@ static void _pm_pack_$S(ptrdiff_t first, ptrdiff_t last, const _pm_depth_$S *cut
         if (run >= 8)
             for (ptrdiff_t i = 0; i < now.length; i++)
                 _pm_run_$S(run, width, begin + i * along, across, along, to + i * step, now.length * step);
-        else
+        else {
+            const _pm_chunk_$S soon = _pm_chunk_of_$S(cut, chunk + run < last ? chunk + run : first);
+            const ptrdiff_t further = at[2 * soon.segment] - at[2 * now.segment]
+                                    + (soon.begin - now.begin) * along
+                                    + (chunk + run < last ? 0 : width * across);
+            /* Of short pieces the same place of the next one, or of the next lines. */
+            const ptrdiff_t ahead = along == 1 && now.length <= 4 * _PM_FAR_$S ? further : _PM_FAR_$S;
             for (ptrdiff_t one = 0; one < run; one++)
                 _pm_strip_$S(width, now.length, begin + one, across, along, to + one * now.length * step,
-                             step);
+                             step, ahead);
+        }
         to += run * now.length * step;
         chunk += run;
     }
@@ -269,7 +283,7 @@ static void _pm_pack_lines_$S(const _pm_lines_$S *lines, ptrdiff_t begin, ptrdif
                 for (ptrdiff_t r = 0; r < filled[s]; r += 64 / (int)sizeof($T))
                     __builtin_prefetch(source + line[s] + r + soon);
                 _pm_strip_$S(filled[s], 1, source + line[s], 1, 1, to + s * lines->apart + done * width[s],
-                             width[s]);
+                             width[s], 0);
             }
         }
     }

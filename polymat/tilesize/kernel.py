@@ -223,7 +223,7 @@ def _is_narrow(plan: KernelPlan, estimates: Mapping[str, int]) -> bool:
 
 def _is_swapped(plan: KernelPlan, estimates: Mapping[str, int]) -> bool:
     """Whether the product is computed as its transpose."""
-    single = plan.pairs is None and not is_unrolled(plan)
+    single = not plan.pairs and not is_unrolled(plan)
     return single and is_swapped(plan.contraction, plan.blocks, estimates)
 
 

@@ -156,7 +156,7 @@ def blocking(
     def all_of(*dims: str) -> float:
         return prod(found.length(dim, estimates) for dim in dims)
 
-    k, segments = found.length(found.depth, estimates), all_of(*found.sums)
+    k = found.length(found.depth, estimates)
     m, n = all_of(*found.more_rows, found.rows), all_of(*found.more_columns, found.columns)
     access, small = access_of(found), blocks.small
     large = k * n > 2 * small
@@ -178,6 +178,14 @@ def blocking(
         packs = Access.STRIPS in access
         rows, columns, depth = blocks.passed(m, n, k, packs_left=packs)
         return Blocking(found, blocks, m, n, k, rows, columns, depth, packs, True, rows_outside=True)
+    return _in_blocks(plain, estimates, past=past)
+
+
+def _in_blocks(plain: Blocking, estimates: Mapping[str, int], *, past: bool) -> Blocking:
+    """Blocks for the caches of both operands, each of which is copied where that pays."""
+    found, blocks, m, n, k = plain.contraction, plain.blocks, plain.m, plain.n, plain.k
+    segments = prod(found.length(dim, estimates) for dim in found.sums)
+    access, small = access_of(found), blocks.small
     rows, columns, depth = blocks.at(m, n, k, segments, rows_are_one=not found.more_rows)
     panels = ceil(n / blocks.columns)
     few = Access.FEW in access and panels <= FEW_PANELS and k >= 64
@@ -185,7 +193,7 @@ def blocking(
     packs = packs or ((panels > FEW_PANELS or Access.ALONG not in access) and m * k > small / 2)
     packs = Access.MIRRORED in access or (packs and Access.WINDOWS not in access)
     stays = Access.STAYS in access and k * segments * n <= STAYING * small
-    stays = stays or (Access.BESIDE in access and not large)
+    stays = stays or (Access.BESIDE in access and k * n <= 2 * small)
     made = Blocking(found, blocks, m, n, k * segments, rows, columns, depth, packs, packs_right=not stays)
     return _in_order(made, estimates) if past and found.triangle is None and depth >= k * segments else made
 

@@ -177,9 +177,11 @@ class ContractionWriter:
         found, target = self.found, self._result()
         third = found.start.factor if found.start is not None else target
         joins = self.finish is None
+        by_row = self.ends is not None and self.ends.end.is_by_row
+        beside = (found.right, target, third)
         return (
             Segments(self, "rows", found.rows, found.more_rows, (found.left, target, third), joins),
-            Segments(self, "columns", found.columns, found.more_columns, (found.right, target, third), joins),
+            Segments(self, "columns", found.columns, found.more_columns, beside, joins and not by_row),
             Segments(self, "depths", found.depth, found.sums, (found.left, found.right)),
         )
 

@@ -47,6 +47,11 @@ class End:
         return End(value, tuple(known[known.index(k)] for k in kinds.split(",") if k), int(numbers))
 
     @property
+    def is_by_row(self) -> bool:
+        """Whether a vector of the result has to lie in one row, for arrays to be read beside it."""
+        return any(kind != "full" for kind in self.kinds)
+
+    @property
     def title(self) -> str:
         """What tells its C names from those of others."""
         return f"{crc32(str(self).encode()):08x}"

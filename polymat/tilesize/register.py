@@ -68,5 +68,22 @@ def unrolled(stage: Stage, plan: LoopPlan) -> LoopPlan:
     if not stage.dims or loads > ROWS_REDUCED:
         return plan
     if plan.kind == "reduce":
-        return replace(plan, unroll=summed)
+        return replace(plan, unroll=summed) if _is_safe(stage, plan.order[-1]) else plan
     return replace(plan, unroll=ROWS_UPDATED, addends=ADDENDS)
+
+
+def _is_safe(stage: Stage, inner: str) -> bool:
+    """Whether gcc reads no more than what a block of sums needs.
+
+    Of complex sums side by side, gcc 12 loads an operand whose steps along the sum are not neighbours also
+    from the next iterations, beyond the end of the array.
+    """
+    if stage.dtype.kind != "c":
+        return True
+    loads = (n for a in stage.accumulations for n in walk(a.expr) if isinstance(n, Load))
+    return all(
+        load.indices[-1].coefficient(inner) in (0, 1)
+        and not any(f.coefficient(inner) for f in load.indices[:-1])
+        for load in loads
+        if load.indices
+    )

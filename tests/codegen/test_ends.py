@@ -134,3 +134,44 @@ def test_results_past_the_caches(seed: int, monkeypatch: pytest.MonkeyPatch) -> 
             assert_close(
                 full, expected, roundings=k + 8, magnitude=6.0 * k + 6, name=f"{m, n, k} at {offset}"
             )
+
+
+@pytest.mark.parametrize(("machine", "turned"), [("wide", False), ("wide", True), ("narrow", False)])
+def test_several_dimensions_of_columns(
+    machine: str, turned: bool, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Columns that follow each other in memory are one dimension only where no array is read beside a row."""
+    monkeypatch.setattr("polymat.driver.calibrated_machine", lambda: MACHINES[machine])
+    sizes = [pm.Parameter(pm.Int, name) for name in "KMNQ"]
+    k, m, n, q = sizes
+    a = pm.Matrix(pm.Double, "A", [k, m])
+    b = pm.Image(pm.Double, "B", [n, q, k] if turned else [k, n, q])
+    v, w = pm.Vector(pm.Double, "v", [q]), pm.Matrix(pm.Double, "w", [m, n])
+    full = pm.Image(pm.Double, "C", [m, n, q])
+    product = pm.einsum("km,nqk->mnq" if turned else "km,knq->mnq", a, b)
+    x, y, z = (pm.Variable(pm.Int, name) for name in "xyz")
+    forms = {
+        "bias": pm.Max(product(x, y, z) + v(z), 0),
+        "row": product(x, y, z) * w(x, y),
+        "full": pm.Max(product(x, y, z), full(x, y, z)),
+        "all": pm.Min(product(x, y, z) * w(x, y) + v(z), full(x, y, z)),
+    }
+    rng = np.random.default_rng(seed)
+    for form, value in forms.items():
+        layer = pm.Function(
+            ([x, y, z], [pm.Interval(pm.Int, 0, e - 1) for e in (m, n, q)]), pm.Double, "layer"
+        )
+        layer.defn = [value]
+        compiled = pm.compile(layer, name="layer", inputs=[a, b, v, w, full], options=OWN)
+        assert "layer in registers" in str(compiled.explain())
+        for depth, rows, middle, columns in (
+            (12, 4, 3, 65),
+            (9, 11, 5, 7),
+            (64, 9, 4, 24),
+            (5, 17, 3, 100),
+            (3, 2, 1, 5),
+        ):
+            shapes = [(depth, rows), (middle, columns, depth) if turned else (depth, middle, columns)]
+            shapes += [(columns,), (rows, middle), (rows, middle, columns)]
+            arrays = [rng.integers(-9, 10, shape).astype(float) for shape in shapes]
+            np.testing.assert_array_equal(compiled(*arrays), compiled.reference(*arrays), err_msg=form)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
+import mmap
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -150,3 +153,40 @@ def test_one_block_is_all_there_is(rows: int, length: int) -> None:
     call = pm.compile(result, inputs=[X], options=pm.Options(kernels=False, blas="never"))
     array = np.random.default_rng(0).random((rows, 9))
     assert_close(call(array), call.reference(array), roundings=length + 1, magnitude=rows)
+
+
+def before_guard(array: Any, held: list[Any]) -> Any:
+    """A copy of an array that ends where a page begins which nobody may read; held: keeps its memory."""
+    page = mmap.PAGESIZE
+    room = -(-array.nbytes // page) * page
+    memory = mmap.mmap(-1, room + page)
+    held.append(memory)
+    address = ctypes.addressof(ctypes.c_char.from_buffer(memory))
+    libc = ctypes.CDLL(None, use_errno=True)
+    assert libc.mprotect(ctypes.c_void_p(address + room), ctypes.c_size_t(page), 0) == 0
+    found = np.frombuffer(memory, array.dtype, array.size, room - array.nbytes).reshape(array.shape)
+    found[...] = array
+    return found
+
+
+@pytest.mark.parametrize("dtype", [Complex, pm.ComplexFloat, Double])
+def test_nothing_beyond_an_operand_is_read(dtype: Any) -> None:
+    """Sums side by side share an operand with long steps along the sum (gcc 12 read on, of complex ones)."""
+    depth, batch, points = (Parameter(Int, name) for name in ("K", "M", "P"))
+    a, b = pm.Image(dtype, "A", [depth, batch, points]), Matrix(dtype, "B", [depth, batch])
+    own, summed_over = (
+        [Interval(Int, 0, points - 1), Interval(Int, 0, batch - 1)],
+        Interval(Int, 0, depth - 1),
+    )
+    result = Reduction(([i, j], own), ([i, j, k], [*own, summed_over]), dtype, "S")
+    result.defn = [Reduce(result(i, j), a(k, j, i) * b(k, j), Op.Sum)]
+    call = pm.compile(result, name="jammed", inputs=[a, b], options=pm.Options(blas="never", threads=1))
+    held: list[Any] = []
+    for shape in ((7, 2, 16), (3, 1000, 16), (1, 5, 4), (7, 300, 9)):
+        left = before_guard(np.ones(shape, dtype.dtype), held)
+        right = before_guard(np.ones(shape[:2], dtype.dtype), held)
+        child = os.fork()
+        if child == 0:
+            found = call(left, right)
+            os._exit(0 if (found == shape[0]).all() else 1)
+        assert os.waitpid(child, 0)[1] == 0, shape

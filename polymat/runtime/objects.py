@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from pathlib import Path
 
 from polymat.codegen.apart import Files
 from polymat.runtime.cache import OBJECT, cache_key, fetch_or_build
 from polymat.runtime.cpu import native_cpu
-from polymat.runtime.toolchain import Compiler, compile_object, link_shared
+from polymat.runtime.toolchain import Compiler, Together, compile_object, link_shared
+
+_AWAKE_SECONDS = 0.1
 
 
 def compile_files(
@@ -31,22 +34,44 @@ def compile_files(
     directory = Path(tempfile.mkdtemp(prefix="polymat-link-"))
     own = [directory / f"own{number}.o" for number in range(len(files.own))]
     shared = [directory / f"shared{number}.o" for number in range(len(texts))]
+    together = Together()
+    pool = ThreadPoolExecutor(len(own) + len(shared), initializer=together.join)
     try:
-        with ThreadPoolExecutor(len(own) + len(shared)) as pool:
-            images = pool.map(lambda text, kind: _image(text, compiler, kind), texts, with_flags)
-            done = pool.map(lambda text, to: compile_object(text, to, compiler, flags), files.own, own)
-            for path, image in zip(shared, images, strict=True):
-                path.write_bytes(image)
-            list(done)
+        made: list[Future[None]] = [
+            pool.submit(_write_image, text, path, compiler, kind)
+            for text, path, kind in zip(texts, shared, with_flags, strict=True)
+        ]
+        made += [
+            pool.submit(compile_object, text, path, compiler, flags)
+            for text, path in zip(files.own, own, strict=True)
+        ]
+        _wait_for(made)
         link_shared([*own, *shared], out, compiler, flags, files.own[0])
+    except BaseException:
+        together.end()
+        raise
     finally:
+        pool.shutdown(cancel_futures=True)
         shutil.rmtree(directory, ignore_errors=True)
 
 
-def _image(part: str, compiler: Compiler, flags: tuple[str, ...]) -> bytes:
-    """The object file of a part, which is kept."""
+def _wait_for(made: Sequence[Future[None]]) -> None:
+    """Until all have ended, or one has failed.
+
+    Where another thread takes a signal, the main one hears of it only when it wakes up.
+    """
+    waiting = True
+    while waiting:
+        done, rest = wait(made, timeout=_AWAKE_SECONDS, return_when=FIRST_EXCEPTION)
+        for future in done:
+            future.result()
+        waiting = bool(rest)
+
+
+def _write_image(part: str, to: Path, compiler: Compiler, flags: tuple[str, ...]) -> None:
+    """Write the object file of a part, which is kept."""
     key = cache_key(part, flags, compiler.identity, native_cpu())
     found = fetch_or_build(key, lambda path: compile_object(part, path, compiler, flags), OBJECT)
     if found.scratch is not None:
         shutil.rmtree(found.scratch, ignore_errors=True)
-    return found.image
+    to.write_bytes(found.image)

@@ -9,10 +9,14 @@ import shutil
 import signal
 import subprocess
 import tempfile
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
+from concurrent.futures import CancelledError
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from threading import Lock
 from typing import Literal
 
 from polymat.errors import ToolchainError
@@ -22,6 +26,7 @@ from polymat.runtime.settings import compiler_environment, settings
 
 __all__ = [
     "Compiler",
+    "Together",
     "compile_object",
     "compile_shared",
     "compiler_version",
@@ -91,6 +96,47 @@ def compile_shared(
     check_flags(flags)
     _compile(source, out, _command(compiler, flags, out), ("-lm",), timeout)
     _check_float_mode(out, source, compiler, flags)
+
+
+class Together:
+    """The compilers that run at the same time for one library: one that fails, or an interrupt, ends all.
+
+    Their threads begin with `join`.
+    """
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._processes: set[subprocess.Popen[bytes]] = set()
+        self._ended = False
+
+    def join(self) -> None:
+        """Let what this thread runs from now on be one of them."""
+        _thread.together = self
+
+    def end(self) -> None:
+        """End those that run; no further one runs."""
+        with self._lock:
+            self._ended = True
+            for process in self._processes:
+                _kill_group(process)
+
+    @contextmanager
+    def running(self, process: subprocess.Popen[bytes]) -> Iterator[None]:
+        """While a process runs; `CancelledError` where all were ended meanwhile."""
+        with self._lock:
+            self._processes.add(process)
+            if self._ended:
+                _kill_group(process)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._processes.discard(process)
+        if self._ended:
+            raise CancelledError
+
+
+_thread = threading.local()
 
 
 def compile_object(source: str, out: Path, compiler: Compiler, flags: tuple[str, ...]) -> None:
@@ -220,6 +266,13 @@ def _run(command: tuple[str, ...], timeout: float) -> _Outcome:
         raise ToolchainError(
             f"cannot start the C compiler: {error}", command=command, hint=_INSTALL_HINT
         ) from error
+    together: Together | None = getattr(_thread, "together", None)
+    with nullcontext() if together is None else together.running(process):
+        return _outcome(process, timeout)
+
+
+def _outcome(process: subprocess.Popen[bytes], timeout: float) -> _Outcome:
+    """How a process ends."""
     try:
         output, _ = process.communicate(timeout=timeout)
         returncode: int | None = process.returncode

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import ctypes
+import os
+import signal
 import subprocess
+import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -115,3 +119,47 @@ def test_one_text_computes_the_same_bits() -> None:
         arrays = (ctypes.c_void_p(x.ctypes.data) for x in (a, b, got))
         assert whole(*arrays, *map(ctypes.c_ssize_t, (m, k, n))) == 0
         assert np.array_equal(got, compiled(a, b))
+
+
+HANGING = """\
+#!/bin/sh
+case "$*" in *--version*) echo "gcc (fake) 12.2"; exit 0;; esac
+echo $$ >> {started}
+sleep 600
+"""
+COMPILING = """\
+import polymat as pm
+M, N = pm.Parameter(pm.Int, "M"), pm.Parameter(pm.Int, "N")
+A, B = pm.Matrix(pm.Double, "A", [M, N]), pm.Matrix(pm.Double, "B", [N, M])
+pm.compile(A @ B, name="product", inputs=[A, B], options=pm.Options(blas="never"))
+"""
+
+
+def test_an_interrupt_ends_all_compilers(tmp_path: Path) -> None:
+    """And the call: none of them is waited for."""
+    started, compiler = tmp_path / "started", tmp_path / "gcc-hanging"
+    compiler.write_text(HANGING.format(started=started))
+    compiler.chmod(0o755)
+    environment = {**os.environ, "POLYMAT_CC": str(compiler), "POLYMAT_CACHE_DIR": str(tmp_path / "cache")}
+    child = subprocess.Popen([sys.executable, "-c", COMPILING], env=environment, stderr=subprocess.PIPE)
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline and (not started.exists() or len(started.read_text().splitlines()) < 2):
+        time.sleep(0.1)
+    child.send_signal(signal.SIGINT)
+    _, stderr = child.communicate(timeout=120)
+    assert b"KeyboardInterrupt" in stderr
+    for line in started.read_text().splitlines():
+        with pytest.raises(ProcessLookupError):
+            os.kill(int(line), 0)
+
+
+def test_a_failure_ends_the_other_compilers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    compiler = tmp_path / "gcc-hanging"
+    compiler.write_text(
+        '#!/bin/sh\ncase "$*" in *--version*) echo "gcc (fake) 12.2"; exit 0;; esac\n'
+        f"mkdir {tmp_path}/first 2> /dev/null && exit 3\nsleep 600\n"
+    )
+    compiler.chmod(0o755)
+    monkeypatch.setenv("POLYMAT_CC", str(compiler))
+    with pytest.raises(ToolchainError, match="status 3"):
+        build("bad", files=Files((PROGRAM,), (PART, PART + "\n")))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from polymat.codegen.apart import SHARED
 from polymat.codegen.blockshape import Shape
 from polymat.codegen.microkernel import full_block
 from polymat.codegen.vectortypes import vector_types
@@ -53,6 +54,7 @@ def block_text(shapes: Sequence[Shape]) -> str:
     names = ", ".join(f"product_{name_of(shape)}" for shape in shapes)
     return "\n".join(
         [
+            SHARED,
             *types.values(),
             *products,
             f"static double (*const products[])(char *, ptrdiff_t) = {{{names}}};\n",

@@ -23,6 +23,7 @@ wants long ones.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from string import Template
 
 from polymat.codegen.ahead import AHEAD
@@ -208,6 +209,7 @@ _AROUND = "".join((PACKING, WINDOWS, AHEAD, HALF, SWAPPED, _FINISH_ROWS, READ, T
 _CALL = _ROOM + UNROLLED + SMALL + DIRECT + _GENERAL + _PRODUCT  # what small products run through
 
 
+@lru_cache(maxsize=8)
 def gemm_text(need: str) -> Apart:
     """The C text behind a need of the prelude: the register blocks, the product around them, and its call."""
     shape = Shape.parse(need)

@@ -15,6 +15,7 @@ from polymat.graph.monomials import MOST, Factor, Monomial, expand
 from polymat.graph.stage import Accumulation, Bounds, Part, Stage
 from polymat.lang.affine import Affine
 from polymat.lang.expr import Const, Expr, Load, binary
+from polymat.lang.indices import affine_names
 from polymat.lang.reduction import Op
 from polymat.lang.traverse import walk
 from polymat.lang.types import WEAK_INT, ScalarType
@@ -199,9 +200,15 @@ def _part_terms(
     if _is_zero(part.expr):
         return ()
     monomials = expand(part.expr, stage.dims, stage.dtype, inside)
-    if monomials is None:
+    if monomials is None or not _are_between(monomials, (*stage.dims, *part.domain.params)):
         return None
     return _terms(monomials, (), part.domain, stage.box, context)
+
+
+def _are_between(monomials: Sequence[Monomial], names: Sequence[str]) -> bool:
+    """Whether all guards are conditions between indices and sizes: a number may be a parameter as well."""
+    conditions = (condition for monomial in monomials for condition, _ in monomial.guards)
+    return all((affine_names(condition) or set()) <= {*names} for condition in conditions)
 
 
 def _accumulated(
@@ -213,7 +220,8 @@ def _accumulated(
         return None
     values, reduced = solved
     monomials = expand(accumulation.expr, accumulation.dims, stage.dtype, inside)
-    if monomials is None:
+    names = (*accumulation.dims, *accumulation.domain.params)
+    if monomials is None or not _are_between(monomials, names):
         return None
     order = [*accumulation.target, *(Affine.name(old) for old in reduced)]
     dims = (*stage.dims, *reduced.values())

@@ -42,6 +42,7 @@ from tests.tolerance import assert_close
 
 M, N, K = (Parameter(Int, name) for name in "MNK")
 alpha, beta = Parameter(Double, "alpha"), Parameter(Double, "beta")
+mode = Parameter(Int, "mode")  # a number, no size
 i, j, k = (Variable(Int, name) for name in "ijk")
 SIZES = {"M": 4, "N": 5, "K": 3}
 SPANS = {"i": Interval(Int, 0, M - 1), "j": Interval(Int, 0, N - 1), "k": Interval(Int, 0, K - 1)}
@@ -256,6 +257,7 @@ def test_scalar_result() -> None:
     [
         Exp(A(i, k)) * B(k, j),
         Select(Condition(A(i, k), ">", 0.0), A(i, k), 0.0) * B(k, j),
+        Select(Condition(mode, "==", 1), A(i, k), 0.0) * B(k, j),
         A(i, k) ** 3 * B(k, j),
         A(i, k) / (B(k, j) + 1.0),
         Cast(Double, Cast(Float, A(i, k))) * B(k, j),

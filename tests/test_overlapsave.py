@@ -209,7 +209,8 @@ def test_conjugates(way: Any, conjugate_taps: bool, conjugate_signal: bool) -> N
             assert_close(got, expected, roundings=100, magnitude=37.0 * np.sqrt(1000))
 
 
-def test_a_signal_and_its_conjugate_share_no_transforms() -> None:
+def test_filters_of_a_signal_and_of_its_conjugate() -> None:
+    """Those of the signal itself may share its transforms, the others not with them."""
     x = pm.Vector(pm.Complex, "x", [N])
     h = [pm.Vector(pm.Complex, f"h{each}", [61]) for each in range(3)]
     outputs = [
@@ -218,6 +219,9 @@ def test_a_signal_and_its_conjugate_share_no_transforms() -> None:
         summed("three", h[2](k) * x(n + k), N - 60, 61, pm.Complex),
     ]
     compiled = pm.compile(outputs, name="filtered", inputs=[x, *h], options=ALWAYS, estimates={N: 5000})
+    notes = str(compiled.explain())
+    assert "filters one, three share the transforms of x" in notes
+    assert "filter two: " in notes
     arrays = [complex_values(1, 4001), *(complex_values(each, 61) for each in (2, 3, 4))]
     for got, expected in zip(compiled(*arrays), compiled.reference(*arrays), strict=True):
         assert_close(got, expected, roundings=100, magnitude=61.0 * np.sqrt(1000))

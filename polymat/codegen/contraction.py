@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cached_property
 from math import prod
 from typing import Protocol
 
 from polymat.codegen.blockshape import Shape
+from polymat.codegen.bodies import BodyWriter
 from polymat.codegen.ctree import (
     Binary,
     Block,
@@ -36,6 +38,7 @@ from polymat.graph.monomials import Factor
 from polymat.graph.stage import Stage
 from polymat.lang.affine import Affine
 from polymat.lang.expr import Expr
+from polymat.lang.types import real_part
 from polymat.tilesize.contraction import Contraction
 from polymat.tilesize.kernel import KernelPlan
 from polymat.tilesize.schedule import LoopPlan
@@ -95,21 +98,26 @@ class ContractionWriter:
         self.plan = plan
         self.along = tuple(along)
         self.found: Contraction = plan.contraction
-        self.bodies = writer.bodies
-        self.dtype = stage.dtype
+        self.number = number
+        self.dtype = real_part(stage.dtype)
         box = dict(zip(stage.dims, stage.box, strict=True))
         self.ranges = [Range(k, *box[dim]) for k, dim in enumerate(along) if dim is not None]
         blocks = plan.blocks
         features = (self.found.triangle is not None, self.found.windows)
         turns = blocks.turned_depth if can_turn(self.found, blocks) else 0
         block = (blocks.vector_bytes, blocks.rows, blocks.vectors)
-        self.shape = Shape(stage.dtype.suffix, *block, *features, turns)
+        self.shape = Shape(self.dtype.suffix, *block, *features, turns)
         self.pad = f"_pm_packed_{stage.name}"
         self.title = stage.name if number == 1 else f"{number}_{stage.name}"
         self.further = tuple(
             type(self)(writer, stage, replace(plan, contraction=each), along, position)
             for position, each in enumerate(self.found.more, number + 1)
         )
+
+    @cached_property
+    def bodies(self) -> BodyWriter:
+        """What writes addresses."""
+        return self.writer.bodies
 
     def end_with(self, ends: EndWriter) -> None:
         """Let register blocks compute a reader of the result."""

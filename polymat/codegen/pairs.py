@@ -32,7 +32,6 @@ from polymat.graph.monomials import Factor
 from polymat.graph.stage import Ref, Stage
 from polymat.lang.affine import Affine
 from polymat.lang.expr import binary
-from polymat.lang.types import real_part
 from polymat.tilesize.kernel import KernelPlan
 from polymat.tilesize.pairs import FIRST, PART, WIDTH, Pairs, reals_of
 from polymat.tilesize.plain import plan_stage
@@ -67,32 +66,23 @@ def _times(first: CExpr, second: CExpr) -> CExpr:
 
 
 class PairsWriter(ContractionWriter):
-    """Writes the nest of a complex product: some columns of pairs, and their product, after the other.
+    """Writes the nest of a complex product: some columns of pairs, and their product, after the other."""
 
-    views: the arrays that are read and written as real values, and that of the pairs.
-    """
+    @cached_property
+    def pairs(self) -> Pairs:
+        """The complex product."""
+        return self.plan.pairs[self.number - 1]
 
-    def __init__(
-        self,
-        writer: StageWriter,
-        stage: Stage,
-        plan: KernelPlan,
-        along: Sequence[str | None],
-        number: int = 1,
-    ) -> None:
-        super().__init__(writer, stage, plan, along, number)
-        self.pairs: Pairs = plan.pairs[number - 1]
-        pairs = self.pairs
-        self.dtype = real_part(stage.dtype)
-        self.shape = replace(self.shape, suffix=self.dtype.suffix)
-        self.views = {
+    @cached_property
+    def bodies(self) -> BodyWriter:
+        """What writes addresses, also of the pairs, and of arrays as real values."""
+        writer, pairs = self.writer, self.pairs
+        views = {
             pairs.reals: self._as_reals(pairs.left.source, joined=pairs.joined),
-            reals_of(stage.name): self._as_reals(stage.name, joined=True),
+            reals_of(self.stage.name): self._as_reals(self.stage.name, joined=True),
             pairs.array: self._pairs_buffer(),
         }
-        storage = {**writer.storage, **self.views}
-        self.bodies = BodyWriter(writer.pipeline, storage, writer.names, writer.needs)
-        writer.texts.setdefault("_pm_paired_columns", _COLUMNS)
+        return BodyWriter(writer.pipeline, {**writer.storage, **views}, writer.names, writer.needs)
 
     def _as_reals(self, source: str, *, joined: bool) -> Buffer:
         """An array of complex values as one of real values: its last dimension twice as long, or one more."""
@@ -146,6 +136,7 @@ class PairsWriter(ContractionWriter):
         return Factor(Ref(reals_of(self.stage.name), self.dtype, is_input=False), own)
 
     def _product_added(self) -> tuple[Stmt, ...]:
+        self.writer.texts.setdefault("_pm_paired_columns", _COLUMNS)
         begin, end = super().range(self.found.columns)
         if self.found.columns not in self.along:
             begin, end = map(self.writer.bodies.size, self._columns_bounds())

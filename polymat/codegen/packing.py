@@ -66,7 +66,9 @@ static inline void _pm_transpose_$S(ptrdiff_t lines, const $T *from, ptrdiff_t a
         s[line] = __builtin_shufflevector(r[line], r[line + 1], 0, 8, 2, 10, 4, 12, 6, 14);
         s[line + 1] = __builtin_shufflevector(r[line], r[line + 1], 1, 9, 3, 11, 5, 13, 7, 15);
     }
-    for (int line = 0; line < 8; line += line % 4 == 1 ? 3 : 1) {
+#pragma GCC unroll 4 /* or the lines go through memory */
+    for (int pair = 0; pair < 4; pair++) {
+        const int line = pair / 2 * 4 + pair % 2;
         r[line] = __builtin_shufflevector(s[line], s[line + 2], 0, 1, 8, 9, 4, 5, 12, 13);
         r[line + 2] = __builtin_shufflevector(s[line], s[line + 2], 2, 3, 10, 11, 6, 7, 14, 15);
     }

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from polymat.errors import ToolchainError
 from polymat.graph.pipeline import Pipeline
@@ -53,13 +53,16 @@ class CallPrices:
     options: Options
     threads: int
     given: frozenset[str]
+    _models: dict[Kind, LibraryModel | None] = field(default_factory=dict)
 
     def model(self, kind: Kind = "blas") -> LibraryModel | None:
         """What was measured of the library; a missing one is an error only where it is loaded."""
-        try:
-            return library_model(kind)
-        except ToolchainError:
-            return None
+        if kind not in self._models:
+            try:
+                self._models[kind] = library_model(kind)
+            except ToolchainError:
+                self._models[kind] = None
+        return self._models[kind]
 
     def kernel_seconds(self, kernel: KernelPlan, sizes: Mapping[str, int]) -> float:
         """Seconds of a product around register blocks."""
@@ -104,7 +107,7 @@ class CallPrices:
         operations = (
             stage_operations(flat, self.sizes)
             * loop_slowdown(loops, 1)
-            * self._share(flat, loops, self.sizes)
+            * _share(flat, self._factors(flat, loops), self.sizes)
         )
         multiplications = max(sum(points(a.box, self.sizes) for a in flat.accumulations), 1.0)
         each = operations / (flops * VECTOR_SHARE * multiplications)
@@ -129,11 +132,11 @@ class CallPrices:
             return 0.0
         peak = self.machine.peak_flops(real_part(flat.dtype).size, self.threads) * VECTOR_SHARE
         slow = loop_slowdown(loops, self.threads)
-        model = self.model()
+        model, factors = self.model(), self._factors(flat, loops)
 
         def pays(length: int) -> bool:
             cube = dict.fromkeys(self.sizes, length)
-            other = stage_operations(flat, cube) * slow * self._share(flat, loops, cube) / peak
+            other = stage_operations(flat, cube) * slow * _share(flat, factors, cube) / peak
             if kernel is not None:
                 other = min(other, self.kernel_seconds(kernel, cube))
             share = 1.0 if kernel is None else CLEARLY
@@ -151,21 +154,25 @@ class CallPrices:
         seconds = call_seconds(idiom, self.machine, self.sizes, threads, self.model())
         return self.in_operations(seconds, idiom.product, used)
 
-    def _share(self, flat: Stage, loops: LoopPlan, sizes: Mapping[str, int]) -> float:
-        """How long loops over what a stage adds up take, of contiguous ones over the boxes around it."""
+    def _factors(self, flat: Stage, loops: LoopPlan) -> list[float]:
+        """How long loops over each of the sums of a stage take, of contiguous ones over the box around it."""
         context = self.pipeline.context
-        boxes = [points(a.box, sizes) for a in flat.accumulations]
         triangles = [not a.domain.assume(context).is_box() for a in flat.accumulations]
-        factors = [
+        return [
             (TRIANGLE if half else 1.0) * (COLUMNS if _is_across(a, loops.vector) else 1.0)
             for a, half in zip(flat.accumulations, triangles, strict=True)
         ]
-        added = sum(box * factor for box, factor in zip(boxes, factors, strict=True))
-        return added / sum(boxes) if sum(boxes) > 0.0 else 1.0
 
     def _is_fixed(self, flat: Stage) -> bool:
         """Whether no size is open, so that the choice is made now."""
         return not any(form.names() for low, high in flat.box for form in (low, high))
+
+
+def _share(flat: Stage, factors: Sequence[float], sizes: Mapping[str, int]) -> float:
+    """The mean of the factors of a stage's sums, by the points of each."""
+    boxes = [points(a.box, sizes) for a in flat.accumulations]
+    added = sum(box * factor for box, factor in zip(boxes, factors, strict=True))
+    return added / sum(boxes) if sum(boxes) > 0.0 else 1.0
 
 
 def _is_across(added: Accumulation, vector: str | None) -> bool:

@@ -100,6 +100,14 @@ class Product:
         )
 
 
+# Terms are compared by identity, and every routine asks the same of them.
+@lru_cache(maxsize=256)
+def is_box(term: Term, context: Domain) -> bool:
+    """Whether a term is added at every point of its box."""
+    whole = Domain.box(term.domain.params, term.dims, term.box).assume(context)
+    return whole.is_subset(term.domain)
+
+
 def product_of(stage: Stage, context: Domain) -> Product | None:
     """One stage as a sum of products; None when it is anything else.
 

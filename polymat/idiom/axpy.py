@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from polymat.graph.product import Product, Term
+from polymat.graph.product import Product, Term, is_box
 from polymat.idiom.call import Cut, Idiom, LibraryCall, Routine
 from polymat.idiom.layout import Extents, axis, merged, vector, view
-from polymat.idiom.operands import is_box, is_real_or_complex, result_view
+from polymat.idiom.operands import is_real_or_complex, result_view
 
 
 def match_axpy(product: Product, extents: Extents) -> Idiom | None:

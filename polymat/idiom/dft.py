@@ -7,10 +7,10 @@ import math
 from collections.abc import Collection, Sequence
 from typing import Literal
 
-from polymat.graph.product import Product, Term
+from polymat.graph.product import Product, Term, is_box
 from polymat.idiom.layout import axis
 from polymat.idiom.lineup import from_zero
-from polymat.idiom.operands import is_box, is_strided
+from polymat.idiom.operands import is_strided
 from polymat.idiom.phase import Polynomial, Waves, number_of, scaled, sum_of_waves, waves_of
 from polymat.idiom.transform import FourierAxis, Kind, Transform
 from polymat.idiom.unlike import has_wave, shortened

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Literal
 
 from polymat.graph.monomials import Factor
-from polymat.graph.product import Product, Term
+from polymat.graph.product import Product, Term, is_box
 from polymat.idiom.layout import Extents, axis, view
-from polymat.idiom.operands import holds_where, is_box, is_pair, is_strided
+from polymat.idiom.operands import holds_where, is_pair, is_strided
 from polymat.idiom.transform import Filter, FilterAxis
 from polymat.lang.affine import Affine
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from polymat.graph.product import Product, Term
+from polymat.graph.product import Product, Term, is_box
 from polymat.idiom.call import Cut, LibraryCall
 from polymat.idiom.layout import Extents, View, axis, matrix, merged, view
 from polymat.idiom.operands import (
     Sharing,
     columns_last,
-    is_box,
     is_pair,
     result_view,
     sharing,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from polymat.graph.product import Product, Term
+from polymat.graph.product import Product, Term, is_box
 from polymat.idiom.call import Cut, LibraryCall
 from polymat.idiom.gemm import runs
 from polymat.idiom.layout import Extents, axis, matrix, merged, vector, view
-from polymat.idiom.operands import Sharing, is_box, is_pair, result_view, sharing
+from polymat.idiom.operands import Sharing, is_pair, result_view, sharing
 
 
 def match_gemv(term: Term, product: Product, extents: Extents) -> LibraryCall | None:

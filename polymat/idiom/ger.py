@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from polymat.graph.product import Product, Term
+from polymat.graph.product import Product, Term, is_box
 from polymat.idiom.call import Cut, LibraryCall
 from polymat.idiom.layout import Extents, axis, matrix, merged, vector, view
-from polymat.idiom.operands import columns_last, is_box, is_pair, result_view, sharing
+from polymat.idiom.operands import columns_last, is_pair, result_view, sharing
 
 
 def match_ger(term: Term, product: Product, extents: Extents) -> LibraryCall | None:

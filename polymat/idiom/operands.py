@@ -14,11 +14,6 @@ from polymat.lang.text import structure
 from polymat.poly.domain import Domain
 
 
-def is_box(term: Term, context: Domain) -> bool:
-    """Whether a term's domain is the whole rectangle of its box."""
-    return holds_where(term, (), context)
-
-
 def holds_where(term: Term, forms: Sequence[Affine], context: Domain) -> bool:
     """Whether a term's domain is the part of its box in which every form is >= 0."""
     box = Domain.box(term.domain.params, term.dims, term.box).at_least_zero(forms)

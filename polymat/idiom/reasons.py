@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from polymat.graph.product import Product, Term
-from polymat.idiom.operands import is_box, sharing
+from polymat.graph.product import Product, Term, is_box
+from polymat.idiom.operands import sharing
 
 
 def reason_against(product: Product) -> str:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from polymat.graph.product import Product, Term
+from polymat.graph.product import Product, Term, is_box
 from polymat.idiom.call import Axis, Cut, Idiom, LibraryCall, Operand, Routine
 from polymat.idiom.layout import Extents, axis, matrix, merged, view
-from polymat.idiom.operands import columns_last, is_box, is_pair, result_view, sharing
+from polymat.idiom.operands import columns_last, is_pair, result_view, sharing
 from polymat.idiom.triangle import Half, half_of
 from polymat.lang.affine import Affine
 from polymat.poly.domain import Domain

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from polymat.graph.product import Term
+from polymat.graph.product import Term, is_box
 from polymat.idiom.call import Operand, Triangle
-from polymat.idiom.operands import is_box
 from polymat.lang.affine import Affine
 from polymat.poly.domain import Domain
 

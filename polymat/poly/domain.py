@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import islpy as isl
 
@@ -139,6 +140,10 @@ class Domain:
 
     def is_box(self) -> bool:
         """Whether the set is one rectangle, without gaps, whose sides depend on parameters only."""
+        return self._is_box
+
+    @cached_property
+    def _is_box(self) -> bool:
         count = len(self.dims)
         bare = self.set.reset_tuple_id() if self.set.has_tuple_id() else self.set
         hull = isl.Set.universe(bare.get_space())

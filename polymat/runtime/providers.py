@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from polymat.errors import ToolchainError
 from polymat.runtime.libraries import Kind, Library, found_libraries
 from polymat.runtime.private import open_private
-from polymat.runtime.settings import settings
+from polymat.runtime.settings import Settings, settings
 
 if TYPE_CHECKING:
     from polymat.runtime.selftest import Find
@@ -74,8 +74,9 @@ def provider(kind: Kind) -> Provider | None:
 
     A `ToolchainError` when the one that the user asks for by name or path cannot be used.
     """
-    asked = _asked(kind)
-    key = (kind, asked, settings().library_path)
+    now = settings()
+    asked = _asked(kind, now)
+    key = (kind, asked, now.library_path)
     with _lock:
         if key not in _chosen:
             _chosen[key] = _choose(kind, asked)
@@ -87,7 +88,7 @@ def require(kind: Kind, wanted_by: str) -> Provider:
     found = provider(kind)
     if found is None:
         word, variable = {"blas": "BLAS", "fft": "FFT"}[kind], _VARIABLES[kind]
-        refused = _asked(kind).lower() == "none"
+        refused = _asked(kind, settings()).lower() == "none"
         raise ToolchainError(
             f"{wanted_by} calls {word} routines, and "
             + (f"{variable} is 'none'" if refused else f"there is no {word} library"),
@@ -96,8 +97,8 @@ def require(kind: Kind, wanted_by: str) -> Provider:
     return found
 
 
-def _asked(kind: Kind) -> str:
-    return settings().blas if kind == "blas" else settings().fft
+def _asked(kind: Kind, now: Settings) -> str:
+    return now.blas if kind == "blas" else now.fft
 
 
 def _choose(kind: Kind, asked: str) -> Provider | None:

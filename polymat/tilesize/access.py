@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import IntFlag
+from functools import lru_cache
 
 from polymat.graph.monomials import Factor
 from polymat.tilesize.contraction import Contraction
@@ -39,6 +40,8 @@ class Access(IntFlag):
     FEW_COLUMNS = 32768
 
 
+# Contractions are compared by identity, and every price of one at other sizes asks the same.
+@lru_cache(maxsize=256)
 def access_of(found: Contraction) -> Access:
     """How the operands of a contraction lie in memory."""
     along, rowwise = is_contiguous(found.left, found.depth), is_contiguous(found.left, found.rows)

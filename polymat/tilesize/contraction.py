@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import prod
 
 from polymat.graph.monomials import Factor
-from polymat.graph.product import Product, Term, product_of
+from polymat.graph.product import Product, Term, is_box, product_of
 from polymat.graph.stage import Stage
 from polymat.lang.affine import Affine
 from polymat.lang.expr import Const, Expr, Load
@@ -38,7 +39,7 @@ class Start:
     factor: Factor
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Contraction:
     """C(.., m, .., n) = scale * sum over k and `sums` of left(m, k, ..) * right(k, n, ..) + start.
 
@@ -92,15 +93,21 @@ class Contraction:
         """All sums of products, in the order in which they are added."""
         return (self, *self.more)
 
-    @property
+    @cached_property
     def apart(self) -> tuple[Contraction, ...]:
         """The same, each as if it were alone: what the further ones are added to is no work of theirs."""
+        if not self.more:
+            return (self,)
         return (replace(self, more=()), *(replace(each, starts=False) for each in self.more))
+
+    @cached_property
+    def extents(self) -> Mapping[str, Affine]:
+        """How many indices each dimension has."""
+        return {dim: high - low + 1 for dim, (low, high) in self.bounds.items()}
 
     def extent(self, dim: str) -> Affine:
         """How many indices a dimension has."""
-        low, high = self.bounds[dim]
-        return high - low + 1
+        return self.extents[dim]
 
     def length(self, dim: str, estimates: Mapping[str, int]) -> float:
         """The same at the estimates."""
@@ -128,7 +135,7 @@ def contraction_of(stage: Stage, context: Domain, estimates: Mapping[str, int]) 
 
 def _symmetric(stage: Stage, product: Product, estimates: Mapping[str, int]) -> Contraction | None:
     """Two sums on either side of a diagonal that are one with a symmetric matrix."""
-    if len(product.terms) != 2 or _is_box(product.terms[0], product.context):
+    if len(product.terms) != 2 or is_box(product.terms[0], product.context):
         return None
     found = _grouped(stage, product, product.terms[0], estimates)
     found = None if found is None else _triangular(found, product)
@@ -140,7 +147,7 @@ def _added_up(stage: Stage, product: Product, estimates: Mapping[str, int]) -> C
     products: list[Contraction] = []
     for term in product.terms:
         found = _grouped(stage, product, term, estimates)
-        if found is not None and not _is_box(term, product.context):
+        if found is not None and not is_box(term, product.context):
             found = _triangular(found, replace(product, terms=(term,)))
         elif product.others:
             return None
@@ -350,12 +357,6 @@ def _start(product: Product, columns: str) -> Start | None:
     if not _is_linear(factor, product.dims) or (addend.scale is not None and _has_loads(addend.scale)):
         return None
     return Start(addend.scale, factor)
-
-
-def _is_box(term: Term, context: Domain) -> bool:
-    """Whether the term is added at every point of its box."""
-    whole = Domain.box(term.domain.params, term.dims, term.box).assume(context)
-    return whole.is_subset(term.domain)
 
 
 def _is_linear(factor: Factor, dims: tuple[str, ...]) -> bool:

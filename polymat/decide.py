@@ -29,6 +29,7 @@ from polymat.tilesize.paperplan import aligned_nest
 from polymat.tilesize.schedule import Considered, Decision, Plan, Schedule, TilePlan
 from polymat.tilesize.sweeps import back_and_forth
 from polymat.tilesize.team import team_cost
+from polymat.uncalled import uncalled
 
 CLEARLY = 0.95  # of the time that tiles take: other sizes have to be so much quicker, by prediction
 
@@ -105,7 +106,8 @@ class Decider:
             Considered(stages, priced.cost, priced.terms) for stages, priced in self.plans.items()
         )
         decisions = tuple(map(self._decision, plans))
-        return Schedule(grouping, plans, team_cost(self.machine), decisions, considered, self.kept)
+        notes = uncalled(self.pipeline, plans, self.candidates.calls, self.options)
+        return Schedule(grouping, plans, team_cost(self.machine), decisions, considered, self.kept, notes)
 
     def cost(self, stages: tuple[str, ...]) -> float:
         """What a group costs: predicted seconds, or the papers' figure; infinite when it may not be fused."""

@@ -79,14 +79,17 @@ class _Rewriting:
         found = None if product is None else match_dft(product)
         if found is None:
             reason = self._against(stage) if product is None else reason_against_dft(product)
-            return [stage], f"{stage.name} is no transform of a library: {reason}" if reason else ""
+            return [stage], self._no_transform(stage, reason) if reason else ""
         if can_transform(found):
             return [stage], ""
         plain = self._plain(found)
         called = None if plain is None else self._called(plain)
         if plain is None or called is None:
-            return [stage], f"{stage.name} is no transform of a library: none computes a {found}"
+            return [stage], self._no_transform(stage, f"none computes a {found}")
         return self._cheaper(stage, found, plain, called)
+
+    def _no_transform(self, stage: Stage, reason: str) -> str:
+        return f"{self.pipeline.located(stage)} is no transform of a library: {reason}"
 
     def _against(self, stage: Stage) -> str:
         known = match_hermitian(stage, self.pipeline.context) is not None

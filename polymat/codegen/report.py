@@ -96,7 +96,7 @@ class Report:
     considered: all groups that were priced.  assumed: sizes that the predictions hold for although nobody
     gave them.  partition: what is sure of its cost.  inlined: stages that are computed in others.  inplace:
     (input, output) pairs that may be one array.  seconds: that compiling took, by level.  notes: how filters
-    are computed, and what else was predicted for them.
+    are computed, what else was predicted for them, and why sums are no library calls or transforms.
     """
 
     name: str
@@ -200,7 +200,7 @@ def make_report(
         inlined=tuple(stage.name for stage in built.stages if stage.name not in kept),
         inplace=tuple((signature.inputs[i].name, signature.outputs[o].name) for i, o in signature.inplace),
         seconds=dict(seconds),
-        notes=pipeline.notes,
+        notes=(*pipeline.notes, *schedule.notes),
         considered=schedule.considered,
         partition=schedule.grouping.guarantee,
         assumed={

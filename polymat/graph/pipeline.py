@@ -47,6 +47,11 @@ class Pipeline:
         """A stage or an input in a message: its name, or the formula where the user gave it none."""
         return self.formulas.get(name, name)
 
+    def located(self, stage: Stage) -> str:
+        """A stage in a message that is no error: what it is called, and where the user wrote it."""
+        place = "" if stage.at is None else f" ({stage.at})"
+        return f"{self.called(stage.name)}{place}"
+
     @cached_property
     def _by_name(self) -> Mapping[str, Stage]:
         return {stage.name: stage for stage in self.stages}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TypeAlias
 
 from polymat.graph.pipeline import Pipeline
@@ -29,6 +30,7 @@ from polymat.idiom.syrk import match_syrk
 from polymat.idiom.transform import Filter, Transform
 from polymat.idiom.trmm import match_trmm
 from polymat.idiom.trsm import match_trsm
+from polymat.idiom.unlike import reason_against_products
 from polymat.idiom.upsampled import match_upsampled
 from polymat.poly.domain import Domain
 
@@ -49,15 +51,30 @@ TERM_MATCHERS: tuple[TermMatcher, ...] = (match_syrk, match_gemm, match_gemv, ma
 MOST_STAGES = 4  # of a group: a symmetric view, two products, their sum
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Found:
-    """What was looked at: stages, what they are if they are anything, and in words why they are nothing."""
+    """What was looked at, and what it is if it is anything.
+
+    last: the stage that is computed.  product: what all of them amount to, None where that is no sum of
+    products.  extents: of the arrays.
+    """
 
     stages: tuple[str, ...]
-    idiom: Idiom | None
-    reason: str = ""
+    last: Stage
+    product: Product | None
+    extents: Extents
+    idiom: Idiom | None = None
     transform: Transform | None = None
     filter: Filter | None = None
+
+    @property
+    def reason(self) -> str:
+        """Why it is nothing, in words; empty where it is something."""
+        if self.idiom or self.transform or self.filter:
+            return ""
+        if self.product is None:
+            return reason_against_products(self.last)
+        return reason_against(self.product, self.extents)
 
     def __str__(self) -> str:
         names = "+".join(self.stages)
@@ -71,16 +88,13 @@ def idiom_of(names: Sequence[str], pipeline: Pipeline) -> Found:
     extents = pipeline.extents
     product = product_of_group(stages, pipeline.context)
     hermitian = match_hermitian(stages[0], pipeline.context) if len(stages) == 1 else None
+    found = partial(Found, tuple(names), stages[-1], product, extents)
     if hermitian is not None:
-        return Found(tuple(names), None, transform=hermitian)
+        return found(transform=hermitian)
     if product is None:
-        root = match_nrm2(stages, pipeline.context, extents)
-        reason = "" if root else "its definition is not one sum of products of array elements"
-        return Found(tuple(names), root, reason)
+        return found(match_nrm2(stages, pipeline.context, extents))
     idiom = match(product, extents) or _match_otherwise(product, extents)
-    transform, found = match_dft(product), match_fir(product, extents) or match_upsampled(product, extents)
-    reason = "" if idiom or transform or found else reason_against(product)
-    return Found(tuple(names), idiom, reason, transform, found)
+    return found(idiom, match_dft(product), match_fir(product, extents) or match_upsampled(product, extents))
 
 
 def is_transform(stage: Stage, context: Domain) -> bool:

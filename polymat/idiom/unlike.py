@@ -1,4 +1,4 @@
-"""Why a sum with the weights of a Fourier transform is no sum of products of array elements, in words."""
+"""Why a sum, one with the weights of a Fourier transform say, is no sum of products of elements, in words."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from polymat.graph.stage import Accumulation, Stage
 from polymat.idiom.phase import waves_of
-from polymat.lang.expr import Binary, Call, CastExpr, Expr, Load, Unary
+from polymat.lang.expr import Binary, Call, CastExpr, Const, Expr, Load, SelectExpr, Unary
+from polymat.lang.indices import affine_names
 from polymat.lang.reduction import Op
 from polymat.lang.text import expr_text
 from polymat.lang.traverse import children, fold, walk
@@ -22,7 +23,16 @@ def reason_against_sum(stage: Stage) -> str:
     reading = [_Reading.of(item, stage.dtype) for item in items]
     if not any(has_wave(i.expr, r.summed, r.results) for i, r in zip(items, reading, strict=True)):
         return ""
-    found = (fold(i.expr, r.value).against for i, r in zip(items, reading, strict=True))
+    return reason_against_products(stage)
+
+
+def reason_against_products(stage: Stage) -> str:
+    """Why a stage is no sum of products of array elements."""
+    if stage.is_reduction and stage.operation is not Op.Sum:
+        return f"its values are combined by Op.{stage.operation.name}, and libraries add"
+    reading = [(item.expr, _Reading.of(item, stage.dtype)) for item in stage.accumulations]
+    reading += [(part.expr, _Reading((), stage.dims, stage.dtype)) for part in stage.parts]
+    found = (fold(expr, each.value).against for expr, each in reading)
     default = "it is no sum of a few products of array elements, or starts from something else"
     return next((reason for reason in found if reason), default)
 
@@ -101,6 +111,10 @@ class _Reading:
         """What is done to an element that makes it no factor of a product."""
         match node:
             case Unary("-") | CastExpr() | Call("conj") | Binary("+" | "-" | "*" | "/"):
+                return ""
+            case Binary("**", _, Const(2)):
+                return ""
+            case SelectExpr(condition) if affine_names(condition) is not None:
                 return ""
             case Call("real" | "imag") if has_wave(node, self.summed, self.results):
                 function = node.function.capitalize()

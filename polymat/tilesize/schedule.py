@@ -134,6 +134,7 @@ class Schedule:
 
     kept: stages that are the same in every call, so that the first one computes them.
     decisions, considered: what speaks for each plan, and all groups that were looked at, for `explain()`.
+    notes: why sums are no library calls, in words.
     """
 
     grouping: Grouping
@@ -142,6 +143,7 @@ class Schedule:
     decisions: tuple[Decision, ...] = ()
     considered: tuple[Considered, ...] = ()
     kept: frozenset[str] = frozenset()
+    notes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return " | ".join(map(str, self.plans))

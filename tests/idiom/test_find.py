@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from benchmarks.polybench import find_kernel
-from polymat import Complex, Condition, Double, Exp, Int, Interval, Matrix, Op, Select, Vector
+from polymat import Condition, Double, Matrix, Select, Vector
 from polymat.graph.build import build
 from polymat.graph.distinct import separate_names
 from polymat.graph.inline import inline_pointwise
@@ -84,50 +84,8 @@ def test_groups_hide_what_others_read() -> None:
     assert list(small_groups(pipeline(scaled, shifted, inline=False))) == []
 
 
-@pytest.mark.parametrize(
-    ("value", "reason"),
-    [
-        (
-            Exp(Matrix(Double, "A", [M, N])(i, j)),
-            "its definition is not one sum of products of array elements",
-        ),
-        (
-            Matrix(Double, "A", [M, N])(i, j) * Vector(Double, "u", [N])(j) * Vector(Double, "v", [N])(j),
-            "a product of 3 arrays: A(i, j), u(j), v(j)",
-        ),
-        (
-            Matrix(Double, "A", [M, N])(i, j) * j,
-            "a factor depends on the indices alone, or a value is divided by",
-        ),
-        (Matrix(Double, "A", [M, N])(i, j), "a sum of one array's elements"),
-        (
-            Matrix(Double, "A", [M, N])(i, j) * Vector(Double, "u", [M])(i),
-            "an index is in one of A(i, j) and u(i) only, or in none",
-        ),
-        (
-            Matrix(Double, "A", [M, 2 * N])(i, 2 * j) * Vector(Double, "u", [N])(j),
-            "no routine has these strides: A(i, 2*j) and u(j)",
-        ),
-    ],
-)
-def test_reasons(value: Any, reason: str) -> None:
-    assert recognised(total("P", [(i, upto(M))], [(j, upto(N))], value)).reason == reason
-
-
-def test_reasons_for_other_sums() -> None:
+def test_what_is_nothing_says_so() -> None:
     x = Vector(Double, "x", [M])
-    largest = total("P", [], [(i, upto(M))], x(i) * x(i), op=Op.Max)
-    assert recognised(largest).reason == "its definition is not one sum of products of array elements"
-    below = total("P", [(i, upto(M))], [(j, Interval(Int, 0, i))], Matrix(Double, "A", [M, M])(j, i) * x(i))
-    assert recognised(below).reason == "an index is in one of A(j, i) and x(i) only, or in none"
-    strict = total(
-        "P", [(i, upto(M))], [(j, Interval(Int, 0, i - 1))], Matrix(Double, "A", [M, M])(i, j) * x(j)
-    )
-    domain = "[M] -> { [i, j] : 0 <= i < M and 0 <= j < i }"
-    assert recognised(strict).reason == f"no routine has this domain: {domain}"
-    z = Vector(Complex, "z", [M])
-    mixed = total("P", [], [(i, upto(M))], x(i) * z(i), dtype=Complex)
-    assert recognised(mixed).reason == "real and complex values are multiplied: x(i) and z(i)"
     relu = point("R", [(i, upto(M))], Select(Condition(x(i), ">", 0.0), x(i), 0.0))
     assert str(recognised(relu)).startswith("R: ")
 

@@ -1,0 +1,81 @@
+"""Why sums that libraries were asked for, or that look like products of matrices, are no calls, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from polymat.callplans import CallPlanner
+from polymat.graph.pipeline import Pipeline
+from polymat.graph.plan import NestPlan
+from polymat.graph.stage import Stage
+from polymat.idiom.plan import LibraryPlan
+from polymat.lang.expr import Binary, Expr, Load
+from polymat.lang.reduction import Op
+from polymat.lang.traverse import walk
+from polymat.options import Options
+from polymat.tilesize.schedule import LoopPlan, Plan
+
+
+def uncalled(
+    pipeline: Pipeline, plans: Sequence[Plan], calls: CallPlanner, options: Options
+) -> tuple[str, ...]:
+    """A sentence for each sum that no routine computes although one was wanted: where it is, and why.
+
+    With `blas="always"` that is every sum which is no call; with "auto", those in loops that use their
+    elements as products of matrices do, but are none.
+    """
+    if options.blas == "never":
+        return ()
+    found = ((name, plan) for each in plans for name, plan in _sums(each, pipeline))
+    notes = [_note(pipeline.stage(name), plan, pipeline, calls, options) for name, plan in found]
+    return tuple(note for note in notes if note)
+
+
+def _sums(plan: Plan, pipeline: Pipeline) -> Iterator[tuple[str, NestPlan]]:
+    """The stages of a group that sum up, each with what computes it."""
+    own: Mapping[str, NestPlan]
+    if isinstance(plan, NestPlan):
+        own = {name: plan for name in plan.group.stages}
+    else:
+        own = {member.stage: plan.loops[member.stage] for member in plan.members}
+    return ((name, each) for name, each in own.items() if pipeline.stage(name).is_reduction)
+
+
+def _note(stage: Stage, plan: NestPlan, pipeline: Pipeline, calls: CallPlanner, options: Options) -> str:
+    if isinstance(plan, LibraryPlan):
+        return ""
+    wanted = options.blas == "always"
+    if not wanted and not (isinstance(plan, LoopPlan) and looks_like_product(stage)):
+        return ""
+    found = calls.find((stage.name,))
+    if found.transform is not None or (found.idiom is not None and not wanted):
+        return ""  # of transforms the rewriting tells; of calls that are not worth it, the costs
+    reason = found.reason
+    if found.filter is not None and found.idiom is None:
+        if not wanted:
+            return ""
+        reason = f"a {found.filter}, which libraries have not"
+    if found.idiom is not None:
+        reason = f"{found.idiom} is not called in this group"
+    return f"{pipeline.located(stage)} is no library call: {reason}"
+
+
+def looks_like_product(stage: Stage) -> bool:
+    """Whether elements are multiplied and added up, each of them for several indices of the others."""
+    if not stage.is_reduction or stage.operation is not Op.Sum:
+        return False
+    return any(_is_reused(node, item.dims) for item in stage.accumulations for node in walk(item.expr))
+
+
+def _is_reused(node: Expr, dims: Sequence[str]) -> bool:
+    if not isinstance(node, Binary) or node.op != "*":
+        return False
+    sides = [_moving(part, dims) for part in (node.left, node.right)]
+    return all(sides) and all(len(names) < len(dims) for side in sides for names in side)
+
+
+def _moving(expr: Expr, dims: Sequence[str]) -> list[set[str]]:
+    """The indices in each element of an expression that moves with one."""
+    loads = (node for node in walk(expr) if isinstance(node, Load))
+    names = ({n for form in load.indices for n in form.names() if n in dims} for load in loads)
+    return [each for each in names if each]

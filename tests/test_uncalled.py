@@ -1,0 +1,73 @@
+"""`explain()` tells why sums are no library calls: which stage, where it was written, and the reason."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+import polymat as pm
+from polymat import Abs, Double, Function, Matrix, Op, Options, Vector
+from polymat.codegen.report import Report
+from tests.idiom.recognise import K, L, M, N, i, j, k, point, total, upto
+
+A, B, C = Matrix(Double, "A", [M, K]), Matrix(Double, "B", [K, N]), Matrix(Double, "C", [M, N])
+x, y, w = Vector(Double, "x", [K]), Vector(Double, "y", [K]), Vector(Double, "w", [K + L - 1])
+MN, SUM = [(i, upto(M)), (j, upto(N))], [(k, upto(K))]
+
+
+def gemm(value: Any, **other: Any) -> Function:
+    return total("R", MN, SUM, value, **other)
+
+
+def notes(*outputs: Function, **options: Any) -> tuple[str, ...]:
+    """What is said beside the groups, which `str` shows as well."""
+    report: Report = pm.compile(
+        list(outputs), name="c", options=Options(threads=1, fir="direct", **options)
+    ).explain()
+    assert all(note in str(report) for note in report.notes)
+    return report.notes
+
+
+@pytest.mark.parametrize(
+    ("output", "reason"),
+    [
+        (gemm(A(i, k) * B(k, j), op=Op.Max), "its values are combined by Op.Max"),
+        (gemm(A(i, k) * B(k, j) * x(k)), "3 array elements are multiplied"),
+        (total("R", [], SUM, x(k)), "x(k) is summed alone"),
+        (
+            total("R", [(i, upto(L))], SUM, x(k) * w(i + k)),
+            "a correlation of w(i + k) with x(k) (valid), which",
+        ),
+    ],
+)
+def test_where_calls_are_wanted_every_sum_has_its_reason(output: Function, reason: str) -> None:
+    (note,) = notes(output, blas="always")
+    assert re.match(r"R \(\S+recognise.py:\d+\) is no library call: ", note)
+    assert reason in note
+
+
+def test_calls_need_no_reason() -> None:
+    assert notes(gemm(A(i, k) * B(k, j)), total("d", [], SUM, x(k) * y(k)), blas="always") == ()
+
+
+def test_of_several_stages_the_one_is_named() -> None:
+    other = total("Q", MN, SUM, Abs(A(i, k)) * B(k, j))
+    (note,) = notes(gemm(A(i, k) * B(k, j)), other, point("P", MN, other(i, j) + C(i, j)), blas="always")
+    assert note.startswith("Q (")
+    assert "Abs(A(i, k)) is no array element" in note
+
+
+def test_near_misses_are_told_without_being_asked() -> None:
+    assert "is divided by A(i, 0)" in notes(gemm(A(i, k) * B(k, j) / A(i, 0)))[0]
+    assert notes(gemm(A(i, k) * B(k, j) / A(i, 0)), blas="never") == ()
+
+
+def test_other_sums_and_other_ways_need_no_reason() -> None:
+    """Sums whose elements are used once, products on register blocks, and filters."""
+    once = total("R", [(i, upto(M))], SUM, Abs(A(i, k)) * x(k))
+    blocks = gemm(A(i, k) * Matrix(Double, "W", [2 * K, 2 * N])(2 * k, 2 * j))
+    assert notes(once) == notes(blocks) == ()
+    taps = total("R", [(i, upto(L))], SUM, x(k) * w(i + k))
+    assert notes(taps) == ()

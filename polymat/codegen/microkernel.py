@@ -7,6 +7,7 @@ width is computed without a scalar loop.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from textwrap import indent
 
 from polymat.codegen.apart import prototypes
@@ -41,6 +42,7 @@ ptrdiff_t depth, const {t} *a, ptrdiff_t a_row, const {t} *b, {t} scale,
         ptrdiff_t pace{end}"""
 
 
+@lru_cache(maxsize=8)
 def microkernels(shape: Shape) -> str:
     """Every block up to the full one, and those of whole vectors for packed operands and those in place."""
     sizes = [(r, v) for v in range(1, shape.vectors + 1) for r in range(1, shape.rows + 1)]

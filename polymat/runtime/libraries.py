@@ -24,6 +24,7 @@ _NAMES: tuple[tuple[Kind, str, re.Pattern[str]], ...] = (
     ("fft", "fftw3", re.compile(r"libfftw3(-[0-9a-f]+)?\.so[\d.]*")),
     ("fft", "fftw3f", re.compile(r"libfftw3f(-[0-9a-f]+)?\.so[\d.]*")),
 )
+_BEGINNINGS = re.compile(r"lib(scipy_)?(openblas|blis|mkl_rt|fftw3)")  # of all of them
 # Packages of Python that carry one of them, and where in it: beside the package or inside.
 _PACKAGES = (
     ("scipy_openblas32", ("{package}/lib", "{package}/../scipy_openblas32.libs")),
@@ -41,16 +42,19 @@ class Library:
     source: str
 
 
-def found_libraries() -> tuple[Library, ...]:
-    """Every BLAS and FFTW that could be used: those of Python packages first, then the system's."""
-    found: dict[tuple[Kind, Path], Library] = {}
+def found_libraries() -> Iterator[Library]:
+    """Every BLAS and FFTW that could be used: those of Python packages first, then the system's.
+
+    Directories are looked into as far as libraries are asked for: the first one often does.
+    """
+    seen: set[tuple[Kind, Path]] = set()
     for source, directory in _directories():
         for file in _listing(directory):
             for kind, name, pattern in _NAMES:
-                if pattern.fullmatch(file):
-                    path = directory / file
-                    found.setdefault((kind, path.resolve()), Library(kind, name, path, source))
-    return tuple(found.values())
+                path = directory / file
+                if pattern.fullmatch(file) and (kind, path.resolve()) not in seen:
+                    seen.add((kind, path.resolve()))
+                    yield Library(kind, name, path, source)
 
 
 def _directories() -> Iterator[tuple[str, Path]]:
@@ -70,6 +74,6 @@ def _directories() -> Iterator[tuple[str, Path]]:
 
 def _listing(directory: Path) -> list[str]:
     try:
-        return sorted(os.listdir(directory))
+        return sorted(filter(_BEGINNINGS.match, os.listdir(directory)))
     except OSError:
         return []

@@ -134,11 +134,12 @@ def _candidates(kind: Kind, asked: str, automatic: bool) -> Iterator[tuple[str, 
             yield _name_of(kind, paths[0]), "environment", paths
         return
     asked = asked.lower()
-    found = [library for library in found_libraries() if library.kind == kind]
+    of_kind = (library for library in found_libraries() if library.kind == kind)
     if kind == "blas":
-        wanted = [library for library in found if automatic or library.name == asked]
+        wanted = (library for library in of_kind if automatic or library.name == asked)
         yield from ((library.name, library.source, (library.path,)) for library in wanted)
         return
+    found = list(of_kind)
     for name in ("fftw3", "mkl"):
         for library in found:
             if library.name == name and (automatic or asked in (name, name.rstrip("3"))):

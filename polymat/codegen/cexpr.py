@@ -89,8 +89,10 @@ class ExpressionWriter:
                 return Subscript(Id(table_name(table)), parts[0])
             case SelectExpr(condition, then, otherwise):
                 chosen = self._condition(condition, list(parts[:-2]))
-                first = self.convert(parts[-2], then, expr.dtype)
-                return Ternary(chosen, first, self.convert(parts[-1], otherwise, expr.dtype))
+                exact = usual(then.dtype, otherwise.dtype) != expr.dtype
+                first = self.convert(parts[-2], then, expr.dtype, force=exact)
+                second = self.convert(parts[-1], otherwise, expr.dtype, force=exact)
+                return Ternary(chosen, first, second)
             case _:
                 unreachable(expr)
 

@@ -350,3 +350,24 @@ def test_a_reversed_read_is_no_null_pointer() -> None:
     compiled = pm.compile(quotient, options=pm.Options(cflags=("-O1",)))
     given = np.zeros(1, np.int16), np.ones(5, np.int32)
     np.testing.assert_allclose(compiled(*given), compiled.reference(*given), rtol=1e-15)
+
+
+def test_selected_values_are_of_both_types() -> None:
+    """C's own common type of a long and a float is float, of an int and an unsigned int unsigned."""
+    arrays: dict[str, Array] = {
+        "h": np.array([-3, 5, 7], np.int16),
+        "a": np.array([-(2**31), 2**31 - 1, 16777217], np.int32),
+        "b": np.array([2**32 - 1, 3, 16777217], np.uint32),
+        "n": np.array([2**62 + 1, -(2**53) - 1, 7], np.int64),
+        "d": np.array([0.1, -3.0, 7.0], np.float32),
+        "c": np.array([0.1, 1e300, -7.0]),
+        "e": np.array([0.1j, 3.0, -7 + 1j], np.complex64),
+    }
+
+    def pair(x: str, y: str) -> Twins:
+        return (
+            lambda **v: Select(Condition(v["h"], ">", 0), v[x], v[y]),
+            lambda **v: np.where(v["h"] > 0, v[x], v[y]),
+        )
+
+    check({f"{x} or {y}": pair(x, y) for x in arrays for y in arrays}, arrays)

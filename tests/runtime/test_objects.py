@@ -128,11 +128,20 @@ echo $$ >> {started}
 sleep 600
 """
 COMPILING = """\
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell ignores it in the background
 import polymat as pm
 M, N = pm.Parameter(pm.Int, "M"), pm.Parameter(pm.Int, "N")
 A, B = pm.Matrix(pm.Double, "A", [M, N]), pm.Matrix(pm.Double, "B", [N, M])
 pm.compile(A @ B, name="product", inputs=[A, B], options=pm.Options(blas="never"))
 """
+
+
+def wait_for_lines(file: Path, count: int) -> None:
+    deadline = time.monotonic() + 120
+    while not file.exists() or len(file.read_text().splitlines()) < count:
+        assert time.monotonic() < deadline, f"{file} has too few lines"
+        time.sleep(0.1)
 
 
 def test_an_interrupt_ends_all_compilers(tmp_path: Path) -> None:
@@ -141,12 +150,14 @@ def test_an_interrupt_ends_all_compilers(tmp_path: Path) -> None:
     compiler.write_text(HANGING.format(started=started))
     compiler.chmod(0o755)
     environment = {**os.environ, "POLYMAT_CC": str(compiler), "POLYMAT_CACHE_DIR": str(tmp_path / "cache")}
-    child = subprocess.Popen([sys.executable, "-c", COMPILING], env=environment, stderr=subprocess.PIPE)
-    deadline = time.monotonic() + 120
-    while time.monotonic() < deadline and (not started.exists() or len(started.read_text().splitlines()) < 2):
-        time.sleep(0.1)
-    child.send_signal(signal.SIGINT)
-    _, stderr = child.communicate(timeout=120)
+    command = [sys.executable, "-c", COMPILING]
+    with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE) as child:
+        try:
+            wait_for_lines(started, 2)
+            child.send_signal(signal.SIGINT)
+            _, stderr = child.communicate(timeout=120)
+        finally:
+            child.kill()
     assert b"KeyboardInterrupt" in stderr
     for line in started.read_text().splitlines():
         with pytest.raises(ProcessLookupError):

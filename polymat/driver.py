@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from polymat.cascades import join_cascades
@@ -24,7 +25,7 @@ from polymat.graph.pipeline import Pipeline
 from polymat.graph.sampled import compute_kept_samples
 from polymat.graph.simplify import share_common_stages
 from polymat.graph.verify import verify
-from polymat.idiom.find import is_transform
+from polymat.idiom.find import is_called
 from polymat.interpolation import interpolate_by_phases
 from polymat.lang.condition import Condition
 from polymat.lang.expr import Parameter
@@ -39,6 +40,7 @@ from polymat.runtime.calibration import calibrated_machine
 from polymat.runtime.compiled import Compiled
 from polymat.runtime.logs import configure_logging, log_schedule
 from polymat.runtime.threads import quiet_openmp
+from polymat.tilesize.assumed import assumed_sizes
 from polymat.tilesize.schedule import Schedule
 
 Level = Pipeline | Grouping | Schedule | Program | str | Built
@@ -66,7 +68,9 @@ def levels(
     pipeline = interpolate_by_phases(pipeline, options, machine)
     pipeline = plain_transforms(pipeline, options, estimates or {}, machine)
     if options.inline:
-        pipeline = inline_pointwise(pipeline, None if options.fft == "never" else is_transform)
+        sizes = assumed_sizes(pipeline, estimates or {})
+        called = partial(is_called, extents=pipeline.extents, sizes=sizes, fft=options.fft, blas=options.blas)
+        pipeline = inline_pointwise(pipeline, called)
     yield "graph", pipeline
     decider = Decider(pipeline, machine, estimates or {}, options)
     grouping = decider.grouping()

@@ -71,3 +71,10 @@ def test_other_sums_and_other_ways_need_no_reason() -> None:
     assert notes(once) == notes(blocks) == ()
     taps = total("R", [(i, upto(L))], SUM, x(k) * w(i + k))
     assert notes(taps) == ()
+
+
+def test_calls_that_are_wanted_are_not_fused_away() -> None:
+    p, q = (total(name, [(i, upto(M))], SUM, A(i, k) * v(k)) for name, v in (("p", x), ("q", y)))
+    report: Report = pm.compile([p, q], name="c", options=Options(threads=1, blas="always")).explain()
+    assert [group.library_calls for group in report.groups] == [("gemv",), ("gemv",)]
+    assert report.notes == ()

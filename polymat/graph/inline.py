@@ -29,8 +29,8 @@ def inline_pointwise(
     A cheap update reads one array of its own rank and otherwise only smaller ones (A + u v^T): computing it
     again moves no more data than reading it back, and it need not be stored.
 
-    is_called: whether a library computes a sum.  Nothing is put into one that it would not compute then: a
-    copy to b(i // 8, i % 8) has no stride.
+    is_called: whether a library, or register blocks, compute a sum.  Nothing is put into one that they would
+    not compute then: a copy to b(i // 8, i % 8) has no stride, one from another precision is no element.
 
     before:  t(i) = a(i) + 1;  y(i) = 2 * t(i)
     after:   y(i) = 2 * (a(i) + 1)

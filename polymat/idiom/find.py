@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from math import prod
 from typing import TypeAlias
 
 from polymat.graph.pipeline import Pipeline
@@ -48,6 +49,8 @@ PRODUCT_MATCHERS: tuple[ProductMatcher, ...] = (
 )
 TERM_MATCHERS: tuple[TermMatcher, ...] = (match_syrk, match_gemm, match_gemv, match_dot, match_ger)
 
+OF_MATRICES = ("gemm", "symm", "syrk", "herk", "syr2k", "trmm", "trsm")
+FEW = 8  # rows or columns: for fewer of them it is no pass over memory to compute an operand again
 MOST_STAGES = 4  # of a group: a symmetric view, two products, their sum
 
 
@@ -95,6 +98,29 @@ def idiom_of(names: Sequence[str], pipeline: Pipeline) -> Found:
         return found(match_nrm2(stages, pipeline.context, extents))
     idiom = match(product, extents) or _match_otherwise(product, extents)
     return found(idiom, match_dft(product), match_fir(product, extents) or match_upsampled(product, extents))
+
+
+def is_called(
+    stage: Stage, context: Domain, extents: Extents, sizes: Mapping[str, int], *, fft: str, blas: str
+) -> bool:
+    """Whether a stage alone is what libraries or register blocks compute, of the kind that is wanted.
+
+    Of products those are wanted whose elements are used many times, unless calls are wanted anyhow.
+    """
+    if fft != "never" and is_transform(stage, context):
+        return True
+    product = product_of(stage, context) if stage.is_reduction else None
+    idiom = None if product is None else match(product, extents) or _match_otherwise(product, extents)
+    if idiom is None:
+        return False
+    return blas == "always" or any(_reuses(call, sizes) for call in idiom.calls)
+
+
+def _reuses(call: LibraryCall, sizes: Mapping[str, int]) -> bool:
+    """Whether it multiplies matrices, of which neither has only a few rows or columns."""
+    axes = (call.axis(role).extents for role in ("m", "n"))
+    lengths = (prod(extent.evaluate(sizes) for extent in each) for each in axes)
+    return call.routine in OF_MATRICES and all(length >= FEW for length in lengths)
 
 
 def is_transform(stage: Stage, context: Domain) -> bool:

@@ -1,0 +1,58 @@
+"""Operands of products that stages convert or copy: those stay stages, and the product is one of arrays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import polymat as pm
+from polymat import Abs, Cast, Double, Float, Function, Image, Matrix, Options, Vector
+from tests.idiom.recognise import K, M, N, i, j, k, point, total, upto
+from tests.tolerance import assert_close
+
+MN, SUM, DOUBLED = [(i, upto(M)), (j, upto(N))], [(k, upto(K))], [(k, upto(2 * K))]
+A, G = Matrix(Double, "A", [M, K]), Matrix(Double, "G", [M, 2 * K])
+F, E = Matrix(Float, "F", [K, N]), Image(Double, "E", [K, 2, N])
+SIZES = ((0, 0, 0), (1, 1, 1), (5, 7, 0), (3, 25, 13), (64, 31, 17), (9, 8, 70))
+
+WIDE = point("B", [*SUM, (j, upto(N))], Cast(Double, F(k, j)))
+FLAT = point("B", [*DOUBLED, (j, upto(N))], E(k // 2, k % 2, j))
+PRODUCTS = {
+    "another precision": total("C", MN, SUM, A(i, k) * WIDE(k, j)),
+    "folded": total("C", MN, DOUBLED, G(i, k) * FLAT(k, j)),
+}
+
+
+def ways(output: Function, **given: Any) -> list[str]:
+    return [group.kind for group in pm.compile(output, name="c", **given).explain().groups]
+
+
+@pytest.mark.parametrize("name", PRODUCTS)
+def test_the_product_is_one_of_arrays(name: str) -> None:
+    output = PRODUCTS[name]
+    assert ways(output, options=Options(blas="never", threads=1))[-1] == "kernel"
+    compiled = pm.compile(output, name="c", options=Options(threads=1))
+    rng = np.random.default_rng(1)
+    for m, n, depth in SIZES:
+        extents = {"A": (m, depth), "G": (m, 2 * depth), "F": (depth, n), "E": (depth, 2, n)}
+        names = ("A", "F") if name == "another precision" else ("G", "E")
+        values = {each: rng.uniform(-1, 1, extents[each]) for each in names}
+        if "F" in values:
+            values["F"] = values["F"].astype(np.float32)
+        expected = compiled.reference(**values)
+        assert_close(compiled(**values), expected, roundings=8 * depth + 8, magnitude=2 * depth + 1)
+
+
+def test_of_a_few_rows_operands_are_converted_where_they_are_read() -> None:
+    assert ways(PRODUCTS["another precision"], estimates={M: 2}) == ["row"]
+
+
+def test_an_operand_that_is_computed_is_a_stage_where_calls_are_wanted() -> None:
+    """Elements that are used once: computed in the sum, unless a call is asked for."""
+    x = Vector(Double, "x", [K])
+    positive = point("P", [(i, upto(M)), *SUM], Abs(A(i, k)))
+    y = total("y", [(i, upto(M))], SUM, positive(i, k) * x(k))
+    assert "call" in ways(y, options=Options(blas="always", threads=1))
+    assert ways(y, options=Options(threads=1)) == ["reduce"]

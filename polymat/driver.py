@@ -12,8 +12,8 @@ from polymat.cascades import join_cascades
 from polymat.codegen.cnames import check_export_name
 from polymat.codegen.lower import lower
 from polymat.codegen.program import Program
-from polymat.codegen.render import files, render
 from polymat.codegen.report import make_report
+from polymat.codegen.units import files, render
 from polymat.decide import Decider
 from polymat.errors import InternalError, LangError
 from polymat.graph.arguments import fixed_sizes, output_functions

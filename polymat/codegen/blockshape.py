@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from polymat.codegen.elements import C_TYPES, ELEMENT_BYTES
+from polymat.codegen.vectortypes import Parts
 from polymat.errors import InternalError
 
 _FEATURES = ("halves", "walks")  # end the need of products that know triangles, or depth in segments
@@ -73,6 +74,18 @@ class Shape:
         turns = max(self.turns, other.turns)
         halves, walks = self.halves or other.halves, self.walks or other.walks
         return replace(self, halves=halves, walks=walks, turns=turns, ends=ends)
+
+
+def vector_types(shape: Shape) -> str:
+    """The types of vectors and masks; the first `count` lanes loaded and stored, nothing beyond touched."""
+    s, t = shape.suffix, shape.ctype
+    parts = Parts(s, shape.vector_bytes, f"_pm_vector_{s}", "_pm")
+    return f"""\
+/* Vectors of {shape.lanes}: in registers, and anywhere in memory. */
+typedef {t} _pm_vector_{s} __attribute__((vector_size({shape.vector_bytes})));
+typedef _pm_vector_{s} _pm_memory_{s} __attribute__((aligned(sizeof({t})), may_alias));
+
+{parts.text()}"""
 
 
 def joined(needs: Iterable[str]) -> tuple[str, ...]:

@@ -11,9 +11,8 @@ from functools import lru_cache
 from textwrap import indent
 
 from polymat.codegen.apart import prototypes
-from polymat.codegen.blockshape import Shape
+from polymat.codegen.blockshape import Shape, vector_types
 from polymat.codegen.ends import ends_of_block, ends_text
-from polymat.codegen.vectortypes import vector_types
 
 UNUSED = "__attribute__((unused))"  # tables, by some of the files that a product is compiled as
 FEW_SUMS = 6  # of a block, which wait for themselves: while one is added up, eight more can begin

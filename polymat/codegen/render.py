@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from polymat.codegen.apart import Files
 from polymat.codegen.ctree import (
     Assign,
     Binary,
@@ -29,8 +28,6 @@ from polymat.codegen.ctree import (
     Ternary,
     Unary,
 )
-from polymat.codegen.prelude import parts, prelude
-from polymat.codegen.split import split
 from polymat.errors import unreachable
 
 INDENT = "    "
@@ -58,9 +55,9 @@ _TERNARY, _PREFIX, _POSTFIX = 0, 11, 12
 _MIXED = {"&&", "||", "==", "!=", "<", "<=", ">", ">="}
 
 
-def render(file: File, *, whole: bool = True) -> str:
-    """The text of a translation unit; whole: with what may be compiled apart."""
-    pieces = [_comment(file.comment, ""), prelude(file.needs, whole=whole)]
+def unit(file: File, head: str) -> str:
+    """The text of a translation unit; head: what stands before its own tables and functions."""
+    pieces = [_comment(file.comment, ""), head]
     if file.undefine:
         pieces.append("".join(f"#undef {name}\n" for name in file.undefine))
     pieces += [_constants(table) for table in file.tables]
@@ -69,14 +66,6 @@ def render(file: File, *, whole: bool = True) -> str:
     for function in file.functions:
         pieces.append("".join(f"{_folded(line)}\n" for line in _function(function)))
     return "\n".join(pieces)
-
-
-def files(file: File) -> Files:
-    """The same as several files."""
-    own, shared = split(file), parts(file.needs)
-    if len(own) == 1 and not len(shared):
-        return Files((render(file),))
-    return Files(tuple(render(part, whole=False) for part in own)) + shared
 
 
 def _constants(table: Constants) -> str:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from polymat.codegen.blockshape import Shape
 from polymat.codegen.elements import C_TYPES, ELEMENT_BYTES, INTEGERS
 
 _MEMORY_SUFFIX = {"f32": "ps", "f64": "pd"}
@@ -42,18 +41,6 @@ class Parts:
     def text(self) -> str:
         """The first `count` lanes loaded, with 0 in place of others, and stored, nothing beyond touched."""
         return f"{_masked_by_avx512(self)}{_masked_by_avx2(self)}{_lane_by_lane(self)}"
-
-
-def vector_types(shape: Shape) -> str:
-    """The types of vectors and masks; the first `count` lanes loaded and stored, nothing beyond touched."""
-    s, t = shape.suffix, shape.ctype
-    parts = Parts(s, shape.vector_bytes, f"_pm_vector_{s}", "_pm")
-    return f"""\
-/* Vectors of {shape.lanes}: in registers, and anywhere in memory. */
-typedef {t} _pm_vector_{s} __attribute__((vector_size({shape.vector_bytes})));
-typedef _pm_vector_{s} _pm_memory_{s} __attribute__((aligned(sizeof({t})), may_alias));
-
-{parts.text()}"""
 
 
 def memory_suffix(suffix: str) -> str:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from polymat.codegen.apart import SHARED
-from polymat.codegen.blockshape import Shape
+from polymat.codegen.blockshape import Shape, vector_types
 from polymat.codegen.microkernel import full_block
-from polymat.codegen.vectortypes import vector_types
 
 LINES, COLUMNS, DEPTH = 96, 96, 256  # of the products, about: the operands stay in a second-level cache
 

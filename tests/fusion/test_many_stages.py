@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.stencils.sixty import STAGES, build
 from polymat.codegen.lower import lower
-from polymat.codegen.render import render
+from polymat.codegen.units import render
 from polymat.decide import Decider
 from polymat.driver import levels
 from polymat.graph.pipeline import Pipeline

@@ -1,4 +1,4 @@
-"""A program of many functions as two C files, which are compiled at the same time.
+"""A program as C text: one translation unit, or several that are compiled at the same time.
 
 The stages of a long group are functions that are compiled by themselves, for the sake of registers: they may
 as well lie in another file.  What keeps state, and what is exported, stays in the program's own.  Measured
@@ -10,11 +10,26 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from polymat.codegen.apart import Files
 from polymat.codegen.ctree import APART, Call, File, Function, expressions, names_in
-from polymat.codegen.prelude import prelude, stateless
+from polymat.codegen.prelude import parts, prelude, stateless
+from polymat.codegen.render import unit
 
 _NAME = re.compile(r"\w+")
 LEAST_FUNCTIONS = 16  # one file more costs as much as two or three of them
+
+
+def render(file: File, *, whole: bool = True) -> str:
+    """The text of a translation unit; whole: with what may be compiled apart."""
+    return unit(file, prelude(file.needs, whole=whole))
+
+
+def files(file: File) -> Files:
+    """The same as several files."""
+    own, shared = split(file), parts(file.needs)
+    if len(own) == 1 and not len(shared):
+        return Files((render(file),))
+    return Files(tuple(render(part, whole=False) for part in own)) + shared
 
 
 def split(file: File) -> tuple[File, ...]:

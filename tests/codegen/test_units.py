@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import polymat as pm
-from polymat.codegen import split as splitting
+from polymat.codegen import units
 from polymat.codegen.apart import Files
 from polymat.codegen.ctree import APART, Call, Evaluate, File, Function, Literal
 from polymat.machine.known import GENERIC
@@ -60,7 +60,7 @@ def compiled(monkeypatch: pytest.MonkeyPatch) -> list[Files]:
 def test_half_of_the_functions_are_in_a_second_file(
     compiled: list[Files], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(splitting, "LEAST_FUNCTIONS", STAGES)
+    monkeypatch.setattr(units, "LEAST_FUNCTIONS", STAGES)
     blurred = compiled_chain()
     (files,) = compiled
     first, second = files.own
@@ -87,4 +87,4 @@ def test_functions_stay_with_those_that_they_call() -> None:
     }
     for name, count in (("_pm_min_i", 1), ("_pm_min_i64", 2)):
         callers = [Function(APART, f"_pm_nest_{k}", (), (calls[name],)) for k in range(32)]
-        assert len(splitting.split(File("stages", frozenset({"min_i64"}), (), (called, *callers)))) == count
+        assert len(units.split(File("stages", frozenset({"min_i64"}), (), (called, *callers)))) == count

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce
 from math import prod
+from typing import Literal
 
 from polymat.graph.flat import flat_stage, started
 from polymat.graph.pipeline import Pipeline
@@ -19,7 +20,7 @@ from polymat.graph.splice import free_name, names_taken
 from polymat.graph.stage import Accumulation, Part, Stage
 from polymat.idiom.dft import match_dft, reason_against_dft
 from polymat.idiom.hermitian import match_hermitian
-from polymat.idiom.mirrored import Region, halved_axis, regions
+from polymat.idiom.mirrored import halved_axis, regions
 from polymat.idiom.profit import can_transform, transform_seconds
 from polymat.idiom.transform import FourierAxis, Transform
 from polymat.idiom.unlike import reason_against_sum
@@ -85,7 +86,7 @@ class _Rewriting:
         plain = self._plain(found)
         called = None if plain is None else self._called(plain)
         if plain is None or called is None:
-            return [stage], self._no_transform(stage, f"none computes a {found}")
+            return [stage], self._no_transform(stage, f"none computes the {found}")
         return self._cheaper(stage, found, plain, called)
 
     def _no_transform(self, stage: Stage, reason: str) -> str:
@@ -107,7 +108,7 @@ class _Rewriting:
         """The plain transform and the pass behind it, where they are predicted to be quicker than sums."""
         forced = self.options.fft == "always"
         if not forced and not has_transforms(self.options):
-            return [stage], f"{stage.name} is computed by sums: there is no library for a {found}"
+            return [stage], f"{stage.name} is computed by sums: there is no library for the {found}"
         threads = self.options.threads or self.machine.cores
         values = 2 * prod(extent(form, self.sizes) for form in stage.extents)
         seconds = pass_time(plain.dtype, values, self.machine)
@@ -116,32 +117,38 @@ class _Rewriting:
         sums = stage_operations(stage, self.sizes) / peak
         texts = [f"{seconds:.3g} s by a library and a pass over its result", f"{sums:.3g} s by sums"]
         if seconds >= sums and not forced:
-            return [stage], f"{stage.name}, a {found}: {texts[1]}; not {texts[0]}"
+            return [stage], f"{stage.name}, the {found}: {texts[1]}; not {texts[0]}"
         self.taken.add(plain.name)
-        return [plain, _behind(stage, found, plain)], f"{stage.name}, a {found}: {texts[0]}; not {texts[1]}"
+        return [plain, _behind(stage, found, plain)], f"{stage.name}, the {found}: {texts[0]}; not {texts[1]}"
 
     def _plain(self, found: Transform) -> Stage | None:
         """The transform that a library has, under a name of its own; None where there is none."""
         if found.product.others or sum(axis.half for axis in found.axes) > 1:
             return None
         name = free_name(f"{found.product.name}_transform", self.taken)
-        if found.kind in ("cosine", "sine"):
-            return replace(_half_spectrum(found), name=name)
+        if found.kind in ("cosine", "sine") or any(axis.mirrored for axis in found.axes):
+            return replace(_spectrum(found), name=name)
         flat = flat_stage(replace(found.product, addends=()), self.pipeline)
         return None if flat is None else replace(flat, name=name)
 
 
-def _half_spectrum(found: Transform) -> Stage:
-    """X(j..) = sum over k.. of x(k..) exp(-2 pi i (j k / length + ..)) for j up to half of one length."""
-    product, halved = found.product, halved_axis(found.axes)
-    dtype, params = complex_type(found.source.dtype), product.domain.params
+def _spectrum(found: Transform) -> Stage:
+    """X(j..) = sum over k.. of x(k..) exp(sign 2 pi i (j k / length + ..)).
+
+    For cosines and sines that is the forward one, for j up to half of one length.
+    """
+    product, halves = found.product, found.kind in ("cosine", "sine")
+    sign = -1 if halves else found.sign
+    dtype, params = complex_type(found.source.dtype) if halves else product.dtype, product.domain.params
     ranges = dict(zip(product.dims, product.box, strict=True))
-    ranges[halved.output] = (Affine(), halved.length.floordiv(2))
+    if halves:
+        halved = halved_axis(found.axes)
+        ranges[halved.output] = (Affine(), halved.length.floordiv(2))
     bounds = tuple(ranges.values())
     dims = (*product.dims, *(axis.input for axis in found.axes))
     inner = (*bounds, *((Affine(), axis.length - 1) for axis in found.axes))
     domain = Domain.box(params, product.dims, bounds)
-    waves = [_wave(axis, dtype) for axis in found.axes]
+    waves = [_wave(axis, sign, dtype) for axis in found.axes]
     item = Accumulation(
         dims=dims,
         bounds=inner,
@@ -155,23 +162,25 @@ def _half_spectrum(found: Transform) -> Stage:
     return Stage(product.name, dtype, product.dims, bounds, domain, (start,), Op.Sum, (item,), None)
 
 
-def _wave(axis: FourierAxis, dtype: ScalarType) -> Expr:
+def _wave(axis: FourierAxis, sign: Literal[-1, 1], dtype: ScalarType) -> Expr:
     leaves: dict[str, Expr] = {name: Parameter(Int, name) for name in axis.length.names()}
     count = index_expression(axis.length, leaves)
-    return wave(-1, index_variable(axis.output, Long), index_variable(axis.input, Long), count, dtype)
+    return wave(sign, index_variable(axis.output, Long), index_variable(axis.input, Long), count, dtype)
 
 
 def _behind(stage: Stage, found: Transform, plain: Stage) -> Stage:
     """The stage as a pass over the plain transform: what starts it, and the part of the values it is."""
     starts = started(found.product)
     assert starts is not None  # the plain one is made for few of them alone
-    whole = found.kind not in ("cosine", "sine")
+    halves = found.kind in ("cosine", "sine")
     parts = []
-    for region in [Region((), {}, mirrored=False)] if whole else regions(found.axes):
+    for region in regions(found.axes, halves=halves):
         indices = tuple(region.indices.get(dim, Affine.name(dim)) for dim in stage.dims)
         value: Expr = Load(plain.ref, indices, plain.dtype)
-        if not whole:
-            value = _part_of(value, found, stage.dtype, mirrored=region.mirrored)
+        if halves:
+            value = _part_of(value, found, stage.dtype, conjugated=region.conjugated)
+        elif any(axis.mirrored for axis in found.axes):
+            value = _scaled(value, found, found.number, stage.dtype)
         summed = (*region.forms, *(axis.length - 1 for axis in found.axes if axis.half))
         for domain, start in starts:
             added = value if start is None else binary("+", start, value)
@@ -190,18 +199,22 @@ def _of_nothing(
                 yield Part(empty, None, Const(0, stage.dtype) if start is None else start, stage.at)
 
 
-def _part_of(value: Expr, found: Transform, dtype: ScalarType, *, mirrored: bool) -> Expr:
+def _part_of(value: Expr, found: Transform, dtype: ScalarType, *, conjugated: bool) -> Expr:
     """The cosines or sines of a forward transform, scaled.
 
     A transform passes over a weight that is 0, the sum as written does not: 0 times NaN is NaN.  Such a value
     reaches the other part, whose difference from itself is 0 otherwise.
     """
     number = found.number
-    if found.kind == "sine" and mirrored != (found.sign > 0):
+    if found.kind == "sine" and conjugated != (found.sign > 0):
         number = -number
     one, other = ("real", "imag") if found.kind == "cosine" else ("imag", "real")
     rest = call(other, value)
-    result = binary("+", call(one, value), binary("-", rest, rest))
+    return _scaled(binary("+", call(one, value), binary("-", rest, rest)), found, number, dtype)
+
+
+def _scaled(result: Expr, found: Transform, number: complex, dtype: ScalarType) -> Expr:
+    """A value with the factors of the transform that the plain one has not."""
     if number != 1:
         exact = number.real if number.imag == 0 else number
         result = binary("*", result, Const(exact, real_part(dtype) if number.imag == 0 else dtype))

@@ -187,7 +187,7 @@ def _mirror(plan: TransformPlan) -> tuple[Part, ...]:
     """The half of the spectrum of real values that follows from the other one."""
     if plan.transform.kind != "real":
         return ()
-    found = [region for region in regions(plan.transform.axes) if region.mirrored]
+    found = [region for region in regions(plan.transform.axes, halves=True) if region.conjugated]
     places = [tuple(each.indices.get(dim, Affine.name(dim)) for dim in plan.stage.dims) for each in found]
     return tuple(
         Part(

@@ -5,11 +5,14 @@ from __future__ import annotations
 import cmath
 import math
 from collections.abc import Collection, Sequence
+from dataclasses import replace
+from itertools import combinations
 from typing import Literal
 
 from polymat.graph.product import Product, Term, is_box
 from polymat.idiom.layout import axis
 from polymat.idiom.lineup import from_zero
+from polymat.idiom.mirrored import halved_axis
 from polymat.idiom.operands import is_strided
 from polymat.idiom.phase import Polynomial, Waves, number_of, scaled, sum_of_waves, waves_of
 from polymat.idiom.transform import FourierAxis, Kind, Transform
@@ -41,7 +44,21 @@ def reason_against_dft(product: Product) -> str:
 
 
 def _found(product: Product) -> Transform:
-    terms = tuple(map(from_zero, product.terms))
+    """The transform; where a summed index does not begin at 0 it may be counted from either end."""
+    from_elsewhere = [
+        dim for term in product.terms[:1] for dim in term.reduced if term.range_of(dim)[0] != Affine()
+    ]
+    found: UnlikeError | None = None
+    for backwards in (c for n in range(len(from_elsewhere) + 1) for c in combinations(from_elsewhere, n)):
+        try:
+            return _transform_of(tuple(from_zero(term, backwards) for term in product.terms), product)
+        except UnlikeError as error:
+            found = found or error
+    assert found is not None  # the empty choice is tried first
+    raise found
+
+
+def _transform_of(terms: Sequence[Term], product: Product) -> Transform:
     first = terms[0] if terms else None
     if first is None or not first.reduced or product.is_recurrence or product.dtype.kind not in "fc":
         raise UnlikeError
@@ -140,9 +157,9 @@ def _kind(waves: Waves, complex_source: bool, complex_result: bool) -> tuple[Kin
 
 
 def _axes(phase: Polynomial, term: Term, product: Product) -> tuple[tuple[FourierAxis, ...], Literal[-1, 1]]:
-    """The pairs of output and input index in a phase, and the sign that all have."""
+    """The pairs of output and input index in a phase, and the sign of those that are not mirrored."""
     found: list[FourierAxis] = []
-    signs: set[Literal[-1, 1]] = set()
+    signs: dict[str, Literal[-1, 1]] = {}
     for powers, coefficient in phase.without_turns(term.domain.params + term.dims).terms:
         names = dict(powers)
         inputs = [d for d in term.reduced if names.get(d) == 1]
@@ -155,16 +172,15 @@ def _axes(phase: Polynomial, term: Term, product: Product) -> tuple[tuple[Fourie
             turn = f"{each.output} {each.input} / ({each.length})"
             raise UnlikeError(f"its phase is not 2 pi {turn}, for as many {each.input}")
         found.append(each)
-        signs.add(sign)
+        signs[each.output] = sign
     outputs = [each.output for each in found]
     if {each.input for each in found} != set(term.reduced) or len(found) != len(term.reduced):
         raise UnlikeError("not every summed index is in its phase once")
     if len(set(outputs)) < len(outputs):
         raise UnlikeError(f"{outputs[0]} is in its phase with several summed indices")
-    if len(signs) != 1:
-        raise UnlikeError("one dimension is transformed forwards and another one back")
     order = sorted(found, key=lambda each: product.dims.index(each.output))
-    return tuple(order), signs.pop()
+    sign = signs[halved_axis(order).output]
+    return tuple(replace(each, mirrored=signs[each.output] != sign) for each in order), sign
 
 
 def _fourier_axis(output: str, summed: str, term: Term) -> FourierAxis:

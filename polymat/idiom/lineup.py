@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 
 from polymat.graph.monomials import Monomial
@@ -60,25 +61,29 @@ def _with_index(term: Term, dim: str, form: Affine) -> Term:
     )
 
 
-def from_zero(term: Term) -> Term:
+def from_zero(term: Term, backwards: Collection[str] = ()) -> Term:
     """The term with its summed indices moved so that they begin at 0, in its weights too.
+
+    backwards: indices that are counted down from their last value.
 
     before:  sum over 1 <= k <= N of x(k - 1) * w(k - 1)
     after:   sum over 0 <= k <= N - 1 of x(k) * w(k)
     """
-    lows = {dim: low for dim in term.reduced if (low := term.range_of(dim)[0]) != Affine()}
-    if not lows:
+    ranges = {dim: term.range_of(dim) for dim in term.reduced}
+    moved = {dim: ends for dim, ends in ranges.items() if ends[0] != Affine() or dim in backwards}
+    if not moved:
         return term
-    moved = [Affine.name(dim) - lows.get(dim, Affine()) for dim in term.dims]
-    values = {dim: Affine.name(dim) + low for dim, low in lows.items()}
+    order, values = [Affine.name(dim) for dim in term.dims], {}
+    for dim, (low, high) in moved.items():
+        index = Affine.name(dim)
+        values[dim] = high - index if dim in backwards else index + low
+        order[term.dims.index(dim)] = high - index if dim in backwards else index - low
     parts = Monomial(term.scale, term.factors, term.divisors, term.weights).at(values)
-    ranges = zip(term.dims, term.box, strict=True)
+    box = zip(term.dims, term.box, strict=True)
     return replace(
         term,
-        domain=Access.of(term.domain, moved).elements(term.dims),
-        box=tuple(
-            (low - lows.get(dim, Affine()), high - lows.get(dim, Affine())) for dim, (low, high) in ranges
-        ),
+        domain=Access.of(term.domain, order).elements(term.dims),
+        box=tuple((Affine(), high - low) if dim in moved else (low, high) for dim, (low, high) in box),
         factors=parts.factors,
         divisors=parts.divisors,
         weights=parts.weights,

@@ -1,4 +1,4 @@
-"""The whole spectrum of real values from half of it: X(N - j) is the conjugate of X(j)."""
+"""Spectra from plain ones: of real values X(N - j) is the conjugate of X(j), of the other sign it is X(j)."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ class Region:
     """A part of a spectrum and where in its half the value is.
 
     forms: are all >= 0 there.  indices: of the half, by output dimension, where they are not the same.
-    mirrored: whether it is the conjugate of the value there.
+    conjugated: whether it is the conjugate of the value there.
     """
 
     forms: tuple[Affine, ...]
     indices: Mapping[str, Affine]
-    mirrored: bool
+    conjugated: bool
 
 
 def halved_axis(axes: Sequence[FourierAxis]) -> FourierAxis:
@@ -28,23 +28,38 @@ def halved_axis(axes: Sequence[FourierAxis]) -> FourierAxis:
     return next((axis for axis in axes if axis.half), axes[-1])
 
 
-def regions(axes: Sequence[FourierAxis]) -> list[Region]:
-    """The half that is computed, and the parts of the rest: along the other axes 0 is its own mirror image.
+def regions(axes: Sequence[FourierAxis], *, halves: bool) -> list[Region]:
+    """Where a spectrum is that of a plain transform: the half that is computed, and the parts of the rest.
+
+    halves: whether half is computed alone.  Mirrored axes are read from the other end, as the others are in
+    the rest, and 0 is its own mirror image.
 
     X(i, j) = conj(X((M - i) mod M, N - j)) for 2 j > N
     """
     halved = halved_axis(axes)
-    if halved.half:
-        return [Region((), {}, mirrored=False)]
+    here = [axis for axis in axes if axis.mirrored]
+    if not halves or halved.half:
+        return _mirrored(here, (), {}, conjugated=False)
     last = Affine.name(halved.output)
     beyond = last.scale(2) - halved.length - 1
-    found = [Region((-beyond - 1,), {}, mirrored=False)]
-    others = [axis for axis in axes if axis is not halved]
-    for at_zero in product((True, False), repeat=len(others)):
-        forms, indices = [beyond], {halved.output: halved.length - last}
-        for axis, zero in zip(others, at_zero, strict=True):
+    there = [axis for axis in axes if axis is not halved and not axis.mirrored]
+    rest = {halved.output: halved.length - last}
+    return [
+        *_mirrored(here, (-beyond - 1,), {}, conjugated=False),
+        *_mirrored(there, (beyond,), rest, conjugated=True),
+    ]
+
+
+def _mirrored(
+    axes: Sequence[FourierAxis], where: tuple[Affine, ...], at: Mapping[str, Affine], *, conjugated: bool
+) -> list[Region]:
+    """The parts of a region in which each of some axes is at 0 or not."""
+    found = []
+    for at_zero in product((True, False), repeat=len(axes)):
+        forms, indices = [*where], dict(at)
+        for axis, zero in zip(axes, at_zero, strict=True):
             output = Affine.name(axis.output)
             forms.append(-output if zero else output - 1)
             indices |= {} if zero else {axis.output: axis.length - output}
-        found.append(Region(tuple(forms), indices, mirrored=True))
+        found.append(Region(tuple(forms), indices, conjugated))
     return found

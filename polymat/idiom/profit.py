@@ -108,7 +108,9 @@ def can_transform(transform: Transform) -> bool:
         return False
     if transform.kind == "hermitian":
         return True
-    return sum(axis.half for axis in transform.axes) <= 1
+    return sum(axis.half for axis in transform.axes) <= 1 and not any(
+        axis.mirrored for axis in transform.axes
+    )
 
 
 def transform_seconds(

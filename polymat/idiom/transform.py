@@ -20,12 +20,17 @@ class FourierAxis:
 
     half: the outputs are 0 .. length // 2 alone, as a transform of real values has them; else all.  Of a
     hermitian transform it is the inputs.
+    mirrored: it runs against the transform's sign, so that the output at j is that of a transform at -j.
     """
 
     output: str
     input: str
     length: Affine
     half: bool = False
+    mirrored: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.input} -> {'-' if self.mirrored else ''}{self.output}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,7 +63,7 @@ class Transform:
         return self.kind in ("complex", "real") or (self.kind == "hermitian" and len(self.axes) == 1)
 
     def __str__(self) -> str:
-        axes = ", ".join(f"{axis.input} -> {axis.output}" for axis in self.axes)
+        axes = ", ".join(map(str, self.axes))
         direction = "forward" if self.sign < 0 else "inverse"
         batch = f" for each {', '.join(map(str, self.batch))}" if self.batch else ""
         return f"{direction} {self.kind} Fourier transform of {self.source} ({axes}){batch}"

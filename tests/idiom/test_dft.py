@@ -30,6 +30,7 @@ from polymat import (
 from polymat.graph.build import build
 from polymat.graph.verify import verify
 from polymat.idiom.find import idiom_of
+from polymat.idiom.profit import can_transform
 from polymat.idiom.transform import Transform
 from tests.idiom.carry_out_signals import transform
 from tests.idiom.recognise import SCALARS, L, M, N, alpha, i, j, k, l, pipeline, point, total, upto, values_of
@@ -132,7 +133,10 @@ def test_two_dimensions() -> None:
         found = check(total("F", shape, summed, Z(l, k) * weight, dtype=Complex))
         assert [(each.output, each.input) for each in found.axes] == [("i", "l"), ("j", "k")]
     mixed = Exp(-2j * math.pi * i * l / M) * Exp(1j * TURN)
-    assert find(total("F", shape, summed, Z(l, k) * mixed, dtype=Complex)) is None
+    crossed = find(total("F", shape, summed, Z(l, k) * mixed, dtype=Complex))
+    assert crossed is not None
+    assert [each.mirrored for each in crossed.axes] == [True, False]
+    assert not can_transform(crossed)
     T = Image(Complex, "T", [L, M, N])
     u = Variable(Int, "u")
     check(total("F", [(u, upto(L)), *shape], summed, T(u, l, k) * Exp(-phase), dtype=Complex))

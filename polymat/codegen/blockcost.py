@@ -16,6 +16,7 @@ from polymat.tilesize.copying import (
     NARROW_COLUMNS,
     NARROW_ROWS,
     NARROW_VECTORS,
+    NEAR_PACKING,
     NEXT_LEVEL,
     PACKING,
     READING,
@@ -24,7 +25,9 @@ from polymat.tilesize.copying import (
     SUMMING,
     SWAPPED_COLUMNS,
 )
+from polymat.tilesize.inequality import in_c
 from polymat.tilesize.kernel import FILL, FULL_SHARE, LEAST_SUMS, STARTING
+from polymat.tilesize.near import NEAR
 
 _FLAGS = ", ".join(f"_PM_{flag.name} = {flag.value}" for flag in Access)
 
@@ -37,6 +40,13 @@ enum {{ {_FLAGS} }};
 static int _pm_reads_in_place(int access, double n)
 {{
     return (access & _PM_DIRECT) || ((access & _PM_COLUMN) && n <= 1.0);
+}}
+
+/* Whether B is copied as a whole, into the first level. */
+static int _pm_near(double m, double n, double k, int access, double lanes, double small)
+{{
+    const double width = ceil(n / lanes) * lanes;
+    return (access & _PM_NEAR) && {in_c(NEAR)};
 }}
 
 /* What is read where it is, of arrays whose depth is outermost. */
@@ -58,6 +68,8 @@ static double _pm_copying_operations(double m, double height, double n, double w
     const int large = k * n > 2.0 * small, along = (access & _PM_ALONG) != 0;
     const int far = (m > 2.0 * rows && (large || m * n > 2.0 * small)) || (!along && m * k > small);
     const double first = access & _PM_STARTS ? {BEFORE} * m * n : 0.0;
+    if (_pm_near(m, n, k, access, lanes, small))
+        return first + (access & _PM_BESIDE ? 0.0 : {NEAR_PACKING} * k * n);
     const int reads = _pm_read_of(m, height, n, width, k, access, rows, columns, lanes, kc, small);
     const double read = reads == 2 ? k * n : m * k, copied = reads == 2 ? m * k : k * n;
     if (reads)
@@ -119,7 +131,8 @@ static double _pm_blocks_operations(double height, double width, double depth, d
     const double wide = ceil(n / lanes), blocks = ceil(m / rows) * ceil(wide / vectors);
     const double waits = {LEAST_SUMS} * blocks / (m * wide);
     const double steps = strings * m * bands * wide * lanes * (waits > 1.0 ? waits : 1.0);
-    const double beside = vectors * lanes / (triangle == 2 ? n : m);
+    const double unit = _pm_near(m, n, k, access, lanes, small) ? lanes : vectors * lanes;
+    const double beside = unit / (triangle == 2 ? n : m);
     const double share = triangle == 0 || triangle == 3 ? 1.0 : 0.5 * (1.0 + (beside < 1.0 ? beside : 1.0));
     const double copying = _pm_copying_operations(strings * m, m, bands * n, n, k, segments, access, rows,
                                                   vectors * lanes, lanes, kc, nc, small);

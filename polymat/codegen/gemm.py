@@ -42,7 +42,7 @@ from polymat.codegen.packing import PACKING, PIECES
 from polymat.codegen.pastblock import past_blocks, past_table
 from polymat.codegen.readgemm import READ
 from polymat.codegen.rotatedgemm import ROTATED
-from polymat.codegen.smallgemm import SMALL, UNROLLED
+from polymat.codegen.smallgemm import COPIED, IS_NEAR, SMALL, UNROLLED
 from polymat.codegen.swappedgemm import IS_SWAPPED, SWAPPED
 from polymat.codegen.tallgemm import TALL
 from polymat.codegen.turnedgemm import turned_head, turned_text
@@ -172,19 +172,27 @@ static inline __attribute__((always_inline)) void _pm_gemm_$S($PARAMETERS,
 {
     if (m <= 0 || n <= 0 || row_count <= 0 || column_count <= 0)
         return;
-    const int is_matrix = column_count == 1 && depth_count == 1 && half.place == 0 && row_count == 1
-                       && (b_column == 1 || n == 1) && finish == NULL && ends == NULL;
+    const int is_whole = half.place == 0, in_order = b_column == 1 || n == 1;
+    const int is_single = column_count == 1 && depth_count == 1 && row_count == 1 && finish == NULL
+                       && (is_whole || half.place == 3);
+    const int is_matrix = is_single && is_whole && in_order && ends == NULL;
+    const int is_small = is_matrix ? n > 1 && small >= 8 * 64 * 64
+                                     && (size_t)((m - 1) | (n - 1) | (k - 1)) < 64
+                                   : is_single && (is_whole ? !in_order : ends == NULL)
+                                     && _pm_is_near_$S(m, n, k, small);
     if (__builtin_constant_p(m) && __builtin_constant_p(n) && __builtin_constant_p(k) && is_matrix
             && (m | n | k) <= 64 && m * ((n + $L - 1) / $L) * k <= $UNROLLED)
         _pm_unrolled_$S((int)m, (int)n, (int)k, scale, a, a_row, a_step, b, b_step, beta, from, from_row, c,
                         c_row);
-    else if (!is_matrix || small < 8 * 64 * 64 || (size_t)((m - 1) | (n - 1) | (k - 1)) >= 64
-             || n == 1 || _pm_is_narrow_$S(m, n, k, a_step, b_step, b_column)
-             || _pm_is_swapped_$S(m, n, k, a_row, a_step, small)) {
+    else if (!is_small || (is_whole && (_pm_is_narrow_$S(m, n, k, a_step, b_step, b_column)
+                                        || _pm_is_swapped_$S(m, n, k, a_row, a_step, small)))) {
         /* Small calls have no scratch, and gcc would compile all of this once more for that. */
         __asm__("" : "+r"(scratch));
         _pm_general_$S($ARGUMENTS«, ends»);
-    } else if (m <= $R && n <= $V * $L)
+    } else if (!is_matrix)
+        _pm_small_copied_$S(m, n, k, scale, a, a_row, a_step, b, b_step, b_column, beta, from, from_row, c,
+                            c_row, &half«, ends»);
+    else if (m <= $R && n <= $V * $L)
         _pm_blocks_$S[((unsigned)n - 1) / $L][m - 1](k, a, a_row, a_step, b, b_step, scale, beta, from,
                 from_row, c, c_row, (int)(((unsigned)n - 1) % $L) + 1«, NULL»);
     else
@@ -203,9 +211,10 @@ _ARGUMENTS = """\
 m, n, k, row_count, rows, column_count, columns, depth_count, depths, scale, a, a_row,
                        a_step, b, b_step, b_column, beta, from, from_row, c, c_row, kc, mc, nc, small,
                        large, half, scratch, finish, around"""
-_TYPES = _FINISH + PIECES + HALF_TYPE + IS_NARROW + IS_SWAPPED
+_TYPES = _FINISH + PIECES + HALF_TYPE + IS_NARROW + IS_SWAPPED + IS_NEAR
 _SUMS = NARROW + COLUMN + ROW
-_AROUND = "".join((PACKING, WINDOWS, AHEAD, HALF, SWAPPED, _FINISH_ROWS, READ, TALL, ROTATED, BLOCKED))
+_BEFORE = PACKING + WINDOWS + AHEAD + HALF
+_AROUND = _BEFORE + COPIED + SWAPPED + _FINISH_ROWS + READ + TALL + ROTATED + BLOCKED
 _CALL = _ROOM + UNROLLED + SMALL + DIRECT + _GENERAL + _PRODUCT  # what small products run through
 
 

@@ -88,7 +88,7 @@ static inline void _pm_transpose_$S(ptrdiff_t lines, const $T *from, ptrdiff_t a
 enum { _PM_FAR_$S = 512 / sizeof($T) }; /* elements between request and copy along a line */
 
 /* Copy a strip of `width` lines of `depth` elements so that the elements of equal depth are neighbours; what
-   lies `ahead` elements further on is requested where lines are contiguous. */
+   lies `ahead` elements further on, if that is not 0, is requested where lines are contiguous. */
 static void _pm_strip_$S(ptrdiff_t width, ptrdiff_t depth, const $T *restrict from, ptrdiff_t across,
         ptrdiff_t along, $T *restrict to, ptrdiff_t step, ptrdiff_t ahead)
 {
@@ -109,7 +109,7 @@ static void _pm_strip_$S(ptrdiff_t width, ptrdiff_t depth, const $T *restrict fr
             for (ptrdiff_t k = 0; k < depth; k += 8) {
                 const ptrdiff_t line = r + 8 < width ? r : width - 8, at = k + 8 < depth ? k : depth - 8;
                 const $T *const corner = from + line * across + at;
-                for (int other = 0; other < 8; other++)
+                for (int other = 0; other < 8 && ahead != 0; other++)
                     __builtin_prefetch(corner + other * across + ahead);
                 _pm_transpose_$S(8, corner, across, to + at * step + line, step);
             }

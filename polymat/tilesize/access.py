@@ -19,7 +19,8 @@ class Access(IntFlag):
     windows.  BESIDE: the same beside a triangle of A or the result, where B is small.  HALF: A is a triangle.
     STARTS: values to add to, or a part of the result, are computed by loops first.  COLUMN: B can be read
     where it is if it has a few columns, since its depth is contiguous.  FEW_ROWS: large, B is read where it
-    is beside few rows; FEW_COLUMNS: A beside few columns (`polymat.tilesize.reading`).
+    is beside few rows; FEW_COLUMNS: A beside few columns (`polymat.tilesize.reading`).  NEAR: small, B is
+    copied as a whole (`polymat.tilesize.near`).
     """
 
     ALONG = 1
@@ -38,6 +39,7 @@ class Access(IntFlag):
     COLUMN = 8192
     FEW_ROWS = 16384
     FEW_COLUMNS = 32768
+    NEAR = 65536
 
 
 # Contractions are compared by identity, and every price of one at other sizes asks the same.
@@ -65,6 +67,7 @@ def access_of(found: Contraction) -> Access:
         Access.COLUMN: one and place is None and is_contiguous(found.right, found.depth),
         Access.FEW_ROWS: not found.sums and place is None and in_order,
         Access.FEW_COLUMNS: one and place is None and rowwise and not along,
+        Access.NEAR: one and not found.more_rows and (place == "result" or (place is None and not in_order)),
     }
     return Access(sum(flag for flag, holds in flags.items() if holds))
 

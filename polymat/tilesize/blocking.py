@@ -14,10 +14,11 @@ from math import ceil, prod
 
 from polymat.graph.monomials import Factor
 from polymat.lang.affine import Affine
-from polymat.tilesize.access import Access, access_of, is_direct
+from polymat.tilesize.access import Access, access_of, is_contiguous, is_direct
 from polymat.tilesize.blocks import LEAST_STRIPS, Blocks
 from polymat.tilesize.contraction import Contraction
 from polymat.tilesize.model import Nest
+from polymat.tilesize.near import is_near
 from polymat.tilesize.reading import Reading, group_columns, reading
 from polymat.tilesize.reference import Reference
 from polymat.tilesize.scheme import Atom, Loop, Pack, Scheme, Sequence2
@@ -34,6 +35,7 @@ class Blocking:
 
     m, n, k: all rows, columns and depth.  rows_outside: whether the loop over columns is in that over rows.
     left_first: whether all of the left operand is copied before the loops over blocks.
+    near: whether the first level holds all of the right operand, and strips of the left one pass it.
     reads: the large operand that is read where it is beside a few rows or columns, if one is.
     lanes_of: the dimension whose neighbours are in the lanes of vectors; None: the columns.
     """
@@ -50,6 +52,7 @@ class Blocking:
     packs_right: bool
     rows_outside: bool = False
     left_first: bool = False
+    near: bool = False
     reads: Reading | None = None
     lanes_of: str | None = None
 
@@ -164,6 +167,9 @@ def blocking(
     far = far or (Access.ALONG not in access and m * k > small)
     rows, columns, depth = max(1, ceil(m)), max(1, ceil(n)), max(1, ceil(k))
     plain = Blocking(found, blocks, m, n, k, rows, columns, depth, packs_left=False, packs_right=False)
+    if is_near(found, blocks, estimates) and not handed:
+        copies = not is_contiguous(found.right, found.columns)
+        return replace(plain, packs_right=copies, rows_outside=True, near=True)
     reads = reading(found, blocks, estimates)
     if reads is not None and not (reads == "left" and handed):
         return _read(plain, reads, estimates)

@@ -16,6 +16,7 @@ from polymat.tilesize.reading import reading
 
 PACKING = 48.0  # operations that packing an element is worth, or adding a block of depth to one of the result
 CACHED_PACKING = 30.0  # the same where all stays in the second-level cache
+NEAR_PACKING = 16.0  # the same of a right operand that is copied as a whole into the first level
 STORING = 16.0  # operations that storing an element of a result is worth that the caches do not hold
 BEFORE = 18.0  # an element of the result that loops compute before
 READING = 3.0  # an element of a large operand that is read where it is beside a few rows or columns
@@ -46,6 +47,8 @@ def copying_operations(
     m, n, k = max(1.0, made.m), max(1.0, made.n), max(1.0, made.k)
     access, memory = access_of(found), MEMORY * blocks.nc * blocks.kc
     first = BEFORE * m * n if Access.STARTS in access else 0.0
+    if made.near:
+        return first + (NEAR_PACKING * k * n if made.packs_right else 0.0)
     if made.reads is not None:
         read, copied = (k * n, m * k) if made.reads == "right" else (m * k, k * n)
         return first + READING * read + CACHED_PACKING * copied + (STORING * m * n if m * n > memory else 0.0)

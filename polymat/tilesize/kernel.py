@@ -23,6 +23,7 @@ from polymat.tilesize.copying import (
     pairing_operations,
     summing_operations,
 )
+from polymat.tilesize.near import is_near
 from polymat.tilesize.pairs import Pairs, as_reals
 from polymat.tilesize.ranking import ranked
 from polymat.tilesize.schedule import NestPlan
@@ -280,7 +281,8 @@ def _operations(plan: KernelPlan, estimates: Mapping[str, int]) -> float:
     steps = strings * m * bands * vectors * blocks.lanes * least
     share = 1.0
     if found.half is not None:  # half of the points, and blocks that the diagonal goes through
-        beside = blocks.columns / max(n if found.half.place == "right" else m, 1.0)
+        unit = blocks.lanes if is_near(found, blocks, estimates) else blocks.columns
+        beside = unit / max(n if found.half.place == "right" else m, 1.0)
         share = 0.5 * (1.0 + min(1.0, beside))
     around = 0.0 if unrolled else copying_operations(found, blocks, estimates, handed=plan.handed) + STARTING
     if plan.pairs:

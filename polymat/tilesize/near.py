@@ -1,0 +1,36 @@
+"""Products whose right operand is copied as a whole, into the first-level cache, and when these are taken.
+
+The conditions are written down once, here: generated code asks the same at run time, before it multiplies
+(`polymat.codegen.smallgemm`) and where it prices a product (`polymat.codegen.blockcost`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import ceil
+
+from polymat.tilesize.access import Access, access_of
+from polymat.tilesize.blocks import Blocks
+from polymat.tilesize.contraction import Contraction
+from polymat.tilesize.inequality import Inequality, all_hold
+
+ELEMENTS = 64 * 64  # of the copy, at most, and rows that pass it
+LEAST_SMALL = 8 * ELEMENTS  # elements that the second level holds, at least
+
+# m, n, k: rows, columns and depth; width: n in whole vectors; small: elements that the second level holds.
+NEAR = (
+    Inequality(("n",), ">", (1,)),
+    Inequality(("m",), "<=", (ELEMENTS,)),
+    Inequality(("width", "k"), "<=", (ELEMENTS,)),
+    Inequality(("m", "k"), "<=", (2, "small")),
+    Inequality((LEAST_SMALL,), "<=", ("small",)),
+)
+
+
+def is_near(found: Contraction, blocks: Blocks, estimates: Mapping[str, int]) -> bool:
+    """Whether rows of the left operand, read where it is, pass such a copy."""
+    if Access.NEAR not in access_of(found):
+        return False
+    m, n, k = (max(1.0, found.length(dim, estimates)) for dim in (found.rows, found.columns, found.depth))
+    width = ceil(n / blocks.lanes) * blocks.lanes
+    return all_hold(NEAR, {"m": m, "n": n, "k": k, "width": width, "small": blocks.small})

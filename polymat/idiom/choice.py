@@ -57,6 +57,6 @@ def choice_of(idiom: Idiom, model: LibraryModel | None, flops: float, each: floa
 def _measured(call: LibraryCall, model: LibraryModel) -> MeasuredCall | None:
     lengths = {role: axis.extents for role, axis in call.axes}
     routine, dtype, extents = asked(call, lengths, ())
-    grid = model.grids.get((routine, dtype))
+    grid = model.grid(routine, dtype)
     batch: Extents = reduce(partial(tuple.__add__), (axis.extents for axis in call.batch), ())
     return None if grid is None else MeasuredCall(routine, dtype, grid, extents, batch)

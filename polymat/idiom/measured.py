@@ -40,7 +40,8 @@ def asked(call: LibraryCall, extents: Mapping[Role, T], one: T) -> tuple[str, st
     m, n, k = (extents.get(role, one) for role in _ROLES)
     match routine:
         case "gemm":
-            return routine, dtype, (m, n, k)
+            left, right = call.operands[:2]
+            return "gemm_t" if right.transposed > left.transposed else routine, dtype, (m, n, k)
         case "syrk" | "syr2k":
             return routine, dtype, (m, k)
         case "symm" | "trmm" | "trsm":

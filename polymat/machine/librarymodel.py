@@ -16,11 +16,13 @@ _log = logging.getLogger("polymat.calibrate")
 _FORMAT = 1
 _MOST_BYTES = 1 << 20
 _MOST_POINTS = 1 << 14
-# Extents that describe a call of each routine, in order.  gemv_t takes the matrix transposed; fft is one
-# transform, of a complex dtype or from a real one, by lengths of small prime factors and by primes;
-# fft_square one of two axes as long as each other; and those in parts, which small ones are not.
+# Extents that describe a call of each routine, in order.  gemv_t takes the matrix transposed, gemm_t the
+# right one alone; fft is one transform, of a complex dtype or from a real one, by lengths of small prime
+# factors and by primes; fft_square one of two axes as long as each other; and those in parts, which small
+# ones are not.
 AXES: Mapping[str, tuple[str, ...]] = {
     "gemm": ("m", "n", "k"),
+    "gemm_t": ("m", "n", "k"),
     "symm": ("m", "n"),
     "syrk": ("n", "k"),
     "syr2k": ("n", "k"),
@@ -43,6 +45,7 @@ AXES: Mapping[str, tuple[str, ...]] = {
     "fft_square_parts": ("n",),
 }
 _SMOOTH = (2, 3, 5, 7, 11, 13)
+_LIKE = {"gemm_t": "gemm"}  # what stands for a routine that an older measurement does not have
 _REAL = {"complex64": "float32", "complex128": "float64"}
 
 
@@ -64,16 +67,20 @@ class LibraryModel:
 
         A complex routine that was not measured takes as much longer than the real one as a product does.
         """
-        grid = self.grids.get((routine, dtype))
+        grid = self.grid(routine, dtype)
         if grid is not None:
             return grid.at(extents)
-        real = self.grids.get((routine, _REAL.get(dtype, "")))
+        real = self.grid(routine, _REAL.get(dtype, ""))
         products = self.grids.get(("gemm", dtype)), self.grids.get(("gemm", _REAL.get(dtype, "")))
         if real is None or products[0] is None or products[1] is None:
             return None
         # A product with these extents, the last one repeated: what matters is how large it is.
         cube = (*extents, extents[-1], extents[-1])[:3]
         return real.at(extents) * products[0].at(cube) / products[1].at(cube)
+
+    def grid(self, routine: str, dtype: str) -> Grid | None:
+        """What was measured of a routine, or of one that is like it."""
+        return self.grids.get((routine, dtype)) or self.grids.get((_LIKE.get(routine, routine), dtype))
 
     def transform_seconds(self, dtype: str, length: float) -> float | None:
         """Predicted seconds of one transform of complex numbers, or from real ones, by their dtype.

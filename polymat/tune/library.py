@@ -12,7 +12,7 @@ import numpy.typing as npt
 from polymat.machine.grid import Grid
 from polymat.machine.librarymodel import AXES, LibraryModel
 from polymat.runtime.calibration import fingerprint
-from polymat.runtime.librarystore import identity
+from polymat.runtime.librarystore import identity, stored_model
 from polymat.runtime.providers import Provider, provider
 from polymat.tune.librarybench import ROUTINES, bench_source, function_name
 from polymat.tune.timing import (
@@ -37,9 +37,15 @@ Case = tuple[str, str, tuple[tuple[int, ...], ...]]
 
 
 def calibrate_library(*, force: bool = False, progress: Progress | None = None) -> LibraryModel | None:
-    """The stored speeds of the BLAS in use, or new ones, which are then stored; None without a BLAS."""
+    """The stored speeds of the BLAS in use, or new ones, which are then stored; None without a BLAS.
+
+    Those that say nothing of transposed operands were stored by an earlier version, and are measured again.
+    """
+    found = provider("blas")
+    stored = None if found is None else stored_model(found)
+    earlier = stored is not None and ("gemm_t", "float64") not in stored.grids
     return kept_or_measured(
-        provider("blas"), lambda found: measure_library(found, tuple(_cases()), progress), force=force
+        found, lambda used: measure_library(used, tuple(_cases()), progress), force=force or earlier
     )
 
 

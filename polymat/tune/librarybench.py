@@ -10,6 +10,7 @@ from polymat.tune.timing import CLOCK, rounds
 # triangular matrix counts as ones: what is done again and again neither overflows nor vanishes.
 _CALLS = {
     "gemm": "(111, 111, x, y, z, one, a, z, b, y, zero, c, y)",
+    "gemm_t": "(111, 112, x, y, z, one, a, z, b, z, zero, c, y)",
     "symm": "(141, 122, x, y, one, a, x, b, y, zero, c, y)",
     "syrk": "(122, 111, x, y, one, a, y, zero, c, x)",
     "syr2k": "(122, 111, x, y, one, a, y, b, y, zero, c, x)",

@@ -20,6 +20,7 @@ LEVELS = (1, 64)
 X, Z = Matrix(Double, "X", [M, N]), Matrix(Complex, "Z", [M, N])
 SIZES = {"M": 5, "N": 6, "K": 7}
 A, B, C = Matrix(Double, "A", [M, K]), Matrix(Double, "B", [K, N]), Matrix(Double, "C", [M, M])
+E, F = Matrix(Double, "E", [N, K]), Matrix(Double, "F", [K, M])
 D, x, y = Matrix(Double, "D", [M, N]), Vector(Double, "x", [K]), Vector(Double, "y", [M])
 
 
@@ -53,6 +54,8 @@ def expected(routine: str, *extents: float) -> float:
     ("output", "routine", "extents"),
     [
         (lambda: A * B, "gemm", (5, 6, 7)),
+        (lambda: A * E.T, "gemm_t", (5, 6, 7)),
+        (lambda: F.T * E.T, "gemm", (5, 6, 7)),
         (lambda: A * x, "gemv", (5, 7)),
         (lambda: y @ A, "gemv_t", (5, 7)),
         (lambda: symm(C, D, Matrix(Double, "E", [M, N]), M, N, alpha, beta), "symm", (5, 6)),

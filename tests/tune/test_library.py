@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from polymat.machine.librarymodel import AXES
-from polymat.runtime.librarystore import library_model, model_lines, model_path
+from polymat.runtime.librarystore import library_model, model_lines, model_path, store_model
 from polymat.runtime.providers import provider
 from polymat.tune import library
 from polymat.tune.librarybench import ROUTINES
@@ -54,3 +55,21 @@ def test_kept_and_found_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert library_model() is None
     monkeypatch.setenv("POLYMAT_CACHE", "off")
     assert library_model() is None
+
+
+def test_what_an_earlier_version_measured_stays_in_use_until_it_is_measured_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("POLYMAT_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(library, "_cases", lambda: cases(("float64",))[:2])
+    found = provider("blas")
+    assert found is not None
+    measured = library.measure_library(found, cases(("float64",))[:2])
+    fewer = {key: grid for key, grid in measured.grids.items() if key[0] == "gemm"}
+    store_model(found, replace(measured, grids=fewer))
+    kept = library_model()
+    assert kept is not None
+    assert kept.grid("gemm_t", "float64") == kept.grids["gemm", "float64"]
+    again = library.calibrate_library()
+    assert again is not None
+    assert set(again.grids) == {("gemm", "float64"), ("gemm_t", "float64")}

@@ -15,7 +15,7 @@ from polymat.codegen.program import Program
 from polymat.codegen.report import make_report
 from polymat.codegen.units import files, render
 from polymat.decide import Decider
-from polymat.errors import InternalError, LangError
+from polymat.errors import InternalError, LangError, ToolchainError
 from polymat.graph.arguments import fixed_sizes, output_functions
 from polymat.graph.build import build
 from polymat.graph.distinct import separate_names
@@ -108,12 +108,7 @@ def compile(
     listed = output_functions(outputs)
     options = check_options(options)
     checked = check_export_name(name if name is not None else listed[0].name or "pipeline")
-    description = {
-        "inputs": inputs,
-        "sizes": sizes,
-        "constraints": constraints,
-        "trim": trim,
-    }
+    description = {"inputs": inputs, "sizes": sizes, "constraints": constraints, "trim": trim}
     guessed = fixed_sizes(estimates, "estimates")
     try:
         return _compile(listed, checked, options, guessed, description)
@@ -145,19 +140,24 @@ def _compile(
     log_schedule(name, results["tilesize"])
     built, program, library = results["built"], results["codegen"], results["runtime"]
     quiet_openmp(library.image)
-    compiled = Compiled(
-        library.path,
-        program.signature,
-        source=results["source"],
-        header=program.header,
-        report=make_report(built, results["tilesize"], program, estimates, seconds),
-        reference=lambda arrays, scalars, known: _reference(built, arrays, scalars, known),
-        threads=options.threads,
-        cpu=library.cpu,
-        image=library.image,
-    )
-    library.release()
-    return compiled
+    try:
+        return Compiled(
+            library.path,
+            program.signature,
+            source=results["source"],
+            header=program.header,
+            report=make_report(built, results["tilesize"], program, estimates, seconds),
+            reference=lambda arrays, scalars, known: _reference(built, arrays, scalars, known),
+            threads=options.threads,
+            cpu=library.cpu,
+            image=library.image,
+        )
+    except ToolchainError as error:
+        if options.cflags and not error.hint:
+            error.hint = f"cflags are {options.cflags!r}: leave out what keeps it from loading"
+        raise
+    finally:
+        library.release()
 
 
 def _reference(

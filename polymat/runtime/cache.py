@@ -29,6 +29,7 @@ from polymat.runtime.cachedir import (
 )
 from polymat.runtime.filelock import bucket_lock
 from polymat.runtime.private import DIRECTORY as COPIES
+from polymat.runtime.scratch import no_room, scratch_directory
 from polymat.runtime.settings import settings
 
 __all__ = [
@@ -217,12 +218,7 @@ def _build_and_store(path: Path, key: str, build: Builder) -> bytes:
 
 
 def _build_in_scratch(build: Builder) -> Fetched:
-    try:
-        scratch = Path(tempfile.mkdtemp(prefix="polymat-"))
-    except OSError as error:
-        raise ToolchainError(
-            f"cannot create a temporary directory: {error}", hint="TMPDIR names another directory"
-        ) from error
+    scratch = scratch_directory("polymat-")
     try:
         path = scratch / ("library" + LIBRARY)
         build(path)
@@ -230,7 +226,7 @@ def _build_in_scratch(build: Builder) -> Fetched:
     except BaseException as error:
         shutil.rmtree(scratch, ignore_errors=True)
         if isinstance(error, OSError) and not isinstance(error, ToolchainError):
-            raise _storage_error(scratch, error) from error
+            raise no_room("the library", scratch, error) from error
         raise
 
 

@@ -6,6 +6,7 @@ import platform
 from pathlib import Path
 
 from polymat.errors import ToolchainError
+from polymat.runtime.settings import settings
 
 _COMMON = (
     "-O3",
@@ -72,8 +73,13 @@ def shared_flags(kind: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def check_flags(flags: tuple[str, ...]) -> None:
-    """Refuse flags that would change the floating-point mode of the process that loads the library."""
+    """Refuse flags that would end the process that loads the library, or change its floating-point mode."""
     for flag in flags:
+        if flag.startswith("-fsanitize=") and "address" in flag and not settings().memory_checker:
+            raise ToolchainError(
+                f"a library compiled with {flag} ends a process that does not have its runtime",
+                hint="start Python with LD_PRELOAD set to the compiler's libasan.so",
+            )
         if flag in _EXPANSIONS or flag.startswith(_REFUSED_PREFIXES):
             raise ToolchainError(
                 f"the compiler flag {flag!r} may change the floating-point mode of the whole process",

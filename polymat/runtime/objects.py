@@ -7,7 +7,6 @@ takes half as long; and what is kept of it serves the next program.
 from __future__ import annotations
 
 import shutil
-import tempfile
 from collections.abc import Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from pathlib import Path
@@ -15,6 +14,7 @@ from pathlib import Path
 from polymat.codegen.apart import Files
 from polymat.runtime.cache import OBJECT, cache_key, fetch_or_build
 from polymat.runtime.cpu import native_cpu
+from polymat.runtime.scratch import no_room, scratch_directory
 from polymat.runtime.toolchain import Compiler, Together, compile_object, link_shared
 
 _AWAKE_SECONDS = 0.1
@@ -31,7 +31,7 @@ def compile_files(
     """Compile the files of a library, and link them to the shared library `out`."""
     texts = (*files.plain, *files.shared)
     with_flags = [plain_flags] * len(files.plain) + [shared_flags] * len(files.shared)
-    directory = Path(tempfile.mkdtemp(prefix="polymat-link-"))
+    directory = scratch_directory("polymat-link-")
     own = [directory / f"own{number}.o" for number in range(len(files.own))]
     shared = [directory / f"shared{number}.o" for number in range(len(texts))]
     together = Together()
@@ -74,4 +74,7 @@ def _write_image(part: str, to: Path, compiler: Compiler, flags: tuple[str, ...]
     found = fetch_or_build(key, lambda path: compile_object(part, path, compiler, flags), OBJECT)
     if found.scratch is not None:
         shutil.rmtree(found.scratch, ignore_errors=True)
-    to.write_bytes(found.image)
+    try:
+        to.write_bytes(found.image)
+    except OSError as error:
+        raise no_room("an object file", to.parent, error) from error

@@ -8,7 +8,6 @@ import shlex
 import shutil
 import signal
 import subprocess
-import tempfile
 import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import CancelledError
@@ -22,6 +21,7 @@ from typing import Literal
 from polymat.errors import ToolchainError
 from polymat.runtime.cpu import missing_features, native_cpu
 from polymat.runtime.flags import changes_float_mode, check_flags, compile_flags
+from polymat.runtime.scratch import no_room, scratch_directory
 from polymat.runtime.settings import compiler_environment, settings
 
 __all__ = [
@@ -172,7 +172,7 @@ def _compile(
     source: str, out: Path, command: tuple[str, ...], libraries: tuple[str, ...], timeout: float
 ) -> None:
     """Run a command on a file of that source, which is kept if it fails."""
-    directory = Path(tempfile.mkdtemp(prefix="polymat-cc-"))
+    directory = scratch_directory("polymat-cc-")
     source_path = directory / _SOURCE_NAME
     keep = False
     try:
@@ -183,9 +183,7 @@ def _compile(
         keep = True
         raise
     except OSError as error:
-        raise ToolchainError(
-            f"cannot write the C source to {directory}: {error}", hint="TMPDIR names another directory"
-        ) from error
+        raise no_room("the C source", directory, error) from error
     finally:
         if not keep:
             shutil.rmtree(directory, ignore_errors=True)

@@ -141,6 +141,49 @@ def test_a_cache_that_others_can_write_is_closed_to_them(tmp_path: Path) -> None
     assert stat.S_IMODE((tmp_path / "cache").stat().st_mode) == 0o755
 
 
+@pytest.mark.parametrize("cached", [True, False])
+@pytest.mark.parametrize("product", [False, True])
+def test_no_room_for_temporary_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cached: bool, product: bool
+) -> None:
+    """A text, several files that are compiled at the same time; the cache directory is not to blame."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "gone"))
+    monkeypatch.setenv("POLYMAT_CACHE", "on" if cached else "off")
+    square = pm.Matrix(pm.Double, "square", [N, N])
+    with pytest.raises(pm.ToolchainError) as caught:
+        pm.compile(square @ square if product else x + x, name="f")
+    assert str(caught.value).startswith("cannot create a temporary directory: [Errno 2] No such file")
+    assert str(caught.value).endswith("hint: TMPDIR names another directory")
+
+
+@pytest.mark.parametrize(
+    ("flag", "message"),
+    [
+        ("-fvisibility=hidden", "cannot load the library of f: .*: no _pm_entry"),
+        ("-c", "cannot load the library of f: "),
+        ("-fno-openmp", "cannot load the library of f: .*: undefined symbol: omp_"),
+    ],
+)
+def test_flags_that_keep_a_library_from_loading(flag: str, message: str) -> None:
+    with pytest.raises(pm.ToolchainError, match=message) as caught:
+        pm.compile(x + x, name="f", options=pm.Options(cflags=(flag,)))
+    assert caught.value.hint == f"cflags are {(flag,)!r}: leave out what keeps it from loading"
+
+
+@pytest.mark.parametrize("flag", ["-m31", "-O9x", "-flto=some", "-march=vax", "-Wl,--nothing"])
+def test_flags_that_the_compiler_refuses(flag: str) -> None:
+    with pytest.raises(pm.ToolchainError, match="the C compiler") as caught:
+        pm.compile(x + x, name="f", options=pm.Options(cflags=(flag,)))
+    assert flag in caught.value.command
+    assert caught.value.stderr
+
+
+def test_a_sanitizer_that_is_not_there() -> None:
+    options = pm.Options(cflags=("-fsanitize=address,undefined",))
+    with pytest.raises(pm.ToolchainError, match="ends a process that does not have its runtime"):
+        pm.compile(x + x, name="f", options=options)
+
+
 def test_a_cache_mode_nobody_knows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("POLYMAT_CACHE", "perhaps")
     assert str(refused()) == "POLYMAT_CACHE is 'perhaps'\nhint: it must be on, off or readonly"

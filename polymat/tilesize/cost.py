@@ -14,6 +14,7 @@ from polymat.lang.expr import Call
 from polymat.lang.traverse import children, walk
 from polymat.lang.types import real_part
 from polymat.machine.model import MEMORY, Machine
+from polymat.tilesize.describe import COMPLEX_OPERATIONS
 from polymat.tilesize.epilogue import EpiloguePlan
 from polymat.tilesize.estimates import once_a_stage
 from polymat.tilesize.kernel import KernelPlan, computing_operations
@@ -26,7 +27,6 @@ SPLIT_ROWS = 0.05  # what it costs to read rows in pieces: hardware prefetch sta
 WAITING = 6.0  # times slower: sums of a recurrence, each addition through memory (1 ns a point, Zen 5)
 NO_BLOCK = 2.5  # times slower: sums that are not computed several rows at a time
 OVERLAP_LOSS = 0.3  # of the shorter one of arithmetic and data movement that the longer one does not hide
-COMPLEX_OPERATIONS = 4.0  # real operations of a complex one: two for an addition, six for a product
 VECTOR_SHARE = 0.25  # of the peak that compiler-vectorised loops reach
 ROW_LOOP_SHARE = 0.4  # of the peak that stages in one loop over registers reach
 

@@ -10,6 +10,7 @@ from polymat.graph.stage import Accumulation, Bounds, Part, Stage
 from polymat.lang.affine import Affine, FloorDiv, extremes
 from polymat.lang.expr import Binary, Call, Expr, Load, Unary
 from polymat.lang.traverse import walk
+from polymat.lang.types import ScalarType
 from polymat.tilesize.estimates import Estimates
 from polymat.tilesize.model import Dim, Nest, Statement
 from polymat.tilesize.reference import Reference
@@ -18,6 +19,8 @@ from polymat.tilesize.reference import Reference
 UNKNOWN_SIZE = 1024
 
 Placement = Mapping[str, str | Affine]
+
+COMPLEX_OPERATIONS = 4  # real operations of a complex one: two for an addition, six for a product
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,9 +163,15 @@ def _statement(piece: _Piece, estimates: Mapping[str, int]) -> Statement:
         piece.stage.dtype.size,
         reads=piece.accumulates,
         writes=True,
+        parts=_parts(piece.stage.dtype),
     )
     reads = [
-        Reference(load.source.name, _indices(load.indices, piece, estimates), load.dtype.size)
+        Reference(
+            load.source.name,
+            _indices(load.indices, piece, estimates),
+            load.dtype.size,
+            parts=_parts(load.dtype),
+        )
         for load in _loads(piece.expr)
     ]
     merged = Nest((), (Statement("", (), (writes, *reads)),)).references()
@@ -172,9 +181,19 @@ def _statement(piece: _Piece, estimates: Mapping[str, int]) -> Statement:
         tuple(Dim(name, extent) for name, extent in dims.items()),
         merged,
         tuple(sequential),
-        sum(isinstance(node, Binary | Call | Unary) for node in walk(piece.expr)) + piece.accumulates,
+        _operations(piece),
         share,
     )
+
+
+def _parts(dtype: ScalarType) -> int:
+    return 2 if dtype.kind == "c" else 1
+
+
+def _operations(piece: _Piece) -> int:
+    """Real operations a point."""
+    count = sum(isinstance(node, Binary | Call | Unary) for node in walk(piece.expr)) + piece.accumulates
+    return count * (COMPLEX_OPERATIONS if piece.stage.dtype.kind == "c" else 1)
 
 
 def _target_dims(piece: _Piece) -> tuple[str, ...]:

@@ -108,8 +108,8 @@ def movement(
         _traffic(nest, loops, holder, level, machine.line_bytes if number else 0, threads, frozenset(scratch))
         for number, (holder, level) in enumerate(zip(holders, levels, strict=True))
     )
-    element = max((r.element_bytes for r in nest.references()), default=8)
-    return Movement(traffic, nest.flops / machine.peak_flops(element, threads))
+    number = max((r.element_bytes // r.parts for r in nest.references()), default=8)
+    return Movement(traffic, nest.flops / machine.peak_flops(number, threads))
 
 
 def _traffic(

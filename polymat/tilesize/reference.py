@@ -16,6 +16,8 @@ Slopes: TypeAlias = tuple[tuple[str, float], ...]
 class Reference:
     """`array[indices]`, read or written or both; the last index is contiguous in memory.
 
+    parts: the real numbers of an element, of which a complex one has two.
+
     What follows from its indices is found once: a partition of many stages asks for it thousands of times.
     """
 
@@ -24,6 +26,7 @@ class Reference:
     element_bytes: int = 8
     reads: bool = True
     writes: bool = False
+    parts: int = 1
 
     @property
     def accesses(self) -> int:

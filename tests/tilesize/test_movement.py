@@ -6,14 +6,20 @@ from math import prod
 
 import pytest
 
+import polymat as pm
 from polymat.tilesize.associativity import CacheShape, lines_per_set, stays_resident
+from polymat.tilesize.describe import stage_nest
 from polymat.tilesize.model import Nest, single
 from polymat.tilesize.movement import loops_of, movement, volumes
 from polymat.tilesize.reference import Reference
+from tests.idiom.recognise import K, M, k, pipeline, total, upto
+from tests.idiom.recognise import i as i_
 from tests.tilesize.nests import TINY, i, j, matmul, tile_bytes
 
 N = {"i": 32, "j": 64, "k": 128}
 T = {"i": 4, "j": 8, "k": 16}
+
+SIZES = {"M": 50, "K": 70}
 
 
 def elements(
@@ -120,6 +126,21 @@ def test_prediction_names_its_bottleneck() -> None:
     assert tiled.seconds < untiled.seconds
     assert tiled.compute_seconds == 2 * 2000 * 2300 * 2600 / TINY.peak_flops(8)
     assert "limited by L2" in untiled.explain()
+
+
+def test_complex_numbers_are_computed_as_real_ones() -> None:
+    """Their peak is that of their parts; a product and a sum of them are eight operations, and counted so."""
+    real, complex_ = (
+        stage_nest(pipeline(total("F", [(i_, upto(M))], [(k, upto(K))], a * b, dtype=dtype)).stages[0], SIZES)
+        for dtype, a, b in (
+            (pm.Double, pm.Matrix(pm.Double, "A", [M, K])(i_, k), pm.Vector(pm.Double, "x", [K])(k)),
+            (pm.Complex, pm.Matrix(pm.Complex, "A", [M, K])(i_, k), pm.Vector(pm.Complex, "x", [K])(k)),
+        )
+    )
+    one, other = (movement(nest, ("i", "k"), {}, TINY).compute_seconds for nest in (real, complex_))
+    assert one == pytest.approx(2 * 50 * 70 / TINY.peak_flops(8))
+    assert other == pytest.approx(8 * 50 * 70 / TINY.peak_flops(8))
+    assert TINY.peak_flops(16) < TINY.peak_flops(8)
 
 
 def test_threads_share_the_work() -> None:

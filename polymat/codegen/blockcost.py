@@ -10,12 +10,8 @@ from polymat.tilesize.copying import (
     ADDING_UP,
     BEFORE,
     CACHED_PACKING,
-    FAR_SHARE,
     LOADING,
     MEMORY,
-    NARROW_COLUMNS,
-    NARROW_ROWS,
-    NARROW_VECTORS,
     NEAR_PACKING,
     NEXT_LEVEL,
     PACKING,
@@ -23,9 +19,9 @@ from polymat.tilesize.copying import (
     SCATTERED,
     STORING,
     SUMMING,
-    SWAPPED_COLUMNS,
 )
-from polymat.tilesize.inequality import in_c
+from polymat.tilesize.fewcolumns import BELOW_A_VECTOR, DEEP, FAR, NARROW, SWAPPED, TALL
+from polymat.tilesize.inequality import any_in_c, in_c
 from polymat.tilesize.kernel import FILL, FULL_SHARE, LEAST_SUMS, STARTING
 from polymat.tilesize.near import NEAR
 
@@ -111,15 +107,14 @@ static double _pm_blocks_operations(double height, double width, double depth, d
     const double m = height > 1.0 ? height : 1.0, n = width > 1.0 ? width : 1.0;
     const double k = depth > 1.0 ? depth : 1.0;
     const int is_one = (access & _PM_ALONG) && (access & (_PM_DIRECT | _PM_COLUMN)) && strings == 1.0;
-    const int few = n <= (lanes > 2 * {NARROW_COLUMNS} ? lanes / 2 : {NARROW_COLUMNS})
-                 && ((m >= {NARROW_ROWS} && m >= 2.0 * n) || n <= 1.0 || (access & _PM_COLUMN));
-    if (is_one && few && k >= {NARROW_VECTORS} * lanes) {{
+    const int few = ({any_in_c(*((one,) for one in NARROW))})
+                 && (n <= 1.0 || (access & _PM_COLUMN) || ({in_c(TALL)}));
+    if (is_one && few && {in_c(DEEP)}) {{
         const double loading = {LOADING} + (m * k > small ? {NEXT_LEVEL} : 0.0)
                              + (m * k > {MEMORY} * nc * kc ? {STORING} : 0.0);
         return m * (k * (loading + {SUMMING} * ceil(n / 4.0) + n) + {ADDING_UP} * n * lanes) + {STARTING};
     }}
-    if ((access & _PM_FEW_COLUMNS) && strings == 1.0 && n <= {SWAPPED_COLUMNS} && m >= lanes && m >= 2.0 * n
-            && (n < lanes || {FAR_SHARE}.0 * m * k > small)
+    if ((access & _PM_FEW_COLUMNS) && strings == 1.0 && {in_c(SWAPPED)} && ({any_in_c(BELOW_A_VECTOR, FAR)})
             && !_pm_read_of(m, m, n, n, k, access, rows, vectors * lanes, lanes, kc, small)) {{
         const double across = ceil(m / lanes), strips = ceil(n / rows);
         const double waiting = {LEAST_SUMS} * strips * ceil(across / vectors) / (n * across);

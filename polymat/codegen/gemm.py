@@ -37,7 +37,7 @@ from polymat.codegen.ends import handed_on
 from polymat.codegen.halfgemm import HALF, HALF_TYPE
 from polymat.codegen.lanes import row_sums
 from polymat.codegen.microkernel import UNUSED, block_tables, microkernels
-from polymat.codegen.narrowgemm import IS_NARROW, NARROW, narrow_limits
+from polymat.codegen.narrowgemm import IS_NARROW, NARROW
 from polymat.codegen.packing import PACKING, PIECES
 from polymat.codegen.pastblock import past_blocks, past_table
 from polymat.codegen.readgemm import READ
@@ -235,7 +235,7 @@ def _written(text: str, shape: Shape) -> str:
     """A template for a family of register blocks."""
     numbers = {"L": shape.lanes, "R": shape.rows, "V": shape.vectors, "G": 8, "UNROLLED": MOST_UNROLLED}
     numbers |= {"HALVES": int(shape.halves), "WALKS": int(shape.walks)}
-    numbers |= {"EIGHTHS": PASSED_EIGHTHS, "STRIPS": LEAST_STRIPS} | narrow_limits(shape.lanes)
+    numbers |= {"EIGHTHS": PASSED_EIGHTHS, "STRIPS": LEAST_STRIPS}
     types = (f"_pm_vector_{shape.suffix}", f"_pm_memory_{shape.suffix}", shape.ctype, shape.lanes)
     sums = row_sums(f"_pm_row_sums_{shape.suffix}", *types)
     names = {

@@ -8,7 +8,9 @@ added up at the end.  Measured (Zen 5, one thread, 300 x 4 x 300, float64): 0.8 
 
 from __future__ import annotations
 
-from polymat.tilesize.copying import NARROW_ROWS, NARROW_VECTORS, narrow_columns
+from polymat.tilesize.fewcolumns import ALWAYS, DEEP, TALL
+from polymat.tilesize.fewcolumns import NARROW as FEW
+from polymat.tilesize.inequality import any_in_c, in_c
 
 GROUP = 4  # columns whose sums stay in registers together, beside as many rows
 
@@ -75,16 +77,17 @@ static void _pm_narrow_${COLUMNS}_$S(ptrdiff_t m, ptrdiff_t k, $T scale, const $
 }
 
 """
-IS_NARROW = """\
-enum { _PM_NARROW_$S = $NARROW };
+IS_NARROW = f"""\
+enum {{ _PM_NARROW_$S = $L / 2 > {ALWAYS} ? $L / 2 : {ALWAYS} }}; /* the most columns */
 
 /* Whether a product has so few columns that the lanes of vectors are steps of the depth. */
 static inline int _pm_is_narrow_$S(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, ptrdiff_t a_step, ptrdiff_t b_step,
         ptrdiff_t b_column)
-{
-    const int pays = b_step == 1 || ((b_column == 1 || n == 1) && m >= $NARROW_ROWS && m >= 2 * n);
-    return pays && n <= _PM_NARROW_$S && k >= $NARROW_VECTORS * $L && a_step == 1;
-}
+{{
+    const ptrdiff_t lanes = $L;
+    const int pays = b_step == 1 || ((b_column == 1 || n == 1) && {in_c(TALL)});
+    return pays && ({any_in_c(*((one,) for one in FEW))}) && {in_c(DEEP)} && a_step == 1;
+}}
 
 """
 _WHOLE = """\
@@ -124,8 +127,3 @@ _COLUMNS = range(1, GROUP + 1)
 _PARTS = (_PART.replace("${COLUMNS}", str(n)).replace("$COLUMNS", str(n)) for n in _COLUMNS)
 _NAMES = ", ".join(f"_pm_narrow_{n}_$S" for n in _COLUMNS)
 NARROW = _ROWS + "".join(_PARTS) + _WHOLE.replace("$PARTS", _NAMES)
-
-
-def narrow_limits(lanes: int) -> dict[str, int]:
-    """What the C text is told of the products it is for."""
-    return {"NARROW": narrow_columns(lanes), "NARROW_ROWS": NARROW_ROWS, "NARROW_VECTORS": NARROW_VECTORS}

@@ -10,17 +10,17 @@ the time that OpenBLAS took of 1000 x 4 x 1000.
 
 from __future__ import annotations
 
-from polymat.tilesize.copying import FAR_SHARE, SWAPPED_COLUMNS
+from polymat.tilesize.fewcolumns import BELOW_A_VECTOR, FAR
+from polymat.tilesize.fewcolumns import SWAPPED as FEW
+from polymat.tilesize.inequality import any_in_c, in_c
 
 IS_SWAPPED = f"""\
-/* Whether a product has so few columns that the lanes of vectors are rows: less than a vector, and enough
-   depth for the result to be transposed, or where A is not near enough to be read a few rows at a time.  The
-   model does not ask about the depth, since with little both ways take nearly as long. */
+/* Whether a product has so few columns that the lanes of vectors are rows. */
 static inline int _pm_is_swapped_$S(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, ptrdiff_t a_row, ptrdiff_t a_step,
         ptrdiff_t small)
 {{
-    const int fits = a_row == 1 && a_step != 1 && n <= {SWAPPED_COLUMNS} && m >= $L && m >= 2 * n && k > 0;
-    return fits && ((n < $L && k >= 3 * n) || {FAR_SHARE}.0 * m * k > small);
+    const ptrdiff_t lanes = $L;
+    return a_row == 1 && a_step != 1 && {in_c(FEW)} && ({any_in_c(BELOW_A_VECTOR, FAR)});
 }}
 
 """

@@ -6,8 +6,8 @@ rows that this costs a good part of the multiplications: the lanes of their vect
 and what is transposed, in registers, are eight columns of three rows of the result.  B is copied as it lies,
 eight columns of a few vectors at a time, by the register blocks themselves: each step of their depth copies a
 vector of what is next and requests one of what comes after that.  Large results go past the caches in whole
-lines; where these begin within the eight columns, a part of them waits for those to the right.  When products
-are turned is described by `polymat.tilesize.turned`, with the same numbers.
+lines; where these begin within the eight columns, a part of them waits for those to the right.
+`polymat.tilesize.turned` says when products are turned.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from polymat.codegen.apart import prototypes
 from polymat.codegen.blockshape import Shape
 from polymat.codegen.lanes import SHUFFLES
 from polymat.codegen.turnedblock import turned_blocks
-from polymat.tilesize.turned import LEAST_DEPTH, LEAST_ROWS, ROWS, SETS
+from polymat.tilesize.inequality import in_c
+from polymat.tilesize.turned import PAYS, ROWS, SETS
 
 _TYPES = """\
 /* A set of columns of B: eight from j on, the first ones after the last; of 8 * `vectors` segments. */
@@ -166,13 +167,12 @@ _PM_SHARED __attribute__((noinline)) int _pm_turned_$S(ptrdiff_t m, ptrdiff_t n,
         ptrdiff_t a_step, const $T *b, ptrdiff_t b_step, ptrdiff_t b_column, $T *c, ptrdiff_t c_row,
         ptrdiff_t small, int large, $T *scratch)
 {
-    const ptrdiff_t groups = (m + $ROWS - 1) / $ROWS, part = 8 * 8 * k;
-    if (m < $LEAST || k < $SHALLOW || k > $DEEP || $SETS * part > small || 4 * groups * $ROWS * k > small
-            || b_column == 1 || b_step == 1 || (double)k * n * column_count <= 2.0 * small
-            || !_pm_runs_$S(column_count, columns))
+    const ptrdiff_t groups = (m + $ROWS - 1) / $ROWS, part = 8 * 8 * k, packed = groups * $ROWS * k;
+    const ptrdiff_t segments = column_count, deepest = $DEEP;
+    if (b_column == 1 || b_step == 1 || !($PAYS) || !_pm_runs_$S(column_count, columns))
         return 0;
     const ptrdiff_t most = small / $SETS / part;
-    $T *const first = scratch + (groups * $ROWS * k + 7) / 8 * 8, *const before = first + 2 * most * part;
+    $T *const first = scratch + (packed + 7) / 8 * 8, *const before = first + 2 * most * part;
     $T *const sets[2] = {first, first + most * part};
     const int past = large && _pm_is_even_$S(n, c_row, column_count, columns);
     const int turn = past ? (int)(-(uintptr_t)c % 64 / sizeof($T)) : 0;
@@ -249,7 +249,7 @@ def turned_head(shape: Shape) -> str:
 
 def turned_text(shape: Shape) -> str:
     """The C functions."""
-    numbers = {"S": shape.suffix, "T": shape.ctype, "ROWS": ROWS, "LEAST": LEAST_ROWS, "SETS": SETS}
-    numbers |= {"SHALLOW": LEAST_DEPTH, "DEEP": shape.turns}
+    numbers = {"S": shape.suffix, "T": shape.ctype, "ROWS": ROWS, "SETS": SETS, "DEEP": shape.turns}
+    numbers |= {"PAYS": in_c(PAYS)}
     types, product = (Template(text).substitute(numbers) for text in (_TYPES, _PRODUCT))
     return f"#ifdef _PM_TURNS_{shape.suffix}\n{types}{turned_blocks(shape)}{product}#endif\n"

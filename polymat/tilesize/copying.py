@@ -12,7 +12,6 @@ from polymat.tilesize.access import Access, access_of, is_direct
 from polymat.tilesize.blocking import blocking
 from polymat.tilesize.blocks import Blocks
 from polymat.tilesize.contraction import Contraction
-from polymat.tilesize.reading import reading
 
 PACKING = 48.0  # operations that packing an element is worth, or adding a block of depth to one of the result
 CACHED_PACKING = 30.0  # the same where all stays in the second-level cache
@@ -25,11 +24,6 @@ TURNED = 6.0  # copying one of its right operand as it lies
 SCATTERED = 64.0  # reading an element of B from memory, a few columns of each row at a time
 MEMORY = 4.0  # times the room of a packed B in the last level, above which arrays lie in memory
 PAIRING = 30.0  # writing a real value of the pairs that complex products are computed with
-NARROW_COLUMNS = 4  # of products by sums along the rows of A, or half a vector of them where that is more
-NARROW_ROWS = 8  # at least, and twice as many as columns, where B has to be copied
-NARROW_VECTORS = 4  # of depth, at least
-SWAPPED_COLUMNS = 24  # of products that are computed as their transpose, where A is contiguous along its rows
-FAR_SHARE = 8  # the part of the second-level cache that A may take to be read a few rows at a time
 LOADING = 3.0  # loading an element of A for such sums, beside what it is multiplied by
 SUMMING = 3.0  # multiplying it by up to four columns, with one for each of them
 ADDING_UP = 12.0  # a lane at the end of a row, for each column
@@ -80,32 +74,3 @@ def summing_operations(m: float, n: float, k: float, blocks: Blocks) -> float:
 def pairing_operations(n: float, k: float) -> float:
     """Operations that writing the pairs of a complex right operand is worth, of k x n real values."""
     return PAIRING * k * n
-
-
-def is_swapped(found: Contraction, blocks: Blocks, estimates: Mapping[str, int]) -> bool:
-    """Whether a product has only a few columns and is computed as its transpose."""
-    m, n, k = (max(1.0, found.length(d, estimates)) for d in (found.rows, found.columns, found.depth))
-    if found.more_rows or Access.FEW_COLUMNS not in access_of(found):
-        return False
-    fits = n <= SWAPPED_COLUMNS and m >= max(blocks.lanes, 2 * n)
-    return (
-        fits
-        and (n < blocks.lanes or FAR_SHARE * m * k > blocks.small)
-        and reading(found, blocks, estimates) is None
-    )
-
-
-def narrow_columns(lanes: int) -> int:
-    """The most columns of products that are computed by sums along the rows of A."""
-    return max(NARROW_COLUMNS, lanes // 2)
-
-
-def is_narrow(found: Contraction, blocks: Blocks, estimates: Mapping[str, int]) -> bool:
-    """Whether a product has only a few columns and is computed by sums along the rows of A."""
-    m, n, k = (max(1.0, found.length(d, estimates)) for d in (found.rows, found.columns, found.depth))
-    access = access_of(found)
-    if found.more_rows or Access.ALONG not in access or not access & (Access.DIRECT | Access.COLUMN):
-        return False
-    if n > narrow_columns(blocks.lanes) or k < NARROW_VECTORS * blocks.lanes:
-        return False
-    return m >= max(NARROW_ROWS, 2 * n) or n <= 1 or Access.COLUMN in access

@@ -37,6 +37,16 @@ def all_hold(conditions: Sequence[Inequality], values: Mapping[str, float]) -> b
     return all(condition.holds(values) for condition in conditions)
 
 
+def any_holds(conditions: Sequence[Inequality], values: Mapping[str, float]) -> bool:
+    """Whether one of them does."""
+    return any(condition.holds(values) for condition in conditions)
+
+
 def in_c(conditions: Sequence[Inequality]) -> str:
     """The C expression that all of them hold."""
     return " && ".join(map(str, conditions))
+
+
+def any_in_c(*alternatives: Sequence[Inequality]) -> str:
+    """The C expression that all conditions of one of the alternatives hold."""
+    return " || ".join(f"({in_c(conditions)})" for conditions in alternatives)

@@ -17,12 +17,11 @@ from polymat.tilesize.blocks import Blocks, blocks_of
 from polymat.tilesize.contraction import Contraction, contraction_of
 from polymat.tilesize.copying import (
     copying_operations,
-    is_narrow,
-    is_swapped,
     loading_operations,
     pairing_operations,
     summing_operations,
 )
+from polymat.tilesize.fewcolumns import is_narrow, is_swapped
 from polymat.tilesize.near import is_near
 from polymat.tilesize.pairs import Pairs, as_reals
 from polymat.tilesize.ranking import ranked

@@ -1,6 +1,6 @@
 """Products whose vectors hold segments of columns, and when these are taken.
 
-The generated `_pm_turned` has the same conditions with the same numbers (`polymat.codegen.turnedgemm`).
+The conditions are written down once, here: generated code asks the same (`polymat.codegen.turnedgemm`).
 """
 
 from __future__ import annotations
@@ -12,11 +12,21 @@ from math import ceil, prod
 from polymat.tilesize.access import is_contiguous
 from polymat.tilesize.blocks import TURNED_COLUMNS, Blocks
 from polymat.tilesize.contraction import Contraction
+from polymat.tilesize.inequality import Inequality, all_hold
 
 ROWS = 3  # of a turned register block
-LEAST_ROWS = 12  # of the result, and
-LEAST_DEPTH = 16  # of what is summed: a part of it for less is not worth the loops around it
 SETS = 3  # a set of columns takes this part of the second level; the next one is copied beside it
+
+# m, k: rows and depth; n: columns of one of so many segments; deepest: of these blocks; part: elements of a
+# set of one vector; packed: of the left operand; small: that the second level holds.
+PAYS = (
+    Inequality(("m",), ">=", (12,)),
+    Inequality(("k",), ">=", (16,)),  # a part of it for less is not worth the loops around it
+    Inequality(("k",), "<=", ("deepest",)),
+    Inequality((SETS, "part"), "<=", ("small",)),
+    Inequality((4, "packed"), "<=", ("small",)),
+    Inequality(("k", "n", "segments"), ">", (2, "small")),
+)
 
 
 def can_turn(found: Contraction, blocks: Blocks) -> bool:
@@ -33,10 +43,9 @@ def turned(found: Contraction, blocks: Blocks, estimates: Mapping[str, int]) -> 
         return None
     m, n, k = (found.length(dim, estimates) for dim in (found.rows, found.columns, found.depth))
     segments = prod(found.length(dim, estimates) for dim in found.more_columns)
-    copied = ceil(m / ROWS) * ROWS * k
-    fits = SETS * set_columns(1) * k <= blocks.small and 4 * copied <= blocks.small
-    fits = fits and LEAST_DEPTH <= k <= blocks.turned_depth and k * n * segments > 2 * blocks.small
-    if m < LEAST_ROWS or not fits or _run(found, estimates) < TURNED_COLUMNS:
+    values = {"m": m, "n": n, "k": k, "segments": segments, "deepest": blocks.turned_depth}
+    values |= {"part": set_columns(1) * k, "packed": ceil(m / ROWS) * ROWS * k, "small": blocks.small}
+    if not all_hold(PAYS, values) or _run(found, estimates) < TURNED_COLUMNS:
         return None
     return next(dim for dim in found.more_columns if is_contiguous(found.right, dim))
 

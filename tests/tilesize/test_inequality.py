@@ -6,7 +6,7 @@ import ctypes
 import itertools
 
 from polymat.runtime.build import build
-from polymat.tilesize.inequality import Inequality, all_hold, in_c
+from polymat.tilesize.inequality import Inequality, all_hold, any_holds, any_in_c, in_c
 
 CONDITIONS = [
     (Inequality(("a",), "<", (2,)),),
@@ -28,3 +28,17 @@ def test_python_and_c_agree() -> None:
         assert ask(at, a, b) == all_hold(each, {"a": a, "b": b}), (str(each), a, b)
         seen.add((at, ask(at, a, b)))
     assert len(seen) == 2 * len(CONDITIONS)
+
+
+def test_alternatives_agree() -> None:
+    either = (CONDITIONS[0][0], CONDITIONS[2][0])
+    built = build(
+        f"int ask(double a, double b)\n{{\n    return {any_in_c(*((one,) for one in either))};\n}}\n"
+    )
+    ask = ctypes.CDLL(str(built.path)).ask
+    built.release()
+    ask.argtypes = (ctypes.c_double, ctypes.c_double)
+    found = [
+        (ask(a, b), any_holds(either, {"a": a, "b": b})) for a, b in itertools.product((0, 1, 2, 3), repeat=2)
+    ]
+    assert set(found) == {(0, False), (1, True)}

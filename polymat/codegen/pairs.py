@@ -77,11 +77,12 @@ class PairsWriter(ContractionWriter):
     def bodies(self) -> BodyWriter:
         """What writes addresses, also of the pairs, and of arrays as real values."""
         writer, pairs = self.writer, self.pairs
-        views = {
-            pairs.reals: self._as_reals(pairs.left.source, joined=pairs.joined),
-            reals_of(self.stage.name): self._as_reals(self.stage.name, joined=True),
-            pairs.array: self._pairs_buffer(),
-        }
+        views = {reals_of(self.stage.name): self._as_reals(self.stage.name, joined=True)}
+        if pairs.read is not None:
+            joined = pairs.joined or pairs.is_beside_reals
+            views[reals_of(pairs.read)] = self._as_reals(pairs.read, joined=joined)
+        if pairs.written:
+            views[pairs.array] = self._pairs_buffer()
         return BodyWriter(writer.pipeline, {**writer.storage, **views}, writer.names, writer.needs)
 
     def _as_reals(self, source: str, *, joined: bool) -> Buffer:
@@ -105,6 +106,8 @@ class PairsWriter(ContractionWriter):
     @property
     def extra_pads(self) -> tuple[Pad, ...]:
         """The memory of the pairs."""
+        if not self.pairs.written:
+            return ()
         room = Binary("*", self._lines(), Cast("double", self._width()))
         room = Binary("*", Literal(f"{4.0 * self.dtype.size}"), room)
         return (Pad(self.bodies.array(self.pairs.array), self.dtype.c, room),)
@@ -118,24 +121,36 @@ class PairsWriter(ContractionWriter):
     @property
     def alternatives(self) -> tuple[Function, ...]:
         """The loops."""
-        return self._loops.functions
+        return self._loops.functions if self._writes else ()
+
+    @property
+    def _writes(self) -> bool:
+        """Whether there are pairs to write."""
+        return any(pairs.written for pairs in self.plan.pairs)
 
     def guarded(self, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
         """The body, or loops for a few rows."""
+        if not self._writes:
+            return body
         rows = reduce(_times, map(self.length, (self.found.rows, *self.found.more_rows)))
         return (If(Binary("<", rows, Literal(str(_FEW_ROWS))), (run_nest(self._loops),), body),)
 
     def range(self, dim: str) -> tuple[CExpr, CExpr]:
-        """Of the columns, the real ones that are pairs at the moment."""
-        if dim == self.found.columns:
+        """Of the columns, the real ones, which are pairs at the moment."""
+        if dim != self.found.columns:
+            return super().range(dim)
+        if self.pairs.written:
             return Binary("*", _TWO, Id(FIRST)), Binary("*", _TWO, Id(_LAST))
-        return super().range(dim)
+        begin, end = super().range(dim)
+        return (_times(_TWO, begin), _times(_TWO, end)) if dim in self.along else (begin, end)
 
     def _result(self) -> Factor:
         own = tuple(Affine.name(dim) for dim in self.stage.dims)
         return Factor(Ref(reals_of(self.stage.name), self.dtype, is_input=False), own)
 
     def _product_added(self) -> tuple[Stmt, ...]:
+        if not self.pairs.written:
+            return (*self._declared(), *super()._product_added())
         self.writer.texts.setdefault("_pm_paired_columns", _COLUMNS)
         begin, end = super().range(self.found.columns)
         if self.found.columns not in self.along:
@@ -153,8 +168,10 @@ class PairsWriter(ContractionWriter):
 
     def _declared(self) -> Iterator[Declare]:
         """The arrays as real values."""
-        sources = {self.pairs.reals: self.pairs.left.source, reals_of(self.stage.name): self.stage.name}
-        for view, source in sources.items():
+        for source in (self.pairs.read, self.stage.name):
+            if source is None:
+                continue
+            view = reals_of(source)
             const = "" if source == self.stage.name else "const "
             pointer = f"{const}{self.dtype.c} *"
             array = Cast(pointer, Id(self.writer.bodies.array(source)))
@@ -162,7 +179,7 @@ class PairsWriter(ContractionWriter):
 
     def _run(self) -> Stmt:
         """The product, after its pairs."""
-        return Block((self._paired(), super()._run()))
+        return Block((self._paired(), super()._run())) if self.pairs.written else super()._run()
 
     def _lines(self) -> CExpr:
         """How many columns of one value each the pairs have."""
@@ -190,7 +207,7 @@ class PairsWriter(ContractionWriter):
         value = pairs.right.expr if pairs.scale is None else binary("*", pairs.scale, pairs.right.expr)
         re, im, dtype = Id(_RE), Id(_IM), self.stage.dtype
         below: tuple[CExpr, CExpr] = (im, Unary("-", re)) if pairs.left.conjugated else (Unary("-", im), re)
-        lines: tuple[tuple[CExpr, CExpr], ...] = ((re, im), below)
+        lines: tuple[tuple[CExpr, CExpr], ...] = ((re, im),) if pairs.is_beside_reals else ((re, im), below)
         body: tuple[Stmt, ...] = (
             Declare(f"const {dtype.c}", _VALUE, bodies.writer(variables).value(value, dtype)),
             Declare(f"const {self.dtype.c}", _RE, Unary("__real__ ", Id(_VALUE))),

@@ -159,7 +159,11 @@ def _operands(product: Contraction, pairs: Sequence[Pairs]) -> str:
     names = f"{product.left.source} and {product.right.source}"
     if not pairs:
         return f"matrices {names}"
-    return f"complex matrices {names}, of the second one pairs of real and imaginary parts"
+    first = pairs[0]
+    kinds = "real and complex" if first.is_beside_reals else "complex"
+    if not first.written:
+        return f"{kinds} matrices {names}, of the second one twice as many real columns"
+    return f"{kinds} matrices {names}, of the second one pairs of real and imaginary parts"
 
 
 def _triangle(found: Contraction) -> str:
@@ -213,7 +217,10 @@ def _computing(plan: KernelPlan, estimates: Mapping[str, int]) -> float:
 
 def _products(plan: KernelPlan) -> list[KernelPlan]:
     """A plan for each of the products that are added up."""
-    return [replace(plan, contraction=each) for each in plan.contraction.apart]
+    return [
+        replace(plan, contraction=each, pairs=plan.pairs[number : number + 1])
+        for number, each in enumerate(plan.contraction.apart)
+    ]
 
 
 def _is_narrow(plan: KernelPlan, estimates: Mapping[str, int]) -> bool:
@@ -284,7 +291,7 @@ def _operations(plan: KernelPlan, estimates: Mapping[str, int]) -> float:
         beside = unit / max(n if found.half.place == "right" else m, 1.0)
         share = 0.5 * (1.0 + min(1.0, beside))
     around = 0.0 if unrolled else copying_operations(found, blocks, estimates, handed=plan.handed) + STARTING
-    if plan.pairs:
+    if any(pairs.written for pairs in plan.pairs):
         around += pairing_operations(bands * n, k)
     return _outer(found, estimates) * (share * 2.0 * steps * (k + FILL) / FULL_SHARE + around)
 

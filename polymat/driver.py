@@ -40,6 +40,7 @@ from polymat.runtime.calibration import calibrated_machine
 from polymat.runtime.compiled import Compiled
 from polymat.runtime.logs import configure_logging, log_schedule
 from polymat.runtime.threads import quiet_openmp
+from polymat.runtime.vectors import under_flags
 from polymat.tilesize.assumed import assumed_sizes
 from polymat.tilesize.schedule import Schedule
 
@@ -62,7 +63,7 @@ def levels(
         pipeline = share_common_stages(pipeline)
     if options.inline:
         pipeline = compute_kept_samples(pipeline)
-    machine = calibrated_machine()
+    machine = under_flags(calibrated_machine(), options.cflags)
     pipeline = join_cascades(pipeline, options, estimates or {}, machine)
     pipeline = filter_by_blocks(pipeline, options, estimates or {}, machine)
     pipeline = interpolate_by_phases(pipeline, options, machine)

@@ -69,7 +69,11 @@ def described(real: ScalarType) -> tuple[Any, ...]:
 
 def compiled_for(machine: Machine, real: ScalarType, cflags: tuple[str, ...]) -> pm.Compiled:
     options = pm.Options(blas="never", fft="never", parallel_threshold=0, threads=2, cflags=("-O1", *cflags))
-    with patch("polymat.driver.calibrated_machine", lambda: replace(machine, cores=2)):
+    chosen = replace(machine, cores=2)
+    with (
+        patch("polymat.driver.calibrated_machine", lambda: chosen),
+        patch("polymat.driver.under_flags", lambda machine, cflags: machine),
+    ):
         return pm.compile(described(real)[0], name="all", options=options)
 
 

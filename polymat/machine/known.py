@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 from polymat.machine.model import Machine
@@ -252,7 +252,18 @@ def recognise(cpuinfo: Mapping[str, str], architecture: str) -> Machine:
         if row is None:
             row = APPLE if cpuinfo.get("CPU implementer") == _APPLE else GENERIC_ARM
         return row
-    return _with_vectors(row or _unknown_x86(features), cpuinfo, features)
+    known = features if "flags" in cpuinfo else frozenset({"fma"})
+    return _with_vectors(row or _unknown_x86(features), known)
+
+
+def narrowed(machine: Machine, features: Collection[str]) -> Machine:
+    """A machine whose code may use no more of its vectors than these features have; "avx512f", "avx", "fma".
+
+    What was measured with all of them says nothing of narrower ones.
+    """
+    found = _with_vectors(machine, features)
+    fewer = found.vector_bits < machine.vector_bits or found.fma_units < machine.fma_units
+    return replace(found, calibration=None) if fewer else machine
 
 
 def _row(cpuinfo: Mapping[str, str], features: frozenset[str]) -> Machine | None:
@@ -272,7 +283,7 @@ def _unknown_x86(features: frozenset[str]) -> Machine:
     return replace(SKYLAKE_AVX512, microarchitecture="generic") if "avx512f" in features else GENERIC
 
 
-def _with_vectors(row: Machine, cpuinfo: Mapping[str, str], features: frozenset[str]) -> Machine:
+def _with_vectors(row: Machine, features: Collection[str]) -> Machine:
     """The row with the vectors that the kernel reports: a virtual machine may hide the wide ones."""
     bits, registers = 128, 16
     if "avx512f" in features:
@@ -282,7 +293,7 @@ def _with_vectors(row: Machine, cpuinfo: Mapping[str, str], features: frozenset[
     units = row.fma_units
     if bits < row.vector_bits:
         units = 2  # every processor with 512-bit vectors has two units of 256
-    if "flags" in cpuinfo and "fma" not in features:
+    if "fma" not in features:
         units = 1  # a multiplication and an addition a cycle make one multiply-add
     bandwidth = row.l1_bandwidth * min(1.0, bits / row.vector_bits)
     return replace(row, vector_bits=bits, vector_registers=registers, fma_units=units, l1_bandwidth=bandwidth)

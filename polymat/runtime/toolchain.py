@@ -35,6 +35,7 @@ __all__ = [
     "link_shared",
     "missing_features",
     "native_cpu",
+    "predefined",
 ]
 
 Kind = Literal["gcc", "clang"]
@@ -201,6 +202,17 @@ def compiler_version(compiler: Compiler) -> str:
             hint=_INSTALL_HINT,
         )
     return outcome.text.strip().splitlines()[0]
+
+
+@lru_cache(maxsize=16)
+def predefined(compiler: Compiler, flags: tuple[str, ...]) -> frozenset[str]:
+    """The macros that a compiler defines with these flags; none where it does not accept them."""
+    command = (compiler.path, *compiler.arguments, *flags, "-dM", "-E", "-x", "c", os.devnull)
+    outcome = _run(command, _VERSION_SECONDS)
+    if outcome.returncode != 0:
+        return frozenset()
+    lines = (line.split() for line in outcome.text.splitlines())
+    return frozenset(words[1] for words in lines if words[:1] == ["#define"])
 
 
 @dataclass(frozen=True, slots=True)

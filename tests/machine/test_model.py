@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from polymat.machine.calibrate import BlockRate, Calibration, Rate
+from polymat.machine.known import ZEN5, narrowed
 from polymat.machine.model import MEMORY, Machine
 
 QUAD = Machine(
@@ -99,3 +100,11 @@ def test_caches() -> None:
     assert [QUAD.capacity(2, threads) for threads in (1, 4, 8)] == [1 << 20, 1 << 20, 1 << 19]
     assert len(replace(QUAD, l3_bytes=1 << 20).caches) == 2
     assert hash(QUAD.with_calibration(MEASURED)) != hash(QUAD)
+
+
+def test_what_was_measured_does_not_hold_for_narrower_vectors() -> None:
+    measured = ZEN5.with_calibration(MEASURED)
+    assert narrowed(measured, {"avx512f", "avx", "fma"}) is measured
+    narrow = narrowed(measured, {"avx", "fma"})
+    assert (narrow.vector_bits, narrow.calibration) == (256, None)
+    assert narrow.peak_flops(8) == 2.0 * 2 * 4 * MEASURED.hertz

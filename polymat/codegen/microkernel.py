@@ -15,6 +15,7 @@ from polymat.codegen.blockshape import Shape, vector_types
 from polymat.codegen.ends import ends_of_block, ends_text
 
 UNUSED = "__attribute__((unused))"  # tables, by some of the files that a product is compiled as
+FEW_ROWS = range(2, 5)  # of blocks whose vectors gcc would load again for each row
 FEW_SUMS = 6  # of a block, which wait for themselves: while one is added up, eight more can begin
 _AHEAD = ("        __builtin_prefetch(next, 0, 2);", "        next += pace;")
 _ROWS_AHEAD = (
@@ -80,7 +81,7 @@ def _parameters(shape: Shape, kind: str = "block") -> str:
 def _block(shape: Shape, rows: int, vectors: int) -> str:
     """One block whose operands have any strides and whose last vector has `last` lanes."""
     s, strides = shape.suffix, ("a_row", "a_step", "b_step")
-    sums = _depth_loop(shape, rows, vectors, _loads(shape, vectors), strides)
+    sums = _depth_loop(shape, rows, vectors, _loads(shape, rows, vectors), strides)
     pairs = _pairs_loop(shape, rows, vectors) if rows * vectors <= FEW_SUMS else ""
     return f"""\
 _PM_SHARED __attribute__((noinline)) void _pm_block_{s}_{rows}x{vectors}({_parameters(shape)})
@@ -99,7 +100,7 @@ def _pairs_loop(shape: Shape, rows: int, vectors: int) -> str:
     points = [(row, v) for row in range(rows) for v in range(vectors)]
     lines = []
     for step, name in enumerate("cd"):
-        loads = enumerate(_loads(shape, vectors))
+        loads = enumerate(_loads(shape, rows, vectors))
         lines += [f"        const _pm_vector_{s} b{step}_{v} = {load};" for v, load in loads]
         for row in range(rows):
             lines.append(f"        const {t} a{step}_{row} = a[{row} * a_row];")
@@ -119,7 +120,7 @@ def _pairs_loop(shape: Shape, rows: int, vectors: int) -> str:
 def _walk(shape: Shape, rows: int, vectors: int) -> str:
     """A block that walks over segments of depth at offsets `at`, two apart, in A; in B they are packed."""
     s = shape.suffix
-    sums = _depth_loop(shape, rows, vectors, _loads(shape, vectors), ("a_row", "1", "b_step"))
+    sums = _depth_loop(shape, rows, vectors, _loads(shape, rows, vectors), ("a_row", "1", "b_step"))
     sums = indent(sums, "    ", lambda line: not line.startswith("#"))
     before = _requests(shape, rows, vectors) + _accumulators(shape, rows, vectors)
     return f"""\
@@ -148,10 +149,14 @@ def _lines(shape: Shape, rows: int, vectors: int, array: str, use: str = "") -> 
     )
 
 
-def _loads(shape: Shape, vectors: int) -> list[str]:
-    """A row of B whose last vector is a part of one."""
-    s = shape.suffix
-    loads = [f"*(const _pm_memory_{s} *)(b + {v * shape.lanes})" for v in range(vectors - 1)]
+def _loads(shape: Shape, rows: int, vectors: int) -> list[str]:
+    """A row of B whose last vector is a part of one.
+
+    gcc takes memory that nobody writes for as good as a register, and loads it once more for each of a few
+    rows; volatile loads it does not repeat.
+    """
+    s, once = shape.suffix, "volatile " if rows in FEW_ROWS else ""
+    loads = [f"*(const {once}_pm_memory_{s} *)(b + {v * shape.lanes})" for v in range(vectors - 1)]
     return [*loads, f"_pm_load_{s}(b + {(vectors - 1) * shape.lanes}, mask)"]
 
 

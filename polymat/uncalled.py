@@ -48,8 +48,8 @@ def _note(stage: Stage, plan: NestPlan, pipeline: Pipeline, calls: CallPlanner, 
     if not wanted and not (isinstance(plan, LoopPlan) and looks_like_product(stage)):
         return ""
     found = calls.find((stage.name,))
-    if found.transform is not None or (found.idiom is not None and not wanted):
-        return ""  # of transforms the rewriting tells; of calls that are not worth it, the costs
+    if found.is_transform_like or (found.idiom is not None and not wanted):
+        return ""  # the rewriting tells of transforms; the costs of calls that are not worth it
     reason = found.reason
     if found.filter is not None and found.idiom is None:
         if not wanted:

@@ -188,7 +188,8 @@ def test_infinities_and_nan_reach_every_sum() -> None:
         (x(k) * Cos(2 * math.pi * (j + 1) * k / N), "its phase has more in it"),
         (x(k) * (Cos(TURN) + Sin(TURN)), "its cosines and sines have different factors"),  # of Hartley
         (x(k) * Cos(TURN) * Cos(TURN), "no exponential, cosine or sine of one phase"),
-        (x(k) * x(k) * Cos(TURN), "not one array element"),
+        (x(k) * x(k) * Cos(TURN), "x(k) * x(k) is no array element: compute it in a stage before"),
+        (Cos(TURN) * x(k) / x(k), "it is divided by x(k)"),
         (x(j) * Cos(TURN), "depends on the index of the result, j"),
         (x(0) * x(k) * Cos(TURN) + x(k) * Sin(TURN), "different scales"),
         (x(k) * Cos(TURN) * (j + 1), "its weight j + 1 is no sum of exponentials, cosines and sines"),

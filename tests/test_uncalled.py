@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Any
 
@@ -78,3 +79,17 @@ def test_calls_that_are_wanted_are_not_fused_away() -> None:
     report: Report = pm.compile([p, q], name="c", options=Options(threads=1, blas="always")).explain()
     assert [group.library_calls for group in report.groups] == [("gemv",), ("gemv",)]
     assert report.notes == ()
+
+
+def test_sums_with_waves_are_told_once() -> None:
+    wave = pm.Exp(-2j * math.pi * i * k / K)
+    (note,) = notes(total("F", [(i, upto(K))], SUM, x(k) * y(k) * wave, dtype=pm.Complex), blas="always")
+    assert "is no transform of a library: x(k) * y(k) is no array element" in note
+
+
+def test_a_product_in_a_stage_before_makes_it_a_transform() -> None:
+    both = point("P", SUM, x(k) * y(k))
+    wave = pm.Exp(-2j * math.pi * i * k / K)
+    spectrum = total("F", [(i, upto(K))], SUM, both(k) * wave, dtype=pm.Complex)
+    report: Report = pm.compile(spectrum, name="c", options=Options(threads=1, fft="always")).explain()
+    assert [group.library_calls for group in report.groups] == [(), ("fft",)]

@@ -98,8 +98,13 @@ def _check_weights(terms: Sequence[Term], summed: Collection[str], results: Coll
 
 def _check_sum(term: Term, first: Term, product: Product) -> None:
     """Whether a term sums one array element, the same as the first, over the same rectangle."""
-    if len(term.factors) != 1 or term.divisors:
-        raise UnlikeError("not one array element is summed with a wave")
+    if term.divisors:
+        raise UnlikeError(f"it is divided by {term.divisors[0]}")
+    if len(term.factors) > 1:
+        several = " * ".join(map(str, term.factors))
+        raise UnlikeError(f"{several} is no array element: compute it in a stage before")
+    if not term.factors:
+        raise UnlikeError("no array element is summed with a wave")
     if term.factors != first.factors:
         raise UnlikeError(f"{first.factors[0]} and {term.factors[0]} are summed, not one of them")
     if term.reduced != first.reduced or not term.domain.equals(first.domain):

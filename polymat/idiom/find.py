@@ -13,7 +13,7 @@ from polymat.graph.product import Product, Term, product_of, product_of_group
 from polymat.graph.stage import Stage
 from polymat.idiom.axpy import match_axpy, match_scal
 from polymat.idiom.call import Idiom, LibraryCall
-from polymat.idiom.dft import match_dft
+from polymat.idiom.dft import match_dft, reason_against_dft
 from polymat.idiom.diagonal import with_diagonal
 from polymat.idiom.dot import match_dot
 from polymat.idiom.fir import match_fir
@@ -31,7 +31,7 @@ from polymat.idiom.syrk import match_syrk
 from polymat.idiom.transform import Filter, Transform
 from polymat.idiom.trmm import match_trmm
 from polymat.idiom.trsm import match_trsm
-from polymat.idiom.unlike import reason_against_products
+from polymat.idiom.unlike import reason_against_products, reason_against_sum
 from polymat.idiom.upsampled import match_upsampled
 from polymat.poly.domain import Domain
 
@@ -78,6 +78,12 @@ class Found:
         if self.product is None:
             return reason_against_products(self.last)
         return reason_against(self.product, self.extents)
+
+    @property
+    def is_transform_like(self) -> bool:
+        """Whether it is a transform, or has the waves of one."""
+        against = reason_against_sum(self.last) if self.product is None else reason_against_dft(self.product)
+        return self.transform is not None or bool(against)
 
     def __str__(self) -> str:
         names = "+".join(self.stages)

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import product as pairs_of
 
-from polymat.graph.monomials import Factor
 from polymat.graph.product import Product, Term, is_box
 from polymat.idiom.diagonal import with_diagonal
 from polymat.idiom.layout import Extents, merged, view
 from polymat.idiom.lineup import lined_up
-from polymat.idiom.operands import Sharing, columns_last, sharing
+from polymat.idiom.operands import Sharing, columns_last, result_view, sharing
 from polymat.idiom.triangle import Half, half_of
 from polymat.idiom.unlike import shortened
 
@@ -22,6 +21,8 @@ def reason_against(product: Product, extents: Extents) -> str:
     if product.dtype.kind not in "fc":
         return f"libraries do not multiply {product.dtype}"
     form = with_diagonal(lined_up(product))
+    if not any(term.reduced for term in form.terms):
+        return f"nothing is summed, and no routine has this update: {' + '.join(map(_product, form.terms))}"
     found = next((reason for term in form.terms if (reason := _against(term, form, extents))), "")
     if found or len(form.terms) != 1:
         return found or "no routine adds these terms"
@@ -37,7 +38,7 @@ def _against(term: Term, product: Product, extents: Extents) -> str:
     if shared is None:
         return next(_unshared(term))
     if not is_box(term, product.context):
-        return _against_domain(term, product, shared)
+        return _against_domain(term, product, extents)
     reasons = (
         _against_indices(term, shared),
         _against_conjugates(term, product, shared),
@@ -72,26 +73,71 @@ def _unshared(term: Term) -> Iterator[str]:
             yield f"{dim} is summed over and {other if dim in one.names() else one} does not depend on it"
 
 
-def _against_domain(term: Term, product: Product, shared: Sharing) -> str:
+def _against_domain(term: Term, product: Product, extents: Extents) -> str:
     """Of a sum over no rectangle: which triangle it is, and what no routine has of it."""
     for row, column in pairs_of(product.dims, (*product.dims, *term.reduced)):
         half = half_of(term, row, column, product.context) if row != column else None
+        if half is not None and column in term.reduced:
+            return _against_sums(half, row, column, term, product, extents)
         if half is not None:
-            return _against_triangle(half, column, term, product, shared)
+            return _against_results(half, term)
     shape = "no rectangle with affine bounds and no triangle up to a diagonal"
     return f"its indices run over {shape}: {term.domain}"
 
 
-def _against_triangle(half: Half, column: str, term: Term, product: Product, shared: Sharing) -> str:
-    where = f"a triangle of {'the sum' if column in term.reduced else 'the result'}"
+def _against_results(half: Half, term: Term) -> str:
+    """What no routine has of a product of which a triangle is computed."""
+    if half.strict:
+        return f"a triangle of the result is without its diagonal, which routines have: {term.domain}"
+    known = "an array times its own transpose (syrk), or two products of which one is the other's (syr2k)"
+    return f"a triangle of the result is computed, which libraries do for {known} alone"
+
+
+def _against_sums(half: Half, row: str, column: str, term: Term, product: Product, extents: Extents) -> str:
+    """What no routine has of a sum up to a diagonal, or from one on."""
+    found = _against_square(row, column, term, product, extents)
+    if found:
+        return found
+    halves = [half_of(each, row, each.reduced[0], product.context) for each in product.terms if each.reduced]
+    triangles = [each.triangle for each in halves if each is not None]
+    if len(product.terms) == 2 and sorted(triangles) == ["lower", "upper"]:
+        both = " and ".join(map(_product, product.terms))
+        return f"its sums on both sides of the diagonal, {both}, are not of one triangle of a symmetric array"
+    where = "a triangle of the sum"
     if half.strict:
         return f"{where} is without its diagonal, which routines have: {term.domain}"
-    if column not in term.reduced:
-        return f"{where} is computed, which a library does for an array times its own transpose alone"
     if product.addends or len(product.terms) > 1:
         return f"{where} is added to something, and a library's triangular product overwrites its result"
-    crossed = _against_indices(term, shared)
-    return crossed or f"no routine has {where} with these strides: {_factors(term)}"
+    if (half.low, half.high) != product.box[product.dims.index(row)]:
+        return f"{where} goes from {half.low} to {half.high}, and {row} over another range"
+    return f"no routine has {where} with these strides: {_factors(term)}"
+
+
+def _against_square(row: str, column: str, term: Term, product: Product, extents: Extents) -> str:
+    """What keeps the factors of a triangular sum from being a square array and a matrix or a vector."""
+    squares = [factor for factor in term.factors if {row, column} <= factor.names()]
+    if len(squares) != 1:
+        return f"{row} and {column}, of the triangle, are not both in one alone of {_factors(term)}"
+    (square,) = squares
+    (other,) = (factor for factor in term.factors if factor is not square)
+    for factor in term.factors:
+        if factor.conjugated:
+            return f"no routine conjugates beside a triangle: {factor}"
+    own = [dim for dim in product.dims if dim in square.names() and dim not in other.names()]
+    if len(own) > 1:
+        return f"{' and '.join(own)} are in {square} alone, which is no matrix then"
+    shared = sharing(term, product)
+    crossed = "" if shared is None else _against_indices(term, shared)
+    free = [dim for dim in product.dims if dim in other.names() and dim not in square.names()]
+    if (
+        not crossed
+        and free
+        and merged(free, (view(other, extents), result_view(product, extents)), term) is None
+    ):
+        return (
+            f"{' and '.join(free)} do not run over the elements of {other} and the result as one index would"
+        )
+    return crossed
 
 
 def _against_indices(term: Term, shared: Sharing) -> str:
@@ -128,20 +174,25 @@ def _against_conjugates(term: Term, product: Product, shared: Sharing) -> str:
 
 def _against_layout(term: Term, product: Product, shared: Sharing, extents: Extents) -> str:
     """What keeps operands from being matrices, and the result from having rows."""
+    last = product.dims[-1] if product.dims else ""
     for factor in term.factors:
         own = [dim for dim in (*shared.left, *shared.right, *shared.summed) if dim in factor.names()]
+        if shared.left and last in own:  # columns of the result are rows of its array
+            own = [last, *shared.summed]
         strides = [view(factor, extents).stride(dim) for dim in own]
         if len(own) > len(shared.summed) and not any(s is not None and s.is_unit for s in strides):
             return f"none of {', '.join(own)} moves {factor} from one element to the next"
     if merged(shared.summed, [view(factor, extents) for factor in term.factors], term) is None:
         summed = " and ".join(shared.summed)
         return f"{summed} do not run over the elements of {_factors(term)} as one index would"
-    last = product.dims[-1] if product.dims else ""
     if shared.left and shared.right and last in shared.both:
         return f"{last}, along which results are neighbours, is an index of both arrays: {_factors(term)}"
     return ""
 
 
 def _factors(term: Term) -> str:
-    factors: tuple[Factor, ...] = term.factors
-    return " and ".join(map(str, factors)) or "a number"
+    return " and ".join(map(str, term.factors)) or "a number"
+
+
+def _product(term: Term) -> str:
+    return " * ".join(map(str, term.factors)) or "a number"

@@ -8,6 +8,7 @@ import pytest
 
 from polymat import (
     Abs,
+    Case,
     Cast,
     Complex,
     Condition,
@@ -31,6 +32,7 @@ U = Matrix(Double, "U", [M, M + 1])
 x, y = Vector(Double, "x", [K]), Vector(Double, "y", [M + K])
 Z, Y = Matrix(Complex, "Z", [M, K]), Matrix(Complex, "Y", [K, N])
 z, w = Vector(Complex, "z", [K]), Vector(Complex, "w", [K])
+X, Z2, z_ = Matrix(Complex, "X", [M, M]), Matrix(Complex, "Z", [M, N]), Vector(Double, "z", [M])
 F, H = Matrix(Float, "F", [K, N]), Matrix(Int, "H", [M, K])
 G = Matrix(Int, "G", [K, N])
 D, E = Image(Double, "D", [N, M, K]), Image(Double, "E", [N, K, L])
@@ -53,6 +55,13 @@ def rows(value: Any, last: Any) -> Function:
 
 def below(value: Any, last: Any = i) -> Function:
     return total("R", [(i, upto(M)), (j, Interval(Int, 0, last))], SUM, value)
+
+
+def both_sides(above: Any) -> Function:
+    """Products with the lower triangle and, for k > i, with `above`: symmetric where that mirrors it."""
+    halves = [Case(Condition(k, "<=", i), S(i, k)), Case(Condition(k, ">", i), above)]
+    square = point("Q", [(i, upto(M)), (k, upto(M))], halves)
+    return total("R", MN, [(k, upto(M))], square(i, k) * C(k, j))
 
 
 GOOD = gemm(A(i, k) * B(k, j))
@@ -133,13 +142,48 @@ NEAR_MISSES: dict[str, tuple[Function, str, Function]] = {
     ),
     "half of a product": (
         below(A(i, k) * Matrix(Double, "V", [M, K])(j, k)),
-        "a library does for an array times its own transpose alone",
+        "a triangle of the result is computed, which libraries do for an array times its own",
         below(A(i, k) * A(j, k)),
     ),
     "strictly half": (
         below(A(i, k) * A(j, k), i - 1),
         "a triangle of the result is without its diagonal",
         below(A(i, k) * A(j, k)),
+    ),
+    "a triangle of more than a matrix": (
+        total("R", [(i, upto(M)), (j, upto(N))], UP, Image(Double, "V", [M, N, M])(i, j, k) * z_(k)),
+        "i and j are in V(i, j, k) alone, which is no matrix then",
+        total("R", MK, UP, S(i, k) * z_(k)),
+    ),
+    "two indices across": (
+        total(
+            "R",
+            [(i, upto(M)), (j, upto(N)), (l, upto(L))],
+            UP,
+            S(i, k) * Image(Double, "V", [M, L, N])(k, l, j),
+        ),
+        "j and l do not run over the elements of V(k, l, j) and the result as one index would",
+        total(
+            "R",
+            [(i, upto(M)), (j, upto(N)), (l, upto(L))],
+            UP,
+            S(i, k) * Image(Double, "V", [M, N, L])(k, j, l),
+        ),
+    ),
+    "a triangle of conjugates": (
+        total("R", MN, UP, Conj(X(i, k)) * Z2(k, j), dtype=Complex),
+        "no routine conjugates beside a triangle: conj(X(i, k))",
+        total("R", MN, UP, X(i, k) * Z2(k, j), dtype=Complex),
+    ),
+    "a triangle between two arrays": (
+        total("R", MN, UP, S(i, k) * Image(Double, "V", [M, M, N])(i, k, j)),
+        "i and k, of the triangle, are not both in one alone of ",
+        rows(S(i, k) * C(k, j), i),
+    ),
+    "no symmetric array": (
+        both_sides(S(i, k)),
+        "its sums on both sides of the diagonal, C(k, j) * S(i, k) and C(k, j) * S(i, k), are not",
+        both_sides(S(k, i)),
     ),
     "a start of magnitudes": (
         gemm(A(i, k) * B(k, j), init=Abs(C(i, j))),

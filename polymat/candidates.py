@@ -68,7 +68,7 @@ class Candidates:
 
     def of(self, stages: tuple[str, ...]) -> list[Plan] | Refused:
         """Every plan of a group; at least one, or why there is none."""
-        loops = self._alone(stages) if len(stages) == 1 else self._calls_apart(stages)
+        loops = self._alone(stages) if len(stages) == 1 else self._together(stages)
         call = self.calls.plan(stages)
         found: list[Plan] = [] if isinstance(loops, Refused) else loops
         if call is not None:
@@ -148,15 +148,6 @@ class Candidates:
         last = self.pipeline.stage(stages[-1])
         kernel = product_past_caches(self.pipeline, last, kernel, self.machine, self.assumed)
         return plan_epilogue(self.pipeline, kernel, live)
-
-    def _calls_apart(self, stages: tuple[str, ...]) -> list[Plan] | Refused:
-        """Several stages in loops; none where a sum among them is a call, and calls are wanted anyhow."""
-        if self.options.blas == "always":
-            sums = (name for name in stages if self.pipeline.stage(name).is_reduction)
-            called = next((name for name in sums if self.calls.idiom((name,)) is not None), None)
-            if called is not None:
-                return Refused(f"{called} is a library call by itself, which is wanted")
-        return self._together(stages)
 
     def _together(self, stages: tuple[str, ...]) -> list[Plan] | Refused:
         choices = choices_of(self.reads, self.dag, stages)

@@ -18,6 +18,7 @@ from polymat.graph.alignment import Refused
 from polymat.graph.constant import kept_stages
 from polymat.graph.group import Grouping
 from polymat.graph.pipeline import Pipeline
+from polymat.idiom.plan import CallPlan
 from polymat.machine.model import Machine
 from polymat.options import Options
 from polymat.tilesize.assumed import assumed_sizes
@@ -31,6 +32,9 @@ from polymat.tilesize.sweeps import back_and_forth
 from polymat.tilesize.team import team_cost
 from polymat.uncalled import uncalled
 
+WANTED = (
+    1e-6  # of the time of library calls, where they are wanted: which of them is still told by their time
+)
 CLEARLY = 0.95  # of the time that tiles take: other sizes have to be so much quicker, by prediction
 
 
@@ -110,8 +114,13 @@ class Decider:
         return Schedule(grouping, plans, team_cost(self.machine), decisions, considered, self.kept, notes)
 
     def cost(self, stages: tuple[str, ...]) -> float:
-        """What a group costs: predicted seconds, or the papers' figure; infinite when it may not be fused."""
-        return self._best(stages).cost
+        """What a group costs: predicted seconds, or the papers' figure; infinite when it may not be fused.
+
+        Where library calls are wanted in any case, they cost next to nothing.
+        """
+        priced = self._best(stages)
+        wanted = self.options.blas == "always" and isinstance(priced.plan, CallPlan)
+        return priced.cost * WANTED if wanted else priced.cost
 
     def _plan(self, stages: tuple[str, ...]) -> Plan:
         priced = self._best(stages)

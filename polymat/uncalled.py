@@ -64,14 +64,13 @@ def looks_like_product(stage: Stage) -> bool:
     """Whether elements are multiplied and added up, each of them for several indices of the others."""
     if not stage.is_reduction or stage.operation is not Op.Sum:
         return False
-    return any(_is_reused(node, item.dims) for item in stage.accumulations for node in walk(item.expr))
+    return any(_reuses(item.expr, item.dims) for item in stage.accumulations)
 
 
-def _is_reused(node: Expr, dims: Sequence[str]) -> bool:
-    if not isinstance(node, Binary) or node.op != "*":
-        return False
-    sides = [_moving(part, dims) for part in (node.left, node.right)]
-    return all(sides) and all(len(names) < len(dims) for side in sides for names in side)
+def _reuses(expr: Expr, dims: Sequence[str]) -> bool:
+    products = (node for node in walk(expr) if isinstance(node, Binary) and node.op == "*")
+    multiplied = any(_moving(node.left, dims) and _moving(node.right, dims) for node in products)
+    return multiplied and all(len(names) < len(dims) for names in _moving(expr, dims))
 
 
 def _moving(expr: Expr, dims: Sequence[str]) -> list[set[str]]:

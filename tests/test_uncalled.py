@@ -93,3 +93,19 @@ def test_a_product_in_a_stage_before_makes_it_a_transform() -> None:
     spectrum = total("F", [(i, upto(K))], SUM, both(k) * wave, dtype=pm.Complex)
     report: Report = pm.compile(spectrum, name="c", options=Options(threads=1, fft="always")).explain()
     assert [group.library_calls for group in report.groups] == [(), ("fft",)]
+
+
+def test_calls_that_are_wanted_take_several_stages_for_one() -> None:
+    """A triangle without its diagonal, whose reader adds that: a routine has them together alone."""
+    S, X = Matrix(Double, "S", [M, M]), Matrix(Double, "X", [M, N])
+    below = total("B", MN, [(k, pm.Interval(pm.Int, 0, i - 1))], S(i, k) * X(k, j))
+    result = point("R", MN, 2.0 * (X(i, j) + below(i, j)))
+    report: Report = pm.compile(result, name="c", options=Options(threads=1, blas="always")).explain()
+    assert [group.library_calls for group in report.groups] == [("trmm",)]
+    assert report.notes == ()
+
+
+def test_a_matrix_that_is_computed_where_it_is_read_is_no_near_miss() -> None:
+    u, v = Vector(Double, "u", [M]), Vector(Double, "v", [K])
+    updated = point("P", [(i, upto(M)), *SUM], A(i, k) + u(i) * v(k))
+    assert notes(total("R", [(i, upto(M))], SUM, updated(i, k) * x(k))) == ()

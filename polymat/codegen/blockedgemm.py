@@ -32,7 +32,12 @@ typedef struct {
     int gathered, ordered, resident, cuts, pack_a, pack_b, past, turn;
 } _pm_scheme_$S;
 
-static inline __attribute__((always_inline)) _pm_scheme_$S _pm_scheme_of_$S($PARAMETERS«,
+static inline __attribute__((always_inline)) _pm_scheme_$S _pm_scheme_of_$S(ptrdiff_t m, ptrdiff_t n,
+        ptrdiff_t k, ptrdiff_t row_count, const ptrdiff_t *rows, ptrdiff_t column_count,
+        const ptrdiff_t *columns, ptrdiff_t depth_count, const ptrdiff_t *depths, ptrdiff_t a_row,
+        ptrdiff_t a_step, ptrdiff_t b_step, ptrdiff_t b_column, const $T *from, const $T *c, ptrdiff_t c_row,
+        ptrdiff_t kc, ptrdiff_t mc, ptrdiff_t nc, ptrdiff_t small, int large, const _pm_half_$S half,
+        _pm_finish_$S finish«,
         const _pm_end_$S *end»)
 {
     const int place = $HALVES ? half.place : 0; /* known to the compiler where there are no triangles */
@@ -61,7 +66,7 @@ static inline __attribute__((always_inline)) _pm_scheme_$S _pm_scheme_of_$S($PAR
     /* Segments of rows of a result that does not stay are written in the order of memory: of a part of B all
        panels by a few strips of A, which is packed as a whole. */
     const int ordered = large && place == 0 && finish == NULL && row_count > 1 && chunks <= together
-                     && (double)all_strips * $R * deepest <= (double)nc * kc;
+                     && (double)(all_strips * $R) * (double)deepest <= (double)nc * (double)kc;
     const ptrdiff_t widest = ordered ? 2 * few
                            : once ? few : (near ? mc / 4 : nc) * (kc / deepest) / ($V * $L);
     const ptrdiff_t batch = beside ? $G * panels : b_column == 1 ? few : 1;
@@ -69,12 +74,12 @@ static inline __attribute__((always_inline)) _pm_scheme_$S _pm_scheme_of_$S($PAR
     const ptrdiff_t equal = widest < batch ? widest : wanted < widest ? wanted : widest / batch * batch;
     /* Where segments are gathered, long runs of them count, more than that their copy stays in the second
        level. */
-    const int gathered = near && beside && place == 0, most_panels = nc * (kc / deepest) / ($V * $L);
-    const ptrdiff_t packed_a = all_strips * $R * deepest;
+    const int gathered = near && beside && place == 0;
+    const ptrdiff_t most_panels = nc * (kc / deepest) / ($V * $L), packed_a = all_strips * $R * deepest;
     const ptrdiff_t most = small - packed_a > small / 4 ? (small - packed_a) * 4 / 3 : small / 3;
     const ptrdiff_t broad = gathered ? most_panels : equal;
     /* Where the packed B stays in the second level, a result that does not is walked along its rows. */
-    const int along = row_count == 1 && (double)m * n > small
+    const int along = row_count == 1 && (double)m * (double)n > (double)small
                    && (gathered ? all_strips > 4 /* or nothing is gained */
                                 : (broad < all_panels ? broad : all_panels) * ($V * $L) * deepest <= small);
     const ptrdiff_t tall = ordered && n == c_row && strips < tallest ? strips
@@ -93,7 +98,8 @@ static inline __attribute__((always_inline)) _pm_scheme_$S _pm_scheme_of_$S($PAR
     /* Beside a triangle of A or C, rows of B that the second level holds are read where they are. */
     const int one = column_count == 1 && depth_count == 1 && b_column == 1;
     const int stays = walks && _pm_stays_$S(&cut, depths, n, column_count, b_step, b_column, small);
-    const int pack_b = !stays && (!one || place == 0 || place == 2 || (double)k * n > 2.0 * small);
+    const int pack_b = !stays && (!one || place == 0 || place == 2
+                                  || (double)k * (double)n > 2.0 * (double)small);
     /* Past the caches where rows are long or begin with a line: their ends beside lines are stored slowly. */
     const int is_long = n >= 4 * ($V * $L) || (column_count > 1 && columns[4] - columns[1] == n)
                      || (size_t)c % (sizeof($T) * $L) == 0;
@@ -138,7 +144,10 @@ typedef struct {
 } _pm_panel_$S;
 
 /* The strips of a part times a panel; upcoming, rows_next: what is packed next, where that is requested. */
-static inline __attribute__((always_inline)) void _pm_strips_by_panel_$S($PARAMETERS,
+static inline __attribute__((always_inline)) void _pm_strips_by_panel_$S(ptrdiff_t m,
+        const ptrdiff_t *rows, ptrdiff_t depth_count, const ptrdiff_t *depths, $T scale, const $T *a,
+        ptrdiff_t a_row, ptrdiff_t a_step, ptrdiff_t b_step, $T beta, const $T *from, ptrdiff_t from_row,
+        $T *c, ptrdiff_t c_row, const _pm_half_$S half,
         const _pm_scheme_$S *how, const _pm_depth_$S *cut, const _pm_part_$S *part,
         const _pm_panel_$S *panel, _pm_ahead_$S *upcoming, _pm_rows_ahead_$S *rows_next«,
         const _pm_end_$S *ending»)
@@ -218,7 +227,9 @@ _WHOLE = """\
 _PM_SHARED __attribute__((noinline)) void _pm_blocked_$S($PARAMETERS«,
         const _pm_end_$S *end»)
 {
-    const _pm_scheme_$S how = _pm_scheme_of_$S($ARGUMENTS«, end»);
+    const _pm_scheme_$S how = _pm_scheme_of_$S(m, n, k, row_count, rows, column_count, columns, depth_count,
+                                                depths, a_row, a_step, b_step, b_column, from, c, c_row, kc,
+                                                mc, nc, small, large, half, finish«, end»);
     const int place = $HALVES ? half.place : 0;
     const ptrdiff_t all_strips = how.all_strips, all_panels = how.all_panels, panels = how.panels;
     const ptrdiff_t vectors = how.vectors, least = vectors / panels, chunks = how.chunks;
@@ -227,9 +238,9 @@ _PM_SHARED __attribute__((noinline)) void _pm_blocked_$S($PARAMETERS«,
     for (ptrdiff_t panel_0 = 0, panel_1; panel_0 < all_panels; panel_0 = panel_1) {
         panel_1 = panel_0 + how.broad < all_panels ? panel_0 + how.broad : all_panels;
         if (how.gathered) {
-            const ptrdiff_t end = _pm_batch_$S(panel_0, all_panels, panels, ($V * $L) * how.deepest, how.most,
-                                               columns, b, b_column, b_step);
-            panel_1 = end < panel_1 ? end : panel_1;
+            const ptrdiff_t until = _pm_batch_$S(panel_0, all_panels, panels, ($V * $L) * how.deepest,
+                                                 how.most, columns, b, b_column, b_step);
+            panel_1 = until < panel_1 ? until : panel_1;
         }
         if (how.turn > 0) {
             const ptrdiff_t whole = (panel_1 - panel_0) / panels;
@@ -314,13 +325,14 @@ _PM_SHARED __attribute__((noinline)) void _pm_blocked_$S($PARAMETERS«,
                         across, j, wide, filled, b_panel, how.pack_b ? wide * $L : b_step, follows, goes_on,
                         here + 1 == panels, (const char *)(ahead ? b_panel + b_apart : b_panel),
                         ahead ? ($V * $L) * (int)sizeof($T) / (strip_1 - strip_0) : 0};
-                    _pm_strips_by_panel_$S($ARGUMENTS, &how, &cut, &part, &now, &upcoming, &rows_next«,
-                                           ending»);
-                    const ptrdiff_t end = j + filled;
-                    if (complete && (end == n || panel + 1 == panel_1 || end - column >= most)) {
-                        _pm_finish_rows_$S(m, how.strips, strip_0, strip_1, panel / panels, column, end,
+                    _pm_strips_by_panel_$S(m, rows, depth_count, depths, scale, a, a_row, a_step, b_step,
+                                           beta, from, from_row, c, c_row, half, &how, &cut, &part, &now,
+                                           &upcoming, &rows_next«, ending»);
+                    const ptrdiff_t j_end = j + filled;
+                    if (complete && (j_end == n || panel + 1 == panel_1 || j_end - column >= most)) {
+                        _pm_finish_rows_$S(m, how.strips, strip_0, strip_1, panel / panels, column, j_end,
                                            finish, around);
-                        column = end == n ? 0 : end;
+                        column = j_end == n ? 0 : j_end;
                     }
                 }
             }

@@ -335,7 +335,7 @@ class ContractionWriter:
                 number = Binary("*", number, Call("_pm_extent", (self.size(found.extent(dim)),)))
             return number
 
-        sizes = (blocks.kc, blocks.mc, blocks.nc, blocks.small if self._is_plain() else 0)
+        sizes = (blocks.kc, blocks.nc, blocks.small if self._is_plain() else 0)
         arguments = (
             count((found.rows, *found.more_rows), blocks.rows),
             count((found.columns, *found.more_columns), blocks.columns),

@@ -20,7 +20,7 @@ from polymat.tilesize.ends import MOST_ARRAYS, Kind
 _EXTREMES = {
     16: ("__SSE2__", "", ""),
     32: ("__AVX__", "256", ""),
-    64: ("__AVX512F__", "512_mask", ", a, -1, 4"),
+    64: ("__AVX512F__", "512_mask", ", a, $ALL, 4"),
 }
 
 
@@ -106,6 +106,7 @@ def _instruction(shape: Shape, op: str) -> str:
     if found is None:
         return ""
     feature, ending, more = found
+    more = more.replace("$ALL", "0xff" if shape.lanes == 8 else "-1")  # of an unsigned char, of a short
     name = f"__builtin_ia32_{op}{memory_suffix(shape.suffix)}{ending}"
     return f"""\
 #if defined({feature}) && defined(__GNUC__) && !defined(__clang__)

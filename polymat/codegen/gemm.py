@@ -62,7 +62,7 @@ static const ptrdiff_t _pm_origin_$S[3] $UNUSED = {0, 0, 0};
 _ROOM = """\
 /* Bytes of scratch that a product needs: none where neither B nor C has more than 2 `small` elements.  m and
    n count what rounding up to whole register blocks adds. */
-static inline double _pm_room_$S(double m, double n, double k, double kc, double mc, double nc, double small)
+static inline double _pm_room_$S(double m, double n, double k, double kc, double nc, double small)
 {
     if (n * k <= 2.0 * small && m * n <= 2.0 * small)
         return 0.0;
@@ -106,10 +106,14 @@ static __attribute__((noinline)) void _pm_general_$S($PARAMETERS«,
         _pm_narrow_$S(m, n, k, scale, a, a_row, b, b_step, b_column, beta, from, from_row, c, c_row);
         return;
     }
-    const double most_elements = 2.0 * small, height = (double)m * row_count;
-    const int is_large = (double)k * n > most_elements;
-    const int held = k * height <= most_elements && (double)k * n * column_count <= most_elements;
-    if (place == 0 && depth_count == 1 && !held && _pm_read_$S($ARGUMENTS«, end»))
+    const double most_elements = 2.0 * (double)small, height = (double)m * (double)row_count;
+    const double depth = (double)k, width = (double)n;
+    const int is_large = depth * width > most_elements;
+    const int held = depth * height <= most_elements && depth * width * (double)column_count <= most_elements;
+    if (place == 0 && depth_count == 1 && !held
+            && _pm_read_$S(m, n, k, row_count, rows, column_count, columns, scale, a, a_row, a_step, b,
+                           b_step, b_column, beta, from, from_row, c, c_row, kc, small, scratch, finish,
+                           around«, end»))
         return;
     if (single && row_count == 1 && finish == NULL« && end == NULL»
             && _pm_is_swapped_$S(m, n, k, a_row, a_step, small)) {
@@ -122,8 +126,8 @@ static __attribute__((noinline)) void _pm_general_$S($PARAMETERS«,
                              c_row, small, large, scratch))
         return;
 #endif
-    const int is_far = (height > 2 * $R && (is_large || height * n > most_elements))
-                    || (a_step != 1 && height * k > small);
+    const int is_far = (height > 2 * $R && (is_large || height * width > most_elements))
+                    || (a_step != 1 && height * depth > (double)small);
     const int copied = place == 0 && a_row == 1 && !large; /* a copy does not write past the caches */
     const int along = place == 1 ? is_large : place != 2 && (a_step == 1 || copied);
     if ((!one || is_far) && along && column_count == 1 && depth_count == 1 && m >= $R
@@ -137,7 +141,8 @@ static __attribute__((noinline)) void _pm_general_$S($PARAMETERS«,
         _pm_blocked_$S($ARGUMENTS«, end»);
         return;
     }
-    if (height == 1 && n >= 4 * $L && 4.0 * k * n > small && finish == NULL« && end == NULL») {
+    if (height == 1 && n >= 4 * $L && 4.0 * depth * width > (double)small
+            && finish == NULL« && end == NULL») {
         _pm_one_row_$S(n, k, scale, a + rows[0], a_step, b, b_step, beta,
                        from == NULL ? NULL : from + rows[2], c + rows[1]);
         return;

@@ -126,14 +126,19 @@ static __attribute__((noinline)) void _pm_few_columns_$S(ptrdiff_t m, ptrdiff_t 
 }
 
 /* The product by one of these, where the depth is one segment: whether it was one for them. */
-_PM_SHARED __attribute__((noinline)) int _pm_read_$S($PARAMETERS«,
+_PM_SHARED __attribute__((noinline)) int _pm_read_$S(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k,
+        ptrdiff_t row_count, const ptrdiff_t *rows, ptrdiff_t column_count, const ptrdiff_t *columns,
+        $T scale, const $T *a, ptrdiff_t a_row, ptrdiff_t a_step, const $T *b, ptrdiff_t b_step,
+        ptrdiff_t b_column, $T beta, const $T *from, ptrdiff_t from_row, $T *c, ptrdiff_t c_row,
+        ptrdiff_t kc, ptrdiff_t small, $T *scratch, _pm_finish_$S finish, void *const *around«,
         const _pm_end_$S *end»)
 {
     const ptrdiff_t strips = (m + $R - 1) / $R * row_count, panels = (n + $V * $L - 1) / ($V * $L);
     const int few_columns = column_count == 1 && a_row == 1 && a_step != 1 && finish == NULL;
-    const double all_m = (double)m * row_count, all_n = (double)n * column_count;
-    const int found = _pm_reading(b_column == 1, few_columns, all_m, all_n, n, k, strips, panels, $R, $V * $L,
-                                  $L, kc, small, b_step, a_step);
+    const double all_m = (double)m * (double)row_count, all_n = (double)n * (double)column_count;
+    const int found = _pm_reading(b_column == 1, few_columns, all_m, all_n, (double)n, (double)k,
+                                  (double)strips, (double)panels, $R, $V * $L, $L, (double)kc, (double)small,
+                                  b_step, a_step);
     if (found == 2)
         _pm_few_rows_$S(m, n, k, row_count, rows, column_count, columns, scale, a, a_row, a_step, b, b_step,
                         beta, from, from_row, c, c_row, small, scratch, finish, around«, end»);

@@ -159,7 +159,7 @@ class Shares:
         first, last, pieces = Id(FIRST), Id(LAST), Id(PIECES)
         rising = nest.work == "rising"
         count = Cast("double", position if rising else Binary("-", pieces, position))
-        root = Call("sqrt", (Binary("/", count, pieces),))
+        root = Call("sqrt", (Binary("/", count, Cast("double", pieces)),))
         rows = Cast("ptrdiff_t", Binary("*", Cast("double", Binary("-", last, first)), root))
         return Binary("+", first, rows) if rising else Binary("-", last, rows)
 

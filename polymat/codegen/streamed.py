@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 
-from polymat.codegen.ctree import Binary, Block, Call, CExpr, Declare, Evaluate, For, Id, If, Literal, Stmt
+from polymat.codegen.ctree import Binary, Call, CExpr, Declare, Evaluate, For, Id, If, Literal, Stmt
 from polymat.codegen.innermost import straight_range, with_innermost
 from polymat.codegen.lines import STREAMS
 from polymat.codegen.rows import RowTypes
@@ -69,8 +69,8 @@ def with_streams(
             return None
         found = True
         known = (Declare("const ptrdiff_t", LOW, bounds[0]), Declare("const ptrdiff_t", HIGH, bounds[1]))
-        long = Binary(">=", Binary("-", Id(HIGH), Id(LOW)), Literal(str(WORTH * types.lanes)))
-        return Block((*known, If(Binary("&&", Id(PAST), long), lines, (loop,))))
+        long = Binary(">=", Binary("-", bounds[1], bounds[0]), Literal(str(WORTH * types.lanes)))
+        return If(Binary("&&", Id(PAST), long), (*known, *lines), (loop,))
 
     made = with_innermost(statements, rewritten)
     if not found:

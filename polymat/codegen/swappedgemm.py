@@ -54,7 +54,8 @@ _PM_SHARED __attribute__((noinline)) void _pm_swapped_$S(ptrdiff_t m, ptrdiff_t 
         const $T *from, ptrdiff_t from_row, $T *c, ptrdiff_t c_row, ptrdiff_t small)
 {
     _Alignas(64) $T sums[$R * _PM_SWAPPED_ROWS_$S];
-    const ptrdiff_t deep = (double)m * k <= small ? k : _PM_SWAPPED_DEPTH_$S, strips = (n + $R - 1) / $R;
+    const ptrdiff_t deep = (double)m * (double)k <= (double)small ? k : _PM_SWAPPED_DEPTH_$S;
+    const ptrdiff_t strips = (n + $R - 1) / $R;
     for (ptrdiff_t i = 0; i < m; i += _PM_SWAPPED_ROWS_$S) {
         const ptrdiff_t height = m - i < _PM_SWAPPED_ROWS_$S ? m - i : _PM_SWAPPED_ROWS_$S;
         for (ptrdiff_t strip = 0, j = 0; strip < strips; strip++) {

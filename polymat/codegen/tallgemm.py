@@ -148,8 +148,8 @@ _PM_SHARED __attribute__((noinline)) void _pm_tall_$S(ptrdiff_t m, ptrdiff_t n, 
                                   c_row«, piece + 1 == pieces ? end : NULL»);
             if (finish != NULL && piece + 1 == pieces
                     && (strip + 1 - last == few || strip + 1 == strip_1)) {
-                const ptrdiff_t end = panel_1 < panels ? _pm_line_$S(&right, panel_1) : n;
-                _pm_finish_rows_$S(m, strips, last, strip + 1, 0, _pm_line_$S(&right, panel_0), end, finish,
+                const ptrdiff_t j_end = panel_1 < panels ? _pm_line_$S(&right, panel_1) : n;
+                _pm_finish_rows_$S(m, strips, last, strip + 1, 0, _pm_line_$S(&right, panel_0), j_end, finish,
                                    around);
                 last = strip + 1;
             }

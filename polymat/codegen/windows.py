@@ -42,7 +42,8 @@ static void _pm_walk_over_$S(const _pm_depth_$S *cut, const ptrdiff_t *at, ptrdi
 static inline int _pm_stays_$S(const _pm_depth_$S *cut, const ptrdiff_t *at, ptrdiff_t n, ptrdiff_t segments,
         ptrdiff_t b_step, ptrdiff_t b_column, ptrdiff_t small)
 {
-    int stays = segments == 1 && b_column == 1 && (double)cut->count * cut->k * n <= $STAYING * (double)small;
+    const double elements = (double)cut->count * (double)cut->k * (double)n;
+    int stays = segments == 1 && b_column == 1 && elements <= $STAYING * (double)small;
     for (ptrdiff_t s = 1; stays && s < cut->count; s++)
         stays = at[2 * s + 1] - at[2 * s - 1] == cut->k * b_step;
     return stays;

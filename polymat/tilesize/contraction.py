@@ -229,11 +229,10 @@ def _from_zero(stage: Stage) -> Stage:
 def _grouped(stage: Stage, product: Product, term: Term, estimates: Mapping[str, int]) -> Contraction | None:
     """The dimensions in their groups, and which operand is the left one."""
     columns = stage.dims[-1]
-    holders = [factor for factor in term.factors if columns in factor.names()]
-    if len(holders) != 1:
+    operands = _operands(term, columns)
+    if operands is None:
         return None
-    right = holders[0]
-    left = next(factor for factor in term.factors if factor is not right)
+    left, right = operands
     bounds = dict(zip(term.dims, term.box, strict=True))
 
     names = (left.names(), right.names())
@@ -268,6 +267,15 @@ def _grouped(stage: Stage, product: Product, term: Term, estimates: Mapping[str,
         starts=bool(product.addends) and start is None,
         result=stage.dims,
     )
+
+
+def _operands(term: Term, columns: str) -> tuple[Factor, Factor] | None:
+    """The left factor and the right one, which alone moves along the columns."""
+    first, second = term.factors
+    held = [columns in factor.names() for factor in (first, second)]
+    if held[0] == held[1]:
+        return None
+    return (first, second) if held[1] else (second, first)
 
 
 def _rows(stage: Stage, dims: Sequence[str], left: Factor, lengths: Mapping[str, float]) -> str | None:

@@ -8,7 +8,9 @@ from polymat.callplans import CallPlanner
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.plan import NestPlan
 from polymat.graph.stage import Stage
+from polymat.idiom.find import Found
 from polymat.idiom.plan import LibraryPlan
+from polymat.idiom.unfiltered import is_sliding
 from polymat.lang.expr import Binary, Expr, Load
 from polymat.lang.reduction import Op
 from polymat.lang.traverse import walk
@@ -45,19 +47,22 @@ def _note(stage: Stage, plan: NestPlan, pipeline: Pipeline, calls: CallPlanner, 
     if isinstance(plan, LibraryPlan):
         return ""
     wanted = options.blas == "always"
-    if not wanted and not (isinstance(plan, LoopPlan) and looks_like_product(stage)):
+    near = isinstance(plan, LoopPlan) and (looks_like_product(stage) or is_sliding(stage))
+    if not wanted and not near:
         return ""
     found = calls.find((stage.name,))
-    if found.is_transform_like or (found.idiom is not None and not wanted):
+    if found.is_transform_like or ((found.idiom or found.filter) and not wanted):
         return ""  # the rewriting tells of transforms; the costs of calls that are not worth it
-    reason = found.reason
-    if found.filter is not None and found.idiom is None:
-        if not wanted:
-            return ""
-        reason = f"a {found.filter}, which libraries have not"
+    what = "filter" if found.no_filter and not found.idiom else "library call"
+    return f"{pipeline.located(stage)} is no {what}: {_reason(found)}"
+
+
+def _reason(found: Found) -> str:
     if found.idiom is not None:
-        reason = f"{found.idiom} is not called in this group"
-    return f"{pipeline.located(stage)} is no library call: {reason}"
+        return f"{found.idiom} is not called in this group"
+    if found.filter is not None:
+        return f"a {found.filter}, which libraries have not"
+    return found.no_filter or found.reason
 
 
 def looks_like_product(stage: Stage) -> bool:

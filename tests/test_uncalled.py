@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import polymat as pm
-from polymat import Abs, Double, Function, Matrix, Op, Options, Vector
+from polymat import Abs, Double, Function, Int, Matrix, Op, Options, Vector
 from polymat.codegen.report import Report
 from tests.idiom.recognise import K, L, M, N, i, j, k, point, total, upto
 
@@ -109,3 +109,47 @@ def test_a_matrix_that_is_computed_where_it_is_read_is_no_near_miss() -> None:
     u, v = Vector(Double, "u", [M]), Vector(Double, "v", [K])
     updated = point("P", [(i, upto(M)), *SUM], A(i, k) + u(i) * v(k))
     assert notes(total("R", [(i, upto(M))], SUM, updated(i, k) * x(k))) == ()
+
+
+h = Vector(Double, "h", [K])
+SLIDING = [(i, upto(L))]
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [
+        (h(k) * Abs(w(i + k)), "Abs(w(i + k)) is no array element: compute it in a stage before"),
+        (
+            h(k) * (w(i + k) + w(i + K - 1 - k)),
+            "2 products are added up in it",
+        ),
+        (h(k) * w(i + k) * w(i + k), "3 array elements are multiplied"),
+        (h(k) * w(i + k) * (k + 1), "its factor k + 1 is computed of indices, no array element"),
+        (w(i + k) * w(i + K - 1 - k), "both w(i + k) and w(i + K - k - 1) slide, and taps stay"),
+        (
+            h(k) * Vector(Double, "v", [L + 2 * K])(i + 2 * k),
+            "k moves v(i + 2*k) by 2 elements",
+        ),
+        (h(k // 2) * w(i + k), "the elements of h((k)//2) are not a constant distance apart"),
+    ],
+)
+def test_why_a_sum_along_an_array_is_no_filter(value: Any, reason: str) -> None:
+    (note,) = notes(total("R", SLIDING, SUM, value))
+    assert " is no filter: " in note
+    assert reason in note
+
+
+def test_other_ranges_of_taps() -> None:
+    taps = [(k, pm.Interval(Int, 0, i))]
+    square = total("R", [(i, upto(K))], taps, h(k) * Vector(Double, "v", [2 * K])(i + k))
+    assert "neither over all taps nor over those that meet the signal" in notes(square)[0]
+
+
+def test_without_what_is_named_it_is_a_filter() -> None:
+    """And what is advised helps: a stage before stays one."""
+    positive = point("P", [(i, upto(K + L - 1))], Abs(w(i)))
+    report: Report = pm.compile(
+        total("R", SLIDING, SUM, h(k) * positive(i + k)), name="c", options=Options(threads=1, fir="direct")
+    ).explain()
+    assert [group.kind for group in report.groups] == ["map", "filter"]
+    assert report.notes == ()

@@ -31,6 +31,7 @@ from polymat.idiom.syrk import match_syrk
 from polymat.idiom.transform import Filter, Transform
 from polymat.idiom.trmm import match_trmm
 from polymat.idiom.trsm import match_trsm
+from polymat.idiom.unfiltered import is_sliding, reason_against_filter
 from polymat.idiom.unlike import reason_against_products, reason_against_sum
 from polymat.idiom.upsampled import match_upsampled
 from polymat.poly.domain import Domain
@@ -80,6 +81,13 @@ class Found:
         return reason_against(self.product, self.extents)
 
     @property
+    def no_filter(self) -> str:
+        """Why a sum that slides along an array is no filter; empty for one that is, and for other sums."""
+        if self.filter is not None or not is_sliding(self.last):
+            return ""
+        return reason_against_filter(self.last, self.product)
+
+    @property
     def is_transform_like(self) -> bool:
         """Whether it is a transform, or has the waves of one."""
         against = reason_against_sum(self.last) if self.product is None else reason_against_dft(self.product)
@@ -111,12 +119,18 @@ def is_called(
 ) -> bool:
     """Whether a stage alone is what libraries or register blocks compute, of the kind that is wanted.
 
-    Of products those are wanted whose elements are used many times, unless calls are wanted anyhow.
+    Of products those are wanted whose elements are used many times, unless calls are wanted anyhow; filters
+    of one dimension use each sample once a tap.
     """
     if fft != "never" and is_transform(stage, context):
         return True
     product = product_of(stage, context) if stage.is_reduction else None
-    idiom = None if product is None else match(product, extents) or _match_otherwise(product, extents)
+    if product is None:
+        return False
+    filtered = match_fir(product, extents) or match_upsampled(product, extents)
+    if filtered is not None and len(filtered.axes) == 1:
+        return True
+    idiom = match(product, extents) or _match_otherwise(product, extents)
     if idiom is None:
         return False
     return blas == "always" or any(_reuses(call, sizes) for call in idiom.calls)

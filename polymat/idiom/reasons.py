@@ -31,7 +31,7 @@ def reason_against(product: Product, extents: Extents) -> str:
 
 def _against(term: Term, product: Product, extents: Extents) -> str:
     """What keeps one term from being a call; empty where nothing is known to."""
-    found = _against_factors(term, product)
+    found = reason_against_factors(term, product)
     if found or not term.reduced:
         return found
     shared = sharing(term, product)
@@ -47,7 +47,7 @@ def _against(term: Term, product: Product, extents: Extents) -> str:
     return next((reason for reason in reasons if reason), "")
 
 
-def _against_factors(term: Term, product: Product) -> str:
+def reason_against_factors(term: Term, product: Product) -> str:
     """What keeps a term from being a scale times two elements of the result's type."""
     if term.divisors:
         return f"it is divided by {term.divisors[0]}"

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import polymat as pm
-from polymat import Abs, Cast, Double, Float, Function, Image, Matrix, Options, Vector
+from polymat import Abs, Cast, Double, Float, Function, Image, Matrix, Options, Short, Vector
 from tests.idiom.recognise import K, M, N, i, j, k, point, total, upto
 from tests.tolerance import assert_close
 
@@ -56,3 +56,20 @@ def test_an_operand_that_is_computed_is_a_stage_where_calls_are_wanted() -> None
     y = total("y", [(i, upto(M))], SUM, positive(i, k) * x(k))
     assert "call" in ways(y, options=Options(blas="always", threads=1))
     assert ways(y, options=Options(threads=1)) == ["reduce"]
+
+
+@pytest.mark.parametrize("taps", [0, 1, 3, 16, 17, 65])
+def test_a_filter_of_converted_samples_is_one_of_an_array(taps: int) -> None:
+    """Of 16-bit samples, as sound is stored."""
+    samples, h = Vector(Short, "s", [N + K - 1]), Vector(Float, "h", [K])
+    wide = point("w", [(i, upto(N + K - 1))], Cast(Float, samples(i)), dtype=Float)
+    output = total("y", [(i, upto(N))], SUM, h(k) * wide(i + k), dtype=Float)
+    direct = Options(fir="direct", threads=1)
+    compiled = pm.compile(output, name="y", inputs=[h, samples], estimates={K: 16}, options=direct)
+    assert [group.kind for group in compiled.explain().groups] == ["map", "filter"]
+    rng = np.random.default_rng(taps)
+    for count in (1, 7, 31, 32, 33, 500):
+        given = rng.uniform(-1, 1, taps), rng.integers(-9, 9, max(count + taps - 1, 0))
+        arrays = [array.astype(dtype) for array, dtype in zip(given, ("f4", "i2"), strict=True)]
+        expected = compiled.reference(*arrays)
+        assert_close(compiled(*arrays), expected, roundings=taps + 4, magnitude=10.0 * taps + 1)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import ctypes
 import platform
 from pathlib import Path
 
 from polymat.errors import ToolchainError
-from polymat.runtime.settings import settings
 
 _COMMON = (
     "-O3",
@@ -75,7 +75,7 @@ def shared_flags(kind: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
 def check_flags(flags: tuple[str, ...]) -> None:
     """Refuse flags that would end the process that loads the library, or change its floating-point mode."""
     for flag in flags:
-        if flag.startswith("-fsanitize=") and "address" in flag and not settings().memory_checker:
+        if flag.startswith("-fsanitize=") and "address" in flag and not _has_runtime():
             raise ToolchainError(
                 f"a library compiled with {flag} ends a process that does not have its runtime",
                 hint="start Python with LD_PRELOAD set to the compiler's libasan.so",
@@ -85,6 +85,11 @@ def check_flags(flags: tuple[str, ...]) -> None:
                 f"the compiler flag {flag!r} may change the floating-point mode of the whole process",
                 hint="give the single optimisations that you want, -fassociative-math say",
             )
+
+
+def _has_runtime() -> bool:
+    """Whether the sanitizer of addresses is in this process, whatever LD_PRELOAD says by now."""
+    return hasattr(ctypes.CDLL(None), "__asan_init")
 
 
 def changes_float_mode(library: Path, source: str) -> bool:

@@ -38,7 +38,7 @@ static int _pm_reads_in_place(int access, double n)
     return (access & _PM_DIRECT) || ((access & _PM_COLUMN) && n <= 1.0);
 }}
 
-/* Whether B is copied as a whole, into the first level. */
+/* Whether B is copied as a whole, to where it stays near. */
 static int _pm_near(double m, double n, double k, int access, double lanes, double small)
 {{
     const double width = ceil(n / lanes) * lanes;

@@ -99,12 +99,12 @@ static __attribute__((noinline)) void _pm_small_$S(ptrdiff_t m, ptrdiff_t n, ptr
 IS_NEAR = f"""\
 enum {{ _PM_NEAR_$S = {ELEMENTS} }};
 
-/* Whether B is copied as a whole, into the first level; extents below a power of two first, so that products
-   of two do not overflow. */
+/* Whether B is copied as a whole, to where it stays near; extents below a power of two first, so that
+   products of two do not overflow. */
 static inline int _pm_is_near_$S(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, ptrdiff_t small)
 {{
     const ptrdiff_t width = (n + $L - 1) / $L * $L;
-    return (size_t)((m - 1) | (n - 1) | (k - 1)) < _PM_NEAR_$S && {in_c(NEAR)};
+    return (size_t)((m - 1) | (n - 1) | (k - 1)) < 1 << 14 && {in_c(NEAR)};
 }}
 
 """

@@ -35,7 +35,7 @@ class Blocking:
 
     m, n, k: all rows, columns and depth.  rows_outside: whether the loop over columns is in that over rows.
     left_first: whether all of the left operand is copied before the loops over blocks.
-    near: whether the first level holds all of the right operand, and strips of the left one pass it.
+    near: whether strips of the left operand pass all of the right one, copied to where it stays near.
     reads: the large operand that is read where it is beside a few rows or columns, if one is.
     lanes_of: the dimension whose neighbours are in the lanes of vectors; None: the columns.
     """

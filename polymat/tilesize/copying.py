@@ -15,7 +15,7 @@ from polymat.tilesize.contraction import Contraction
 
 PACKING = 48.0  # operations that packing an element is worth, or adding a block of depth to one of the result
 CACHED_PACKING = 30.0  # the same where all stays in the second-level cache
-NEAR_PACKING = 16.0  # the same of a right operand that is copied as a whole into the first level
+NEAR_PACKING = 16.0  # the same of a right operand that is copied as a whole, to where it stays near
 STORING = 16.0  # operations that storing an element of a result is worth that the caches do not hold
 BEFORE = 18.0  # an element of the result that loops compute before
 READING = 3.0  # an element of a large operand that is read where it is beside a few rows or columns

@@ -1,4 +1,4 @@
-"""Products whose right operand is copied as a whole, into the first-level cache, and when these are taken.
+"""Products whose right operand is copied as a whole, to where it stays near, and when these are taken.
 
 The conditions are written down once, here: generated code asks the same at run time, before it multiplies
 (`polymat.codegen.smallgemm`) and where it prices a product (`polymat.codegen.blockcost`).
@@ -14,13 +14,14 @@ from polymat.tilesize.blocks import Blocks
 from polymat.tilesize.contraction import Contraction
 from polymat.tilesize.inequality import Inequality, all_hold
 
-ELEMENTS = 64 * 64  # of the copy, at most, and rows that pass it
-LEAST_SMALL = 8 * ELEMENTS  # elements that the second level holds, at least
+ELEMENTS = 96 * 96  # of the copy, at most: on the stack, and a good part of it in the first level
+ROWS = 4096  # that pass it, at most
+LEAST_SMALL = 32768  # elements that the second level holds, at least
 
 # m, n, k: rows, columns and depth; width: n in whole vectors; small: elements that the second level holds.
 NEAR = (
     Inequality(("n",), ">", (1,)),
-    Inequality(("m",), "<=", (ELEMENTS,)),
+    Inequality(("m",), "<=", (ROWS,)),
     Inequality(("width", "k"), "<=", (ELEMENTS,)),
     Inequality(("m", "k"), "<=", (2, "small")),
     Inequality((LEAST_SMALL,), "<=", ("small",)),

@@ -1,4 +1,4 @@
-"""Small products whose right operand is copied into the first level, or that are a triangle."""
+"""Small products whose right operand is copied as a whole, or that are a triangle."""
 
 from __future__ import annotations
 
@@ -18,10 +18,14 @@ from tests.tolerance import assert_close
 
 SHAPES = (
     *((m, n, k) for m in (0, 1, 7, 9) for n in (2, 8, 23, 25, 49) for k in (0, 1, 7, 8, 9, 21)),
-    *((m, n, k) for m in (64, 65) for n, k in ((64, 64), (65, 64), (33, 102), (33, 103), (48, 85), (8, 512))),
+    *(
+        (m, n, k)
+        for m in (64, 65)
+        for n, k in ((64, 64), (96, 96), (97, 96), (33, 230), (33, 231), (48, 193), (8, 512))
+    ),
     *((m, n, k) for m in (4096, 4097) for n, k in ((16, 3), (17, 5))),
 )
-SQUARES = tuple((m, 0, k) for m in (0, 1, 7, 8, 9, 16, 17, 24, 31, 33, 63, 64, 65) for k in (0, 1, 20, 65))
+SQUARES = tuple((m, 0, k) for m in (0, 1, 7, 8, 9, 16, 17, 31, 33, 64, 96, 97) for k in (0, 1, 20, 96))
 
 
 def positive(product: Any, added: Any, kind: Any) -> Any:

@@ -153,3 +153,9 @@ def test_without_what_is_named_it_is_a_filter() -> None:
     ).explain()
     assert [group.kind for group in report.groups] == ["map", "filter"]
     assert report.notes == ()
+
+
+def test_the_log_tells_as_well(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level("INFO", logger="polymat.idiom"):
+        (note,) = notes(gemm(A(i, k) * B(k, j) / A(i, 0)))
+    assert f"c: {note}" in caplog.messages

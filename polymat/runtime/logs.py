@@ -52,11 +52,17 @@ def _tell_topics(name: str) -> None:
 
 
 def log_schedule(name: str, schedule: Schedule) -> None:
-    """Tell which groups were looked at and chosen (polymat.fusion), and how they run (polymat.tilesize)."""
-    fusion, tilesize = (logging.getLogger(f"{_ROOT}.{topic}") for topic in ("fusion", "tilesize"))
+    """Tell which groups were looked at and chosen, how they run, and why sums are no library calls.
+
+    By the loggers polymat.fusion, polymat.tilesize and polymat.idiom.
+    """
+    topics = ("fusion", "tilesize", "idiom")
+    fusion, tilesize, idiom = (logging.getLogger(f"{_ROOT}.{topic}") for topic in topics)
     for item in schedule.considered:
         fusion.debug("%s: considered %s", name, item)
     fusion.info("%s: groups %s", name, schedule.grouping)
+    for note in schedule.notes:
+        idiom.info("%s: %s", name, note)
     for plan, decision in zip(schedule.plans, schedule.decisions, strict=False):
         tilesize.info("%s: %s; %s", name, plan, decision.terms)
         tilesize.debug("%s: %s moves %s", name, plan, decision.movement.explain())

@@ -12,12 +12,13 @@ from polymat.idiom.lineup import lined_up
 from polymat.idiom.operands import Sharing, columns_last, result_view, sharing
 from polymat.idiom.triangle import Half, half_of
 from polymat.idiom.unlike import shortened
+from polymat.idiom.unsolved import reason_against_system
 
 
 def reason_against(product: Product, extents: Extents) -> str:
     """What keeps a product, for which nothing was found, from being a library call."""
     if product.is_recurrence:
-        return "a recurrence that is not the solution of a triangular system"
+        return reason_against_system(lined_up(product), extents)
     if product.dtype.kind not in "fc":
         return f"libraries do not multiply {product.dtype}"
     form = with_diagonal(lined_up(product))

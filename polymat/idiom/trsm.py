@@ -23,18 +23,18 @@ def match_trsm(product: Product, extents: Extents) -> Idiom | None:
     if len(product.terms) != 1 or len(product.addends) != 1:
         return None
     (term,), (start,) = product.terms, product.addends
-    if term.weights or start.weights or len(start.factors) != 1 or not _is_minus_one(term.scale):
+    if term.weights or start.weights or len(start.factors) != 1 or not is_minus_one(term.scale):
         return None
     if term.divisors != start.divisors:
         return None
     square = next((n for n, factor in enumerate(term.factors) if factor.source != product.name), 0)
     found = sided(term, product, square, extents)
-    if found is None or found.other.source != product.name or not _reads_solution(found, product):
+    if found is None or found.other.source != product.name or not reads_solution(found, product):
         return None
     half = half_of(term, found.index, found.summed, product.context)
-    if half is None or not half.strict or not _divides_by_diagonal(term, found):
+    if half is None or not half.strict or not divides_by_diagonal(term, found):
         return None
-    if not _covers(start, product):
+    if not covers(start, product):
         return None
     right = _right_hand_side(start, found)
     unit = replace(half, strict=not term.divisors)
@@ -43,7 +43,8 @@ def match_trsm(product: Product, extents: Extents) -> Idiom | None:
     return None if call is None else Idiom(product, (call,))
 
 
-def _is_minus_one(scale: Expr | None) -> bool:
+def is_minus_one(scale: Expr | None) -> bool:
+    """Whether a scale is the number -1."""
     match scale:
         case Const(value):
             return value == -1
@@ -53,18 +54,20 @@ def _is_minus_one(scale: Expr | None) -> bool:
             return False
 
 
-def _reads_solution(found: Sided, product: Product) -> bool:
+def reads_solution(found: Sided, product: Product) -> bool:
     """Whether the solution is read at its own indices, the summed one for the square's."""
     own = {found.index: Affine.name(found.summed)}
     return found.other.indices == tuple(Affine.name(d).substitute(own) for d in product.dims)
 
 
-def _divides_by_diagonal(term: Term, found: Sided) -> bool:
+def divides_by_diagonal(term: Term, found: Sided) -> bool:
+    """Whether it is divided by the triangle's diagonal, or by nothing."""
     diagonal = found.square.at({found.summed: Affine.name(found.index)})
     return term.divisors in ((), (diagonal,))
 
 
-def _covers(start: Term, product: Product) -> bool:
+def covers(start: Term, product: Product) -> bool:
+    """Whether there is a right-hand side everywhere."""
     return start.domain.assume(product.context).equals(product.domain.assume(product.context))
 
 

@@ -17,15 +17,15 @@ from polymat.lang.traverse import walk
 
 def is_sliding(stage: Stage) -> bool:
     """Whether it sums products with an element at the sum of an index of the result and a summed one."""
-    return stage.is_reduction and stage.operation is Op.Sum and any(map(_slides, stage.accumulations))
+    if not stage.is_reduction or stage.operation is not Op.Sum or stage.reads_itself:
+        return False
+    return any(map(_slides, stage.accumulations))
 
 
 def reason_against_filter(stage: Stage, product: Product | None) -> str:
     """What keeps such a sum, for which nothing was found, from being a filter."""
     if product is None:
         return reason_against_products(stage)
-    if product.is_recurrence:
-        return "it reads its own results"
     if len(product.terms) != 1:
         return f"{len(product.terms)} products are added up in it, and a filter is the sum of one"
     (term,) = product.terms

@@ -42,6 +42,7 @@ from tests.idiom.recognise import (
     k,
     l,
     point,
+    recognised,
     routines,
     total,
     upto,
@@ -308,6 +309,25 @@ NEAR_MISSES: dict[str, Callable[[], Any]] = {
                                              lambda X: -T(i, k) * X(k) / S(i, i)),
     "trsv, the row's value": lambda: solved([(i, upto(M))], BEFORE, x(i), lambda X: -T(i, k) * X(i - 1)),
 }  # fmt: skip
+
+
+NO_SYSTEMS = {
+    "trsm, a bound off by one": "its sum is not over all indices on one side of the diagonal: ",
+    "trsm, added": "whose sum is not subtracted from the right-hand side",
+    "trsm, half a quotient": "C(i, j) / T(i, i) and T(i, k) are not divided by the same",
+    "trsv, another diagonal": "it is divided by S(i, i), which is not the diagonal of T(i, k)",
+    "trsv, the row's value": "X(i - 1) is not X at its own indices with the summed one for the triangle's",
+}
+
+
+@pytest.mark.parametrize("name", NO_SYSTEMS)
+def test_why_a_recurrence_is_no_system(name: str) -> None:
+    assert NO_SYSTEMS[name] in recognised(NEAR_MISSES[name]()).reason
+
+
+@pytest.mark.parametrize("name", NEAR_MISSES)
+def test_every_near_miss_has_a_reason(name: str) -> None:
+    assert recognised(NEAR_MISSES[name]()).reason
 
 
 @pytest.mark.parametrize("name", NEAR_MISSES)

@@ -78,7 +78,7 @@ static _pm_set_$S _pm_set_after_$S(_pm_set_$S set, ptrdiff_t n, int turn, ptrdif
 static _pm_copy_$S _pm_copy_of_$S(const _pm_set_$S *set, ptrdiff_t at, const _pm_set_$S *after, ptrdiff_t n,
         ptrdiff_t k, const ptrdiff_t *columns, const $T *b, ptrdiff_t b_step, ptrdiff_t b_column, $T *to)
 {
-    const ptrdiff_t bytes = sizeof($T), far = k * 8 * 64;
+    const ptrdiff_t bytes = (int)sizeof($T), far = k * 8 * 64;
     const $T *const first = b + columns[3 * set->segment], *const then = b + columns[3 * after->segment];
     const $T *const from = first + (set->j + at) % n * b_column;
     const $T *const soon = at < 7 ? first + (set->j + at + 1) % n * b_column : then + after->j % n * b_column;
@@ -89,8 +89,8 @@ static _pm_copy_$S _pm_copy_of_$S(const _pm_set_$S *set, ptrdiff_t at, const _pm
 }
 
 /* Request the lines that rows share, to store into those that are not written at once. */
-static void _pm_fetch_lines_$S(ptrdiff_t n, ptrdiff_t height, ptrdiff_t i, const ptrdiff_t *offsets, int turn,
-        $T *c, ptrdiff_t c_row)
+static void _pm_fetch_lines_$S(ptrdiff_t n, ptrdiff_t height, ptrdiff_t i, const ptrdiff_t *offsets,
+        const $T *c, ptrdiff_t c_row)
 {
     for (ptrdiff_t row = i; row < i + height; row++)
         for (int s = 0; s < 8; s++) {
@@ -161,6 +161,92 @@ static int _pm_runs_$S(ptrdiff_t column_count, const ptrdiff_t *columns)
     return 1;
 }
 
+/* A product by turned blocks.  groups: of rows of A, which lie behind each other in `packed`.  past: whether
+   it goes past the caches, with sets that begin `turn` columns after a line does; before: the last lines of
+   what rows share then. */
+typedef struct {
+    ptrdiff_t m, n, k, groups, column_count;
+    const ptrdiff_t *columns;
+    const $T *packed, *b;
+    ptrdiff_t b_step, b_column;
+    $T *c;
+    ptrdiff_t c_row;
+    $T scale, *before;
+    int past, turn;
+} _pm_turning_$S;
+
+/* A set that is copied, and the one after it: how many of its columns have begun, what blocks owe of it that
+   come before, and where it is copied to.  The copy itself is apart: what blocks are handed by its address
+   stays in memory. */
+typedef struct {
+    ptrdiff_t begun, owed;
+    _pm_set_$S set, after;
+    $T *to;
+} _pm_coming_$S;
+
+/* End the copy of a column, and begin that of the next one. */
+static inline __attribute__((always_inline)) void _pm_turned_column_$S(const _pm_turning_$S *all,
+        _pm_coming_$S *coming, _pm_copy_$S *copy)
+{
+    const _pm_set_$S set = coming->set, after = coming->after; /* so that the rest stays in registers */
+    _pm_copied_$S(copy, copy->left);
+    *copy = _pm_copy_of_$S(&set, coming->begun++, &after, all->n, all->k, all->columns, all->b, all->b_step,
+                           all->b_column, coming->to);
+}
+
+/* Copy what is left of a set. */
+static inline __attribute__((always_inline)) void _pm_turned_rest_$S(const _pm_turning_$S *all,
+        _pm_coming_$S *coming, _pm_copy_$S *copy)
+{
+    while (coming->begun < 8)
+        _pm_turned_column_$S(all, coming, copy);
+    _pm_copied_$S(copy, copy->left);
+}
+
+/* The blocks of all rows and one vector of segments of a set, whose copy is `b_part`; meanwhile they copy the
+   next set. */
+static inline __attribute__((always_inline)) void _pm_turned_vector_$S(const _pm_turning_$S *all,
+        const _pm_set_$S *set, ptrdiff_t vector, const $T *b_part, _pm_coming_$S *coming,
+        _pm_copy_$S *copy)
+{
+    $T block[$ROWS * 64] __attribute__((aligned(64))), *to[8];
+    const ptrdiff_t *const offsets = all->columns + 3 * (set->segment + 8 * vector);
+    const ptrdiff_t m = all->m, n = all->n, k = all->k, c_row = all->c_row;
+    const ptrdiff_t shares = set->vectors * all->groups;
+    const int whole = set->j + 8 <= n, shared = all->past && !whole;
+    for (ptrdiff_t group = 0; group < all->groups; group++) {
+        const ptrdiff_t i = group * $ROWS, height = m - i < $ROWS ? m - i : $ROWS;
+        const int direct = whole && height == $ROWS;
+        if (copy->left < k && coming->begun < 8)
+            _pm_turned_column_$S(all, coming, copy);
+        coming->owed += 8 * coming->set.vectors;
+        const int copies = coming->owed >= shares && copy->left >= k;
+        coming->owed -= copies ? shares : 0;
+        for (int s = 0; s < 8; s++)
+            to[s] = direct ? all->c + offsets[3 * s + 1] + i * c_row + set->j : block + s * 8;
+        if (shared && c_row != n && offsets[4] - offsets[1] != n)
+            _pm_fetch_lines_$S(n, height, i, offsets, all->c, c_row);
+        _pm_turns_$S[copies](k, all->packed + i * k, b_part, all->scale, to, direct ? c_row : 64,
+                             direct && all->past, copy);
+        if (!direct && shared)
+            _pm_shared_lines_$S(m, n, block, all->before, height, i, vector == 0, vector + 1 == set->vectors,
+                                offsets, all->turn, all->c, c_row);
+        else if (!direct)
+            _pm_some_rows_$S(block, height, whole ? 8 : n - set->j, offsets, all->c + i * c_row + set->j,
+                             c_row);
+    }
+}
+
+/* Copy A as turned blocks read it: groups of rows, of which the last row stands for those that lack. */
+static void _pm_turned_rows_$S(ptrdiff_t m, ptrdiff_t groups, ptrdiff_t k, const $T *a, ptrdiff_t a_row,
+        ptrdiff_t a_step, $T *packed)
+{
+    for (ptrdiff_t row = 0; row < groups * $ROWS; row++)
+        for (ptrdiff_t step = 0; step < k; step++)
+            packed[row / $ROWS * $ROWS * k + step * $ROWS + row % $ROWS] =
+                a[(row < m ? row : m - 1) * a_row + step * a_step];
+}
+
 /* The product by turned blocks, of one segment of rows and of depth: whether it was one for them. */
 _PM_SHARED __attribute__((noinline)) int _pm_turned_$S(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k,
         ptrdiff_t column_count, const ptrdiff_t *columns, $T scale, const $T *a, ptrdiff_t a_row,
@@ -172,61 +258,26 @@ _PM_SHARED __attribute__((noinline)) int _pm_turned_$S(ptrdiff_t m, ptrdiff_t n,
     if (b_column == 1 || b_step == 1 || !($PAYS) || !_pm_runs_$S(column_count, columns))
         return 0;
     const ptrdiff_t most = small / $SETS / part;
-    $T *const first = scratch + (packed + 7) / 8 * 8, *const before = first + 2 * most * part;
+    $T *const first = scratch + (packed + 7) / 8 * 8;
     $T *const sets[2] = {first, first + most * part};
     const int past = large && _pm_is_even_$S(n, c_row, column_count, columns);
     const int turn = past ? (int)(-(uintptr_t)c % 64 / sizeof($T)) : 0;
-    for (ptrdiff_t row = 0; row < groups * $ROWS; row++)
-        for (ptrdiff_t step = 0; step < k; step++)
-            scratch[row / $ROWS * $ROWS * k + step * $ROWS + row % $ROWS] =
-                a[(row < m ? row : m - 1) * a_row + step * a_step];
-    $T block[$ROWS * 64] __attribute__((aligned(64))), *to[8];
+    const _pm_turning_$S all = {m, n, k, groups, column_count, columns, scratch, b, b_step, b_column, c,
+                                c_row, scale, first + 2 * most * part, past, turn};
+    _pm_turned_rows_$S(m, groups, k, a, a_row, a_step, scratch);
     const _pm_set_$S none = {0, 0, 0};
-    _pm_set_$S set = _pm_set_after_$S(none, n, turn, most, column_count, columns), next, after;
-    for (ptrdiff_t at = 0; at < 8; at++) {
-        _pm_copy_$S copy = _pm_copy_of_$S(&set, at, &set, n, k, columns, b, b_step, b_column, sets[0]);
-        _pm_copied_$S(&copy, copy.left);
-    }
-    for (int odd = 0, more = 1; more; odd ^= 1, set = next) {
+    _pm_set_$S set = _pm_set_after_$S(none, n, turn, most, column_count, columns);
+    _pm_coming_$S coming = {0, 0, set, set, sets[0]};
+    _pm_copy_$S copy = {0};
+    _pm_turned_rest_$S(&all, &coming, &copy);
+    for (int odd = 0, more = 1; more; odd ^= 1, set = coming.set) {
         more = set.j + 8 < n + turn || set.segment + 8 * set.vectors < column_count;
-        next = _pm_set_after_$S(set, n, turn, most, column_count, columns);
-        after = _pm_set_after_$S(next, n, turn, most, column_count, columns);
-        const int whole = set.j + 8 <= n;
-        ptrdiff_t copied = more ? 0 : 8, owed = 0;
-        _pm_copy_$S copy = {0};
-        for (ptrdiff_t vector = 0; vector < set.vectors; vector++) {
-            const ptrdiff_t *const offsets = columns + 3 * (set.segment + 8 * vector);
-            for (ptrdiff_t group = 0; group < groups; group++) {
-                const ptrdiff_t i = group * $ROWS, height = m - i < $ROWS ? m - i : $ROWS;
-                const int direct = whole && height == $ROWS;
-                if (copy.left < k && copied < 8) {
-                    _pm_copied_$S(&copy, copy.left);
-                    copy = _pm_copy_of_$S(&next, copied++, &after, n, k, columns, b, b_step, b_column,
-                                          sets[odd ^ 1]);
-                }
-                owed += 8 * next.vectors;
-                const int copies = owed >= set.vectors * groups && copy.left >= k;
-                owed -= copies ? set.vectors * groups : 0;
-                for (int s = 0; s < 8; s++)
-                    to[s] = direct ? c + offsets[3 * s + 1] + i * c_row + set.j : block + s * 8;
-                if (past && !whole && c_row != n && offsets[4] - offsets[1] != n)
-                    _pm_fetch_lines_$S(n, height, i, offsets, turn, c, c_row);
-                _pm_turns_$S[copies](k, scratch + i * k, sets[odd] + vector * part, scale, to,
-                                     direct ? c_row : 64, direct && past, &copy);
-                if (!direct && past && !whole)
-                    _pm_shared_lines_$S(m, n, block, before, height, i, vector == 0,
-                                        vector + 1 == set.vectors, offsets, turn, c, c_row);
-                else if (!direct)
-                    _pm_some_rows_$S(block, height, whole ? 8 : n - set.j, offsets, c + i * c_row + set.j,
-                                     c_row);
-            }
-        }
-        for (;; copy = _pm_copy_of_$S(&next, copied++, &after, n, k, columns, b, b_step, b_column,
-                                      sets[odd ^ 1])) {
-            _pm_copied_$S(&copy, copy.left);
-            if (copied == 8)
-                break;
-        }
+        const _pm_set_$S next = _pm_set_after_$S(set, n, turn, most, column_count, columns);
+        const _pm_set_$S after = _pm_set_after_$S(next, n, turn, most, column_count, columns);
+        coming = (_pm_coming_$S){more ? 0 : 8, 0, next, after, sets[odd ^ 1]};
+        for (ptrdiff_t vector = 0; vector < set.vectors; vector++)
+            _pm_turned_vector_$S(&all, &set, vector, sets[odd] + vector * part, &coming, &copy);
+        _pm_turned_rest_$S(&all, &coming, &copy);
     }
     if (past)
         __builtin_ia32_sfence(); /* before other threads are told that it is there */

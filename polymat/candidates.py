@@ -17,7 +17,7 @@ from polymat.graph.group import Group
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.plan import NestPlan
 from polymat.graph.stage import Stage
-from polymat.idiom.plan import CallPlan
+from polymat.idiom.plan import CallPlan, TransformPlan
 from polymat.idiom.profit import is_mapped
 from polymat.machine.model import Machine
 from polymat.options import Options
@@ -64,6 +64,7 @@ class Candidates:
         self.threads = threads
         self.calls = CallPlanner(pipeline, machine, assumed, options, threads, estimates)
         self.filters = FilterPlanner(self.calls)
+        self._wanted: dict[tuple[str, ...], CallPlan | TransformPlan | None] = {}
         self.papers = PaperPlanner(pipeline, machine, assumed, thesis=options.cost == "paper")
 
     def of(self, stages: tuple[str, ...]) -> list[Plan] | Refused:
@@ -84,13 +85,23 @@ class Candidates:
             return loops if isinstance(loops, Refused) else none
         return [self._switched(plan) for plan in found]
 
-    def mapped(self, stages: tuple[str, ...]) -> CallPlan | None:
-        """The library calls that the thesis maps a group to."""
-        call = self.calls.plan(stages) if self.options.cost == "paper" else None
-        if not isinstance(call, CallPlan):
+    def wanted(self, stages: tuple[str, ...]) -> CallPlan | TransformPlan | None:
+        """The library calls of a group, where the user wants them in any case; found once."""
+        if "always" not in (self.options.blas, self.options.fft):
             return None
-        always = self.options.blas == "always"
-        return call if always or is_mapped(call.idiom, self.assumed) else None
+        if stages not in self._wanted:
+            call = self.calls.plan(stages)
+            forced = self.options.blas if isinstance(call, CallPlan) else self.options.fft
+            self._wanted[stages] = call if forced == "always" else None
+        return self._wanted[stages]
+
+    def mapped(self, stages: tuple[str, ...]) -> CallPlan | TransformPlan | None:
+        """The library calls that a group is mapped to: by the thesis, or because the user wants them."""
+        wanted = self.wanted(stages)
+        if wanted is not None or self.options.cost != "paper":
+            return wanted
+        call = self.calls.plan(stages)
+        return call if isinstance(call, CallPlan) and is_mapped(call.idiom, self.assumed) else None
 
     def of_papers(self, stages: tuple[str, ...]) -> PaperPlan:
         """The one plan that the papers' algorithms choose."""
@@ -98,6 +109,9 @@ class Candidates:
         return found if found.plan is None else PaperPlan(found.cost, self._switched(found.plan))
 
     def _of_papers(self, stages: tuple[str, ...]) -> PaperPlan:
+        called = next((name for name in stages if len(stages) > 1 and self.wanted((name,))), None)
+        if called is not None:
+            return PaperPlan(PaperCost(math.inf, reason=f"{called} is to be a library call"), None)
         choices = choices_of(self.reads, self.dag, stages)
         if isinstance(choices, Refused) or not self.options.tile:
             if len(stages) == 1:

@@ -35,6 +35,7 @@ from polymat.uncalled import uncalled
 WANTED = (
     1e-6  # of the time of library calls, where they are wanted: which of them is still told by their time
 )
+MAPPED = 1e-9  # the papers' cost of library calls: nothing, but of ways with calls alone that with fewer wins
 CLEARLY = 0.95  # of the time that tiles take: other sizes have to be so much quicker, by prediction
 
 
@@ -180,10 +181,10 @@ class Decider:
         return Priced(costs[best].seconds, plans[best], costs[best], others)
 
     def _by_paper(self, stages: tuple[str, ...]) -> Priced:
-        """The plan of a group that the papers' algorithms choose; the thesis maps products to libraries."""
+        """What is mapped to a library, by the thesis or by demand, or the plan of the papers' algorithms."""
         call = self.candidates.mapped(stages)
         if call is not None:
-            return Priced(0.0, call, "mapped to a library, which costs the partition nothing")
+            return Priced(MAPPED, call, "mapped to a library, which costs the partition nothing")
         found = self.candidates.of_papers(stages)
         return Priced(found.value, found.plan, found.cost)
 

@@ -171,6 +171,32 @@ def test_presets_take_changes(preset: str) -> None:
         make(fuse_all=True)
 
 
+@pytest.mark.parametrize("preset", ["polymage", "paper"])
+def test_library_calls_that_are_wanted_are_made_at_the_published_costs(preset: str) -> None:
+    """Not only by themselves: what follows is not fused with them in tiles."""
+    N = pm.Parameter(pm.Int, "N")
+    A, B, C = (pm.Matrix(pm.Double, name, [N, N]) for name in "ABC")
+    x = pm.Signal(pm.Float, "x", N)
+    i, j, whole = pm.Variable(pm.Int, "i"), pm.Variable(pm.Int, "j"), pm.Interval(pm.Int, 0, N - 1)
+    f, product = pm.Function(([i, j], [whole, whole]), pm.Double, "f"), A @ B
+    f.defn = [pm.Abs(product(i, j)) + C(i, j)]
+    options = getattr(Options, preset)(blas="always", fft="always", cflags=("-O1",))
+    rng = np.random.default_rng(0)
+    for output, inputs, expected in (
+        (f, [A, B, C], [("gemm",), ()]),
+        (A @ B * 2.0 + C, [A, B, C], [("gemm",)]),
+        (pm.irfft(pm.rfft(x) + 1.0, N), [x], [("fft",), ("fft",)]),
+    ):
+        compiled: Any = pm.compile(output, inputs=inputs, options=options)
+        assert [group.library_calls for group in compiled.explain().groups] == expected
+        for n in (1, 7):
+            values = [
+                rng.integers(-3, 4, (n,) * (1 if each is x else 2)).astype(each.dtype.dtype)
+                for each in inputs
+            ]
+            assert_close(compiled(*values), compiled.reference(*values), roundings=64, magnitude=100.0)
+
+
 @pytest.mark.parametrize(("extent", "kind"), [(255, "tiles"), (256, "call")])
 def test_the_thesis_maps_products_to_a_library_from_256_cubed_on(extent: int, kind: str) -> None:
     if provider("blas") is None:

@@ -126,7 +126,8 @@ def _libraries(kind: Kind) -> str:
     if used is None:
         return "\n".join(["none in use: loops are used instead", *others])
     lines = [f"{used}, tried and right: {', '.join(map(str, used.paths))} ({used.source})"]
-    if kind == "blas" and settings().openblas_core:
+    is_openblas = used.address("openblas_get_corename") is not None  # MKL and a user's own know no such core
+    if is_openblas and settings().openblas_core:
         lines.append(f"OpenBLAS uses the kernels that OPENBLAS_CORETYPE={settings().openblas_core} asks for")
     model = stored_model(used)
     lines += model_lines(model) if model is not None else ("speeds not measured: estimates are used",)

@@ -9,6 +9,7 @@ import pytest
 from polymat.runtime import providers
 from polymat.runtime.doctor import findings
 from tests.runtime import library_callers as callers
+from tests.runtime.small_blas import small_blas
 
 
 @pytest.fixture(autouse=True)
@@ -30,6 +31,15 @@ def test_what_is_in_use(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENBLAS_CORETYPE")
     assert "OPENBLAS_CORETYPE" not in said("BLAS")
     assert said("FFT").startswith("fftw3 ")
+
+
+def test_kernels_of_openblas_are_told_of_openblas_alone(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("OPENBLAS_CORETYPE", "Prescott")
+    monkeypatch.setenv("POLYMAT_BLAS", str(small_blas(tmp_path)))
+    assert "tried and right: " in said("BLAS")
+    assert "OPENBLAS_CORETYPE" not in said("BLAS")
 
 
 def test_none_and_wrong_ones(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

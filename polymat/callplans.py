@@ -7,6 +7,8 @@ from math import prod
 
 from polymat.callprices import CallPrices
 from polymat.codegen.blascalls import routines_called, supported, triangle_can_be_cut
+from polymat.codegen.fftw import fft_prefix, fft_routine_names
+from polymat.errors import ToolchainError
 from polymat.graph.flat import flat_stage
 from polymat.graph.group import Group
 from polymat.graph.pipeline import Pipeline
@@ -22,7 +24,7 @@ from polymat.idiom.syrk import as_half
 from polymat.idiom.transform import Transform
 from polymat.machine.model import Machine
 from polymat.options import Options
-from polymat.runtime.providers import provider
+from polymat.runtime.providers import provider_with
 from polymat.tilesize.kernel import KernelPlan, plan_kernel
 from polymat.tilesize.plain import plan_stage
 from polymat.tilesize.planner import extent
@@ -149,7 +151,8 @@ class CallPlanner:
         found = self.find(stages).transform
         if found is None or not can_transform(found):
             return None
-        if self.options.fft == "auto" and provider("fft") is None:
+        routines = fft_routine_names(fft_prefix(found.product.dtype.dtype))
+        if self.options.fft == "auto" and provider_with("fft", routines) is None:
             return None
         alone = self.pipeline.stage(stages[-1])
         flat = alone if found.kind == "hermitian" else flat_stage(found.product, self.pipeline)
@@ -206,15 +209,22 @@ class CallPlanner:
             return idiom
         if any(call.routine in WANTED for call in idiom.calls):
             return None
-        library = provider("blas")
+        return idiom if self._is_there(idiom) else None
+
+    def _is_there(self, idiom: Idiom) -> bool:
+        """Whether the library has every routine; one that cannot be used is an error when it is loaded."""
         names = [name for call in idiom.calls for name in routines_called(call)]
-        has_all = library is not None and all(library.address(name) is not None for name in names)
-        return idiom if has_all else None
+        try:
+            return provider_with("blas", names) is not None
+        except ToolchainError:
+            if self.options.blas == "always":
+                return True
+            raise
 
     def _cheaper(self, idiom: Idiom) -> Idiom:
         """Half of a product with its own transpose, and a copy, where that is predicted to be quicker."""
         half = as_half(idiom, self.pipeline.extents)
-        if half is None or not all(map(supported, half.calls)):
+        if half is None or not all(map(supported, half.calls)) or not self._is_there(half):
             return idiom
         model = self.prices.model()
         whole, halved = (

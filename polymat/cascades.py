@@ -72,7 +72,7 @@ def join_cascades(
     if options.fir == "direct" or not options.share:
         return pipeline
     found = {stage.name: known for stage in pipeline.stages if (known := _known(stage, pipeline)) is not None}
-    if len(found) < 2 or not has_transforms(options):
+    if len(found) < 2 or not all(has_transforms(options, known.signal.dtype) for known in found.values()):
         return pipeline
     sizes = assumed_sizes(pipeline, estimates)
     hidden = _read_once(pipeline)

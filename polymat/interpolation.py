@@ -38,7 +38,8 @@ def interpolate_by_phases(pipeline: Pipeline, options: Options, machine: Machine
     stages: list[Stage] = []
     for stage in pipeline.stages:
         found = _interpolation(stage, pipeline)
-        points = _points(*found, machine) if found is not None and has_transforms(options) else None
+        called = found is not None and has_transforms(options, stage.dtype)
+        points = _points(*found, machine) if found is not None and called else None
         stages += (_phases(stage, found, points, taken) if found and points else None) or [stage]
     if len(stages) == len(pipeline.stages):
         return pipeline

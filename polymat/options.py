@@ -65,7 +65,7 @@ class Options:
     unroll: run several points of the outer loop together, so that they share loads (unroll and jam).
     vector: mark inner loops as vectorisable; without it the C compiler vectorises what it proves by itself.
     blas, fft: when library routines are called: "auto" where that is predicted to be faster, "always" where a
-    routine fits, "never".
+    routine fits (an error where the library does not have it), "never".
     fir: how filters of one dimension are computed: "auto" in the way predicted to be the fastest; "blocks" by
     transforms of blocks that overlap, where the number of taps is known; "whole" by one transform of all
     samples; "fft" by the faster of these two; "direct" by sums (errors are relative to each result, and an

@@ -95,7 +95,8 @@ def filter_by_blocks(
     if options.fir == "direct":
         return pipeline
     found = [each for stage in pipeline.stages if (each := _long(stage, pipeline)) is not None]
-    if not found or not has_transforms(options):
+    found = [each for each in found if has_transforms(options, each.stage.dtype)]
+    if not found:
         return pipeline
     sizes = assumed_sizes(pipeline, estimates)
     times = FilterTimes(machine, options, sizes)

@@ -107,7 +107,7 @@ class _Rewriting:
     ) -> tuple[list[Stage], str]:
         """The plain transform and the pass behind it, where they are predicted to be quicker than sums."""
         forced = self.options.fft == "always"
-        if not forced and not has_transforms(self.options):
+        if not forced and not has_transforms(self.options, plain.dtype):
             return [stage], f"{stage.name} is computed by sums: there is no library for the {found}"
         threads = self.options.threads or self.machine.cores
         values = 2 * prod(extent(form, self.sizes) for form in stage.extents)

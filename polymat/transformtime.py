@@ -4,23 +4,27 @@ from __future__ import annotations
 
 from math import log2
 
+from polymat.codegen.fftw import fft_prefix, fft_routine_names
 from polymat.lang.types import ScalarType, real_part
 from polymat.machine.librarymodel import is_smooth
 from polymat.machine.model import MEMORY, Machine
 from polymat.options import Options
 from polymat.runtime.librarystore import library_model
-from polymat.runtime.providers import provider
+from polymat.runtime.providers import provider_with
 
 SHARE = 0.1  # of the peak that transforms reach where none were measured
 AWKWARD = 8.0  # times longer that a transform takes whose length has a large prime factor
 
 
-def has_transforms(options: Options) -> bool:
-    """Whether a library computes the transforms of a pipeline: the published costs know of no such calls.
+def has_transforms(options: Options, dtype: ScalarType) -> bool:
+    """Whether a library transforms values of a type: the published costs know of no such calls.
 
-    This looks for the library, so ask only where there is something to transform.
+    A library may have one precision alone.  This looks for it, so ask only where there is something to
+    transform.
     """
-    return options.fft != "never" and options.cost == "time" and provider("fft") is not None
+    if options.fft == "never" or options.cost != "time":
+        return False
+    return provider_with("fft", fft_routine_names(fft_prefix(dtype.dtype))) is not None
 
 
 def transform_time(dtype: ScalarType, points: int, machine: Machine) -> float:

@@ -35,6 +35,11 @@ def fft_routine_names(prefix: str) -> tuple[str, ...]:
     return tuple(f"{prefix}_{name}" for name in _ROUTINES)
 
 
+def fft_prefix(dtype: str) -> str:
+    """What the names of the routines for a NumPy dtype begin with, of the values or of their spectrum."""
+    return "fftwf" if dtype in ("float32", "complex64") else "fftw"
+
+
 def fft_text(prefix: str, first: int) -> str:
     """The C text for one precision, whose routines are in the table from `first` on."""
     real = "double" if prefix == "fftw" else "float"

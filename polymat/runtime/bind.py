@@ -41,12 +41,25 @@ def bind_addresses(path: str, addresses: Sequence[int]) -> None:
             loader.dlclose(library)
 
 
+def _instead(kind: Kind, routine: str) -> str:
+    """What a user may do who has a library without a routine."""
+    if kind == "blas":
+        return "POLYMAT_BLAS names another library; with blas='auto' loops do what the library does not have"
+    precision, file = ("single", "libfftw3f") if routine.startswith("fftwf_") else ("double", "libfftw3")
+    return (
+        f"FFTW has its {precision} precision in a library of its own, {file}: POLYMAT_FFT may name the files "
+        "of both, a colon between them; with fft='auto' loops do what there is no library for"
+    )
+
+
 def _address(routine: str, wanted_by: str) -> int:
     kind: Kind = "blas" if routine.startswith("cblas_") else "fft"
     found = require(kind, wanted_by)
     address = found.address(routine)
     if address is None:
-        raise ToolchainError(f"{wanted_by} calls {routine}, which {found} does not have")
+        raise ToolchainError(
+            f"{wanted_by} calls {routine}, which {found} does not have", hint=_instead(kind, routine)
+        )
     if kind == "fft":
         use_wisdom(found)
     return address

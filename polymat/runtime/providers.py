@@ -11,7 +11,7 @@ import ctypes
 import logging
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
@@ -81,6 +81,13 @@ def provider(kind: Kind) -> Provider | None:
         if key not in _chosen:
             _chosen[key] = _choose(kind, asked)
         return _chosen[key]
+
+
+def provider_with(kind: Kind, routines: Iterable[str]) -> Provider | None:
+    """The same if it has all these routines."""
+    found = provider(kind)
+    has_all = found is not None and all(found.address(routine) is not None for routine in routines)
+    return found if has_all else None
 
 
 def require(kind: Kind, wanted_by: str) -> Provider:

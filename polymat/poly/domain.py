@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import islpy as isl
 
@@ -16,6 +16,13 @@ from polymat.poly.text import affine_text, condition_text, decode_text, encode, 
 IslError = isl.Error
 _FROM_HERE = isl.Map("{ [a] -> [b] : a <= b }")
 _UP_TO_HERE = isl.Map("{ [a] -> [b] : b <= a }")
+
+
+# Sets do not change, and the ways to compute a pipeline ask for the same boxes again and again.
+@lru_cache(maxsize=1024)
+def set_of(text: str) -> isl.Set:
+    """The set that isl reads from a text."""
+    return isl.Set(text)
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +45,7 @@ class Domain:
             for d, (lo, hi) in zip(dims, bounds, strict=True)
         ]
         body = tuple_text(dims) + (" : " + " and ".join(limits) if limits else "")
-        return Domain(tuple(params), tuple(dims), isl.Set(space_text(params, body)))
+        return Domain(tuple(params), tuple(dims), set_of(space_text(params, body)))
 
     def where(self, condition: Condition, at: Location | None = None) -> Domain:
         """The points at which an affine condition holds."""
@@ -53,12 +60,12 @@ class Domain:
     def with_params(self, names: Sequence[str]) -> Domain:
         """The same set with further parameters, not constrained."""
         params = (*self.params, *(n for n in names if n not in self.params))
-        wide = isl.Set(space_text(params, tuple_text(self.dims)))
+        wide = set_of(space_text(params, tuple_text(self.dims)))
         return Domain(params, self.dims, self.set.align_params(wide.get_space()))
 
     def over(self, params: Sequence[str]) -> Domain:
         """The same set over these parameters, among which its own are."""
-        wide = isl.Set(space_text(tuple(params), tuple_text(self.dims)))
+        wide = set_of(space_text(tuple(params), tuple_text(self.dims)))
         return Domain(tuple(params), self.dims, self.set.align_params(wide.get_space()))
 
     def between(self, dim: str, low: Affine, high: Affine) -> Domain:
@@ -66,7 +73,7 @@ class Domain:
         new = [n for form in (low, high) for n in form.names() if n not in self.params]
         params = self.params + tuple(dict.fromkeys(new))
         body = f"{tuple_text(self.dims)} : {affine_text(low)} <= {encode(dim)} < {affine_text(high)}"
-        limit = isl.Set(space_text(params, body))
+        limit = set_of(space_text(params, body))
         return Domain(params, self.dims, self.set.align_params(limit.get_space()).intersect(limit))
 
     def moved(self, dim: str, by: int) -> Domain:
@@ -82,7 +89,7 @@ class Domain:
         return Domain(self.params, tuple(dims), self.set.apply(step))
 
     def _constrain(self, text: str) -> Domain:
-        limit = isl.Set(space_text(self.params, f"{tuple_text(self.dims)} : {text}"))
+        limit = set_of(space_text(self.params, f"{tuple_text(self.dims)} : {text}"))
         return Domain(self.params, self.dims, self.set.intersect(limit))
 
     def renamed(self, dims: Sequence[str]) -> Domain:

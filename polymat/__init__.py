@@ -1,5 +1,6 @@
 """polymat: a compiler, embedded in Python, for matrix and signal pipelines on multicore CPUs."""
 
+import gc
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -100,8 +101,18 @@ else:
     def __getattr__(name: str) -> Any:
         if name not in _COMPILER:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        found = globals()[name] = getattr(import_module(_COMPILER[name]), name)
+        found = globals()[name] = getattr(_imported(_COMPILER[name]), name)
         return found
+
+    def _imported(module: str) -> Any:
+        """Import without looking for garbage: what modules make stays, and would be looked at many times."""
+        looks = gc.isenabled()
+        gc.disable()
+        try:
+            return import_module(module)
+        finally:
+            if looks:
+                gc.enable()
 
     def __dir__() -> list[str]:
         return sorted({*globals(), *__all__})

@@ -19,6 +19,24 @@ def test_importing_needs_no_compiler() -> None:
     assert ran.stdout == "[]\npolymat.driver polymat.codegen.report True\n"
 
 
+@pytest.mark.parametrize("looks", [True, False])
+def test_importing_leaves_the_garbage_collector_as_it_was(looks: bool) -> None:
+    script = f"""
+import gc
+import polymat
+if not {looks}:
+    gc.disable()
+during = []
+gc.callbacks.append(lambda phase, info: during.append(phase))
+polymat.compile
+print(gc.isenabled(), len(during))
+"""
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    enabled, passes = ran.stdout.split()
+    assert enabled == str(looks)
+    assert int(passes) <= (2 if looks else 0)  # the first one behind it, which begins and ends
+
+
 def test_what_is_imported_later_is_listed() -> None:
     assert set(polymat.__all__) <= set(dir(polymat))
 

@@ -20,6 +20,7 @@ from polymat.graph.arguments import fixed_sizes, output_functions
 from polymat.graph.build import build
 from polymat.graph.distinct import separate_names
 from polymat.graph.group import Grouping
+from polymat.graph.guards import leave_out_terms
 from polymat.graph.inline import inline_pointwise
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.sampled import compute_kept_samples
@@ -58,7 +59,7 @@ def levels(
     """Every level of the compilation, in order; stop iterating to stop compiling."""
     built = verify(build(outputs, estimates=estimates or {}, **description))
     yield "built", built
-    pipeline = separate_names(built)
+    pipeline = leave_out_terms(separate_names(built))
     if options.share:
         pipeline = share_common_stages(pipeline)
     if options.inline:

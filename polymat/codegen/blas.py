@@ -133,12 +133,17 @@ class CallWriter:
         found: list[CExpr] = [Binary("<=", extent, ZERO) for extent in extents]
         operands = (self.call.result, *self.call.operands)
         strides = [self.leading(operand) for operand in operands if operand.roles]
-        limited = [limit for limit in (*extents, *strides) if not isinstance(limit, Literal)]
+        limited = [limit for limit in (*extents, *strides) if not _is_small(limit)]
         found += [Binary(">", limit, Literal(str(INT_LIMIT))) for limit in limited]
         alpha = self.call.alpha
         if alpha is not None and not (isinstance(alpha, Const) and alpha.value != 0):
             found.append(Binary("==", self.alpha, ZERO))
         return found
+
+
+def _is_small(number: CExpr) -> bool:
+    """Whether it is known to have 32 bits."""
+    return isinstance(number, Literal) and int(number.text) <= INT_LIMIT
 
 
 def _all_axes(call: LibraryCall) -> list[Axis]:

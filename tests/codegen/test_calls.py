@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -213,3 +214,18 @@ def test_without_a_library_the_scaling_is_done_in_register_blocks(threads: int) 
         expected = compiled.reference(a, b, c, alpha=1.5, beta=-0.5)
         compiled(a, b, c, alpha=1.5, beta=-0.5, out=c)
         assert_close(c, expected, roundings=2 * inner + 4, magnitude=2.0 * inner + 1)
+
+
+def test_constant_strides_beyond_32_bits() -> None:
+    """Cut to 32 bits, the stride would be 2: the elements beside each first one must not be read for it."""
+    wide = 2**32 + 2
+    E = Matrix(Float, "E", [K, wide])
+    value = Matrix(Float, "A", [M, K])(i, k) * E(k, 0)
+    y = total("y", [(i, upto(M))], [(k, upto(K))], value, dtype=Float)
+    compiled = pm.compile(y, options=Options(blas="always", threads=1))
+    assert called(compiled) == ["gemv"]
+    unreserved = 0x4000  # MAP_NORESERVE, which Python 3.10 does not name
+    memory = mmap.mmap(-1, 3 * wide * 4, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | unreserved)
+    e = np.frombuffer(memory, np.float32).reshape(3, wide)
+    e[:, 0] = (1, 2, 3)
+    assert compiled(np.ones((2, 3), np.float32), e).tolist() == [6, 6]

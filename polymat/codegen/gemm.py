@@ -42,7 +42,7 @@ from polymat.codegen.packing import PACKING, PIECES
 from polymat.codegen.pastblock import past_blocks, past_table
 from polymat.codegen.readgemm import READ
 from polymat.codegen.rotatedgemm import ROTATED
-from polymat.codegen.smallgemm import COPIED, IS_NEAR, SMALL, UNROLLED
+from polymat.codegen.smallgemm import COPIED, IS_NEAR, IS_UNASKED, SMALL, UNROLLED
 from polymat.codegen.swappedgemm import IS_SWAPPED, SWAPPED
 from polymat.codegen.tallgemm import TALL
 from polymat.codegen.turnedgemm import turned_head, turned_text
@@ -181,8 +181,7 @@ static inline __attribute__((always_inline)) void _pm_gemm_$S($PARAMETERS,
     const int is_single = column_count == 1 && depth_count == 1 && row_count == 1 && finish == NULL
                        && (is_whole || half.place == 3);
     const int is_matrix = is_single && is_whole && in_order && ends == NULL;
-    const int is_small = is_matrix ? n > 1 && small >= 8 * 64 * 64
-                                     && (size_t)((m - 1) | (n - 1) | (k - 1)) < 64
+    const int is_small = is_matrix ? n > 1 && _pm_is_unasked_$S(m, n, k, small)
                                    : is_single && (is_whole ? !in_order : ends == NULL)
                                      && _pm_is_near_$S(m, n, k, small);
     if (__builtin_constant_p(m) && __builtin_constant_p(n) && __builtin_constant_p(k) && is_matrix
@@ -216,7 +215,7 @@ _ARGUMENTS = """\
 m, n, k, row_count, rows, column_count, columns, depth_count, depths, scale, a, a_row,
                        a_step, b, b_step, b_column, beta, from, from_row, c, c_row, kc, mc, nc, small,
                        large, half, scratch, finish, around"""
-_TYPES = _FINISH + PIECES + HALF_TYPE + IS_NARROW + IS_SWAPPED + IS_NEAR
+_TYPES = _FINISH + PIECES + HALF_TYPE + IS_NARROW + IS_SWAPPED + IS_UNASKED + IS_NEAR
 _SUMS = NARROW + COLUMN + ROW
 _BEFORE = PACKING + WINDOWS + AHEAD + HALF
 _AROUND = _BEFORE + COPIED + SWAPPED + _FINISH_ROWS + READ + TALL + ROTATED + BLOCKED

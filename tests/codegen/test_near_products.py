@@ -69,6 +69,32 @@ def test_transposed(kind: Any, left_too: bool) -> None:
 
 
 @pytest.mark.parametrize("kind", [Double, Float])
+def test_of_little_depth(kind: Any) -> None:
+    """As many rows and columns as nothing is asked about, and more; a transposed left operand too."""
+    A, B, F = Matrix(kind, "A", [M, K]), Matrix(kind, "B", [K, N]), Matrix(kind, "F", [K, M])
+    options = Options(blas="never", threads=1)
+    plain: Any = pm.compile([A @ B, F.T @ B], name="plain", inputs=[A, F, B], options=options)
+    rng = np.random.default_rng(7)
+    rows = (
+        (512, 64),
+        (513, 64),
+        (512, 65),
+        (63, 513),
+        (64, 512),
+        (1, 64),
+        (1, 65),
+        (1, 512),
+        (2, 511),
+        (97, 12),
+    )
+    for m, n, k in [(m, n, k) for m, n in rows for k in (0, 1, 17, 64, 65)]:
+        a, b = values_of(rng, kind.dtype, m, k), values_of(rng, kind.dtype, k, n)
+        expected = (a.astype(np.float64) @ b).astype(kind.dtype)
+        for found in plain(a, np.ascontiguousarray(a.T), b):
+            assert_close(found, expected, roundings=k + 8, magnitude=np.abs(a) @ np.abs(b))
+
+
+@pytest.mark.parametrize("kind", [Double, Float])
 def test_triangles_of_the_result(kind: Any) -> None:
     """Below, above and strictly below the diagonal."""
     name = np.dtype(kind.dtype).name

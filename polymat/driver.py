@@ -40,6 +40,7 @@ from polymat.runtime.build import build as build_library
 from polymat.runtime.calibration import calibrated_machine
 from polymat.runtime.compiled import Compiled
 from polymat.runtime.logs import configure_logging, log_schedule
+from polymat.runtime.providers import left_out
 from polymat.runtime.threads import quiet_openmp
 from polymat.runtime.vectors import under_flags
 from polymat.tilesize.assumed import assumed_sizes
@@ -113,7 +114,7 @@ def compile(
     description = {"inputs": inputs, "sizes": sizes, "constraints": constraints, "trim": trim}
     guessed = fixed_sizes(estimates, "estimates")
     try:
-        return _compile(listed, checked, options, guessed, description)
+        return _decided(listed, checked, options, guessed, description)
     except IslError as error:
         raise InternalError(f"bug in polymat: isl failed while compiling {checked}: {error}") from error
     except RecursionError:
@@ -122,6 +123,17 @@ def compile(
             at=listed[0].at,
             hint="give parts of it names, as functions of their own",
         ) from None
+
+
+def _decided(*arguments: Any) -> Compiled:
+    """Compile, and again without a library that turned out to be wrong after something was decided for it."""
+    while True:
+        before = left_out()
+        try:
+            return _compile(*arguments)
+        except ToolchainError:
+            if left_out() == before:
+                raise
 
 
 def _compile(

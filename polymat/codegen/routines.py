@@ -100,6 +100,15 @@ def has_routine(routine: str, dtype: str) -> bool:
         return False
 
 
+def routine_layout(name: str) -> tuple[str, str]:
+    """The letter of the type of a routine, by its name in CBLAS, and what its parameters are, a letter each.
+
+    o the order, e an enumeration, i an extent or stride, l a leading dimension, s a scalar, r a real scalar,
+    a an array that is read, w one that is written.
+    """
+    return _ROUTINES[name].letter, _ROUTINES[name].layout
+
+
 def blas_routine_names() -> frozenset[str]:
     """Every name that may be a need."""
     return frozenset(_ROUTINES)

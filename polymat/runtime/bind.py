@@ -10,7 +10,7 @@ from polymat.codegen.abi import Signature
 from polymat.errors import ToolchainError
 from polymat.runtime.libraries import Kind
 from polymat.runtime.planner import planner_state
-from polymat.runtime.providers import require
+from polymat.runtime.providers import Provider, require
 from polymat.runtime.wisdom import use_wisdom
 
 
@@ -20,7 +20,7 @@ def bind_routines(path: str, signature: Signature) -> None:
     A `ToolchainError` when there is no library with the routines.
     """
     if signature.routines:
-        bind_addresses(path, [_address(routine, signature.name) for routine in signature.routines])
+        bind_addresses(path, _addresses(signature.routines, signature.name))
 
 
 def bind_addresses(path: str, addresses: Sequence[int]) -> None:
@@ -52,14 +52,25 @@ def _instead(kind: Kind, routine: str) -> str:
     )
 
 
-def _address(routine: str, wanted_by: str) -> int:
-    kind: Kind = "blas" if routine.startswith("cblas_") else "fft"
-    found = require(kind, wanted_by)
-    address = found.address(routine)
+def _addresses(routines: Sequence[str], wanted_by: str) -> list[int]:
+    """Where the routines are, each tried out."""
+    found: dict[str, int] = {}
+    kinds: tuple[Kind, ...] = ("blas", "fft")
+    for kind in kinds:
+        names = [routine for routine in routines if routine.startswith("cblas_") == (kind == "blas")]
+        if names:
+            library = require(kind, wanted_by, names)
+            found.update((name, _address(name, library, wanted_by)) for name in names)
+            if kind == "fft":
+                use_wisdom(library)
+    return [found[routine] for routine in routines]
+
+
+def _address(routine: str, library: Provider, wanted_by: str) -> int:
+    address = library.address(routine)
     if address is None:
         raise ToolchainError(
-            f"{wanted_by} calls {routine}, which {found} does not have", hint=_instead(kind, routine)
+            f"{wanted_by} calls {routine}, which {library} does not have",
+            hint=_instead(library.kind, routine),
         )
-    if kind == "fft":
-        use_wisdom(found)
     return address

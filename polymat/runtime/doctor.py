@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 
+from polymat.codegen.libraries import library_needs, routines_of
 from polymat.machine.cpus import affinity, cpu_quota
 from polymat.machine.probe import probe
 from polymat.runtime.cache import cache_directory, entries
@@ -16,7 +17,7 @@ from polymat.runtime.calibration import calibration_lines, stored_calibration
 from polymat.runtime.libraries import Kind, found_libraries
 from polymat.runtime.librarystore import model_lines, stored_model
 from polymat.runtime.openmp import loaded_openmp, openmp_warning
-from polymat.runtime.providers import provider
+from polymat.runtime.providers import tried_provider
 from polymat.runtime.recycling import kept_limit
 from polymat.runtime.settings import settings
 from polymat.runtime.threads import get_num_threads
@@ -117,7 +118,9 @@ def _flags() -> str:
 
 def _libraries(kind: Kind) -> str:
     """The library that is used, its measured speeds, and the others that are found."""
-    used = provider(kind)
+    # All that generated code may call.
+    names = routines_of(library_needs())
+    used = tried_provider(kind, [name for name in names if name.startswith("cblas_") == (kind == "blas")])
     others = [
         f"also found: {lib.name} {lib.path} ({lib.source})"
         for lib in found_libraries()

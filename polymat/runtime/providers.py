@@ -1,8 +1,9 @@
-"""The BLAS and the FFT library whose routines generated code calls: chosen, loaded, tried out once a process.
+"""The BLAS and the FFT library whose routines generated code calls: chosen, loaded and tried out.
 
 POLYMAT_BLAS and POLYMAT_FFT say which: "auto" or nothing, "none", a name that `doctor` shows (openblas, blis,
 mkl, fftw3), or paths of files separated by colons.  With "auto", libraries are tried in the order in which
-they are found; one that cannot be loaded, lacks routines or computes wrong results is left out and warned of.
+they are found; one that cannot be loaded, lacks products or computes wrong results is left out and warned of.
+Every routine is tried out when a program that calls it is decided about or loaded, once in a process.
 """
 
 from __future__ import annotations
@@ -11,8 +12,8 @@ import ctypes
 import logging
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -23,7 +24,7 @@ from polymat.runtime.private import open_private
 from polymat.runtime.settings import Settings, settings
 
 if TYPE_CHECKING:
-    from polymat.runtime.selftest import Find
+    from polymat.runtime.ffttest import Find
 
 _log = logging.getLogger("polymat.libraries")
 # One thread: what is shared out is shared out by generated code.
@@ -56,10 +57,25 @@ class Provider:
     source: str
     version: str
     _handles: tuple[ctypes.CDLL, ...]
+    _tried: dict[str, str] = field(default_factory=dict)
 
     def address(self, routine: str) -> int | None:
         """Where a routine is, by its name in CBLAS or FFTW."""
         return _address(self._handles, routine)
+
+    def wrong(self, routines: Iterable[str]) -> str:
+        """What is wrong with the first of these routines that is, as the end of a sentence; else empty.
+
+        Each that the library has is tried out once.
+        """
+        for routine in routines:
+            # A plan takes all routines of one precision of an FFTW together.
+            what = routine.split("_")[0] if self.kind == "fft" else routine
+            if what not in self._tried and self.address(routine) is not None:
+                self._tried[what] = _trial(self.kind, what, self.address)
+            if self._tried.get(what):
+                return self._tried[what]
+        return ""
 
     def __str__(self) -> str:
         return " ".join(filter(None, (self.name, self.version)))
@@ -67,6 +83,7 @@ class Provider:
 
 _lock = Lock()
 _chosen: dict[tuple[Kind, str, tuple[str, ...]], Provider | None] = {}
+_wrong: dict[tuple[Kind, tuple[Path, ...]], str] = {}  # libraries that were in use until a routine was tried
 
 
 def provider(kind: Kind) -> Provider | None:
@@ -83,16 +100,34 @@ def provider(kind: Kind) -> Provider | None:
         return _chosen[key]
 
 
-def provider_with(kind: Kind, routines: Iterable[str]) -> Provider | None:
+def tried_provider(kind: Kind, routines: Collection[str]) -> Provider | None:
+    """The same, whose routines of these names, those that it has, compute right results.
+
+    A library with a wrong one is left out from now on, and the next one taken, if any.
+    """
+    while (found := provider(kind)) is not None and (wrong := found.wrong(routines)):
+        with _lock:
+            _wrong[kind, found.paths] = wrong
+            for key in [key for key, chosen in _chosen.items() if chosen is found]:
+                del _chosen[key]
+    return found
+
+
+def left_out() -> int:
+    """How many libraries turned out to be wrong after they had been chosen."""
+    return len(_wrong)
+
+
+def provider_with(kind: Kind, routines: Collection[str]) -> Provider | None:
     """The same if it has all these routines."""
-    found = provider(kind)
+    found = tried_provider(kind, routines)
     has_all = found is not None and all(found.address(routine) is not None for routine in routines)
     return found if has_all else None
 
 
-def require(kind: Kind, wanted_by: str) -> Provider:
-    """The provider, or a `ToolchainError` that says who needs one."""
-    found = provider(kind)
+def require(kind: Kind, wanted_by: str, routines: Collection[str]) -> Provider:
+    """The tried provider, or a `ToolchainError` that says who needs one."""
+    found = tried_provider(kind, routines)
     if found is None:
         word, variable = {"blas": "BLAS", "fft": "FFT"}[kind], _VARIABLES[kind]
         refused = _asked(kind, settings()).lower() == "none"
@@ -167,6 +202,8 @@ def _name_of(kind: Kind, path: Path) -> str:
 
 def _loaded(kind: Kind, name: str, source: str, paths: tuple[Path, ...]) -> Provider:
     """Load the files and try them; OSError says what is wrong."""
+    if (kind, paths) in _wrong:
+        raise OSError(f"{', '.join(map(str, paths))} {_wrong[kind, paths]}")
     handles: list[ctypes.CDLL] = []
     for path in paths:
         try:
@@ -178,14 +215,31 @@ def _loaded(kind: Kind, name: str, source: str, paths: tuple[Path, ...]) -> Prov
     opened = tuple(handles)
     if _has_long_integers(opened):
         raise OSError(f"{paths[0]} takes integers of 64 bits, which is not what polymat gives")
-    find = _finder(opened)
-    from polymat.runtime.selftest import wrong_blas, wrong_fft  # imported where a library is tried out
-    from polymat.runtime.structuredtest import wrong_structured
-
-    wrong = wrong_blas(find) or wrong_structured(find) if kind == "blas" else wrong_fft(find)
+    found = Provider(kind, name, paths, source, _version(opened), opened)
+    some = _least(found)
+    wrong = f"has no {some}" if found.address(some) is None else found.wrong((some,))
     if wrong:
         raise OSError(f"{', '.join(map(str, paths))} {wrong}")
-    return Provider(kind, name, paths, source, _version(opened), opened)
+    return found
+
+
+def _least(found: Provider) -> str:
+    """A routine that a library must have, tried before it is used at all."""
+    if found.kind == "blas":
+        return "cblas_dgemm"
+    single = found.address("fftw_execute_dft") is None and found.address("fftwf_execute_dft") is not None
+    return "fftwf_execute_dft" if single else "fftw_execute_dft"
+
+
+def _trial(kind: Kind, what: str, find: Find) -> str:
+    """What is wrong with a routine, or with a precision of transforms."""
+    if kind == "blas":
+        from polymat.runtime.blastest import wrong_routine  # imported where a library is tried out
+
+        return wrong_routine(find, what)
+    from polymat.runtime.ffttest import wrong_transforms
+
+    return wrong_transforms(find, what)
 
 
 def _has_long_integers(handles: tuple[ctypes.CDLL, ...]) -> bool:
@@ -214,10 +268,6 @@ def _core(handle: ctypes.CDLL) -> str:
     if address is None:
         return ""
     return (ctypes.CFUNCTYPE(ctypes.c_char_p)(address)() or b"").decode(errors="replace")
-
-
-def _finder(handles: tuple[ctypes.CDLL, ...]) -> Find:
-    return lambda routine: _address(handles, routine)
 
 
 def _address(handles: tuple[ctypes.CDLL, ...], routine: str) -> int | None:

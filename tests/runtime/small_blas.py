@@ -9,7 +9,8 @@ from tests.runtime.library_callers import library
 _SOURCE = """
 #include <complex.h>
 #define AT(X, ld, trans, r, c) ((trans) == 111 ? (X)[(r) * (ld) + (c)] : (X)[(c) * (ld) + (r)])
-#define GEMM(name, T, S, VALUE) \\
+#define OP(X, ld, trans, r, c, CONJ) ((trans) == 113 ? CONJ((X)[(c) * (ld) + (r)]) : AT(X, ld, trans, r, c))
+#define GEMM(name, T, S, VALUE, CONJ) \\
     void name(int order, int ta, int tb, int m, int n, int k, S alpha, const T *a, int lda, const T *b, \\
               int ldb, S beta, T *c, int ldc) \\
     { \\
@@ -18,17 +19,17 @@ _SOURCE = """
             for (int j = 0; j < n; j++) { \\
                 T sum = 0; \\
                 for (int l = 0; l < k; l++) \\
-                    sum += AT(a, lda, ta, i, l) * AT(b, ldb, tb, l, j); \\
+                    sum += OP(a, lda, ta, i, l, CONJ) * OP(b, ldb, tb, l, j, CONJ); \\
                 T *const to = &c[i * ldc + j]; \\
                 *to = VALUE(alpha) * sum + (VALUE(beta) == 0 ? 0 : VALUE(beta) * *to); \\
             } \\
     }
 #define PLAIN(x) (x)
 #define THERE(x) (*(x))
-GEMM(cblas_sgemm, float, float, PLAIN)
-GEMM(cblas_dgemm, double, double, PLAIN)
-GEMM(cblas_cgemm, float _Complex, const float _Complex *, THERE)
-GEMM(cblas_zgemm, double _Complex, const double _Complex *, THERE)
+GEMM(cblas_sgemm, float, float, PLAIN, PLAIN)
+GEMM(cblas_dgemm, double, double, PLAIN, PLAIN)
+GEMM(cblas_cgemm, float _Complex, const float _Complex *, THERE, conjf)
+GEMM(cblas_zgemm, double _Complex, const double _Complex *, THERE, conj)
 #define GEMV(name, T) \\
     void name(int order, int ta, int m, int n, T alpha, const T *a, int lda, const T *x, int dx, T beta, \\
               T *y, int dy) \\

@@ -1,8 +1,7 @@
-"""Libraries that lack a routine for triangles or symmetric arrays, or that have a wrong one."""
+"""Libraries that lack a routine for triangles or symmetric arrays."""
 
 from __future__ import annotations
 
-import logging
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +12,11 @@ import polymat as pm
 from polymat import Double, Int, Interval, Matrix, Op, Options, Parameter, Reduce, Reduction, Variable
 from polymat.errors import ToolchainError
 from polymat.runtime import providers
-from polymat.runtime.libraries import Library, found_libraries
 from polymat.runtime.providers import provider
 from tests.runtime.small_blas import small_blas
 
 N = Parameter(Int, "N")
 A, B = Matrix(Double, "A", [N, N]), Matrix(Double, "B", [N, N])
-DOES_NOTHING = "void cblas_{}(int order) {{ (void)order; }}\n"
 
 
 @pytest.fixture(autouse=True)
@@ -73,23 +70,3 @@ def test_a_call_that_is_wanted_says_what_is_missing(
         pm.compile(solution(), name="solved", options=Options(blas="always"))
     with pytest.raises(ToolchainError, match="solved calls cblas_dtrsm, which openblas does not have"):
         pm.load(saved)
-
-
-@pytest.mark.parametrize("routine", ["dtrsm", "strsv", "dtrmm", "dtrmv", "ssymm", "dsyr2k"])
-def test_a_wrong_routine_shuts_the_library_out(
-    routine: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    file = small_blas(tmp_path, DOES_NOTHING.format(routine))
-    monkeypatch.setenv("POLYMAT_BLAS", str(file))
-    with pytest.raises(ToolchainError, match=f"gives wrong results: cblas_{routine}"):
-        provider("blas")
-    monkeypatch.delenv("POLYMAT_BLAS")
-    lists = found_libraries()
-    monkeypatch.setattr(
-        providers, "found_libraries", lambda: (Library("blas", "openblas", file, "environment"), *lists)
-    )
-    with caplog.at_level(logging.WARNING, "polymat.libraries"):
-        found = provider("blas")
-    assert found is not None
-    assert file not in found.paths
-    assert f"not used: {file} gives wrong results: cblas_{routine}" in caplog.text

@@ -112,11 +112,12 @@ def fake_blas(directory: Path, name: str = "libopenblas.so.0", *, body: str = "(
     return library(directory, name, source)
 
 
-def library(directory: Path, name: str, source: str) -> Path:
-    """Compile a C text to lib<name>.so, or to the name if it is one of a file."""
+def library(directory: Path, name: str, source: str, *others: Path) -> Path:
+    """Compile a C text to lib<name>.so, or to the name if it is one of a file; others: it is linked to."""
     directory.mkdir(parents=True, exist_ok=True)
     text = directory / f"{name}.c"
     text.write_text(source)
     library = directory / (name if ".so" in name else f"lib{name}.so")
-    subprocess.run(["gcc", *FLAGS, "-o", str(library), str(text)], check=True)
+    linked = [text for other in others for text in (str(other), f"-Wl,-rpath,{other.parent}")]
+    subprocess.run(["gcc", *FLAGS, "-o", str(library), str(text), "-Wl,--no-as-needed", *linked], check=True)
     return library

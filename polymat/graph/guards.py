@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Accumulation, Stage
 from polymat.lang.condition import Condition
-from polymat.lang.expr import CastExpr, Const, SelectExpr
+from polymat.lang.expr import CastExpr, Const, Expr, SelectExpr
 from polymat.lang.indices import affine_names
 from polymat.lang.neutral import neutral
 from polymat.lang.traverse import conjuncts
@@ -23,10 +24,17 @@ def leave_out_terms(pipeline: Pipeline) -> Pipeline:
 
 
 def _narrowed(stage: Stage) -> Stage:
-    # A sum that starts from -0.0 is 0.0 with a term of 0, and stays -0.0 without any.
-    if stage.op is None or (stage.dtype.kind in "fc" and not isinstance(stage.parts[-1].expr, Const)):
+    if stage.op is None or (stage.dtype.kind in "fc" and not _stays_with_zero(stage.parts[-1].expr)):
         return stage
     return replace(stage, accumulations=tuple(_without(stage, item) for item in stage.accumulations))
+
+
+def _stays_with_zero(start: Expr) -> bool:
+    """Whether 0 changes nothing that is added to a start: -0.0 is 0.0 then, and stays -0.0 without a term."""
+    if not isinstance(start, Const):
+        return False
+    value = complex(start.value)
+    return all(part != 0.0 or math.copysign(1.0, part) > 0.0 for part in (value.real, value.imag))
 
 
 def _without(stage: Stage, item: Accumulation) -> Accumulation:

@@ -35,6 +35,7 @@ KEPT: dict[str, Any] = {
     "an argument decides": total("P", ROWS, SUM, Select(Condition(t, ">", 0), A(i, k), 0.0)),
     "either of two": total("P", ROWS, SUM, Select(BELOW | Condition(k, ">", 2 * i), A(i, k), 0.0)),
     "a part": total("P", BOTH, SUM, Select(BELOW, A(i, k), 0.0) * B(k, j)),
+    "a negative zero": total("P", ROWS, SUM, Select(BELOW, A(i, k), 0.0), init=-0.0),
     "a start": total("P", BOTH, SUM, Select(BELOW, PRODUCT, 0.0), init=C(i, j)),
 }
 

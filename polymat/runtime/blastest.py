@@ -283,7 +283,7 @@ def _ger(n: Numbers, *, conjugated: bool = False) -> Iterator[_Case]:
 
 
 def _dot(n: Numbers, *, conjugated: bool = False) -> Iterator[_Case]:
-    x, y = n.whole(_LONG, start=1), n.whole(_LONG, start=2)
+    x, y = n.whole(_LONG, start=1), n.whole(_LONG, start=4)
     value = np.sum((x.conj() if conjugated else x) * y)
     for one, other in ((1, 1), (2, 1), (1, 2)):
         result = np.zeros(1, n.dtype)

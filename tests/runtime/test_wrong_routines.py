@@ -12,9 +12,9 @@ import pytest
 import polymat as pm
 from polymat import Double, Int, Matrix, Options, Parameter, Vector
 from polymat.codegen import blascalls
-from polymat.codegen.routines import blas_routine, blas_routine_names, has_routine
+from polymat.codegen.routines import blas_routine, blas_routine_names, has_routine, routine_layout
 from polymat.errors import ToolchainError
-from polymat.runtime import providers
+from polymat.runtime import blastest, providers
 from polymat.runtime.blastest import CASES, ROUNDINGS, Numbers, is_same, wrong_routine
 from polymat.runtime.libraries import Library, found_libraries
 from polymat.runtime.providers import provider
@@ -69,6 +69,42 @@ def test_a_right_routine_is_right_and_an_idle_one_is_found_out(name: str, idle: 
     assert used.address(name) is not None
     assert wrong_routine(used.address, name) == ""
     assert idle.wrong((name,)) == f"gives wrong results: {name}"
+
+
+class Heedless:
+    """Calls a routine with one of its arguments as it was at first, or one less: it heeds it not.
+
+    Strides are 1 or 2, so that one less never leaves the memory there is.
+    """
+
+    def __init__(self, position: int, *, one_less: bool) -> None:
+        self.position = position
+        self.one_less = one_less
+        self.given: list[Any] = []
+        self.call = blastest._call
+
+    def __call__(self, address: int, layout: str, numbers: Numbers, arguments: Any, *, returns: bool) -> Any:
+        self.given.append(arguments[self.position])
+        other = max(self.given[-1] - 1, 1) if self.one_less else self.given[0]
+        changed = [*arguments[: self.position], other, *arguments[self.position + 1 :]]
+        return self.call(address, layout, numbers, changed, returns=returns)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_routine_that_heeds_one_of_its_arguments_less_is_found_out(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An enumeration, a stride, a scalar or an extent."""
+    used = provider("blas")
+    assert used is not None
+    kinds = routine_layout(name)[1].removeprefix("o")
+    for position, kind in enumerate(kinds):
+        if kind in "law":  # addresses; a leading dimension that is wrong writes where nobody may
+            continue
+        heedless = Heedless(position, one_less=kind != "e")
+        with monkeypatch.context() as patched:
+            patched.setattr(blastest, "_call", heedless)
+            assert wrong_routine(used.address, name), f"argument {position} ({kind}) of {name}"
 
 
 @pytest.mark.parametrize("base", sorted(CASES))

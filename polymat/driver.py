@@ -72,7 +72,7 @@ def levels(
     pipeline = plain_transforms(pipeline, options, estimates or {}, machine)
     if options.inline:
         sizes = assumed_sizes(pipeline, estimates or {})
-        called = partial(is_called, extents=pipeline.extents, sizes=sizes, fft=options.fft, blas=options.blas)
+        called = partial(is_called, extents=pipeline.extents, sizes=sizes, options=options)
         pipeline = inline_pointwise(pipeline, called)
     yield "graph", pipeline
     decider = Decider(pipeline, machine, estimates or {}, options)

@@ -34,6 +34,7 @@ from polymat.idiom.trsm import match_trsm
 from polymat.idiom.unfiltered import is_sliding, reason_against_filter
 from polymat.idiom.unlike import reason_against_products, reason_against_sum
 from polymat.idiom.upsampled import match_upsampled
+from polymat.options import Options
 from polymat.poly.domain import Domain
 
 TermMatcher: TypeAlias = Callable[[Term, Product, Extents], LibraryCall | None]
@@ -115,25 +116,26 @@ def idiom_of(names: Sequence[str], pipeline: Pipeline) -> Found:
 
 
 def is_called(
-    stage: Stage, context: Domain, extents: Extents, sizes: Mapping[str, int], *, fft: str, blas: str
+    stage: Stage, context: Domain, extents: Extents, sizes: Mapping[str, int], options: Options
 ) -> bool:
-    """Whether a stage alone is what libraries or register blocks compute, of the kind that is wanted.
+    """Whether a stage alone is what libraries or register blocks compute, as far as options leave them.
 
     Of products those are wanted whose elements are used many times, unless calls are wanted anyhow; filters
     of one dimension use each sample once a tap.
     """
-    if fft != "never" and is_transform(stage, context):
+    if options.fft != "never" and is_transform(stage, context):
         return True
-    product = product_of(stage, context) if stage.is_reduction else None
+    sums = stage.is_reduction and (options.kernels or options.blas != "never")
+    product = product_of(stage, context) if sums else None
     if product is None:
         return False
     filtered = match_fir(product, extents) or match_upsampled(product, extents)
-    if filtered is not None and len(filtered.axes) == 1:
+    if options.kernels and filtered is not None and len(filtered.axes) == 1:
         return True
     idiom = match(product, extents) or _match_otherwise(product, extents)
     if idiom is None:
         return False
-    return blas == "always" or any(_reuses(call, sizes) for call in idiom.calls)
+    return options.blas == "always" or any(_reuses(call, sizes) for call in idiom.calls)
 
 
 def _reuses(call: LibraryCall, sizes: Mapping[str, int]) -> bool:

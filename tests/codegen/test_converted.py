@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -47,6 +48,13 @@ def test_the_product_is_one_of_arrays(name: str) -> None:
 
 def test_of_a_few_rows_operands_are_converted_where_they_are_read() -> None:
     assert ways(PRODUCTS["another precision"], estimates={M: 2}) == ["row"]
+
+
+@pytest.mark.parametrize("name", PRODUCTS)
+def test_in_loops_operands_are_converted_where_they_are_read(name: str) -> None:
+    options = Options(blas="never", kernels=False, threads=1)
+    assert ways(PRODUCTS[name], options=options) == ["row"]
+    assert ways(PRODUCTS[name], options=replace(options, blas="always"))[-1] == "call"
 
 
 def test_an_operand_that_is_computed_is_a_stage_where_calls_are_wanted() -> None:

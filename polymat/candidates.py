@@ -73,8 +73,7 @@ class Candidates:
         call = self.calls.plan(stages)
         found: list[Plan] = [] if isinstance(loops, Refused) else loops
         if call is not None:
-            forced = self.options.blas if isinstance(call, CallPlan) else self.options.fft
-            found = [call] if forced == "always" else [*found, call]
+            found = [call] if self._is_forced(call) else [*found, call]
         if self.options.blas != "always":
             blocks = (self.calls.merged(stages), self._epilogue(stages))
             found = [*found, *(plan for plan in blocks if plan is not None)]
@@ -91,9 +90,11 @@ class Candidates:
             return None
         if stages not in self._wanted:
             call = self.calls.plan(stages)
-            forced = self.options.blas if isinstance(call, CallPlan) else self.options.fft
-            self._wanted[stages] = call if forced == "always" else None
+            self._wanted[stages] = call if call is not None and self._is_forced(call) else None
         return self._wanted[stages]
+
+    def _is_forced(self, call: CallPlan | TransformPlan) -> bool:
+        return (self.options.blas if isinstance(call, CallPlan) else self.options.fft) == "always"
 
     def mapped(self, stages: tuple[str, ...]) -> CallPlan | TransformPlan | None:
         """The library calls that a group is mapped to: by the thesis, or because the user wants them."""

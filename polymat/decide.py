@@ -32,10 +32,8 @@ from polymat.tilesize.sweeps import back_and_forth
 from polymat.tilesize.team import team_cost
 from polymat.uncalled import uncalled
 
-WANTED = (
-    1e-6  # of the time of library calls, where they are wanted: which of them is still told by their time
-)
-MAPPED = 1e-9  # the papers' cost of library calls: nothing, but of ways with calls alone that with fewer wins
+WANTED = 1e-6  # of the time of library calls that are wanted: it still tells which of them
+MAPPED = 1e-9  # the papers' cost of a library call: none, but of ways with calls the one with fewer wins
 CLEARLY = 0.95  # of the time that tiles take: other sizes have to be so much quicker, by prediction
 
 

@@ -1,4 +1,4 @@
-"""Products of matrices that the first level holds: of constant extents as straight code, others unasked.
+"""Small products of matrices: of constant extents as straight code, others without asking how.
 
 `UNROLLED`, `SMALL` and `COPIED` give the C functions that the product of `polymat.codegen.gemm` uses for
 them.  Measured against packed blocks (Zen 5, one thread), `COPIED` took 0.7 to 0.97 of the time of products
@@ -119,8 +119,8 @@ static inline int _pm_is_near_$S(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, ptrdiff_
 
 """
 COPIED = """\
-/* The same where B is not contiguous along its rows, of which a copy is made as a whole, and where the result
-   may be a triangle: each strip has the panels that reach its diagonal, and no others. */
+/* A product beside whose strips all of B stays near, copied as a whole where it is not contiguous along its
+   rows.  Of a triangle of the result each strip has the panels that reach its diagonal, and no others. */
 _PM_SHARED __attribute__((noinline)) void _pm_small_copied_$S(ptrdiff_t m, ptrdiff_t n, ptrdiff_t depth,
         $T scale, const $T *a, ptrdiff_t a_row, ptrdiff_t a_step, const $T *b, ptrdiff_t b_step,
         ptrdiff_t b_column, $T beta, const $T *from, ptrdiff_t from_row, $T *c, ptrdiff_t c_row,

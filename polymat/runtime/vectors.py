@@ -19,8 +19,6 @@ def under_flags(machine: Machine, cflags: tuple[str, ...]) -> Machine:
         return machine
     compiler = find_compiler()
     macros = predefined(compiler, flags_for(compiler, cflags))
-    if (
-        "__x86_64__" not in macros
-    ):  # of other processors there is one width; flags that fail are told of later
+    if "__x86_64__" not in macros:  # others have one width; flags that fail are told of later
         return machine
     return narrowed(machine, {feature for macro, feature in _FEATURES.items() if macro in macros})

@@ -27,6 +27,7 @@ from polymat.codegen.ctree import (
     Stmt,
 )
 from polymat.codegen.fftlarge import large_text
+from polymat.codegen.fftw import fft_prefix
 from polymat.codegen.nestfunction import Nest, run_nest
 from polymat.codegen.ranges import Range
 from polymat.codegen.stagecode import StageWriter
@@ -71,7 +72,7 @@ class _Transform:
         self.result = tuple(map(Affine.name, self.transform.product.dims))
         self.bounds = {dim: part for part in ranges if (dim := along[part.number]) is not None}
         self.single = real_part(self.transform.product.dtype) != Double
-        self.prefix = "fftwf" if self.single else "fftw"
+        self.prefix = fft_prefix(self.transform.product.dtype.dtype)
 
     def body(self, loops: Nest, after: Sequence[Nest]) -> tuple[Stmt, ...]:
         """Loops where there is nothing to transform or no plan; else the run, then what follows it."""

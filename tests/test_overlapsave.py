@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -151,10 +152,10 @@ def test_a_library_of_transforms_is_looked_for_where_there_is_a_filter_alone(
     """Looking takes time, and a library that the user names wrongly is an error."""
     asked: list[str] = []
 
-    def provider(kind: str) -> None:
+    def provider_with(kind: str, routines: Sequence[str]) -> None:
         asked.append(kind)
 
-    monkeypatch.setattr("polymat.transformtime.provider", provider)
+    monkeypatch.setattr("polymat.transformtime.provider_with", provider_with)
     v = pm.Vector(pm.Double, "v", [N])
     pm.compile((v + v).named("twice"))
     assert asked == []

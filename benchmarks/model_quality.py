@@ -33,7 +33,7 @@ from benchmarks.schemes import (
     shapes,
 )
 from benchmarks.sections.contractions import CONTRACTIONS
-from polymat.codegen.blockshape import Shape
+from polymat.codegen.products.blockshape import Shape
 from polymat.machine.model import Machine
 from polymat.runtime.calibration import calibrated_machine
 

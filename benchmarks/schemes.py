@@ -19,8 +19,8 @@ import numpy.typing as npt
 
 import polymat as pm
 from benchmarks.sections.contractions import CONTRACTIONS
-from polymat.codegen.blockshape import Shape
 from polymat.codegen.prelude import prelude
+from polymat.codegen.products.blockshape import Shape
 from polymat.graph.build import build
 from polymat.graph.group import Group
 from polymat.machine.model import Machine

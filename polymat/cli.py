@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 import polymat
-from polymat.codegen.cnames import check_export_name
+from polymat.codegen.c.cnames import check_export_name
 from polymat.driver import Level, levels
 from polymat.errors import PolymatError
 from polymat.graph.arguments import fixed_sizes, output_functions

@@ -8,13 +8,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from polymat.cascades import join_cascades
-from polymat.codegen.cnames import check_export_name
+from polymat.codegen.c.cnames import check_export_name
 from polymat.codegen.lower import lower
 from polymat.codegen.program import Program
 from polymat.codegen.report import make_report
 from polymat.codegen.units import files, render
-from polymat.decide import Decider
+from polymat.decide.decider import Decider
 from polymat.errors import InternalError, LangError, ToolchainError
 from polymat.graph.arguments import fixed_sizes, output_functions
 from polymat.graph.build import build
@@ -27,14 +26,15 @@ from polymat.graph.sampled import compute_kept_samples
 from polymat.graph.simplify import share_common_stages
 from polymat.graph.verify import verify
 from polymat.idiom.find import is_called
-from polymat.interpolation import interpolate_by_phases
 from polymat.lang.condition import Condition
 from polymat.lang.expr import Parameter
 from polymat.lang.function import Function, Input
 from polymat.options import DEFAULTS, Options, check_options
-from polymat.overlapsave import filter_by_blocks
-from polymat.plaintransforms import plain_transforms
 from polymat.poly import IslError
+from polymat.rewrite.cascades import join_cascades
+from polymat.rewrite.interpolation import interpolate_by_phases
+from polymat.rewrite.overlapsave import filter_by_blocks
+from polymat.rewrite.plaintransforms import plain_transforms
 from polymat.runtime.build import Built
 from polymat.runtime.build import build as build_library
 from polymat.runtime.calibration import calibrated_machine

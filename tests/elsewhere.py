@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 import polymat as pm
-from polymat.codegen.abi import SCALAR_SLOT_BYTES
+from polymat.codegen.c.abi import SCALAR_SLOT_BYTES
 from polymat.runtime.flags import compile_flags
 
 COMPILER, EMULATOR, ROOT = "aarch64-linux-gnu-gcc", "qemu-aarch64", "/usr/aarch64-linux-gnu"

@@ -10,13 +10,13 @@ import pytest
 
 import polymat as pm
 from benchmarks.polybench import find_kernel
-from polymat.decide import Decider
+from polymat.decide.decider import Decider
 from polymat.driver import levels
 from polymat.graph.pipeline import Pipeline
 from polymat.options import Options
 from polymat.runtime.providers import provider
 from polymat.tilesize.schedule import LoopPlan, Plan, TilePlan
-from tests.test_decide import MACHINE, blurred, pipeline_of
+from tests.decide.test_decider import MACHINE, blurred, pipeline_of
 from tests.tolerance import assert_close
 
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from polymat.codegen.abi import LIBRARY_MISSING, OK, OUT_OF_MEMORY, SCALAR_SLOT_BYTES, Size
-from polymat.codegen.cexpr import affine_expr
-from polymat.codegen.cnames import Names
-from polymat.codegen.ctree import (
+from polymat.codegen.c.abi import LIBRARY_MISSING, OK, OUT_OF_MEMORY, SCALAR_SLOT_BYTES, Size
+from polymat.codegen.c.cexpr import affine_expr
+from polymat.codegen.c.cnames import Names
+from polymat.codegen.c.ctree import (
     Binary,
     Block,
     Call,
@@ -29,15 +29,15 @@ from polymat.codegen.ctree import (
     Unary,
     names_in,
 )
-from polymat.codegen.kept import FREE, for_the_first, kept_buffers, pointers
-from polymat.codegen.libraries import routines_of
-from polymat.codegen.nestfunction import Nest
-from polymat.codegen.scratch import ThreadScratch, place
+from polymat.codegen.loops.nestfunction import Nest
+from polymat.codegen.loops.work import stage_work
+from polymat.codegen.memory.kept import FREE, for_the_first, kept_buffers, pointers
+from polymat.codegen.memory.scratch import ThreadScratch, place
+from polymat.codegen.memory.storage import Buffer
+from polymat.codegen.routines.libraries import routines_of
 from polymat.codegen.shares import Shares
 from polymat.codegen.smallcalls import SmallCalls, small_bound
-from polymat.codegen.storage import Buffer
 from polymat.codegen.tilerun import TileCode
-from polymat.codegen.work import stage_work
 from polymat.errors import InternalError
 from polymat.graph.pipeline import Pipeline
 from polymat.lang.affine import Affine

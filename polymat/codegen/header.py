@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from polymat.codegen.abi import LIBRARY_MISSING, SCALAR_SLOT_BYTES, Array, Row, Signature
-from polymat.codegen.cnames import Names
-from polymat.codegen.ctree import (
+from polymat.codegen.c.abi import LIBRARY_MISSING, SCALAR_SLOT_BYTES, Array, Row, Signature
+from polymat.codegen.c.cnames import Names
+from polymat.codegen.c.ctree import (
     Assign,
     Binary,
     Call,
@@ -21,7 +21,7 @@ from polymat.codegen.ctree import (
     Ternary,
     Unary,
 )
-from polymat.codegen.render import prototype
+from polymat.codegen.c.render import prototype
 from polymat.codegen.smallcalls import SmallCalls
 from polymat.lang.types import type_of_dtype
 

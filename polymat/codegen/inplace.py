@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from polymat.codegen.nonfinite import SPREADING
+from polymat.codegen.routines.nonfinite import SPREADING
 from polymat.graph.accesses import reads_of
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Accumulation, InputArray, Part, Stage

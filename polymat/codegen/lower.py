@@ -5,25 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from polymat.codegen.calls import call_nest
-from polymat.codegen.cexpr import literal, table_name
-from polymat.codegen.cnames import Names
-from polymat.codegen.ctree import Constants, File, Function
+from polymat.codegen.c.cexpr import literal, table_name
+from polymat.codegen.c.cnames import Names
+from polymat.codegen.c.ctree import Constants, File, Function
 from polymat.codegen.entry import Entry, GroupCode
-from polymat.codegen.epilogue import epilogue_nest
-from polymat.codegen.filters import filter_nest
 from polymat.codegen.header import header_text, public_function
 from polymat.codegen.inplace import inplace_pairs
-from polymat.codegen.libraries import routines_of
-from polymat.codegen.merged import merged_nest
-from polymat.codegen.pairs import product_nest
+from polymat.codegen.loops.merged import merged_nest
+from polymat.codegen.loops.stagecode import NestMaker, StageWriter
+from polymat.codegen.memory.slots import shared_slots
+from polymat.codegen.memory.storage import buffers
+from polymat.codegen.products.epilogue import epilogue_nest
+from polymat.codegen.products.pairs import product_nest
 from polymat.codegen.program import Program
+from polymat.codegen.routines.calls import call_nest
+from polymat.codegen.routines.libraries import routines_of
+from polymat.codegen.signals.filters import filter_nest
+from polymat.codegen.signals.transforms import transform_nest
 from polymat.codegen.signature import make_signature
-from polymat.codegen.slots import shared_slots
-from polymat.codegen.stagecode import NestMaker, StageWriter
-from polymat.codegen.storage import buffers
 from polymat.codegen.tiles import TileWriter
-from polymat.codegen.transforms import transform_nest
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.plan import MergedPlan
 from polymat.graph.stage import Stage

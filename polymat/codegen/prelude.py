@@ -1,12 +1,13 @@
 """The C text at the head of every generated library: only what the library needs, in a fixed order.
 
 `prelude(needs)` takes names: "workspace", "kept", "team", the headers "math", "string", "complex", those of
-`polymat.codegen.arithmetic`: "floordiv_i32", say, defines `_pm_floordiv_i32`, and "reduction_min_f64"
-declares the OpenMP reduction `_pm_min_f64`.  Those of `polymat.codegen.libraries` call routines of BLAS
-and FFT libraries: "cblas_dgemm" defines `_pm_cblas_dgemm`.  "gemm_f64_64x8x3" asks for the products of
-matrices of `polymat.codegen.gemm`, with these register blocks; "filter_f64_8x16x4" for the filters of
-`polymat.codegen.filterblocks`; "rows_f32x16" for the vectors of `polymat.codegen.rows`, "lines_f32x16" for
-their stores of `polymat.codegen.lines`; "argument" reads arguments; "products" are complex ones by clang.
+`polymat.codegen.c.arithmetic`: "floordiv_i32", say, defines `_pm_floordiv_i32`, and "reduction_min_f64"
+declares the OpenMP reduction `_pm_min_f64`.  Those of `polymat.codegen.routines.libraries` call routines of
+BLAS and FFT libraries: "cblas_dgemm" defines `_pm_cblas_dgemm`.  "gemm_f64_64x8x3" asks for the products of
+matrices of `polymat.codegen.products.gemm`, with these register blocks; "filter_f64_8x16x4" for the filters
+of `polymat.codegen.signals.filterblocks`; "rows_f32x16" for the vectors of `polymat.codegen.c.rows`,
+"lines_f32x16" for their stores of `polymat.codegen.c.lines`; "argument" reads arguments; "products" are
+complex ones by clang.
 
 Why `team` is more than `num_threads`, each measured with libgomp: a refused thread ends the process; a forked
 child hangs in its first parallel region; and two threads of a team that wake up on one core (the other being
@@ -15,19 +16,19 @@ busy with a spinning BLAS thread, say) stay there, at half speed or worse, while
 
 from __future__ import annotations
 
-from polymat.codegen.apart import Apart, Files, apart
-from polymat.codegen.arithmetic import arithmetic, arithmetic_names
-from polymat.codegen.blockcost import BLOCKS_HELPER
-from polymat.codegen.blockshape import joined
-from polymat.codegen.curve import CURVE_HEADERS, CURVE_HELPER
-from polymat.codegen.filterblocks import filter_text
-from polymat.codegen.gemm import gemm_text
-from polymat.codegen.lanesums import lane_sums_text
-from polymat.codegen.libraries import HEADERS as LIBRARY_HEADERS
-from polymat.codegen.libraries import library_needs, library_text
-from polymat.codegen.lines import lines_text
-from polymat.codegen.rows import rows_text
-from polymat.codegen.singlesums import single_sums_text
+from polymat.codegen.c.apart import Apart, Files, apart
+from polymat.codegen.c.arithmetic import arithmetic, arithmetic_names
+from polymat.codegen.c.lines import lines_text
+from polymat.codegen.c.rows import rows_text
+from polymat.codegen.loops.lanesums import lane_sums_text
+from polymat.codegen.loops.singlesums import single_sums_text
+from polymat.codegen.products.blockcost import BLOCKS_HELPER
+from polymat.codegen.products.blockshape import joined
+from polymat.codegen.products.gemm import gemm_text
+from polymat.codegen.routines.curve import CURVE_HEADERS, CURVE_HELPER
+from polymat.codegen.routines.libraries import HEADERS as LIBRARY_HEADERS
+from polymat.codegen.routines.libraries import library_needs, library_text
+from polymat.codegen.signals.filterblocks import filter_text
 from polymat.errors import InternalError
 
 _HEADERS = ("complex", "math", "string")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from polymat.codegen.bodies import BodyWriter
-from polymat.codegen.ctree import Assign, Binary, For, Function, Id, Literal, Parameter, Stmt, Subscript
+from polymat.codegen.c.ctree import Assign, Binary, For, Function, Id, Literal, Parameter, Stmt, Subscript
+from polymat.codegen.loops.bodies import BodyWriter
 from polymat.graph.stage import Stage
 from polymat.lang.neutral import neutral
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from polymat.codegen.abi import Signature
-from polymat.codegen.ctree import File
-from polymat.codegen.render import prototype
-from polymat.codegen.storage import Buffer
+from polymat.codegen.c.abi import Signature
+from polymat.codegen.c.ctree import File
+from polymat.codegen.c.render import prototype
+from polymat.codegen.memory.storage import Buffer
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial, reduce
 
-from polymat.codegen.ctree import (
+from polymat.codegen.c.ctree import (
     Binary,
     Block,
     Call,
@@ -21,9 +21,9 @@ from polymat.codegen.ctree import (
     Stmt,
     Ternary,
 )
-from polymat.codegen.nestfunction import Nest
-from polymat.codegen.scratch import ThreadScratch
-from polymat.codegen.work import stage_work
+from polymat.codegen.loops.nestfunction import Nest
+from polymat.codegen.loops.work import stage_work
+from polymat.codegen.memory.scratch import ThreadScratch
 from polymat.graph.stage import Stage
 from polymat.idiom.plan import TransformPlan
 from polymat.lang.affine import Affine

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from polymat.codegen.abi import Array, Row, Scalar, Signature, Size
-from polymat.codegen.storage import Buffer
+from polymat.codegen.c.abi import Array, Row, Scalar, Signature, Size
+from polymat.codegen.memory.storage import Buffer
 from polymat.errors import LangError, caller_location
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import InputArray

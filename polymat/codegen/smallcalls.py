@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from functools import partial, reduce
 from math import prod
 
-from polymat.codegen.abi import OK
-from polymat.codegen.cnames import Names
-from polymat.codegen.ctree import (
+from polymat.codegen.c.abi import OK
+from polymat.codegen.c.cnames import Names
+from polymat.codegen.c.ctree import (
     Binary,
     Block,
     Call,
@@ -28,12 +28,12 @@ from polymat.codegen.ctree import (
     Return,
     Stmt,
 )
-from polymat.codegen.nestfunction import Nest
-from polymat.codegen.scratch import Limits, most
+from polymat.codegen.loops.nestfunction import Nest
+from polymat.codegen.loops.work import operations
+from polymat.codegen.memory.scratch import Limits, most
+from polymat.codegen.memory.storage import LINE_BYTES, Buffer
 from polymat.codegen.shares import Shares
-from polymat.codegen.storage import LINE_BYTES, Buffer
 from polymat.codegen.tilerun import TileCode
-from polymat.codegen.work import operations
 from polymat.graph.stage import Stage
 from polymat.lang.affine import Affine
 

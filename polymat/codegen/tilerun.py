@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from polymat.codegen.ctree import (
+from polymat.codegen.c.ctree import (
     Binary,
     Call,
     Cast,
@@ -23,9 +23,9 @@ from polymat.codegen.ctree import (
     Literal,
     Stmt,
 )
-from polymat.codegen.nestfunction import Nest
-from polymat.codegen.rowtiles import FIRST
-from polymat.codegen.scratch import Pad, ThreadScratch
+from polymat.codegen.loops.nestfunction import Nest
+from polymat.codegen.loops.rowtiles import FIRST
+from polymat.codegen.memory.scratch import Pad, ThreadScratch
 from polymat.graph.stage import Stage
 
 LAST = "_pm_last"  # where the tiles of a thread end

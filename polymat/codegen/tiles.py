@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from polymat.codegen.crossing import WIDTH, declare_width
-from polymat.codegen.ctree import (
+from polymat.codegen.c.ctree import (
     APART,
     Binary,
     Call,
@@ -23,13 +22,14 @@ from polymat.codegen.ctree import (
     names_in,
     plus,
 )
-from polymat.codegen.nestfunction import Nest
+from polymat.codegen.loops.crossing import WIDTH, declare_width
+from polymat.codegen.loops.nestfunction import Nest
+from polymat.codegen.loops.ranges import Range
+from polymat.codegen.loops.rowtiles import FIRST, RowTiles, row_tiles
+from polymat.codegen.loops.stagecode import StageWriter
+from polymat.codegen.memory.scratch import Pad
+from polymat.codegen.memory.storage import TILE, WHOLE, Buffer, inside, part_begin
 from polymat.codegen.privates import clear_and_merge
-from polymat.codegen.ranges import Range
-from polymat.codegen.rowtiles import FIRST, RowTiles, row_tiles
-from polymat.codegen.scratch import Pad
-from polymat.codegen.stagecode import StageWriter
-from polymat.codegen.storage import TILE, WHOLE, Buffer, inside, part_begin
 from polymat.codegen.tilerun import LAST, Private, TileCode
 from polymat.graph.alignment import grid
 from polymat.graph.stage import Part, Stage

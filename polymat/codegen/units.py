@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from polymat.codegen.apart import Files
-from polymat.codegen.ctree import APART, Call, File, Function, expressions, names_in
+from polymat.codegen.c.apart import Files
+from polymat.codegen.c.ctree import APART, Call, File, Function, expressions, names_in
+from polymat.codegen.c.render import unit
 from polymat.codegen.prelude import parts, prelude, stateless
-from polymat.codegen.render import unit
 
 _NAME = re.compile(r"\w+")
 LEAST_FUNCTIONS = 16  # one file more costs as much as two or three of them

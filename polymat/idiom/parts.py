@@ -1,6 +1,6 @@
 """From how many points on a transform is computed in parts: where these were measured to be quicker.
 
-`polymat.codegen.fftlarge` has the code; what it takes was measured beside one plan of the library.
+`polymat.codegen.routines.fftlarge` has the code; what it takes was measured beside one plan of the library.
 """
 
 from __future__ import annotations

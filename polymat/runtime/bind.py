@@ -6,7 +6,7 @@ import ctypes
 import os
 from collections.abc import Sequence
 
-from polymat.codegen.abi import Signature
+from polymat.codegen.c.abi import Signature
 from polymat.errors import ToolchainError
 from polymat.runtime.libraries import Kind
 from polymat.runtime.planner import planner_state

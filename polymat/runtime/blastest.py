@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from polymat.codegen.routines import (
+from polymat.codegen.routines.routines import (
     CONJ_TRANS,
     LEFT,
     LOWER,

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from polymat.codegen.apart import Files
+from polymat.codegen.c.apart import Files
 from polymat.options import DEFAULTS, Options
 from polymat.runtime.cache import cache_key, fetch_or_build
 from polymat.runtime.flags import shared_flags

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from polymat.codegen.abi import Array, Row, Signature
+from polymat.codegen.c.abi import Array, Row, Signature
 from polymat.errors import ArgumentError
 from polymat.runtime.sizes import merged, origin_text, row_text, row_value, shape_text
 

@@ -8,7 +8,7 @@ from typing import NoReturn, SupportsIndex, cast
 
 import numpy as np
 
-from polymat.codegen.abi import Scalar
+from polymat.codegen.c.abi import Scalar
 from polymat.errors import ArgumentError
 
 Number = int | float | complex

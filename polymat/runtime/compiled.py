@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-from polymat.codegen.abi import Array, Signature
+from polymat.codegen.c.abi import Array, Signature
 from polymat.errors import ArgumentError, InternalError, NameClashError, PolymatError, ToolchainError
 from polymat.runtime import _launch
 from polymat.runtime.bind import bind_routines

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 
-from polymat.codegen.abi import Signature, Size
+from polymat.codegen.c.abi import Signature, Size
 from polymat.errors import ArgumentError, InternalError
 from polymat.runtime.check_arrays import (
     AnyArray,

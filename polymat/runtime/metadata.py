@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields
 from typing import Any, TypeVar
 
-from polymat.codegen.abi import ABI_VERSION, Array, Row, Scalar, Signature, Size
+from polymat.codegen.c.abi import ABI_VERSION, Array, Row, Scalar, Signature, Size
 
 _T = TypeVar("_T")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,62}")

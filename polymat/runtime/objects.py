@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from pathlib import Path
 
-from polymat.codegen.apart import Files
+from polymat.codegen.c.apart import Files
 from polymat.runtime.cache import OBJECT, cache_key, fetch_or_build
 from polymat.runtime.cpu import native_cpu
 from polymat.runtime.scratch import no_room, scratch_directory

@@ -6,7 +6,7 @@ import ctypes
 import os
 from functools import cache
 
-# `_pm_planner_state` in polymat.codegen.fftw: a counter, then the lock.
+# `_pm_planner_state` in polymat.codegen.routines.fftw: a counter, then the lock.
 _LOCK_OFFSET = 8
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from polymat.codegen.abi import Row, Signature, Size
+from polymat.codegen.c.abi import Row, Signature, Size
 from polymat.errors import InternalError
 
 # With every size below it, products of a size with an element's bytes and small sums stay far from 2**63.

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from polymat.codegen.abi import Array, Row, Signature, Size
+from polymat.codegen.c.abi import Array, Row, Signature, Size
 from polymat.errors import InternalError, NameClashError
 from polymat.runtime.sizes import SIZE_LIMIT, evaluation_order, invert, merged
 

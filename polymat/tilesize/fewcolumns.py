@@ -2,8 +2,8 @@
 
 Narrow ones are sums along the rows of A, the lanes of vectors being steps of the depth; swapped ones are
 computed as their transpose, the lanes being rows.  The conditions are written down once, here: generated code
-asks the same before it multiplies (`polymat.codegen.narrowgemm`, `swappedgemm`) and where it prices a product
-(`polymat.codegen.blockcost`).
+asks the same before it multiplies (`polymat.codegen.products.narrowgemm`, `swappedgemm`) and where it prices
+a product (`polymat.codegen.products.blockcost`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Products whose right operand is copied as a whole, to where it stays near, and when these are taken.
 
 The conditions are written down once, here: generated code asks the same at run time, before it multiplies
-(`polymat.codegen.smallgemm`) and where it prices a product (`polymat.codegen.blockcost`).
+(`polymat.codegen.products.smallgemm`) and where it prices a product (`polymat.codegen.products.blockcost`).
 """
 
 from __future__ import annotations

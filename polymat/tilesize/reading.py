@@ -1,7 +1,7 @@
 """Products of few rows or few columns whose large operand is read where it is, and when these are taken.
 
 The conditions are written down once, here: generated code asks the same at run time, before it multiplies and
-where it prices a product (`polymat.codegen.reading`).
+where it prices a product (`polymat.codegen.products.reading`).
 """
 
 from __future__ import annotations

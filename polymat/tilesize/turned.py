@@ -1,6 +1,7 @@
 """Products whose vectors hold segments of columns, and when these are taken.
 
-The conditions are written down once, here: generated code asks the same (`polymat.codegen.turnedgemm`).
+The conditions are written down once, here: generated code asks the same
+(`polymat.codegen.products.turnedgemm`).
 """
 
 from __future__ import annotations

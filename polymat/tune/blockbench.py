@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from polymat.codegen.apart import SHARED
-from polymat.codegen.blockshape import Shape, vector_types
-from polymat.codegen.microkernel import full_block
+from polymat.codegen.c.apart import SHARED
+from polymat.codegen.products.blockshape import Shape, vector_types
+from polymat.codegen.products.microkernel import full_block
 
 LINES, COLUMNS, DEPTH = 96, 96, 256  # of the products, about: the operands stay in a second-level cache
 

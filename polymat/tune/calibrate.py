@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from polymat.codegen.blockshape import Shape
+from polymat.codegen.products.blockshape import Shape
 from polymat.errors import ToolchainError
 from polymat.machine.calibrate import BlockRate, Calibration, Rate, Stream
 from polymat.machine.cpus import usable_cpus

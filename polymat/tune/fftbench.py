@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from polymat.codegen.fftlarge import large_text
-from polymat.codegen.libraries import routines_of
 from polymat.codegen.prelude import prelude
+from polymat.codegen.routines.fftlarge import large_text
+from polymat.codegen.routines.libraries import routines_of
 from polymat.idiom.parts import Least
 from polymat.tune.timing import CLOCK, rounds
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from polymat.codegen.prelude import prelude
-from polymat.codegen.routines import blas_routine
+from polymat.codegen.routines.routines import blas_routine
 from polymat.tune.timing import CLOCK, rounds
 
 # The call of each routine: extents x, y, z as in `AXES`.  A holds zeros, B and C ones, and the diagonal of a

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from polymat.codegen.blockshape import Shape
 from polymat.codegen.prelude import prelude
+from polymat.codegen.products.blockshape import Shape
 from polymat.machine.model import Machine
 from polymat.tilesize.blocks import register_family
 from polymat.tune.blockbench import block_text

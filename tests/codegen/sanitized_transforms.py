@@ -17,8 +17,8 @@ def main() -> int:
     """Transforms of arrays of exact size, all of which count as large; a wrong access ends the process."""
     os.environ.pop("LD_PRELOAD", None)  # the compiler is not what is tested
     import polymat as pm
-    from polymat import callplans
-    from polymat.codegen import fftlarge
+    from polymat.codegen.routines import fftlarge
+    from polymat.decide import callplans
     from polymat.idiom.parts import Least
     from tests.codegen.test_large_transforms import PLANE, SUMMED, Z, both, m, z
     from tests.codegen.test_transforms import OUT, values, wave

@@ -12,9 +12,9 @@ import pytest
 
 import polymat as pm
 from polymat import Double, Float, Int, Matrix, Parameter
-from polymat.codegen.blockcost import BLOCKS_HELPER
-from polymat.codegen.choice import triangle_kind
-from polymat.codegen.curve import CURVE_HEADERS
+from polymat.codegen.products.blockcost import BLOCKS_HELPER
+from polymat.codegen.routines.choice import triangle_kind
+from polymat.codegen.routines.curve import CURVE_HEADERS
 from polymat.graph.group import Group
 from polymat.machine.known import GENERIC, ZEN3
 from polymat.machine.model import Machine

@@ -8,7 +8,7 @@ import itertools
 import numpy as np
 import pytest
 
-from polymat.codegen.curve import CURVE_HEADERS, CURVE_HELPER, curve_text
+from polymat.codegen.routines.curve import CURVE_HEADERS, CURVE_HELPER, curve_text
 from polymat.machine.grid import Grid
 from polymat.runtime.build import build
 

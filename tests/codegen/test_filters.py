@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pytest
 
 import polymat as pm
-from polymat.codegen.filterblocks import FilterShape, filter_shape
+from polymat.codegen.signals.filterblocks import FilterShape, filter_shape
 from polymat.lang.types import ScalarType
 from polymat.machine.model import Machine
 from polymat.options import Options

@@ -9,7 +9,7 @@ import pytest
 
 import polymat as pm
 from polymat import Case, Condition, Double, Float, Function, Int, Interval, Matrix, Options
-from polymat.decide import Decider
+from polymat.decide.decider import Decider
 from polymat.machine.known import GENERIC, SAPPHIRE_RAPIDS, ZEN5
 from polymat.machine.model import Machine
 from polymat.tilesize.schedule import NestPlan

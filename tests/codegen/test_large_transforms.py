@@ -22,9 +22,9 @@ from polymat import (
     Matrix,
     Options,
     Vector,
-    callplans,
 )
-from polymat.codegen import fftlarge
+from polymat.codegen.routines import fftlarge
+from polymat.decide import callplans
 from polymat.idiom.parts import Least
 from tests.codegen.test_transforms import OUT, SERIAL, THREADS, check, values, wave
 from tests.differential.under_sanitizers import clean_output

@@ -15,9 +15,9 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from polymat.codegen.arithmetic import arithmetic_names
-from polymat.codegen.blockshape import Shape, joined
+from polymat.codegen.c.arithmetic import arithmetic_names
 from polymat.codegen.prelude import prelude
+from polymat.codegen.products.blockshape import Shape, joined
 from polymat.errors import InternalError
 from polymat.runtime.build import build
 from polymat.runtime.toolchain import find_compiler, flags_for

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import polymat as pm
-from polymat.codegen.quotients import QUOTIENT
+from polymat.codegen.loops.quotients import QUOTIENT
 
 N = pm.Parameter(pm.Int, "N")
 i = pm.Variable(pm.Int, "i")

@@ -10,7 +10,7 @@ import numpy as np
 
 import polymat as pm
 from polymat import Options
-from polymat.codegen.blascalls import supported
+from polymat.codegen.routines.blascalls import supported
 from polymat.idiom.find import idiom_of
 from tests.idiom.random_sums import RandomSum
 from tests.idiom.recognise import SCALARS, pipeline, values_of

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import polymat as pm
-from polymat.codegen.ctree import Assign, Binary, Call, For, Id, Literal, Subscript
-from polymat.codegen.innermost import DIVISION
-from polymat.codegen.remainders import split_by_remainder
+from polymat.codegen.c.ctree import Assign, Binary, Call, For, Id, Literal, Subscript
+from polymat.codegen.loops.innermost import DIVISION
+from polymat.codegen.loops.remainders import split_by_remainder
 from tests.tolerance import assert_close
 
 C = pm.Parameter(pm.Int, "C")

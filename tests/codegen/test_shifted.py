@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import polymat as pm
-from polymat.codegen.ctree import Assign, Binary, For, Id, Literal, Subscript
-from polymat.codegen.rows import RowTypes
-from polymat.codegen.shifted import with_shifts
+from polymat.codegen.c.ctree import Assign, Binary, For, Id, Literal, Subscript
+from polymat.codegen.c.rows import RowTypes
+from polymat.codegen.loops.shifted import with_shifts
 from polymat.machine.known import GENERIC
 from polymat.options import Options
 from tests.differential.under_sanitizers import clean_output

@@ -10,10 +10,10 @@ import pytest
 
 import polymat as pm
 from polymat import Double, Float, Options
-from polymat.codegen.accumulators import ROW_BYTES
-from polymat.codegen.lanesums import LANES
-from polymat.codegen.rows import RowTypes
-from polymat.codegen.singlesums import with_single_sums
+from polymat.codegen.c.rows import RowTypes
+from polymat.codegen.loops.accumulators import ROW_BYTES
+from polymat.codegen.loops.lanesums import LANES
+from polymat.codegen.loops.singlesums import with_single_sums
 from tests.codegen.test_calls import values
 from tests.idiom.recognise import N, j, k, total, upto
 from tests.tolerance import assert_close

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 import polymat as pm
-from polymat.decide import Decider
+from polymat.decide.decider import Decider
 from polymat.driver import levels
 from polymat.graph.pipeline import Pipeline
 from polymat.options import Options
 from polymat.tilesize.associativity import CacheShape, rows_kept, rows_that_stay
 from polymat.tilesize.schedule import TilePlan
-from tests.test_decide import MACHINE
+from tests.decide.test_decider import MACHINE
 
 M, N, K = (pm.Parameter(pm.Int, name) for name in "MNK")
 i, j, k = (pm.Variable(pm.Int, name) for name in "ijk")

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import polymat as pm
-from polymat.codegen.blockshape import Shape
 from polymat.codegen.prelude import prelude
+from polymat.codegen.products.blockshape import Shape
 from polymat.graph.group import Group
 from polymat.machine.known import GENERIC
 from polymat.runtime.build import build

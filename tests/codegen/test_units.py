@@ -11,8 +11,8 @@ import pytest
 
 import polymat as pm
 from polymat.codegen import units
-from polymat.codegen.apart import Files
-from polymat.codegen.ctree import APART, Call, Evaluate, File, Function, Literal
+from polymat.codegen.c.apart import Files
+from polymat.codegen.c.ctree import APART, Call, Evaluate, File, Function, Literal
 from polymat.machine.known import GENERIC
 from polymat.runtime import build as building
 from polymat.runtime.objects import compile_files

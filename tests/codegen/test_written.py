@@ -9,7 +9,7 @@ import pytest
 
 import polymat as pm
 from polymat import Double, Function, Image, Interval, Parameter, Variable
-from polymat.codegen.abi import Row
+from polymat.codegen.c.abi import Row
 from polymat.lang.types import Int
 from polymat.runtime import _launch
 from polymat.runtime.recycling import kept_limit

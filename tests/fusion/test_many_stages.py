@@ -10,12 +10,12 @@ import pytest
 from benchmarks.stencils.sixty import STAGES, build
 from polymat.codegen.lower import lower
 from polymat.codegen.units import render
-from polymat.decide import Decider
+from polymat.decide.decider import Decider
 from polymat.driver import levels
 from polymat.graph.pipeline import Pipeline
 from polymat.options import Options
 from polymat.tilesize.schedule import TilePlan
-from tests.test_decide import MACHINE
+from tests.decide.test_decider import MACHINE
 
 SECONDS = 8.0  # of processor time: deciding takes 2 to 4, the C compiler less
 # One loop over vectors for all stages of a tile (512 bits) is more C than loops of single stages (256), whose

@@ -67,7 +67,7 @@ def test_several_axes_and_pairs() -> None:
 def test_the_report_and_the_code_say_both(monkeypatch: pytest.MonkeyPatch) -> None:
     shares = [2.0, 2.0, 1.5, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4]
     monkeypatch.setattr(
-        "polymat.callprices.library_model", lambda kind: model(shares) if kind == "fft" else None
+        "polymat.decide.callprices.library_model", lambda kind: model(shares) if kind == "fft" else None
     )
     weight = Exp(-2j * math.pi * j * k / N)
     z = pm.Vector(Complex, "z", [N])

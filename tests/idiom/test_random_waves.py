@@ -19,7 +19,7 @@ from polymat.graph.pipeline import Pipeline
 from polymat.graph.verify import verify
 from polymat.idiom.find import idiom_of
 from polymat.machine.known import GENERIC
-from polymat.plaintransforms import plain_transforms
+from polymat.rewrite.plaintransforms import plain_transforms
 from tests.graph.products import points_of
 from tests.idiom.carry_out_signals import transform
 from tests.idiom.recognise import SCALARS, M, N, alpha, i, j, k, total, upto, values_of

@@ -1,4 +1,4 @@
-"""Small pipelines written in C by hand after polymat/codegen/abi.py, to test the call path alone."""
+"""Small pipelines written in C by hand after polymat/codegen/c/abi.py, to test the call path alone."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from polymat.codegen.abi import Array, Row, Scalar, Signature, Size
+from polymat.codegen.c.abi import Array, Row, Scalar, Signature, Size
 from polymat.runtime.compiled import Compiled
 
 C_TYPES = {

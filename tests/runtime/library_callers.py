@@ -5,9 +5,9 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from polymat.codegen.abi import Array, Signature, Size
-from polymat.codegen.libraries import routines_of
+from polymat.codegen.c.abi import Array, Signature, Size
 from polymat.codegen.prelude import prelude
+from polymat.codegen.routines.libraries import routines_of
 from polymat.runtime.compiled import Compiled
 from tests.runtime.hand_written import matrix, symbol
 

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from polymat.codegen.abi import Row
+from polymat.codegen.c.abi import Row
 from polymat.runtime.compiled import Compiled
 from tests.runtime import hand_written as kernels
 

@@ -15,7 +15,7 @@ import pytest
 
 import polymat as pm
 from polymat import Double, Function, Int, Interval, Matrix, Parameter, Variable
-from polymat.codegen.apart import Files
+from polymat.codegen.c.apart import Files
 from polymat.errors import ToolchainError
 from polymat.runtime.build import Built, build
 from polymat.runtime.cache import OBJECT, entries

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from polymat.codegen.abi import LIBRARY_MISSING
+from polymat.codegen.c.abi import LIBRARY_MISSING
 from polymat.codegen.prelude import prelude
 from polymat.errors import ToolchainError
 from polymat.runtime import providers

@@ -11,8 +11,8 @@ import pytest
 
 import polymat as pm
 from polymat import Double, Int, Matrix, Options, Parameter, Vector
-from polymat.codegen import blascalls
-from polymat.codegen.routines import blas_routine, blas_routine_names, has_routine, routine_layout
+from polymat.codegen.routines import blascalls
+from polymat.codegen.routines.routines import blas_routine, blas_routine_names, has_routine, routine_layout
 from polymat.errors import ToolchainError
 from polymat.runtime import blastest, providers
 from polymat.runtime.blastest import CASES, ROUNDINGS, Numbers, is_same, wrong_routine

@@ -12,7 +12,7 @@ from benchmarks.polybench import find_kernel
 from benchmarks.stencils import chain
 from polymat import Float, Image, Interval, Options, Parameter, Variable
 from polymat import Int as Integer
-from polymat.decide import Decider
+from polymat.decide.decider import Decider
 from polymat.driver import levels
 from polymat.fusion.alignment import align
 from polymat.fusion.legality import live_outs

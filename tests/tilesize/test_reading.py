@@ -9,8 +9,8 @@ from dataclasses import replace
 import pytest
 
 from polymat import Double, Int, Matrix, Parameter
-from polymat.codegen.blockshape import Shape
 from polymat.codegen.prelude import prelude
+from polymat.codegen.products.blockshape import Shape
 from polymat.graph.group import Group
 from polymat.machine.known import GENERIC
 from polymat.runtime.build import build

@@ -1,0 +1,258 @@
+"""Expressions of the language as C expressions, with NumPy's types and rounding."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+
+from polymat.codegen.c.ctree import Binary as CBinary
+from polymat.codegen.c.ctree import Call as CCall
+from polymat.codegen.c.ctree import Cast, CExpr, Id, Literal, Subscript, Ternary
+from polymat.codegen.c.ctree import Unary as CUnary
+from polymat.errors import unreachable
+from polymat.lang.affine import Affine, FloorDiv
+from polymat.lang.condition import Condition
+from polymat.lang.expr import (
+    Binary,
+    Call,
+    CastExpr,
+    Const,
+    Expr,
+    Load,
+    Parameter,
+    SelectExpr,
+    Unary,
+    Variable,
+    fits,
+)
+from polymat.lang.table import Lookup, Table
+from polymat.lang.traverse import Node, children, fold
+from polymat.lang.types import Complex, ComplexFloat, Double, Float, Int, Long, ScalarType, promote
+
+_FLOAT_RANK = {"float32": 1, "float64": 2, "complex64": 1, "complex128": 2}
+_HELPER_OPS = {"min": "min", "max": "max", "//": "floordiv", "%": "mod"}
+
+
+class ExpressionWriter:
+    """Writes expressions at one point: `index` gives the C value of a variable or size.
+
+    `element` writes an access; `needs` collects the prelude functions that were used.
+    """
+
+    def __init__(
+        self,
+        index: Callable[[str], CExpr],
+        scalar: Callable[[str], CExpr],
+        element: Callable[[str, tuple[CExpr, ...]], CExpr],
+        needs: set[str],
+        ready: Mapping[int, CExpr] | None = None,
+    ) -> None:
+        self.index = index
+        self.scalar = scalar
+        self.element = element
+        self.needs = needs
+        self.ready = dict(ready or {})
+
+    def value(self, expr: Expr, target: ScalarType | None = None, *, exact: bool = False) -> CExpr:
+        """The C expression, converted to `target` where C would not do it alike, or always (`exact`)."""
+        text = fold(expr, self._node, self._operands)
+        return text if target is None else self.convert(text, expr, target, force=exact, assigned=not exact)
+
+    def _operands(self, expr: Expr) -> tuple[Expr, ...]:
+        return () if id(expr) in self.ready else children(expr)
+
+    def _node(self, expr: Node, parts: tuple[CExpr, ...]) -> CExpr:
+        if id(expr) in self.ready:
+            return self.ready[id(expr)]
+        match expr:
+            case Const(value):
+                return literal(value, expr.dtype)
+            case Parameter():
+                return self.scalar(expr.name)
+            case Variable():
+                return (
+                    Cast(expr.dtype.c, self.index(expr.name)) if expr.dtype != Long else self.index(expr.name)
+                )
+            case Load(source, indices):
+                return self.element(source.name, tuple(self.affine(form) for form in indices))
+            case Unary():
+                return narrowed(CUnary("-", parts[0]), expr.dtype)
+            case Binary():
+                return self._binary(expr, parts)
+            case Call(function, operand):
+                wanted = operand.dtype if operand.dtype.kind == "c" else expr.dtype
+                return self._call(function, expr, self.convert(parts[0], operand, wanted))
+            case CastExpr(operand, dtype):
+                same = operand.dtype == dtype
+                return parts[0] if same else Cast(dtype.c, self.convert(parts[0], operand, operand.dtype))
+            case Lookup(table):
+                return Subscript(Id(table_name(table)), parts[0])
+            case SelectExpr(condition, then, otherwise):
+                chosen = self._condition(condition, list(parts[:-2]))
+                exact = usual(then.dtype, otherwise.dtype) != expr.dtype
+                first = self.convert(parts[-2], then, expr.dtype, force=exact)
+                second = self.convert(parts[-1], otherwise, expr.dtype, force=exact)
+                return Ternary(chosen, first, second)
+            case _:
+                unreachable(expr)
+
+    def _binary(self, expr: Binary, parts: tuple[CExpr, ...]) -> CExpr:
+        dtype, op = expr.dtype, expr.op
+        exact = usual(expr.left.dtype, expr.right.dtype) != dtype or op in ("/", "**") or op in _HELPER_OPS
+        left = self.convert(parts[0], expr.left, dtype, force=exact)
+        right = self.convert(parts[1], expr.right, dtype, force=exact)
+        if op == "**":
+            return self._power(expr, left, right)
+        if op in _HELPER_OPS:
+            return self._helper(_HELPER_OPS[op], dtype, left, right)
+        if op == "/" and dtype.kind == "c":
+            return self._helper("div", dtype, left, right)
+        return narrowed(CBinary(op, left, right), dtype)
+
+    def _power(self, expr: Binary, left: CExpr, right: CExpr) -> CExpr:
+        if isinstance(expr.right, Const) and expr.right.value == 2 and isinstance(left, Id):
+            return narrowed(CBinary("*", left, left), expr.dtype)
+        if expr.dtype.kind != "f":
+            return self._helper("pow", expr.dtype, left, right)
+        if isinstance(expr.right, Const) and expr.right.value == 0.5:  # as NumPy; gcc does so in vectors only
+            return CCall(f"__builtin_sqrt{_libm_suffix(expr.dtype)}", (left,))
+        return CCall(f"__builtin_pow{_libm_suffix(expr.dtype)}", (left, right))
+
+    def _helper(self, name: str, dtype: ScalarType, *arguments: CExpr) -> CExpr:
+        self.needs.add(f"{name}_{dtype.suffix}")
+        return CCall(f"_pm_{name}_{dtype.suffix}", arguments)
+
+    def _call(self, function: str, expr: Call, operand: CExpr) -> CExpr:
+        kind = expr.operand.dtype.kind
+        if function == "abs" and kind in "iu":
+            return operand if kind == "u" else self._helper("abs", expr.dtype, operand)
+        if function in ("floor", "ceil") and kind in "iu":
+            return operand
+        if function in ("sign", "i0") or (function == "atan" and expr.dtype.kind == "f"):
+            return self._helper(function, expr.dtype, operand)
+        if function in ("conj", "real", "imag") and kind != "c":
+            return operand if function != "imag" else literal(0, expr.dtype)
+        name = {"conj": "conj", "real": "creal", "imag": "cimag"}.get(function)
+        if name is None:
+            fabs = "fabs" if function == "abs" and kind == "f" else function
+            name = f"c{fabs}" if kind == "c" else fabs
+        return CCall(f"__builtin_{name}{_libm_suffix(expr.dtype)}", (operand,))
+
+    def _condition(self, condition: Condition, operands: list[CExpr]) -> CExpr:
+        if condition.combines:
+            left = self._condition(condition.left, operands)
+            return CBinary(
+                "&&" if condition.op == "&" else "||", left, self._condition(condition.right, operands)
+            )
+        common = promote(condition.left.dtype, condition.right.dtype)
+        if not (fits(condition.left, common) and fits(condition.right, common)):
+            common = Long  # an integer is compared with a literal beyond its type, as it is
+        left = self.convert(operands.pop(0), condition.left, common, force=True)
+        return CBinary(condition.op, left, self.convert(operands.pop(0), condition.right, common, force=True))
+
+    def convert(
+        self, text: CExpr, expr: Expr, target: ScalarType, *, force: bool = False, assigned: bool = False
+    ) -> CExpr:
+        """Let `text`, the value of `expr`, be of type `target`; C's own conversions stay unwritten."""
+        if expr.dtype == target or (expr.dtype.weak and target.weak):
+            return text
+        if isinstance(expr, Const) and expr.dtype.weak:
+            return literal(expr.value, target)
+        if assigned or (not force and target.kind in "fc" and isinstance(expr, Load | Parameter)):
+            return text
+        if target.kind == "c" and expr.dtype.kind != "c":
+            part = Float if target.size == 8 else Double
+            return CCall("__builtin_complex", (Cast(part.c, text), literal(0.0, part)))
+        return Cast(target.c, text)
+
+    def affine(self, form: Affine) -> CExpr:
+        """An affine form as an integer expression."""
+        return affine_expr(form, self.index, self.needs)
+
+
+def affine_expr(form: Affine, index: Callable[[str], CExpr], needs: set[str]) -> CExpr:
+    """An affine form over names that `index` knows; positive terms first, so that it reads well."""
+    terms = sorted(form.terms, key=lambda term: term[1] < 0)
+    total: CExpr | None = None
+    for atom, coefficient in terms:
+        if isinstance(atom, FloorDiv):
+            needs.add("floordiv_i64")
+            inner = affine_expr(atom.numerator, index, needs)
+            value: CExpr = CCall("_pm_floordiv_i64", (inner, Literal(str(atom.divisor))))
+        else:
+            value = index(atom)
+        if abs(coefficient) != 1:
+            value = CBinary("*", Literal(str(abs(coefficient))), value)
+        if total is None:
+            total = CUnary("-", value) if coefficient < 0 else value
+        else:
+            total = CBinary("-" if coefficient < 0 else "+", total, value)
+    if total is None:
+        return Literal(str(form.const))
+    if form.const:
+        return CBinary("-" if form.const < 0 else "+", total, Literal(str(abs(form.const))))
+    return total
+
+
+def usual(left: ScalarType, right: ScalarType) -> ScalarType:
+    """The type to which C's usual arithmetic conversions take two operands (16 bits and less: as NumPy)."""
+    if left == right:
+        return left
+    kinds = left.kind + right.kind
+    if "c" in kinds or "f" in kinds:
+        single = max(_FLOAT_RANK.get(t.dtype, 0) for t in (left, right)) == 1
+        if "c" in kinds:
+            return ComplexFloat if single else Complex
+        return Float if single else Double
+    if left.weak or right.weak:
+        return right if left.weak else left
+    return Int if max(left.size, right.size) < 4 else promote(left, right) if "u" not in kinds else Int
+
+
+def narrowed(expr: CExpr, dtype: ScalarType) -> CExpr:
+    """C computes 8- and 16-bit integers as int: cut the result back."""
+    return Cast(dtype.c, expr) if dtype.kind in "iu" and dtype.size < 4 else expr
+
+
+def table_name(table: Table) -> str:
+    """The C name of a table."""
+    return f"_pm_table_{table.digest}"
+
+
+def _libm_suffix(dtype: ScalarType) -> str:
+    return "f" if dtype.dtype in ("float32", "complex64") else ""
+
+
+def literal(value: complex, dtype: ScalarType) -> CExpr:
+    """A constant of a type; floats print with all the digits they need."""
+    if dtype.kind == "c":
+        part = Float if dtype.dtype == "complex64" else Double
+        number = complex(value)
+        return CCall("__builtin_complex", (literal(number.real, part), literal(number.imag, part)))
+    if dtype.kind == "f":
+        return _float_literal(float(value.real), dtype)
+    number_text = int(value.real)
+    if dtype.size < 4:
+        return Cast(dtype.c, Literal(str(number_text)))
+    if number_text == -(2**63):
+        return CBinary("-", Literal("-9223372036854775807LL"), Literal("1"))
+    if dtype.kind == "u":
+        return Literal(f"{number_text}u")
+    return Literal(
+        f"{number_text}LL"
+        if dtype == Long or (dtype.weak and abs(number_text) >= 2**31)
+        else str(number_text)
+    )
+
+
+def _float_literal(value: float, dtype: ScalarType) -> CExpr:
+    suffix = "f" if dtype.dtype == "float32" else ""
+    if math.isnan(value):
+        return CCall(f"__builtin_nan{suffix}", (Literal('""'),))
+    if math.isinf(value):
+        infinity: CExpr = CCall(f"__builtin_inf{suffix}", ())
+        return infinity if value > 0 else CUnary("-", infinity)
+    text = repr(value)
+    if "." not in text and "e" not in text:
+        text += ".0"
+    return Literal(text + suffix)

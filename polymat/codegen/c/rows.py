@@ -1,0 +1,224 @@
+"""Elements of rows, and rows as vectors: types and accesses in C."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from polymat.codegen.c.ctree import Binary, Call, CExpr, Evaluate, Id, Literal, Subscript, Unary, names_in
+from polymat.codegen.c.elements import C_TYPES, ELEMENT_BYTES
+from polymat.lang.types import ScalarType
+
+_NUMBER = re.compile(r"-?[0-9]+(\.[0-9]*)?(e[-+]?[0-9]+)?")
+
+
+@dataclass(frozen=True, slots=True)
+class RowTypes:
+    """Vectors of a number of elements of one floating-point type.  suffix: "f32" or "f64"."""
+
+    suffix: str
+    lanes: int
+
+    @staticmethod
+    def of(dtype: ScalarType, lanes: int) -> RowTypes | None:
+        """Vectors of a type; None of one that has none."""
+        return RowTypes(dtype.suffix, lanes) if dtype.suffix in C_TYPES else None
+
+    @property
+    def ctype(self) -> str:
+        """The C type of an element."""
+        return C_TYPES[self.suffix]
+
+    @property
+    def vector(self) -> str:
+        """The C type of a vector."""
+        return f"_pm_row_{self.suffix}"
+
+    @property
+    def need(self) -> str:
+        """The name under which the prelude knows it."""
+        return f"rows_{self.suffix}x{self.lanes}"
+
+    @property
+    def lines_need(self) -> str:
+        """The name under which the prelude knows stores of parts and of whole lines."""
+        return f"lines_{self.suffix}x{self.lanes}"
+
+    @property
+    def sums_need(self) -> str:
+        """The name under which the prelude knows sums of rows in vectors."""
+        return f"sums_{self.suffix}x{self.lanes}"
+
+    @property
+    def total_need(self) -> str:
+        """The name under which the prelude knows parts of a vector and the sum of its lanes."""
+        return f"total_{self.suffix}x{self.lanes}"
+
+    @property
+    def size(self) -> int:
+        """Bytes of a vector."""
+        return self.lanes * ELEMENT_BYTES[self.suffix]
+
+    @property
+    def lanes_text(self) -> Literal:
+        """The number of elements in C."""
+        return Literal(str(self.lanes))
+
+    def is_number(self, text: str) -> bool:
+        """Whether a literal is a number of this very type: C converts no other beside a vector."""
+        bare = text.removesuffix("f")
+        has_type = (bare != text) == (self.suffix == "f32")
+        return has_type and _NUMBER.fullmatch(bare) is not None and ("." in bare or "e" in bare)
+
+    def load(self, element: CExpr) -> CExpr:
+        """The vector that begins at an element."""
+        return Call(f"_pm_row_load_{self.suffix}", (Unary("&", element),))
+
+    def store(self, element: CExpr, value: CExpr) -> CExpr:
+        """Write a vector to where an element begins."""
+        return Call(f"_pm_row_store_{self.suffix}", (Unary("&", element), value))
+
+    def behind(self, now: CExpr, following: CExpr, shift: int) -> CExpr:
+        """The vector that begins `shift` elements behind the first of two neighbours."""
+        if shift in (0, self.lanes):
+            return following if shift else now
+        return Call(f"_PM_ROW_BEHIND_{self.suffix}", (now, following, Literal(str(shift))))
+
+    def store_part(self, element: CExpr, value: CExpr, begin: CExpr, end: CExpr) -> CExpr:
+        """Write the lanes from `begin` on and before `end`, of which some or all may be none."""
+        return Call(f"_pm_row_store_part_{self.suffix}", (Unary("&", element), value, begin, end))
+
+    def last(self, element: CExpr, count: CExpr) -> CExpr:
+        """The vector that begins at an element, with 0 in place of all but the last `count` lanes."""
+        return Call(f"_pm_row_last_{self.suffix}", (Unary("&", element), count))
+
+    def first(self, element: CExpr, count: CExpr) -> CExpr:
+        """The vector of which only the first `count` elements are there, with 0 in place of the others."""
+        mask = Call(f"_PM_PART_MASK_{self.suffix}", (count,))
+        return Call(f"_pm_part_load_{self.suffix}", (Unary("&", element), mask))
+
+    def stream(self, element: CExpr, value: CExpr) -> CExpr:
+        """Write a vector past the caches, to an element that begins a line."""
+        return Call(f"_pm_row_stream_{self.suffix}", (Unary("&", element), value))
+
+    def streamed(self) -> CExpr:
+        """What follows stores past the caches before other threads are told of them."""
+        return Call(f"_pm_row_streamed_{self.suffix}", ())
+
+    def here(self, at: CExpr) -> CExpr:
+        """The same number, computed anew where it is needed."""
+        return Call(f"_pm_row_here_{self.suffix}", (at,))
+
+    def turn(self, address: CExpr) -> CExpr:
+        """How many elements behind an address the next line begins."""
+        return Call(f"_pm_row_turn_{self.suffix}", (address,))
+
+    def turned(self, now: CExpr, following: CExpr, turn: CExpr) -> CExpr:
+        """The vector that begins so many elements, known at run time, behind the first of two neighbours."""
+        return Call(f"_pm_row_turned_{self.suffix}", (now, following, turn))
+
+
+def rows_text(need: str) -> str:
+    """The types and the shift of the vectors that go by this name in the prelude."""
+    suffix, lanes = need.removeprefix("rows_").split("x")
+    types = RowTypes(suffix, int(lanes))
+    indices = ", ".join(f"shift + {lane}" if lane else "shift" for lane in range(types.lanes))
+    macro = f"_PM_ROW_BEHIND_{suffix}"
+    integer = "int32_t" if suffix == "f32" else "int64_t"
+    element = ELEMENT_BYTES[suffix]
+    size = types.lanes * element
+    memory, lane = f"{types.vector}_memory", f"{types.vector}_lane"
+    return f"""\
+/* Vectors of {types.lanes} elements of a row: in registers, and anywhere in memory. */
+typedef {types.ctype} {types.vector} __attribute__((vector_size({size})));
+typedef {types.vector} {memory} __attribute__((aligned({element}), may_alias));
+
+static inline {types.vector} _pm_row_load_{suffix}(const {types.ctype} *from)
+{{
+    return *(const {memory} *)from;
+}}
+
+static inline void _pm_row_store_{suffix}({types.ctype} *to, {types.vector} value)
+{{
+    *({memory} *)to = value;
+}}
+
+/* The vector that begins some elements behind the first of two neighbours. */
+#if defined(__clang__) || __GNUC__ >= 12
+#define {macro}(now, next, shift) __builtin_shufflevector( \\
+    now, next, {indices})
+#else
+typedef {integer} {lane} __attribute__((vector_size({size})));
+#define {macro}(now, next, shift) __builtin_shuffle(now, next, ({lane}){{ \\
+    {indices}}})
+#endif
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class RowRead:
+    """An element `offset` elements behind the point of a loop; row: the array, and what else tells where."""
+
+    expr: Subscript
+    array: str
+    row: tuple[str, object]
+    offset: int
+
+    @property
+    def place(self) -> object:
+        """Where it is in its array."""
+        return self.row[1], self.offset
+
+
+def read_of(expr: CExpr, variable: str) -> RowRead | None:
+    """An element whose index is the loop's variable plus what does not change; None of any other."""
+    if not isinstance(expr, Subscript) or not isinstance(expr.array, Id):
+        return None
+    numbers = [(sign, term, integer_of(term)) for sign, term in index_terms(expr.index)]
+    offset = sum(sign * number for sign, _, number in numbers if number is not None)
+    rest = sorted(((sign, _folded(term)) for sign, term, number in numbers if number is None), key=repr)
+    point = (1, _folded(Id(variable)))
+    if point not in rest:
+        return None
+    rest.remove(point)
+    if variable in names_in([Evaluate(term) for _, term in rest]):
+        return None
+    return RowRead(expr, expr.array.name, (expr.array.name, tuple(rest)), offset)
+
+
+def integer_of(term: CExpr) -> int | None:
+    """The value of a whole number."""
+    return int(term.text) if isinstance(term, Literal) and term.text.isdecimal() else None
+
+
+def index_terms(expr: CExpr, sign: int = 1) -> Iterator[tuple[int, CExpr]]:
+    """What is added up, with signs."""
+    match expr:
+        case Binary("+", left, right):
+            yield from index_terms(left, sign)
+            yield from index_terms(right, sign)
+        case Binary("-", left, right):
+            yield from index_terms(left, sign)
+            yield from index_terms(right, -sign)
+        case _:
+            yield sign, expr
+
+
+def _folded(expr: CExpr) -> CExpr:
+    """The same with numbers of each sum added up, so that rows of two points compare: i + 1 - 1 is i + 0."""
+    match expr:
+        case Binary("+" | "-"):
+            terms = [(s, t if isinstance(t, Id) else _folded(t)) for s, t in index_terms(expr)]
+            total = sum(sign * (integer_of(term) or 0) for sign, term in terms)
+            kept = [(sign, term) for sign, term in terms if integer_of(term) is None]
+            made: CExpr = Literal(str(total))
+            for sign, term in sorted(kept, key=repr):
+                made = Binary("+" if sign > 0 else "-", made, term)
+            return made
+        case Binary(op, left, right):
+            return Binary(op, _folded(left), _folded(right))
+        case Id():
+            return Binary("+", Literal("0"), expr)
+        case _:
+            return expr

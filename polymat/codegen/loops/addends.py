@@ -1,0 +1,101 @@
+"""Several addends of a sum in memory at a time: its elements are loaded and stored once for all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from polymat.codegen.c.ctree import (
+    Assign,
+    Binary,
+    Block,
+    CExpr,
+    Declare,
+    For,
+    Id,
+    If,
+    Literal,
+    Stmt,
+    Subscript,
+    expressions,
+    names_in,
+    substituted,
+)
+
+REST = "_pm_rest"
+
+
+def added_together(statements: Sequence[Stmt], count: int) -> tuple[Stmt, ...]:
+    """The statements with `count` iterations of the loops around rows run together (unroll and jam).
+
+    before:  for k: for j: c[j] += a[k] * b[k, j]
+    after:   for k by 2: for j: c[j] += a[k] * b[k, j] + a[k + 1] * b[k + 1, j]; and the rest as before
+    """
+    return tuple(found for statement in statements for found in _statement(statement, count))
+
+
+def _statement(statement: Stmt, count: int) -> Iterator[Stmt]:
+    match statement:
+        case For(variable, start, Binary("<", Id(name), end), Literal("1"), (For() as row,), ()) if (
+            name == variable and _can_jam(row, variable)
+        ):
+            whole = _whole(start, end, count)
+            rest = whole if start == Literal("0") else Binary("+", start, whole)
+            together = replace(
+                statement,
+                condition=Binary("<", Id(variable), Id(REST)),
+                step=Literal(str(count)),
+                body=(_jammed(row, variable, count),),
+            )
+            single = replace(statement, start=Id(REST))
+            yield Block((Declare("const ptrdiff_t", REST, rest), together, single))
+        case For():
+            yield replace(statement, body=added_together(statement.body, count))
+        case If():
+            then, otherwise = statement.then, statement.otherwise
+            yield replace(
+                statement, then=added_together(then, count), otherwise=added_together(otherwise, count)
+            )
+        case Block(body):
+            yield Block(added_together(body, count))
+        case _:
+            yield statement
+
+
+def _whole(start: CExpr, end: CExpr, count: int) -> CExpr:
+    """How many iterations run in groups; of a loop that does not run at all none, or fewer than none."""
+    length = end if start == Literal("0") else Binary("-", end, start)
+    return Binary("*", Binary("/", length, Literal(str(count))), Literal(str(count)))
+
+
+def _can_jam(row: For, variable: str) -> bool:
+    """Whether all iterations of the loop around add to the same elements, and read no others of the array."""
+    if row.variable == variable or variable in _names((row.start, row.condition, row.step)):
+        return False
+    targets = []
+    for statement in row.body:
+        if not isinstance(statement, Assign) or statement.op != "+=":
+            return False
+        targets.append(statement.target)
+    written = {target.array for target in targets if isinstance(target, Subscript)}
+    if len(written) != 1 or len(set(targets)) < len(targets) or variable in _names(targets):
+        return False
+    values = [expression for s in row.body if isinstance(s, Assign) for expression in expressions((s,))]
+    reads = [e for e in values if isinstance(e, Subscript) and e.array in written and e not in targets]
+    return not reads
+
+
+def _jammed(row: For, variable: str, count: int) -> For:
+    body = []
+    for statement in row.body:
+        assert isinstance(statement, Assign)
+        total = statement.value
+        for k in range(1, count):
+            later: dict[CExpr, CExpr] = {Id(variable): Binary("+", Id(variable), Literal(str(k)))}
+            total = Binary("+", total, substituted(statement.value, later))
+        body.append(replace(statement, value=total))
+    return replace(row, body=tuple(body))
+
+
+def _names(parts: Sequence[CExpr]) -> set[str]:
+    return names_in([Assign(part, "=", part) for part in parts])

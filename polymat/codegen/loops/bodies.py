@@ -1,0 +1,233 @@
+"""What runs at one point of a stage, as C statements."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from polymat.codegen.c.cexpr import ExpressionWriter, affine_expr, literal
+from polymat.codegen.c.cnames import Names
+from polymat.codegen.c.ctree import Assign, Binary, Call, Cast, CExpr, Id, Literal, Stmt, Subscript, Unary
+from polymat.codegen.c.shared import shared_values
+from polymat.codegen.loops.nest import Body, Point
+from polymat.codegen.memory.storage import Buffer
+from polymat.graph.pipeline import Pipeline
+from polymat.graph.stage import Accumulation, Stage
+from polymat.lang.affine import Affine
+from polymat.lang.expr import Const, Expr
+from polymat.lang.names import RESERVED_PREFIX
+from polymat.lang.reduction import Op
+from polymat.lang.types import Long, ScalarType
+
+LOCAL_WORDS = {Op.Sum: "sum", Op.Mul: "product", Op.Min: "least", Op.Max: "largest"}
+
+
+class BodyWriter:
+    """Writes statement bodies for the stages of one pipeline."""
+
+    def __init__(
+        self, pipeline: Pipeline, storage: Mapping[str, Buffer], names: Names, needs: set[str]
+    ) -> None:
+        self.pipeline = pipeline
+        self.storage = storage
+        self.names = names
+        self.needs = needs
+
+    def writer(self, values: Point) -> ExpressionWriter:
+        """Writes expressions at a point, given by the C values of its dimensions."""
+
+        def index(name: str) -> CExpr:
+            return values[name] if name in values else Id(self.names.get("size", name))
+
+        return ExpressionWriter(index, self.scalar, self.element, self.needs)
+
+    def constant(self, value: Const) -> CExpr:
+        """A number."""
+        return literal(value.value, value.dtype)
+
+    def scalar(self, name: str) -> CExpr:
+        """A run-time parameter as a value; integers count in 64 bits."""
+        if any(size.name == name for size in self.pipeline.sizes):
+            return Id(self.names.get("size", name))
+        value = Id(self.names.get("scalar", name))
+        dtype = next(s.dtype for s in self.pipeline.scalars if s.name == name)
+        return Cast(Long.c, value) if dtype.kind in "iu" and dtype != Long else value
+
+    def element(self, name: str, indices: tuple[CExpr, ...]) -> CExpr:
+        """array[row-major index]."""
+        return Subscript(Id(self.array(name)), self._linear(name, indices))
+
+    def at(self, name: str, indices: Sequence[Affine], point: Point) -> CExpr:
+        """The element of an array at affine indices of a point."""
+        writer = self.writer(point)
+        return self.element(name, tuple(writer.affine(form) for form in indices))
+
+    def address(self, name: str, indices: Sequence[Affine], point: Point) -> CExpr:
+        """The address of the same element."""
+        return Unary("&", self.at(name, indices, point))
+
+    def loop_point(self, dims: Iterable[str]) -> dict[str, CExpr]:
+        """The point that the loop variables of these dimensions stand at."""
+        return {dim: Id(self.index_name(dim)) for dim in dims}
+
+    def value(self, expr: Expr, dtype: ScalarType, *, exact: bool = False) -> CExpr:
+        """An expression without indices as a value of a type; exact: converted to it."""
+        return self.writer({}).value(expr, dtype, exact=exact)
+
+    def array(self, name: str) -> str:
+        """C name of an array."""
+        buffer = self.storage[name]
+        return self.names.get("pad" if buffer.copy else "array", buffer.name)
+
+    def index_name(self, name: str) -> str:
+        """C name of a loop index, size or range bound."""
+        if name.startswith(RESERVED_PREFIX):
+            return name
+        is_size = any(size.name == name for size in self.pipeline.sizes)
+        return self.names.get("size" if is_size else "index", name)
+
+    def _linear(self, name: str, indices: tuple[CExpr, ...]) -> CExpr:
+        buffer = self.storage[name]
+        total: CExpr = Literal("0")
+        for k, (value, low, extent) in enumerate(zip(indices, buffer.origin, buffer.extents, strict=True)):
+            if low != Affine():
+                value = Binary("-", value, self.size(low))
+            if k == buffer.ring:
+                value = Binary("&", value, self.size(extent - 1))
+            if k == 0:
+                total = value
+                continue
+            product = Binary("*", total, self.size(extent))
+            total = value if total == Literal("0") else Binary("+", product, value)
+        return total
+
+    def size(self, form: Affine) -> CExpr:
+        """A form over the sizes."""
+        return affine_expr(form, lambda n: Id(self.names.get("size", n)), self.needs)
+
+    def step(self, name: str, forms: Sequence[Affine], dim: str) -> CExpr:
+        """How many elements lie between those that affine indices name at neighbours along a dimension."""
+        total: CExpr = Literal("0")
+        for position, form in enumerate(forms):
+            coefficient = form.coefficient(dim)
+            if coefficient == 0:
+                continue
+            stride: CExpr = Literal(str(coefficient))
+            for extent in self.storage[name].extents[position + 1 :]:
+                factor = self.size(extent)
+                stride = factor if stride == Literal("1") else Binary("*", stride, factor)
+            total = stride if total == Literal("0") else Binary("+", total, stride)
+        return total
+
+    def _target(self, stage: Stage, point: Point) -> CExpr:
+        return self.element(stage.name, tuple(point[d] for d in stage.dims))
+
+    def _evaluate(
+        self, points: Sequence[Point], stage: Stage, expr: Expr, *, exact: bool = False
+    ) -> tuple[list[Stmt], list[CExpr]]:
+        """Declarations of shared values, and the value at each point.
+
+        exact: converted to the stage's type before it is combined with anything, as NumPy does.
+        """
+        declared: list[Stmt] = []
+        values = []
+        for point in points:
+            writer = self.writer(point)
+            declared += shared_values(writer, expr, len(declared))
+            values.append(writer.value(expr, stage.dtype, exact=exact))
+        return declared, values
+
+    def local_name(self, stage: Stage, copy: int, copies: int) -> str:
+        """C name of an accumulator: one for each of the points that run together."""
+        name = f"{stage.name}_{LOCAL_WORDS[stage.operation]}"
+        return self.names.get("sum", f"{name}_{copy}" if copies > 1 else name)
+
+    def local_names(self, stage: Stage, copies: int) -> list[str]:
+        """All accumulators."""
+        return [self.local_name(stage, copy, copies) for copy in range(copies)]
+
+    def store(self, stage: Stage, expr: Expr) -> Body:
+        """`stage[point] = expr`."""
+
+        def body(points: Sequence[Point]) -> tuple[Stmt, ...]:
+            declared, values = self._evaluate(points, stage, expr)
+            targets = [self._target(stage, point) for point in points]
+            return (*declared, *(Assign(t, "=", v) for t, v in zip(targets, values, strict=True)))
+
+        return body
+
+    def set_local(self, stage: Stage, expr: Expr) -> Body:
+        """`local = expr`."""
+
+        def body(points: Sequence[Point]) -> tuple[Stmt, ...]:
+            declared, values = self._evaluate(points, stage, expr)
+            names = self.local_names(stage, len(points))
+            return (*declared, *(Assign(Id(n), "=", v) for n, v in zip(names, values, strict=True)))
+
+        return body
+
+    def store_local(self, stage: Stage) -> Body:
+        """`stage[point] = local`."""
+
+        def body(points: Sequence[Point]) -> tuple[Stmt, ...]:
+            names = self.local_names(stage, len(points))
+            targets = [self._target(stage, point) for point in points]
+            return tuple(Assign(t, "=", Id(n)) for t, n in zip(targets, names, strict=True))
+
+        return body
+
+    def add_local(self, stage: Stage) -> Body:
+        """`stage[point] op= local`."""
+
+        def body(points: Sequence[Point]) -> tuple[Stmt, ...]:
+            names = self.local_names(stage, len(points))
+            targets = [self._target(stage, point) for point in points]
+            return tuple(self.combine(stage, t, Id(n)) for t, n in zip(targets, names, strict=True))
+
+        return body
+
+    def update_local(self, stage: Stage, expr: Expr) -> Body:
+        """`local op= expr`."""
+
+        def body(points: Sequence[Point]) -> tuple[Stmt, ...]:
+            declared, values = self._evaluate(points, stage, expr, exact=True)
+            names = self.local_names(stage, len(points))
+            return (*declared, *(self.combine(stage, Id(n), v) for n, v in zip(names, values, strict=True)))
+
+        return body
+
+    def update_at(self, stage: Stage, accumulation: Accumulation) -> Body:
+        """`stage[target] op= expr`; what goes into one element is combined before it is added."""
+
+        def body(points: Sequence[Point]) -> tuple[Stmt, ...]:
+            declared, values = self._evaluate(points, stage, accumulation.expr, exact=True)
+            gathered: dict[CExpr, list[CExpr]] = {}
+            for point, value in zip(points, values, strict=True):
+                target = self.at(stage.name, accumulation.target, point)
+                gathered.setdefault(target, []).append(value)
+            updates = [self._combine_all(stage, target, found) for target, found in gathered.items()]
+            return (*declared, *updates)
+
+        return body
+
+    def _combine_all(self, stage: Stage, target: CExpr, values: list[CExpr]) -> Stmt:
+        if len(values) > 1 and stage.operation in (Op.Sum, Op.Mul):
+            total = values[0]
+            for value in values[1:]:
+                total = Binary(stage.operation.value, total, value)
+            return self.combine(stage, target, total)
+        total = values[0]
+        for value in values[1:]:
+            total = self._helper(stage, total, value)
+        return self.combine(stage, target, total)
+
+    def combine(self, stage: Stage, target: CExpr, value: CExpr) -> Stmt:
+        """`target op= value`."""
+        op = stage.operation
+        if op in (Op.Sum, Op.Mul):
+            return Assign(target, f"{op.value}=", value)
+        return Assign(target, "=", self._helper(stage, target, value))
+
+    def _helper(self, stage: Stage, left: CExpr, right: CExpr) -> CExpr:
+        helper = f"{stage.operation.value}_{stage.dtype.suffix}"
+        self.needs.add(helper)
+        return Call(f"_pm_{helper}", (left, right))

@@ -1,0 +1,28 @@
+"""The width of tiles whose innermost loop goes across the rows of arrays, found at run time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from polymat.codegen.c.ctree import Binary, Call, CExpr, Declare, Literal, Unary
+from polymat.lang.affine import Affine
+from polymat.tilesize.associativity import rows_kept
+from polymat.tilesize.schedule import Crossing
+
+WIDTH = "_pm_width"
+
+
+def declare_width(crossing: Crossing, size: Callable[[Affine], CExpr]) -> Declare:
+    """The variable of that name: `associativity.rows_that_stay` of every array, and `most` at most."""
+    way = crossing.cache.sets * crossing.cache.line_bytes
+    width: CExpr = Literal(str(crossing.most))
+    for factor, extents in crossing.apart:
+        apart: CExpr = Literal(str(factor))
+        for extent in extents:
+            apart = Binary("*", apart, size(extent))
+        power: CExpr = Binary("&", apart, Unary("-", apart))
+        power = Call("_pm_max_i64", (power, Literal(str(crossing.cache.line_bytes))))
+        power = Call("_pm_min_i64", (power, Literal(str(way))))
+        rows = Binary("/", Literal(str(rows_kept(crossing.cache) * way)), power)
+        width = Call("_pm_min_i64", (width, rows))
+    return Declare("const ptrdiff_t", WIDTH, width)

@@ -1,0 +1,47 @@
+"""Innermost loops whose points are independent, for the passes that rewrite them one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from polymat.codegen.c.ctree import Assign, Binary, Block, CExpr, Declare, For, Id, If, Literal, Stmt
+
+DIVISION = "_pm_floordiv_i64"  # an index divided and rounded down, which has no vector instruction
+
+
+def with_innermost(
+    statements: Sequence[Stmt], rewritten: Callable[[For], Stmt | None], *, sums: bool = False
+) -> tuple[Stmt, ...]:
+    """The statements with every such loop rewritten, but those for which there is nothing.
+
+    sums: loops that add up, instead of those whose points are independent.
+    """
+    kind = "omp simd reduction(+:" if sums else "omp simd"
+
+    def each(inner: Sequence[Stmt]) -> tuple[Stmt, ...]:
+        return tuple(map(visit, inner))
+
+    def visit(statement: Stmt) -> Stmt:
+        match statement:
+            case For(pragmas=(pragma,)) if pragma.startswith(kind) if sums else pragma == kind:
+                return rewritten(statement) or statement
+            case For(body=body):
+                return replace(statement, body=each(body))
+            case If(_, then, otherwise):
+                return replace(statement, then=each(then), otherwise=each(otherwise))
+            case Block(body):
+                return Block(each(body))
+            case _:
+                return statement
+
+    return each(statements)
+
+
+def straight_range(loop: For) -> tuple[CExpr, CExpr] | None:
+    """The first index of a loop and the one after the last; None if it steps or does more than assign."""
+    match loop:
+        case For(variable, start, Binary("<", Id(name), high), Literal("1"), body) if name == variable:
+            return (start, high) if all(isinstance(item, (Declare, Assign)) for item in body) else None
+        case _:
+            return None

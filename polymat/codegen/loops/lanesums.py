@@ -1,0 +1,176 @@
+"""Sums of several rows that run together, in explicit vectors.
+
+C compilers add up the lanes of each sum by itself, and what whole vectors leave of a row one by one.  Here
+the lanes of four sums are added up together, and what is left is one more vector: the last of the row, with 0
+in place of what was added already.  Measured (Zen 5, one thread): a product of a 90 x 90 matrix and a vector
+took 0.71 of the time in double, 0.34 in float.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial, reduce
+
+from polymat.codegen.c.ctree import (
+    Assign,
+    Binary,
+    Block,
+    Braces,
+    Call,
+    CExpr,
+    Declare,
+    Evaluate,
+    For,
+    Id,
+    If,
+    Literal,
+    Stmt,
+    Subscript,
+)
+from polymat.codegen.c.lanes import row_sums
+from polymat.codegen.c.rows import RowTypes, read_of
+from polymat.codegen.loops.innermost import straight_range, with_innermost
+
+LOW, HIGH, BEHIND = "_pm_low", "_pm_high", "_pm_behind"  # of a row; behind its whole vectors
+LANES, SUMS = "_pm_lanes", "_pm_sums"  # with a number: a sum in a vector; an array of four sums
+TOGETHER = 4  # sums whose lanes are added up together
+LEAST_LANES = 4  # of a vector that is worth it
+
+
+def with_lane_sums(
+    statements: Sequence[Stmt], types: RowTypes, arrays: Collection[str]
+) -> tuple[Stmt, ...] | None:
+    """The statements with their innermost loops around several sums in vectors; None where there are none.
+
+    arrays: those that have elements of that type.  Only products of elements along a row are rewritten: in
+    lanes that are no part of it, 0 times 0 is added, where another factor might make that NaN.
+
+    before:  for k: s += x[k] * y[k], t += z[k] * y[k], ...
+    after:   for k by 8: v += x[k ...] * y[k ...], w += z[k ...] * y[k ...], ...;  the last vector of the row;
+             s += the lanes of v, t += those of w, ...
+    """
+    found = False
+
+    def rewritten(loop: For) -> Stmt | None:
+        nonlocal found
+        sums = _Sums.of(loop, types, arrays)
+        found = found or sums is not None
+        return sums.block(loop) if sums is not None else None
+
+    made = with_innermost(statements, rewritten, sums=True)
+    return made if found else None
+
+
+def lane_sums_text(need: str) -> str:
+    """What the vectors that go by this name need beside their types."""
+    suffix, lanes = need.removeprefix("sums_").split("x")
+    types = RowTypes(suffix, int(lanes))
+    integer = "int32_t" if suffix == "f32" else "int64_t"
+    places, numbers = f"{types.vector}_places", ", ".join(str(lane) for lane in range(types.lanes))
+    sums = row_sums(
+        f"_pm_row_sums_of_{suffix}", types.vector, f"{types.vector}_memory", types.ctype, types.lanes
+    )
+    return f"""\
+typedef {integer} {places} __attribute__((vector_size({types.size})));
+
+/* The vector that begins at an element, with 0 in place of all but the last `count` lanes. */
+static inline __attribute__((always_inline)) {types.vector} _pm_row_last_{suffix}(const {types.ctype} *from,
+        ptrdiff_t count)
+{{
+    const {places} first = ({places}){{0}} + ({integer})({types.lanes} - count);
+    return ({types.vector})(({places})_pm_row_load_{suffix}(from) & (({places}){{{numbers}}} >= first));
+}}
+
+{sums}"""
+
+
+@dataclass(frozen=True, slots=True)
+class _Sums:
+    """The variables of a loop that adds up, and the factors of what is added to each."""
+
+    types: RowTypes
+    names: tuple[str, ...]
+    factors: tuple[tuple[CExpr, ...], ...]
+
+    @staticmethod
+    def of(loop: For, types: RowTypes, arrays: Collection[str]) -> _Sums | None:
+        """The sums of a loop; None where they are not a multiple of those that are added up together."""
+        sums = sums_of(loop, types, arrays)
+        if sums is None or len(sums) % TOGETHER:
+            return None
+        return _Sums(types, tuple(name for name, _ in sums), tuple(factors for _, factors in sums))
+
+    def block(self, loop: For) -> Stmt | None:
+        """Whole vectors, the last one, and the sums; the loop as it was for rows of less than one vector."""
+        if (span := straight_range(loop)) is None:
+            return None
+        low, high = Id(LOW), Id(HIGH)
+        length = Binary("-", high, low)
+        inside = replace(loop, start=low, condition=Binary("<", Id(loop.variable), high))
+        known = (Declare("const ptrdiff_t", LOW, span[0]), Declare("const ptrdiff_t", HIGH, span[1]))
+        room = Binary(">=", length, self.types.lanes_text)
+        return Block((*known, If(room, (*self._vectors(loop.variable, length), *self._totals()), (inside,))))
+
+    def _vectors(self, variable: str, length: CExpr) -> Iterator[Stmt]:
+        lanes, high, behind = self.types.lanes_text, Id(HIGH), Id(BEHIND)
+        for k in range(len(self.names)):
+            yield Declare(self.types.vector, f"{LANES}_{k}", Braces((Literal("0"),)))
+        yield Declare("const ptrdiff_t", BEHIND, Binary("-", high, Binary("%", length, lanes)))
+        whole = self._added(self.types.load)
+        yield For(variable, Id(LOW), Binary("<", Id(variable), behind), lanes, whole)
+        left = Binary("-", high, behind)
+        last = self._added(lambda element: self.types.last(element, left))
+        begin = Declare("const ptrdiff_t", variable, Binary("-", high, lanes))
+        yield If(Binary("<", behind, high), (begin, *last))
+
+    def _added(self, vector: Callable[[CExpr], CExpr]) -> tuple[Stmt, ...]:
+        return tuple(added(f"{LANES}_{k}", product, vector) for k, product in enumerate(self.factors))
+
+    def _totals(self) -> Iterator[Stmt]:
+        count = len(self.names)
+        yield Declare(self.types.ctype, f"{SUMS}[{count}]")
+        for first in range(0, count, TOGETHER):
+            vectors = tuple(Id(f"{LANES}_{first + k}") for k in range(TOGETHER))
+            to = Binary("+", Id(SUMS), Literal(str(first)))
+            yield Evaluate(Call(f"_pm_row_sums_of_{self.types.suffix}", (*vectors, to)))
+        for k, name in enumerate(self.names):
+            yield Assign(Id(name), "+=", Subscript(Id(SUMS), Literal(str(k))))
+
+
+def sums_of(
+    loop: For,
+    types: RowTypes,
+    arrays: Collection[str],
+    inner: Callable[[CExpr], CExpr] = lambda factor: factor,
+) -> tuple[tuple[str, tuple[CExpr, ...]], ...] | None:
+    """The variables that a loop adds up, each with the factors of its terms, all of them elements of rows.
+
+    None where a statement is no sum, or a factor something else.  inner: what a factor is made of.
+    """
+    found: list[tuple[str, tuple[CExpr, ...]]] = []
+    for statement in loop.body:
+        match statement:
+            case Assign(Id(name), "+=", value):
+                factors = tuple(_factors(value))
+            case _:
+                return None
+        reads = [read_of(inner(factor), loop.variable) for factor in factors]
+        if any(read is None or read.array not in arrays for read in reads):
+            return None
+        found.append((name, factors))
+    return tuple(found) if len({name for name, _ in found}) == len(found) > 0 else None
+
+
+def added(name: str, factors: Sequence[CExpr], vector: Callable[[CExpr], CExpr]) -> Stmt:
+    """Add to a vector the product of those that begin at some elements."""
+    return Assign(Id(name), "+=", reduce(partial(Binary, "*"), map(vector, factors)))
+
+
+def _factors(value: CExpr) -> Iterator[CExpr]:
+    match value:
+        case Binary("*", left, right):
+            yield from _factors(left)
+            yield from _factors(right)
+        case _:
+            yield value

@@ -1,0 +1,17 @@
+"""Stages that are computed as one: its nest is that of the stage they amount to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from polymat.codegen.loops.nestfunction import Nest
+from polymat.codegen.loops.stagecode import StageWriter
+from polymat.graph.plan import MergedPlan
+from polymat.graph.stage import Stage
+
+
+def merged_nest(
+    writer: StageWriter, stage: Stage, plan: MergedPlan, along: Sequence[str | None], kind: str
+) -> Nest:
+    """The nest of the one stage."""
+    return writer.ranged(plan.stage, plan.inner, along, kind)

@@ -1,0 +1,74 @@
+"""Nests: the C functions of stages over ranges of their dimensions, and what their callers need to know."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal as OneOf
+from typing import TypeAlias
+
+from polymat.codegen.c.ctree import Call, CExpr, Evaluate, Function, Id, Parameter, Stmt
+from polymat.codegen.loops.ranges import Range
+from polymat.codegen.memory.scratch import Pad
+from polymat.graph.stage import Stage
+from polymat.lang.expr import Expr
+from polymat.lang.text import expr_text
+from polymat.tilesize.schedule import NestPlan
+
+Work: TypeAlias = OneOf["even", "uneven", "rising", "falling"]  # the last two as the rows of a triangle
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Nest:
+    """A C function; `ranges` are its last parameters, two each.
+
+    work: how it changes along the first range, from which equal shares for threads follow.
+    block: how many points of the first range run together; ranges should be cut at multiples of it.
+    helpers: functions that it calls.  pads: memory of its own that it needs on every thread; each is one of
+    its parameters, by name.
+    """
+
+    function: Function
+    arguments: tuple[CExpr, ...]
+    ranges: tuple[Range, ...]
+    work: Work = "even"
+    block: int = 1
+    helpers: tuple[Function, ...] = ()
+    pads: tuple[Pad, ...] = ()
+
+    @property
+    def functions(self) -> tuple[Function, ...]:
+        """Its function, after those that it calls."""
+        return (*self.helpers, self.function)
+
+
+def run_nest(nest: Nest) -> Stmt:
+    """The call of a nest from another over the same ranges."""
+    limits = [Id(name) for part in nest.ranges for name in (part.begin, part.end)]
+    return Evaluate(Call(nest.function.name, (*nest.arguments, *limits)))
+
+
+def with_pads(nest: Nest, pads: tuple[Pad, ...]) -> Nest:
+    """The nest with memory that it hands on to its helpers."""
+    parameters = (*(Parameter(f"{pad.ctype} *", pad.array) for pad in pads), *nest.function.parameters)
+    arguments = (*(Id(pad.array) for pad in pads), *nest.arguments)
+    return replace(
+        nest, function=replace(nest.function, parameters=parameters), arguments=arguments, pads=pads
+    )
+
+
+def describe(stage: Stage, plan: NestPlan) -> str:
+    """The comment above a nest: the definition as the user wrote it, and the plan."""
+    lines = [f"{stage.name}({', '.join(stage.dims)})"]
+    for part in stage.parts:
+        lines.append(f"  {'starts as' if stage.is_reduction else '='} {_short(part.expr)}")
+    for accumulation in stage.accumulations:
+        target = ", ".join(str(form) for form in accumulation.target)
+        lines.append(f"  {stage.operation.name} into ({target}) of {_short(accumulation.expr)}")
+    way = f"loops {', '.join(plan.order)}" if plan.order and not plan.routines else plan.kind
+    lines.append(f"{way}: {plan.reason}")
+    return "\n".join(lines)
+
+
+def _short(expr: Expr) -> str:
+    text = expr_text(expr)
+    return text if len(text) <= 100 else text[:97] + "..."

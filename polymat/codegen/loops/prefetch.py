@@ -1,0 +1,79 @@
+"""Ask for the rows of the next tile while this one is computed.
+
+Hardware prefetch starts anew with every piece of a row, and a store that waits for its line holds up all
+stores behind it, and with them the loads that wait for values still on their way to the cache.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from polymat.codegen.c.ctree import Call, CExpr, Evaluate, For, If, Literal, Stmt
+from polymat.codegen.c.rows import integer_of
+from polymat.codegen.loops.bodies import BodyWriter
+from polymat.codegen.memory.storage import LINE_BYTES
+from polymat.graph.stage import Stage
+from polymat.lang.affine import Affine
+
+Indices = tuple[Affine, ...]
+
+
+def with_prefetch(
+    bodies: BodyWriter, stage: Stage, body: Sequence[Stmt], outer: str, ahead: int
+) -> tuple[Stmt, ...]:
+    """The loops of a stage, in which each row first asks for its arrays' rows `ahead` further along `outer`.
+
+    A loop over blocks of rows asks for as many.  Only arrays that are no scratchpads and are walked
+    contiguously by the stage's last dimension.
+    """
+    *outside, inner = map(bodies.index_name, stage.dims)
+    asked = _rows(bodies, stage, outer)
+    along = bodies.index_name(outer)
+
+    def request(row: For, name: str, indices: Indices, distance: int) -> For:
+        moved = tuple(form.substitute({outer: Affine.name(outer) + distance}) for form in indices)
+        address = bodies.address(name, moved, bodies.loop_point(stage.dims))
+        arguments: tuple[CExpr, ...] = (address, Literal(str(int(name == stage.name))))
+        step = Literal(str(LINE_BYTES // bodies.storage[name].dtype.size))
+        return replace(row, step=step, body=(Evaluate(Call("__builtin_prefetch", arguments)),), pragmas=())
+
+    def visit(statement: Stmt, around: Mapping[str, int]) -> tuple[Stmt, ...]:
+        match statement:
+            case For(variable=variable) if variable == inner:
+                known = around.keys() >= set(outside)  # a loop that runs once is written without a variable
+                further = range(ahead, ahead + around.get(along, 1))
+                rows = [request(statement, *item, row) for item in asked for row in further if known]
+                return (*rows, statement)
+            case For(variable=variable, step=step, body=inside):
+                return (replace(statement, body=each(inside, {**around, variable: integer_of(step) or 1})),)
+            case If(_, then, otherwise):
+                return (replace(statement, then=each(then, around), otherwise=each(otherwise, around)),)
+            case _:
+                return (statement,)
+
+    def each(statements: Sequence[Stmt], around: Mapping[str, int]) -> tuple[Stmt, ...]:
+        return tuple(made for item in statements for made in visit(item, around))
+
+    return each(body, {}) if asked else tuple(body)
+
+
+def _rows(bodies: BodyWriter, stage: Stage, outer: str) -> list[tuple[str, Indices]]:
+    """For each array the last of the rows that a stage touches at one point of `outer`; its own first."""
+    inner = Affine.name(stage.dims[-1])
+    touched = [(stage.name, tuple(map(Affine.name, stage.dims)))]
+    touched += [(load.source.name, load.indices) for load in stage.loads()]
+    last: dict[tuple[str, Indices], Indices] = {}
+    for name, indices in touched:
+        if not indices or bodies.storage[name].place == "scratchpad":
+            continue
+        rows = indices[:-1]
+        moving = [k for k, form in enumerate(rows) if form.coefficient(outer) == 1]
+        walked = indices[-1] - indices[-1].const == inner
+        if not walked or len(moving) != 1 or any(stage.dims[-1] in form.names() for form in rows):
+            continue
+        k = moving[0]
+        key = (name, (*rows[:k], rows[k] - rows[k].const, *rows[k + 1 :]))
+        if key not in last or last[key][k].const < rows[k].const:
+            last[key] = (*rows, inner)
+    return [(name, indices) for (name, _), indices in last.items()]

@@ -1,0 +1,157 @@
+"""Loops that read at j // k, run k points at a time.
+
+For the compiler an index j // 2 is a gather; with j = 2 q + r it is q + (r // 2): rows that are read and
+written by whole vectors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from math import gcd, lcm
+
+from polymat.codegen.c.ctree import (
+    Binary,
+    Block,
+    Call,
+    CExpr,
+    Declare,
+    Evaluate,
+    For,
+    Id,
+    Literal,
+    Stmt,
+    expressions,
+    names_in,
+    substituted,
+)
+from polymat.codegen.c.rows import index_terms, integer_of
+from polymat.codegen.loops.innermost import DIVISION, straight_range, with_innermost
+
+LONGEST = 8  # points of a block; more of them do not fit the registers
+BLOCK, FIRST, BEHIND = "_pm_block", "_pm_blocks_begin", "_pm_blocks_end"
+LOW, HIGH = "_pm_low", "_pm_high"
+
+
+def split_by_remainder(statements: Sequence[Stmt]) -> tuple[Stmt, ...]:
+    """The statements with blocks of k points in innermost loops that divide their index by k.
+
+    before:  for j: y[j] = x[j // 2]
+    after:   for q: y[2 q] = x[q]; y[2 q + 1] = x[q]; and the points before and behind whole blocks as before
+    """
+    return with_innermost(statements, _split)
+
+
+def _split(loop: For) -> Block | None:
+    """The loops over blocks and over the points around them; None for a loop without such divisions."""
+    if (span := straight_range(loop)) is None:
+        return None
+    start, high = span
+    variable, body = loop.variable, loop.body
+    found = tuple(dict.fromkeys(_divisions(body, variable)))
+    count = lcm(*(division.period for division in found))
+    if not found or count == 1 or count > LONGEST:
+        return None
+    begin = Call(DIVISION, (Binary("+", Id(LOW), Literal(str(count - 1))), Literal(str(count))))
+    end = Call("_pm_max_i64", (Id(FIRST), Call(DIVISION, (Id(HIGH), Literal(str(count))))))
+    known = (
+        Declare("const ptrdiff_t", LOW, start),
+        Declare("const ptrdiff_t", HIGH, high),
+        Declare("const ptrdiff_t", FIRST, begin),
+        Declare("const ptrdiff_t", BEHIND, end),
+    )
+    copies = [_copy(body, variable, found, count, remainder) for remainder in range(count)]
+    together = tuple(part for copy in copies for part in copy)
+    inside = Binary("<", Id(BLOCK), Id(BEHIND))
+    blocks = For(BLOCK, Id(FIRST), inside, Literal("1"), together, loop.pragmas)
+    before = _points(loop, Id(LOW), Call("_pm_min_i64", (Id(HIGH), _times(count, Id(FIRST)))))
+    behind = _points(loop, _times(count, Id(BEHIND)), Id(HIGH))
+    return Block((*known, before, blocks, behind))
+
+
+def _points(loop: For, low: CExpr, high: CExpr) -> For:
+    """Less than a block of points, one by one."""
+    return replace(loop, start=low, condition=Binary("<", Id(loop.variable), high), pragmas=())
+
+
+@dataclass(frozen=True, slots=True)
+class _Division:
+    """(factor * j + rest) // divisor; its value moves by whole numbers every `period` points."""
+
+    call: Call
+    factor: int
+    constant: int
+    rest: tuple[tuple[int, CExpr], ...]
+    divisor: int
+
+    @property
+    def period(self) -> int:
+        return self.divisor // gcd(self.factor, self.divisor)
+
+    def at(self, count: int, remainder: int) -> CExpr:
+        """What it is at the point j = count * BLOCK + remainder."""
+        known = self.constant + self.factor * remainder
+        if self.rest:
+            total: CExpr = Literal(str(known))
+            for sign, term in self.rest:
+                total = Binary("+" if sign > 0 else "-", total, term)
+            fixed: CExpr = Call(DIVISION, (total, Literal(str(self.divisor))))
+        else:
+            fixed = Literal(str(known // self.divisor))
+        return Binary("+", _times(self.factor * count // self.divisor, Id(BLOCK)), fixed)
+
+
+def _divisions(body: Sequence[Stmt], variable: str) -> Iterator[_Division]:
+    """Every division of something linear in the loop's variable by a number."""
+    for expr in expressions(body):
+        match expr:
+            case Call(function, (inner, Literal() as by)) if function == DIVISION:
+                divisor, linear = integer_of(by), _linear(inner, variable)
+                if divisor is not None and divisor > 1 and linear is not None and linear[0]:
+                    yield _Division(expr, *linear, divisor)
+
+
+def _linear(expr: CExpr, variable: str) -> tuple[int, int, tuple[tuple[int, CExpr], ...]] | None:
+    """factor, constant and rest of factor * variable + constant + rest."""
+    factor = constant = 0
+    rest = []
+    for sign, term in index_terms(expr):
+        number = integer_of(term)
+        match term:
+            case _ if number is not None:
+                constant += sign * number
+            case Id(name) if name == variable:
+                factor += sign
+            case Binary("*", Literal() as by, Id(name)) | Binary("*", Id(name), Literal() as by) if (
+                name == variable and (times := integer_of(by)) is not None
+            ):
+                factor += sign * times
+            case _ if variable in names_in([Evaluate(term)]):
+                return None
+            case _:
+                rest.append((sign, term))
+    return factor, constant, tuple(rest)
+
+
+def _copy(
+    body: Sequence[Stmt], variable: str, divisions: Sequence[_Division], count: int, remainder: int
+) -> tuple[Stmt, ...]:
+    """The body at one point of a block; locals get the number of the point."""
+    point: CExpr = _times(count, Id(BLOCK))
+    if remainder:
+        point = Binary("+", point, Literal(str(remainder)))
+    values: dict[CExpr, CExpr] = {division.call: division.at(count, remainder) for division in divisions}
+    values[Id(variable)] = point
+    made: list[Stmt] = []
+    for item in body:
+        changed = substituted(item, values)
+        if isinstance(changed, Declare):
+            numbered = f"{changed.name}_{remainder}"
+            values[Id(changed.name)] = Id(numbered)
+            changed = replace(changed, name=numbered)
+        made.append(changed)
+    return tuple(made)
+
+
+def _times(count: int, value: CExpr) -> CExpr:
+    return value if count == 1 else Binary("*", Literal(str(count)), value)

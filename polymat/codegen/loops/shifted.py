@@ -1,0 +1,310 @@
+"""Stencils along rows: each vector of a row is loaded once, and shifted in registers.
+
+A read beside the point crosses a cache line in almost every vector and then takes two accesses.  Reads of one
+row that lie less than a vector apart are made of two neighbouring vectors of it instead, and requests for
+rows to come (`polymat.codegen.loops.prefetch`) are spread over the loop, so that memory works all the time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from polymat.codegen.c.ctree import (
+    Assign,
+    Binary,
+    Block,
+    Call,
+    CExpr,
+    Declare,
+    Evaluate,
+    For,
+    Id,
+    If,
+    Literal,
+    Stmt,
+    Subscript,
+    Unary,
+    expressions,
+    names_in,
+    substituted,
+)
+from polymat.codegen.c.rows import RowRead, RowTypes, read_of
+
+LOW, HIGH = "_pm_low", "_pm_high"  # where a row begins and ends
+REST, LAST = "_pm_left", "_pm_tail"  # where what the main loop leaves begins; a vector of that
+LINE = "_pm_line"  # where the first line of memory of a row begins
+NOW, NEXT = "_pm_now", "_pm_next"  # with a number: a vector of a row, and the one behind it
+Store: TypeAlias = Callable[[CExpr, CExpr], CExpr]  # writes a vector to where an element begins
+
+
+def with_shifts(
+    statements: Sequence[Stmt], types: RowTypes, scalars: Collection[str], distinct: Collection[str]
+) -> tuple[Stmt, ...] | None:
+    """The statements with their innermost loops in explicit vectors; None where that gains nothing.
+
+    scalars: names of run-time scalars of the elements' type.  distinct: the arrays whose elements are not
+    changed by what a loop writes: they are read ahead, and the last vector of a row overlaps the one before.
+
+    before:  for j: y[j] = a * x[j - 1] + b * x[j + 1]
+    after:   for j by 16: next = x[j + 15 ...]; y[j ...] = a * now + b * (now, next from 2 on); now = next
+    """
+    found = _Rows(types, frozenset(scalars), frozenset(distinct))
+    made = found.each(statements)
+    return made if found.changed else None
+
+
+@dataclass(slots=True)
+class _Rows:
+    """Rewrites loops; changed: whether there was one."""
+
+    types: RowTypes
+    scalars: frozenset[str]
+    distinct: frozenset[str]
+    changed: bool = False
+
+    def each(self, statements: Sequence[Stmt]) -> tuple[Stmt, ...]:
+        """All statements; requests before a loop that is rewritten become a part of it."""
+        made: list[Stmt] = []
+        for statement in statements:
+            match statement:
+                case For(pragmas=("omp simd",)):
+                    asked = _requests_at_end(made, statement.variable)
+                    row = self._row(statement, made[len(made) - len(asked) :])
+                    if row is not None:
+                        del made[len(made) - len(asked) :]
+                        self.changed = True
+                    made.append(row or statement)
+                case For(body=body):
+                    made.append(replace(statement, body=self.each(body)))
+                case If(_, then, otherwise):
+                    made.append(replace(statement, then=self.each(then), otherwise=self.each(otherwise)))
+                case Block(body):
+                    made.append(Block(self.each(body)))
+                case _:
+                    made.append(statement)
+        return tuple(made)
+
+    def _row(self, loop: For, requests: Sequence[Stmt]) -> Block | None:
+        """A loop over whole vectors, then the last ones; the loop as it was for rows of less than one."""
+        match loop:
+            case For(variable, _, Binary("<", Id(name), end), Literal("1"), body) if name == variable:
+                high = end
+            case For(variable, _, Binary("<=", Id(name), end), Literal("1"), body) if name == variable:
+                high = Binary("+", end, Literal("1"))
+            case _:
+                return None
+        point = RowPoint.of(body, loop.variable, self.types, self.scalars, self.distinct)
+        if point is None or not (point.streams or requests):
+            return None
+        asked = [statement for request in requests for statement in _body(request)]
+        known = (Declare("const ptrdiff_t", LOW, loop.start), Declare("const ptrdiff_t", HIGH, high))
+        room = Binary(">=", Binary("-", Id(HIGH), Id(LOW)), self.types.lanes_text)
+        inside = replace(loop, start=Id(LOW), condition=Binary("<", Id(loop.variable), Id(HIGH)))
+        return Block((*known, If(room, point.vectors(asked), (inside,))))
+
+
+def _requests_at_end(statements: Sequence[Stmt], variable: str) -> list[Stmt]:
+    """The loops at the end that only ask for what lies along the same row."""
+    found: list[Stmt] = []
+    for statement in reversed(statements):
+        match statement:
+            case For(variable=name, body=(Evaluate(Call("__builtin_prefetch")),)) if name == variable:
+                found.insert(0, statement)
+            case _:
+                break
+    return found
+
+
+def _body(statement: Stmt) -> tuple[Stmt, ...]:
+    return statement.body if isinstance(statement, For) else ()
+
+
+@dataclass(frozen=True, slots=True)
+class RowPoint:
+    """What runs at one point of a row, or of several rows; streams: what is kept in registers.
+
+    body: locals and assignments.
+    """
+
+    variable: str
+    body: tuple[Stmt, ...]
+    types: RowTypes
+    streams: tuple[tuple[RowRead, ...], ...]
+
+    @staticmethod
+    def of(
+        body: Sequence[Stmt],
+        variable: str,
+        types: RowTypes,
+        scalars: frozenset[str],
+        distinct: frozenset[str],
+        same: frozenset[str] = frozenset(),
+    ) -> RowPoint | None:
+        """The point, unless it has something in it that vectors have not, or what it reads may change.
+
+        same: arrays that may be the one that is written: of those the element that is written may be read.
+        """
+        values = list(scalars)
+        made: list[CExpr] = []
+        found: list[RowRead] = []
+        places: list[object] = []
+        for statement in body:
+            match statement:
+                case Declare(_, name, value) if (
+                    statement.ctype == f"const {types.ctype}" and value is not None
+                ):
+                    values.append(name)
+                case Assign(Subscript() as target, "=", value) if _is_vector(value, body):
+                    if (written := read_of(target, variable)) is None:
+                        return None
+                    places.append(written.place)
+                case _:
+                    return None
+            made.append(value)
+        if not any(isinstance(statement, Assign) for statement in body):
+            return None
+        if not all(_has_vectors(value, variable, types, values) for value in made):
+            return None
+        for element in sorted(_elements(made), key=repr):
+            read = read_of(element, variable)
+            if read is None or not (read.array in distinct or (read.array in same and read.place in places)):
+                return None
+            found.append(read)
+        return RowPoint(variable, tuple(body), types, _streams(found, types.lanes))
+
+    def vectors(self, requests: Sequence[Stmt]) -> tuple[Stmt, ...]:
+        """Vectors with another one behind them, then those that are left; for rows of one at least."""
+        return (*self._main(requests, LOW, self.types.store), self._last(requests, self.types.store))
+
+    def lines(self) -> tuple[Stmt, ...] | None:
+        """The same past the caches, for rows of two vectors at least; None where several rows are stored.
+
+        First the lanes before the line that begins in the first vector, at last those behind the last line.
+        """
+        targets = [statement.target for statement in self.body if isinstance(statement, Assign)]
+        if len(targets) != 1 or not isinstance(targets[0], Subscript):
+            return None
+        start: dict[CExpr, CExpr] = {Id(self.variable): Id(LOW)}
+        turn = self.types.turn(Unary("&", substituted(targets[0], start)))
+
+        def first(target: CExpr, value: CExpr) -> CExpr:
+            return self.types.store_part(target, value, Literal("0"), Binary("-", Id(LINE), Id(LOW)))
+
+        def rest(target: CExpr, value: CExpr) -> CExpr:
+            done = Binary("-", Id(LAST), Id(self.variable))
+            return self.types.store_part(target, value, done, self.types.lanes_text)
+
+        at = Declare("const ptrdiff_t", self.variable, Id(LOW))
+        line = Declare("const ptrdiff_t", LINE, Binary("+", Id(LOW), turn))
+        head = Block((at, *self._at({}, first)))
+        return (line, head, *self._main((), LINE, self.types.stream), self._last((), rest))
+
+    def _main(self, requests: Sequence[Stmt], begin: str, store: Store) -> tuple[Stmt, ...]:
+        """The vectors with another one behind them."""
+        lanes, types = self.types.lanes, self.types
+        span = min((stream[-1].offset - stream[0].offset for stream in self.streams), default=lanes)
+        start: dict[CExpr, CExpr] = {Id(self.variable): Id(begin)}
+        ahead: dict[CExpr, CExpr] = {Id(self.variable): Binary("+", Id(self.variable), Literal(str(lanes)))}
+        bases = [stream[0].expr for stream in self.streams]
+        before = [
+            Declare(types.vector, f"{NOW}{k}", types.load(substituted(base, start)))
+            for k, base in enumerate(bases)
+        ]
+        loads = [
+            Declare(f"const {types.vector}", f"{NEXT}{k}", types.load(substituted(base, ahead)))
+            for k, base in enumerate(bases)
+        ]
+        moves = [Assign(Id(f"{NOW}{k}"), "=", Id(f"{NEXT}{k}")) for k in range(len(bases))]
+        step = Assign(Id(REST), "=", Binary("+", Id(self.variable), Literal(str(lanes))))
+        limit = Binary("-", Id(HIGH), Literal(str(2 * lanes - span)))
+        main = For(
+            self.variable,
+            Id(begin),
+            Binary("<=", Id(self.variable), limit),
+            Literal(str(lanes)),
+            (*requests, *loads, *self._at(self._shifted(), store), *moves, step),
+        )
+        return (*before, Declare("ptrdiff_t", REST, Id(begin)), main)
+
+    def _last(self, requests: Sequence[Stmt], store: Store) -> For:
+        """The vectors behind the main loop, the last one so that it ends with the row."""
+        end = Binary("-", Id(HIGH), self.types.lanes_text)
+        at = Declare("const ptrdiff_t", self.variable, Call("_pm_min_i64", (Id(LAST), end)))
+        condition = Binary("<", Id(LAST), Id(HIGH))
+        return For(LAST, Id(REST), condition, self.types.lanes_text, (at, *requests, *self._at({}, store)))
+
+    def _shifted(self) -> dict[CExpr, CExpr]:
+        """What stands for the reads of streams: a vector, the next one, or a part of both."""
+        found: dict[CExpr, CExpr] = {}
+        for k, stream in enumerate(self.streams):
+            now, following = Id(f"{NOW}{k}"), Id(f"{NEXT}{k}")
+            for read in stream:
+                shift = read.offset - stream[0].offset
+                found[read.expr] = self.types.behind(now, following, shift)
+        return found
+
+    def _at(self, reads: dict[CExpr, CExpr], store: Store) -> tuple[Stmt, ...]:
+        """The statements on vectors; other reads than the given ones are loaded."""
+        made: list[Stmt] = []
+        every: dict[CExpr, CExpr] = {e: self.types.load(e) for e in _elements(self.body)}
+        every |= reads
+        for statement in self.body:
+            if isinstance(statement, Declare):
+                kind = self.types.vector if _is_vector(statement.value, self.body) else self.types.ctype
+                made.append(Declare(f"const {kind}", statement.name, substituted(statement.value, every)))
+            elif isinstance(statement, Assign):
+                value = substituted(statement.value, every)
+                made.append(Evaluate(store(statement.target, value)))
+        return tuple(made)
+
+
+def _has_vectors(value: CExpr, variable: str, types: RowTypes, values: Sequence[str]) -> bool:
+    """Whether an expression is made of what C has for vectors too."""
+    match value:
+        case Subscript():
+            return read_of(value, variable) is not None
+        case Literal(text):
+            return types.is_number(text)
+        case Id(name):
+            return name in values
+        case Unary("-", operand):
+            return _has_vectors(operand, variable, types, values)
+        case Binary("+" | "-" | "*" | "/", left, right):
+            return all(_has_vectors(part, variable, types, values) for part in (left, right))
+        case _:
+            return False
+
+
+def _elements(parts: Iterable[CExpr | Stmt]) -> set[Subscript]:
+    """All array elements in them."""
+    statements = [part if isinstance(part, Stmt) else Evaluate(part) for part in parts]
+    return {expr for expr in expressions(statements) if isinstance(expr, Subscript)}
+
+
+def _is_vector(value: CExpr | None, body: Sequence[Stmt]) -> bool:
+    """Whether an expression is a vector: it reads an array, or a local that does."""
+    if value is None:
+        return False
+    if any(isinstance(e, Subscript) for e in expressions([Evaluate(value)])):
+        return True
+    used = names_in([Evaluate(value)])
+    return any(isinstance(s, Declare) and s.name in used and _is_vector(s.value, body) for s in body)
+
+
+def _streams(reads: Sequence[RowRead], lanes: int) -> tuple[tuple[RowRead, ...], ...]:
+    """Reads of the same row that lie at most a vector apart, in order; those alone in a row are left out."""
+    rows: dict[object, list[RowRead]] = {}
+    for read in reads:
+        rows.setdefault(read.row, []).append(read)
+    found: list[tuple[RowRead, ...]] = []
+    for row in rows.values():
+        current: list[RowRead] = []
+        for read in sorted(row, key=lambda item: item.offset):
+            if current and read.offset - current[0].offset > lanes:
+                found.append(tuple(current))
+                current = []
+            current.append(read)
+        found.append(tuple(current))
+    return tuple(stream for stream in found if stream[-1].offset > stream[0].offset)

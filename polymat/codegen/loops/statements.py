@@ -1,0 +1,176 @@
+"""The statements of a stage for each kind of loop plan, with their schedules."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from polymat.codegen.loops.bodies import BodyWriter
+from polymat.codegen.loops.nest import Statement
+from polymat.graph.stage import Accumulation, Stage
+from polymat.lang.neutral import neutral
+from polymat.poly.text import encode
+from polymat.tilesize.plain import own_names
+
+PHASE, PIECE = "_pm_phase", "_pm_piece"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Statements:
+    """What a nest runs.
+
+    levels: names of the schedule dimensions.  locals: the stages that have an accumulator per point.
+    """
+
+    items: tuple[Statement, ...]
+    levels: tuple[str, ...]
+    locals: tuple[Stage, ...] = ()
+
+
+def map_statements(
+    bodies: BodyWriter, stage: Stage, along: Sequence[str | None], order: Sequence[str]
+) -> Statements:
+    """`stage[point] = expr`, part after part, with the stage's dimensions in the given order."""
+    own = tuple(encode(d) for d in order)
+    single = len(stage.parts) == 1
+    items = tuple(
+        Statement(
+            part.domain,
+            own if single else (str(k), *own),
+            bodies.store(stage, part.expr),
+            tuple(along),
+        )
+        for k, part in enumerate(stage.parts)
+    )
+    return Statements(items, tuple(order) if single else (PIECE, *order))
+
+
+def reduce_statements(bodies: BodyWriter, stage: Stage, along: Sequence[str | None]) -> Statements:
+    """Start a local variable; accumulate in it; store it: per point of the result."""
+    own = tuple(encode(d) for d in stage.dims)
+    depth = _depth(stage)
+    items = [
+        Statement(
+            part.domain,
+            (*own, "0", *["0"] * depth),
+            bodies.set_local(stage, part.expr),
+            tuple(along),
+            stage.dims,
+        )
+        for part in stage.parts
+    ]
+    for k, accumulation in enumerate(stage.accumulations):
+        names = own_names(stage, accumulation)
+        outer = [encode(names[d]) for d in stage.dims]
+        schedule = (*outer, str(k + 1), *_padded(accumulation, depth))
+        body = bodies.update_local(stage, accumulation.expr)
+        items.append(
+            Statement(accumulation.domain, schedule, body, _translated(along, names), _result(stage, names))
+        )
+    last = (*own, str(len(stage.accumulations) + 1), *["0"] * depth)
+    items.append(Statement(stage.domain, last, bodies.store_local(stage), tuple(along), stage.dims))
+    return Statements(tuple(items), (*stage.dims, PHASE, *_longest(stage)), locals=(stage,))
+
+
+def row_statements(bodies: BodyWriter, stage: Stage, along: Sequence[str | None]) -> Statements:
+    """Start a row of results; accumulate into it in memory."""
+    outer = [encode(d) for d in stage.dims[:-1]]
+    depth = _depth(stage)
+    items = []
+    for part in stage.parts:
+        schedule = (*outer, "0", *["0"] * depth, encode(stage.dims[-1]))
+        items.append(
+            Statement(part.domain, schedule, bodies.store(stage, part.expr), tuple(along), stage.dims)
+        )
+    for k, accumulation in enumerate(stage.accumulations):
+        names = own_names(stage, accumulation)
+        schedule = (
+            *[encode(names[d]) for d in stage.dims[:-1]],
+            str(k + 1),
+            *_padded(accumulation, depth),
+            encode(names[stage.dims[-1]]),
+        )
+        body = bodies.update_at(stage, accumulation)
+        items.append(
+            Statement(accumulation.domain, schedule, body, _translated(along, names), _result(stage, names))
+        )
+    return Statements(tuple(items), (*stage.dims[:-1], PHASE, *_longest(stage), stage.dims[-1]))
+
+
+def scatter_statements(
+    bodies: BodyWriter, stage: Stage, accumulation: Accumulation, along: Sequence[str | None]
+) -> Statements:
+    """`stage[target] op= expr` in the order of the accumulation's own dimensions."""
+    schedule = tuple(encode(d) for d in accumulation.dims)
+    body = bodies.update_at(stage, accumulation)
+    item = Statement(accumulation.domain, schedule, body, tuple(along))
+    return Statements((item,), accumulation.dims)
+
+
+def partial_row_statements(
+    bodies: BodyWriter, stage: Stage, accumulation: Accumulation, along: Sequence[str | None]
+) -> Statements:
+    """Add a part of the reduced dimensions to rows of results in memory."""
+    names = own_names(stage, accumulation)
+    own = [names[d] for d in stage.dims]
+    order = (*own[:-1], *accumulation.reduced_dims, own[-1])
+    schedule = tuple(encode(d) for d in order)
+    body = bodies.update_at(stage, accumulation)
+    item = Statement(accumulation.domain, schedule, body, tuple(along), _result(stage, names))
+    return Statements((item,), (*stage.dims[:-1], *accumulation.reduced_dims, stage.dims[-1]))
+
+
+def partial_reduce_statements(
+    bodies: BodyWriter, stage: Stage, accumulation: Accumulation, along: Sequence[str | None]
+) -> Statements:
+    """Reduce a part in a local variable, then add it to the result: per point of the result."""
+    names = own_names(stage, accumulation)
+    own = tuple(encode(d) for d in stage.dims)
+    outer = tuple(encode(names[d]) for d in stage.dims)
+    reduced = tuple(encode(d) for d in accumulation.reduced_dims)
+    zeros = ("0",) * len(reduced)
+    stage_names = {own_name: dim for dim, own_name in names.items()}
+    kept = tuple(stage_names.get(dim) if dim is not None else None for dim in along)
+    start = bodies.set_local(stage, neutral(stage.operation, stage.dtype))
+    items = (
+        Statement(stage.domain, (*own, "0", *zeros), start, kept, stage.dims),
+        Statement(
+            accumulation.domain,
+            (*outer, "1", *reduced),
+            bodies.update_local(stage, accumulation.expr),
+            tuple(along),
+            _result(stage, names),
+        ),
+        Statement(stage.domain, (*own, "2", *zeros), bodies.add_local(stage), kept, stage.dims),
+    )
+    return Statements(items, (*stage.dims, PHASE, *accumulation.reduced_dims), locals=(stage,))
+
+
+def recurrence_bodies(bodies: BodyWriter, stage: Stage) -> tuple[Statement, ...]:
+    """The statements of a recurrence; their schedule is found elsewhere."""
+    items = [Statement(p.domain, (), bodies.store(stage, p.expr)) for p in stage.parts]
+    items += [Statement(a.domain, (), bodies.update_at(stage, a)) for a in stage.accumulations]
+    return tuple(items)
+
+
+def _depth(stage: Stage) -> int:
+    return max(len(a.reduced_dims) for a in stage.accumulations)
+
+
+def _longest(stage: Stage) -> tuple[str, ...]:
+    return max((a.reduced_dims for a in stage.accumulations), key=len)
+
+
+def _result(stage: Stage, names: dict[str, str]) -> tuple[str, ...]:
+    """The dimensions of an accumulation that say which element it adds to."""
+    return tuple(names[dim] for dim in stage.dims)
+
+
+def _padded(accumulation: Accumulation, depth: int) -> list[str]:
+    reduced = [encode(d) for d in accumulation.reduced_dims]
+    return [*reduced, *["0"] * (depth - len(reduced))]
+
+
+def _translated(along: Sequence[str | None], names: dict[str, str]) -> tuple[str | None, ...]:
+    """Dimensions of the stage under an accumulation's own names."""
+    return tuple(names.get(dim, dim) if dim is not None else None for dim in along)

@@ -1,0 +1,41 @@
+"""Estimated scalar operations of a stage, as C: what decides whether threads are worth it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial, reduce
+
+from polymat.codegen.c.ctree import Binary, Call, CExpr, Literal
+from polymat.graph.stage import Bounds, Stage
+from polymat.lang.affine import Affine
+from polymat.lang.expr import Call as CallExpr
+from polymat.lang.expr import Expr, Load
+from polymat.lang.traverse import children, walk
+
+CALL_COST = 300  # operations of vectorised loops that a sine or exponential takes, some 4 ns
+
+
+def stage_work(stage: Stage, size: Callable[[Affine], CExpr], skip: int = 0) -> CExpr:
+    """Operations of all its points (of the enclosing box), without the `skip` outermost dimensions."""
+    terms = [box_points(stage.box, size, skip, operations(part.expr)) for part in stage.parts]
+    terms += [box_points(a.box, size, skip, operations(a.expr)) for a in stage.accumulations]
+    return reduce(partial(Binary, "+"), terms)
+
+
+def operations(expr: Expr) -> int:
+    """Operations of one point: loads and arithmetic count one."""
+    count = 1
+    for node in walk(expr):
+        if isinstance(node, CallExpr) and node.function not in ("abs", "real", "imag", "conj"):
+            count += CALL_COST
+        elif isinstance(node, Load) or children(node):
+            count += 1
+    return count
+
+
+def box_points(box: Bounds, size: Callable[[Affine], CExpr], skip: int = 0, each: int = 1) -> CExpr:
+    """Points of a box without its `skip` outermost dimensions, each counted so many times."""
+    product: CExpr = Literal(f"{float(each)}")
+    for low, high in box[skip:]:
+        product = Binary("*", product, Call("_pm_extent", (size(high - low + 1),)))
+    return product

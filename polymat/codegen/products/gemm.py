@@ -1,0 +1,251 @@
+"""Contractions as products of two matrices around register blocks: packing, blocks for the caches.
+
+`gemm_text` gives the C function `_pm_gemm_f64` or `_pm_gemm_f32`:
+
+    C[i, j] = scale * sum over k of A[i, k] * B[k, j]  +  beta * From[i, j]
+
+where an index may stand for several dimensions: i runs over segments of rows with a common stride, whose
+positions in A, C and From are given in a table, and so do j and k.  Packing thereby takes apart transposed,
+strided and shifted tensors (as TBLIS does), and makes a convolution a product (implicit GEMM).
+
+The blocking is that of Goto and van de Geijn, as in BLIS: of B, panels of a few vectors of columns times kc
+are packed, nc columns at a time, each right before it is first used; of A, strips of a few rows times kc, mc
+rows at a time; and the register block runs over both.  While a block of A is multiplied by one panel the next
+one is requested, so that the packed B may lie in memory.  Of one segment what is at most twice the
+second-level cache is not packed, because register blocks read operands of any strides; nor is B packed nc
+columns at a time where A is contiguous along its depth or its rows, see `polymat.codegen.products.tallgemm`.
+
+Who reads the result point by point by plain arithmetic is computed in registers, see
+`polymat.codegen.products.ends`; others are called with every part of it as soon as that is complete, while it
+is in the second-level cache: an epilogue.  Parts are as wide as that allows, since the loops over their rows
+are code of the compiler's, which wants long ones.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from string import Template
+
+from polymat.codegen.c.apart import Apart, prototypes
+from polymat.codegen.c.elements import INTEGERS
+from polymat.codegen.c.lanes import row_sums
+from polymat.codegen.products.ahead import AHEAD
+from polymat.codegen.products.blockedgemm import BLOCKED
+from polymat.codegen.products.blockshape import Shape
+from polymat.codegen.products.direct import COLUMN, DIRECT, ROW
+from polymat.codegen.products.edges import edge_table, edges
+from polymat.codegen.products.ends import handed_on
+from polymat.codegen.products.halfgemm import HALF, HALF_TYPE
+from polymat.codegen.products.microkernel import UNUSED, block_tables, microkernels
+from polymat.codegen.products.narrowgemm import IS_NARROW, NARROW
+from polymat.codegen.products.packing import PACKING, PIECES
+from polymat.codegen.products.pastblock import past_blocks, past_table
+from polymat.codegen.products.readgemm import READ
+from polymat.codegen.products.rotatedgemm import ROTATED
+from polymat.codegen.products.smallgemm import COPIED, IS_NEAR, IS_UNASKED, SMALL, UNROLLED
+from polymat.codegen.products.swappedgemm import IS_SWAPPED, SWAPPED
+from polymat.codegen.products.tallgemm import TALL
+from polymat.codegen.products.turnedgemm import turned_head, turned_text
+from polymat.codegen.products.windows import WINDOWS
+from polymat.tilesize.blocks import LEAST_STRIPS, PASSED_EIGHTHS
+from polymat.tilesize.kernel import MOST_UNROLLED
+
+_FINISH = """\
+/* What is called with a complete part of the result: rows i..i_end - 1 of a segment of rows, and columns
+   j..j_end - 1 of one of columns. */
+typedef void (*_pm_finish_$S)(void *const *around, ptrdiff_t row_segment, ptrdiff_t i, ptrdiff_t i_end,
+        ptrdiff_t column_segment, ptrdiff_t j, ptrdiff_t j_end);
+
+static const ptrdiff_t _pm_origin_$S[3] $UNUSED = {0, 0, 0};
+
+"""
+_ROOM = """\
+/* Bytes of scratch that a product needs: none where neither B nor C has more than 2 `small` elements.  m and
+   n count what rounding up to whole register blocks adds. */
+static inline double _pm_room_$S(double m, double n, double k, double kc, double nc, double small)
+{
+    if (n * k <= 2.0 * small && m * n <= 2.0 * small)
+        return 0.0;
+    const double depth = k < kc ? k : kc, a = m * depth, b = n * depth;
+    /* Of the blocks' largest extents; between strips and panels lies a line or two. */
+    const double rows = m < 2 * nc * kc / depth ? m : 2 * nc * kc / depth;
+    const double columns = n < 2 * nc * kc / depth ? n : 2 * nc * kc / depth;
+    return sizeof($T) * ((a < nc * kc ? a : nc * kc) + (b < nc * kc ? b : nc * kc) + $V * $L * kc)
+         + 128.0 * (rows / $R + columns / ($V * $L) + 2) + sizeof($T) * $L * (rows + $R);
+}
+
+"""
+_FINISH_ROWS = """\
+/* Hand over the rows of strips first..last - 1, which may belong to several segments, at some columns. */
+static void _pm_finish_rows_$S(ptrdiff_t m, ptrdiff_t strips, ptrdiff_t first, ptrdiff_t last,
+        ptrdiff_t column_segment, ptrdiff_t j, ptrdiff_t j_end, _pm_finish_$S finish, void *const *around)
+{
+    for (ptrdiff_t strip = first; strip < last;) {
+        const ptrdiff_t segment = strip / strips, within = strip % strips;
+        const ptrdiff_t next = (segment + 1) * strips < last ? (segment + 1) * strips : last;
+        const ptrdiff_t lowest = within + next - strip - 1;
+        finish(around, segment, _pm_before_$S(m, strips, within),
+               _pm_before_$S(m, strips, lowest) + _pm_piece_$S(m, strips, lowest), column_segment, j, j_end);
+        strip = next;
+    }
+}
+
+"""
+
+_GENERAL = """\
+/* The product of `_pm_gemm_$S` where nothing is known to be small: in a function of its own, so that a small
+   product is not held up by what only this one needs. */
+static __attribute__((noinline)) void _pm_general_$S($PARAMETERS«,
+        const _pm_end_$S *end»)
+{
+    const int place = $HALVES ? half.place : 0;
+    const int single = column_count == 1 && depth_count == 1 && place == 0;
+    const int one = single && (b_column == 1 || n == 1);
+    if (single && row_count == 1 && finish == NULL« && end == NULL»
+            && _pm_is_narrow_$S(m, n, k, a_step, b_step, b_column)) {
+        _pm_narrow_$S(m, n, k, scale, a, a_row, b, b_step, b_column, beta, from, from_row, c, c_row);
+        return;
+    }
+    const double most_elements = 2.0 * (double)small, height = (double)m * (double)row_count;
+    const double depth = (double)k, width = (double)n;
+    const int is_large = depth * width > most_elements;
+    const int held = depth * height <= most_elements && depth * width * (double)column_count <= most_elements;
+    if (place == 0 && depth_count == 1 && !held
+            && _pm_read_$S(m, n, k, row_count, rows, column_count, columns, scale, a, a_row, a_step, b,
+                           b_step, b_column, beta, from, from_row, c, c_row, kc, small, scratch, finish,
+                           around«, end»))
+        return;
+    if (single && row_count == 1 && finish == NULL« && end == NULL»
+            && _pm_is_swapped_$S(m, n, k, a_row, a_step, small)) {
+        _pm_swapped_$S(m, n, k, scale, a, a_step, b, b_step, b_column, beta, from, from_row, c, c_row, small);
+        return;
+    }
+#ifdef _PM_TURNS_$S
+    if (place == 0 && row_count == 1 && depth_count == 1 && finish == NULL && from == NULL« && end == NULL»
+            && _pm_turned_$S(m, n, k, column_count, columns, scale, a, a_row, a_step, b, b_step, b_column, c,
+                             c_row, small, large, scratch))
+        return;
+#endif
+    const int is_far = (height > 2 * $R && (is_large || height * width > most_elements))
+                    || (a_step != 1 && height * depth > (double)small);
+    const int copied = place == 0 && a_row == 1 && !large; /* a copy does not write past the caches */
+    const int along = place == 1 ? is_large : place != 2 && (a_step == 1 || copied);
+    if ((!one || is_far) && along && column_count == 1 && depth_count == 1 && m >= $R
+            && height >= $STRIPS * $R && k > 0) {
+        _pm_tall_$S(m, n, k, row_count, rows, scale, a, a_row, a_step, b, b_step, b_column, beta, from,
+                    from_row, c, c_row, kc, small * $EIGHTHS / 8, nc * kc, half, scratch, finish, around«,
+                    end»);
+        return;
+    }
+    if (!one || is_far) {
+        _pm_blocked_$S($ARGUMENTS«, end»);
+        return;
+    }
+    if (height == 1 && n >= 4 * $L && 4.0 * depth * width > (double)small
+            && finish == NULL« && end == NULL») {
+        _pm_one_row_$S(n, k, scale, a + rows[0], a_step, b, b_step, beta,
+                       from == NULL ? NULL : from + rows[2], c + rows[1]);
+        return;
+    }
+    const ptrdiff_t most = finish == NULL ? m : (small / 4 / n / $R + 1) * $R;
+    for (ptrdiff_t segment = 0; segment < row_count; segment++) {
+        const ptrdiff_t *const at = rows + 3 * segment;
+        for (ptrdiff_t i = 0; i < m; i += most) {
+            const ptrdiff_t count = m - i < most ? m - i : most;
+            _pm_direct_$S(count, n, k, is_large || k <= 0 ? 128 : k, scale, a + at[0] + i * a_row, a_row,
+                          a_step, b, b_step, beta, from == NULL ? NULL : from + at[2] + i * from_row,
+                          from_row, c + at[1] + i * c_row, c_row«, end»);
+            if (finish != NULL)
+                finish(around, segment, i, i + count, 0, 0, n);
+        }
+    }
+}
+
+"""
+_PRODUCT = """\
+/* C = scale * A * B + beta * From (no From: NULL); elements of a row of C and of From are contiguous.
+   m, n, k: extents of a segment; row_count, column_count, depth_count: segments; rows, columns, depths: their
+   offsets, for each segment of rows those in A, C and From, of columns in B, C and From, of depth in A and B.
+   kc, mc, nc: blocks for the caches; small: the elements that the second-level cache holds.
+   large: whether the whole result is so large that it is written past the caches.
+   half: a triangle, where there is one segment of each; scratch: 2 * kc * nc elements, less where the
+   matrices are smaller.
+   finish, around: who is called with complete parts of the result (NULL: nobody), and what it is handed.
+   ends: what is made of the result in registers (NULL: nothing); then nobody is called. */
+static inline __attribute__((always_inline)) void _pm_gemm_$S($PARAMETERS,
+        const void *ends)
+{
+    if (m <= 0 || n <= 0 || row_count <= 0 || column_count <= 0)
+        return;
+    const int is_whole = half.place == 0, in_order = b_column == 1 || n == 1;
+    const int is_single = column_count == 1 && depth_count == 1 && row_count == 1 && finish == NULL
+                       && (is_whole || half.place == 3);
+    const int is_matrix = is_single && is_whole && in_order && ends == NULL;
+    const int is_small = is_matrix ? n > 1 && _pm_is_unasked_$S(m, n, k, small)
+                                   : is_single && (is_whole ? !in_order : ends == NULL)
+                                     && _pm_is_near_$S(m, n, k, small);
+    if (__builtin_constant_p(m) && __builtin_constant_p(n) && __builtin_constant_p(k) && is_matrix
+            && (m | n | k) <= 64 && m * ((n + $L - 1) / $L) * k <= $UNROLLED)
+        _pm_unrolled_$S((int)m, (int)n, (int)k, scale, a, a_row, a_step, b, b_step, beta, from, from_row, c,
+                        c_row);
+    else if (!is_small || (is_whole && (_pm_is_narrow_$S(m, n, k, a_step, b_step, b_column)
+                                        || _pm_is_swapped_$S(m, n, k, a_row, a_step, small)))) {
+        /* Small calls have no scratch, and gcc would compile all of this once more for that. */
+        __asm__("" : "+r"(scratch));
+        _pm_general_$S($ARGUMENTS«, ends»);
+    } else if (!is_matrix)
+        _pm_small_copied_$S(m, n, k, scale, a, a_row, a_step, b, b_step, b_column, beta, from, from_row, c,
+                            c_row, &half«, ends»);
+    else if (m <= $R && n <= $V * $L)
+        _pm_blocks_$S[((unsigned)n - 1) / $L][m - 1](k, a, a_row, a_step, b, b_step, scale, beta, from,
+                from_row, c, c_row, (int)(((unsigned)n - 1) % $L) + 1«, NULL»);
+    else
+        _pm_small_$S(m, n, k, scale, a, a_row, a_step, b, b_step, beta, from, from_row, c, c_row);
+}
+"""
+
+_PARAMETERS = """\
+ptrdiff_t m, ptrdiff_t n, ptrdiff_t k,
+        ptrdiff_t row_count, const ptrdiff_t *rows, ptrdiff_t column_count, const ptrdiff_t *columns,
+        ptrdiff_t depth_count, const ptrdiff_t *depths, $T scale, const $T *a, ptrdiff_t a_row,
+        ptrdiff_t a_step, const $T *b, ptrdiff_t b_step, ptrdiff_t b_column, $T beta, const $T *from,
+        ptrdiff_t from_row, $T *c, ptrdiff_t c_row, ptrdiff_t kc, ptrdiff_t mc, ptrdiff_t nc, ptrdiff_t small,
+        int large, const _pm_half_$S half, $T *scratch, _pm_finish_$S finish, void *const *around"""
+_ARGUMENTS = """\
+m, n, k, row_count, rows, column_count, columns, depth_count, depths, scale, a, a_row,
+                       a_step, b, b_step, b_column, beta, from, from_row, c, c_row, kc, mc, nc, small,
+                       large, half, scratch, finish, around"""
+_TYPES = _FINISH + PIECES + HALF_TYPE + IS_NARROW + IS_SWAPPED + IS_UNASKED + IS_NEAR
+_SUMS = NARROW + COLUMN + ROW
+_BEFORE = PACKING + WINDOWS + AHEAD + HALF
+_AROUND = _BEFORE + COPIED + SWAPPED + _FINISH_ROWS + READ + TALL + ROTATED + BLOCKED
+_CALL = _ROOM + UNROLLED + SMALL + DIRECT + _GENERAL + _PRODUCT  # what small products run through
+
+
+@lru_cache(maxsize=8)
+def gemm_text(need: str) -> Apart:
+    """The C text behind a need of the prelude: the register blocks, the product around them, and its call."""
+    shape = Shape.parse(need)
+    types, sums, around, call = (_written(text, shape) for text in (_TYPES, _SUMS, _AROUND, _CALL))
+    tables = [block_tables(shape), past_table(shape), *([edge_table(shape)] if shape.halves else [])]
+    turned = turned_text(shape) if shape.turns else ""
+    blocks = [microkernels(shape), past_blocks(shape), *([edges(shape)] if shape.halves else [])]
+    declared = prototypes(sums) + prototypes(around)
+    head = "\n".join([*tables, *([turned_head(shape)] if shape.turns else []), types, declared])
+    return Apart(head, "\n".join(blocks), (sums, around + turned), call)
+
+
+def _written(text: str, shape: Shape) -> str:
+    """A template for a family of register blocks."""
+    numbers = {"L": shape.lanes, "R": shape.rows, "V": shape.vectors, "G": 8, "UNROLLED": MOST_UNROLLED}
+    numbers |= {"HALVES": int(shape.halves), "WALKS": int(shape.walks)}
+    numbers |= {"EIGHTHS": PASSED_EIGHTHS, "STRIPS": LEAST_STRIPS}
+    types = (f"_pm_vector_{shape.suffix}", f"_pm_memory_{shape.suffix}", shape.ctype, shape.lanes)
+    sums = row_sums(f"_pm_row_sums_{shape.suffix}", *types)
+    names = {
+        "LANE": INTEGERS[shape.suffix],
+        "PLACES": ", ".join(map(str, range(shape.lanes))),
+    }
+    names |= {"S": shape.suffix, "T": shape.ctype, "ROW_SUMS": sums, "UNUSED": UNUSED}
+    whole = text.replace("$PARAMETERS", _PARAMETERS).replace("$ARGUMENTS", _ARGUMENTS)
+    return handed_on(Template(whole).substitute(numbers, **names), shape.ends)

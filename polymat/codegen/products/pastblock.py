@@ -1,0 +1,154 @@
+"""Register blocks that write their part of the result past the caches, in whole lines.
+
+A store into a line that is in no cache fetches it first, though all of it is replaced, and where sums are
+short the lines of the result that are on their way limit a product.  Stores past the caches want whole lines,
+and arrays seldom begin with one: the end of a row of a block waits for the block to its right.
+"""
+
+from __future__ import annotations
+
+from polymat.codegen.c.apart import prototypes
+from polymat.codegen.c.elements import INTEGERS
+from polymat.codegen.c.vectortypes import memory_suffix
+from polymat.codegen.products.blockshape import Shape
+from polymat.codegen.products.ends import ends_of_block
+from polymat.codegen.products.microkernel import UNUSED, ahead_loop
+
+_PAST = """\
+ptrdiff_t depth, const {t} *a, const {t} *b, {t} scale, {t} *c,
+        ptrdiff_t c_row, const char *next, ptrdiff_t pace, {t} *carry, int follows, int goes_on,
+        int rotated{end}"""
+
+
+def _parameters(shape: Shape) -> str:
+    return _PAST.format(t=shape.ctype, end=f", const _pm_end_{shape.suffix} *end" if shape.ends else "")
+
+
+def past_table(shape: Shape) -> str:
+    """The macro that says whether there are such blocks, and the table of them by vectors."""
+    s, counts = shape.suffix, range(1, shape.vectors + 1)
+    names = ", ".join(f"_pm_past_{s}_{vectors}" for vectors in counts)
+    return f"""\
+#if defined(__AVX512F__) && defined(__GNUC__) && !defined(__clang__) && {shape.vector_bytes} == 64
+#define _PM_WHOLE_{s} 1
+{prototypes(past_blocks(shape))}
+typedef void (*_pm_past_{s})({_parameters(shape)});
+static const _pm_past_{s} _pm_pasts_{s}[{shape.vectors}] {UNUSED} = {{{names}}};
+#else
+#define _PM_WHOLE_{s} 0
+#endif
+"""
+
+
+def past_blocks(shape: Shape) -> str:
+    """The C functions."""
+    s, t, lanes = shape.suffix, shape.ctype, shape.lanes
+    blocks = "\n".join(_past_block(shape, vectors) for vectors in range(1, shape.vectors + 1))
+    return f"""\
+#if _PM_WHOLE_{s}
+/* Lanes first..end - 1 of a vector, one by one; `to` is where the first one of all would go. */
+_PM_SHARED __attribute__((noinline)) void _pm_some_{s}({t} *to, _pm_vector_{s} value, int first, int end)
+{{
+    {t} lanes[{lanes}];
+    *(_pm_memory_{s} *)lanes = value;
+    for (int lane = first; lane < end; lane++)
+        to[lane] = lanes[lane];
+}}
+
+{blocks}#endif
+"""
+
+
+def _past_block(shape: Shape, vectors: int) -> str:
+    """The block of all rows and so many whole vectors."""
+    s, t, rows, lanes = shape.suffix, shape.ctype, shape.rows, shape.lanes
+    fetched = "".join(f"        __builtin_prefetch(c + {row} * c_row, 1);\n" for row in range(rows))
+    last = vectors * lanes - 1
+    ends = "".join(f"        __builtin_prefetch(c + {row} * c_row + {last}, 1);\n" for row in range(rows))
+    made = ends_of_block(shape, rows, vectors, masked=False)
+    scaled = "".join(f"    c{row}_{v} *= scale;\n" for row in range(rows) for v in range(vectors))
+    return f"""\
+/* All rows and {vectors} whole vectors of packed operands, written past the caches in whole lines; all rows
+   of c begin at the same place of a line.  carry: of each row the last vector of the block to the left, if
+   this one follows it, and then of this one, if another goes on.  rotated: how many elements of the last
+   vector are the beginning of the row, which is a line with the end of the row above; carry is then the last
+   vector of that, if the block follows it, and c begins with a line. */
+_PM_SHARED __attribute__((noinline)) void _pm_past_{s}_{vectors}({_parameters(shape)})
+{{
+    typedef {INTEGERS[s]} lanes __attribute__((vector_size(64)));
+    const int turn = (int)(-(uintptr_t)c % 64 / sizeof({t})); /* elements before the first whole line */
+    const lanes order = (lanes){{{", ".join(map(str, range(lanes)))}}} + turn;
+    if (rotated != 0) {{
+        __builtin_prefetch(c + {last - lanes + 1} - c_row, 1);
+        __builtin_prefetch(c + {last - lanes + 1} + {rows - 1} * c_row, 1);
+    }}
+    if (turn != 0 && !follows) {{
+{fetched}    }}
+    if (turn != 0 && !goes_on) {{
+{ends}    }}
+{ahead_loop(shape, vectors)}{scaled}{made}{_stores(shape, vectors)}}}
+"""
+
+
+def _stores(shape: Shape, vectors: int) -> str:
+    s, rows, lanes = shape.suffix, range(shape.rows), shape.lanes
+    kept = [f"*(_pm_memory_{s} *)(carry + {row * lanes})" for row in rows]
+    left = [f"(_pm_vector_{s}){place}" for place in kept]
+    stream = f"__builtin_ia32_movnt{memory_suffix(shape.suffix)}512"
+    final = vectors - 1
+
+    def at(row: int, place: int, turned: str = "") -> str:
+        return f"c + {row} * c_row{f' + {place}' if place > 0 else ''}{turned}"
+
+    def block(head: str, lines: list[str]) -> str:
+        inner = "".join(f"        {line};\n" for line in lines)
+        return f"    {head} {{\n{inner}    }}"
+
+    whole = [f"{stream}({at(row, v * lanes)}, c{row}_{v})" for row in rows for v in range(vectors)]
+    first = [
+        f"{stream}({at(row, 0)} + turn - {lanes}, __builtin_shuffle({left[row]}, c{row}_0, order))"
+        for row in rows
+    ]
+    begin = [f"_pm_some_{s}({at(row, 0)}, c{row}_0, 0, turn)" for row in rows]
+    middle = [
+        f"{stream}({at(row, v * lanes, ' + turn')}, __builtin_shuffle(c{row}_{v}, c{row}_{v + 1}, order))"
+        for row in rows
+        for v in range(final)
+    ]
+    keep = [f"{kept[row]} = c{row}_{final}" for row in rows]
+    end = [f"_pm_some_{s}({at(row, final * lanes)}, c{row}_{final}, turn, {lanes})" for row in rows]
+    texts = [
+        block("if (rotated != 0)", [*_joined(shape, vectors), "return"]),
+        block("if (turn == 0)", [*whole, "return"]),
+        f"{block('if (follows)', first)} {block('else', begin).lstrip()}",
+        *(f"    {line};" for line in middle),
+        f"{block('if (goes_on)', keep)} {block('else', end).lstrip()}",
+    ]
+    return "\n".join(texts) + "\n"
+
+
+def _joined(shape: Shape, vectors: int) -> list[str]:
+    """The stores of rows that follow each other and end with their beginnings."""
+    s, rows, lanes, final = shape.suffix, shape.rows, shape.lanes, vectors - 1
+    stream = f"__builtin_ia32_movnt{memory_suffix(shape.suffix)}512"
+    kept = f"*(_pm_memory_{s} *)carry"
+
+    def at(row: int, v: int) -> str:
+        return f"c + {row} * c_row + {v * lanes}"
+
+    def both(above: str, row: int) -> str:
+        return f"(_pm_vector_{s})(((lanes){above} & ends) | ((lanes)c{row}_{final} & ~ends))"
+
+    lines = [f"const lanes ends = order < {lanes} - rotated"]
+    lines += [f"{stream}({at(row, v)}, c{row}_{v})" for row in range(rows) for v in range(final)]
+    lines += [
+        f"if (follows) {stream}({at(-1, final)}, {both(kept, 0)});"
+        f" else _pm_some_{s}({at(-1, final)}, c0_{final}, {lanes} - rotated, {lanes})"
+    ]
+    lines += [f"{stream}({at(row - 1, final)}, {both(f'c{row - 1}_{final}', row)})" for row in range(1, rows)]
+    last = f"c{rows - 1}_{final}"
+    lines += [
+        f"if (goes_on) {kept} = {last};"
+        f" else _pm_some_{s}({at(rows - 1, final)}, {last}, 0, {lanes} - rotated)"
+    ]
+    return lines

@@ -1,0 +1,105 @@
+"""When a library is called: at each call, from its measured times and the price of own code at the sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import partial, reduce
+
+from polymat.codegen.c.ctree import Binary, Call, Cast, CExpr, Literal, Ternary
+from polymat.codegen.loops.stagecode import StageWriter
+from polymat.codegen.loops.work import box_points
+from polymat.codegen.routines.curve import curve_text
+from polymat.idiom.choice import CLEARLY, Choice, MeasuredCall
+from polymat.idiom.plan import CallPlan
+from polymat.lang.affine import Affine
+from polymat.tilesize.access import access_of
+from polymat.tilesize.blocks import Blocks
+from polymat.tilesize.contraction import Contraction
+from polymat.tilesize.copying import pairing_operations
+from polymat.tilesize.kernel import KernelPlan
+
+ALMOST_NOTHING = 40000  # multiplications below which asking would take too long beside computing
+
+
+def is_left(writer: StageWriter, plan: CallPlan) -> CExpr:
+    """Whether own code is quicker for the whole stage: the same in every part, so all go the same way."""
+    terms = [box_points(a.box, writer.size) for a in plan.stage.accumulations]
+    points = reduce(partial(Binary, "+"), terms)
+    small = Binary("<", points, Literal(f"{plan.least!r}"))
+    if plan.choice is None:
+        return small
+    asked = Binary("<", points, Literal(f"{float(ALMOST_NOTHING)!r}"))
+    own = _own_seconds(writer, plan, plan.choice, points)
+    if isinstance(plan.loops, KernelPlan):
+        own = Binary("*", Literal(f"{CLEARLY}"), own)
+    return Ternary(asked, small, Binary("<", own, _call_seconds(writer, plan.choice)))
+
+
+def _call_seconds(writer: StageWriter, choice: Choice) -> CExpr:
+    """The seconds of all calls by what was measured."""
+    return reduce(partial(Binary, "+"), (_one(writer, call) for call in choice.calls))
+
+
+def _one(writer: StageWriter, call: MeasuredCall) -> CExpr:
+    name = f"_pm_seconds_{call.routine}_{call.dtype}"
+    writer.texts.setdefault(name, curve_text(name, call.grid))
+    writer.needs.update({"curve", "place"})
+    seconds: CExpr = Call(name, tuple(_product(writer, extent) for extent in call.extents))
+    return Binary("*", _product(writer, call.batch), seconds) if call.batch else seconds
+
+
+def _own_seconds(writer: StageWriter, plan: CallPlan, choice: Choice, points: CExpr) -> CExpr:
+    """The seconds of the code beside the calls."""
+    if not isinstance(plan.loops, KernelPlan):
+        return Binary("*", Literal(f"{choice.each!r}"), points)
+    products = plan.loops.contraction.apart
+    seconds = [_product_seconds(writer, each, plan.loops.blocks, choice.flops) for each in products]
+    if plan.loops.pairs:
+        seconds += [_pairing_seconds(writer, each, choice.flops) for each in products]
+    return reduce(partial(Binary, "+"), seconds)
+
+
+def _pairing_seconds(writer: StageWriter, found: Contraction, flops: float) -> CExpr:
+    """The seconds that writing the pairs of complex right operands takes."""
+    dims = (*found.outer, *found.more_columns, found.columns, *found.sums, found.depth)
+    each = pairing_operations(1.0, 1.0) / flops
+    return Binary("*", Literal(f"{each!r}"), _product(writer, map(found.extent, dims)))
+
+
+def _product_seconds(writer: StageWriter, found: Contraction, blocks: Blocks, flops: float) -> CExpr:
+    """The seconds of one product by register blocks, at so many operations a second."""
+    writer.needs.update({"blocks", "place"})
+
+    def lengths(*dims: str) -> CExpr:
+        return _product(writer, map(found.extent, dims))
+
+    shape = (blocks.rows, blocks.vectors, blocks.lanes, blocks.kc, blocks.nc, blocks.small)
+    operations = Call(
+        "_pm_blocks_operations",
+        (
+            lengths(found.rows),
+            lengths(found.columns),
+            lengths(found.depth),
+            lengths(*found.sums),
+            lengths(*found.more_rows),
+            lengths(*found.more_columns),
+            Literal(str(triangle_kind(found))),
+            Literal(str(int(access_of(found)))),
+            *(Literal(str(value)) for value in shape),
+        ),
+    )
+    each = Binary("*", Literal(f"{1.0 / flops!r}"), operations)
+    return Binary("*", lengths(*found.outer), each) if found.outer else each
+
+
+def triangle_kind(found: Contraction) -> int:
+    """What `_pm_blocks_operations` calls the triangle of a contraction."""
+    if found.half is None:
+        return 0 if found.triangle is None else 3
+    return 2 if found.half.place == "right" else 1
+
+
+def _product(writer: StageWriter, extents: Iterable[Affine]) -> CExpr:
+    """A length in double."""
+    terms: list[CExpr] = [Cast("double", writer.size(extent)) for extent in extents]
+    return reduce(partial(Binary, "*"), terms) if terms else Literal("1.0")

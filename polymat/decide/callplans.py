@@ -1,0 +1,290 @@
+"""Library calls as plans: which stages a library computes, how threads share them, and the predicted time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from math import prod
+
+from polymat.codegen.routines.blascalls import routines_called, supported, triangle_can_be_cut
+from polymat.codegen.routines.fftw import fft_prefix, fft_routine_names
+from polymat.decide.callprices import CallPrices
+from polymat.errors import ToolchainError
+from polymat.graph.flat import flat_stage
+from polymat.graph.group import Group
+from polymat.graph.pipeline import Pipeline
+from polymat.graph.plan import MergedPlan
+from polymat.graph.product import product_of_group
+from polymat.graph.stage import Stage
+from polymat.idiom.call import Axis, Idiom, LibraryCall
+from polymat.idiom.find import MOST_STAGES, Found, idiom_of
+from polymat.idiom.parts import least_of, part_seconds
+from polymat.idiom.plan import CallPlan, TransformPlan
+from polymat.idiom.profit import call_seconds, can_transform, transform_seconds
+from polymat.idiom.syrk import as_half
+from polymat.idiom.transform import Transform
+from polymat.machine.model import Machine
+from polymat.options import Options
+from polymat.runtime.providers import provider_with
+from polymat.tilesize.kernel import KernelPlan, plan_kernel
+from polymat.tilesize.plain import plan_stage
+from polymat.tilesize.planner import extent
+from polymat.tilesize.register import unrolled
+from polymat.tilesize.schedule import LoopPlan
+
+WANTED = ("axpy", "scal", "ger", "gerc", "dot", "dotc", "nrm2")  # are called where calls are wanted alone
+ALIKE = 0.98  # of the time: of ways predicted alike, that is taken which stores no second triangle
+SKEW = 4  # times longer than the rows the columns must be to be shared out in their place
+
+
+class CallPlanner:
+    """Plans of library calls for groups of one pipeline."""
+
+    def __init__(
+        self,
+        pipeline: Pipeline,
+        machine: Machine,
+        sizes: Mapping[str, int],
+        options: Options,
+        threads: int,
+        given: Iterable[str] = (),
+    ) -> None:
+        self.pipeline = pipeline
+        self.machine = machine
+        self.sizes = sizes
+        self.options = options
+        self.threads = threads
+        self.prices = CallPrices(pipeline, machine, sizes, options, threads, frozenset(given))
+        self.found: dict[tuple[str, ...], Found] = {}
+        self.transforms: dict[str, TransformPlan | None] = {}
+
+    def plan(self, stages: tuple[str, ...]) -> CallPlan | TransformPlan | None:
+        """The plan of a group that consists of library calls; None when there are none for it."""
+        idiom = self.idiom(stages)
+        return self._transform(stages) if idiom is None else self._call(stages, idiom)
+
+    def _call(self, stages: tuple[str, ...], idiom: Idiom) -> CallPlan | None:
+        idiom = self._cheaper(idiom)
+        flat = flat_stage(idiom.product, self.pipeline)
+        if flat is None:
+            return None
+        loops = plan_stage(Group(stages), flat, self.pipeline.context)
+        if loops.kind not in ("reduce", "row", "recurrence"):
+            return None
+        if loops.kind != "recurrence":
+            loops = unrolled(flat, loops)
+        kernel = self._kernel(Group(stages), flat) if self.options.blas == "auto" else None
+        parallel = self._parallel(idiom, loops)
+        calls, other = ", ".join(map(str, idiom.calls)), "register blocks" if kernel else "loops"
+        least = self.prices.least(idiom, flat, loops, kernel)
+        choice = self.prices.choice(idiom, flat, loops)
+        if choice is not None:
+            calls += f"; {other} where they are predicted to be faster, at each call"
+        elif least:
+            calls += f"; below {least:.3g} multiplications {other}"
+        asked = choice is not None and self.prices.is_worth_asking(idiom, kernel, flat)
+        relative, alone = self.prices.of_plan(idiom, flat, loops, kernel, parallel, asked=asked)
+        return CallPlan(
+            group=Group(stages),
+            kind="call",
+            order=(),
+            parallel=parallel,
+            vector=None,
+            reason=calls,
+            idiom=idiom,
+            stage=flat,
+            loops=loops if kernel is None else kernel,
+            least=least,
+            within=stages[:-1],
+            relative=relative,
+            alone=alone,
+            choice=choice,
+        )
+
+    def merged(self, stages: tuple[str, ...]) -> MergedPlan | None:
+        """A product with what scales it and adds to it, as one contraction around register blocks."""
+        if len(stages) < 2 or not self.options.kernels or not self.is_hidden(stages):
+            return None
+        product = product_of_group([self.pipeline.stage(name) for name in stages], self.pipeline.context)
+        if product is None or product.is_recurrence or not any(term.reduced for term in product.terms[:1]):
+            return None
+        flat = flat_stage(product, self.pipeline)
+        if flat is None:
+            return None
+        kernel = self._kernel(Group(stages), flat)
+        if kernel is None:
+            return None
+        seconds = self.prices.kernel_seconds(kernel, self.sizes)
+        if kernel.contraction.mirror is not None:
+            seconds *= ALIKE
+        relative = self.prices.in_operations(seconds, product)
+        return MergedPlan(
+            group=kernel.group,
+            kind=kernel.kind,
+            order=kernel.order,
+            parallel=kernel.parallel,
+            vector=kernel.vector,
+            reason=kernel.reason,
+            stage=flat,
+            inner=kernel,
+            within=stages[:-1],
+            relative=relative,
+            alone=relative,
+        )
+
+    def _kernel(self, group: Group, flat: Stage) -> KernelPlan | None:
+        if not self.options.kernels or flat.reads_itself:
+            return None
+        return plan_kernel(
+            group, flat, self.pipeline.context, self.machine, self.sizes, policy=self.options.blocks
+        )
+
+    def transform(self, stage: str) -> TransformPlan | None:
+        """The plan of a stage that is a transform by itself, found once."""
+        if stage not in self.transforms:
+            is_sum = self.pipeline.stage(stage).is_reduction
+            self.transforms[stage] = self._transform((stage,)) if is_sum else None
+        return self.transforms[stage]
+
+    def _transform(self, stages: tuple[str, ...]) -> TransformPlan | None:
+        if self.options.fft == "never" or not self.is_hidden(stages):
+            return None
+        found = self.find(stages).transform
+        if found is None or not can_transform(found):
+            return None
+        routines = fft_routine_names(fft_prefix(found.product.dtype.dtype))
+        if self.options.fft == "auto" and provider_with("fft", routines) is None:
+            return None
+        alone = self.pipeline.stage(stages[-1])
+        flat = alone if found.kind == "hermitian" else flat_stage(found.product, self.pipeline)
+        if flat is None:
+            return None
+        loops = plan_stage(Group(stages), flat, self.pipeline.context)
+        if loops.kind not in ("reduce", "row"):
+            return None
+        parallel = found.batch[0].dims[0] if found.batch else None
+        model = self.prices.model("fft")
+        seconds = [transform_seconds(found, self.machine, self.sizes, n, model) for n in (self.threads, 1)]
+        return TransformPlan(
+            group=Group(stages),
+            kind="fft",
+            order=(),
+            parallel=parallel,
+            vector=None,
+            reason=f"{found}{self._in_parts(found)}",
+            transform=found,
+            least=least_of(model, found.product.dtype),
+            stage=flat,
+            loops=loops,
+            measured=self.options.fft_rigour == "measure",
+            within=stages[:-1],
+            relative=self.prices.in_operations(seconds[0], found.product),
+            alone=self.prices.in_operations(seconds[1], found.product, 1),
+        )
+
+    def _in_parts(self, found: Transform) -> str:
+        """What one transform of one axis was measured to take, as one plan and in parts, in words."""
+        model = self.prices.model("fft")
+        if model is None or len(found.axes) > 1:
+            return ""
+        times = part_seconds(found, extent(found.axes[0].length, self.sizes), model)
+        return "" if times is None else f", {times[0]:.3g} s as one plan and {times[1]:.3g} s in parts"
+
+    def find(self, stages: tuple[str, ...]) -> Found:
+        """What libraries or register blocks could compute of a group, looked for once."""
+        if stages not in self.found:
+            self.found[stages] = idiom_of(stages, self.pipeline)
+        return self.found[stages]
+
+    def idiom(self, stages: tuple[str, ...]) -> Idiom | None:
+        """What libraries compute of a group, if there is code for it and nobody else reads its inside.
+
+        Where calls are wanted in any case, a missing library is an error when the compiled one is loaded.
+        """
+        if self.options.blas == "never" or not self.is_hidden(stages):
+            return None
+        idiom = self.find(stages).idiom
+        if idiom is None or not all(supported(call) for call in idiom.calls):
+            return None
+        if self.options.blas == "always":
+            return idiom
+        if any(call.routine in WANTED for call in idiom.calls):
+            return None
+        return idiom if self._is_there(idiom) else None
+
+    def _is_there(self, idiom: Idiom) -> bool:
+        """Whether the library has every routine; one that cannot be used is an error when it is loaded."""
+        names = [name for call in idiom.calls for name in routines_called(call)]
+        try:
+            return provider_with("blas", names) is not None
+        except ToolchainError:
+            if self.options.blas == "always":
+                return True
+            raise
+
+    def _cheaper(self, idiom: Idiom) -> Idiom:
+        """Half of a product with its own transpose, and a copy, where that is predicted to be quicker."""
+        half = as_half(idiom, self.pipeline.extents)
+        if half is None or not all(map(supported, half.calls)) or not self._is_there(half):
+            return idiom
+        model = self.prices.model()
+        whole, halved = (
+            call_seconds(each, self.machine, self.sizes, self.threads, model) for each in (idiom, half)
+        )
+        return half if halved < whole else idiom
+
+    def joins(self) -> list[tuple[str, str]]:
+        """Pairs of a sum and what is made of its one value that a library computes together: a norm."""
+        single = [stage for stage in self.pipeline.stages if not stage.dims and not stage.is_reduction]
+        pairs = [(load.source.name, stage.name) for stage in single for load in stage.loads()]
+        inside = {stage.name for stage in self.pipeline.stages if stage.is_reduction and not stage.dims}
+        return [pair for pair in dict.fromkeys(pairs) if pair[0] in inside and self.idiom(pair) is not None]
+
+    def is_hidden(self, stages: tuple[str, ...]) -> bool:
+        """Whether stages may be one idiom: few of them, some of them sums, only the last seen by others."""
+        if len(stages) > MOST_STAGES:
+            return False
+        if len(stages) > 1 and not any(self.pipeline.stage(name).is_reduction for name in stages):
+            return False
+        inside = set(stages[:-1])
+        if inside.intersection(self.pipeline.outputs):
+            return False
+        others = (stage for stage in self.pipeline.stages if stage.name not in stages)
+        return not any(load.source.name in inside for stage in others for load in stage.loads())
+
+    # ---- cutting for threads ----
+
+    def _parallel(self, idiom: Idiom, loops: LoopPlan) -> str | None:
+        """The dimension whose range threads share: of the batch, or the longer of those that may be cut.
+
+        The loops, which do what no call does, must be such that it may be cut in them, too.
+        """
+        cuts = [self._cuts(call) for call in idiom.calls]
+        common = {dim: even for dim, even in cuts[0].items() if all(dim in other for other in cuts)}
+        if loops.recurrence is not None:
+            flags = zip(idiom.product.dims, loops.recurrence.independent, strict=False)
+            independent = {dim for dim, flag in flags if flag}
+            common = {dim: even for dim, even in common.items() if dim in independent}
+        batch = [dim for axis in idiom.calls[0].batch for dim in axis.dims if dim in common]
+        if batch and self._length(idiom, batch[0]) >= self.threads:
+            return batch[0]
+        even = [dim for dim, flag in common.items() if flag]
+        choice = even or list(common)
+        if not choice:
+            return None
+        first = choice[0]
+        longest = max(choice, key=lambda dim: self._length(idiom, dim))
+        return longest if self._length(idiom, longest) > SKEW * self._length(idiom, first) else first
+
+    def _cuts(self, call: LibraryCall) -> dict[str, bool]:
+        """Dimensions that may be cut, and whether the pieces are alike; outermost of an axis only."""
+        found = {axis.dims[0]: True for axis in call.batch if axis.dims}
+        for cut in call.cuts:
+            axis = call.axis(cut.role)
+            if axis.dims and (cut.pieces == "same" or triangle_can_be_cut(call.routine)):
+                found[axis.dims[0]] = cut.pieces == "same"
+        return found
+
+    def _length(self, idiom: Idiom, dim: str) -> float:
+        axes: list[Axis] = [*idiom.calls[0].batch, *(axis for _, axis in idiom.calls[0].axes)]
+        axis = next(axis for axis in axes if dim in axis.dims)
+        return prod(extent(form, self.sizes) for form in axis.extents[axis.dims.index(dim) :])

@@ -1,0 +1,226 @@
+"""The plans that a group can be carried out by: loops, tiles, register blocks and library calls."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from polymat.decide.callplans import CallPlanner
+from polymat.decide.filterplans import FilterPlanner
+from polymat.fusion.alignment import align
+from polymat.fusion.dag import Dag
+from polymat.fusion.legality import choices_of, live_outs
+from polymat.fusion.reads import Reads
+from polymat.graph.alignment import Fusable, Refused
+from polymat.graph.group import Group
+from polymat.graph.pipeline import Pipeline
+from polymat.graph.plan import NestPlan
+from polymat.graph.stage import Stage
+from polymat.idiom.plan import CallPlan, TransformPlan
+from polymat.idiom.profit import is_mapped
+from polymat.machine.model import Machine
+from polymat.options import Options
+from polymat.tilesize.epilogue import EpiloguePlan, plan_epilogue
+from polymat.tilesize.kernel import KernelPlan, described, is_worth, plan_kernel, upright
+from polymat.tilesize.levels import overflows, plans_by_level
+from polymat.tilesize.papercost import PaperCost
+from polymat.tilesize.paperplan import PaperPlan, PaperPlanner, aligned_nest
+from polymat.tilesize.plain import plan_stage
+from polymat.tilesize.planner import NO_CALLS, can_be_private, plan_alone, plan_tiles
+from polymat.tilesize.register import unrolled
+from polymat.tilesize.schedule import LoopPlan, Plan, TilePlan
+from polymat.tilesize.streamed import past_caches, product_past_caches
+from polymat.tilesize.switches import switched
+from polymat.tilesize.transposed import plan_transposed
+
+MOST_SIZED = 12  # stages of a group whose tiles are made to fit while groups are compared; of more, few do
+
+
+class Candidates:
+    """Finds the plans of groups of one pipeline, as far as `Options` leaves them.
+
+    estimates: sizes that the user gave.  assumed: these, and a guess for every other size.
+    """
+
+    def __init__(
+        self,
+        pipeline: Pipeline,
+        reads: Reads,
+        dag: Dag,
+        machine: Machine,
+        estimates: Mapping[str, int],
+        assumed: Mapping[str, int],
+        options: Options,
+        threads: int,
+    ) -> None:
+        self.pipeline = pipeline
+        self.reads = reads
+        self.dag = dag
+        self.machine = machine
+        self.given = estimates
+        self.assumed = assumed
+        self.options = options
+        self.threads = threads
+        self.calls = CallPlanner(pipeline, machine, assumed, options, threads, estimates)
+        self.filters = FilterPlanner(self.calls)
+        self._wanted: dict[tuple[str, ...], CallPlan | TransformPlan | None] = {}
+        self.papers = PaperPlanner(pipeline, machine, assumed, thesis=options.cost == "paper")
+
+    def of(self, stages: tuple[str, ...]) -> list[Plan] | Refused:
+        """Every plan of a group; at least one, or why there is none."""
+        loops = self._alone(stages) if len(stages) == 1 else self._together(stages)
+        call = self.calls.plan(stages)
+        found: list[Plan] = [] if isinstance(loops, Refused) else loops
+        if call is not None:
+            found = [call] if self._is_forced(call) else [*found, call]
+        if self.options.blas != "always":
+            blocks = (self.calls.merged(stages), self._epilogue(stages))
+            found = [*found, *(plan for plan in blocks if plan is not None)]
+        direct = self.filters.plan(stages)
+        found = found if direct is None else [*found, direct]
+        if not found:
+            none = Refused("no code can be generated for any of its tilings")
+            return loops if isinstance(loops, Refused) else none
+        return [self._switched(plan) for plan in found]
+
+    def wanted(self, stages: tuple[str, ...]) -> CallPlan | TransformPlan | None:
+        """The library calls of a group, where the user wants them in any case; found once."""
+        if "always" not in (self.options.blas, self.options.fft):
+            return None
+        if stages not in self._wanted:
+            call = self.calls.plan(stages)
+            self._wanted[stages] = call if call is not None and self._is_forced(call) else None
+        return self._wanted[stages]
+
+    def _is_forced(self, call: CallPlan | TransformPlan) -> bool:
+        return (self.options.blas if isinstance(call, CallPlan) else self.options.fft) == "always"
+
+    def mapped(self, stages: tuple[str, ...]) -> CallPlan | TransformPlan | None:
+        """The library calls that a group is mapped to: by the thesis, or because the user wants them."""
+        wanted = self.wanted(stages)
+        if wanted is not None or self.options.cost != "paper":
+            return wanted
+        call = self.calls.plan(stages)
+        return call if isinstance(call, CallPlan) and is_mapped(call.idiom, self.assumed) else None
+
+    def of_papers(self, stages: tuple[str, ...]) -> PaperPlan:
+        """The one plan that the papers' algorithms choose."""
+        found = self._of_papers(stages)
+        return found if found.plan is None else PaperPlan(found.cost, self._switched(found.plan))
+
+    def _of_papers(self, stages: tuple[str, ...]) -> PaperPlan:
+        called = next((name for name in stages if len(stages) > 1 and self.wanted((name,))), None)
+        if called is not None:
+            return PaperPlan(PaperCost(math.inf, reason=f"{called} is to be a library call"), None)
+        choices = choices_of(self.reads, self.dag, stages)
+        if isinstance(choices, Refused) or not self.options.tile:
+            if len(stages) == 1:
+                return self.papers.untiled(stages[0])
+            reason = choices.reason if isinstance(choices, Refused) else "nothing is tiled"
+            return PaperPlan(PaperCost(math.inf, reason=reason), None)
+        usable = [choice for choice in choices.all() if self._is_usable(choice)]
+        return self.papers.tiled(stages, choices.alignment, choices.live_outs, usable)
+
+    def _switched(self, plan: Plan) -> Plan:
+        return switched(plan, self.pipeline, self.given, self.options)
+
+    def _alone(self, stages: tuple[str, ...]) -> list[Plan]:
+        group, stage = Group(stages), self.pipeline.stage(stages[0])
+        plan = plan_alone(group, stage, self.pipeline.context, self.machine)
+        if isinstance(plan, TilePlan) and not (self.options.tile and self.options.private):
+            plan = unrolled(stage, plan_stage(group, stage, self.pipeline.context))
+        if self.options.tile:
+            crossed = plan_transposed(self.pipeline, group, stage, self.machine, self.assumed)
+            plan = plan if crossed is None else crossed
+        if isinstance(plan, LoopPlan) and self.options.vector:
+            plan = past_caches(self.pipeline, stage, plan, self.machine)
+        kernel = self._kernel(group, stage) if self.options.kernels else None
+        if kernel is None:
+            return [plan]
+        return [plan, product_past_caches(self.pipeline, stage, kernel, self.machine, self.assumed)]
+
+    def _kernel(self, group: Group, stage: Stage) -> KernelPlan | None:
+        """A contraction around register blocks, where there is enough to do."""
+        plan = plan_kernel(
+            group, stage, self.pipeline.context, self.machine, self.assumed, policy=self.options.blocks
+        )
+        return plan if plan is not None and is_worth(plan, self.assumed) else None
+
+    def _epilogue(self, stages: tuple[str, ...]) -> EpiloguePlan | None:
+        """A contraction around register blocks, and its readers on every complete part of the result."""
+        if len(stages) < 2 or not self.options.kernels or not self.dag.is_convex(self.dag.mask(stages)):
+            return None
+        kernel = self._kernel(Group(stages), self.pipeline.stage(stages[0]))
+        kernel = None if kernel is None else upright(kernel, self.assumed)
+        live = live_outs(self.reads, stages)
+        found = None if kernel is None else plan_epilogue(self.pipeline, kernel, live)
+        if kernel is None or found is None:
+            return found
+        if not found.in_registers:
+            kernel = described(replace(kernel, handed=True), self.assumed)
+            return plan_epilogue(self.pipeline, kernel, live)
+        last = self.pipeline.stage(stages[-1])
+        kernel = product_past_caches(self.pipeline, last, kernel, self.machine, self.assumed)
+        return plan_epilogue(self.pipeline, kernel, live)
+
+    def _together(self, stages: tuple[str, ...]) -> list[Plan] | Refused:
+        choices = choices_of(self.reads, self.dag, stages)
+        if isinstance(choices, Refused):
+            return choices
+        usable = [choice for choice in choices.all() if self._is_allowed(choice)]
+        found = [plan for choice in usable for plan in self._tiled(stages, choice)]
+        widest = max(found, key=lambda plan: len(plan.dims), default=None)
+        if widest is None or len(stages) > MOST_SIZED:
+            return [*found]
+        large = all(overflows(self.pipeline, each, self.machine, self.assumed) for each in found[::-1])
+        return [*found, *self.by_level(widest)] if large else [*found]
+
+    def by_level(self, plan: TilePlan) -> tuple[TilePlan, ...]:
+        """The plan with tiles for every level of the caches, by the reuse equation; for loops alone."""
+        names = plan.group.stages
+        loops = all(isinstance(each, LoopPlan) for each in plan.loops.values())
+        if self.options.tile_sizes or plan.crossing is not None or not loops:
+            return ()
+        stages = [self.pipeline.stage(name) for name in names]
+        nest = aligned_nest(stages, align(self.reads, names), live_outs(self.reads, names), self.assumed)
+        return plans_by_level(self.pipeline, plan, nest, self.machine, self.assumed, self.threads)
+
+    def _is_usable(self, choice: Fusable) -> bool:
+        """Whether code can be generated for a choice, and `Options` does not switch it off."""
+        if not self.options.overlap and any(margin != (0, 0) for margin in choice.margins):
+            return False
+        privates: Sequence[str] = choice.privates
+        return all(can_be_private(self.pipeline.stage(name)) for name in privates)
+
+    def _is_allowed(self, choice: Fusable) -> bool:
+        return self._is_usable(choice) and (self.options.private or not choice.privates)
+
+    def _tiled(self, stages: tuple[str, ...], choice: Fusable) -> list[TilePlan]:
+        """The tiles of a choice in loops, and with the transforms among its stages by a library."""
+        calls = self._transforms(choice)
+        loops = [] if calls and self.options.fft == "always" else [self._tiles(stages, choice, NO_CALLS)]
+        return [*loops, self._tiles(stages, choice, calls)] if calls else loops
+
+    def _transforms(self, choice: Fusable) -> dict[str, NestPlan]:
+        """The stages that are transforms for every point of the tiled dimensions."""
+        found: dict[str, NestPlan] = {}
+        for member in choice.members:
+            plan = self.calls.transform(member.stage)
+            if plan is not None and not member.private:
+                repeated = {dim for axis in plan.transform.batch for dim in axis.dims}
+                if all(dim is None or dim in repeated for dim in member.dims):
+                    found[member.stage] = replace(plan, parallel=None)
+        return found
+
+    def _tiles(self, stages: tuple[str, ...], choice: Fusable, calls: Mapping[str, NestPlan]) -> TilePlan:
+        return plan_tiles(
+            self.pipeline,
+            Group(stages),
+            choice.dims,
+            choice.members,
+            self.machine,
+            self.assumed,
+            roll=self.options.rolling,
+            calls=calls,
+        )

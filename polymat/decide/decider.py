@@ -1,0 +1,190 @@
+"""Which stages are fused and how each group is carried out: the cheapest of its plans."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from polymat.decide.candidates import Candidates
+from polymat.decide.uncalled import uncalled
+from polymat.fusion.alignment import align
+from polymat.fusion.dag import Dag
+from polymat.fusion.joins import joinable_edges, siblings
+from polymat.fusion.legality import live_outs
+from polymat.fusion.partition import partition
+from polymat.fusion.reads import Reads
+from polymat.fusion.separate import separate
+from polymat.graph.alignment import Refused
+from polymat.graph.constant import kept_stages
+from polymat.graph.group import Grouping
+from polymat.graph.pipeline import Pipeline
+from polymat.idiom.plan import CallPlan
+from polymat.machine.model import Machine
+from polymat.options import Options
+from polymat.tilesize.assumed import assumed_sizes
+from polymat.tilesize.cost import PlanCost, home_level, plan_cost
+from polymat.tilesize.decision import decision
+from polymat.tilesize.describe import stage_nest
+from polymat.tilesize.papercost import PaperCost
+from polymat.tilesize.paperplan import aligned_nest
+from polymat.tilesize.schedule import Considered, Decision, Plan, Schedule, TilePlan
+from polymat.tilesize.sweeps import back_and_forth
+from polymat.tilesize.team import team_cost
+
+WANTED = 1e-6  # of the time of library calls that are wanted: it still tells which of them
+MAPPED = 1e-9  # the papers' cost of a library call: none, but of ways with calls the one with fewer wins
+CLEARLY = 0.95  # of the time that tiles take: other sizes have to be so much quicker, by prediction
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Priced:
+    """The best plan of a group with its cost, and what that is made of or why there is none.
+
+    others: the plans that were predicted to be slower.
+    """
+
+    cost: float
+    plan: Plan | None
+    why: PlanCost | PaperCost | Refused | str
+    others: tuple[tuple[float, Plan], ...] = ()
+
+    @property
+    def terms(self) -> str:
+        """The terms of the cost in words."""
+        if isinstance(self.why, str):
+            return self.why
+        if isinstance(self.why, Refused):
+            return f"refused: {self.why.reason}"
+        instead = ", ".join(f"{seconds:.3g} s as {_way(plan)}" for seconds, plan in self.others)
+        return f"{self.why.explain()}; instead of {instead}" if instead else self.why.explain()
+
+
+def _way(plan: Plan) -> str:
+    """How a group would be carried out, in a few words."""
+    if isinstance(plan, TilePlan):
+        sizes = (f"{size} along {dim}" for dim, size in zip(plan.dims, plan.sizes, strict=True))
+        solved = f" ({plan.solved.equation} for {plan.solved.level})" if plan.solved else ""
+        return f"tiles of {', '.join(sizes)}{solved}"
+    calls = ", ".join(plan.routines)
+    return f"calls of {calls}" if calls else f"{plan.kind} loops"
+
+
+class Decider:
+    """Plans and their predicted seconds for groups of one pipeline, each found once."""
+
+    def __init__(
+        self, pipeline: Pipeline, machine: Machine, estimates: Mapping[str, int], options: Options
+    ) -> None:
+        self.pipeline = pipeline
+        self.machine = machine
+        self.assumed = assumed_sizes(pipeline, estimates)
+        self.options = options
+        self.threads = options.threads or machine.cores
+        self.reads = Reads.of(pipeline)
+        self.kept = kept_stages(pipeline) if options.keep else frozenset()
+        self.plans: dict[tuple[str, ...], Priced] = {}
+        self.dag = Dag.of_pipeline(pipeline)
+        self.level = home_level(pipeline, machine, self.assumed)
+        self.candidates = Candidates(
+            pipeline, self.reads, self.dag, machine, estimates, self.assumed, options, self.threads
+        )
+
+    def grouping(self) -> Grouping:
+        """The partition into groups of least cost."""
+        if not (self.options.fuse and self.options.tile) or len(self.pipeline.stages) < 2:
+            return separate(self.pipeline)
+        joins = [*joinable_edges(self.reads, self.dag)]
+        joins += self.candidates.calls.joins()
+        if self.options.siblings:
+            joins += siblings(self.reads, self.dag)
+        return partition(self.pipeline, self.cost, joins=joins)
+
+    def schedule(self, grouping: Grouping) -> Schedule:
+        """The plan of every group, what speaks for it, and every group that was priced."""
+        plans = tuple(self._plan(group.stages) for group in grouping.groups)
+        if self.options.cost == "time":
+            plans = back_and_forth(self.pipeline, plans)
+        considered = tuple(
+            Considered(stages, priced.cost, priced.terms) for stages, priced in self.plans.items()
+        )
+        decisions = tuple(map(self._decision, plans))
+        notes = uncalled(self.pipeline, plans, self.candidates.calls, self.options)
+        return Schedule(grouping, plans, team_cost(self.machine), decisions, considered, self.kept, notes)
+
+    def cost(self, stages: tuple[str, ...]) -> float:
+        """What a group costs: predicted seconds, or the papers' figure; infinite when it may not be fused.
+
+        Where library calls are wanted in any case, they cost next to nothing.
+        """
+        priced = self._best(stages)
+        wanted = self.options.blas == "always" and isinstance(priced.plan, CallPlan)
+        return priced.cost * WANTED if wanted else priced.cost
+
+    def _plan(self, stages: tuple[str, ...]) -> Plan:
+        priced = self._best(stages)
+        if isinstance(priced.plan, TilePlan) and priced.plan.solved is None and self.options.cost == "time":
+            priced = self.plans[stages] = self._resized(priced, priced.plan)
+        assert priced.plan is not None  # the partition has no groups of infinite cost
+        return priced.plan
+
+    def _resized(self, priced: Priced, plan: TilePlan) -> Priced:
+        """The plan of a group of the partition with the tile sizes, of all cache levels, that are quickest.
+
+        Sizes that are predicted to be no quicker than it has are not taken for others.
+        """
+        plans = [plan, *self.candidates.by_level(plan)]
+        costs = [self._plan_cost(each) for each in plans]
+        best = min(range(len(plans)), key=lambda k: costs[k].seconds)
+        best = best if costs[best].seconds < CLEARLY * costs[0].seconds else 0
+        slower = [(costs[k].seconds, plans[k]) for k in range(len(plans)) if k != best]
+        others = (*priced.others, *sorted(slower, key=lambda other: other[0]))
+        return Priced(costs[best].seconds, plans[best], costs[best], others)
+
+    def _decision(self, plan: Plan) -> Decision:
+        names = plan.group.stages
+        stages = [self.pipeline.stage(name) for name in names]
+        alignment = align(self.reads, names)
+        live = live_outs(self.reads, names)
+        nest = (
+            stage_nest(stages[0], self.assumed)
+            if len(stages) == 1
+            else aligned_nest(stages, alignment, live, self.assumed)
+        )
+        priced = self._best(names)
+        seconds = priced.cost if self.options.cost == "time" else self._plan_cost(plan).seconds
+        return decision(
+            plan, nest, stages, self.machine, self.assumed, self.threads, terms=priced.terms, seconds=seconds
+        )
+
+    def _best(self, stages: tuple[str, ...]) -> Priced:
+        if stages not in self.plans:
+            if len(self.kept.intersection(stages)) not in (0, len(stages)):
+                refused = Refused("some of them are computed by the first call alone")
+                self.plans[stages] = Priced(math.inf, None, refused)
+            else:
+                by_time = self.options.cost == "time"
+                self.plans[stages] = self._by_time(stages) if by_time else self._by_paper(stages)
+        return self.plans[stages]
+
+    def _by_time(self, stages: tuple[str, ...]) -> Priced:
+        """The quickest plan of a group, by prediction."""
+        plans = self.candidates.of(stages)
+        if isinstance(plans, Refused):
+            return Priced(math.inf, None, plans)
+        costs = [self._plan_cost(plan) for plan in plans]
+        order = sorted(range(len(plans)), key=lambda k: costs[k].seconds)
+        best, *slower = order
+        others = tuple((costs[k].seconds, plans[k]) for k in slower)
+        return Priced(costs[best].seconds, plans[best], costs[best], others)
+
+    def _by_paper(self, stages: tuple[str, ...]) -> Priced:
+        """What is mapped to a library, by the thesis or by demand, or the plan of the papers' algorithms."""
+        call = self.candidates.mapped(stages)
+        if call is not None:
+            return Priced(MAPPED, call, "mapped to a library, which costs the partition nothing")
+        found = self.candidates.of_papers(stages)
+        return Priced(found.value, found.plan, found.cost)
+
+    def _plan_cost(self, plan: Plan) -> PlanCost:
+        return plan_cost(self.pipeline, plan, self.machine, self.assumed, self.threads, self.level)

@@ -1,0 +1,1 @@
+"""Pipelines rewritten before they are divided into groups: filters and transforms computed another way."""

@@ -1,0 +1,178 @@
+"""The same source with two libraries: the sizes from which each is called follow what was measured of it."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import polymat as pm
+from benchmarks.providers import triangle
+from polymat import Case, Condition, Double, Int, Matrix, Options, Parameter, Variable, Vector
+from polymat.decide import callprices
+from polymat.decide.callplans import CallPlanner
+from polymat.errors import ToolchainError
+from polymat.idiom.plan import CallPlan
+from polymat.machine.grid import Grid
+from polymat.machine.known import GENERIC
+from polymat.machine.librarymodel import LibraryModel
+from tests.idiom.recognise import pipeline, point, total, upto
+from tests.tolerance import assert_close
+
+N = Parameter(Int, "N")
+LEVELS = tuple(2**k for k in range(11))
+
+
+def library(call_seconds: float, flops: float, routine: str = "gemm", sizes: int = 3) -> LibraryModel:
+    """A library that computes so fast; `sizes` is how many a routine takes."""
+    points = itertools.product(LEVELS, repeat=sizes)
+    seconds = tuple(call_seconds + 2.0 * math.prod(point) / flops for point in points)
+    return LibraryModel("", "", "", {(routine, "float64"): Grid((LEVELS,) * sizes, seconds)})
+
+
+def least(monkeypatch: pytest.MonkeyPatch, model: LibraryModel | None) -> float:
+    monkeypatch.setattr(callprices, "library_model", lambda kind: model)
+    A, B = Matrix(Double, "A", [N, N]), Matrix(Double, "B", [N, N])
+    built = pipeline(A * B)
+    names = tuple(stage.name for stage in built.stages)
+    plan = CallPlanner(built, GENERIC, {"N": 100}, Options(blas="auto"), 1).plan(names)
+    assert isinstance(plan, CallPlan)
+    return plan.least
+
+
+def test_the_crossover_follows_the_measurements(monkeypatch: pytest.MonkeyPatch) -> None:
+    peak = GENERIC.peak_flops(8)
+    nimble, sluggish = library(2e-8, 1.2 * peak), library(2e-6, 1.4 * peak)
+    assert least(monkeypatch, nimble) < least(monkeypatch, sluggish) < 256**3
+    assert least(monkeypatch, library(1e-8, peak / 1000)) == 256**3
+
+
+def test_a_library_that_cannot_be_used_leaves_the_estimate(monkeypatch: pytest.MonkeyPatch) -> None:
+    estimate = least(monkeypatch, None)
+
+    def missing(kind: str) -> LibraryModel:
+        raise ToolchainError("POLYMAT_BLAS names no library")
+
+    A, B = Matrix(Double, "A", [N, N]), Matrix(Double, "B", [N, N])
+    built = pipeline(A * B)
+    monkeypatch.setattr(callprices, "library_model", missing)
+    plan = CallPlanner(built, GENERIC, {"N": 100}, Options(blas="auto"), 1).plan(
+        tuple(stage.name for stage in built.stages)
+    )
+    assert isinstance(plan, CallPlan)
+    assert plan.least == estimate
+
+
+A, B, C = (Matrix(Double, name, [N, N]) for name in "ABC")
+HALVES: dict[str, Callable[[], Any]] = {
+    "syrk": lambda: pm.syrk(A, C, 2.0, 3.0),
+    "syr2k": lambda: pm.syr2k(A, B, C, 2.0, 3.0),
+    "symm": lambda: pm.symm(A, B, C, N, N, 2.0, 3.0),
+    "trmm": lambda: pm.trmm(A, B, 2.0),
+    "gemm": lambda: pm.gemm(A, B, C, 2.0, 3.0),
+}
+
+
+@pytest.mark.parametrize("routine", HALVES)
+def test_calls_with_register_blocks_for_small_sizes(monkeypatch: pytest.MonkeyPatch, routine: str) -> None:
+    """Both ways are in one library, and the crossover lies between the sizes that are tried."""
+    fast = library(1e-5, 1e15, routine, 2 if routine in ("syrk", "syr2k", "symm", "trmm") else 3)
+    monkeypatch.setattr(callprices, "library_model", lambda kind: fast)
+    compiled = pm.compile(HALVES[routine](), name="half", inputs=None, estimates={N: 500})
+    (group,) = compiled.explain().groups
+    assert group.library_calls == (routine,), str(group)
+    assert "at each call" in group.reason
+    for size in (0, 1, 7, 33, 150):
+        arrays = np.random.default_rng(size).random((len(compiled.signature.inputs), size, size))
+        bound = 100.0 * (size + 1) ** 2
+        assert_close(compiled(*arrays), compiled.reference(*arrays), roundings=size + 4, magnitude=bound)
+
+
+def awkward(slow: float, fast: float) -> LibraryModel:
+    """A library that is fast at products with few columns alone."""
+    points = itertools.product(LEVELS, repeat=3)
+    seconds = tuple(2.0 * m * n * k * (fast if n <= 16 else slow) for m, n, k in points)
+    return LibraryModel("", "", "", {("gemm", "float64"): Grid((LEVELS,) * 3, seconds)})
+
+
+def test_the_shape_decides_at_each_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where nothing is said of the sizes, the generated code compares both ways at each call."""
+    monkeypatch.setattr(callprices, "library_model", lambda kind: awkward(1e-8, 1e-14))
+    M, K = Parameter(Int, "M"), Parameter(Int, "K")
+    product = Matrix(Double, "A", [M, K]) @ Matrix(Double, "B", [K, N])
+    compiled = pm.compile([product], name="skewed")
+    (group,) = compiled.explain().groups
+    assert group.library_calls == ("gemm",)
+    assert "at each call" in group.reason
+    assert compiled.source is not None
+    assert "_pm_seconds_gemm_float64(" in compiled.source
+    for m, n, k in ((0, 1, 1), (1, 0, 3), (3, 3, 0), (1, 1, 1), (300, 3, 300), (50, 60, 70), (3, 300, 300)):
+        A, B = np.random.default_rng(m).random((m, k)), np.random.default_rng(n).random((k, n))
+        assert_close(compiled(A, B), A @ B, roundings=k + 4, magnitude=k + 1.0)
+
+
+def test_estimates_decide_where_they_are_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(callprices, "library_model", lambda kind: awkward(1e-8, 1e-14))
+    M, K = Parameter(Int, "M"), Parameter(Int, "K")
+    product = Matrix(Double, "A", [M, K]) @ Matrix(Double, "B", [K, N])
+    for columns, calls in ((8, ("gemm",)), (500, ())):
+        compiled = pm.compile([product], name="given", estimates={M: 500, K: 500, N: columns})
+        (group,) = compiled.explain().groups
+        assert group.library_calls == calls
+
+
+def test_loops_over_a_triangle_are_cheaper(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Per multiplication of the square around it, which is what a call counts."""
+    monkeypatch.setattr(callprices, "library_model", lambda kind: library(1e-8, 1e9, "trmm", 2))
+    options = Options(blas="auto", kernels=False)
+    built = pipeline(triangle()[0])
+    whole, half = (_choice(built, options, TRIANGLE=share) for share in (1.0, 0.25))
+    assert half == pytest.approx(0.25 * whole)
+
+
+def test_loops_down_columns_are_dearer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a symmetric matrix one triangle is read along its rows and the other one down its columns."""
+    monkeypatch.setattr(callprices, "library_model", lambda kind: library(1e-8, 1e9, "symv", 1))
+    i, k = Variable(Int, "i"), Variable(Int, "k")
+    x, square = Vector(Double, "x", [N]), [(i, upto(N)), (k, upto(N))]
+    lower = [Case(Condition(k, "<=", i), A(i, k)), Case(Condition(k, ">", i), A(k, i))]
+    full = point("full", square, lower)
+    built = pipeline(total("y", square[:1], square[1:], full(i, k) * x(k)))
+    rows, both = (_choice(built, Options(blas="auto"), COLUMNS=times) for times in (1.0, 9.0))
+    assert both == pytest.approx(5.0 * rows)
+
+
+def _choice(built: Any, options: Options, **prices: float) -> float:
+    """Seconds of a multiplication in loops, with such a price of a triangle or of columns."""
+    with pytest.MonkeyPatch.context() as patched:
+        for name, price in prices.items():
+            patched.setattr(callprices, name, price)
+        plan = CallPlanner(built, GENERIC, {"N": 100}, options, 1).plan(tuple(s.name for s in built.stages))
+    assert isinstance(plan, CallPlan)
+    assert plan.choice is not None
+    return plan.choice.each
+
+
+@pytest.mark.parametrize("options", [Options(), Options.paper()], ids=["default", "paper"])
+@pytest.mark.parametrize(("first", "less"), [(3, 1), (0, 4), (1, 2)])
+def test_products_over_a_part_of_a_matrix(first: int, less: int, options: Options) -> None:
+    """At the smallest of the sizes that a price is asked for, the part is empty and costs nothing."""
+    K = Parameter(Int, "K")
+    A, B = Matrix(Double, "A", [N, K]), Matrix(Double, "B", [K, N])
+    i, j, k = (pm.Variable(Int, name) for name in "ijk")
+    part, whole, depth = (
+        pm.Interval(Int, lower, upper) for lower, upper in ((first, N - less), (0, N - 1), (0, K - 1))
+    )
+    C = pm.Reduction(([i, j], [part, whole]), ([i, j, k], [part, whole, depth]), Double, "C")
+    C.defn = [pm.Reduce(C(i, j), A(i, k) * B(k, j), pm.Op.Sum)]
+    compiled = pm.compile(C, inputs=[A, B], options=options)
+    rng = np.random.default_rng(3)
+    for n, depths in ((4, 3), (5, 0), (17, 65)):
+        a, b = rng.standard_normal((n, depths)), rng.standard_normal((depths, n))
+        assert_close(
+            compiled(a, b), compiled.reference(a, b), roundings=2 * depths + 2, magnitude=depths * 20.0
+        )

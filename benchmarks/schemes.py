@@ -51,7 +51,7 @@ double room(const ptrdiff_t *n, double rows, double columns)
     /* Blocks are drawn: any of them may be the largest. */
     const ptrdiff_t held = n[14] / n[11] + 1, wide = n[12] > n[13] ? n[12] : n[13];
     const ptrdiff_t largest = held > wide ? held : wide;
-    return _pm_room_f64(n[0] * n[3] + rows, n[1] * n[4] + columns, n[2] * n[5], n[11], n[12], largest, 0);
+    return _pm_room_f64(n[0] * n[3] + rows, n[1] * n[4] + columns, n[2] * n[5], n[12], largest, 0);
 }
 """
 Floats = npt.NDArray[np.float64]

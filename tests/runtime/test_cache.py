@@ -196,15 +196,15 @@ def test_directory_that_cannot_be_made(place: str, tmp_path: Path, monkeypatch: 
     assert fetch_or_build(KEY, Counted()).image == IMAGE
 
 
-@pytest.mark.parametrize("mode", ["on", "off"])
-def test_full_disk(mode: str, directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("mode", "what"), [("on", "to"), ("off", "the library to")])
+def test_full_disk(mode: str, what: str, directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("POLYMAT_CACHE", mode)
 
     def full(path: Path) -> None:
         path.write_bytes(IMAGE)
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    with pytest.raises(ToolchainError, match=r"cannot write to .*: No space left on device"):
+    with pytest.raises(ToolchainError, match=f"cannot write {what} .*: No space left on device"):
         fetch_or_build(KEY, full)
     assert not directory.exists() or not list(directory.glob("*.partial"))
 

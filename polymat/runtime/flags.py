@@ -28,6 +28,9 @@ _GCC = (
     "-fno-delete-null-pointer-checks",
     # Strides that may be 1 are written as 1 in generated code: gcc 12 compiled most loops of a product twice.
     "-fno-version-loops-for-strides",
+    # With it, gcc 12 vectorizes loops over choices within choices on indices to others: of four rows side by
+    # side that take the largest k <= i ? x[k] : k > 3 ? A[i][k] : 0, the first took the wrong ones.
+    "-fno-code-hoisting",
 )
 # Of files that programs share: their loops are unrolled as they are written.
 _SHARED = ("-fno-unroll-loops",)

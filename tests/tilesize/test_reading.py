@@ -25,15 +25,14 @@ DEPTHS = (15, 16, 33, 96, 97, 129)
 FEW, MANY = (4, 5, 6, 7, 8, 9, 16, 17, 24, 25, 36), (100, 257, 1024, 1030)
 
 _ASK = """\
-int ask(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, ptrdiff_t a_row, ptrdiff_t a_step, ptrdiff_t kc, ptrdiff_t mc,
-        ptrdiff_t nc, ptrdiff_t small)
+int ask(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, ptrdiff_t a_row, ptrdiff_t a_step, ptrdiff_t kc,
+        ptrdiff_t small)
 {
     static double a[1 << 18], b[1 << 18], c[1 << 18];
     static __attribute__((aligned(64))) double scratch[1 << 18];
     static const ptrdiff_t origin[3];
-    static const _pm_half_f64 whole;
-    return _pm_read_f64(m, n, k, 1, origin, 1, origin, 1, origin, 1, a, a_row, a_step, b, n, 1, 0, NULL, 0, c,
-                        n, kc, mc, nc, small, 0, whole, scratch, NULL, NULL);
+    return _pm_read_f64(m, n, k, 1, origin, 1, origin, 1, a, a_row, a_step, b, n, 1, 0, NULL, 0, c, n, kc,
+                        small, scratch, NULL, NULL);
 }
 """
 
@@ -50,12 +49,12 @@ def test_the_model_takes_what_generated_code_takes(few: str) -> None:
     made = build(prelude(frozenset({need, "place", "min_i64", "max_i64"})) + _ASK)
     library = ctypes.CDLL(str(made.path))
     made.release()
-    library.ask.argtypes = (ctypes.c_ssize_t,) * 9
+    library.ask.argtypes = (ctypes.c_ssize_t,) * 7
     taken = 0
     for short, long, k in itertools.product(FEW, MANY, DEPTHS):
         m, n = (short, long) if few == "rows" else (long, short)
         steps = (k, 1) if few == "rows" else (1, m)
-        asked = library.ask(m, n, k, *steps, blocks.kc, blocks.mc, blocks.nc, blocks.small)
+        asked = library.ask(m, n, k, *steps, blocks.kc, blocks.small)
         found = reading(plan.contraction, blocks, {"M": m, "N": n, "K": k})
         assert found == (("right" if few == "rows" else "left") if asked else None), (m, n, k)
         taken += asked

@@ -1,7 +1,8 @@
 /* The call path: a callable that checks NumPy arrays against a specification and jumps into a library.
 
-   Everything a correct call needs is here and in the _launch_*.c files.  A wrong call is only detected;
-   Python's `_diagnose` checks again and words the error. */
+   Everything a correct call with NumPy's arrays needs is here and in the _launch_*.c files.  A wrong call is
+   only detected: Python's `_reconsider` calls again with NumPy's views of other libraries' arrays where there
+   are some, and else words the error. */
 #define POLYMAT_LAUNCH_MAIN
 #include "_launch.h"
 
@@ -111,8 +112,8 @@ static PyObject *collect_outputs(const Launcher *launcher, const Frame *frame)
     return result;
 }
 
-/* Let Python find out what is wrong and raise it. */
-static PyObject *diagnose(Launcher *launcher, PyObject *const *args, Py_ssize_t n_args, PyObject *keywords)
+/* Let Python call again with arrays of NumPy, or find out what is wrong and raise it. */
+static PyObject *reconsider(Launcher *launcher, PyObject *const *args, Py_ssize_t n_args, PyObject *keywords)
 {
     PyErr_Clear();
     PyObject *positional = PyTuple_New(n_args);
@@ -125,14 +126,10 @@ static PyObject *diagnose(Launcher *launcher, PyObject *const *args, Py_ssize_t 
             Py_CLEAR(named);
     PyObject *answer = NULL;
     if (positional != NULL && named != NULL)
-        answer = PyObject_CallMethod((PyObject *)launcher, "_diagnose", "OO", positional, named);
+        answer = PyObject_CallMethod((PyObject *)launcher, "_reconsider", "OO", positional, named);
     Py_XDECREF(positional);
     Py_XDECREF(named);
-    if (answer != NULL) {
-        Py_DECREF(answer);
-        PyErr_Format(PyExc_SystemError, "%U(): _diagnose returned", launcher->name);
-    }
-    return NULL;
+    return answer;
 }
 
 static PyObject *launcher_call(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *keywords)
@@ -150,7 +147,7 @@ static PyObject *launcher_call(PyObject *self, PyObject *const *args, size_t nar
         Py_XDECREF(frame.keep[i]);
     if (memory != stack)
         PyMem_Free(memory);
-    return status == REFUSED ? diagnose(launcher, args, n_args, keywords) : result;
+    return status == REFUSED ? reconsider(launcher, args, n_args, keywords) : result;
 }
 
 static int open_library(Launcher *launcher, const char *path)

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from polymat.codegen.c.abi import Array, Row, Signature
 from polymat.errors import ArgumentError
+from polymat.runtime.foreign import NoArrayError, array_of, element_text, kind_text, offers_array
 from polymat.runtime.sizes import merged, origin_text, row_text, row_value, shape_text
 
 AnyArray = npt.NDArray[Any]
@@ -23,34 +24,72 @@ def check_array(
     signature: Signature, label: str, array: Array, value: object, *, instead: str = ""
 ) -> AnyArray:
     """The value as an array of the right kind, dtype and rank; `instead`: what else an output could be."""
-    call = f"{signature.name}():"
     wanted = f"expected a numpy.ndarray of {array.dtype}, shape {shape_text(signature, array.extents)}"
     if not isinstance(value, np.ndarray):
-        shown = "None" if value is None else f"of type {type(value).__name__}"
-        hint = "" if value is None else instead or f"np.asarray({label}, dtype=np.{array.dtype})"
-        raise ArgumentError(f"{call} argument {label} is {shown}: {wanted}", hint=hint)
+        return _check_foreign(signature, label, array, value, wanted, instead)
     if isinstance(value, np.ma.MaskedArray):
         raise ArgumentError(
-            f"{call} argument {label} is a masked array, whose mask would be lost: {wanted}",
+            f"{signature.name}(): argument {label} is a masked array, whose mask would be lost: {wanted}",
             hint=instead or f"{label}.filled(value), or {label}.data to ignore the mask",
         )
     if value.dtype != np.dtype(array.dtype):
         swapped = value.dtype.newbyteorder("=") == np.dtype(array.dtype)
         note = " (not in this machine's byte order)" if swapped else ""
         raise ArgumentError(
-            f"{call} argument {label} has dtype {value.dtype}{note}: expected {array.dtype}",
+            f"{signature.name}(): argument {label} has dtype {value.dtype}{note}: expected {array.dtype}",
             hint=instead or f"{label}.astype(np.{array.dtype})",
         )
+    return _check_rank(signature, f"argument {label}", array, value)
+
+
+def _check_foreign(
+    signature: Signature, label: str, array: Array, value: object, wanted: str, instead: str
+) -> AnyArray:
+    """The array of another library as NumPy's."""
+    call = f"{signature.name}():"
+    hint = instead or f"np.asarray({label}, dtype=np.{array.dtype})"
+    if value is None:
+        raise ArgumentError(f"{call} argument {label} is None: {wanted}")
+    if not offers_array(value):
+        raise ArgumentError(f"{call} argument {label} is of type {type(value).__name__}: {wanted}", hint=hint)
+    kind, element = kind_text(value), element_text(value)
+    try:
+        found = array_of(value)
+    except NoArrayError as error:
+        if error.hint:
+            raise ArgumentError(
+                f"{call} argument {label} is {kind} {error.why}: {wanted}", hint=f"{label}.{error.hint}"
+            ) from None
+        if element not in ("", array.dtype):
+            raise ArgumentError(
+                f"{call} argument {label} is {kind} of {element}: expected {array.dtype}", hint=hint
+            ) from None
+        raise ArgumentError(f"{call} argument {label} is {kind} {error.why}: {wanted}", hint=hint) from None
+    if found.dtype != np.dtype(array.dtype):
+        raise ArgumentError(
+            f"{call} argument {label} is {kind} of {found.dtype}: expected {array.dtype}", hint=hint
+        )
+    return _check_rank(signature, subject(label, value), array, found)
+
+
+def _check_rank(signature: Signature, who: str, array: Array, value: AnyArray) -> AnyArray:
     if value.ndim != len(array.extents):
         raise ArgumentError(
-            f"{call} argument {label} has {_dimensions(value.ndim)}, shape {value.shape}:"
+            f"{signature.name}(): {who} has {_dimensions(value.ndim)}, shape {value.shape}:"
             f" expected {_dimensions(len(array.extents))}, {shape_text(signature, array.extents)}"
         )
     return value
 
 
-def check_extents(signature: Signature, arrays: Sequence[AnyArray], symbols: Symbols) -> None:
-    """Every extent of every input is what its row says."""
+def subject(label: str, value: object) -> str:
+    """An argument in words: `argument A`, and what it is where it is no array of NumPy's."""
+    return f"argument {label}" if isinstance(value, np.ndarray) else f"argument {label}, {kind_text(value)},"
+
+
+def check_extents(
+    signature: Signature, arrays: Sequence[AnyArray], symbols: Symbols, given: Mapping[str, object]
+) -> None:
+    """Every extent of every input is what its row says; `given`: the arguments as they came."""
     for index, (array, value) in enumerate(zip(signature.inputs, arrays, strict=True)):
         for dim, row in enumerate(array.extents):
             expected = row_value(row, symbols)
@@ -65,7 +104,7 @@ def check_extents(signature: Signature, arrays: Sequence[AnyArray], symbols: Sym
                 else describe_extent(signature, row, expected, symbols)
             )
             raise ArgumentError(
-                f"{signature.name}(): argument {array.name} has shape {value.shape}:"
+                f"{signature.name}(): {subject(array.name, given[array.name])} has shape {value.shape}:"
                 f" expected dimension {dim} to be {wanted}"
             )
 
@@ -109,11 +148,11 @@ def _check_output(
     checked = check_array(signature, label, array, value, instead=instead)
     if checked.shape != tuple(shape):
         raise ArgumentError(
-            f"{signature.name}(): argument {label} has shape {checked.shape}: expected {tuple(shape)},"
+            f"{signature.name}(): {subject(label, value)} has shape {checked.shape}: expected {tuple(shape)},"
             f" which is {shape_text(signature, array.extents)} for {array.name}"
         )
     if not checked.flags.writeable:
-        raise ArgumentError(f"{signature.name}(): argument {label} is read-only", hint=instead)
+        raise ArgumentError(f"{signature.name}(): {subject(label, value)} is read-only", hint=instead)
     return checked
 
 

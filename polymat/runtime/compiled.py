@@ -16,6 +16,7 @@ from polymat.runtime.bind import bind_routines
 from polymat.runtime.check_arrays import AnyArray, shares_memory
 from polymat.runtime.check_scalars import Number
 from polymat.runtime.diagnose import bind, diagnose, usage
+from polymat.runtime.foreign import adopted_arguments, with_given_outputs
 from polymat.runtime.openmp import quiet_openmp
 from polymat.runtime.sizes import shape_text
 from polymat.runtime.spec import launch_spec, slot_names
@@ -139,8 +140,17 @@ class Compiled(_launch.Launcher):
             f"{self.signature.name}: compiled pipelines cannot be pickled: save() it and load() it"
         )
 
-    def _diagnose(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> NoReturn:
-        diagnose(self.signature, args, kwargs)
+    def _reconsider(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Answer a call that the launcher refused: with arrays of other libraries, or that is wrong."""
+        adopted = adopted_arguments(self.signature, args, kwargs)
+        if adopted is None:
+            diagnose(self.signature, args, kwargs)
+        positional, named = adopted
+        try:
+            result = self(*positional, **named)
+        except ArgumentError:  # which knows what NumPy sees alone
+            diagnose(self.signature, args, kwargs)
+        return with_given_outputs(result, kwargs.get("out"))
 
     _shares_memory = staticmethod(shares_memory)
 

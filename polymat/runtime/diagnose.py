@@ -56,7 +56,7 @@ def bind(signature: Signature, args: Sequence[object], kwargs: Mapping[str, obje
     }
     arrays = [check_array(signature, array.name, array, given[array.name]) for array in signature.inputs]
     symbols = _bind_sizes(signature, arrays, named)
-    check_extents(signature, arrays, symbols)
+    check_extents(signature, arrays, symbols, given)
     _check_constraints(signature, symbols)
     outputs = check_outputs(signature, given.get("out"), symbols)
     check_overlaps(signature, arrays, outputs)

@@ -120,6 +120,20 @@ def reverse(directory: Path) -> Compiled:
     return Compiled(build(directory, signature, body), signature)
 
 
+def single(directory: Path) -> Compiled:
+    """Y = 2 X in single precision."""
+    signature = Signature(
+        "single",
+        inputs=(vector("X", "float32"),),
+        outputs=(vector("Y", "float32"),),
+        sizes=(Size("N", 0, 0),),
+        order=("X",),
+    )
+    body = """
+    for (ptrdiff_t i = 0; i < sizes[0]; i++) ARRAY(1, float)[i] = 2 * ARRAY(0, float)[i];"""
+    return Compiled(build(directory, signature, body), signature)
+
+
 def lower(directory: Path) -> Compiled:
     """L = the lower triangle of the transpose of A; the rest of L is not written."""
     signature = Signature(

@@ -165,6 +165,7 @@ def _compile(
             threads=options.threads,
             cpu=library.cpu,
             image=library.image,
+            flags=(*program.flags, *options.cflags),
         )
     except ToolchainError as error:
         if options.cflags and not error.hint:

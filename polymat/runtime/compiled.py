@@ -5,9 +5,11 @@ from __future__ import annotations
 import inspect
 import keyword
 import os
+import shutil
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from polymat.codegen.c.abi import Array, Signature
 from polymat.errors import ArgumentError, InternalError, NameClashError, PolymatError, ToolchainError
@@ -20,6 +22,9 @@ from polymat.runtime.foreign import adopted_arguments, with_given_outputs
 from polymat.runtime.openmp import quiet_openmp
 from polymat.runtime.sizes import shape_text
 from polymat.runtime.spec import launch_spec, slot_names
+
+if TYPE_CHECKING:
+    from polymat.runtime.metadata import Metadata
 
 # From inputs, scalars and sizes by name to the outputs in order.
 Reference = Callable[[Mapping[str, AnyArray], Mapping[str, Number], Mapping[str, int]], Sequence[AnyArray]]
@@ -44,6 +49,8 @@ class Compiled(_launch.Launcher):
     _report: object
     _reference: Reference | None
     _image: bytes
+    _flags: tuple[str, ...] | None
+    _packed: tuple[str, str, bytes] | None
 
     def __new__(
         cls,
@@ -57,6 +64,7 @@ class Compiled(_launch.Launcher):
         threads: int = 0,
         cpu: str = "",
         image: bytes = b"",
+        flags: tuple[str, ...] | None = None,
     ) -> Compiled:
         """Open the library at `path`.
 
@@ -66,6 +74,7 @@ class Compiled(_launch.Launcher):
         threads: a fixed number of threads; 0 follows `set_num_threads`.
         cpu: the `native_cpu` text the code depends on.
         image: the bytes of the library, for `save`; default what is at `path`.
+        flags: what the C text is compiled with besides the flags of every program; None where nobody knows.
         """
         path = os.fspath(path)
         if not os.path.isabs(path):  # a bare name would be looked for in the library path
@@ -77,7 +86,8 @@ class Compiled(_launch.Launcher):
         bind_routines(path, signature)
         self.path, self.signature, self.source, self.header = path, signature, source, header
         self.threads, self.cpu = threads, cpu
-        self._report, self._reference, self._image = report, reference, image
+        self._report, self._reference, self._image, self._flags = report, reference, image, flags
+        self._packed = None
         self.__doc__ = _documentation(signature)
         self.__name__ = signature.name
         self.__signature__ = _python_signature(signature)
@@ -102,19 +112,28 @@ class Compiled(_launch.Launcher):
 
     def save(self, directory: str | os.PathLike[str]) -> Path:
         """Write lib<name>.so, <name>.h and <name>.json; the path of the last, for `load`."""
-        # Imported where something is saved: most processes compile and call.
-        from polymat.runtime.metadata import Metadata
-        from polymat.runtime.saved import digest, write_saved
+        from polymat.runtime.saved import write_saved  # imported where something is saved
 
         if not isinstance(directory, str | os.PathLike):
             raise ArgumentError(f"save() takes the path of a directory, got {directory!r:.60}")
+        library = self._library("save")
+        return write_saved(Path(directory), library, self._metadata(library))
+
+    def _library(self, purpose: str) -> bytes:
         try:
-            library = self._image or Path(self.path).read_bytes()
+            return self._image or Path(self.path).read_bytes()
         except OSError as error:
             raise ToolchainError(
-                f"cannot save {self.signature.name}: its library is gone: {error}", hint="compile it again"
+                f"cannot {purpose} {self.signature.name}: its library is gone: {error}",
+                hint="compile it again",
             ) from error
-        metadata = Metadata(
+
+    def _metadata(self, library: bytes) -> Metadata:
+        # Imported where something is saved or pickled: most processes compile and call.
+        from polymat.runtime.metadata import Metadata
+        from polymat.runtime.saved import digest
+
+        return Metadata(
             signature=self.signature,
             sha256=digest(library),
             size=len(library),
@@ -124,7 +143,6 @@ class Compiled(_launch.Launcher):
             source=self.source,
             report="" if self._report is None else str(self._report),
         )
-        return write_saved(Path(directory), library, metadata)
 
     def __repr__(self) -> str:
         return f"<polymat {_arrow(self.signature)}>"
@@ -135,10 +153,14 @@ class Compiled(_launch.Launcher):
     def __deepcopy__(self, memo: dict[int, Any]) -> Compiled:
         return self
 
-    def __reduce__(self) -> NoReturn:
-        raise TypeError(
-            f"{self.signature.name}: compiled pipelines cannot be pickled: save() it and load() it"
-        )
+    def __reduce__(self) -> tuple[Callable[..., Compiled], tuple[str, str, bytes]]:
+        """Pickle the library, what describes it and its C; `explain` of the copy returns text."""
+        from polymat.runtime.travel import Parcel, packed  # imported where something is pickled
+
+        if self._packed is None:  # a pool pickles what it calls for every task
+            library = self._library("pickle")
+            self._packed = packed(Parcel(self._metadata(library), library, self._flags))
+        return _unpickled, self._packed
 
     def _reconsider(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Answer a call that the launcher refused: with arrays of other libraries, or that is wrong."""
@@ -162,22 +184,53 @@ def load(path: str | os.PathLike[str]) -> Compiled:
     if not isinstance(path, str | os.PathLike):
         raise ArgumentError(f"load() takes the path of a .json file, got {path!r:.60}")
     saved = read_saved(Path(path))
-    metadata = saved.metadata
-    quiet_openmp(saved.image)
+    return _opened(saved.library, saved.metadata, saved.image, str(path), "save the pipeline again")
+
+
+@lru_cache(maxsize=8)
+def _unpickled(seal: str, text: str, image: bytes) -> Compiled:
+    """What `pickle.loads` calls: verify, put the library into the cache, or compile it again, and open it.
+
+    A worker of a pool unpickles what it calls for every task: the same bytes are the same pipeline.
+    """
+    from polymat.runtime.travel import arrive, unpacked  # imported where something is unpickled
+
+    parcel = unpacked(seal, text, image)
+    arrival = arrive(parcel)
+    what = f"the pickled {arrival.metadata.signature.name}"
     try:
-        loaded = Compiled(
-            saved.library,
+        return _opened(
+            arrival.path, arrival.metadata, arrival.image, what, "pickle it again", flags=parcel.flags
+        )
+    finally:
+        if arrival.scratch is not None:
+            shutil.rmtree(arrival.scratch, ignore_errors=True)
+
+
+def _opened(
+    library: str | Path,
+    metadata: Metadata,
+    image: bytes,
+    what: str,
+    hint: str,
+    flags: tuple[str, ...] | None = None,
+) -> Compiled:
+    """A pipeline that was verified; what its metadata says may still make no sense."""
+    quiet_openmp(image)
+    try:
+        return Compiled(
+            library,
             metadata.signature,
             source=metadata.source,
             header=metadata.header,
             report=metadata.report or None,
             threads=metadata.threads,
             cpu=metadata.cpu,
-            image=saved.image,
+            image=image,
+            flags=flags,
         )
     except (InternalError, NameClashError, TypeError, ValueError) as error:
-        raise ToolchainError(f"{path} is not usable: {error}", hint="save the pipeline again") from error
-    return loaded
+        raise ToolchainError(f"{what} is not usable: {error}", hint=hint) from error
 
 
 def _python_signature(signature: Signature) -> inspect.Signature:

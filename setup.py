@@ -14,11 +14,12 @@ LAUNCH = Extension(
         "polymat/runtime/_launch_recycle.c",
         "polymat/runtime/_launch_rows.c",
         "polymat/runtime/_launch_spec.c",
+        "polymat/runtime/_launch_threads.c",
     ],
     depends=["polymat/runtime/_launch.h"],
     include_dirs=[numpy.get_include()],
     extra_compile_args=["-std=c11", "-O2", "-Wall", "-Wextra", "-fvisibility=hidden", "-fno-strict-aliasing"],
-    libraries=["dl"],
+    libraries=["dl", "pthread"],
 )
 
 setup(ext_modules=[LAUNCH])

@@ -13,8 +13,6 @@
 enum { STACK_FRAME_BYTES = 2048 };
 static const double RELEASE_GIL_ABOVE = 10000.0; /* scalar operations; releasing costs about 50 ns */
 
-static int global_threads = 1; /* under the GIL */
-static _Thread_local int thread_override = 0;
 static PyTypeObject launcher_type;
 
 /* The slot of a keyword: interned names meet by pointer, others by text. */
@@ -62,7 +60,7 @@ static Frame lay_out(const Launcher *launcher, char *memory)
 
 static Status run_kernel(const Launcher *launcher, const Frame *frame)
 {
-    int threads = thread_override ? thread_override : launcher->threads ? launcher->threads : global_threads;
+    int threads = threads_of_call(launcher->threads, launcher->openmp);
     PyThreadState *state = NULL;
     if (launcher->work(frame->symbols) > RELEASE_GIL_ABOVE)
         state = PyEval_SaveThread();
@@ -161,6 +159,7 @@ static int open_library(Launcher *launcher, const char *path)
     void *openmp = dlopen("libgomp.so.1", RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
     if (openmp != NULL)
         dlclose(openmp);
+    launcher->openmp = threads_runtime(launcher->library);
     *(void **)&launcher->entry = dlsym(launcher->library, "_pm_entry");
     *(void **)&launcher->work = dlsym(launcher->library, "_pm_work");
     if (launcher->entry != NULL && launcher->work != NULL)
@@ -223,55 +222,6 @@ static PyObject *enable_vectorcall(PyObject *Py_UNUSED(module), PyObject *object
     return Py_NewRef(object);
 }
 
-static int parse_threads(PyObject *object, long least)
-{
-    long threads = PyLong_AsLong(object);
-    if (threads == -1 && PyErr_Occurred())
-        return -1;
-    if (threads >= least && threads <= INT_MAX)
-        return (int)threads;
-    PyErr_Format(PyExc_ValueError, "number of threads is %ld: expected at least %ld", threads, least);
-    return -1;
-}
-
-static PyObject *set_num_threads(PyObject *Py_UNUSED(module), PyObject *object)
-{
-    int threads = parse_threads(object, 1);
-    if (threads < 0)
-        return NULL;
-    global_threads = threads;
-    Py_RETURN_NONE;
-}
-
-static PyObject *get_num_threads(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored))
-{
-    return PyLong_FromLong(thread_override ? thread_override : global_threads);
-}
-
-static PyObject *replace_override(PyObject *object, long least)
-{
-    int threads = parse_threads(object, least);
-    if (threads < 0)
-        return NULL;
-    int previous = thread_override;
-    thread_override = threads;
-    return PyLong_FromLong(previous);
-}
-
-static PyObject *push_threads(PyObject *Py_UNUSED(module), PyObject *object)
-{
-    return replace_override(object, 1);
-}
-
-static PyObject *pop_threads(PyObject *Py_UNUSED(module), PyObject *object)
-{
-    PyObject *replaced = replace_override(object, 0);
-    if (replaced == NULL)
-        return NULL;
-    Py_DECREF(replaced);
-    Py_RETURN_NONE;
-}
-
 static PyObject *keep_results(PyObject *Py_UNUSED(module), PyObject *object)
 {
     size_t bytes = PyLong_AsSize_t(object);
@@ -297,23 +247,35 @@ static PyMethodDef methods[] = {
     {NULL, NULL, 0, NULL},
 };
 
+static int execute(PyObject *module)
+{
+    import_array1(-1);
+    if (PyType_Ready(&launcher_type) < 0 || recycle_ready() < 0)
+        return -1;
+    return PyModule_AddObjectRef(module, "Launcher", (PyObject *)&launcher_type);
+}
+
+/* A launcher does not change once it is made, and what all share is atomic, or belongs to one thread. */
+static PyModuleDef_Slot slots[] = {
+    {Py_mod_exec, execute},
+#ifdef Py_mod_gil
+    {Py_mod_gil, Py_MOD_GIL_NOT_USED},
+#endif
+#ifdef Py_mod_multiple_interpreters
+    {Py_mod_multiple_interpreters, Py_MOD_MULTIPLE_INTERPRETERS_NOT_SUPPORTED},
+#endif
+    {0, NULL},
+};
+
 static struct PyModuleDef module_definition = {
     PyModuleDef_HEAD_INIT,
     .m_name = "polymat.runtime._launch",
     .m_doc = "The call path of compiled pipelines.",
-    .m_size = -1,
     .m_methods = methods,
+    .m_slots = slots,
 };
 
 PyMODINIT_FUNC PyInit__launch(void)
 {
-    import_array();
-    if (PyType_Ready(&launcher_type) < 0 || recycle_ready() < 0)
-        return NULL;
-    PyObject *module = PyModule_Create(&module_definition);
-    if (module == NULL || PyModule_AddObjectRef(module, "Launcher", (PyObject *)&launcher_type) < 0) {
-        Py_XDECREF(module);
-        return NULL;
-    }
-    return module;
+    return PyModuleDef_Init(&module_definition);
 }

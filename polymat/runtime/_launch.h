@@ -63,6 +63,7 @@ typedef struct {
 } ScalarSpec;
 
 typedef struct Block Block;
+typedef struct Runtime Runtime;
 
 /* Immutable after construction: calls may run concurrently. */
 typedef struct {
@@ -71,6 +72,7 @@ typedef struct {
     void *library;
     EntryFunction entry;
     WorkFunction work;
+    const Runtime *openmp; /* NULL: the library has no threads */
     PyObject *name;
     Block *blocks; /* memory of everything below */
     Py_ssize_t n_slots, n_positional, n_inputs, n_outputs, n_arrays, n_sizes, n_symbols, n_steps, n_scalars;
@@ -129,6 +131,16 @@ int recycle_begin(size_t bytes, PyObject **previous);
 /* Whether the array that was allocated last by this thread begins as zeros. */
 int recycle_fresh(void);
 void recycle_end(PyObject *previous);
+
+/* _launch_threads.c */
+/* The OpenMP runtime that a library calls, or NULL. */
+const Runtime *threads_runtime(void *library);
+/* `fixed`: the number of the pipeline, or 0. */
+int threads_of_call(int fixed, const Runtime *runtime);
+PyObject *set_num_threads(PyObject *module, PyObject *object);
+PyObject *get_num_threads(PyObject *module, PyObject *ignored);
+PyObject *push_threads(PyObject *module, PyObject *object);
+PyObject *pop_threads(PyObject *module, PyObject *object);
 
 /* _launch_rows.c */
 Status row_value(const Row *row, const ptrdiff_t *symbols, ptrdiff_t *value);

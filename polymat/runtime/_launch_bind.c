@@ -7,10 +7,11 @@
 /* A masked array would silently lose its mask.  Without numpy.ma loaded there are none. */
 static int is_masked(PyObject *object)
 {
-    PyObject *module = PyDict_GetItemString(PyImport_GetModuleDict(), "numpy.ma");
-    if (module == NULL)
-        return 0;
-    PyObject *masked = PyObject_GetAttrString(module, "MaskedArray");
+    PyObject *name = PyUnicode_FromString("numpy.ma");
+    PyObject *module = name == NULL ? NULL : PyImport_GetModule(name);
+    PyObject *masked = module == NULL ? NULL : PyObject_GetAttrString(module, "MaskedArray");
+    Py_XDECREF(name);
+    Py_XDECREF(module);
     int result = masked != NULL && PyType_Check(masked)
                  && PyType_IsSubtype(Py_TYPE(object), (PyTypeObject *)masked);
     Py_XDECREF(masked);

@@ -199,7 +199,8 @@ static PyObject *capsule = NULL; /* of the handler */
 
 int recycle_ready(void)
 {
-    capsule = PyCapsule_New(&handler, "mem_handler", NULL);
+    if (capsule == NULL)
+        capsule = PyCapsule_New(&handler, "mem_handler", NULL);
     return capsule == NULL ? -1 : 0;
 }
 

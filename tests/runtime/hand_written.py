@@ -281,6 +281,17 @@ def team(directory: Path, threads: int) -> Compiled:
     )
 
 
+def shared_out(directory: Path, threads: int = 0) -> Compiled:
+    """Y = the number of threads of a parallel region that asks for as many as the entry was given."""
+    signature = Signature("shared_out", inputs=(), outputs=(Array("Y", "int64", ()),))
+    body = """
+    int64_t count = 0;
+    #pragma omp parallel num_threads(threads) reduction(+:count)
+    count++;
+    *ARRAY(0, int64_t) = count;"""
+    return Compiled(build(directory, signature, body, flags=("-fopenmp",)), signature, threads=threads)
+
+
 def sleeper(directory: Path) -> Compiled:
     """Sleep X(0) seconds; says that it works hard."""
     signature = Signature(

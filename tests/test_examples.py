@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import re
 import subprocess
@@ -14,6 +15,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+OTHERS = {"dask_blocks.py": ("dask", "distributed")}  # packages that an example is about
 # A block of Python, and the block of text that may follow with nothing but blank lines and "prints" between.
 BLOCK = re.compile(
     r"^```python\n(?P<code>.*?)^```\n(?:\s*prints:?\s*^```text\n(?P<output>.*?)^```)?", re.M | re.S
@@ -69,6 +71,9 @@ def test_snippet_runs(snippet: Snippet, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("example", [pytest.param(path, id=path.name) for path in EXAMPLES])
 def test_example_runs(example: Path, tmp_path: Path) -> None:
+    for needed in OTHERS.get(example.name, ()):
+        if importlib.util.find_spec(needed) is None:
+            pytest.skip(f"{needed} is not installed")
     run(example, tmp_path)
 
 

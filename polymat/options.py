@@ -76,6 +76,9 @@ class Options:
     kernels: compute sums of products of two arrays with register blocks and packed operands.
     blocks: how their blocks for the caches are chosen: "shares" by the parts of each cache that were measured
     to be best; "working-sets" by PolyDL's ranking (section 4) of these and others at the estimates.
+    math: whose exp, log, sin, cos and tanh of real numbers: "vector" is polymat's own code, which loops run
+    on whole vectors, the same bits at every point, wrong by less than 4 units in the last place
+    (docs/design.md says by how much each); "libm" calls the C library's, one number at a time.
     cflags: further compiler flags, after polymat's own (a sanitizer, say).
     parallel_threshold: estimated scalar operations below which a loop nest stays on the calling thread; None:
     below what a parallel region costs on this machine, more when its threads have gone to sleep.
@@ -101,6 +104,7 @@ class Options:
     fir: Literal["auto", "direct", "fft", "blocks", "whole"] = "auto"
     fft_rigour: Literal["estimate", "measure"] = "estimate"
     kernels: bool = True
+    math: Literal["vector", "libm"] = "vector"
     blocks: Literal["shares", "working-sets"] = "shares"
     cflags: tuple[str, ...] = ()
     parallel_threshold: int | None = None
@@ -132,7 +136,14 @@ class Options:
             "kernels",
         )
         return cls(
-            **{**dict.fromkeys(switches, False), "blas": "never", "fft": "never", "fir": "direct", **changes}
+            **{
+                **dict.fromkeys(switches, False),
+                "blas": "never",
+                "fft": "never",
+                "fir": "direct",
+                "math": "libm",
+                **changes,
+            }
         )
 
     @classmethod

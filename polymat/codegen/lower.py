@@ -9,6 +9,7 @@ from polymat.codegen.c.cexpr import literal, table_name
 from polymat.codegen.c.cnames import Names
 from polymat.codegen.c.ctree import Constants, File, Function
 from polymat.codegen.entry import Entry, GroupCode
+from polymat.codegen.functions.library import LIBM, rearranges
 from polymat.codegen.header import header_text, public_function
 from polymat.codegen.inplace import inplace_pairs
 from polymat.codegen.loops.merged import merged_nest
@@ -64,6 +65,8 @@ def lower(schedule: Schedule, name: str, options: Options) -> Program:
     aliased = {(pipeline.inputs[i].name, pipeline.outputs[o]) for i, o in inplace}
     kinds = {array.dtype.kind for array in pipeline.inputs} | {stage.dtype.kind for stage in pipeline.stages}
     needs = {"team", "products"} if "c" in kinds else {"team"}
+    if options.math == "libm" or rearranges(options.cflags):
+        needs.add(LIBM)
     stages = StageWriter(pipeline, storage, names, needs, aliased, MAKERS)
     groups = [_group(schedule, stages, number) for number in range(len(schedule.plans))]
     slots = shared_slots(schedule, storage)

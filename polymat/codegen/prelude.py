@@ -20,6 +20,7 @@ from polymat.codegen.c.apart import Apart, Files, apart
 from polymat.codegen.c.arithmetic import arithmetic, arithmetic_names
 from polymat.codegen.c.lines import lines_text
 from polymat.codegen.c.rows import rows_text
+from polymat.codegen.functions.library import function_names, functions_text
 from polymat.codegen.loops.lanesums import lane_sums_text
 from polymat.codegen.loops.singlesums import single_sums_text
 from polymat.codegen.products.blockcost import BLOCKS_HELPER
@@ -355,13 +356,13 @@ def prelude(needs: frozenset[str], *, whole: bool = True) -> str:
     sums = sorted(need for need in needs if need.startswith("sums_"))
     totals = sorted(need for need in needs if need.startswith("total_"))
     several = {*blocks, *filters, *rows, *lines, *sums, *totals}
-    known = {*_HEADERS, *_PIECES, *several} | arithmetic_names() | library_needs()
+    known = {*_HEADERS, *_PIECES, *several} | arithmetic_names() | function_names() | library_needs()
     unknown = sorted(needs - known)
     if unknown:
         raise InternalError(f"bug in polymat: the C prelude has no {', '.join(unknown)}")
     takes = {"memory"} if needs & {"workspace", "kept"} else set()
     wanted = [name for name in _PIECES if name in needs | takes]
-    functions = arithmetic(needs)
+    functions = [*arithmetic(needs), *functions_text(needs)]
     libraries = library_text(needs)
     headers = {"stddef.h", "stdint.h"}
     headers.update(f"{name}.h" for name in _HEADERS if name in needs)

@@ -9,6 +9,7 @@ from polymat.codegen.c.ctree import Binary as CBinary
 from polymat.codegen.c.ctree import Call as CCall
 from polymat.codegen.c.ctree import Cast, CExpr, Id, Literal, Subscript, Ternary
 from polymat.codegen.c.ctree import Unary as CUnary
+from polymat.codegen.functions.library import FUNCTIONS
 from polymat.errors import unreachable
 from polymat.lang.affine import Affine, FloorDiv
 from polymat.lang.condition import Condition
@@ -30,6 +31,7 @@ from polymat.lang.traverse import Node, children, fold
 from polymat.lang.types import Complex, ComplexFloat, Double, Float, Int, Long, ScalarType, promote
 
 _FLOAT_RANK = {"float32": 1, "float64": 2, "complex64": 1, "complex128": 2}
+_OWN = FUNCTIONS | {"atan"}
 _HELPER_OPS = {"min": "min", "max": "max", "//": "floordiv", "%": "mod"}
 
 
@@ -128,7 +130,7 @@ class ExpressionWriter:
             return operand if kind == "u" else self._helper("abs", expr.dtype, operand)
         if function in ("floor", "ceil") and kind in "iu":
             return operand
-        if function in ("sign", "i0") or (function == "atan" and expr.dtype.kind == "f"):
+        if function in ("sign", "i0") or (function in _OWN and expr.dtype.kind == "f"):
             return self._helper(function, expr.dtype, operand)
         if function in ("conj", "real", "imag") and kind != "c":
             return operand if function != "imag" else literal(0, expr.dtype)

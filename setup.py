@@ -1,9 +1,13 @@
-"""Build of the one extension module, the call path; everything else is in pyproject.toml."""
+"""Build of the two extension modules: the call path, and what users call; the rest is in pyproject.toml."""
 
 from __future__ import annotations
 
 import numpy
 from setuptools import Extension, setup
+
+FLAGS = ["-std=c11", "-O2", "-Wall", "-Wextra", "-fvisibility=hidden", "-fno-strict-aliasing"]
+
+SURFACE = Extension("polymat._surface", sources=["polymat/_surface.c"], extra_compile_args=FLAGS)
 
 LAUNCH = Extension(
     "polymat.runtime._launch",
@@ -18,8 +22,8 @@ LAUNCH = Extension(
     ],
     depends=["polymat/runtime/_launch.h"],
     include_dirs=[numpy.get_include()],
-    extra_compile_args=["-std=c11", "-O2", "-Wall", "-Wextra", "-fvisibility=hidden", "-fno-strict-aliasing"],
+    extra_compile_args=FLAGS,
     libraries=["dl", "pthread"],
 )
 
-setup(ext_modules=[LAUNCH])
+setup(ext_modules=[SURFACE, LAUNCH])

@@ -88,6 +88,7 @@ from polymat.lang.windows import firwin, get_window, kaiser, kaiser_beta
 from polymat.options import Options
 from polymat.runtime.compiled import Compiled, load
 from polymat.runtime.threads import get_num_threads, set_num_threads, threads
+from polymat.surface import surface_package, surfaced
 
 __version__ = "0.1.0"
 
@@ -101,7 +102,8 @@ else:
     def __getattr__(name: str) -> Any:
         if name not in _COMPILER:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        found = globals()[name] = getattr(_imported(_COMPILER[name]), name)
+        found = getattr(_imported(_COMPILER[name]), name)
+        globals()[name] = found = surfaced(found, __name__) if name == "compile" else found
         return found
 
     def _imported(module: str) -> Any:
@@ -224,3 +226,5 @@ __all__ = [
     "trmm",
     "upfirdn",
 ]
+
+surface_package(globals(), __all__, __name__)

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import linecache
-import os
 import sys
 from dataclasses import dataclass
 from types import FrameType
 from typing import NoReturn
 
-_PACKAGE_DIR = os.path.dirname(os.path.abspath(__file__)) + os.sep
-_LIBRARY = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
-# Python itself, below `python -m polymat` (frozen since 3.11), and where `replace` makes a data class.
-_NOT_THE_USER = (_PACKAGE_DIR, "<frozen ", _LIBRARY + "runpy.py", _LIBRARY + "dataclasses.py")
+# Modules that nobody asks what they did: our own, those of NumPy that hand its functions on to our objects,
+# Python below `python -m polymat` (frozen since 3.11), and where `replace` makes a data class.
+_OURS = "polymat."
+_NOT_THE_USER = (_OURS, "numpy.", "runpy.", "dataclasses.", "importlib.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +29,22 @@ class Location:
         return linecache.getline(self.file, self.line).strip()
 
 
+def module_of(frame: FrameType) -> str:
+    """The name of the module that a frame runs, also under `python -m`, with a full stop behind it."""
+    spec = frame.f_globals.get("__spec__")
+    return f"{frame.f_globals.get('__name__', '') if spec is None else spec.name}."
+
+
+def is_ours(frame: FrameType) -> bool:
+    """Whether a frame runs code of this package."""
+    return module_of(frame).startswith(_OURS)
+
+
 def caller_location() -> Location | None:
     """The innermost line outside polymat on the present call stack; None where nobody wrote one."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
-        if not frame.f_code.co_filename.startswith(_NOT_THE_USER):
+        if not module_of(frame).startswith(_NOT_THE_USER):
             return Location(frame.f_code.co_filename, frame.f_lineno)
         frame = frame.f_back
     return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from functools import wraps
+from functools import cache, wraps
 from types import NoneType, UnionType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
@@ -109,6 +109,10 @@ class Options:
     cflags: tuple[str, ...] = ()
     parallel_threshold: int | None = None
 
+    def __post_init__(self) -> None:
+        for item in fields(self):
+            object.__setattr__(self, item.name, _checked(item.name, getattr(self, item.name)))
+
     @classmethod
     def default(cls, **changes: Any) -> Options:
         """Everything switched on, chosen by predicted time."""
@@ -163,40 +167,45 @@ class Options:
 # What neither the thesis nor PolyMage has.
 _PUBLISHED = dict.fromkeys(("keep", "siblings", "rolling", "private", "outwards", "unroll", "kernels"), False)
 
-DEFAULTS = Options()
-
 
 def check_options(options: Any) -> Options:
-    """Return `options`, NumPy's numbers made Python's, if every field holds what its annotation says."""
-    if not isinstance(options, Options):
+    """Return `options` if they are an `Options`, which checks its fields when it is made."""
+    if isinstance(options, Options):
+        return options
+    raise LangError(
+        f"options= is an Options, got {type(options).__name__} {options!r:.60}",
+        at=caller_location(),
+        hint="options=Options(threads=2)",
+    )
+
+
+def _checked(name: str, value: Any) -> Any:
+    """The value of a field, NumPy's numbers made Python's, if it is what the field's annotation says."""
+    value, hint = _plain(value), _hints()[name]
+    if not _holds(value, hint):
         raise LangError(
-            f"options= is an Options, got {type(options).__name__} {options!r:.60}",
+            f"Options.{name} is {value!r:.60}, not {_word(hint, hint)}",
             at=caller_location(),
-            hint="options=Options(threads=2)",
+            hint=f"the default is {getattr(DEFAULTS, name)!r}",
         )
-    hints = get_type_hints(Options)
-    values = {item.name: _plain(getattr(options, item.name)) for item in fields(Options)}
-    for item in fields(Options):
-        value = values[item.name]
-        if not _holds(value, hints[item.name]):
-            raise LangError(
-                f"Options.{item.name} is {value!r:.60}, not {_word(hints[item.name], item.type)}",
-                at=caller_location(),
-                hint=f"the default is {item.default!r}",
-            )
-    if values["threads"] > MOST_THREADS:
+    if name == "threads" and value > MOST_THREADS:
         raise LangError(
-            f"Options.threads is {values['threads']}: an integer from 1 to {MOST_THREADS} is needed",
+            f"Options.threads is {value}: an integer from 1 to {MOST_THREADS} is needed",
             at=caller_location(),
             hint="or 0, the default, for as many as set_num_threads says",
         )
-    if 0 in values["tile_sizes"]:
+    if name == "tile_sizes" and 0 in value:
         raise LangError(
-            f"Options.tile_sizes is {values['tile_sizes']}, and a tile has at least one point",
+            f"Options.tile_sizes is {value}, and a tile has at least one point",
             at=caller_location(),
             hint="tile_sizes=(32, 256), or (1,) for single points",
         )
-    return Options(**values)
+    return value
+
+
+@cache
+def _hints() -> dict[str, Any]:
+    return get_type_hints(Options)
 
 
 def _plain(value: Any) -> Any:
@@ -235,3 +244,6 @@ def _holds(value: Any, hint: Any) -> bool:
     if hint is int:
         return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**31
     return isinstance(value, hint)
+
+
+DEFAULTS = Options()

@@ -23,6 +23,7 @@ from polymat.codegen.c.rows import rows_text
 from polymat.codegen.functions.library import function_names, functions_text
 from polymat.codegen.loops.lanesums import lane_sums_text
 from polymat.codegen.loops.singlesums import single_sums_text
+from polymat.codegen.memory.allocated import KEPT, MEMORY, WORKSPACE
 from polymat.codegen.products.blockcost import BLOCKS_HELPER
 from polymat.codegen.products.blockshape import joined
 from polymat.codegen.products.gemm import gemm_text
@@ -33,82 +34,6 @@ from polymat.codegen.signals.filterblocks import filter_text
 from polymat.errors import InternalError
 
 _HEADERS = ("complex", "math", "string")
-
-_MEMORY = """\
-/* Memory that begins on a cache line, and on a huge page if it is large enough; NULL where there is none. */
-static inline void *_pm_memory(size_t bytes)
-{
-    const size_t huge = (size_t)2 << 20, align = bytes >= huge ? huge : 64;
-    void *fresh = NULL;
-    if (bytes > (size_t)PTRDIFF_MAX - huge)
-        return NULL;
-    const size_t total = (bytes + align - 1) / align * align;
-    if (posix_memalign(&fresh, align, total) != 0)
-        return NULL;
-#ifdef MADV_HUGEPAGE
-    if (align == huge)
-        (void)madvise(fresh, total, MADV_HUGEPAGE);
-#endif
-    return fresh;
-}
-"""
-
-# Arrays that depend on no argument: whoever finds none computes them, and all keep those of whoever is first.
-_KEPT = """\
-/* Arrays that are the same in every call, computed by the first one.  Who comes at the same time computes its
-   own, so that nobody waits; those of the call that ends first stay. */
-static _Atomic(char *) _pm_kept_memory;
-
-/* Keep what a call has computed; what else is there to free when it ends. */
-static inline char *_pm_kept_give(char *computed)
-{
-    char *none = NULL;
-    return atomic_compare_exchange_strong(&_pm_kept_memory, &none, computed) ? NULL : computed;
-}
-
-__attribute__((destructor)) static void _pm_kept_free(void)
-{
-    free(atomic_exchange(&_pm_kept_memory, NULL));
-}
-"""
-
-_WORKSPACE = """\
-/* Scratch memory: one block is kept between calls.  A caller takes the block out of the slot, so that another
-   caller at the same time finds the slot empty and allocates its own. */
-static _Atomic(void *) _pm_workspace_slot;
-static _Alignas(64) char _pm_workspace_none[64]; /* what a call gets that needs none */
-
-static inline void *_pm_workspace_take(size_t bytes)
-{
-    if (bytes == 0)
-        return _pm_workspace_none;
-    const size_t head = 64;
-    char *block = atomic_exchange_explicit(&_pm_workspace_slot, NULL, memory_order_acquire);
-    if (block != NULL) {
-        if (*(size_t *)(void *)block >= bytes)
-            return block + head;
-        free(block);
-    }
-    char *const fresh = bytes > (size_t)PTRDIFF_MAX - head ? NULL : _pm_memory(bytes + head);
-    if (fresh == NULL)
-        return NULL;
-    *(size_t *)(void *)fresh = bytes;
-    return fresh + head;
-}
-
-static inline void _pm_workspace_give(void *workspace)
-{
-    if (workspace == NULL || workspace == _pm_workspace_none)
-        return;
-    void *block = (char *)workspace - 64;
-    free(atomic_exchange_explicit(&_pm_workspace_slot, block, memory_order_acq_rel));
-}
-
-__attribute__((destructor)) static void _pm_workspace_free(void)
-{
-    free(atomic_exchange_explicit(&_pm_workspace_slot, NULL, memory_order_acquire));
-}
-"""
 
 _TEAM = """\
 /* The largest team this thread knows it can have: 0 not asked yet, 1 more threads were refused. */
@@ -323,9 +248,9 @@ __attribute__((always_inline)) inline float _Complex __mulsc3(float a, float b, 
 _PIECES = {
     "argument": _ARGUMENT,
     "products": _PRODUCTS,
-    "memory": _MEMORY,
-    "workspace": _WORKSPACE,
-    "kept": _KEPT,
+    "memory": MEMORY,
+    "workspace": WORKSPACE,
+    "kept": KEPT,
     "place": _PLACE,
     "team": _TEAM,
     "curve": CURVE_HELPER,

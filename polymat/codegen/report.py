@@ -89,7 +89,7 @@ class GroupReport:
         return "\n".join(lines)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Report:
     """The decisions of one compilation.
 
@@ -129,6 +129,9 @@ class Report:
             lines.append(f"sizes assumed for want of estimates=: {sizes}")
         spent = ", ".join(f"{level} {seconds * 1e3:.1f} ms" for level, seconds in self.seconds.items())
         return "\n".join([*lines, f"compiled in: {spent}"])
+
+    def __repr__(self) -> str:
+        return str(self)
 
     def _alternatives(self) -> list[str]:
         """Groups that were looked at and not chosen: those that could be, then the refused ones."""

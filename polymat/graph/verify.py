@@ -50,6 +50,14 @@ def verify(pipeline: Pipeline) -> Pipeline:
     return pipeline
 
 
+def _example_text(example: dict[str, int], dims: Sequence[str], sizes: Sequence[str]) -> str:
+    """`at i = 3 with N = 3`; of a stage without dimensions `with N = 0`."""
+    where = [
+        f"{word} {_point_text(example, names)}" for word, names in (("at", dims), ("with", sizes)) if names
+    ]
+    return " ".join(where) or "there"
+
+
 def _point_text(example: dict[str, int], names: Sequence[str]) -> str:
     return ", ".join(f"{name} = {example[name]}" for name in names if name in example)
 
@@ -79,7 +87,7 @@ def _check_load(
     sizes = [n for n in where.params if n in example]
     raise BoundsError(
         f"{pipeline.called(stage.name)} reads {name}({_shown(load.indices)}) outside {name}: "
-        f"at {_point_text(example, where.dims)}{' with ' if sizes else ''}{_point_text(example, sizes)} "
+        f"{_example_text(example, where.dims, sizes)} "
         f"this is {name}({element}), "
         f"and {name} {_indices_text(target, bounds)}",
         at=load.at,
@@ -95,8 +103,8 @@ def _check_target(pipeline: Pipeline, stage: Stage, accumulation: Accumulation) 
     name = pipeline.called(stage.name)
     element = ", ".join(str(form.evaluate(example)) for form in target)
     raise BoundsError(
-        f"{name} accumulates into {name}({_shown(target)}) outside its domain: at "
-        f"{_point_text(example, (*where.dims, *where.params))} this is {name}({element}), "
+        f"{name} accumulates into {name}({_shown(target)}) outside its domain: "
+        f"{_example_text(example, (*where.dims, *where.params), ())} this is {name}({element}), "
         f"and {name} {_indices_text(stage.domain, stage.bounds)}",
         at=accumulation.at,
     )

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+
 from polymat.errors import (
     DtypeError,
     LangError,
@@ -83,6 +85,9 @@ class Source(WholeOperators):
     def _defining(self) -> str:
         return f"{self.label} is given at call time; define a Function"
 
+    def _running(self) -> str:
+        return f"{self.label} is an input: pm.compile() what is computed from it, and call that with arrays"
+
     @property
     def label(self) -> str:
         """Name for messages."""
@@ -103,6 +108,12 @@ class Source(WholeOperators):
 
     def __call__(self, *indices: Any) -> Expr:
         at = caller_location()
+        if any(isinstance(index, np.ndarray) for index in indices):
+            raise LangError(
+                f"{self.label} is no compiled pipeline, and was called with arrays",
+                at=at,
+                hint=self._running(),
+            )
         if len(indices) != self.rank:
             raise ShapeError(f"{self.label} has {self.rank} dimensions, got {len(indices)} indices", at=at)
         forms = tuple(as_affine(index, at) for index in indices)
@@ -196,7 +207,12 @@ def check_domain(
     for part, kind in ((variables, Variable), (intervals, Interval)):
         for item in part:
             if not isinstance(item, kind):
-                raise LangError(f"the domain of {label} has {item!r} for a {kind.__name__}", at=at)
+                wanted = "an Interval" if kind is Interval else "a Variable"
+                raise LangError(
+                    f"the domain of {label} has {item!r:.60} for {wanted}",
+                    at=at,
+                    hint=_instead(item) if kind is Interval else "",
+                )
     if len(variables) != len(intervals):
         raise ShapeError(f"{label} has {len(variables)} variables and {len(intervals)} intervals", at=at)
     names = [v.name for v in variables]
@@ -205,6 +221,18 @@ def check_domain(
             raise NameClashError(f"two variables of {label} are named {name}", at=at)
     _check_bounds(names, intervals, label)
     return variables, intervals
+
+
+def _instead(item: object) -> str:
+    """How the interval would be written that a range or an extent stands for."""
+    low, high = "lo", "hi"
+    if isinstance(item, range) and item.step == 1:
+        low, high = str(item.start), str(item.stop - 1)
+    elif isinstance(item, int) and not isinstance(item, bool):
+        low, high = "0", str(item - 1)
+    elif isinstance(item, Parameter):
+        low, high = "0", f"{item} - 1"
+    return f"Interval(Int, {low}, {high}): both ends belong to it"
 
 
 def _check_bounds(names: list[str], intervals: tuple[Interval, ...], label: str) -> None:
@@ -233,6 +261,9 @@ class Function(Source):
 
     def _defining(self) -> str:
         return f"a definition is given by {self.label}.defn = [...]"
+
+    def _running(self) -> str:
+        return f"compile it: run = pm.compile({self.name or 'it'}), then run(...)"
 
     def __init__(
         self,

@@ -42,6 +42,7 @@ typedef struct {
 } Row;
 
 typedef struct {
+    PyObject *name;
     PyArray_Descr *dtype;
     Py_ssize_t rank;
     int zero_fill;

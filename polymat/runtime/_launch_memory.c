@@ -85,15 +85,6 @@ static int overlaps_itself(PyArrayObject *array)
     return 0;
 }
 
-static Status allocation_failed(const Launcher *launcher, const char *what)
-{
-    if (!PyErr_ExceptionMatches(PyExc_ValueError))
-        return RAISED;
-    PyErr_Clear(); /* NumPy: "array is too big" */
-    PyErr_Format(PyExc_MemoryError, "%U(): %s would not fit into the address space", launcher->name, what);
-    return RAISED;
-}
-
 /* The bytes of an array; 0 where they are more than NumPy allows. */
 static size_t bytes_of(const ArraySpec *spec, const npy_intp *dims)
 {
@@ -102,6 +93,23 @@ static size_t bytes_of(const ArraySpec *spec, const npy_intp *dims)
         if (__builtin_mul_overflow(bytes, (size_t)dims[d], &bytes))
             return 0;
     return bytes;
+}
+
+/* Say which array there is no memory for; `what` it would have been. */
+static Status allocation_failed(const Launcher *launcher, Py_ssize_t i, const npy_intp *dims, const char *what)
+{
+    const ArraySpec *spec = &launcher->arrays[i];
+    const int beyond = PyErr_ExceptionMatches(PyExc_ValueError); /* NumPy: "array is too big" */
+    if (!beyond && !PyErr_ExceptionMatches(PyExc_MemoryError))
+        return RAISED;
+    PyErr_Clear();
+    if (beyond)
+        PyErr_Format(PyExc_MemoryError, "%U(): %s %U would not fit into the address space", launcher->name, what,
+                     spec->name);
+    else
+        PyErr_Format(PyExc_MemoryError, "%U(): no memory for %s %U, %zu bytes", launcher->name, what, spec->name,
+                     bytes_of(spec, dims));
+    return RAISED;
 }
 
 typedef enum { AS_IT_IS, ZEROED, RECYCLED_AS_IT_IS } Content;
@@ -173,7 +181,7 @@ static Status pack(const Launcher *launcher, Frame *frame, Py_ssize_t i)
     Content content = AS_IT_IS;
     PyArrayObject *copy = new_array(&launcher->arrays[i], PyArray_DIMS(array), &content);
     if (copy == NULL)
-        return allocation_failed(launcher, "the contiguous copy of an array");
+        return allocation_failed(launcher, i, PyArray_DIMS(array), "a contiguous copy of");
     frame->keep[i] = copy;
     return PyArray_CopyInto(copy, array) < 0 ? RAISED : DONE;
 }
@@ -238,7 +246,7 @@ static Status new_output(const Launcher *launcher, Frame *frame, Py_ssize_t i)
     Content content = !spec->zero_fill ? AS_IT_IS : spec->written_from == NULL ? ZEROED : RECYCLED_AS_IT_IS;
     frame->arrays[i] = frame->keep[i] = new_array(spec, dims, &content);
     if (frame->keep[i] == NULL)
-        return allocation_failed(launcher, "an output");
+        return allocation_failed(launcher, i, dims, "the output");
     return spec->zero_fill && content == AS_IT_IS ? zero_rest(spec, frame, frame->keep[i]) : DONE;
 }
 

@@ -102,10 +102,11 @@ static int parse_arrays(Launcher *launcher, PyObject *source)
         return -1;
     for (Py_ssize_t i = 0; i < launcher->n_arrays; i++) {
         ArraySpec *array = &launcher->arrays[i];
-        PyObject *dtype, *extents, *zeroed;
-        if (!PyArg_ParseTuple(PyTuple_GET_ITEM(source, i), "O!O!O", &PyArrayDescr_Type, &dtype, &PyTuple_Type,
-                              &extents, &zeroed))
+        PyObject *name, *dtype, *extents, *zeroed;
+        if (!PyArg_ParseTuple(PyTuple_GET_ITEM(source, i), "UO!O!O", &name, &PyArrayDescr_Type, &dtype,
+                              &PyTuple_Type, &extents, &zeroed))
             return -1;
+        array->name = Py_NewRef(name);
         array->zero_fill = PyObject_IsTrue(zeroed);
         array->dtype = (PyArray_Descr *)Py_NewRef(dtype);
         array->rank = PyTuple_GET_SIZE(extents);
@@ -229,8 +230,10 @@ void launcher_release(Launcher *launcher)
 {
     for (Py_ssize_t i = 0; launcher->names != NULL && i < launcher->n_slots; i++)
         Py_XDECREF(launcher->names[i]);
-    for (Py_ssize_t i = 0; launcher->arrays != NULL && i < launcher->n_arrays; i++)
+    for (Py_ssize_t i = 0; launcher->arrays != NULL && i < launcher->n_arrays; i++) {
+        Py_XDECREF(launcher->arrays[i].name);
         Py_XDECREF(launcher->arrays[i].dtype);
+    }
     Py_XDECREF(launcher->name);
     while (launcher->blocks != NULL) {
         Block *next = launcher->blocks->next;

@@ -22,6 +22,7 @@ from polymat.runtime.foreign import adopted_arguments, with_given_outputs
 from polymat.runtime.openmp import quiet_openmp
 from polymat.runtime.sizes import shape_text
 from polymat.runtime.spec import launch_spec, slot_names
+from polymat.surface import surfaced
 
 if TYPE_CHECKING:
     from polymat.runtime.metadata import Metadata
@@ -110,14 +111,17 @@ class Compiled(_launch.Launcher):
         outputs = tuple(self._reference(bound.inputs, bound.scalars, bound.sizes))
         return outputs[0] if len(self.signature.outputs) == 1 else outputs
 
-    def save(self, directory: str | os.PathLike[str]) -> Path:
-        """Write lib<name>.so, <name>.h and <name>.json; the path of the last, for `load`."""
+    def save(self, directory: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
+        """Write lib<name>.so, <name>.h and <name>.json; the path of the last, for `load`.
+
+        overwrite: replace another program of this name, which is an `ArgumentError` otherwise.
+        """
         from polymat.runtime.saved import write_saved  # imported where something is saved
 
         if not isinstance(directory, str | os.PathLike):
             raise ArgumentError(f"save() takes the path of a directory, got {directory!r:.60}")
         library = self._library("save")
-        return write_saved(Path(directory), library, self._metadata(library))
+        return write_saved(Path(directory), library, self._metadata(library), overwrite=overwrite)
 
     def _library(self, purpose: str) -> bytes:
         try:
@@ -162,6 +166,7 @@ class Compiled(_launch.Launcher):
             self._packed = packed(Parcel(self._metadata(library), library, self._flags))
         return _unpickled, self._packed
 
+    @surfaced  # called from C, and its exception is what the user sees
     def _reconsider(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Answer a call that the launcher refused: with arrays of other libraries, or that is wrong."""
         adopted = adopted_arguments(self.signature, args, kwargs)
@@ -256,9 +261,14 @@ def _documentation(signature: Signature) -> str:
 
 
 def _arrow(signature: Signature) -> str:
-    inputs = ", ".join(f"{array.name}: {_array_text(signature, array)}" for array in signature.inputs)
+    kinds = {array.name: _array_text(signature, array) for array in signature.inputs}
+    kinds |= {scalar.name: scalar.dtype for scalar in signature.scalars}
+    kinds |= {size.name: "int" for size in signature.sizes if size.array < 0}
+    named = [name for name in slot_names(signature) if name not in signature.order]
+    inputs = [f"{name}: {kinds[name]}" for name in signature.order]
+    inputs += [*(["*"] if named else []), *(f"{name}: {kinds[name]}" for name in named)]
     outputs = ", ".join(f"{array.name}: {_array_text(signature, array)}" for array in signature.outputs)
-    return f"{signature.name}({inputs}) -> {outputs}"
+    return f"{signature.name}({', '.join(inputs)}) -> {outputs}"
 
 
 def _array_text(signature: Signature, array: Array) -> str:

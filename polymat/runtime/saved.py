@@ -8,7 +8,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from polymat.errors import ToolchainError
+from polymat.errors import ArgumentError, ToolchainError
 from polymat.runtime.cpu import missing_features
 from polymat.runtime.metadata import Metadata, MetadataError, from_json, to_json
 
@@ -17,10 +17,15 @@ from polymat.runtime.metadata import Metadata, MetadataError, from_json, to_json
 _contents_at: dict[str, list[str]] = {}
 
 
-def write_saved(directory: Path, library: bytes, metadata: Metadata) -> Path:
-    """Write the three files, each in one step, the metadata last; the path of the metadata."""
+def write_saved(directory: Path, library: bytes, metadata: Metadata, *, overwrite: bool = False) -> Path:
+    """Write the three files, each in one step, the metadata last; the path of the metadata.
+
+    overwrite: take the place of another program of this name.
+    """
     name = metadata.signature.name
     target = directory / f"{name}.json"
+    if not overwrite:
+        _check_place(target, metadata)
     try:
         directory.mkdir(parents=True, exist_ok=True)
         _write(directory / metadata.library, library, 0o755)
@@ -29,6 +34,20 @@ def write_saved(directory: Path, library: bytes, metadata: Metadata) -> Path:
     except OSError as error:
         raise ToolchainError(f"cannot save {name} in {directory}: {error}") from error
     return target
+
+
+def _check_place(target: Path, metadata: Metadata) -> None:
+    """Refuse to take the place of another program; one of the same C text is the same."""
+    try:
+        there = from_json(target.read_bytes().decode())
+    except (OSError, MetadataError, UnicodeDecodeError):
+        return  # nothing, or nothing that could be loaded
+    is_same = there.source == metadata.source if there.source else there.sha256 == metadata.sha256
+    if not is_same or there.signature != metadata.signature:
+        raise ArgumentError(
+            f"save(): {target} is another program of the name {metadata.signature.name}",
+            hint="compile(..., name=) gives another name, save(..., overwrite=True) replaces the program",
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +61,7 @@ class Saved:
 
 def read_saved(path: Path) -> Saved:
     """Read and verify a saved pipeline; nothing is opened yet: a truncated library would kill the process."""
+    _check_kind(path)
     try:
         metadata = from_json(path.read_bytes().decode())
     except OSError as error:
@@ -59,6 +79,17 @@ def read_saved(path: Path) -> Saved:
     _check_contents(library, contents, metadata)
     _check_cpu(path, metadata)
     return Saved(metadata, _unambiguous(library, metadata.sha256), contents)
+
+
+def _check_kind(path: Path) -> None:
+    """Refuse a directory and a library, naming the file that is meant."""
+    if path.is_dir():
+        found = sorted(item.name for item in path.glob("*.json"))
+        hint = f"it has {', '.join(found[:3])}" if found else "it has none: save() writes one"
+        raise ToolchainError(f"{path} is a directory: load() takes the .json file in it", hint=hint)
+    if path.suffix in (".so", ".h"):
+        json = path.with_name(f"{path.stem.removeprefix('lib')}.json")
+        raise ToolchainError(f"{path}: load() takes the .json file beside it", hint=f"load({str(json)!r})")
 
 
 def digest(contents: bytes) -> str:

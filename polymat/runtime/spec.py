@@ -59,7 +59,7 @@ def slot_names(signature: Signature) -> tuple[str, ...]:
 
 def _array(array: Array) -> tuple[Any, ...]:
     zeroed = array.zero_fill and (tuple(_row(row) for row in array.written_from) or True)
-    return np.dtype(array.dtype), tuple(_row(row) for row in array.extents), zeroed
+    return array.name, np.dtype(array.dtype), tuple(_row(row) for row in array.extents), zeroed
 
 
 def _size(signature: Signature, index: int, size: Size) -> tuple[Any, ...]:

@@ -182,41 +182,52 @@ def wrong(**fields: Any) -> pm.Options:
     [
         (None, "options= is an Options, got NoneType None\nhint: options=Options(threads=2)"),
         ({"threads": 2}, "options= is an Options, got dict {'threads': 2}\nhint: options=Options(threads=2)"),
-        (
-            wrong(threads=2.0),
-            "Options.threads is 2.0, not an integer in 0 .. 2**31 - 1\nhint: the default is 0",
-        ),
-        (
-            wrong(threads=-1),
-            "Options.threads is -1, not an integer in 0 .. 2**31 - 1\nhint: the default is 0",
-        ),
-        (
-            wrong(threads=2**31),
-            "Options.threads is 2147483648, not an integer in 0 .. 2**31 - 1\nhint: the default is 0",
-        ),
-        (
-            wrong(threads=4097),
-            "Options.threads is 4097: an integer from 1 to 4096 is needed\n"
-            "hint: or 0, the default, for as many as set_num_threads says",
-        ),
-        (
-            wrong(parallel_threshold=0.5),
-            "Options.parallel_threshold is 0.5, not an integer in 0 .. 2**31 - 1 or None\n"
-            "hint: the default is None",
-        ),
-        (wrong(inline=1), "Options.inline is 1, not True or False\nhint: the default is True"),
-        (
-            wrong(cflags=["-g"]),
-            "Options.cflags is ['-g'], not a tuple of strings\nhint: the default is ()",
-        ),
-        (
-            wrong(cflags=("-g", 3)),
-            "Options.cflags is ('-g', 3), not a tuple of strings\nhint: the default is ()",
-        ),
     ],
 )
 def test_options(options: Any, message: str) -> None:
     assert refused(pm.LangError, f, options=options) == message
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        (
+            dict(threads=2.0),
+            "Options.threads is 2.0, not an integer in 0 .. 2**31 - 1\nhint: the default is 0",
+        ),
+        (
+            dict(threads=-1),
+            "Options.threads is -1, not an integer in 0 .. 2**31 - 1\nhint: the default is 0",
+        ),
+        (
+            dict(threads=2**31),
+            "Options.threads is 2147483648, not an integer in 0 .. 2**31 - 1\nhint: the default is 0",
+        ),
+        (
+            dict(threads=4097),
+            "Options.threads is 4097: an integer from 1 to 4096 is needed\n"
+            "hint: or 0, the default, for as many as set_num_threads says",
+        ),
+        (
+            dict(parallel_threshold=0.5),
+            "Options.parallel_threshold is 0.5, not an integer in 0 .. 2**31 - 1 or None\n"
+            "hint: the default is None",
+        ),
+        (dict(inline=1), "Options.inline is 1, not True or False\nhint: the default is True"),
+        (
+            dict(cflags=["-g"]),
+            "Options.cflags is ['-g'], not a tuple of strings\nhint: the default is ()",
+        ),
+        (
+            dict(cflags=("-g", 3)),
+            "Options.cflags is ('-g', 3), not a tuple of strings\nhint: the default is ()",
+        ),
+    ],
+)
+def test_values_that_options_do_not_take(fields: dict[str, Any], message: str) -> None:
+    """Said where they are written."""
+    said, quoted, hint = told(pm.LangError, lambda: wrong(**fields)).split("\n")
+    assert (f"{said}\n{hint}", quoted) == (message, "    return pm.Options(**fields)")
 
 
 @pytest.mark.parametrize(

@@ -69,7 +69,16 @@ Function(None, Double, "g")
 LangError: the domain of g is ([variables], [intervals]), got None
 
 Function(([i], [3]), Double, "g")
-LangError: the domain of g has 3 for a Interval
+LangError: the domain of g has 3 for an Interval
+hint: Interval(Int, 0, 2): both ends belong to it
+
+Function(([i], [range(10)]), Double, "g")
+LangError: the domain of g has range(0, 10) for an Interval
+hint: Interval(Int, 0, 9): both ends belong to it
+
+Function(([i], [N]), Double, "g")
+LangError: the domain of g has Parameter(Int, 'N') for an Interval
+hint: Interval(Int, 0, N - 1): both ends belong to it
 
 Function(([i, j], [W]), Double, "g")
 ShapeError: g has 2 variables and 1 intervals
@@ -259,3 +268,13 @@ def test_bool_parameters_do_not_exist() -> None:
         pm.Parameter(bool, "flag")  # type: ignore[arg-type]
     with pytest.raises(pm.LangError, match="got bool True"):
         x(i) * True
+
+
+def test_uncompiled_functions_called_with_arrays() -> None:
+    with pytest.raises(
+        pm.LangError, match=r"f is no compiled pipeline, and was called with arrays"
+    ) as refused:
+        SCOPE["f"](np.ones(3))
+    assert refused.value.hint == "compile it: run = pm.compile(f), then run(...)"
+    with pytest.raises(pm.LangError, match=r"hint: x is an input: pm.compile\(\) what is computed from it"):
+        SCOPE["x"](np.ones(3))

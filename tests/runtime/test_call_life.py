@@ -7,6 +7,7 @@ import dataclasses
 import gc
 import inspect
 import os
+import subprocess
 import sys
 import threading
 import time
@@ -181,7 +182,7 @@ def test_signature_for_people(axpy: Compiled, directory: Path) -> None:
     assert str(inspect.signature(axpy)) == "(alpha, X, Y, *, out=None)"
     assert axpy.__doc__ is not None
     assert axpy.__doc__.startswith("axpy(alpha, X, Y, *, out=None)\n")
-    assert repr(axpy) == "<polymat axpy(X: float64 (N,), Y: float64 (N,)) -> Z: float64 (N,)>"
+    assert repr(axpy) == "<polymat axpy(alpha: float64, X: float64 (N,), Y: float64 (N,)) -> Z: float64 (N,)>"
     assert str(inspect.signature(kernels.fill(directory))) == "(*, T, out=None)"
 
 
@@ -228,3 +229,19 @@ def test_names_that_clash(directory: Path, mm: Compiled) -> None:
     keyword = Compiled(mm.path, renamed("lambda"))
     np.testing.assert_array_equal(keyword(**{"lambda": np.eye(2), "B": np.eye(2)}), np.eye(2))
     assert str(inspect.signature(keyword)) == "(*args, **kwargs)"
+
+
+def test_a_missing_gigabyte_has_a_name(tmp_path: Path) -> None:
+    script = f"""
+import pathlib, resource, numpy as np
+from tests.runtime import hand_written
+fill = hand_written.axpy(pathlib.Path({str(tmp_path)!r}))
+x = np.broadcast_to(np.ones(1), 1 << 31)
+resource.setrlimit(resource.RLIMIT_AS, (6 << 30, 6 << 30))
+try:
+    fill(2.0, x, x)
+except MemoryError as error:
+    print(error)
+"""
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert ran.stdout == f"axpy(): no memory for a contiguous copy of X, {8 << 31} bytes\n"

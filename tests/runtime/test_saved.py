@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import polymat as pm
-from polymat.errors import PolymatError, ToolchainError
+from polymat.errors import ArgumentError, PolymatError, ToolchainError
 from polymat.runtime.compiled import Compiled, load
 from polymat.runtime.cpu import native_cpu
 from polymat.runtime.metadata import Metadata, from_json, to_json
@@ -63,10 +63,16 @@ def test_a_file_that_was_replaced_is_not_mistaken_for_the_old_one(mm: Compiled, 
     other_directory.mkdir()
     body = "    for (ptrdiff_t i = 0; i < sizes[0] * sizes[2]; i++) ARRAY(2, double)[i] = 7;"
     changed = Compiled(kernels.build(other_directory, mm.signature, body), mm.signature)
-    new = load(changed.save(tmp_path))
+    with pytest.raises(
+        ArgumentError, match=r"save\(\): .*mm.json is another program of the name mm"
+    ) as refused:
+        changed.save(tmp_path)
+    assert "save(..., overwrite=True) replaces the program" in str(refused.value)
+    np.testing.assert_array_equal(load(tmp_path / "mm.json")(A, B), A @ B)
+    new = load(changed.save(tmp_path, overwrite=True))
     np.testing.assert_array_equal(new(A, B), np.full((2, 4), 7.0))
     np.testing.assert_array_equal(old(A, B), A @ B)
-    np.testing.assert_array_equal(load(mm.save(tmp_path))(A, B), A @ B)
+    np.testing.assert_array_equal(load(mm.save(tmp_path, overwrite=True))(A, B), A @ B)
 
 
 @pytest.mark.parametrize(
@@ -89,9 +95,18 @@ def test_damaged_libraries(mm: Compiled, tmp_path: Path, damage: Callable[[bytes
 def test_missing_files(mm: Compiled, tmp_path: Path) -> None:
     with pytest.raises(ToolchainError, match=r"cannot read .*absent.json: No such file"):
         load(tmp_path / "absent.json")
-    with pytest.raises(ToolchainError, match="Is a directory"):
+    with pytest.raises(
+        ToolchainError, match=r"is a directory: load\(\) takes the .json file in it\nhint: it has none"
+    ):
         load(tmp_path)
     path = mm.save(tmp_path)
+    with pytest.raises(ToolchainError, match=r"is a directory: .*\nhint: it has mm.json"):
+        load(tmp_path)
+    for beside in ("libmm.so", "mm.h"):
+        with pytest.raises(
+            ToolchainError, match=r"takes the .json file beside it\nhint: load\(.*/mm.json'\)"
+        ):
+            load(tmp_path / beside)
     (tmp_path / "libmm.so").unlink()
     with pytest.raises(ToolchainError, match=r"cannot read .*libmm.so, the code of .*mm.json"):
         load(path)

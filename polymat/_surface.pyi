@@ -1,0 +1,6 @@
+from collections.abc import Callable
+from typing import Any
+
+class Surface:
+    def __new__(cls, function: Callable[..., Any], on_error: Callable[[BaseException], None]) -> Surface: ...
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...

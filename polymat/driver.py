@@ -35,6 +35,7 @@ from polymat.rewrite.cascades import join_cascades
 from polymat.rewrite.interpolation import interpolate_by_phases
 from polymat.rewrite.overlapsave import filter_by_blocks
 from polymat.rewrite.plaintransforms import plain_transforms
+from polymat.rewrite.productorder import order_products
 from polymat.runtime.build import Built
 from polymat.runtime.build import build as build_library
 from polymat.runtime.calibration import calibrated_machine
@@ -66,6 +67,7 @@ def levels(
     if options.inline:
         pipeline = compute_kept_samples(pipeline)
     machine = under_flags(calibrated_machine(), options.cflags)
+    pipeline = order_products(pipeline, options, estimates or {}, machine)
     pipeline = join_cascades(pipeline, options, estimates or {}, machine)
     pipeline = filter_by_blocks(pipeline, options, estimates or {}, machine)
     pipeline = interpolate_by_phases(pipeline, options, machine)

@@ -52,6 +52,10 @@ class Options:
     thesis (its Algorithms 3, 4 and 5); "polymage" what the thesis starts from (its Algorithms 1 and 2).
     share: compute stages with the same definition once.
     inline: substitute point-wise stages that are read once into their reader.
+    reassociate: multiply several arrays in the order that is predicted to be the quickest (A @ B @ v as
+    A @ (B @ v), a contraction of several arrays two at a time) instead of as written.  Products of
+    floating-point numbers are associative up to rounding alone: what is between 0 and infinity in one order
+    may be either, or NaN, in another.
     keep: compute sums that depend on no argument, the spectrum of constant taps say, in the first call alone.
     fuse: run stages that share data in one loop over tiles.
     siblings: among them stages that only read the same array.
@@ -88,6 +92,7 @@ class Options:
     cost: Literal["time", "paper", "polymage"] = "time"
     share: bool = True
     inline: bool = True
+    reassociate: bool = True
     keep: bool = True
     fuse: bool = True
     siblings: bool = True
@@ -127,6 +132,7 @@ class Options:
         switches = (
             "share",
             "inline",
+            "reassociate",
             "keep",
             "fuse",
             "siblings",
@@ -165,7 +171,9 @@ class Options:
 
 
 # What neither the thesis nor PolyMage has.
-_PUBLISHED = dict.fromkeys(("keep", "siblings", "rolling", "private", "outwards", "unroll", "kernels"), False)
+_PUBLISHED = dict.fromkeys(
+    ("reassociate", "keep", "siblings", "rolling", "private", "outwards", "unroll", "kernels"), False
+)
 
 
 def check_options(options: Any) -> Options:

@@ -24,9 +24,8 @@ def gemm(value: Any, **other: Any) -> Function:
 
 def notes(*outputs: Function, **options: Any) -> tuple[str, ...]:
     """What is said beside the groups, which `str` shows as well."""
-    report: Report = pm.compile(
-        list(outputs), name="c", options=Options(threads=1, fir="direct", **options)
-    ).explain()
+    chosen = Options(threads=1, fir="direct", reassociate=False, **options)
+    report: Report = pm.compile(list(outputs), name="c", options=chosen).explain()
     assert all(note in str(report) for note in report.notes)
     return report.notes
 

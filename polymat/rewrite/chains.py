@@ -1,0 +1,77 @@
+"""Products that are read by nobody but other products: what they amount to together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from polymat.graph.pipeline import Pipeline
+from polymat.graph.stage import Stage
+from polymat.lang.affine import Affine
+from polymat.lang.expr import Expr, Load
+from polymat.rewrite.network import Network, is_whole, network_of
+
+
+@dataclass(frozen=True, eq=False)
+class Chain:
+    """A sum of products with all those put into it that nobody else reads.
+
+    within: the stages, the root last, each with its own product.
+    """
+
+    root: Stage
+    network: Network
+    within: tuple[tuple[Stage, Network], ...]
+
+    @cached_property
+    def is_open(self) -> bool:
+        """Whether there are several orders: three arrays, or two with indices of one alone to be summed."""
+        names = self.network.names()
+        if not self.root.is_reduction or len(names) < 2:
+            return False
+        return len(names) > 2 or any(sum(dim in each for each in names) == 1 for dim in self.network.summed)
+
+
+def chains_of(pipeline: Pipeline) -> list[Chain]:
+    """All sums of products that are part of no other."""
+    hidden = _read_once(pipeline)
+    own = {stage.name: found for stage in pipeline.stages if (found := network_of(stage)) is not None}
+    chains: dict[str, Chain] = {}
+    for stage in pipeline.stages:
+        network = own.get(stage.name)
+        if network is None:
+            continue
+        whole, within = network, [(stage, network)]
+        position = 0
+        while position < len(whole.factors):
+            inner = _inner(whole.factors[position], whole, hidden, chains)
+            if inner is None:
+                position += 1
+                continue
+            whole = whole.with_factor(position, inner.network)
+            within = [*inner.within, *within]
+            position += len(inner.network.factors)
+            del chains[inner.root.name]
+        chains[stage.name] = Chain(stage, whole, tuple(within))
+    return list(chains.values())
+
+
+def _inner(factor: Expr, network: Network, hidden: set[str], chains: Mapping[str, Chain]) -> Chain | None:
+    """What computes a factor, if nobody else reads it and it can be put in its place."""
+    if not isinstance(factor, Load) or factor.source.name not in hidden:
+        return None
+    chain = chains.get(factor.source.name)
+    if chain is None or factor.dtype != chain.root.dtype:
+        return None
+    plain = all(form in map(Affine.name, network.bounds) for form in factor.indices)
+    return chain if plain and is_whole(chain.root, chain.within[-1][1]) else None
+
+
+def _read_once(pipeline: Pipeline) -> set[str]:
+    """The stages that are no outputs and are read in one place."""
+    count: dict[str, int] = {}
+    for stage in pipeline.stages:
+        for load in stage.loads():
+            count[load.source.name] = count.get(load.source.name, 0) + 1
+    return {name for name, times in count.items() if times == 1} - set(pipeline.outputs)

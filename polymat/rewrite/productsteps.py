@@ -1,0 +1,215 @@
+"""The stages of a product of several arrays in one order: two at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+
+from polymat.graph.splice import free_name
+from polymat.graph.stage import Accumulation, Part, Stage
+from polymat.lang.affine import Affine
+from polymat.lang.expr import Const, Expr, Load, binary
+from polymat.lang.reduction import Op
+from polymat.lang.text import expr_text
+from polymat.lang.traverse import walk
+from polymat.poly.domain import Domain
+from polymat.rewrite.chains import Chain
+from polymat.rewrite.contractiontime import ContractionTime
+from polymat.rewrite.network import is_whole, renamed
+from polymat.rewrite.subsets import Tree, cheapest_order, members
+
+MANY = 4  # terms of each sum, for which one more pass over the results is little
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Step:
+    """A part of a product that is computed: its value at `dims`, in that order."""
+
+    value: Expr
+    dims: tuple[str, ...]
+    text: str
+
+
+class Order:
+    """The indices of a chain's factors as bits, and the seconds of each step."""
+
+    def __init__(self, chain: Chain, time: ContractionTime) -> None:
+        network = chain.network
+        self.time = time
+        self.dims = [*network.bounds]
+        self.factors = [bits(names, self.dims) for names in network.names()]
+        self.result = bits(network.result, self.dims)
+        self._kept: dict[int, int] = {}
+
+    def kept(self, factors: int) -> int:
+        """The indices that a product of some factors has, after what nobody else has is summed over."""
+        known = self._kept.get(factors)
+        if known is None:
+            inside, outside = 0, self.result
+            for bit, indices in enumerate(self.factors):
+                if factors >> bit & 1:
+                    inside |= indices
+                else:
+                    outside |= indices
+            known = self._kept[factors] = inside & outside
+        return known
+
+    def pair(self, one: int, other: int) -> float:
+        """The seconds of the product of two products."""
+        return self.time.seconds((self.kept(one), self.kept(other)), self.kept(one | other))
+
+    def is_near(self, one: int, other: int) -> bool:
+        """Whether two products have an index in common."""
+        return bool(self.kept(one) & self.kept(other))
+
+    def best(self) -> tuple[float, Tree]:
+        """The least seconds, and the order that takes them."""
+        before = sum(
+            self.time.seconds((indices,), self.kept(1 << bit))
+            for bit, indices in enumerate(self.factors)
+            if self.kept(1 << bit) != indices
+        )
+        seconds, tree = cheapest_order(len(self.factors), self.pair, self.is_near)
+        return before + seconds, tree
+
+
+class Writer:
+    """Writes the stages of a chain in an order."""
+
+    def __init__(self, chain: Chain, order: Order, taken: set[str]) -> None:
+        self.taken = taken
+        self.root = chain.root
+        self.network = chain.network
+        self.own = chain.within[-1][1]
+        self.order = order
+        self.made: list[Stage] = []
+
+    def stages(self, tree: Tree) -> tuple[list[Stage], str]:
+        """The stages, the root last, and the order in words."""
+        assert not isinstance(tree, int)  # there are two factors at least
+        one, other = (self._step(each) for each in tree)
+        text = f"{one.text} {other.text}"
+        value = reduce(_times, self.network.scales[::-1], _times(one.value, other.value))
+        result = self.network.result
+        every = tuple(dict.fromkeys((*result, *one.dims, *other.dims)))
+        if is_whole(self.root, self.own) and (every == result or self._is_across(one, other)):
+            if every != result:
+                order, summed = self._dims(one, other, {*result})
+                value = self._stage(value, order, summed, text).value
+            value = renamed(value, dict(zip(result, self.root.dims, strict=True)))
+            part = Part(self.root.domain, None, value, self.root.at)
+            return [*self.made, replace(self.root, parts=(part,), op=None, accumulations=())], text
+        bounds = tuple(self.network.bounds[dim] for dim in every)
+        last = self.root.accumulations[0]
+        domain = Domain.box(last.domain.params, every, bounds)
+        item = replace(last, dims=every, bounds=bounds, domain=domain, expr=value)
+        return [*self.made, replace(self.root, accumulations=(item,))], text
+
+    def _is_across(self, one: _Step, other: _Step) -> bool:
+        """Whether the last product walks its operands across their rows, so that a pass behind it is less.
+
+        A product of matrices does not: its columns are those of either operand.
+        """
+        result, time = self.network.result, self.order.time
+        order, summed = self._dims(one, other, {*result})
+        if not result or order[-1] == result[-1]:
+            return False
+        own = [
+            any(d in step.dims and d not in rest.dims for d in result)
+            for step, rest in ((one, other), (other, one))
+        ]
+        if all(own) and not (result[-1] in one.dims and result[-1] in other.dims):
+            return False
+        return time.points(bits(summed, self.order.dims)) >= MANY
+
+    def _step(self, tree: Tree) -> _Step:
+        """The value of a part of the product, after the stages that it needs."""
+        if isinstance(tree, int):
+            return self._factor(tree)
+        one, other = (self._step(each) for each in tree)
+        order, summed = self._dims(one, other, self._names(self.order.kept(members(tree))))
+        return self._stage(_times(one.value, other.value), order, summed, f"({one.text} {other.text})")
+
+    def _dims(self, one: _Step, other: _Step, kept: set[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The indices of a product in the order in which it is kept, and those that are summed over.
+
+        Of a product of matrices what both have is outside, then come rows and columns; any other lies as its
+        larger operand does.
+        """
+        summed = tuple(d for d in dict.fromkeys((*one.dims, *other.dims)) if d not in kept)
+        shared = [dim for dim in one.dims if dim in other.dims and dim in kept]
+        own = [[d for d in step.dims if d in kept and d not in shared] for step in (one, other)]
+        if all(own):
+            own.sort(key=self._place)
+            return (*shared, *own[0], *own[1]), summed
+        larger = max(one, other, key=lambda step: self.order.time.points(bits(step.dims, self.order.dims)))
+        rest = other if larger is one else one
+        return tuple(dict.fromkeys(d for d in (*larger.dims, *rest.dims) if d in kept)), summed
+
+    def _place(self, dims: list[str]) -> int:
+        """Where the indices of an operand are in the result: rows first, its last one last, sums between."""
+        result = self.network.result
+        if result and result[-1] in dims:
+            return len(result) + 1
+        return min((result.index(dim) for dim in dims if dim in result), default=len(result))
+
+    def _factor(self, number: int) -> _Step:
+        """An operand, after what it alone is summed over, or is computed from."""
+        expr = self.network.factors[number]
+        names = self.network.names()[number]
+        dims = tuple(dict.fromkeys(d for d in (*_order_of(expr), *self.order.dims) if d in names))
+        text = expr.source.name if isinstance(expr, Load) else expr_text(expr)
+        kept = self._names(self.order.kept(1 << number))
+        if isinstance(expr, Load) and len(kept) == len(dims):
+            return _Step(expr, dims, text)
+        summed = tuple(dim for dim in dims if dim not in kept)
+        return self._stage(expr, tuple(dim for dim in dims if dim in kept), summed, text)
+
+    def _names(self, indices: int) -> set[str]:
+        return {dim for bit, dim in enumerate(self.order.dims) if indices >> bit & 1}
+
+    def _stage(self, value: Expr, dims: tuple[str, ...], summed: tuple[str, ...], text: str) -> _Step:
+        """A new stage of that value, summed over some indices."""
+        params = tuple(self.root.domain.params)
+        bounds = tuple(self.network.bounds[dim] for dim in dims)
+        domain = Domain.box(params, dims, bounds)
+        every = (*bounds, *(self.network.bounds[dim] for dim in summed))
+        name = free_name(f"{self.root.name}_product", self.taken)
+        self.taken.add(name)
+        if summed:
+            item = Accumulation(
+                dims=(*dims, *summed),
+                bounds=every,
+                domain=Domain.box(params, (*dims, *summed), every),
+                condition=None,
+                target=tuple(map(Affine.name, dims)),
+                expr=value,
+                at=self.root.at,
+            )
+            zero = Part(domain, None, Const(0, value.dtype), None)
+            stage = Stage(name, value.dtype, dims, bounds, domain, (zero,), Op.Sum, (item,), self.root.at)
+        else:
+            part = Part(domain, None, value, self.root.at)
+            stage = Stage(name, value.dtype, dims, bounds, domain, (part,), None, (), self.root.at)
+        self.made.append(stage)
+        return _Step(Load(stage.ref, tuple(map(Affine.name, dims)), value.dtype), dims, text)
+
+
+def _order_of(expr: Expr) -> tuple[str, ...]:
+    """The names in an expression in the order of memory of the arrays that it reads."""
+    return tuple(dict.fromkeys(n for load in loads_in(expr) for form in load.indices for n in form.names()))
+
+
+def _times(one: Expr, other: Expr) -> Expr:
+    return binary("*", one, other)
+
+
+def loads_in(expr: Expr) -> list[Load]:
+    """Every element that an expression reads."""
+    return [node for node in walk(expr) if isinstance(node, Load)]
+
+
+def bits(names: Collection[str], dims: Sequence[str]) -> int:
+    """Some of the indices as a set of bits."""
+    return sum(1 << bit for bit, dim in enumerate(dims) if dim in names)

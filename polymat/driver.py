@@ -24,6 +24,7 @@ from polymat.graph.inline import inline_pointwise
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.sampled import compute_kept_samples
 from polymat.graph.simplify import share_common_stages
+from polymat.graph.stage import Stage
 from polymat.graph.verify import verify
 from polymat.idiom.find import is_called
 from polymat.lang.condition import Condition
@@ -32,6 +33,7 @@ from polymat.lang.function import Function, Input
 from polymat.options import DEFAULTS, Options, check_options
 from polymat.poly import IslError
 from polymat.rewrite.cascades import join_cascades
+from polymat.rewrite.channels import join_channels
 from polymat.rewrite.interpolation import interpolate_by_phases
 from polymat.rewrite.overlapsave import filter_by_blocks
 from polymat.rewrite.plaintransforms import plain_transforms
@@ -76,6 +78,9 @@ def levels(
         sizes = assumed_sizes(pipeline, estimates or {})
         called = partial(is_called, extents=pipeline.extents, sizes=sizes, options=options)
         pipeline = inline_pointwise(pipeline, called)
+    if options.join:
+        called = partial(_is_called, sizes=estimates or {}, options=options)
+        pipeline = join_channels(pipeline, machine, called)
     yield "graph", pipeline
     decider = Decider(pipeline, machine, estimates or {}, options)
     grouping = decider.grouping()
@@ -87,6 +92,11 @@ def levels(
     source = render(program.file)
     yield "source", source
     yield "runtime", build_library(source, options, program.flags, files(program.file))
+
+
+def _is_called(stage: Stage, pipeline: Pipeline, sizes: Mapping[str, int], options: Options) -> bool:
+    assumed = assumed_sizes(pipeline, sizes)
+    return is_called(stage, pipeline.context, pipeline.extents, assumed, options)
 
 
 def compile(

@@ -56,6 +56,7 @@ class Options:
     A @ (B @ v), a contraction of several arrays two at a time) instead of as written.  Products of
     floating-point numbers are associative up to rounding alone: what is between 0 and infinity in one order
     may be either, or NaN, in another.
+    join: run over the last two dimensions as over one where the last has a few points, as channels have.
     keep: compute sums that depend on no argument, the spectrum of constant taps say, in the first call alone.
     fuse: run stages that share data in one loop over tiles.
     siblings: among them stages that only read the same array.
@@ -93,6 +94,7 @@ class Options:
     share: bool = True
     inline: bool = True
     reassociate: bool = True
+    join: bool = True
     keep: bool = True
     fuse: bool = True
     siblings: bool = True
@@ -133,6 +135,7 @@ class Options:
             "share",
             "inline",
             "reassociate",
+            "join",
             "keep",
             "fuse",
             "siblings",
@@ -172,7 +175,7 @@ class Options:
 
 # What neither the thesis nor PolyMage has.
 _PUBLISHED = dict.fromkeys(
-    ("reassociate", "keep", "siblings", "rolling", "private", "outwards", "unroll", "kernels"), False
+    ("reassociate", "join", "keep", "siblings", "rolling", "private", "outwards", "unroll", "kernels"), False
 )
 
 

@@ -29,7 +29,8 @@ def inplace_pairs(pipeline: Pipeline, schedule: Schedule) -> tuple[tuple[int, in
 
 def _may_coincide(pipeline: Pipeline, schedule: Schedule, array: InputArray, output: str) -> bool:
     written = pipeline.stage(output)
-    if written.dtype != array.dtype or written.extents != array.extents:
+    shapes = [pipeline.as_called(each.name, each.extents) for each in (array, written)]
+    if written.dtype != array.dtype or written.extents != array.extents or shapes[0] != shapes[1]:
         return False
     position = next(k for k, plan in enumerate(schedule.plans) if output in plan.group.stages)
     later = [name for plan in schedule.plans[position:] for name in plan.group.stages if name != output]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from polymat.codegen.c.abi import Array, Row, Scalar, Signature, Size
 from polymat.codegen.memory.storage import Buffer
@@ -16,19 +17,21 @@ def make_signature(
     pipeline: Pipeline, name: str, storage: dict[str, Buffer], inplace: tuple[tuple[int, int], ...]
 ) -> Signature:
     """What the compiled pipeline accepts and returns."""
-    sizes = bind_sizes([s.name for s in pipeline.sizes], pipeline.inputs)
+    given = tuple(replace(a, extents=pipeline.as_called(a.name, a.extents)) for a in pipeline.inputs)
+    sizes = bind_sizes([s.name for s in pipeline.sizes], given)
     _check_order(pipeline, sizes)
     rows = _Rows([size.name for size in sizes])
-    inputs = tuple(
-        Array(a.name, a.dtype.dtype, tuple(rows.row(e) for e in a.extents)) for a in pipeline.inputs
-    )
+    inputs = tuple(Array(a.name, a.dtype.dtype, tuple(rows.row(e) for e in a.extents)) for a in given)
     outputs = tuple(
         Array(
             output,
             storage[output].dtype.dtype,
-            tuple(rows.row(e) for e in storage[output].extents),
+            tuple(rows.row(e) for e in pipeline.as_called(output, storage[output].extents)),
             zero_fill=not storage[output].fully_written,
-            written_from=tuple(rows.row(first) for first in storage[output].written_from),
+            written_from=tuple(
+                rows.row(first)
+                for first in pipeline.as_called(output, storage[output].written_from, fill=False)
+            ),
         )
         for output in pipeline.outputs
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from math import prod
 from typing import TYPE_CHECKING
 
 from polymat.graph.stage import InputArray, ScalarInput, Stage
@@ -25,6 +26,8 @@ class Pipeline:
     trim: outputs hold lo..hi of each dimension instead of 0..hi.
     notes: what rewriting decided, in words, for `explain()`.
     formulas: what the user wrote for stages that were given no name, by the name that they have here.
+    channels: of arrays whose last dimension counts several of the caller's as one, the extents of these but
+    for the first.
     """
 
     inputs: tuple[InputArray, ...]
@@ -38,6 +41,7 @@ class Pipeline:
     trim: bool = False
     notes: tuple[str, ...] = ()
     formulas: Mapping[str, str] = field(default_factory=dict)
+    channels: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
 
     def stage(self, name: str) -> Stage:
         """The stage of that name."""
@@ -61,6 +65,18 @@ class Pipeline:
         """The extents of every array, by name."""
         arrays = {array.name: array.extents for array in self.inputs}
         return arrays | {stage.name: stage.extents for stage in self.stages}
+
+    def as_called(self, name: str, forms: tuple[Affine, ...], fill: bool = True) -> tuple[Affine, ...]:
+        """Extents of an array, or of a corner of it, by the dimensions that the caller knows.
+
+        before:  [H, 3*W]
+        after:   [H, W, 3]; for a corner [H, W, 0]
+        """
+        last = self.channels.get(name, ())
+        if not last or not forms:
+            return forms
+        rest = tuple(Affine((), extent if fill else 0) for extent in last)
+        return (*forms[:-1], forms[-1].floordiv(prod(last)), *rest)
 
     def with_stages(self, stages: tuple[Stage, ...]) -> Pipeline:
         """The same pipeline with other stages, or itself when they are the same."""

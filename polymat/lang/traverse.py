@@ -26,6 +26,7 @@ from polymat.lang.types import promote
 T = TypeVar("T")
 # All there are: a `match` over a Node that leaves one out is an error of types.
 Node: TypeAlias = Const | Parameter | Variable | Load | Unary | Binary | Call | SelectExpr | CastExpr | Lookup
+Compare = Callable[[Condition], Condition | None]
 Operands = Callable[[Expr], tuple[Expr, ...]]
 
 
@@ -53,6 +54,13 @@ def conjuncts(condition: Condition) -> tuple[Condition, ...]:
     """The conditions that all hold where the whole one does."""
     if condition.op == "&":
         return conjuncts(condition.left) + conjuncts(condition.right)
+    return (condition,)
+
+
+def comparisons(condition: Condition) -> tuple[Condition, ...]:
+    """The comparisons that a condition combines."""
+    if condition.combines:
+        return comparisons(condition.left) + comparisons(condition.right)
     return (condition,)
 
 
@@ -110,8 +118,11 @@ def fold(expr: Expr, combine: Callable[[Node, tuple[T, ...]], T], operands: Oper
     return results[id(expr)]
 
 
-def rebuild(expr: Expr, leaf: Callable[[Expr], Expr]) -> Expr:
-    """Map the leaves (Const, Parameter, Variable, Load); types are found anew."""
+def rebuild(expr: Expr, leaf: Callable[[Expr], Expr], compare: Compare | None = None) -> Expr:
+    """Map the leaves (Const, Parameter, Variable, Load); types are found anew.
+
+    compare: what to put in the place of a comparison, None for the same one of mapped leaves.
+    """
 
     def remake(node: Expr, parts: tuple[Expr, ...]) -> Expr:
         match node:
@@ -127,7 +138,7 @@ def rebuild(expr: Expr, leaf: Callable[[Expr], Expr]) -> Expr:
                 return Lookup(table, parts[0], dtype)
             case SelectExpr(condition):
                 *compared, then, otherwise = parts
-                remade = _with_operands(condition, iter(compared))
+                remade = _with_operands(condition, iter(compared), compare)
                 return SelectExpr(remade, then, otherwise, promote(then.dtype, otherwise.dtype))
             case _:
                 return leaf(node)
@@ -135,14 +146,20 @@ def rebuild(expr: Expr, leaf: Callable[[Expr], Expr]) -> Expr:
     return fold(expr, remake)
 
 
-def rebuild_condition(condition: Condition, leaf: Callable[[Expr], Expr]) -> Condition:
-    """Map the leaves of a condition's expressions."""
-    return _with_operands(condition, (rebuild(operand, leaf) for operand in condition_operands(condition)))
+def rebuild_condition(
+    condition: Condition, leaf: Callable[[Expr], Expr], compare: Compare | None = None
+) -> Condition:
+    """Map the leaves of a condition's expressions, or whole comparisons as `rebuild` does."""
+    operands = (rebuild(operand, leaf) for operand in condition_operands(condition))
+    return _with_operands(condition, operands, compare)
 
 
-def _with_operands(condition: Condition, operands: Iterator[Expr]) -> Condition:
+def _with_operands(
+    condition: Condition, operands: Iterator[Expr], compare: Compare | None = None
+) -> Condition:
     if condition.combines:
-        left = _with_operands(condition.left, operands)
-        return Condition(left, condition.op, _with_operands(condition.right, operands))
-    first = next(operands)
-    return Condition(first, condition.op, next(operands))
+        left = _with_operands(condition.left, operands, compare)
+        return Condition(left, condition.op, _with_operands(condition.right, operands, compare))
+    first, second = next(operands), next(operands)
+    instead = None if compare is None else compare(condition)
+    return Condition(first, condition.op, second) if instead is None else instead

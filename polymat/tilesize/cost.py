@@ -14,6 +14,7 @@ from polymat.lang.expr import Call
 from polymat.lang.traverse import children, walk
 from polymat.lang.types import real_part
 from polymat.machine.model import MEMORY, Machine
+from polymat.tilesize.balance import pieces, waiting
 from polymat.tilesize.describe import COMPLEX_OPERATIONS
 from polymat.tilesize.epilogue import EpiloguePlan
 from polymat.tilesize.estimates import once_a_stage
@@ -90,7 +91,7 @@ class _Demand:
     plans, and how often their points are computed.  widest: bytes of the largest real
     number.  moved: bytes between tiles and where arrays live.  private: bytes of a thread's copies.  padded:
     bytes to and from scratchpads beyond the first-level cache.  split: tiled dimensions that cut rows.
-    share: of the peak that its loops reach.
+    share: of the peak that its loops reach.  pieces: that threads may share, if anything says how many.
     """
 
     operations: float
@@ -101,6 +102,7 @@ class _Demand:
     padded: float
     split: int
     share: float
+    pieces: float | None
 
 
 def _demand(pipeline: Pipeline, plan: Plan, machine: Machine, estimates: Mapping[str, int]) -> _Demand:
@@ -136,6 +138,7 @@ def _demand(pipeline: Pipeline, plan: Plan, machine: Machine, estimates: Mapping
         _padded(plan, by_name, machine, estimates, written) if fits else 0.0,
         _split_rows(plan),
         ROW_LOOP_SHARE if isinstance(plan, TilePlan) and plan.row_loop is not None else VECTOR_SHARE,
+        pieces(plan, by_name, repeats, estimates),
     )
 
 
@@ -148,7 +151,7 @@ def _cost_on(
         _nest_operations(stage, loops, estimates, machine, widest, threads) * often
         for stage, loops, often in demand.others
     )
-    peak = machine.peak_flops(widest, threads) * demand.share
+    peak = machine.peak_flops(widest, threads) * demand.share / waiting(demand.pieces, threads)
     moved = demand.moved + threads * demand.private
     speed = machine.bandwidth(level, threads) / (1.0 + SPLIT_ROWS * demand.split)
     return PlanCost(

@@ -14,13 +14,14 @@ from polymat.poly.order import Circle, accumulation_is_parallel, find_order
 from polymat.tilesize.schedule import LoopPlan
 
 IN_ORDER = "points run after those that they read"
+FEW = 16  # points of a dimension that many threads, or two, cannot share evenly: of three planes, two and one
 
 
 def plan_stage(group: Group, stage: Stage, context: Domain) -> LoopPlan:
     """The loops of one stage by itself."""
     if stage.reads_itself:
         return _recurrence(group, stage, context)
-    outer = stage.dims[0] if stage.dims else None
+    outer = shared_dim(stage)
     if not stage.is_reduction:
         inner = stage.dims[-1] if stage.dims else None
         return LoopPlan(group, "map", stage.dims, outer, inner, "every point is independent")
@@ -28,6 +29,7 @@ def plan_stage(group: Group, stage: Stage, context: Domain) -> LoopPlan:
         return _scatter(group, stage, context)
     reduced = max((a.reduced_dims for a in stage.accumulations), key=len)
     if stage.dims and _prefers_row(stage):
+        outer = stage.dims[0]  # blocks of rows are blocks along the outermost loop
         return LoopPlan(
             group,
             "row",
@@ -44,6 +46,13 @@ def plan_stage(group: Group, stage: Stage, context: Domain) -> LoopPlan:
         reduced[-1] if reduced else None,
         "each point is summed up in a register",
     )
+
+
+def shared_dim(stage: Stage) -> str | None:
+    """The dimension that threads share: the outermost, and of a few planes their rows."""
+    sizes = [high - low + 1 for low, high in stage.box]
+    long = (dim for dim, n in zip(stage.dims, sizes, strict=True) if not n.is_constant or n.const >= FEW)
+    return next(long, stage.dims[0] if stage.dims else None)
 
 
 def _recurrence(group: Group, stage: Stage, context: Domain) -> LoopPlan:

@@ -17,6 +17,7 @@ from polymat.errors import (
     NotAffineError,
     OptionError,
     PolymatError,
+    PolymatWarning,
     ShapeError,
     ToolchainError,
     UndefinedError,
@@ -84,6 +85,7 @@ from polymat.lang.spectra import (
     upfirdn,
 )
 from polymat.lang.types import Complex, ComplexFloat, Double, Float, Int, Long, Short, UChar, UInt
+from polymat.lang.whole import where
 from polymat.lang.windows import firwin, get_window, kaiser, kaiser_beta
 from polymat.options import Options
 from polymat.runtime.compiled import Compiled, load
@@ -165,6 +167,7 @@ __all__ = [
     "Options",
     "Parameter",
     "PolymatError",
+    "PolymatWarning",
     "Pow",
     "Real",
     "Reduce",
@@ -225,6 +228,7 @@ __all__ = [
     "transpose",
     "trmm",
     "upfirdn",
+    "where",
 ]
 
 surface_package(globals(), __all__, __name__)

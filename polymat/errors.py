@@ -82,6 +82,10 @@ class PolymatError(Exception):
         return "\n".join(lines)
 
 
+class PolymatWarning(UserWarning):
+    """Something that is allowed, and probably not what a user of NumPy means."""
+
+
 class LangError(PolymatError):
     """The program described by the user is wrong."""
 

@@ -9,9 +9,10 @@ from polymat.graph.pipeline import Pipeline
 from polymat.graph.simplify import map_expressions
 from polymat.graph.stage import Stage
 from polymat.lang.affine import Affine, FloorDiv
-from polymat.lang.expr import Call, CastExpr, Const, Expr, Load, Parameter, Variable, binary
+from polymat.lang.condition import Condition
+from polymat.lang.expr import Call, CastExpr, Const, Expr, Load, Parameter, SelectExpr, Variable, binary
 from polymat.lang.indices import index_variable
-from polymat.lang.traverse import children, fold, rebuild, walk
+from polymat.lang.traverse import children, condition_operands, fold, rebuild, walk
 from polymat.lang.types import Long
 from polymat.poly.access import Access
 from polymat.poly.domain import Domain
@@ -80,9 +81,38 @@ def _may_inline(producer: Stage, readers: list[Stage]) -> bool:
     if _nodes(producer) + max((_nodes(reader) for reader in readers), default=0) > MOST_NODES:
         return False
     most = CHEAP_READS if _is_cheap(producer) else 1
-    if sum(_times_read(producer, reader) for reader in readers) > most:
+    reads = sum(_times_read(producer, reader) for reader in readers)
+    if reads > most or (reads > 1 and any(_compared_as_equal(producer, reader) for reader in readers)):
         return False
     return all(access.is_injective() for reader in readers for access in _accesses(producer, reader))
+
+
+def _compared_as_equal(producer: Stage, reader: Stage) -> bool:
+    """Whether a reader asks which of the producer's values equals another, the largest of a row say.
+
+    The values are computed once then: the compiler may round a product and its sum once in one loop and twice
+    in another, and nothing would be equal.
+    """
+    conditions = (node.condition for _, expr in reader.expressions() for node in _selects(expr))
+    compared = (each for condition in conditions for each in _equalities(condition))
+    return producer.dtype.kind == "f" and any(
+        isinstance(node, Load) and node.source.name == producer.name
+        for condition in compared
+        for operand in condition_operands(condition)
+        for node in walk(operand)
+    )
+
+
+def _selects(expr: Expr) -> list[SelectExpr]:
+    return [node for node in walk(expr) if isinstance(node, SelectExpr)]
+
+
+def _equalities(condition: Condition) -> list[Condition]:
+    if condition.combines:
+        return [*_equalities(condition.left), *_equalities(condition.right)]
+    sides = (condition.left, condition.right)
+    known = any(isinstance(side, Const | Parameter) for side in sides)
+    return [condition] if condition.op in ("==", "!=") and not known else []
 
 
 def _is_cheap(producer: Stage) -> bool:

@@ -9,12 +9,12 @@ from typing import Any, TypeVar
 
 from polymat.errors import LangError, NameClashError, ShapeError, caller_location
 from polymat.lang.affine import Affine
-from polymat.lang.expr import Expr, Load, Parameter, Variable, as_expr, binary
+from polymat.lang.expr import Expr, Load, Parameter, Variable, as_expr
 from polymat.lang.function import CaseEntry, Function, Interval, Source, size_parameters
 from polymat.lang.names import check_name
 from polymat.lang.operators import shown
 from polymat.lang.traverse import walk
-from polymat.lang.types import Int, ScalarType, promote
+from polymat.lang.types import Int, ScalarType, promote, strong
 
 Shape = tuple[Affine, ...]
 R = TypeVar("R", bound="Result")
@@ -177,25 +177,11 @@ def pointwise(
     variables = fresh_variables(len(shape), names_in(operands))
     entries = value(*variables)
     values = [entries] if isinstance(entries, Expr) else [as_expr(entry.value) for entry in entries]
-    found = reduce(promote, (v.dtype for v in values))
+    found = strong(reduce(promote, (v.dtype for v in values)))
     stage = make((variables, [span(extent, sizes) for extent in shape]), dtype or found)
     stage.defn = entries
     stage.text = text
     return stage
-
-
-def broadcast(make: StageType[R], op: str, left: Source | Expr, right: Source | Expr, text: str) -> R:
-    """Element by element `left op right`, where either side may be a scalar."""
-    shape = next((side.shape for side in (left, right) if isinstance(side, Source)), ())
-
-    def value(*variables: Variable) -> Expr:
-        return binary(op, _element(left, variables), _element(right, variables))
-
-    return pointwise(make, (left, right), shape, value, text)
-
-
-def _element(operand: Source | Expr, variables: tuple[Variable, ...]) -> Expr:
-    return operand(*variables) if isinstance(operand, Source) else operand
 
 
 def check_same_shape(operation: str, left: Source, right: Source, hint: str = "") -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from polymat.errors import DtypeError, LangError, caller_location
-from polymat.lang.expr import as_expr
+from polymat.lang.expr import as_expr, is_whole
 from polymat.lang.types import promote
 
 COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
@@ -19,6 +19,14 @@ class Condition:
     op: str
     left: Any
     right: Any
+
+    def __new__(cls, left: Any, op: str, right: Any) -> Any:
+        """A condition; of whole arrays their comparison, a `Mask`."""
+        if is_whole(left) or is_whole(right):
+            from polymat.lang.whole import arithmetic, compared  # written on this
+
+            return (arithmetic if op in ("&", "|") else compared)(op, left, right)
+        return super().__new__(cls)
 
     def __init__(self, left: Any, op: str, right: Any) -> None:
         self.at = caller_location()
@@ -38,10 +46,10 @@ class Condition:
         self.left, self.op, self.right = left, op, right
 
     def __and__(self, other: Condition) -> Condition:
-        return Condition(self, "&", other)
+        return NotImplemented if is_whole(other) else Condition(self, "&", other)
 
     def __or__(self, other: Condition) -> Condition:
-        return Condition(self, "|", other)
+        return NotImplemented if is_whole(other) else Condition(self, "|", other)
 
     def __invert__(self) -> Condition:
         raise LangError(

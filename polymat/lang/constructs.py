@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 from polymat.errors import DtypeError, LangError, Location, caller_location
 from polymat.lang.condition import Condition
-from polymat.lang.expr import CastExpr, Expr, SelectExpr, as_expr
+from polymat.lang.expr import CastExpr, Expr, SelectExpr, as_expr, is_whole
 from polymat.lang.types import ScalarType, check_type, promote
+
+if TYPE_CHECKING:
+    from polymat.lang.algebra import Result
+    from polymat.lang.function import Source
+    from polymat.lang.whole import Mask
 
 
 def check_condition(condition: object, construct: str, at: Location | None) -> None:
@@ -20,18 +25,41 @@ def check_condition(condition: object, construct: str, at: Location | None) -> N
         )
 
 
-def Select(condition: Condition, then: Any, otherwise: Any) -> Expr:  # noqa: N802 (PolyMage's name)
-    """`then` where the condition holds, else `otherwise`; the condition may compare any values."""
+@overload
+def Select(condition: Mask | Source, then: Any, otherwise: Any) -> Result: ...
+@overload
+def Select(condition: Condition, then: Source, otherwise: Any) -> Result: ...
+@overload
+def Select(condition: Condition, then: Any, otherwise: Source) -> Result: ...
+@overload
+def Select(condition: Condition, then: Any, otherwise: Any) -> Expr: ...
+def Select(condition: Any, then: Any, otherwise: Any) -> Any:  # noqa: N802 (PolyMage's name)
+    """`then` where the condition holds, else `otherwise`; the condition may compare any values.
+
+    Of whole arrays, and of a comparison of them, the array that takes each element from one or the other.
+    """
     at = caller_location()
+    if any(map(is_whole, (condition, then, otherwise))):
+        from polymat.lang.whole import where  # written on this
+
+        return where(condition, then, otherwise)
     check_condition(condition, "Select", at)
     then, otherwise = as_expr(then, at), as_expr(otherwise, at)
     return SelectExpr(condition, then, otherwise, promote(then.dtype, otherwise.dtype))
 
 
-def Cast(dtype: ScalarType, operand: Any) -> Expr:  # noqa: N802 (PolyMage's name)
-    """Convert a value to another element type, with C's rules."""
+@overload
+def Cast(dtype: ScalarType, operand: Source) -> Result: ...
+@overload
+def Cast(dtype: ScalarType, operand: Any) -> Expr: ...
+def Cast(dtype: ScalarType, operand: Any) -> Any:  # noqa: N802 (PolyMage's name)
+    """Convert a value, or each element of an array, to another element type, with C's rules."""
     at = caller_location()
     check_type(dtype, "Cast", at)
+    if is_whole(operand):
+        from polymat.lang.whole import converted
+
+        return converted(operand, dtype)
     operand = as_expr(operand, at)
     if operand.dtype.kind == "c" and dtype.kind != "c":
         raise DtypeError(f"a complex value cannot be cast to {dtype}", at=at, hint="Real(x) or Abs(x)")

@@ -42,9 +42,9 @@ class Source(Protocol):
         """Name for messages."""
 
 
-def is_algebra(value: object) -> bool:
-    """Say whether `value` is a matrix, vector or signal, whose own operators decide."""
-    return getattr(value, "algebra", "") != ""
+def is_whole(value: object) -> bool:
+    """Say whether `value` is an array as a whole, whose own operators decide."""
+    return hasattr(value, "algebra")
 
 
 class Expr:
@@ -57,43 +57,43 @@ class Expr:
         return apply_ufunc(self, ufunc, method, inputs, str)
 
     def __add__(self, other: Operand) -> Any:
-        return NotImplemented if is_algebra(other) else binary("+", self, other)
+        return NotImplemented if is_whole(other) else binary("+", self, other)
 
     def __radd__(self, other: Operand) -> Expr:
         return binary("+", other, self)
 
     def __sub__(self, other: Operand) -> Any:
-        return NotImplemented if is_algebra(other) else binary("-", self, other)
+        return NotImplemented if is_whole(other) else binary("-", self, other)
 
     def __rsub__(self, other: Operand) -> Expr:
         return binary("-", other, self)
 
     def __mul__(self, other: Operand) -> Any:
-        return NotImplemented if is_algebra(other) else binary("*", self, other)
+        return NotImplemented if is_whole(other) else binary("*", self, other)
 
     def __rmul__(self, other: Operand) -> Expr:
         return binary("*", other, self)
 
     def __truediv__(self, other: Operand) -> Any:
-        return NotImplemented if is_algebra(other) else binary("/", self, other)
+        return NotImplemented if is_whole(other) else binary("/", self, other)
 
     def __rtruediv__(self, other: Operand) -> Expr:
         return binary("/", other, self)
 
-    def __floordiv__(self, other: Operand) -> Expr:
-        return binary("//", self, other)
+    def __floordiv__(self, other: Operand) -> Any:
+        return NotImplemented if is_whole(other) else binary("//", self, other)
 
     def __rfloordiv__(self, other: Operand) -> Expr:
         return binary("//", other, self)
 
-    def __mod__(self, other: Operand) -> Expr:
-        return binary("%", self, other)
+    def __mod__(self, other: Operand) -> Any:
+        return NotImplemented if is_whole(other) else binary("%", self, other)
 
     def __rmod__(self, other: Operand) -> Expr:
         return binary("%", other, self)
 
-    def __pow__(self, other: Operand) -> Expr:
-        return binary("**", self, other)
+    def __pow__(self, other: Operand) -> Any:
+        return NotImplemented if is_whole(other) else binary("**", self, other)
 
     def __rpow__(self, other: Operand) -> Expr:
         return binary("**", other, self)
@@ -127,15 +127,23 @@ class Expr:
         raise _no_value("round")
 
     def __lt__(self, other: object) -> Any:
+        if is_whole(other):
+            return NotImplemented
         raise _comparison("<")
 
     def __le__(self, other: object) -> Any:
+        if is_whole(other):
+            return NotImplemented
         raise _comparison("<=")
 
     def __gt__(self, other: object) -> Any:
+        if is_whole(other):
+            return NotImplemented
         raise _comparison(">")
 
     def __ge__(self, other: object) -> Any:
+        if is_whole(other):
+            return NotImplemented
         raise _comparison(">=")
 
 

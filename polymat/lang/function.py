@@ -23,8 +23,8 @@ from polymat.lang.condition import Condition
 from polymat.lang.constructs import check_condition
 from polymat.lang.expr import Const, Expr, Load, Parameter, Variable, as_expr, fits
 from polymat.lang.indices import as_affine
+from polymat.lang.methods import WholeMethods
 from polymat.lang.names import check_name
-from polymat.lang.operators import WholeOperators
 from polymat.lang.traverse import walk
 from polymat.lang.types import ScalarType, can_store, check_type
 
@@ -60,10 +60,11 @@ def size_parameters(*values: Any) -> tuple[Parameter, ...]:
     return tuple(dict.fromkeys(found))
 
 
-class Source(WholeOperators):
+class Source(WholeMethods):
     """Anything that can be read at indices: an input or a function."""
 
-    algebra = ""  # "matrix" or "signal" where operators on the whole are defined
+    algebra = ""  # "matrix" or "signal" where that is more than an array
+    makers: Any = None  # the kinds of stages that operators make of it, `Makers`; None for plain arrays
     sizes: tuple[Parameter, ...]  # the parameters that the extents are made of
     _settable: ClassVar[frozenset[str]] = frozenset({"at", "what", "dtype", "name", "sizes"})
 
@@ -165,7 +166,10 @@ def _check_sizes_only(source: Input) -> None:
 
 
 class Image(Input):
-    """An input of any rank: `Image(dtype, name, [extents])`, row-major."""
+    """An input of any rank: `Image(dtype, name, [extents])`, row-major.
+
+    All of its operators go element by element, `*` too; `@` is the product of matrices, or of stacks of them.
+    """
 
     def __init__(self, dtype: ScalarType, name: str, dims: Sequence[Any]) -> None:
         super().__init__(dtype, name, dims, "Image")
@@ -307,13 +311,17 @@ class Function(Source):
             entries = [entries]
         if not entries:
             raise LangError(f"the definition of {self.label} is empty", at=at)
-        self._defn = tuple(self._entry(entry, at) for entry in entries)
+        self._defn = self._whole_definition(tuple(self._entry(entry, at) for entry in entries))
         self.defined_at = at
 
     @property
     def is_defined(self) -> bool:
         """Whether a definition was given."""
         return self._defn is not None
+
+    def _whole_definition(self, entries: tuple[Any, ...]) -> tuple[Any, ...]:
+        """What stands for entries that are right one by one."""
+        return entries
 
     def _entry(self, entry: Any, at: Location | None) -> CaseEntry | Expr:
         if isinstance(entry, CaseEntry):

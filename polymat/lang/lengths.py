@@ -25,3 +25,8 @@ def _may_be_negative(length: Affine) -> bool:
     inside = (atom.numerator for atom, _ in length.terms if not isinstance(atom, str))
     falls = length.const < 0 or any(factor < 0 for _, factor in length.terms)
     return falls or any(map(_may_be_negative, inside))
+
+
+def at_least(number: int, lengths: Iterable[Affine], sizes: Sequence[Parameter]) -> tuple[Condition, ...]:
+    """The conditions, where not always true, that lengths are at least some number."""
+    return not_negative((length - number for length in lengths), sizes)

@@ -10,7 +10,6 @@ from polymat.lang.affine import Affine
 from polymat.lang.algebra import (
     Result,
     between,
-    broadcast,
     check_plain,
     check_same_shape,
     described,
@@ -27,7 +26,7 @@ from polymat.lang.condition import Condition
 from polymat.lang.expr import Const, Expr, Variable, binary
 from polymat.lang.function import Case, CaseEntry, Source
 from polymat.lang.indices import as_affine
-from polymat.lang.matrix import MatrixReduction, MatrixResult, product, transposed
+from polymat.lang.matrix import MatrixReduction, MatrixResult, multiplied, product, transposed
 from polymat.lang.operators import shown
 from polymat.lang.reduction import Op, Reduce
 from polymat.lang.types import ScalarType, promote
@@ -35,26 +34,25 @@ from polymat.lang.types import ScalarType, promote
 _KINDS = ("scalar", "Vector", "Matrix")
 
 
-def transpose(A: Source) -> MatrixResult:
+def transpose(A: Source) -> Result:
     """The transpose of a matrix: a stage T(i, j) = A(j, i)."""
     (source,) = _arguments("transpose", (2,), A=A)
     return transposed(source)
 
 
-def elementwise_mul(A: Source, B: Source) -> MatrixResult:
-    """Multiply two matrices, or two vectors, element by element."""
-    left, right = _arguments("elementwise_mul", (1, 2), A=A, B=B)
-    text = f"elementwise_mul({left.label}, {right.label})"
-    check_same_shape(text, left, right)
-    return broadcast(MatrixResult, "*", left, right, text)
+def elementwise_mul(A: Source, B: Source) -> Result:
+    """Multiply two arrays element by element: of one shape, or broadcast to one as NumPy does."""
+    for name, value in (("A", A), ("B", B)):
+        if not isinstance(value, Source):
+            raise _no_source("elementwise_mul", name, value, "Vector or Matrix")
+    return multiplied(A, B, f"elementwise_mul({A.label}, {B.label})")
 
 
-def scalar_mul(A: Source, alpha: Any) -> MatrixResult:
+def scalar_mul(A: Source, alpha: Any) -> Result:
     """Multiply a matrix or vector by a number, a parameter or a rank-0 result."""
     (source,) = _arguments("scalar_mul", (1, 2), A=A)
     factor = _factor("scalar_mul", "alpha", alpha)
-    text = f"scalar_mul({source.label}, {shown(factor)})"
-    return broadcast(MatrixResult, "*", factor, source, text)
+    return multiplied(factor, source, f"scalar_mul({source.label}, {shown(factor)})")
 
 
 def dot(x: Source, y: Source) -> MatrixReduction:
@@ -263,11 +261,7 @@ def _expected(ranks: tuple[int, ...]) -> str:
 def _check_argument(function: str, name: str, value: Any, ranks: tuple[int, ...]) -> None:
     expected = _expected(ranks)
     if not isinstance(value, Source):
-        raise LangError(
-            f"{function}: {name} must be a {expected}, got {shown(value)}",
-            at=caller_location(),
-            hint="arrays are given when the pipeline is called; declare an input for it here",
-        )
+        raise _no_source(function, name, value, expected)
     if value.algebra == "signal":
         raise LangError(
             f"{function}: {name} must be a {expected}, got the Signal {value.label}",
@@ -279,6 +273,14 @@ def _check_argument(function: str, name: str, value: Any, ranks: tuple[int, ...]
             f"{function}: {name} must be a {expected}, got {described(value)}", at=caller_location()
         )
     check_plain(value, function)
+
+
+def _no_source(function: str, name: str, value: Any, expected: str) -> LangError:
+    return LangError(
+        f"{function}: {name} must be a {expected}, got {shown(value)}",
+        at=caller_location(),
+        hint="arrays are given when the pipeline is called; declare an input for it here",
+    )
 
 
 Extent = tuple[str, Source, int]

@@ -2,93 +2,51 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from polymat.errors import LangError, ShapeError, caller_location
+from polymat.errors import LangError, PolymatWarning, ShapeError, caller_location
 from polymat.lang.affine import Affine
 from polymat.lang.algebra import (
     Result,
     Shape,
-    broadcast,
     check_plain,
-    check_same_shape,
     described,
     extents_hint,
     fresh_variables,
     merged_sizes,
     names_in,
     pointwise,
-    scalar,
     span,
 )
+from polymat.lang.broadcasting import broadcast_shape, joined, repeated
 from polymat.lang.expr import Expr, Variable, binary
 from polymat.lang.function import Domain, Input, Source
-from polymat.lang.operators import indexed, shown
+from polymat.lang.makers import Makers
+from polymat.lang.operators import shown
 from polymat.lang.reduction import Op, Reduce, Reduction
 from polymat.lang.types import ScalarType
+from polymat.lang.whole import Mask, lifted, makers_of, operands_of
 
-_WHAT = ("Scalar", "Vector", "Matrix")
+_DECLARED = "declare it a Vector or a Matrix"
+_WHAT = {0: "Scalar", 1: "Vector", 2: "Matrix"}
 
 
 class MatrixAlgebra(Source):
-    """The operators of matrices and vectors; `A * B` and `A @ B` are both the matrix product.
-
-    A number, an expression without indices or a rank-0 result scales or is added to every element.
-    """
+    """The operators of matrices and vectors: `A * B` and `A @ B` are both the matrix product, all else goes
+    element by element.
+    """  # noqa: D205 (one sentence)
 
     algebra = "matrix"
 
-    def _yields(self, other: Any) -> bool:
-        """Whether a signal's operators decide: it may be scaled by a rank-0 result."""
-        return self.rank == 0 and getattr(other, "algebra", "") == "signal"
-
-    def __add__(self, other: Any) -> Any:
-        return NotImplemented if self._yields(other) else _elementwise("+", self, other)
-
-    def __radd__(self, other: Any) -> MatrixResult:
-        return _elementwise("+", other, self)
-
-    def __sub__(self, other: Any) -> Any:
-        return NotImplemented if self._yields(other) else _elementwise("-", self, other)
-
-    def __rsub__(self, other: Any) -> MatrixResult:
-        return _elementwise("-", other, self)
-
-    def __mul__(self, other: Any) -> Any:
-        return NotImplemented if self._yields(other) else _times(self, other)
-
-    def __rmul__(self, other: Any) -> Result:
-        return _times(other, self)
-
-    def __matmul__(self, other: Any) -> MatrixReduction:
-        return _matmul(self, other)
-
-    def __rmatmul__(self, other: Any) -> MatrixReduction:
-        return _matmul(other, self)
-
-    def __truediv__(self, other: Any) -> Any:
-        return NotImplemented if self._yields(other) else _divide(self, other)
-
-    def __rtruediv__(self, other: Any) -> MatrixResult:
-        return _divide(other, self)
-
-    def __neg__(self) -> MatrixResult:
-        return pointwise(MatrixResult, (self,), self.shape, lambda *at: -self(*at), f"(-{self.label})")
-
-    def __pos__(self) -> MatrixAlgebra:
-        return self
-
-    @property
-    def T(self) -> MatrixAlgebra:  # noqa: N802 (NumPy's name)
-        """The transpose; a vector is its own, as in NumPy."""
-        if self.rank < 2:
-            return self
-        return transposed(self)
-
 
 class Matrix(MatrixAlgebra, Input):
-    """An input of rank 2, row-major: `Matrix(Double, "A", [M, N])`."""
+    """An input of rank 2, row-major: `Matrix(Double, "A", [M, N])`.
+
+    `A * B` of two matrices is their product, as `A @ B` is, and says so once: `elementwise_mul(A, B)` is what
+    NumPy means.  All else goes element by element: `Exp(A)`, `A / B`, `A ** 2`, `A > 0`, `A + bias`.
+    """
 
     def __init__(self, dtype: ScalarType, name: str, dims: Sequence[Any]) -> None:
         super().__init__(dtype, name, dims, "Matrix")
@@ -116,7 +74,7 @@ class MatrixResult(MatrixAlgebra, Result):
     """A matrix, vector or scalar that is computed element by element."""
 
     def __init__(self, domain: Domain, dtype: ScalarType) -> None:
-        super().__init__(domain, dtype, None, what=_WHAT[len(domain[0])])
+        super().__init__(domain, dtype, None, what=_WHAT.get(len(domain[0]), "Array"))
 
 
 class MatrixReduction(MatrixAlgebra, Result, Reduction):
@@ -125,114 +83,158 @@ class MatrixReduction(MatrixAlgebra, Result, Reduction):
     def __init__(
         self, domain: Domain, reduction_domain: Domain, dtype: ScalarType, init: Expr | None = None
     ) -> None:
-        what = _WHAT[len(domain[0])]
+        what = _WHAT.get(len(domain[0]), "Array")
         Reduction.__init__(self, domain, reduction_domain, dtype, None, init, what=what)
 
 
-def operand(value: Any, operation: str) -> Source | Expr:
-    """Take a value as a matrix, a vector or a scalar expression; anything else is an error."""
-    factor = scalar(value, operation)
-    if factor is not None:
-        return factor
-    source: Source = value
-    if source.algebra == "signal":
-        raise LangError(
-            f"{operation}: {source.label} is a Signal, not a Matrix or Vector",
-            at=caller_location(),
-            hint="a signal's operators are element-wise; declare it a Vector, or index both in a definition",
-        )
-    if source.rank > 2:
-        raise ShapeError(
-            f"{operation}: {source.label} has {source.rank} dimensions, a matrix has 2", at=caller_location()
-        )
-    if source.algebra == "":
-        check_plain(source, operation)
-    return source
+MatrixAlgebra.makers = Makers(MatrixResult, MatrixReduction)
 
 
 def _formula(left: Any, op: str, right: Any) -> str:
     return f"{shown(left)} {op} {shown(right)}"
 
 
-def _operands(op: str, left: Any, right: Any) -> tuple[Source | Expr, Source | Expr]:
-    text = _formula(left, op, right)
-    return operand(left, text), operand(right, text)
+def times(left: Any, right: Any) -> Result:
+    """`left * right`: of matrices and vectors the matrix product, of anything else element by element.
 
-
-def _elementwise(op: str, left: Any, right: Any) -> MatrixResult:
-    one, other = _operands(op, left, right)
-    text = _formula(left, op, right)
-    if isinstance(one, Source) and isinstance(other, Source):
-        check_same_shape(text, one, other, _transposes(op, one, other))
-    return broadcast(MatrixResult, op, one, other, f"({text})")
-
-
-def _transposes(op: str, left: Source, right: Source) -> str:
-    if left.rank == right.rank == 2 and left.shape == right.shape[::-1]:
-        return f"did you mean {left.label} {op} {_flipped(right)}?"
-    return ""
-
-
-def _times(left: Any, right: Any) -> Result:
-    one, other = _operands("*", left, right)
-    if not (isinstance(one, Source) and isinstance(other, Source)):
-        return broadcast(MatrixResult, "*", one, other, f"({_formula(left, '*', right)})")
+    A comparison, an array of more than two dimensions, and arrays that are no matrices multiply element by
+    element.
+    """
+    text = _formula(left, "*", right)
+    one, other = operands_of((left, right), text)
+    if not (isinstance(one, Source) and isinstance(other, Source)) or not _multiply(one, other):
+        return multiplied(left, right)
     if one.rank == other.rank == 1:
         raise LangError(
-            f"{_formula(one, '*', other)}: the product of two vectors is ambiguous",
+            f"{text}: the product of two vectors is ambiguous",
             at=caller_location(),
             hint=f"dot({one.label}, {other.label}), outer({one.label}, {other.label}) "
             f"or elementwise_mul({one.label}, {other.label})",
         )
-    return product(one, other)
+    result = product(one, other, f"element by element: elementwise_mul({one.label}, {other.label})")
+    if one.rank == other.rank == 2:
+        _tell_of_product(one, other)
+    return result
 
 
-def _matmul(left: Any, right: Any) -> MatrixReduction:
-    one, other = _operands("@", left, right)
+def multiplied(left: Any, right: Any, text: str = "") -> Result:
+    """`left * right`, element by element."""
+    written = text or _formula(left, "*", right)
+    broadcast_shape(
+        operands_of((left, right), written), written
+    )  # refused under the name of what was written
+    result: Result = lifted(lambda one, other: binary("*", one, other), (left, right), text or f"({written})")
+    return result
+
+
+def _multiply(left: Source, right: Source) -> bool:
+    """Whether `*` is the matrix product: of matrices and vectors, and of a function beside one."""
+    both = (left, right)
+    if any(isinstance(each, Mask) or each.rank > 2 for each in both):
+        return False
+    return any(each.algebra == "matrix" for each in both)
+
+
+class _Told:
+    """Whether this process was told what `A * B` is."""
+
+    yet = False
+
+
+def _tell_of_product(left: Source, right: Source) -> None:
+    if _Told.yet:
+        return
+    _Told.yet = True
+    at = caller_location()
+    one, other = left.label, right.label
+    warnings.warn_explicit(
+        f"{one} * {other} is the matrix product, as in PolyMage, not NumPy's product of elements; "
+        f"write {one} @ {other} for the matrix product, elementwise_mul({one}, {other}) for that of elements",
+        PolymatWarning,
+        at.file if at else "<unknown>",
+        at.line if at else 0,
+    )
+
+
+def matmul(left: Any, right: Any) -> MatrixReduction:
+    """`left @ right`: the matrix product, of more than two dimensions one of each pair of matrices."""
+    text = _formula(left, "@", right)
+    one, other = operands_of((left, right), text)
     if isinstance(one, Source) and isinstance(other, Source):
+        if "signal" in (one.algebra, other.algebra):
+            raise LangError(f"{text}: @ is not defined on a Signal", at=caller_location(), hint=_DECLARED)
         return product(one, other)
     raise LangError(
-        f"{_formula(left, '@', right)}: @ multiplies matrices and vectors, not scalars",
+        f"{text}: @ multiplies matrices and vectors, not scalars",
         at=caller_location(),
         hint=f"{shown(left)} * {shown(right)}",
     )
 
 
-def _divide(left: Any, right: Any) -> MatrixResult:
-    one, other = _operands("/", left, right)
-    if isinstance(other, Source):
-        raise LangError(
-            f"{_formula(left, '/', right)}: only division by a scalar is defined",
+def transposed(source: Source, *axes: Any) -> Result:
+    """The stage T(i, j) = A(j, i); dimension k of the result is `axes[k]`, or counted from the last one."""
+    order = _order(source, axes[0] if axes and isinstance(axes[0], list | tuple) else axes)
+    turned = order == tuple(range(source.rank))[::-1]
+    text = f"{source.label}.T" if turned else f"{source.label}.transpose{order}"
+    if source.algebra == "":
+        check_plain(source, text)
+    inverse = [order.index(dim) for dim in range(source.rank)]
+    shape = tuple(source.shape[axis] for axis in order)
+    make = makers_of((source,)).computed
+    result: Result = pointwise(make, (source,), shape, lambda *at: source(*(at[k] for k in inverse)), text)
+    return result
+
+
+def _order(source: Source, axes: Sequence[Any]) -> tuple[int, ...]:
+    rank = source.rank
+    order = tuple(axis % rank if isinstance(axis, int) and rank else axis for axis in axes)
+    if not order:
+        return tuple(range(rank))[::-1]
+    if sorted(map(str, order)) != sorted(map(str, range(rank))):
+        raise ShapeError(
+            f"transpose: {described(source)} has {rank} dimensions, got the axes {', '.join(map(str, axes))}",
             at=caller_location(),
-            hint=f"element by element, in a definition: {indexed(one)} / {indexed(other)}",
+            hint="each axis once",
         )
-    return broadcast(MatrixResult, "/", one, other, f"({_formula(left, '/', right)})")
+    return order
 
 
-def transposed(source: Source) -> MatrixResult:
-    """The stage T(i, j) = A(j, i)."""
-    return pointwise(
-        MatrixResult, (source,), source.shape[::-1], lambda i, j: source(j, i), f"{source.label}.T"
-    )
+def product(left: Source, right: Source, otherwise: str = "") -> MatrixReduction:
+    """The product of matrices and vectors, as NumPy's `@`: the inner extent is summed over, innermost.
 
-
-def product(left: Source, right: Source) -> MatrixReduction:
-    """The product of matrices and vectors, as NumPy's `@`: the inner extent is summed over, innermost."""
+    otherwise: what to do where the extents do not fit and no transposition would make them.
+    """
     text = f"({_formula(left, '@', right)})"
-    inner, other_inner = left.shape[-1], right.shape[0]
+    inner, other_inner = left.shape[-1], right.shape[max(right.rank - 2, 0)]
     if inner != other_inner:
         raise ShapeError(
             f"cannot multiply {described(left)} by {described(right)}: "
             f"inner extents {inner} and {other_inner} differ",
             at=caller_location(),
-            hint=_product_hint(left, right) or extents_hint(inner, other_inner),
+            hint=_product_hint(left, right) or otherwise or extents_hint(inner, other_inner),
         )
+    if left.rank > 2 or right.rank > 2:
+        return _stacked_product(left, right, text)
     rows, columns = left.shape[:-1], right.shape[1:]
 
     def term(outer: Sequence[Variable], k: Variable) -> Expr:
         return binary("*", left(*outer[: len(rows)], k), right(k, *outer[len(rows) :]))
 
     return contraction((left, right), (*rows, *columns), inner, term, text)
+
+
+def _stacked_product(left: Source, right: Source, text: str) -> MatrixReduction:
+    """The products of stacks of matrices, whose dimensions before the last two are broadcast."""
+    stacks = (left.shape[:-2], right.shape[:-2])
+    before = joined(zip(stacks, (left, right), strict=True), text)
+    rows, columns = left.shape[:-1][-1:], right.shape[1:][-1:]  # none of a vector
+
+    def term(outer: Sequence[Variable], k: Variable) -> Expr:
+        at, own = outer[: len(before)], outer[len(before) :]
+        one, other = (repeated(stack, before, at) for stack in stacks)
+        return binary("*", left(*one, *own[: len(rows)], k), right(*other, k, *own[len(rows) :]))
+
+    return contraction((left, right), (*before, *rows, *columns), left.shape[-1], term, text)
 
 
 def contraction(

@@ -1,15 +1,19 @@
-"""Python operators on whole functions: refused with a hint, unless a matrix, vector or signal takes part."""
+"""Python operators on whole functions and inputs: each makes a stage, element by element."""
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from polymat.errors import LangError, caller_location
-from polymat.lang.expr import Expr, as_expr, is_algebra
+from polymat.lang.expr import Expr, as_expr
 from polymat.lang.text import expr_text
-from polymat.lang.ufuncs import apply_ufunc
+
+if TYPE_CHECKING:
+    from polymat.lang.algebra import Result
+    from polymat.lang.matrix import MatrixReduction
+    from polymat.lang.whole import Mask
 
 
 def shown(value: object) -> str:
@@ -37,13 +41,51 @@ def indexed(value: object) -> str:
     return shown(value) if isinstance(value, Expr) or is_number(value) else "..."
 
 
+def _elementwise(op: str, left: Any, right: Any) -> Result:
+    from polymat.lang.whole import arithmetic  # written on functions, whose operators these are
+
+    return arithmetic(op, left, right)
+
+
+def _times(left: Any, right: Any) -> Result:
+    from polymat.lang.matrix import times
+
+    return times(left, right)
+
+
+def _compared(op: str, left: Any, right: Any) -> Mask:
+    from polymat.lang.whole import compared
+
+    return compared(op, left, right)
+
+
+def _yields(left: Any, right: Any) -> bool:
+    """Whether a signal's operators decide: beside it, a function is taken as one."""
+    takes = getattr(right, "algebra", "") == "signal"
+    return takes and (left.algebra == "" or left.rank == 0)
+
+
 class WholeOperators:
-    """Arithmetic on a function as a whole; only matrices, vectors and signals have any."""
+    """Arithmetic on a function or an input as a whole: element by element, dimensions broadcast as NumPy's.
+
+    A dimension that is missing, or of extent 1 by its declaration, is repeated.  Numbers, expressions without
+    indices and rank-0 results meet every element.
+    """
 
     what: str
+    algebra: str
 
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **_: Any) -> Any:
-        return apply_ufunc(self, ufunc, method, inputs, indexed)
+    # NumPy asks these before it takes an operand for an array of objects.
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        from polymat.lang.numpyfunctions import apply_to_whole
+
+        return apply_to_whole(ufunc, method, inputs, options)
+
+    def __array_function__(self, function: Any, _: Any, arguments: Any, options: Any) -> Any:
+        from polymat.lang.numpyfunctions import call_on_whole
+
+        return call_on_whole(function, arguments, options)
 
     @property
     def label(self) -> str:
@@ -55,120 +97,115 @@ class WholeOperators:
         """Number of dimensions."""
         raise NotImplementedError
 
-    def __add__(self, other: Any) -> Any:
-        return _refuse(self, "+", other)
+    def __add__(self, other: Any) -> Result:
+        return NotImplemented if _yields(self, other) else _elementwise("+", self, other)
 
-    def __radd__(self, other: Any) -> Any:
-        return _refuse_reflected(self, "+", other)
+    def __radd__(self, other: Any) -> Result:
+        return _elementwise("+", other, self)
 
-    def __sub__(self, other: Any) -> Any:
-        return _refuse(self, "-", other)
+    def __sub__(self, other: Any) -> Result:
+        return NotImplemented if _yields(self, other) else _elementwise("-", self, other)
 
-    def __rsub__(self, other: Any) -> Any:
-        return _refuse_reflected(self, "-", other)
+    def __rsub__(self, other: Any) -> Result:
+        return _elementwise("-", other, self)
 
-    def __mul__(self, other: Any) -> Any:
-        return _refuse(self, "*", other)
+    def __mul__(self, other: Any) -> Result:
+        return NotImplemented if _yields(self, other) else _times(self, other)
 
-    def __rmul__(self, other: Any) -> Any:
-        return _refuse_reflected(self, "*", other)
+    def __rmul__(self, other: Any) -> Result:
+        return _times(other, self)
 
-    def __matmul__(self, other: Any) -> Any:
-        return _refuse(self, "@", other)
+    def __matmul__(self, other: Any) -> MatrixReduction:
+        from polymat.lang.matrix import matmul
 
-    def __rmatmul__(self, other: Any) -> Any:
-        return _refuse_reflected(self, "@", other)
+        return matmul(self, other)
 
-    def __truediv__(self, other: Any) -> Any:
-        return _refuse(self, "/", other)
+    def __rmatmul__(self, other: Any) -> MatrixReduction:
+        from polymat.lang.matrix import matmul
 
-    def __rtruediv__(self, other: Any) -> Any:
-        return _refuse_reflected(self, "/", other)
+        return matmul(other, self)
 
-    def __floordiv__(self, other: Any) -> Any:
-        return _refuse(self, "//", other)
+    def __truediv__(self, other: Any) -> Result:
+        return NotImplemented if _yields(self, other) else _elementwise("/", self, other)
 
-    def __rfloordiv__(self, other: Any) -> Any:
-        return _refuse_reflected(self, "//", other)
+    def __rtruediv__(self, other: Any) -> Result:
+        return _elementwise("/", other, self)
 
-    def __mod__(self, other: Any) -> Any:
-        return _refuse(self, "%", other)
+    def __floordiv__(self, other: Any) -> Result:
+        return _elementwise("//", self, other)
 
-    def __rmod__(self, other: Any) -> Any:
-        return _refuse_reflected(self, "%", other)
+    def __rfloordiv__(self, other: Any) -> Result:
+        return _elementwise("//", other, self)
 
-    def __pow__(self, other: Any) -> Any:
-        return _refuse(self, "**", other)
+    def __mod__(self, other: Any) -> Result:
+        return _elementwise("%", self, other)
 
-    def __rpow__(self, other: Any) -> Any:
-        return _refuse_reflected(self, "**", other)
+    def __rmod__(self, other: Any) -> Result:
+        return _elementwise("%", other, self)
 
-    def __neg__(self) -> Any:
-        raise _unary(self, f"-{self.label}", f"-{indexed(self)}")
+    def __pow__(self, other: Any) -> Result:
+        return _elementwise("**", self, other)
 
-    def __pos__(self) -> Any:
-        raise _unary(self, f"+{self.label}", indexed(self))
+    def __rpow__(self, other: Any) -> Result:
+        return _elementwise("**", other, self)
 
-    def __abs__(self) -> Any:
-        raise _unary(self, f"abs({self.label})", f"Abs({indexed(self)})")
+    def __and__(self, other: Any) -> Result:
+        return _elementwise("&", self, other)
 
-    def __lt__(self, other: object) -> Any:
-        raise _comparison(self, "<", other)
+    def __rand__(self, other: Any) -> Result:
+        return _elementwise("&", other, self)
 
-    def __le__(self, other: object) -> Any:
-        raise _comparison(self, "<=", other)
+    def __or__(self, other: Any) -> Result:
+        return _elementwise("|", self, other)
 
-    def __gt__(self, other: object) -> Any:
-        raise _comparison(self, ">", other)
+    def __ror__(self, other: Any) -> Result:
+        return _elementwise("|", other, self)
 
-    def __ge__(self, other: object) -> Any:
-        raise _comparison(self, ">=", other)
+    def __neg__(self: Any) -> Result:
+        from polymat.lang.whole import negated
 
-    def __getitem__(self, index: object) -> Any:
-        raise LangError(
-            f"{self.label} is read with parentheses, not brackets",
-            at=caller_location(),
-            hint=f"{indexed(self)} in a definition",
-        )
+        return negated(self)
+
+    def __pos__(self: Any) -> Any:
+        return self
+
+    def __abs__(self: Any) -> Result:
+        from polymat.lang.whole import absolute
+
+        return absolute(self)
+
+    def __lt__(self, other: Any) -> Mask:
+        return _compared("<", self, other)
+
+    def __le__(self, other: Any) -> Mask:
+        return _compared("<=", self, other)
+
+    def __gt__(self, other: Any) -> Mask:
+        return _compared(">", self, other)
+
+    def __ge__(self, other: Any) -> Mask:
+        return _compared(">=", self, other)
+
+    def __eq__(self: Any, other: object) -> Any:
+        from polymat.lang.whole import equality
+
+        return equality("==", self, other)
+
+    def __ne__(self: Any, other: object) -> Any:
+        from polymat.lang.whole import equality
+
+        return equality("!=", self, other)
+
+    __hash__ = object.__hash__
 
     def __bool__(self) -> bool:
-        raise LangError(f"{self.label} has no truth value", at=caller_location())
+        raise LangError(
+            f"{self.label} has no truth value while the pipeline is being described",
+            at=caller_location(),
+            hint="pm.where(condition, A, B) chooses element by element; combine conditions with & and |",
+        )
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> NoReturn:
         raise LangError(
             f"{self.label} cannot be iterated over", at=caller_location(), hint=f"index it: {indexed(self)}"
         )
-
-
-def _refuse(left: WholeOperators, op: str, right: object) -> Any:
-    if is_algebra(right) and not is_algebra(left):
-        return NotImplemented
-    raise _refusal(left, op, left, right)
-
-
-def _refuse_reflected(right: WholeOperators, op: str, left: object) -> NoReturn:
-    raise _refusal(right, op, left, right)
-
-
-def _refusal(whole: WholeOperators, op: str, left: object, right: object) -> LangError:
-    return LangError(
-        f"{shown(left)} {op} {shown(right)}: {op} is not defined on a whole {whole.what}",
-        at=caller_location(),
-        hint=f"index it, in a definition: {indexed(left)} {op} {indexed(right)}",
-    )
-
-
-def _unary(operand: WholeOperators, text: str, instead: str) -> LangError:
-    return LangError(
-        f"{text}: not defined on a whole {operand.what}",
-        at=caller_location(),
-        hint=f"index it, in a definition: {instead}",
-    )
-
-
-def _comparison(left: WholeOperators, op: str, right: object) -> LangError:
-    return LangError(
-        f"{shown(left)} {op} {shown(right)}: {op} does not compare a whole {left.what}",
-        at=caller_location(),
-        hint=f'Condition({indexed(left)}, "{op}", {indexed(right)})',
-    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, ClassVar
@@ -19,6 +20,13 @@ class Op(Enum):
     Mul = "*"
     Min = "min"
     Max = "max"
+    ArgMin = "argmin"
+    ArgMax = "argmax"
+
+    @property
+    def gives_index(self) -> bool:
+        """Whether it gives where an element is, not its value."""
+        return self in (Op.ArgMin, Op.ArgMax)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -41,7 +49,9 @@ def Reduce(target: Expr, value: Any, op: Op) -> ReduceEntry:  # noqa: N802 (Poly
     if not isinstance(target, Load):
         raise LangError("the first argument of Reduce is the reduction at its indices", at=at, hint="C(i, j)")
     if not isinstance(op, Op):
-        raise LangError(f"the third argument of Reduce is Op.Sum, Mul, Min or Max, got {op!r}", at=at)
+        raise LangError(
+            f"the third argument of Reduce is Op.Sum, Mul, Min, Max, ArgMin or ArgMax, got {op!r}", at=at
+        )
     return ReduceEntry(target, as_expr(value, at), op, at)
 
 
@@ -51,6 +61,10 @@ class Reduction(Function):
     `Reduction(([i, j], [I, J]), ([i, j, k], [I, J, K]), Double, "C")`: the domain of the result, then the
     domain that is reduced over.  Each point starts from `init` (an expression over the result's variables)
     or the operation's neutral element: 0, 1, the largest or the smallest value of the type.
+
+    Op.ArgMin and Op.ArgMax give an integer: the value of the variable that is reduced over where the smallest
+    or largest element is, of several that are equal the first, of NaN the first.  Of several variables, which
+    then go from 0 to a size, it counts their points in the order of the domain.
     """
 
     _settable = frozenset({"reduction_variables", "reduction_intervals", "init"})
@@ -84,19 +98,36 @@ class Reduction(Function):
             raise LangError(
                 f"{self.label} is defined by a Reduce into {entry.target.source.label}", at=entry.at
             )
-        if entry.op in (Op.Min, Op.Max) and self.dtype.kind == "c":
+        dtype = entry.value.dtype if entry.op.gives_index else self.dtype
+        if entry.op not in (Op.Sum, Op.Mul) and dtype.kind == "c":
             raise DtypeError(f"Op.{entry.op.name} has no meaning for complex values", at=entry.at)
-        return ReduceEntry(entry.target, self._value(entry.value, entry.at), entry.op, entry.at)
+        value = entry.value if entry.op.gives_index else self._value(entry.value, entry.at)
+        return ReduceEntry(entry.target, value, entry.op, entry.at)
+
+    def _whole_definition(self, entries: tuple[Any, ...]) -> tuple[Any, ...]:
+        if not any(_reduce_of(entry).op.gives_index for entry in entries):
+            return entries
+        from polymat.lang.positions import positions  # written on reductions
+
+        return positions(self, entries)
 
     @property
     def op(self) -> Op:
         """The one operation of all entries."""
-        entries = [e.value if isinstance(e, CaseEntry) else e for e in self.defn]
-        ops: list[Op] = list(dict.fromkeys(e.op for e in entries))
+        return self.one_op(self.defn, self.defined_at)
+
+    def one_op(self, entries: Iterable[Any], at: Location | None) -> Op:
+        """The one operation of some entries; several are an error."""
+        ops: list[Op] = list(dict.fromkeys(_reduce_of(entry).op for entry in entries))
         if len(ops) > 1:
             raise LangError(
                 f"{self.label} mixes {' and '.join(f'Op.{op.name}' for op in ops)}",
-                at=self.defined_at,
+                at=at,
                 hint="one operation a reduction",
             )
         return ops[0]
+
+
+def _reduce_of(entry: Any) -> ReduceEntry:
+    found: ReduceEntry = entry.value if isinstance(entry, CaseEntry) else entry
+    return found

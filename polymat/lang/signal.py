@@ -13,7 +13,6 @@ from polymat.errors import LangError, ShapeError, caller_location
 from polymat.lang.affine import Affine
 from polymat.lang.algebra import (
     Result,
-    broadcast,
     check_plain,
     check_same_shape,
     described,
@@ -23,7 +22,7 @@ from polymat.lang.algebra import (
     scalar,
 )
 from polymat.lang.condition import Condition
-from polymat.lang.expr import Expr, Variable
+from polymat.lang.expr import Expr, Variable, binary
 from polymat.lang.fir import fir, polyphase
 from polymat.lang.fourier import grows, resampled
 from polymat.lang.function import Case, CaseEntry, Domain, Input, Source, size_parameters
@@ -32,7 +31,9 @@ from polymat.lang.makers import Makers, index_expression
 from polymat.lang.operators import shown
 from polymat.lang.reduction import Reduction
 from polymat.lang.slicing import Stride, stride_of
+from polymat.lang.subscripts import slice_text
 from polymat.lang.types import ScalarType
+from polymat.lang.whole import lifted
 
 
 class SignalAlgebra(Source):
@@ -64,12 +65,6 @@ class SignalAlgebra(Source):
     def __rtruediv__(self, other: Any) -> SignalResult:
         return _elementwise("/", other, self)
 
-    def __neg__(self) -> SignalResult:
-        return pointwise(SignalResult, (self,), self.shape, lambda *at: -self(*at), f"(-{self.label})")
-
-    def __pos__(self) -> SignalAlgebra:
-        return self
-
     def __getitem__(self, index: object) -> SignalResult:
         """The samples x[start:stop:step].
 
@@ -82,7 +77,7 @@ class SignalAlgebra(Source):
                 at=caller_location(),
                 hint=f"{self.label}({shown(index)}) in a definition; a slice {self.label}[a:b] is a signal",
             )
-        return strided(self, stride_of(self, index), f"{self.label}[{_slice_text(index)}]")
+        return strided(self, stride_of(self, index, self.shape[-1]), f"{self.label}[{slice_text(index)}]")
 
     def down(self, factor: SupportsIndex) -> SignalResult:
         """Every `factor`-th sample: x[0], x[d], x[2 d], ..., of length ceil(N / d)."""
@@ -194,11 +189,14 @@ class Stuffed(SignalResult):
 class SignalReduction(SignalAlgebra, Result, Reduction):
     """A signal that is accumulated."""
 
-    def __init__(self, domain: Domain, reduction_domain: Domain, dtype: ScalarType) -> None:
-        Reduction.__init__(self, domain, reduction_domain, dtype, None, what="Signal")
+    def __init__(
+        self, domain: Domain, reduction_domain: Domain, dtype: ScalarType, init: Expr | None = None
+    ) -> None:
+        Reduction.__init__(self, domain, reduction_domain, dtype, None, init, what="Signal")
 
 
 MAKERS: Makers[Any] = Makers(SignalResult, SignalReduction)
+SignalAlgebra.makers = MAKERS
 
 
 def _operand(value: Any, operation: str) -> Source | Expr:
@@ -227,7 +225,8 @@ def _elementwise(op: str, left: Any, right: Any) -> SignalResult:
     one, other = _operand(left, text), _operand(right, text)
     if isinstance(one, Source) and isinstance(other, Source):
         check_same_shape(text, one, other)
-    return broadcast(SignalResult, op, one, other, f"({text})")
+    made: SignalResult = lifted(lambda a, b: binary(op, a, b), (one, other), f"({text})")
+    return made
 
 
 def positive_factor(method: str, value: Any, what: str = "the factor") -> int:
@@ -252,8 +251,3 @@ def strided(source: Source, stride: Stride, text: str) -> SignalResult:
 
     shape = (*source.shape[:-1], stride.length)
     return pointwise(SignalResult, (source, *stride.parameters), shape, value, text)
-
-
-def _slice_text(index: slice) -> str:
-    parts = ["" if part is None else shown(part) for part in (index.start, index.stop)]
-    return ":".join(parts if index.step is None else [*parts, shown(index.step)])

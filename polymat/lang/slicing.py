@@ -18,21 +18,24 @@ from polymat.lang.traverse import walk
 
 @dataclass(frozen=True, slots=True)
 class Stride:
-    """`length` positions start, start + step, ...; `parameters` are those of the slice's bounds."""
+    """`length` positions start, start + step, ...; `parameters` are those of the slice's bounds.
+
+    end: the bound that is not reached.
+    """
 
     start: Affine
     step: int
     length: Affine
     parameters: tuple[Parameter, ...] = ()
+    end: Affine = Affine()  # noqa: RUF009 (it is frozen)
 
 
-def stride_of(source: Source, index: slice) -> Stride:
-    """Read a slice along the last dimension of a source.
+def stride_of(source: Source, index: slice, extent: Affine) -> Stride:
+    """Read a slice along a dimension of a source.
 
     Constants are clamped as Python does when the length is constant too; a symbolic bound or length is
     taken at its word, and leaving the source is found with the other accesses.
     """
-    extent = source.shape[-1]
     step = _step(index.step)
     start, stop = (_bound(bound, source) for bound in (index.start, index.stop))
     if all(form is None or form.is_constant for form in (start, stop, extent)):
@@ -46,7 +49,7 @@ def stride_of(source: Source, index: slice) -> Stride:
         length = (first - last + (-step - 1)).floordiv(-step)
     if length.is_constant and length.const < 0:
         length = Affine()
-    return Stride(first, step, length, size_parameters(index.start, index.stop))
+    return Stride(first, step, length, size_parameters(index.start, index.stop), last)
 
 
 def _constant(start: Affine | None, stop: Affine | None, step: int, extent: int) -> Stride:

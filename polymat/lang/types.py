@@ -120,6 +120,18 @@ _SAME_TYPE = frozenset({"floor", "ceil", "sign", "conj"})
 _TO_REAL = frozenset({"abs", "real", "imag"})
 
 
+def strong(dtype: ScalarType) -> ScalarType:
+    """Type of an array of `dtype`: of literals alone NumPy's default types."""
+    return {"i": Long, "f": Double, "c": Complex}[dtype.kind] if dtype.weak else dtype
+
+
+def summed_type(dtype: ScalarType) -> ScalarType:
+    """Type of a sum or a product of many elements of `dtype`: integers in 64 bits."""
+    if dtype.kind in "fc":
+        return dtype
+    return _BY_DTYPE.get("uint64", Long) if dtype.kind == "u" else Long
+
+
 def call_type(function: str, dtype: ScalarType) -> ScalarType | None:
     """Type of a mathematical function of a value of `dtype`; None where it has no meaning."""
     if dtype.kind == "c" and function in _REAL_ONLY:

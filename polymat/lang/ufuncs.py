@@ -61,6 +61,8 @@ def apply_ufunc(
 ) -> Any:
     """Let `operand` compute `scalar op operand`; refuse all else, with the function that polymat has."""
     name = ufunc.__name__
+    if any(hasattr(value, "algebra") for value in inputs):
+        return NotImplemented  # whole arrays decide
     if method == "__call__" and len(inputs) == 2 and inputs[1] is operand and inputs[0] is not operand:
         reflected = getattr(operand, _REFLECTED.get(name, ""), None)
         found = NotImplemented if reflected is None else reflected(inputs[0])

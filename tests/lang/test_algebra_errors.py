@@ -45,10 +45,7 @@ hint: use one Parameter for extents that are always equal
 
 B - D
 ShapeError: B - D: B (K x N) and D (N x K) do not fit: extents K and N differ
-hint: did you mean B - D.T?
-
-A + x
-ShapeError: A + x: A (M x K) and x (K) do not fit: ranks 2 and 1 differ
+hint: did you mean D.T?
 
 x + v
 ShapeError: x + v: x (K) and v (N) do not fit: extents K and N differ
@@ -84,9 +81,6 @@ ShapeError: cannot multiply F3 (3 x 4) by F5 (5 x 2): inner extents 4 and 5 diff
 (A @ B) @ A
 ShapeError: cannot multiply (A @ B) (M x N) by A (M x K): inner extents N and M differ
 hint: did you mean (A @ B).T @ A?
-
-S + image
-ShapeError: S + image: image has 3 dimensions, a matrix has 2
 
 S + inner
 ShapeError: S + inner: inner cannot be taken as a whole, i goes from 1 to N - 2
@@ -174,44 +168,94 @@ alpha @ A
 LangError: alpha @ A: @ multiplies matrices and vectors, not scalars
 hint: alpha * A
 
-1 / A
-LangError: 1 / A: only division by a scalar is defined
-hint: element by element, in a definition: 1 / A(i, j)
-
-alpha / x
-LangError: alpha / x: only division by a scalar is defined
-hint: element by element, in a definition: alpha / x(i)
-
-S / S
-LangError: S / S: only division by a scalar is defined
-hint: element by element, in a definition: S(i, j) / S(i, j)
-
-S**2
-LangError: S ** 2: ** is not defined on a whole Matrix
-hint: index it, in a definition: S(i, j) ** 2
-
-7 % S
-LangError: 7 % S: % is not defined on a whole Matrix
-hint: index it, in a definition: 7 % S(i, j)
-
-S < S
-LangError: S < S: < does not compare a whole Matrix
-hint: Condition(S(i, j), "<", S(i, j))
-
-abs(S)
-LangError: abs(S): not defined on a whole Matrix
-hint: index it, in a definition: Abs(S(i, j))
-
-S[0, 1]
-LangError: S is read with parentheses, not brackets
+S[i, 0]
+LangError: S is read with parentheses, not brackets, at indices that vary
 hint: S(i, j) in a definition
+
+S[S > 0]
+LangError: S[(S > 0)]: brackets take integers, slices, None and ...
+hint: pm.where(condition, S, 0) keeps what a condition selects
+
+S[0.5]
+LangError: S[0.5]: brackets take integers, slices, None and ...
+
+S[0, 0, 1]
+ShapeError: S (N x N) has 2 dimensions, got 3 indices
+
+S[N]
+BoundsError: S[N]: N is outside a dimension of extent N
+
+S[..., ...]
+LangError: S: brackets have one ... at most
+
+S.sum(axis=2)
+ShapeError: sum: S (N x N) has 2 dimensions, there is no axis 2
+hint: axes are 0 to 1, or -1 for the last
+
+S.max(axis=(0, -2))
+ShapeError: S.max((0, -2)): an axis is there twice
+
+S.mean(axis="rows")
+LangError: mean: the axis is an integer, several in a tuple, or None, got str 'rows'
+
+S.argmax(axis=(0, 1))
+LangError: argmax: the axis is an integer or None, got tuple (0, 1)
+
+S.sum(keepdims=1)
+LangError: sum: keepdims is True or False, got 1
+
+S.var(ddof=0.5)
+LangError: var: ddof is an integer, got 0.5
+
+pm.Vector(pm.Double, "q", [0]).max()
+ShapeError: q.max(): q (0) has no elements along a dimension
+
+inner.sum()
+ShapeError: inner.sum(): inner cannot be taken as a whole, i goes from 1 to N - 2
+hint: each interval must start at 0 and end at a size; index the function in a definition
+
+inner[0]
+ShapeError: inner[0]: inner cannot be taken as a whole, i goes from 1 to N - 2
+hint: each interval must start at 0 and end at a size; index the function in a definition
+
+A - v[:, None]
+ShapeError: A - v[:, None]: A (M x K) and v[:, None] (N x 1) do not fit: extents M and N differ
+hint: use one Parameter for extents that are always equal
+
+S * x
+ShapeError: cannot multiply S (N x N) by x (K): inner extents N and K differ
+hint: element by element: elementwise_mul(S, x)
+
+pm.where(i, S, 0)
+LangError: where needs a Condition, got Variable
+hint: Condition(i, "==", 0), say
+
+pm.where(pm.Condition(i, ">", 0), S, 0)
+LangError: where: i is not a scalar, it depends on indices
+hint: index the other operand too, in a definition: alpha * A(i, j)
+
+pm.Case(S > 0, 1)
+LangError: Case needs a Condition, got Mask
+hint: Condition(i, "==", 0), say
+
+S < "a"
+LangError: expected a number or an expression, got str 'a'
+
+np.cumsum(S)
+LangError: np.cumsum is not defined on whole functions and inputs
+hint: write it with polymat's own functions, or index them in a definition
+
+np.sqrt(S, dtype=float)
+LangError: np.sqrt with dtype= is not defined on whole functions and inputs
+hint: write it with polymat's own functions, or index them in a definition
 
 list(S)
 LangError: S cannot be iterated over
 hint: index it: S(i, j)
 
-bool(S)
-LangError: S has no truth value
+bool(S > 0)
+LangError: (S > 0) has no truth value while the pipeline is being described
+hint: pm.where(condition, A, B) chooses element by element; combine conditions with & and |
 
 S * i
 LangError: S * i: i is not a scalar, it depends on indices
@@ -221,37 +265,9 @@ S(i, j) * S
 LangError: S(i, j) * S: S(i, j) is not a scalar, it depends on indices
 hint: index the other operand too, in a definition: alpha * A(i, j)
 
-f + 1
-LangError: f + 1: + is not defined on a whole Function
-hint: index it, in a definition: f(i, j) + 1
-
-2 * f
-LangError: 2 * f: * is not defined on a whole Function
-hint: index it, in a definition: 2 * f(i, j)
-
-f + f
-LangError: f + f: + is not defined on a whole Function
-hint: index it, in a definition: f(i, j) + f(i, j)
-
-f @ f
-LangError: f @ f: @ is not defined on a whole Function
-hint: index it, in a definition: f(i, j) @ f(i, j)
-
-image / 2
-LangError: image / 2: / is not defined on a whole Image
-hint: index it, in a definition: image(i, j, k) / 2
-
--f
-LangError: -f: not defined on a whole Function
-hint: index it, in a definition: -f(i, j)
-
-np.float64(2) * f
-LangError: 2.0 * f: * is not defined on a whole Function
-hint: index it, in a definition: 2.0 * f(i, j)
-
 i + f
-LangError: f stands in an expression without indices
-hint: index it: f(i, j)
+LangError: i + f: i is not a scalar, it depends on indices
+hint: index the other operand too, in a definition: alpha * A(i, j)
 
 S + np.ones(3)
 LangError: expected a number or an expression, got ndarray array([1., 1., 1.])

@@ -119,8 +119,8 @@ LangError: x(i) + x: x(i) is not a scalar, it depends on indices
 hint: index the other operand too, in a definition: alpha * A(i, j)
 
 x(i) + f
-LangError: f stands in an expression without indices
-hint: index it: f(i)
+LangError: x(i) + f: x(i) is not a scalar, it depends on indices
+hint: index the other operand too, in a definition: alpha * A(i, j)
 
 x(i) + np.ones(3)
 LangError: expected a number or an expression, got ndarray array([1., 1., 1.])
@@ -227,7 +227,7 @@ LangError: the first argument of Reduce is the reduction at its indices
 hint: C(i, j)
 
 Reduce(r(), x(i), "+")
-LangError: the third argument of Reduce is Op.Sum, Mul, Min or Max, got '+'
+LangError: the third argument of Reduce is Op.Sum, Mul, Min, Max, ArgMin or ArgMax, got '+'
 """
 
 

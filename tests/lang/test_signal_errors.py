@@ -42,8 +42,8 @@ LangError: s * S: S is a Matrix, not a Signal
 hint: a signal is not a matrix: declare both alike, or index both in a definition
 
 s @ s
-LangError: s @ s: @ is not defined on a whole Signal
-hint: index it, in a definition: s(i) @ s(i)
+LangError: s @ s: @ is not defined on a Signal
+hint: declare it a Vector or a Matrix
 
 s + f
 ShapeError: s + f: f has 2 dimensions, a signal has one

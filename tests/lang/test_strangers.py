@@ -32,10 +32,6 @@ np.maximum(0, x(i))
 LangError: np.maximum is not defined on polymat's expressions, got 0, x(i)
 hint: write Max(0, x(i)) in a definition
 
-np.sqrt(A)
-LangError: np.sqrt is not defined on polymat's expressions, got A(i, j)
-hint: write Sqrt(A(i, j)) in a definition
-
 np.ones(3) * x(i)
 LangError: expected a number or an expression, got ndarray array([1., 1., 1.])
 hint: declare an input for the array: Vector, Matrix or Image

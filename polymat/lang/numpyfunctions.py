@@ -1,0 +1,132 @@
+"""NumPy's own functions on whole functions and inputs: `np.exp(A)`, `np.where(A > 0, A, 0)`, `np.sum(A)`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from polymat.errors import LangError, caller_location
+from polymat.lang import mathfunctions
+from polymat.lang.expr import binary
+from polymat.lang.matrix import matmul, multiplied, transposed
+from polymat.lang.whole import Mask, arithmetic, compared, lifted, where
+
+_ARITHMETIC = {
+    "add": "+",
+    "subtract": "-",
+    "divide": "/",
+    "true_divide": "/",
+    "floor_divide": "//",
+    "remainder": "%",
+    "power": "**",
+    "bitwise_and": "&",
+    "bitwise_or": "|",
+}
+_COMPARED = {
+    "less": "<",
+    "less_equal": "<=",
+    "greater": ">",
+    "greater_equal": ">=",
+    "equal": "==",
+    "not_equal": "!=",
+}
+_RENAMED = {
+    "arcsin": "Asin",
+    "arccos": "Acos",
+    "arctan": "Atan",
+    "arctan2": "Atan2",
+    "arcsinh": "Asinh",
+    "arccosh": "Acosh",
+    "arctanh": "Atanh",
+    "absolute": "Abs",
+    "fabs": "Abs",
+    "conjugate": "Conj",
+    "maximum": "Max",
+    "minimum": "Min",
+    "float_power": "Pow",
+    "rint": "Round",
+    "isnan": "IsNaN",
+}
+_METHODS = {"sum", "prod", "mean", "var", "std", "min", "max", "argmin", "argmax", "any", "all"}
+_METHODS_OF = {"amin": "min", "amax": "max", **{name: name for name in _METHODS}}
+_REDUCES = {"add": "sum", "multiply": "prod", "minimum": "min", "maximum": "max"}
+
+
+def apply_to_whole(ufunc: Any, method: str, inputs: tuple[Any, ...], options: Mapping[str, Any]) -> Any:
+    """What a universal function of NumPy makes of operands of which one is a whole array."""
+    name = ufunc.__name__
+    if method == "reduce" and name in _REDUCES and set(options) <= {"axis", "keepdims"}:
+        return getattr(inputs[0], _REDUCES[name])(**{"axis": 0, **options})
+    found = _function_of(name) if method == "__call__" and not options else None
+    if found is None:
+        raise _unknown(name if method == "__call__" else f"{name}.{method}", options)
+    return found(*inputs)
+
+
+def _function_of(name: str) -> Callable[..., Any] | None:
+    if name in _ARITHMETIC:
+        return lambda left, right: arithmetic(_ARITHMETIC[name], left, right)
+    if name in _COMPARED:
+        return lambda left, right: compared(_COMPARED[name], left, right)
+    special = _SPECIAL.get(name)
+    if special is not None:
+        return special
+    found: Callable[..., Any] | None = getattr(mathfunctions, _RENAMED.get(name, name.capitalize()), None)
+    return found
+
+
+def _squared(x: Any) -> Any:
+    return lifted(lambda value: binary("*", value, value), (x,), f"{x.label}**2")
+
+
+def _truth(x: Any) -> Any:
+    return x if isinstance(x, Mask) else compared("!=", x, 0)
+
+
+_SPECIAL: dict[str, Callable[..., Any]] = {
+    "multiply": multiplied,
+    "matmul": matmul,
+    "negative": lambda x: -x,
+    "positive": lambda x: x,
+    "square": _squared,
+    "reciprocal": lambda x: 1 / x,
+    "invert": lambda x: ~x,
+    "logical_and": lambda left, right: arithmetic("&", _truth(left), _truth(right)),
+    "logical_or": lambda left, right: arithmetic("|", _truth(left), _truth(right)),
+    "logical_not": lambda x: ~_truth(x),
+}
+
+
+def call_on_whole(function: Any, arguments: tuple[Any, ...], options: Mapping[str, Any]) -> Any:
+    """What another function of NumPy makes of arguments of which one is a whole array."""
+    name = function.__name__
+    if name in _METHODS_OF:
+        given = {key: value for key, value in options.items() if value is not np._NoValue}
+        return getattr(arguments[0], _METHODS_OF[name])(*arguments[1:], **given)
+    if name not in _CALLED:
+        raise _unknown(name, {})
+    return _CALLED[name](*arguments, **options)
+
+
+def _unknown(name: str, options: Mapping[str, Any]) -> LangError:
+    given = f" with {', '.join(f'{option}=' for option in options)}" if options else ""
+    return LangError(
+        f"np.{name}{given} is not defined on whole functions and inputs",
+        at=caller_location(),
+        hint="write it with polymat's own functions, or index them in a definition",
+    )
+
+
+def _clipped(a: Any, a_min: Any = None, a_max: Any = None) -> Any:
+    found = a if a_min is None else mathfunctions.Max(a, a_min)
+    return found if a_max is None else mathfunctions.Min(found, a_max)
+
+
+_CALLED: dict[str, Callable[..., Any]] = {
+    "where": where,
+    "transpose": transposed,
+    "clip": _clipped,
+    "dot": matmul,
+}

@@ -14,7 +14,7 @@ from polymat.codegen.program import Program
 from polymat.codegen.report import make_report
 from polymat.codegen.units import files, render
 from polymat.decide.decider import Decider
-from polymat.errors import InternalError, LangError, ToolchainError
+from polymat.errors import LangError, PolymatError, ToolchainError, unexpected
 from polymat.graph.arguments import fixed_sizes, output_functions
 from polymat.graph.build import build
 from polymat.graph.distinct import separate_names
@@ -31,7 +31,6 @@ from polymat.lang.condition import Condition
 from polymat.lang.expr import Parameter
 from polymat.lang.function import Function, Input
 from polymat.options import DEFAULTS, Options, check_options
-from polymat.poly import IslError
 from polymat.rewrite.cascades import join_cascades
 from polymat.rewrite.channels import join_channels
 from polymat.rewrite.interpolation import interpolate_by_phases
@@ -50,6 +49,7 @@ from polymat.tilesize.assumed import assumed_sizes
 from polymat.tilesize.schedule import Schedule
 
 Level = Pipeline | Grouping | Schedule | Program | str | Built
+LEVELS = ("built", "graph", "fusion", "tilesize", "codegen", "source", "runtime")
 
 
 def levels(
@@ -127,8 +127,6 @@ def compile(
     guessed = fixed_sizes(estimates, "estimates")
     try:
         return _decided(listed, checked, options, guessed, description)
-    except IslError as error:
-        raise InternalError(f"bug in polymat: isl failed while compiling {checked}: {error}") from error
     except RecursionError:
         raise LangError(
             f"a definition in {checked} is nested too deeply to compile",
@@ -141,21 +139,28 @@ def _decided(*arguments: Any) -> Compiled:
     """Compile, and again without a library that turned out to be wrong after something was decided for it."""
     while True:
         before = left_out()
+        results: dict[str, Any] = {}
         try:
-            return _compile(*arguments)
+            return _compile(results, *arguments)
         except ToolchainError:
             if left_out() == before:
                 raise
+        except (PolymatError, MemoryError, RecursionError):
+            raise
+        except Exception as error:
+            outputs, name, *_ = arguments
+            level = next((level for level in LEVELS if level not in results), LEVELS[-1])
+            raise unexpected(error, f"the pass {level} of {name}", outputs[0].at) from error
 
 
 def _compile(
+    results: dict[str, Any],
     outputs: Sequence[Function],
     name: str,
     options: Options,
     estimates: Mapping[str, int],
     description: Mapping[str, Any],
 ) -> Compiled:
-    results: dict[str, Any] = {}
     seconds: dict[str, float] = {}
     begin = time.perf_counter()
     for level, result in levels(outputs, name, options, estimates=estimates, **description):

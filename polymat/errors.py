@@ -171,3 +171,18 @@ class InternalError(PolymatError):
 def unreachable(value: NoReturn) -> NoReturn:
     """Mark the last case of a closed union (`typing.assert_never`, also before Python 3.11)."""
     raise InternalError(f"bug in polymat: unexpected {value!r}")
+
+
+def unexpected(error: Exception, doing: str, at: Location | None) -> InternalError:
+    """The error for an exception that nobody meant to raise, with the line of polymat it came from."""
+    trace, place = error.__traceback__, ""
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        if code.co_filename.startswith(_PACKAGE_DIR):
+            place = f" (polymat/{code.co_filename[len(_PACKAGE_DIR) :]}:{trace.tb_lineno}, {code.co_name})"
+        trace = trace.tb_next
+    return InternalError(
+        f"bug in polymat: {doing} failed with {type(error).__name__}: {error}{place}",
+        at=at,
+        hint="please report it with the program; Options.naive() leaves most passes out",
+    )

@@ -108,7 +108,7 @@ def header_text(signature: Signature, names: Names) -> str:
             "#ifdef __cplusplus",
             'extern "C" {',
             "#endif",
-            f"{prototype(function)};",
+            f"{prototype(function, names.macro_like())};",
             "#ifdef __cplusplus",
             "}",
             "#endif",

@@ -214,7 +214,8 @@ def _iterators(stage: Stage, accumulation: Accumulation) -> tuple[tuple[str, str
     if not accumulation.is_aligned:
         return ()
     target = [(dim, next(form.names())) for dim, form in zip(stage.dims, accumulation.target, strict=True)]
-    reduced = [(dim, dim) for dim in accumulation.reduced_dims if dim not in stage.dims]
+    known = own_dims(stage)
+    reduced = [(dim, dim) for dim in accumulation.reduced_dims if dim in known and dim not in stage.dims]
     return (*target, *reduced)
 
 

@@ -28,6 +28,7 @@ from polymat.lang.traverse import Node, fold, rebuild, rebuild_condition
 from polymat.lang.types import WEAK_FLOAT, WEAK_INT, ScalarType, real_part
 
 MOST = 16  # products that one right-hand side is multiplied out into
+_MOST_FACTORS = 64  # parts of one of them: of shared nodes, squares of squares, it would have 2^n
 
 _MINUS_ONE = Const(-1, WEAK_INT)
 
@@ -153,13 +154,20 @@ def expand(
     return fold(expr, lambda node, parts: _value(node, parts, where)).monomials
 
 
+def _is_too_long(monomials: tuple[Monomial, ...]) -> bool:
+    if len(monomials) > MOST:
+        return True
+    lists = ((m.factors, m.divisors, m.weights, m.guards) for m in monomials)
+    return any(sum(map(len, parts)) > _MOST_FACTORS for parts in lists)
+
+
 def _value(node: Node, parts: tuple[_Value, ...], where: _Where) -> _Value:
     if isinstance(node, Load):
         return _load(node, where)
     if all(part.free for part in parts):
         return _free(node, parts)
     monomials = _sum(node, parts) if _same_precision(node.dtype, where.dtype) else None
-    if monomials is None or len(monomials) > MOST:
+    if monomials is None or _is_too_long(monomials):
         return _NOTHING
     return _Value(monomials, free=False, fixed=False)
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from polymat.lang.expr import Expr, Load, SelectExpr
 from polymat.lang.indices import affine_names
-from polymat.lang.traverse import children, conjuncts, fold, postorder, unconditional
+from polymat.lang.traverse import children, conjuncts, fold, postorder, remembered, unconditional
 
 MAX_DEPTH = 100  # operations inside each other, after which a part gets a name
 
 
+@remembered
 def computed_once(expr: Expr) -> tuple[Expr, ...]:
     """The operations that get a name, operands first: those used several times, and parts of deep nests.
 
@@ -58,6 +59,7 @@ def _is_on_indices(select: SelectExpr) -> bool:
     return any(affine_names(part) is not None for part in conjuncts(select.condition))
 
 
+@remembered
 def written_size(expr: Expr) -> int:
     """Number of operations and operands that are written out: what is computed once counts once."""
     once = {id(node) for node in computed_once(expr)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import wraps
 from typing import TypeAlias, TypeVar, cast
 
 from polymat.lang.condition import Condition
@@ -24,6 +25,7 @@ from polymat.lang.table import Lookup
 from polymat.lang.types import promote
 
 T = TypeVar("T")
+_REMEMBERED = 64  # answers
 # All there are: a `match` over a Node that leaves one out is an error of types.
 Node: TypeAlias = Const | Parameter | Variable | Load | Unary | Binary | Call | SelectExpr | CastExpr | Lookup
 Compare = Callable[[Condition], Condition | None]
@@ -81,8 +83,36 @@ def walk(expr: Expr) -> Iterator[Expr]:
         stack.extend(reversed(children(node)))
 
 
+def remembered(ask: Callable[[Expr], T]) -> Callable[[Expr], T]:
+    """A question about an expression, with the last answers kept by identity.
+
+    Every level asks the same of large expressions, and to compare these takes as long as to answer.
+    """
+    known: dict[int, tuple[Expr, T]] = {}  # with the expression, so that no other one gets its identity
+
+    @wraps(ask)
+    def answer(expr: Expr) -> T:
+        found = known.get(id(expr))
+        if found is not None:
+            return found[1]
+        value = ask(expr)
+        if len(known) >= _REMEMBERED:
+            known.clear()
+        known[id(expr)] = (expr, value)
+        return value
+
+    return answer
+
+
 def postorder(expr: Expr, operands: Operands = children) -> tuple[list[Expr], dict[int, int]]:
     """Every distinct node after its operands, left to right, and by identity how often it is an operand."""
+    if operands is children:
+        order, uses = _postorder(expr)
+        return order, dict(uses)
+    return _ordered(expr, operands)
+
+
+def _ordered(expr: Expr, operands: Operands) -> tuple[list[Expr], dict[int, int]]:
     order: list[Expr] = []
     uses = {id(expr): 0}
     stack = [(expr, False)]
@@ -99,6 +129,11 @@ def postorder(expr: Expr, operands: Operands = children) -> tuple[list[Expr], di
             for part in parts:
                 uses[id(part)] = uses.get(id(part), 0) + 1
     return order, uses
+
+
+@remembered
+def _postorder(expr: Expr) -> tuple[list[Expr], dict[int, int]]:
+    return _ordered(expr, children)
 
 
 def fold(expr: Expr, combine: Callable[[Node, tuple[T, ...]], T], operands: Operands = children) -> T:

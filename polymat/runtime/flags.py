@@ -55,6 +55,7 @@ _EXPANSIONS = {
     "-funsafe-math-optimizations": _UNSAFE_PARTS,
 }
 _REFUSED_PREFIXES = ("-mdaz-ftz", "-mpc32", "-mpc64", "-mpc80", "-specs", "--specs", "@")
+_OF_GCC = ("-fcx-limited-range", "-fno-gcse", "-fira-algorithm=priority")  # clang has none of them
 _CRTFASTMATH_SYMBOL = "set_fast_math"
 
 
@@ -65,7 +66,7 @@ def compile_flags(kind: str, extra: tuple[str, ...] = ()) -> tuple[str, ...]:
         flags.extend(_GCC)
     for flag in extra:
         parts = _EXPANSIONS.get(flag, (flag,))
-        flags.extend(part for part in parts if kind == "gcc" or part != "-fcx-limited-range")
+        flags.extend(part for part in parts if kind == "gcc" or part not in _OF_GCC)
     check_flags(tuple(flags))
     return tuple(flags)
 

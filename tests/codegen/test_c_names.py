@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +15,8 @@ from polymat import Double, Function, Int, Interval, Parameter, Variable, Vector
 
 MACROS = """
     I NULL NAN INFINITY EOF M_PI HUGE_VAL INT_MAX PTRDIFF_MAX BUFSIZ MADV_HUGEPAGE CPU_SET linux unix
-    i386 assert errno complex stdin stdout offsetof isnan max min va_list alloca
+    i386 assert errno complex stdin stdout offsetof isnan max min va_list alloca _OPENMP M_PIf M_LN2l
+    _STDIO_H _X CLOCK_TAI st_atime sa_handler si_pid sched_priority sigmask math_errhandling atomic_load
 """
 TYPES = """
     size_t ptrdiff_t int32_t uint8_t wchar_t time_t FILE pthread_t cpu_set_t timespec uint
@@ -86,6 +89,30 @@ def test_names_of_the_c_library(make: Callable[[], Any]) -> None:
 def test_a_library_exports_no_function_of_the_c_library(name: str) -> None:
     with pytest.raises(pm.InvalidNameError, match="cannot name a pipeline"):
         pm.compile(function(name, x(i)))
+
+
+@pytest.mark.parametrize("name", ["_OPENMP", "M_PIf", "M_LN2l", "_STDIO_H", "CLOCK_TAI"])
+def test_a_pipeline_with_the_name_of_a_macro(name: str) -> None:
+    np.testing.assert_array_equal(pm.compile(function("f", x(i) + 1), name=name)(np.ones(2)), [2.0, 2.0])
+
+
+@pytest.mark.parametrize("name", ["isless", "st_atime", "atomic_load"])
+def test_a_pipeline_whose_header_could_not_be_read(name: str) -> None:
+    with pytest.raises(pm.InvalidNameError, match=f"'{name}' cannot name a pipeline: a macro of C's headers"):
+        pm.compile(function("f", x(i) + 1), name=name)
+
+
+def test_a_header_behind_those_that_define_its_names(tmp_path: Path) -> None:
+    arrays = [Vector(Double, name, [N]) for name in ("I", "M_PI", "M_PIf", "x")]
+    alpha = Parameter(Double, "_OPENMP")
+    f = function("f", arrays[0](i) + arrays[1](i) + arrays[2](i) + arrays[3](i) * alpha)
+    compiled = pm.compile(f, inputs=arrays)
+    assert "const double * /* M_PI */" in compiled.header.replace("\n", " ")
+    assert "double *f, ptrdiff_t N, double /* _OPENMP */);" in compiled.header
+    program = tmp_path / "program.c"
+    program.write_text(f"#include <complex.h>\n#include <math.h>\n{compiled.header}")
+    command = ["gcc", "-fopenmp", "-fsyntax-only", "-Wall", "-Werror", str(program)]
+    subprocess.run(command, check=True)
 
 
 def test_an_array_a_variable_and_a_stage_of_one_name() -> None:

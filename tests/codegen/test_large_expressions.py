@@ -36,6 +36,7 @@ def repeated(step: Step, times: int) -> Any:
 SHARED: dict[str, tuple[Step, Step]] = {
     "sum": (lambda e, _: e + e, lambda v, _: v + v),
     "product": (lambda e, _: e * e * 0.1 + e * 0.5, lambda v, _: v * v * 0.1 + v * 0.5),
+    "monomial": (lambda e, _: e * e * 0.5, lambda v, _: v * v * 0.5),
     "minimum": (lambda e, _: pm.Min(e, e * 0.5) + e, lambda v, _: np.minimum(v, v * 0.5) + v),
     "branches": (
         lambda e, _: Select(Condition(x(i), ">", 0.7), e * 0.5, e + e),
@@ -149,3 +150,11 @@ def test_ranks(rank: int) -> None:
     found, total = compiled(data, c=0.5)
     np.testing.assert_allclose(found, wanted, rtol=1e-14)
     np.testing.assert_allclose(total, wanted.sum(axis=tuple(range(1, rank, 2))), rtol=1e-12)
+
+
+def test_ten_thousand_additions() -> None:
+    """Numbers that are all different: gcc would keep each in a register."""
+    value = repeated(lambda e, k: e + x(i) * float(k), 10_000)
+    compiled = pm.compile(function("f", value), options=FAST)
+    np.testing.assert_allclose(compiled(DATA), DATA * (1 + sum(range(10_000))), rtol=1e-12)
+    assert len(compiled.source) < 400_000, "one loop, not four of them"

@@ -80,3 +80,26 @@ def test_loops_of_a_recurrence(row: str, column: str, size: str) -> None:
     lower = np.tril(np.arange(36.0).reshape(6, 6) / 36, -1)
     compiled = pm.compile(y, inputs=[L, b])
     np.testing.assert_allclose(compiled(lower, np.ones(6)), np.linalg.solve(lower + np.eye(6), np.ones(6)))
+
+
+def test_cases_of_a_recurrence_that_both_share_parts() -> None:
+    """Beside each other in one loop, each has a `_pm_t0` of its own."""
+    A = Matrix(Double, "A", [N, N])
+    g = Function(([i, j], [whole, whole]), Double, "g")
+    a = A(i, j) + 1
+    first, last = pm.Condition(j, "==", 0), pm.Condition(j, "==", N - 1)
+    below, inside = pm.Condition(i, ">", 0), pm.Condition(j, ">", 0)
+
+    def square(value: Any) -> Any:
+        return value * value * 0.01
+
+    g.defn = [
+        pm.Case(pm.Condition(i, "==", 0), a * a),
+        pm.Case(below & first, a * a * a),
+        pm.Case(below & inside & pm.Condition(j, "<", N - 1), square(g(i - 1, j) + a)),
+        pm.Case(below & inside & last, square(g(i - 1, j - 1) + a) + a),
+    ]
+    data = np.random.default_rng(0).normal(size=(9, 9))
+    compiled = pm.compile(g)
+    assert compiled.source.count("const double _pm_t0") > 1
+    np.testing.assert_allclose(compiled(data), compiled.reference(data), rtol=1e-13)

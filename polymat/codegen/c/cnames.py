@@ -61,7 +61,12 @@ public reinterpret_cast requires static_assert static_cast template this thread_
 typeid typename using virtual wchar_t xor xor_eq
 """
 _CPP_KEYWORDS = frozenset(_CPP.split())
-_MACRO_LIKE = re.compile(r"[A-Z][A-Z0-9_]+|I|linux|unix|i386|assert|complex|errno|stdin|stdout|stderr")
+# Whatever begins as macros do, and what headers of POSIX and compilers define that begins otherwise.
+_MACRO_LIKE = re.compile(
+    r"_*[A-Z_][A-Z0-9_]\w*|I|linux|unix|i386|alloca|assert|complex|errno|math_errhandling|stdin|stdout|stderr|"
+    r"offsetof|sigmask|(sa|sched|si|sigev|st)_\w+|(at|ct|mt)ime|(strn?dup|alloc)a|is[a-z]+|signbit|fpclassify|"
+    r"atomic_\w+|kill_dependency|pthread_\w+|(be|le|hto)\w*(16|32|64)\w*"
+)
 
 
 class Names:
@@ -84,7 +89,12 @@ class Names:
 
     def macro_like(self) -> tuple[str, ...]:
         """Names given so far that a header might define as a macro."""
-        return tuple(name for name in self._of.values() if _MACRO_LIKE.fullmatch(name))
+        return tuple(name for name in self._of.values() if is_macro_like(name))
+
+
+def is_macro_like(name: str) -> bool:
+    """Whether a header might define the name as a macro."""
+    return _MACRO_LIKE.fullmatch(name) is not None
 
 
 def check_export_name(name: object) -> str:
@@ -92,6 +102,7 @@ def check_export_name(name: object) -> str:
     at = caller_location()
     checked = check_name(name, "pipeline", at)
     what = "a C type" if checked in _TYPES else "a macro of C's headers" if checked in _MACROS else ""
+    what = what or ("a macro of C's headers" if is_macro_like(checked) and checked[0].islower() else "")
     if checked == "main" or (not what and _in_c_library(checked)):
         what = "the C library has a function of that name"
     if what:

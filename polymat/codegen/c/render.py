@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from polymat.codegen.c.ctree import (
     Assign,
@@ -99,9 +99,15 @@ def _comment(text: str, indent: str) -> str:
     )
 
 
-def prototype(function: Function) -> str:
-    """The declaration of a function, without its semicolon."""
-    parameters = [_declared(p.ctype, p.name) for p in function.parameters] or ["void"]
+def prototype(function: Function, hidden: Collection[str] = ()) -> str:
+    """The declaration of a function, without its semicolon.
+
+    hidden: names of parameters that stand in a comment: whoever reads it may have macros of these names.
+    """
+    parameters = [
+        f"{p.ctype} /* {p.name} */" if p.name in hidden else _declared(p.ctype, p.name)
+        for p in function.parameters
+    ] or ["void"]
     start = f"{'static ' if function.static else ''}{_declared(function.returns, function.name)}("
     return start + _wrapped(parameters, len(start)) + ")"
 

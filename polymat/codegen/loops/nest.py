@@ -5,7 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
-from polymat.codegen.c.ctree import Binary, Call, CExpr, Declare, For, Id, If, Literal, Stmt, Ternary, Unary
+from polymat.codegen.c.ctree import (
+    Binary,
+    Block,
+    Call,
+    CExpr,
+    Declare,
+    For,
+    Id,
+    If,
+    Literal,
+    Stmt,
+    Ternary,
+    Unary,
+)
 from polymat.errors import InternalError
 from polymat.poly.ast import Guard, Instance, Loop, LoopExpr, Name, Nest, Number, Operation
 from polymat.poly.domain import Domain
@@ -52,8 +65,15 @@ class LoopWriter:
         self.copies = copies
 
     def block(self, nests: Sequence[Nest]) -> tuple[Stmt, ...]:
-        """C statements for a sequence of nests."""
-        return tuple(statement for nest in nests for statement in self._nest(nest))
+        """C statements for a sequence of nests; two that declare one name get scopes of their own."""
+        made: list[Stmt] = []
+        known: set[str] = set()
+        for nest in nests:
+            written = self._nest(nest)
+            names = {item.name for item in written if isinstance(item, Declare)}
+            made += [Block(written)] if names & known else written
+            known |= names
+        return tuple(made)
 
     def _nest(self, nest: Nest) -> tuple[Stmt, ...]:
         match nest:

@@ -48,12 +48,16 @@ from polymat.errors import InternalError
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Stage
 from polymat.lang.affine import Affine
+from polymat.lang.sharing import written_size
 from polymat.poly.ast import from_union_map
 from polymat.poly.order import Order
 from polymat.tilesize.plain import own_names
 from polymat.tilesize.schedule import LoopPlan, Member, NestPlan
 
 _SUMS = {"reduce": reduce_statements, "row": row_statements}
+# Operations of one point of a map.  Above the first number, arithmetic takes far longer than storing the
+# result, whatever way it goes to memory; above the second, the C compiler takes long for every copy of them.
+_MOST_STREAMED, _MOST_SHIFTED = 200, 1000
 
 
 class NestMaker(Protocol):
@@ -218,11 +222,14 @@ class StageWriter:
         read = {load.source.name for load in stage.loads()}
         if types is None or any(self.storage[name].dtype != stage.dtype for name in read):
             return body
+        written = max(written_size(part.expr) for part in stage.parts)
+        if written > _MOST_SHIFTED:
+            return body
         target = self.bodies.array(stage.name)
         together = {first for first, second in self.aliased if second == stage.name}
         distinct = {self.bodies.array(name) for name in read - together} - {target}
         scalars = {self.names.get("scalar", s.name) for s in self.pipeline.scalars if s.dtype == stage.dtype}
-        if plan.streamed:
+        if plan.streamed and written <= _MOST_STREAMED:
             past = exceeds(self.size, [self.storage[stage.name]], plan.streamed)
             same = {self.bodies.array(name) for name in read & together}
             for array in sorted(same):  # what is read anyway is in the cache

@@ -10,7 +10,7 @@ from polymat.graph.stage import Bounds, Stage
 from polymat.lang.affine import Affine
 from polymat.lang.expr import Call as CallExpr
 from polymat.lang.expr import Expr, Load
-from polymat.lang.traverse import children, walk
+from polymat.lang.traverse import children, remembered, walk
 
 CALL_COST = 300  # operations of vectorised loops that a sine or exponential takes, some 4 ns
 
@@ -22,6 +22,7 @@ def stage_work(stage: Stage, size: Callable[[Affine], CExpr], skip: int = 0) -> 
     return reduce(partial(Binary, "+"), terms)
 
 
+@remembered
 def operations(expr: Expr) -> int:
     """Operations of one point: loads and arithmetic count one."""
     count = 1

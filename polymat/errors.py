@@ -177,9 +177,9 @@ def unexpected(error: Exception, doing: str, at: Location | None) -> InternalErr
     """The error for an exception that nobody meant to raise, with the line of polymat it came from."""
     trace, place = error.__traceback__, ""
     while trace is not None:
-        code = trace.tb_frame.f_code
-        if code.co_filename.startswith(_PACKAGE_DIR):
-            place = f" (polymat/{code.co_filename[len(_PACKAGE_DIR) :]}:{trace.tb_lineno}, {code.co_name})"
+        frame = trace.tb_frame
+        if is_ours(frame):
+            place = f" ({module_of(frame)}py:{trace.tb_lineno}, {frame.f_code.co_name})"
         trace = trace.tb_next
     return InternalError(
         f"bug in polymat: {doing} failed with {type(error).__name__}: {error}{place}",

@@ -7,13 +7,14 @@ from collections.abc import Callable, Mapping
 from benchmarks import decimate
 from benchmarks.polybench import KERNELS
 from benchmarks.polybench.kernel import Description
-from benchmarks.sections import contractions, convolutions, filters, products, stencils, transforms
+from benchmarks.sections import contractions, convolutions, filters, networks, products, stencils, transforms
 from benchmarks.task import MissingError, Task
 
 Describe = Callable[[Task], Description]
 OTHERS: dict[str, Describe] = {
     **products.PROBLEMS,
     **contractions.PROBLEMS,
+    **networks.PROBLEMS,
     **convolutions.PROBLEMS,
     **transforms.PROBLEMS,
     **stencils.PROBLEMS,

@@ -10,6 +10,7 @@ from typing import Any
 
 from polymat.codegen.c.cnames import check_export_name
 from polymat.codegen.lower import lower
+from polymat.codegen.orders import joined_programs
 from polymat.codegen.program import Program
 from polymat.codegen.report import make_report
 from polymat.codegen.units import files, render
@@ -30,13 +31,14 @@ from polymat.idiom.find import is_called
 from polymat.lang.condition import Condition
 from polymat.lang.expr import Parameter
 from polymat.lang.function import Function, Input
+from polymat.machine.model import Machine
 from polymat.options import DEFAULTS, Options, check_options
 from polymat.rewrite.cascades import join_cascades
 from polymat.rewrite.channels import join_channels
 from polymat.rewrite.interpolation import interpolate_by_phases
 from polymat.rewrite.overlapsave import filter_by_blocks
 from polymat.rewrite.plaintransforms import plain_transforms
-from polymat.rewrite.productorder import order_products
+from polymat.rewrite.productorder import Ordered, order_products
 from polymat.runtime.build import Built
 from polymat.runtime.build import build as build_library
 from polymat.runtime.calibration import calibrated_machine
@@ -69,18 +71,8 @@ def levels(
     if options.inline:
         pipeline = compute_kept_samples(pipeline)
     machine = under_flags(calibrated_machine(), options.cflags)
-    pipeline = order_products(pipeline, options, estimates or {}, machine)
-    pipeline = join_cascades(pipeline, options, estimates or {}, machine)
-    pipeline = filter_by_blocks(pipeline, options, estimates or {}, machine)
-    pipeline = interpolate_by_phases(pipeline, options, machine)
-    pipeline = plain_transforms(pipeline, options, estimates or {}, machine)
-    if options.inline:
-        sizes = assumed_sizes(pipeline, estimates or {})
-        called = partial(is_called, extents=pipeline.extents, sizes=sizes, options=options)
-        pipeline = inline_pointwise(pipeline, called)
-    if options.join:
-        called = partial(_is_called, sizes=estimates or {}, options=options)
-        pipeline = join_channels(pipeline, machine, called)
+    ordered = order_products(pipeline, options, estimates or {}, machine)
+    pipeline = _rewritten(ordered.pipeline, options, estimates or {}, machine)
     yield "graph", pipeline
     decider = Decider(pipeline, machine, estimates or {}, options)
     grouping = decider.grouping()
@@ -88,6 +80,8 @@ def levels(
     schedule = decider.schedule(grouping)
     yield "tilesize", schedule
     program = lower(schedule, name, options)
+    if ordered.others and not schedule.kept:
+        program = _with_others(program, ordered, name, options, machine)
     yield "codegen", program
     source = render(program.file)
     yield "source", source
@@ -97,6 +91,36 @@ def levels(
 def _is_called(stage: Stage, pipeline: Pipeline, sizes: Mapping[str, int], options: Options) -> bool:
     assumed = assumed_sizes(pipeline, sizes)
     return is_called(stage, pipeline.context, pipeline.extents, assumed, options)
+
+
+def _rewritten(
+    pipeline: Pipeline, options: Options, estimates: Mapping[str, int], machine: Machine
+) -> Pipeline:
+    """The pipeline with filters and transforms as they are quickest, and point-wise stages put in."""
+    pipeline = join_cascades(pipeline, options, estimates, machine)
+    pipeline = filter_by_blocks(pipeline, options, estimates, machine)
+    pipeline = interpolate_by_phases(pipeline, options, machine)
+    pipeline = plain_transforms(pipeline, options, estimates, machine)
+    if options.inline:
+        sizes = assumed_sizes(pipeline, estimates)
+        called = partial(is_called, extents=pipeline.extents, sizes=sizes, options=options)
+        pipeline = inline_pointwise(pipeline, called)
+    if options.join:
+        called = partial(_is_called, sizes=estimates, options=options)
+        pipeline = join_channels(pipeline, machine, called)
+    return pipeline
+
+
+def _with_others(
+    program: Program, ordered: Ordered, name: str, options: Options, machine: Machine
+) -> Program:
+    """The program, and beside it those in other orders, among which the sizes of each call decide."""
+    others = []
+    for work, other in ordered.others:
+        decider = Decider(_rewritten(other, options, {}, machine), machine, {}, options)
+        schedule = decider.schedule(decider.grouping())
+        others += [] if schedule.kept else [(work, lower(schedule, name, options))]
+    return joined_programs(ordered.work, program, others)
 
 
 def compile(

@@ -98,6 +98,12 @@ def einsum(xp: Any, a: Mapping[str, Any], values: Mapping[str, Any]) -> tuple[An
     return (xp.einsum(values["subscripts"], a["A"], a["B"], **more),)
 
 
+def network(xp: Any, a: Mapping[str, Any], values: Mapping[str, Any]) -> tuple[Any, ...]:
+    """A contraction of any number of arrays, in the order that the library finds."""
+    more = {} if xp.__name__ == "torch" else {"optimize": True}
+    return (xp.einsum(values["subscripts"], *a.values(), **more),)
+
+
 def decimate(xp: Any, a: Mapping[str, Any], values: Mapping[str, Any]) -> tuple[Any, ...]:
     """A valid filter of which every fourth sample is kept, by SciPy's polyphase filter."""
     taps, samples, factor = len(a["h"]), len(a["x"]), 4
@@ -124,5 +130,6 @@ FORMULAS: Mapping[str, Formula] = {
     "product": product,
     "layer": layer,
     "einsum": einsum,
+    "network": network,
     "decimate": decimate,
 }

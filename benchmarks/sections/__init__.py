@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 from benchmarks.section import Section
-from benchmarks.sections import contractions, convolutions, filters, polybench, products, stencils, transforms
+from benchmarks.sections import (
+    contractions,
+    convolutions,
+    filters,
+    networks,
+    polybench,
+    products,
+    stencils,
+    transforms,
+)
 
-_MODULES = (polybench, stencils, products, contractions, convolutions, transforms, filters)
+_MODULES = (polybench, stencils, products, contractions, networks, convolutions, transforms, filters)
 SECTIONS: dict[str, Section] = {section.name: section for module in _MODULES for section in module.SECTIONS}

@@ -86,7 +86,8 @@ def lower(schedule: Schedule, name: str, options: Options) -> Program:
     code = (*functions, *exported)
     undefine = (*names.macro_like(), *([name] if is_macro_like(name) else []))
     file = File(comment, frozenset(needs), undefine, code, _tables(pipeline), texts)
-    return Program(file, signature, header_text(signature, names), _flags(schedule), tuple(storage.values()))
+    header = header_text(signature, names)
+    return Program(file, signature, header, _flags(schedule), tuple(storage.values()), names)
 
 
 def _group(schedule: Schedule, stages: StageWriter, number: int) -> GroupCode:

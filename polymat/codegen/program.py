@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from polymat.codegen.c.abi import Signature
+from polymat.codegen.c.cnames import Names
 from polymat.codegen.c.ctree import File
 from polymat.codegen.c.render import prototype
 from polymat.codegen.memory.storage import Buffer
@@ -15,6 +16,7 @@ class Program:
     """A C tree with its signature.
 
     header: the C header's text.  flags: compiler flags that this program needs.  buffers: where arrays live.
+    names: of arrays, sizes and scalars in C.
     """
 
     file: File
@@ -22,6 +24,7 @@ class Program:
     header: str
     flags: tuple[str, ...]
     buffers: tuple[Buffer, ...]
+    names: Names
 
     def __str__(self) -> str:
         lines = [prototype(function) for function in self.file.functions]

@@ -80,11 +80,14 @@ class ContractionTime:
         size = self.dtype.size
         return min(team.seconds(operations / share, moved * size) for team in self.teams)
 
+    def weight(self, factors: Sequence[int], result: int) -> float:
+        """Operations of the peak in the time of one point, where all lengths are long."""
+        is_product = len(factors) == 2 and all(_groups(factors, result)) and self.dtype.kind in "fc"
+        return len(factors) / (EFFICIENCY if is_product else VECTOR_SHARE)
+
     def _share(self, factors: Sequence[int], result: int) -> float:
         """Of the peak: register blocks fill more of it, where rows, columns and depth are long."""
-        left, right = factors
-        shared = left & right
-        groups = (left & result & ~right, right & result & ~left, shared & ~result)
+        groups = _groups(factors, result)
         lengths = [self.points(group) for group in groups]
         one = lengths[0] * lengths[1] * lengths[2]
         if self.dtype.kind not in "fc" or not all(groups) or one < LEAST_POINTS:
@@ -93,3 +96,9 @@ class ContractionTime:
         for length in lengths:
             share *= length / (length + SHORT)
         return max(share, VECTOR_SHARE)
+
+
+def _groups(factors: Sequence[int], result: int) -> tuple[int, int, int]:
+    """The rows, columns and depth of a product of two factors."""
+    left, right = factors
+    return left & result & ~right, right & result & ~left, left & right & ~result

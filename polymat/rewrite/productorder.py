@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import TypeAlias
+from dataclasses import dataclass, field, replace
 
+from polymat.graph.constant import kept_stages
+from polymat.graph.orders import Work
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.simplify import share_common_stages
 from polymat.graph.splice import names_taken, without_unread
@@ -18,47 +19,79 @@ from polymat.poly.domain import Domain
 from polymat.rewrite.chains import Chain, chains_of
 from polymat.rewrite.contractiontime import ContractionTime
 from polymat.rewrite.network import Network, covers_box
+from polymat.rewrite.otherorders import other_orders
 from polymat.rewrite.productsteps import Order, Writer, bits, loads_in
+from polymat.rewrite.subsets import Tree
 from polymat.tilesize.assumed import assumed_sizes
 from polymat.tilesize.planner import extent
 
 CLEARLY = 0.9  # of the time of the order that the user wrote: the model is no better than that
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Ordered:
+    """A pipeline in the order that was chosen for its products.
+
+    work: what that costs at some sizes.  others: the same in other orders, which cost less at other sizes.
+    """
+
+    pipeline: Pipeline
+    work: Work = field(default_factory=lambda: Work(()))
+    others: tuple[tuple[Work, Pipeline], ...] = ()
+
+
 def order_products(
     pipeline: Pipeline, options: Options, estimates: Mapping[str, int], machine: Machine
-) -> Pipeline:
+) -> Ordered:
     """Compute products of several arrays in the order that is predicted to be the quickest.
 
     before:  T(i, k) = sum over j of A(i, j) * B(j, k);  y(i) = sum over k of T(i, k) * v(k)
     after:   t(j) = sum over k of B(j, k) * v(k);  y(i) = sum over j of A(i, j) * t(j)
 
     Results that others read, outputs among them, stay and count as arrays.  Notes say what was predicted.
+    Of sizes that nobody gave, other orders of the longest product are kept, of which each call chooses one.
     """
-    if not options.reassociate:
-        return pipeline
-    chains = [chain for chain in chains_of(pipeline) if chain.is_open]
+    chains = [chain for chain in chains_of(pipeline) if chain.is_open] if options.reassociate else []
     if not chains:
-        return pipeline
+        return Ordered(pipeline)
     sizes = assumed_sizes(pipeline, estimates)
     threads = options.threads or machine.cores
-    rewriting = _Rewriting(pipeline, sizes, machine, threads, names_taken(pipeline))
-    stages: dict[str, list[Stage]] = {stage.name: [stage] for stage in pipeline.stages}
-    notes: list[str] = []
-    for chain in chains:
-        found, note = rewriting.of(chain)
-        stages[chain.root.name] = found
-        notes.append(note)
-    changed = any(len(each) > 1 for each in stages.values())
-    every = tuple(stage for each in stages.values() for stage in each)
-    noted = replace(pipeline, notes=(*pipeline.notes, *notes))
-    if not changed:
-        return noted
-    ordered = without_unread(replace(noted, stages=every))
-    return share_common_stages(ordered) if options.share else ordered
+    rewriting = _Rewriting(pipeline, sizes, machine, threads, names_taken(pipeline), share=options.share)
+    found = {chain.root.name: rewriting.of(chain) for chain in chains}
+    ordered = rewriting.pipeline_of(found)
+    if estimates or options.cost != "time" or (options.keep and kept_stages(pipeline)):
+        return Ordered(ordered)
+    longest = max(chains, key=lambda chain: found[chain.root.name].seconds)
+    first = found[longest.root.name]
+    taken = rewriting.taken - {stage.name for stage in first.stages[:-1]}
+    others = [
+        (work, rewriting.in_order(longest, tree, work, {*taken}))
+        for tree, work in other_orders(longest, first.work, sizes, machine, threads)
+    ]
+    kept = [(work, other) for work, other in others if other is not None]
+    if not kept:
+        return Ordered(ordered)
+    texts = [other.text for _, other in kept]
+    note = (
+        f"{longest.root.name} is also compiled as {', and as '.join(texts)}: each call chooses by its sizes"
+    )
+    ordered = replace(ordered, notes=(*ordered.notes, note))
+    pipelines = [(work, rewriting.pipeline_of({**found, longest.root.name: other})) for work, other in kept]
+    return Ordered(ordered, first.work, tuple(pipelines))
 
 
-_Result: TypeAlias = tuple[list[Stage], str]
+@dataclass(frozen=True, slots=True, eq=False)
+class _Found:
+    """The stages in place of the root of a chain, and what was decided in words.
+
+    text: the order.  seconds, work: what is predicted of it.
+    """
+
+    stages: list[Stage]
+    note: str
+    text: str
+    seconds: float
+    work: Work
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,22 +103,48 @@ class _Rewriting:
     machine: Machine
     threads: int
     taken: set[str]
+    share: bool
 
-    def of(self, chain: Chain) -> _Result:
-        """The stages in place of the root of a chain, and what was decided in words."""
+    def of(self, chain: Chain) -> _Found:
+        """The quickest order of a chain."""
         order = Order(chain, self._time(chain.root, chain.network))
         seconds, tree = order.best()
         written = sum(self._written(stage, network) for stage, network in chain.within)
         root = self.pipeline.located(chain.root)
-        if seconds >= CLEARLY * written or not all(covers_box(stage) for stage, _ in chain.within):
-            better = f"no other order is predicted to be clearly quicker, the best takes {seconds:.3g} s"
-            return [chain.root], f"{root}: its products are computed as written, {written:.3g} s; {better}"
-        stages, text = Writer(chain, order, self.taken).stages(tree)
-        if not all(map(self._is_in_bounds, stages)):
+        if seconds < CLEARLY * written:
+            found = self.in_order(chain, tree, order.work(tree), self.taken)
             reason = "parts of them have no elements of their arrays for some sizes"
-            return [chain.root], f"{root}: its products are computed as written: {reason}"
-        times = f"{seconds:.3g} s; not as written, {written:.3g} s"
-        return stages, f"{root}: its products are computed as {text}, {times}"
+            if found is not None:
+                times = f"{seconds:.3g} s; not as written, {written:.3g} s"
+                note = f"{root}: its products are computed as {found.text}, {times}"
+                return replace(found, note=note, seconds=seconds)
+        else:
+            reason = f"no other order is predicted to be clearly quicker, the best takes {seconds:.3g} s"
+        note = f"{root}: its products are computed as written, {written:.3g} s: {reason}"
+        return _Found([chain.root], note, "written", written, self._work(chain))
+
+    def in_order(self, chain: Chain, tree: Tree, work: Work, taken: set[str]) -> _Found | None:
+        """A chain in some order; None where that reads beside arrays.  taken: names that others have."""
+        if not all(covers_box(stage) for stage, _ in chain.within):
+            return None
+        order = Order(chain, self._time(chain.root, chain.network))
+        stages, text = Writer(chain, order, taken).stages(tree)
+        if not all(map(self._is_in_bounds, stages)):
+            return None
+        return _Found(stages, "", text, 0.0, work)
+
+    def pipeline_of(self, found: Mapping[str, _Found]) -> Pipeline:
+        """The pipeline with these chains in these orders."""
+        notes = [each.note for each in found.values() if each.note]
+        noted = replace(self.pipeline, notes=(*self.pipeline.notes, *notes))
+        if all(len(each.stages) == 1 for each in found.values()):
+            return noted
+        stages: list[Stage] = []
+        for stage in self.pipeline.stages:
+            each = found.get(stage.name)
+            stages += [stage] if each is None else each.stages
+        ordered = without_unread(replace(noted, stages=tuple(stages)))
+        return share_common_stages(ordered) if self.share else ordered
 
     def _time(self, stage: Stage, network: Network) -> ContractionTime:
         """The model of what is summed over the indices of a product, of the lengths that are assumed."""
@@ -99,6 +158,17 @@ class _Rewriting:
         dims = [*network.bounds]
         factors = [bits(names, dims) for names in network.names()]
         return self._time(stage, network).seconds(factors, bits(network.result, dims))
+
+    def _work(self, chain: Chain) -> Work:
+        """What a chain costs as it was written."""
+        steps: list[tuple[float, tuple[Affine, ...]]] = []
+        for stage, network in chain.within:
+            if stage.is_reduction or len(network.factors) > 1:
+                dims = [*network.bounds]
+                factors = [bits(names, dims) for names in network.names()]
+                weight = self._time(stage, network).weight(factors, bits(network.result, dims))
+                steps.append((weight, tuple(high - low + 1 for low, high in network.bounds.values())))
+        return Work(tuple(steps))
 
     def _is_in_bounds(self, stage: Stage) -> bool:
         """Whether a new stage reads elements that there are: its box has points where the whole has none."""

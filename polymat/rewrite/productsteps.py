@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
+from operator import or_
 
+from polymat.graph.orders import Work
 from polymat.graph.splice import free_name
 from polymat.graph.stage import Accumulation, Part, Stage
 from polymat.lang.affine import Affine
@@ -38,6 +40,7 @@ class Order:
         network = chain.network
         self.time = time
         self.dims = [*network.bounds]
+        self.extents = [high - low + 1 for low, high in network.bounds.values()]
         self.factors = [bits(names, self.dims) for names in network.names()]
         self.result = bits(network.result, self.dims)
         self._kept: dict[int, int] = {}
@@ -72,6 +75,21 @@ class Order:
         )
         seconds, tree = cheapest_order(len(self.factors), self.pair, self.is_near)
         return before + seconds, tree
+
+    def work(self, tree: Tree) -> Work:
+        """What the steps of an order cost as a function of the sizes."""
+        if isinstance(tree, int):
+            indices = self.factors[tree]
+            summed = self.kept(1 << tree) != indices
+            return Work((self._step((indices,), self.kept(1 << tree)),) if summed else ())
+        inner = [step for each in tree for step in self.work(each).steps]
+        pair = [self.kept(members(each)) for each in tree]
+        return Work((*inner, self._step(pair, self.kept(members(tree)))))
+
+    def _step(self, factors: Sequence[int], result: int) -> tuple[float, tuple[Affine, ...]]:
+        loops = reduce(or_, factors, result)
+        extents = (form for bit, form in enumerate(self.extents) if loops >> bit & 1)
+        return self.time.weight(factors, result), tuple(extents)
 
 
 class Writer:

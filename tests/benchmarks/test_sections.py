@@ -16,6 +16,7 @@ from benchmarks.sections import SECTIONS
 from benchmarks.sections.contractions import CONTRACTIONS, contraction_case
 from benchmarks.sections.convolutions import convolution_case
 from benchmarks.sections.filters import fir_case, pipeline_case
+from benchmarks.sections.networks import drawn, network_case
 from benchmarks.sections.products import CROSSOVER, product_case
 from benchmarks.sections.stencils import stencil_case
 from benchmarks.sections.transforms import transform_case
@@ -45,6 +46,17 @@ def test_every_contraction_is_described_right(name: str) -> None:
     pipeline = build(description.outputs, inputs=description.inputs)
     extents = {f"n{index}": SIZES[index] for index in set(name) - {"-"}}
     assert Judge(case).error(interpret(pipeline, case.task.arrays, extents)["C"]) <= 1
+
+
+def test_every_network_is_described_right() -> None:
+    assert sorted(len(name.split(",")) for name in drawn()) == sorted([3, 4, 5, 6] * 5)
+    for name, extents in drawn().items():
+        case = network_case(name, {letter: 2 + extent % 3 for letter, extent in extents.items()})
+        assert agrees(case, array_libraries.prepare_numpy)
+        description = describe(case.task)[0]
+        pipeline = build(description.outputs, inputs=description.inputs)
+        sizes = {size.name: case.task.values["sizes"][size.name] for size in description.sizes}
+        assert Judge(case).error(interpret(pipeline, case.task.arrays, sizes)["C"]) <= 1
 
 
 def test_a_wrong_contraction_is_seen() -> None:

@@ -34,7 +34,8 @@ def graph(outputs: Any, options: Options = LOOPS, **estimates: int) -> Pipeline:
 def decided(outputs: Any, options: Options = LOOPS, **estimates: int) -> str:
     """What was decided about orders, without where and without seconds."""
     notes = graph(outputs, options, **estimates).notes
-    return "; ".join(note.partition("its products are computed as ")[2].partition(",")[0] for note in notes)
+    orders = (note.partition("its products are computed as ")[2].partition(",")[0] for note in notes)
+    return "; ".join(filter(None, orders))
 
 
 def upto(extent: Any) -> Interval:
@@ -140,7 +141,7 @@ def test_sums_start_from_what_they_did() -> None:
 def test_the_order_as_written_is_an_option() -> None:
     pipeline = build([A @ B @ C @ v])
     off = Options(reassociate=False)
-    assert order_products(pipeline, off, {}, calibrated_machine()) is pipeline
+    assert order_products(pipeline, off, {}, calibrated_machine()).pipeline is pipeline
     assert graph(A @ B @ C @ v, off).notes == ()
     written = pm.compile(A @ B @ C @ v, name="same", options=off).source
     assert written != pm.compile(A @ B @ C @ v, name="same").source
@@ -196,7 +197,7 @@ def test_factors_of_every_kind(value: str) -> None:
 def test_a_part_that_would_read_beside_an_array_is_left() -> None:
     # A(i, L - 1) is read where there are columns alone, and L may be 0.
     stage = contraction("i", "KLM", A(i, j) * B(j, k) * A(i, L - 1))
-    assert decided(stage) == "written: parts of them have no elements of their arrays for some sizes"
+    assert "parts of them have no elements of their arrays for some sizes" in str(graph(stage).notes)
     check(stage, {"A": (3, 0), "B": (0, 5)})
 
 

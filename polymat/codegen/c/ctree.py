@@ -247,6 +247,21 @@ def substituted(node: T, values: Mapping[CExpr, CExpr]) -> T:
     return cast("T", replace(cast("Any", node), **parts))
 
 
+def called_otherwise(node: T, names: Mapping[str, str]) -> T:
+    """A statement or expression with other names for some functions."""
+    if isinstance(node, tuple):
+        return cast("T", tuple(called_otherwise(part, names) for part in node))
+    if not hasattr(node, "__dataclass_fields__"):
+        return node
+    fields = getattr(node, "__dataclass_fields__", ())
+    parts = {name: called_otherwise(getattr(node, name), names) for name in fields}
+    if isinstance(node, Call):
+        parts["function"] = names.get(node.function, node.function)
+    elif isinstance(node, Id):
+        parts["name"] = names.get(node.name, node.name)
+    return cast("T", replace(cast("Any", node), **parts))
+
+
 def _parts(node: object) -> Iterator[object]:
     for field in getattr(node, "__dataclass_fields__", ()):
         value = getattr(node, field)

@@ -81,8 +81,8 @@ class Options:
     kernels: compute sums of products of two arrays with register blocks and packed operands.
     blocks: how their blocks for the caches are chosen: "shares" by the parts of each cache that were measured
     to be best; "working-sets" by PolyDL's ranking (section 4) of these and others at the estimates.
-    math: whose exp, log, sin, cos and tanh of real numbers: "vector" is polymat's own code, which loops run
-    on whole vectors, the same bits at every point, wrong by less than 4 units in the last place
+    math: whose exp, log, sin, cos, tanh, pow ... of real numbers: "vector" is polymat's own code, which loops
+    run on whole vectors, the same bits at every point, wrong by less than 4 units in the last place
     (docs/design.md says by how much each); "libm" calls the C library's, one number at a time.
     cflags: further compiler flags, after polymat's own (a sanitizer, say).
     parallel_threshold: estimated scalar operations below which a loop nest stays on the calling thread; None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
@@ -30,6 +31,15 @@ from polymat.lang.types import ScalarType, promote
 Points = Mapping[str, Any]
 Values = np.ndarray[Any, Any]
 
+_ERF = np.vectorize(math.erf, otypes=[np.float64])
+
+
+def _sigmoid(x: Values) -> Values:
+    """1 / (1 + e**-x) with the exponential that cannot overflow."""
+    small = np.exp(-np.abs(x))
+    return np.asarray(np.where(np.signbit(x), small, 1) / (1 + small))
+
+
 _CALLS: dict[str, Any] = {
     "abs": np.abs,
     "floor": np.floor,
@@ -41,6 +51,12 @@ _CALLS: dict[str, Any] = {
     "asin": np.arcsin,
     "acos": np.arccos,
     "atan": np.arctan,
+    "asinh": np.arcsinh,
+    "acosh": np.arccosh,
+    "atanh": np.arctanh,
+    "round": np.rint,
+    "erf": lambda x: _ERF(x),
+    "sigmoid": lambda x: _sigmoid(x),
 }
 _BINARY: dict[str, Any] = {
     "+": np.add,
@@ -52,6 +68,8 @@ _BINARY: dict[str, Any] = {
     "**": np.power,
     "min": np.minimum,
     "max": np.maximum,
+    "atan2": np.arctan2,
+    "hypot": np.hypot,
 }
 _COMPARE: dict[str, Any] = {
     "<": np.less,
@@ -145,7 +163,7 @@ def _binary(op: str, dtype: ScalarType, left: Values, right: Values) -> Values:
 def _call(function: str, dtype: ScalarType, value: Values) -> Values:
     if function not in ("abs", "real", "imag"):
         value = value.astype(dtype.dtype, copy=False)
-    if function in ("floor", "ceil") and dtype.kind in "iu":
+    if function in ("floor", "ceil", "round") and dtype.kind in "iu":
         return value
     with np.errstate(all="ignore"):
         result = (_CALLS.get(function) or getattr(np, function))(value)

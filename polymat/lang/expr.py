@@ -17,6 +17,7 @@ from polymat.lang.types import (
     ScalarType,
     call_type,
     check_type,
+    floating,
     index_type,
     promote,
     quotient_type,
@@ -245,7 +246,7 @@ class Unary(Expr):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Binary(Expr):
-    """`op` is one of + - * / // % ** min max."""
+    """`op` is one of + - * / // % ** min max atan2 hypot."""
 
     op: str
     left: Expr
@@ -327,11 +328,16 @@ def fits(expr: Expr, dtype: ScalarType) -> bool:
     return True
 
 
+ANGLES = ("atan2", "hypot")  # the functions of two coordinates
+
+
 def binary(op: str, left: Any, right: Any) -> Expr:
     """Build a binary operation and find its type by NumPy's rules."""
     left, right = as_expr(left), as_expr(right)
     dtype = quotient_type(left.dtype, right.dtype) if op == "/" else promote(left.dtype, right.dtype)
-    if dtype.kind == "c" and op in ("//", "%", "min", "max"):
+    if op in ANGLES:
+        dtype = floating(dtype)
+    if dtype.kind == "c" and op in ("//", "%", "min", "max", *ANGLES):
         raise DtypeError(f"{op} is not defined for complex values", at=caller_location())
     if not dtype.weak:
         for side in (left, right):

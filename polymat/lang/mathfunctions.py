@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from polymat.lang.condition import Condition
 from polymat.lang.expr import Expr, binary, call
 from polymat.lang.whole import Elementwise, elementwise
 
@@ -29,6 +30,18 @@ Tanh = _function("tanh", "Hyperbolic tangent")
 Exp = _function("exp", "Exponential")
 Log = _function("log", "Natural logarithm")
 Sqrt = _function("sqrt", "Square root")
+
+Asinh = _function("asinh", "Inverse hyperbolic sine")
+Acosh = _function("acosh", "Inverse hyperbolic cosine")
+Atanh = _function("atanh", "Inverse hyperbolic tangent")
+Exp2 = _function("exp2", "Power of two")
+Expm1 = _function("expm1", "Exponential less 1, exact near 0")
+Log1p = _function("log1p", "Natural logarithm of 1 + x, exact near 0")
+Log2 = _function("log2", "Logarithm to base 2")
+Log10 = _function("log10", "Logarithm to base 10")
+Cbrt = _function("cbrt", "Cube root, also of negative numbers")
+Erf = _function("erf", "Error function 2 / sqrt(pi) * integral of exp(-t**2) from 0 to x")
+Sigmoid = _function("sigmoid", "Logistic function 1 / (1 + exp(-x)), exact on both sides")
 
 I0 = _function("i0", "Modified Bessel function of the first kind and order 0")
 
@@ -97,3 +110,28 @@ def Max(first: Any, second: Any, *more: Any) -> Expr:  # noqa: N802 (PolyMage's 
     for value in more:
         result = binary("max", result, value)
     return result
+
+
+def Round(x: Any) -> Expr:  # noqa: N802 (PolyMage's way)
+    """Nearest integer, in x's type; halves go to the even one, as in NumPy."""
+    return call("round", x)
+
+
+def Atan2(y: Any, x: Any) -> Expr:  # noqa: N802 (PolyMage's way)
+    """Angle of the point (x, y) in radians, from -pi to pi; the y coordinate comes first, as in NumPy."""
+    return binary("atan2", y, x)
+
+
+def Hypot(x: Any, y: Any) -> Expr:  # noqa: N802 (PolyMage's way)
+    """Length of the vector (x, y), without overflow on the way."""
+    return binary("hypot", x, y)
+
+
+def Clamp(x: Any, low: Any, high: Any) -> Expr:  # noqa: N802 (PolyMage's way)
+    """Min(Max(x, low), high); NaN stays NaN."""
+    return binary("min", binary("max", x, low), high)
+
+
+def IsNaN(x: Any) -> Condition:  # noqa: N802 (PolyMage's way)
+    """The condition that x is NaN, for a Case or a Select; of a complex value: that a part is."""
+    return Condition(x, "!=", x)

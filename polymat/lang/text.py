@@ -49,7 +49,7 @@ def _piece(expr: Expr, parts: tuple[Piece, ...]) -> Piece:
         case Unary():
             level = _PRECEDENCE["neg"]
             return f"-{_wrap(parts[0], level)}", level
-        case Binary("min" | "max" as op):
+        case Binary("min" | "max" | "atan2" | "hypot" as op):
             return f"{op.capitalize()}({parts[0][0]}, {parts[1][0]})", _ATOM
         case Binary(op):
             level = _PRECEDENCE[op]

@@ -115,8 +115,14 @@ def real_part(dtype: ScalarType) -> ScalarType:
     return Float if dtype == ComplexFloat else Double
 
 
-_REAL_ONLY = frozenset({"floor", "ceil", "sign", "i0"})
-_SAME_TYPE = frozenset({"floor", "ceil", "sign", "conj"})
+_REAL_ONLY = frozenset(
+    {"floor", "ceil", "round", "sign", "i0", "exp2", "expm1", "log1p", "log2", "log10"}
+) | {
+    "cbrt",
+    "erf",
+    "sigmoid",
+}
+_SAME_TYPE = frozenset({"floor", "ceil", "round", "sign", "conj"})
 _TO_REAL = frozenset({"abs", "real", "imag"})
 
 

@@ -40,6 +40,13 @@ _FUNCTIONS = {
     "arcsin": "Asin",
     "arccos": "Acos",
     "arctan": "Atan",
+    "arctan2": "Atan2",
+    "arcsinh": "Asinh",
+    "arccosh": "Acosh",
+    "arctanh": "Atanh",
+    "rint": "Round",
+    "isnan": "IsNaN",
+    "clip": "Clamp",
     "absolute": "Abs",
     "fabs": "Abs",
     "conjugate": "Conj",
@@ -52,7 +59,10 @@ _FUNCTIONS = {
 }
 _FUNCTIONS |= {
     name: name.capitalize()
-    for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh", "exp", "log", "sqrt", "floor", "ceil", "sign")
+    for name in (
+        *("sin", "cos", "tan", "sinh", "cosh", "tanh", "exp", "log", "sqrt", "floor", "ceil", "sign"),
+        *("exp2", "expm1", "log1p", "log2", "log10", "cbrt", "hypot"),
+    )
 }
 
 

@@ -141,6 +141,9 @@ def _declarations(w: World) -> list[Use]:
         Use("Min", pm.Min, (w.value, 1.0, 2)),
         Use("Max", pm.Max, (w.value, 1.0, 2)),
         Use("Pow", pm.Pow, (w.value, 2)),
+        Use("Atan2", pm.Atan2, (w.value, 2)),
+        Use("Hypot", pm.Hypot, (w.value, 2)),
+        Use("Clamp", pm.Clamp, (w.value, 1.0, 2)),
         *(Use(name, getattr(pm, name), (w.value,)) for name in _SCALAR_FUNCTIONS),
     ]
 
@@ -148,6 +151,8 @@ def _declarations(w: World) -> list[Use]:
 _SCALAR_FUNCTIONS = (
     *("Abs", "Acos", "Asin", "Atan", "Ceil", "Conj", "Cos", "Cosh", "Exp", "Floor"),
     *("Imag", "Log", "Real", "Sign", "Sin", "Sinh", "Sqrt", "Tan", "Tanh"),
+    *("Acosh", "Asinh", "Atanh", "Cbrt", "Erf", "Exp2", "Expm1", "IsNaN", "Log1p", "Log2", "Log10", "Round"),
+    "Sigmoid",
 )
 
 

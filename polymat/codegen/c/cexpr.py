@@ -14,6 +14,7 @@ from polymat.errors import unreachable
 from polymat.lang.affine import Affine, FloorDiv
 from polymat.lang.condition import Condition
 from polymat.lang.expr import (
+    ANGLES,
     Binary,
     Call,
     CastExpr,
@@ -100,11 +101,13 @@ class ExpressionWriter:
 
     def _binary(self, expr: Binary, parts: tuple[CExpr, ...]) -> CExpr:
         dtype, op = expr.dtype, expr.op
-        exact = usual(expr.left.dtype, expr.right.dtype) != dtype or op in ("/", "**") or op in _HELPER_OPS
+        exact = usual(expr.left.dtype, expr.right.dtype) != dtype or op in ("/", "**", *ANGLES, *_HELPER_OPS)
         left = self.convert(parts[0], expr.left, dtype, force=exact)
         right = self.convert(parts[1], expr.right, dtype, force=exact)
         if op == "**":
             return self._power(expr, left, right)
+        if op in ANGLES:
+            return CCall(f"__builtin_{op}{_libm_suffix(dtype)}", (left, right))
         if op in _HELPER_OPS:
             return self._helper(_HELPER_OPS[op], dtype, left, right)
         if op == "/" and dtype.kind == "c":
@@ -118,7 +121,9 @@ class ExpressionWriter:
             return self._helper("pow", expr.dtype, left, right)
         if isinstance(expr.right, Const) and expr.right.value == 0.5:  # as NumPy; gcc does so in vectors only
             return CCall(f"__builtin_sqrt{_libm_suffix(expr.dtype)}", (left,))
-        return CCall(f"__builtin_pow{_libm_suffix(expr.dtype)}", (left, right))
+        if isinstance(expr.right, Const) and expr.right.value in (-1, 0, 1, 2):  # which compilers know
+            return CCall(f"__builtin_pow{_libm_suffix(expr.dtype)}", (left, right))
+        return self._helper("pow", expr.dtype, left, right)
 
     def _helper(self, name: str, dtype: ScalarType, *arguments: CExpr) -> CExpr:
         self.needs.add(f"{name}_{dtype.suffix}")
@@ -128,13 +133,13 @@ class ExpressionWriter:
         kind = expr.operand.dtype.kind
         if function == "abs" and kind in "iu":
             return operand if kind == "u" else self._helper("abs", expr.dtype, operand)
-        if function in ("floor", "ceil") and kind in "iu":
+        if function in ("floor", "ceil", "round") and kind in "iu":
             return operand
         if function in ("sign", "i0") or (function in _OWN and expr.dtype.kind == "f"):
             return self._helper(function, expr.dtype, operand)
         if function in ("conj", "real", "imag") and kind != "c":
             return operand if function != "imag" else literal(0, expr.dtype)
-        name = {"conj": "conj", "real": "creal", "imag": "cimag"}.get(function)
+        name = {"conj": "conj", "real": "creal", "imag": "cimag", "round": "rint"}.get(function)
         if name is None:
             fabs = "fabs" if function == "abs" and kind == "f" else function
             name = f"c{fabs}" if kind == "c" else fabs

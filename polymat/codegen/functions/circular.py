@@ -1,80 +1,37 @@
 """Sines and cosines: the C text, for both types.
 
-Multiples of pi are taken off in three steps of fused multiply-adds, the first of which is exact.  Beyond
-$LIMIT they are libm's.  gcc calls vector versions of a function whose declaration has the `simd` attribute,
-by names that the vectors' ABI gives them: those for the vectors of the processor are written here, each with
-a loop over its lanes.
+Multiples of pi are taken off in three steps of fused multiply-adds, the first of which is exact; beyond
+$LIMIT that would need more.
 """
 
 from __future__ import annotations
 
+from polymat.codegen.functions.called import called
 from polymat.codegen.functions.kind import SINGLE, WIDE, Kind
 from polymat.codegen.functions.polynomials import estrin
 
 _SIN = """\
-static inline $T _pm_sin_near_$S($T x)
+static inline $T _pm_sin_near_$S($T x, $U *far)
 {
+    *far |= ($U)!($ABS(x) <= $LIMIT);
     const $T whole = $FMA(x, $PER, $MAGIC), n = whole - $MAGIC;
-    $T r = $FMA(n, -$PI3, $FMA(n, -$PI2, $FMA(n, -$PI1, x)));
+    const $T r = $FMA(n, -$PI3, $FMA(n, -$PI2, $FMA(n, -$PI1, x)));
     const $T z = r * r, w = z * z;
-    r *= $FMA($SINE, z, 1);
-    return $OF($BITS(r) ^ ($BITS(whole) << $LAST));
+    const $T s = $FMA(r * z, $SINE, r);
+    return $OF(($BITS(s) | ($BITS(r) & ($U)1 << $LAST)) ^ ($BITS(whole) << $LAST));
 }
 """
 # cos(x) = sin(x + pi / 2), with an odd multiple of pi / 2 taken off.
 _COS = """\
-static inline $T _pm_cos_near_$S($T x)
+static inline $T _pm_cos_near_$S($T x, $U *far)
 {
+    *far |= ($U)!($ABS(x) <= $LIMIT);
     const $T whole = $FMA(x, $PER, -$HALF) + $MAGIC, n = $FMA(2, whole - $MAGIC, 1);
-    $T r = $FMA(n, -$PI3 / 2, $FMA(n, -$PI2 / 2, $FMA(n, -$PI1 / 2, x)));
+    const $T r = $FMA(n, -$PI3 / 2, $FMA(n, -$PI2 / 2, $FMA(n, -$PI1 / 2, x)));
     const $T z = r * r, w = z * z;
-    r *= $FMA($SINE, z, 1);
-    return $OF($BITS(r) ^ (~$BITS(whole) << $LAST));
+    const $T s = $FMA(r * z, $SINE, r);
+    return $OF($BITS(s) ^ (~$BITS(whole) << $LAST));
 }
-"""
-# Vectors by gcc for x86: what the compiler calls in loops, and the function itself in each file of a library.
-_CALLED = """#if defined(__x86_64__) && !defined(__clang__)
-extern __attribute__((simd("notinbranch"), const, visibility("hidden"))) $T _pm_${N}_$S($T x);
-__attribute__((weak, visibility("hidden"))) $T _pm_${N}_one_$S($T x) __asm__("_pm_${N}_$S");
-$T _pm_${N}_one_$S($T x)
-#else
-static inline $T _pm_${N}_$S($T x)
-#endif
-{
-    return $ABS(x) <= $LIMIT ? _pm_${N}_near_$S(x) : __builtin_$N$F(x);
-}
-
-#if defined(__x86_64__) && !defined(__clang__)
-#define _PM_LANES(letter, lanes) \\
-    typedef $T _pm_${N}_$S##letter __attribute__((vector_size(sizeof($T) * lanes))); \\
-    __attribute__((weak, visibility("hidden"))) _pm_${N}_$S##letter _pm_${N}_vector_$S##letter( \\
-        _pm_${N}_$S##letter x) __asm__("_ZGV" #letter "N" #lanes "v__pm_${N}_$S"); \\
-    _pm_${N}_$S##letter _pm_${N}_vector_$S##letter(_pm_${N}_$S##letter x) \\
-    { \\
-        _Alignas(64) $T in[lanes], out[lanes]; \\
-        int far = 0; \\
-        __builtin_memcpy(in, &x, sizeof in); \\
-        _Pragma("omp simd reduction(| : far)") for (int lane = 0; lane < lanes; lane++) \\
-        { \\
-            out[lane] = _pm_${N}_near_$S(in[lane]); \\
-            far |= !($ABS(in[lane]) <= $LIMIT); \\
-        } \\
-        if (__builtin_expect(far, 0)) \\
-            for (int lane = 0; lane < lanes; lane++) \\
-                out[lane] = _pm_${N}_one_$S(in[lane]); \\
-        __builtin_memcpy(&x, out, sizeof out); \\
-        return x; \\
-    }
-$VERSIONS#undef _PM_LANES
-#endif
-"""
-# The letters of the vectors' ABI: SSE, AVX2, AVX-512.
-_VERSIONS = """\
-_PM_LANES(b, $QUARTER)
-_PM_LANES(d, $HALVED)
-#ifdef __AVX512F__
-_PM_LANES(e, $FULL)
-#endif
 """
 _NUMBERS = {
     SINGLE: {
@@ -113,14 +70,8 @@ _SINES = {
 
 def circular(kind: Kind) -> dict[str, str]:
     """The C text of each function of this module for a type."""
-    widest = 512 // kind.size
-    counts = {"FULL": str(widest), "HALVED": str(widest // 2), "QUARTER": str(widest // 4)}
-    texts = {
-        "SINE": estrin(_SINES[kind], "z", ("w",), kind.tail),
-        "LAST": str(kind.size - 1),
-        "VERSIONS": kind.text(_VERSIONS, {}, counts),
-    }
+    texts = {"SINE": estrin(_SINES[kind], "z", ("w",), kind.tail), "LAST": str(kind.size - 1)}
     return {
-        name: kind.text(f"{near}\n{_CALLED}", _NUMBERS[kind], texts | {"N": name})
+        name: f"{kind.text(near, _NUMBERS[kind], texts)}\n{called(kind, name)}"
         for name, near in (("sin", _SIN), ("cos", _COS))
     }

@@ -32,6 +32,14 @@ static inline $T _pm_tanh_$S($T x)
     return $SIGNED(t / (2 + t), x);
 }
 """
+# By the exponential of -|x|, which does not overflow; with libm's, too.
+SIGMOID = """\
+static inline $T _pm_sigmoid_$S($T x)
+{
+    const $T e = _pm_exp_$S(-$ABS(x));
+    return (x < 0 ? e : 1) / (1 + e);
+}
+"""
 _TEMPLATES = {"exp": _EXP, "tanh": _TANH}
 
 _NUMBERS = {

@@ -12,9 +12,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from polymat.codegen.functions.circular import circular
-from polymat.codegen.functions.exponentials import exponentials
+from polymat.codegen.functions.exponentials import SIGMOID, exponentials
 from polymat.codegen.functions.kind import BITS, KINDS
 from polymat.codegen.functions.logarithms import logarithms
+from polymat.codegen.functions.powers import powers
 
 LIBM = "libm"  # the need of a program whose elementary functions are all libm's
 # What lets a compiler compute something else than is written, x for (x + 1e16) - 1e16 say.
@@ -26,30 +27,41 @@ _REARRANGING = (
     "-ffinite-math-only",
 )
 # Units in the last place by which no result was wrong in tests of ten million points, both types.
-ERRORS = {"exp": 1.0, "log": 1.0, "tanh": 3.0, "sin": 3.5, "cos": 3.5}
-_OWN = "_PM_OWN_FUNCTIONS"
+ERRORS = {"cos": 3.0, "exp": 1.0, "log": 1.0, "pow": 2.0, "sigmoid": 2.5, "sin": 2.5, "tanh": 3.0}
 # Without fused multiply-adds, and without integers in vectors, they would be neither as exact nor as fast.
-_BEGIN = f"""\
+_BEGIN = """\
 #if (defined(__FMA__) && defined(__AVX2__)) || defined(__aarch64__)
-#define {_OWN}
 """
 
 
+# Of other functions, the same with libm's.
+_COMPOSED = {"sigmoid": SIGMOID}
+_USED = {"sigmoid": ("exp",)}
+
+
 def _definitions() -> dict[str, str]:
-    texts = {}
+    texts: dict[str, str] = {}
     for kind in KINDS:
-        for functions in (exponentials(kind), logarithms(kind), circular(kind)):
+        for functions in (exponentials(kind), logarithms(kind), circular(kind), powers(kind)):
             texts |= {f"{name}_{kind.suffix}": text for name, text in functions.items()}
     return texts
 
 
+def _composed() -> dict[str, str]:
+    texts: dict[str, str] = {}
+    for kind in KINDS:
+        texts |= {f"{name}_{kind.suffix}": kind.text(text, {}) for name, text in _COMPOSED.items()}
+    return texts
+
+
 _DEFINITIONS = _definitions()
-FUNCTIONS = frozenset(name.rpartition("_")[0] for name in _DEFINITIONS)
+_COMPOSITIONS = _composed()
+FUNCTIONS = frozenset(name.rpartition("_")[0] for name in (*_DEFINITIONS, *_COMPOSITIONS))
 
 
 def function_names() -> frozenset[str]:
     """Every need that this module knows: "exp_f32" and so on, and "libm"."""
-    return frozenset(_DEFINITIONS) | {LIBM}
+    return frozenset((*_DEFINITIONS, *_COMPOSITIONS, LIBM))
 
 
 def rearranges(flags: Iterable[str]) -> bool:
@@ -59,18 +71,29 @@ def rearranges(flags: Iterable[str]) -> bool:
 
 def functions_text(needs: frozenset[str]) -> list[str]:
     """The definitions of those needs that are functions of this module, in a fixed order."""
-    wanted = [name for name in _DEFINITIONS if name in needs]
+    composed = [name for name in _COMPOSITIONS if name in needs]
+    used = {f"{each}_{kind}" for name, _, kind in map(_parts, composed) for each in _USED[name]}
+    wanted = [name for name in _DEFINITIONS if name in needs | used]
     if not wanted:
         return []
-    if LIBM in needs:
-        return [_libm(wanted)]
+    texts = [_libm(wanted) if LIBM in needs else f"{_own(wanted)}#else\n{_libm(wanted)}#endif\n"]
+    return ["\n".join([*texts, *(_COMPOSITIONS[name] for name in composed)])]
+
+
+def _parts(name: str) -> tuple[str, str, str]:
+    return name.rpartition("_")
+
+
+def _own(wanted: list[str]) -> str:
+    """The functions by our own texts, where the processor is one for them."""
     kinds = [kind for kind in KINDS if any(name.endswith(kind.suffix) for name in wanted)]
-    own = [kind.text(BITS, {}) for kind in kinds] + [_DEFINITIONS[name] for name in wanted]
-    return ["\n".join([_BEGIN, *own, f"#else\n{_libm(wanted)}#endif\n"])]
+    return "\n".join(
+        [_BEGIN, *(kind.text(BITS, {}) for kind in kinds), *(_DEFINITIONS[name] for name in wanted)]
+    )
 
 
 def _libm(wanted: list[str]) -> str:
     """The functions by libm's names."""
     tails = {kind.suffix: kind.tail for kind in KINDS}
-    named = [name.rpartition("_") for name in wanted]
+    named = map(_parts, wanted)
     return "".join(f"#define _pm_{name}_{kind} __builtin_{name}{tails[kind]}\n" for name, _, kind in named)

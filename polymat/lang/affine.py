@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 
@@ -26,10 +26,13 @@ class Affine:
     """const + sum of coefficient * atom; atoms are names or floor divisions, in order of first use.
 
     The order serves the text only: N + M equals M + N.
+
+    parameters: the sizes behind the names, where a user may calculate with the form: `A.sum() / A.shape[0]`.
     """
 
     terms: tuple[tuple[Atom, int], ...] = ()
     const: int = 0
+    parameters: tuple[Any, ...] = field(default=(), repr=False)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Affine):
@@ -46,11 +49,17 @@ class Affine:
 
     def __add__(self, other: Affine | int) -> Affine:
         if isinstance(other, int):
-            return Affine(self.terms, self.const + other)
+            return Affine(self.terms, self.const + other, self.parameters)
         sums = dict(self.terms)
         for atom, coefficient in other.terms:
             sums[atom] = sums.get(atom, 0) + coefficient
-        return Affine(tuple((a, c) for a, c in sums.items() if c), self.const + other.const)
+        terms = tuple((a, c) for a, c in sums.items() if c)
+        return Affine(terms, self.const + other.const, self._all_parameters(other))
+
+    def _all_parameters(self, other: Affine) -> tuple[Any, ...]:
+        if not other.parameters or self.parameters is other.parameters:
+            return self.parameters
+        return tuple(dict.fromkeys(self.parameters + other.parameters))
 
     def __neg__(self) -> Affine:
         return self.scale(-1)
@@ -62,13 +71,44 @@ class Affine:
         """Multiply by an integer."""
         if factor == 0:
             return Affine()
-        return Affine(tuple((a, c * factor) for a, c in self.terms), self.const * factor)
+        return Affine(tuple((a, c * factor) for a, c in self.terms), self.const * factor, self.parameters)
 
     def floordiv(self, divisor: int) -> Affine:
         """Floor division by a positive integer; exact divisions stay plain."""
         if all(c % divisor == 0 for _, c in self.terms):
-            return Affine(tuple((a, c // divisor) for a, c in self.terms), self.const // divisor)
-        return Affine(((FloorDiv(self, divisor), 1),))
+            return Affine(
+                tuple((a, c // divisor) for a, c in self.terms), self.const // divisor, self.parameters
+            )
+        return Affine(((FloorDiv(self, divisor), 1),), 0, self.parameters)
+
+    def with_parameters(self, parameters: tuple[Any, ...]) -> Affine:
+        """The same form, that is a value too."""
+        return Affine(self.terms, self.const, parameters)
+
+    def _value(self, op: str, other: Any, reflected: bool = False) -> Any:
+        from polymat.lang.expr import binary, is_operand  # written on this
+
+        if not is_operand(other):
+            return NotImplemented
+        return binary(op, other, self) if reflected else binary(op, self, other)
+
+    def __radd__(self, other: Any) -> Any:
+        return self + other if isinstance(other, int) else self._value("+", other, True)
+
+    def __rsub__(self, other: Any) -> Any:
+        return -self + other if isinstance(other, int) else self._value("-", other, True)
+
+    def __mul__(self, other: Any) -> Any:
+        return self.scale(other) if isinstance(other, int) else self._value("*", other)
+
+    def __rmul__(self, other: Any) -> Any:
+        return self.scale(other) if isinstance(other, int) else self._value("*", other, True)
+
+    def __truediv__(self, other: Any) -> Any:
+        return self._value("/", other)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return self._value("/", other, True)
 
     @property
     def is_constant(self) -> bool:

@@ -9,11 +9,12 @@ from polymat.lang.expr import as_expr, is_whole
 from polymat.lang.types import promote
 
 COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
+_OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
 _COMPARISON_HINT = "one of " + " ".join(COMPARISONS)
 
 
 class Condition:
-    """`Condition(left, op, right)` with op one of < <= > >= == !=; combined with `&` and `|`."""
+    """`Condition(left, op, right)` with op one of < <= > >= == !=; combined with `&`, `|`, opposed by `~`."""
 
     __slots__ = ("at", "left", "op", "right")
     op: str
@@ -52,9 +53,16 @@ class Condition:
         return NotImplemented if is_whole(other) else Condition(self, "|", other)
 
     def __invert__(self) -> Condition:
-        raise LangError(
-            "conditions have no negation", at=caller_location(), hint="write the opposite comparison"
-        )
+        """Where this does not hold: the opposite comparison, or a NaN on either side."""
+        if self.combines:
+            return Condition(~self.left, "|" if self.op == "&" else "&", ~self.right)
+        found = Condition(self.left, _OPPOSITE[self.op], self.right)
+        if self.op in ("==", "!="):
+            return found
+        for side in (self.left, self.right):
+            if side.dtype.kind == "f" and not side.dtype.weak:
+                found = found | Condition(side, "!=", side)
+        return found
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Condition) and (self.left, self.op, self.right) == (

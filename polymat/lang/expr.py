@@ -48,6 +48,11 @@ def is_whole(value: object) -> bool:
     return hasattr(value, "algebra")
 
 
+def is_operand(value: object) -> bool:
+    """Say whether a value can meet an extent in arithmetic: a number, an expression, another extent."""
+    return isinstance(value, Expr | Affine | np.number | float | complex)
+
+
 class Expr:
     """Base of the expression nodes; arithmetic follows NumPy's rules, Python literals are weak."""
 
@@ -305,6 +310,10 @@ def as_expr(value: Any, at: Location | None = None) -> Expr:
         return Const(value, WEAK_FLOAT)
     if isinstance(value, complex):
         return Const(value, WEAK_COMPLEX)
+    if isinstance(value, Affine):
+        from polymat.lang.makers import extent_expression  # written on expressions
+
+        return extent_expression(value)
     label, rank = getattr(value, "label", None), getattr(value, "rank", None)
     if isinstance(label, str) and isinstance(rank, int):
         raise LangError(

@@ -46,9 +46,9 @@ class Interval:
         self.dtype = check_type(dtype, "an Interval", self.at)
         if dtype.kind not in "iu":
             raise DtypeError(f"an Interval is of integers, got {dtype}", at=self.at)
+        self.sizes = size_parameters(lo, hi) if sizes is None else sizes
         self.lo = as_affine(lo, self.at)
         self.hi = as_affine(hi, self.at)
-        self.sizes = size_parameters(lo, hi) if sizes is None else sizes
 
     def __repr__(self) -> str:
         return f"Interval({self.dtype}, {self.lo}, {self.hi})"
@@ -131,8 +131,8 @@ class Input(Source):
         check_name(name, what, self.at)  # unlike a function, it cannot do without one
         if isinstance(dims, str | bytes) or not isinstance(dims, Sequence):
             raise ShapeError(f"the extents of {name} are a list, got {dims!r}", at=self.at, hint="[M, N]")
-        self.dims = tuple(as_affine(d, self.at) for d in dims)
         self.sizes = size_parameters(*dims)
+        self.dims = tuple(as_affine(d, self.at).with_parameters(self.sizes) for d in dims)
         _check_sizes_only(self)
         if len(self.dims) > MAX_RANK:
             raise ShapeError(
@@ -350,7 +350,7 @@ class Function(Source):
         for variable, interval in zip(self.variables, self.intervals, strict=True):
             low, high = bounds_of(interval, from_names)
             from_names[variable.name] = (low, high)
-            extents.append(high + 1)
+            extents.append((high + 1).with_parameters(self.sizes))
         return tuple(extents)
 
 

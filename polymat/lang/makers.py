@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar
 
 from polymat.lang.affine import Affine, FloorDiv
 from polymat.lang.algebra import Result
-from polymat.lang.expr import Const, Expr, binary
+from polymat.lang.expr import Const, Expr, as_expr, binary
 from polymat.lang.types import Long
 
 R = TypeVar("R", bound=Result)
@@ -20,6 +20,13 @@ class Makers(Generic[R]):
 
     computed: Callable[[Any, Any], R]
     accumulated: Callable[[Any, Any, Any], R]
+
+
+def extent_expression(form: Affine) -> Expr:
+    """The value of an extent: `A.shape[0]`, in arithmetic; a constant one is as weak as the number it is."""
+    if form.is_constant:
+        return as_expr(form.const)
+    return index_expression(form, {parameter.name: parameter for parameter in form.parameters})
 
 
 def index_expression(form: Affine, leaves: dict[str, Expr]) -> Expr:

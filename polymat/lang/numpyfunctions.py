@@ -10,6 +10,7 @@ import numpy as np
 from polymat.errors import LangError, caller_location
 from polymat.lang import mathfunctions
 from polymat.lang.expr import binary
+from polymat.lang.linalg import outer
 from polymat.lang.matrix import matmul, multiplied, transposed
 from polymat.lang.whole import Mask, arithmetic, compared, lifted, where
 
@@ -23,6 +24,9 @@ _ARITHMETIC = {
     "power": "**",
     "bitwise_and": "&",
     "bitwise_or": "|",
+    "bitwise_xor": "^",
+    "left_shift": "<<",
+    "right_shift": ">>",
 }
 _COMPARED = {
     "less": "<",
@@ -47,7 +51,6 @@ _RENAMED = {
     "minimum": "Min",
     "float_power": "Pow",
     "rint": "Round",
-    "isnan": "IsNaN",
 }
 _METHODS = {"sum", "prod", "mean", "var", "std", "min", "max", "argmin", "argmax", "any", "all"}
 _METHODS_OF = {"amin": "min", "amax": "max", **{name: name for name in _METHODS}}
@@ -91,6 +94,9 @@ _SPECIAL: dict[str, Callable[..., Any]] = {
     "negative": lambda x: -x,
     "positive": lambda x: x,
     "square": _squared,
+    "isnan": lambda x: compared("!=", x, x),
+    "isinf": lambda x: compared("==", abs(x), np.inf),
+    "isfinite": lambda x: compared("<", abs(x), np.inf),
     "reciprocal": lambda x: 1 / x,
     "invert": lambda x: ~x,
     "logical_and": lambda left, right: arithmetic("&", _truth(left), _truth(right)),
@@ -129,4 +135,5 @@ _CALLED: dict[str, Callable[..., Any]] = {
     "transpose": transposed,
     "clip": _clipped,
     "dot": matmul,
+    "outer": outer,
 }

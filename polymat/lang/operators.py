@@ -161,6 +161,24 @@ class WholeOperators:
     def __ror__(self, other: Any) -> Result:
         return _elementwise("|", other, self)
 
+    def __xor__(self, other: Any) -> Result:
+        return _elementwise("^", self, other)
+
+    def __rxor__(self, other: Any) -> Result:
+        return _elementwise("^", other, self)
+
+    def __lshift__(self, other: Any) -> Result:
+        return _elementwise("<<", self, other)
+
+    def __rlshift__(self, other: Any) -> Result:
+        return _elementwise("<<", other, self)
+
+    def __rshift__(self, other: Any) -> Result:
+        return _elementwise(">>", self, other)
+
+    def __rrshift__(self, other: Any) -> Result:
+        return _elementwise(">>", other, self)
+
     def __neg__(self: Any) -> Result:
         from polymat.lang.whole import negated
 

@@ -64,7 +64,7 @@ class _Along:
 def _along(source: Source, method: str, axis: Any, keepdims: object) -> _Along:
     if not isinstance(keepdims, bool):
         raise LangError(f"{method}: keepdims is True or False, got {shown(keepdims)}", at=caller_location())
-    text = f"{source.label}.{method}({'' if axis is None else shown(axis) if _is_axis(axis) else axis})"
+    text = f"{source.label}.{method}({'' if axis is None else f'axis={axis!r:.40}'})"
     if source.algebra == "":
         check_plain(source, text)
     chosen = range(source.rank) if axis is None else [axis] if _is_axis(axis) else axis

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
 from typing import Any, ParamSpec, Protocol, overload
 
-from polymat.errors import LangError, caller_location
+from polymat.errors import DtypeError, LangError, caller_location
 from polymat.lang.algebra import Result, Shape, check_plain, pointwise, scalar
 from polymat.lang.broadcasting import broadcast_shape, element, repeated
 from polymat.lang.condition import COMPARISONS, Condition
@@ -20,6 +21,15 @@ from polymat.lang.traverse import condition_operands
 from polymat.lang.types import ScalarType, UChar
 
 P = ParamSpec("P")
+
+
+_BITWISE: dict[str, Callable[[Any, Any], Any]] = {
+    "&": operator.and_,
+    "|": operator.or_,
+    "^": operator.xor,
+    "<<": operator.lshift,
+    ">>": operator.rshift,
+}
 
 
 class ArrayResult(Result):
@@ -133,7 +143,17 @@ def arithmetic(op: str, left: Any, right: Any) -> Result:
     if op in ("&", "|") and isinstance(left, Mask | Condition) and isinstance(right, Mask | Condition):
         return _combined(op, left, right, f"({text})")
     broadcast_shape(operands_of((left, right), text), text)  # refused under the name of what was written
-    result: Result = lifted(lambda one, other: binary(op, one, other), (left, right), f"({text})")
+    combine = _BITWISE.get(op, lambda one, other: binary(op, one, other))
+    try:
+        result: Result = lifted(combine, (left, right), f"({text})")
+    except TypeError as error:  # of Python: the elements have no such operator
+        if isinstance(error, DtypeError):
+            raise
+        raise LangError(
+            f"{text}: {op} combines comparisons",
+            at=caller_location(),
+            hint="(A > 0) & (B > 0), say; np.logical_and(A, B) where elements are not 0",
+        ) from None
     return result
 
 

@@ -193,7 +193,7 @@ ShapeError: sum: S (N x N) has 2 dimensions, there is no axis 2
 hint: axes are 0 to 1, or -1 for the last
 
 S.max(axis=(0, -2))
-ShapeError: S.max((0, -2)): an axis is there twice
+ShapeError: S.max(axis=(0, -2)): an axis is there twice
 
 S.mean(axis="rows")
 LangError: mean: the axis is an integer, several in a tuple, or None, got str 'rows'
@@ -240,6 +240,10 @@ hint: Condition(i, "==", 0), say
 
 S < "a"
 LangError: expected a number or an expression, got str 'a'
+
+S & (S > 0)
+LangError: S & (S > 0): & combines comparisons
+hint: (A > 0) & (B > 0), say; np.logical_and(A, B) where elements are not 0
 
 np.cumsum(S)
 LangError: np.cumsum is not defined on whole functions and inputs

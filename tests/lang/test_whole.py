@@ -10,6 +10,9 @@ import numpy as np
 import pytest
 
 import polymat as pm
+from polymat.lang.algebra import Result
+from polymat.lang.expr import Expr
+from polymat.lang.whole import Mask
 
 M, N = pm.Parameter(pm.Int, "M"), pm.Parameter(pm.Int, "N")
 SHAPES = ((0, 5), (5, 0), (1, 1), (1, 7), (7, 1), (5, 7), (31, 17))
@@ -222,7 +225,7 @@ def test_sizes_that_a_part_needs_are_asked_for() -> None:
             compiled(np.ones(shape))
         assert f"requires {text}" in str(caught.value)
     largest = pm.compile(A.max(axis=0))
-    with pytest.raises(pm.ArgumentError, match=r"requires M >= 1 for A\.max\(0\)"):
+    with pytest.raises(pm.ArgumentError, match=r"requires M >= 1 for A\.max\(axis=0\)"):
         largest(np.ones((0, 3)))
 
 
@@ -273,3 +276,42 @@ def test_softmax_is_written_whole() -> None:
         wanted = powers / powers.sum(axis=1, keepdims=True)
         np.testing.assert_allclose(compiled(data), wanted, rtol=1e-5)
         np.testing.assert_allclose(compiled.reference(data), wanted, rtol=1e-5)
+
+
+def test_extents_are_numbers_in_arithmetic() -> None:
+    X = pm.Matrix(pm.Double, "X", [M, N])
+
+    def cases(x: Any) -> list[Any]:
+        rows, columns = x.shape
+        found = [x.T @ x / (x.shape[0] - 1), x / rows + 2 * columns - 1.5 * columns, x.sum() / (rows * 2.0)]
+        found += [1.0 / columns * x, columns / np.float64(2) + x, x[1:].sum() / x[1:].shape[0]]
+        return [*found, x * (3.5 - rows) / columns, x / (rows * columns) - (1 - columns)]
+
+    compiled = pm.compile(cases(X))
+    _check_call(compiled, arrays(11, (7, 5)), lambda given: cases(*given))
+
+
+def test_negations_and_nan() -> None:
+    X = pm.Matrix(pm.Double, "X", [M, N])
+
+    def cases(x: Any) -> list[Any]:
+        found = [np.where(~((x > 0) & (x < 1) | (x == 2)), 1.0, x), np.where(~(x >= 0.5), x, 1)]
+        found += [np.where(np.isnan(x), 0, x), np.where(np.logical_not(np.isfinite(x)), 3, x)]
+        return [*found, np.where(np.logical_and(x, x < 1), 1, 2), np.where(~np.isinf(x), x, -1)]
+
+    data = arrays(12, (13, 7))[0]
+    data[1, 2], data[3, :2], data[5, 5] = np.nan, np.inf, -np.inf
+    compiled = pm.compile(cases(X))
+    _check_call(compiled, [data], lambda given: cases(*given))
+
+
+def test_types_of_operators() -> None:
+    """What mypy is told, which checks this file: results are results, comparisons masks."""
+    A, v = pm.Matrix(pm.Double, "A", [M, N]), pm.Vector(pm.Double, "v", [N])
+    results: list[Result] = [A + v, 1 / A, A**2, pm.Exp(A), pm.Max(A, 0), pm.Max(0, A), A.sum(axis=0), A[1:]]
+    masks: list[Mask] = [A > 0, ~(v <= A), v > A]
+    results += [pm.where(masks[0], A, 0), pm.Select(masks[1], A, 0.0), pm.Cast(pm.Float, A), A @ v, abs(A)]
+    named: Result = pm.Exp(A - A.max(axis=1, keepdims=True)).named("e")
+    scalar: Expr = pm.Exp(1.5)
+    assert all(isinstance(each, pm.Function) for each in (*results, *masks, named))
+    assert not isinstance(scalar, pm.Function)

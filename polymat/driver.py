@@ -26,6 +26,7 @@ from polymat.graph.pipeline import Pipeline
 from polymat.graph.sampled import compute_kept_samples
 from polymat.graph.simplify import share_common_stages
 from polymat.graph.stage import Stage
+from polymat.graph.turned import fortran_inputs, turn_inputs
 from polymat.graph.verify import verify
 from polymat.idiom.find import is_called
 from polymat.lang.condition import Condition
@@ -60,12 +61,13 @@ def levels(
     options: Options,
     *,
     estimates: Mapping[str, int] | None = None,
+    fortran: Sequence[Input] = (),
     **description: Any,
 ) -> Iterator[tuple[str, Level]]:
     """Every level of the compilation, in order; stop iterating to stop compiling."""
     built = verify(build(outputs, estimates=estimates or {}, **description))
     yield "built", built
-    pipeline = leave_out_terms(separate_names(built))
+    pipeline = leave_out_terms(separate_names(turn_inputs(built, fortran)))
     if options.share:
         pipeline = share_common_stages(pipeline)
     if options.inline:
@@ -132,6 +134,7 @@ def compile(
     sizes: Mapping[Parameter, int] | None = None,
     constraints: Iterable[Condition] = (),
     trim: bool = False,
+    fortran: Sequence[Input] = (),
     options: Options = DEFAULTS,
 ) -> Compiled:
     """Compile outputs into a callable.
@@ -142,12 +145,17 @@ def compile(
     sizes: exact sizes; any other raises `ArgumentError` at the call.  constraints: conditions on sizes that
     every call must meet, `Condition(N, ">=", 16)`, and that bounds are checked under.
     trim: return lo..hi of each output dimension alone, not 0..hi.
+    fortran: inputs that lie column by column (Fortran order) and are read as they lie; others, and these in
+    another order, are copied at each call.
     """
     configure_logging()
     listed = output_functions(outputs)
     options = check_options(options)
     checked = check_export_name(name if name is not None else listed[0].name or "pipeline")
-    description = {"inputs": inputs, "sizes": sizes, "constraints": constraints, "trim": trim}
+    description = {
+        **{"inputs": inputs, "sizes": sizes, "constraints": constraints, "trim": trim},
+        "fortran": fortran_inputs(fortran),
+    }
     guessed = fixed_sizes(estimates, "estimates")
     try:
         return _decided(listed, checked, options, guessed, description)

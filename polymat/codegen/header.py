@@ -138,8 +138,10 @@ def _needed_libraries(signature: Signature) -> list[str]:
 
 
 def _array_text(array: Array, names: Names, symbols: list[str]) -> str:
-    extents = [_row_text(row, symbols) for row in array.extents]
+    extents = [_row_text(row, symbols) for row in array.extents[:: -1 if array.by_columns else 1]]
     note = ": only part of it is written" if array.zero_fill else ""
+    if array.by_columns:
+        note += ": by columns, its dimensions in the other order"
     return f"{array.dtype} {names.get('array', array.name)}[{']['.join(extents)}]{note}"
 
 

@@ -17,11 +17,14 @@ def make_signature(
     pipeline: Pipeline, name: str, storage: dict[str, Buffer], inplace: tuple[tuple[int, int], ...]
 ) -> Signature:
     """What the compiled pipeline accepts and returns."""
-    given = tuple(replace(a, extents=pipeline.as_called(a.name, a.extents)) for a in pipeline.inputs)
+    given = [replace(a, extents=_users(pipeline, a)) for a in pipeline.inputs]
     sizes = bind_sizes([s.name for s in pipeline.sizes], given)
     _check_order(pipeline, sizes)
     rows = _Rows([size.name for size in sizes])
-    inputs = tuple(Array(a.name, a.dtype.dtype, tuple(rows.row(e) for e in a.extents)) for a in given)
+    inputs = tuple(
+        Array(a.name, a.dtype.dtype, tuple(rows.row(e) for e in a.extents), by_columns=a.turned)
+        for a in given
+    )
     outputs = tuple(
         Array(
             output,
@@ -47,6 +50,12 @@ def make_signature(
         inplace=inplace,
         constraints=constraints,
     )
+
+
+def _users(pipeline: Pipeline, array: InputArray) -> tuple[Affine, ...]:
+    """The extents of an input as the user passes it."""
+    extents = pipeline.as_called(array.name, array.extents)
+    return extents[::-1] if array.turned else extents
 
 
 def _check_order(pipeline: Pipeline, sizes: Sequence[Size]) -> None:

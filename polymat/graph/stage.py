@@ -153,12 +153,13 @@ def _bounding_box(dims: tuple[str, ...], bounds: Bounds) -> Bounds:
 
 @dataclass(frozen=True, slots=True)
 class InputArray:
-    """An array given at call time."""
+    """An array given at call time; `turned`: the user's has its dimensions in the other order."""
 
     name: str
     dtype: ScalarType
     extents: tuple[Affine, ...]
     at: Location | None = None
+    turned: bool = False
 
     @property
     def ref(self) -> Ref:

@@ -46,6 +46,8 @@ typedef struct {
     PyArray_Descr *dtype;
     Py_ssize_t rank;
     int zero_fill;
+    int contiguous;        /* NumPy's flag for how the kernel reads it: by rows or by columns */
+    _Atomic char reported; /* that it is copied at each call: what alone changes after construction */
     Row *extents;
     Row *written_from; /* NULL where what is written is no rectangle */
 } ArraySpec;
@@ -66,7 +68,7 @@ typedef struct {
 typedef struct Block Block;
 typedef struct Runtime Runtime;
 
-/* Immutable after construction: calls may run concurrently. */
+/* Immutable after construction, but for `reported`: calls may run concurrently. */
 typedef struct {
     PyObject_HEAD
     vectorcallfunc vectorcall;
@@ -102,9 +104,9 @@ typedef struct {
     char *scalars;
 } Frame;
 
-static inline int is_plain(PyArrayObject *array)
+static inline int is_plain(PyArrayObject *array, const ArraySpec *spec)
 {
-    const int wanted = NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED;
+    const int wanted = spec->contiguous | NPY_ARRAY_ALIGNED;
     return (PyArray_FLAGS(array) & wanted) == wanted;
 }
 

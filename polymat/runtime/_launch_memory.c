@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+static const size_t REPORTED = (size_t)1 << 20; /* bytes; a smaller copy is a matter of some microseconds */
+
 /* The bytes an array spans: [low, high), empty when it has no element. */
 typedef struct {
     uintptr_t low, high;
@@ -119,7 +121,9 @@ static PyObject *allocate(const ArraySpec *spec, const npy_intp *dims, int zeroe
     Py_INCREF(spec->dtype);
     if (zeroed)
         return PyArray_Zeros((int)spec->rank, dims, spec->dtype, 0);
-    return PyArray_NewFromDescr(&PyArray_Type, spec->dtype, (int)spec->rank, dims, NULL, NULL, 0, NULL);
+    const int by_columns = spec->contiguous & NPY_ARRAY_F_CONTIGUOUS;
+    return PyArray_NewFromDescr(&PyArray_Type, spec->dtype, (int)spec->rank, dims, NULL, NULL, by_columns,
+                                NULL);
 }
 
 /* `content`: what the array must hold; RECYCLED_AS_IT_IS allows what a freed result left, and becomes AS_IT_IS
@@ -174,7 +178,19 @@ static Status zero_rest(const ArraySpec *spec, const Frame *frame, PyArrayObject
     return DONE;
 }
 
-/* Stand a C-contiguous, aligned copy in for the array. */
+/* Say, once for each argument, that it is copied at each call, where that takes more than some microseconds. */
+static Status report_copy(const Launcher *launcher, Py_ssize_t i, PyArrayObject *array)
+{
+    ArraySpec *spec = &launcher->arrays[i];
+    if (bytes_of(spec, PyArray_DIMS(array)) < REPORTED || spec->reported)
+        return DONE;
+    spec->reported = 1;
+    PyObject *answer = PyObject_CallMethod((PyObject *)launcher, "_copied", "nO", i, array);
+    Py_XDECREF(answer);
+    return answer == NULL ? RAISED : DONE;
+}
+
+/* Stand a contiguous, aligned copy in for the array. */
 static Status pack(const Launcher *launcher, Frame *frame, Py_ssize_t i)
 {
     PyArrayObject *array = frame->arrays[i];
@@ -183,7 +199,7 @@ static Status pack(const Launcher *launcher, Frame *frame, Py_ssize_t i)
     if (copy == NULL)
         return allocation_failed(launcher, i, PyArray_DIMS(array), "a contiguous copy of");
     frame->keep[i] = copy;
-    return PyArray_CopyInto(copy, array) < 0 ? RAISED : DONE;
+    return PyArray_CopyInto(copy, array) < 0 ? RAISED : report_copy(launcher, i, array);
 }
 
 static Status check_against_inputs(Launcher *launcher, Frame *frame, Py_ssize_t output, Span span)
@@ -257,7 +273,7 @@ Status prepare_memory(const Launcher *launcher, Frame *frame)
         Status status = DONE;
         if (frame->arrays[i] == NULL)
             status = new_output(launcher, frame, i);
-        else if (frame->keep[i] == NULL && !is_plain(frame->arrays[i]))
+        else if (frame->keep[i] == NULL && !is_plain(frame->arrays[i], &launcher->arrays[i]))
             status = pack(launcher, frame, i);
         if (status != DONE)
             return status;

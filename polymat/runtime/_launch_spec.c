@@ -103,9 +103,11 @@ static int parse_arrays(Launcher *launcher, PyObject *source)
     for (Py_ssize_t i = 0; i < launcher->n_arrays; i++) {
         ArraySpec *array = &launcher->arrays[i];
         PyObject *name, *dtype, *extents, *zeroed;
-        if (!PyArg_ParseTuple(PyTuple_GET_ITEM(source, i), "UO!O!O", &name, &PyArrayDescr_Type, &dtype,
-                              &PyTuple_Type, &extents, &zeroed))
+        int by_columns;
+        if (!PyArg_ParseTuple(PyTuple_GET_ITEM(source, i), "UO!O!Op", &name, &PyArrayDescr_Type, &dtype,
+                              &PyTuple_Type, &extents, &zeroed, &by_columns))
             return -1;
+        array->contiguous = by_columns ? NPY_ARRAY_F_CONTIGUOUS : NPY_ARRAY_C_CONTIGUOUS;
         array->name = Py_NewRef(name);
         array->zero_fill = PyObject_IsTrue(zeroed);
         array->dtype = (PyArray_Descr *)Py_NewRef(dtype);

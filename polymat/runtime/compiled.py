@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import inspect
 import keyword
+import logging
 import os
 import shutil
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -47,11 +49,12 @@ class Compiled(_launch.Launcher):
     threads: int
     __name__: str
     __signature__: inspect.Signature
-    _report: object
+    _report: Any
     _reference: Reference | None
     _image: bytes
     _flags: tuple[str, ...] | None
     _packed: tuple[str, str, bytes] | None
+    _copies: list[str]
 
     def __new__(
         cls,
@@ -88,15 +91,23 @@ class Compiled(_launch.Launcher):
         self.path, self.signature, self.source, self.header = path, signature, source, header
         self.threads, self.cpu = threads, cpu
         self._report, self._reference, self._image, self._flags = report, reference, image, flags
-        self._packed = None
+        self._packed, self._copies = None, []
         self.__doc__ = _documentation(signature)
         self.__name__ = signature.name
         self.__signature__ = _python_signature(signature)
         return self
 
     def explain(self) -> Any:
-        """The report of the compilation: its text for a pipeline that comes from a file, None without one."""
-        return self._report
+        """The report of the compilation: its text for a pipeline that comes from a file, None without one.
+
+        It also says of which large arrays calls have had to make copies so far.
+        """
+        notes = tuple(self._copies)
+        if not notes or self._report is None:
+            return self._report
+        if isinstance(self._report, str):
+            return "\n".join([self._report, *notes])
+        return replace(self._report, notes=(*self._report.notes, *notes))
 
     def reference(self, *args: Any, **kwargs: Any) -> Any:
         """Run the interpreter on the arguments of a call, without `out=`; always new arrays."""
@@ -178,6 +189,13 @@ class Compiled(_launch.Launcher):
         except ArgumentError:  # which knows what NumPy sees alone
             diagnose(self.signature, args, kwargs)
         return with_given_outputs(result, kwargs.get("out"))
+
+    def _copied(self, index: int, array: AnyArray) -> None:
+        """Hear from the launcher, once for each argument, that it copies a large one."""
+        from polymat.runtime.copies import copy_text  # imported where there is something to say
+
+        self._copies.append(copy_text(self.signature, index, array))
+        logging.getLogger("polymat.runtime").info("%s(): %s", self.signature.name, self._copies[-1])
 
     _shares_memory = staticmethod(shares_memory)
 

@@ -13,7 +13,7 @@ from polymat.codegen.c.abi import ABI_VERSION, Array, Row, Scalar, Signature, Si
 
 _T = TypeVar("_T")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,62}")
-_FORMAT = "polymat 2"
+_FORMAT = "polymat 3"
 
 
 class MetadataError(Exception):
@@ -139,12 +139,15 @@ def _array(value: Any) -> Array:
     found = _fields(value, Array)
     if not isinstance(found["zero_fill"], bool):
         raise MetadataError("zero_fill is not a truth value")
+    if not isinstance(found["by_columns"], bool):
+        raise MetadataError("by_columns is not a truth value")
     return Array(
         _name(found["name"]),
         _text(found["dtype"]),
         _tuple(found["extents"], _row),
         found["zero_fill"],
         _tuple(found["written_from"], _row),
+        found["by_columns"],
     )
 
 

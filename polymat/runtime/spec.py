@@ -59,7 +59,8 @@ def slot_names(signature: Signature) -> tuple[str, ...]:
 
 def _array(array: Array) -> tuple[Any, ...]:
     zeroed = array.zero_fill and (tuple(_row(row) for row in array.written_from) or True)
-    return array.name, np.dtype(array.dtype), tuple(_row(row) for row in array.extents), zeroed
+    extents = tuple(_row(row) for row in array.extents)
+    return array.name, np.dtype(array.dtype), extents, zeroed, array.by_columns
 
 
 def _size(signature: Signature, index: int, size: Size) -> tuple[Any, ...]:

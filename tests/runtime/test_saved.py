@@ -121,11 +121,11 @@ def test_missing_files(mm: Compiled, tmp_path: Path) -> None:
         ("\ud800".encode("utf-8", "surrogatepass").decode("latin-1"), "not JSON"),
         ("[]", "not a saved pipeline"),
         ("3", "not a saved pipeline"),
-        ('{"format": "polymat 2", "format": "polymat 2"}', "a key is there twice"),
+        ('{"format": "polymat 3", "format": "polymat 3"}', "a key is there twice"),
         ('{"format": NaN}', "NaN is not a JSON number"),
-        ('{"format": "polymat 3"}', "not a saved pipeline of format"),
-        ('{"format": "polymat 2", "abi": 99}', "calling convention 99"),
-        ('{"format": "polymat 2", "abi": 2}', "the checksum does not match"),
+        ('{"format": "polymat 1"}', "not a saved pipeline of format"),
+        ('{"format": "polymat 3", "abi": 99}', "calling convention 99"),
+        ('{"format": "polymat 3", "abi": 2}', "the checksum does not match"),
     ],
 )
 def test_metadata_that_is_none(tmp_path: Path, text: str, why: str) -> None:

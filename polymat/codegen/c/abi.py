@@ -65,7 +65,8 @@ class Array:
 
     `extents` are rows over the symbols; a negative extent of an output means 0.  `zero_fill` says that a new
     output array must be zeroed because the pipeline does not write all of it.  It writes all from
-    the positions `written_from` on, a row a dimension; empty where what it writes is no rectangle.
+    the positions `written_from` on, a row a dimension; empty where what it writes is no rectangle.  An input
+    that is `by_columns` is Fortran-contiguous instead.
     """
 
     name: str
@@ -73,6 +74,7 @@ class Array:
     extents: tuple[Row, ...]
     zero_fill: bool = False
     written_from: tuple[Row, ...] = ()
+    by_columns: bool = False
 
 
 @dataclass(frozen=True, slots=True)

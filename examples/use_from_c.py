@@ -43,11 +43,9 @@ with tempfile.TemporaryDirectory() as name:
     print("prototype:  ", prototype)
 
     (directory / "main.c").write_text(PROGRAM)
-    link = ["-L.", "-lrow_sums", "-Wl,-rpath,."]
+    link = ["-L.", "-lrow_sums", "-Wl,-rpath,$ORIGIN"]  # found beside the program, wherever that is run
     subprocess.run(["gcc", "-Wall", "-Werror", "main.c", *link, "-o", "main"], cwd=directory, check=True)
-    print(
-        subprocess.run(["./main"], cwd=directory, check=True, capture_output=True, text=True).stdout, end=""
-    )
+    print(subprocess.run([directory / "main"], check=True, capture_output=True, text=True).stdout, end="")
 
     row_sums = pm.load(directory / "row_sums.json")
     a, b = np.arange(1.0, 7.0).reshape(2, 3), np.array([[1.0, 0], [0, 1], [1, 1]])

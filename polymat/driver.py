@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 from polymat.codegen.c.cnames import check_export_name
+from polymat.codegen.header import header_for
 from polymat.codegen.lower import lower
 from polymat.codegen.orders import joined_programs
 from polymat.codegen.program import Program
@@ -44,6 +45,7 @@ from polymat.runtime.build import Built
 from polymat.runtime.build import build as build_library
 from polymat.runtime.calibration import calibrated_machine
 from polymat.runtime.compiled import Compiled
+from polymat.runtime.cpu import features_of
 from polymat.runtime.logs import configure_logging, log_schedule
 from polymat.runtime.providers import left_out
 from polymat.runtime.threads import quiet_openmp
@@ -72,7 +74,7 @@ def levels(
         pipeline = share_common_stages(pipeline)
     if options.inline:
         pipeline = compute_kept_samples(pipeline)
-    machine = under_flags(calibrated_machine(), options.cflags)
+    machine = under_flags(calibrated_machine(), options.compiler_flags)
     ordered = order_products(pipeline, options, estimates or {}, machine)
     pipeline = _rewritten(ordered.pipeline, options, estimates or {}, machine)
     yield "graph", pipeline
@@ -208,13 +210,13 @@ def _compile(
             library.path,
             program.signature,
             source=results["source"],
-            header=program.header,
+            header=header_for(program.header, features_of(library.cpu)),
             report=make_report(built, results["tilesize"], program, estimates, seconds),
             reference=lambda arrays, scalars, known: _reference(built, arrays, scalars, known),
             threads=options.threads,
             cpu=library.cpu,
             image=library.image,
-            flags=(*program.flags, *options.cflags),
+            flags=(*program.flags, *options.compiler_flags),
         )
     except ToolchainError as error:
         if options.cflags and not error.hint:

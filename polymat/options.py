@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import cache, wraps
@@ -13,6 +14,7 @@ import numpy as np
 from polymat.errors import LangError, OptionError, caller_location
 
 MOST_THREADS = 4096
+_TARGET = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+_-]*")
 LibraryUse = Literal["auto", "always", "never"]
 
 
@@ -84,6 +86,9 @@ class Options:
     math: whose exp, log, sin, cos, tanh, pow ... of real numbers: "vector" is polymat's own code, which loops
     run on whole vectors, the same bits at every point, wrong by less than 4 units in the last place
     (docs/design.md says by how much each); "libm" calls the C library's, one number at a time.
+    target: the processor that code is for, in the compiler's words: "native", the one at hand, or
+    "x86-64-v3", "armv8.2-a" and so on, for libraries that are saved for others.  What is measured of the one at hand still
+    decides how code is written, as far as the target has its vectors.
     cflags: further compiler flags, after polymat's own (a sanitizer, say).
     parallel_threshold: estimated scalar operations below which a loop nest stays on the calling thread; None:
     below what a parallel region costs on this machine, more when its threads have gone to sleep.
@@ -113,12 +118,18 @@ class Options:
     kernels: bool = True
     math: Literal["vector", "libm"] = "vector"
     blocks: Literal["shares", "working-sets"] = "shares"
+    target: str = "native"
     cflags: tuple[str, ...] = ()
     parallel_threshold: int | None = None
 
     def __post_init__(self) -> None:
         for item in fields(self):
             object.__setattr__(self, item.name, _checked(item.name, getattr(self, item.name)))
+
+    @property
+    def compiler_flags(self) -> tuple[str, ...]:
+        """What the user adds to the compiler's flags: the target's and `cflags`."""
+        return self.cflags if self.target == "native" else (f"-march={self.target}", *self.cflags)
 
     @classmethod
     def default(cls, **changes: Any) -> Options:
@@ -205,6 +216,12 @@ def _checked(name: str, value: Any) -> Any:
             at=caller_location(),
             hint="or 0, the default, for as many as set_num_threads says",
         )
+    if name == "target" and not _TARGET.fullmatch(value):
+        raise LangError(
+            f"Options.target is {value!r:.60}, not the name of a processor",
+            at=caller_location(),
+            hint='"native", "x86-64-v3", "haswell", "armv8.2-a": what the compiler takes for -march=',
+        )
     if name == "tile_sizes" and 0 in value:
         raise LangError(
             f"Options.tile_sizes is {value}, and a tile has at least one point",
@@ -230,6 +247,7 @@ _WORDS = {
     int: "an integer in 0 .. 2**31 - 1",
     int | None: "an integer in 0 .. 2**31 - 1 or None",
     bool: "True or False",
+    str: "a string",
     tuple[int, ...]: "a tuple of integers in 1 .. 2**31 - 1",
     tuple[str, ...]: "a tuple of strings",
 }

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from polymat.codegen.c.abi import LIBRARY_MISSING, SCALAR_SLOT_BYTES, Array, Row, Signature
+import textwrap
+from collections.abc import Sequence
+
+from polymat.codegen.c.abi import LIBRARY_MISSING, PROCESSOR_LACKS, SCALAR_SLOT_BYTES, Array, Row, Signature
 from polymat.codegen.c.cnames import Names
 from polymat.codegen.c.ctree import (
     Assign,
@@ -13,6 +16,7 @@ from polymat.codegen.c.ctree import (
     Evaluate,
     Function,
     Id,
+    If,
     Literal,
     Parameter,
     Return,
@@ -35,12 +39,14 @@ def public_function(
     takes as long as a product of matrices of 8 x 8.  small: what is run at once where sizes are small.
     """
     parameters = _parameters(signature, names)
+    fits = Binary("==", Call("_pm_processor_fits", ()), Literal("0"))
+    first = If(fits, (Return(Literal(str(PROCESSOR_LACKS))),))
     if small is not None and not small.sizes:
         silent = [Evaluate(Cast("void", Id(names.get("scalar", s.name)))) for s in signature.scalars]
-        whole = (*silent, *small.branch(names))
+        whole = (first, *silent, *small.branch(names))
         return Function("int", signature.name, tuple(parameters), whole, static=False)
     arrays = [names.get("array", a.name) for a in (*signature.inputs, *signature.outputs)]
-    body: list[Stmt] = [*(small.branch(names) if small is not None else ())]
+    body: list[Stmt] = [first, *(small.branch(names) if small is not None else ())]
     body.append(Declare("void *", f"_pm_arrays[{max(len(arrays), 1)}]"))
     for k, name in enumerate(arrays):
         pointer = Cast("void *", Cast("uintptr_t", Id(name)))
@@ -97,7 +103,8 @@ def header_text(signature: Signature, names: Names) -> str:
         for i, o in signature.inplace
     ]
     lines += [f"   requires {text}" for text in dict.fromkeys(text for _, text in signature.constraints)]
-    lines += [*_needed_libraries(signature), "   Returns 0, or 1 when there is not enough memory. */"]
+    lines += [*_needed_libraries(signature), "   Returns 0, or 1 when there is not enough memory,"]
+    lines.append(f"   or {PROCESSOR_LACKS}, and does nothing, on a processor that lacks what it needs. */")
     return "\n".join(
         [
             *lines,
@@ -116,6 +123,15 @@ def header_text(signature: Signature, names: Names) -> str:
             "",
         ]
     )
+
+
+def header_for(header: str, features: Sequence[str]) -> str:
+    """The text of a header with what the processor has to have."""
+    if not features:
+        return header
+    first, _, rest = header.partition("\n")
+    needed = textwrap.wrap(f"It needs a processor with {', '.join(features)}.", 96)
+    return "\n".join([first, *(f"   {line}" for line in needed), rest])
 
 
 def _needed_libraries(signature: Signature) -> list[str]:

@@ -66,7 +66,7 @@ def lower(schedule: Schedule, name: str, options: Options) -> Program:
             names.get(kind, item)
     aliased = {(pipeline.inputs[i].name, pipeline.outputs[o]) for i, o in inplace}
     kinds = {array.dtype.kind for array in pipeline.inputs} | {stage.dtype.kind for stage in pipeline.stages}
-    needs = {"team", "products"} if "c" in kinds else {"team"}
+    needs = {"team", "processor", "products"} if "c" in kinds else {"team", "processor"}
     if options.math == "libm" or rearranges(options.cflags):
         needs.add(LIBM)
     stages = StageWriter(pipeline, storage, names, needs, aliased, MAKERS)

@@ -7,7 +7,7 @@ BLAS and FFT libraries: "cblas_dgemm" defines `_pm_cblas_dgemm`.  "gemm_f64_64x8
 matrices of `polymat.codegen.products.gemm`, with these register blocks; "filter_f64_8x16x4" for the filters
 of `polymat.codegen.signals.filterblocks`; "rows_f32x16" for the vectors of `polymat.codegen.c.rows`,
 "lines_f32x16" for their stores of `polymat.codegen.c.lines`; "argument" reads arguments; "products" are
-complex ones by clang.
+complex ones by clang; "processor" asks what the processor has.
 
 Why `team` is more than `num_threads`, each measured with libgomp: a refused thread ends the process; a forked
 child hangs in its first parallel region; and two threads of a team that wake up on one core (the other being
@@ -19,6 +19,7 @@ from __future__ import annotations
 from polymat.codegen.c.apart import Apart, Files, apart
 from polymat.codegen.c.arithmetic import arithmetic, arithmetic_names
 from polymat.codegen.c.lines import lines_text
+from polymat.codegen.c.processor import processor_text
 from polymat.codegen.c.rows import rows_text
 from polymat.codegen.functions.library import function_names, functions_text
 from polymat.codegen.loops.lanesums import lane_sums_text
@@ -251,6 +252,7 @@ _PIECES = {
     "memory": MEMORY,
     "workspace": WORKSPACE,
     "kept": KEPT,
+    "processor": processor_text(),
     "place": _PLACE,
     "team": _TEAM,
     "curve": CURVE_HELPER,
@@ -260,6 +262,7 @@ _PIECE_HEADERS: dict[str, tuple[str, ...]] = {
     "argument": (),
     "products": (),
     "place": (),
+    "processor": (),
     "curve": CURVE_HEADERS,
     "blocks": CURVE_HEADERS,
     "memory": ("stdlib.h", "sys/mman.h"),

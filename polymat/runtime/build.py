@@ -11,11 +11,20 @@ from functools import partial
 from pathlib import Path
 
 from polymat.codegen.c.apart import Files
+from polymat.errors import ToolchainError
 from polymat.options import DEFAULTS, Options
 from polymat.runtime.cache import cache_key, fetch_or_build
+from polymat.runtime.cpu import target_cpu
 from polymat.runtime.flags import shared_flags
 from polymat.runtime.objects import compile_files
-from polymat.runtime.toolchain import Compiler, compile_shared, find_compiler, flags_for, native_cpu
+from polymat.runtime.toolchain import (
+    Compiler,
+    compile_shared,
+    find_compiler,
+    flags_for,
+    native_cpu,
+    predefined,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,8 +63,8 @@ def build(
     files: the same as several files, which are compiled at the same time.
     """
     compiler = find_compiler()
-    flags = flags_for(compiler, (*program_flags, *options.cflags))
-    cpu = native_cpu()
+    flags = flags_for(compiler, (*program_flags, *options.compiler_flags))
+    cpu = native_cpu() if options.target == "native" else _target_cpu(options.target, compiler, flags)
     key = cache_key(source, flags, compiler.identity, cpu)
     spent: list[float] = []
 
@@ -65,7 +74,7 @@ def build(
             compile_shared(source, path, compiler, flags)
         else:
             beside = shared_flags(compiler.kind)
-            shared, plain = (flags_for(compiler, (*more, *options.cflags)) for more in beside)
+            shared, plain = (flags_for(compiler, (*more, *options.compiler_flags)) for more in beside)
             compile_files(files, path, compiler, flags, shared, plain)
         spent.append(time.perf_counter() - begin)
 
@@ -76,6 +85,16 @@ def build(
     if fetched.scratch is not None:
         weakref.finalize(built, partial(_remove_own, os.getpid(), fetched.scratch))
     return built
+
+
+def _target_cpu(target: str, compiler: Compiler, flags: tuple[str, ...]) -> str:
+    macros = predefined(compiler, flags)
+    if not macros:
+        raise ToolchainError(
+            f"{compiler.path} does not know the target {target!r}",
+            hint="Options(target=) is what it takes for -march=: x86-64-v3, haswell, znver3",
+        )
+    return target_cpu(target, macros)
 
 
 def _remove_own(owner: int, scratch: Path) -> None:

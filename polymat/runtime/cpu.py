@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from polymat.machine.cpuinfo import first_processor
 
@@ -25,11 +25,44 @@ _X86_ISA = re.compile(
     r"(sse|ssse|avx|amx|bmi|fma|aes|vaes|sha|xop|tbm|pclmul|vpclmul|movdir|prefetchw|3dnow)\w*"
     r"|pni|abm|adx|cx16|f16c|gfni|lahf_lm|lzcnt|movbe|mmx|popcnt|rdrand|rdseed|clflushopt|clwb"
 )
+# What compilers call it where Linux has other words.
+_OTHER_WORDS = {"sse3": "pni", "bmi": "bmi1", "lzcnt": "abm", "avx512vnni": "avx512_vnni", "rdrnd": "rdrand"}
+_NAMED = (
+    *(
+        "sse",
+        "sse2",
+        "sse3",
+        "ssse3",
+        "sse4_1",
+        "sse4_2",
+        "popcnt",
+        "avx",
+        "avx2",
+        "fma",
+        "f16c",
+        "bmi",
+        "bmi2",
+    ),
+    *("lzcnt", "movbe", "aes", "pclmul", "avx512f", "avx512cd", "avx512dq", "avx512bw", "avx512vl", "gfni"),
+    *("avx512ifma", "avx512vbmi", "avx512vbmi2", "avx512vnni", "avx512bitalg", "avx512vpopcntdq", "vaes"),
+)
+_MACROS = {f"__{name.upper()}__": _OTHER_WORDS.get(name, name) for name in _NAMED}
 
 
 def native_cpu() -> str:
     """Architecture, model and instruction-set features between bars, always the same on one machine."""
     return _describe(platform.machine(), first_processor())
+
+
+def target_cpu(target: str, macros: Iterable[str]) -> str:
+    """The same for a target of the compiler, which defines these macros for what it may use there."""
+    features = sorted(_MACROS[name] for name in macros if name in _MACROS)
+    return f"{platform.machine()}|{target}|{' '.join(features)}"
+
+
+def features_of(cpu: str) -> tuple[str, ...]:
+    """The instruction-set features in such a text."""
+    return tuple(_split(cpu)[1])
 
 
 def missing_features(saved: str) -> tuple[str, ...]:

@@ -1,7 +1,8 @@
 """The calling convention between a compiled library and whoever calls it, once for codegen and runtime.
 
 A library exports three C functions.  `NAME` is the plain prototype for C programs: input pointers, output
-pointers, sizes (`ptrdiff_t`), scalars.  The launcher uses the generic entry instead:
+pointers, sizes (`ptrdiff_t`), scalars; it returns `PROCESSOR_LACKS` where it cannot run.  The launcher uses
+the generic entry instead:
 
     int    _pm_entry(void *const *arrays, const ptrdiff_t *sizes, const void *scalars, int threads);
     double _pm_work(const ptrdiff_t *sizes);
@@ -28,6 +29,7 @@ from dataclasses import dataclass
 OK = 0
 OUT_OF_MEMORY = 1
 LIBRARY_MISSING = 2
+PROCESSOR_LACKS = 3
 SCALAR_SLOT_BYTES = 16
 ABI_VERSION = 2
 

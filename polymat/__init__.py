@@ -1,4 +1,26 @@
-"""polymat: a compiler, embedded in Python, for matrix and signal pipelines on multicore CPUs."""
+"""polymat: a compiler, embedded in Python, for matrix and signal pipelines on multicore CPUs.
+
+Describe what is to be computed, compile it, call it with arrays:
+
+    import numpy as np, polymat as pm
+    M, K, N = (pm.Parameter(pm.Int, name) for name in ("M", "K", "N"))
+    A, B = pm.Matrix(pm.Double, "A", [M, K]), pm.Matrix(pm.Double, "B", [K, N])
+    run = pm.compile(A @ B, inputs=[A, B])
+    run(np.ones((2, 3)), np.ones((3, 4)))
+
+compile(outputs, ...)       a callable `Compiled`: .explain() .source .save() .reference()
+load(path)                  the same from what `save` wrote, without a compiler
+Options(...)                what a user may decide about a compilation
+Matrix Vector Image Signal  inputs                       Parameter Variable Interval  sizes, indices, ranges
+Function Reduction Reduce Op Case Condition Select Cast  stages by index
+Sin Exp Sqrt Min Max ...    functions of expressions     einsum dot outer transpose gemm ...  algebra
+fft firwin convolve stft conv2d ...                      signals and images
+set_num_threads threads     how many threads a call takes
+PolymatError                what every error is
+
+`A @ B` is the matrix product, and so is `A * B`, as in PolyMage; `elementwise_mul(A, B)` multiplies elements.
+Every name has a text of its own: help(pm.compile).
+"""
 
 import gc
 from importlib import import_module
@@ -112,7 +134,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from polymat.codegen.report import Report
-    from polymat.driver import compile
+    from polymat.driver import compile as compile  # not in __all__: `import *` leaves Python's own
 else:
     # Imported when first used: what was saved is loaded and called without a compiler.
     _COMPILER = {"compile": "polymat.driver", "Report": "polymat.codegen.report"}
@@ -135,7 +157,7 @@ else:
                 gc.enable()
 
     def __dir__() -> list[str]:
-        return sorted({*globals(), *__all__})
+        return sorted({*globals(), *__all__, *_COMPILER})
 
 
 __all__ = [
@@ -221,7 +243,6 @@ __all__ = [
     "UndefinedError",
     "Variable",
     "Vector",
-    "compile",
     "concatenate",
     "conv2d",
     "convolve",

@@ -1,4 +1,4 @@
-"""The command line: `python -m polymat explain|compile|dump FILE.py[:name]` and `calibrate|cache|doctor`."""
+"""The command line, `polymat` or `python -m polymat`: `explain|compile|dump FILE.py[:name]` and others."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m polymat", description=polymat.__doc__)
+    parser = argparse.ArgumentParser(prog=_program(), description=_first_line(polymat.__doc__))
     parser.add_argument("--version", action="version", version=f"polymat {polymat.__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     what = "a file and a name in it: a function, a list of outputs, a Compiled or a function that returns one"
@@ -93,6 +93,15 @@ def _parser() -> argparse.ArgumentParser:
     doctor = commands.add_parser("doctor", help="show the machine, the compiler and the libraries found")
     doctor.set_defaults(run=_doctor)
     return parser
+
+
+def _program() -> str:
+    """How this was called: the command `polymat`, or the module."""
+    return "polymat" if os.path.basename(sys.argv[0]) == "polymat" else "python -m polymat"
+
+
+def _first_line(text: str | None) -> str:
+    return (text or "").partition("\n")[0]
 
 
 def _explain(asked: argparse.Namespace) -> int:

@@ -46,7 +46,7 @@ from polymat.runtime.build import build as build_library
 from polymat.runtime.calibration import calibrated_machine
 from polymat.runtime.compiled import Compiled
 from polymat.runtime.cpu import features_of
-from polymat.runtime.logs import configure_logging, log_schedule
+from polymat.runtime.logs import SlowCompile, configure_logging, log_schedule
 from polymat.runtime.providers import left_out
 from polymat.runtime.threads import quiet_openmp
 from polymat.runtime.vectors import under_flags
@@ -197,11 +197,12 @@ def _compile(
 ) -> Compiled:
     seconds: dict[str, float] = {}
     begin = time.perf_counter()
-    for level, result in levels(outputs, name, options, estimates=estimates, **description):
-        end = time.perf_counter()
-        seconds[level], begin = end - begin, end
-        results[level] = result
-        logging.getLogger(f"polymat.{level}").info("%s: %.1f ms", name, seconds[level] * 1e3)
+    with SlowCompile(name) as slow:
+        for level, result in levels(outputs, name, options, estimates=estimates, **description):
+            end = time.perf_counter()
+            seconds[level], begin = end - begin, end
+            results[level], slow.last = result, level
+            logging.getLogger(f"polymat.{level}").info("%s: %.1f ms", name, seconds[level] * 1e3)
     log_schedule(name, results["tilesize"])
     built, program, library = results["built"], results["codegen"], results["runtime"]
     quiet_openmp(library.image)

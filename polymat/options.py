@@ -87,8 +87,8 @@ class Options:
     run on whole vectors, the same bits at every point, wrong by less than 4 units in the last place
     (docs/design.md says by how much each); "libm" calls the C library's, one number at a time.
     target: the processor that code is for, in the compiler's words: "native", the one at hand, or
-    "x86-64-v3", "armv8.2-a" and so on, for libraries that are saved for others.  What is measured of the one at hand still
-    decides how code is written, as far as the target has its vectors.
+    "x86-64-v3", "armv8.2-a" and so on, for libraries that are saved for others.  What is measured of the one
+    at hand still decides how code is written, as far as the target has its vectors.
     cflags: further compiler flags, after polymat's own (a sanitizer, say).
     parallel_threshold: estimated scalar operations below which a loop nest stays on the calling thread; None:
     below what a parallel region costs on this machine, more when its threads have gone to sleep.

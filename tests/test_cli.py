@@ -19,6 +19,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 BLUR = """
 from polymat import *
+from polymat import compile
 
 N = Parameter(Int, "N")
 i = Variable(Int, "i")
@@ -156,7 +157,8 @@ def test_two_names_of_one_thing_are_one_candidate(run: Run, program: Write) -> N
 
 
 def test_a_function_is_called_where_there_is_nothing_else(run: Run, program: Write) -> None:
-    body = BLUR.strip().replace("\n", "\n    ").replace("from polymat import *", "import polymat as pm")
+    body = BLUR.replace("from polymat import *\nfrom polymat import compile", "import polymat as pm")
+    body = body.strip().replace("\n", "\n    ")
     for name in ("Parameter", "Int", "Variable", "Vector", "Double", "Function", "Interval"):
         body = body.replace(f" {name}(", f" pm.{name}(").replace(f"({name},", f"(pm.{name},")
     body = body.replace("[Interval", "[pm.Interval").replace(" Double,", " pm.Double,")

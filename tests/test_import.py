@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import builtins
+import pydoc
 import subprocess
 import sys
 
@@ -44,3 +46,20 @@ def test_what_is_imported_later_is_listed() -> None:
 def test_a_name_that_is_none() -> None:
     with pytest.raises(AttributeError, match="module 'polymat' has no attribute 'compiled'"):
         getattr(polymat, "compiled")  # noqa: B009 (mypy knows that there is none)
+
+
+def test_a_star_leaves_pythons_own_functions() -> None:
+    script = "from polymat import *\nprint(eval(compile('1 + 1', '', 'eval')), Matrix.__name__)\n"
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert ran.stdout == "2 Matrix\n"
+    assert not set(polymat.__all__) & set(dir(builtins))
+    assert "compile" in dir(polymat)
+
+
+def test_help_begins_with_what_users_call() -> None:
+    text = pydoc.render_doc(
+        polymat,
+        renderer=pydoc.plaintext,  # type: ignore[attr-defined]
+    )
+    assert text.index("compile(outputs, ...)") < text.index("PACKAGE CONTENTS")
+    assert text.index("load(path)") < text.index("PACKAGE CONTENTS")

@@ -5,16 +5,20 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from math import inf
+from math import inf, prod
 from pathlib import Path
 
 from polymat.codegen.program import Program
 from polymat.errors import ArgumentError, ToolchainError
 from polymat.graph.pipeline import Pipeline
+from polymat.idiom.plan import FilterPlan, TransformPlan
+from polymat.machine.memory import total_memory
 from polymat.tilesize.assumed import assumed_sizes
-from polymat.tilesize.schedule import Considered, Decision, NestPlan, Plan, Schedule
+from polymat.tilesize.schedule import Considered, Decision, LoopPlan, NestPlan, Plan, Schedule
 
 MOST_ALTERNATIVES = 12  # groups that were not chosen, in a text
+_BEYOND = ", with which the arrays are beyond this machine's memory; give estimates= for predictions"
+_SURELY_THERE = 1 << 30  # bytes for which the system is not asked how many it has
 NO_ARRAY = "no array: computed with the result"  # in place of where a stage is
 
 
@@ -33,7 +37,8 @@ class Prediction:
     def __str__(self) -> str:
         total = "" if self.seconds is None else f"{self.seconds:.3g} s; "
         parts = [
-            f"{level} {count:.4g} bytes in {self.level_seconds.get(level, 0.0):.3g} s"
+            f"{level} {count:.4g} bytes"
+            + (f" in {self.level_seconds[level]:.3g} s" if level in self.level_seconds else "")
             for level, count in self.bytes.items()
         ]
         return f"{total}from empty caches, with nothing fetched ahead, {', '.join(parts)}"
@@ -97,6 +102,7 @@ class Report:
     gave them.  partition: what is sure of its cost.  inlined: stages that are computed in others.  inplace:
     (input, output) pairs that may be one array.  seconds: that compiling took, by level.  notes: how filters
     are computed, what else was predicted for them, and why sums are no library calls or transforms.
+    beyond_memory: arrays of assumed sizes do not fit into this machine, so that predictions mean nothing.
     """
 
     name: str
@@ -109,6 +115,7 @@ class Report:
     considered: tuple[Considered, ...] = ()
     assumed: Mapping[str, int] = field(default_factory=dict)
     partition: str = ""
+    beyond_memory: bool = False
 
     def __str__(self) -> str:
         lines = [f"{self.name}: {len(self.groups)} group{'s' * (len(self.groups) != 1)}"]
@@ -122,11 +129,11 @@ class Report:
         lines += self.notes
         lines += [f"partition {self.partition}"] if self.partition else []
         lines += self._alternatives()
-        if self.predicted.bytes:
+        if self.predicted.bytes and not self.beyond_memory:
             lines.append(f"predicted: {self.predicted}")
         if self.assumed:
             sizes = ", ".join(f"{name} {size}" for name, size in self.assumed.items())
-            lines.append(f"sizes assumed for want of estimates=: {sizes}")
+            lines.append(f"sizes assumed for want of estimates=: {sizes}{_BEYOND * self.beyond_memory}")
         spent = ", ".join(f"{level} {seconds * 1e3:.1f} ms" for level, seconds in self.seconds.items())
         return "\n".join([*lines, f"compiled in: {spent}"])
 
@@ -192,9 +199,14 @@ def make_report(
     signature = program.signature
     decisions = schedule.decisions or (None,) * len(schedule.plans)
     groups = tuple(
-        _with(_group(plan, places), decision)
+        _with(_group(plan, places), plan, decision)
         for plan, decision in zip(schedule.plans, decisions, strict=True)
     )
+    sizes = assumed_sizes(pipeline, estimates)
+    assumed = {name: size for name, size in sizes.items() if name not in estimates}
+    beyond = bool(assumed) and _is_beyond_memory(pipeline, sizes)
+    if beyond:
+        groups = tuple(replace(group, cost="", movement="") for group in groups)
     every_call = [group for group in groups if "kept" not in group.storage.values()]
     return Report(
         name=signature.name,
@@ -206,26 +218,40 @@ def make_report(
         notes=(*pipeline.notes, *schedule.notes),
         considered=schedule.considered,
         partition=schedule.grouping.guarantee,
-        assumed={
-            name: size for name, size in assumed_sizes(pipeline, estimates).items() if name not in estimates
-        },
+        assumed=assumed,
+        beyond_memory=beyond,
     )
 
 
-def _with(group: GroupReport, decision: Decision | None) -> GroupReport:
+def _is_beyond_memory(pipeline: Pipeline, sizes: Mapping[str, int]) -> bool:
+    """Whether inputs and outputs of these sizes are more than the machine has room for."""
+    outputs = [pipeline.stage(name) for name in pipeline.outputs]
+    shapes = [(array.dtype.size, array.extents) for array in pipeline.inputs]
+    shapes += [(stage.dtype.size, tuple(high + 1 for _, high in stage.box)) for stage in outputs]
+    total: int = sum(
+        size * prod(max(form.evaluate(sizes), 0) for form in extents) for size, extents in shapes
+    )
+    return total > _SURELY_THERE and total > total_memory()
+
+
+def _with(group: GroupReport, plan: Plan, decision: Decision | None) -> GroupReport:
     """The report of a group with what speaks for it."""
     if decision is None:
         return group
     traffic = decision.movement.traffic
+    # A transform and a filter compute in another way than by the sums of the definition: of these only what
+    # has to be read and written is the same.
+    looped = not isinstance(plan, TransformPlan | FilterPlan)
+    shown = traffic if looped else traffic[-1:]
     predicted = Prediction(
         decision.seconds,
-        {entry.level: round(entry.bytes) for entry in traffic},
-        {entry.level: entry.seconds for entry in traffic},
+        {entry.level: round(entry.bytes) for entry in shown},
+        {entry.level: entry.seconds for entry in shown if looped},
     )
     return replace(
         group,
         cost=decision.terms,
-        movement=decision.movement.explain(),
+        movement=decision.movement.explain() if looped else "",
         scores={name: found.explain() for name, found in decision.scores.items()},
         predicted=predicted,
     )
@@ -237,7 +263,11 @@ def _total(groups: Sequence[Prediction]) -> Prediction:
     return Prediction(
         sum(group.seconds or 0.0 for group in groups) if groups else None,
         {level: sum(group.bytes.get(level, 0) for group in groups) for level in levels},
-        {level: sum(group.level_seconds.get(level, 0.0) for group in groups) for level in levels},
+        {
+            level: sum(group.level_seconds[level] for group in groups if level in group.level_seconds)
+            for level in levels
+            if any(level in group.level_seconds for group in groups)
+        },
     )
 
 
@@ -245,13 +275,16 @@ def _group(plan: Plan, places: Mapping[str, str]) -> GroupReport:
     storage = {name: places.get(name, NO_ARRAY) for name in plan.group.stages}
     if isinstance(plan, NestPlan):
         calls = plan.routines
+        order, vector = plan.order, plan.vector
+        if isinstance(plan, LoopPlan):
+            order, vector = plan.shown_order, plan.shown_vector
         return GroupReport(
             plan.group.stages,
             plan.kind,
-            plan.order,
+            order,
             {},
             plan.parallel,
-            plan.vector,
+            vector,
             storage,
             calls,
             plan.reason,

@@ -39,11 +39,18 @@ class Order:
     independent: per dimension of the user's own order whether nothing depends on anything at another value
     of it, so that parts of its range may run at the same time, each through all other loops.  Empty for an
     order that isl found.
+    statements: the dimension that is no loop, but the place of each statement among those of a point.
     """
 
     schedule: isl.UnionMap
     parallel: tuple[bool, ...]
     independent: tuple[bool, ...] = ()
+    statements: int | None = None
+
+    @property
+    def loops(self) -> tuple[int, ...]:
+        """The dimensions that are loops."""
+        return tuple(level for level in range(len(self.parallel)) if level != self.statements)
 
     def part(self, level: int, begin: str, end: str) -> isl.UnionMap:
         """The schedule of what lies at begin <= value < end of a dimension; both are parameters."""
@@ -76,7 +83,7 @@ def find_order(statements: Sequence[Statement], context: Domain) -> Order | Circ
         if _respects(own, flow):
             independent = _independent(own, conflicts, depth)
             flags = tuple(flag and level != backwards for level, flag in enumerate(independent))
-            return Order(own, _parallel(own, conflicts, depth), flags)
+            return Order(own, _parallel(own, conflicts, depth), flags, len(statements[0].domain.dims))
     found = _isl_schedule(statements, flow, context)
     if found is None:
         return Circle(None)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 import sys
+import threading
+from contextlib import suppress
 from functools import lru_cache
 
 from polymat.runtime.settings import settings
@@ -11,9 +13,10 @@ from polymat.tilesize.schedule import Schedule
 
 _ROOT = "polymat"
 _EVERYTHING = "all"
+_SLOW_SECONDS = 2.0
 TOPICS = (
     *("built", "graph", "fusion", "tilesize", "idiom"),
-    *("codegen", "source", "runtime", "cache", "calibrate"),
+    *("codegen", "source", "runtime", "cache", "calibrate", "compile"),
 )
 
 
@@ -42,6 +45,43 @@ def configure_logging() -> None:
             handler = _Stderr()
             handler.setFormatter(logging.Formatter("%(name)s: %(message)s"))
             root.addHandler(handler)
+
+
+class SlowCompile:
+    """Says that a compilation takes longer than two seconds: `with SlowCompile(name) as slow`.
+
+    In one line of a terminal, which goes again at the end; else to the logger polymat.compile.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.last = ""  # the level that was reached
+        self._name, self._shown = name, False
+        self._timer = threading.Timer(_SLOW_SECONDS, self._say)
+        self._timer.daemon = True
+
+    def __enter__(self) -> SlowCompile:
+        with suppress(RuntimeError):  # no thread is to be had: nothing is said
+            self._timer.start()
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self._timer.cancel()
+        if self._shown:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
+
+    def _say(self) -> None:
+        at = (
+            "waiting for the C compiler"
+            if self.last == "source"
+            else f"behind the level {self.last or 'start'!r}"
+        )
+        text = f"{self._name}: compiling takes longer than {_SLOW_SECONDS:.0f} s, {at}"
+        logging.getLogger(f"{_ROOT}.compile").info(text)
+        if sys.stderr is not None and sys.stderr.isatty():
+            self._shown = True
+            sys.stderr.write(f"polymat: {text}")
+            sys.stderr.flush()
 
 
 @lru_cache(maxsize=64)

@@ -10,7 +10,7 @@ from polymat.lang.expr import Load
 from polymat.lang.traverse import walk
 from polymat.poly.access import Access
 from polymat.poly.domain import Domain
-from polymat.poly.order import Circle, accumulation_is_parallel, find_order
+from polymat.poly.order import Circle, Order, accumulation_is_parallel, find_order
 from polymat.tilesize.schedule import LoopPlan
 
 IN_ORDER = "points run after those that they read"
@@ -59,8 +59,8 @@ def _recurrence(group: Group, stage: Stage, context: Domain) -> LoopPlan:
     order = find_order(recurrence_statements(stage, context), context)
     if isinstance(order, Circle):
         raise InternalError(f"bug in polymat: {stage.name} was verified but has no order")
-    names = _level_names(stage, len(order.parallel))
-    parallel = next((name for name, flag in zip(names, order.parallel, strict=True) if flag), None)
+    names = _level_names(stage, order)
+    parallel = next((names[level] for level in order.loops if order.parallel[level]), None)
     reason = IN_ORDER
     alone = next((dim for dim, flag in zip(stage.dims, order.independent, strict=False) if flag), None)
     outwards = alone is not None and alone != stage.dims[0]
@@ -70,15 +70,18 @@ def _recurrence(group: Group, stage: Stage, context: Domain) -> LoopPlan:
     return LoopPlan(group, "recurrence", names, parallel, None, reason, order, outwards)
 
 
-def _level_names(stage: Stage, depth: int) -> tuple[str, ...]:
-    """Names of schedule dimensions: the stage's own, then c1, c2, ..., or others where those are taken.
+def _level_names(stage: Stage, order: Order) -> tuple[str, ...]:
+    """Names of schedule dimensions: the stage's own, those that are summed over, else c1, c2, ...
 
     There may be fewer than the stage has: isl leaves out those that have one value only.
     """
+    depth = len(order.parallel)
     names = list(stage.dims[:depth])
+    summed = max((a.reduced_dims for a in stage.accumulations), key=len, default=())
+    known = dict(zip(order.loops[len(stage.dims) :], summed, strict=False)) if order.independent else {}
     for level in range(len(names), depth):
-        name = f"c{level}"
-        while name in names or name in stage.domain.params:
+        name = known.get(level, f"c{level}")
+        while name in (*names, *(known.values() if level not in known else ()), *stage.domain.params):
             name += "_"
         names.append(name)
     return tuple(names)

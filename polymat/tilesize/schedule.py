@@ -42,6 +42,21 @@ class LoopPlan(NestPlan):
     lanes: int = 1
     streamed: int = 0
 
+    @property
+    def shown_order(self) -> tuple[str, ...]:
+        """The loops that the code has, by the user's names where they are the user's."""
+        if self.recurrence is None:
+            return self.order
+        return tuple(self.order[level] for level in self.recurrence.loops)
+
+    @property
+    def shown_vector(self) -> str | None:
+        """The innermost loop where it runs in vectors."""
+        if self.recurrence is None or not self.recurrence.loops:
+            return self.vector
+        innermost = self.recurrence.loops[-1]
+        return self.order[innermost] if self.recurrence.parallel[innermost] else None
+
 
 @dataclass(frozen=True, slots=True)
 class Crossing:

@@ -73,7 +73,7 @@ def test_targets_that_are_none() -> None:
     for wrong in ("", "-O3", "a b"):
         with pytest.raises(pm.LangError, match=r"Options.target is '.*', not the name of a processor"):
             pm.Options(target=wrong)
-    with pytest.raises(pm.LangError, match="Options.target is 3, not a string"):
+    with pytest.raises(pm.LangError, match=r"Options\.target is 3, not a string"):
         pm.Options(target=3)  # type: ignore[arg-type]
 
 

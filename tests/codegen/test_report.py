@@ -119,3 +119,41 @@ def test_the_log_tells_decisions(caplog: pytest.LogCaptureFixture) -> None:
     assert "out: groups tmp+out" in by_topic["polymat.fusion"]
     assert "operations" in by_topic["polymat.tilesize"]
     assert "innermost loop of tmp: " in by_topic["polymat.tilesize"]
+
+
+def test_loops_of_a_recurrence_are_the_users() -> None:
+    N = pm.Parameter(pm.Int, "N")
+    L, x = pm.Matrix(pm.Double, "L", [N, N]), pm.Vector(pm.Double, "x", [N])
+    row, col = pm.Variable(pm.Int, "row"), pm.Variable(pm.Int, "col")
+    whole = pm.Interval(pm.Int, 0, N - 1)
+    steps = pm.Function(([row, col], [whole, whole]), pm.Double, "steps")
+    steps.defn = [
+        pm.Case(pm.Condition(row, "==", 0), x(col)),
+        pm.Case(pm.Condition(row, ">=", 1), steps(row - 1, col) + L(row, col)),
+    ]
+    (group,) = pm.compile(steps).explain().groups
+    assert (group.kind, group.order, group.vector) == ("recurrence", ("row", "col"), "col")
+    y = pm.Reduction(
+        ([row], [whole]), ([row, col], [whole, pm.Interval(pm.Int, 0, row - 1)]), pm.Double, "y", init=x(row)
+    )
+    y.defn = [pm.Reduce(y(row), L(row, col) * y(col), pm.Op.Sum)]
+    (group,) = pm.compile(y, options=pm.Options(blas="never")).explain().groups
+    assert (group.order, group.parallel, group.vector) == (("row", "col"), None, None)
+
+
+def test_nothing_is_told_of_what_does_not_run() -> None:
+    report = pm.compile(pm.fft(pm.Signal(pm.Complex, "z", pm.Parameter(pm.Int, "N")))).explain()
+    (group,) = report.groups
+    assert group.movement == ""
+    assert report.predicted.level_seconds == {}
+    assert report.predicted.bytes["memory"] >= 2 * 16 * 1000
+    assert "bytes in" not in str(report.predicted)
+
+
+def test_nothing_is_predicted_for_arrays_beyond_memory() -> None:
+    A = pm.Image(pm.Double, "A", [pm.Parameter(pm.Int, name) for name in "BCHWD"])
+    report = pm.compile(pm.einsum("bchwd,bchwd->bchwd", A, A)).explain()
+    assert report.beyond_memory
+    assert "predicted" not in str(report)
+    assert "beyond this machine's memory; give estimates= for predictions" in str(report)
+    assert repr(report) == str(report)

@@ -16,6 +16,7 @@ from polymat.runtime.target import load_target
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = """
 from polymat import *
+from polymat import compile
 
 N = Parameter(Int, "N")
 x = Vector(Double, "x", [N])

@@ -18,8 +18,7 @@ from polymat.runtime.doctor import bytes_text
 ROOT = Path(__file__).resolve().parents[1]
 
 BLUR = """
-from polymat import *
-from polymat import compile
+from polymat import *; from polymat import compile
 
 N = Parameter(Int, "N")
 i = Variable(Int, "i")
@@ -157,8 +156,7 @@ def test_two_names_of_one_thing_are_one_candidate(run: Run, program: Write) -> N
 
 
 def test_a_function_is_called_where_there_is_nothing_else(run: Run, program: Write) -> None:
-    body = BLUR.replace("from polymat import *\nfrom polymat import compile", "import polymat as pm")
-    body = body.strip().replace("\n", "\n    ")
+    body = BLUR.strip().replace("\n", "\n    ").replace(BLUR.splitlines()[1], "import polymat as pm")
     for name in ("Parameter", "Int", "Variable", "Vector", "Double", "Function", "Interval"):
         body = body.replace(f" {name}(", f" pm.{name}(").replace(f"({name},", f"(pm.{name},")
     body = body.replace("[Interval", "[pm.Interval").replace(" Double,", " pm.Double,")

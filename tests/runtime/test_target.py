@@ -44,7 +44,7 @@ def test_a_closed_output_is_no_error(tmp_path: Path) -> None:
 def test_unknown_topics(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
     monkeypatch.setenv("POLYMAT_LOG", "fusoin")
     configure_logging()
-    topics = "all, built, graph, fusion, tilesize, idiom, codegen, source, runtime, cache, calibrate"
+    topics = "all, built, graph, fusion, tilesize, idiom, codegen, source, runtime, cache, calibrate, compile"
     assert caplog.messages == [f"POLYMAT_LOG: no topic 'fusoin'; the topics are {topics}"]
     assert set(LEVELS) <= set(TOPICS)
 

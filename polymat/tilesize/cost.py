@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
+from polymat.graph.operations import function_operations
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.plan import FlatPlan
 from polymat.graph.stage import Accumulation, InputArray, Part, Stage
 from polymat.lang.affine import Affine
-from polymat.lang.expr import Call
 from polymat.lang.traverse import children, walk
 from polymat.lang.types import real_part
 from polymat.machine.model import MEMORY, Machine
@@ -23,7 +23,6 @@ from polymat.tilesize.planner import extent, stage_extents, tile_size
 from polymat.tilesize.schedule import LoopPlan, Member, NestPlan, Plan, TilePlan
 from polymat.tilesize.shortloops import loop_lengths, starting_operations
 
-CALL_OPERATIONS = 20.0  # operations that a sine or an exponential is worth
 SPLIT_ROWS = 0.05  # what it costs to read rows in pieces: hardware prefetch starts anew with each
 WAITING = 6.0  # times slower: sums of a recurrence, each addition through memory (1 ns a point, Zen 5)
 NO_BLOCK = 2.5  # times slower: sums that are not computed several rows at a time
@@ -267,8 +266,7 @@ def stage_operations(stage: Stage, estimates: Mapping[str, int]) -> float:
     for item in items:
         box = item.box if isinstance(item, Accumulation) else stage.box
         nodes = list(walk(item.expr))
-        calls = sum(isinstance(node, Call) for node in nodes)
-        each = 1 + CALL_OPERATIONS * calls + sum(1 for node in nodes if children(node))
+        each = 1 + sum(map(function_operations, nodes)) + sum(1 for node in nodes if children(node))
         total += each * points(box, estimates)
     return total * (COMPLEX_OPERATIONS if stage.dtype.kind == "c" else 1.0)
 

@@ -6,13 +6,11 @@ from collections.abc import Callable
 from functools import partial, reduce
 
 from polymat.codegen.c.ctree import Binary, Call, CExpr, Literal
+from polymat.graph.operations import function_operations
 from polymat.graph.stage import Bounds, Stage
 from polymat.lang.affine import Affine
-from polymat.lang.expr import Call as CallExpr
 from polymat.lang.expr import Expr, Load
 from polymat.lang.traverse import children, remembered, walk
-
-CALL_COST = 300  # operations of vectorised loops that a sine or exponential takes, some 4 ns
 
 
 def stage_work(stage: Stage, size: Callable[[Affine], CExpr], skip: int = 0) -> CExpr:
@@ -24,13 +22,10 @@ def stage_work(stage: Stage, size: Callable[[Affine], CExpr], skip: int = 0) -> 
 
 @remembered
 def operations(expr: Expr) -> int:
-    """Operations of one point: loads and arithmetic count one."""
+    """Operations of one point: loads and arithmetic count one, functions as `graph.operations` says."""
     count = 1
     for node in walk(expr):
-        if isinstance(node, CallExpr) and node.function not in ("abs", "real", "imag", "conj"):
-            count += CALL_COST
-        elif isinstance(node, Load) or children(node):
-            count += 1
+        count += int(function_operations(node)) or bool(isinstance(node, Load) or children(node))
     return count
 
 

@@ -1,0 +1,46 @@
+"""What a function costs beside an addition: one table, for fusion and for threads."""
+
+from __future__ import annotations
+
+from polymat.lang.expr import ANGLES, Binary, Call, Const, Expr
+
+# Operations of a vectorised loop: of those with code of their own, what that code is made of, by instructions
+# counted in it (a division as ten, as it takes ten times as long as an addition on Zen 4 and on Ice Lake).
+_OWN = {
+    "exp": 25.0,
+    "log": 40.0,
+    "pow": 100.0,
+    "sin": 30.0,
+    "cos": 30.0,
+    "sigmoid": 40.0,
+    "tanh": 40.0,
+}
+_SIMPLE = {
+    "abs": 1.0,
+    "ceil": 1.0,
+    "conj": 1.0,
+    "floor": 1.0,
+    "imag": 1.0,
+    "real": 1.0,
+    "round": 1.0,
+    "sign": 3.0,
+    "sqrt": 10.0,
+}
+# One number at a time, by libm: 5 to 15 ns, as long as a vector of eight numbers takes for some twenty to
+# sixty operations.
+ONE_AT_A_TIME = 300.0
+
+
+def function_operations(node: Expr) -> float:
+    """Operations that a node is worth, as a function; 0 where it is none."""
+    match node:
+        case Call(function):
+            own = node.dtype.kind != "c" and node.operand.dtype.kind != "c"
+            return _SIMPLE.get(function) or (_OWN.get(function, ONE_AT_A_TIME) if own else ONE_AT_A_TIME)
+        case Binary("**", _, Const(value)) if value in (-1, 0, 1, 2, 0.5):
+            return 10.0 if value in (-1, 0.5) else 1.0
+        case Binary("**"):
+            return _OWN["pow"] if node.dtype.kind == "f" else ONE_AT_A_TIME
+        case Binary(op) if op in ANGLES:
+            return ONE_AT_A_TIME
+    return 0.0

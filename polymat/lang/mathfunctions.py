@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, overload
 
 from polymat.lang.condition import Condition
 from polymat.lang.expr import Expr, binary, call
-from polymat.lang.whole import Elementwise, elementwise
+from polymat.lang.function import Source
+from polymat.lang.whole import Elementwise, Mask, elementwise
 
 
 def _function(name: str, meaning: str) -> Elementwise[[Any]]:
@@ -112,26 +113,34 @@ def Max(first: Any, second: Any, *more: Any) -> Expr:  # noqa: N802 (PolyMage's 
     return result
 
 
+@elementwise
 def Round(x: Any) -> Expr:  # noqa: N802 (PolyMage's way)
     """Nearest integer, in x's type; halves go to the even one, as in NumPy."""
     return call("round", x)
 
 
+@elementwise
 def Atan2(y: Any, x: Any) -> Expr:  # noqa: N802 (PolyMage's way)
     """Angle of the point (x, y) in radians, from -pi to pi; the y coordinate comes first, as in NumPy."""
     return binary("atan2", y, x)
 
 
+@elementwise
 def Hypot(x: Any, y: Any) -> Expr:  # noqa: N802 (PolyMage's way)
     """Length of the vector (x, y), without overflow on the way."""
     return binary("hypot", x, y)
 
 
+@elementwise
 def Clamp(x: Any, low: Any, high: Any) -> Expr:  # noqa: N802 (PolyMage's way)
     """Min(Max(x, low), high); NaN stays NaN."""
     return binary("min", binary("max", x, low), high)
 
 
-def IsNaN(x: Any) -> Condition:  # noqa: N802 (PolyMage's way)
+@overload
+def IsNaN(x: Source) -> Mask: ...
+@overload
+def IsNaN(x: Any) -> Condition: ...
+def IsNaN(x: Any) -> Condition | Mask:  # noqa: N802 (PolyMage's way)
     """The condition that x is NaN, for a Case or a Select; of a complex value: that a part is."""
     return Condition(x, "!=", x)

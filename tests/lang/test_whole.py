@@ -315,3 +315,15 @@ def test_types_of_operators() -> None:
     scalar: Expr = pm.Exp(1.5)
     assert all(isinstance(each, pm.Function) for each in (*results, *masks, named))
     assert not isinstance(scalar, pm.Function)
+
+
+def test_functions_of_two_arrays() -> None:
+    A, v = pm.Matrix(pm.Double, "A", [M, N]), pm.Vector(pm.Double, "v", [N])
+
+    def cases(a: Any, w: Any) -> list[Any]:
+        found = [np.hypot(a, w), np.arctan2(w, a), np.rint(a), np.clip(a, -1, 1), np.log1p(abs(a))]
+        return [*found, np.add.reduce(a), np.maximum.reduce(a, axis=1), np.outer(w, w), a % 1]
+
+    compiled = pm.compile(cases(A, v), inputs=[A, v])
+    _check_call(compiled, arrays(13, (5, 7), (7,)), lambda given: cases(*given))
+    assert pm.Clamp(A, 0, v).shape == pm.Round(A).shape == A.shape

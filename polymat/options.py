@@ -55,9 +55,9 @@ class Options:
     share: compute stages with the same definition once.
     inline: substitute point-wise stages that are read once into their reader.
     reassociate: multiply several arrays in the order that is predicted to be the quickest (A @ B @ v as
-    A @ (B @ v), a contraction of several arrays two at a time) instead of as written.  Products of
-    floating-point numbers are associative up to rounding alone: what is between 0 and infinity in one order
-    may be either, or NaN, in another.
+    A @ (B @ v), a contraction of several arrays two at a time) instead of as written, and take a common
+    factor out of sums of them (A @ B + A @ C).  Products of floating-point numbers are associative up to
+    rounding alone: what is between 0 and infinity in one order may be either, or NaN, in another.
     join: run over the last two dimensions as over one where the last has a few points, as channels have.
     keep: compute sums that depend on no argument, the spectrum of constant taps say, in the first call alone.
     fuse: run stages that share data in one loop over tiles.

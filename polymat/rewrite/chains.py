@@ -27,15 +27,15 @@ class Chain:
     @cached_property
     def is_open(self) -> bool:
         """Whether there are several orders: three arrays, or two with indices of one alone to be summed."""
-        names = self.network.names()
-        if not self.root.is_reduction or len(names) < 2:
+        if not self.root.is_reduction or len(self.network.factors) < 2:
             return False
+        names = self.network.names()
         return len(names) > 2 or any(sum(dim in each for each in names) == 1 for dim in self.network.summed)
 
 
 def chains_of(pipeline: Pipeline) -> list[Chain]:
     """All sums of products that are part of no other."""
-    hidden = _read_once(pipeline)
+    hidden = read_once(pipeline)
     own = {stage.name: found for stage in pipeline.stages if (found := network_of(stage)) is not None}
     chains: dict[str, Chain] = {}
     for stage in pipeline.stages:
@@ -68,10 +68,11 @@ def _inner(factor: Expr, network: Network, hidden: set[str], chains: Mapping[str
     return chain if plain and is_whole(chain.root, chain.within[-1][1]) else None
 
 
-def _read_once(pipeline: Pipeline) -> set[str]:
+def read_once(pipeline: Pipeline) -> set[str]:
     """The stages that are no outputs and are read in one place."""
-    count: dict[str, int] = {}
+    count = dict.fromkeys((stage.name for stage in pipeline.stages), 0)
     for stage in pipeline.stages:
         for load in stage.loads():
-            count[load.source.name] = count.get(load.source.name, 0) + 1
+            if load.source.name in count:
+                count[load.source.name] += 1
     return {name for name, times in count.items() if times == 1} - set(pipeline.outputs)

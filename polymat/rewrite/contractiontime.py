@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from math import inf
 
@@ -102,3 +102,8 @@ def _groups(factors: Sequence[int], result: int) -> tuple[int, int, int]:
     """The rows, columns and depth of a product of two factors."""
     left, right = factors
     return left & result & ~right, right & result & ~left, left & right & ~result
+
+
+def bits(names: Collection[str], dims: Sequence[str]) -> int:
+    """Some of the indices as a set of bits."""
+    return sum(1 << bit for bit, dim in enumerate(dims) if dim in names)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from polymat.graph.constant import kept_stages
 from polymat.graph.orders import Work
@@ -14,13 +15,13 @@ from polymat.graph.stage import Stage
 from polymat.lang.affine import Affine
 from polymat.machine.model import Machine
 from polymat.options import Options
-from polymat.poly.access import Access
-from polymat.poly.domain import Domain
 from polymat.rewrite.chains import Chain, chains_of
-from polymat.rewrite.contractiontime import ContractionTime
+from polymat.rewrite.commonfactor import take_out_factors
+from polymat.rewrite.contractiontime import ContractionTime, bits
+from polymat.rewrite.madestages import reads_inside
 from polymat.rewrite.network import Network, covers_box
 from polymat.rewrite.otherorders import other_orders
-from polymat.rewrite.productsteps import Order, Writer, bits, loads_in
+from polymat.rewrite.productsteps import Order, Writer
 from polymat.rewrite.subsets import Tree
 from polymat.tilesize.assumed import assumed_sizes
 from polymat.tilesize.planner import extent
@@ -51,12 +52,14 @@ def order_products(
     Results that others read, outputs among them, stay and count as arrays.  Notes say what was predicted.
     Of sizes that nobody gave, other orders of the longest product are kept, of which each call chooses one.
     """
-    chains = [chain for chain in chains_of(pipeline) if chain.is_open] if options.reassociate else []
+    if not options.reassociate:
+        return Ordered(pipeline)
+    model = _Model(pipeline, estimates, machine, options.threads or machine.cores)
+    pipeline = take_out_factors(pipeline, model.time, CLEARLY)
+    chains = [chain for chain in chains_of(pipeline) if chain.is_open]
     if not chains:
         return Ordered(pipeline)
-    sizes = assumed_sizes(pipeline, estimates)
-    threads = options.threads or machine.cores
-    rewriting = _Rewriting(pipeline, sizes, machine, threads, names_taken(pipeline), share=options.share)
+    rewriting = _Rewriting(pipeline, model, names_taken(pipeline), share=options.share)
     found = {chain.root.name: rewriting.of(chain) for chain in chains}
     ordered = rewriting.pipeline_of(found)
     if estimates or options.cost != "time" or (options.keep and kept_stages(pipeline)):
@@ -66,7 +69,7 @@ def order_products(
     taken = rewriting.taken - {stage.name for stage in first.stages[:-1]}
     others = [
         (work, rewriting.in_order(longest, tree, work, {*taken}))
-        for tree, work in other_orders(longest, first.work, sizes, machine, threads)
+        for tree, work in other_orders(longest, first.work, model.sizes, machine, model.threads)
     ]
     kept = [(work, other) for work, other in others if other is not None]
     if not kept:
@@ -78,6 +81,26 @@ def order_products(
     ordered = replace(ordered, notes=(*ordered.notes, note))
     pipelines = [(work, rewriting.pipeline_of({**found, longest.root.name: other})) for work, other in kept]
     return Ordered(ordered, first.work, tuple(pipelines))
+
+
+@dataclass(frozen=True, eq=False)
+class _Model:
+    """What times are predicted by; sizes that nobody gave are guessed where there is something to predict."""
+
+    pipeline: Pipeline
+    estimates: Mapping[str, int]
+    machine: Machine
+    threads: int
+
+    @cached_property
+    def sizes(self) -> Mapping[str, int]:
+        """What is assumed of every size."""
+        return assumed_sizes(self.pipeline, self.estimates)
+
+    def time(self, stage: Stage, network: Network) -> ContractionTime:
+        """The model of what is summed over the indices of a product."""
+        lengths = [extent(high - low + 1, self.sizes) for low, high in network.bounds.values()]
+        return ContractionTime.of(lengths, stage.dtype, self.machine, self.threads)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,18 +119,16 @@ class _Found:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Rewriting:
-    """What is asked for every chain.  sizes: what is assumed of each.  taken: names that others have."""
+    """What is asked for every chain.  taken: names that others have."""
 
     pipeline: Pipeline
-    sizes: Mapping[str, int]
-    machine: Machine
-    threads: int
+    model: _Model
     taken: set[str]
     share: bool
 
     def of(self, chain: Chain) -> _Found:
         """The quickest order of a chain."""
-        order = Order(chain, self._time(chain.root, chain.network))
+        order = Order(chain, self.model.time(chain.root, chain.network))
         seconds, tree = order.best()
         written = sum(self._written(stage, network) for stage, network in chain.within)
         root = self.pipeline.located(chain.root)
@@ -127,9 +148,9 @@ class _Rewriting:
         """A chain in some order; None where that reads beside arrays.  taken: names that others have."""
         if not all(covers_box(stage) for stage, _ in chain.within):
             return None
-        order = Order(chain, self._time(chain.root, chain.network))
+        order = Order(chain, self.model.time(chain.root, chain.network))
         stages, text = Writer(chain, order, taken).stages(tree)
-        if not all(map(self._is_in_bounds, stages)):
+        if not all(reads_inside(stage, self.pipeline) for stage in stages):
             return None
         return _Found(stages, "", text, 0.0, work)
 
@@ -146,18 +167,13 @@ class _Rewriting:
         ordered = without_unread(replace(noted, stages=tuple(stages)))
         return share_common_stages(ordered) if self.share else ordered
 
-    def _time(self, stage: Stage, network: Network) -> ContractionTime:
-        """The model of what is summed over the indices of a product, of the lengths that are assumed."""
-        lengths = [extent(high - low + 1, self.sizes) for low, high in network.bounds.values()]
-        return ContractionTime.of(lengths, stage.dtype, self.machine, self.threads)
-
     def _written(self, stage: Stage, network: Network) -> float:
         """The seconds of a stage as the user wrote it; a copy or a scaled array is part of what reads it."""
         if not stage.is_reduction and len(network.factors) == 1:
             return 0.0
         dims = [*network.bounds]
         factors = [bits(names, dims) for names in network.names()]
-        return self._time(stage, network).seconds(factors, bits(network.result, dims))
+        return self.model.time(stage, network).seconds(factors, bits(network.result, dims))
 
     def _work(self, chain: Chain) -> Work:
         """What a chain costs as it was written."""
@@ -166,20 +182,6 @@ class _Rewriting:
             if stage.is_reduction or len(network.factors) > 1:
                 dims = [*network.bounds]
                 factors = [bits(names, dims) for names in network.names()]
-                weight = self._time(stage, network).weight(factors, bits(network.result, dims))
+                weight = self.model.time(stage, network).weight(factors, bits(network.result, dims))
                 steps.append((weight, tuple(high - low + 1 for low, high in network.bounds.values())))
         return Work(tuple(steps))
-
-    def _is_in_bounds(self, stage: Stage) -> bool:
-        """Whether a new stage reads elements that there are: its box has points where the whole has none."""
-        for domain, expr in stage.expressions():
-            where = domain.assume(self.pipeline.context)
-            for load in loads_in(expr):
-                extents = self.pipeline.extents.get(load.source.name)
-                if extents is None:
-                    continue
-                names = [f"d{k}" for k in range(len(extents))]
-                box = Domain.box(domain.params, names, [(Affine(), each - 1) for each in extents])
-                if not Access.of(where, load.indices).outside(box).is_empty():
-                    return False
-        return True

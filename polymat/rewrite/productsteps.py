@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import or_
 
 from polymat.graph.orders import Work
-from polymat.graph.splice import free_name
-from polymat.graph.stage import Accumulation, Part, Stage
+from polymat.graph.stage import Part, Stage
 from polymat.lang.affine import Affine
-from polymat.lang.expr import Const, Expr, Load, binary
-from polymat.lang.reduction import Op
+from polymat.lang.expr import Expr, Load, binary
 from polymat.lang.text import expr_text
-from polymat.lang.traverse import walk
 from polymat.poly.domain import Domain
 from polymat.rewrite.chains import Chain
-from polymat.rewrite.contractiontime import ContractionTime
+from polymat.rewrite.contractiontime import ContractionTime, bits
+from polymat.rewrite.madestages import element, made_stage, order_of
 from polymat.rewrite.network import is_whole, renamed
 from polymat.rewrite.subsets import Tree, cheapest_order, members
 
@@ -176,7 +174,7 @@ class Writer:
         """An operand, after what it alone is summed over, or is computed from."""
         expr = self.network.factors[number]
         names = self.network.names()[number]
-        dims = tuple(dict.fromkeys(d for d in (*_order_of(expr), *self.order.dims) if d in names))
+        dims = tuple(dict.fromkeys(d for d in (*order_of(expr), *self.order.dims) if d in names))
         text = expr.source.name if isinstance(expr, Load) else expr_text(expr)
         kept = self._names(self.order.kept(1 << number))
         if isinstance(expr, Load) and len(kept) == len(dims):
@@ -189,45 +187,10 @@ class Writer:
 
     def _stage(self, value: Expr, dims: tuple[str, ...], summed: tuple[str, ...], text: str) -> _Step:
         """A new stage of that value, summed over some indices."""
-        params = tuple(self.root.domain.params)
-        bounds = tuple(self.network.bounds[dim] for dim in dims)
-        domain = Domain.box(params, dims, bounds)
-        every = (*bounds, *(self.network.bounds[dim] for dim in summed))
-        name = free_name(f"{self.root.name}_product", self.taken)
-        self.taken.add(name)
-        if summed:
-            item = Accumulation(
-                dims=(*dims, *summed),
-                bounds=every,
-                domain=Domain.box(params, (*dims, *summed), every),
-                condition=None,
-                target=tuple(map(Affine.name, dims)),
-                expr=value,
-                at=self.root.at,
-            )
-            zero = Part(domain, None, Const(0, value.dtype), None)
-            stage = Stage(name, value.dtype, dims, bounds, domain, (zero,), Op.Sum, (item,), self.root.at)
-        else:
-            part = Part(domain, None, value, self.root.at)
-            stage = Stage(name, value.dtype, dims, bounds, domain, (part,), None, (), self.root.at)
+        stage = made_stage(value, dims, summed, self.network.bounds, self.root, self.taken)
         self.made.append(stage)
-        return _Step(Load(stage.ref, tuple(map(Affine.name, dims)), value.dtype), dims, text)
-
-
-def _order_of(expr: Expr) -> tuple[str, ...]:
-    """The names in an expression in the order of memory of the arrays that it reads."""
-    return tuple(dict.fromkeys(n for load in loads_in(expr) for form in load.indices for n in form.names()))
+        return _Step(element(stage), dims, text)
 
 
 def _times(one: Expr, other: Expr) -> Expr:
     return binary("*", one, other)
-
-
-def loads_in(expr: Expr) -> list[Load]:
-    """Every element that an expression reads."""
-    return [node for node in walk(expr) if isinstance(node, Load)]
-
-
-def bits(names: Collection[str], dims: Sequence[str]) -> int:
-    """Some of the indices as a set of bits."""
-    return sum(1 << bit for bit, dim in enumerate(dims) if dim in names)

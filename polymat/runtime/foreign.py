@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
+from weakref import WeakSet
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +24,7 @@ AnyArray = npt.NDArray[Any]
 _HOST = (1, 3, 11)  # of DLPack's devices: memory of the processor, pinned for CUDA or ROCm or not
 _DEVICES = {2: "CUDA", 4: "OpenCL", 7: "Vulkan", 8: "Metal", 10: "ROCm", 13: "CUDA's managed memory"}
 _NUMBERS = (np.generic, bool, int, float, complex, str)
+_without_buffer: WeakSet[type] = WeakSet()  # types that were asked for their buffer and have none
 _PROTOCOLS = ("__array_interface__", "__array__", "__dlpack__")
 
 
@@ -117,15 +119,18 @@ def _array_of(value: Any) -> AnyArray:
         _check_device(value.__dlpack_device__()[0])
     if hasattr(kind, "__array_interface__"):
         return np.asarray(value)
-    try:
-        view = memoryview(value)
-    except (TypeError, BufferError, ValueError):
-        pass
-    else:
-        array = np.asarray(view)
-        if array.base is None:
-            raise NoArrayError(f"whose elements of format {view.format!r} NumPy does not know")
-        return array
+    if kind not in _without_buffer:
+        try:
+            view = memoryview(value)
+        except TypeError:
+            _without_buffer.add(kind)
+        except (BufferError, ValueError):
+            pass
+        else:
+            array = np.asarray(view)
+            if array.base is None:
+                raise NoArrayError(f"whose elements of format {view.format!r} NumPy does not know")
+            return array
     if hasattr(kind, "__array__"):
         return _by_array_method(value)
     try:
@@ -148,6 +153,8 @@ def _by_array_method(value: Any) -> AnyArray:
         raise NoArrayError("whose numbers do not lie in one array: they would have to be copied") from error
     if not isinstance(box[0], np.ndarray):
         raise NoArrayError(f"whose __array__ returns a {type(box[0]).__name__}")
+    if box[0].base is not None and not isinstance(box[0].base, np.ndarray):
+        return box[0]  # memory of something that is no array, and not ours
     if _holders(box) == _holders([np.empty(1)] if box[0].base is None else [np.empty(1)[:]]):
         raise NoArrayError("whose numbers lie in no array: they would have to be computed or copied")
     return box[0]

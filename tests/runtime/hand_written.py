@@ -120,17 +120,18 @@ def reverse(directory: Path) -> Compiled:
     return Compiled(build(directory, signature, body), signature)
 
 
-def single(directory: Path) -> Compiled:
-    """Y = 2 X in single precision."""
+def single(directory: Path, dtype: str = "float32") -> Compiled:
+    """Y = 2 X, in single precision unless another element type is asked for."""
     signature = Signature(
-        "single",
-        inputs=(vector("X", "float32"),),
-        outputs=(vector("Y", "float32"),),
+        "single" if dtype == "float32" else f"twice_{dtype}",
+        inputs=(vector("X", dtype),),
+        outputs=(vector("Y", dtype),),
         sizes=(Size("N", 0, 0),),
         order=("X",),
     )
-    body = """
-    for (ptrdiff_t i = 0; i < sizes[0]; i++) ARRAY(1, float)[i] = 2 * ARRAY(0, float)[i];"""
+    body = f"""
+    for (ptrdiff_t i = 0; i < sizes[0]; i++)
+        ARRAY(1, {C_TYPES[dtype]})[i] = 2 * ARRAY(0, {C_TYPES[dtype]})[i];"""
     return Compiled(build(directory, signature, body), signature)
 
 

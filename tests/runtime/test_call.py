@@ -9,6 +9,7 @@ import numpy.typing as npt
 import pytest
 
 from polymat.codegen.c.abi import Row
+from polymat.errors import ArgumentError
 from polymat.runtime.compiled import Compiled
 from tests.runtime import hand_written as kernels
 
@@ -290,3 +291,16 @@ def test_more_arguments_than_the_stack_holds(directory: Path) -> None:
         expected = np.full(3, count * (count - 1) / 2)
         np.testing.assert_array_equal(total(*vectors), expected)
         np.testing.assert_array_equal(total(**dict(reversed(named.items()))), expected)
+
+
+def test_a_linear_operator_of_scipy(directory: Path) -> None:
+    """SciPy asks with vectors of the dtype that it is told; without one it tries int8, which is refused."""
+    linalg: Any = pytest.importorskip("scipy.sparse.linalg")
+    double = kernels.single(directory, "float64")
+    operator = linalg.LinearOperator((5, 5), matvec=double, dtype=np.float64)
+    np.testing.assert_array_equal(operator @ counted(5), 2 * counted(5))
+    solution, status = linalg.cg(operator, counted(5))
+    assert status == 0
+    np.testing.assert_allclose(solution, counted(5) / 2)
+    with pytest.raises(ArgumentError, match="argument X has dtype int8: expected float64"):
+        linalg.LinearOperator((5, 5), matvec=double)

@@ -9,6 +9,7 @@ import inspect
 import os
 import subprocess
 import sys
+import sysconfig
 import threading
 import time
 import weakref
@@ -231,6 +232,7 @@ def test_names_that_clash(directory: Path, mm: Compiled) -> None:
     assert str(inspect.signature(keyword)) == "(*args, **kwargs)"
 
 
+@pytest.mark.skipif("libasan" in os.environ.get("LD_PRELOAD", ""), reason="the sanitizer needs addresses")
 def test_a_missing_gigabyte_has_a_name(tmp_path: Path) -> None:
     script = f"""
 import pathlib, resource, numpy as np
@@ -245,3 +247,11 @@ except MemoryError as error:
 """
     ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert ran.stdout == f"axpy(): no memory for a contiguous copy of X, {8 << 31} bytes\n"
+
+
+@pytest.mark.skipif(not sysconfig.get_config_var("Py_GIL_DISABLED"), reason="this Python has a global lock")
+def test_the_global_lock_stays_off() -> None:
+    """The call path says that it needs none; an extension that does not switches it on for all."""
+    script = "import sys, polymat.runtime.compiled; print(sys._is_gil_enabled())"
+    command = [sys.executable, "-W", "error", "-c", script]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "False\n"

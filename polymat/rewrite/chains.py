@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -10,19 +10,27 @@ from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Stage
 from polymat.lang.affine import Affine
 from polymat.lang.expr import Expr, Load
-from polymat.rewrite.network import Network, is_whole, network_of
+from polymat.rewrite.network import MOST_FACTORS, Network, is_whole, network_of
 
 
 @dataclass(frozen=True, eq=False)
 class Chain:
     """A sum of products with all those put into it that nobody else reads.
 
-    within: the stages, the root last, each with its own product.
+    within: the stages, the root last, each with its own product.  inner: what was put into the root.
     """
 
     root: Stage
     network: Network
     within: tuple[tuple[Stage, Network], ...]
+    inner: tuple[Chain, ...] = ()
+
+    def sums(self) -> Iterator[Chain]:
+        """Itself, or where it sums up nothing the sums that it multiplies element by element."""
+        if self.root.is_reduction:
+            yield self
+        else:
+            yield from (chain for each in self.inner for chain in each.sums())
 
     @cached_property
     def is_open(self) -> bool:
@@ -42,19 +50,25 @@ def chains_of(pipeline: Pipeline) -> list[Chain]:
         network = own.get(stage.name)
         if network is None:
             continue
-        whole, within = network, [(stage, network)]
-        position = 0
-        while position < len(whole.factors):
-            inner = _inner(whole.factors[position], whole, hidden, chains)
-            if inner is None:
-                position += 1
-                continue
-            whole = whole.with_factor(position, inner.network)
-            within = [*inner.within, *within]
-            position += len(inner.network.factors)
-            del chains[inner.root.name]
-        chains[stage.name] = Chain(stage, whole, tuple(within))
-    return list(chains.values())
+        chains[stage.name] = _with_inner(stage, network, hidden, chains)
+    return [chain for each in chains.values() for chain in each.sums()]
+
+
+def _with_inner(stage: Stage, network: Network, hidden: set[str], chains: dict[str, Chain]) -> Chain:
+    """A stage with all chains put into it that nobody else reads, which are taken out of `chains`."""
+    found: list[Chain] = []
+    within = [(stage, network)]
+    position = 0
+    while position < len(network.factors):
+        inner = _inner(network.factors[position], network, hidden, chains)
+        if inner is None or len(network.factors) + len(inner.network.factors) > MOST_FACTORS:
+            position += 1
+            continue
+        network = network.with_factor(position, inner.network)
+        within = [*inner.within, *within]
+        position += len(inner.network.factors)
+        found.append(chains.pop(inner.root.name))
+    return Chain(stage, network, tuple(within), tuple(found))
 
 
 def _inner(factor: Expr, network: Network, hidden: set[str], chains: Mapping[str, Chain]) -> Chain | None:

@@ -79,6 +79,23 @@ def test_scales_and_transposes_are_kept() -> None:
     check(((alpha * (C.T @ B.T)) @ A.T).T @ v, {"A": (5, 7), "B": (7, 3), "C": (3, 2), "v": (2,)}, alpha=-1.5)
 
 
+def test_what_is_done_with_the_result_is_no_part_of_it() -> None:
+    w = pm.Vector(Double, "w", [K])
+    for result in (2 * (A @ B @ C @ v), A @ B @ C @ v + w, pm.elementwise_mul(A @ B @ C @ v, w)):
+        assert decided(result) == "A (B (C v))"
+    both = pm.elementwise_mul(A @ B @ C @ v, A @ (B @ C @ v))
+    assert decided(both) == "A (B (C v)); A (B (C v))"
+    check(both, {"A": (5, 7), "B": (7, 3), "C": (3, 2), "v": (2,)})
+
+
+def test_long_chains_are_cut() -> None:
+    matrix = pm.Matrix(Double, "S", [N, N])
+    product = matrix
+    for _ in range(40):
+        product = product @ matrix
+    assert "its products are computed as " in str(graph(product @ v).notes)
+
+
 def test_sizes_decide_about_matrices() -> None:
     product = A @ B @ C
     assert decided(product, K=1000, L=10, M=1000, N=10) == "A (B C)"

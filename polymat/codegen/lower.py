@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from polymat.codegen.c.abi import mark
 from polymat.codegen.c.cexpr import literal, table_name
 from polymat.codegen.c.cnames import Names, is_macro_like
 from polymat.codegen.c.ctree import Constants, File, Function
@@ -85,7 +86,7 @@ def lower(schedule: Schedule, name: str, options: Options) -> Program:
     texts = tuple(stages.texts.values())
     code = (*functions, *exported)
     undefine = (*names.macro_like(), *([name] if is_macro_like(name) else []))
-    file = File(comment, frozenset(needs), undefine, code, _tables(pipeline), texts)
+    file = File(comment, frozenset(needs), undefine, code, _tables(pipeline), texts, mark=mark(signature))
     header = header_text(signature, names)
     return Program(file, signature, header, _flags(schedule), tuple(storage.values()), names)
 

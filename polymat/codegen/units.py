@@ -49,7 +49,7 @@ def split(file: File) -> tuple[File, ...]:
     read = names_in(statement for function in others for statement in function.body)
     tables = tuple(table for table in file.tables if table.name in read)
     comment = f"Functions of {file.comment.splitlines()[0]}"
-    other = replace(file, comment=comment, needs=needs, functions=others, tables=tables)
+    other = replace(file, comment=comment, needs=needs, functions=others, tables=tables, mark="")
     return (replace(file, functions=own, declared=others), other)
 
 

@@ -20,12 +20,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from polymat.errors import ToolchainError
+from polymat.machine.keptfile import trusted
 from polymat.runtime.cachedir import (
     DIRECTORY_HINT,
     cache_directory,
     directory_trusted,
     prepare_directory,
-    trusted,
 )
 from polymat.runtime.filelock import bucket_lock
 from polymat.runtime.private import DIRECTORY as COPIES
@@ -114,7 +114,7 @@ def fetch_or_build(key: str, build: Builder, suffix: str = LIBRARY) -> Fetched:
         image = _hit(path, key)
         if image is not None:
             return Fetched(path, image, hit=True)
-        image = _build_and_store(path, key, build)
+        image = _build_and_store(path, key, build, again=True)
     _evict(directory, settings().cache_limit_bytes, keep=path)
     return Fetched(path, image, hit=False)
 
@@ -136,7 +136,7 @@ def clear() -> int:
     """
     directory = cache_directory()
     removed = sum(_remove(entry.path) for entry in _scan(directory))
-    _remove_partials(directory, older_than=0.0)
+    _remove_partials(directory, abandoned=True)
     shutil.rmtree(directory / COPIES, ignore_errors=True)
     return removed
 
@@ -190,11 +190,15 @@ def _touch(path: Path) -> None:
         pass
 
 
-def _build_and_store(path: Path, key: str, build: Builder) -> bytes:
-    """Build beside the entry, add the trailer and move into place in one step."""
+def _build_and_store(path: Path, key: str, build: Builder, *, again: bool = False) -> bytes:
+    """Build beside the entry, add the trailer and move into place in one step.
+
+    again: once more where the directory is gone meanwhile: somebody cleared it with other tools.
+    """
     try:
         # A directory, because a linker may create its output so that others can write to it.
-        workplace = Path(tempfile.mkdtemp(suffix=_PARTIAL_SUFFIX, prefix=key[:16] + "-", dir=path.parent))
+        prefix = f"{key[:16]}-{os.getpid()}-"
+        workplace = Path(tempfile.mkdtemp(suffix=_PARTIAL_SUFFIX, prefix=prefix, dir=path.parent))
     except OSError as error:
         raise _storage_error(path.parent, error) from error
     partial = workplace / ("library" + path.suffix)
@@ -207,9 +211,13 @@ def _build_and_store(path: Path, key: str, build: Builder) -> bytes:
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)
         os.replace(partial, path)
-    except ToolchainError:
-        raise
-    except OSError as error:
+    except OSError as error:  # `ToolchainError` is one
+        if again and not workplace.is_dir():
+            _log.info("%s is gone: compiling once more", workplace)
+            prepare_directory(path.parent)
+            return _build_and_store(path, key, build)
+        if isinstance(error, ToolchainError):
+            raise
         raise _storage_error(path.parent, error) from error
     finally:
         shutil.rmtree(workplace, ignore_errors=True)
@@ -218,7 +226,7 @@ def _build_and_store(path: Path, key: str, build: Builder) -> bytes:
 
 
 def _build_in_scratch(build: Builder) -> Fetched:
-    scratch = scratch_directory("polymat-")
+    scratch = scratch_directory("polymat-library-")
     try:
         path = scratch / ("library" + LIBRARY)
         build(path)
@@ -259,18 +267,33 @@ def _evict(directory: Path, limit: int, keep: Path) -> None:
         if entry.path != keep and _remove(entry.path):
             _log.debug("evicted %s", entry.path)
             excess -= entry.bytes
-    _remove_partials(directory, older_than=_PARTIAL_SECONDS)
+    _remove_partials(directory)
 
 
-def _remove_partials(directory: Path, older_than: float) -> None:
-    """Remove what killed processes left behind."""
+def _remove_partials(directory: Path, *, abandoned: bool = False) -> None:
+    """Remove what killed processes left behind long ago; abandoned: whenever they have ended."""
     now = time.time()
     for partial in directory.glob("*" + _PARTIAL_SUFFIX):
         try:
-            if now - partial.stat().st_mtime >= older_than:
+            old = now - partial.stat().st_mtime >= _PARTIAL_SECONDS
+            if old or (abandoned and not _is_worked_in(partial)):
                 shutil.rmtree(partial, ignore_errors=True)
         except OSError:
             continue
+
+
+def _is_worked_in(workplace: Path) -> bool:
+    """Whether the process that made a workplace, which is named in it, runs."""
+    _, *owner = workplace.name.split("-")
+    if len(owner) != 2 or not owner[0].isdecimal():
+        return False
+    try:
+        os.kill(int(owner[0]), 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except OSError:
+        return True
+    return True
 
 
 def _remove(path: Path) -> bool:

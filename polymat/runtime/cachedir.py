@@ -8,6 +8,7 @@ import tempfile
 from pathlib import Path
 
 from polymat.errors import ToolchainError
+from polymat.machine.keptfile import trusted
 from polymat.runtime.settings import settings
 
 DIRECTORY_HINT = "POLYMAT_CACHE_DIR names another directory; POLYMAT_CACHE=off does without one"
@@ -61,8 +62,3 @@ def directory_trusted(directory: Path) -> bool:
         return trusted(os.stat(directory))
     except OSError:
         return False
-
-
-def trusted(status: os.stat_result) -> bool:
-    """Tell whether only this user, or root, can have written what has this status."""
-    return status.st_uid in (os.geteuid(), 0) and not status.st_mode & _OTHERS_WRITE

@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from polymat.codegen.c.abi import Array, Signature
+from polymat.codegen.c.abi import Array, Signature, mark
 from polymat.errors import ArgumentError, InternalError, NameClashError, PolymatError, ToolchainError
 from polymat.runtime import _launch
 from polymat.runtime.bind import bind_routines
@@ -239,6 +239,10 @@ def _opened(
     flags: tuple[str, ...] | None = None,
 ) -> Compiled:
     """A pipeline that was verified; what its metadata says may still make no sense."""
+    if mark(metadata.signature).encode() not in image:
+        raise ToolchainError(
+            f"{what} is not usable: its library was compiled for other arguments than it says", hint=hint
+        )
     quiet_openmp(image)
     try:
         return Compiled(

@@ -10,9 +10,12 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any, TypeVar
 
 from polymat.codegen.c.abi import ABI_VERSION, Array, Row, Scalar, Signature, Size
+from polymat.options import MOST_THREADS
 
 _T = TypeVar("_T")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,62}")
+_MOST_ITEMS = 1 << 16
+_MOST_DIMENSIONS = 64  # of NumPy's arrays
 _FORMAT = "polymat 3"
 
 
@@ -71,7 +74,7 @@ def from_json(text: str) -> Metadata:
         sha256=_text(found["sha256"]),
         size=_integer(found["size"]),
         cpu=_text(found["cpu"]),
-        threads=_integer(found["threads"]),
+        threads=_threads(found["threads"]),
         header=_text(found["header"]),
         source=_text(found["source"]),
         report=_text(found["report"]),
@@ -131,6 +134,8 @@ def _check_indices(signature: Signature) -> None:
         ):
             raise MetadataError(f"size {size.name} is bound to a dimension that does not exist")
     for array in arrays:
+        if len(array.extents) > _MOST_DIMENSIONS:
+            raise MetadataError(f"{array.name} has {len(array.extents)} dimensions")
         if len(array.written_from) not in (0, len(array.extents)):
             raise MetadataError(f"{array.name} is written in a rectangle of another rank")
 
@@ -187,6 +192,8 @@ def _pair(value: Any) -> tuple[Any, Any]:
 def _tuple(value: Any, element: Callable[[Any], _T]) -> tuple[_T, ...]:
     if not isinstance(value, list):
         raise MetadataError(f"expected a list, found {value!r:.40}")
+    if len(value) > _MOST_ITEMS:
+        raise MetadataError(f"a list of {len(value)} items: no pipeline has more than {_MOST_ITEMS}")
     return tuple(element(item) for item in value)
 
 
@@ -201,6 +208,13 @@ def _integer(value: Any) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not -(2**63) <= value < 2**63:
         raise MetadataError(f"expected an integer of 64 bits, found {value!r:.40}")
     return value
+
+
+def _threads(value: Any) -> int:
+    number = _integer(value)
+    if not 0 <= number <= MOST_THREADS:
+        raise MetadataError(f"{number} threads: at most {MOST_THREADS}")
+    return number
 
 
 def _text(value: Any) -> str:

@@ -6,9 +6,11 @@ takes half as long; and what is kept of it serves the next program.
 
 from __future__ import annotations
 
+import logging
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from functools import partial
 from pathlib import Path
 
 from polymat.codegen.c.apart import Files
@@ -17,6 +19,7 @@ from polymat.runtime.cpu import native_cpu
 from polymat.runtime.scratch import no_room, scratch_directory
 from polymat.runtime.toolchain import Compiler, Together, compile_object, link_shared
 
+_log = logging.getLogger("polymat.runtime")
 _AWAKE_SECONDS = 0.1
 
 
@@ -34,25 +37,40 @@ def compile_files(
     directory = scratch_directory("polymat-link-")
     own = [directory / f"own{number}.o" for number in range(len(files.own))]
     shared = [directory / f"shared{number}.o" for number in range(len(texts))]
-    together = Together()
-    pool = ThreadPoolExecutor(len(own) + len(shared), initializer=together.join)
+    jobs: list[Callable[[], None]] = [
+        partial(_write_image, text, path, compiler, kind)
+        for text, path, kind in zip(texts, shared, with_flags, strict=True)
+    ]
+    jobs += [
+        partial(compile_object, text, path, compiler, flags)
+        for text, path in zip(files.own, own, strict=True)
+    ]
     try:
-        made: list[Future[None]] = [
-            pool.submit(_write_image, text, path, compiler, kind)
-            for text, path, kind in zip(texts, shared, with_flags, strict=True)
-        ]
-        made += [
-            pool.submit(compile_object, text, path, compiler, flags)
-            for text, path in zip(files.own, own, strict=True)
-        ]
-        _wait_for(made)
+        _run_all(jobs)
         link_shared([*own, *shared], out, compiler, flags, files.own[0])
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+def _run_all(jobs: Sequence[Callable[[], None]]) -> None:
+    """Run them at the same time, or one after the other where the system refuses a thread."""
+    together = Together()
+    pool = ThreadPoolExecutor(len(jobs), initializer=together.join)
+    try:
+        try:
+            made = [pool.submit(job) for job in jobs]
+        except RuntimeError as error:  # Python's own, in so many words: can't start new thread
+            _log.info("compiling one file after the other: %s", error)
+            pool.shutdown(cancel_futures=True)
+            for job in jobs:
+                job()
+            return
+        _wait_for(made)
     except BaseException:
         together.end()
         raise
     finally:
         pool.shutdown(cancel_futures=True)
-        shutil.rmtree(directory, ignore_errors=True)
 
 
 def _wait_for(made: Sequence[Future[None]]) -> None:

@@ -12,6 +12,7 @@ import contextlib
 import ctypes
 import errno
 import hashlib
+import logging
 import os
 import re
 import shutil
@@ -22,10 +23,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import BinaryIO
 
-from polymat.runtime.cachedir import cache_directory, prepare_directory, trusted
+from polymat.machine.keptfile import open_regular
+from polymat.runtime.cachedir import cache_directory, prepare_directory
 from polymat.runtime.settings import settings
 
+_log = logging.getLogger("polymat.libraries")
 DIRECTORY = "libraries"
+_PIECE = 1 << 20
 _ELF = b"\x7fELF"
 _64_BIT, _LITTLE_ENDIAN = 2, 1  # in the fifth and the sixth byte
 _HEADER, _SEGMENT = 64, 56  # bytes of them in 64-bit libraries
@@ -100,9 +104,9 @@ def _kept(path: Path, name: str) -> Path:
     prepare_directory(directory)
     kept = directory / name
     with contextlib.suppress(OSError):
-        status = kept.stat(follow_symlinks=False)
-        if trusted(status) and status.st_size == path.stat().st_size:
+        if _is_copy(kept, path):
             return kept
+        _log.info("%s is not what was copied from %s: copied anew", kept, path)
     descriptor, partial = tempfile.mkstemp(dir=directory, prefix=f".{name}.")
     try:
         with os.fdopen(descriptor, "wb") as target, path.open("rb") as source:
@@ -115,6 +119,19 @@ def _kept(path: Path, name: str) -> Path:
         os.unlink(partial)
         raise
     return kept
+
+
+def _is_copy(kept: Path, path: Path) -> bool:
+    """Whether a file has the contents of another one: the process dies of a library that is damaged."""
+    if kept.is_symlink():
+        return False
+    with open_regular(kept) as copy, path.open("rb") as source:
+        if os.fstat(copy.fileno()).st_size != os.fstat(source.fileno()).st_size:
+            return False
+        while piece := source.read(_PIECE):
+            if copy.read(_PIECE) != piece:
+                return False
+    return True
 
 
 @contextlib.contextmanager

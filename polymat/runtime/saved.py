@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from polymat.errors import ArgumentError, ToolchainError
+from polymat.machine.keptfile import open_regular
 from polymat.runtime.cpu import missing_features
 from polymat.runtime.metadata import Metadata, MetadataError, from_json, to_json
 
@@ -22,6 +23,7 @@ def write_saved(directory: Path, library: bytes, metadata: Metadata, *, overwrit
 
     overwrite: take the place of another program of this name.
     """
+    _check_path(directory, "save")
     name = metadata.signature.name
     target = directory / f"{name}.json"
     if not overwrite:
@@ -39,7 +41,7 @@ def write_saved(directory: Path, library: bytes, metadata: Metadata, *, overwrit
 def _check_place(target: Path, metadata: Metadata) -> None:
     """Refuse to take the place of another program; one of the same C text is the same."""
     try:
-        there = from_json(target.read_bytes().decode())
+        there = from_json(_contents(target).decode())
     except (OSError, MetadataError, UnicodeDecodeError):
         return  # nothing, or nothing that could be loaded
     is_same = there.source == metadata.source if there.source else there.sha256 == metadata.sha256
@@ -61,16 +63,17 @@ class Saved:
 
 def read_saved(path: Path) -> Saved:
     """Read and verify a saved pipeline; nothing is opened yet: a truncated library would kill the process."""
+    _check_path(path, "load")
     _check_kind(path)
     try:
-        metadata = from_json(path.read_bytes().decode())
+        metadata = from_json(_contents(path).decode())
     except OSError as error:
         raise ToolchainError(f"cannot read {path}: {error.strerror}") from error
     except (MetadataError, UnicodeDecodeError) as error:
         raise ToolchainError(f"{path} is not usable: {error}", hint="save the pipeline again") from None
     library = path.resolve().parent / metadata.library
     try:
-        contents = library.read_bytes()
+        contents = _contents(library)
     except OSError as error:
         raise ToolchainError(
             f"cannot read {library}, the code of {path}: {error.strerror}",
@@ -79,6 +82,16 @@ def read_saved(path: Path) -> Saved:
     _check_contents(library, contents, metadata)
     _check_cpu(path, metadata)
     return Saved(metadata, _unambiguous(library, metadata.sha256), contents)
+
+
+def _check_path(path: Path, purpose: str) -> None:
+    if "\0" in str(path):
+        raise ArgumentError(f"{purpose}(): the path {str(path)!r} has a NUL in it, which no file name has")
+
+
+def _contents(path: Path) -> bytes:
+    with open_regular(path, ours=False) as stream:
+        return stream.read()
 
 
 def _check_kind(path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import shlex
@@ -38,10 +39,12 @@ __all__ = [
     "predefined",
 ]
 
+_log = logging.getLogger("polymat.runtime")
 Kind = Literal["gcc", "clang"]
 _CANDIDATES = ("gcc", "cc", "clang")
 _SOURCE_NAME = "polymat.c"
-_COMPILE_SECONDS = 300.0
+_COMPILE_SECONDS = 60.0
+_PATIENCE_SECONDS = 10.0  # after which the log says what takes so long
 _VERSION_SECONDS = 20.0
 _KEPT_STDERR = 20_000
 _MISSING_HEADER = re.compile(  # in gcc's words and in clang's
@@ -278,13 +281,13 @@ def _run(command: tuple[str, ...], timeout: float) -> _Outcome:
         ) from error
     together: Together | None = getattr(_thread, "together", None)
     with nullcontext() if together is None else together.running(process):
-        return _outcome(process, timeout)
+        return _outcome(process, timeout, command)
 
 
-def _outcome(process: subprocess.Popen[bytes], timeout: float) -> _Outcome:
+def _outcome(process: subprocess.Popen[bytes], timeout: float, command: tuple[str, ...]) -> _Outcome:
     """How a process ends."""
     try:
-        output, _ = process.communicate(timeout=timeout)
+        output = _patiently(process, timeout, command)
         returncode: int | None = process.returncode
     except subprocess.TimeoutExpired:
         _kill_group(process)
@@ -295,6 +298,22 @@ def _outcome(process: subprocess.Popen[bytes], timeout: float) -> _Outcome:
         process.communicate()
         raise
     return _Outcome(returncode, output.decode(errors="replace"))
+
+
+def _patiently(process: subprocess.Popen[bytes], timeout: float, command: tuple[str, ...]) -> bytes:
+    """What a process wrote until it ended."""
+    if timeout > _PATIENCE_SECONDS:
+        try:
+            return process.communicate(timeout=_PATIENCE_SECONDS)[0]
+        except subprocess.TimeoutExpired:
+            _log.warning(
+                "the C compiler has been running for %g s, and is stopped after %g s: %s",
+                _PATIENCE_SECONDS,
+                timeout,
+                shlex.join(command),
+            )
+            timeout -= _PATIENCE_SECONDS
+    return process.communicate(timeout=timeout)[0]
 
 
 def _kill_group(process: subprocess.Popen[bytes]) -> None:

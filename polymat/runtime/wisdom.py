@@ -11,7 +11,8 @@ import tempfile
 from functools import partial
 from pathlib import Path
 
-from polymat.runtime.cachedir import cache_directory, directory_trusted, prepare_directory, trusted
+from polymat.machine.keptfile import read_text, write_text
+from polymat.runtime.cachedir import cache_directory, directory_trusted, prepare_directory
 from polymat.runtime.calibration import fingerprint
 from polymat.runtime.measured import measured_path
 from polymat.runtime.planner import measured_plans
@@ -20,6 +21,7 @@ from polymat.runtime.settings import settings
 
 _log = logging.getLogger("polymat.libraries")
 _PREFIXES = ("fftw", "fftwf")
+_MOST_BYTES = 1 << 24
 _known: set[int] = set()
 
 
@@ -30,8 +32,8 @@ def use_wisdom(fftw: Provider) -> None:
     _known.add(id(fftw))  # providers stay as long as the process
     for prefix in _PREFIXES:
         path = wisdom_path(fftw, prefix)
-        if settings().cache_mode != "off" and _is_ours(path):
-            _call(fftw, f"{prefix}_import_wisdom_from_filename", path)
+        if settings().cache_mode != "off" and directory_trusted(path.parent):
+            _import(fftw, prefix, path)
     atexit.register(partial(keep_wisdom, fftw))
 
 
@@ -50,31 +52,30 @@ def wisdom_path(fftw: Provider, prefix: str) -> Path:
     return measured_path("wisdom", f"{fingerprint()}|{fftw}|{prefix}", suffix=".txt")
 
 
-def _is_ours(path: Path) -> bool:
+def _import(fftw: Provider, prefix: str, path: Path) -> None:
+    """Hand on what a file has, unless it is not what was written."""
     try:
-        return directory_trusted(path.parent) and trusted(path.stat())
-    except OSError:
-        return False
+        text = read_text(path, most_bytes=_MOST_BYTES)
+    except OSError as error:
+        _log.debug("no plans of transforms: %s", error)
+    except ValueError as error:
+        _log.warning("ignored %s: %s", path, error)
+    else:
+        address = fftw.address(f"{prefix}_import_wisdom_from_string")
+        if address is not None:
+            ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_char_p)(address)(text.encode())
 
 
 def _export(fftw: Provider, prefix: str, path: Path) -> None:
     """In one step: a file beside it, then renamed."""
+    routine = fftw.address(f"{prefix}_export_wisdom_to_filename")
+    if routine is None:
+        return
     descriptor, partial_name = tempfile.mkstemp(prefix=path.stem + "-", suffix=".tmp", dir=path.parent)
     os.close(descriptor)
     try:
-        if _call(fftw, f"{prefix}_export_wisdom_to_filename", Path(partial_name)):
-            os.replace(partial_name, path)
+        if ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_char_p)(routine)(os.fsencode(partial_name)):
+            write_text(path, Path(partial_name).read_text(encoding="ascii"))
             _log.debug("kept what was learned about transforms in %s", path)
-            return
-    except BaseException:
+    finally:
         os.unlink(partial_name)
-        raise
-    os.unlink(partial_name)
-
-
-def _call(fftw: Provider, routine: str, path: Path) -> bool:
-    """Call a routine that takes the name of a file and tells whether it succeeded."""
-    address = fftw.address(routine)
-    if address is None:
-        return False
-    return bool(ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_char_p)(address)(os.fsencode(path)))

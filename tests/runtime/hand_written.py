@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from polymat.codegen.c.abi import Array, Row, Scalar, Signature, Size
+from polymat.codegen.c.abi import Array, Row, Scalar, Signature, Size, mark
 from polymat.runtime.compiled import Compiled
 
 C_TYPES = {
@@ -46,6 +46,7 @@ def build(
         "{\n    (void)arrays; (void)sizes; (void)scalars; (void)threads;\n"
         f"{body}\n    return 0;\n}}\n"
         f"double _pm_work(const ptrdiff_t *sizes) {{ (void)sizes; return {work}; }}\n"
+        f'const char _pm_signature[] = "{mark(signature)}";\n'
     )
     library = directory / f"lib{signature.name}.so"
     command = ["gcc", "-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", *flags, "-o", str(library)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from polymat.codegen.c.abi import Array, Signature, Size
+from polymat.codegen.c.abi import Array, Signature, Size, mark
 from polymat.codegen.prelude import prelude
 from polymat.codegen.routines.libraries import routines_of
 from polymat.runtime.compiled import Compiled
@@ -82,6 +82,7 @@ def product_signature() -> Signature:
 def product(directory: Path) -> Compiled:
     """The product, loaded."""
     source = prelude(frozenset({"team", "cblas_dgemm"})) + _ENTRY % _PRODUCT + _PRODUCT_IN_C
+    source += f'const char _pm_signature[] = "{mark(product_signature())}";\n'
     return Compiled(library(directory, "product", source), product_signature(), header=PRODUCT_HEADER)
 
 

@@ -171,6 +171,10 @@ def _resigned(metadata: Metadata, change: Callable[[dict[str, Any]], object]) ->
         lambda d: d.pop("cpu"),
         lambda d: d.update(size=True),
         lambda d: d.update(threads=2**64),
+        lambda d: d.update(threads=-1),
+        lambda d: d.update(threads=5000),
+        lambda d: d["signature"].update(routines=["cblas_dgemm"] * 70_000),
+        lambda d: d["signature"]["inputs"][0].update(extents=[{"const": 1, "terms": [], "divisor": 1}] * 65),
         lambda d: d["signature"].update(name="../evil"),
         lambda d: d["signature"].update(name="a b"),
         lambda d: d["signature"].update(order=["A", "Q"]),
@@ -198,6 +202,36 @@ def test_metadata_that_makes_no_sense(
     path.write_text(_resigned(from_json(path.read_text()), change))
     with pytest.raises(ToolchainError, match=r"mm.json is not usable"):
         load(path)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda d: d["signature"]["order"].reverse(),
+        lambda d: d["signature"]["outputs"][0].update(dtype="float32"),
+        lambda d: d["signature"]["inputs"][0].update(dtype="complex128"),
+        lambda d: d["signature"]["outputs"][0]["extents"].reverse(),
+        lambda d: d["signature"]["outputs"].append(d["signature"]["inputs"][0] | {"name": "more"}),
+        lambda d: d["signature"]["inputs"][0]["extents"][0].update(const=1),
+        lambda d: d["signature"].update(inplace=[[0, 0]]),
+    ],
+)
+def test_metadata_of_another_library(
+    mm: Compiled, tmp_path: Path, change: Callable[[dict[str, Any]], object]
+) -> None:
+    """It makes sense, and the call would end the process."""
+    path = mm.save(tmp_path)
+    path.write_text(_resigned(from_json(path.read_text()), change))
+    text = r"mm.json is not usable: its library was compiled for other arguments than it says"
+    with pytest.raises(ToolchainError, match=text):
+        load(path)
+
+
+def test_names_may_be_changed(mm: Compiled, tmp_path: Path) -> None:
+    path = mm.save(tmp_path)
+    text = _resigned(from_json(path.read_text()), lambda d: d["signature"]["outputs"][0].update(name="D"))
+    path.write_text(text)
+    np.testing.assert_array_equal(load(path)(A, B), A @ B)
 
 
 def test_another_processor(mm: Compiled, tmp_path: Path) -> None:

@@ -20,10 +20,14 @@ A library with `Signature.routines` also exports
 which is to be called once before the entry: `addresses` holds those routines in order, and `planner` the lock
 and counter shared by all who plan with the same FFTW (`polymat.runtime.planner`).  Without, the entry looks
 for libraries itself.
+
+The text `mark(signature)` stands in every library, as `_pm_signature`: who calls it by a description that
+came from elsewhere compares the two before.
 """
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 
 OK = 0
@@ -108,3 +112,22 @@ class Signature:
     inplace: tuple[tuple[int, int], ...] = ()
     constraints: tuple[tuple[Row, str], ...] = ()
     routines: tuple[str, ...] = ()
+
+
+def mark(signature: Signature) -> str:
+    """A digest of all that a call depends on: everything but names, which only messages have."""
+    named = [array.name for array in signature.inputs] + [scalar.name for scalar in signature.scalars]
+    named += [size.name for size in signature.sizes]
+    numbers = {name: number for number, name in enumerate(named)}
+    parts = (
+        [[(a.dtype, a.extents, a.zero_fill, a.written_from) for a in arrays]
+         for arrays in (signature.inputs, signature.outputs)],
+        [(size.array, size.dim, size.least) for size in signature.sizes],
+        signature.derived,
+        [scalar.dtype for scalar in signature.scalars],
+        [numbers.get(name, -1) for name in signature.order],
+        signature.inplace,
+        [row for row, _ in signature.constraints],
+        signature.routines,
+    )  # fmt: skip
+    return f"polymat signature {hashlib.sha256(repr(parts).encode()).hexdigest()}"

@@ -189,7 +189,7 @@ class File:
     """A translation unit: a comment, the prelude's needs, names that may be macros, functions, tables.
 
     texts: functions that are text already; they call nothing but the prelude.
-    declared: functions of other files that it calls.
+    declared: functions of other files that it calls.  mark: a text that stands in the library.
     """
 
     comment: str
@@ -199,6 +199,7 @@ class File:
     tables: tuple[Constants, ...] = ()
     texts: tuple[str, ...] = ()
     declared: tuple[Function, ...] = ()
+    mark: str = ""
 
 
 def plus(value: CExpr, distance: int) -> CExpr:

@@ -65,6 +65,8 @@ def unit(file: File, head: str) -> str:
     pieces += [f"{_folded(prototype(function))};\n" for function in file.declared]
     for function in file.functions:
         pieces.append("".join(f"{_folded(line)}\n" for line in _function(function)))
+    if file.mark:
+        pieces.append(f'const char _pm_signature[] = "{file.mark}";\n')
     return "\n".join(pieces)
 
 

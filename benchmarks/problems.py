@@ -7,7 +7,16 @@ from collections.abc import Callable, Mapping
 from benchmarks import decimate
 from benchmarks.polybench import KERNELS
 from benchmarks.polybench.kernel import Description
-from benchmarks.sections import contractions, convolutions, filters, networks, products, stencils, transforms
+from benchmarks.sections import (
+    contractions,
+    convolutions,
+    filters,
+    functions,
+    networks,
+    products,
+    stencils,
+    transforms,
+)
 from benchmarks.task import MissingError, Task
 
 Describe = Callable[[Task], Description]
@@ -19,6 +28,7 @@ OTHERS: dict[str, Describe] = {
     **transforms.PROBLEMS,
     **stencils.PROBLEMS,
     **filters.PROBLEMS,
+    **functions.PROBLEMS,
 }
 
 

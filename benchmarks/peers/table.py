@@ -16,6 +16,8 @@ _HERE = "benchmarks.peers."
 # Name: where it is prepared, and whether it lives in the peers' environment.
 _PEERS = {
     "NumPy": ("array_libraries:prepare_numpy", False),
+    "NumPy, out=": ("elementwise:prepare_numpy_out", False),
+    "torch, out=": ("elementwise:prepare_torch_out", True),
     "Numba": ("numba_kernels:prepare", True),
     "JAX": ("array_libraries:prepare_jax", True),
     "torch": ("array_libraries:prepare_torch", True),

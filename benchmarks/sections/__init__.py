@@ -7,6 +7,7 @@ from benchmarks.sections import (
     contractions,
     convolutions,
     filters,
+    functions,
     networks,
     polybench,
     products,
@@ -14,5 +15,15 @@ from benchmarks.sections import (
     transforms,
 )
 
-_MODULES = (polybench, stencils, products, contractions, networks, convolutions, transforms, filters)
+_MODULES = (
+    polybench,
+    stencils,
+    products,
+    contractions,
+    networks,
+    convolutions,
+    transforms,
+    filters,
+    functions,
+)
 SECTIONS: dict[str, Section] = {section.name: section for module in _MODULES for section in module.SECTIONS}

@@ -74,7 +74,8 @@ def test_numbers_for_people() -> None:
 
 
 def test_sections_begin_with_a_case_that_can_be_judged() -> None:
-    for name in ("blas2", "products", "stencils", "cubes", "crossover", "layer", "transforms", "fir", "dsp"):
+    names = ("blas2", "products", "stencils", "cubes", "crossover", "layer", "transforms", "fir", "dsp")
+    for name in (*names, "functions"):
         case = next(iter(SECTIONS[name].cases(True)))
         assert isinstance(case, Case)
         expected, bounds = case.expected()

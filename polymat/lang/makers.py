@@ -8,8 +8,8 @@ from typing import Any, Generic, TypeVar
 
 from polymat.lang.affine import Affine, FloorDiv
 from polymat.lang.algebra import Result
-from polymat.lang.expr import Const, Expr, as_expr, binary
-from polymat.lang.types import Long
+from polymat.lang.expr import CastExpr, Const, Expr, as_expr, binary
+from polymat.lang.types import WEAK_INT, Long
 
 R = TypeVar("R", bound=Result)
 
@@ -23,10 +23,11 @@ class Makers(Generic[R]):
 
 
 def extent_expression(form: Affine) -> Expr:
-    """The value of an extent: `A.shape[0]`, in arithmetic; a constant one is as weak as the number it is."""
+    """The value of an extent, `A.shape[0]`, in arithmetic: as weak as the Python number that NumPy's is."""
     if form.is_constant:
         return as_expr(form.const)
-    return index_expression(form, {parameter.name: parameter for parameter in form.parameters})
+    leaves: dict[str, Expr] = {parameter.name: parameter for parameter in form.parameters}
+    return CastExpr(index_expression(form, leaves), WEAK_INT)
 
 
 def index_expression(form: Affine, leaves: dict[str, Expr]) -> Expr:

@@ -278,8 +278,9 @@ def test_softmax_is_written_whole() -> None:
         np.testing.assert_allclose(compiled.reference(data), wanted, rtol=1e-5)
 
 
-def test_extents_are_numbers_in_arithmetic() -> None:
-    X = pm.Matrix(pm.Double, "X", [M, N])
+@pytest.mark.parametrize("dtype", [pm.Float, pm.Double, pm.Int])
+def test_extents_are_numbers_in_arithmetic(dtype: Any) -> None:
+    X = pm.Matrix(dtype, "X", [M, N])
 
     def cases(x: Any) -> list[Any]:
         rows, columns = x.shape
@@ -288,7 +289,7 @@ def test_extents_are_numbers_in_arithmetic() -> None:
         return [*found, x * (3.5 - rows) / columns, x / (rows * columns) - (1 - columns)]
 
     compiled = pm.compile(cases(X))
-    _check_call(compiled, arrays(11, (7, 5)), lambda given: cases(*given))
+    _check_call(compiled, arrays(11, (7, 5), dtype=dtype.dtype), lambda given: cases(*given))
 
 
 def test_negations_and_nan() -> None:

@@ -202,7 +202,7 @@ def _order(source: Source, axes: Sequence[Any]) -> tuple[int, ...]:
 def product(left: Source, right: Source, otherwise: str = "") -> MatrixReduction:
     """The product of matrices and vectors, as NumPy's `@`: the inner extent is summed over, innermost.
 
-    otherwise: what to do where the extents do not fit and no transposition would make them.
+    otherwise: what to do where the extents do not fit and neither would be the transposed one.
     """
     text = f"({_formula(left, '@', right)})"
     inner, other_inner = left.shape[-1], right.shape[max(right.rank - 2, 0)]
@@ -211,7 +211,10 @@ def product(left: Source, right: Source, otherwise: str = "") -> MatrixReduction
             f"cannot multiply {described(left)} by {described(right)}: "
             f"inner extents {inner} and {other_inner} differ",
             at=caller_location(),
-            hint=_product_hint(left, right) or otherwise or extents_hint(inner, other_inner),
+            hint=(left.shape == right.shape and otherwise)
+            or _product_hint(left, right)
+            or otherwise
+            or extents_hint(inner, other_inner),
         )
     if left.rank > 2 or right.rank > 2:
         return _stacked_product(left, right, text)

@@ -9,9 +9,11 @@ import numpy as np
 
 from polymat.errors import LangError, caller_location
 from polymat.lang import mathfunctions
+from polymat.lang.einsum import einsum
 from polymat.lang.expr import binary
 from polymat.lang.linalg import outer
 from polymat.lang.matrix import matmul, multiplied, transposed
+from polymat.lang.padding import pad
 from polymat.lang.whole import Mask, arithmetic, compared, lifted, where
 
 _ARITHMETIC = {
@@ -136,4 +138,8 @@ _CALLED: dict[str, Callable[..., Any]] = {
     "clip": _clipped,
     "dot": matmul,
     "outer": outer,
+    "einsum": einsum,
+    "pad": pad,
+    "round": mathfunctions.Round,
+    "around": mathfunctions.Round,
 }

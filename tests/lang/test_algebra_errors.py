@@ -222,6 +222,10 @@ A - v[:, None]
 ShapeError: A - v[:, None]: A (M x K) and v[:, None] (N x 1) do not fit: extents M and N differ
 hint: use one Parameter for extents that are always equal
 
+A * A
+ShapeError: cannot multiply A (M x K) by A (M x K): inner extents K and M differ
+hint: element by element: elementwise_mul(A, A)
+
 S * x
 ShapeError: cannot multiply S (N x N) by x (K): inner extents N and K differ
 hint: element by element: elementwise_mul(S, x)

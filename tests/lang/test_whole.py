@@ -323,6 +323,7 @@ def test_functions_of_two_arrays() -> None:
 
     def cases(a: Any, w: Any) -> list[Any]:
         found = [np.hypot(a, w), np.arctan2(w, a), np.rint(a), np.clip(a, -1, 1), np.log1p(abs(a))]
+        found += [np.einsum("ij,kj->ik", a, a), np.pad(a, 1), np.round(a)]
         return [*found, np.add.reduce(a), np.maximum.reduce(a, axis=1), np.outer(w, w), a % 1]
 
     compiled = pm.compile(cases(A, v), inputs=[A, v])

@@ -19,6 +19,10 @@ struct Runtime {
 
 static _Atomic(Runtime *) runtimes = NULL; /* the latest first */
 static _Atomic int global_threads = 1;
+/* glibc keeps a few bytes of this kind for libraries that come later; finding them takes no call. */
+#ifdef __GLIBC__
+__attribute__((tls_model("initial-exec")))
+#endif
 static _Thread_local int thread_override = 0;
 
 static void *ask_in_new_thread(void *runtime)
@@ -51,10 +55,8 @@ const Runtime *threads_runtime(void *library)
     return found;
 }
 
-static int limited(int threads, const Runtime *runtime)
+static __attribute__((noinline)) int limited(int threads, const Runtime *runtime)
 {
-    if (threads <= 1 || runtime == NULL)
-        return threads;
     int most = runtime->most();
     return most < threads && most < runtime->unlimited ? most : threads;
 }
@@ -64,7 +66,7 @@ int threads_of_call(int fixed, const Runtime *runtime)
     int threads = thread_override ? thread_override
                   : fixed         ? fixed
                                   : atomic_load_explicit(&global_threads, memory_order_relaxed);
-    return limited(threads, runtime);
+    return threads <= 1 || runtime == NULL ? threads : limited(threads, runtime);
 }
 
 static int parse_threads(PyObject *object, long least)

@@ -122,7 +122,21 @@ from polymat.lang.spectra import (
     sosfilt,
     upfirdn,
 )
-from polymat.lang.types import Complex, ComplexFloat, Double, Float, Int, Long, Short, UChar, UInt
+from polymat.lang.types import (
+    Bool,
+    Complex,
+    ComplexFloat,
+    Double,
+    Float,
+    Int,
+    Int8,
+    Long,
+    Short,
+    UChar,
+    UInt,
+    UInt16,
+    UInt64,
+)
 from polymat.lang.whole import where
 from polymat.lang.windows import firwin, get_window, kaiser, kaiser_beta
 from polymat.options import Options
@@ -171,6 +185,7 @@ __all__ = [
     "Atan",
     "Atan2",
     "Atanh",
+    "Bool",
     "BoundsError",
     "Case",
     "Cast",
@@ -199,6 +214,7 @@ __all__ = [
     "Imag",
     "Image",
     "Int",
+    "Int8",
     "InternalError",
     "Interval",
     "InvalidNameError",
@@ -240,6 +256,8 @@ __all__ = [
     "ToolchainError",
     "UChar",
     "UInt",
+    "UInt16",
+    "UInt64",
     "UndefinedError",
     "Variable",
     "Vector",

@@ -18,7 +18,7 @@ from polymat.codegen.units import files, render
 from polymat.decide.decider import Decider
 from polymat.errors import LangError, PolymatError, ToolchainError, unexpected
 from polymat.graph.arguments import fixed_sizes, output_functions
-from polymat.graph.build import build
+from polymat.graph.build import build, reachable
 from polymat.graph.distinct import separate_names
 from polymat.graph.group import Grouping
 from polymat.graph.guards import leave_out_terms
@@ -160,13 +160,16 @@ def compile(
     }
     guessed = fixed_sizes(estimates, "estimates")
     try:
-        return _decided(listed, checked, options, guessed, description)
+        compiled = _decided(listed, checked, options, guessed, description)
     except RecursionError:
         raise LangError(
             f"a definition in {checked} is nested too deeply to compile",
             at=listed[0].at,
             hint="give parts of it names, as functions of their own",
         ) from None
+    for function in reachable(listed)[0]:
+        function.keep_definition()
+    return compiled
 
 
 def _decided(*arguments: Any) -> Compiled:

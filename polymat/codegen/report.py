@@ -56,6 +56,7 @@ class GroupReport:
     inside: the loops of each stage within a tile.  cost: the terms that the group was chosen by, with the
     equation of its tile sizes where they solve one.  movement: predicted traffic in words.  scores: of every
     loop of each stage as the innermost one.  predicted: seconds and bytes of this group.
+    types: the element type of each stage.
     """
 
     stages: tuple[str, ...]
@@ -72,6 +73,7 @@ class GroupReport:
     movement: str = ""
     scores: Mapping[str, str] = field(default_factory=dict)
     predicted: Prediction | None = None
+    types: Mapping[str, str] = field(default_factory=dict)
 
     def __str__(self) -> str:
         way = f"{self.kind} loops {', '.join(self.order)}" if self.order else self.kind
@@ -84,7 +86,11 @@ class GroupReport:
             f"{f'tiles of {tiles}' if tiles else 'untiled'}; {self.reason}"
         )
         lines += [f"  in a tile, {name} loops {', '.join(order)}" for name, order in self.inside.items()]
-        lines += [f"  {name} {_PLACES.get(place, f'in the {place}')}" for name, place in self.storage.items()]
+        lines += [
+            f"  {name}{f' ({self.types[name]})' if name in self.types else ''} "
+            f"{_PLACES.get(place, f'in the {place}')}"
+            for name, place in self.storage.items()
+        ]
         lines += [
             f"  {word}: {text}"
             for word, text in (("cost", self.cost), ("from empty caches", self.movement))
@@ -199,7 +205,7 @@ def make_report(
     signature = program.signature
     decisions = schedule.decisions or (None,) * len(schedule.plans)
     groups = tuple(
-        _with(_group(plan, places), plan, decision)
+        replace(_with(_group(plan, places), plan, decision), types=_types(pipeline, plan))
         for plan, decision in zip(schedule.plans, decisions, strict=True)
     )
     sizes = assumed_sizes(pipeline, estimates)
@@ -221,6 +227,10 @@ def make_report(
         assumed=assumed,
         beyond_memory=beyond,
     )
+
+
+def _types(pipeline: Pipeline, plan: Plan) -> dict[str, str]:
+    return {name: pipeline.stage(name).dtype.dtype for name in plan.group.stages}
 
 
 def _is_beyond_memory(pipeline: Pipeline, sizes: Mapping[str, int]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import operator
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
@@ -85,15 +86,22 @@ def fixed_sizes(sizes: Any, word: str) -> dict[str, int]:
     return fixed
 
 
-def check_known(sizes: Collection[str], known: Sequence[str], word: str) -> None:
-    """Refuse a size given as `sizes=` or `estimates=` that the pipeline does not have."""
+def check_known(sizes: Collection[str], known: Sequence[str]) -> None:
+    """Refuse a size given as `sizes=` that the pipeline does not have."""
     for name in sizes:
         if name not in known:
             raise LangError(
-                f"{word}= gives a value for {name}, which is no parameter of this pipeline",
+                f"sizes= gives a value for {name}, which is no parameter of this pipeline",
                 at=caller_location(),
                 hint=f"its parameters: {', '.join(known)}" if known else "it has no parameters",
             )
+
+
+def note_unknown(estimates: Collection[str], known: Sequence[str]) -> None:
+    """Log estimates of parameters that the pipeline does not have: one dictionary may serve several."""
+    unknown = [name for name in estimates if name not in known]
+    if unknown:
+        logging.getLogger("polymat.built").debug("estimates= without effect: %s", ", ".join(unknown))
 
 
 def _integer(value: Any) -> int | None:

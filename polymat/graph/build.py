@@ -11,6 +11,7 @@ from polymat.graph.arguments import (
     checked_constraints,
     checked_flag,
     fixed_sizes,
+    note_unknown,
 )
 from polymat.graph.naming import check_call_names, check_clashes, name_sources
 from polymat.graph.pipeline import Pipeline
@@ -42,7 +43,7 @@ def build(
 ) -> Pipeline:
     """Collect everything the outputs need into frozen stages; `verify` checks the result.
 
-    estimates: names of the parameters that there are estimates for; they have to occur.
+    estimates: names of the parameters that there are estimates for.
     """
     functions, used = reachable(outputs)
     for function in functions:
@@ -54,8 +55,8 @@ def build(
     arrays = [item for item in order if isinstance(item, Input)]
     parameters = _parameters(functions, [*used, *arrays], constraints)
     occurring = list(dict.fromkeys([*parameters, *(p.name for p in order if isinstance(p, Parameter))]))
-    check_known(fixed, occurring, "sizes")
-    check_known(estimates, occurring, "estimates")
+    check_known(fixed, occurring)
+    note_unknown(estimates, occurring)
     names = name_sources(outputs, functions, arrays)
     check_clashes(names, [*arrays, *functions], [*parameters.values()])
     check_call_names(arrays, [*parameters.values()])

@@ -177,6 +177,7 @@ def _mask(condition: Condition, operands: Iterator[Values]) -> Values:
         return left & right if condition.op == "&" else left | right
     left, right = next(operands), next(operands)
     common = promote(condition.left.dtype, condition.right.dtype)
-    if common.kind in "fc":  # NumPy compares integers as they are; a literal takes the other side's type
+    integers = all(side.dtype.kind in "iu" for side in (condition.left, condition.right))
+    if common.kind in "fc" and not integers:  # integers are compared as they are, also of 64 bits
         left, right = left.astype(common.dtype, copy=False), right.astype(common.dtype, copy=False)
     return np.asarray(_COMPARE[condition.op](left, right))

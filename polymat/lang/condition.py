@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from polymat.errors import DtypeError, LangError, caller_location
-from polymat.lang.expr import as_expr, is_whole
+from polymat.lang.expr import Const, as_expr, is_whole
 from polymat.lang.types import promote
 
 COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
@@ -60,7 +60,7 @@ class Condition:
         if self.op in ("==", "!="):
             return found
         for side in (self.left, self.right):
-            if side.dtype.kind == "f" and not side.dtype.weak:
+            if side.dtype.kind == "f" and not isinstance(side, Const):
                 found = found | Condition(side, "!=", side)
         return found
 

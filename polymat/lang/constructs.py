@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, overload
 
 from polymat.errors import DtypeError, LangError, Location, caller_location
 from polymat.lang.condition import Condition
-from polymat.lang.expr import CastExpr, Expr, SelectExpr, as_expr, is_whole
-from polymat.lang.types import ScalarType, check_type, promote
+from polymat.lang.expr import CastExpr, Const, Expr, SelectExpr, as_expr, is_whole
+from polymat.lang.types import Bool, ScalarType, check_type, promote
 
 if TYPE_CHECKING:
     from polymat.lang.algebra import Result
@@ -15,24 +15,32 @@ if TYPE_CHECKING:
     from polymat.lang.whole import Mask
 
 
-def check_condition(condition: object, construct: str, at: Location | None) -> None:
-    """Refuse anything but a Condition; `i == 0` has become a truth value by the time it is seen."""
-    if not isinstance(condition, Condition):
-        raise LangError(
-            f"{construct} needs a Condition, got {type(condition).__name__}",
-            at=at,
-            hint='Condition(i, "==", 0), say',
-        )
+def as_condition(condition: object, construct: str, at: Location | None) -> Condition:
+    """A condition, also of a Bool value; `i == 0` has become a truth value by the time it is seen."""
+    if isinstance(condition, Condition):
+        return condition
+    if isinstance(condition, Expr) and condition.dtype == Bool:
+        return Condition(condition, "!=", 0)
+    raise LangError(
+        f"{construct} needs a Condition, got {type(condition).__name__}",
+        at=at,
+        hint='Condition(i, "==", 0), say',
+    )
+
+
+def truth(condition: Condition) -> Expr:
+    """The Bool value of a condition."""
+    return SelectExpr(condition, Const(1, Bool), Const(0, Bool), Bool)
 
 
 @overload
 def Select(condition: Mask | Source, then: Any, otherwise: Any) -> Result: ...
 @overload
-def Select(condition: Condition, then: Source, otherwise: Any) -> Result: ...
+def Select(condition: Condition | Expr, then: Source, otherwise: Any) -> Result: ...
 @overload
-def Select(condition: Condition, then: Any, otherwise: Source) -> Result: ...
+def Select(condition: Condition | Expr, then: Any, otherwise: Source) -> Result: ...
 @overload
-def Select(condition: Condition, then: Any, otherwise: Any) -> Expr: ...
+def Select(condition: Condition | Expr, then: Any, otherwise: Any) -> Expr: ...
 def Select(condition: Any, then: Any, otherwise: Any) -> Any:  # noqa: N802 (PolyMage's name)
     """`then` where the condition holds, else `otherwise`; the condition may compare any values.
 
@@ -43,7 +51,7 @@ def Select(condition: Any, then: Any, otherwise: Any) -> Any:  # noqa: N802 (Pol
         from polymat.lang.whole import where  # written on this
 
         return where(condition, then, otherwise)
-    check_condition(condition, "Select", at)
+    condition = as_condition(condition, "Select", at)
     then, otherwise = as_expr(then, at), as_expr(otherwise, at)
     return SelectExpr(condition, then, otherwise, promote(then.dtype, otherwise.dtype))
 
@@ -53,14 +61,17 @@ def Cast(dtype: ScalarType, operand: Source) -> Result: ...
 @overload
 def Cast(dtype: ScalarType, operand: Any) -> Expr: ...
 def Cast(dtype: ScalarType, operand: Any) -> Any:  # noqa: N802 (PolyMage's name)
-    """Convert a value, or each element of an array, to another element type, with C's rules."""
+    """Convert a value, or each element of an array, to another element type, with C's rules.
+
+    To Bool: whether it is not zero; a condition is one, too.
+    """
     at = caller_location()
     check_type(dtype, "Cast", at)
     if is_whole(operand):
         from polymat.lang.whole import converted
 
         return converted(operand, dtype)
-    operand = as_expr(operand, at)
+    operand = truth(operand) if isinstance(operand, Condition) else as_expr(operand, at)
     if operand.dtype.kind == "c" and dtype.kind != "c":
         raise DtypeError(f"a complex value cannot be cast to {dtype}", at=at, hint="Real(x) or Abs(x)")
     return CastExpr(operand, dtype)

@@ -14,6 +14,7 @@ from polymat.lang.types import (
     WEAK_COMPLEX,
     WEAK_FLOAT,
     WEAK_INT,
+    Bool,
     ScalarType,
     call_type,
     check_type,
@@ -21,6 +22,7 @@ from polymat.lang.types import (
     index_type,
     promote,
     quotient_type,
+    scalar_type,
     type_of_dtype,
 )
 from polymat.lang.ufuncs import apply_ufunc
@@ -105,6 +107,10 @@ class Expr:
         return binary("**", other, self)
 
     def __neg__(self) -> Expr:
+        if self.dtype == Bool:
+            raise DtypeError(
+                "- is not defined for a Bool value", at=caller_location(), hint="~ is, for conditions"
+            )
         return Unary("-", self, self.dtype)
 
     def __pos__(self) -> Expr:
@@ -180,7 +186,8 @@ class Const(Expr):
 class Parameter(Expr):
     """A size (an integer that domains may depend on) or a run-time scalar.
 
-    declared: the type that a call accepts; in expressions integers count as Long, as NumPy's shapes do.
+    declared: the type that a call accepts; in expressions integers count as Python's do in NumPy 2: beside
+    floating-point values they take their type, beside integers they are Long.
     """
 
     __slots__ = ("at", "declared", "dtype", "name")
@@ -191,7 +198,9 @@ class Parameter(Expr):
     def __init__(self, dtype: ScalarType, name: str) -> None:
         self.at = caller_location()
         self.declared = check_type(dtype, "a Parameter", self.at)
-        self.dtype = index_type(self.declared)
+        if self.declared == Bool:
+            raise DtypeError("a Parameter is a number, got Bool", at=self.at, hint="Int, 0 or 1")
+        self.dtype = scalar_type(self.declared)
         self.name = check_name(name, "Parameter", self.at)
 
     def __eq__(self, other: object) -> bool:
@@ -346,6 +355,12 @@ def binary(op: str, left: Any, right: Any) -> Expr:
     dtype = quotient_type(left.dtype, right.dtype) if op == "/" else promote(left.dtype, right.dtype)
     if op in ANGLES:
         dtype = floating(dtype)
+    if dtype == Bool and op not in ("min", "max"):
+        raise DtypeError(
+            f"{op} is not defined for two Bool values",
+            at=caller_location(),
+            hint="Cast(Int, b) counts; conditions are combined with & and |",
+        )
     if dtype.kind == "c" and op in ("//", "%", "min", "max", *ANGLES):
         raise DtypeError(f"{op} is not defined for complex values", at=caller_location())
     if not dtype.weak:
@@ -360,5 +375,6 @@ def call(function: str, operand: Any) -> Expr:
     operand = as_expr(operand)
     dtype = call_type(function, operand.dtype)
     if dtype is None:
-        raise DtypeError(f"{function} is not defined for complex values", at=caller_location())
+        kind = "Bool" if operand.dtype == Bool else "complex"
+        raise DtypeError(f"{function} is not defined for {kind} values", at=caller_location())
     return Call(function, operand, dtype)

@@ -20,7 +20,7 @@ from polymat.errors import (
 )
 from polymat.lang.affine import Affine, extremes
 from polymat.lang.condition import Condition
-from polymat.lang.constructs import check_condition
+from polymat.lang.constructs import as_condition, truth
 from polymat.lang.expr import Const, Expr, Load, Parameter, Variable, as_expr, fits
 from polymat.lang.indices import as_affine
 from polymat.lang.methods import WholeMethods
@@ -191,8 +191,7 @@ class CaseEntry:
 def Case(condition: Condition, value: Any) -> CaseEntry:  # noqa: N802 (PolyMage's name)
     """A piece of a definition, for the points where an affine condition holds."""
     at = caller_location()
-    check_condition(condition, "Case", at)
-    return CaseEntry(condition, value, at)
+    return CaseEntry(as_condition(condition, "Case", at), value, at)
 
 
 Domain = tuple[Sequence[Variable], Sequence[Interval]]
@@ -260,7 +259,9 @@ class Function(Source):
     requires: conditions on sizes without which it is not meant; a call that breaks one is refused.
     """
 
-    _settable = frozenset({"variables", "intervals", "default", "defn", "_defn", "defined_at", "requires"})
+    _settable = frozenset(
+        {"variables", "intervals", "default", "defn", "_defn", "_compiled", "defined_at", "requires"}
+    )
     requires: tuple[Condition, ...] = ()
 
     def _defining(self) -> str:
@@ -284,6 +285,7 @@ class Function(Source):
         self.sizes = tuple(dict.fromkeys(size for interval in self.intervals for size in interval.sizes))
         self.default = None if default is None else self._value(default, self.at)
         self._defn: tuple[CaseEntry | Expr, ...] | None = None
+        self._compiled = False
         self.defined_at: Location | None = None
 
     @property
@@ -293,7 +295,10 @@ class Function(Source):
 
     @property
     def defn(self) -> tuple[Any, ...]:
-        """The definition; reading it before it is given is an error."""
+        """The definition; reading it before it is given is an error.
+
+        Until something is compiled from it, another one takes its place: a cell of a notebook may run again.
+        """
         if self._defn is None:
             raise UndefinedError(f"{self.label} was never given a definition", at=self.at)
         return self._defn
@@ -301,11 +306,11 @@ class Function(Source):
     @defn.setter
     def defn(self, entries: Any) -> None:
         at = caller_location()
-        if self._defn is not None:
+        if self._compiled:
             raise NameClashError(
-                f"{self.label} is defined a second time",
+                f"{self.label} is defined a second time, after a pipeline was compiled from it",
                 at=at,
-                hint=f"its first definition is at {self.defined_at}",
+                hint=f"its first definition is at {self.defined_at}; make a Function of its own for this one",
             )
         if not isinstance(entries, list | tuple):
             entries = [entries]
@@ -313,6 +318,10 @@ class Function(Source):
             raise LangError(f"the definition of {self.label} is empty", at=at)
         self._defn = self._whole_definition(tuple(self._entry(entry, at) for entry in entries))
         self.defined_at = at
+
+    def keep_definition(self) -> None:
+        """Refuse other definitions from now on: something was compiled from this one."""
+        self._compiled = True
 
     @property
     def is_defined(self) -> bool:
@@ -329,7 +338,7 @@ class Function(Source):
         return self._value(entry, at)
 
     def _value(self, value: Any, at: Location | None) -> Expr:
-        expr = as_expr(value, at)
+        expr = truth(value) if isinstance(value, Condition) else as_expr(value, at)
         if not can_store(expr.dtype, self.dtype):
             raise DtypeError(
                 f"{self.label} is {self.dtype} but its definition is {expr.dtype}",

@@ -8,7 +8,7 @@ import numpy as np
 
 from polymat.lang.expr import Const
 from polymat.lang.reduction import Op
-from polymat.lang.types import ScalarType
+from polymat.lang.types import Bool, ScalarType
 
 
 def neutral(op: Op, dtype: ScalarType) -> Const:
@@ -18,5 +18,7 @@ def neutral(op: Op, dtype: ScalarType) -> Const:
         return Const(one if dtype.kind in "iu" else float(one) if dtype.kind == "f" else complex(one), dtype)
     if dtype.kind == "f":
         return Const(math.inf if op is Op.Min else -math.inf, dtype)
+    if dtype == Bool:
+        return Const(int(op is Op.Min), dtype)
     limits = np.iinfo(dtype.dtype)
     return Const(int(limits.max if op is Op.Min else limits.min), dtype)

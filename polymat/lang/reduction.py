@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from polymat.errors import DtypeError, LangError, Location, caller_location
 from polymat.lang.expr import Expr, Load, as_expr
 from polymat.lang.function import CaseEntry, Domain, Function, check_domain
-from polymat.lang.types import ScalarType
+from polymat.lang.types import Bool, ScalarType
 
 
 class Op(Enum):
@@ -101,6 +101,12 @@ class Reduction(Function):
         dtype = entry.value.dtype if entry.op.gives_index else self.dtype
         if entry.op not in (Op.Sum, Op.Mul) and dtype.kind == "c":
             raise DtypeError(f"Op.{entry.op.name} has no meaning for complex values", at=entry.at)
+        if entry.op in (Op.Sum, Op.Mul) and dtype == Bool:
+            raise DtypeError(
+                f"{self.label} is Bool, of which there is no Op.{entry.op.name}",
+                at=entry.at,
+                hint="Op.Max for any, Op.Min for all; an Int reduction counts",
+            )
         value = entry.value if entry.op.gives_index else self._value(entry.value, entry.at)
         return ReduceEntry(entry.target, value, entry.op, entry.at)
 

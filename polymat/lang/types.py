@@ -32,9 +32,13 @@ class ScalarType:
         return np.dtype(self.dtype).itemsize
 
 
+Bool = ScalarType("Bool", "uint8_t", "bool", "b8", "b")
 Int = ScalarType("Int", "int32_t", "int32", "i32", "i")
 Long = ScalarType("Long", "int64_t", "int64", "i64", "i")
 Short = ScalarType("Short", "int16_t", "int16", "i16", "i")
+Int8 = ScalarType("Int8", "int8_t", "int8", "i8", "i")
+UInt16 = ScalarType("UInt16", "uint16_t", "uint16", "u16", "u")
+UInt64 = ScalarType("UInt64", "uint64_t", "uint64", "u64", "u")
 UChar = ScalarType("UChar", "uint8_t", "uint8", "u8", "u")
 UInt = ScalarType("UInt", "uint32_t", "uint32", "u32", "u")
 Float = ScalarType("Float", "float", "float32", "f32", "f")
@@ -42,13 +46,16 @@ Double = ScalarType("Double", "double", "float64", "f64", "f")
 ComplexFloat = ScalarType("ComplexFloat", "float _Complex", "complex64", "c64", "c")
 Complex = ScalarType("Complex", "double _Complex", "complex128", "c128", "c")
 
-ALL_TYPES = (Int, Long, Short, UChar, UInt, Float, Double, ComplexFloat, Complex)
+ALL_TYPES = (Bool, Int8, Short, Int, Long, UChar, UInt16, UInt, UInt64, Float, Double, ComplexFloat, Complex)
 _BY_DTYPE = {t.dtype: t for t in ALL_TYPES}
 
 WEAK_INT = ScalarType("int literal", "int64_t", "int64", "i64", "i", weak=True)
 WEAK_FLOAT = ScalarType("float literal", "double", "float64", "f64", "f", weak=True)
 WEAK_COMPLEX = ScalarType("complex literal", "double _Complex", "complex128", "c128", "c", weak=True)
-_WEAK_ORDER = (WEAK_INT, WEAK_FLOAT, WEAK_COMPLEX)
+# An integer parameter: as weak as a literal beside floating-point values (NumPy 2's rule for Python's
+# integers); not known before the call, so that among integers it is a Long and never wraps.
+SCALAR_INT = ScalarType("int scalar", "int64_t", "int64", "i64", "i", weak=True)
+_WEAK_ORDER = (WEAK_INT, SCALAR_INT, WEAK_FLOAT, WEAK_COMPLEX)
 
 
 def type_of_dtype(dtype: object) -> ScalarType:
@@ -75,6 +82,8 @@ def promote(left: ScalarType, right: ScalarType) -> ScalarType:
         return max(left, right, key=_WEAK_ORDER.index)
     if left.weak:
         left, right = right, left
+    if right == SCALAR_INT and left.kind in "iu":
+        right = Long
     if right.weak:
         return _with_literal(left, right.kind)
     return _BY_DTYPE[np.result_type(np.dtype(left.dtype), np.dtype(right.dtype)).name]
@@ -82,6 +91,8 @@ def promote(left: ScalarType, right: ScalarType) -> ScalarType:
 
 def _with_literal(dtype: ScalarType, kind: str) -> ScalarType:
     """Type of an array and a Python literal: the array's, unless the literal is of a higher kind."""
+    if dtype == Bool:
+        return {"i": Long, "f": Double, "c": Complex}[kind]
     if kind == "i" or dtype.kind == "c" or kind == dtype.kind:
         return dtype
     if kind == "f":
@@ -92,7 +103,7 @@ def _with_literal(dtype: ScalarType, kind: str) -> ScalarType:
 def quotient_type(left: ScalarType, right: ScalarType) -> ScalarType:
     """Type of `left / right`: integers divide to Double as in NumPy."""
     common = promote(left, right)
-    if common.kind in "iu":
+    if common.kind in "iub":
         return WEAK_FLOAT if common.weak else Double
     return common
 
@@ -135,12 +146,12 @@ def summed_type(dtype: ScalarType) -> ScalarType:
     """Type of a sum or a product of many elements of `dtype`: integers in 64 bits."""
     if dtype.kind in "fc":
         return dtype
-    return _BY_DTYPE.get("uint64", Long) if dtype.kind == "u" else Long
+    return UInt64 if dtype.kind == "u" else Long
 
 
 def call_type(function: str, dtype: ScalarType) -> ScalarType | None:
     """Type of a mathematical function of a value of `dtype`; None where it has no meaning."""
-    if dtype.kind == "c" and function in _REAL_ONLY:
+    if dtype == Bool or (dtype.kind == "c" and function in _REAL_ONLY):
         return None
     if function in _SAME_TYPE:
         return dtype
@@ -148,12 +159,21 @@ def call_type(function: str, dtype: ScalarType) -> ScalarType | None:
 
 
 def index_type(declared: ScalarType) -> ScalarType:
-    """Type in expressions of an index or a parameter: integers count in 64 bits and do not wrap."""
+    """Type in expressions of an index: integers count in 64 bits and do not wrap."""
     return Long if declared.kind in "iu" else declared
+
+
+def scalar_type(declared: ScalarType) -> ScalarType:
+    """Type in expressions of a parameter."""
+    return SCALAR_INT if declared.kind in "iu" else declared
 
 
 def can_store(value: ScalarType, target: ScalarType) -> bool:
     """Say whether a value may be stored without `Cast`: NumPy's same-kind rule."""
+    if value == SCALAR_INT and target.kind in "iu":
+        value = Long
+    if value.weak and target == Bool:
+        return False
     if value.weak:
         return "ifc".index(value.kind) <= "ifc".index(target.kind.replace("u", "i"))
     return bool(np.can_cast(np.dtype(value.dtype), np.dtype(target.dtype), "same_kind"))

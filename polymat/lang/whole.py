@@ -11,7 +11,7 @@ from polymat.errors import DtypeError, LangError, caller_location
 from polymat.lang.algebra import Result, Shape, check_plain, pointwise, scalar
 from polymat.lang.broadcasting import broadcast_shape, element, repeated
 from polymat.lang.condition import COMPARISONS, Condition
-from polymat.lang.constructs import Cast, Select, check_condition
+from polymat.lang.constructs import Cast, Select, as_condition
 from polymat.lang.expr import Expr, Variable, binary, call
 from polymat.lang.function import Domain, Source
 from polymat.lang.makers import Makers
@@ -238,7 +238,7 @@ def condition_reads(condition: Any, operation: str) -> list[Source | Expr]:
         return list(condition.reads)
     if isinstance(condition, Source):
         return operands_of((condition,), operation)
-    check_condition(condition, operation, caller_location())
+    as_condition(condition, operation, caller_location())
     return operands_of(condition_operands(condition), operation)
 
 

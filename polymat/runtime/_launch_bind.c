@@ -29,7 +29,8 @@ static inline int matches(PyObject *object, const ArraySpec *spec)
     PyArray_Descr *dtype = PyArray_DESCR(array);
     /* Equivalent but not identical: 'longlong' for 'int64', a dtype that was pickled. */
     if (dtype != spec->dtype
-        && (!PyTypeNum_ISNUMBER(dtype->type_num) || !PyArray_EquivTypes(dtype, spec->dtype)))
+        && (!(PyTypeNum_ISNUMBER(dtype->type_num) || PyTypeNum_ISBOOL(dtype->type_num))
+            || !PyArray_EquivTypes(dtype, spec->dtype)))
         return 0;
     return PyArray_NDIM(array) == spec->rank;
 }

@@ -54,8 +54,10 @@ def has_points(expr: Expr) -> bool:
 
 def _is_arithmetic(expr: Expr, dtype: ScalarType) -> bool:
     match expr:
-        case Const() | Parameter():
+        case Const():
             return expr.dtype.kind in "if" and (expr.dtype.weak or expr.dtype == dtype)
+        case Parameter():
+            return expr.dtype == dtype
         case Load():
             return bool(expr.source.dtype == dtype)
         case Unary("-", operand):

@@ -28,10 +28,14 @@ DTYPES: dict[str, tuple[str, Any]] = {
     "u8": ("uint8_t", np.uint8),
     "i32": ("int32_t", np.int32),
     "u32": ("uint32_t", np.uint32),
+    "i8": ("int8_t", np.int8),
+    "u16": ("uint16_t", np.uint16),
+    "u64": ("uint64_t", np.uint64),
     "i64": ("int64_t", np.int64),
     "f32": ("float", np.float32),
     "f64": ("double", np.float64),
 }
+TRUTH: dict[str, tuple[str, Any]] = {"b8": ("uint8_t", np.bool_)}
 COMPLEX: dict[str, tuple[str, Any]] = {
     "c64": ("float _Complex", np.complex64),
     "c128": ("double _Complex", np.complex128),
@@ -42,14 +46,16 @@ REFERENCES: dict[str, Callable[..., Values]] = {
     "min": np.minimum,
     "max": np.maximum,
 }
-BINARY = [(name, suffix) for name in REFERENCES for suffix in DTYPES]
+BINARY = [(name, suffix) for name in REFERENCES for suffix in DTYPES] + [("min", "b8"), ("max", "b8")]
 ALL_NEEDS = sorted(arithmetic_names() | {"workspace", "team", "math", "string", "complex", "products"})
 WARNINGS = ("-Wall", "-Wextra", "-Wconversion", "-Wsign-conversion", "-Wshadow", "-pedantic", "-Werror")
 
 
 def awkward(suffix: str) -> Values:
     """Ends of the range, zero, one, and what is special about the type."""
-    dtype: np.dtype[Any] = np.dtype(DTYPES[suffix][1])
+    dtype: np.dtype[Any] = np.dtype((DTYPES | TRUTH)[suffix][1])
+    if dtype.kind == "b":
+        return np.array([False, True])
     if dtype.kind == "f":
         info = np.finfo(dtype)
         tiny = [
@@ -77,7 +83,7 @@ def awkward(suffix: str) -> Values:
 def loop_over(need: str) -> str:
     """A C function with the name of the need: out[i] = f(a[i], b[i]), or the reduction of a."""
     name, _, suffix = need.rpartition("_")
-    ctype = (DTYPES | COMPLEX)[suffix][0]
+    ctype = (DTYPES | TRUTH | COMPLEX)[suffix][0]
     second = "int64_t" if name == "ipow" else ctype
     head = f"void {need}(const {ctype} *a, const {second} *b, {ctype} *out, ptrdiff_t n)\n{{\n    (void)b;\n"
     loop = "    for (ptrdiff_t i = 0; i < n; i++)\n"
@@ -164,7 +170,7 @@ def test_abs_like_numpy(suffix: str) -> None:
     np.testing.assert_array_equal(apply(f"abs_{suffix}", a, a), np.abs(a))
 
 
-@pytest.mark.parametrize("suffix", ["i16", "u8", "i32", "u32", "i64"])
+@pytest.mark.parametrize("suffix", ["i8", "i16", "u8", "u16", "i32", "u32", "i64", "u64"])
 def test_integer_power(suffix: str) -> None:
     """It wraps; with a negative exponent it is the quotient towards zero."""
     dtype = np.dtype(DTYPES[suffix][1])
@@ -246,5 +252,5 @@ def test_products_that_know_more_stand_for_those_that_do_not() -> None:
 
 
 def test_unknown_need() -> None:
-    with pytest.raises(InternalError, match="bug in polymat: the C prelude has no floordiv_i8, teem"):
-        prelude(frozenset({"teem", "floordiv_i8", "min_f64"}))
+    with pytest.raises(InternalError, match="bug in polymat: the C prelude has no floordiv_i7, teem"):
+        prelude(frozenset({"teem", "floordiv_i7", "min_f64"}))

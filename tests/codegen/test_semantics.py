@@ -20,7 +20,7 @@ N = Parameter(Int, "N")
 i = Variable(Int, "i")
 whole = Interval(Int, 0, N - 1)
 FLOATS = ("float32", "float64")
-INTEGERS = ("int16", "int32", "int64", "uint8", "uint32")
+INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 
 
 def check(twins: Mapping[str, Twins], arrays: Mapping[str, Array], ulps: int = 4, *flags: str) -> None:
@@ -150,7 +150,10 @@ def test_integers_to_other_types(dtype: str) -> None:
         t.name: (lambda x, t=t: pm.Cast(t, x), lambda x, t=t: x.astype(t.dtype))
         for t in (pm.Int, pm.Long, pm.Short, pm.UChar, pm.UInt, pm.Float, pm.Double, pm.Complex)
     }
-    twins["Sqrt"] = (lambda x: pm.Sqrt(x), lambda x: np.sqrt(x.astype("float32") if dtype == "uint8" else x))
+    twins["Sqrt"] = (
+        lambda x: pm.Sqrt(x),
+        lambda x: np.sqrt(x.astype("float32") if dtype in ("uint8", "int8") else x),
+    )
     twins["x * 0.5"] = (lambda x: x * 0.5,) * 2
     check(twins, {"x": np.array([0, 1, 2, 77, limits.max, limits.max - 1, limits.min], dtype)}, 4, "-O1")
 

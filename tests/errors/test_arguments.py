@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 from dataclasses import replace
 from pathlib import Path
@@ -254,13 +255,19 @@ def test_numbers_of_numpy_are_options() -> None:
     assert compiled.source == pm.compile(f, options=pm.Options(threads=2, fuse=False, tile_sizes=(3,))).source
 
 
-@pytest.mark.parametrize("word", ["sizes", "estimates"])
-def test_sizes_that_the_pipeline_lacks(word: str) -> None:
-    message = f"{word}= gives a value for K, which is no parameter of this pipeline\nhint: its parameters: "
-    assert refused(pm.LangError, f, **{word: {Parameter(pm.Int, "K"): 3}}) == message + "N, alpha"
+def test_sizes_that_the_pipeline_lacks() -> None:
+    message = "sizes= gives a value for K, which is no parameter of this pipeline\nhint: its parameters: "
+    assert refused(pm.LangError, f, sizes={Parameter(pm.Int, "K"): 3}) == message + "N, alpha"
     one = pm.Function(([i], [pm.Interval(pm.Int, 0, 3)]), pm.Double, "one")
     one.defn = [1.0]
-    assert refused(pm.LangError, one, **{word: {N: 3}}).endswith("hint: it has no parameters")
+    assert refused(pm.LangError, one, sizes={N: 3}).endswith("hint: it has no parameters")
+
+
+def test_estimates_that_the_pipeline_lacks_are_ignored(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.DEBUG, logger="polymat.built"):
+        compiled = pm.compile(f, estimates={Parameter(pm.Int, "K"): 3, N: 8})
+    assert "estimates= without effect: K" in caplog.messages
+    assert compiled.source == pm.compile(f, estimates={N: 8}).source
 
 
 @pytest.mark.parametrize("flag", ["-Ofast", "-ffast-math"])

@@ -24,7 +24,7 @@ SCOPE |= {
 DECLARATIONS = """
 Parameter(float, "N")
 DtypeError: a Parameter needs an element type, got <class 'float'>
-hint: one of Int, Long, Short, UChar, UInt, Float, Double, ComplexFloat, Complex
+hint: one of Bool, Int8, Short, Int, Long, UChar, UInt16, UInt, UInt64, Float, Double, ComplexFloat, Complex
 
 Variable(Double, "i")
 DtypeError: a Variable is an integer, got Double
@@ -239,9 +239,20 @@ def test_refusal(refusal: Refusal) -> None:
 def test_second_definition_names_the_first() -> None:
     g = pm.Function(([i], [whole]), pm.Double, "g")
     g.defn = [x(i)]
-    with pytest.raises(pm.NameClashError, match="g is defined a second time") as caught:
-        g.defn = [x(i) + 1]
+    g.defn = [x(i) + 1]  # a cell of a notebook that ran again
+    assert pm.compile(g)(np.zeros(3)).tolist() == [1.0, 1.0, 1.0]
+    with pytest.raises(pm.NameClashError, match="g is defined a second time, after a pipeline was") as caught:
+        g.defn = [x(i) + 2]
     assert __file__ in caught.value.hint
+
+
+def test_a_definition_that_did_not_compile_may_be_mended() -> None:
+    g = pm.Function(([i], [whole]), pm.Double, "g")
+    g.defn = [x(i + 1)]
+    with pytest.raises(pm.BoundsError):
+        pm.compile(g)
+    g.defn = [x(i)]
+    assert pm.compile(g)(np.arange(3.0)).tolist() == [0.0, 1.0, 2.0]
 
 
 def test_a_size_and_a_variable_of_one_name_clash() -> None:

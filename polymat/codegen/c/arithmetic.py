@@ -6,8 +6,9 @@ from string import Template
 
 from polymat.codegen.c.bessel import I0_DOUBLE, I0_FLOAT
 
-_SIGNED = {"i16": ("int16_t", "uint16_t"), "i32": ("int32_t", "uint32_t"), "i64": ("int64_t", "uint64_t")}
-_UNSIGNED = {"u8": ("uint8_t", "uint8_t"), "u32": ("uint32_t", "uint32_t")}
+_SIGNED = {f"i{bits}": (f"int{bits}_t", f"uint{bits}_t") for bits in (8, 16, 32, 64)}
+_UNSIGNED = {f"u{bits}": (f"uint{bits}_t", f"uint{bits}_t") for bits in (8, 16, 32, 64)}
+_TRUTH = {"b8": ("uint8_t", "uint8_t")}
 _FLOATS = {"f32": ("float", "f"), "f64": ("double", "")}
 _COMPLEX = {"c64": ("float", "f"), "c128": ("double", "")}
 
@@ -228,9 +229,11 @@ _FLOAT_FUNCTIONS = {
 
 def _definitions() -> dict[str, str]:
     texts: dict[str, str] = {}
-    for types, functions in ((_SIGNED, _SIGNED_FUNCTIONS), (_UNSIGNED, _UNSIGNED_FUNCTIONS)):
+    of_truth = {name: _UNSIGNED_FUNCTIONS[name] for name in ("min", "max")}
+    of_types = ((_SIGNED, _SIGNED_FUNCTIONS), (_UNSIGNED, _UNSIGNED_FUNCTIONS), (_TRUTH, of_truth))
+    for types, functions in of_types:
         for suffix, (ctype, unsigned) in types.items():
-            wide = "uint64_t" if suffix == "i64" else "uint32_t"
+            wide = "uint64_t" if suffix in ("i64", "u64") else "uint32_t"
             for name, template in functions.items():
                 texts[f"{name}_{suffix}"] = template.substitute(T=ctype, U=unsigned, W=wide, S=suffix)
     for suffix, (ctype, tail) in _FLOATS.items():

@@ -29,10 +29,22 @@ from polymat.lang.expr import (
 )
 from polymat.lang.table import Lookup, Table
 from polymat.lang.traverse import Node, children, fold
-from polymat.lang.types import Complex, ComplexFloat, Double, Float, Int, Long, ScalarType, promote
+from polymat.lang.types import (
+    Bool,
+    Complex,
+    ComplexFloat,
+    Double,
+    Float,
+    Int,
+    Long,
+    ScalarType,
+    UInt64,
+    promote,
+)
 
 _FLOAT_RANK = {"float32": 1, "float64": 2, "complex64": 1, "complex128": 2}
 _OWN = FUNCTIONS | {"atan"}
+_MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
 _HELPER_OPS = {"min": "min", "max": "max", "//": "floordiv", "%": "mod"}
 
 
@@ -87,6 +99,8 @@ class ExpressionWriter:
                 return self._call(function, expr, self.convert(parts[0], operand, wanted))
             case CastExpr(operand, dtype):
                 same = operand.dtype == dtype
+                if dtype == Bool and not same:
+                    return CBinary("!=", parts[0], Literal("0"))
                 return parts[0] if same else Cast(dtype.c, self.convert(parts[0], operand, operand.dtype))
             case Lookup(table):
                 return Subscript(Id(table_name(table)), parts[0])
@@ -151,6 +165,9 @@ class ExpressionWriter:
             return CBinary(
                 "&&" if condition.op == "&" else "||", left, self._condition(condition.right, operands)
             )
+        kinds = {condition.left.dtype, condition.right.dtype}
+        if UInt64 in kinds and any(dtype.kind == "i" for dtype in kinds):
+            return _unlike(condition, operands.pop(0), operands.pop(0))
         common = promote(condition.left.dtype, condition.right.dtype)
         if not (fits(condition.left, common) and fits(condition.right, common)):
             common = Long  # an integer is compared with a literal beyond its type, as it is
@@ -161,10 +178,12 @@ class ExpressionWriter:
         self, text: CExpr, expr: Expr, target: ScalarType, *, force: bool = False, assigned: bool = False
     ) -> CExpr:
         """Let `text`, the value of `expr`, be of type `target`; C's own conversions stay unwritten."""
-        if expr.dtype == target or (expr.dtype.weak and target.weak):
+        if expr.dtype == target:
             return text
         if isinstance(expr, Const) and expr.dtype.weak:
-            return literal(expr.value, target)
+            return text if target.weak else literal(expr.value, target)
+        if expr.dtype.weak and target.weak and expr.dtype.kind == target.kind:
+            return text
         if assigned or (not force and target.kind in "fc" and isinstance(expr, Load | Parameter)):
             return text
         if target.kind == "c" and expr.dtype.kind != "c":
@@ -175,6 +194,19 @@ class ExpressionWriter:
     def affine(self, form: Affine) -> CExpr:
         """An affine form as an integer expression."""
         return affine_expr(form, self.index, self.needs)
+
+
+def _unlike(condition: Condition, left: CExpr, right: CExpr) -> CExpr:
+    """Compare an unsigned integer of 64 bits with a signed one as they are: C would make both unsigned."""
+    op = condition.op
+    if condition.left.dtype == UInt64:
+        left, right, op = right, left, _MIRRORED[op]
+    signed = Cast(Long.c, left)
+    as_unsigned = CBinary(op, Cast(UInt64.c, signed), right)
+    negative = CBinary("<", signed, Literal("0"))
+    if op in ("<", "<=", "!="):
+        return CBinary("||", negative, as_unsigned)
+    return CBinary("&&", CUnary("!", negative), as_unsigned)
 
 
 def affine_expr(form: Affine, index: Callable[[str], CExpr], needs: set[str]) -> CExpr:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from polymat.decide.candidates import Candidates
 from polymat.decide.uncalled import uncalled
+from polymat.decide.unused import check_tile_sizes
 from polymat.fusion.alignment import align
 from polymat.fusion.dag import Dag
 from polymat.fusion.joins import joinable_edges, siblings
@@ -105,6 +106,7 @@ class Decider:
         plans = tuple(self._plan(group.stages) for group in grouping.groups)
         if self.options.cost == "time":
             plans = back_and_forth(self.pipeline, plans)
+        check_tile_sizes(self.pipeline, plans, self.options)
         considered = tuple(
             Considered(stages, priced.cost, priced.terms) for stages, priced in self.plans.items()
         )

@@ -9,6 +9,7 @@ import pytest
 
 import polymat as pm
 from polymat.options import Options
+from tests.differential.compare import compile_tiled
 from tests.tolerance import assert_close
 
 R, C = pm.Parameter(pm.Int, "R"), pm.Parameter(pm.Int, "C")
@@ -64,7 +65,7 @@ def test_sums_that_overlap(tiles: tuple[int, ...]) -> None:
     smooth = pm.Function(([i], [pm.Interval(pm.Int, 1, R - 2)]), pm.Double, "smooth")
     smooth.defn = [total(i - 1) + total(i + 1)]
     options = Options(parallel_threshold=0, threads=2, tile_sizes=tiles)
-    compiled = pm.compile([smooth, total], inputs=[A, x], name="sums", options=options, estimates=ESTIMATES)
+    compiled = compile_tiled([smooth, total], options, inputs=[A, x], name="sums", estimates=ESTIMATES)
     rng = np.random.default_rng(0)
     for shape in [(2, 1), (3, 5), (17, 40), (131, 33)]:
         arrays = rng.random(shape), rng.random(shape[1])

@@ -29,7 +29,16 @@ class Variant:
         with contextlib.ExitStack() as stack:
             for module, name, value in SMALL_TILES if self.small_tiles else ():
                 stack.enter_context(mock.patch.object(module, name, value))
-            return pm.compile(list(outputs), name="batch", options=self.options, trim=self.trim)
+            return compile_tiled(outputs, self.options, name="batch", trim=self.trim)
+
+
+def compile_tiled(outputs: Sequence[Any], options: pm.Options, **others: Any) -> pm.Compiled:
+    """Compile, without tile sizes where nothing is tiled."""
+    try:
+        return pm.compile(list(outputs), options=options, **others)
+    except pm.OptionError:
+        assert options.tile_sizes
+        return pm.compile(list(outputs), options=replace(options, tile_sizes=()), **others)
 
 
 SMALL_TILES = (

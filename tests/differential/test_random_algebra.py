@@ -11,6 +11,7 @@ import pytest
 import polymat as pm
 from polymat import Case, Condition, Function, Op, Options, Reduce, Reduction, Select, Variable
 from polymat.lang.algebra import span
+from tests.differential.compare import compile_tiled
 from tests.tolerance import assert_close
 
 PROGRAMS = 18
@@ -168,7 +169,7 @@ def test_random_algebra(number: int, seed: int) -> None:
     drawn = Algebra(rng, kind)
     outputs = drawn.outputs(int(rng.integers(2, 6)))
     try:
-        compiled = pm.compile(outputs, name="algebra", inputs=drawn.inputs, options=WAYS[word])
+        compiled = compile_tiled(outputs, WAYS[word], name="algebra", inputs=drawn.inputs)
     except pm.BoundsError:
         pytest.skip("a slice leaves its signal for some sizes")
     for n, m in EXTENTS:

@@ -249,10 +249,10 @@ def test_options_that_are_not_there(name: str, hint: str) -> None:
 
 
 def test_numbers_of_numpy_are_options() -> None:
-    options = pm.Options(threads=np.int64(2), fuse=np.bool_(False), tile_sizes=(np.int32(3),))  # type: ignore[arg-type]
+    options = pm.Options(threads=np.int64(2), fuse=np.bool_(False), cflags=())  # type: ignore[arg-type]
     compiled = pm.compile(f, options=options)
     assert compiled(np.ones(5), alpha=1.0).tolist() == [1.0] * 5
-    assert compiled.source == pm.compile(f, options=pm.Options(threads=2, fuse=False, tile_sizes=(3,))).source
+    assert compiled.source == pm.compile(f, options=pm.Options(threads=2, fuse=False)).source
 
 
 def test_sizes_that_the_pipeline_lacks() -> None:

@@ -8,6 +8,7 @@ from benchmarks import decimate
 from benchmarks.polybench import KERNELS
 from benchmarks.polybench.kernel import Description
 from benchmarks.sections import (
+    channels,
     contractions,
     convolutions,
     filters,
@@ -27,6 +28,7 @@ OTHERS: dict[str, Describe] = {
     **convolutions.PROBLEMS,
     **transforms.PROBLEMS,
     **stencils.PROBLEMS,
+    **channels.PROBLEMS,
     **filters.PROBLEMS,
     **functions.PROBLEMS,
 }

@@ -37,6 +37,7 @@ from polymat.machine.model import Machine
 from polymat.options import DEFAULTS, Options, check_options
 from polymat.rewrite.cascades import join_cascades
 from polymat.rewrite.channels import join_channels
+from polymat.rewrite.conversions import convert_once
 from polymat.rewrite.interpolation import interpolate_by_phases
 from polymat.rewrite.overlapsave import filter_by_blocks
 from polymat.rewrite.plaintransforms import plain_transforms
@@ -112,6 +113,8 @@ def _rewritten(
     if options.join:
         called = partial(_is_called, sizes=estimates, options=options)
         pipeline = join_channels(pipeline, machine, called)
+    if options.fuse and options.tile and options.cost == "time":
+        pipeline = convert_once(pipeline)
     return pipeline
 
 

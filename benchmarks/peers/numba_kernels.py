@@ -149,6 +149,50 @@ def mvt(A, x1, x2, y1, y2):
     return first, second + x2
 
 
+@fast
+def blur_last(image):
+    rows, columns, channels = image.shape
+    result = np.empty((rows - 4, columns - 4, channels), image.dtype)
+    for i in prange(rows - 4):
+        for j in range(columns - 4):
+            for c in range(channels):
+                total = np.float32(0.0)
+                for a in range(5):
+                    for b in range(5):
+                        total += np.float32((a + 1) * (b + 1) / 225.0) * image[i + a, j + b, c]
+                result[i, j, c] = total
+    return result
+
+
+@fast
+def blur_flat(image):
+    rows, columns = image.shape
+    result = np.empty((rows - 4, columns - 12), image.dtype)
+    for i in prange(rows - 4):
+        for j in range(columns - 12):
+            total = np.float32(0.0)
+            for a in range(5):
+                for b in range(5):
+                    total += np.float32((a + 1) * (b + 1) / 225.0) * image[i + a, j + 3 * b]
+            result[i, j] = total
+    return result
+
+
+@fast
+def blur_bytes(image):
+    rows, columns, channels = image.shape
+    result = np.empty((rows - 4, columns - 4, channels), image.dtype)
+    for i in prange(rows - 4):
+        for j in range(columns - 4):
+            for c in range(channels):
+                total = np.float32(0.5)
+                for a in range(5):
+                    for b in range(5):
+                        total += np.float32((a + 1) * (b + 1) / 225.0) * np.float32(image[i + a, j + b, c])
+                result[i, j, c] = np.uint8(min(max(total, np.float32(0.0)), np.float32(255.0)))
+    return result
+
+
 KERNELS: Mapping[str, Callable[..., Any]] = {
     "gemm": gemm,
     "2mm": two_mm,
@@ -163,6 +207,9 @@ KERNELS: Mapping[str, Callable[..., Any]] = {
     "atax": atax,
     "bicg": bicg,
     "mvt": mvt,
+    "blur-last": blur_last,
+    "blur-flat": blur_flat,
+    "blur-bytes": blur_bytes,
 }
 
 

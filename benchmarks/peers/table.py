@@ -33,6 +33,7 @@ _PEERS = {
     "torch.compile conv2d": ("torch_filters:prepare_conv2d_compiled", True),
     "lfilter": ("scipy_signals:prepare_lfilter", False),
     "oaconvolve": ("scipy_signals:prepare_oaconvolve", False),
+    "ndimage": ("scipy_images:prepare", False),
     "upfirdn": ("scipy_signals:prepare_upfirdn", False),
     "SciPy, lfilter": ("scipy_signals:prepare_direct_pipeline", False),
     "SciPy, best": ("scipy_signals:prepare_best_pipeline", False),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from benchmarks.section import Section
 from benchmarks.sections import (
+    channels,
     contractions,
     convolutions,
     filters,
@@ -18,6 +19,7 @@ from benchmarks.sections import (
 _MODULES = (
     polybench,
     stencils,
+    channels,
     products,
     contractions,
     networks,

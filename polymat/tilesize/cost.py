@@ -21,7 +21,12 @@ from polymat.tilesize.estimates import once_a_stage
 from polymat.tilesize.kernel import KernelPlan, computing_operations
 from polymat.tilesize.planner import extent, stage_extents, tile_size
 from polymat.tilesize.schedule import LoopPlan, Member, NestPlan, Plan, TilePlan
-from polymat.tilesize.shortloops import loop_lengths, starting_operations
+from polymat.tilesize.shortloops import (
+    computed_bytes,
+    loop_lengths,
+    short_rows_slowdown,
+    starting_operations,
+)
 
 SPLIT_ROWS = 0.05  # what it costs to read rows in pieces: hardware prefetch starts anew with each
 WAITING = 6.0  # times slower: sums of a recurrence, each addition through memory (1 ns a point, Zen 5)
@@ -115,6 +120,7 @@ def _demand(pipeline: Pipeline, plan: Plan, machine: Machine, estimates: Mapping
         loops, often = _plan_of(stage, plan), redundancy(members.get(stage.name), plan, repeats)
         if isinstance(loops, LoopPlan):
             each = stage_operations(stage, estimates) * loop_slowdown(loops, 1)
+            each *= short_rows_slowdown(stage, loops, machine.lanes(computed_bytes(stage)), VECTOR_SHARE)
             each += starting_operations(stage, loops, estimates, machine.lanes(stage.dtype.size))
             operations += each * often
         else:
@@ -131,7 +137,7 @@ def _demand(pipeline: Pipeline, plan: Plan, machine: Machine, estimates: Mapping
     return _Demand(
         operations,
         tuple(others),
-        max(real_part(stage.dtype).size for stage in stages),
+        max(computed_bytes(stage) for stage in stages),
         moved,
         sum(array_bytes(by_name[name], estimates) for name, m in members.items() if m.private),
         _padded(plan, by_name, machine, estimates, written) if fits else 0.0,

@@ -11,8 +11,11 @@ from collections.abc import Mapping
 
 from polymat.graph.stage import Accumulation, Stage
 from polymat.lang.affine import Affine
+from polymat.lang.traverse import children, walk
+from polymat.lang.types import real_part
 from polymat.tilesize.estimates import once_a_stage
 from polymat.tilesize.planner import extent
+from polymat.tilesize.remembered import remembered
 from polymat.tilesize.schedule import LoopPlan
 
 # Operations a lane that starting a loop is worth, at the rate of loops on vectors.  Measured (Zen 5, float):
@@ -31,6 +34,40 @@ def starting_operations(stage: Stage, loops: LoopPlan, estimates: Mapping[str, i
         starts += around if dim in variable and length < lanes else 0.0
         around *= length
     return START * lanes * starts
+
+
+def short_rows_slowdown(stage: Stage, loops: LoopPlan, lanes: int, share: float) -> float:
+    """How many times as long a stencil takes whose rows have fewer points than a vector, of known number.
+
+    share: of the peak that other loops reach.  C compilers unroll such rows, and find vectors across them
+    where each array is read at one place; what is read beside it is loaded and computed element by element.
+    """
+    if loops.kind != "map" or len(stage.dims) < 2 or loops.vector != stage.dims[-1]:
+        return 1.0
+    low, high = stage.box[-1]
+    is_short = (high - low).is_constant and (high - low).const + 1 < lanes
+    return max(1.0, lanes * share) if is_short and _reads_beside(stage) else 1.0
+
+
+@remembered
+def _reads_beside(stage: Stage) -> bool:
+    """Whether an array is read at several places along its rows' neighbour, the dimension before the last."""
+    before = stage.dims[-2]
+    places: dict[object, set[int]] = {}
+    for load in stage.loads():
+        for position, form in enumerate(load.indices):
+            if before in form.names():
+                key = load.source.name, position, form - form.const
+                places.setdefault(key, set()).add(form.const)
+    return any(len(found) > 1 for found in places.values())
+
+
+@remembered
+def computed_bytes(stage: Stage) -> int:
+    """Bytes of the largest real numbers that a stage computes with: vectors hold that many fewer of them."""
+    nodes = (node for _, expr in stage.expressions() for node in walk(expr) if children(node))
+    sizes = [real_part(node.dtype).size for node in nodes if not node.dtype.weak]
+    return max((real_part(stage.dtype).size, *sizes))
 
 
 @once_a_stage

@@ -9,10 +9,11 @@ import pytest
 
 from benchmarks.cases import Case, Judge
 from benchmarks.dsp.scipy_versions import solve
-from benchmarks.peers import array_libraries, blas, fftw, pipelines, scipy_signals
+from benchmarks.peers import array_libraries, blas, fftw, pipelines, scipy_images, scipy_signals
 from benchmarks.peers.table import find_peer, polymat_peer
 from benchmarks.problems import describe
 from benchmarks.sections import SECTIONS
+from benchmarks.sections.channels import FORMS, blur_case
 from benchmarks.sections.contractions import CONTRACTIONS, contraction_case
 from benchmarks.sections.convolutions import convolution_case
 from benchmarks.sections.filters import fir_case, pipeline_case
@@ -93,6 +94,12 @@ def test_layer(prepare: Prepare) -> None:
 @pytest.mark.parametrize("fused", [False, True])
 def test_convolution(layer: tuple[int, int, int, int, int], fused: bool) -> None:
     assert agrees(convolution_case("toy", layer, fused=fused), pipelines.prepare)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("prepare", [pipelines.prepare, scipy_images.prepare])
+def test_blur(prepare: Prepare, form: str) -> None:
+    assert agrees(blur_case(form, 9, 13), prepare)
 
 
 @pytest.mark.parametrize("length", [16, 13])

@@ -139,3 +139,17 @@ def test_what_is_read_as_it_lies_is_not_told(caplog: pytest.LogCaptureFixture) -
     assert said(caplog)[-1].endswith(
         "in C order, is copied at each call: without fortran= it is read as it lies"
     )
+
+
+def test_short_dimensions_that_are_joined(seed: int) -> None:
+    """Turned, a planar image has its channels last, and is run over like one that has."""
+    i, j, c = (Variable(Int, name) for name in "ijc")
+    image = Image(Double, "P", [3, M, N])
+    channels, rows, columns = (Interval(Int, 0, extent) for extent in (2, M - 1, N - 1))
+    turned = Function(([j, i, c], [columns, rows, channels]), Double, "turned")
+    turned.defn = [2.0 * image(c, i, j) + 1.0]
+    compiled = pm.compile(turned, name="turned", fortran=[image])
+    for shape in ((3, 17, 23), (3, 1, 1)):
+        values = np.random.default_rng(seed).random(shape)
+        for given in (values, np.asfortranarray(values)):
+            np.testing.assert_array_equal(compiled(given), 2.0 * values.transpose() + 1.0)

@@ -30,6 +30,7 @@ from polymat.graph.stage import Stage
 from polymat.graph.turned import fortran_inputs, turn_inputs
 from polymat.graph.verify import verify
 from polymat.idiom.find import is_called
+from polymat.idiom.recursiveends import kept_of_chains
 from polymat.lang.condition import Condition
 from polymat.lang.expr import Parameter
 from polymat.lang.function import Function, Input
@@ -109,7 +110,8 @@ def _rewritten(
     if options.inline:
         sizes = assumed_sizes(pipeline, estimates)
         called = partial(is_called, extents=pipeline.extents, sizes=sizes, options=options)
-        pipeline = inline_pointwise(pipeline, called)
+        kept = kept_of_chains(pipeline) if options.kernels else ()
+        pipeline = inline_pointwise(pipeline, called, kept)
     if options.join:
         called = partial(_is_called, sizes=estimates, options=options)
         pipeline = join_channels(pipeline, machine, called)

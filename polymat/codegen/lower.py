@@ -23,13 +23,14 @@ from polymat.codegen.program import Program
 from polymat.codegen.routines.calls import call_nest
 from polymat.codegen.routines.libraries import routines_of
 from polymat.codegen.signals.filters import filter_nest
+from polymat.codegen.signals.recursive import recursive_nest
 from polymat.codegen.signals.transforms import transform_nest
 from polymat.codegen.signature import make_signature
 from polymat.codegen.tiles import TileWriter
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.plan import MergedPlan
 from polymat.graph.stage import Stage
-from polymat.idiom.plan import CallPlan, FilterPlan, TransformPlan
+from polymat.idiom.plan import CallPlan, FilterPlan, RecursivePlan, TransformPlan
 from polymat.lang.expr import CastExpr
 from polymat.lang.sharing import written_size
 from polymat.lang.table import Lookup, Table
@@ -46,6 +47,7 @@ MAKERS: Mapping[type[NestPlan], NestMaker] = {
     CallPlan: call_nest,
     TransformPlan: transform_nest,
     FilterPlan: filter_nest,
+    RecursivePlan: recursive_nest,
     MergedPlan: merged_nest,
     EpiloguePlan: epilogue_nest,
 }

@@ -5,7 +5,8 @@
 declares the OpenMP reduction `_pm_min_f64`.  Those of `polymat.codegen.routines.libraries` call routines of
 BLAS and FFT libraries: "cblas_dgemm" defines `_pm_cblas_dgemm`.  "gemm_f64_64x8x3" asks for the products of
 matrices of `polymat.codegen.products.gemm`, with these register blocks; "filter_f64_8x16x4" for the filters
-of `polymat.codegen.signals.filterblocks`; "rows_f32x16" for the vectors of `polymat.codegen.c.rows`,
+of `polymat.codegen.signals.filterblocks`, "recursive_f64_8_0x1x2_1x2" for those of
+`polymat.codegen.signals.recursiveblocks`; "rows_f32x16" for the vectors of `polymat.codegen.c.rows`,
 "lines_f32x16" for their stores of `polymat.codegen.c.lines`; "argument" reads arguments; "products" are
 complex ones by clang; "processor" asks what the processor has.
 
@@ -32,6 +33,7 @@ from polymat.codegen.routines.curve import CURVE_HEADERS, CURVE_HELPER
 from polymat.codegen.routines.libraries import HEADERS as LIBRARY_HEADERS
 from polymat.codegen.routines.libraries import library_needs, library_text
 from polymat.codegen.signals.filterblocks import filter_text
+from polymat.codegen.signals.recursiveblocks import recursive_text
 from polymat.errors import InternalError
 
 _HEADERS = ("complex", "math", "string")
@@ -283,7 +285,8 @@ def prelude(needs: frozenset[str], *, whole: bool = True) -> str:
     lines = sorted(need for need in needs if need.startswith("lines_"))
     sums = sorted(need for need in needs if need.startswith("sums_"))
     totals = sorted(need for need in needs if need.startswith("total_"))
-    several = {*blocks, *filters, *rows, *lines, *sums, *totals}
+    recursive = sorted(need for need in needs if need.startswith("recursive_"))
+    several = {*blocks, *filters, *recursive, *rows, *lines, *sums, *totals}
     known = {*_HEADERS, *_PIECES, *several} | arithmetic_names() | function_names() | library_needs()
     unknown = sorted(needs - known)
     if unknown:
@@ -306,6 +309,7 @@ def prelude(needs: frozenset[str], *, whole: bool = True) -> str:
     texts += [*map(lane_sums_text, sums), *map(single_sums_text, totals)]
     texts += [text.whole if whole else text.program for text in _products(needs)]
     texts += map(filter_text, filters)
+    texts += map(recursive_text, recursive)
     text = "\n".join([includes, *texts, *filter(None, [libraries])])
     return text if whole else apart(text)
 

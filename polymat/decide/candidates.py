@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from polymat.decide.callplans import CallPlanner
 from polymat.decide.filterplans import FilterPlanner
+from polymat.decide.recursiveplans import RecursivePlanner
 from polymat.fusion.alignment import align
 from polymat.fusion.dag import Dag
 from polymat.fusion.legality import choices_of, live_outs
@@ -64,6 +65,7 @@ class Candidates:
         self.threads = threads
         self.calls = CallPlanner(pipeline, machine, assumed, options, threads, estimates)
         self.filters = FilterPlanner(self.calls)
+        self.recursive = RecursivePlanner(pipeline, machine, options, assumed)
         self._wanted: dict[tuple[str, ...], CallPlan | TransformPlan | None] = {}
         self.papers = PaperPlanner(pipeline, machine, assumed, thesis=options.cost == "paper")
 
@@ -77,8 +79,8 @@ class Candidates:
         if self.options.blas != "always":
             blocks = (self.calls.merged(stages), self._epilogue(stages))
             found = [*found, *(plan for plan in blocks if plan is not None)]
-        direct = self.filters.plan(stages)
-        found = found if direct is None else [*found, direct]
+        direct = (self.filters.plan(stages), self.recursive.plan(stages))
+        found = [*found, *(plan for plan in direct if plan is not None)]
         if not found:
             none = Refused("no code can be generated for any of its tilings")
             return loops if isinstance(loops, Refused) else none

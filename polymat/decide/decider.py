@@ -96,7 +96,7 @@ class Decider:
         if not (self.options.fuse and self.options.tile) or len(self.pipeline.stages) < 2:
             return separate(self.pipeline)
         joins = [*joinable_edges(self.reads, self.dag)]
-        joins += self.candidates.calls.joins()
+        joins += [*self.candidates.calls.joins(), *self.candidates.recursive.joins()]
         if self.options.siblings:
             joins += siblings(self.reads, self.dag)
         return partition(self.pipeline, self.cost, joins=joins)

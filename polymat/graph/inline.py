@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from polymat.graph.accesses import loads_with_domains
 from polymat.graph.pipeline import Pipeline
@@ -23,15 +23,18 @@ MOST_NODES = 400  # of an expression that inlining makes: deeper ones are hard o
 
 
 def inline_pointwise(
-    pipeline: Pipeline, is_called: Callable[[Stage, Domain], bool] | None = None
+    pipeline: Pipeline,
+    is_called: Callable[[Stage, Domain], bool] | None = None,
+    kept: Collection[str] = (),
 ) -> Pipeline:
     """Substitute each point-wise stage whose values are used at most once, plain copies and cheap updates.
 
     A cheap update reads one array of its own rank and otherwise only smaller ones (A + u v^T): computing it
     again moves no more data than reading it back, and it need not be stored.
 
-    is_called: whether a library, or register blocks, compute a sum.  Nothing is put into one that they would
-    not compute then: a copy to b(i // 8, i % 8) has no stride, one from another precision is no element.
+    is_called: whether a library, or register blocks, compute a sum or a recurrence.  Nothing is put into one
+    that they would not compute then: a copy to b(i // 8, i % 8) has no stride, one from another precision is
+    no element.  kept: stages that stay as they are.
 
     before:  t(i) = a(i) + 1;  y(i) = 2 * t(i)
     after:   y(i) = 2 * (a(i) + 1)
@@ -44,11 +47,11 @@ def inline_pointwise(
             readers.get(source, []).append(stage.name)
     for name in [stage.name for stage in pipeline.stages if stage.name not in pipeline.outputs]:
         producer, reading = stages[name], [stages[reader] for reader in readers[name]]
-        if not _is_pointwise(producer) or not _may_inline(producer, reading):
+        if name in kept or not _is_pointwise(producer) or not _may_inline(producer, reading):
             continue
         changed = {reader.name: substitute(reader, producer) for reader in reading}
         if is_called is not None and any(
-            reader.is_reduction
+            (reader.is_reduction or reader.reads_itself)
             and is_called(reader, pipeline.context)
             and not is_called(changed[reader.name], pipeline.context)
             for reader in reading

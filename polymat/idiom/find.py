@@ -25,6 +25,7 @@ from polymat.idiom.layout import Extents
 from polymat.idiom.lineup import lined_up
 from polymat.idiom.nrm2 import match_nrm2
 from polymat.idiom.reasons import reason_against
+from polymat.idiom.recursive import match_recursion
 from polymat.idiom.symm import match_symm
 from polymat.idiom.syr2k import match_syr2k
 from polymat.idiom.syrk import match_syrk
@@ -120,9 +121,13 @@ def is_called(
 ) -> bool:
     """Whether a stage alone is what libraries or register blocks compute, as far as options leave them.
 
+    Of recurrences these are recursive filters.
+
     Of products those are wanted whose elements are used many times, unless calls are wanted anyhow; filters
     of one dimension use each sample once a tap.
     """
+    if stage.reads_itself and not stage.is_reduction:
+        return options.kernels and match_recursion(stage, context, extents) is not None
     if options.fft != "never" and is_transform(stage, context):
         return True
     sums = stage.is_reduction and (options.kernels or options.blas != "never")

@@ -8,6 +8,8 @@ from polymat.graph.plan import FlatPlan, NestPlan
 from polymat.idiom.call import Idiom
 from polymat.idiom.choice import Choice
 from polymat.idiom.parts import Least
+from polymat.idiom.recursive import Recursion
+from polymat.idiom.recursiveends import Ending
 from polymat.idiom.transform import Filter, Transform
 
 
@@ -77,3 +79,31 @@ class FilterPlan(FlatPlan):
     def __str__(self) -> str:
         text = f"{'+'.join(self.group.stages)}: {self.kind}"
         return f"{text} omp({self.parallel})" if self.parallel else text
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RecursivePlan(NestPlan):
+    """A recursive filter, or several in a row whose results between them have no array, block by block.
+
+    recursion: what is computed.  result: the stage that gets the last results, by its indices for those of
+    the recurrence.  endings: stages that get the last samples of every signal.  lanes: of the vectors.
+    relative: the time of an operation of the recurrence, in units of that in a vectorised loop.
+    """
+
+    recursion: Recursion
+    result: str
+    indices: tuple[str, ...]
+    endings: tuple[Ending, ...]
+    lanes: int
+    relative: float
+
+    @property
+    def absorbed(self) -> tuple[str, ...]:
+        """The chain, which has no array."""
+        name = self.recursion.stage.name
+        return () if name == self.result else (name,)
+
+    def slowdown(self, threads: int) -> float:
+        """How many times slower than in a vectorised loop an operation is."""
+        del threads
+        return self.relative

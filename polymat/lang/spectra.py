@@ -8,23 +8,19 @@ from itertools import accumulate
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from polymat.errors import DtypeError, LangError, ShapeError, caller_location
 from polymat.lang.affine import Affine
 from polymat.lang.algebra import (
     check_plain,
     described,
-    fresh_variables,
     merged_sizes,
-    names_in,
     pointwise,
     read,
-    span,
 )
 from polymat.lang.condition import Condition
-from polymat.lang.expr import Const, Expr, Variable, binary
-from polymat.lang.fir import MAX_WRITTEN_TAPS, taps_count
+from polymat.lang.expr import Expr, Variable
+from polymat.lang.fir import taps_count
 from polymat.lang.fourier import fitted, inverse, real_inverse, spectrum
 from polymat.lang.function import Case, CaseEntry, Source, size_parameters
 from polymat.lang.indices import as_affine
@@ -32,6 +28,7 @@ from polymat.lang.lengths import not_negative
 from polymat.lang.makers import index_expression
 from polymat.lang.mathfunctions import Conj
 from polymat.lang.operators import is_number, shown
+from polymat.lang.recursive import direct_form, sections
 from polymat.lang.signal import MAKERS, SignalAlgebra, SignalResult, positive_factor, strided
 from polymat.lang.slicing import Stride
 from polymat.lang.types import Double, real_part
@@ -181,80 +178,26 @@ def correlate(x: SignalAlgebra, h: Any, mode: str = "full") -> SignalResult:
     return signal.fir(turned, mode=mode)
 
 
-def lfilter(b: Any, a: Any, x: SignalAlgebra) -> SignalResult:
+def lfilter(b: Any, a: Any, x: SignalAlgebra, zi: Any = None, *, axis: int = -1) -> Any:
     """A recursive filter: a[0] y[n] = sum over k of b[k] x[n - k] - sum over k > 0 of a[k] y[n - k].
 
-    b, a: at most 64 numbers each, as of `scipy.signal.lfilter`; what is before the start is zero.
+    b, a: at most 64 numbers each, as of `scipy.signal.lfilter`, or vectors of as many.  Those in a list take
+    the signal's type.  axis: 0 where the channels are the columns of the signal.  What is before the start is
+    zero; with `zi`, an array of one state per channel, of K = max(len(a), len(b)) - 1 elements along `axis`,
+    the filter begins in that state of the transposed direct form, and (y, zf) is returned: with the final
+    state as the next one's `zi`, blocks that follow each other give the same results as the whole.
     """
-    signal = _signal(x, "lfilter")
-    above, below = (_coefficients(each, name) for each, name in ((b, "b"), (a, "a")))
-    if below[0] == 0:
-        raise LangError("lfilter: a[0] is 0", at=caller_location())
-    return _filtered(above, below, signal)
+    return direct_form(MAKERS, b, a, _signal(x, "lfilter"), zi, axis)
 
 
-def _filtered(above: npt.NDArray[Any], below: npt.NDArray[Any], signal: SignalAlgebra) -> SignalResult:
-    """The recursive filter of coefficients that were checked."""
-    forward = signal.fir(above / below[0], mode="causal")
-    back = below[1:] / below[0]
-    if not back.any():
-        return forward
-    at = fresh_variables(forward.rank, names_in((forward,)))
-    stage = SignalResult((at, [span(extent, forward.sizes) for extent in forward.shape]), forward.dtype)
-    known = [
-        Case(Condition(at[-1], "==", n), _recursive(stage, forward(*at), back[:n], at))
-        for n in range(len(back))
-    ]
-    rest = Case(Condition(at[-1], ">=", len(back)), _recursive(stage, forward(*at), back, at))
-    stage.defn = [*known, rest]
-    stage.text = f"lfilter({signal.label})"
-    return stage
+def sosfilt(sos: Any, x: SignalAlgebra, zi: Any = None, *, axis: int = -1) -> Any:
+    """Recursive filters of second order in a row, as of `scipy.signal.sosfilt`: rows b0 b1 b2 a0 a1 a2.
 
-
-def sosfilt(sections: Any, x: SignalAlgebra) -> SignalResult:
-    """Recursive filters of second order in a row, as of `scipy.signal.sosfilt`: rows b0 b1 b2 a0 a1 a2."""
-    signal = _signal(x, "sosfilt")
-    found = signal[:]
-    for n, row in enumerate(_sections(sections)):
-        if row[3] == 0:
-            raise LangError(f"sosfilt: a0 of section {n} is 0", at=caller_location())
-        found = _filtered(row[:3], row[3:], found)
-    return found
-
-
-def _sections(sections: Any) -> npt.NDArray[Any]:
-    try:
-        rows = np.asarray(sections)
-    except ValueError:  # rows of different lengths
-        rows = np.zeros(0)
-    if rows.ndim != 2 or rows.shape[1] != 6 or len(rows) == 0:
-        raise ShapeError(
-            f"sosfilt: sections are rows of six numbers, got {shown(sections)}", at=caller_location()
-        )
-    if rows.dtype.kind not in "iuf":
-        raise LangError(
-            f"sosfilt: sections are real numbers, got {shown(sections)} of {rows.dtype}", at=caller_location()
-        )
-    return rows.astype(np.float64)
-
-
-def _recursive(stage: SignalResult, value: Expr, back: npt.NDArray[Any], at: Sequence[Variable]) -> Expr:
-    *before, i = at
-    # The newest result comes last: a step waits for one multiplication with it, whatever their number.
-    for k, factor in reversed(list(enumerate(back.tolist(), start=1))):
-        if factor:
-            value = binary("-", value, binary("*", Const(factor, stage.dtype), stage(*before, i - k)))
-    return value
-
-
-def _coefficients(values: Any, name: str) -> npt.NDArray[Any]:
-    array = np.atleast_1d(np.asarray(values))
-    if array.ndim == 1 and array.dtype.kind in "iuf" and 0 < len(array) <= MAX_WRITTEN_TAPS:
-        return array.astype(np.float64)
-    raise LangError(
-        f"lfilter: {name} is a list of 1 to {MAX_WRITTEN_TAPS} real numbers, got {shown(values)}",
-        at=caller_location(),
-    )
+    sos: S rows of numbers, or a Matrix (S x 6).  Those in a list take the signal's type.  axis: 0 where the
+    channels are the columns of the signal.  zi: the initial state, S x 2 for one channel, S x C x 2 for C of
+    them (S x 2 x C along axis 0); with it (y, zf) is returned, the final state second.
+    """
+    return sections(MAKERS, sos, _signal(x, "sosfilt"), zi, axis)
 
 
 def _channels(x: Any, function: str) -> Source:

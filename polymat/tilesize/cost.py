@@ -209,7 +209,8 @@ def loop_slowdown(loops: NestPlan, threads: int) -> float:
     if not isinstance(loops, LoopPlan):
         return loops.slowdown(threads)
     if loops.recurrence is not None:
-        return 1.0 if loops.recurrence.parallel[-1] else WAITING
+        levels = loops.recurrence.loops
+        return 1.0 if not levels or loops.recurrence.parallel[levels[-1]] else WAITING
     return NO_BLOCK if loops.kind in ("reduce", "row") and loops.unroll == 1 else 1.0
 
 

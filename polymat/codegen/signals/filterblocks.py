@@ -24,8 +24,8 @@ from dataclasses import dataclass
 from string import Template
 
 from polymat.codegen.c.elements import C_TYPES
-from polymat.codegen.c.lanes import SHUFFLES
 from polymat.codegen.signals.complexfilters import COMPLEX_FILTER
+from polymat.codegen.signals.octets import octets_text
 from polymat.errors import InternalError
 from polymat.machine.model import Machine
 
@@ -76,7 +76,8 @@ def filter_text(need: str) -> str:
     sizes = [shape.rows] if shape.rows <= LEAST else [shape.rows, LEAST]
     blocks = "\n".join(_block(shape, rows) for rows in sizes)
     rest = _run(shape, LEAST) if shape.rows > LEAST else ""
-    return Template(SHUFFLES + _TEXT + COMPLEX_FILTER).substitute(
+    octets = octets_text(C_TYPES[shape.suffix], shape.suffix)
+    return octets + Template(_TEXT + COMPLEX_FILTER).substitute(
         S=shape.suffix,
         T=C_TYPES[shape.suffix],
         L=shape.lanes,
@@ -156,50 +157,8 @@ def _step(shape: FilterShape, rows: int) -> str:
 
 
 _TEXT = """\
-/* Vectors of $L; eight elements in registers, and anywhere in memory. */
+/* Vectors of $L. */
 typedef $T _pm_lanes_$S __attribute__((vector_size($L * sizeof($T)), may_alias));
-typedef $T _pm_octet_$S __attribute__((vector_size(8 * sizeof($T)), may_alias));
-typedef _pm_octet_$S _pm_octet_memory_$S __attribute__((aligned(sizeof($T)), may_alias));
-
-
-/* Eight octets, transposed. */
-static inline __attribute__((always_inline)) void _pm_filter_transpose_$S(_pm_octet_$S *r)
-{
-#ifdef _PM_SHUFFLES
-#define _PM_PAIR(a, b, low, high)                                         \\
-    low = __builtin_shufflevector(a, b, 0, 8, 2, 10, 4, 12, 6, 14);       \\
-    high = __builtin_shufflevector(a, b, 1, 9, 3, 11, 5, 13, 7, 15)
-#define _PM_QUAD(a, b, low, high)                                         \\
-    low = __builtin_shufflevector(a, b, 0, 1, 8, 9, 4, 5, 12, 13);        \\
-    high = __builtin_shufflevector(a, b, 2, 3, 10, 11, 6, 7, 14, 15)
-#define _PM_HALF(a, b, low, high)                                         \\
-    low = __builtin_shufflevector(a, b, 0, 1, 2, 3, 8, 9, 10, 11);        \\
-    high = __builtin_shufflevector(a, b, 4, 5, 6, 7, 12, 13, 14, 15)
-    _pm_octet_$S s0, s1, s2, s3, s4, s5, s6, s7, q0, q1, q2, q3, q4, q5, q6, q7;
-    _PM_PAIR(r[0], r[1], s0, s1);
-    _PM_PAIR(r[2], r[3], s2, s3);
-    _PM_PAIR(r[4], r[5], s4, s5);
-    _PM_PAIR(r[6], r[7], s6, s7);
-    _PM_QUAD(s0, s2, q0, q2);
-    _PM_QUAD(s1, s3, q1, q3);
-    _PM_QUAD(s4, s6, q4, q6);
-    _PM_QUAD(s5, s7, q5, q7);
-    _PM_HALF(q0, q4, r[0], r[4]);
-    _PM_HALF(q1, q5, r[1], r[5]);
-    _PM_HALF(q2, q6, r[2], r[6]);
-    _PM_HALF(q3, q7, r[3], r[7]);
-#undef _PM_PAIR
-#undef _PM_QUAD
-#undef _PM_HALF
-#else
-    for (int line = 0; line < 8; line++)
-        for (int lane = 0; lane < line; lane++) {
-            const $T other = r[lane][line];
-            r[lane][line] = r[line][lane];
-            r[line][lane] = other;
-        }
-#endif
-}
 
 $blocks
 /* Have the lines of so many elements brought near while something else is computed; addresses may be any. */
@@ -259,7 +218,7 @@ static void _pm_filter_pack_$S(ptrdiff_t count, const $T *x, const ptrdiff_t *at
 #pragma GCC unroll 8
             for (int line = 0; line < 8; line++)
                 r[line] = *(const _pm_octet_memory_$S *)(const void *)(x + at[lane + line] + m);
-            _pm_filter_transpose_$S(r);
+            _pm_transpose_$S(r);
 #pragma GCC unroll 8
             for (int line = 0; line < 8; line++)
                 *(_pm_octet_$S *)(void *)(row[line] + lane) = r[line];
@@ -286,7 +245,7 @@ static void _pm_filter_unpack_$S(ptrdiff_t run, const $T *results, const ptrdiff
 #pragma GCC unroll 8
             for (int line = 0; line < 8; line++)
                 r[line] = *(const _pm_octet_$S *)(const void *)(results + (row + line) * $L + lane) * scale;
-            _pm_filter_transpose_$S(r);
+            _pm_transpose_$S(r);
             if (from != NULL)
 #pragma GCC unroll 8
                 for (int line = 0; line < 8; line++)

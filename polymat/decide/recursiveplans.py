@@ -1,0 +1,118 @@
+"""Recursive filters as plans: which stages are such filters in a row, and the predicted time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+
+from polymat.codegen.signals.recursiveblocks import RUN, recursive_lanes
+from polymat.graph.group import Group
+from polymat.graph.pipeline import Pipeline
+from polymat.idiom.plan import RecursivePlan
+from polymat.idiom.recursive import Recursion, match_recursion
+from polymat.idiom.recursiveends import Ending, match_ending, match_result
+from polymat.machine.model import Machine
+from polymat.options import Options
+from polymat.tilesize.cost import points, stage_operations
+
+# Operations of vectorised loops in the time that passes take for one sample beside the coefficients: it is
+# transposed twice, and stored and loaded by each section.
+MOVED = 6.0
+# Of the time of loops, at most: they wait for one result after the other, which their price tells of only
+# where nothing else is inside; at worst blocks do the same.
+QUICKER = 0.9
+
+
+class RecursivePlanner:
+    """Plans of recursive filters for groups of one pipeline."""
+
+    def __init__(
+        self, pipeline: Pipeline, machine: Machine, options: Options, sizes: Mapping[str, int]
+    ) -> None:
+        self.pipeline = pipeline
+        self.sizes = sizes
+        self.machine = machine
+        self.options = options
+
+    @cached_property
+    def found(self) -> dict[str, Recursion]:
+        """The recurrences that are recursive filters, by name."""
+        if not self.options.kernels:
+            return {}
+        context, extents = self.pipeline.context, self.pipeline.extents
+        every = ((s.name, match_recursion(s, context, extents)) for s in self.pipeline.stages)
+        return {name: each for name, each in every if each is not None}
+
+    def joins(self) -> list[tuple[str, str]]:
+        """Pairs of a chain of filters and a stage that keeps some of its results."""
+        return [
+            (name, stage.name)
+            for name, each in self.found.items()
+            if each.chain is not None
+            for stage in self.pipeline.stages
+            if match_result(stage, each, self.pipeline.context)
+            or match_ending(stage, each, self.pipeline.context)
+        ]
+
+    def plan(self, stages: tuple[str, ...]) -> RecursivePlan | None:
+        """The plan of a group that is one filter, or a chain with all stages that read it."""
+        found = self.found.get(stages[0])
+        if found is None or (found.chain is None) != (len(stages) == 1):
+            return None
+        if found.chain is None:
+            return self._planned(stages, found, stages[0], tuple(d for d in found.stage.dims), ())
+        readers = [s for s in self.pipeline.stages if any(x.source.name == stages[0] for x in s.loads())]
+        outside = {stage.name for stage in readers} - set(stages)
+        if stages[0] in self.pipeline.outputs or outside:
+            return None
+        results, endings = [], []
+        for name in stages[1:]:
+            stage = self.pipeline.stage(name)
+            result = match_result(stage, found, self.pipeline.context)
+            ending = match_ending(stage, found, self.pipeline.context)
+            if result is not None:
+                results.append((name, result))
+            elif ending is not None:
+                endings.append(ending)
+            else:
+                return None
+        if len(results) != 1:
+            return None
+        return self._planned(stages, found, *results[0], tuple(endings))
+
+    def _planned(
+        self,
+        stages: tuple[str, ...],
+        found: Recursion,
+        result: str,
+        indices: tuple[str, ...],
+        endings: tuple[Ending, ...],
+    ) -> RecursivePlan:
+        lanes = recursive_lanes(self.machine, found.stage.dtype.suffix)
+        section = found.section
+        each = 2.0 * (len(section.forward) + 2 * len(section.back)) + MOVED
+        relative = each * points(found.stage.box, self.sizes)
+        relative /= max(1.0, stage_operations(found.stage, self.sizes))
+        return RecursivePlan(
+            group=Group(stages),
+            kind="recursive",
+            order=(),
+            parallel=found.channels[0] if found.channels else None,
+            vector=found.time,
+            reason=_reason(found, lanes),
+            recursion=found,
+            result=result,
+            indices=indices,
+            endings=endings,
+            lanes=lanes,
+            relative=min(relative, QUICKER),
+        )
+
+
+def _reason(found: Recursion, lanes: int) -> str:
+    """How it is computed, in words."""
+    runs = f"{lanes} runs of up to {RUN} samples of a channel side by side, what was before them added after"
+    if found.channels:
+        runs = f"{lanes} channels side by side, of fewer {runs}"
+    one = "each block passes all sections in the first-level cache; " if found.chain is not None else ""
+    return f"{found}: {one}{runs}"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from polymat.graph.stage import Part, Ref, Stage
 from polymat.idiom.layout import Extents
 from polymat.lang.affine import Affine
-from polymat.lang.expr import Binary, Const, Expr, Load, Unary, Variable, binary
+from polymat.lang.expr import Binary, CastExpr, Const, Expr, Load, Unary, Variable, binary
 from polymat.lang.traverse import rebuild, walk
 from polymat.lang.types import WEAK_INT
 from polymat.poly.domain import Domain
@@ -193,13 +193,21 @@ class _Matcher:
                 for one, other in ((left, right), (right, left)):
                     sample = self._sample(one, at) if self._is_fixed(other) else None
                     if sample is not None:
-                        return (other if sample[0] is None else binary("*", sample[0], other), *sample[1:])
+                        factor = self._typed(other)
+                        return (factor if sample[0] is None else binary("*", sample[0], factor), *sample[1:])
             case Binary("/", left, right) if self._is_fixed(right):
                 sample = self._sample(left, at)
                 if sample is not None:
-                    one = Const(1, WEAK_INT) if sample[0] is None else sample[0]
-                    return (binary("/", one, right), *sample[1:])
+                    above = Const(1.0, self.stage.dtype) if sample[0] is None else sample[0]
+                    return (binary("/", above, self._typed(right)), *sample[1:])
         return None
+
+    def _typed(self, factor: Expr) -> Expr:
+        """A factor in the type of the results: of integers alone a quotient would be one."""
+        dtype = self.stage.dtype
+        if isinstance(factor, Const) and factor.dtype.weak and not isinstance(factor.value, complex):
+            return Const(float(factor.value), dtype)
+        return factor if factor.dtype == dtype else CastExpr(factor, dtype)
 
     def _age(self, load: Load, at: int | None) -> tuple[bool, int] | None:
         """Whether an element is a past result, and how many steps old; at: the step if it is a number."""

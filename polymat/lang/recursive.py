@@ -55,10 +55,9 @@ def direct_form(make: Makers[Any], b: Any, a: Any, signal: Source, zi: Any, axis
     found = coefficients_of(above, below, reduce(promote, kinds))
     if found.order > MOST_DIRECT:
         raise LangError(
-            f"lfilter: a filter of order {found.order} takes no state, no coefficients that are known at the "
-            f"call alone and no axis but the last; up to order {MOST_DIRECT} it does",
+            f"lfilter: order {found.order}, and above {MOST_DIRECT} there is no zi, axis=0 or Vector b or a",
             at=caller_location(),
-            hint="sections of second order in a row, sosfilt, are more exact as well",
+            hint="sosfilt: sections of second order are more exact as well",
         )
     state = None
     if zi is not None:

@@ -216,6 +216,33 @@ LangError: lfilter: a[0] is 0
 
 pm.lfilter([1.0], s, s)
 LangError: lfilter: a is a list of 1 to 64 real numbers, got s
+hint: a Vector of them has a length that is a number
+
+pm.sosfilt(S, s)
+ShapeError: sosfilt: sections are rows of six numbers, got S (N x N)
+hint: a Matrix of them has a number of rows that is known
+
+pm.lfilter([1.0, 2.0], [1.0, 0.5, 0.2], s, zi=s)
+ShapeError: lfilter: the state zi of s (K) is 2, got s (K)
+hint: declare it as a Vector; that of SciPy's lfilter_zi has this shape for one channel
+
+pm.lfilter([1.0], [1.0, 0.5], c, zi=[0.0])
+ShapeError: lfilter: the state zi of c (3) is 1, got list [0.0]
+hint: declare it as a Vector; that of SciPy's lfilter_zi has this shape for one channel
+
+pm.sosfilt([[1, 2, 3, 1, 5, 6]], m, zi=w)
+ShapeError: sosfilt: the state zi of m (N x 3) is 1 x N x 2, got w (3 x 3)
+hint: declare it as an Image; that of SciPy's sosfilt_zi has this shape for one channel
+
+pm.lfilter([2.0], [1.0], s, zi=x)
+LangError: lfilter: a filter of one number has no state
+
+pm.sosfilt([[1, 2, 3, 1, 5, 6]], s, axis=1)
+LangError: sosfilt: axis is an integer from -1 to 0 for s (K), got 1
+
+pm.lfilter([1.0], np.ones(40), m, axis=0)
+LangError: lfilter: order 39, and above 16 there is no zi, axis=0 or Vector b or a
+hint: sosfilt: sections of second order are more exact as well
 
 pm.sosfilt([1.0, 2.0], s)
 ShapeError: sosfilt: sections are rows of six numbers, got list [1.0, 2.0]

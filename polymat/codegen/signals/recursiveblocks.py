@@ -57,6 +57,11 @@ class RecursiveShape:
         return max(*self.forward, *self.back)
 
     @property
+    def past(self) -> int:
+        """How many past results make up the state of a section."""
+        return max(self.back)
+
+    @property
     def need(self) -> str:
         """The name under which the prelude knows it."""
         offsets = ("x".join(map(str, each)) for each in (self.forward, self.back))
@@ -78,7 +83,7 @@ class RecursiveShape:
 
     def tables(self, sections: int) -> int:
         """Elements of working memory: the tables of all sections, states and a block."""
-        own = RUN * len(self.back) + 2 * (self.depth + len(self.back)) * self.lanes
+        own = RUN * self.past + 2 * (self.depth + self.past) * self.lanes
         return sections * own + (RUN + 4 * self.depth + 4) * self.lanes
 
 
@@ -91,7 +96,7 @@ def recursive_text(need: str) -> str:
     """The C text behind a need of the prelude."""
     shape = RecursiveShape.parse(need)
     name, kind, depth = shape.name, C_TYPES[shape.suffix], shape.depth
-    back = range(len(shape.back))
+    back = range(shape.past)
     octets = octets_text(kind, f"recursive_{name}")
     return octets + Template(PASSES + RUNS + _CHANNELS).substitute(
         N=name,
@@ -101,6 +106,7 @@ def recursive_text(need: str) -> str:
         R=RUN,
         LEAST=LEAST_RUN,
         NB=len(shape.back),
+        P=shape.past,
         NC=len(shape.forward) + len(shape.back),
         LIMIT=LIMITS[shape.suffix],
         WIDE=WIDER[shape.suffix],
@@ -118,8 +124,7 @@ def recursive_text(need: str) -> str:
 
 def _parts(shape: RecursiveShape) -> str:
     """The first past result, and the differences of those that follow each other."""
-    pairs = zip(shape.back, shape.back[1:], strict=False)
-    parts = [f"old[{shape.back[0] - 1}]", *(f"old[{a - 1}] - turn * old[{b - 1}]" for a, b in pairs)]
+    parts = ["old[0]", *(f"old[{k - 1}] - turn * old[{k}]" for k in range(1, shape.past))]
     return "{" + ", ".join(parts) + "}"
 
 
@@ -203,10 +208,10 @@ static void _pm_recursive_$N(ptrdiff_t channels, ptrdiff_t count, ptrdiff_t sect
     for (ptrdiff_t k = 0; k < channels * size; k++)
         last[k] = 0;
     if (is_tabled) {
-        $T *const most = work + sections * $R * $NB + sections * ($D + $NB) * $L;
+        $T *const most = work + sections * $R * $P + sections * ($D + $P) * $L;
         const ptrdiff_t rows = count / $L < $R ? count / $L : $R;
         for (ptrdiff_t s = 0; s < sections; s++)
-            most[s] = _pm_rec_table_$N(rows, c + s * $NC, work + s * $R * $NB);
+            most[s] = _pm_rec_table_$N(rows, c + s * $NC, work + s * $R * $P);
     }
     for (ptrdiff_t channel = sides; channel < channels; channel++) {
         const $T *const own = start == NULL ? NULL : start + channel * sections * $D;

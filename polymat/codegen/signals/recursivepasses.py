@@ -83,7 +83,7 @@ static inline __attribute__((always_inline)) void _pm_rec_pass_$N(ptrdiff_t run,
         _pm_rec_vector_$N x0 = block[n], y0;
         if (t != NULL) {
             x0 = x0$restored;
-            t += $NB;
+            t += $P;
         }
         $step
         $shift
@@ -143,7 +143,7 @@ static void _pm_rec_store_$N(ptrdiff_t run, const $T *block, const $T *t, const 
             rows[line] = *(const _pm_rec_vector_$N *)(const void *)(block + (n + line) * $L);
             if (t != NULL) {
                 rows[line] = rows[line]$restored;
-                t += $NB;
+                t += $P;
             }
         }
         if (across == 1) {

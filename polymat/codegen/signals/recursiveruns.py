@@ -21,12 +21,13 @@ static $T _pm_rec_table_$N(ptrdiff_t run, const $T *c, $T *table)
     now[0] = 1;
     for (ptrdiff_t n = 0; n < run; n++) {
         $WIDE next = 0, sum = 0;
-        for (int i = $NB - 1; i >= 0; i--) {
+        for (int i = $P - 1; i >= 0; i--) {
             $WIDE value = 0;
-            for (int k = i; k < $NB; k++)
-                value -= ($WIDE)c[$NC - $NB + k] * now[n - offsets[k] + offsets[i]];
+            for (int k = 0; k < $NB; k++)
+                if (offsets[k] > i)
+                    value -= ($WIDE)c[$NC - $NB + k] * now[n - offsets[k] + i + 1];
             sum = value + turn * sum;
-            table[n * $NB + i] = ($T)(i == 0 ? sum : -turn * sum);
+            table[n * $P + i] = ($T)(i == 0 ? sum : -turn * sum);
             const $WIDE size = value < 0 ? -value : value;
             largest = size <= largest ? largest : size;
         }
@@ -34,7 +35,7 @@ static $T _pm_rec_table_$N(ptrdiff_t run, const $T *c, $T *table)
             next -= ($WIDE)c[$NC - $NB + k] * now[n + 1 - offsets[k]];
         now[n + 1] = next;
     }
-    return ($T)($LIMIT / (2 * $NB * $NB * largest));
+    return ($T)($LIMIT / (2 * $P * $P * largest));
 }
 
 /* All sections over runs of one channel side by side; 0 where they have to go sample by sample.
@@ -52,14 +53,14 @@ static int _pm_rec_runs_$N(ptrdiff_t run, ptrdiff_t sections, const $T *c, const
         next[k] = rows[$L - 1 - k * $L];
     }
     for (ptrdiff_t s = 0; s < sections; s++) {
-        const $T *const table = tables + s * $R * $NB, *const own = c + s * $NC;
-        _pm_rec_vector_$N *const mine = states + s * $D, *const parts = states + sections * $D + s * $NB;
+        const $T *const table = tables + s * $R * $P, *const own = c + s * $NC;
+        _pm_rec_vector_$N *const mine = states + s * $D, *const parts = states + sections * $D + s * $P;
         _pm_rec_fetch_$N((uintptr_t)x, beyond, s, sections, 0);
         _pm_rec_fetch_$N((uintptr_t)y, beyond, s, sections, 1);
         if (s == 0)
             _pm_rec_plain_$N(run, own, entering, none, block);
         else
-            _pm_rec_corrected_$N(run, own, table - $R * $NB, parts - $NB, mine - $D, none, block);
+            _pm_rec_corrected_$N(run, own, table - $R * $P, parts - $P, mine - $D, none, block);
         const $T turn = _pm_rec_turn_$N(own);
         $T old[$D];
         int fits = 1;
@@ -68,12 +69,12 @@ static int _pm_rec_runs_$N(ptrdiff_t run, ptrdiff_t sections, const $T *c, const
         for (int lane = 0; lane < $L; lane++) {
             $T now[$D];
             const $T part[] = $parts;
-#pragma GCC unroll $NB
-            for (int k = 0; k < $NB; k++)
+#pragma GCC unroll $P
+            for (int k = 0; k < $P; k++)
                 ((($T *)(void *)(parts + k)))[lane] = part[k];
 #pragma GCC unroll $D
             for (int k = 0; k < $D; k++) {
-                const $T *const h = table + (run - 1 - k) * $NB;
+                const $T *const h = table + (run - 1 - k) * $P;
                 ((($T *)(void *)(mine + k)))[lane] = old[k];
                 now[k] = rows[lane - k * $L]$carried;
             }
@@ -98,9 +99,9 @@ static void _pm_rec_channel_$N(ptrdiff_t first, ptrdiff_t count, ptrdiff_t secti
         const $T *start, int is_given, const $T *x, ptrdiff_t x_step, $T *y, ptrdiff_t y_step, $T *last,
         int is_tabled, $T *work)
 {
-    $T *const tables = work, *const states = tables + sections * $R * $NB;
-    $T *const most = states + sections * ($D + $NB) * $L, *const next = most + sections;
-    $T *const block = states + 2 * sections * ($D + $NB) * $L + (4 * $D + 4) * $L;
+    $T *const tables = work, *const states = tables + sections * $R * $P;
+    $T *const most = states + sections * ($D + $P) * $L, *const next = most + sections;
+    $T *const block = states + 2 * sections * ($D + $P) * $L + (4 * $D + 4) * $L;
     int whole = is_tabled;
     ptrdiff_t n = first;
     while (n < count) {
@@ -113,8 +114,8 @@ static void _pm_rec_channel_$N(ptrdiff_t first, ptrdiff_t count, ptrdiff_t secti
                     x_step == 1 ? run * $L * (ptrdiff_t)sizeof($T) : 0);
             if (whole) {
                 const _pm_rec_vector_$N *const parts = (const _pm_rec_vector_$N *)(const void *)states
-                        + sections * $D + (sections - 1) * $NB;
-                _pm_rec_store_$N(run, block, tables + (sections - 1) * $R * $NB, parts, y + n * y_step,
+                        + sections * $D + (sections - 1) * $P;
+                _pm_rec_store_$N(run, block, tables + (sections - 1) * $R * $P, parts, y + n * y_step,
                         run * y_step, y_step);
                 n += run * $L;
                 continue;

@@ -15,6 +15,7 @@ from benchmarks.sections import (
     functions,
     networks,
     products,
+    recursive,
     stencils,
     transforms,
 )
@@ -31,6 +32,7 @@ OTHERS: dict[str, Describe] = {
     **channels.PROBLEMS,
     **filters.PROBLEMS,
     **functions.PROBLEMS,
+    **recursive.PROBLEMS,
 }
 
 

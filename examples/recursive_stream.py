@@ -1,4 +1,4 @@
-"""A band-pass of second-order sections for a signal that arrives in blocks: each call hands its state to the next.
+"""A band-pass of second-order sections for a signal in blocks: each call hands its state to the next.
 
 The blocks together are filtered as the whole signal would be, for two channels at once.
 """

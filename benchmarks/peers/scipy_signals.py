@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from scipy import signal
@@ -35,6 +36,15 @@ def prepare_upfirdn(task: Task) -> Prepared:
         return np.asarray(delayed[first : first + -(-(len(x) - len(h) + 1) // step)])
 
     return _filter(task, run)
+
+
+def prepare_recursive(task: Task) -> Prepared:
+    """With lfilter and sosfilt."""
+    if task.problem not in ("lfilter", "sosfilt"):
+        raise MissingError(f"no recursive filter {task.problem}")
+    x, *coefficients = task.arrays.values()
+    run: Any = signal.lfilter if task.problem == "lfilter" else signal.sosfilt
+    return Prepared(lambda: run(*coefficients, x))
 
 
 def _filter(task: Task, run: Callable[[Array, Array], Array]) -> Prepared:

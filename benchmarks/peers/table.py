@@ -35,6 +35,8 @@ _PEERS = {
     "oaconvolve": ("scipy_signals:prepare_oaconvolve", False),
     "ndimage": ("scipy_images:prepare", False),
     "upfirdn": ("scipy_signals:prepare_upfirdn", False),
+    "SciPy, recursive": ("scipy_signals:prepare_recursive", False),
+    "Numba, recursive": ("numba_filters:prepare", True),
     "SciPy, lfilter": ("scipy_signals:prepare_direct_pipeline", False),
     "SciPy, best": ("scipy_signals:prepare_best_pipeline", False),
     "SciPy, streaming": ("scipy_signals:prepare_streaming_pipeline", False),

@@ -12,6 +12,7 @@ from benchmarks.sections import (
     networks,
     polybench,
     products,
+    recursive,
     stencils,
     transforms,
 )
@@ -27,5 +28,6 @@ _MODULES = (
     transforms,
     filters,
     functions,
+    recursive,
 )
 SECTIONS: dict[str, Section] = {section.name: section for module in _MODULES for section in module.SECTIONS}

@@ -19,6 +19,7 @@ from benchmarks.sections.convolutions import convolution_case
 from benchmarks.sections.filters import fir_case, pipeline_case
 from benchmarks.sections.networks import drawn, network_case
 from benchmarks.sections.products import CROSSOVER, product_case
+from benchmarks.sections.recursive import recursive_case
 from benchmarks.sections.stencils import stencil_case
 from benchmarks.sections.transforms import transform_case
 from benchmarks.stencils import PROGRAMS
@@ -88,6 +89,14 @@ def test_scaled_product(prepare: Prepare) -> None:
 @pytest.mark.parametrize("prepare", [array_libraries.prepare_numpy, pipelines.prepare])
 def test_layer(prepare: Prepare) -> None:
     assert agrees(product_case((5, 7, 3), np.float32, "toy", problem="layer"), prepare)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("prepare", [pipelines.prepare, scipy_signals.prepare_recursive])
+def test_recursive_filters(prepare: Prepare, dtype: type) -> None:
+    assert agrees(recursive_case("sosfilt", 4, dtype, 1, 100), prepare)
+    assert agrees(recursive_case("sosfilt", 4, dtype, 3, 90), prepare)
+    assert agrees(recursive_case("lfilter", 2, dtype, 1, 100), prepare)
 
 
 @pytest.mark.parametrize("layer", [(3, 2, 4, 3, 1), (2, 3, 6, 1, 2), (4, 1, 6, 5, 2)])

@@ -40,7 +40,8 @@ def recursive_case(problem: str, order: int, dtype: Any, channels: int = 1, samp
     shape = (samples,) if channels == 1 else (channels, samples // channels)
     x = np.random.default_rng(1).standard_normal(shape).astype(kind)
     names = ("b", "a") if problem == "lfilter" else ("sos",)
-    found: Any = signal.butter(order, CUTOFF, output="ba" if problem == "lfilter" else "sos")
+    design: Any = signal.butter
+    found = design(order, CUTOFF) if problem == "lfilter" else design(order, CUTOFF, output="sos")
     coefficients = dict(zip(names, found if problem == "lfilter" else (found,), strict=True))
     arrays = {"x": x, **{name: each.astype(kind) for name, each in coefficients.items()}}
     sizes = {"N": shape[-1], **({"C": channels} if channels > 1 else {})}

@@ -6,14 +6,16 @@ import logging
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, overload
+
+import numpy.typing as npt
 
 from polymat.codegen.c.cnames import check_export_name
 from polymat.codegen.header import header_for
 from polymat.codegen.lower import lower
 from polymat.codegen.orders import joined_programs
 from polymat.codegen.program import Program
-from polymat.codegen.report import make_report
+from polymat.codegen.report import Report, make_report
 from polymat.codegen.units import files, render
 from polymat.decide.decider import Decider
 from polymat.errors import LangError, PolymatError, ToolchainError, unexpected
@@ -132,6 +134,32 @@ def _with_others(
     return joined_programs(ordered.work, program, others)
 
 
+@overload
+def compile(
+    outputs: Function,
+    *,
+    name: str | None = ...,
+    inputs: Sequence[Input | Parameter] | None = ...,
+    estimates: Mapping[Parameter, int] | None = ...,
+    sizes: Mapping[Parameter, int] | None = ...,
+    constraints: Iterable[Condition] = ...,
+    trim: bool = ...,
+    fortran: Sequence[Input] = ...,
+    options: Options = ...,
+) -> Compiled[npt.NDArray[Any], Report]: ...
+@overload
+def compile(
+    outputs: Sequence[Function],
+    *,
+    name: str | None = ...,
+    inputs: Sequence[Input | Parameter] | None = ...,
+    estimates: Mapping[Parameter, int] | None = ...,
+    sizes: Mapping[Parameter, int] | None = ...,
+    constraints: Iterable[Condition] = ...,
+    trim: bool = ...,
+    fortran: Sequence[Input] = ...,
+    options: Options = ...,
+) -> Compiled[Any, Report]: ...
 def compile(
     outputs: Function | Sequence[Function],
     *,
@@ -143,7 +171,7 @@ def compile(
     trim: bool = False,
     fortran: Sequence[Input] = (),
     options: Options = DEFAULTS,
-) -> Compiled:
+) -> Compiled[Any, Report]:
     """Compile outputs into a callable.
 
     outputs: one function or a list.  name: of the C function; default the (first) output's name.
@@ -177,7 +205,7 @@ def compile(
     return compiled
 
 
-def _decided(*arguments: Any) -> Compiled:
+def _decided(*arguments: Any) -> Compiled[Any, Report]:
     """Compile, and again without a library that turned out to be wrong after something was decided for it."""
     while True:
         before = left_out()
@@ -202,7 +230,7 @@ def _compile(
     options: Options,
     estimates: Mapping[str, int],
     description: Mapping[str, Any],
-) -> Compiled:
+) -> Compiled[Any, Report]:
     seconds: dict[str, float] = {}
     begin = time.perf_counter()
     with SlowCompile(name) as slow:

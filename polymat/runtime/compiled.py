@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, cast
 
 from polymat.codegen.c.abi import Array, Signature, mark
 from polymat.errors import ArgumentError, InternalError, NameClashError, PolymatError, ToolchainError
@@ -27,16 +27,26 @@ from polymat.runtime.spec import launch_spec, slot_names
 from polymat.surface import surfaced
 
 if TYPE_CHECKING:
+    from typing_extensions import TypeVar  # which type checkers know, installed or not
+
     from polymat.runtime.metadata import Metadata
+
+    Result = TypeVar("Result", default=Any)
+    Told = TypeVar("Told", default=Any)
+else:
+    from typing import TypeVar
+
+    Result, Told = TypeVar("Result"), TypeVar("Told")
 
 # From inputs, scalars and sizes by name to the outputs in order.
 Reference = Callable[[Mapping[str, AnyArray], Mapping[str, Number], Mapping[str, int]], Sequence[AnyArray]]
 
 
 @_launch.enable_vectorcall
-class Compiled(_launch.Launcher):
+class Compiled(_launch.Launcher, Generic[Result, Told]):
     """A pipeline in machine code, called with NumPy arrays.
 
+    For type checkers: `Compiled[what a call returns, what explain() returns]`.
     Calls go straight into C; this class adds what is not needed for a correct call.  Instances do not
     change and may be called from several threads at once.
     """
@@ -97,17 +107,24 @@ class Compiled(_launch.Launcher):
         self.__signature__ = _python_signature(signature)
         return self
 
-    def explain(self) -> Any:
+    if TYPE_CHECKING:
+
+        def __call__(self, *args: Any, **kwargs: Any) -> Result: ...
+
+    def explain(self) -> Told:
         """The report of the compilation: its text for a pipeline that comes from a file, None without one.
 
         It also says of which large arrays calls have had to make copies so far.
         """
         notes = tuple(self._copies)
         if not notes or self._report is None:
-            return self._report
-        if isinstance(self._report, str):
-            return "\n".join([self._report, *notes])
-        return replace(self._report, notes=(*self._report.notes, *notes))
+            return cast("Told", self._report)
+        report: Any = self._report
+        if isinstance(report, str):
+            report = "\n".join([report, *notes])
+        else:
+            report = replace(report, notes=(*report.notes, *notes))
+        return cast("Told", report)
 
     def reference(self, *args: Any, **kwargs: Any) -> Any:
         """Run the interpreter on the arguments of a call, without `out=`; always new arrays."""
@@ -200,7 +217,7 @@ class Compiled(_launch.Launcher):
     _shares_memory = staticmethod(shares_memory)
 
 
-def load(path: str | os.PathLike[str]) -> Compiled:
+def load(path: str | os.PathLike[str]) -> Compiled[Any, str | None]:
     """Open a saved pipeline by the path of its .json file; needs no compiler."""
     from polymat.runtime.saved import read_saved  # imported where something is loaded
 

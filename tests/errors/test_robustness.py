@@ -284,4 +284,4 @@ def test_wrong_numbers_of_arguments_are_python_errors() -> None:
     with pytest.raises(TypeError):
         pm.Parameter(Int)  # type: ignore[call-arg]
     with pytest.raises(TypeError):
-        pm.compile(WORLD.f, nmae="f")  # type: ignore[call-arg]
+        pm.compile(WORLD.f, nmae="f")  # type: ignore[call-overload]

@@ -93,7 +93,7 @@ def test_saved_and_loaded(tmp_path: Path) -> None:
 
 def test_what_fortran_lists() -> None:
     with pytest.raises(LangError, match=r"fortran= is a list of input arrays, got [^$]*hint: fortran=\[A\]"):
-        pm.compile(A @ B, fortran=A)  # type: ignore[arg-type]
+        pm.compile(A @ B, fortran=A)  # type: ignore[call-overload]
     with pytest.raises(LangError, match="fortran= lists input arrays, got"):
         pm.compile(A @ B, fortran=[M])  # type: ignore[list-item]
     with pytest.raises(LangError, match="fortran= lists v, which the outputs do not read"):

@@ -1,0 +1,46 @@
+"""What type checkers are told of compiled pipelines: mypy over this file is the test; the calls run besides."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+import polymat as pm
+
+if TYPE_CHECKING:
+    from typing import assert_type
+else:
+
+    def assert_type(value: Any, _: Any) -> Any:
+        return value
+
+
+x = pm.Vector(pm.Double, "x", [pm.Parameter(pm.Int, "N")])
+
+
+def test_one_output_is_an_array_and_the_report_a_report() -> None:
+    run = pm.compile((x + x).named("twice"))
+    result = assert_type(run(np.ones(3)), npt.NDArray[Any])
+    assert result.tolist() == [2.0, 2.0, 2.0]
+    assert assert_type(run.explain(), pm.Report).groups[0].kind == "map"
+
+
+def test_several_outputs_are_whatever_they_are() -> None:
+    run = pm.compile([(x + x).named("twice"), (x + x + x).named("thrice")], name="both")
+    first, second = assert_type(run(np.ones(2)), Any)
+    assert (first.tolist(), second.tolist()) == ([2.0, 2.0], [3.0, 3.0])
+
+
+def test_what_was_saved_tells_a_text(tmp_path: Path) -> None:
+    again = pm.load(pm.compile((x + x).named("twice")).save(tmp_path))
+    text = assert_type(again.explain(), str | None)
+    assert text is not None
+    assert text.startswith("twice: 1 group")
+
+
+def test_a_pipeline_without_parameters_of_its_type_is_any() -> None:
+    run: pm.Compiled = pm.compile((x + x).named("twice"))
+    assert run(np.ones(1))[0] == 2.0

@@ -1,4 +1,4 @@
-"""What type checkers are told of compiled pipelines: mypy over this file is the test; the calls run besides."""
+"""What type checkers are told of compiled pipelines: mypy over this file is the test; the calls run, too."""
 
 from __future__ import annotations
 

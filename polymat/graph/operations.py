@@ -8,7 +8,11 @@ from polymat.lang.expr import ANGLES, Binary, Call, Const, Expr
 # counted in it (a division as ten, as it takes ten times as long as an addition on Zen 4 and on Ice Lake).
 _OWN = {
     "exp": 25.0,
+    "exp2": 25.0,
+    "expm1": 30.0,
     "log": 40.0,
+    "log10": 40.0,
+    "log2": 40.0,
     "pow": 100.0,
     "sin": 30.0,
     "cos": 30.0,

@@ -29,7 +29,11 @@ TYPES: dict[str, tuple[str, Any, Any]] = {
 REFERENCES: dict[str, Callable[..., Values]] = {
     "cos": np.cos,
     "exp": np.exp,
+    "exp2": np.exp2,
+    "expm1": np.expm1,
     "log": np.log,
+    "log10": np.log10,
+    "log2": np.log2,
     "pow": np.power,
     "sigmoid": lambda x: np.where(x < 0, np.exp(-np.abs(x)), 1) / (1 + np.exp(-np.abs(x))),
     "sin": np.sin,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from polymat.codegen.functions.kind import SINGLE, WIDE, Kind
 from polymat.codegen.functions.polynomials import estrin
+from polymat.codegen.functions.powers import POWERS_OF_TWO
 
 # e**x = 2**n e**r with an integer n and |r| <= log(2) / 2.  2**n is multiplied in two halves, so that neither
 # overflows, and a subnormal result is rounded once.
@@ -17,6 +18,32 @@ static inline $T _pm_exp_$S($T x)
     const $T p = $FMA($FMA($POLYNOMIAL, r, 1), r, 1);
     const $T result = p * $OF($BITS(half) << $M) * $OF(($BITS(both) - $BITS(half)) << $M);
     return x > $HIGH ? $INF : result;
+}
+"""
+# The same for base 2, without a product to lose in.
+_EXP2 = """\
+static inline $T _pm_exp2_$S($T x)
+{
+    const $T y = x < $LOW2 ? $LOW2 : x;
+    const $T both = y + ($MAGIC + 2 * $BIAS), half = $FMA(y, $HALF, $MAGIC + $BIAS);
+    const $T r = y - (both - ($MAGIC + 2 * $BIAS)), z = r * r;
+    const $T p = $FMA($POWER, r, 1);
+    const $T result = p * $OF($BITS(half) << $M) * $OF(($BITS(both) - $BITS(half)) << $M);
+    return x > $HIGH2 ? $INF : result;
+}
+"""
+# e**x - 1 = 2**n ((e**r - 1) + (1 - 2**-n)); of large x the last power counts for nothing.
+_EXPM1 = """\
+static inline $T _pm_expm1_$S($T x)
+{
+    const $T y = x < -$NOTHING ? -$NOTHING : x;
+    const $T both = $FMA(y, $LOG2E, $MAGIC + 2 * $BIAS), half = $FMA(y, $LOG2E / 2, $MAGIC + $BIAS);
+    const $T n = both - ($MAGIC + 2 * $BIAS);
+    const $T r = $FMA(n, -$LN2LO, $FMA(n, -$LN2HI, y)), z = r * r;
+    const $T back = x > $NOTHING ? 0 : $OF((3 * ($U)$BIAS - $BITS(both)) << $M);
+    const $T p = $FMA($FRACTION * r, r, r) + (1 - back);
+    const $T result = p * $OF($BITS(half) << $M) * $OF(($BITS(both) - $BITS(half)) << $M);
+    return x == 0 ? x : (x > $HIGH ? $INF : result);
 }
 """
 # tanh |x| = -t / (2 + t) of t = e**(-2 |x|) - 1, which is 2**n (e**r - 1) + (2**n - 1).
@@ -40,11 +67,15 @@ static inline $T _pm_sigmoid_$S($T x)
     return (x < 0 ? e : 1) / (1 + e);
 }
 """
-_TEMPLATES = {"exp": _EXP, "tanh": _TANH}
+_TEMPLATES = {"exp": _EXP, "exp2": _EXP2, "expm1": _EXPM1, "tanh": _TANH}
 
 _NUMBERS = {
     SINGLE: {
         "LOW": "-104.0",
+        "LOW2": "-152.0",
+        "HIGH2": "129.0",
+        "NOTHING": "24.0",
+        "HALF": "0.5",
         "HIGH": "89.0",
         "FAR": "10.0",
         "LOG2E": "0x1.715476p+0",
@@ -53,6 +84,10 @@ _NUMBERS = {
     },
     WIDE: {
         "LOW": "-746.0",
+        "LOW2": "-1077.0",
+        "HIGH2": "1025.0",
+        "NOTHING": "44.0",
+        "HALF": "0.5",
         "HIGH": "710.0",
         "FAR": "20.0",
         "LOG2E": "0x1.71547652b82fep+0",
@@ -97,6 +132,7 @@ def exponentials(kind: Kind) -> dict[str, str]:
     """The C text of each function of this module for a type."""
     texts = {
         "POLYNOMIAL": estrin(_POLYNOMIALS[kind], "r", ("z",), kind.tail),
+        "POWER": estrin(POWERS_OF_TWO[kind], "r", ("z",), kind.tail),
         "FRACTION": estrin(_FRACTIONS[kind], "r", ("z",), kind.tail),
     }
     return {name: kind.text(template, _NUMBERS[kind], texts) for name, template in _TEMPLATES.items()}

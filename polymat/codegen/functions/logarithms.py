@@ -16,22 +16,40 @@ _SPLIT = """\
 """
 _LOG_SINGLE = """\
     const $T z = f * f, p = $POLYNOMIAL;
-    return $FMA(k, $LN2HI, $FMA(k, $LN2LO, z * p) + f);
+    const $T rest = z * p;
 """
 # With s = f / (2 + f): log(1 + f) = f - (h - s (h + R)), h = f**2 / 2.
 _LOG_WIDE = """\
     const $T s = f / (2 + f), z = s * s, w = z * z, h = $HALF * f * f;
     const $T p = $POLYNOMIAL;
-    return $FMA(k, $LN2HI, $FMA(k, $LN2LO, $FMA(s, $FMA(z, p, h), -h)) + f);
+    const $T rest = $FMA(s, $FMA(z, p, h), -h);
 """
-_LOG = "static inline $T _pm_log_$S($T x)\n{\n"
-_TEMPLATES = {
-    SINGLE: {"log": f"{_LOG}{_SPLIT}{_LOG_SINGLE}}}\n"},
-    WIDE: {"log": f"{_LOG}{_SPLIT}{_LOG_WIDE}}}\n"},
+# log(1 + f) = f + rest, in units of the base's logarithm.
+_RESULTS = {
+    "log": "$FMA(k, $LN2HI, $FMA(k, $LN2LO, rest) + f)",
+    "log2": "$FMA(rest + f, $LOG2E, k)",
+    "log10": "$FMA(k, $LG2HI, $FMA(rest + f, $LG10E, k * $LG2LO))",
 }
+_SERIES = {SINGLE: _LOG_SINGLE, WIDE: _LOG_WIDE}
 _NUMBERS = {
-    SINGLE: {"LN2HI": "0x1.62e42ep-1", "LN2LO": "0x1.efa39ep-25", "HALF": "0.5"},
-    WIDE: {"LN2HI": "0x1.62e42fefa39efp-1", "LN2LO": "0x1.abc9e3b39803fp-56", "HALF": "0.5"},
+    SINGLE: {
+        "LN2HI": "0x1.62e42ep-1",
+        "LN2LO": "0x1.efa39ep-25",
+        "LOG2E": "0x1.715476p+0",
+        "LG2HI": "0x1.3441340000000p-2",
+        "LG2LO": "0x1.09f79e0000000p-26",
+        "LG10E": "0x1.bcb7b2p-2",
+        "HALF": "0.5",
+    },
+    WIDE: {
+        "LN2HI": "0x1.62e42fefa39efp-1",
+        "LN2LO": "0x1.abc9e3b39803fp-56",
+        "LOG2E": "0x1.71547652b82fep+0",
+        "LG2HI": "0x1.34413509f79fep-2",
+        "LG2LO": "0x1.e623e2566b02dp-55",
+        "LG10E": "0x1.bcb7b1526e50ep-2",
+        "HALF": "0.5",
+    },
 }
 _TEXTS = {
     SINGLE: {
@@ -79,4 +97,11 @@ def logarithms(kind: Kind) -> dict[str, str]:
     variables = {SINGLE: ("f", ("z",)), WIDE: ("z", ("w",))}[kind]
     texts = {"POLYNOMIAL": estrin(_POLYNOMIALS[kind], *variables, kind.tail)}
     texts |= {name: kind.text(text, {}) for name, text in _TEXTS[kind].items()}
-    return {name: kind.text(template, _NUMBERS[kind], texts) for name, template in _TEMPLATES[kind].items()}
+    return {
+        name: kind.text(
+            f"static inline $T _pm_{name}_$S($T x)\n{{\n{_SPLIT}{_SERIES[kind]}    return {result};\n}}\n",
+            _NUMBERS[kind],
+            texts,
+        )
+        for name, result in _RESULTS.items()
+    }

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import polymat as pm
-from polymat import Cast, Double, Float, Function, Image, Max, Min, Options, Short, UChar
+from polymat import Cast, Double, Float, Function, Image, Max, Min, Options, Short, UChar, UInt16
 from tests.rewrite.channels import C, H, I, J, W, graph, interval
 
 STEP = 0.0078125  # sums of multiples are exact, so that no rounding tells two orders of addition apart
@@ -56,7 +56,7 @@ def check(output: Any, dtype: str, channels: int | None, **description: Any) -> 
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("channels", [None, 1, 3, 4])
 @pytest.mark.parametrize(
-    ("source", "target"), [(UChar, UChar), (Short, Short), (UChar, Float), (Short, UChar)]
+    ("source", "target"), [(UChar, UChar), (UInt16, UInt16), (Short, UChar), (UChar, Float)]
 )
 def test_a_blur_of_small_integers(source: Any, target: Any, channels: int | None, threads: int) -> None:
     out = blur(source, target, channels)

@@ -32,7 +32,7 @@ def blur(image: Any) -> Any:
 def seconds(out: Function, *, join: bool) -> float:
     options = Options(threads=1, join=join)
     found = pm.compile(out, name="short_rows", estimates={H: 1000, W: 1000}, options=options)
-    predicted = found.explain().predicted.seconds
+    predicted: float | None = found.explain().predicted.seconds
     assert predicted is not None
     return predicted
 

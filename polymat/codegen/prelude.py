@@ -23,6 +23,7 @@ from polymat.codegen.c.lines import lines_text
 from polymat.codegen.c.processor import processor_text
 from polymat.codegen.c.rows import rows_text
 from polymat.codegen.functions.library import function_names, functions_text
+from polymat.codegen.loops.extremes import extremes_text
 from polymat.codegen.loops.lanesums import lane_sums_text
 from polymat.codegen.loops.singlesums import single_sums_text
 from polymat.codegen.memory.allocated import KEPT, MEMORY, WORKSPACE
@@ -274,19 +275,26 @@ _PIECE_HEADERS: dict[str, tuple[str, ...]] = {
 }
 
 
+# Vectors of elements of rows: what begins the names of needs, and their texts, each after those that it uses.
+_ROWS = (
+    ("rows_", rows_text),
+    ("lines_", lines_text),
+    ("sums_", lane_sums_text),
+    ("total_", single_sums_text),
+    ("extremes_", extremes_text),
+)
+
+
 def prelude(needs: frozenset[str], *, whole: bool = True) -> str:
     """The includes and definitions that the named needs ask for, and nothing else.
 
     whole: with what may be compiled apart; else that is what `parts` gives.
     """
     blocks = {need for need in needs if need.startswith("gemm_")}
+    rows = [(make, need) for prefix, make in _ROWS for need in sorted(needs) if need.startswith(prefix)]
     filters = sorted(need for need in needs if need.startswith("filter_"))
-    rows = sorted(need for need in needs if need.startswith("rows_"))
-    lines = sorted(need for need in needs if need.startswith("lines_"))
-    sums = sorted(need for need in needs if need.startswith("sums_"))
-    totals = sorted(need for need in needs if need.startswith("total_"))
     recursive = sorted(need for need in needs if need.startswith("recursive_"))
-    several = {*blocks, *filters, *recursive, *rows, *lines, *sums, *totals}
+    several = {*blocks, *filters, *recursive, *(need for _, need in rows)}
     known = {*_HEADERS, *_PIECES, *several} | arithmetic_names() | function_names() | library_needs()
     unknown = sorted(needs - known)
     if unknown:
@@ -305,8 +313,7 @@ def prelude(needs: frozenset[str], *, whole: bool = True) -> str:
     includes = "".join(f"#include <{header}>\n" for header in sorted(headers))
     if "team" in wanted or libraries:
         includes = "#define _GNU_SOURCE\n" + includes
-    texts = [*(_PIECES[name] for name in wanted), *functions, *map(rows_text, rows), *map(lines_text, lines)]
-    texts += [*map(lane_sums_text, sums), *map(single_sums_text, totals)]
+    texts = [*(_PIECES[name] for name in wanted), *functions, *(make(need) for make, need in rows)]
     texts += [text.whole if whole else text.program for text in _products(needs)]
     texts += map(filter_text, filters)
     texts += map(recursive_text, recursive)

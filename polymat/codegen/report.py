@@ -305,7 +305,7 @@ def _group(plan: Plan, places: Mapping[str, str]) -> GroupReport:
         kind="tiles",
         order=plan.dims,
         tile_sizes=dict(zip(plan.dims, plan.sizes, strict=True)),
-        parallel=plan.dims[0],
+        parallel=", ".join(plan.dims) if plan.is_numbered else plan.dims[0],
         vector=last.vector,
         storage=storage,
         library_calls=tuple(name for inner in plan.loops.values() for name in inner.routines),

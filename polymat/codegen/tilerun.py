@@ -59,6 +59,7 @@ class Private:
 class TileCode:
     """The functions of a tiled group, and how the entry runs it.
 
+    hull: what its tiles cover along the first dimension, or all tiles by number, in steps of `size`.
     pads: what its stages and nests need beside the arrays, for one thread.
     """
 

@@ -30,6 +30,7 @@ from polymat.codegen.loops.stagecode import StageWriter
 from polymat.codegen.memory.scratch import Pad
 from polymat.codegen.memory.storage import TILE, WHOLE, Buffer, inside, part_begin
 from polymat.codegen.privates import clear_and_merge
+from polymat.codegen.tilenumbers import numbered, tile_count
 from polymat.codegen.tilerun import LAST, Private, TileCode
 from polymat.graph.alignment import grid
 from polymat.graph.stage import Part, Stage
@@ -46,6 +47,7 @@ class TileWriter:
 
     def __init__(self, stages: StageWriter, plan: TilePlan, number: int) -> None:
         self.stages = stages.with_storage(inside(stages.pipeline, plan, stages.storage))
+        self.stages.fences = {}
         self.plan = plan
         self.number = number
 
@@ -61,6 +63,7 @@ class TileWriter:
         pads += [pad for _, nest in nests for pad in nest.pads]
         helpers = [f for p in privates for f in (p.start.function, p.clear, p.merge)[: 3 if p.copied else 1]]
         self.stages.needs.update({"min_i64", "max_i64", "place", "workspace"})
+        by_number = self.plan.is_numbered
         return TileCode(
             number=self.number,
             tiles=function,
@@ -71,8 +74,8 @@ class TileWriter:
                 *(rows.functions if rows else ()),
                 function,
             ),
-            hull=hulls[0],
-            size=self.plan.sizes[0],
+            hull=(Literal("0"), tile_count(self.plan, hulls)) if by_number else hulls[0],
+            size=1 if by_number else self.plan.sizes[0],
             pads=tuple(pads),
             privates=privates,
         )
@@ -127,6 +130,8 @@ class TileWriter:
 
     def _nest(self, member: Member, stage: Stage) -> Nest:
         loops = self.plan.loops[member.stage]
+        if isinstance(loops, LoopPlan) and loops.unroll > self.plan.rows(member, loops):
+            loops = replace(loops, unroll=1)  # no tile has as many rows as a block
         if member.private:
             return self.stages.partial(stage, loops, member.dims)
         return self.stages.ranged(stage, loops, member.dims)
@@ -149,10 +154,15 @@ class TileWriter:
             calls.append(Evaluate(Call(nest.function.name, (*nest.arguments, *ranges))))
         body = (*self._part_begins(), *(rows.tile(calls) if rows else calls))
         levels = range(len(self.plan.dims))
-        for level in levels if self.plan.rolling else reversed(levels):
-            body = (self._loop(level, body, hulls),)
+        if self.plan.is_numbered:
+            ends = [self._end(level, hulls[level][1]) for level in levels]
+            body = numbered(self.plan, hulls, ends, body)
+        else:
+            for level in levels if self.plan.rolling else reversed(levels):
+                body = (self._loop(level, body, hulls),)
         if rows:
             body = (*rows.before, *body, *rows.behind)
+        body = (*body, *(self.stages.fences or {}).values())
         if self.plan.crossing is not None:
             body = (declare_width(self.plan.crossing, self._size), *body)
         used = names_in(body)
@@ -169,13 +179,17 @@ class TileWriter:
     def _loop(self, level: int, body: tuple[Stmt, ...], hulls: Sequence[tuple[CExpr, CExpr]]) -> Stmt:
         tile, size = Id(f"{TILE}{level}"), self._tile_size(level)
         low, high = (Id(FIRST), Id(LAST)) if level == 0 else hulls[level]
-        stop: CExpr = Binary("+", tile, size)
-        if grid(self.plan.members, level) == 1:  # else the last tile ends at a multiple of all scales, too
-            stop = Call("_pm_min_i64", (stop, high))
-        declared = Declare("const ptrdiff_t", f"{STOP}{level}", stop)
+        declared = self._end(level, high)
         if level == 0 and self.plan.backwards:
             return self._backwards(tile, (declared, *body))
         return For(tile.name, low, Binary("<", tile, high), size, (declared, *body))
+
+    def _end(self, level: int, high: CExpr) -> Declare:
+        """Where a tile ends along a dimension that its tiles cover up to `high`."""
+        stop: CExpr = Binary("+", Id(f"{TILE}{level}"), self._tile_size(level))
+        if grid(self.plan.members, level) == 1:  # else the last tile ends at a multiple of all scales, too
+            stop = Call("_pm_min_i64", (stop, high))
+        return Declare("const ptrdiff_t", f"{STOP}{level}", stop)
 
     def _tile_size(self, level: int) -> CExpr:
         crossed = self.plan.crossing is not None and level == len(self.plan.dims) - 1

@@ -25,9 +25,9 @@ from polymat.idiom.transform import Transform
 from polymat.machine.model import Machine
 from polymat.options import Options
 from polymat.runtime.providers import provider_with
+from polymat.tilesize.extents import extent
 from polymat.tilesize.kernel import KernelPlan, plan_kernel
 from polymat.tilesize.plain import plan_stage
-from polymat.tilesize.planner import extent
 from polymat.tilesize.register import unrolled
 from polymat.tilesize.schedule import LoopPlan
 

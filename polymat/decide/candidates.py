@@ -31,7 +31,7 @@ from polymat.tilesize.plain import plan_stage
 from polymat.tilesize.planner import NO_CALLS, can_be_private, plan_alone, plan_tiles
 from polymat.tilesize.register import unrolled
 from polymat.tilesize.schedule import LoopPlan, Plan, TilePlan
-from polymat.tilesize.streamed import past_caches, product_past_caches
+from polymat.tilesize.streamed import past_caches, product_past_caches, tiles_past_caches
 from polymat.tilesize.switches import switched
 from polymat.tilesize.transposed import plan_transposed
 
@@ -216,7 +216,7 @@ class Candidates:
         return found
 
     def _tiles(self, stages: tuple[str, ...], choice: Fusable, calls: Mapping[str, NestPlan]) -> TilePlan:
-        return plan_tiles(
+        plan = plan_tiles(
             self.pipeline,
             Group(stages),
             choice.dims,
@@ -226,3 +226,4 @@ class Candidates:
             roll=self.options.rolling,
             calls=calls,
         )
+        return tiles_past_caches(self.pipeline, plan, self.machine) if self.options.vector else plan

@@ -71,6 +71,11 @@ def _way(plan: Plan) -> str:
     return f"calls of {calls}" if calls else f"{plan.kind} loops"
 
 
+def _by_number(plan: Plan) -> int:
+    """Dimensions that tiles run through in the order of memory; more keep a tile in one place."""
+    return len(plan.dims) if isinstance(plan, TilePlan) and plan.is_numbered else 0
+
+
 class Decider:
     """Plans and their predicted seconds for groups of one pipeline, each found once."""
 
@@ -175,7 +180,7 @@ class Decider:
         if isinstance(plans, Refused):
             return Priced(math.inf, None, plans)
         costs = [self._plan_cost(plan) for plan in plans]
-        order = sorted(range(len(plans)), key=lambda k: costs[k].seconds)
+        order = sorted(range(len(plans)), key=lambda k: (costs[k].seconds, -_by_number(plans[k])))
         best, *slower = order
         others = tuple((costs[k].seconds, plans[k]) for k in slower)
         return Priced(costs[best].seconds, plans[best], costs[best], others)

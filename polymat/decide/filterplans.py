@@ -13,8 +13,8 @@ from polymat.idiom.transform import Filter
 from polymat.lang.affine import Affine
 from polymat.lang.types import real_part
 from polymat.tilesize.cost import loop_slowdown
+from polymat.tilesize.extents import extent
 from polymat.tilesize.plain import plan_stage
-from polymat.tilesize.planner import extent
 from polymat.tilesize.register import unrolled
 
 SHARE = 0.85  # of the peak that register blocks reach

@@ -38,7 +38,7 @@ from polymat.rewrite.transformtime import has_transforms, pass_time
 from polymat.runtime.librarystore import library_model
 from polymat.tilesize.assumed import assumed_sizes
 from polymat.tilesize.cost import VECTOR_SHARE, stage_operations
-from polymat.tilesize.planner import extent
+from polymat.tilesize.extents import extent
 
 
 def plain_transforms(

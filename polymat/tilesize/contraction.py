@@ -22,7 +22,7 @@ from polymat.lang.text import structure
 from polymat.lang.traverse import walk
 from polymat.lang.types import ALL_TYPES
 from polymat.poly.domain import Domain
-from polymat.tilesize.planner import extent
+from polymat.tilesize.extents import extent
 from polymat.tilesize.triangle import Triangle, triangle_of
 
 ENOUGH_ROWS = 8  # that are worth a register block

@@ -18,8 +18,8 @@ from polymat.tilesize.balance import pieces, waiting
 from polymat.tilesize.describe import COMPLEX_OPERATIONS
 from polymat.tilesize.epilogue import EpiloguePlan
 from polymat.tilesize.estimates import once_a_stage
+from polymat.tilesize.extents import extent, stage_extents, tile_size
 from polymat.tilesize.kernel import KernelPlan, computing_operations
-from polymat.tilesize.planner import extent, stage_extents, tile_size
 from polymat.tilesize.schedule import LoopPlan, Member, NestPlan, Plan, TilePlan
 from polymat.tilesize.shortloops import (
     computed_bytes,
@@ -27,6 +27,7 @@ from polymat.tilesize.shortloops import (
     short_rows_slowdown,
     starting_operations,
 )
+from polymat.tilesize.tileshape import levels_of_rows
 
 SPLIT_ROWS = 0.05  # what it costs to read rows in pieces: hardware prefetch starts anew with each
 WAITING = 6.0  # times slower: sums of a recurrence, each addition through memory (1 ns a point, Zen 5)
@@ -218,10 +219,7 @@ def _split_rows(plan: Plan) -> int:
     """Tiled dimensions that cut contiguous rows into pieces; a row loop asks for what comes itself."""
     if not isinstance(plan, TilePlan) or plan.row_loop is not None:
         return 0
-    vectors = {(stage, loops.vector) for stage, loops in plan.loops.items() if len(loops.order) > 1}
-    return sum(
-        any((m.stage, m.dims[level]) in vectors for m in plan.members) for level in range(len(plan.dims))
-    )
+    return len(plan.dims) - len(levels_of_rows(plan.loops, plan.members))
 
 
 def _tile_fits(

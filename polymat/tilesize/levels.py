@@ -14,11 +14,12 @@ from polymat.graph.alignment import grid
 from polymat.graph.pipeline import Pipeline
 from polymat.machine.model import Cache, Machine
 from polymat.tilesize.associativity import CacheShape, stays_resident
+from polymat.tilesize.extents import stage_extents
 from polymat.tilesize.model import Nest
-from polymat.tilesize.planner import INNER_TILE, stage_extents
 from polymat.tilesize.register import ROWS_REDUCED
 from polymat.tilesize.schedule import LoopPlan, TilePlan
 from polymat.tilesize.select import choose_tiles_levels
+from polymat.tilesize.tileshape import INNER_TILE
 
 FILL = 0.5  # of a cache; the rest is for lines on their way from and to memory
 LEAST_ROW = 128  # elements of a row in a tile: shorter ones are mostly the ends of vectors

@@ -26,7 +26,8 @@ class LoopPlan(NestPlan):
     accumulated in memory), "scatter" (accumulated wherever the target is) or "recurrence" (`recurrence` holds
     the legal order; outwards: the range of its parallel dimension is shared out around all its loops, though
     that is not the outermost of them).
-    unroll: iterations of the outermost loop that run together (unroll and jam).
+    unroll: iterations of the outermost loop that run together (unroll and jam); block: in a tile, of the loop
+    along this one of the tiled dimensions.
     addends: iterations of the innermost summed loop that do so around rows in memory.
     ahead: each row asks for those so many further along the nest's first range (0: none does).
     lanes: elements of the vectors in which reads of one row are shifted, or sums of rows that run together
@@ -37,6 +38,7 @@ class LoopPlan(NestPlan):
     recurrence: Order | None = None
     outwards: bool = False
     unroll: int = 1
+    block: int = 0
     addends: int = 1
     ahead: int = 0
     lanes: int = 1
@@ -103,6 +105,19 @@ class TilePlan:
     def why(self) -> str:
         """The reason, and how the stages of a tile run."""
         return self.reason if self.row_loop is None else f"{self.reason}; {self.row_loop}"
+
+    def rows(self, member: Member, loops: LoopPlan) -> int:
+        """The most rows of a stage in a tile that its blocks may be made of."""
+        return member.points(loops.block, self.sizes[loops.block])
+
+    @property
+    def is_numbered(self) -> bool:
+        """Whether threads share all tiles by number, not the outermost loop: where these run in any order.
+
+        The tiles of one thread may share what a sum over a tiled dimension adds into.
+        """
+        ordered = self.rolling or self.backwards or self.crossing is not None
+        return len(self.dims) > 1 and not ordered and not any(member.private for member in self.members)
 
     def pad_extent(self, member: Member, level: int) -> int:
         """Points that a scratchpad holds along a tiled dimension; a power of two where it is a ring."""

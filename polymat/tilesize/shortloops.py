@@ -14,7 +14,7 @@ from polymat.lang.affine import Affine
 from polymat.lang.traverse import children, walk
 from polymat.lang.types import real_part
 from polymat.tilesize.estimates import once_a_stage
-from polymat.tilesize.planner import extent
+from polymat.tilesize.extents import extent
 from polymat.tilesize.remembered import remembered
 from polymat.tilesize.schedule import LoopPlan
 

@@ -10,8 +10,8 @@ from polymat.graph.stage import Stage
 from polymat.machine.model import Machine
 from polymat.tilesize.cost import array_bytes
 from polymat.tilesize.kernel import KernelPlan, blocking_of, described
-from polymat.tilesize.rowloop import is_arithmetic, reads_along
-from polymat.tilesize.schedule import LoopPlan
+from polymat.tilesize.rowloop import is_arithmetic, is_fixed, reads_along
+from polymat.tilesize.schedule import LoopPlan, TilePlan
 
 LEAST_LEVELS = 4  # times the last-level cache that a core can count on: others of its lines may be free
 
@@ -25,9 +25,23 @@ def past_caches(pipeline: Pipeline, stage: Stage, plan: LoopPlan, machine: Machi
         return plan
     if _is_small(stage, machine) or _is_read(pipeline, stage):
         return plan
-    if not all(reads_along(load, stage.dims[-1]) for load in stage.loads()):
+    inner = stage.dims[-1]
+    if not all(reads_along(load, inner) or is_fixed(load, inner) for load in stage.loads()):
         return plan
     return replace(plan, streamed=_limit(machine), reason=_reason(plan.reason, machine))
+
+
+def tiles_past_caches(pipeline: Pipeline, plan: TilePlan, machine: Machine) -> TilePlan:
+    """Tiles with those results past the caches whose rows they have whole, as of stages by themselves."""
+    past = dict(plan.loops)
+    for member in plan.members:
+        loops, stage = plan.loops[member.stage], pipeline.stage(member.stage)
+        whole = not (plan.rolling or member.scratch or member.copied or member.private)
+        if whole and isinstance(loops, LoopPlan) and loops.vector not in member.dims:
+            past[member.stage] = past_caches(pipeline, stage, loops, machine)
+    if all(past[name] is loops for name, loops in plan.loops.items()):
+        return plan
+    return replace(plan, loops=past, reason=_reason(plan.reason, machine))
 
 
 def product_past_caches(

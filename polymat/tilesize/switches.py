@@ -10,9 +10,10 @@ from polymat.graph.stage import Accumulation, Stage
 from polymat.lang.affine import Affine
 from polymat.options import Options
 from polymat.tilesize.epilogue import EpiloguePlan
+from polymat.tilesize.extents import extent, tile_size
 from polymat.tilesize.plain import IN_ORDER
-from polymat.tilesize.planner import extent, on_grid, tile_size
 from polymat.tilesize.schedule import LoopPlan, NestPlan, Plan, TilePlan
+from polymat.tilesize.tileshape import on_grid
 
 MOST_SCRATCH_BYTES = 1 << 26  # of the arrays of one forced tile: a thread has to find room for them
 

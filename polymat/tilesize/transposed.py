@@ -19,7 +19,8 @@ from polymat.lang.affine import Affine
 from polymat.lang.expr import Load
 from polymat.machine.model import Machine
 from polymat.tilesize.associativity import CacheShape, rows_that_stay
-from polymat.tilesize.planner import extent, plan_tiles
+from polymat.tilesize.extents import extent
+from polymat.tilesize.planner import plan_tiles
 from polymat.tilesize.schedule import Crossing, Member, TilePlan
 from polymat.tilesize.select import INNER_TILE
 

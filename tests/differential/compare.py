@@ -11,7 +11,7 @@ from unittest import mock
 import numpy as np
 
 import polymat as pm
-from polymat.tilesize import planner, register
+from polymat.tilesize import planner, register, tileshape
 from tests.differential.oracle import TYPES, Oracle
 from tests.differential.random_programs import HEAD, Program
 
@@ -43,7 +43,9 @@ def compile_tiled(outputs: Sequence[Any], options: pm.Options, **others: Any) ->
 
 SMALL_TILES = (
     (planner, "DOT_TILE", 3),
-    (planner, "INNER_TILE", 3),
+    (tileshape, "INNER_TILE", 3),
+    (tileshape, "ROWS_REDUCED", 2),
+    (tileshape, "ROWS_APART", (2, 1)),
     (planner, "ROWS_REDUCED", 2),
     (register, "ROWS_REDUCED", 2),
     (register, "ROWS_UPDATED", 3),

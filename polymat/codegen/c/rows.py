@@ -56,6 +56,11 @@ class RowTypes:
         return f"total_{self.suffix}x{self.lanes}"
 
     @property
+    def extremes_need(self) -> str:
+        """The name under which the prelude knows minima and maxima in vectors."""
+        return f"extremes_{self.suffix}x{self.lanes}"
+
+    @property
     def size(self) -> int:
         """Bytes of a vector."""
         return self.lanes * ELEMENT_BYTES[self.suffix]

@@ -15,9 +15,9 @@ def with_innermost(
 ) -> tuple[Stmt, ...]:
     """The statements with every such loop rewritten, but those for which there is nothing.
 
-    sums: loops that add up, instead of those whose points are independent.
+    sums: loops that add up or compare, instead of those whose points are independent.
     """
-    kind = "omp simd reduction(+:" if sums else "omp simd"
+    kind = "omp simd reduction(" if sums else "omp simd"
 
     def each(inner: Sequence[Stmt]) -> tuple[Stmt, ...]:
         return tuple(map(visit, inner))

@@ -1,4 +1,4 @@
-"""Loops over run-time ranges, in which several points of the first range run together (unroll and jam)."""
+"""Loops over run-time ranges, in which several points of one range run together (unroll and jam)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class RangedLoops:
     ranges: tuple[Range, ...]
 
     def body(self) -> tuple[Stmt, ...]:
-        """Blocks of `plan.unroll` points of the first range, then the points that are left."""
+        """Blocks of `plan.unroll` points of one range, then the points that are left."""
         context = range_context(self.context, self.ranges)
         items = [restricted(item, self.ranges, context) for item in self.statements.items]
         rest = self._loops(items, context)
@@ -43,8 +43,9 @@ class RangedLoops:
         What all points of a block have in common runs for all of them at once; the tips of a triangle follow,
         point by point.
         """
-        first, copies = self.ranges[0], self.plan.unroll
-        context = block_context(range_context(self.context, self.ranges[1:]), first, copies)
+        first, copies = self._blocked(), self.plan.unroll
+        others = [part for part in self.ranges if part is not first]
+        context = block_context(range_context(self.context, others), first, copies)
         whole = [restricted(item, self.ranges, context, skip=first) for item in self.statements.items]
         along = whole[0].ranged[first.number]
         common = [_common([at_copy(item, first, context, copy) for copy in range(copies)]) for item in whole]
@@ -55,7 +56,7 @@ class RangedLoops:
             replace(item, domain=in_block(item, first, context, copies).domain.subtract(part.domain))
             for item, part in zip(whole, spread, strict=True)
         ]
-        if not _in_order(tips, spread, self.statements):
+        if not _in_order(tips, spread, self.statements, first.number):
             return ()
         tips = [item for item in tips if not item.domain.is_empty()]
         variable = self.bodies.index_name(f"{along}_block" if tips else along)
@@ -70,6 +71,10 @@ class RangedLoops:
         condition = Binary("<", Id(variable), Id(first.begin))
         loop = For(variable, Id(first.start), condition, Literal(str(copies)), body)
         return (Declare("const ptrdiff_t", first.begin, rest), loop)
+
+    def _blocked(self) -> Range:
+        """The range that blocks run along."""
+        return next((part for part in self.ranges if part.number == self.plan.block), self.ranges[0])
 
     def _loops(
         self, items: Sequence[Statement], context: Domain, jam: str = "", copies: int = 1
@@ -89,7 +94,7 @@ class RangedLoops:
         scheduled = [Scheduled(k, item.domain, item.schedule) for k, item in enumerate(items)]
         nests: Sequence[Nest] | None = generate(scheduled, context, levels)
         if nests is not None and copies > 1:
-            nests = jammed(nests, [_position(item) for item in items])
+            nests = jammed(nests, [_position(item, self._blocked().number) for item in items])
         if nests is None:
             return ()
 
@@ -126,9 +131,9 @@ class RangedLoops:
         return f"reduction(_pm_{helper}:{names})"
 
 
-def _position(item: Statement) -> int:
-    """Which of a statement's dimensions the blocks run along; -1: none."""
-    dim = item.ranged[0] if item.ranged else None
+def _position(item: Statement, number: int) -> int:
+    """Which of a statement's dimensions the blocks of that range run along; -1: none."""
+    dim = item.ranged[number] if item.ranged else None
     return item.domain.dims.index(dim) if dim is not None else -1
 
 
@@ -151,7 +156,9 @@ def _spread(item: Statement, first: Range, copies: int) -> Statement:
     return replace(item, domain=domain)
 
 
-def _in_order(tips: Sequence[Statement], common: Sequence[Statement], statements: Statements) -> bool:
+def _in_order(
+    tips: Sequence[Statement], common: Sequence[Statement], statements: Statements, number: int
+) -> bool:
     """Whether what single points run beside the common part may come after it.
 
     Nothing that begins a result may come after what is added to it.  An accumulator does not outlive its
@@ -160,7 +167,7 @@ def _in_order(tips: Sequence[Statement], common: Sequence[Statement], statements
     for k, tip in enumerate(tips):
         if tip.domain.is_empty():
             continue
-        if tip.ranged[0] is None or not tip.result:
+        if tip.ranged[number] is None or not tip.result:
             return False
         late = tip.domain.onto(tip.result)
         others = common if statements.locals else common[k + 1 :]

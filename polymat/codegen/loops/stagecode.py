@@ -21,6 +21,7 @@ from polymat.codegen.c.ctree import (
 from polymat.codegen.c.rows import RowTypes
 from polymat.codegen.loops.accumulators import with_accumulators
 from polymat.codegen.loops.bodies import BodyWriter
+from polymat.codegen.loops.extremes import with_extremes
 from polymat.codegen.loops.jam import RangedLoops
 from polymat.codegen.loops.joint import Part, joint_statements
 from polymat.codegen.loops.lanesums import LEAST_LANES, with_lane_sums
@@ -76,6 +77,7 @@ class StageWriter:
     """Writes the nests of stages of one pipeline.
 
     texts: C functions that nests call and that are text already, by name.
+    fences: None, or what nests that write past the caches leave to be run behind all of them.
     """
 
     def __init__(
@@ -94,6 +96,7 @@ class StageWriter:
         self.texts: dict[str, str] = {}
         self.aliased = aliased
         self.makers = makers or {}
+        self.fences: dict[str, Stmt] | None = None
         self.bodies = BodyWriter(pipeline, storage, names, needs)
 
     def with_storage(self, storage: Mapping[str, Buffer]) -> StageWriter:
@@ -234,8 +237,10 @@ class StageWriter:
             same = {self.bodies.array(name) for name in read & together}
             for array in sorted(same):  # what is read anyway is in the cache
                 past = Binary("&&", past, Binary("!=", Id(array), Id(target)))
-            lines = with_streams(body, types, scalars, distinct, same, past)
+            lines = with_streams(body, types, scalars, distinct, same, past, fence=self.fences is None)
             if lines is not None:
+                if self.fences is not None:
+                    self.fences[types.suffix] = Evaluate(types.streamed())
                 body = lines
                 self.needs.update({types.need, types.lines_need, "min_i64", "place"})
         found = with_shifts(body, types, scalars, distinct)
@@ -256,7 +261,11 @@ class StageWriter:
         body = several or body
         if (single := with_single_sums(body, types, arrays)) is not None:
             self.needs.update({types.need, types.total_need})
-        return single or body
+        body = single or body
+        if (compared := with_extremes(body, types, arrays)) is not None:
+            both = {f"{op}_{types.suffix}" for op in ("min", "max")}
+            self.needs.update({types.need, types.total_need, types.extremes_need, "min_i64", *both})
+        return compared or body
 
     def _recurrence(self, stage: Stage, plan: LoopPlan, along: str | None, kind: str = "nest") -> Nest:
         """All loops of a recurrence: for a part of the range of a dimension, or for all points in a team."""

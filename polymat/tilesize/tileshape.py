@@ -1,0 +1,160 @@
+"""How large the tiles of several stages are, where no equation is solved for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from polymat.graph.alignment import Member, grid
+from polymat.graph.stage import Stage
+from polymat.machine.model import Machine
+from polymat.tilesize.extents import tile_size
+from polymat.tilesize.plain import own_names
+from polymat.tilesize.register import ROWS_REDUCED
+from polymat.tilesize.schedule import NestPlan
+
+INNER_TILE = 512  # elements along the contiguous dimension of a stencil tile
+SCRATCH_SHARE = 0.5  # of the second-level cache that the arrays of a tile may fill
+ROWS_APART = (64, 32, 16, 8, 4, 2, 1)  # of sums that share nothing
+APART_SHARE = 0.25  # of the first-level cache that what such a tile writes may fill
+ROLLING_ROWS = 2  # new rows of a rolling tile
+ROLLING_SHARE = 0.5  # of the first-level cache; the rest is for rows on their way from and to memory
+ROLLING_PLANE = 16  # of its extents between the first and the contiguous one
+ROLLING_WIDTHS = (512, 256)  # elements of its rows
+
+
+def rolling_sizes(
+    stages: Mapping[str, Stage],
+    loops: Mapping[str, NestPlan],
+    dims: tuple[str, ...],
+    members: Sequence[Member],
+    machine: Machine,
+    estimates: Mapping[str, int],
+) -> tuple[int, ...]:
+    """A few rows at a time, as wide as what the stages write fits in the first-level cache."""
+    contiguous = [any(m.dims[level] == loops[m.stage].vector for m in members) for level in range(len(dims))]
+    rows = ROLLING_ROWS * _coarsest(members, 0)
+    return _first_that_fits(
+        [
+            (rows, *(width if along else ROLLING_PLANE for along in contiguous[1:]))
+            for width in ROLLING_WIDTHS
+        ],
+        tile_size(stages, members, estimates),
+        ROLLING_SHARE * machine.l1_bytes,
+    )
+
+
+def tile_sizes(
+    stages: Mapping[str, Stage],
+    loops: Mapping[str, NestPlan],
+    dims: tuple[str, ...],
+    members: Sequence[Member],
+    machine: Machine,
+    estimates: Mapping[str, int],
+) -> tuple[int, ...]:
+    """Blocks of rows for sums; for maps the largest tile whose scratchpads fit in the second-level cache."""
+    if any(stage.is_reduction for stage in stages.values()):
+        return _sum_sizes(stages, loops, dims, members, machine, estimates)
+    if len(dims) == 1 and all(m.dims[0] == loops[m.stage].vector for m in members):
+        return (4 * INNER_TILE,)
+    return _first_that_fits(
+        [(rows, *(INNER_TILE for _ in dims[1:])) for rows in (128, 64, 32, 16, 8)],
+        tile_size(stages, members, estimates),
+        SCRATCH_SHARE * machine.l2_bytes,
+    )
+
+
+def _sum_sizes(
+    stages: Mapping[str, Stage],
+    loops: Mapping[str, NestPlan],
+    dims: tuple[str, ...],
+    members: Sequence[Member],
+    machine: Machine,
+    estimates: Mapping[str, int],
+) -> tuple[int, ...]:
+    """Blocks of rows along all dimensions, or as many of the nearest rows as fit in the second-level cache.
+
+    Where no two rows of a sum load the same, as few as stay in a part of the first level: what comes from
+    memory is then waited for while the rows before are computed, which a processor does for so far ahead.
+    """
+    steps = [_coarsest(members, level) for level in range(len(dims))]
+    rows = levels_of_rows(loops, members)
+    blocks = tuple(ROWS_REDUCED * step if level in rows else INNER_TILE for level, step in enumerate(steps))
+
+    def nearest(count: int) -> tuple[int, ...]:
+        return tuple(
+            blocks[level] if level not in rows else step * (count if level == rows[-1] else 1)
+            for level, step in enumerate(steps)
+        )
+
+    size_of = tile_size(stages, members, estimates)
+    if rows and not any(_shares_loads(stages[m.stage], loops[m.stage], m, rows[-1]) for m in members):
+        return _first_that_fits([*map(nearest, ROWS_APART)], size_of, APART_SHARE * machine.l1_bytes)
+    fewer = (ROWS_REDUCED, ROWS_REDUCED // 2, ROWS_REDUCED // 4, 1)
+    return _first_that_fits([blocks, *map(nearest, fewer)], size_of, SCRATCH_SHARE * machine.l2_bytes)
+
+
+def _shares_loads(stage: Stage, loops: NestPlan, member: Member, level: int) -> bool:
+    """Whether rows of a sum next to each other along a tiled dimension load, or add to, the same elements."""
+    dim = member.dims[level]
+    if not stage.is_reduction:
+        return False
+    if loops.kind != "reduce" or dim is None or member.private:
+        return True
+    names = {own_names(stage, accumulation)[dim] for accumulation in stage.accumulations}
+    return any(
+        names.isdisjoint(name for form in load.indices for name in form.names()) for load in stage.loads()
+    )
+
+
+def call_sizes(
+    stages: Mapping[str, Stage],
+    loops: Mapping[str, NestPlan],
+    dims: tuple[str, ...],
+    members: Sequence[Member],
+    machine: Machine,
+    estimates: Mapping[str, int],
+) -> tuple[int, ...]:
+    """As many points of the coarsest stage, a block of a filter say, as stay in the first-level cache.
+
+    One of them where none does.
+    """
+    steps = [_coarsest(members, level) for level in range(len(dims))]
+    return _first_that_fits(
+        [tuple(points * step for step in steps) for points in (16, 8, 4, 2, 1)],
+        tile_size(stages, members, estimates),
+        machine.l1_bytes,
+    )
+
+
+def levels_of_rows(loops: Mapping[str, NestPlan], members: Sequence[Member]) -> list[int]:
+    """The tiled dimensions along which no rows of arrays run.
+
+    Those of a number a row, its mean say, count for nothing beside the rows themselves.
+    """
+    found = []
+    for level in range(len(members[0].dims)):
+        along = [(len(loops[m.stage].order), loops[m.stage], dim) for m in members if (dim := m.dims[level])]
+        most = max(
+            (count for count, plan, dim in along if plan.kind == "reduce" and dim != plan.vector), default=0
+        )
+        if not any(dim == plan.vector and count > 1 and count >= most for count, plan, dim in along):
+            found.append(level)
+    return found
+
+
+def _first_that_fits(
+    candidates: Sequence[tuple[int, ...]], size_of: Callable[[Sequence[int]], float], room: float
+) -> tuple[int, ...]:
+    """The first sizes whose tile takes at most so many bytes; the last ones where none does."""
+    return next((sizes for sizes in candidates if size_of(sizes) <= room), candidates[-1])
+
+
+def _coarsest(members: Sequence[Member], level: int) -> int:
+    """Points of a tiled dimension that one point of the coarsest stage takes up."""
+    return max(member.scale(level) for member in members)
+
+
+def on_grid(sizes: Sequence[int], members: Sequence[Member]) -> tuple[int, ...]:
+    """Tile sizes so that every stage has a point where a tile begins."""
+    grids = [grid(members, level) for level in range(len(sizes))]
+    return tuple(-(-size // each) * each for size, each in zip(sizes, grids, strict=True))

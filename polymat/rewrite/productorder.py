@@ -24,7 +24,7 @@ from polymat.rewrite.otherorders import other_orders
 from polymat.rewrite.productsteps import Order, Writer
 from polymat.rewrite.subsets import Tree
 from polymat.tilesize.assumed import assumed_sizes
-from polymat.tilesize.planner import extent
+from polymat.tilesize.extents import extent
 
 CLEARLY = 0.9  # of the time of the order that the user wrote: the model is no better than that
 

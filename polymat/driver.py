@@ -113,7 +113,7 @@ def _rewritten(
         sizes = assumed_sizes(pipeline, estimates)
         called = partial(is_called, extents=pipeline.extents, sizes=sizes, options=options)
         kept = kept_of_chains(pipeline) if options.kernels else ()
-        pipeline = inline_pointwise(pipeline, called, kept)
+        pipeline = leave_out_terms(inline_pointwise(pipeline, called, kept))
     if options.join:
         called = partial(_is_called, sizes=estimates, options=options)
         pipeline = join_channels(pipeline, machine, called)

@@ -31,6 +31,7 @@ from polymat.tilesize.plain import plan_stage
 from polymat.tilesize.planner import NO_CALLS, can_be_private, plan_alone, plan_tiles
 from polymat.tilesize.register import unrolled
 from polymat.tilesize.schedule import LoopPlan, Plan, TilePlan
+from polymat.tilesize.shared import shared_out
 from polymat.tilesize.streamed import past_caches, product_past_caches, tiles_past_caches
 from polymat.tilesize.switches import switched
 from polymat.tilesize.transposed import plan_transposed
@@ -202,7 +203,9 @@ class Candidates:
         """The tiles of a choice in loops, and with the transforms among its stages by a library."""
         calls = self._transforms(choice)
         loops = [] if calls and self.options.fft == "always" else [self._tiles(stages, choice, NO_CALLS)]
-        return [*loops, self._tiles(stages, choice, calls)] if calls else loops
+        found = [*loops, self._tiles(stages, choice, calls)] if calls else loops
+        smaller = [shared_out(self.pipeline, plan, self.assumed, self.threads) for plan in found]
+        return [*found, *(plan for plan in smaller if plan is not None)]
 
     def _transforms(self, choice: Fusable) -> dict[str, NestPlan]:
         """The stages that are transforms for every point of the tiled dimensions."""

@@ -167,7 +167,8 @@ def _value_at(producer: Stage, indices: tuple[Affine, ...]) -> Expr:
             case Load(source, inner):
                 return Load(source, tuple(form.substitute(values) for form in inner), node.dtype, node.at)
             case Variable():
-                return CastExpr(affine_value(values[node.name]), node.dtype)
+                value = affine_value(values[node.name])
+                return value if value.dtype == node.dtype else CastExpr(value, node.dtype)
             case _:
                 return node
 
@@ -177,11 +178,14 @@ def _value_at(producer: Stage, indices: tuple[Affine, ...]) -> Expr:
 
 def affine_value(form: Affine) -> Expr:
     """An affine form as an expression of type Long."""
-    total: Expr = Const(form.const, Long)
+    total: Expr | None = None
     for atom, coefficient in form.terms:
         if isinstance(atom, FloorDiv):
             value = binary("//", affine_value(atom.numerator), Const(atom.divisor, Long))
         else:
             value = index_variable(atom, Long)
-        total = binary("+", total, binary("*", Const(coefficient, Long), value))
-    return total
+        term = value if coefficient == 1 else binary("*", Const(coefficient, Long), value)
+        total = term if total is None else binary("+", total, term)
+    if total is None or form.const == 0:
+        return Const(form.const, Long) if total is None else total
+    return binary("+", total, Const(form.const, Long))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import prod
+from math import ceil, inf, prod
 
 from polymat.graph.operations import function_operations
 from polymat.graph.pipeline import Pipeline
@@ -21,6 +21,7 @@ from polymat.tilesize.estimates import once_a_stage
 from polymat.tilesize.extents import extent, stage_extents, tile_size
 from polymat.tilesize.kernel import KernelPlan, computing_operations
 from polymat.tilesize.schedule import LoopPlan, Member, NestPlan, Plan, TilePlan
+from polymat.tilesize.shared import IDLE_ROUNDS, tile_counts
 from polymat.tilesize.shortloops import (
     computed_bytes,
     loop_lengths,
@@ -85,7 +86,19 @@ def plan_cost(
     alone = _cost_on(demand, machine, estimates, 1, level)
     if threads == 1 or (isinstance(plan, NestPlan) and plan.parallel is None):
         return alone
-    return min(alone, _cost_on(demand, machine, estimates, threads, level), key=lambda cost: cost.seconds)
+    pieces = _pieces(pipeline, plan, estimates)
+    together = _cost_on(demand, machine, estimates, threads, level, pieces=pieces)
+    return min(alone, together, key=lambda cost: cost.seconds)
+
+
+def _pieces(pipeline: Pipeline, plan: Plan, estimates: Mapping[str, int]) -> float:
+    """How many pieces threads can share: tiles, or points of the parallel dimension of loops."""
+    if isinstance(plan, TilePlan) and not plan.forced:
+        return prod(tile_counts(pipeline, plan, estimates))
+    if isinstance(plan, LoopPlan) and plan.parallel is not None:
+        lengths = loop_lengths(pipeline.stage(plan.group.stages[-1]), estimates)
+        return max(1.0, lengths.get(plan.parallel, inf))
+    return inf
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -149,9 +162,17 @@ def _demand(pipeline: Pipeline, plan: Plan, machine: Machine, estimates: Mapping
 
 
 def _cost_on(
-    demand: _Demand, machine: Machine, estimates: Mapping[str, int], threads: int, level: int
+    demand: _Demand,
+    machine: Machine,
+    estimates: Mapping[str, int],
+    threads: int,
+    level: int,
+    *,
+    pieces: float = inf,
 ) -> PlanCost:
-    """Predicted time on so many threads."""
+    """Predicted time on so many threads, of which some wait where the pieces do not go round."""
+    rounds = ceil(pieces / threads) if pieces < IDLE_ROUNDS * threads else pieces / threads
+    idle = threads * rounds / pieces if pieces < inf else 1.0
     widest = demand.widest
     arithmetic = demand.operations + sum(
         _nest_operations(stage, loops, estimates, machine, widest, threads) * often
@@ -161,7 +182,7 @@ def _cost_on(
     moved = demand.moved + threads * demand.private
     speed = machine.bandwidth(level, threads) / (1.0 + SPLIT_ROWS * demand.split)
     return PlanCost(
-        computing=arithmetic / peak,
+        computing=arithmetic / peak * idle,
         moving=moved / speed + demand.padded / machine.bandwidth(2, threads),
         entering=machine.region_seconds if threads > 1 else 0.0,
         operations=arithmetic,
@@ -212,7 +233,8 @@ def loop_slowdown(loops: NestPlan, threads: int) -> float:
     if loops.recurrence is not None:
         levels = loops.recurrence.loops
         return 1.0 if not levels or loops.recurrence.parallel[levels[-1]] else WAITING
-    return NO_BLOCK if loops.kind in ("reduce", "row") and loops.unroll == 1 else 1.0
+    alone = loops.kind in ("reduce", "row") and loops.unroll == 1 and not loops.terms
+    return NO_BLOCK if alone else 1.0
 
 
 def _split_rows(plan: Plan) -> int:

@@ -32,6 +32,7 @@ class LoopPlan(NestPlan):
     ahead: each row asks for those so many further along the nest's first range (0: none does).
     lanes: elements of the vectors in which reads of one row are shifted, or sums of rows that run together
     are kept (1: none are).
+    terms: what is compared is computed for many elements first.
     streamed: bytes of the result above which it is written past the caches (0: never).
     """
 
@@ -42,6 +43,7 @@ class LoopPlan(NestPlan):
     addends: int = 1
     ahead: int = 0
     lanes: int = 1
+    terms: bool = False
     streamed: int = 0
 
     @property
@@ -85,7 +87,7 @@ class TilePlan:
     joint: pairs of stages that run in one loop, at the place of the first.  backwards: the tiles of the first
     dimension run from the last to the first.  crossing: the last tile size is found at run time by this, and
     is in `sizes` what it would be at the estimates.  solved: the reuse equation that the sizes come from.
-    row_loop: all stages of a rolling tile run in one loop.
+    row_loop: all stages of a rolling tile run in one loop.  forced: the user chose the sizes.
     """
 
     group: Group
@@ -100,6 +102,7 @@ class TilePlan:
     crossing: Crossing | None = None
     solved: TileSizes | None = None
     row_loop: RowLoop | None = None
+    forced: bool = False
 
     @property
     def why(self) -> str:

@@ -68,7 +68,7 @@ def _forced(plan: TilePlan, pipeline: Pipeline, estimates: Mapping[str, int], op
     reason = f"{plan.reason}; tile sizes by Options.tile_sizes"
     loop = plan.row_loop.of_rows(wanted[0]) if plan.row_loop else None
     sizes = on_grid(wanted, plan.members)
-    return replace(plan, sizes=sizes, crossing=None, reason=reason, row_loop=loop)
+    return replace(plan, sizes=sizes, crossing=None, reason=reason, row_loop=loop, forced=True)
 
 
 def dim_extent(stage: Stage, dim: str) -> Affine | None:

@@ -21,8 +21,10 @@ from polymat import (
     Reduction,
     Variable,
 )
-from polymat.codegen.loops.extremes import KINDS
+from polymat.codegen.loops.extremes import KINDS, MOST_TERMS
+from polymat.codegen.loops.extremes import TERMS as TERMS_ROW
 from tests.codegen.test_calls import values
+from tests.tolerance import assert_close
 
 TYPES = {"float": Float, "double": Double}
 LENGTHS = [0, 1, 3, 4, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 200, 1031]
@@ -74,14 +76,70 @@ def test_what_is_behind_the_end_is_not_read(kind: str) -> None:
         np.testing.assert_array_equal(compiled(x), x.max(axis=1))
 
 
-def test_other_comparisons_stay_with_the_compiler() -> None:
-    """Of an expression, of integers, and of an element that steps."""
+TERMS: dict[str, Any] = {
+    "difference": lambda x, y, i, k: x(i, k) - y(k),
+    "steps": lambda x, y, i, k: x(i, k // 2) * y(k),
+    "function": lambda x, y, i, k: pm.Sqrt(pm.Abs(x(i, k) * y(k))),
+    "chosen": lambda x, y, i, k: pm.Select(pm.Condition(x(i, k), ">", y(k)), x(i, k), y(k)),
+    "index": lambda x, y, i, k: x(i, k) * k,
+}
+
+
+@pytest.mark.parametrize("op", [Op.Min, Op.Max])
+@pytest.mark.parametrize("kind", TYPES)
+@pytest.mark.parametrize("term", TERMS)
+def test_what_is_computed_is_computed_for_many_elements_first(term: str, kind: str, op: Any) -> None:
+    M, N = Parameter(Int, "M"), Parameter(Int, "N")
+    i, k = Variable(Int, "i"), Variable(Int, "k")
+    x, y = pm.Matrix(TYPES[kind], "x", [M, N]), pm.Vector(TYPES[kind], "y", [N])
+    rows, row = Interval(Int, 0, M - 1), Interval(Int, 0, N - 1)
+    found = Reduction(([i], [rows]), ([i, k], [rows, row]), TYPES[kind], "found")
+    found.defn = [Reduce(found(i), pm.Cast(TYPES[kind], TERMS[term](x, y, i, k)), op)]
+    compiled = pm.compile(found, name="computed", inputs=[x, y], options=Options(threads=1))
+    assert TERMS_ROW in compiled.source
+    for length in (0, 1, 17, MOST_TERMS - 1, MOST_TERMS, MOST_TERMS + 1, 3 * MOST_TERMS + 5):
+        arrays = (values([5, length], TYPES[kind].dtype, length), values([length], TYPES[kind].dtype, 1))
+        wanted = compiled.reference(*arrays)
+        bound = np.where(np.isfinite(wanted), np.abs(wanted), 1.0)
+        assert_close(compiled(*arrays), wanted, roundings=8, magnitude=bound)
+
+
+@pytest.mark.parametrize("spelling", ["select", "function", "cases", "case"])
+def test_spellings_of_the_nearest_other_point_run_alike(spelling: str) -> None:
+    """What a Select on indices leaves out is no point of a minimum, wherever the Select stands."""
+    N = Parameter(Int, "N")
+    i, j = Variable(Int, "i"), Variable(Int, "j")
+    points = Interval(Int, 0, N - 1)
+    x = pm.Matrix(Double, "x", [3, N])
+    far = sum((x(f, i) - x(f, j)) * (x(f, i) - x(f, j)) for f in range(3))
+    other = pm.Condition(i, "!=", j)
+    near = Reduction(([i], [points]), ([i, j], [points, points]), Double, "near")
+    if spelling == "select":
+        near.defn = [Reduce(near(i), pm.Select(other, far, float("inf")), Op.Min)]
+    elif spelling == "case":
+        near.defn = [pm.Case(other, Reduce(near(i), far, Op.Min))]
+    else:
+        apart = Function(([i, j], [points, points]), Double, "apart")
+        select = [pm.Select(other, far, float("inf"))]
+        cases = [pm.Case(other, far), pm.Case(pm.Condition(i, "==", j), float("inf"))]
+        apart.defn = select if spelling == "function" else cases
+        near.defn = [Reduce(near(i), apart(i, j), Op.Min)]
+    compiled = pm.compile(near, name="near", inputs=[x], estimates={N: 2000}, options=Options(threads=1))
+    assert "_pm_row_least_f64" in compiled.source
+    if spelling != "cases":
+        assert "i != j ?" not in compiled.source
+    for count in (0, 1, 2, 5, 513, 700):
+        at = values([3, count], "float64", count)
+        with np.errstate(invalid="ignore"):
+            wanted = compiled.reference(at)
+        bound = np.where(np.isfinite(wanted), np.abs(wanted), 1.0)
+        assert_close(compiled(at), wanted, roundings=16, magnitude=bound)
+
+
+def test_integers_stay_with_the_compiler() -> None:
     N = Parameter(Int, "N")
     k = Variable(Int, "k")
-    x, n = pm.Vector(Float, "x", [2 * N]), pm.Vector(Int, "n", [N])
-    for term, dtype in ((x(k) * 2 + 1, Float), (n(k), Int), (x(2 * k), Float)):
-        found = Reduction(([], []), ([k], [Interval(Int, 0, N - 1)]), dtype, "found")
-        found.defn = [Reduce(found(), term, Op.Max)]
-        last = Function(([k], [Interval(Int, 0, 0)]), dtype, "last")
-        last.defn = [found()]
-        assert "_pm_row_largest_" not in pm.compile(last, name="other").source
+    n = pm.Vector(Int, "n", [N])
+    found = Reduction(([], []), ([k], [Interval(Int, 0, N - 1)]), Int, "found")
+    found.defn = [Reduce(found(), n(k), Op.Max)]
+    assert "_pm_row_largest_" not in pm.compile(found, name="other").source

@@ -4,7 +4,8 @@ C compilers keep one vector of them, whose next comparison waits for the one bef
 by one with branches.  Here a single one is kept in several vectors side by side, several ones (rows that run
 together) in one each, and lanes are compared by shuffles; what whole vectors leave of a row is one more
 vector, the last of the row, some of whose elements are compared twice.  Measured (Zen 4, float, one thread):
-the largest of each row of 448 took 0.3 of the time.
+the largest of each row of 448 took 0.3 of the time.  What is computed before it is compared is computed for
+many elements first, in a loop whose points are independent.
 """
 
 from __future__ import annotations
@@ -19,21 +20,26 @@ from polymat.codegen.c.ctree import (
     Call,
     CExpr,
     Declare,
+    Evaluate,
     For,
     Id,
     If,
     Literal,
     Stmt,
+    Subscript,
+    names_in,
     substituted,
 )
 from polymat.codegen.c.elements import INTEGERS
 from polymat.codegen.c.lanes import SHUFFLES
 from polymat.codegen.c.rows import RowTypes, read_of
-from polymat.codegen.loops.accumulators import ROW_BYTES, VECTORISED
+from polymat.codegen.loops.accumulators import PLACE, ROW_BEGIN, ROW_BYTES, VECTORISED
 from polymat.codegen.loops.innermost import straight_range, with_innermost
 from polymat.codegen.loops.lanesums import BEHIND, HIGH, LANES, LOW
 
 LAST = "_pm_last_at"  # where the next of the vectors behind the turns of the loop begins
+TERMS, COUNT = "_pm_terms", "_pm_count"  # a row of terms, and how many there are in it
+MOST_TERMS = 512  # a few KiB, in the first-level cache and on the stack
 KINDS = {"min": "least", "max": "largest"}
 
 
@@ -42,21 +48,26 @@ def with_extremes(
 ) -> tuple[Stmt, ...] | None:
     """The statements with their innermost loops around minima or maxima in vectors; None without any.
 
-    arrays: those that have elements of that type.  Only elements of rows, and their magnitudes, are compared.
+    arrays: those that have elements of that type.  Elements of rows, and their magnitudes, are compared where
+    they are; of a single minimum or maximum other terms are written into a row of their own first.
 
     before:  for k: m = max(m, x[k])
     after:   for k by 32: v0 = max(v0, x[k ...]), .., v3 = max(v3, x[k + 24 ...]);  the vectors that are left;
              m = max(m, the lanes of v0, .., v3);  the loop as it was for rows of less than one vector
+
+    before:  for k: m = max(m, (x[k] - y[k]) * z)
+    after:   for rows of k: for p: t[p] = (x[k + p] - y[k + p]) * z;  m = max(m, t[p]) for all p, as above
     """
     found = False
 
     def rewritten(loop: For) -> Stmt | None:
         nonlocal found
         made, span = _Extremes.of(loop, types, arrays), straight_range(loop)
-        if made is None or span is None:
+        if span is None:
             return None
-        found = True
-        return made.block(loop, span)
+        block = _computed(loop, types, span) if made is None else made.block(loop, span)
+        found = found or block is not None
+        return block
 
     made = with_innermost(statements, rewritten, sums=True)
     return made if found else None
@@ -141,6 +152,32 @@ class _Extremes:
         """The vector that begins at a term."""
         vector = self.types.load(_element(term))
         return Call(f"_pm_row_abs_{self.types.suffix}", (vector,)) if isinstance(term, Call) else vector
+
+
+def _computed(loop: For, types: RowTypes, span: tuple[CExpr, CExpr]) -> Stmt | None:
+    """The loop over rows of terms, each written and then compared; None where there is more than one term."""
+    *before, last = loop.body
+    match last:
+        case Assign(Id(name), "=", Call(function, (Id(same), value))) if name == same:
+            if function not in {f"_pm_{kind}_{types.suffix}" for kind in KINDS}:
+                return None
+        case _:
+            return None
+    if not all(isinstance(each, Declare) for each in before) or name in names_in([*before, Evaluate(value)]):
+        return None
+    begin, count, term = Id(ROW_BEGIN), Id(COUNT), Subscript(Id(TERMS), Id(PLACE))
+    here = Declare("const ptrdiff_t", loop.variable, Binary("+", begin, Id(PLACE)))
+    inside, one = Binary("<", Id(PLACE), count), Literal("1")
+    written = For(PLACE, Literal("0"), inside, one, (here, *before, Assign(term, "=", value)), ("omp simd",))
+    compared = replace(last, value=Call(function, (Id(name), term)))
+    over = For(PLACE, Literal("0"), inside, one, (compared,), loop.pragmas)
+    extremes = _Extremes.of(over, types, {TERMS})
+    assert extremes is not None, "it compares the elements of a row"
+    most = Literal(str(MOST_TERMS))
+    left = Call("_pm_min_i64", (Binary("-", span[1], begin), most))
+    row = (Declare("const ptrdiff_t", COUNT, left), written, extremes.block(over, (Literal("0"), count)))
+    rows = For(ROW_BEGIN, span[0], Binary("<", begin, span[1]), most, row)
+    return Block((Declare(types.ctype, f"{TERMS}[{MOST_TERMS}]"), rows))
 
 
 def _element(term: CExpr) -> CExpr:

@@ -16,6 +16,7 @@ from benchmarks.sections import (
     networks,
     products,
     recursive,
+    rows,
     stencils,
     transforms,
 )
@@ -33,6 +34,7 @@ OTHERS: dict[str, Describe] = {
     **filters.PROBLEMS,
     **functions.PROBLEMS,
     **recursive.PROBLEMS,
+    **rows.PROBLEMS,
 }
 
 

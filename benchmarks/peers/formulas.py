@@ -113,6 +113,54 @@ def decimate(xp: Any, a: Mapping[str, Any], values: Mapping[str, Any]) -> tuple[
     return (upfirdn(a["h"], a["x"], down=factor)[first : first + kept],)
 
 
+def softmax(xp: Any, a: Mapping[str, Any], values: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Of every row, by the library's own function where it has one."""
+    return (_softmax(xp, a["x"]),)
+
+
+def _softmax(xp: Any, x: Any) -> Any:
+    if xp.__name__ == "torch":
+        return xp.softmax(x, -1)
+    if xp.__name__.startswith("jax"):
+        return importlib.import_module("jax.nn").softmax(x, -1)
+    e = xp.exp(x - x.max(-1, keepdims=True))
+    e /= e.sum(-1, keepdims=True)
+    return e
+
+
+def layer_norm(xp: Any, a: Mapping[str, Any], values: Mapping[str, Any]) -> tuple[Any, ...]:
+    """(x - mean) / sqrt(variance + 1e-5) * g + b."""
+    x, g, b = a["x"], a["g"], a["b"]
+    if xp.__name__ == "torch":
+        layer = importlib.import_module("torch.nn.functional").layer_norm
+        return (layer(x, (x.shape[-1],), g, b, 1e-5),)
+    off = x - x.mean(-1, keepdims=True)
+    return (off / xp.sqrt((off * off).mean(-1, keepdims=True) + 1e-5) * g + b,)
+
+
+def attention(xp: Any, a: Mapping[str, Any], values: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Softmax(q k' / sqrt(d)) v, fused by PyTorch."""
+    q, k, v = a["q"], a["k"], a["v"]
+    if xp.__name__ == "torch":
+        fused = importlib.import_module("torch.nn.functional").scaled_dot_product_attention
+        return (fused(q[None, None], k[None, None], v[None, None])[0, 0],)
+    return (_softmax(xp, q @ k.T * q.shape[-1] ** -0.5) @ v,)
+
+
+def kalman(xp: Any, a: Mapping[str, Any], values: Mapping[str, Any]) -> tuple[Any, ...]:
+    """One step of every track; tracks are the last dimension."""
+    x, P, z, F, Q, H, R = (a[name] for name in ("x", "P", "z", "F", "Q", "H", "R"))
+    ahead = F @ x
+    prior = xp.einsum("ik,klb,jl->ijb", F, P, F) + Q[:, :, None]
+    cross = xp.einsum("ikb,jk->ijb", prior, H)
+    spread = xp.einsum("ik,kjb->ijb", H, cross) + R[:, :, None]
+    inverse = xp.moveaxis(xp.linalg.inv(xp.moveaxis(spread, 2, 0)), 0, 2)
+    gain = xp.einsum("ikb,kjb->ijb", cross, inverse)
+    known = xp.einsum("ikb,kj->ijb", gain, H)
+    state = ahead + xp.einsum("ikb,kb->ib", gain, z - H @ ahead)
+    return state, prior - xp.einsum("ikb,kjb->ijb", known, prior)
+
+
 FORMULAS: Mapping[str, Formula] = {
     "gemm": gemm,
     "2mm": two_mm,
@@ -132,4 +180,8 @@ FORMULAS: Mapping[str, Formula] = {
     "einsum": einsum,
     "network": network,
     "decimate": decimate,
+    "softmax": softmax,
+    "layer_norm": layer_norm,
+    "attention": attention,
+    "kalman": kalman,
 }

@@ -13,6 +13,7 @@ from benchmarks.sections import (
     polybench,
     products,
     recursive,
+    rows,
     stencils,
     transforms,
 )
@@ -29,5 +30,6 @@ _MODULES = (
     filters,
     functions,
     recursive,
+    rows,
 )
 SECTIONS: dict[str, Section] = {section.name: section for module in _MODULES for section in module.SECTIONS}

@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import ceil
+from math import ceil, prod
 
 from polymat.graph.stage import Stage
 from polymat.tilesize.plain import FEW
 from polymat.tilesize.schedule import LoopPlan, Plan, TilePlan
+from polymat.tilesize.shared import IDLE_ROUNDS
 from polymat.tilesize.shortloops import loop_lengths
 
 
 def pieces(
     plan: Plan, stages: Mapping[str, Stage], repeats: Sequence[float], estimates: Mapping[str, int]
 ) -> float | None:
-    """How many pieces of a dimension of few points threads may share; None for a longer one.
+    """How many pieces threads may share: tiles, or points of a dimension of few; None for a longer one.
 
-    Of a longer one there are enough, unless the user wants large tiles.  repeats: how many tiles there are.
+    Of large tiles that the user wants there may be one.  repeats: how many there are along each dimension.
     """
     if isinstance(plan, TilePlan):
-        lengths = [
-            member.scale(0) * loop_lengths(stages[member.stage], estimates).get(dim, 1.0)
-            for member in plan.members
-            if (dim := member.dims[0]) is not None
-        ]
-        return max(1.0, ceil(repeats[0])) if max(lengths, default=FEW) < FEW else None
+        counts = [max(1, ceil(count)) for count in repeats]
+        shared = prod(counts) if plan.is_numbered else counts[0]
+        return None if plan.forced else shared
     if not isinstance(plan, LoopPlan) or plan.parallel is None:
         return None
     length = loop_lengths(stages[plan.group.stages[-1]], estimates).get(plan.parallel, 1.0)
@@ -33,4 +31,6 @@ def pieces(
 
 def waiting(found: float | None, threads: int) -> float:
     """How many times as long the busiest thread takes as all would that had the same to do."""
-    return 1.0 if found is None else ceil(found / threads) * threads / found
+    if found is None or found >= IDLE_ROUNDS * threads:
+        return 1.0
+    return ceil(found / threads) * threads / found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import ceil, inf, prod
+from math import prod
 
 from polymat.graph.operations import function_operations
 from polymat.graph.pipeline import Pipeline
@@ -21,7 +21,6 @@ from polymat.tilesize.estimates import once_a_stage
 from polymat.tilesize.extents import extent, stage_extents, tile_size
 from polymat.tilesize.kernel import KernelPlan, computing_operations
 from polymat.tilesize.schedule import LoopPlan, Member, NestPlan, Plan, TilePlan
-from polymat.tilesize.shared import IDLE_ROUNDS, tile_counts
 from polymat.tilesize.shortloops import (
     computed_bytes,
     loop_lengths,
@@ -86,19 +85,8 @@ def plan_cost(
     alone = _cost_on(demand, machine, estimates, 1, level)
     if threads == 1 or (isinstance(plan, NestPlan) and plan.parallel is None):
         return alone
-    pieces = _pieces(pipeline, plan, estimates)
-    together = _cost_on(demand, machine, estimates, threads, level, pieces=pieces)
+    together = _cost_on(demand, machine, estimates, threads, level)
     return min(alone, together, key=lambda cost: cost.seconds)
-
-
-def _pieces(pipeline: Pipeline, plan: Plan, estimates: Mapping[str, int]) -> float:
-    """How many pieces threads can share: tiles, or points of the parallel dimension of loops."""
-    if isinstance(plan, TilePlan) and not plan.forced:
-        return prod(tile_counts(pipeline, plan, estimates))
-    if isinstance(plan, LoopPlan) and plan.parallel is not None:
-        lengths = loop_lengths(pipeline.stage(plan.group.stages[-1]), estimates)
-        return max(1.0, lengths.get(plan.parallel, inf))
-    return inf
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -167,12 +155,8 @@ def _cost_on(
     estimates: Mapping[str, int],
     threads: int,
     level: int,
-    *,
-    pieces: float = inf,
 ) -> PlanCost:
     """Predicted time on so many threads, of which some wait where the pieces do not go round."""
-    rounds = ceil(pieces / threads) if pieces < IDLE_ROUNDS * threads else pieces / threads
-    idle = threads * rounds / pieces if pieces < inf else 1.0
     widest = demand.widest
     arithmetic = demand.operations + sum(
         _nest_operations(stage, loops, estimates, machine, widest, threads) * often
@@ -182,7 +166,7 @@ def _cost_on(
     moved = demand.moved + threads * demand.private
     speed = machine.bandwidth(level, threads) / (1.0 + SPLIT_ROWS * demand.split)
     return PlanCost(
-        computing=arithmetic / peak * idle,
+        computing=arithmetic / peak,
         moving=moved / speed + demand.padded / machine.bandwidth(2, threads),
         entering=machine.region_seconds if threads > 1 else 0.0,
         operations=arithmetic,

@@ -20,6 +20,7 @@ from benchmarks.sections.filters import fir_case, pipeline_case
 from benchmarks.sections.networks import drawn, network_case
 from benchmarks.sections.products import CROSSOVER, product_case
 from benchmarks.sections.recursive import recursive_case
+from benchmarks.sections.rows import attention_case, kalman_case, layer_norm_case, softmax_case
 from benchmarks.sections.stencils import stencil_case
 from benchmarks.sections.transforms import transform_case
 from benchmarks.stencils import PROGRAMS
@@ -97,6 +98,14 @@ def test_recursive_filters(prepare: Prepare, dtype: type) -> None:
     assert agrees(recursive_case("sosfilt", 4, dtype, 1, 100), prepare)
     assert agrees(recursive_case("sosfilt", 4, dtype, 3, 90), prepare)
     assert agrees(recursive_case("lfilter", 2, dtype, 1, 100), prepare)
+
+
+@pytest.mark.parametrize("prepare", [array_libraries.prepare_numpy, pipelines.prepare])
+def test_rows(prepare: Prepare) -> None:
+    for case in (softmax_case((2, 3, 5, 37)), softmax_case((7, 16)), layer_norm_case(5, 33)):
+        assert agrees(case, prepare)
+    assert agrees(attention_case(9, 4), prepare)
+    assert agrees(kalman_case(11), prepare)
 
 
 @pytest.mark.parametrize("layer", [(3, 2, 4, 3, 1), (2, 3, 6, 1, 2), (4, 1, 6, 5, 2)])

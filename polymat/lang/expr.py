@@ -355,6 +355,8 @@ def binary(op: str, left: Any, right: Any) -> Expr:
     dtype = quotient_type(left.dtype, right.dtype) if op == "/" else promote(left.dtype, right.dtype)
     if op in ANGLES:
         dtype = floating(dtype)
+    if dtype == Bool:
+        op = {"+": "max", "*": "min"}.get(op, op)  # or, and
     if dtype == Bool and op not in ("min", "max"):
         raise DtypeError(
             f"{op} is not defined for two Bool values",

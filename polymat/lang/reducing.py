@@ -23,15 +23,15 @@ from polymat.lang.algebra import (
 )
 from polymat.lang.broadcasting import ONE
 from polymat.lang.condition import Condition
-from polymat.lang.constructs import Cast, Select
-from polymat.lang.expr import Expr, as_expr, binary
+from polymat.lang.constructs import Cast, truth
+from polymat.lang.expr import Const, Expr, as_expr, binary
 from polymat.lang.function import Source
 from polymat.lang.lengths import at_least
 from polymat.lang.makers import index_expression
 from polymat.lang.mathfunctions import Sqrt
 from polymat.lang.operators import shown
 from polymat.lang.reduction import Op, Reduce
-from polymat.lang.types import Double, Long, ScalarType, UChar, real_part, summed_type
+from polymat.lang.types import Bool, Double, Long, ScalarType, real_part, summed_type
 from polymat.lang.whole import lifted, makers_of
 
 
@@ -208,8 +208,8 @@ def holds(source: Source, method: str, axis: Any, keepdims: bool) -> Result:
     """Whether some, or all, elements are not 0."""
     along = _along(source, method, axis, keepdims)
 
-    def truth(value: Expr) -> Expr:
-        return Select(Condition(value, "!=", 0), as_expr(1), as_expr(0))
+    def is_true(value: Expr) -> Expr:
+        return truth(Condition(value, "!=", 0))
 
     op, start = (Op.Max, 0) if method == "any" else (Op.Min, 1)
-    return _shaped(along, _reduced(along, op, UChar, truth, start))
+    return _shaped(along, _reduced(along, op, Bool, is_true, Const(start, Bool)))

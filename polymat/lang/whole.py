@@ -11,14 +11,14 @@ from polymat.errors import DtypeError, LangError, caller_location
 from polymat.lang.algebra import Result, Shape, check_plain, pointwise, scalar
 from polymat.lang.broadcasting import broadcast_shape, element, repeated
 from polymat.lang.condition import COMPARISONS, Condition
-from polymat.lang.constructs import Cast, Select, as_condition
+from polymat.lang.constructs import Cast, Select, as_condition, truth
 from polymat.lang.expr import Expr, Variable, binary, call
 from polymat.lang.function import Domain, Source
 from polymat.lang.makers import Makers
 from polymat.lang.operators import is_number, shown
 from polymat.lang.reduction import Reduction
 from polymat.lang.traverse import condition_operands
-from polymat.lang.types import ScalarType, UChar
+from polymat.lang.types import Bool, ScalarType
 
 P = ParamSpec("P")
 
@@ -214,7 +214,7 @@ def _stage(
     holds: Callable[..., Condition],
     text: str,
 ) -> Mask:
-    mask = pointwise(Mask, operands, shape, lambda *at: Select(holds(*at), 1, 0), text, UChar)
+    mask = pointwise(Mask, operands, shape, lambda *at: truth(holds(*at)), text, Bool)
     mask.holds, mask.reads = holds, tuple(operands)
     sources = [value for value in values if isinstance(value, Source)]
     mask.makers = next((source.makers for source in sources if source.makers is not None), None)

@@ -37,7 +37,7 @@ def check_array(
         note = " (not in this machine's byte order)" if swapped else ""
         raise ArgumentError(
             f"{signature.name}(): argument {label} has dtype {value.dtype}{note}: expected {array.dtype}",
-            hint=instead or f"{label}.astype(np.{array.dtype})",
+            hint=instead or _converted(label, value.dtype, np.dtype(array.dtype)),
         )
     return _check_rank(signature, f"argument {label}", array, value)
 
@@ -84,6 +84,13 @@ def _check_rank(signature: Signature, who: str, array: Array, value: AnyArray) -
 def subject(label: str, value: object) -> str:
     """An argument in words: `argument A`, and what it is where it is no array of NumPy's."""
     return f"argument {label}" if isinstance(value, np.ndarray) else f"argument {label}, {kind_text(value)},"
+
+
+def _converted(label: str, given: np.dtype[Any], wanted: np.dtype[Any]) -> str:
+    """What the caller may write, where that is likely to be meant: a complex array has two parts."""
+    if given.kind == "c" and wanted.kind != "c":
+        return f"{label}.real or abs({label}), as {wanted}, which has no room for imaginary parts"
+    return f"{label}.astype(np.{wanted})"
 
 
 def check_extents(

@@ -289,3 +289,17 @@ def test_uncompiled_functions_called_with_arrays() -> None:
     assert refused.value.hint == "compile it: run = pm.compile(f), then run(...)"
     with pytest.raises(pm.LangError, match=r"hint: x is an input: pm.compile\(\) what is computed from it"):
         SCOPE["x"](np.ones(3))
+
+
+def test_a_stage_without_dimensions_has_no_place_to_name() -> None:
+    first = pm.Function(([], []), pm.Double, "first")
+    first.defn = [x(0)]
+    with pytest.raises(pm.BoundsError, match=r"outside x: with N = 0 this is x\(0\)"):
+        pm.compile(first)
+
+
+def test_numpys_functions_are_blamed_on_who_calls_them() -> None:
+    with pytest.raises(pm.LangError) as refused:
+        np.sum(x, axis="rows")  # type: ignore[call-overload]
+    assert refused.value.location is not None
+    assert refused.value.location.file == __file__

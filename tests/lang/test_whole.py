@@ -16,7 +16,7 @@ from polymat.lang.whole import Mask
 
 M, N = pm.Parameter(pm.Int, "M"), pm.Parameter(pm.Int, "N")
 SHAPES = ((0, 5), (5, 0), (1, 1), (1, 7), (7, 1), (5, 7), (31, 17))
-_STORED = {"bool": "uint8", "uint64": "uint64" if hasattr(pm, "UInt64") else "int64"}
+_STORED = {"uint64": "uint64" if hasattr(pm, "UInt64") else "int64"}
 Case = tuple[str, Callable[..., Any]]
 
 

@@ -14,45 +14,16 @@ from polymat.lang.expr import binary
 from polymat.lang.linalg import outer
 from polymat.lang.matrix import matmul, multiplied, transposed
 from polymat.lang.padding import pad
+from polymat.lang.ufuncs import ARITHMETIC, COMPARED, FUNCTIONS
 from polymat.lang.whole import Mask, arithmetic, compared, lifted, where
 
-_ARITHMETIC = {
-    "add": "+",
-    "subtract": "-",
-    "divide": "/",
-    "true_divide": "/",
-    "floor_divide": "//",
-    "remainder": "%",
-    "power": "**",
+_OPERATORS = {
+    **ARITHMETIC,
     "bitwise_and": "&",
     "bitwise_or": "|",
     "bitwise_xor": "^",
     "left_shift": "<<",
     "right_shift": ">>",
-}
-_COMPARED = {
-    "less": "<",
-    "less_equal": "<=",
-    "greater": ">",
-    "greater_equal": ">=",
-    "equal": "==",
-    "not_equal": "!=",
-}
-_RENAMED = {
-    "arcsin": "Asin",
-    "arccos": "Acos",
-    "arctan": "Atan",
-    "arctan2": "Atan2",
-    "arcsinh": "Asinh",
-    "arccosh": "Acosh",
-    "arctanh": "Atanh",
-    "absolute": "Abs",
-    "fabs": "Abs",
-    "conjugate": "Conj",
-    "maximum": "Max",
-    "minimum": "Min",
-    "float_power": "Pow",
-    "rint": "Round",
 }
 _METHODS = {"sum", "prod", "mean", "var", "std", "min", "max", "argmin", "argmax", "any", "all"}
 _METHODS_OF = {"amin": "min", "amax": "max", **{name: name for name in _METHODS}}
@@ -71,15 +42,13 @@ def apply_to_whole(ufunc: Any, method: str, inputs: tuple[Any, ...], options: Ma
 
 
 def _function_of(name: str) -> Callable[..., Any] | None:
-    if name in _ARITHMETIC:
-        return lambda left, right: arithmetic(_ARITHMETIC[name], left, right)
-    if name in _COMPARED:
-        return lambda left, right: compared(_COMPARED[name], left, right)
-    special = _SPECIAL.get(name)
-    if special is not None:
-        return special
-    found: Callable[..., Any] | None = getattr(mathfunctions, _RENAMED.get(name, name.capitalize()), None)
-    return found
+    op = _OPERATORS.get(name)
+    if op is not None:
+        return lambda left, right: arithmetic(op, left, right)
+    if name in COMPARED:
+        return lambda left, right: compared(COMPARED[name], left, right)
+    found: Callable[..., Any] | None = _SPECIAL.get(name)
+    return getattr(mathfunctions, FUNCTIONS[name]) if found is None and name in FUNCTIONS else found
 
 
 def _squared(x: Any) -> Any:
@@ -96,7 +65,6 @@ _SPECIAL: dict[str, Callable[..., Any]] = {
     "negative": lambda x: -x,
     "positive": lambda x: x,
     "square": _squared,
-    "isnan": lambda x: compared("!=", x, x),
     "isinf": lambda x: compared("==", abs(x), np.inf),
     "isfinite": lambda x: compared("<", abs(x), np.inf),
     "reciprocal": lambda x: 1 / x,

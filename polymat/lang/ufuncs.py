@@ -1,4 +1,4 @@
-"""NumPy's functions on polymat's operands: a NumPy scalar on the left works, the rest is refused."""
+"""NumPy's functions on polymat's expressions: a NumPy scalar on the left works, the rest is refused."""
 
 from __future__ import annotations
 
@@ -24,19 +24,25 @@ _REFLECTED = {
     "equal": "__eq__",
     "not_equal": "__ne__",
 }
-_OPERATORS = {
+# NumPy's names of what Python has operators for, and of what polymat has functions for.
+ARITHMETIC = {
     "add": "+",
     "subtract": "-",
-    "multiply": "*",
     "divide": "/",
     "true_divide": "/",
     "floor_divide": "//",
     "remainder": "%",
     "power": "**",
-    "matmul": "@",
 }
-_COMPARISONS = {"equal": "==", "not_equal": "!="}
-_FUNCTIONS = {
+COMPARED = {
+    "less": "<",
+    "less_equal": "<=",
+    "greater": ">",
+    "greater_equal": ">=",
+    "equal": "==",
+    "not_equal": "!=",
+}
+FUNCTIONS = {
     "arcsin": "Asin",
     "arccos": "Acos",
     "arctan": "Atan",
@@ -46,24 +52,23 @@ _FUNCTIONS = {
     "arctanh": "Atanh",
     "rint": "Round",
     "isnan": "IsNaN",
-    "clip": "Clamp",
     "absolute": "Abs",
     "fabs": "Abs",
     "conjugate": "Conj",
     "maximum": "Max",
-    "fmax": "Max",
     "minimum": "Min",
-    "fmin": "Min",
     "float_power": "Pow",
-    "negative": "-",
+    **{
+        name: name.capitalize()
+        for name in (
+            *("sin", "cos", "tan", "sinh", "cosh", "tanh", "exp", "log", "sqrt", "floor", "ceil", "sign"),
+            *("exp2", "expm1", "log1p", "log2", "log10", "cbrt", "hypot"),
+        )
+    },
 }
-_FUNCTIONS |= {
-    name: name.capitalize()
-    for name in (
-        *("sin", "cos", "tan", "sinh", "cosh", "tanh", "exp", "log", "sqrt", "floor", "ceil", "sign"),
-        *("exp2", "expm1", "log1p", "log2", "log10", "cbrt", "hypot"),
-    )
-}
+_OPERATORS = {**ARITHMETIC, "multiply": "*", "matmul": "@"}
+# What comes next to others: fmax passes over NaN, clip takes what is None.
+_NEAR = {**FUNCTIONS, "clip": "Clamp", "fmax": "Max", "fmin": "Min", "negative": "-"}
 
 
 def apply_ufunc(
@@ -90,9 +95,9 @@ def apply_ufunc(
 def _instead(name: str, arguments: list[str]) -> str:
     if name in _OPERATORS:
         return f"write {f' {_OPERATORS[name]} '.join(arguments)} in a definition"
-    if name in _COMPARISONS:
-        compared = f', "{_COMPARISONS[name]}", '.join(arguments)
+    if name in ("equal", "not_equal"):
+        compared = f', "{COMPARED[name]}", '.join(arguments)
         return f"Condition({compared}) in a Case or a Select"
-    if name in _FUNCTIONS:
-        return f"write {_FUNCTIONS[name]}({', '.join(arguments)}) in a definition"
+    if name in _NEAR:
+        return f"write {_NEAR[name]}({', '.join(arguments)}) in a definition"
     return "write it with polymat's own functions, in a definition"

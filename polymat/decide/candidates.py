@@ -168,6 +168,9 @@ class Candidates:
         return plan_epilogue(self.pipeline, kernel, live)
 
     def _together(self, stages: tuple[str, ...]) -> list[Plan] | Refused:
+        called = next((name for name in stages if isinstance(self.wanted((name,)), CallPlan)), None)
+        if called is not None:
+            return Refused(f"{called} is to be a library call")
         choices = choices_of(self.reads, self.dag, stages)
         if isinstance(choices, Refused):
             return choices

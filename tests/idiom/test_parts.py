@@ -11,6 +11,7 @@ import polymat as pm
 from polymat import Complex, Double, Exp, Float
 from polymat.idiom.parts import USUAL, least_of
 from polymat.machine.grid import Grid
+from polymat.machine.known import ZEN5
 from polymat.machine.librarymodel import LibraryModel
 from tests.idiom.recognise import N, j, k, total, upto
 
@@ -69,6 +70,7 @@ def test_the_report_and_the_code_say_both(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(
         "polymat.decide.callprices.library_model", lambda kind: model(shares) if kind == "fft" else None
     )
+    monkeypatch.setattr("polymat.driver.calibrated_machine", lambda: ZEN5)
     weight = Exp(-2j * math.pi * j * k / N)
     z = pm.Vector(Complex, "z", [N])
     F = total("F", [(j, upto(N))], [(k, upto(N))], z(k) * weight, dtype=Complex)

@@ -12,7 +12,7 @@ from polymat.lang.affine import Affine, FloorDiv
 from polymat.lang.condition import Condition
 from polymat.lang.expr import Call, CastExpr, Const, Expr, Load, Parameter, SelectExpr, Variable, binary
 from polymat.lang.indices import index_variable
-from polymat.lang.traverse import children, condition_operands, fold, rebuild, walk
+from polymat.lang.traverse import children, comparisons, condition_operands, fold, rebuild, walk
 from polymat.lang.types import Long
 from polymat.poly.access import Access
 from polymat.poly.domain import Domain
@@ -111,11 +111,13 @@ def _selects(expr: Expr) -> list[SelectExpr]:
 
 
 def _equalities(condition: Condition) -> list[Condition]:
-    if condition.combines:
-        return [*_equalities(condition.left), *_equalities(condition.right)]
-    sides = (condition.left, condition.right)
-    known = any(isinstance(side, Const | Parameter) for side in sides)
-    return [condition] if condition.op in ("==", "!=") and not known else []
+    """The comparisons for equality of two values of which neither is the same at all points."""
+    return [
+        each
+        for each in comparisons(condition)
+        if each.op in ("==", "!=")
+        and not any(isinstance(side, Const | Parameter) for side in (each.left, each.right))
+    ]
 
 
 def _is_cheap(producer: Stage) -> bool:

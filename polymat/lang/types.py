@@ -127,12 +127,11 @@ def real_part(dtype: ScalarType) -> ScalarType:
 
 
 _REAL_ONLY = frozenset(
-    {"floor", "ceil", "round", "sign", "i0", "exp2", "expm1", "log1p", "log2", "log10"}
-) | {
-    "cbrt",
-    "erf",
-    "sigmoid",
-}
+    (
+        *("floor", "ceil", "round", "sign", "i0", "exp2", "expm1", "log1p", "log2", "log10"),
+        *("cbrt", "erf", "sigmoid"),
+    )
+)
 _SAME_TYPE = frozenset({"floor", "ceil", "round", "sign", "conj"})
 _TO_REAL = frozenset({"abs", "real", "imag"})
 

@@ -153,13 +153,8 @@ def is_whole(stage: Stage, network: Network) -> bool:
 
 def covers_box(stage: Stage) -> bool:
     """Whether the domain of the sums has every point of its box."""
-    item = stage.accumulations[0] if stage.is_reduction else stage.parts[0]
-    dims, bounds = (
-        (stage.accumulations[0].dims, stage.accumulations[0].bounds)
-        if stage.is_reduction
-        else (
-            stage.dims,
-            stage.bounds,
-        )
-    )
-    return Domain.box(item.domain.params, dims, bounds).is_subset(item.domain)
+    if stage.is_reduction:
+        item = stage.accumulations[0]
+        return Domain.box(item.domain.params, item.dims, item.bounds).is_subset(item.domain)
+    domain = stage.parts[0].domain
+    return Domain.box(domain.params, stage.dims, stage.bounds).is_subset(domain)

@@ -28,21 +28,8 @@ _X86_ISA = re.compile(
 # What compilers call it where Linux has other words.
 _OTHER_WORDS = {"sse3": "pni", "bmi": "bmi1", "lzcnt": "abm", "avx512vnni": "avx512_vnni", "rdrnd": "rdrand"}
 _NAMED = (
-    *(
-        "sse",
-        "sse2",
-        "sse3",
-        "ssse3",
-        "sse4_1",
-        "sse4_2",
-        "popcnt",
-        "avx",
-        "avx2",
-        "fma",
-        "f16c",
-        "bmi",
-        "bmi2",
-    ),
+    *("sse", "sse2", "sse3", "ssse3", "sse4_1", "sse4_2", "popcnt"),
+    *("avx", "avx2", "fma", "f16c", "bmi", "bmi2"),
     *("lzcnt", "movbe", "aes", "pclmul", "avx512f", "avx512cd", "avx512dq", "avx512bw", "avx512vl", "gfni"),
     *("avx512ifma", "avx512vbmi", "avx512vbmi2", "avx512vnni", "avx512bitalg", "avx512vpopcntdq", "vaes"),
 )

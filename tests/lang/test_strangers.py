@@ -42,7 +42,7 @@ hint: polymat's own functions take expressions: ...
 
 Cast(x(i), Int)
 DtypeError: Cast needs an element type, got x(i)
-hint: one of Int, Long, ...
+hint: one of Bool, Int8, ...
 
 f.defn = [Reduce(r(), x(i), Op.Sum)]
 LangError: expected a number or an expression, got ReduceEntry Reduce(r(), x(i), Op.Sum)
@@ -56,8 +56,8 @@ f.def_ = [1.0]
 LangError: the Function f has no def_ to set
 hint: a definition is given by f.defn = [...]
 
-x(i) + np.int8(1)
-DtypeError: no element type for NumPy dtype int8
+x(i) + np.float16(1)
+DtypeError: no element type for NumPy dtype float16
 
 A @ B.T
 ShapeError: cannot multiply A (N x 3) by B.T (4 x 3): inner extents 3 and 4 differ

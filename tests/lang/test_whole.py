@@ -16,7 +16,6 @@ from polymat.lang.whole import Mask
 
 M, N = pm.Parameter(pm.Int, "M"), pm.Parameter(pm.Int, "N")
 SHAPES = ((0, 5), (5, 0), (1, 1), (1, 7), (7, 1), (5, 7), (31, 17))
-_STORED = {"uint64": "uint64" if hasattr(pm, "UInt64") else "int64"}
 Case = tuple[str, Callable[..., Any]]
 
 
@@ -37,7 +36,7 @@ def _check_call(compiled: Any, data: list[Any], expected: Callable[[list[Any]], 
         for result, want in zip(results, wanted, strict=True):
             want = np.asarray(want)
             assert result.shape == want.shape
-            assert result.dtype == _STORED.get(want.dtype.name, want.dtype)
+            assert result.dtype == want.dtype
             epsilon = np.finfo(want.dtype).eps if want.dtype.kind in "fc" else 0
             terms = max(array.size for array in data) + 8
             np.testing.assert_allclose(result, want, rtol=4 * terms * epsilon, atol=4 * terms * epsilon)

@@ -26,7 +26,10 @@ _X86_ISA = re.compile(
     r"|pni|abm|adx|cx16|f16c|gfni|lahf_lm|lzcnt|movbe|mmx|popcnt|rdrand|rdseed|clflushopt|clwb"
 )
 # What compilers call it where Linux has other words.
-_OTHER_WORDS = {"sse3": "pni", "bmi": "bmi1", "lzcnt": "abm", "avx512vnni": "avx512_vnni", "rdrnd": "rdrand"}
+_OTHER_WORDS = {
+    **{"sse3": "pni", "bmi": "bmi1", "lzcnt": "abm", "pclmul": "pclmulqdq"},
+    **{f"avx512{name}": f"avx512_{name}" for name in ("vbmi2", "vnni", "bitalg", "vpopcntdq")},
+}
 _NAMED = (
     *("sse", "sse2", "sse3", "ssse3", "sse4_1", "sse4_2", "popcnt"),
     *("avx", "avx2", "fma", "f16c", "bmi", "bmi2"),

@@ -17,28 +17,8 @@ Doubles = npt.NDArray[np.float64]
 
 
 @pytest.fixture(scope="module")
-def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("kernels")
-
-
-@pytest.fixture(scope="module")
-def mm(directory: Path) -> Compiled:
-    return kernels.mm(directory)
-
-
-@pytest.fixture(scope="module")
-def axpy(directory: Path) -> Compiled:
-    return kernels.axpy(directory)
-
-
-@pytest.fixture(scope="module")
 def reverse(directory: Path) -> Compiled:
     return kernels.reverse(directory)
-
-
-@pytest.fixture(scope="module")
-def both(directory: Path) -> Compiled:
-    return kernels.both(directory)
 
 
 def counted(*shape: int) -> Doubles:

@@ -18,26 +18,6 @@ from tests.runtime import hand_written as kernels
 A, B = np.ones((4, 3)), np.ones((3, 5))
 
 
-@pytest.fixture(scope="module")
-def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("kernels")
-
-
-@pytest.fixture(scope="module")
-def mm(directory: Path) -> Compiled:
-    return kernels.mm(directory)
-
-
-@pytest.fixture(scope="module")
-def axpy(directory: Path) -> Compiled:
-    return kernels.axpy(directory)
-
-
-@pytest.fixture(scope="module")
-def both(directory: Path) -> Compiled:
-    return kernels.both(directory)
-
-
 def refuses(text: str, call: Compiled, *args: Any, **kwargs: Any) -> None:
     """The call raises ArgumentError with this text, hint included."""
     with pytest.raises(ArgumentError, match=f"^{re.escape(text)}") as caught:

@@ -27,21 +27,6 @@ from polymat.runtime.compiled import Compiled
 from tests.runtime import hand_written as kernels
 
 
-@pytest.fixture(scope="module")
-def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("kernels")
-
-
-@pytest.fixture(scope="module")
-def mm(directory: Path) -> Compiled:
-    return kernels.mm(directory)
-
-
-@pytest.fixture(scope="module")
-def axpy(directory: Path) -> Compiled:
-    return kernels.axpy(directory)
-
-
 def counted(*shape: int) -> npt.NDArray[np.float64]:
     """Different small integers, so that sums are exact and a misread element shows."""
     return np.arange(1.0, 1.0 + np.prod(shape, dtype=int)).reshape(shape)

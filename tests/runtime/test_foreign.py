@@ -105,26 +105,6 @@ window: Any = memoryview  # whose argument mypy does not take arrays for
 OFFERED = [Interface, ArrayMethod, OldArrayMethod, Packed, window]
 
 
-@pytest.fixture(scope="module")
-def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("kernels")
-
-
-@pytest.fixture(scope="module")
-def mm(directory: Path) -> Compiled:
-    return kernels.mm(directory)
-
-
-@pytest.fixture(scope="module")
-def axpy(directory: Path) -> Compiled:
-    return kernels.axpy(directory)
-
-
-@pytest.fixture(scope="module")
-def both(directory: Path) -> Compiled:
-    return kernels.both(directory)
-
-
 def counted(*shape: int) -> Doubles:
     return np.arange(1.0, 1.0 + np.prod(shape, dtype=int)).reshape(shape)
 

@@ -63,7 +63,7 @@ def test_a_copy_of_a_library_with_a_flipped_bit_is_made_anew(
 
 
 def test_a_process_with_a_damaged_copy(place: Path) -> None:
-    """As it was found: such a process ended by a signal, at every run."""
+    """It would end by a signal, at every run, with a copy that nobody compared."""
     program = (
         "import numpy as np, polymat as pm\n"
         "n = pm.Parameter(pm.Int, 'n')\nA = pm.Matrix(pm.Double, 'A', [n, n])\n"

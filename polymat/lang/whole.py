@@ -22,7 +22,6 @@ from polymat.lang.types import Bool, ScalarType
 
 P = ParamSpec("P")
 
-
 _BITWISE: dict[str, Callable[[Any, Any], Any]] = {
     "&": operator.and_,
     "|": operator.or_,

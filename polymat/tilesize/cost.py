@@ -150,11 +150,7 @@ def _demand(pipeline: Pipeline, plan: Plan, machine: Machine, estimates: Mapping
 
 
 def _cost_on(
-    demand: _Demand,
-    machine: Machine,
-    estimates: Mapping[str, int],
-    threads: int,
-    level: int,
+    demand: _Demand, machine: Machine, estimates: Mapping[str, int], threads: int, level: int
 ) -> PlanCost:
     """Predicted time on so many threads, of which some wait where the pieces do not go round."""
     widest = demand.widest

@@ -252,9 +252,9 @@ def called_otherwise(node: T, names: Mapping[str, str]) -> T:
     """A statement or expression with other names for some functions."""
     if isinstance(node, tuple):
         return cast("T", tuple(called_otherwise(part, names) for part in node))
-    if not hasattr(node, "__dataclass_fields__"):
+    fields = getattr(node, "__dataclass_fields__", None)
+    if fields is None:
         return node
-    fields = getattr(node, "__dataclass_fields__", ())
     parts = {name: called_otherwise(getattr(node, name), names) for name in fields}
     if isinstance(node, Call):
         parts["function"] = names.get(node.function, node.function)

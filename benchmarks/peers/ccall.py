@@ -54,7 +54,8 @@ def _program(header: str, name: str, values: Mapping[str, Any]) -> str:
     found = _PROTOTYPE.search(header)
     assert found is not None, f"no prototype in {name}.h"
     arguments: list[str] = []
-    for declaration in found["arguments"].split(","):
+    # Names that some header might define as macros stand in comments.
+    for declaration in re.sub(r"/\* (\w+) \*/", r"\1", found["arguments"]).split(","):
         pointer = "*" in declaration
         count = sum("p[" in argument for argument in arguments)
         arguments.append(f"p[{count}]" if pointer else repr(values[declaration.split()[-1]]))

@@ -129,7 +129,7 @@ def test_loops_of_a_recurrence_are_the_users() -> None:
     steps = pm.Function(([row, col], [whole, whole]), pm.Double, "steps")
     steps.defn = [
         pm.Case(pm.Condition(row, "==", 0), x(col)),
-        pm.Case(pm.Condition(row, ">=", 1), steps(row - 1, col) + L(row, col)),
+        pm.Case(pm.Condition(row, ">=", 1), pm.Max(steps(row - 1, col), L(row, col))),
     ]
     (group,) = pm.compile(steps).explain().groups
     assert (group.kind, group.order, group.vector) == ("recurrence", ("row", "col"), "col")

@@ -223,7 +223,31 @@ class WholeOperators:
             hint="pm.where(condition, A, B) chooses element by element; combine conditions with & and |",
         )
 
+    def __float__(self) -> NoReturn:
+        raise _no_value(self, "float")
+
+    def __int__(self) -> NoReturn:
+        raise _no_value(self, "int")
+
+    def __complex__(self) -> NoReturn:
+        raise _no_value(self, "complex")
+
+    def __setitem__(self, index: Any, value: Any) -> NoReturn:
+        raise LangError(
+            f"{self.label} is what it was described as: nothing is assigned to its parts",
+            at=caller_location(),
+            hint=f"pm.where(condition, value, {self.label}), or a Function with a Case for each part",
+        )
+
     def __iter__(self) -> NoReturn:
         raise LangError(
             f"{self.label} cannot be iterated over", at=caller_location(), hint=f"index it: {indexed(self)}"
         )
+
+
+def _no_value(source: WholeOperators, wanted: str) -> LangError:
+    return LangError(
+        f"{wanted}() of {source.label}, which has no value while the pipeline is being described",
+        at=caller_location(),
+        hint=f"compile it, and take {wanted}() of what a call returns; pm.Exp and others for those of math",
+    )

@@ -193,9 +193,10 @@ def lfilter(b: Any, a: Any, x: SignalAlgebra, zi: Any = None, *, axis: int = -1)
 def sosfilt(sos: Any, x: SignalAlgebra, zi: Any = None, *, axis: int = -1) -> Any:
     """Recursive filters of second order in a row, as of `scipy.signal.sosfilt`: rows b0 b1 b2 a0 a1 a2.
 
-    sos: S rows of numbers, or a Matrix (S x 6).  Those in a list take the signal's type.  axis: 0 where the
-    channels are the columns of the signal.  zi: the initial state, S x 2 for one channel, S x C x 2 for C of
-    them (S x 2 x C along axis 0); with it (y, zf) is returned, the final state second.
+    sos: S rows of numbers, or a Matrix (S x 6).  Those in a list take the signal's type, those in an
+    array of NumPy's keep theirs: float64 makes a Float signal's result Double, as in SciPy.  axis: 0 where
+    the channels are the columns of the signal.  zi: the initial state, S x 2 for one channel, S x C x 2 for C
+    of them (S x 2 x C along axis 0); with it (y, zf) is returned, the final state second.
     """
     return sections(MAKERS, sos, _signal(x, "sosfilt"), zi, axis)
 
@@ -208,7 +209,9 @@ def _channels(x: Any, function: str) -> Source:
 def _rank_one(x: Any, function: str) -> Source:
     if not isinstance(x, Source) or x.rank != 1:
         what = described(x) if isinstance(x, Source) else shown(x)
-        raise ShapeError(f"{function}: {what} is no Signal or Vector", at=caller_location())
+        channels = isinstance(x, Source) and x.rank == 2 and function != "correlate"
+        hint = "the rows of a Signal are channels: Signal(Double, 'x', [2, N])" if channels else ""
+        raise ShapeError(f"{function}: {what} is no Signal or Vector", at=caller_location(), hint=hint)
     if x.algebra == "":
         check_plain(x, function)
     return x

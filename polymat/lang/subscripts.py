@@ -19,6 +19,7 @@ from polymat.lang.lengths import not_negative
 from polymat.lang.operators import indexed, shown
 from polymat.lang.slicing import Stride, stride_of
 from polymat.lang.traverse import walk
+from polymat.lang.types import Bool
 from polymat.lang.whole import makers_of
 
 
@@ -91,9 +92,7 @@ def _pick(source: Source, item: Any, extent: Affine) -> _Fixed | Stride:
         raise LangError(
             f"{source.label}[{_item_text(item)}]: brackets take integers, slices, None and ...",
             at=caller_location(),
-            hint=f"pm.where(condition, {source.label}, 0) keeps what a condition selects"
-            if isinstance(item, Source)
-            else "",
+            hint=_instead(source, item),
         )
     if isinstance(item, Expr) and any(isinstance(node, Variable) for node in walk(item)):
         raise LangError(
@@ -110,6 +109,15 @@ def _pick(source: Source, item: Any, extent: Affine) -> _Fixed | Stride:
             at=caller_location(),
         )
     return _Fixed(position, size_parameters(item))
+
+
+def _instead(source: Source, item: Any) -> str:
+    """What is written for NumPy's selection by an array."""
+    if not isinstance(item, Source):
+        return ""
+    if item.dtype == Bool:
+        return f"pm.where(condition, {source.label}, 0) keeps what a condition selects"
+    return f"nothing is read at indices that an array holds: index with the result of {item.label} in NumPy"
 
 
 def _within(

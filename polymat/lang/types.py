@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -70,8 +71,18 @@ def check_type(dtype: object, what: str, at: Location | None) -> ScalarType:
     """Return `dtype` if it is one of the language's element types."""
     if isinstance(dtype, ScalarType) and not dtype.weak:
         return dtype
-    names = ", ".join(t.name for t in ALL_TYPES)
-    raise DtypeError(f"{what} needs an element type, got {dtype!r}", at=at, hint=f"one of {names}")
+    raise DtypeError(f"{what} needs an element type, got {dtype!r}", at=at, hint=_meant(dtype))
+
+
+def _meant(dtype: object) -> str:
+    """The element type that NumPy's name or type stands for; all of them where it is neither."""
+    named = isinstance(dtype, str) and len(dtype) > 1  # one letter is rather the name of what is declared
+    if named or isinstance(dtype, type | np.dtype):
+        with suppress(TypeError):
+            found = _BY_DTYPE.get(np.dtype(dtype).name)  # type: ignore[call-overload]
+            if found is not None:
+                return f"pm.{found.name}"
+    return f"one of {', '.join(t.name for t in ALL_TYPES)}"
 
 
 def promote(left: ScalarType, right: ScalarType) -> ScalarType:

@@ -80,7 +80,8 @@ def match_arguments(
     """The arguments by name."""
     call = f"{signature.name}():"
     if len(args) > len(signature.order):
-        takes = f"takes {len(signature.order)} positional arguments, got {len(args)}"
+        count = len(signature.order)
+        takes = f"takes {count} positional argument{'s' * (count != 1)}, got {len(args)}"
         raise ArgumentError(f"{call} {takes}", hint=usage(signature))
     given = dict(zip(signature.order, args, strict=False))
     names = slot_names(signature)

@@ -355,9 +355,6 @@ DtypeError: the integer 300 does not fit UChar
 np.float16(2) * S
 DtypeError: no element type for NumPy dtype float16
 
-np.uint64(2) * S
-DtypeError: no element type for NumPy dtype uint64
-
 2**70 * S
 DtypeError: the integer 1180591620717411303424 does not fit 64 bits
 """

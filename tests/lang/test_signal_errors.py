@@ -122,6 +122,7 @@ hint: fft(fft(s))
 
 pm.fft(S)
 ShapeError: fft: S (N x N) is no Signal or Vector
+hint: the rows of a Signal are channels: Signal(Double, 'x', [2, N])
 
 pm.irfft(c, 0)
 ShapeError: irfft: 0 samples of c (3)

@@ -24,6 +24,46 @@ np.sin(x(i))
 LangError: np.sin is not defined on polymat's expressions, got x(i)
 hint: write Sin(x(i)) in a definition
 
+float(A.sum())
+LangError: float() of A.sum(), which has no value while the pipeline is being described
+hint: compile it, and take float() of what a call returns; pm.Exp and others for those of math
+
+math.exp(A)
+LangError: float() of A, which has no value while the pipeline is being described
+hint: compile it, and take float() of what a call returns; pm.Exp and others for those of math
+
+A[0] = 1
+LangError: A is what it was described as: nothing is assigned to its parts
+hint: pm.where(condition, value, A), or a Function with a Case for each part
+
+A[A.argmax(axis=1)]
+LangError: A[A.argmax(axis=1)]: brackets take integers, slices, None and ...
+hint: nothing is read at indices that an array holds: index with the result of A.argmax(axis=1) in NumPy
+
+A[A > 0]
+LangError: A[(A > 0)]: brackets take integers, slices, None and ...
+hint: pm.where(condition, A, 0) keeps what a condition selects
+
+A.astype(np.float32)
+DtypeError: Cast needs an element type, got <class 'numpy.float32'>
+hint: pm.Float
+
+Vector("uint8", "p", [N])
+DtypeError: a Vector needs an element type, got 'uint8'
+hint: pm.UChar
+
+Vector(float, "p", [N])
+DtypeError: a Vector needs an element type, got <class 'float'>
+hint: pm.Double
+
+Vector("q", Double, [N])
+DtypeError: a Vector needs an element type, got 'q'
+hint: one of Bool...
+
+sosfilt([[1, 0, 0, 1, 0, 0]], A)
+ShapeError: sosfilt: A (N x 3) is no Signal or Vector
+hint: the rows of a Signal are channels: Signal(Double, 'x', [2, N])
+
 np.maximum(x(i), 0)
 LangError: np.maximum is not defined on polymat's expressions, got x(i), 0
 hint: write Max(x(i), 0) in a definition

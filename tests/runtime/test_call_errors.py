@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+import polymat as pm
 from polymat.errors import ArgumentError, InternalError
 from polymat.runtime.check_arrays import overlaps_itself, same_view, shares_memory
 from polymat.runtime.compiled import Compiled
@@ -31,6 +32,8 @@ def test_matching(mm: Compiled) -> None:
     refuses("mm(): argument B is missing" + usage, mm, A)
     refuses("mm(): argument A is missing" + usage, mm, B=B)
     refuses("mm(): takes 2 positional arguments, got 3" + usage, mm, A, B, np.empty((4, 5)))
+    twice = pm.compile(pm.Vector(pm.Double, "v", [pm.Parameter(pm.Int, "N")]) * 2, name="twice")
+    refuses("twice(): takes 1 positional argument, got 2\nhint: twice(v, *, out=None)", twice, A[0], A[0])
     refuses("mm(): argument A is given twice, by position and by name", mm, A, A=A)
     refuses("mm(): argument A is given twice, by position and by name", mm, A, B, A=A)
     refuses("mm(): unknown argument 'X'" + usage, mm, A, B, X=1)

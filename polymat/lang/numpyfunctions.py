@@ -86,12 +86,21 @@ def call_on_whole(function: Any, arguments: tuple[Any, ...], options: Mapping[st
     return _CALLED[name](*arguments, **options)
 
 
+_SUMS = "pm.lfilter([1], [1, -1], x) along a Vector or Signal; else a Function that reads itself at i - 1"
+_WRITTEN = {
+    "cumsum": _SUMS,
+    "add.accumulate": _SUMS,
+    "diff": "A[1:] - A[:-1]",
+    "roll": "pm.pad(A, (1, 0), 'wrap')[:-1] for one place",
+}
+
+
 def _unknown(name: str, options: Mapping[str, Any]) -> LangError:
     given = f" with {', '.join(f'{option}=' for option in options)}" if options else ""
     return LangError(
         f"np.{name}{given} is not defined on whole functions and inputs",
         at=caller_location(),
-        hint="write it with polymat's own functions, or index them in a definition",
+        hint=_WRITTEN.get(name, "write it with polymat's own functions, or index them in a definition"),
     )
 
 

@@ -184,6 +184,11 @@ class WholeOperators:
 
         return negated(self)
 
+    def __invert__(self: Any) -> Mask:
+        from polymat.lang.whole import inverted
+
+        return inverted(self)
+
     def __pos__(self: Any) -> Any:
         return self
 

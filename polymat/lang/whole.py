@@ -137,9 +137,9 @@ def lifted(
 
 
 def arithmetic(op: str, left: Any, right: Any) -> Result:
-    """`left op right`, element by element; `&`, `|` of comparisons hold where both, or either, do."""
+    """`left op right`, element by element; `&`, `|` of truth values hold where both, or either, do."""
     text = f"{shown(left)} {op} {shown(right)}"
-    if op in ("&", "|") and isinstance(left, Mask | Condition) and isinstance(right, Mask | Condition):
+    if op in ("&", "|") and _tells(left) and _tells(right):
         return _combined(op, left, right, f"({text})")
     broadcast_shape(operands_of((left, right), text), text)  # refused under the name of what was written
     combine = _BITWISE.get(op, lambda one, other: binary(op, one, other))
@@ -154,6 +154,22 @@ def arithmetic(op: str, left: Any, right: Any) -> Result:
             hint="(A > 0) & (B > 0), say; np.logical_and(A, B) where elements are not 0",
         ) from None
     return result
+
+
+def _tells(value: Any) -> bool:
+    """Whether a value is true or false: a comparison, a condition without indices or an array of Bool."""
+    return isinstance(value, Mask | Condition) or (isinstance(value, Source) and value.dtype == Bool)
+
+
+def inverted(source: Source) -> Mask:
+    """~A, of truth values."""
+    if source.dtype != Bool:
+        raise LangError(
+            f"~{source.label}: it is {source.dtype}, and ~ is of truth values",
+            at=caller_location(),
+            hint=f"{source.label} == 0, say",
+        )
+    return compared("==", source, 0)
 
 
 def negated(source: Source) -> Result:
@@ -195,8 +211,8 @@ def equality(op: str, left: Source, right: object) -> Any:
     return mask
 
 
-def _combined(op: str, left: Mask | Condition, right: Mask | Condition, text: str) -> Mask:
-    masks = [side for side in (left, right) if isinstance(side, Mask)]
+def _combined(op: str, left: Source | Condition, right: Source | Condition, text: str) -> Mask:
+    masks = [side for side in (left, right) if isinstance(side, Source)]
     shape = broadcast_shape(masks, text)
 
     def holds(*at: Any) -> Condition:

@@ -44,6 +44,26 @@ A[A > 0]
 LangError: A[(A > 0)]: brackets take integers, slices, None and ...
 hint: pm.where(condition, A, 0) keeps what a condition selects
 
+np.cumsum(A)
+LangError: np.cumsum is not defined on whole functions and inputs
+hint: pm.lfilter([1], [1, -1], x) along a Vector or Signal; else a Function that reads itself at i - 1
+
+np.add.accumulate(x)
+LangError: np.add.accumulate is not defined on whole functions and inputs
+hint: pm.lfilter([1], [1, -1], x) along a Vector or Signal; else a Function that reads itself at i - 1
+
+np.diff(x)
+LangError: np.diff is not defined on whole functions and inputs
+hint: A[1:] - A[:-1]
+
+np.roll(x, 1)
+LangError: np.roll is not defined on whole functions and inputs
+hint: pm.pad(A, (1, 0), 'wrap')[:-1] for one place
+
+~A
+LangError: ~A: it is Double, and ~ is of truth values
+hint: A == 0, say
+
 A.astype(np.float32)
 DtypeError: Cast needs an element type, got <class 'numpy.float32'>
 hint: pm.Float

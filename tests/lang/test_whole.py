@@ -328,3 +328,21 @@ def test_functions_of_two_arrays() -> None:
     compiled = pm.compile(cases(A, v), inputs=[A, v])
     _check_call(compiled, arrays(13, (5, 7), (7,)), lambda given: cases(*given))
     assert pm.Clamp(A, 0, v).shape == pm.Round(A).shape == A.shape
+
+
+def test_arrays_of_bool_combine_as_comparisons_do() -> None:
+    a, b, x = pm.Vector(pm.Bool, "a", [N]), pm.Vector(pm.Bool, "b", [N]), pm.Vector(pm.Double, "x", [N])
+
+    def cases(a: Any, b: Any, x: Any, where: Any) -> list[Any]:
+        either = (x > 0) * b + a
+        return [a & b, a | (x > 0), ~a, ~(a & ~b), np.invert(b), either & a, where(~a & (x > 0), x, 0.0)]
+
+    compiled = pm.compile(cases(a, b, x, pm.where), inputs=[a, b, x])
+    rng = np.random.default_rng(3)
+    for count in (0, 1, 13):
+        data = rng.random(count) < 0.5, rng.random(count) < 0.5, rng.normal(size=count)
+        wanted = cases(*data, np.where)
+        for found, same, want in zip(compiled(*data), compiled.reference(*data), wanted, strict=True):
+            assert found.dtype == same.dtype == want.dtype
+            np.testing.assert_array_equal(found, want)
+            np.testing.assert_array_equal(same, want)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from polymat.graph.inline import affine_value
@@ -11,7 +11,7 @@ from polymat.lang.affine import Affine
 from polymat.lang.condition import Condition
 from polymat.lang.expr import Expr, Load, SelectExpr, Variable
 from polymat.lang.indices import affine_form
-from polymat.lang.traverse import children, comparisons, rebuild, rebuild_condition
+from polymat.lang.traverse import children, comparisons, rebuild, rebuild_condition, walk
 from polymat.poly.domain import Domain
 from polymat.poly.joined import joined
 
@@ -159,7 +159,7 @@ def _accumulation(
 
 def _fits(expr: Expr, pair: Pair, stage: Stage, arrays: Collection[str]) -> bool:
     """Whether nothing depends on the two dimensions but by reading elements of arrays that lie alike."""
-    return all(_fits_node(node, pair, stage, arrays) for node in _walk(expr, pair))
+    return all(_fits_node(node, pair, stage, arrays) for node in walk(expr, lambda node: _kept(node, pair)))
 
 
 def _fits_node(node: Expr, pair: Pair, stage: Stage, arrays: Collection[str]) -> bool:
@@ -175,21 +175,12 @@ def _fits_node(node: Expr, pair: Pair, stage: Stage, arrays: Collection[str]) ->
             return True
 
 
-def _walk(expr: Expr, pair: Pair) -> Iterator[Expr]:
-    """Every node, of conditions those alone that are not rewritten by `Pair.condition`."""
-    stack, seen = [expr], set()
-    while stack:
-        node = stack.pop()
-        if id(node) in seen:
-            continue
-        seen.add(id(node))
-        yield node
-        if isinstance(node, SelectExpr):
-            stack += [node.then, node.otherwise]
-            for each in comparisons(node.condition):
-                stack += [each.left, each.right] if pair.condition(each) is None else []
-        else:
-            stack += children(node)
+def _kept(node: Expr, pair: Pair) -> tuple[Expr, ...]:
+    """The operands of a node, of conditions those alone that are not rewritten by `Pair.condition`."""
+    if not isinstance(node, SelectExpr):
+        return children(node)
+    kept = [each for each in comparisons(node.condition) if pair.condition(each) is None]
+    return (*(side for each in kept for side in (each.left, each.right)), node.then, node.otherwise)
 
 
 def _blocks(condition: Condition, pair: Pair) -> bool:

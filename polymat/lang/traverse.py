@@ -71,7 +71,7 @@ def unconditional(expr: Expr) -> tuple[Expr, ...]:
     return condition_operands(expr.condition) if isinstance(expr, SelectExpr) else children(expr)
 
 
-def walk(expr: Expr) -> Iterator[Expr]:
+def walk(expr: Expr, operands: Operands = children) -> Iterator[Expr]:
     """Every node, parents first, left to right; a node that is shared comes once."""
     stack, seen = [expr], set()
     while stack:
@@ -80,7 +80,7 @@ def walk(expr: Expr) -> Iterator[Expr]:
             continue
         seen.add(id(node))
         yield node
-        stack.extend(reversed(children(node)))
+        stack.extend(reversed(operands(node)))
 
 
 def remembered(ask: Callable[[Expr], T]) -> Callable[[Expr], T]:

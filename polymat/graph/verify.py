@@ -91,8 +91,19 @@ def _check_load(
         f"this is {name}({element}), "
         f"and {name} {_indices_text(target, bounds)}",
         at=load.at,
-        hint="narrow the interval, put the access under a Case or Select, or give constraints= on the sizes",
+        hint=_what_helps(where, load, target, {name: example[name] for name in sizes}),
     )
+
+
+def _what_helps(where: Domain, load: Load, target: Domain, sizes: dict[str, int]) -> str:
+    """The bound on one size that rules out every such read, where a small one does."""
+    for size, least in sizes.items():
+        for most in range(least, least + 4):
+            larger = where.at_least_zero([Affine.name(size) - most - 1])
+            if Access.of(larger, load.indices).outside(target).example() is None:
+                condition = f"Condition({size}, '>', {most})"
+                return f"compile(..., constraints=[{condition}]), or a Case or Select for sizes that small"
+    return "narrow the interval, put the access under a Case or Select, or give constraints= on the sizes"
 
 
 def _check_target(pipeline: Pipeline, stage: Stage, accumulation: Accumulation) -> None:

@@ -251,6 +251,10 @@ hint: (A > 0) & (B > 0), say; np.logical_and(A, B) where elements are not 0
 
 np.cumsum(S)
 LangError: np.cumsum is not defined on whole functions and inputs
+hint: pm.lfilter([1], [1, -1], x) along a Vector or Signal; ...
+
+np.sort(S)
+LangError: np.sort is not defined on whole functions and inputs
 hint: write it with polymat's own functions, or index them in a definition
 
 np.sqrt(S, dtype=float)

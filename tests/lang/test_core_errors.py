@@ -24,7 +24,7 @@ SCOPE |= {
 DECLARATIONS = """
 Parameter(float, "N")
 DtypeError: a Parameter needs an element type, got <class 'float'>
-hint: one of Bool, Int8, Short, Int, Long, UChar, UInt16, UInt, UInt64, Float, Double, ComplexFloat, Complex
+hint: pm.Double
 
 Variable(Double, "i")
 DtypeError: a Variable is an integer, got Double
@@ -60,7 +60,7 @@ LangError: expected a number or an expression, got list [1]
 
 Vector("double", "q", [N])
 DtypeError: a Vector needs an element type, got 'double'
-hint: one of ...
+hint: pm.Double
 
 Function([i], Double, "g")
 LangError: the domain of g is ([variables], [intervals]), got [Variable(Int, 'i')]

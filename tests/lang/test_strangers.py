@@ -16,7 +16,7 @@ x, y = pm.Vector(pm.Double, "x", [N]), pm.Vector(pm.Double, "y", [N])
 f = pm.Function(([i], [whole]), pm.Double, "f")
 r = pm.Reduction(([], []), ([i], [whole]), pm.Double, "r")
 SCOPE = {name: getattr(pm, name) for name in pm.__all__}
-SCOPE |= {"np": np, "math": math, "N": N, "i": i, "x": x, "y": y, "f": f, "r": r}
+SCOPE |= {"compile": pm.compile, "np": np, "math": math, "N": N, "i": i, "x": x, "y": y, "f": f, "r": r}
 SCOPE |= {"A": pm.Matrix(pm.Double, "A", [N, 3]), "B": pm.Matrix(pm.Double, "B", [3, 4])}
 
 REFUSALS = """
@@ -59,6 +59,14 @@ hint: A[1:] - A[:-1]
 np.roll(x, 1)
 LangError: np.roll is not defined on whole functions and inputs
 hint: pm.pad(A, (1, 0), 'wrap')[:-1] for one place
+
+compile(pad(np.exp(x), 1, "edge"))
+BoundsError: pad(Exp(x), 1, 'edge') reads Exp(x)(0) outside Exp(x): ...
+hint: compile(..., constraints=[Condition(N, '>', 0)]), or a Case or Select for sizes that small
+
+compile(pad(np.exp(x), 2, "reflect"))
+BoundsError: ...
+hint: compile(..., constraints=[Condition(N, '>', 2)]), or a Case or Select for sizes that small
 
 ~A
 LangError: ~A: it is Double, and ~ is of truth values

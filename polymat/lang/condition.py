@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from polymat.errors import DtypeError, LangError, caller_location
-from polymat.lang.expr import Const, as_expr, is_whole
-from polymat.lang.types import promote
+from polymat.errors import DtypeError, LangError, Location, caller_location
+from polymat.lang.expr import Const, Expr, as_expr, is_whole
+from polymat.lang.types import Bool, promote
 
 COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
 _OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
@@ -34,9 +34,7 @@ class Condition:
         if not isinstance(op, str):
             raise LangError(f"a comparison is a string, got {op!r:.60}", at=self.at, hint=_COMPARISON_HINT)
         if op in ("&", "|"):
-            for side in (left, right):
-                if not isinstance(side, Condition):
-                    raise LangError(f"{op} combines conditions, got {side!r}", at=self.at)
+            left, right = held(left, op, self.at), held(right, op, self.at)
         elif op in COMPARISONS:
             left, right = as_expr(left, self.at), as_expr(right, self.at)
             common = promote(left.dtype, right.dtype)
@@ -46,11 +44,14 @@ class Condition:
             raise LangError(f"unknown comparison {op!r:.60}", at=self.at, hint=_COMPARISON_HINT)
         self.left, self.op, self.right = left, op, right
 
-    def __and__(self, other: Condition) -> Condition:
+    def __and__(self, other: Condition | Expr) -> Condition:
         return NotImplemented if is_whole(other) else Condition(self, "&", other)
 
-    def __or__(self, other: Condition) -> Condition:
+    def __or__(self, other: Condition | Expr) -> Condition:
         return NotImplemented if is_whole(other) else Condition(self, "|", other)
+
+    def __xor__(self, other: Condition | Expr) -> Condition:
+        return NotImplemented if is_whole(other) else logical("^", self, other)
 
     def __invert__(self) -> Condition:
         """Where this does not hold: the opposite comparison, or a NaN on either side."""
@@ -85,3 +86,34 @@ class Condition:
     def combines(self) -> bool:
         """Whether the sides are conditions themselves."""
         return self.op in ("&", "|")
+
+
+def held(value: object, op: str, at: Location | None) -> Condition:
+    """A condition, or where a Bool value holds; `op` is what it was written beside."""
+    if isinstance(value, Condition):
+        return value
+    if isinstance(value, Expr) and value.dtype == Bool:
+        return Condition(value, "!=", 0)
+    if isinstance(value, Expr):
+        raise no_bits(op, f"{value} with {op}")
+    raise LangError(f"{op} combines conditions, got {value!r:.60}", at=at)
+
+
+def logical(op: str, left: object, right: object) -> Condition:
+    """`left op right` of conditions and Bool values, with `&`, `|` or `^`."""
+    if op != "^":
+        return Condition(left, op, right)
+    at = caller_location()
+    one, other = held(left, op, at), held(right, op, at)
+    return (one & ~other) | (~one & other)
+
+
+def no_bits(op: str, text: str) -> LangError:
+    """What tells that `op` is for truth values, not for the bits of integers."""
+    return LangError(
+        f"{text}: {op} is for comparisons and Bool values, not for bits",
+        at=caller_location(),
+        hint=f"(A > 0) {op} (B > 0), say; np.logical_and(A, B) where elements are not 0"
+        if op in ("&", "|", "^")
+        else "A * 2 for A << 1, A // 2 for A >> 1, -1 - A for ~A of signed integers",
+    )

@@ -9,6 +9,7 @@ import numpy as np
 
 from polymat.errors import DtypeError, LangError, Location, caller_location
 from polymat.lang.affine import Affine
+from polymat.lang.logical import Logical
 from polymat.lang.names import check_name
 from polymat.lang.types import (
     WEAK_COMPLEX,
@@ -55,7 +56,7 @@ def is_operand(value: object) -> bool:
     return isinstance(value, Expr | Affine | np.number | float | complex)
 
 
-class Expr:
+class Expr(Logical):
     """Base of the expression nodes; arithmetic follows NumPy's rules, Python literals are weak."""
 
     __slots__ = ()

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
 from typing import Any, ParamSpec, Protocol, overload
 
-from polymat.errors import DtypeError, LangError, caller_location
+from polymat.errors import LangError, caller_location
 from polymat.lang.algebra import Result, Shape, check_plain, pointwise, scalar
 from polymat.lang.broadcasting import broadcast_shape, element, repeated
-from polymat.lang.condition import COMPARISONS, Condition
+from polymat.lang.condition import COMPARISONS, Condition, logical, no_bits
 from polymat.lang.constructs import Cast, Select, as_condition, truth
 from polymat.lang.expr import Expr, Variable, binary, call
 from polymat.lang.function import Domain, Source
@@ -21,14 +20,6 @@ from polymat.lang.traverse import condition_operands
 from polymat.lang.types import Bool, ScalarType
 
 P = ParamSpec("P")
-
-_BITWISE: dict[str, Callable[[Any, Any], Any]] = {
-    "&": operator.and_,
-    "|": operator.or_,
-    "^": operator.xor,
-    "<<": operator.lshift,
-    ">>": operator.rshift,
-}
 
 
 class ArrayResult(Result):
@@ -137,22 +128,14 @@ def lifted(
 
 
 def arithmetic(op: str, left: Any, right: Any) -> Result:
-    """`left op right`, element by element; `&`, `|` of truth values hold where both, or either, do."""
+    """`left op right`, element by element; `&`, `|`, `^` of truth values hold where both, or either, do."""
     text = f"{shown(left)} {op} {shown(right)}"
-    if op in ("&", "|") and _tells(left) and _tells(right):
+    if op in ("&", "|", "^") and _tells(left) and _tells(right):
         return _combined(op, left, right, f"({text})")
     broadcast_shape(operands_of((left, right), text), text)  # refused under the name of what was written
-    combine = _BITWISE.get(op, lambda one, other: binary(op, one, other))
-    try:
-        result: Result = lifted(combine, (left, right), f"({text})")
-    except TypeError as error:  # of Python: the elements have no such operator
-        if isinstance(error, DtypeError):
-            raise
-        raise LangError(
-            f"{text}: {op} combines comparisons",
-            at=caller_location(),
-            hint="(A > 0) & (B > 0), say; np.logical_and(A, B) where elements are not 0",
-        ) from None
+    if op in ("&", "|", "^", "<<", ">>"):
+        raise no_bits(op, text)
+    result: Result = lifted(lambda one, other: binary(op, one, other), (left, right), f"({text})")
     return result
 
 
@@ -217,7 +200,7 @@ def _combined(op: str, left: Source | Condition, right: Source | Condition, text
 
     def holds(*at: Any) -> Condition:
         one, other = (condition_at(side, shape, at) for side in (left, right))
-        return Condition(one, op, other)
+        return logical(op, one, other)
 
     return _stage(masks, [*condition_reads(left, text), *condition_reads(right, text)], shape, holds, text)
 

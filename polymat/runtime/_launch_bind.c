@@ -197,7 +197,7 @@ static Status put_unsigned(PyObject *number, int bytes, char *slot)
     unsigned long long value = PyLong_AsUnsignedLongLong(number);
     if (value == (unsigned long long)-1 && PyErr_Occurred())
         return REFUSED;
-    if (value > UINT64_MAX >> (64 - 8 * bytes))
+    if (value > UINT64_MAX >> (64 - 8 * bytes) || value > INT64_MAX) /* a signed one in expressions */
         return REFUSED;
     memcpy(slot, &value, (size_t)bytes);
     return DONE;

@@ -47,7 +47,7 @@ def _check_foreign(
 ) -> AnyArray:
     """The array of another library as NumPy's."""
     call = f"{signature.name}():"
-    hint = instead or f"np.asarray({label}, dtype=np.{array.dtype})"
+    hint = instead or f"np.asarray({label}, dtype=np.{_in_numpy(array.dtype)})"
     if value is None:
         raise ArgumentError(f"{call} argument {label} is None: {wanted}")
     if not offers_array(value):
@@ -86,11 +86,16 @@ def subject(label: str, value: object) -> str:
     return f"argument {label}" if isinstance(value, np.ndarray) else f"argument {label}, {kind_text(value)},"
 
 
+def _in_numpy(dtype: object) -> str:
+    """The name that every version of NumPy has: `np.bool` came back with the second."""
+    return "bool_" if str(dtype) == "bool" else str(dtype)
+
+
 def _converted(label: str, given: np.dtype[Any], wanted: np.dtype[Any]) -> str:
     """What the caller may write, where that is likely to be meant: a complex array has two parts."""
     if given.kind == "c" and wanted.kind != "c":
         return f"{label}.real or abs({label}), as {wanted}, which has no room for imaginary parts"
-    return f"{label}.astype(np.{wanted})"
+    return f"{label}.astype(np.{_in_numpy(wanted)})"
 
 
 def check_extents(
@@ -151,7 +156,7 @@ def _check_output(
         if extent is None:
             raise ArgumentError(too_large(signature, row, symbols))
         shape.append(max(extent, 0))
-    instead = f"np.empty({tuple(shape)}, dtype=np.{array.dtype}) makes an array that fits"
+    instead = f"np.empty({tuple(shape)}, dtype=np.{_in_numpy(array.dtype)}) makes an array that fits"
     checked = check_array(signature, label, array, value, instead=instead)
     if checked.shape != tuple(shape):
         raise ArgumentError(

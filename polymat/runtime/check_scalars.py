@@ -13,6 +13,7 @@ from polymat.errors import ArgumentError
 
 Number = int | float | complex
 
+_LARGEST_INTEGER = 2**63 - 1  # an integer scalar is an int64 in expressions, whatever type its argument has
 _LARGEST_SINGLE = float(np.finfo(np.float32).max)
 
 
@@ -42,6 +43,11 @@ def check_integer(call: str, name: str, value: object, dtype: str) -> int:
     low, high = (0, 2**bits - 1) if dtype.startswith("u") else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
     if not low <= number <= high:
         raise ArgumentError(f"{call} argument {name} is {number}: expected {dtype}, from {low} to {high}")
+    if number > _LARGEST_INTEGER:
+        raise ArgumentError(
+            f"{call} argument {name} is {number}: scalars count as int64, up to {_LARGEST_INTEGER}",
+            hint="a vector of one element of UInt64 holds it",
+        )
     return number
 
 

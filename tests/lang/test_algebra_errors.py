@@ -246,8 +246,12 @@ S < "a"
 LangError: expected a number or an expression, got str 'a'
 
 S & (S > 0)
-LangError: S & (S > 0): & combines comparisons
+LangError: S & (S > 0): & is for comparisons and Bool values, not for bits
 hint: (A > 0) & (B > 0), say; np.logical_and(A, B) where elements are not 0
+
+S << 1
+LangError: S << 1: << is for comparisons and Bool values, not for bits
+hint: A * 2 for A << 1, A // 2 for A >> 1, -1 - A for ~A of signed integers
 
 np.cumsum(S)
 LangError: np.cumsum is not defined on whole functions and inputs

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from polymat import Options
 from polymat.codegen.functions.library import ERRORS, FUNCTIONS, LIBM, function_names, rearranges
 from polymat.codegen.prelude import prelude
 from polymat.runtime.build import build
@@ -60,10 +61,10 @@ def loop(name: str, suffix: str) -> str:
 
 
 @cache
-def library(*needs: str) -> ctypes.CDLL:
+def library(*needs: str, flags: tuple[str, ...] = ()) -> ctypes.CDLL:
     """Every function as two loops."""
     text = prelude(function_names() - {LIBM} | set(needs))
-    built = build(text + "\n".join(loop(*case) for case in CASES))
+    built = build(text + "\n".join(loop(*case) for case in CASES), Options(cflags=flags))
     loaded = ctypes.CDLL(str(built.path))
     built.release()
     return loaded
@@ -106,13 +107,13 @@ def operands(rng: np.random.Generator, name: str, dtype: Any, count: int) -> tup
     return first, second
 
 
-def worst(name: str, suffix: str, *values: Values) -> float:
+def worst(name: str, suffix: str, *values: Values, of: ctypes.CDLL | None = None) -> float:
     """The largest error in units in the last place; results that are no finite numbers must be the same."""
     _, dtype, wide = TYPES[suffix]
     with np.errstate(all="ignore"):
         exact = REFERENCES[name](*(value.astype(wide) for value in values))
         expected = exact.astype(dtype)
-    result = apply(f"{name}_{suffix}", *values)
+    result = apply(f"{name}_{suffix}", *values, of=of)
     finite = np.isfinite(expected) & np.isfinite(result)
     same = (result == expected) | (np.isnan(result) & np.isnan(expected))
     edge = ~finite & ~same
@@ -159,6 +160,18 @@ def test_same_bits_everywhere(name: str, suffix: str, seed: int) -> None:
     for start, count in ((0, 1), (1, 2), (3, 5), (17, 23), (40, 37), (100, 63)):
         part = apply(f"{name}_{suffix}", *(value[start : start + count] for value in values))
         assert part.tobytes() == whole[start : start + count].tobytes()
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="a flag of x86")
+@pytest.mark.parametrize("suffix", TYPES)
+def test_powers_without_tables(suffix: str, seed: int) -> None:
+    """A processor without vectors of 512 bits takes longer polynomials."""
+    others = library(flags=("-mno-avx512f",))
+    values = operands(np.random.default_rng(seed), "pow", TYPES[suffix][1], PIECE)
+    assert worst("pow", suffix, *values, of=others) <= ERRORS["pow"]
+    few = [value[:5_000] for value in values]
+    whole, single = (apply(f"{each}pow_{suffix}", *few, of=others) for each in ("", "one_"))
+    assert whole.tobytes() == single.tobytes()
 
 
 @pytest.mark.parametrize(("name", "suffix"), CASES)

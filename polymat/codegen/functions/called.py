@@ -37,6 +37,9 @@ static __attribute__((noinline, cold)) _pm_${N}_$S$LETTER _pm_${N}_far_$S$LETTER
 __attribute__((weak, visibility("hidden"))) _pm_${N}_$S$LETTER _pm_${N}_of_$S$LETTER($VECTORS)
     __asm__("_ZGV$LETTER" "N$LANES" "$V" "__pm_${N}_$S");
 _pm_${N}_$S$LETTER _pm_${N}_of_$S$LETTER($VECTORS)
+$BODY\
+"""
+_LOOP = """\
 {
     _Alignas($LANES * sizeof($T)) $T $ARRAYS, out[$LANES];
     $U far = 0;
@@ -61,8 +64,11 @@ $AVX512
 """
 
 
-def called(kind: Kind, name: str, count: int = 1) -> str:
-    """The function `_pm_NAME_S` of `count` arguments, after `_pm_NAME_near_S`."""
+def called(kind: Kind, name: str, count: int = 1, permuted: str = "") -> str:
+    """The function `_pm_NAME_S` of `count` arguments, after `_pm_NAME_near_S`.
+
+    permuted: what that of vectors of 512 bits does instead of a loop, where `_PM_PERMUTED_S` is defined.
+    """
     names = ("x", "y")[:count]
     texts = {
         "N": name,
@@ -73,12 +79,12 @@ def called(kind: Kind, name: str, count: int = 1) -> str:
     versions = {
         "SSE": _version(kind, name, names, "b", widest // 4),
         "AVX2": _version(kind, name, names, "d", widest // 2),
-        "AVX512": _version(kind, name, names, "e", widest),
+        "AVX512": _version(kind, name, names, "e", widest, permuted),
     }
     return f"{kind.text(_ONE, {}, texts)}\n{kind.text(_VERSIONS, {}, versions)}"
 
 
-def _version(kind: Kind, name: str, names: tuple[str, ...], letter: str, lanes: int) -> str:
+def _version(kind: Kind, name: str, names: tuple[str, ...], letter: str, lanes: int, body: str = "") -> str:
     """The function of vectors of so many lanes, whose letter the vectors' ABI gives."""
     texts = {
         "N": name,
@@ -92,4 +98,6 @@ def _version(kind: Kind, name: str, names: tuple[str, ...], letter: str, lanes: 
         "LANE": ", ".join(f"{each}[lane]" for each in names),
         "ELEMENTS": ", ".join(f"{each}s[lane]" for each in names),
     }
+    loop = kind.text(_LOOP, {}, texts)
+    texts["BODY"] = f"#ifdef _PM_PERMUTED_{kind.suffix}\n{body}#else\n{loop}#endif\n" if body else loop
     return kind.text(_VERSION, {}, texts)

@@ -2,13 +2,14 @@
 
 x**y = 2**(y log2(x)) for positive normal x and results that are normal numbers; libm's else.  The logarithm
 is a sum of two numbers: with s = f / (2 + f), x = 2**k (1 + f), it is k + s (c0 + z (c1 + z P(z))) in powers
-of z = s**2, whose first terms are added up with what their roundings leave.
+of z = s**2, whose first terms are added up with what their roundings leave.  Vectors of 512 bits have tables.
 """
 
 from __future__ import annotations
 
 from polymat.codegen.functions.called import called
 from polymat.codegen.functions.kind import SINGLE, WIDE, Kind
+from polymat.codegen.functions.permuted import body_text, condition_text, near_text
 from polymat.codegen.functions.polynomials import estrin
 
 _WIDE_POW = """\
@@ -111,4 +112,5 @@ def powers(kind: Kind) -> dict[str, str]:
         "EXPONENTIAL": estrin(POWERS_OF_TWO[kind], "r", ("a", "a2"), kind.tail),
     }
     near = kind.text(_WIDE_POW if kind is WIDE else _SINGLE_POW, _NUMBERS[kind], texts)
-    return {"pow": f"{near}\n{called(kind, 'pow', 2)}"}
+    chosen = f"#ifdef _PM_PERMUTED_{kind.suffix}\n{near_text(kind)}#else\n{near}#endif\n"
+    return {"pow": f"{condition_text(kind)}{chosen}\n{called(kind, 'pow', 2, body_text(kind))}"}

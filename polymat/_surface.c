@@ -135,7 +135,7 @@ static PyType_Slot surface_slots[] = {
 };
 
 static PyType_Spec surface_spec = {
-    .name = "polymat._surface.Surface",
+    .name = "polymat._surface.function", /* what help() calls it */
     .basicsize = sizeof(Surface),
     .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR,
     .slots = surface_slots,
@@ -146,7 +146,7 @@ static int module_exec(PyObject *module)
     PyObject *type = PyType_FromModuleAndSpec(module, &surface_spec, NULL);
     if (type == NULL)
         return -1;
-    const int added = PyModule_AddType(module, (PyTypeObject *)type);
+    const int added = PyModule_AddObjectRef(module, "Surface", type);
     Py_DECREF(type);
     return added;
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 import pickle
+import pydoc
 import subprocess
 import sys
 import traceback
@@ -113,6 +114,7 @@ def test_surfaced_functions_look_like_functions() -> None:
     assert list(inspect.signature(A.__matmul__).parameters) == ["other"]
     assert (pm.dot.__name__, pm.dot.__module__) == ("dot", "polymat")
     assert pm.dot.__doc__ is not None
+    assert pydoc.render_doc(pm.compile).startswith("Python Library Documentation: function in module polymat")
     for function in (pm.compile, pm.dot, pm.load):
         assert pickle.loads(pickle.dumps(function)) is function
     with pytest.raises(AttributeError):

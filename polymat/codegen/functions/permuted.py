@@ -1,9 +1,10 @@
 """Powers by tables that lie in two vectors of 512 bits, which one instruction permutes: the C text.
 
-x = 2**k m with m from 1 to 2, less half a cell, and of the cell of m a table has 1 / c, so short that
-r = m / c - 1 is exact, and log(c): log(x) = k log(2) + log(c) + log(1 + r), the sum of two numbers, of which
-the small one is brought below the rounding of the other.  y log(x) = n log(2) / N + s, and x**y is 2**(n / N)
-by a table times e**s.  Single numbers are computed as vectors are, to the last bit.
+x = 2**k m with m from 1 to 2 (of double, half a cell less: the largest r is half as large, and
+fewer terms are needed).  Of the cell of m a table has 1 / c, so short that r = m / c - 1 is exact, and
+log(c): log(x) = k log(2) + log(c) + log(1 + r), the sum of two numbers, of which the small one is brought
+below the rounding of the other.  y log(x) = n log(2) / N + s, and x**y is 2**(n / N) by a table times e**s.
+Single numbers are computed as vectors are, to the last bit.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ from polymat.codegen.functions.powertables import TABLES
 _CONDITION = """\
 #if defined(__x86_64__) && !defined(__clang__) && defined(__AVX512F__) && defined(__AVX512DQ__)
 #ifdef __has_builtin
-#if __has_builtin(__builtin_ia32_getexp$Q) && __has_builtin(__builtin_ia32_fpclass$Q) \\
-    && __has_builtin(__builtin_ia32_cmp$Q)
+#if __has_builtin(__builtin_ia32_getexp$Q) && __has_builtin(__builtin_ia32_getmant$Q) \\
+    && __has_builtin(__builtin_ia32_fpclass$Q) && __has_builtin(__builtin_ia32_cmp$Q)
 #define _PM_PERMUTED_$S
 #endif
 #endif
@@ -95,7 +96,7 @@ _BODY = """\
     _Alignas(64) $T wholes[$LANES], out[$LANES];
     _Alignas(64) $U twos[$LANES];
     const _pm_pow_bits_$S b = (_pm_pow_bits_$S)x + $MARGIN, cells = b >> $DROPPED;
-    const _pm_pow_bits_$S m = (b & ((($U)1 << $M) - 1)) + ($ONE - $MARGIN);
+    const $MANTISSA;
     const _pm_pow_${S}e k = __builtin_ia32_getexp$Q((_pm_pow_${S}e)b, x, -1, 4);
     __builtin_memcpy(ks, &k, sizeof ks);
     __builtin_memcpy(ms, &m, sizeof ms);
@@ -149,7 +150,7 @@ _TEXTS = {
         "I": "int32_t",
         "N": "32",
         "DROPPED": "18",
-        "MARGIN": "(1u << 17)",
+        "MARGIN": "0u",
         "EXCESS": "127",
         "LANES": "16",
     },
@@ -163,12 +164,20 @@ _TEXTS = {
     },
 }
 _BUILTINS = {
-    SINGLE: {"Q": "ps512_mask", "MASK": "unsigned short"},
-    WIDE: {"Q": "pd512_mask", "MASK": "unsigned char"},
+    SINGLE: {
+        "Q": "ps512_mask",
+        "MANTISSA": "_pm_pow_f32e m = __builtin_ia32_getmantps512_mask(x, 0, x, -1, 4)",
+        "MASK": "unsigned short",
+    },
+    WIDE: {
+        "Q": "pd512_mask",
+        "MANTISSA": "_pm_pow_bits_f64 m = (b & 0x000fffffffffffffu) + 0x3fef800000000000u",
+        "MASK": "unsigned char",
+    },
 }
 # (log(1 + r) - r + r**2 / 2) / r**3, for float times 32 / log(2).
 _LOGARITHMS = {
-    SINGLE: ("0x1.ec7098p+3", "-0x1.7163f2p+3", "0x1.289a24p+3"),
+    SINGLE: ("0x1.ec70c6p+3", "-0x1.716e74p+3", "0x1.23a2eap+3"),
     WIDE: (
         "0x1.5555555555555p-2",
         "-0x1.fffffffffff7fp-3",

@@ -1,8 +1,9 @@
-"""The tables of powers: of each cell of numbers near 1 + i / N a short 1 / c, and log(c) as two numbers.
+"""The tables of powers: of each cell of numbers from 1 to 2 a short 1 / c, and log(c) as two numbers.
 
 float: in units of log(2) / 32, the first a multiple of 2**-12; double: of 1, the first a multiple of 2**-42.
 And the bits of 2**(j / N), less j where the bits of the exponent begin, as they are when j is added there.
-The cell around 1 has c = 1, so that logarithms of numbers near 1 are as exact as others.
+Cells of float begin at 1 + i / N, those of double lie around it.  Beside 1 the table says c = 1 and 0, or
+c = 2 and the logarithm of what the exponent is too small, so that logarithms near 1 are as exact as others.
 """
 
 from __future__ import annotations
@@ -11,26 +12,25 @@ from polymat.codegen.functions.kind import SINGLE, WIDE
 
 _SINGLE = """\
 static const $T _pm_pow_inverse_$S[$N] = {
-    0x1p+0f, 0x1.fp-1f, 0x1.ep-1f, 0x1.d4p-1f, 0x1.c8p-1f, 0x1.b8p-1f, 0x1.bp-1f, 0x1.a4p-1f,
-    0x1.98p-1f, 0x1.9p-1f, 0x1.88p-1f, 0x1.7cp-1f, 0x1.74p-1f, 0x1.6cp-1f, 0x1.64p-1f, 0x1.5cp-1f,
-    0x1.54p-1f, 0x1.5p-1f, 0x1.48p-1f, 0x1.4p-1f, 0x1.3cp-1f, 0x1.34p-1f, 0x1.3p-1f, 0x1.28p-1f,
-    0x1.24p-1f, 0x1.2p-1f, 0x1.1cp-1f, 0x1.14p-1f, 0x1.1p-1f, 0x1.0cp-1f, 0x1.08p-1f, 0x1.04p-1f
+    0x1p+0f, 0x1.e8p-1f, 0x1.d8p-1f, 0x1.dp-1f, 0x1.cp-1f, 0x1.b4p-1f, 0x1.a8p-1f, 0x1.ap-1f,
+    0x1.94p-1f, 0x1.8cp-1f, 0x1.8p-1f, 0x1.78p-1f, 0x1.7p-1f, 0x1.68p-1f, 0x1.6p-1f, 0x1.58p-1f,
+    0x1.5p-1f, 0x1.4cp-1f, 0x1.44p-1f, 0x1.4p-1f, 0x1.38p-1f, 0x1.34p-1f, 0x1.2cp-1f, 0x1.28p-1f,
+    0x1.2p-1f, 0x1.1cp-1f, 0x1.18p-1f, 0x1.14p-1f, 0x1.1p-1f, 0x1.0cp-1f, 0x1.08p-1f, 0x1p-1f
 };
 static const $T _pm_pow_high_$S[$N] = {
-    0.0f, 0x1.774p+0f, 0x1.7d6p+1f, 0x1.098p+2f, 0x1.563cp+2f, 0x1.bfc8p+2f, 0x1.f5fcp+2f,
-    0x1.249cp+3f, 0x1.4f7p+3f, 0x1.6cbp+3f, 0x1.8a8ap+3f, 0x1.b878p+3f, 0x1.d7e6p+3f, 0x1.f804p+3f,
-    0x1.0c6dp+4f, 0x1.1d37p+4f, 0x1.2e64p+4f, 0x1.3722p+4f, 0x1.48efp+4f, 0x1.5b2cp+4f,
-    0x1.6477p+4f, 0x1.7768p+4f, 0x1.811p+4f, 0x1.94c3p+4f, 0x1.9ecfp+4f, 0x1.a9p+4f, 0x1.b354p+4f,
-    0x1.c86fp+4f, 0x1.d338p+4f, 0x1.de2ap+4f, 0x1.e945p+4f, 0x1.f48cp+4f
+    0.0f, 0x1.1bbp+1f, 0x1.e0bp+1f, 0x1.22dcp+2f, 0x1.8a88p+2f, 0x1.dac4p+2f, 0x1.169cp+3f,
+    0x1.32cp+3f, 0x1.5dfep+3f, 0x1.7b8ap+3f, 0x1.a9p+3f, 0x1.c81ap+3f, 0x1.e7ep+3f, 0x1.042cp+4f,
+    0x1.14c5p+4f, 0x1.25c1p+4f, 0x1.3722p+4f, 0x1.3ffbp+4f, 0x1.51ffp+4f, 0x1.5b2cp+4f, 0x1.6dep+4f,
+    0x1.7768p+4f, 0x1.8ad8p+4f, 0x1.94c3p+4f, 0x1.a9p+4f, 0x1.b354p+4f, 0x1.bdcfp+4f, 0x1.c86fp+4f,
+    0x1.d338p+4f, 0x1.de2ap+4f, 0x1.e945p+4f, 0x1p+5f
 };
 static const $T _pm_pow_low_$S[$N] = {
-    0.0f, -0x1.acd89ap-14f, 0x1.25b3eep-17f, -0x1.c731ap-14f, 0x1.c29ffap-14f, -0x1.858p-14f,
-    0x1.8a9064p-14f, 0x1.a5627ap-14f, -0x1.134c4ep-15f, 0x1.ed0cbap-14f, -0x1.fd501p-15f,
-    -0x1.d42728p-16f, 0x1.815786p-14f, 0x1.5d1a1ap-14f, -0x1.543ceap-14f, -0x1.f5a52cp-14f,
-    0x1.3eb014p-14f, 0x1.5db83ap-15f, -0x1.cd9d0cp-17f, 0x1.ed0cbap-15f, -0x1.33a934p-15f,
-    -0x1.f6b4c2p-15f, -0x1.6b9026p-14f, -0x1.e2db4ep-14f, 0x1.42fd1p-14f, -0x1.a39fbep-14f,
-    0x1.61d876p-14f, 0x1.edfa92p-14f, 0x1.20a6dep-16f, -0x1.c4fd14p-14f, 0x1.645388p-15f,
-    0x1.a5e8f4p-15f
+    0.0f, 0x1.953002p-14f, 0x1.ae8f3p-15f, -0x1.23d54cp-14f, 0x1.80abfcp-14f, -0x1.d2c1bcp-14f,
+    0x1.4d8fc6p-19f, -0x1.1c8f12p-17f, -0x1.8708a8p-16f, -0x1.fa61aap-18f, -0x1.a39fbep-15f,
+    -0x1.1e95dp-16f, -0x1.40358ep-14f, -0x1.5a32c2p-15f, 0x1.83f9a2p-14f, -0x1.7ee71p-14f,
+    0x1.5db83ap-15f, -0x1.58c588p-15f, 0x1.71810ap-15f, 0x1.ed0cbap-15f, -0x1.eac382p-15f,
+    -0x1.f6b4c2p-15f, 0x1.1b3cdap-14f, -0x1.e2db4ep-14f, -0x1.a39fbep-14f, 0x1.61d876p-14f,
+    -0x1.88cda8p-14f, 0x1.edfa92p-14f, 0x1.20a6dep-16f, -0x1.c4fd14p-14f, 0x1.645388p-15f, 0.0f
 };
 static const $U _pm_pow_power_$S[$N] = {
     0x3f800000u, 0x3f7ecd87u, 0x3f7daac3u, 0x3f7c980fu, 0x3f7b95c2u, 0x3f7aa43au, 0x3f79c3d3u,

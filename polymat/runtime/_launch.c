@@ -69,7 +69,10 @@ static Status run_kernel(const Launcher *launcher, const Frame *frame)
         PyEval_RestoreThread(state);
     if (result == ENTRY_OK)
         return DONE;
-    if (result == ENTRY_OUT_OF_MEMORY)
+    if (result == ENTRY_OUT_OF_MEMORY && launcher->missing != NULL && launcher->missing() > 0)
+        PyErr_Format(PyExc_MemoryError, "%U(): no memory for intermediate arrays, %zu bytes", launcher->name,
+                     launcher->missing());
+    else if (result == ENTRY_OUT_OF_MEMORY)
         PyErr_Format(PyExc_MemoryError, "%U(): no memory for intermediate arrays", launcher->name);
     else if (result == ENTRY_LIBRARY_MISSING)
         PyErr_Format(PyExc_OSError, "%U(): a BLAS or FFT library that it calls is missing", launcher->name);
@@ -162,6 +165,7 @@ static int open_library(Launcher *launcher, const char *path)
     launcher->openmp = threads_runtime(launcher->library);
     *(void **)&launcher->entry = dlsym(launcher->library, "_pm_entry");
     *(void **)&launcher->work = dlsym(launcher->library, "_pm_work");
+    *(void **)&launcher->missing = dlsym(launcher->library, "_pm_missing_bytes");
     if (launcher->entry != NULL && launcher->work != NULL)
         return 0;
     PyErr_Format(PyExc_OSError, "%s: not a library of polymat: no _pm_entry or no _pm_work", path);

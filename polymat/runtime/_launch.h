@@ -23,6 +23,7 @@ enum { MAX_RANK = 32 };
 
 typedef int (*EntryFunction)(void *const *arrays, const ptrdiff_t *sizes, const void *scalars, int threads);
 typedef double (*WorkFunction)(const ptrdiff_t *sizes);
+typedef size_t (*MissingFunction)(void);
 
 /* How a step of a call ended.  REFUSED: the arguments are wrong and Python words the error, so an exception
    that may be set is dropped.  RAISED: the exception that is set goes to the caller. */
@@ -75,6 +76,7 @@ typedef struct {
     void *library;
     EntryFunction entry;
     WorkFunction work;
+    MissingFunction missing; /* NULL in libraries without intermediate arrays */
     const Runtime *openmp; /* NULL: the library has no threads */
     PyObject *name;
     Block *blocks; /* memory of everything below */

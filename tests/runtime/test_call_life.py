@@ -240,3 +240,31 @@ def test_the_global_lock_stays_off() -> None:
     script = "import sys, polymat.runtime.compiled; print(sys._is_gil_enabled())"
     command = [sys.executable, "-W", "error", "-c", script]
     assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "False\n"
+
+
+@pytest.mark.skipif("libasan" in os.environ.get("LD_PRELOAD", ""), reason="the sanitizer needs addresses")
+def test_missing_intermediate_arrays_have_a_size() -> None:
+    script = """
+import resource, numpy as np
+import polymat as pm
+from polymat import Double, Function, Int, Interval, Parameter, Variable, Vector
+N = Parameter(Int, "N")
+x, i = Vector(Double, "x", [N]), Variable(Int, "i")
+whole = Interval(Int, 0, N - 1)
+f = Function(([i], [whole]), Double, "f")
+f.defn = [x(i) + 1]
+g = Function(([i], [whole]), Double, "g")
+g.defn = [f(i) + f(N - 1 - i)]
+run = pm.compile(g, options=pm.Options(fuse=False, inline=False, threads=1))
+data = np.zeros(1 << 28)
+used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + (1 << 30), used + (1 << 30)))
+try:
+    run(data, out=data)
+except MemoryError as error:
+    print(error)
+"""
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    told, _, count = ran.stdout.removesuffix(" bytes\n").rpartition(" ")
+    assert told == "g(): no memory for intermediate arrays,"
+    assert 8 << 28 <= int(count) <= (8 << 28) + 4096  # lines of the cache

@@ -47,6 +47,13 @@ WORKSPACE = """\
 #define _PM_WORKSPACE_LARGE ((size_t)16 << 20)
 static _Atomic(void *) _pm_workspace_slot;
 static _Alignas(64) char _pm_workspace_none[64]; /* what a call gets that needs none */
+static _Thread_local size_t _pm_workspace_missing; /* the bytes that there were none of */
+
+size_t _pm_missing_bytes(void);
+size_t _pm_missing_bytes(void)
+{
+    return _pm_workspace_missing;
+}
 
 static inline void *_pm_workspace_take(size_t bytes)
 {
@@ -61,8 +68,10 @@ static inline void *_pm_workspace_take(size_t bytes)
         free(block);
     }
     char *const fresh = bytes > (size_t)PTRDIFF_MAX - head ? NULL : _pm_memory(bytes + head);
-    if (fresh == NULL)
+    if (fresh == NULL) {
+        _pm_workspace_missing = bytes;
         return NULL;
+    }
     *(size_t *)(void *)fresh = bytes;
     return fresh + head;
 }

@@ -52,7 +52,7 @@ def test_the_first_call_computes_them() -> None:
     y, a = product(constants())
     compiled = pm.compile(y, inputs=[a])
     assert "_pm_kept_give" in compiled.source
-    assert "table computed by the first call alone" in str(compiled.explain())
+    assert "table (float64) computed by the first call alone" in str(compiled.explain())
     for rows in (3, 0, 1, 5):
         given = np.random.default_rng(rows).uniform(-1, 1, (rows, LENGTH))
         assert_close(compiled(given), compiled.reference(given), roundings=200, magnitude=LENGTH)

@@ -37,7 +37,9 @@ from polymat.lang.condition import Condition
 from polymat.lang.expr import Parameter
 from polymat.lang.function import Function, Input
 from polymat.machine.model import Machine
+from polymat.model.assumed import assumed_sizes
 from polymat.options import DEFAULTS, Options, check_options
+from polymat.plan.schedule import Schedule
 from polymat.rewrite.cascades import join_cascades
 from polymat.rewrite.channels import join_channels
 from polymat.rewrite.conversions import convert_once
@@ -54,8 +56,6 @@ from polymat.runtime.logs import SlowCompile, configure_logging, log_schedule
 from polymat.runtime.providers import left_out
 from polymat.runtime.threads import quiet_openmp
 from polymat.runtime.vectors import under_flags
-from polymat.tilesize.assumed import assumed_sizes
-from polymat.tilesize.schedule import Schedule
 
 Level = Pipeline | Grouping | Schedule | Program | str | Built
 LEVELS = ("built", "graph", "fusion", "tilesize", "codegen", "source", "runtime")

@@ -14,8 +14,9 @@ from polymat.decide.decider import Decider
 from polymat.driver import levels
 from polymat.graph.pipeline import Pipeline
 from polymat.options import Options
+from polymat.plan.loops import LoopPlan
+from polymat.plan.tile import Plan, TilePlan
 from polymat.runtime.providers import provider
-from polymat.tilesize.schedule import LoopPlan, Plan, TilePlan
 from tests.decide.test_decider import MACHINE, blurred, pipeline_of
 from tests.tolerance import assert_close
 

@@ -41,10 +41,12 @@ from polymat.codegen.tilerun import TileCode
 from polymat.errors import InternalError
 from polymat.graph.pipeline import Pipeline
 from polymat.lang.affine import Affine
+from polymat.model.team import TeamCost
 from polymat.options import Options
-from polymat.tilesize.kernel import KernelPlan
-from polymat.tilesize.schedule import LoopPlan, NestPlan, Plan, TilePlan
-from polymat.tilesize.team import TeamCost
+from polymat.plan.kernel import KernelPlan
+from polymat.plan.loops import LoopPlan
+from polymat.plan.nest import NestPlan
+from polymat.plan.tile import Plan, TilePlan
 
 ENTRY_PARAMETERS = (
     Parameter("void *const *", "_pm_arrays"),

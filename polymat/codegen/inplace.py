@@ -6,11 +6,13 @@ from polymat.codegen.routines.nonfinite import SPREADING
 from polymat.graph.accesses import reads_of
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Accumulation, InputArray, Part, Stage
-from polymat.idiom.plan import CallPlan, FilterPlan
 from polymat.lang.affine import Affine
+from polymat.plan.epilogue import EpiloguePlan
+from polymat.plan.library import CallPlan, FilterPlan
+from polymat.plan.nest import NestPlan
+from polymat.plan.schedule import Schedule
+from polymat.plan.tile import Plan
 from polymat.poly.access import Access
-from polymat.tilesize.epilogue import EpiloguePlan
-from polymat.tilesize.schedule import NestPlan, Plan, Schedule
 
 
 def inplace_pairs(pipeline: Pipeline, schedule: Schedule) -> tuple[tuple[int, int], ...]:

@@ -28,17 +28,18 @@ from polymat.codegen.signals.transforms import transform_nest
 from polymat.codegen.signature import make_signature
 from polymat.codegen.tiles import TileWriter
 from polymat.graph.pipeline import Pipeline
-from polymat.graph.plan import MergedPlan
 from polymat.graph.stage import Stage
-from polymat.idiom.plan import CallPlan, FilterPlan, RecursivePlan, TransformPlan
 from polymat.lang.expr import CastExpr
 from polymat.lang.sharing import written_size
 from polymat.lang.table import Lookup, Table
 from polymat.lang.traverse import children, walk
 from polymat.options import Options
-from polymat.tilesize.epilogue import EpiloguePlan
-from polymat.tilesize.kernel import KernelPlan
-from polymat.tilesize.schedule import NestPlan, Schedule, TilePlan
+from polymat.plan.epilogue import EpiloguePlan
+from polymat.plan.kernel import KernelPlan
+from polymat.plan.library import CallPlan, FilterPlan, RecursivePlan, TransformPlan
+from polymat.plan.nest import MergedPlan, NestPlan
+from polymat.plan.schedule import Schedule
+from polymat.plan.tile import TilePlan
 
 _LARGE = 1000  # operations of one expression
 # How the nests of plans that are no loops are written, by the type of the plan.

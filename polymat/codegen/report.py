@@ -11,10 +11,13 @@ from pathlib import Path
 from polymat.codegen.program import Program
 from polymat.errors import ArgumentError, ToolchainError
 from polymat.graph.pipeline import Pipeline
-from polymat.idiom.plan import FilterPlan, TransformPlan
 from polymat.machine.memory import total_memory
-from polymat.tilesize.assumed import assumed_sizes
-from polymat.tilesize.schedule import Considered, Decision, LoopPlan, NestPlan, Plan, Schedule
+from polymat.model.assumed import assumed_sizes
+from polymat.plan.library import FilterPlan, TransformPlan
+from polymat.plan.loops import LoopPlan
+from polymat.plan.nest import NestPlan
+from polymat.plan.schedule import Considered, Decision, Schedule
+from polymat.plan.tile import Plan
 
 MOST_ALTERNATIVES = 12  # groups that were not chosen, in a text
 _BEYOND = ", with which the arrays are beyond this machine's memory; give estimates= for predictions"

@@ -25,11 +25,12 @@ from polymat.codegen.loops.nestfunction import Nest
 from polymat.codegen.loops.work import stage_work
 from polymat.codegen.memory.scratch import ThreadScratch
 from polymat.graph.stage import Stage
-from polymat.idiom.plan import TransformPlan
 from polymat.lang.affine import Affine
+from polymat.model.team import BLOCKS, TeamCost
 from polymat.options import Options
-from polymat.tilesize.schedule import LoopPlan, NestPlan
-from polymat.tilesize.team import BLOCKS, TeamCost
+from polymat.plan.library import TransformPlan
+from polymat.plan.loops import LoopPlan
+from polymat.plan.nest import NestPlan
 
 CHUNKS_PER_THREAD = 8  # of a triangle, so that threads finish together
 # Operations of vectorised loops in the time of a transform, a point and each doubling of their number.

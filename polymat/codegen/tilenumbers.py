@@ -9,7 +9,7 @@ from polymat.codegen.c.ctree import Binary, Call, CExpr, Declare, For, Id, Liter
 from polymat.codegen.loops.rowtiles import FIRST
 from polymat.codegen.memory.storage import TILE
 from polymat.codegen.tilerun import LAST
-from polymat.tilesize.schedule import TilePlan
+from polymat.plan.tile import TilePlan
 
 NUMBER, COUNT = "_pm_tile", "_pm_tiles"  # of a tile; with a number: how many there are along a dimension
 

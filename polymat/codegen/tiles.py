@@ -32,11 +32,12 @@ from polymat.codegen.memory.storage import TILE, WHOLE, Buffer, inside, part_beg
 from polymat.codegen.privates import clear_and_merge
 from polymat.codegen.tilenumbers import numbered, tile_count
 from polymat.codegen.tilerun import LAST, Private, TileCode
-from polymat.graph.alignment import grid
+from polymat.graph.alignment import Member, grid
 from polymat.graph.stage import Part, Stage
 from polymat.lang.affine import Affine
 from polymat.lang.expr import Load
-from polymat.tilesize.schedule import LoopPlan, Member, TilePlan
+from polymat.plan.loops import LoopPlan
+from polymat.plan.tile import TilePlan
 
 STOP = "_pm_stop"  # with a number: where the tile ends
 MANY = 8  # stages of a group whose nests are not inlined; with three, 256 x 256 points took 1.02 of the time

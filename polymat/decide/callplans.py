@@ -12,24 +12,25 @@ from polymat.errors import ToolchainError
 from polymat.graph.flat import flat_stage
 from polymat.graph.group import Group
 from polymat.graph.pipeline import Pipeline
-from polymat.graph.plan import MergedPlan
 from polymat.graph.product import product_of_group
 from polymat.graph.stage import Stage
 from polymat.idiom.call import Axis, Idiom, LibraryCall
 from polymat.idiom.find import MOST_STAGES, Found, idiom_of
 from polymat.idiom.parts import least_of, part_seconds
-from polymat.idiom.plan import CallPlan, TransformPlan
 from polymat.idiom.profit import call_seconds, can_transform, transform_seconds
 from polymat.idiom.syrk import as_half
 from polymat.idiom.transform import Transform
 from polymat.machine.model import Machine
+from polymat.model.extents import extent
 from polymat.options import Options
+from polymat.plan.kernel import KernelPlan
+from polymat.plan.library import CallPlan, TransformPlan
+from polymat.plan.loops import LoopPlan
+from polymat.plan.nest import MergedPlan
 from polymat.runtime.providers import provider_with
-from polymat.tilesize.extents import extent
-from polymat.tilesize.kernel import KernelPlan, plan_kernel
+from polymat.tilesize.kernel import plan_kernel
 from polymat.tilesize.plain import plan_stage
 from polymat.tilesize.register import unrolled
-from polymat.tilesize.schedule import LoopPlan
 
 WANTED = ("axpy", "scal", "ger", "gerc", "dot", "dotc", "nrm2")  # are called where calls are wanted alone
 ALIKE = 0.98  # of the time: of ways predicted alike, that is taken which stores no second triangle

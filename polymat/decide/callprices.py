@@ -19,11 +19,12 @@ from polymat.lang.types import real_part
 from polymat.machine.librarymodel import LibraryModel
 from polymat.machine.model import Machine
 from polymat.options import Options
+from polymat.plan.kernel import KernelPlan
+from polymat.plan.loops import LoopPlan
 from polymat.runtime.libraries import Kind
 from polymat.runtime.librarystore import library_model
 from polymat.tilesize.cost import VECTOR_SHARE, loop_slowdown, points, stage_operations
-from polymat.tilesize.kernel import KernelPlan, kernel_operations
-from polymat.tilesize.schedule import LoopPlan
+from polymat.tilesize.kernel import kernel_operations
 
 TIE = 0.05  # of the time of loops: where calls gain nothing, loops fuse better
 NEARLY = 0.99  # of the time of own code: calls that are only made where they are quicker come first

@@ -16,21 +16,24 @@ from polymat.fusion.reads import Reads
 from polymat.graph.alignment import Fusable, Refused
 from polymat.graph.group import Group
 from polymat.graph.pipeline import Pipeline
-from polymat.graph.plan import NestPlan
 from polymat.graph.stage import Stage
-from polymat.idiom.plan import CallPlan, TransformPlan
 from polymat.idiom.profit import is_mapped
 from polymat.machine.model import Machine
+from polymat.model.papercost import PaperCost
 from polymat.options import Options
-from polymat.tilesize.epilogue import EpiloguePlan, plan_epilogue
-from polymat.tilesize.kernel import KernelPlan, described, is_worth, plan_kernel, upright
+from polymat.plan.epilogue import EpiloguePlan
+from polymat.plan.kernel import KernelPlan
+from polymat.plan.library import CallPlan, TransformPlan
+from polymat.plan.loops import LoopPlan
+from polymat.plan.nest import NestPlan
+from polymat.plan.tile import Plan, TilePlan
+from polymat.tilesize.epilogue import plan_epilogue
+from polymat.tilesize.kernel import described, is_worth, plan_kernel, upright
 from polymat.tilesize.levels import overflows, plans_by_level
-from polymat.tilesize.papercost import PaperCost
 from polymat.tilesize.paperplan import PaperPlan, PaperPlanner, aligned_nest
 from polymat.tilesize.plain import plan_stage
 from polymat.tilesize.planner import NO_CALLS, can_be_private, plan_alone, plan_tiles
 from polymat.tilesize.register import unrolled
-from polymat.tilesize.schedule import LoopPlan, Plan, TilePlan
 from polymat.tilesize.shared import shared_out
 from polymat.tilesize.streamed import past_caches, product_past_caches, tiles_past_caches
 from polymat.tilesize.switches import switched

@@ -20,18 +20,19 @@ from polymat.graph.alignment import Refused
 from polymat.graph.constant import kept_stages
 from polymat.graph.group import Grouping
 from polymat.graph.pipeline import Pipeline
-from polymat.idiom.plan import CallPlan
 from polymat.machine.model import Machine
+from polymat.model.assumed import assumed_sizes
+from polymat.model.describe import stage_nest
+from polymat.model.papercost import PaperCost
+from polymat.model.team import team_cost
 from polymat.options import Options
-from polymat.tilesize.assumed import assumed_sizes
+from polymat.plan.library import CallPlan
+from polymat.plan.schedule import Considered, Decision, Schedule
+from polymat.plan.tile import Plan, TilePlan
 from polymat.tilesize.cost import PlanCost, home_level, plan_cost
 from polymat.tilesize.decision import decision
-from polymat.tilesize.describe import stage_nest
-from polymat.tilesize.papercost import PaperCost
 from polymat.tilesize.paperplan import aligned_nest
-from polymat.tilesize.schedule import Considered, Decision, Plan, Schedule, TilePlan
 from polymat.tilesize.sweeps import back_and_forth
-from polymat.tilesize.team import team_cost
 
 WANTED = 1e-6  # of the time of library calls that are wanted: it still tells which of them
 MAPPED = 1e-9  # the papers' cost of a library call: none, but of ways with calls the one with fewer wins

@@ -8,12 +8,12 @@ from polymat.graph.flat import flat_stage
 from polymat.graph.group import Group
 from polymat.graph.product import Product
 from polymat.idiom.operands import fills_box
-from polymat.idiom.plan import FilterPlan
 from polymat.idiom.transform import Filter
 from polymat.lang.affine import Affine
 from polymat.lang.types import real_part
+from polymat.model.extents import extent
+from polymat.plan.library import FilterPlan
 from polymat.tilesize.cost import loop_slowdown
-from polymat.tilesize.extents import extent
 from polymat.tilesize.plain import plan_stage
 from polymat.tilesize.register import unrolled
 

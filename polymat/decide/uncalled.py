@@ -6,16 +6,17 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from polymat.decide.callplans import CallPlanner
 from polymat.graph.pipeline import Pipeline
-from polymat.graph.plan import NestPlan
 from polymat.graph.stage import Stage
 from polymat.idiom.find import Found
-from polymat.idiom.plan import LibraryPlan
 from polymat.idiom.unfiltered import is_sliding
 from polymat.lang.expr import Binary, Expr, Load
 from polymat.lang.reduction import Op
 from polymat.lang.traverse import walk
 from polymat.options import Options
-from polymat.tilesize.schedule import LoopPlan, Plan
+from polymat.plan.library import LibraryPlan
+from polymat.plan.loops import LoopPlan
+from polymat.plan.nest import NestPlan
+from polymat.plan.tile import Plan
 
 
 def uncalled(

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 from polymat.errors import OptionError
 from polymat.graph.pipeline import Pipeline
-from polymat.idiom.plan import CallPlan, FilterPlan, TransformPlan
 from polymat.options import Options
-from polymat.tilesize.schedule import LoopPlan, Plan, TilePlan
+from polymat.plan.library import CallPlan, FilterPlan, TransformPlan
+from polymat.plan.loops import LoopPlan
+from polymat.plan.tile import Plan, TilePlan
 
 _MOST_NAMED = 3
 

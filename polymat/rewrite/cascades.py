@@ -21,10 +21,10 @@ from polymat.lang.signal import MAKERS, Signal
 from polymat.lang.table import Lookup
 from polymat.lang.types import Int
 from polymat.machine.model import Machine
+from polymat.model.assumed import assumed_sizes
 from polymat.options import Options
 from polymat.rewrite.overlapsave import filter_time, plain_filter, start_of, taps_of
 from polymat.rewrite.transformtime import has_transforms
-from polymat.tilesize.assumed import assumed_sizes
 
 
 @dataclass(frozen=True, slots=True, eq=False)

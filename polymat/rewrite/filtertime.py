@@ -12,9 +12,9 @@ from polymat.lang.blocks import kept_of
 from polymat.lang.types import ScalarType, real_part
 from polymat.machine.librarymodel import is_smooth
 from polymat.machine.model import Machine
+from polymat.model.extents import extent
 from polymat.options import Options
 from polymat.rewrite.transformtime import pass_time, transform_time
-from polymat.tilesize.extents import extent
 
 DIRECT_SHARE = 0.8  # of the peak that register blocks of filters reach
 SIZES = tuple(sorted(m << n for n in range(6, 20) for m in (2, 3)))  # points of the transforms of blocks

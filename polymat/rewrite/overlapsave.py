@@ -23,10 +23,10 @@ from polymat.lang.makers import index_expression
 from polymat.lang.signal import MAKERS, Signal
 from polymat.lang.types import Int, ScalarType, real_part
 from polymat.machine.model import Machine
+from polymat.model.assumed import assumed_sizes
 from polymat.options import Options
 from polymat.rewrite.filtertime import FilterTimes, Task, Way
 from polymat.rewrite.transformtime import has_transforms
-from polymat.tilesize.assumed import assumed_sizes
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -32,13 +32,13 @@ from polymat.lang.makers import index_expression
 from polymat.lang.reduction import Op
 from polymat.lang.types import Int, Long, ScalarType, real_part
 from polymat.machine.model import Machine
+from polymat.model.assumed import assumed_sizes
+from polymat.model.extents import extent
 from polymat.options import Options
 from polymat.poly.domain import Domain
 from polymat.rewrite.transformtime import has_transforms, pass_time
 from polymat.runtime.librarystore import library_model
-from polymat.tilesize.assumed import assumed_sizes
 from polymat.tilesize.cost import VECTOR_SHARE, stage_operations
-from polymat.tilesize.extents import extent
 
 
 def plain_transforms(

@@ -14,6 +14,8 @@ from polymat.graph.splice import names_taken, without_unread
 from polymat.graph.stage import Stage
 from polymat.lang.affine import Affine
 from polymat.machine.model import Machine
+from polymat.model.assumed import assumed_sizes
+from polymat.model.extents import extent
 from polymat.options import Options
 from polymat.rewrite.chains import Chain, chains_of
 from polymat.rewrite.commonfactor import take_out_factors
@@ -23,8 +25,6 @@ from polymat.rewrite.network import Network, covers_box
 from polymat.rewrite.otherorders import other_orders
 from polymat.rewrite.productsteps import Order, Writer
 from polymat.rewrite.subsets import Tree
-from polymat.tilesize.assumed import assumed_sizes
-from polymat.tilesize.extents import extent
 
 CLEARLY = 0.9  # of the time of the order that the user wrote: the model is no better than that
 

@@ -8,8 +8,8 @@ import threading
 from contextlib import suppress
 from functools import lru_cache
 
+from polymat.plan.schedule import Schedule
 from polymat.runtime.settings import settings
-from polymat.tilesize.schedule import Schedule
 
 _ROOT = "polymat"
 _EVERYTHING = "all"

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from math import ceil, prod
 
 from polymat.graph.stage import Stage
+from polymat.plan.loops import LoopPlan
+from polymat.plan.tile import Plan, TilePlan
 from polymat.tilesize.plain import FEW
-from polymat.tilesize.schedule import LoopPlan, Plan, TilePlan
 from polymat.tilesize.shared import IDLE_ROUNDS
 from polymat.tilesize.shortloops import loop_lengths
 

@@ -6,21 +6,24 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
+from polymat.graph.alignment import Member
 from polymat.graph.operations import function_operations
 from polymat.graph.pipeline import Pipeline
-from polymat.graph.plan import FlatPlan
 from polymat.graph.stage import Accumulation, InputArray, Part, Stage
 from polymat.lang.affine import Affine
 from polymat.lang.traverse import children, walk
 from polymat.lang.types import real_part
 from polymat.machine.model import MEMORY, Machine
+from polymat.model.describe import COMPLEX_OPERATIONS
+from polymat.model.estimates import once_a_stage
+from polymat.model.extents import extent, stage_extents, tile_size
+from polymat.plan.epilogue import EpiloguePlan
+from polymat.plan.kernel import KernelPlan
+from polymat.plan.loops import LoopPlan
+from polymat.plan.nest import FlatPlan, NestPlan
+from polymat.plan.tile import Plan, TilePlan
 from polymat.tilesize.balance import pieces, waiting
-from polymat.tilesize.describe import COMPLEX_OPERATIONS
-from polymat.tilesize.epilogue import EpiloguePlan
-from polymat.tilesize.estimates import once_a_stage
-from polymat.tilesize.extents import extent, stage_extents, tile_size
-from polymat.tilesize.kernel import KernelPlan, computing_operations
-from polymat.tilesize.schedule import LoopPlan, Member, NestPlan, Plan, TilePlan
+from polymat.tilesize.kernel import computing_operations
 from polymat.tilesize.shortloops import (
     computed_bytes,
     loop_lengths,

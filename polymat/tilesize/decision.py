@@ -6,15 +6,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import isqrt
 
-from polymat.graph.plan import MergedPlan
 from polymat.graph.stage import Stage
 from polymat.machine.model import Machine
-from polymat.tilesize.epilogue import EpiloguePlan
-from polymat.tilesize.kernel import KernelPlan, blocking_of
-from polymat.tilesize.model import Nest
-from polymat.tilesize.movement import Traffic, movement
+from polymat.model.movement import Traffic, movement
+from polymat.model.nest import Nest
+from polymat.plan.epilogue import EpiloguePlan
+from polymat.plan.kernel import KernelPlan
+from polymat.plan.loops import LoopPlan
+from polymat.plan.nest import MergedPlan
+from polymat.plan.schedule import Decision
+from polymat.plan.tile import Plan, TilePlan
+from polymat.tilesize.kernel import blocking_of
 from polymat.tilesize.paperplan import stage_scores
-from polymat.tilesize.schedule import Decision, LoopPlan, Plan, TilePlan
 
 
 def decision(

@@ -2,46 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection
 
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Stage
 from polymat.lang.affine import Affine
+from polymat.plan.epilogue import EpiloguePlan
+from polymat.plan.kernel import KernelPlan
 from polymat.poly.domain import Domain
-from polymat.tilesize.ends import fits_registers
-from polymat.tilesize.kernel import KernelPlan
+from polymat.product.ends import fits_registers
 from polymat.tilesize.plain import plan_stage
-from polymat.tilesize.schedule import NestPlan
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class EpiloguePlan(NestPlan):
-    """A contraction and the stages that read it point by point: bias, scale, ReLU, residual.
-
-    They run one after the other on every few register blocks of the result as soon as these are complete.
-    product, kernel: the contraction and its plan.  readers: the plans of the others, by stage, in order.
-    within: the contraction, where its values live in the array of the last reader until that replaces them.
-    in_registers: whether the one reader is computed on results before they are stored.
-    """
-
-    product: str
-    kernel: KernelPlan
-    readers: Mapping[str, NestPlan]
-    within: tuple[str, ...]
-    in_registers: bool = False
-
-    @property
-    def absorbed(self) -> tuple[str, ...]:
-        """Stages of the group that have no array of their own."""
-        return self.within
-
-    def part(self, stage: str) -> NestPlan:
-        """The plan of one of the stages."""
-        return self.kernel if stage == self.product else self.readers[stage]
-
-    def __str__(self) -> str:
-        return f"{self.kernel}, then {', '.join(self.readers)}"
 
 
 def plan_epilogue(pipeline: Pipeline, kernel: KernelPlan, live: Collection[str]) -> EpiloguePlan | None:

@@ -11,8 +11,9 @@ from polymat.graph.stage import Bounds, Stage
 from polymat.lang.affine import Affine
 from polymat.lang.expr import Load
 from polymat.lang.traverse import walk
+from polymat.plan.loops import LoopPlan
+from polymat.plan.nest import NestPlan
 from polymat.tilesize.plain import own_names
-from polymat.tilesize.schedule import LoopPlan, NestPlan
 
 OUTER, INNER = Affine.name("outer"), Affine.name("inner")
 

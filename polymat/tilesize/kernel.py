@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import ceil, prod
 from typing import Literal
 
@@ -11,22 +11,21 @@ from polymat.graph.group import Group
 from polymat.graph.stage import Stage
 from polymat.lang.types import real_part
 from polymat.machine.model import Machine
+from polymat.plan.kernel import KernelPlan
 from polymat.poly.domain import Domain
-from polymat.tilesize.blocking import Blocking, blocking
-from polymat.tilesize.blocks import Blocks, blocks_of
-from polymat.tilesize.contraction import Contraction, contraction_of
-from polymat.tilesize.copying import (
+from polymat.product.blocking import Blocking, blocking
+from polymat.product.blocks import Blocks, blocks_of
+from polymat.product.contraction import Contraction, contraction_of
+from polymat.product.copying import (
     copying_operations,
     loading_operations,
     pairing_operations,
     summing_operations,
 )
-from polymat.tilesize.fewcolumns import is_narrow, is_swapped
-from polymat.tilesize.near import is_near
-from polymat.tilesize.pairs import Pairs, as_reals
-from polymat.tilesize.ranking import ranked
-from polymat.tilesize.schedule import NestPlan
-from polymat.tilesize.scheme import Scheme
+from polymat.product.fewcolumns import is_narrow, is_swapped
+from polymat.product.near import is_near
+from polymat.product.pairs import Pairs, as_reals
+from polymat.product.ranking import ranked
 
 FULL_SHARE = 0.98  # of the peak that full register blocks reach
 FILL = 2.5  # steps of depth that filling and storing a register block is worth
@@ -35,31 +34,6 @@ STARTING = 1200.0  # operations that the loops around the register blocks are wo
 MOST_UNROLLED = 256  # vectors of multiplications of a product of constant extents that is straight code
 LEAST_POINTS = 64  # multiplications below which the loops around a register block cost more than it saves
 LEAST_UNROLLED = 16  # the same for straight code, which has none
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class KernelPlan(NestPlan):
-    """A contraction as products of matrices around a register block.
-
-    streamed: bytes of the result above which it is written past the caches (0: never).
-    handed: whether readers are handed each part of the result that is complete.
-    pairs: the complex products that the contraction computes as real ones, where it does.
-    """
-
-    contraction: Contraction
-    blocks: Blocks
-    scheme: Scheme
-    streamed: int = 0
-    handed: bool = False
-    pairs: tuple[Pairs, ...] = ()
-
-    @property
-    def element_bytes(self) -> int:
-        """Size of the elements that register blocks multiply."""
-        return self.blocks.vector_bytes // self.blocks.lanes
-
-    def __str__(self) -> str:
-        return f"{'+'.join(self.group.stages)}: {self.kind} {self.scheme}"
 
 
 def plan_kernel(

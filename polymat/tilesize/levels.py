@@ -13,12 +13,13 @@ from math import ceil, prod
 from polymat.graph.alignment import grid
 from polymat.graph.pipeline import Pipeline
 from polymat.machine.model import Cache, Machine
-from polymat.tilesize.associativity import CacheShape, stays_resident
-from polymat.tilesize.extents import stage_extents
-from polymat.tilesize.model import Nest
+from polymat.model.associativity import CacheShape, stays_resident
+from polymat.model.extents import stage_extents
+from polymat.model.nest import Nest
+from polymat.model.select import choose_tiles_levels
+from polymat.plan.loops import LoopPlan
+from polymat.plan.tile import TilePlan
 from polymat.tilesize.register import ROWS_REDUCED
-from polymat.tilesize.schedule import LoopPlan, TilePlan
-from polymat.tilesize.select import choose_tiles_levels
 from polymat.tilesize.tileshape import INNER_TILE
 
 FILL = 0.5  # of a cache; the rest is for lines on their way from and to memory

@@ -17,14 +17,16 @@ from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Stage
 from polymat.lang.affine import Affine
 from polymat.machine.model import Machine
-from polymat.tilesize.describe import Placement, group_nest, stage_nest
-from polymat.tilesize.estimates import once_a_stage
-from polymat.tilesize.model import Nest
-from polymat.tilesize.order import Innermost, innermost
-from polymat.tilesize.papercost import PaperCost, existing_cost, updated_cost
+from polymat.model.describe import Placement, group_nest, stage_nest
+from polymat.model.estimates import once_a_stage
+from polymat.model.nest import Nest
+from polymat.model.order import Innermost, innermost
+from polymat.model.papercost import PaperCost, existing_cost, updated_cost
+from polymat.plan.loops import LoopPlan
+from polymat.plan.nest import NestPlan
+from polymat.plan.tile import Plan, TilePlan
 from polymat.tilesize.plain import plan_stage
 from polymat.tilesize.planner import can_be_private, plan_tiles
-from polymat.tilesize.schedule import LoopPlan, NestPlan, Plan, TilePlan
 
 
 @dataclass(frozen=True, slots=True, eq=False)

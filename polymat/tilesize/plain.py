@@ -8,10 +8,10 @@ from polymat.graph.recurrence import recurrence_statements
 from polymat.graph.stage import Accumulation, Stage
 from polymat.lang.expr import Load
 from polymat.lang.traverse import walk
+from polymat.plan.loops import LoopPlan
 from polymat.poly.access import Access
 from polymat.poly.domain import Domain
 from polymat.poly.order import Circle, Order, accumulation_is_parallel, find_order
-from polymat.tilesize.schedule import LoopPlan
 
 IN_ORDER = "points run after those that they read"
 FEW = 16  # points of a dimension that many threads, or two, cannot share evenly: of three planes, two and one

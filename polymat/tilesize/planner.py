@@ -6,18 +6,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
+from polymat.graph.alignment import Member
 from polymat.graph.group import Group
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Stage
 from polymat.lang.affine import Affine
 from polymat.machine.model import Machine
+from polymat.model.estimates import Estimates
+from polymat.plan.loops import LoopPlan
+from polymat.plan.nest import NestPlan
+from polymat.plan.tile import Plan, TilePlan
 from polymat.poly.domain import Domain
-from polymat.tilesize.estimates import Estimates
 from polymat.tilesize.joint import joint_sums
 from polymat.tilesize.plain import plan_stage
 from polymat.tilesize.register import ROWS_REDUCED, ROWS_UPDATED, in_rows, unrolled
 from polymat.tilesize.rowloop import row_loop, row_width
-from polymat.tilesize.schedule import LoopPlan, Member, NestPlan, Plan, TilePlan
 from polymat.tilesize.tileshape import call_sizes, levels_of_rows, on_grid, rolling_sizes, tile_sizes
 
 DOT_TILE = 4096  # elements of a sum that has no other loop to share out

@@ -13,7 +13,7 @@ from polymat.lang.expr import Load
 from polymat.lang.reduction import Op
 from polymat.lang.traverse import walk
 from polymat.machine.model import Machine
-from polymat.tilesize.schedule import LoopPlan
+from polymat.plan.loops import LoopPlan
 
 ROWS_REDUCED = 8  # accumulators of a block of sums: half of the vector registers of the smaller machines
 ROWS_COMPLEX = 4  # complex accumulators, each of which takes two registers

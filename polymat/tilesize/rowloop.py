@@ -9,7 +9,6 @@ further ahead than its producers are, it stays behind them by that many columns,
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 
 from polymat.graph.alignment import Member
 from polymat.graph.stage import Stage
@@ -17,49 +16,14 @@ from polymat.lang.affine import Affine
 from polymat.lang.expr import Binary, Const, Expr, Load, Parameter, Unary
 from polymat.lang.traverse import walk
 from polymat.machine.model import Machine
-from polymat.tilesize.remembered import remembered
+from polymat.model.remembered import remembered
+from polymat.plan.tile import RowLoop
 
 SHIFTED_BITS = 512  # of vectors that one instruction shifts
 MOST_ROWS = (4, 2)  # of the result side by side: each kept row is then loaded once for all of them
 ROW_BYTES = (16384, 8192, 4096, 2048)  # of a row in a tile: long rows are what memory is fastest with
 RINGS_SHARE = 0.5  # of the second-level cache that the kept rows may fill
 STREAMED_SHARE = 0.5  # of the last-level cache, above which results are written past it
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class RowLoop:
-    """How the stages of a rolling tile run in one loop over vectors of columns.
-
-    lanes: elements of a vector.  rows: of each stage, in the loop at the same time.  lags: how many columns
-    each stage is behind the loop.  lead, trail: the loop begins and ends at the tile's first and last column
-    plus this, so that every stage computes all of its columns, and possibly more.  streamed: bytes of results
-    above which they are written past the caches (0: never).
-    """
-
-    lanes: int
-    rows: int
-    lags: Mapping[str, int]
-    lead: int
-    trail: int
-    streamed: int
-
-    def __str__(self) -> str:
-        text = f"{self.rows} rows of all stages in one loop over vectors of {self.lanes}"
-        if not self.streamed:
-            return text
-        return f"{text}, results of more than {self.streamed:.2g} bytes written past the caches"
-
-    def of_rows(self, rows: int) -> RowLoop | None:
-        """The same for tiles of fewer rows; None for more."""
-        return replace(self, rows=rows) if rows <= self.rows else None
-
-    def before(self, stage: str) -> int:
-        """Columns before the tile's first one that a scratchpad has room for: a vector more than computed."""
-        return self.lags[stage] - self.lead + self.lanes
-
-    def columns(self, width: int) -> int:
-        """Columns of a scratchpad of a tile that is so wide."""
-        return width + self.trail - self.lead + 3 * self.lanes
 
 
 def row_loop(stages: Mapping[str, Stage], members: Sequence[Member], machine: Machine) -> RowLoop | None:

@@ -8,8 +8,8 @@ from math import ceil, prod
 
 from polymat.graph.alignment import grid
 from polymat.graph.pipeline import Pipeline
+from polymat.plan.tile import TilePlan
 from polymat.tilesize.register import ROWS_REDUCED
-from polymat.tilesize.schedule import TilePlan
 from polymat.tilesize.shortloops import loop_lengths
 from polymat.tilesize.tileshape import levels_of_rows
 

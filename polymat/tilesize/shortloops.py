@@ -13,10 +13,10 @@ from polymat.graph.stage import Accumulation, Stage
 from polymat.lang.affine import Affine
 from polymat.lang.traverse import children, walk
 from polymat.lang.types import real_part
-from polymat.tilesize.estimates import once_a_stage
-from polymat.tilesize.extents import extent
-from polymat.tilesize.remembered import remembered
-from polymat.tilesize.schedule import LoopPlan
+from polymat.model.estimates import once_a_stage
+from polymat.model.extents import extent
+from polymat.model.remembered import remembered
+from polymat.plan.loops import LoopPlan
 
 # Operations a lane that starting a loop is worth, at the rate of loops on vectors.  Measured (Zen 5, float):
 # 0.35 to 0.55 ns, in a 3 x 3 convolution of one channel and in products with one column.

@@ -8,10 +8,12 @@ from dataclasses import replace
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Stage
 from polymat.machine.model import Machine
+from polymat.plan.kernel import KernelPlan
+from polymat.plan.loops import LoopPlan
+from polymat.plan.tile import TilePlan
 from polymat.tilesize.cost import array_bytes
-from polymat.tilesize.kernel import KernelPlan, blocking_of, described
+from polymat.tilesize.kernel import blocking_of, described
 from polymat.tilesize.rowloop import is_arithmetic, is_fixed, reads_along
-from polymat.tilesize.schedule import LoopPlan, TilePlan
 
 LEAST_LEVELS = 4  # times the last-level cache that a core can count on: others of its lines may be free
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from polymat.graph.pipeline import Pipeline
-from polymat.tilesize.schedule import Plan, TilePlan
+from polymat.plan.tile import Plan, TilePlan
 
 
 def back_and_forth(pipeline: Pipeline, plans: Sequence[Plan]) -> tuple[Plan, ...]:

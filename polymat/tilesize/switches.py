@@ -8,11 +8,13 @@ from dataclasses import replace
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Accumulation, Stage
 from polymat.lang.affine import Affine
+from polymat.model.extents import extent, tile_size
 from polymat.options import Options
-from polymat.tilesize.epilogue import EpiloguePlan
-from polymat.tilesize.extents import extent, tile_size
+from polymat.plan.epilogue import EpiloguePlan
+from polymat.plan.loops import LoopPlan
+from polymat.plan.nest import NestPlan
+from polymat.plan.tile import Plan, TilePlan
 from polymat.tilesize.plain import IN_ORDER
-from polymat.tilesize.schedule import LoopPlan, NestPlan, Plan, TilePlan
 from polymat.tilesize.tileshape import on_grid
 
 MOST_SCRATCH_BYTES = 1 << 26  # of the arrays of one forced tile: a thread has to find room for them

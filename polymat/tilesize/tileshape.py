@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from polymat.graph.alignment import Member, grid
 from polymat.graph.stage import Stage
 from polymat.machine.model import Machine
-from polymat.tilesize.extents import tile_size
+from polymat.model.extents import tile_size
+from polymat.plan.nest import NestPlan
 from polymat.tilesize.plain import own_names
 from polymat.tilesize.register import ROWS_REDUCED
-from polymat.tilesize.schedule import NestPlan
 
 INNER_TILE = 512  # elements along the contiguous dimension of a stencil tile
 SCRATCH_SHARE = 0.5  # of the second-level cache that the arrays of a tile may fill

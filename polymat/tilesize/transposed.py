@@ -12,17 +12,18 @@ from collections.abc import Mapping
 from dataclasses import replace
 from math import prod
 
+from polymat.graph.alignment import Member
 from polymat.graph.group import Group
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Stage
 from polymat.lang.affine import Affine
 from polymat.lang.expr import Load
 from polymat.machine.model import Machine
-from polymat.tilesize.associativity import CacheShape, rows_that_stay
-from polymat.tilesize.extents import extent
+from polymat.model.associativity import CacheShape, rows_that_stay
+from polymat.model.extents import extent
+from polymat.model.select import INNER_TILE
+from polymat.plan.tile import Crossing, TilePlan
 from polymat.tilesize.planner import plan_tiles
-from polymat.tilesize.schedule import Crossing, Member, TilePlan
-from polymat.tilesize.select import INNER_TILE
 
 MOST_TILED = 4  # loops over tiles
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from polymat.codegen.prelude import prelude
 from polymat.codegen.products.blockshape import Shape
 from polymat.machine.model import Machine
-from polymat.tilesize.blocks import register_family
+from polymat.product.blocks import register_family
 from polymat.tune.blockbench import block_text
 from polymat.tune.timing import CLOCK
 

@@ -18,10 +18,11 @@ from polymat.codegen.routines.curve import CURVE_HEADERS
 from polymat.graph.group import Group
 from polymat.machine.known import GENERIC, ZEN3
 from polymat.machine.model import Machine
+from polymat.plan.kernel import KernelPlan
+from polymat.product.access import access_of
+from polymat.product.copying import CACHED_PACKING, PACKING, READING, STORING, copying_operations
 from polymat.runtime.build import build
-from polymat.tilesize.access import access_of
-from polymat.tilesize.copying import CACHED_PACKING, PACKING, READING, STORING, copying_operations
-from polymat.tilesize.kernel import FILL, FULL_SHARE, STARTING, KernelPlan, kernel_operations, plan_kernel
+from polymat.tilesize.kernel import FILL, FULL_SHARE, STARTING, kernel_operations, plan_kernel
 from tests.idiom.recognise import pipeline
 
 M, N, K = (Parameter(Int, name) for name in "MNK")

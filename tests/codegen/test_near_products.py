@@ -10,7 +10,7 @@ import pytest
 import polymat as pm
 from polymat import Double, Float, Matrix, Options, Parameter
 from polymat.machine.known import ZEN5
-from polymat.tilesize.near import ELEMENTS, is_near
+from polymat.product.near import ELEMENTS, is_near
 from tests.codegen.test_blockcost import kernel_of, of_the_result, right_transposed
 from tests.codegen.test_halves import HALVES, arrays_of, compare, inputs_of, structured
 from tests.idiom.recognise import K, M, N, i, j, upto

@@ -12,9 +12,9 @@ import polymat as pm
 from polymat.decide.decider import Decider
 from polymat.driver import levels
 from polymat.graph.pipeline import Pipeline
+from polymat.model.associativity import CacheShape, rows_kept, rows_that_stay
 from polymat.options import Options
-from polymat.tilesize.associativity import CacheShape, rows_kept, rows_that_stay
-from polymat.tilesize.schedule import TilePlan
+from polymat.plan.tile import TilePlan
 from tests.decide.test_decider import MACHINE
 
 M, N, K = (pm.Parameter(pm.Int, name) for name in "MNK")

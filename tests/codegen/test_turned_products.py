@@ -16,9 +16,10 @@ from polymat.codegen.prelude import prelude
 from polymat.codegen.products.blockshape import Shape
 from polymat.graph.group import Group
 from polymat.machine.known import GENERIC
+from polymat.plan.kernel import KernelPlan
+from polymat.product.turned import turned
 from polymat.runtime.build import build
-from polymat.tilesize.kernel import KernelPlan, kernel_operations, plan_kernel, upright
-from polymat.tilesize.turned import turned
+from polymat.tilesize.kernel import kernel_operations, plan_kernel, upright
 from tests.idiom.recognise import pipeline
 from tests.tolerance import assert_close
 

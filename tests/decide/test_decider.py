@@ -16,7 +16,7 @@ from polymat.driver import levels
 from polymat.graph.pipeline import Pipeline
 from polymat.machine.model import Machine
 from polymat.options import Options
-from polymat.tilesize.schedule import TilePlan
+from polymat.plan.tile import TilePlan
 from tests.tolerance import assert_close
 
 MACHINE = Machine("test", cores=2, l1_bytes=32 << 10, l2_bytes=1 << 20, l3_bytes=8 << 20)

@@ -14,7 +14,7 @@ from polymat.decide.decider import Decider
 from polymat.driver import levels
 from polymat.graph.pipeline import Pipeline
 from polymat.options import Options
-from polymat.tilesize.schedule import TilePlan
+from polymat.plan.tile import TilePlan
 from tests.decide.test_decider import MACHINE
 
 SECONDS = 8.0  # of processor time: deciding takes 2 to 4, the C compiler less

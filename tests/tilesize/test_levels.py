@@ -18,11 +18,12 @@ from polymat.fusion.alignment import align
 from polymat.fusion.legality import live_outs
 from polymat.graph.pipeline import Pipeline
 from polymat.machine.model import Machine
+from polymat.model.nest import Nest
+from polymat.plan.schedule import Schedule
+from polymat.plan.tile import TilePlan
 from polymat.tilesize.levels import overflows, plans_by_level
-from polymat.tilesize.model import Nest
 from polymat.tilesize.paperplan import aligned_nest
-from polymat.tilesize.schedule import Schedule, TilePlan
-from tests.tilesize.nests import tile_bytes
+from tests.model.nests import tile_bytes
 from tests.tolerance import assert_close
 
 MACHINE = Machine("test", cores=2, l1_bytes=48 << 10, l2_bytes=1 << 20, l3_bytes=8 << 20)

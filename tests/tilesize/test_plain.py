@@ -33,8 +33,8 @@ from polymat.fusion.separate import separate
 from polymat.graph.build import build
 from polymat.graph.distinct import separate_names
 from polymat.graph.group import Grouping
+from polymat.plan.schedule import Schedule
 from polymat.tilesize.plain import plan_stage
-from polymat.tilesize.schedule import Schedule
 
 M, N, K, T = (Parameter(Int, name) for name in "MNKT")
 i, j, k, t = (Variable(Int, name) for name in "ijkt")

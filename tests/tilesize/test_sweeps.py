@@ -9,7 +9,8 @@ import polymat as pm
 from benchmarks.polybench import find_kernel
 from polymat.driver import levels
 from polymat.options import Options
-from polymat.tilesize.schedule import Schedule, TilePlan
+from polymat.plan.schedule import Schedule
+from polymat.plan.tile import TilePlan
 
 
 def directions(name: str, options: Options) -> list[bool]:

@@ -17,6 +17,7 @@ from polymat.errors import ToolchainError
 from polymat.machine.calibrate import LEVELS, Calibration, Rate, encode
 from polymat.machine.model import MEMORY
 from polymat.machine.probe import probe
+from polymat.product.blocks import register_family
 from polymat.runtime.calibration import (
     calibrated_machine,
     calibration_lines,
@@ -25,7 +26,6 @@ from polymat.runtime.calibration import (
     store_calibration,
     stored_calibration,
 )
-from polymat.tilesize.blocks import register_family
 from polymat.tune import calibrate as measuring
 from polymat.tune.calibrate import calibrate, measure
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from polymat.codegen.c.ctree import Binary, Call, CExpr, Declare, Literal, Unary
 from polymat.lang.affine import Affine
-from polymat.tilesize.associativity import rows_kept
-from polymat.tilesize.schedule import Crossing
+from polymat.model.associativity import rows_kept
+from polymat.plan.tile import Crossing
 
 WIDTH = "_pm_width"
 

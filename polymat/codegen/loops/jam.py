@@ -13,9 +13,9 @@ from polymat.codegen.loops.ranges import Range, at_copy, block_context, in_block
 from polymat.codegen.loops.statements import Statements
 from polymat.graph.stage import Stage
 from polymat.lang.reduction import Op
+from polymat.plan.loops import LoopPlan
 from polymat.poly.ast import Nest, Scheduled, generate
 from polymat.poly.domain import Domain
-from polymat.tilesize.schedule import LoopPlan
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from polymat.codegen.loops.nestfunction import Nest
 from polymat.codegen.loops.stagecode import StageWriter
-from polymat.graph.plan import MergedPlan
 from polymat.graph.stage import Stage
+from polymat.plan.nest import MergedPlan
 
 
 def merged_nest(

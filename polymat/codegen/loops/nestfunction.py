@@ -12,7 +12,7 @@ from polymat.codegen.memory.scratch import Pad
 from polymat.graph.stage import Stage
 from polymat.lang.expr import Expr
 from polymat.lang.text import expr_text
-from polymat.tilesize.schedule import NestPlan
+from polymat.plan.nest import NestPlan
 
 Work: TypeAlias = OneOf["even", "uneven", "rising", "falling"]  # the last two as the rows of a triangle
 

@@ -40,8 +40,7 @@ from polymat.lang.affine import Affine
 from polymat.lang.expr import Load
 from polymat.lang.names import RESERVED_PREFIX
 from polymat.lang.traverse import walk
-from polymat.tilesize.rowloop import RowLoop
-from polymat.tilesize.schedule import TilePlan
+from polymat.plan.tile import RowLoop, TilePlan
 
 HERE = "_pm_here"  # the same at the ends of a row
 AT = "_pm_at"  # the column of the loop: a stage computes the vector that begins its lag before

@@ -25,8 +25,7 @@ from polymat.codegen.loops.rowloop import ROW, STOP, RowLoopWriter
 from polymat.codegen.loops.stagecode import StageWriter
 from polymat.codegen.loops.streamed import PAST, exceeds
 from polymat.codegen.memory.storage import Buffer
-from polymat.tilesize.rowloop import RowLoop
-from polymat.tilesize.schedule import TilePlan
+from polymat.plan.tile import RowLoop, TilePlan
 
 ROW_STOP, FIRST = "_pm_stop0", "_pm_first"  # where a tile ends, and where the tiles of a thread begin
 

@@ -46,14 +46,16 @@ from polymat.codegen.loops.statements import (
 from polymat.codegen.loops.streamed import exceeds, with_streams
 from polymat.codegen.memory.storage import TILE, Buffer
 from polymat.errors import InternalError
+from polymat.graph.alignment import Member
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Stage
 from polymat.lang.affine import Affine
 from polymat.lang.sharing import written_size
+from polymat.plan.loops import LoopPlan
+from polymat.plan.nest import NestPlan
 from polymat.poly.ast import from_union_map
 from polymat.poly.order import Order
 from polymat.tilesize.plain import own_names
-from polymat.tilesize.schedule import LoopPlan, Member, NestPlan
 
 _SUMS = {"reduce": reduce_statements, "row": row_statements}
 # Operations of one point of a map.  Above the first number, arithmetic takes far longer than storing the

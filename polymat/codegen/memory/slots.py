@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from polymat.codegen.memory.storage import Buffer
-from polymat.tilesize.schedule import Schedule
+from polymat.plan.schedule import Schedule
 
 
 @dataclass(frozen=True, slots=True)

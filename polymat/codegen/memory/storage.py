@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from polymat.graph.alignment import Member
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Stage
 from polymat.lang.affine import Affine
 from polymat.lang.types import ScalarType
+from polymat.plan.nest import NestPlan
+from polymat.plan.schedule import Schedule
+from polymat.plan.tile import TilePlan
 from polymat.poly.domain import Domain
-from polymat.tilesize.schedule import Member, NestPlan, Schedule, TilePlan
 
 LINE_BYTES = 64  # of a cache; rows of a scratchpad begin on a line of their own
 TILE = "_pm_tile"  # with a number: where the tile begins along a tiled dimension

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from polymat.codegen.products.reading import WHICH_IS_READ
-from polymat.tilesize.access import Access
-from polymat.tilesize.blocking import FEW_PANELS, MANY_PANELS, STAYING
-from polymat.tilesize.blocks import LEAST_STRIPS
-from polymat.tilesize.copying import (
+from polymat.product.access import Access
+from polymat.product.blocking import FEW_PANELS, MANY_PANELS, STAYING
+from polymat.product.blocks import LEAST_STRIPS
+from polymat.product.copying import (
     ADDING_UP,
     BEFORE,
     CACHED_PACKING,
@@ -20,10 +20,10 @@ from polymat.tilesize.copying import (
     STORING,
     SUMMING,
 )
-from polymat.tilesize.fewcolumns import BELOW_A_VECTOR, DEEP, FAR, NARROW, SWAPPED, TALL
-from polymat.tilesize.inequality import any_in_c, in_c
+from polymat.product.fewcolumns import BELOW_A_VECTOR, DEEP, FAR, NARROW, SWAPPED, TALL
+from polymat.product.inequality import any_in_c, in_c
+from polymat.product.near import NEAR
 from polymat.tilesize.kernel import FILL, FULL_SHARE, LEAST_SUMS, STARTING
-from polymat.tilesize.near import NEAR
 
 _FLAGS = ", ".join(f"_PM_{flag.name} = {flag.value}" for flag in Access)
 

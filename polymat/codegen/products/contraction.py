@@ -39,10 +39,10 @@ from polymat.graph.stage import Stage
 from polymat.lang.affine import Affine
 from polymat.lang.expr import Expr
 from polymat.lang.types import real_part
-from polymat.tilesize.contraction import Contraction
-from polymat.tilesize.kernel import KernelPlan
-from polymat.tilesize.schedule import LoopPlan
-from polymat.tilesize.turned import can_turn
+from polymat.plan.kernel import KernelPlan
+from polymat.plan.loops import LoopPlan
+from polymat.product.contraction import Contraction
+from polymat.product.turned import can_turn
 
 ZERO, NULL = Literal("0"), Literal("NULL")
 _PLACES = ("left", "right", "result")  # from 1 in C

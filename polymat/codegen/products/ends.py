@@ -14,7 +14,7 @@ from zlib import crc32
 from polymat.codegen.c.elements import INTEGERS
 from polymat.codegen.c.vectortypes import memory_suffix
 from polymat.codegen.products.blockshape import Shape
-from polymat.tilesize.ends import MOST_ARRAYS, Kind
+from polymat.product.ends import MOST_ARRAYS, Kind
 
 # By bytes of a vector: the feature that has extremes of them, how their names end, and further arguments.
 _EXTREMES = {

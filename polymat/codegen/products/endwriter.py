@@ -14,7 +14,7 @@ from polymat.errors import InternalError
 from polymat.graph.stage import Stage
 from polymat.lang.affine import Affine
 from polymat.lang.expr import Binary, Const, Expr, Load, Parameter, Unary
-from polymat.tilesize.ends import Kind, has_points, operand_kind
+from polymat.product.ends import Kind, has_points, operand_kind
 
 END = "_pm_end"
 

@@ -27,7 +27,7 @@ from polymat.codegen.loops.stagecode import StageWriter
 from polymat.codegen.products.contraction import ContractionWriter
 from polymat.codegen.products.endwriter import EndWriter
 from polymat.graph.stage import Stage
-from polymat.tilesize.epilogue import EpiloguePlan
+from polymat.plan.epilogue import EpiloguePlan
 
 AROUND = "_pm_around"  # what the function needs beside the part: arrays, and addresses of numbers
 _PART = {"rows": ("_pm_i", "_pm_i_end"), "columns": ("_pm_j", "_pm_j_end")}

@@ -47,7 +47,7 @@ from polymat.codegen.products.swappedgemm import IS_SWAPPED, SWAPPED
 from polymat.codegen.products.tallgemm import TALL
 from polymat.codegen.products.turnedgemm import turned_head, turned_text
 from polymat.codegen.products.windows import WINDOWS
-from polymat.tilesize.blocks import LEAST_STRIPS, PASSED_EIGHTHS
+from polymat.product.blocks import LEAST_STRIPS, PASSED_EIGHTHS
 from polymat.tilesize.kernel import MOST_UNROLLED
 
 _FINISH = """\

@@ -9,9 +9,9 @@ time of OpenBLAS.
 
 from __future__ import annotations
 
-from polymat.tilesize.fewcolumns import ALWAYS, DEEP, TALL
-from polymat.tilesize.fewcolumns import NARROW as FEW
-from polymat.tilesize.inequality import any_in_c, in_c
+from polymat.product.fewcolumns import ALWAYS, DEEP, TALL
+from polymat.product.fewcolumns import NARROW as FEW
+from polymat.product.inequality import any_in_c, in_c
 
 GROUP = 4  # columns whose sums stay in registers together, beside as many rows
 

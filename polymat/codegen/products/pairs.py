@@ -1,4 +1,4 @@
-"""Products of complex matrices by the register blocks of real ones (`polymat.tilesize.pairs`)."""
+"""Products of complex matrices by the register blocks of real ones (`polymat.product.pairs`)."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ from polymat.graph.monomials import Factor
 from polymat.graph.stage import Ref, Stage
 from polymat.lang.affine import Affine
 from polymat.lang.expr import binary
-from polymat.tilesize.kernel import KernelPlan
-from polymat.tilesize.pairs import FIRST, PART, WIDTH, Pairs, reals_of
+from polymat.plan.kernel import KernelPlan
+from polymat.product.pairs import FIRST, PART, WIDTH, Pairs, reals_of
 from polymat.tilesize.plain import plan_stage
 
 _LAST, _VALUE, _RE, _IM = "_pm_last_pair", "_pm_value", "_pm_re", "_pm_im"

@@ -4,14 +4,14 @@ A copy of the large operand costs about as much as a few strips or panels of the
 multiplications, and while it is made memory is waited for.  `READ` gives the C functions for products whose
 small operand fits the second-level cache, and is copied: register blocks read the large one in place, and
 each requests lines of what comes after the part in use.  Of columns these are pieces of their rows, as long
-as the second level allows, since lines far apart are read slowly one by one.  `polymat.tilesize.reading` says
+as the second level allows, since lines far apart are read slowly one by one.  `polymat.product.reading` says
 when.
 """
 
 from __future__ import annotations
 
 from polymat.codegen.products.reading import WHICH_IS_READ
-from polymat.tilesize.reading import GROUP
+from polymat.product.reading import GROUP
 
 _READ = """\
 enum { _PM_GROUP_$S = $GROUP }; /* panels that are requested together */

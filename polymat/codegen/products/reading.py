@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from polymat.tilesize.inequality import in_c
-from polymat.tilesize.reading import BESIDE_COLUMNS, BESIDE_ROWS, DEEP, SPREAD, WAYS
+from polymat.product.inequality import in_c
+from polymat.product.reading import BESIDE_COLUMNS, BESIDE_ROWS, DEEP, SPREAD, WAYS
 
 WHICH_IS_READ = f"""\
 /* The operand that is read where it is: 1 beside few columns, 2 beside few rows, 0: none.  m, n: all rows and

@@ -22,7 +22,7 @@ from polymat.codegen.loops.stagecode import StageWriter
 from polymat.codegen.products.blockshape import Shape
 from polymat.graph.monomials import Factor
 from polymat.lang.affine import Affine
-from polymat.tilesize.contraction import Contraction
+from polymat.product.contraction import Contraction
 
 
 class Owner(Protocol):

@@ -8,8 +8,8 @@ depth 20.
 
 from __future__ import annotations
 
-from polymat.tilesize.inequality import in_c
-from polymat.tilesize.near import ELEMENTS, NEAR
+from polymat.product.inequality import in_c
+from polymat.product.near import ELEMENTS, NEAR
 
 UNROLLED = """\
 /* Rows i..i + rows - 1 and vectors v..v + wide - 1 of a product of matrices, whose last vector has `last`

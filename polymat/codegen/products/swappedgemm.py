@@ -10,9 +10,9 @@ a quarter of the time that OpenBLAS took of 1000 x 4 x 1000.
 
 from __future__ import annotations
 
-from polymat.tilesize.fewcolumns import BELOW_A_VECTOR, FAR
-from polymat.tilesize.fewcolumns import SWAPPED as FEW
-from polymat.tilesize.inequality import any_in_c, in_c
+from polymat.product.fewcolumns import BELOW_A_VECTOR, FAR
+from polymat.product.fewcolumns import SWAPPED as FEW
+from polymat.product.inequality import any_in_c, in_c
 
 IS_SWAPPED = f"""\
 /* Whether a product has so few columns that the lanes of vectors are rows. */

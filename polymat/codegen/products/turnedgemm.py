@@ -7,7 +7,7 @@ and what is transposed, in registers, are eight columns of three rows of the res
 eight columns of a few vectors at a time, by the register blocks themselves: each step of their depth copies a
 vector of what is next and requests one of what comes after that.  Large results go past the caches in whole
 lines; where these begin within the eight columns, a part of them waits for those to the right.
-`polymat.tilesize.turned` says when products are turned.
+`polymat.product.turned` says when products are turned.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from polymat.codegen.c.apart import prototypes
 from polymat.codegen.c.lanes import SHUFFLES
 from polymat.codegen.products.blockshape import Shape
 from polymat.codegen.products.turnedblock import turned_blocks
-from polymat.tilesize.inequality import in_c
-from polymat.tilesize.turned import PAYS, ROWS, SETS
+from polymat.product.inequality import in_c
+from polymat.product.turned import PAYS, ROWS, SETS
 
 _TYPES = """\
 /* A set of columns of B: eight from j on, the first ones after the last; of 8 * `vectors` segments. */

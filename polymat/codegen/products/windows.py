@@ -9,7 +9,7 @@ where they are.  Measured (Zen 5, float32, one thread, 28 x 28 pixels, nine taps
 
 from __future__ import annotations
 
-from polymat.tilesize.blocking import STAYING
+from polymat.product.blocking import STAYING
 
 WINDOWS = """\
 /* A block of `rows` x `wide` vectors over chunks first..last - 1 of the depth, of segments at offsets `at`:

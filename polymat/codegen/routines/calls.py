@@ -20,10 +20,10 @@ from polymat.codegen.routines.choice import is_left
 from polymat.codegen.routines.nonfinite import SPREADING, begin_watch, has_spread
 from polymat.graph.stage import Part, Ref, Stage
 from polymat.idiom.call import LibraryCall
-from polymat.idiom.plan import CallPlan
 from polymat.lang.affine import Affine
 from polymat.lang.expr import Const, Expr, Load, binary, call
-from polymat.tilesize.schedule import LoopPlan
+from polymat.plan.library import CallPlan
+from polymat.plan.loops import LoopPlan
 
 ADDING = ("axpy", "ger", "gerc")  # have no way to begin with nothing
 SCALED_BEFORE = ("trmv", "trsv")  # take no scale

@@ -10,13 +10,13 @@ from polymat.codegen.loops.stagecode import StageWriter
 from polymat.codegen.loops.work import box_points
 from polymat.codegen.routines.curve import curve_text
 from polymat.idiom.choice import CLEARLY, Choice, MeasuredCall
-from polymat.idiom.plan import CallPlan
 from polymat.lang.affine import Affine
-from polymat.tilesize.access import access_of
-from polymat.tilesize.blocks import Blocks
-from polymat.tilesize.contraction import Contraction
-from polymat.tilesize.copying import pairing_operations
-from polymat.tilesize.kernel import KernelPlan
+from polymat.plan.kernel import KernelPlan
+from polymat.plan.library import CallPlan
+from polymat.product.access import access_of
+from polymat.product.blocks import Blocks
+from polymat.product.contraction import Contraction
+from polymat.product.copying import pairing_operations
 
 ALMOST_NOTHING = 40000  # multiplications below which asking would take too long beside computing
 

@@ -30,9 +30,9 @@ from polymat.codegen.signals.filterblocks import LEAST, FilterShape
 from polymat.errors import InternalError
 from polymat.graph.monomials import Factor
 from polymat.graph.stage import Stage
-from polymat.idiom.plan import FilterPlan
 from polymat.lang.affine import Affine
 from polymat.lang.types import real_part
+from polymat.plan.library import FilterPlan
 
 ZERO = Literal("0")
 FIRST, LAST = "_pm_inner_begin", "_pm_inner_end"

@@ -26,11 +26,11 @@ from polymat.codegen.memory.scratch import Pad
 from polymat.codegen.signals.recursiveblocks import RecursiveShape
 from polymat.errors import InternalError
 from polymat.graph.stage import Stage
-from polymat.idiom.plan import RecursivePlan
 from polymat.idiom.recursiveends import Ending
 from polymat.lang.affine import Affine
 from polymat.lang.expr import Const, Expr
 from polymat.lang.types import WEAK_INT
+from polymat.plan.library import RecursivePlan
 
 ZERO, ONE = Literal("0"), Literal("1")
 CHANNELS, COEFFICIENTS, STARTS, LAST = "_pm_channels", "_pm_factors", "_pm_starts", "_pm_last_samples"

@@ -33,12 +33,12 @@ from polymat.codegen.routines.fftlarge import large_text
 from polymat.codegen.routines.fftw import fft_prefix
 from polymat.graph.stage import Part, Ref, Stage
 from polymat.idiom.mirrored import regions
-from polymat.idiom.plan import TransformPlan
 from polymat.idiom.transform import Transform
 from polymat.lang.affine import Affine
 from polymat.lang.expr import Const, Expr, Load, binary, call
 from polymat.lang.types import Double, real_part
-from polymat.tilesize.schedule import LoopPlan
+from polymat.plan.library import TransformPlan
+from polymat.plan.loops import LoopPlan
 
 
 def transform_nest(

@@ -1,0 +1,1 @@
+"""What the papers' models say of a loop nest: reuse, footprints, data movement, working sets, costs."""

@@ -1,0 +1,50 @@
+"""Extents and bytes of stages at estimates of the sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from polymat.graph.alignment import Member
+from polymat.graph.stage import Stage
+from polymat.lang.affine import Affine
+from polymat.model.assumed import UNKNOWN_EXTENT
+from polymat.model.estimates import once_a_stage
+
+
+def tile_size(
+    stages: Mapping[str, Stage], members: Sequence[Member], estimates: Mapping[str, int]
+) -> Callable[[Sequence[int]], float]:
+    """The bytes that one tile's stages write, margins included, as a function of its sizes."""
+    known = []
+    for member in members:
+        stage = stages[member.stage]
+        whole = float(stage.dtype.size)
+        levels = []
+        for dim, length in zip(stage.dims, stage_extents(stage, estimates), strict=True):
+            if dim in member.dims:
+                levels.append(member.dims.index(dim))
+            else:
+                whole *= length
+        known.append((member, whole, levels))
+
+    def size_of(sizes: Sequence[int]) -> float:
+        total = 0.0
+        for member, count, levels in known:
+            for level in levels:
+                count *= member.points(level, sizes[level])
+            total += count
+        return total
+
+    return size_of
+
+
+@once_a_stage
+def stage_extents(stage: Stage, estimates: Mapping[str, int]) -> tuple[float, ...]:
+    """Extents of the dimensions of a stage's result at the estimates."""
+    return tuple(extent(high - low + 1, estimates) for low, high in stage.box)
+
+
+def extent(form: Affine, estimates: Mapping[str, int]) -> float:
+    """A size form at the estimates."""
+    values = {name: estimates.get(name, UNKNOWN_EXTENT) for name in form.names()}
+    return max(float(form.evaluate(values)), 0.0)

@@ -1,0 +1,203 @@
+"""Volumes that move between levels of memory while a tiled nest runs.
+
+Analytical cache modelling of tensor contractions, section 3: from the innermost loop outwards, the footprint
+DF of each array grows with the loops that move it; its data movement DM grows with them, and with the loops
+that do not move it as soon as everything inside them overflows the cache.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from polymat.machine.model import Machine
+from polymat.model.footprint import bytes_touched
+from polymat.model.hierarchy import Level, hierarchy, register_bytes
+from polymat.model.nest import Nest
+from polymat.model.uniform import UniformClass
+
+Tiles: TypeAlias = Mapping[str, int]
+Order: TypeAlias = Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """One loop of a tiled nest.
+
+    inside, extent: iterations of the dimension inside and with this loop.  over_tiles: outside a tile.
+    """
+
+    dim: str
+    inside: float
+    extent: float
+    over_tiles: bool = False
+
+    @property
+    def range(self) -> float:
+        """How often its body runs."""
+        return self.extent / self.inside
+
+
+@dataclass(frozen=True, slots=True)
+class Traffic:
+    """What moves out of one level of memory towards the core.
+
+    volumes: bytes by array, each array once.  bytes: with what is written back.  seconds: at the level's
+    bandwidth.
+    """
+
+    level: str
+    volumes: tuple[tuple[str, float], ...]
+    bytes: float
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Movement:
+    """The traffic of a tiled nest out of every level, nearest first, for all threads together.
+
+    compute_seconds: at the peak rate.  seconds: of the slowest of them.
+    """
+
+    traffic: tuple[Traffic, ...]
+    compute_seconds: float
+
+    @property
+    def bytes(self) -> dict[str, float]:
+        """Bytes by level."""
+        return {entry.level: entry.bytes for entry in self.traffic}
+
+    @property
+    def seconds(self) -> float:
+        """Predicted time: the largest of the compute time and the times of the levels."""
+        return max([self.compute_seconds, *(entry.seconds for entry in self.traffic)])
+
+    @property
+    def bottleneck(self) -> str:
+        """The level that takes longest, or `compute`."""
+        worst = max(self.traffic, key=lambda entry: entry.seconds, default=None)
+        return worst.level if worst and worst.seconds > self.compute_seconds else "compute"
+
+    def explain(self) -> str:
+        """Bytes and seconds a level in words."""
+        levels = ", ".join(f"{t.level} {t.bytes:.3g} bytes in {t.seconds:.3g} s" for t in self.traffic)
+        return f"{levels}, compute {self.compute_seconds:.3g} s: limited by {self.bottleneck}"
+
+
+def movement(
+    nest: Nest,
+    order: Order | Sequence[Order],
+    tiles: Tiles | Sequence[Tiles],
+    machine: Machine,
+    *,
+    threads: int = 1,
+    scratch: Collection[str] = (),
+) -> Movement:
+    """Bytes that move out of every level of memory, and the time that they take.
+
+    order: dimensions, outermost first, for all bands of loops, or one order a band, outermost band first.
+    tiles: sizes for one level of tiles or for several, innermost first; a missing dimension is not tiled.
+    scratch: intermediates of which only the innermost tile exists, in the same place for every tile.
+    """
+    loops = tuple(loops_of(nest, order, tiles))
+    levels = hierarchy(machine, threads)
+    threads = max(1, min(threads, machine.cores))
+    holders: list[float] = [register_bytes(machine), *(level.bytes for level in levels[:-1])]
+    traffic = tuple(
+        _traffic(nest, loops, holder, level, machine.line_bytes if number else 0, threads, frozenset(scratch))
+        for number, (holder, level) in enumerate(zip(holders, levels, strict=True))
+    )
+    number = max((r.element_bytes // r.parts for r in nest.references()), default=8)
+    return Movement(traffic, nest.flops / machine.peak_flops(number, threads))
+
+
+def _traffic(
+    nest: Nest,
+    loops: Sequence[Loop],
+    holder: float,
+    level: Level,
+    line_bytes: int,
+    threads: int,
+    scratch: frozenset[str],
+) -> Traffic:
+    moved = volumes(nest, loops, holder, line_bytes, scratch)
+    written = nest.written()
+    # A store into a cache fetches the line first; one from a register does not.
+    fetched = {r.array for r in nest.references() if r.reads} if not line_bytes else set(written)
+    total = sum(
+        volume * (2 if array in written and array in fetched else 1) for array, volume in moved.items()
+    )
+    return Traffic(level.name, tuple(moved.items()), total, total / level.bandwidth / threads)
+
+
+def loops_of(nest: Nest, order: Order | Sequence[Order], tiles: Tiles | Sequence[Tiles]) -> Iterator[Loop]:
+    """The loops of a tiled nest, innermost first."""
+    levels = [tiles] if isinstance(tiles, Mapping) else list(tiles)
+    orders = _orders(order, len(levels) + 1)
+    inside: dict[str, float] = dict.fromkeys(nest.names, 1.0)
+    extents = nest.extents
+    for number in range(len(levels) + 1):
+        for dim in reversed(orders[len(levels) - number]):
+            size = extents[dim] if number == len(levels) else levels[number].get(dim, extents[dim])
+            extent = float(max(inside[dim], min(extents[dim], size)))
+            yield Loop(dim, inside[dim], extent, number > 0)
+            inside[dim] = extent
+
+
+def _orders(order: Order | Sequence[Order], bands: int) -> list[tuple[str, ...]]:
+    if all(isinstance(entry, str) for entry in order):
+        return [tuple(str(entry) for entry in order)] * bands
+    if len(order) != bands:
+        raise ValueError(f"{bands} bands of loops need as many orders, got {len(order)}")
+    return [tuple(entry) for entry in order]
+
+
+def volumes(
+    nest: Nest,
+    loops: Sequence[Loop],
+    capacity_bytes: float,
+    line_bytes: int = 0,
+    scratch: Collection[str] = (),
+) -> dict[str, float]:
+    """Bytes by array that move into a fully associative cache; loops come innermost first.
+
+    With a line size, whole lines move.  A scratch array stays in the cache from tile to tile if a tile fits.
+    """
+    classes = nest.classes
+    runs = [_statement_dims(nest, group) for group in classes]
+    sizes: dict[str, float] = dict.fromkeys(nest.names, 1.0)
+    footprint = [bytes_touched(group, sizes, line_bytes) for group in classes]
+    moved = list(footprint)
+    tile_fits: bool | None = None
+    for loop in loops:
+        if loop.range == 1:
+            continue
+        fits = sum(footprint) < capacity_bytes
+        if loop.over_tiles and tile_fits is None:
+            tile_fits = fits
+        sizes[loop.dim] = loop.extent
+        for number, group in enumerate(classes):
+            grown = footprint[number]
+            in_place = loop.over_tiles and group.array in scratch
+            if loop.dim in group.dims and not in_place:
+                grown = bytes_touched(group, sizes, line_bytes)
+            if tile_fits if in_place else fits:
+                moved[number] *= grown / footprint[number]
+            elif loop.dim in runs[number]:
+                moved[number] *= loop.range
+            footprint[number] = grown
+    total: dict[str, float] = {}
+    for group, volume in zip(classes, moved, strict=True):
+        total[group.array] = total.get(group.array, 0.0) + volume
+    return total
+
+
+def _statement_dims(nest: Nest, group: UniformClass) -> frozenset[str]:
+    """The dimensions along which the statements run that have a reference of the class."""
+    return frozenset(
+        dim.name
+        for statement in nest.statements
+        if any(r.array == group.array for r in statement.references)
+        for dim in statement.dims
+    )

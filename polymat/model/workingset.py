@@ -1,0 +1,221 @@
+"""Working sets of the reuses of a nest, and the cost of a variant that follows from them.
+
+PolyDL, section 4: for every dependence, reads after reads included, the elements touched between its source
+and its first and last target (algorithm 1); each goes to the nearest cache that holds it (algorithm 2); the
+cost of a variant weighs them by latency over bandwidth (equation 1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from polymat.lang.affine import Affine
+from polymat.machine.model import Machine
+from polymat.model.footprint import distinct
+from polymat.model.hierarchy import Level, hierarchy
+from polymat.model.nest import Dim, Nest, Statement
+from polymat.model.polynomial import Number, Polynomial
+from polymat.model.reuse import meets
+from polymat.model.uniform import UniformClass
+
+Variant = TypeVar("Variant")
+
+
+@dataclass(frozen=True, slots=True)
+class WorkingSet:
+    """What a cache must hold for the reuse of an array along a loop.
+
+    least, most: bytes until the first and the last reuse, as polynomials in the extents.
+    """
+
+    array: str
+    loop: str
+    least: Polynomial
+    most: Polynomial
+
+
+def working_sets(
+    nest: Nest, order: Sequence[str] | None = None, parallel: Collection[str] = (), *, in_bytes: bool = True
+) -> tuple[WorkingSet, ...]:
+    """Working sets of a nest whose loops run in this order, outermost first.
+
+    parallel: loops that run in parallel: a reuse between their iterations needs everything that they touch.
+    """
+    loops = tuple(nest.names if order is None else order)
+    classes = nest.classes
+    found = []
+    for group in classes:
+        for position, loop in enumerate(loops):
+            if nest.extents[loop] < 2:
+                continue
+            for distance, repeats in _distances(group, loop):
+                scope = loops[position:]
+                if loop in parallel:
+                    all_of_it = _elements(nest, classes, _box(loops, scope, {}), None, in_bytes)
+                    found.append(WorkingSet(group.array, loop, all_of_it, all_of_it))
+                    continue
+                least = _between(nest, classes, loops, scope, distance, in_bytes)
+                last: Number = Polynomial.name(loop) - 1 if repeats else distance
+                most = _between(nest, classes, loops, scope, last, in_bytes)
+                found.append(WorkingSet(group.array, loop, least, most))
+    return tuple(found)
+
+
+def _distances(group: UniformClass, loop: str) -> Iterable[tuple[int, bool]]:
+    """Iterations of the loop between two uses of an element, and whether they repeat until its end."""
+    direction = tuple(dict(row).get(loop, 0.0) for row in group.slopes)
+    if not any(direction):
+        yield 1, True
+        return
+    pairs = [(a, b) for n, a in enumerate(group.offsets) for b in group.offsets[n + 1 :]]
+    yield from ((distance, False) for distance in sorted({meets(a, b, direction) for a, b in pairs} - {0}))
+
+
+def _box(loops: Sequence[str], scope: Sequence[str], first: Mapping[str, Number]) -> dict[str, Number]:
+    """One iteration of the loops outside the scope, all of those in it but where said otherwise."""
+    whole: dict[str, Number] = {dim: Polynomial.name(dim) if dim in scope else 1 for dim in loops}
+    return {**whole, **first}
+
+
+def _between(
+    nest: Nest,
+    classes: Sequence[UniformClass],
+    loops: Sequence[str],
+    scope: Sequence[str],
+    last: Number,
+    in_bytes: bool,
+) -> Polynomial:
+    """Elements touched from the first iteration to the first one after `last` iterations of a loop."""
+    return _elements(nest, classes, _box(loops, scope, {scope[0]: last}), scope[0], in_bytes)
+
+
+def _elements(
+    nest: Nest,
+    classes: Sequence[UniformClass],
+    box: Mapping[str, Number],
+    target: str | None,
+    in_bytes: bool,
+) -> Polynomial:
+    """Elements of a box, and of the one iteration that follows it along the target loop."""
+    extents = {
+        dim: size.evaluate(nest.extents) if isinstance(size, Polynomial) else float(size)
+        for dim, size in box.items()
+    }
+    total = Polynomial()
+    for group in classes:
+        count = distinct(group, box, extents)
+        if target is not None:
+            count = count + _new_elements(group, target, extents)
+        total = total + count * (group.element_bytes if in_bytes else 1)
+    return total
+
+
+def _new_elements(group: UniformClass, target: str, extents: Mapping[str, float]) -> int:
+    """Elements of a class that the iteration after the box along a loop is the first to use.
+
+    Exact for indices that are independent of each other.
+    """
+    return sum(
+        not any(_is_touched(group, target, extents, mine, other) for other in group.offsets)
+        for mine in group.offsets
+    )
+
+
+def _is_touched(
+    group: UniformClass,
+    target: str,
+    extents: Mapping[str, float],
+    mine: tuple[float, ...],
+    other: tuple[float, ...],
+) -> bool:
+    """Whether the box, under another reference of the class, reaches what the next iteration uses."""
+    for row, a, b in zip(group.slopes, mine, other, strict=True):
+        value = a - b + dict(row).get(target, 0.0) * extents[target]
+        ends = [factor * (extents[dim] - 1) for dim, factor in row]
+        if not sum(min(0.0, end) for end in ends) <= value <= sum(max(0.0, end) for end in ends):
+            return False
+        if len(row) == 1 and value % row[0][1]:
+            return False
+    return True
+
+
+def sort_by_level(
+    sizes: Iterable[float], levels: Sequence[Level], *, cumulative: bool = False
+) -> dict[str, float]:
+    """Sum of the working sets that each level must serve, in bytes.
+
+    A working set goes to the nearest level that holds it; `cumulative`: that still has room for it.
+    """
+    sums = {level.name: 0.0 for level in levels}
+    for size in sorted(sizes):
+        for level in levels:
+            if size + (sums[level.name] if cumulative else 0) <= level.bytes:
+                sums[level.name] += size
+                break
+    return sums
+
+
+def variant_cost(
+    nest: Nest,
+    machine: Machine,
+    order: Sequence[str] | None = None,
+    *,
+    parallel: Collection[str] = (),
+    threads: int = 1,
+) -> float:
+    """Sum over the levels of working sets · latency / bandwidth; lower is better."""
+    levels = hierarchy(machine, threads)
+    values = nest.extents
+    sizes = [
+        polynomial.evaluate(values)
+        for found in working_sets(nest, order, parallel)
+        for polynomial in dict.fromkeys((found.least, found.most))
+    ]
+    sums = sort_by_level(sizes, levels)
+    return sum(sums[level.name] * level.latency / level.bandwidth for level in levels)
+
+
+def rank(variants: Sequence[Variant], cost: Callable[[Variant], float]) -> tuple[Variant, ...]:
+    """Variants, cheapest first; equal ones in the order given."""
+    return tuple(sorted(variants, key=cost))
+
+
+def tile_nest(nest: Nest, tiles: Mapping[str, int]) -> Nest:
+    """The nest with every tiled dimension as two: `i` becomes `i.tile`, outside, and `i`.
+
+    before:  C[i, j] over i < N
+    after:   C[32*i.tile + i, j] over i.tile < ⌈N / 32⌉, i < 32
+    """
+    split = {dim.name: tiles[dim.name] for dim in nest.dims if tiles.get(dim.name, dim.extent) < dim.extent}
+    forms = {dim: Affine.name(f"{dim}.tile").scale(size) + Affine.name(dim) for dim, size in split.items()}
+    statements = tuple(
+        replace(
+            statement,
+            dims=_split(statement.dims, split),
+            references=tuple(
+                replace(r, indices=tuple(form.substitute(forms) for form in r.indices))
+                for r in statement.references
+            ),
+            sequential=(*statement.sequential, *(f"{d}.tile" for d in statement.sequential if d in split)),
+            share=_same_points(statement, split),
+        )
+        for statement in nest.statements
+    )
+    return Nest(_split(nest.dims, split), statements, nest.live_out)
+
+
+def _split(dims: Sequence[Dim], sizes: Mapping[str, int]) -> tuple[Dim, ...]:
+    outer = [Dim(f"{d.name}.tile", -(-d.extent // sizes[d.name])) for d in dims if d.name in sizes]
+    inner = [Dim(d.name, min(d.extent, sizes.get(d.name, d.extent))) for d in dims]
+    return (*outer, *inner)
+
+
+def _same_points(statement: Statement, sizes: Mapping[str, int]) -> float:
+    """Share of the larger box that keeps the number of executions."""
+    share = statement.share
+    for dim in statement.dims:
+        if dim.name in sizes:
+            share *= dim.extent / (-(-dim.extent // sizes[dim.name]) * min(dim.extent, sizes[dim.name]))
+    return share

@@ -1,0 +1,36 @@
+"""The plan of a contraction around register blocks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from polymat.plan.nest import NestPlan
+from polymat.product.blocks import Blocks
+from polymat.product.contraction import Contraction
+from polymat.product.pairs import Pairs
+from polymat.product.scheme import Scheme
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KernelPlan(NestPlan):
+    """A contraction as products of matrices around a register block.
+
+    streamed: bytes of the result above which it is written past the caches (0: never).
+    handed: whether readers are handed each part of the result that is complete.
+    pairs: the complex products that the contraction computes as real ones, where it does.
+    """
+
+    contraction: Contraction
+    blocks: Blocks
+    scheme: Scheme
+    streamed: int = 0
+    handed: bool = False
+    pairs: tuple[Pairs, ...] = ()
+
+    @property
+    def element_bytes(self) -> int:
+        """Size of the elements that register blocks multiply."""
+        return self.blocks.vector_bytes // self.blocks.lanes
+
+    def __str__(self) -> str:
+        return f"{'+'.join(self.group.stages)}: {self.kind} {self.scheme}"

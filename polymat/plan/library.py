@@ -1,0 +1,109 @@
+"""The plans of groups that a library computes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from polymat.idiom.call import Idiom
+from polymat.idiom.choice import Choice
+from polymat.idiom.parts import Least
+from polymat.idiom.recursive import Recursion
+from polymat.idiom.recursiveends import Ending
+from polymat.idiom.transform import Filter, Transform
+from polymat.plan.nest import FlatPlan, NestPlan
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LibraryPlan(FlatPlan):
+    """A group that a library computes; loops: the plan of the same stage where none of its routines does."""
+
+    loops: NestPlan
+
+    def __str__(self) -> str:
+        text = f"{'+'.join(self.group.stages)}: {', '.join(self.routines)}"
+        return f"{text} omp({self.parallel})" if self.parallel else text
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CallPlan(LibraryPlan):
+    """Calls of BLAS routines.
+
+    idiom: the calls.  The loops do what no routine does: empty ranges, a scale of 0 (which must not hide a
+    NaN), extents beyond 32 bits, and problems that they are quicker at: those of fewer than `least` points,
+    and of `choice`, where there is one, those beyond ALMOST_NOTHING points that it predicts so.
+    """
+
+    idiom: Idiom
+    least: float
+    choice: Choice | None = None
+
+    @property
+    def routines(self) -> tuple[str, ...]:
+        """What is called, without the letter of the type."""
+        return tuple(call.routine for call in self.idiom.calls)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TransformPlan(LibraryPlan):
+    """A sum as Fourier transforms.
+
+    transform: what is computed.  measured: whether the library may try its plans out.  least: from how many
+    points on it is computed in parts.  The loops are for empty ranges, and for where there is no plan.
+    """
+
+    transform: Transform
+    measured: bool
+    least: Least
+
+    @property
+    def routines(self) -> tuple[str, ...]:
+        """What is called."""
+        return ("fft",)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FilterPlan(FlatPlan):
+    """A filter of one dimension around register blocks.
+
+    filter: what is computed; its result and its signal are contiguous along the filtered dimension.
+    lanes, rows, taps: of a register block (`codegen.filterblocks`).  The loops are for the results at the
+    edges, and for rows shorter than a block.
+    """
+
+    filter: Filter
+    loops: NestPlan
+    lanes: int
+    rows: int
+    taps: int
+
+    def __str__(self) -> str:
+        text = f"{'+'.join(self.group.stages)}: {self.kind}"
+        return f"{text} omp({self.parallel})" if self.parallel else text
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RecursivePlan(NestPlan):
+    """A recursive filter, or several in a row whose results between them have no array, block by block.
+
+    recursion: what is computed.  result: the stage that gets the last results, by its indices for those of
+    the recurrence.  endings: stages that get the last samples of every signal.  lanes: of the vectors.
+    relative: the time of an operation of the recurrence, in units of that in a vectorised loop.
+    """
+
+    recursion: Recursion
+    result: str
+    indices: tuple[str, ...]
+    endings: tuple[Ending, ...]
+    lanes: int
+    relative: float
+
+    @property
+    def absorbed(self) -> tuple[str, ...]:
+        """The chain, which has no array."""
+        name = self.recursion.stage.name
+        return () if name == self.result else (name,)
+
+    def slowdown(self, threads: int) -> float:
+        """How many times slower than in a vectorised loop an operation is."""
+        del threads
+        return self.relative

@@ -1,0 +1,52 @@
+"""The plan of a stage as loop nests."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from polymat.plan.nest import NestPlan
+from polymat.poly.order import Order
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LoopPlan(NestPlan):
+    """A stage as loop nests.
+
+    kind: "map" (points are independent), "reduce" (a local accumulator a point), "row" (a row of results is
+    accumulated in memory), "scatter" (accumulated wherever the target is) or "recurrence" (`recurrence` holds
+    the legal order; outwards: the range of its parallel dimension is shared out around all its loops, though
+    that is not the outermost of them).
+    unroll: iterations of the outermost loop that run together (unroll and jam); block: in a tile, of the loop
+    along this one of the tiled dimensions.
+    addends: iterations of the innermost summed loop that do so around rows in memory.
+    ahead: each row asks for those so many further along the nest's first range (0: none does).
+    lanes: elements of the vectors in which reads of one row are shifted, or sums of rows that run together
+    are kept (1: none are).
+    terms: what is compared is computed for many elements first.
+    streamed: bytes of the result above which it is written past the caches (0: never).
+    """
+
+    recurrence: Order | None = None
+    outwards: bool = False
+    unroll: int = 1
+    block: int = 0
+    addends: int = 1
+    ahead: int = 0
+    lanes: int = 1
+    terms: bool = False
+    streamed: int = 0
+
+    @property
+    def shown_order(self) -> tuple[str, ...]:
+        """The loops that the code has, by the user's names where they are the user's."""
+        if self.recurrence is None:
+            return self.order
+        return tuple(self.order[level] for level in self.recurrence.loops)
+
+    @property
+    def shown_vector(self) -> str | None:
+        """The innermost loop where it runs in vectors."""
+        if self.recurrence is None or not self.recurrence.loops:
+            return self.vector
+        innermost = self.recurrence.loops[-1]
+        return self.order[innermost] if self.recurrence.parallel[innermost] else None

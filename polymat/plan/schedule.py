@@ -1,0 +1,59 @@
+"""The decisions of a compilation as data: one plan a group."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from polymat.graph.group import Grouping
+from polymat.model.movement import Movement
+from polymat.model.order import Innermost
+from polymat.model.team import UNKNOWN, TeamCost
+from polymat.plan.tile import Plan
+
+
+@dataclass(frozen=True, slots=True)
+class Considered:
+    """A group that was looked at: its cost (infinite: not allowed) and the terms of it, or why not."""
+
+    stages: tuple[str, ...]
+    cost: float
+    terms: str
+
+    def __str__(self) -> str:
+        return f"{' + '.join(self.stages)}: {self.terms}"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Decision:
+    """One group: how its plan was priced, and what the models say of it.
+
+    terms: the cost that it was chosen by.  seconds: predicted.  movement: bytes and seconds a level of
+    memory, with caches that are empty at first.  scores: Algorithm 5's for the loops of each stage.
+    """
+
+    terms: str
+    seconds: float
+    movement: Movement
+    scores: Mapping[str, Innermost] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Schedule:
+    """A plan for every group; team: what a parallel region costs.
+
+    kept: stages that are the same in every call, so that the first one computes them.
+    decisions, considered: what speaks for each plan, and all groups that were looked at, for `explain()`.
+    notes: why sums are no library calls, in words.
+    """
+
+    grouping: Grouping
+    plans: tuple[Plan, ...]
+    team: TeamCost = UNKNOWN
+    decisions: tuple[Decision, ...] = ()
+    considered: tuple[Considered, ...] = ()
+    kept: frozenset[str] = frozenset()
+    notes: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return " | ".join(map(str, self.plans))

@@ -1,0 +1,123 @@
+"""The plan of several stages in one tile loop, and of the one loop that they may run in there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from polymat.graph.alignment import Member
+from polymat.graph.group import Group
+from polymat.lang.affine import Affine
+from polymat.model.associativity import CacheShape
+from polymat.model.select import TileSizes
+from polymat.plan.loops import LoopPlan
+from polymat.plan.nest import NestPlan
+
+
+@dataclass(frozen=True, slots=True)
+class Crossing:
+    """How wide tiles are whose innermost loop goes across the rows of arrays: what stays in a cache.
+
+    apart: for each such array how far these rows are apart, in bytes: a factor and extents to multiply it by.
+    most: the width where they leave room for each other.
+    """
+
+    cache: CacheShape
+    most: int
+    apart: tuple[tuple[int, tuple[Affine, ...]], ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RowLoop:
+    """How the stages of a rolling tile run in one loop over vectors of columns.
+
+    lanes: elements of a vector.  rows: of each stage, in the loop at the same time.  lags: how many columns
+    each stage is behind the loop.  lead, trail: the loop begins and ends at the tile's first and last column
+    plus this, so that every stage computes all of its columns, and possibly more.  streamed: bytes of results
+    above which they are written past the caches (0: never).
+    """
+
+    lanes: int
+    rows: int
+    lags: Mapping[str, int]
+    lead: int
+    trail: int
+    streamed: int
+
+    def __str__(self) -> str:
+        text = f"{self.rows} rows of all stages in one loop over vectors of {self.lanes}"
+        if not self.streamed:
+            return text
+        return f"{text}, results of more than {self.streamed:.2g} bytes written past the caches"
+
+    def of_rows(self, rows: int) -> RowLoop | None:
+        """The same for tiles of fewer rows; None for more."""
+        return replace(self, rows=rows) if rows <= self.rows else None
+
+    def before(self, stage: str) -> int:
+        """Columns before the tile's first one that a scratchpad has room for: a vector more than computed."""
+        return self.lags[stage] - self.lead + self.lanes
+
+    def columns(self, width: int) -> int:
+        """Columns of a scratchpad of a tile that is so wide."""
+        return width + self.trail - self.lead + 3 * self.lanes
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TilePlan:
+    """Several stages in one tile loop.
+
+    dims, sizes: the tiled dimensions of the group, outermost first, and their tile sizes; tiles are
+    independent of each other but for private accumulations, and run in parallel.  members: the stages,
+    producers first.  loops: each stage's plan inside a tile.  reason: why, in words.
+    rolling: a thread runs its tiles along the first dimension one after the other, innermost, and the
+    scratchpads keep what earlier ones computed: every stage computes only what is new.
+    joint: pairs of stages that run in one loop, at the place of the first.  backwards: the tiles of the first
+    dimension run from the last to the first.  crossing: the last tile size is found at run time by this, and
+    is in `sizes` what it would be at the estimates.  solved: the reuse equation that the sizes come from.
+    row_loop: all stages of a rolling tile run in one loop.  forced: the user chose the sizes.
+    """
+
+    group: Group
+    dims: tuple[str, ...]
+    sizes: tuple[int, ...]
+    members: tuple[Member, ...]
+    loops: Mapping[str, NestPlan] = field(default_factory=dict)
+    reason: str = ""
+    rolling: bool = False
+    joint: tuple[tuple[str, str], ...] = ()
+    backwards: bool = False
+    crossing: Crossing | None = None
+    solved: TileSizes | None = None
+    row_loop: RowLoop | None = None
+    forced: bool = False
+
+    @property
+    def why(self) -> str:
+        """The reason, and how the stages of a tile run."""
+        return self.reason if self.row_loop is None else f"{self.reason}; {self.row_loop}"
+
+    def rows(self, member: Member, loops: LoopPlan) -> int:
+        """The most rows of a stage in a tile that its blocks may be made of."""
+        return member.points(loops.block, self.sizes[loops.block])
+
+    @property
+    def is_numbered(self) -> bool:
+        """Whether threads share all tiles by number, not the outermost loop: where these run in any order.
+
+        The tiles of one thread may share what a sum over a tiled dimension adds into.
+        """
+        ordered = self.rolling or self.backwards or self.crossing is not None
+        return len(self.dims) > 1 and not ordered and not any(member.private for member in self.members)
+
+    def pad_extent(self, member: Member, level: int) -> int:
+        """Points that a scratchpad holds along a tiled dimension; a power of two where it is a ring."""
+        points = max(member.points(level, self.sizes[level]), 1)
+        return 1 << (points - 1).bit_length() if self.rolling and level == 0 else points
+
+    def __str__(self) -> str:
+        tiles = ",".join(f"{dim}:{size}" for dim, size in zip(self.dims, self.sizes, strict=True))
+        return f"{'+'.join(self.group.stages)}: {'rolling ' if self.rolling else ''}tiles {tiles}"
+
+
+Plan = NestPlan | TilePlan

@@ -1,0 +1,275 @@
+"""How register-block code carries out a contraction at given sizes: what is packed, which blocks, its scheme.
+
+The twin of what the generated `_pm_gemm` decides when it runs, but for what depends on strides and addresses
+that only the call tells: dimensions that continue each other in memory are joined there, and where segments
+are gathered, as many columns are packed at a time as are neighbours in memory, up to some times the second
+level.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import ceil, prod
+
+from polymat.graph.monomials import Factor
+from polymat.lang.affine import Affine
+from polymat.model.nest import Nest
+from polymat.model.reference import Reference
+from polymat.product.access import Access, access_of, is_contiguous, is_direct
+from polymat.product.blocks import LEAST_STRIPS, Blocks
+from polymat.product.contraction import Contraction
+from polymat.product.near import is_near
+from polymat.product.reading import Reading, group_columns, reading
+from polymat.product.scheme import Atom, Loop, Pack, Scheme, Sequence2
+from polymat.product.turned import most_vectors, set_columns, turned, turned_blocks
+
+DIRECT_DEPTH = 128  # at most, of a long product that is not packed
+FEW_PANELS, MANY_PANELS = 2, 16  # for which a copy of the left operand never pays, and always does
+STAYING = 8  # second-level caches whose room is enough for weights that are read where they are
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Blocking:
+    """Blocks for the caches of one product, in elements of all its rows, columns and depth; what is packed.
+
+    m, n, k: all rows, columns and depth.  rows_outside: whether the loop over columns is in that over rows.
+    left_first: whether all of the left operand is copied before the loops over blocks.
+    near: whether strips of the left operand pass all of the right one, copied to where it stays near.
+    reads: the large operand that is read where it is beside a few rows or columns, if one is.
+    lanes_of: the dimension whose neighbours are in the lanes of vectors; None: the columns.
+    """
+
+    contraction: Contraction
+    blocks: Blocks
+    m: float
+    n: float
+    k: float
+    rows: int
+    columns: int
+    depth: int
+    packs_left: bool
+    packs_right: bool
+    rows_outside: bool = False
+    left_first: bool = False
+    near: bool = False
+    reads: Reading | None = None
+    lanes_of: str | None = None
+
+    def scheme(self, parallel: str, estimates: Mapping[str, int]) -> Scheme:
+        """Its atoms; several dimensions that one loop runs along are joined by `*`."""
+        found, blocks = self.contraction, self.blocks
+        rows, columns, depth = (
+            "*".join(dims)
+            for dims in (
+                (*found.more_rows, found.rows),
+                (*found.more_columns, found.columns),
+                (*found.sums, found.depth),
+            )
+        )
+        atoms: list[Atom] = [Loop("Par", parallel)]
+        atoms += [Loop("R", dim) for dim in found.outer if dim != parallel]
+        atoms += [self._pack(found.left)] if self.left_first else []
+        atoms += [Loop("T", columns, self.columns)] if self.columns < self.n else []
+        atoms += [Loop("T", depth, self.depth)] if self.depth < self.k else []
+        atoms += [self._pack(found.right)] if self.packs_right else []
+        atoms += [Loop("T", rows, self.rows)] if self.rows < self.m else []
+        atoms += [self._pack(found.left)] if self.packs_left and not self.left_first else []
+        around = (rows, columns) if self.rows_outside else (columns, rows)
+        atoms += [Loop("R", dim) for dim in (*around, depth)]
+        atoms.append(_cut(found.rows, found.length(found.rows, estimates), blocks.rows, 1))
+        atoms.append(
+            _cut(found.columns, found.length(found.columns, estimates), blocks.columns, blocks.lanes)
+        )
+        return Scheme((*atoms, Loop("V", self.lanes_of or found.columns, blocks.lanes)))
+
+    def bands(self, extents: Mapping[str, int]) -> tuple[list[tuple[str, ...]], list[dict[str, int]]]:
+        """Orders of its bands of loops, outermost first, and tile sizes, innermost first, for a nest."""
+        found, blocks = self.contraction, self.blocks
+        rows = (*found.more_rows, found.rows)
+        columns = (*found.more_columns, found.columns)
+        depth = (*found.sums, found.depth)
+        single = dict.fromkeys(found.outer, 1)
+        outer = single | _sizes(rows, self.rows, extents) | _sizes(columns, self.columns, extents)
+        outer |= _sizes(depth, self.depth, extents)
+        inner = outer | dict.fromkeys((*found.more_rows, *found.more_columns), 1)  # blocks are of one segment
+        inner |= _sizes([found.rows], blocks.rows, extents) | _sizes([found.columns], blocks.columns, extents)
+        inner |= {} if self.lanes_of is None else _sizes([self.lanes_of], blocks.lanes, extents)
+        orders = [
+            (*found.outer, *columns, *depth, *rows),
+            (*found.outer, *depth, *(rows + columns if self.rows_outside else columns + rows)),
+            (*found.outer, *depth, *rows, *columns),
+        ]
+        return orders, [inner, outer]
+
+    def packed(self, nest: Nest) -> Nest:
+        """The nest with what is packed in the order in which it is used: neighbours by row or column."""
+        found = self.contraction
+        factors = [found.left] * self.packs_left + [found.right] * self.packs_right
+        copied = {self._names(factor): self._packed_order(factor) for factor in factors}
+
+        def laid_out(reference: Reference) -> Reference:
+            order = copied.get(self._names(reference))
+            if order is None or reference.writes:
+                return reference
+
+            def place(form: Affine) -> int:
+                return max((order.index(name) for name in form.names() if name in order), default=-1)
+
+            return replace(reference, indices=tuple(sorted(reference.indices, key=place)))
+
+        statements = tuple(
+            replace(each, references=tuple(map(laid_out, each.references))) for each in nest.statements
+        )
+        return replace(nest, statements=statements)
+
+    def _packed_order(self, factor: Factor) -> tuple[str, ...]:
+        """The dimensions of a packed operand as register blocks use it, the innermost last."""
+        found = self.contraction
+        own = (*found.more_rows, found.rows) if factor is found.left else (*found.more_columns, found.columns)
+        if factor is found.right and self.lanes_of is not None:
+            own = (found.columns, self.lanes_of)
+        return (*found.sums, found.depth, *own)
+
+    def _pack(self, factor: Factor) -> Pack:
+        """The copy of an operand; its order where that is another one than that of the array."""
+        order = self._packed_order(factor)
+        lies = tuple(name for form in factor.indices for name in form.names() if name in order)
+        return Pack(factor.source, () if lies == order else order)
+
+    def _names(self, of: Factor | Reference) -> tuple[str, tuple[frozenset[str], ...]]:
+        """An array and the dimensions in its indices."""
+        array = of.source if isinstance(of, Factor) else of.array
+        return array, tuple(frozenset(form.names()) & {*self.contraction.bounds} for form in of.indices)
+
+
+def blocking(
+    found: Contraction,
+    blocks: Blocks,
+    estimates: Mapping[str, int],
+    *,
+    past: bool = False,
+    handed: bool = False,
+) -> Blocking:
+    """How a contraction is carried out at the estimated sizes.
+
+    past: with its result past the caches.  handed: with parts of it handed to its readers.
+    """
+
+    def all_of(*dims: str) -> float:
+        return prod(found.length(dim, estimates) for dim in dims)
+
+    k = found.length(found.depth, estimates)
+    m, n = all_of(*found.more_rows, found.rows), all_of(*found.more_columns, found.columns)
+    access, small = access_of(found), blocks.small
+    large = k * n > 2 * small
+    far = m > 2 * blocks.rows and (large or m * n > 2 * small)
+    far = far or (Access.ALONG not in access and m * k > small)
+    rows, columns, depth = max(1, ceil(m)), max(1, ceil(n)), max(1, ceil(k))
+    plain = Blocking(found, blocks, m, n, k, rows, columns, depth, packs_left=False, packs_right=False)
+    if is_near(found, blocks, estimates) and not handed:
+        copies = not is_contiguous(found.right, found.columns)
+        return replace(plain, packs_right=copies, rows_outside=True, near=True)
+    reads = reading(found, blocks, estimates)
+    if reads is not None and not (reads == "left" and handed):
+        return _read(plain, reads, estimates)
+    lanes_of = turned(found, blocks, estimates)
+    if lanes_of is not None:
+        return _turned(plain, lanes_of)
+    if is_direct(access, n) and not far:
+        return replace(plain, depth=min(depth, DIRECT_DEPTH)) if large else plain
+    many = found.length(found.rows, estimates) >= blocks.rows and m >= LEAST_STRIPS * blocks.rows
+    many = many and not (past and Access.STRIPS in access and found.triangle is None)
+    if many and k > 0 and (Access.PASSES in access or (Access.PASSES_LARGE in access and large)):
+        packs = Access.STRIPS in access
+        rows, columns, depth = blocks.passed(m, n, k, packs_left=packs)
+        return Blocking(found, blocks, m, n, k, rows, columns, depth, packs, True, rows_outside=True)
+    return _in_blocks(plain, estimates, past=past)
+
+
+def _in_blocks(plain: Blocking, estimates: Mapping[str, int], *, past: bool) -> Blocking:
+    """Blocks for the caches of both operands, each of which is copied where that pays."""
+    found, blocks, m, n, k = plain.contraction, plain.blocks, plain.m, plain.n, plain.k
+    segments = prod(found.length(dim, estimates) for dim in found.sums)
+    access, small = access_of(found), blocks.small
+    rows, columns, depth = blocks.at(m, n, k, segments, rows_are_one=not found.more_rows)
+    panels = ceil(n / blocks.columns)
+    few = Access.FEW in access and panels <= FEW_PANELS and k >= 64
+    packs = (Access.SEGMENTS in access and not few) or panels >= MANY_PANELS
+    packs = packs or ((panels > FEW_PANELS or Access.ALONG not in access) and m * k > small / 2)
+    packs = Access.MIRRORED in access or (packs and Access.WINDOWS not in access)
+    stays = Access.STAYS in access and k * segments * n <= STAYING * small
+    stays = stays or (Access.BESIDE in access and k * n <= 2 * small)
+    made = Blocking(found, blocks, m, n, k * segments, rows, columns, depth, packs, packs_right=not stays)
+    return _in_order(made, estimates) if past and found.triangle is None and depth >= k * segments else made
+
+
+def _read(made: Blocking, reads: Reading, estimates: Mapping[str, int]) -> Blocking:
+    """All of the small operand copied, and the large one read where it is, of columns a group at a time."""
+    if reads == "left":
+        return replace(made, packs_left=False, packs_right=True, rows_outside=True, reads=reads)
+    width = made.contraction.length(made.contraction.columns, estimates)
+    columns = group_columns(width, made.k, made.blocks)
+    return replace(made, columns=columns, packs_left=True, packs_right=False, left_first=True, reads=reads)
+
+
+def _turned(made: Blocking, lanes_of: str) -> Blocking:
+    """The left operand copied as a whole, and of the right one eight columns of a few vectors of segments."""
+    columns = set_columns(most_vectors(made.k, made.blocks))
+    blocks = turned_blocks(made.blocks)
+    made = replace(made, blocks=blocks, columns=min(made.columns, columns), lanes_of=lanes_of)
+    return replace(made, packs_left=True, packs_right=True, left_first=True)
+
+
+def _in_order(made: Blocking, estimates: Mapping[str, int]) -> Blocking:
+    """The blocks of a result past the caches that has several segments of rows, in the order of its memory.
+
+    All of the left operand is copied first, and of a part of the right one all panels are used by a few
+    strips: those of a segment where they follow each other in the result.
+    """
+    found, blocks = made.contraction, made.blocks
+    height, width = (found.length(dim, estimates) for dim in (found.rows, found.columns))
+    strips = ceil(height / blocks.rows)
+    segments, bands = made.m / max(height, 1.0), made.n / max(width, 1.0)
+    if (
+        _is_one_segment(found)
+        or segments <= 1
+        or strips * segments * blocks.rows * made.depth > blocks.nc * blocks.kc
+    ):
+        return made
+    vectors, panels = ceil(width / blocks.lanes), ceil(width / blocks.columns)
+    most = 2 * max(1, blocks.small // 4 // (blocks.columns * made.depth))
+    part = ceil(panels * bands / ceil(panels * bands / most))
+    columns = min(part * ceil(vectors / panels) * blocks.lanes, max(1, ceil(made.n)))
+    tallest = blocks.mc * max(1, blocks.kc // made.depth) // blocks.rows
+    follow = found.result[-2:] == (found.rows, found.columns) and strips < tallest
+    rows = min(ceil(height), ceil(made.m)) if follow else min(2, tallest) * blocks.rows
+    return replace(made, rows=min(rows, max(1, ceil(made.m))), columns=columns, left_first=made.packs_left)
+
+
+def _is_one_segment(found: Contraction) -> bool:
+    """Whether all dimensions of rows continue each other in the left operand and in the result."""
+    rows = tuple(dim for dim in found.result if dim in (*found.more_rows, found.rows))
+    lie = [tuple(form.names()) for form in found.left.indices]
+
+    def is_in(places: Sequence[object], line: Sequence[object]) -> bool:
+        return any([*places[at : at + len(line)]] == [*line] for at in range(len(places)))
+
+    return rows[-1] == found.rows and is_in(found.result, rows) and is_in(lie, [(dim,) for dim in rows])
+
+
+def _cut(dim: str, length: float, most: int, unit: int) -> Atom:
+    """Register blocks along a dimension: its units as evenly as whole blocks allow."""
+    units = max(1, ceil(length / unit))
+    pieces = ceil(units * unit / most)
+    size = ceil(units / pieces) * unit
+    return Sequence2(dim, size, unit) if units % pieces else Loop("U", dim, size)
+
+
+def _sizes(dims: Sequence[str], block: int, extents: Mapping[str, int]) -> dict[str, int]:
+    """Tile sizes of dimensions that one block runs along, the last of them innermost."""
+    sizes = {}
+    for dim in reversed(dims):
+        sizes[dim] = max(1, min(extents[dim], block))
+        block = ceil(block / sizes[dim])
+    return sizes

@@ -111,7 +111,10 @@ static inline __attribute__((always_inline)) _pm_scheme_$S _pm_scheme_of_$S(ptrd
     if (streams && segments« && end == NULL» && m % $R == 0
             && _pm_rows_join_$S(n, c_row, row_count, rows, column_count, columns))
         turn = (int)(-(uintptr_t)c % 64 / sizeof($T));
-#endif
+#else
+    (void)rows;
+«    (void)end;
+»#endif
     const int past = streams && (turn > 0 || is_long)
                   && (n % $L == 0 || n >= 5 * ($V * $L)); /* or many lines are written in two ways */
     const _pm_scheme_$S found = {strips, all_strips, vectors, panels, all_panels, pieces, group, chunks,
@@ -157,10 +160,12 @@ static inline __attribute__((always_inline)) void _pm_strips_by_panel_$S(ptrdiff
     const ptrdiff_t depth = part->depth, j = panel->j, wide = panel->wide, filled = panel->filled;
     const ptrdiff_t last = filled - (wide - 1) * $L, start_row = begins ? from_row : c_row;
     const $T added = begins ? beta : 1;
-    const int is_whole = filled == wide * $L, is_full = filled == $V * $L;
+    const int is_full = filled == $V * $L;
     const char *next = panel->next;
     ptrdiff_t pace = panel->pace, segment = part->strip_0 / how->strips, within = part->strip_0 % how->strips;
+#if _PM_WHOLE_$S
     $T *below = NULL; /* where the rows after those of the last strip begin */
+#endif
     for (ptrdiff_t strip = part->strip_0; strip < part->strip_1; strip++) {
         const ptrdiff_t *const down = rows + segment * 3;
         const ptrdiff_t i = within * lower + (within < higher ? within : higher);
@@ -191,7 +196,7 @@ static inline __attribute__((always_inline)) void _pm_strips_by_panel_$S(ptrdiff
                             across, along, panel->elements, panel->step, scale, added, start, start_row,
                             target, c_row, next, pace);
 #if _PM_WHOLE_$S
-        else if (how->past && height == $R && is_whole) {
+        else if (how->past && height == $R && filled == wide * $L) {
             const int joins = how->turn > 0 && panel->is_last, above = target == below;
             const int more = strip + 1 < part->strip_1
                           && (within + 1 < how->strips || down[4] - down[1] == m * c_row);

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from polymat.codegen.routines.nonfinite import SPREADING
 from polymat.graph.accesses import reads_of
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Accumulation, InputArray, Part, Stage
@@ -52,7 +51,7 @@ def _read_by_calls(plan: Plan) -> set[str]:
     if not isinstance(plan, CallPlan):
         return set()
     last = [
-        call.operands[:-1] if call.overwrites and call.routine not in SPREADING else call.operands
+        call.operands[:-1] if call.overwrites and not call.row.spreads else call.operands
         for call in plan.idiom.calls
     ]
     return {operand.source for operands in last for operand in operands}

@@ -32,7 +32,6 @@ from polymat.tilesize.kernel import plan_kernel
 from polymat.tilesize.plain import plan_stage
 from polymat.tilesize.register import unrolled
 
-WANTED = ("axpy", "scal", "ger", "gerc", "dot", "dotc", "nrm2")  # are called where calls are wanted alone
 ALIKE = 0.98  # of the time: of ways predicted alike, that is taken which stores no second triangle
 SKEW = 4  # times longer than the rows the columns must be to be shared out in their place
 
@@ -208,7 +207,7 @@ class CallPlanner:
             return None
         if self.options.blas == "always":
             return idiom
-        if any(call.routine in WANTED for call in idiom.calls):
+        if any(call.row.loops_do for call in idiom.calls):
             return None
         return idiom if self._is_there(idiom) else None
 

@@ -12,11 +12,11 @@ from polymat.graph.product import Product
 from polymat.graph.stage import Accumulation, Stage
 from polymat.idiom.call import Idiom
 from polymat.idiom.choice import CLEARLY, Choice, choice_of
+from polymat.idiom.librarymodel import LibraryModel
 from polymat.idiom.profit import call_seconds
 from polymat.lang.expr import Load
 from polymat.lang.traverse import walk
 from polymat.lang.types import real_part
-from polymat.machine.librarymodel import LibraryModel
 from polymat.machine.model import Machine
 from polymat.options import Options
 from polymat.plan.kernel import KernelPlan

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from polymat.graph.product import Product, Term, is_box
-from polymat.idiom.call import Cut, Idiom, LibraryCall, Routine
+from polymat.idiom.call import Cut, Idiom, LibraryCall
 from polymat.idiom.layout import Extents, axis, merged, vector, view
 from polymat.idiom.operands import is_real_or_complex, result_view
 
@@ -44,7 +44,7 @@ def _are_vectors(product: Product) -> bool:
     )
 
 
-def _call(routine: Routine, term: Term, product: Product, extents: Extents) -> LibraryCall | None:
+def _call(routine: str, term: Term, product: Product, extents: Extents) -> LibraryCall | None:
     x, result = view(term.factors[0], extents), result_view(product, extents)
     m = merged(product.dims, (result, x), term)
     if m is None:

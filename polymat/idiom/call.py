@@ -11,14 +11,11 @@ from typing import Literal, TypeAlias
 
 from polymat.graph.product import Product, Term
 from polymat.graph.stage import Part
+from polymat.idiom.routines import ROUTINES, Routine
 from polymat.lang.affine import Affine
 from polymat.lang.expr import Expr
 from polymat.lang.types import ScalarType
 
-Routine: TypeAlias = Literal[
-    "gemm", "symm", "syrk", "herk", "syr2k", "trmm", "trsm",
-    "gemv", "symv", "trmv", "trsv", "ger", "gerc", "dot", "dotc", "nrm2", "axpy", "scal",
-]  # fmt: skip
 Role: TypeAlias = Literal["m", "n", "k"]
 Triangle: TypeAlias = Literal["lower", "upper"]
 Side: TypeAlias = Literal["left", "right"]
@@ -107,34 +104,19 @@ class Cut:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LibraryCall:
-    """One call of a BLAS routine for each point of the batch.
+    """One call of a BLAS routine for each point of the batch; its row in `ROUTINES` says what it computes.
 
-    With op(X) as the operands' `transposed` and `conjugated` say, and all sums over k:
-
-    gemm    result(m, n) += alpha A(m, k) B(k, n)
-    gemv    result(m)    += alpha A(m, k) x(k)
-    ger     result(m, n) += alpha x(m) y(n); gerc: y's conjugate
-    symm    as gemm, A symmetric (side left, m x m) or B (side right, n x n); `triangle` is the stored one
-    symv    as gemv, A symmetric
-    syrk    result(m, n) += alpha A(m, k) A(n, k) in one triangle of the result; herk: the second conjugate
-    syr2k   result(m, n) += alpha (A(m, k) B(n, k) + B(m, k) A(n, k)) in one triangle of the result
-    trmm    result(m, n)  = alpha T B, T triangular (side left: T(m, k), right: B(m, k) T(k, n)), any other
-            element of T is not read; unit: its diagonal is 1 and not read.  trmv: result(m) = alpha T x.
-    trsm    T X = alpha B (left) or X T = alpha B (right), X the result; trsv: T x = b
-    dot     result       += alpha x(k) y(k); dotc: x's conjugate
-    nrm2    result        = sqrt(sum of |x(k)|^2), computed without overflow in between
-    axpy    result(m)    += alpha x(m)
-    scal    result(m)     = alpha x(m)
-
-    operands: A and B, A and x, x and y in the order above.  For trmm and trsm: T, then B (or x), which a
-    library overwrites with the result: the result begins as a copy of B, the same element for element.
+    operands: A and B, A and x, x and y in the order of the routine's formula.  For trmm and trsm: T, then B
+    (or x), which a library overwrites with the result: the result begins as a copy of B, the same element
+    for element.
     mirrored: of syrk, whether the other triangle of the result is a copy of the one computed.
-    triangle: of the array as it is stored (of the result for syrk, herk and syr2k), else None.
+    triangle: of the array as it is stored (of the result for syrk, herk and syr2k), else None; no other
+    element of a triangular or symmetric array is read.  unit: its diagonal is 1 and not read.
     alpha: None is 1.  Libraries skip the product when it is 0, the definition does not: 0 * NaN is NaN.
     batch: further loops around the call; an operand may not depend on them.
     """
 
-    routine: Routine
+    routine: str
     dtype: ScalarType
     result: Operand
     operands: tuple[Operand, ...]
@@ -152,14 +134,14 @@ class LibraryCall:
         return dict(self.axes).get(role, Axis((), (), ()))
 
     @property
-    def overwrites(self) -> bool:
-        """Whether it computes the result from nothing, instead of adding to it."""
-        return self.routine in ("trmm", "trmv", "trsm", "trsv", "nrm2", "scal")
+    def row(self) -> Routine:
+        """What is said of its routine."""
+        return ROUTINES[self.routine]
 
     @property
-    def halves(self) -> bool:
-        """Whether a triangle saves half of the operations."""
-        return self.routine in ("syrk", "herk", "syr2k", "trmm", "trmv", "trsm", "trsv")
+    def overwrites(self) -> bool:
+        """Whether it computes the result from nothing, instead of adding to it."""
+        return self.row.overwrites
 
     def __str__(self) -> str:
         sizes = " ".join(f"{role}={axis}" for role, axis in self.axes)

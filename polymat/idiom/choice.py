@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from functools import partial, reduce
 
 from polymat.idiom.call import Idiom, LibraryCall
+from polymat.idiom.librarymodel import LibraryModel
 from polymat.idiom.measured import asked
 from polymat.lang.affine import Affine
 from polymat.machine.grid import Grid
-from polymat.machine.librarymodel import LibraryModel
 
 # Of the time of register blocks that calls must take to be preferred: between the sizes that were measured,
 # libraries take up to a fourth longer than is read from the grid.

@@ -52,7 +52,6 @@ PRODUCT_MATCHERS: tuple[ProductMatcher, ...] = (
 )
 TERM_MATCHERS: tuple[TermMatcher, ...] = (match_syrk, match_gemm, match_gemv, match_dot, match_ger)
 
-OF_MATRICES = ("gemm", "symm", "syrk", "herk", "syr2k", "trmm", "trsm")
 FEW = 8  # rows or columns: for fewer of them it is no pass over memory to compute an operand again
 MOST_STAGES = 4  # of a group: a symmetric view, two products, their sum
 
@@ -147,7 +146,7 @@ def _reuses(call: LibraryCall, sizes: Mapping[str, int]) -> bool:
     """Whether it multiplies matrices, of which neither has only a few rows or columns."""
     axes = (call.axis(role).extents for role in ("m", "n"))
     lengths = (prod(extent.evaluate(sizes) for extent in each) for each in axes)
-    return call.routine in OF_MATRICES and all(length >= FEW for length in lengths)
+    return call.row.level == 3 and all(length >= FEW for length in lengths)
 
 
 def is_transform(stage: Stage, context: Domain) -> bool:

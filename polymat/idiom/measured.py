@@ -7,12 +7,10 @@ from math import prod
 from typing import TypeVar
 
 from polymat.idiom.call import Axis, LibraryCall, Role
-from polymat.machine.librarymodel import LibraryModel
+from polymat.idiom.librarymodel import LibraryModel
+from polymat.idiom.routines import timed_as
 
 T = TypeVar("T")
-_ROLES: tuple[Role, ...] = ("m", "n", "k")
-# Routines that do the work of a measured one.
-_SAME = {"herk": "syrk", "gerc": "ger", "dotc": "dot"}
 
 
 def measured_seconds(
@@ -36,23 +34,12 @@ def measured_seconds(
 
 def asked(call: LibraryCall, extents: Mapping[Role, T], one: T) -> tuple[str, str, tuple[T, ...]]:
     """Routine, dtype and extents as the model has them; one: the extent of an axis that is not there."""
-    routine, dtype = _SAME.get(call.routine, call.routine), call.dtype.dtype
-    m, n, k = (extents.get(role, one) for role in _ROLES)
-    match routine:
-        case "gemm":
-            left, right = call.operands[:2]
-            return "gemm_t" if right.transposed > left.transposed else routine, dtype, (m, n, k)
-        case "syrk" | "syr2k":
-            return routine, dtype, (m, k)
-        case "symm" | "trmm" | "trsm":
-            return routine, dtype, (m, n) if call.side == "left" else (n, m)
-        case "gemv":
-            return ("gemv_t", dtype, (k, m)) if call.operands[0].transposed else (routine, dtype, (m, k))
-        case "ger":
-            return routine, dtype, (m, n)
-        case "dot" | "nrm2":
-            return routine, dtype, (k,)
-    return routine, dtype, (m,)
+    matrices = [operand.transposed for operand in call.operands if len(operand.roles) > 1]
+    timed = timed_as(call.routine, transposed=matrices[-1:] == [True] and not any(matrices[:-1]))
+    roles = {"m": "n", "n": "m"} if call.side == "right" else {}
+    lengths = {str(role): extent for role, extent in extents.items()}
+    found = tuple(lengths.get(roles.get(role, role), one) for role in timed.roles)
+    return timed.name, call.dtype.dtype, found
 
 
 def _length(axis: Axis, sizes: Mapping[str, int]) -> float:

@@ -8,10 +8,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from polymat.idiom.librarymodel import LibraryModel
 from polymat.idiom.transform import Transform
 from polymat.lang.types import ScalarType, real_part
 from polymat.machine.grid import Grid
-from polymat.machine.librarymodel import LibraryModel
 
 TWO = 1.6  # times as fast parts are on two threads, at least: 1.75 to 2.3 from 2^14 points on (Zen 5)
 _COMPLEX = {"float64": "complex128", "float32": "complex64"}

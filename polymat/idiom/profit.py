@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from math import log2, prod
 
 from polymat.idiom.call import Idiom, LibraryCall
+from polymat.idiom.librarymodel import LibraryModel
 from polymat.idiom.measured import measured_seconds
 from polymat.idiom.parts import least_of, part_seconds
 from polymat.idiom.transform import Transform
 from polymat.lang.affine import Affine
 from polymat.lang.types import real_part
-from polymat.machine.librarymodel import LibraryModel
 from polymat.machine.model import Machine
 
 CALL_SECONDS = 5e-8  # to call a routine, check its arguments and choose a kernel
@@ -20,16 +20,16 @@ FFT_SHARE = 0.1  # of the peak that transforms reach
 MOST_DIMS = 6  # of a transform and its batch together: what the generated table holds
 EFFICIENCY = 0.75  # of the peak that a library that was not measured reaches on a large product
 SHORT = 8.0  # steps along an axis that cost as much as the packing and the tails of a call
-# Every element of their matrix is used once, so that a library can do no more than loops that are fused.
-STREAMS = ("gemv", "symv", "trmv", "ger", "gerc", "dot", "dotc", "axpy", "scal", "nrm2", "trsv")
 # PolyMage matrix thesis, section 4.4: multiplications from which a product is mapped to a library.
 MAPPED_POINTS = 256.0**3
-STREAM_EFFICIENCY = 0.2  # of the peak: vectorised loops reach a little more on data in the cache
+# Of the peak that routines for vectors reach, which use every element of a matrix once: no more than loops
+# that are fused.  Vectorised loops reach a little more on data in the cache.
+STREAM_EFFICIENCY = 0.2
 
 
 def call_points(call: LibraryCall, sizes: Mapping[str, int]) -> float:
     """Multiplications of a call with its batch."""
-    points = 0.5 if call.halves and call.routine != "syr2k" else 1.0
+    points = call.row.points
     for axis in (*call.batch, *(axis for _, axis in call.axes)):
         for extent in axis.extents:
             points *= _value(extent, sizes)
@@ -43,7 +43,7 @@ def is_mapped(idiom: Idiom, sizes: Mapping[str, int]) -> bool:
 
 def efficiency(call: LibraryCall, sizes: Mapping[str, int]) -> float:
     """The share of the peak that a routine reaches at these extents: less where one is short."""
-    if call.routine in STREAMS:
+    if call.row.level < 3:
         return STREAM_EFFICIENCY
     share = EFFICIENCY
     for _, axis in call.axes:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from polymat.graph.product import Product, Term, is_box
-from polymat.idiom.call import Axis, Cut, Idiom, LibraryCall, Operand, Routine
+from polymat.idiom.call import Axis, Cut, Idiom, LibraryCall, Operand
 from polymat.idiom.layout import Extents, axis, matrix, merged, view
 from polymat.idiom.operands import columns_last, is_pair, result_view, sharing
 from polymat.idiom.triangle import Half, half_of
@@ -55,7 +55,7 @@ def _with_itself(
     )  # fmt: skip
 
 
-def _routine(A: Operand, B: Operand, product: Product, term: Term) -> Routine | None:
+def _routine(A: Operand, B: Operand, product: Product, term: Term) -> str | None:
     """syrk without conjugates; herk where BLAS has it: A A^H, and A^H A for a transposed A, alpha real.
 
     herk sets the imaginary part of the diagonal to 0, so nothing else may be in the result.

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from polymat.idiom.librarymodel import is_smooth
 from polymat.lang.affine import Affine
 from polymat.lang.blocks import kept_of
 from polymat.lang.types import ScalarType, real_part
-from polymat.machine.librarymodel import is_smooth
 from polymat.machine.model import Machine
 from polymat.model.extents import extent
 from polymat.options import Options

@@ -10,13 +10,13 @@ from polymat.graph.pipeline import Pipeline
 from polymat.graph.simplify import redirected, stage_key
 from polymat.graph.splice import names_taken, spliced, without_unread
 from polymat.graph.stage import Ref, Stage
+from polymat.idiom.librarymodel import is_smooth
 from polymat.lang.affine import Affine
 from polymat.lang.expr import Load
 from polymat.lang.fourier import resampled
 from polymat.lang.phases import interpolated_by_phases
 from polymat.lang.signal import MAKERS, Signal
 from polymat.lang.types import Double, Float
-from polymat.machine.librarymodel import is_smooth
 from polymat.machine.model import Machine
 from polymat.options import Options
 from polymat.rewrite.transformtime import has_transforms, pass_time, transform_time

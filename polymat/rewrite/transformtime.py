@@ -5,8 +5,8 @@ from __future__ import annotations
 from math import log2
 
 from polymat.codegen.routines.fftw import fft_prefix, fft_routine_names
+from polymat.idiom.librarymodel import is_smooth
 from polymat.lang.types import ScalarType, real_part
-from polymat.machine.librarymodel import is_smooth
 from polymat.machine.model import MEMORY, Machine
 from polymat.options import Options
 from polymat.runtime.librarystore import library_model

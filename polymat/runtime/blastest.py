@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from polymat.codegen.routines.routines import (
+from polymat.codegen.routines.cblas import (
     CONJ_TRANS,
     LEFT,
     LOWER,
@@ -27,7 +27,7 @@ from polymat.codegen.routines.routines import (
     TRANS,
     UNIT,
     UPPER,
-    routine_layout,
+    cblas_routine,
 )
 
 Array: TypeAlias = npt.NDArray[Any]
@@ -40,7 +40,6 @@ _M, _N, _K = 9, 5, 17
 _LONG = 67  # elements of vectors: several registers, and some more
 _ALPHA, _BETAS = 2, (0, 3)
 _OUTSIDE = 7  # what memory holds that must not be written
-_ROUNDED = ("trsm", "trsv", "nrm2")  # divide or take roots, which not every order does without rounding
 ROUNDINGS = 4096
 _SIDES, _TRIANGLES, _DIAGONALS = (LEFT, RIGHT), (LOWER, UPPER), (NON_UNIT, UNIT)
 
@@ -53,13 +52,13 @@ def wrong_routine(find: Find, name: str) -> str:
     address, base = find(name), name.removeprefix("cblas_")[1:]
     if address is None or base not in CASES:
         return ""
-    letter, layout = routine_layout(name)
-    numbers = Numbers(letter)
+    routine = cblas_routine(name)
+    form, numbers = routine.form, Numbers(routine.letter)
     for arguments, result, expected in CASES[base](numbers):
-        returned = _call(address, layout, numbers, arguments, returns=base in ("dot", "nrm2"))
+        returned = _call(address, form.parameters, numbers, arguments, returns=form.returns)
         if returned is not None:
             result[...] = returned
-        if not is_same(result, expected, ROUNDINGS if base in _ROUNDED else 0):
+        if not is_same(result, expected, ROUNDINGS if routine.row.rounds else 0):
             return f"gives wrong results: {name}"
     return ""
 
@@ -121,7 +120,7 @@ class Numbers:
 
 
 def _call(address: int, layout: str, numbers: Numbers, arguments: Sequence[Any], *, returns: bool) -> Any:
-    """Call a routine whose arguments are as a layout of `codegen.routines` says."""
+    """Call a routine whose arguments are as the parameters of a `Form` say."""
     single = numbers.letter in "sc"
     real, kept = ctypes.c_float if single else ctypes.c_double, []
     values: list[Any] = [ROW_MAJOR] if layout[0] == "o" else []

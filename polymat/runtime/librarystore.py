@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from pathlib import Path
 
-from polymat.machine.librarymodel import LibraryModel, load, store
+from polymat.idiom.librarymodel import LibraryModel, load, store
 from polymat.runtime.cachedir import directory_trusted
 from polymat.runtime.calibration import fingerprint
 from polymat.runtime.libraries import Kind

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from polymat.idiom.librarymodel import LibraryModel
 from polymat.machine.grid import Grid
-from polymat.machine.librarymodel import LibraryModel
 from polymat.runtime.calibration import fingerprint
 from polymat.runtime.librarystore import identity, stored_model
 from polymat.runtime.providers import Provider, provider

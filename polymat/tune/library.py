@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import numpy.typing as npt
 
+from polymat.idiom.librarymodel import AXES, LibraryModel
+from polymat.idiom.routines import measurements
 from polymat.machine.grid import Grid
-from polymat.machine.librarymodel import AXES, LibraryModel
 from polymat.runtime.calibration import fingerprint
 from polymat.runtime.librarystore import identity, stored_model
 from polymat.runtime.providers import Provider, provider
@@ -31,8 +32,7 @@ _BESIDE = (1, 2, 4, 8, 9, 16, 17, 32, 33, 64, 65, 128, 256, 1024)
 _FOURFOLD = tuple(4**k for k in range(6))
 _AWKWARD = 2.0  # times as long as the next larger problem may take one whose extents fit no kernel
 _MATRIX, _VECTOR = tuple(2**k for k in range(12)), tuple(2**k for k in range(21))
-_LEVEL_1 = ("dot", "axpy", "scal", "nrm2")
-_LEVEL_2 = ("gemv", "gemv_t", "ger", "symv", "trmv", "trsv")
+_LEVEL = {timed.name: row.level for timed, row in measurements()}  # 1: of vectors, 2: of a matrix and vectors
 Case = tuple[str, str, tuple[tuple[int, ...], ...]]
 
 
@@ -55,10 +55,8 @@ def _cases() -> Iterator[Case]:
         real = not dtype.startswith("complex")
         for routine in ROUTINES if real else ("gemm",):
             levels = _BESIDE if real else _FOURFOLD
-            if routine in _LEVEL_2:
-                levels = _MATRIX
-            elif routine in _LEVEL_1:
-                levels = _VECTOR
+            if _LEVEL[routine] < 3:
+                levels = _MATRIX if _LEVEL[routine] == 2 else _VECTOR
             yield routine, dtype, (levels,) * len(AXES[routine])
 
 
@@ -89,7 +87,7 @@ def measure_library(
 def _elements(routine: str, levels: tuple[tuple[int, ...], ...]) -> int:
     """Elements of the largest operand: a vector, or a matrix over the two longest extents."""
     longest = sorted(axis[-1] for axis in levels)[-2:]
-    if routine in _LEVEL_1:
+    if _LEVEL[routine] == 1:
         return longest[0]
     return longest[0] * longest[-1]
 

@@ -7,7 +7,7 @@ import datetime
 from collections.abc import Callable, Sequence
 
 from polymat.errors import ToolchainError
-from polymat.machine.librarymodel import LibraryModel
+from polymat.idiom.librarymodel import LibraryModel
 from polymat.runtime.bind import bind_addresses
 from polymat.runtime.build import build
 from polymat.runtime.librarystore import store_model, stored_model

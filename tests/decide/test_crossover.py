@@ -16,9 +16,9 @@ from polymat import Case, Condition, Double, Int, Matrix, Options, Parameter, Va
 from polymat.decide import callprices
 from polymat.decide.callplans import CallPlanner
 from polymat.errors import ToolchainError
+from polymat.idiom.librarymodel import LibraryModel
 from polymat.machine.grid import Grid
 from polymat.machine.known import GENERIC
-from polymat.machine.librarymodel import LibraryModel
 from polymat.plan.library import CallPlan
 from tests.idiom.recognise import pipeline, point, total, upto
 from tests.tolerance import assert_close

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from polymat import Complex, Double, Exp, Matrix, Vector, symm, syrk, trmm
+from polymat.idiom.librarymodel import AXES, LibraryModel
 from polymat.idiom.measured import measured_seconds
 from polymat.idiom.profit import call_seconds, transform_seconds
 from polymat.machine.grid import Grid
 from polymat.machine.known import GENERIC
-from polymat.machine.librarymodel import AXES, LibraryModel
 from tests.idiom.recognise import K, M, N, alpha, beta, i, j, k, recognised, total, upto
 
 LEVELS = (1, 64)

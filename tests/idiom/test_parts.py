@@ -9,10 +9,10 @@ import pytest
 
 import polymat as pm
 from polymat import Complex, Double, Exp, Float
+from polymat.idiom.librarymodel import LibraryModel
 from polymat.idiom.parts import USUAL, least_of
 from polymat.machine.grid import Grid
 from polymat.machine.known import ZEN5
-from polymat.machine.librarymodel import LibraryModel
 from tests.idiom.recognise import N, j, k, total, upto
 
 LENGTHS = tuple(2**n for n in range(12, 21))

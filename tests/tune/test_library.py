@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from polymat.machine.librarymodel import AXES
+from polymat.idiom.librarymodel import AXES
 from polymat.runtime.librarystore import library_model, model_lines, model_path, store_model
 from polymat.runtime.providers import provider
 from polymat.tune import library

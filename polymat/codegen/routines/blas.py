@@ -8,7 +8,7 @@ from functools import partial, reduce
 from polymat.codegen.c.ctree import Binary, Call, CExpr, For, Id, Literal, Stmt
 from polymat.codegen.loops.ranges import Range
 from polymat.codegen.loops.stagecode import StageWriter
-from polymat.codegen.routines.routines import INT_LIMIT
+from polymat.codegen.routines.cblas import INT_LIMIT
 from polymat.idiom.call import Axis, LibraryCall, Operand, Role
 from polymat.lang.affine import Affine
 from polymat.lang.expr import Const

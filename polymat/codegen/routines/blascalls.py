@@ -16,11 +16,12 @@ from polymat.codegen.routines.callparts import (
     triangle,
     turned,
 )
+from polymat.codegen.routines.cblas import blas_routine
 from polymat.codegen.routines.mirror import mirror_statements
-from polymat.codegen.routines.nonfinite import SPREADING, watch
-from polymat.codegen.routines.routines import blas_routine, has_routine
+from polymat.codegen.routines.nonfinite import watch
 from polymat.codegen.routines.vectorcalls import VECTOR_ROUTINES
 from polymat.idiom.call import LibraryCall, Operand
+from polymat.idiom.routines import ROUTINES
 
 
 def call_statements(calls: CallWriter, *, adds: bool) -> tuple[Stmt, ...]:
@@ -29,13 +30,8 @@ def call_statements(calls: CallWriter, *, adds: bool) -> tuple[Stmt, ...]:
 
 
 def supported(call: LibraryCall) -> bool:
-    """Whether there is code for a routine, and CBLAS has it for the type: complex symv it has not.
-
-    The loops that stand in for a norm sum up in the result, so that it is of the type of its vector.
-    """
-    if call.routine == "nrm2" and call.dtype.kind == "c":
-        return False
-    return call.routine in _ROUTINES and has_routine(call.routine, call.dtype.dtype)
+    """Whether there is code for a routine, and CBLAS has it for the type: complex symv it has not."""
+    return call.routine in _ROUTINES and call.row.form(call.dtype.dtype) is not None
 
 
 def routines_called(call: LibraryCall) -> tuple[str, ...]:
@@ -46,7 +42,7 @@ def routines_called(call: LibraryCall) -> tuple[str, ...]:
 
 def triangle_can_be_cut(routine: str) -> bool:
     """Whether there is code for a block of rows of the routine's triangle."""
-    return routine in ("syrk", "herk", "syr2k")
+    return ROUTINES[routine].triangle_of == "result"
 
 
 def _gemm(calls: CallWriter, beta: CExpr) -> list[Stmt]:
@@ -72,7 +68,7 @@ def _triangular(calls: CallWriter, beta: CExpr) -> list[Stmt]:
     how = (side(calls), triangle(calls), transposition(matrix), diagonal(calls))
     sizes = (calls.extent_of("m"), calls.extent_of("n"))
     pairs = (*pair(calls, matrix), *pair(calls, calls.call.result))
-    watched = watch(calls) if calls.call.routine in SPREADING else ()
+    watched = watch(calls) if calls.call.row.spreads else ()
     return [evaluated(calls, calls.call.routine, *how, *sizes, calls.alpha, *pairs), *watched]
 
 

@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from polymat.codegen.c.ctree import CExpr, Evaluate, Literal, Stmt
 from polymat.codegen.routines.blas import CallWriter, pointer_call
-from polymat.codegen.routines.routines import (
+from polymat.codegen.routines.cblas import (
     CONJ_TRANS,
     LEFT,
     LOWER,

@@ -17,16 +17,13 @@ from polymat.codegen.loops.stagecode import StageWriter
 from polymat.codegen.routines.blas import CallWriter
 from polymat.codegen.routines.blascalls import call_statements
 from polymat.codegen.routines.choice import is_left
-from polymat.codegen.routines.nonfinite import SPREADING, begin_watch, has_spread
+from polymat.codegen.routines.nonfinite import begin_watch, has_spread
 from polymat.graph.stage import Part, Ref, Stage
 from polymat.idiom.call import LibraryCall
 from polymat.lang.affine import Affine
 from polymat.lang.expr import Const, Expr, Load, binary, call
 from polymat.plan.library import CallPlan
 from polymat.plan.loops import LoopPlan
-
-ADDING = ("axpy", "ger", "gerc")  # have no way to begin with nothing
-SCALED_BEFORE = ("trmv", "trsv")  # take no scale
 
 
 def call_nest(
@@ -67,11 +64,11 @@ def _first(writer: StageWriter, plan: CallPlan, along: Sequence[str | None]) -> 
     """The nest that sets the elements to what they start from; None where they are not read before."""
     stage = plan.stage
     parts = stage.parts
-    overwriting = next((c for c in plan.idiom.calls if c.overwrites and c.routine != "nrm2"), None)
+    overwriting = next((c for c in plan.idiom.calls if c.row.start == "replaced"), None)
     if overwriting is not None:
         main = replace(parts[0], expr=_copied(writer, overwriting))
         parts = (main, *parts[1:])
-    elif _is_zero(parts[0]) and plan.idiom.calls[0].routine not in ADDING:
+    elif _is_zero(parts[0]) and plan.idiom.calls[0].row.start != "added":
         parts = parts[1:]
     return _map(writer, plan, parts, along, "start") if parts else None
 
@@ -111,7 +108,7 @@ def _copied(writer: StageWriter, overwriting: LibraryCall) -> Expr:
     buffer = writer.storage[operand.source]
     load: Expr = Load(Ref(operand.source, buffer.dtype, buffer.place == "input"), indices, buffer.dtype)
     load = call("conj", load) if operand.conjugated else load
-    scaled = overwriting.routine in SCALED_BEFORE and overwriting.alpha is not None
+    scaled = overwriting.row.is_scaled_before and overwriting.alpha is not None
     return binary("*", overwriting.alpha, load) if scaled and overwriting.alpha is not None else load
 
 
@@ -140,7 +137,7 @@ def _body(
     if first is not None:
         body.append(run_nest(first))
     adds = adds or not _is_zero(plan.stage.parts[0])
-    watched = next((one.call for one in calls if one.call.routine in SPREADING), None)
+    watched = next((one.call for one in calls if one.call.row.spreads), None)
     if watched is not None:
         body.append(begin_watch(watched.dtype.c))
     for number, each in enumerate(calls):

@@ -21,7 +21,6 @@ from polymat.codegen.c.ctree import (
 )
 from polymat.codegen.routines.blas import CallWriter
 
-SPREADING = ("trmm", "trsm")
 ZERO, RESULT, ROW, COLUMN = "_pm_zero", "_pm_result", "_pm_row", "_pm_column"
 
 

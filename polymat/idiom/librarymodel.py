@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from polymat.idiom.routines import measurements
 from polymat.machine.grid import Grid
 from polymat.machine.keptfile import read_text, write_text
 
@@ -20,29 +21,10 @@ _MOST_POINTS = 1 << 14
 # right one alone; fft is one transform, of a complex dtype or from a real one, by lengths of small prime
 # factors and by primes; fft_square one of two axes as long as each other; and those in parts, which small
 # ones are not.
+_TRANSFORMS = ("fft", "fft_prime", "fft_parts", "fft_square", "fft_square_parts")
 AXES: Mapping[str, tuple[str, ...]] = {
-    "gemm": ("m", "n", "k"),
-    "gemm_t": ("m", "n", "k"),
-    "symm": ("m", "n"),
-    "syrk": ("n", "k"),
-    "syr2k": ("n", "k"),
-    "trmm": ("m", "n"),
-    "trsm": ("m", "n"),
-    "gemv": ("m", "n"),
-    "gemv_t": ("m", "n"),
-    "ger": ("m", "n"),
-    "symv": ("n",),
-    "trmv": ("n",),
-    "trsv": ("n",),
-    "dot": ("n",),
-    "axpy": ("n",),
-    "scal": ("n",),
-    "nrm2": ("n",),
-    "fft": ("n",),
-    "fft_prime": ("n",),
-    "fft_parts": ("n",),
-    "fft_square": ("n",),
-    "fft_square_parts": ("n",),
+    **{timed.name: tuple(timed.roles) for timed, _ in measurements()},
+    **dict.fromkeys(_TRANSFORMS, ("n",)),
 }
 _SMOOTH = (2, 3, 5, 7, 11, 13)
 _LIKE = {"gemm_t": "gemm"}  # what stands for a routine that an older measurement does not have

@@ -13,6 +13,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from polymat.idiom.routines import LETTERS, ROUTINES, Form, Routine
+
 INT_LIMIT = 2**31 - 1
 # The enumerations of CBLAS.
 ROW_MAJOR = 101
@@ -24,89 +26,45 @@ LEFT, RIGHT = 141, 142
 _TYPES = {"s": "float", "d": "double", "c": "float _Complex", "z": "double _Complex"}
 _REAL = {"s": "float", "d": "double", "c": "float", "z": "double"}
 
-# Parameters in order: o the order (not of the wrapper), e an enumeration, i an extent or stride, l a leading
-# dimension, s a scalar, r a real scalar, a an array that is read, w one that is written.
-_LAYOUTS: dict[str, tuple[str, str]] = {
-    "gemm": ("sdcz", "oeeiiisalalswl"),
-    "symm": ("sdcz", "oeeiisalalswl"),
-    "hemm": ("cz", "oeeiisalalswl"),
-    "syrk": ("sdcz", "oeeiisalswl"),
-    "herk": ("cz", "oeeiiralrwl"),
-    "syr2k": ("sdcz", "oeeiisalalswl"),
-    "her2k": ("cz", "oeeiisalalrwl"),
-    "trmm": ("sdcz", "oeeeeiisalwl"),
-    "trsm": ("sdcz", "oeeeeiisalwl"),
-    "gemv": ("sdcz", "oeiisalaiswi"),
-    "ger": ("sd", "oiisaiaiwl"),
-    "geru": ("cz", "oiisaiaiwl"),
-    "gerc": ("cz", "oiisaiaiwl"),
-    "symv": ("sd", "oeisalaiswi"),
-    "hemv": ("cz", "oeisalaiswi"),
-    "trmv": ("sdcz", "oeeeialwi"),
-    "trsv": ("sdcz", "oeeeialwi"),
-    "dot": ("sd", "iaiai"),
-    "dotu_sub": ("cz", "iaiaiw"),
-    "dotc_sub": ("cz", "iaiaiw"),
-    "axpy": ("sdcz", "isaiwi"),
-    "scal": ("sdcz", "iswi"),
-    "nrm2": ("sd", "iai"),
-    "_nrm2": ("cz", "iai"),
-}
-_RETURN_REAL = {"dot", "nrm2", "_nrm2"}
-# What those without a conjugate are called for complex numbers; a complex sum is returned through an address.
-_COMPLEX = {"ger": "geru", "dot": "dotu_sub", "dotc": "dotc_sub", "nrm2": "_nrm2"}
-
 
 @dataclass(frozen=True, slots=True)
-class _Routine:
-    """One routine of CBLAS; `letter` is s, d, c or z."""
+class CblasRoutine:
+    """One routine of CBLAS: what it has of a row of `ROUTINES` for a type; `letter` is s, d, c or z."""
 
-    name: str
     letter: str
-    layout: str
-    returns: str
+    form: Form
+    row: Routine
+
+    @property
+    def name(self) -> str:
+        """Its name in CBLAS."""
+        return f"cblas_{self.letter}{self.form.name}"
+
+    @property
+    def returns(self) -> str:
+        """The type in C of what it returns."""
+        return _REAL[self.letter] if self.form.returns else "void"
 
 
-def _routines() -> dict[str, _Routine]:
-    found: dict[str, _Routine] = {}
-    for base, (letters, layout) in _LAYOUTS.items():
-        for letter in letters:
-            returns = _REAL[letter] if base in _RETURN_REAL else "void"
-            found[_name(base, letter)] = _Routine(_name(base, letter), letter, layout, returns)
-    return found
-
-
-def _name(base: str, letter: str) -> str:
-    """The norms of complex vectors are called after both types: scnrm2, dznrm2."""
-    stem = {"c": "sc", "z": "dz"}[letter] + base[1:] if base[0] == "_" else letter + base
-    return f"cblas_{stem}"
-
-
-_ROUTINES = _routines()
+_ROUTINES = {
+    routine.name: routine
+    for row in ROUTINES.values()
+    for form in row.forms
+    for routine in (CblasRoutine(letter, form, row) for letter in form.letters)
+}
 
 
 def blas_routine(routine: str, dtype: str) -> str:
     """The name in CBLAS of a routine such as "gemm" for a NumPy dtype; KeyError for what is not there."""
-    letter = {"float32": "s", "float64": "d", "complex64": "c", "complex128": "z"}[dtype]
-    base = _COMPLEX.get(routine, routine) if letter in "cz" else routine
-    return _ROUTINES[_name(base, letter)].name
+    form = ROUTINES[routine].form(dtype)
+    if form is None:
+        raise KeyError(f"{routine} of {dtype}")
+    return CblasRoutine(LETTERS[dtype], form, ROUTINES[routine]).name
 
 
-def has_routine(routine: str, dtype: str) -> bool:
-    """Whether `blas_routine` has an answer."""
-    try:
-        return bool(blas_routine(routine, dtype))
-    except KeyError:
-        return False
-
-
-def routine_layout(name: str) -> tuple[str, str]:
-    """The letter of the type of a routine, by its name in CBLAS, and what its parameters are, a letter each.
-
-    o the order, e an enumeration, i an extent or stride, l a leading dimension, s a scalar, r a real scalar,
-    a an array that is read, w one that is written.
-    """
-    return _ROUTINES[name].letter, _ROUTINES[name].layout
+def cblas_routine(name: str) -> CblasRoutine:
+    """A routine by its name in CBLAS."""
+    return _ROUTINES[name]
 
 
 def blas_routine_names() -> frozenset[str]:
@@ -117,7 +75,9 @@ def blas_routine_names() -> frozenset[str]:
 def blas_wrapper(name: str, slot: int) -> str:
     """The C function `_pm_<name>`, which calls what is in a slot of the table of routines."""
     routine = _ROUTINES[name]
-    found = [_argument(routine, letter, f"p{position}") for position, letter in enumerate(routine.layout)]
+    found = [
+        _argument(routine, letter, f"p{position}") for position, letter in enumerate(routine.form.parameters)
+    ]
     types, parameters, arguments = ([*filter(None, texts)] for texts in zip(*found, strict=True))
     call = f"((routine *)_pm_routines[{slot}])({', '.join(arguments)});"
     value = "" if routine.returns == "void" else "return "
@@ -130,7 +90,7 @@ def blas_wrapper(name: str, slot: int) -> str:
     )
 
 
-def _argument(routine: _Routine, letter: str, name: str) -> tuple[str, str, str]:
+def _argument(routine: CblasRoutine, letter: str, name: str) -> tuple[str, str, str]:
     """Its type in CBLAS, the parameter of the wrapper ("": none), and what the wrapper passes."""
     scalar, real = _TYPES[routine.letter], _REAL[routine.letter]
     by_address = routine.letter in "cz"

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
+from polymat.idiom.librarymodel import AXES, LibraryModel, decode, encode, load, store
 from polymat.machine.grid import Grid
-from polymat.machine.librarymodel import AXES, LibraryModel, decode, encode, load, store
 
 LEVELS = (1, 10, 100)
 

@@ -2,6 +2,7 @@
 PY := .venv/bin/python
 READY := .venv/.ready
 SOURCES := $(wildcard polymat/*/*.c polymat/*/*.h polymat/*.c polymat/*.h)
+KERNELS := $(wildcard polymat/codegen/kernels/*.h)
 TEST_CACHE := .venv/test-cache
 # The second pass, with a filled cache, repeats the tests that load compiled code.
 WARM_TESTS := $(wildcard tests/runtime tests/differential tests/test_examples.py)
@@ -43,14 +44,16 @@ endif
 sanitize: $(READY) ## random programs in sanitized code, every way of compiling; ARGS="--count 1000 paper"
 	$(PY) -m tests.differential.sanitized $(ARGS)
 
-lint: $(READY) ## ruff, its formatter, and spelling
+lint: $(READY) ## ruff, the formatters of Python and C, and spelling
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
+	.venv/bin/clang-format --dry-run -Werror $(KERNELS)
 	.venv/bin/typos
 
-format: $(READY) ## rewrite the sources as the formatter wants them
+format: $(READY) ## rewrite the sources as the formatters want them
 	$(PY) -m ruff check --fix-only .
 	$(PY) -m ruff format .
+	.venv/bin/clang-format -i $(KERNELS)
 
 types: $(READY) ## mypy --strict on the package and the tests
 	@if $(PY) -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then \

@@ -1,0 +1,121 @@
+"""C written by hand: the headers in `polymat/codegen/kernels`, as texts with the macros that they take.
+
+A header is C with ordinary macros, which a compiler and clang-format understand alone: `T` for the type of an
+element, `NAME(pack)` for the function of that type, `LANES` and others.  It begins with a comment, and a line
+of that for each macro that it takes:
+
+    takes T           the type of an element
+    takes NAME(name)  functions of that type
+    takes LANES=4     elements of a vector
+
+with a value, or several after each other as `4|8`, with which the tests compile the header on its own.  Then
+come `#pragma once` and the headers that it uses: those of the system, which stand at the head of a program,
+and other kernels, which the program has before it.  Only what follows goes into a program.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from polymat.codegen.c.elements import C_TYPES
+from polymat.errors import InternalError
+
+FOLDER = Path(__file__).parent.parent / "kernels"
+_OF_NAME = "(name)"
+_TAKES = re.compile(r"^   takes (\w+)(\([\w, ]*\))?(?:=(.*?))?(?:  .*)?$", re.MULTILINE)
+_INCLUDE = re.compile(r'^#include ([<"])(.*)[>"]\n', re.MULTILINE)
+_HEAD = re.compile(r'\A/\*.*?\*/\n+(?:#pragma once\n|#include ["<][^\n]*\n|\n)*', re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """A header.
+
+    takes: its macros, each with the values with which it is compiled alone; those with parameters have them
+    in their names.  system, kernels: the headers that it uses.  text: what goes into a program.
+    """
+
+    name: str
+    takes: tuple[tuple[str, tuple[str, ...]], ...]
+    system: tuple[str, ...]
+    kernels: tuple[str, ...]
+    text: str
+
+
+@cache
+def kernel(name: str) -> Kernel:
+    """The header of this name, read once."""
+    text = (FOLDER / f"{name}.h").read_text(encoding="utf-8")
+    head = _HEAD.match(text)
+    if head is None:
+        raise InternalError(f"bug in polymat: {name}.h does not begin with a comment")
+    takes = [(f"{macro}{parameters or ''}", value) for macro, parameters, value in _TAKES.findall(head[0])]
+    includes = [(kind == "<", file) for kind, file in _INCLUDE.findall(head[0])]
+    return Kernel(
+        name,
+        tuple((macro, tuple(filter(None, value.split("|")))) for macro, value in takes),
+        tuple(file for is_system, file in includes if is_system),
+        tuple(file.removesuffix(".h") for is_system, file in includes if not is_system),
+        text[head.end() :],
+    )
+
+
+def element_macros(suffix: str) -> dict[str, object]:
+    """What the suffix of a floating-point type, "f64" say, makes of the macros that depend on it alone.
+
+    T: the type.  NAME(pack): `_pm_pack_f64`.  MATH(floor): `floor` or `floorf`, and so BUILTIN(fma).
+    """
+    tail = "f" if suffix == "f32" else ""
+    return {
+        "T": C_TYPES[suffix],
+        "NAME(name)": f"_pm_##name##_{suffix}",
+        "MATH(name)": f"name##{tail}" if tail else "name",
+        "BUILTIN(name)": f"__builtin_##name##{tail}" if tail else "__builtin_##name",
+    }
+
+
+def kernel_text(name: str, suffix: str = "", macros: dict[str, object] | None = None, **more: object) -> str:
+    """The C text of a header, between definitions of its macros and their ends.
+
+    suffix: of a floating-point type, which defines those of `element_macros` that the header takes.  macros,
+    more: the others, "NAME(name)" say, and LANES=4; several lines are one definition.  Those that make a name
+    are written out: a program has the names that the linker knows.
+    """
+    found = kernel(name)
+    given = {macro: value for macro, value in _of_type(suffix).items() if macro in dict(found.takes)}
+    given |= {**(macros or {}), **more}
+    if sorted(given) != sorted(macro for macro, _ in found.takes):
+        raise InternalError(
+            f"bug in polymat: {name}.h takes {dict(found.takes)}, and was given {tuple(given)}"
+        )
+    text = found.text
+    for macro, value in given.items():
+        if macro.endswith(_OF_NAME):
+            text = _named(text, macro.removesuffix(_OF_NAME), str(value))
+    plain = {macro: value for macro, value in given.items() if not macro.endswith(_OF_NAME)}
+    defined = "".join(f"#define {_definition(macro, value)}\n" for macro, value in plain.items())
+    ended = "".join(f"#undef {macro.partition('(')[0]}\n" for macro in plain)
+    return f"{defined}{text}{ended}"
+
+
+def kernel_headers(*names: str) -> frozenset[str]:
+    """The system's headers that these kernels use."""
+    return frozenset(header for name in names for header in kernel(name).system)
+
+
+def _of_type(suffix: str) -> dict[str, object]:
+    return element_macros(suffix) if suffix else {}
+
+
+def _named(text: str, macro: str, made: str) -> str:
+    """A text with the names that a macro makes in place of its uses."""
+    before, _, after = made.partition("name")
+    name = f"{before}\\1{after}".replace("##", "")
+    return re.sub(rf"\b{macro}\((\w+)\)", name, text)
+
+
+def _definition(macro: str, value: object) -> str:
+    return f"{macro} {str(value).strip()}".replace("\n", " \\\n").rstrip()

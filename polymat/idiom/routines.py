@@ -144,6 +144,11 @@ _ROWS = (
         start="added", loops_do=True, like="ger",
     ),
     Routine(
+        "syr", 2, "result(m, n) += alpha x(m) x(n) in one triangle of the result",
+        (Form("sd", "syr", "oeisaiwl"),), start="added", triangle_of="result", points=0.5, loops_do=True,
+        timed=Timed("syr", "m", "(122, x, one, b, 1, c, x)"),
+    ),
+    Routine(
         "symv", 2, "as gemv, A symmetric", (Form("sd", "symv", "oeisalaiswi"),),
         timed=Timed("symv", "m", "(122, x, one, a, x, b, 1, zero, c, 1)"),
     ),

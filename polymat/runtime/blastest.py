@@ -281,6 +281,13 @@ def _ger(n: Numbers, *, conjugated: bool = False) -> Iterator[_Case]:
         yield (_M, _K, _ALPHA, *operands, *_leading(before)), before, after
 
 
+def _syr(n: Numbers) -> Iterator[_Case]:
+    x = n.whole(_M, start=1)
+    for uplo, step in product(_TRIANGLES, (1, 2)):
+        before, after = n.updated(_triangle(uplo, _M), _ALPHA * np.multiply.outer(x, x), 1)
+        yield (uplo, _M, _ALPHA, n.spread(x, step), step, *_leading(before)), before, after
+
+
 def _dot(n: Numbers, *, conjugated: bool = False) -> Iterator[_Case]:
     x, y = n.whole(_LONG, start=1), n.whole(_LONG, start=4)
     value = np.sum((x.conj() if conjugated else x) * y)
@@ -325,6 +332,7 @@ CASES: Mapping[str, Callable[[Numbers], Iterator[_Case]]] = {
     "ger": _ger,
     "geru": _ger,
     "gerc": lambda n: _ger(n, conjugated=True),
+    "syr": _syr,
     "dot": _dot,
     "dotu_sub": _dot,
     "dotc_sub": lambda n: _dot(n, conjugated=True),

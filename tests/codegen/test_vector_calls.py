@@ -36,6 +36,8 @@ class Arrays:
 
 
 UP_TO, AFTER = [(k, Interval(pm.Int, 0, i))], [(k, Interval(pm.Int, i + 1, M - 1))]
+BELOW = [(i, upto(M)), (j, Interval(pm.Int, 0, i))]
+ABOVE = [(i, upto(M)), (j, Interval(pm.Int, i, M - 1))]
 PROGRAMS: dict[str, tuple[Callable[[Arrays], Any], tuple[str, ...]]] = {
     "dot": (lambda a: a.sum([], IN_M, a.x(k) * a.u(k)), ("dot",)),
     "a start": (lambda a: a.sum([], IN_M, 2 * a.x(k) * a.u(k), init=3), ("dot",)),
@@ -46,6 +48,8 @@ PROGRAMS: dict[str, tuple[Callable[[Arrays], Any], tuple[str, ...]]] = {
     "scal": (lambda a: a.map(MN, 3 * a.A(i, j)), ("scal",)),
     "ger": (lambda a: a.map(MN, a.A(i, j) + 2 * a.x(i) * a.y(j)), ("ger",)),
     "outer": (lambda a: a.map(MN, a.x(i) * a.y(j)), ("ger",)),
+    "syr": (lambda a: a.map(BELOW, a.T(i, j) + 2 * a.x(i) * a.x(j)), ("syr",)),
+    "syr above": (lambda a: a.map(ABOVE, a.x(i) * a.x(j)), ("syr",)),
     "two": (lambda a: a.map(MN, a.A(i, j) + a.x(i) * a.y(j) - 2 * a.u(i) * a.y(j)), ("ger", "ger")),
     "trmv": (lambda a: a.sum(ROWS, UP_TO, 3 * a.T(i, k) * a.x(k)), ("trmv",)),
     "trmv unit": (lambda a: a.sum(ROWS, AFTER, a.T(k, i) * a.x(k), init=a.x(i)), ("trmv",)),
@@ -90,6 +94,13 @@ def test_routines(name: str) -> None:
 def test_types(name: str, dtype: str) -> None:
     make, routines = PROGRAMS[name]
     check(make(Arrays(TYPES[dtype])), routines, 1)
+
+
+def test_a_rank_one_update_of_a_triangle_is_called_where_the_library_has_it_and_calls_are_wanted() -> None:
+    make, _ = PROGRAMS["syr"]
+    check(make(Arrays(Float)), ("syr",), 1)
+    check(make(Arrays(Complex)), (), 1)
+    assert called(pm.compile(make(Arrays(Double)))) == []
 
 
 @pytest.mark.parametrize("name", CONJUGATED)

@@ -177,7 +177,7 @@ class _Run:
     def written(self, to: Values) -> Values:
         """Which elements of the result the routine writes."""
         everything = np.ones(to.shape, bool)
-        if self.call.routine not in ("syrk", "herk", "syr2k"):
+        if self.call.row.triangle_of != "result":
             return everything
         stored = "lower" if self.call.triangle == "lower" else "upper"
         assert not self.call.result.transposed
@@ -204,6 +204,8 @@ class _Run:
                 return views[0] @ views[1]
             case "ger" | "gerc":
                 return np.multiply.outer(views[0], views[1])
+            case "syr":
+                return np.multiply.outer(views[0], views[0])
             case "symm" | "symv":
                 at = 1 if call.side == "right" else 0
                 whole = self.symmetric(operands[at], views[at])

@@ -128,4 +128,11 @@ def test_rank_one_updates() -> None:
     assert one(point("R", MN, v(i) * Conj(w(j)), Complex)).routine == "gerc"
     assert routines(point("R", MN, Conj(v(i)) * w(j), Complex)) == []
     assert routines(point("R", MN, x(i) * x(i) + D(i, j))) == []
-    assert routines(point("R", LOWER, x(i) * x(j))) == []
+    u = Vector(Double, "u", [M])
+    assert kind(one(point("R", LOWER, alpha * x(j) * x(i) + C(i, j)))) == ("syr", "lower", (False,))
+    assert kind(one(point("R", UPPER, x(i) * x(j)))) == ("syr", "upper", (False,))
+    assert kind(one(point("R", UPPER, C(i, 0) * C(j, 0)))) == ("syr", "upper", (False,))
+    assert routines(point("R", LOWER, x(i) * u(j))) == []
+    assert routines(point("R", STRICT, x(i) * x(j))) == []
+    assert routines(point("R", LOWER, x(i) * x(M - 1 - j))) == []
+    assert routines(point("R", LOWER, v(i) * Conj(v(j)), Complex)) == []

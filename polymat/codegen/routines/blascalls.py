@@ -42,7 +42,8 @@ def routines_called(call: LibraryCall) -> tuple[str, ...]:
 
 def triangle_can_be_cut(routine: str) -> bool:
     """Whether there is code for a block of rows of the routine's triangle."""
-    return ROUTINES[routine].triangle_of == "result"
+    row = ROUTINES[routine]
+    return row.level == 3 and row.triangle_of == "result"
 
 
 def _gemm(calls: CallWriter, beta: CExpr) -> list[Stmt]:

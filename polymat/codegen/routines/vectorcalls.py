@@ -42,6 +42,13 @@ def ger(calls: CallWriter, beta: CExpr) -> list[Stmt]:
     return [evaluated(calls, calls.call.routine, *sizes, calls.alpha, *pairs)]
 
 
+def syr(calls: CallWriter, beta: CExpr) -> list[Stmt]:
+    """Result += alpha x x^T in a triangle."""
+    (vector,) = calls.call.operands
+    pairs = (*pair(calls, vector), *pair(calls, calls.call.result))
+    return [evaluated(calls, "syr", triangle(calls), calls.extent_of("m"), calls.alpha, *pairs)]
+
+
 def dot(calls: CallWriter, beta: CExpr) -> list[Stmt]:
     """Result = beta result + alpha x y; complex sums are returned through an address."""
     one, other = calls.call.operands
@@ -87,6 +94,7 @@ VECTOR_ROUTINES = {
     "trsv": triangular_vector,
     "ger": ger,
     "gerc": ger,
+    "syr": syr,
     "dot": dot,
     "dotc": dot,
     "axpy": axpy,

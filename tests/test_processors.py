@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import platform
-import shutil
-import subprocess
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -19,6 +16,7 @@ import polymat as pm
 from polymat.lang.types import ScalarType
 from polymat.machine import known
 from polymat.machine.model import Machine
+from tests.compilers import clang
 from tests.elsewhere import INSTALLED, run_on_aarch64
 from tests.tolerance import assert_close
 
@@ -93,20 +91,6 @@ def test_another_x86(name: str, real: ScalarType) -> None:
     assert f"vector_size({machine.vector_bits // 8})" in compiled.source
     arrays = described(real)[1]
     assert_right(compiled(**arrays), compiled.reference(**arrays), real)
-
-
-@cache
-def clang() -> str | None:
-    """A clang with its OpenMP, where there is one."""
-    names = ("clang", *(f"clang-{version}" for version in range(14, 30)))
-    for path in filter(None, map(shutil.which, names)):
-        command = [path, "-fopenmp", "-shared", "-fPIC", "-x", "c", "-o", os.devnull, "-"]
-        if (
-            subprocess.run(command, input=b"#include <omp.h>\n", capture_output=True, check=False).returncode
-            == 0
-        ):
-            return path
-    return None
 
 
 @pytest.mark.parametrize("real", [pm.Float, pm.Double], ids=str)

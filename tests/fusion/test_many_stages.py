@@ -1,8 +1,7 @@
-"""Pipelines of many stages are decided in seconds, and are not too much C for the compiler."""
+"""Pipelines of many stages are decided by few questions, and are not too much C for the compiler."""
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 
 import pytest
@@ -17,7 +16,7 @@ from polymat.options import Options
 from polymat.plan.tile import TilePlan
 from tests.decide.test_decider import MACHINE
 
-SECONDS = 8.0  # of processor time: deciding takes 2 to 4, the C compiler less
+RANGES = STAGES * (STAGES + 1) // 2  # of a chain of so many stages: no other groups of them are connected
 # One loop over vectors for all stages of a tile (512 bits) is more C than loops of single stages (256), whose
 # 40 lines a stage gcc 12 compiles in 3 s; 70 in 9 to 10.
 LINES = {256: 45, 512: 75}  # of C for each stage
@@ -35,15 +34,13 @@ def sixty(reach: int, options: Options) -> Pipeline:
     "options", [Options(), Options.paper(), Options.polymage()], ids=lambda o: str(o.cost)
 )
 @pytest.mark.parametrize("reach", [1, 3])
-def test_sixty_stages_are_grouped_in_seconds(reach: int, options: Options) -> None:
-    begin = time.process_time()
+def test_sixty_stages_are_grouped_by_pricing_ranges_alone(reach: int, options: Options) -> None:
     pipeline = sixty(reach, options)
     decider = Decider(pipeline, MACHINE, {"R": 2000, "C": 2000}, options)
     schedule = decider.schedule(decider.grouping())
-    spent = time.process_time() - begin
     assert sum(len(plan.group.stages) for plan in schedule.plans) == STAGES
     assert len(schedule.plans) < STAGES
-    assert spent < SECONDS
+    assert len(schedule.considered) <= RANGES
 
 
 @pytest.mark.parametrize("bits", LINES)

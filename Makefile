@@ -19,7 +19,7 @@ export PYTHONNOUSERSITE := 1
 unexport PYTHONHOME
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test sanitize lint format types layers peers bench clean
+.PHONY: help setup demo test golden sanitize lint format types layers peers bench clean
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 16
@@ -40,6 +40,9 @@ ifeq ($(ARGS),)
 	@echo "-- again, with the cache of the first pass"
 	$(PY) -m pytest -n $(JOBS) --kernel-cache=$(TEST_CACHE) $(WARM_TESTS)
 endif
+
+golden: $(READY) ## rewrite tests/golden with what is printed now; read the difference before it is committed
+	$(PY) -m pytest -q --update-golden
 
 sanitize: $(READY) ## random programs in sanitized code, every way of compiling; ARGS="--count 1000 paper"
 	$(PY) -m tests.differential.sanitized $(ARGS)

@@ -1,0 +1,75 @@
+"""Compilations for a machine and libraries that are stated: the same texts wherever the tests run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from typing import Any
+from unittest.mock import patch
+
+from polymat.codegen.c.render import unit
+from polymat.codegen.program import Program
+from polymat.codegen.report import make_report
+from polymat.driver import Level, levels
+from polymat.graph.arguments import fixed_sizes, output_functions
+from polymat.graph.pipeline import Pipeline
+from polymat.machine.known import HASWELL, ZEN4
+from polymat.machine.model import Machine
+from polymat.options import DEFAULTS, Options
+from polymat.plan.schedule import Schedule
+
+# Vectors of 256 bits and of 512, two cores each; nothing is measured, all figures are those of the table.
+NARROW = replace(HASWELL, name="narrow", cores=2)
+WIDE = replace(ZEN4, name="wide", cores=2)
+
+
+@contextmanager
+def stated(machine: Machine) -> Iterator[None]:
+    """Let decisions be made for this machine, and libraries that have all routines and are not measured."""
+    with ExitStack() as stack:
+        stack.enter_context(patch("polymat.driver.calibrated_machine", lambda: machine))
+        stack.enter_context(patch("polymat.driver.under_flags", lambda machine, _flags: machine))
+        for module in ("decide.callplans", "rewrite.transformtime"):
+            stack.enter_context(patch(f"polymat.{module}.provider_with", lambda _kind, _routines: object()))
+        for module in ("decide.callprices", "rewrite.transformtime", "rewrite.plaintransforms"):
+            stack.enter_context(patch(f"polymat.{module}.library_model", lambda *_kind: None))
+        yield
+
+
+def compiled_levels(
+    outputs: Any,
+    *,
+    name: str | None = None,
+    machine: Machine = NARROW,
+    options: Options = DEFAULTS,
+    estimates: Any = None,
+    **described: Any,
+) -> dict[str, Level]:
+    """The levels of a compilation up to the program, by their names; nothing is compiled by a C compiler."""
+    found: dict[str, Level] = {}
+    with stated(machine):
+        guessed, listed = fixed_sizes(estimates, "estimates"), output_functions(outputs)
+        called = name or listed[0].name or "pipeline"
+        for level, result in levels(listed, called, options, estimates=guessed, **described):
+            found[level] = result
+            if level == "codegen":
+                return found
+    raise AssertionError("there is no level codegen")
+
+
+def own_c(program: Program) -> str:
+    """The C of the program's own functions and tables, without what the library adds."""
+    return unit(replace(program.file, texts=(), undefine=(), declared=(), mark=""), "")
+
+
+def report_text(outputs: Any, **asked: Any) -> str:
+    """What `explain()` says, but for how long compiling took."""
+    found = compiled_levels(outputs, **asked)
+    built, schedule, program = found["built"], found["tilesize"], found["codegen"]
+    assert isinstance(built, Pipeline)
+    assert isinstance(schedule, Schedule)
+    assert isinstance(program, Program)
+    guessed = fixed_sizes(asked.get("estimates"), "estimates")
+    text = str(make_report(built, schedule, program, guessed, {}))
+    return text.removesuffix("\ncompiled in: ")

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from polymat.codegen.c.abi import Signature
 from polymat.codegen.c.cnames import Names
 from polymat.codegen.c.ctree import File
-from polymat.codegen.c.render import prototype
+from polymat.codegen.c.render import unit
 from polymat.codegen.memory.storage import Buffer
+from polymat.codegen.prelude import prelude
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -27,9 +28,28 @@ class Program:
     names: Names
 
     def __str__(self) -> str:
-        lines = [prototype(function) for function in self.file.functions]
+        """Arrays and flags, the program's own C, and then the library's."""
+        lines = []
         for buffer in self.buffers:
             extents = ", ".join(map(str, buffer.extents))
             origin = ", ".join(map(str, buffer.origin))
-            lines.append(f"{buffer.place}  {buffer.name}: {buffer.dtype} [{extents}] from ({origin})")
-        return "\n".join([*lines, f"flags  {' '.join(self.flags) or '-'}"])
+            marks = _marks(buffer)
+            lines.append(f"{buffer.place}  {buffer.name}: {buffer.dtype} [{extents}] from ({origin}){marks}")
+        lines += [f"in place  out={array} for {output}" for array, output in self._inplace()]
+        lines += [
+            f"flags  {' '.join(self.flags) or '-'}",
+            f"needs  {', '.join(sorted(self.file.needs)) or '-'}",
+        ]
+        return "\n".join([*lines, "", unit(self.file, ""), prelude(self.file.needs)])
+
+    def _inplace(self) -> list[tuple[str, str]]:
+        inputs, outputs = self.signature.inputs, self.signature.outputs
+        return [(inputs[i].name, outputs[o].name) for i, o in self.signature.inplace]
+
+
+def _marks(buffer: Buffer) -> str:
+    """What else is known of where an array lies."""
+    ring = "" if buffer.ring is None else f", a ring along dimension {buffer.ring}"
+    start = ", ".join(map(str, buffer.written_from))
+    partly = "" if buffer.fully_written else f", written from ({start})" if start else ", partly written"
+    return f"{ring}{partly}{', a copy' if buffer.copy else ''}"

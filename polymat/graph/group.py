@@ -25,5 +25,10 @@ class Grouping:
     groups: tuple[Group, ...]
     guarantee: str = ""
 
-    def __str__(self) -> str:
+    @property
+    def summary(self) -> str:
+        """The groups on one line: `f+g | h`."""
         return " | ".join("+".join(group.stages) for group in self.groups)
+
+    def __str__(self) -> str:
+        return f"{self.summary}\nnote: {self.guarantee}" if self.guarantee else self.summary

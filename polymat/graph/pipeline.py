@@ -9,6 +9,7 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from polymat.graph.stage import InputArray, ScalarInput, Stage
+from polymat.graph.text import pipeline_lines
 from polymat.lang.affine import Affine
 from polymat.poly.domain import Domain
 
@@ -99,9 +100,4 @@ class Pipeline:
         return graph
 
     def __str__(self) -> str:
-        lines = [f"inputs  {', '.join(f'{a.name}{list(map(str, a.extents))}' for a in self.inputs)}"]
-        for stage in self.stages:
-            kind = f"reduction {stage.op.name}" if stage.op else "function"
-            mark = " -> output" if stage.name in self.outputs else ""
-            lines.append(f"{kind}  {stage.name}: {stage.dtype} on {stage.domain}{mark}")
-        return "\n".join(lines)
+        return "\n".join(pipeline_lines(self))

@@ -16,7 +16,7 @@ from polymat.lang.expr import (
     Variable,
 )
 from polymat.lang.table import Lookup
-from polymat.lang.traverse import condition_operands, fold
+from polymat.lang.traverse import condition_operands, fold, postorder
 
 _PRECEDENCE = {"+": 1, "-": 1, "*": 2, "/": 2, "//": 2, "%": 2, "neg": 3, "**": 4}
 _LOOSEST, _ATOM = 0, 5
@@ -29,6 +29,29 @@ Piece = tuple[str, int]  # text and how tightly it binds
 def expr_text(expr: Expr) -> str:
     """Render an expression in the language's own syntax, with as few parentheses as needed."""
     return fold(expr, _short_piece)[0]
+
+
+def whole_lines(expr: Expr) -> list[str]:
+    """An expression in full, however often its parts are used: one line, or before it those that name parts.
+
+    before:  a node of a chain of squares, whose text would double with each
+    after:   %1 = x(i) * x(i);  %2 = %1 * %1;  %2 * %2
+    """
+    short = expr_text(expr)
+    if len(short) < LONGEST:
+        return [short]
+    _, uses = postorder(expr)
+    lines: list[str] = []
+
+    def piece(node: Expr, parts: tuple[Piece, ...]) -> Piece:
+        found = _piece(node, parts)
+        if not parts or uses[id(node)] < 2:
+            return found
+        lines.append(f"%{len(lines) + 1} = {found[0]}")
+        return f"%{len(lines)}", _ATOM
+
+    last, _ = fold(expr, piece)
+    return [*lines, last]
 
 
 def _short_piece(expr: Expr, parts: tuple[Piece, ...]) -> Piece:

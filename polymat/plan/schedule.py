@@ -9,6 +9,7 @@ from polymat.graph.group import Grouping
 from polymat.model.movement import Movement
 from polymat.model.order import Innermost
 from polymat.model.team import UNKNOWN, TeamCost
+from polymat.plan.text import value_lines
 from polymat.plan.tile import Plan
 
 
@@ -55,5 +56,20 @@ class Schedule:
     kept: frozenset[str] = frozenset()
     notes: tuple[str, ...] = ()
 
-    def __str__(self) -> str:
+    @property
+    def summary(self) -> str:
+        """The plans on one line."""
         return " | ".join(map(str, self.plans))
+
+    def __str__(self) -> str:
+        """Every plan with every number it holds; the groups that were looked at are in the log alone."""
+        lines = [self.summary, ""]
+        for number, plan in enumerate(self.plans, 1):
+            lines += [f"group {number}: {plan}", *value_lines("plan", plan)]
+            if self.decisions:
+                lines += value_lines("decision", self.decisions[number - 1])
+            lines.append("")
+        lines += value_lines("team", self.team)
+        lines += value_lines("kept", tuple(sorted(self.kept)))
+        lines += [f"note: {note}" for note in self.notes]
+        return "\n".join(lines)

@@ -100,7 +100,7 @@ def log_schedule(name: str, schedule: Schedule) -> None:
     fusion, tilesize, idiom = (logging.getLogger(f"{_ROOT}.{topic}") for topic in topics)
     for item in schedule.considered:
         fusion.debug("%s: considered %s", name, item)
-    fusion.info("%s: groups %s", name, schedule.grouping)
+    fusion.info("%s: groups %s", name, schedule.grouping.summary)
     for note in schedule.notes:
         idiom.info("%s: %s", name, note)
     for plan, decision in zip(schedule.plans, schedule.decisions, strict=False):

@@ -55,7 +55,7 @@ def choose_loops(grouping: Grouping) -> Schedule:
 
 
 def plans(*outputs: Function) -> str:
-    return str(choose_loops(separate(separate_names(build(outputs)))))
+    return choose_loops(separate(separate_names(build(outputs)))).summary
 
 
 def line(value: Any, default: Any = None) -> Function:
@@ -152,4 +152,4 @@ def test_every_group_has_a_plan_with_a_reason() -> None:
     schedule = choose_loops(separate(build([(A @ B) + C, dot(x, x)])))
     assert [plan.group.stages for plan in schedule.plans] == [("tmp_A_B",), ("out",), ("out_2",)]
     assert all(plan.reason for plan in schedule.plans)
-    assert str(schedule) == " | ".join(str(plan) for plan in schedule.plans)
+    assert schedule.summary == " | ".join(str(plan) for plan in schedule.plans)

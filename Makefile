@@ -2,7 +2,7 @@
 PY := .venv/bin/python
 READY := .venv/.ready
 SOURCES := $(wildcard polymat/*/*.c polymat/*/*.h polymat/*.c polymat/*.h)
-KERNELS := $(wildcard polymat/codegen/kernels/*.h)
+KERNELS := $(wildcard polymat/codegen/kernels/*.h polymat/codegen/kernels/*/*.h)
 TEST_CACHE := .venv/test-cache
 # The second pass, with a filled cache, repeats the tests that load compiled code.
 WARM_TESTS := $(wildcard tests/runtime tests/differential tests/test_examples.py)

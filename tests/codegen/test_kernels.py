@@ -12,14 +12,26 @@ import pytest
 from polymat.codegen.c.kernels import FOLDER, element_macros, kernel, kernel_headers, kernel_text
 from polymat.errors import InternalError
 
-NAMES = sorted(path.stem for path in FOLDER.glob("*.h"))
+NAMES = sorted(str(path.relative_to(FOLDER).with_suffix("")) for path in FOLDER.rglob("*.h"))
 COMPILERS = [name for name in ("gcc", "clang") if shutil.which(name)]
 WARNINGS = ["-std=gnu11", "-fopenmp", "-Wall", "-Wextra", "-Wconversion", "-Werror", "-fsyntax-only"]
 WARNINGS += ["-Wno-unused-function", "-Wno-psabi"]
 MOST_LINES, MOST_ARGUMENTS = 60, 12
 # Functions that are longer, and those with more arguments, by header: to become fewer.
-LONG: dict[str, int] = {}
-WIDE: dict[str, int] = {}
+LONG: dict[str, int] = {"products/tall": 1}
+WIDE: dict[str, int] = {
+    "products/copied": 1,
+    "products/direct": 1,
+    "products/narrow": 2,
+    "products/read": 3,
+    "products/small": 1,
+    "products/swapped": 1,
+    "products/tall": 2,
+    "products/triangles": 3,
+    "products/turned": 1,
+    "products/unrolled": 2,
+    "products/windows": 1,
+}
 # What clang has no header of OpenMP for, where it came without one.
 OPENMP = """\
 typedef enum { omp_pause_hard } omp_pause_resource_t;
@@ -65,7 +77,7 @@ def flags() -> Iterator[list[str]]:
 def test_compiles_alone(name: str, compiler: str, tmp_path: Path) -> None:
     (tmp_path / "omp.h").write_text(OPENMP)
     for count, macros in enumerate(instances(name)):
-        source = tmp_path / f"{name}_{count}.c"
+        source = tmp_path / f"{Path(name).name}_{count}.c"
         defined = "".join(f"#define {macro} {value}\n" for macro, value in macros.items())
         source.write_text(f'#define _GNU_SOURCE\n{defined}#include "{name}.h"\n')
         for target in flags():
@@ -112,7 +124,7 @@ def test_functions_are_found() -> None:
 
 @pytest.mark.skipif(not (Path(".venv/bin/clang-format").exists()), reason="clang-format is not installed")
 def test_is_formatted() -> None:
-    command = [".venv/bin/clang-format", "--dry-run", "-Werror", *map(str, sorted(FOLDER.glob("*.h")))]
+    command = [".venv/bin/clang-format", "--dry-run", "-Werror", *map(str, sorted(FOLDER.rglob("*.h")))]
     ran = subprocess.run(command, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr
 

@@ -24,7 +24,7 @@ from polymat.codegen.c.elements import C_TYPES
 from polymat.errors import InternalError
 
 FOLDER = Path(__file__).parent.parent / "kernels"
-_OF_NAME = "(name)"
+OF_NAME = "(name)"
 _TAKES = re.compile(r"^   takes (\w+)(\([\w, ]*\))?(?:=(.*?))?(?:  .*)?$", re.MULTILINE)
 _INCLUDE = re.compile(r'^#include ([<"])(.*)[>"]\n', re.MULTILINE)
 _HEAD = re.compile(r'\A/\*.*?\*/\n+(?:#pragma once\n|#include ["<][^\n]*\n|\n)*', re.DOTALL)
@@ -93,9 +93,9 @@ def kernel_text(name: str, suffix: str = "", macros: dict[str, object] | None = 
         )
     text = found.text
     for macro, value in given.items():
-        if macro.endswith(_OF_NAME):
-            text = _named(text, macro.removesuffix(_OF_NAME), str(value))
-    plain = {macro: value for macro, value in given.items() if not macro.endswith(_OF_NAME)}
+        if macro.endswith(OF_NAME):
+            text = named(text, macro.removesuffix(OF_NAME), str(value))
+    plain = {macro: value for macro, value in given.items() if not macro.endswith(OF_NAME)}
     defined = "".join(f"#define {_definition(macro, value)}\n" for macro, value in plain.items())
     ended = "".join(f"#undef {macro.partition('(')[0]}\n" for macro in plain)
     return f"{defined}{text}{ended}"
@@ -110,8 +110,8 @@ def _of_type(suffix: str) -> dict[str, object]:
     return element_macros(suffix) if suffix else {}
 
 
-def _named(text: str, macro: str, made: str) -> str:
-    """A text with the names that a macro makes in place of its uses."""
+def named(text: str, macro: str, made: str) -> str:
+    """A text with the names that a macro makes, `_pm_##name##_f64` say, in place of its uses."""
     before, _, after = made.partition("name")
     name = f"{before}\\1{after}".replace("##", "")
     return re.sub(rf"\b{macro}\((\w+)\)", name, text)

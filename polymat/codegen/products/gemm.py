@@ -27,70 +27,21 @@ from functools import lru_cache
 from string import Template
 
 from polymat.codegen.c.apart import Apart, prototypes
-from polymat.codegen.c.elements import INTEGERS
-from polymat.codegen.c.lanes import row_sums
-from polymat.codegen.products.ahead import AHEAD
+from polymat.codegen.c.lanes import SHUFFLES, row_sums
 from polymat.codegen.products.blockedgemm import BLOCKED
 from polymat.codegen.products.blockshape import Shape
-from polymat.codegen.products.direct import COLUMN, DIRECT, ROW
 from polymat.codegen.products.edges import edge_table, edges
 from polymat.codegen.products.ends import handed_on
-from polymat.codegen.products.halfgemm import HALF, HALF_TYPE
-from polymat.codegen.products.microkernel import UNUSED, block_tables, microkernels
-from polymat.codegen.products.narrowgemm import IS_NARROW, NARROW
-from polymat.codegen.products.packing import PACKING, PIECES
+from polymat.codegen.products.headers import headers_text, with_macros, written
+from polymat.codegen.products.microkernel import block_tables, microkernels
+from polymat.codegen.products.narrowgemm import IS_NARROW
 from polymat.codegen.products.pastblock import past_blocks, past_table
-from polymat.codegen.products.readgemm import READ
-from polymat.codegen.products.rotatedgemm import ROTATED
-from polymat.codegen.products.smallgemm import COPIED, IS_NEAR, IS_UNASKED, SMALL, UNROLLED
-from polymat.codegen.products.swappedgemm import IS_SWAPPED, SWAPPED
-from polymat.codegen.products.tallgemm import TALL
+from polymat.codegen.products.reading import WHICH_IS_READ
+from polymat.codegen.products.smallgemm import IS_NEAR, IS_UNASKED
+from polymat.codegen.products.swappedgemm import IS_SWAPPED
 from polymat.codegen.products.turnedgemm import turned_head, turned_text
-from polymat.codegen.products.windows import WINDOWS
 from polymat.product.blocks import LEAST_STRIPS, PASSED_EIGHTHS
 from polymat.tilesize.kernel import MOST_UNROLLED
-
-_FINISH = """\
-/* What is called with a complete part of the result: rows i..i_end - 1 of a segment of rows, and columns
-   j..j_end - 1 of one of columns. */
-typedef void (*_pm_finish_$S)(void *const *around, ptrdiff_t row_segment, ptrdiff_t i, ptrdiff_t i_end,
-        ptrdiff_t column_segment, ptrdiff_t j, ptrdiff_t j_end);
-
-static const ptrdiff_t _pm_origin_$S[3] $UNUSED = {0, 0, 0};
-
-"""
-_ROOM = """\
-/* Bytes of scratch that a product needs: none where neither B nor C has more than 2 `small` elements.  m and
-   n count what rounding up to whole register blocks adds. */
-static inline double _pm_room_$S(double m, double n, double k, double kc, double nc, double small)
-{
-    if (n * k <= 2.0 * small && m * n <= 2.0 * small)
-        return 0.0;
-    const double depth = k < kc ? k : kc, a = m * depth, b = n * depth;
-    /* Of the blocks' largest extents; between strips and panels lies a line or two. */
-    const double rows = m < 2 * nc * kc / depth ? m : 2 * nc * kc / depth;
-    const double columns = n < 2 * nc * kc / depth ? n : 2 * nc * kc / depth;
-    return sizeof($T) * ((a < nc * kc ? a : nc * kc) + (b < nc * kc ? b : nc * kc) + $V * $L * kc)
-         + 128.0 * (rows / $R + columns / ($V * $L) + 2) + sizeof($T) * $L * (rows + $R);
-}
-
-"""
-_FINISH_ROWS = """\
-/* Hand over the rows of strips first..last - 1, which may belong to several segments, at some columns. */
-static void _pm_finish_rows_$S(ptrdiff_t m, ptrdiff_t strips, ptrdiff_t first, ptrdiff_t last,
-        ptrdiff_t column_segment, ptrdiff_t j, ptrdiff_t j_end, _pm_finish_$S finish, void *const *around)
-{
-    for (ptrdiff_t strip = first; strip < last;) {
-        const ptrdiff_t segment = strip / strips, within = strip % strips;
-        const ptrdiff_t next = (segment + 1) * strips < last ? (segment + 1) * strips : last;
-        const ptrdiff_t lowest = within + next - strip - 1;
-        finish(around, segment, _pm_before_$S(m, strips, within),
-               _pm_before_$S(m, strips, lowest) + _pm_piece_$S(m, strips, lowest), column_segment, j, j_end);
-        strip = next;
-    }
-}
-
-"""
 
 _GENERAL = """\
 /* The product of `_pm_gemm_$S` where nothing is known to be small: in a function of its own, so that a small
@@ -215,24 +166,35 @@ _ARGUMENTS = """\
 m, n, k, row_count, rows, column_count, columns, depth_count, depths, scale, a, a_row,
                        a_step, b, b_step, b_column, beta, from, from_row, c, c_row, kc, mc, nc, small,
                        large, half, scratch, finish, around"""
-_TYPES = _FINISH + PIECES + HALF_TYPE + IS_NARROW + IS_SWAPPED + IS_UNASKED + IS_NEAR
-_SUMS = NARROW + COLUMN + ROW
-_BEFORE = PACKING + WINDOWS + AHEAD + HALF
-_AROUND = _BEFORE + COPIED + SWAPPED + _FINISH_ROWS + READ + TALL + ROTATED + BLOCKED
-_CALL = _ROOM + UNROLLED + SMALL + DIRECT + _GENERAL + _PRODUCT  # what small products run through
+_DECISIONS = IS_NARROW + IS_SWAPPED + IS_UNASKED + IS_NEAR
+_TYPES = ("finish", "pieces", "half")
+_SUMS = ("narrow", "column", "row")
+_PACKED = ("transposed", "packing", "windows", "ahead", "triangles", "copied", "swapped", "finishrows")
+_LARGE = ("read", "tall", "rotated")
+_CALLED = ("room", "unrolled", "small", "direct")  # with what comes after it: what small products run through
 
 
 @lru_cache(maxsize=8)
 def gemm_text(need: str) -> Apart:
     """The C text behind a need of the prelude: the register blocks, the product around them, and its call."""
     shape = Shape.parse(need)
-    types, sums, around, call = (_written(text, shape) for text in (_TYPES, _SUMS, _AROUND, _CALL))
+    decisions, blocked, call = (_written(text, shape) for text in (_DECISIONS, BLOCKED, _GENERAL + _PRODUCT))
     tables = [block_tables(shape), past_table(shape), *([edge_table(shape)] if shape.halves else [])]
     turned = turned_text(shape) if shape.turns else ""
     blocks = [microkernels(shape), past_blocks(shape), *([edges(shape)] if shape.halves else [])]
-    declared = prototypes(sums) + prototypes(around)
+    types = headers_text(shape, *_TYPES) + decisions
+    declared = with_macros(shape, prototypes(written(*_SUMS, *_PACKED, *_LARGE))) + prototypes(blocked)
     head = "\n".join([*tables, *([turned_head(shape)] if shape.turns else []), types, declared])
-    return Apart(head, "\n".join(blocks), (sums, around + turned), call)
+    sums = _row_sums(shape) + headers_text(shape, *_SUMS)
+    packed, large = headers_text(shape, *_PACKED), headers_text(shape, *_LARGE)
+    around = f"{SHUFFLES}{packed}{WHICH_IS_READ}{large}{blocked}{turned}"
+    return Apart(head, "\n".join(blocks), (sums, around), headers_text(shape, *_CALLED) + call)
+
+
+def _row_sums(shape: Shape) -> str:
+    """The lanes of four vectors added up."""
+    types = (f"_pm_vector_{shape.suffix}", f"_pm_memory_{shape.suffix}", shape.ctype, shape.lanes)
+    return row_sums(f"_pm_row_sums_{shape.suffix}", *types)
 
 
 def _written(text: str, shape: Shape) -> str:
@@ -240,12 +202,5 @@ def _written(text: str, shape: Shape) -> str:
     numbers = {"L": shape.lanes, "R": shape.rows, "V": shape.vectors, "G": 8, "UNROLLED": MOST_UNROLLED}
     numbers |= {"HALVES": int(shape.halves), "WALKS": int(shape.walks)}
     numbers |= {"EIGHTHS": PASSED_EIGHTHS, "STRIPS": LEAST_STRIPS}
-    types = (f"_pm_vector_{shape.suffix}", f"_pm_memory_{shape.suffix}", shape.ctype, shape.lanes)
-    sums = row_sums(f"_pm_row_sums_{shape.suffix}", *types)
-    names = {
-        "LANE": INTEGERS[shape.suffix],
-        "PLACES": ", ".join(map(str, range(shape.lanes))),
-    }
-    names |= {"S": shape.suffix, "T": shape.ctype, "ROW_SUMS": sums, "UNUSED": UNUSED}
     whole = text.replace("$PARAMETERS", _PARAMETERS).replace("$ARGUMENTS", _ARGUMENTS)
-    return handed_on(Template(whole).substitute(numbers, **names), shape.ends)
+    return handed_on(Template(whole).substitute(numbers, S=shape.suffix, T=shape.ctype), shape.ends)

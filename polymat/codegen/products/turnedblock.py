@@ -57,9 +57,8 @@ _BEHIND = """\
     copy->at = at;
     copy->left -= depth;
 """
-_TABLE = f"""\
-typedef void (*_pm_turn_$S)({_PARAMETERS});
-static const _pm_turn_$S _pm_turns_$S[2] = {{_pm_turned_block_$S, _pm_turned_copying_$S}};
+_TABLE = """\
+static const _pm_turn_$S _pm_turns_$S[2] = {_pm_turned_block_$S, _pm_turned_copying_$S};
 
 """
 

@@ -1,0 +1,60 @@
+/* What is generated for a family of register blocks, declared: for headers that are compiled alone. */
+#pragma once
+
+#include "products/family.h"
+
+#define _PM_SHARED
+
+typedef T NAME(vector) __attribute__((vector_size(LANES * sizeof(T))));
+typedef NAME(vector) NAME(memory) __attribute__((aligned(sizeof(T)), may_alias));
+typedef int NAME(mask);
+NAME(vector) NAME(load)(const T *from, NAME(mask) mask);
+void NAME(store)(T *to, NAME(vector) value, NAME(mask) mask);
+void NAME(row_sums)(NAME(vector) a, NAME(vector) b, NAME(vector) c, NAME(vector) d, T *to);
+
+#if LANES == 8 && defined(__AVX512F__) && !defined(__clang__)
+#define _PM_WHOLE_of 1 /* whether there are stores of whole vectors past the caches */
+#define _PM_TURNS_of 1 /* and turned blocks */
+void NAME(some)(T *to, NAME(vector) value, int first, int end);
+#endif
+
+/* What becomes of a result in registers. */
+typedef struct NAME(end) NAME(end);
+
+/* What a block requests at each step of its depth: lines at `next`, `apart` bytes beyond it and twice as far,
+   then `pace` bytes further on, and after each `width` bytes of these `jump` more. */
+typedef struct {
+    const char *next;
+    ptrdiff_t pace, apart, width, jump;
+} NAME(requests);
+
+typedef void (*NAME(block))(ptrdiff_t depth, const T *a, ptrdiff_t a_row, ptrdiff_t a_step, const T *b,
+        ptrdiff_t b_step, T scale, T beta, const T *from, ptrdiff_t from_row, T *c, ptrdiff_t c_row,
+        int last END(const NAME(end) *end));
+typedef void (*NAME(walk))(ptrdiff_t segments, const ptrdiff_t *at, ptrdiff_t depth, const T *a,
+        ptrdiff_t a_row, const T *b, ptrdiff_t b_step, T scale, T beta, const T *from, ptrdiff_t from_row,
+        T *c, ptrdiff_t c_row, int last END(const NAME(end) *end));
+typedef void (*NAME(edge))(const T *a, ptrdiff_t a_row, ptrdiff_t a_step, const T *b, ptrdiff_t b_step,
+        T scale, T *c, ptrdiff_t c_row, int last);
+typedef void (*NAME(pass))(ptrdiff_t depth, const T *a, ptrdiff_t a_row, const T *b, T scale, T beta,
+        const T *from, ptrdiff_t from_row, T *c, ptrdiff_t c_row, const char *next,
+        ptrdiff_t pace END(const NAME(end) *end));
+typedef void (*NAME(reader))(ptrdiff_t depth, const T *a, ptrdiff_t a_step, const T *b, ptrdiff_t b_step,
+        T scale, T beta, const T *from, ptrdiff_t from_row, T *c, ptrdiff_t c_row,
+        const NAME(requests) *asked END(const NAME(end) *end));
+
+extern const NAME(block) NAME(blocks)[VECTORS][ROWS];
+extern const NAME(walk) NAME(walks)[VECTORS][ROWS];
+extern const NAME(edge) NAME(edges)[2][VECTORS];
+extern const NAME(pass) NAME(passing)[VECTORS];
+extern const NAME(reader) NAME(readings)[VECTORS];
+void NAME(full)(ptrdiff_t depth, const T *a, const T *b, T scale, T beta, const T *from, ptrdiff_t from_row,
+        T *c, ptrdiff_t c_row, const char *next, ptrdiff_t pace END(const NAME(end) *end));
+
+/* What chooses among products. */
+enum { CONST(NARROW) = 4, CONST(NEAR) = 4096 };
+int _pm_reading(int beside_rows, int beside_columns, double m, double n, double width, double k,
+        double strips, double panels, double rows, double columns, double lanes, double kc, double small,
+        long long row_step, long long column_step);
+int NAME(turning_pays)(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, ptrdiff_t segments, ptrdiff_t part,
+        ptrdiff_t packed, ptrdiff_t small);

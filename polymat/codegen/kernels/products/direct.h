@@ -1,0 +1,45 @@
+/* Products of matrices that need no copy: register blocks on operands where they are. */
+#pragma once
+
+#include "products/column.h"
+#include "products/pieces.h"
+
+/* A product of matrices that are not packed, at most `deep` of the depth at a time: where that is not all of
+   it, few rows use what is read of B, so that each panel asks for the next one. */
+static __attribute__((noinline)) void NAME(direct)(ptrdiff_t m, ptrdiff_t n, ptrdiff_t depth, ptrdiff_t deep,
+        T scale, const T *a, ptrdiff_t a_row, ptrdiff_t a_step, const T *b, ptrdiff_t b_step, T beta,
+        const T *from, ptrdiff_t from_row, T *c, ptrdiff_t c_row END(const NAME(end) *end))
+{
+    if (n == 1 && a_step == 1 && b_step == 1 && depth >= LANES && NO_END(end)) {
+        NAME(column)(m, depth, scale, a, a_row, b, beta, from, from_row, c, c_row);
+        return;
+    }
+    const ptrdiff_t vectors = (n + LANES - 1) / LANES, panels = (vectors + VECTORS - 1) / VECTORS,
+                    strips = (m + ROWS - 1) / ROWS;
+    if (strips == 1 && panels == 1 && depth <= deep) {
+        NAME(blocks)[vectors - 1][m - 1](depth, a, a_row, a_step, b, b_step, scale, beta, from, from_row, c,
+                c_row, (int)(n - (vectors - 1) * LANES) END(end));
+        return;
+    }
+    const ptrdiff_t least = m / strips, higher = m - least * strips;
+    for (ptrdiff_t k = 0; k < depth || k == 0; k += deep) {
+        const ptrdiff_t length = depth - k < deep ? depth - k : deep;
+        for (ptrdiff_t panel = 0, j = 0; panel < panels; panel++) {
+            const ptrdiff_t wide = NAME(piece)(vectors, panels, panel);
+            const ptrdiff_t left = n - j < wide * LANES ? n - j : wide * LANES;
+            if (deep < depth && panel + 1 < panels)
+                NAME(request)(b + k * b_step + j + left, 1, b_step,
+                        n - j - left < VECTORS * LANES ? n - j - left : VECTORS * LANES, length, 0, 1);
+            for (ptrdiff_t strip = 0, i = 0; strip < strips; strip++) {
+                const ptrdiff_t rows = least + (strip < higher);
+                T *const target = c + i * c_row + j;
+                const T *const start = k > 0 ? target : from == NULL ? NULL : from + i * from_row + j;
+                NAME(blocks)[wide - 1][rows - 1](length, a + i * a_row + k * a_step, a_row, a_step,
+                        b + k * b_step + j, b_step, scale, k > 0 ? 1 : beta, start, k > 0 ? c_row : from_row,
+                        target, c_row, (int)(left - (wide - 1) * LANES) END(k + deep >= depth ? end : NULL));
+                i += rows;
+            }
+            j += wide * LANES;
+        }
+    }
+}

@@ -1,0 +1,24 @@
+/* What headers of products are for: a family of register blocks, of up to so many rows and vectors of columns.
+
+   takes T                            the type of an element
+   takes NAME(name)                   a function or a type for elements of that type
+   takes CONST(name)=_PM_##name##_of  a number or a macro for them
+   takes MASK(count)=((int)(count))   the mask of the first lanes of a vector
+   takes END(what)=, what             a parameter or argument: what becomes of a result in registers, if anything
+   takes NO_END(end)=((end) == NULL)  whether that is nothing
+   takes LANES=4                      elements of a vector
+   takes INTEGER=long long            an integer as large as an element
+   takes PLACES=0, 1, 2, 3            the places of the lanes
+   takes ROWS=4                       rows of the largest register block
+   takes VECTORS=3                    its vectors of columns
+   takes HALVES=1                     whether there are triangles
+   takes WALKS=1                      whether there are blocks that walk over segments of depth
+   takes GATHERED=8                   neighbouring segments that are packed together
+   takes STAYING=8                    times the second level that a right operand has which is not copied
+   takes GROUP=16                     panels that are requested together
+   takes TURNED_ROWS=3                rows of a turned register block
+   takes SETS=3                       a set of columns of turned blocks takes this part of the second level */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>

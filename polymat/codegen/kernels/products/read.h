@@ -1,0 +1,146 @@
+/* Products of few rows or few columns, whose large operand is read where it is.
+
+   A copy of the large operand costs about as much as a few strips or panels of the other one need for their
+   multiplications, and while it is made memory is waited for.  Here the small operand is copied to where the
+   second level holds it; register blocks read the large one in place, and each requests lines of what comes
+   after the part in use.  Of columns these are pieces of their rows, as long as the second level allows, since
+   lines far apart are read slowly one by one. */
+#pragma once
+
+#include "products/ahead.h"
+#include "products/finishrows.h"
+
+enum { CONST(GROUP) = GROUP }; /* panels that are requested together */
+
+/* The requests of a block that makes none itself. */
+static void NAME(ask)(ptrdiff_t depth, const NAME(requests) *asked)
+{
+    const char *next = asked->next;
+    ptrdiff_t at = 0;
+    for (ptrdiff_t step = 0; step < depth; step++) {
+        __builtin_prefetch(next, 0, 2);
+        __builtin_prefetch(next + asked->apart, 0, 2);
+        __builtin_prefetch(next + 2 * asked->apart, 0, 2);
+        at += asked->pace;
+        next += at < asked->width ? asked->pace : asked->pace + asked->jump;
+        at -= at < asked->width ? 0 : asked->width;
+    }
+}
+
+/* The product of a few rows; a_packed: room for a copy of A. */
+static __attribute__((noinline)) void NAME(few_rows)(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k,
+        ptrdiff_t row_count, const ptrdiff_t *rows, ptrdiff_t column_count, const ptrdiff_t *columns, T scale,
+        const T *a, ptrdiff_t a_row, ptrdiff_t a_step, const T *b, ptrdiff_t b_step, T beta, const T *from,
+        ptrdiff_t from_row, T *c, ptrdiff_t c_row, ptrdiff_t small, T *a_packed, NAME(finish) finish,
+        void *const *around END(const NAME(end) *end))
+{
+    const ptrdiff_t strips = (m + ROWS - 1) / ROWS, all_strips = strips * row_count;
+    const ptrdiff_t vectors = (n + LANES - 1) / LANES, panels = (vectors + VECTORS - 1) / VECTORS;
+    const ptrdiff_t fit = small / 4 / (k * VECTORS * LANES) > 3 ? small / 4 / (k * VECTORS * LANES) : 3;
+    const ptrdiff_t most = fit < CONST(GROUP) ? fit : CONST(GROUP), groups = (panels + most - 1) / most;
+    const NAME(depth) cut = {1, k, 1, 1};
+    const NAME(lines) left = {m, strips, 1, ROWS, 0, 1, NAME(apart)(ROWS, k), &cut, NAME(origin)};
+    NAME(pack_all)(&left, 0, all_strips, rows, a, a_row, a_step, a_packed);
+    for (ptrdiff_t group = 0; group < groups * column_count; group++) {
+        const ptrdiff_t *const across = columns + group / groups * 3;
+        const ptrdiff_t first = NAME(before)(panels, groups, group % groups);
+        const ptrdiff_t last = first + NAME(piece)(panels, groups, group % groups);
+        const ptrdiff_t j_0 = NAME(before)(vectors, panels, first) * LANES;
+        const ptrdiff_t beyond = NAME(before)(vectors, panels, last) * LANES, j_1 = beyond < n ? beyond : n;
+        const ptrdiff_t onward = last < panels      ? across[0] + j_1
+                : group / groups + 1 < column_count ? across[3]
+                                                    : across[0] + j_0;
+        const ptrdiff_t width = (j_1 - j_0) * (ptrdiff_t)sizeof(T), blocks = (last - first) * all_strips;
+        const ptrdiff_t pace = (width + blocks - 1) / blocks;
+        NAME(requests) asked = {NULL, pace, pace / 3, width, b_step * (ptrdiff_t)sizeof(T) - width};
+        ptrdiff_t block = 0, j = j_0;
+        for (ptrdiff_t panel = first; panel < last; panel++) {
+            const ptrdiff_t wide = NAME(piece)(vectors, panels, panel);
+            const ptrdiff_t filled = n - j < wide * LANES ? n - j : wide * LANES;
+            const T *const b_panel = b + across[0] + j;
+            for (ptrdiff_t strip = 0; strip < all_strips; strip++, block++) {
+                const ptrdiff_t *const down = rows + strip / strips * 3;
+                const ptrdiff_t i = NAME(line)(&left, strip % strips);
+                const ptrdiff_t height = NAME(width)(&left, strip % strips);
+                T *const target = c + down[1] + i * c_row + across[1] + j;
+                const T *const start = from == NULL ? NULL : from + down[2] + i * from_row + across[2] + j;
+                const T *const a_strip = a_packed + strip * left.apart;
+                asked.next = (const char *)(b + onward + k * block / blocks * b_step + CONST(LINE) - 1);
+                if (height == ROWS && filled == wide * LANES)
+                    NAME(readings)[wide - 1](k, a_strip, ROWS, b_panel, b_step, scale, beta, start, from_row,
+                            target, c_row, &asked END(end));
+                else {
+                    NAME(ask)(k, &asked);
+                    NAME(blocks)[wide - 1][height - 1](k, a_strip, 1, height, b_panel, b_step, scale, beta,
+                            start, from_row, target, c_row, (int)(filled - (wide - 1) * LANES) END(end));
+                }
+            }
+            j += filled;
+        }
+        if (finish != NULL)
+            NAME(finish_rows)(m, strips, 0, all_strips, group / groups, j_0, j_1, finish, around);
+    }
+}
+
+/* The product of a few columns, where elements along the rows of A are neighbours; b_packed: room for B. */
+static __attribute__((noinline)) void NAME(few_columns)(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k,
+        ptrdiff_t row_count, const ptrdiff_t *rows, T scale, const T *a, ptrdiff_t a_step, const T *b,
+        ptrdiff_t b_step, ptrdiff_t b_column, T beta, const T *from, ptrdiff_t from_row, T *c,
+        ptrdiff_t c_row, T *b_packed END(const NAME(end) *end))
+{
+    const ptrdiff_t strips = (m + ROWS - 1) / ROWS, all_strips = strips * row_count;
+    const ptrdiff_t vectors = (n + LANES - 1) / LANES, panels = (vectors + VECTORS - 1) / VECTORS;
+    const NAME(depth) cut = {1, k, 1, 1};
+    const NAME(lines) left = {m, strips, 1, ROWS, 0, 1, 0, &cut, NAME(origin)};
+    const NAME(lines) right = {n, panels, LANES, VECTORS * LANES, 0, 1, NAME(apart)(VECTORS * LANES, k), &cut,
+            NAME(origin)};
+    const ptrdiff_t step = a_step * (ptrdiff_t)sizeof(T);
+    NAME(pack_all)(&right, 0, panels, NAME(origin), b, b_column, b_step, b_packed);
+    for (ptrdiff_t strip = 0; strip < all_strips; strip++) {
+        const ptrdiff_t *const at = rows + strip / strips * 3;
+        const ptrdiff_t i = NAME(line)(&left, strip % strips), height = NAME(width)(&left, strip % strips);
+        const ptrdiff_t onward = strip % strips + 1 < strips ? at[0] + i + height
+                : strip + 1 < all_strips                     ? at[3]
+                                                             : at[0] + i;
+        NAME(requests) asked = {(const char *)(a + onward + ROWS - 1), step, 0, step * k + 1, 0};
+        for (ptrdiff_t panel = 0; panel < panels; panel++) {
+            const ptrdiff_t j = NAME(line)(&right, panel), width = NAME(width)(&right, panel);
+            const ptrdiff_t filled = NAME(filled)(&right, panel);
+            const T *const a_strip = a + at[0] + i, *const b_panel = b_packed + panel * right.apart;
+            T *const target = c + at[1] + i * c_row + j;
+            const T *const start = from == NULL ? NULL : from + at[2] + i * from_row + j;
+            if (height == ROWS && filled == width)
+                NAME(readings)[width / LANES - 1](k, a_strip, a_step, b_panel, width, scale, beta, start,
+                        from_row, target, c_row, &asked END(end));
+            else {
+                NAME(ask)(k, &asked);
+                NAME(blocks)[width / LANES - 1][height - 1](k, a_strip, 1, a_step, b_panel, width, scale,
+                        beta, start, from_row, target, c_row, (int)(filled - width + LANES) END(end));
+            }
+            asked.pace = 0; /* once is enough */
+        }
+    }
+}
+
+/* The product by one of these, where the depth is one segment: whether it was one for them. */
+_PM_SHARED __attribute__((noinline)) int NAME(read)(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k,
+        ptrdiff_t row_count, const ptrdiff_t *rows, ptrdiff_t column_count, const ptrdiff_t *columns, T scale,
+        const T *a, ptrdiff_t a_row, ptrdiff_t a_step, const T *b, ptrdiff_t b_step, ptrdiff_t b_column,
+        T beta, const T *from, ptrdiff_t from_row, T *c, ptrdiff_t c_row, ptrdiff_t kc, ptrdiff_t small,
+        T *scratch, NAME(finish) finish, void *const *around END(const NAME(end) *end))
+{
+    const ptrdiff_t strips = (m + ROWS - 1) / ROWS * row_count,
+                    panels = (n + VECTORS * LANES - 1) / (VECTORS * LANES);
+    const int few_columns = column_count == 1 && a_row == 1 && a_step != 1 && finish == NULL;
+    const double all_m = (double)m * (double)row_count, all_n = (double)n * (double)column_count;
+    const int found =
+            _pm_reading(b_column == 1, few_columns, all_m, all_n, (double)n, (double)k, (double)strips,
+                    (double)panels, ROWS, VECTORS * LANES, LANES, (double)kc, (double)small, b_step, a_step);
+    if (found == 2)
+        NAME(few_rows)(m, n, k, row_count, rows, column_count, columns, scale, a, a_row, a_step, b, b_step,
+                beta, from, from_row, c, c_row, small, scratch, finish, around END(end));
+    if (found == 1)
+        NAME(few_columns)(m, n, k, row_count, rows, scale, a, a_step, b, b_step, b_column, beta, from,
+                from_row, c, c_row, scratch END(end));
+    return found != 0;
+}

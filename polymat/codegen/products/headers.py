@@ -1,0 +1,61 @@
+"""The hand-written C of products: headers of `codegen/kernels/products`, for a family of register blocks."""
+
+from __future__ import annotations
+
+import re
+
+from polymat.codegen.c.elements import INTEGERS
+from polymat.codegen.c.kernels import OF_NAME, element_macros, kernel, named
+from polymat.codegen.products.blockshape import Shape
+from polymat.product.blocking import STAYING
+from polymat.product.reading import GROUP
+from polymat.product.turned import ROWS, SETS
+
+FOLDER = "products"
+_GATHERED = 8  # neighbouring segments that are packed together
+
+
+def headers_text(shape: Shape, *names: str) -> str:
+    """The text of some headers, between the definitions of their macros and their ends."""
+    return with_macros(shape, written(*names))
+
+
+def written(*names: str) -> str:
+    """The text of some headers as it is written."""
+    return "\n".join(kernel(f"{FOLDER}/{name}").text for name in names)
+
+
+def with_macros(shape: Shape, text: str) -> str:
+    """A text between the definitions of those macros that it uses and their ends; names are written out."""
+    macros = {macro: str(value) for macro, value in _macros(shape).items()}
+    for macro in [macro for macro in macros if macro.endswith(OF_NAME)]:
+        text = named(text, macro.removesuffix(OF_NAME), macros.pop(macro))
+    words = {*re.findall(r"\w+", text)}
+    used = {macro: value for macro, value in macros.items() if macro.partition("(")[0] in words}
+    defined = "".join(f"#define {macro} {value}".rstrip() + "\n" for macro, value in used.items())
+    ended = "".join(f"#undef {macro.partition('(')[0]}\n" for macro in used)
+    return f"{defined}{text}{ended}"
+
+
+def _macros(shape: Shape) -> dict[str, object]:
+    """The macros of headers, described in products/family.h."""
+    s = shape.suffix
+    return {
+        **element_macros(s),
+        "CONST(name)": f"_PM_##name##_{s}",
+        "MASK(count)": f"_PM_MASK_{s}(count)",
+        "END(what)": ", what" if shape.ends else "",
+        "NO_END(end)": "((end) == NULL)" if shape.ends else "1",
+        "INTEGER": INTEGERS[s],
+        "PLACES": ", ".join(map(str, range(shape.lanes))),
+        "LANES": shape.lanes,
+        "ROWS": shape.rows,
+        "VECTORS": shape.vectors,
+        "HALVES": int(shape.halves),
+        "WALKS": int(shape.walks),
+        "GATHERED": _GATHERED,
+        "STAYING": STAYING,
+        "GROUP": GROUP,
+        "TURNED_ROWS": ROWS,
+        "SETS": SETS,
+    }

@@ -128,7 +128,7 @@ class Options:
 
     @property
     def compiler_flags(self) -> tuple[str, ...]:
-        """What the user adds to the compiler's flags: the target's and `cflags`."""
+        """The flags that the user adds for the compiler: the target's and `cflags`."""
         return self.cflags if self.target == "native" else (f"-march={self.target}", *self.cflags)
 
     @classmethod

@@ -142,6 +142,27 @@ def test_every_public_name_has_a_docstring() -> None:
     assert not bare
 
 
+def documented(node: ast.AST, prefix: str = "") -> Iterator[tuple[str, str]]:
+    """The public functions and classes of a module, and what `help()` says of them first."""
+    for part in ast.iter_child_nodes(node):
+        if isinstance(part, ast.FunctionDef | ast.ClassDef) and not part.name.startswith("_"):
+            yield prefix + part.name, ast.get_docstring(part) or ""
+            if isinstance(part, ast.ClassDef):
+                yield from documented(part, f"{prefix}{part.name}.")
+
+
+def test_docstrings_make_sense_by_themselves() -> None:
+    """Who asks for help() of one thing does not see what stands above it in its file."""
+    dangling = re.compile(r"(The same|Its|What)\b")
+    found = [
+        f"{shown(path)}: {name}: {text.splitlines()[0]}"
+        for path in MODULES
+        for name, text in documented(parse(path))
+        if dangling.match(text)
+    ]
+    assert not found
+
+
 def names_in(path: Path) -> Iterator[str]:
     """Every name that a source mentions, those in texts that are no docstrings included."""
     with path.open("rb") as file:

@@ -74,7 +74,7 @@ class GroupCode:
 
     @property
     def scratch(self) -> ThreadScratch:
-        """What each thread needs beside the arrays."""
+        """The memory that each thread needs beside the arrays."""
         if self.tiles is not None:
             return self.tiles.scratch
         return ThreadScratch(self.number, tuple(pad for nest in self.nests for pad in nest.pads))
@@ -103,7 +103,7 @@ class Entry:
         return float(threshold) if threshold is not None else self.cost.awake / self.cost.lanes
 
     def small_calls(self, groups: Sequence[GroupCode], sizes: Sequence[Size]) -> SmallCalls | None:
-        """What a call with small sizes is, where that is known to need no team and little memory."""
+        """The calls with small sizes that are known to need no team and little memory; None without any."""
         named = tuple(size.name for size in sizes)
         shares = self._shares
         found = []

@@ -27,7 +27,7 @@ NO_ARRAY = "no array: computed with the result"  # in place of where a stage is
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """What a call should cost at the `estimates=`.
+    """The predicted cost of a call at the `estimates=`.
 
     seconds: None where no model says it.  bytes: that move out of each level of memory towards the cores,
     with caches that are empty at first.  level_seconds: how long each of them takes by itself.

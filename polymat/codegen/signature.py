@@ -16,7 +16,7 @@ from polymat.lang.affine import Affine, FloorDiv
 def make_signature(
     pipeline: Pipeline, name: str, storage: dict[str, Buffer], inplace: tuple[tuple[int, int], ...]
 ) -> Signature:
-    """What the compiled pipeline accepts and returns."""
+    """The signature of a compiled pipeline: what it accepts and returns."""
     given = [replace(a, extents=_users(pipeline, a)) for a in pipeline.inputs]
     sizes = bind_sizes([s.name for s in pipeline.sizes], given)
     _check_order(pipeline, sizes)

@@ -120,12 +120,12 @@ def limits_below(bound: int, sizes: Sequence[str]) -> Limits:
 
 
 def most_elements(slot: Sequence[Buffer], limits: Limits) -> float:
-    """What the largest array of those that share memory has at most."""
+    """The most elements that the largest array of those that share memory can have."""
     return max(prod(most(extent, limits) for extent in buffer.extents) for buffer in slot)
 
 
 def most_work(stages: Sequence[Stage], limits: Limits) -> float:
-    """What `stage_work` is at most where the sizes lie between these limits."""
+    """The most that `stage_work` can be where the sizes lie between these limits."""
     total = 0.0
     for stage in stages:
         for expr, box in (

@@ -74,12 +74,12 @@ class TileCode:
 
     @property
     def scratch(self) -> ThreadScratch:
-        """What each thread needs: pads, and copies of what it accumulates into."""
+        """The memory of each thread: pads, and copies of the arrays that it accumulates into."""
         return ThreadScratch(self.number, (*self.pads, *(private.pad for private in self.copied)))
 
     @property
     def copied(self) -> tuple[Private, ...]:
-        """What every thread accumulates into a copy of its own."""
+        """The arrays that every thread accumulates into a copy of its own."""
         return tuple(private for private in self.privates if private.copied)
 
     def run(self, shared: Sequence[Declare]) -> tuple[Stmt, ...]:

@@ -25,7 +25,7 @@ def render(file: File, *, whole: bool = True) -> str:
 
 
 def files(file: File) -> Files:
-    """The same as several files."""
+    """A program as the texts of several files that are compiled at the same time."""
     own, shared = split(file), parts(file.needs)
     if len(own) == 1 and not len(shared):
         return Files((render(file),))

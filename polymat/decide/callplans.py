@@ -190,13 +190,13 @@ class CallPlanner:
         return "" if times is None else f", {times[0]:.3g} s as one plan and {times[1]:.3g} s in parts"
 
     def find(self, stages: tuple[str, ...]) -> Found:
-        """What libraries or register blocks could compute of a group, looked for once."""
+        """The idiom or contraction that a group may be for a library or register blocks, looked for once."""
         if stages not in self.found:
             self.found[stages] = idiom_of(stages, self.pipeline)
         return self.found[stages]
 
     def idiom(self, stages: tuple[str, ...]) -> Idiom | None:
-        """What libraries compute of a group, if there is code for it and nobody else reads its inside.
+        """The library calls that a group is, if there is code for them and nobody else reads its inside.
 
         Where calls are wanted in any case, a missing library is an error when the compiled one is loaded.
         """

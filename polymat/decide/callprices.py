@@ -57,7 +57,7 @@ class CallPrices:
     _models: dict[Kind, LibraryModel | None] = field(default_factory=dict)
 
     def model(self, kind: Kind = "blas") -> LibraryModel | None:
-        """What was measured of the library; a missing one is an error only where it is loaded."""
+        """The measured times of a library; a missing one is an error only where it is loaded."""
         if kind not in self._models:
             try:
                 self._models[kind] = library_model(kind)
@@ -101,7 +101,7 @@ class CallPrices:
         return price(used[0]), price(used[1])
 
     def choice(self, idiom: Idiom, flat: Stage, loops: LoopPlan) -> Choice | None:
-        """What decides at each call; nothing where no size is open."""
+        """The choice that generated code takes at each call; None where it was taken before."""
         if self.options.blas == "always" or self._is_fixed(flat):
             return None
         flops = self.machine.peak_flops(real_part(flat.dtype).size, 1)

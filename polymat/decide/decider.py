@@ -121,7 +121,7 @@ class Decider:
         return Schedule(grouping, plans, team_cost(self.machine), decisions, considered, self.kept, notes)
 
     def cost(self, stages: tuple[str, ...]) -> float:
-        """What a group costs: predicted seconds, or the papers' figure; infinite when it may not be fused.
+        """The cost of a group: predicted seconds, or the papers' figure; infinite when it may not be fused.
 
         Where library calls are wanted in any case, they cost next to nothing.
         """

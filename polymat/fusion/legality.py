@@ -41,7 +41,7 @@ class Tiling:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Choices:
-    """What tiling a group is possible: each dimension that may be tiled, and why the others may not."""
+    """The tilings of a group that are possible: dimensions that may be tiled, and why the others may not."""
 
     stages: tuple[str, ...]
     live_outs: tuple[str, ...]

@@ -43,7 +43,7 @@ class Member:
 
 
 def grid(members: Iterable[Member], level: int) -> int:
-    """What tile sizes along a dimension are multiples of, so that stages have a point where one begins."""
+    """The number that tile sizes are multiples of, so that all stages have a point where a tile begins."""
     return lcm(*(member.scale(level) for member in members))
 
 
@@ -96,7 +96,7 @@ class Fusable:
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """What follows from the choice, in words."""
+        """The reasons that follow from how dimensions were aligned, in words."""
         return tuple(text for member in self.members for text in _reasons(member, self.dims))
 
     @property

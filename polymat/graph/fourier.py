@@ -35,7 +35,7 @@ class FourierSum:
 
 
 def fourier_sum(item: Accumulation) -> FourierSum | None:
-    """What a transform of the language is translated to; None for anything else."""
+    """An accumulation as the sum that a transform is translated to; None for anything else."""
     if len(item.dims) != 2 or item.condition is not None or not isinstance(item.expr, Binary):
         return None
     (output, index), ((first, last), (low, high)) = item.dims, item.bounds

@@ -43,7 +43,7 @@ class Pair:
         return tuple(found.values())
 
     def domain(self, domain: Domain, bounds: Bounds) -> Domain | None:
-        """The same points, which may be all within these bounds; None where that is not said linearly."""
+        """The points of two joined dimensions within bounds, as a domain; None if not linear."""
         box = Domain.box(domain.params, self.dims(domain.dims), bounds)
         return joined(domain, self.outer, self.inner, self.extent, box)
 

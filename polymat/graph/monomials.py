@@ -111,7 +111,7 @@ class Monomial:
         return replace(self, scale=_negative(self.scale))
 
     def conjugate(self) -> Monomial:
-        """Its complex conjugate."""
+        """The complex conjugate of a monomial."""
         return replace(
             self,
             scale=None if self.scale is None else _conjugate(self.scale),

@@ -11,7 +11,7 @@ from polymat.lang.affine import Affine
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What the steps of one order cost: weighted products of extents, added up.
+    """The cost of the steps of one order: weighted products of extents, added up.
 
     The weight of a step is the peak's operations that pass in the time of one of its points.
     """

@@ -80,7 +80,7 @@ class Pipeline:
         return (*forms[:-1], forms[-1].floordiv(prod(last)), *rest)
 
     def with_stages(self, stages: tuple[Stage, ...]) -> Pipeline:
-        """The same pipeline with other stages, or itself when they are the same."""
+        """A pipeline like this one with other stages, or this one when they are the same."""
         same = len(stages) == len(self.stages) and all(
             new is old for new, old in zip(stages, self.stages, strict=True)
         )

@@ -56,7 +56,7 @@ class Term:
 
     @property
     def expr(self) -> Expr:
-        """What is added at one point of the domain."""
+        """The expression that a term adds at one point of its domain."""
         values = [] if self.scale is None else [self.scale]
         values += [*self.weights, *(factor.expr for factor in self.factors)]
         value = reduce(partial(binary, "*"), values or [Const(1, WEAK_INT)])

@@ -50,7 +50,7 @@ def names_taken(pipeline: Pipeline) -> set[str]:
 
 
 def without_unread(pipeline: Pipeline) -> Pipeline:
-    """The same without stages that no output needs."""
+    """The pipeline without stages that no output needs."""
     needed = set(pipeline.outputs)
     for stage in reversed(pipeline.stages):
         if stage.name in needed:

@@ -20,7 +20,7 @@ Bounds = tuple[tuple[Affine, Affine], ...]
 
 @dataclass(frozen=True, slots=True)
 class Ref:
-    """What a load reads in a pipeline: an input or a stage, by name."""
+    """A reference of a load in a pipeline to an input or a stage, by name."""
 
     name: str
     dtype: ScalarType

@@ -16,7 +16,7 @@ INDENT = "    "
 
 
 def pipeline_lines(pipeline: Pipeline) -> Iterator[str]:
-    """What a pipeline is called with, its stages with their definitions, and what rewriting said of it."""
+    """A pipeline as lines: its inputs, its stages with their definitions, and the notes of rewriting."""
     yield f"inputs   {', '.join(map(_input, pipeline.inputs)) or '-'}"
     for word, items in (("sizes", pipeline.sizes), ("scalars", pipeline.scalars)):
         if items:

@@ -22,7 +22,7 @@ from polymat.poly.domain import Domain
 
 @dataclass(frozen=True)
 class Translation:
-    """What translation needs to know: names by identity, the sizes, and sizes fixed to numbers."""
+    """The context of a translation: names by identity, the sizes, and sizes fixed to numbers."""
 
     names: dict[int, str]
     sizes: tuple[str, ...]

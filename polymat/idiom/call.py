@@ -135,7 +135,7 @@ class LibraryCall:
 
     @property
     def row(self) -> Routine:
-        """What is said of its routine."""
+        """The row of the table of routines that this call is of."""
         return ROUTINES[self.routine]
 
     @property

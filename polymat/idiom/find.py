@@ -58,7 +58,7 @@ MOST_STAGES = 4  # of a group: a symmetric view, two products, their sum
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Found:
-    """What was looked at, and what it is if it is anything.
+    """The stages that were looked at as one sum, and the library calls that they are, if any.
 
     last: the stage that is computed.  product: what all of them amount to, None where that is no sum of
     products.  extents: of the arrays.

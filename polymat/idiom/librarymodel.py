@@ -61,7 +61,7 @@ class LibraryModel:
         return real.at(extents) * products[0].at(cube) / products[1].at(cube)
 
     def grid(self, routine: str, dtype: str) -> Grid | None:
-        """What was measured of a routine, or of one that is like it."""
+        """The measured times of a routine, or of one that is like it."""
         return self.grids.get((routine, dtype)) or self.grids.get((_LIKE.get(routine, routine), dtype))
 
     def transform_seconds(self, dtype: str, length: float) -> float | None:

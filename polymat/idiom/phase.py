@@ -57,7 +57,7 @@ class Polynomial:
 
     @property
     def number(self) -> complex | None:
-        """Its value if it is a number."""
+        """The value of a polynomial that is a number; None for others."""
         if not self.terms:
             return 0
         return self.terms[0][1] if len(self.terms) == 1 and self.terms[0][0] == () else None

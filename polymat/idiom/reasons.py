@@ -16,7 +16,7 @@ from polymat.idiom.unsolved import reason_against_system
 
 
 def reason_against(product: Product, extents: Extents) -> str:
-    """What keeps a product, for which nothing was found, from being a library call."""
+    """The reason why a product, for which nothing was found, is no library call."""
     if product.is_recurrence:
         return reason_against_system(lined_up(product), extents)
     if product.dtype.kind not in "fc":
@@ -49,7 +49,7 @@ def _against(term: Term, product: Product, extents: Extents) -> str:
 
 
 def reason_against_factors(term: Term, product: Product) -> str:
-    """What keeps a term from being a scale times two elements of the result's type."""
+    """The reason why a term is no scale times two elements of the result's type; empty where it is one."""
     if term.divisors:
         return f"it is divided by {term.divisors[0]}"
     if term.weights:

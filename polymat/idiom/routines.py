@@ -19,7 +19,7 @@ LETTERS = {"float32": "s", "float64": "d", "complex64": "c", "complex128": "z"}
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """What CBLAS has of a routine for some types.
+    """A routine of CBLAS for some types: its name and its parameters.
 
     letters: of the types, of s, d, c and z.  name: without the letter.
     parameters: in order, a letter each: o the order, e an enumeration, i an extent or stride, l a leading
@@ -90,7 +90,7 @@ class Routine:
         return self.start == "replaced" and all("s" not in form.parameters for form in self.forms)
 
     def form(self, dtype: str) -> Form | None:
-        """What CBLAS has of it for a NumPy dtype."""
+        """The form of this routine in CBLAS for a NumPy dtype; None where there is none."""
         return next((form for form in self.forms if LETTERS[dtype] in form.letters), None)
 
 
@@ -198,7 +198,7 @@ def measurements() -> Iterator[tuple[Timed, Routine]]:
 
 
 def timed_as(routine: str, *, transposed: bool) -> Timed:
-    """What says how long a call takes; transposed: whether the last of its matrices alone is."""
+    """The routine by whose measured times a call is priced; transposed: the last of its matrices alone is."""
     row = ROUTINES[ROUTINES[routine].like or routine]
     found = (row.transposed if transposed else None) or row.timed
     assert found is not None, row.name

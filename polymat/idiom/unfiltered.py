@@ -23,7 +23,7 @@ def is_sliding(stage: Stage) -> bool:
 
 
 def reason_against_filter(stage: Stage, product: Product | None) -> str:
-    """What keeps such a sum, for which nothing was found, from being a filter."""
+    """The reason why a sum along a signal, for which nothing was found, is no filter."""
     if product is None:
         return reason_against_products(stage)
     if len(product.terms) != 1:

@@ -10,7 +10,7 @@ from polymat.idiom.trsm import covers, divides_by_diagonal, is_minus_one, reads_
 
 
 def reason_against_system(product: Product, extents: Extents) -> str:
-    """What of a recurrence, for which no routine was found, keeps it from being one of trsm's or trsv's."""
+    """The reason why a recurrence, for which no routine was found, is none of trsm's or trsv's."""
     if len(product.terms) != 1 or len(product.addends) != 1:
         parts = f"{len(product.terms)} sums and {len(product.addends)} right-hand sides"
         return f"a recurrence of {parts}, and a triangular system has one each"

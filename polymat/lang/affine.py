@@ -82,7 +82,7 @@ class Affine:
         return Affine(((FloorDiv(self, divisor), 1),), 0, self.parameters)
 
     def with_parameters(self, parameters: tuple[Any, ...]) -> Affine:
-        """The same form, that is a value too."""
+        """An affine form of the same terms that counts as a value too, by its parameters."""
         return Affine(self.terms, self.const, parameters)
 
     def _value(self, op: str, other: Any, reflected: bool = False) -> Any:

@@ -58,7 +58,7 @@ def described(source: Source) -> str:
 
 
 def extents_hint(left: Affine, right: Affine) -> str:
-    """What to do about two extents that differ, where they are symbolic."""
+    """A hint for two extents that differ, where they are symbolic."""
     if left.is_constant and right.is_constant:
         return ""
     return "use one Parameter for extents that are always equal"

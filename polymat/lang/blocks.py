@@ -95,7 +95,7 @@ def filtered_whole(
     points: Affine,
     step: int = 1,
 ) -> Any:
-    """The same by one transform of the samples from `first` on, zero where there are none, and one back.
+    """A filter by one transform of the samples from `first` on, zero where there are none, and one back.
 
     points: of the transforms, which may depend on sizes: at least those from `first` to the last one needed.
     """

@@ -63,7 +63,7 @@ def _hint(left: Source, right: Source) -> str:
 
 
 def element(operand: Source | Expr, shape: Shape, at: Sequence[Variable]) -> Expr:
-    """What an operand contributes at indices of a result of some shape."""
+    """The element of an operand that is read at indices of a result of some shape."""
     if not isinstance(operand, Source):
         return operand
     return operand(*repeated(operand.shape, shape, at))

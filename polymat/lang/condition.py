@@ -109,7 +109,7 @@ def logical(op: str, left: object, right: object) -> Condition:
 
 
 def no_bits(op: str, text: str) -> LangError:
-    """What tells that `op` is for truth values, not for the bits of integers."""
+    """The error that says that `op` is for truth values, not for the bits of integers."""
     return LangError(
         f"{text}: {op} is for comparisons and Bool values, not for bits",
         at=caller_location(),

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 class Source(Protocol):
-    """What an access reads: a lang object before `graph.build`, a named reference after it."""
+    """Anything that an access reads: a lang object before `graph.build`, a named reference after it."""
 
     @property
     def dtype(self) -> ScalarType:

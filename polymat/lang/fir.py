@@ -70,7 +70,7 @@ def fir(make: Makers[Any], signal: Source, taps: Any, mode: Any) -> Any:
 
 
 def polyphase(make: Makers[Any], signal: Source, up: int, taps: Any, mode: Any) -> Any:
-    """The same filter of a signal with `up` - 1 zeros after each sample, which are left out of the sums.
+    """A filter of a signal with `up` - 1 zeros after each sample, which are left out of the sums.
 
     before:  y(n) = sum over k of h(k) s(n - k), s(n) = x(n / up) or 0
     after:   y(n) = z_p(q) with n = up q + p, z_p(q) = sum over j of h(up j + p) x(q - j)

@@ -95,7 +95,7 @@ def real_inverse(make: Makers[Any], source: Source, length: Affine, text: str, s
 
 
 def half_wave(element: Expr, output: Expr, index: Expr, length: Expr) -> Expr:
-    """What X(index) and its conjugate X(length - index) add to one sample of a real signal.
+    """The sum that X(index) and its conjugate X(length - index) add to one sample of a real signal.
 
     The first value of a spectrum, and the middle one of an even length, are their own conjugates.
     """

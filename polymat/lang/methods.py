@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class WholeMethods(WholeOperators):
-    """What can be asked of an array as a whole.
+    """Methods of arrays as a whole: sums, means, extremes and products along axes.
 
     axis: a dimension, several, negative ones counted from the last, or None for all; keepdims: whether what
     was reduced stays as a dimension of extent 1.  Element types are NumPy's: small integers are summed in 64

@@ -31,7 +31,7 @@ _REDUCES = {"add": "sum", "multiply": "prod", "minimum": "min", "maximum": "max"
 
 
 def apply_to_whole(ufunc: Any, method: str, inputs: tuple[Any, ...], options: Mapping[str, Any]) -> Any:
-    """What a universal function of NumPy makes of operands of which one is a whole array."""
+    """Apply a universal function of NumPy to operands of which one is a whole array."""
     name = ufunc.__name__
     if method == "reduce" and name in _REDUCES and set(options) <= {"axis", "keepdims"}:
         return getattr(inputs[0], _REDUCES[name])(**{"axis": 0, **options})
@@ -76,7 +76,7 @@ _SPECIAL: dict[str, Callable[..., Any]] = {
 
 
 def call_on_whole(function: Any, arguments: tuple[Any, ...], options: Mapping[str, Any]) -> Any:
-    """What another function of NumPy makes of arguments of which one is a whole array."""
+    """Apply a function of NumPy that is no ufunc to arguments of which one is a whole array."""
     name = function.__name__
     if name in _METHODS_OF:
         given = {key: value for key, value in options.items() if value is not np._NoValue}

@@ -23,14 +23,14 @@ P = ParamSpec("P")
 
 
 class ArrayResult(Result):
-    """What is computed element by element of arrays that are no matrices: its `*` is element by element."""
+    """An array computed element by element of others that are no matrices; `*` goes by elements as well."""
 
     def __init__(self, domain: Domain, dtype: ScalarType) -> None:
         super().__init__(domain, dtype, None, what="Image")
 
 
 class ArrayReduction(Result, Reduction):
-    """What is accumulated of arrays that are no matrices."""
+    """A reduction of arrays that are no matrices."""
 
     def __init__(
         self, domain: Domain, reduction_domain: Domain, dtype: ScalarType, init: Expr | None = None
@@ -231,7 +231,7 @@ def condition_at(condition: Any, shape: Shape, at: Sequence[Variable]) -> Condit
 
 
 def condition_reads(condition: Any, operation: str) -> list[Source | Expr]:
-    """What a condition compares; refuses one that depends on indices."""
+    """The whole arrays that a condition compares; one that depends on indices is refused."""
     if isinstance(condition, Mask):
         return list(condition.reads)
     if isinstance(condition, Source):

@@ -61,7 +61,7 @@ def read_caches(directory: Path) -> dict[int, Found]:
 
 
 def caches_of_the_c_library() -> dict[int, Found]:
-    """What glibc asked the processor itself; empty on other systems."""
+    """The caches that glibc knows from the processor itself; empty on other systems."""
     if platform.libc_ver()[0] != "glibc":
         return {}
     try:

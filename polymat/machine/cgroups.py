@@ -27,7 +27,7 @@ def group_directories(controller: str, membership: Path = MEMBERSHIP, mount: Pat
 
 
 def read_text(path: Path) -> str:
-    """What stands in a file; nothing where it cannot be read."""
+    """The text of a file; empty where it cannot be read."""
     try:
         return path.read_text(errors="replace")
     except OSError:

@@ -41,7 +41,7 @@ class Loop:
 
 @dataclass(frozen=True, slots=True)
 class Traffic:
-    """What moves out of one level of memory towards the core.
+    """Data movement out of one level of memory towards the core.
 
     volumes: bytes by array, each array once.  bytes: with what is written back.  seconds: at the level's
     bandwidth.

@@ -23,7 +23,7 @@ class Dim:
 
 @dataclass(frozen=True)
 class Statement:
-    """What runs at every point of some of the nest's dimensions.
+    """A statement of a model's nest, run at every point of some of its dimensions.
 
     dims: with its own extents.  sequential: dimensions along which iterations depend on each other.
     flops: operations a point.  share: the part of the box of its extents that is executed.
@@ -47,7 +47,7 @@ class Statement:
 
     @cached_property
     def distinct(self) -> tuple[Reference, ...]:
-        """Its distinct references, an element that is read and written once."""
+        """The distinct references of a statement: an element that is read and written counts once."""
         return distinct_references(self.references)
 
 

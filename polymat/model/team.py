@@ -14,7 +14,7 @@ DOUBLE_BYTES = 8
 
 @dataclass(frozen=True, slots=True)
 class TeamCost:
-    """What a parallel region costs, in scalar operations of vectorised loops.
+    """The cost of a parallel region, in scalar operations of vectorised loops.
 
     awake: when the threads still wait for work.  asleep: when they have to be woken.  lanes: how many
     operations of a vectorised loop take as long as one of a loop that is not.

@@ -25,7 +25,7 @@ Variant = TypeVar("Variant")
 
 @dataclass(frozen=True, slots=True)
 class WorkingSet:
-    """What a cache must hold for the reuse of an array along a loop.
+    """The bytes that a cache must hold for the reuse of an array along a loop.
 
     least, most: bytes until the first and the last reuse, as polynomials in the extents.
     """

@@ -39,7 +39,7 @@ class CallPlan(LibraryPlan):
 
     @property
     def routines(self) -> tuple[str, ...]:
-        """What is called, without the letter of the type."""
+        """The BLAS routines that this plan calls, without the letter of the type."""
         return tuple(call.routine for call in self.idiom.calls)
 
 
@@ -57,7 +57,7 @@ class TransformPlan(LibraryPlan):
 
     @property
     def routines(self) -> tuple[str, ...]:
-        """What is called."""
+        """The library routines that this plan calls: transforms."""
         return ("fft",)
 
 

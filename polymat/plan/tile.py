@@ -51,7 +51,7 @@ class RowLoop:
         return f"{text}, results of more than {self.streamed:.2g} bytes written past the caches"
 
     def of_rows(self, rows: int) -> RowLoop | None:
-        """The same for tiles of fewer rows; None for more."""
+        """A loop like this one for tiles of fewer rows; None for more."""
         return replace(self, rows=rows) if rows <= self.rows else None
 
     def before(self, stage: str) -> int:

@@ -58,13 +58,13 @@ class Domain:
         return self._constrain(" and ".join(f"{affine_text(form)} >= 0" for form in forms))
 
     def with_params(self, names: Sequence[str]) -> Domain:
-        """The same set with further parameters, not constrained."""
+        """This set with further parameters, not constrained."""
         params = (*self.params, *(n for n in names if n not in self.params))
         wide = set_of(space_text(params, tuple_text(self.dims)))
         return Domain(params, self.dims, self.set.align_params(wide.get_space()))
 
     def over(self, params: Sequence[str]) -> Domain:
-        """The same set over these parameters, among which its own are."""
+        """This set over these parameters, among which its own are."""
         wide = set_of(space_text(tuple(params), tuple_text(self.dims)))
         return Domain(tuple(params), self.dims, self.set.align_params(wide.get_space()))
 
@@ -77,7 +77,7 @@ class Domain:
         return Domain(params, self.dims, self.set.align_params(limit.get_space()).intersect(limit))
 
     def moved(self, dim: str, by: int) -> Domain:
-        """The same points with `by` added to one dimension."""
+        """The points of this set with `by` added to one dimension."""
         after = [f"{encode(d)} + {by}" if d == dim else encode(d) for d in self.dims]
         step = isl.Map(space_text(self.params, f"{tuple_text(self.dims)} -> [{', '.join(after)}]"))
         return Domain(self.params, self.dims, self.set.apply(step))
@@ -93,14 +93,14 @@ class Domain:
         return Domain(self.params, self.dims, self.set.intersect(limit))
 
     def renamed(self, dims: Sequence[str]) -> Domain:
-        """The same points under other dimension names."""
+        """The points of this set under other dimension names."""
         result = self.set
         for position, name in enumerate(dims):
             result = result.set_dim_name(isl.dim_type.set, position, encode(name))
         return Domain(self.params, tuple(dims), result)
 
     def extended(self, dims: Sequence[str]) -> Domain:
-        """The same points with any value of further dimensions, put last."""
+        """The points of this set with any value of further dimensions, put last."""
         wider = self.set.insert_dims(isl.dim_type.set, len(self.dims), len(dims))
         return Domain(self.params, self.dims, wider).renamed((*self.dims, *dims))
 

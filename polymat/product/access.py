@@ -10,7 +10,7 @@ from polymat.product.contraction import Contraction
 
 
 class Access(IntFlag):
-    """What generated code is told of a contraction to price it; of two operands, A is the left one.
+    """Facts of a contraction that its generated code prices it by; of two operands, A is the left one.
 
     ALONG: the depth of A is contiguous.  DIRECT: both operands can be read where they are.
     PASSES: rows of A pass parts of B; PASSES_LARGE: where B is large.  STRIPS: strips of A are then copied.

@@ -57,7 +57,7 @@ class Blocking:
     lanes_of: str | None = None
 
     def scheme(self, parallel: str, estimates: Mapping[str, int]) -> Scheme:
-        """Its atoms; several dimensions that one loop runs along are joined by `*`."""
+        """The atoms of a blocking; several dimensions that one loop runs along are joined by `*`."""
         found, blocks = self.contraction, self.blocks
         rows, columns, depth = (
             "*".join(dims)

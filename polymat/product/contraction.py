@@ -95,7 +95,7 @@ class Contraction:
 
     @cached_property
     def apart(self) -> tuple[Contraction, ...]:
-        """The same, each as if it were alone: what the further ones are added to is no work of theirs."""
+        """The contractions of a sum, each as if it were alone: starting from the one before is no work."""
         if not self.more:
             return (self,)
         return (replace(self, more=()), *(replace(each, starts=False) for each in self.more))
@@ -110,7 +110,7 @@ class Contraction:
         return self.extents[dim]
 
     def length(self, dim: str, estimates: Mapping[str, int]) -> float:
-        """The same at the estimates."""
+        """The extent of a dimension at the estimates."""
         return extent(self.extent(dim), estimates)
 
 

@@ -33,7 +33,7 @@ class Triangle:
 
     @property
     def condition(self) -> Affine:
-        """What is not negative at its points."""
+        """The affine form that is not negative at the points of the triangle."""
         difference = Affine.name(self.line) - Affine.name(self.across) + self.shift
         return difference - 1 if self.before else -difference
 

@@ -78,7 +78,7 @@ class Bank:
 
     @property
     def task(self) -> Task:
-        """What is to be done, for a prediction."""
+        """The work of a bank of filters, as predictions ask for it."""
         dtype = self.filters[0].stage.dtype
         taps = tuple(each.taps for each in self.filters)
         return Task(taps, self.reach, self.length, dtype, self.filters[0].step)

@@ -75,7 +75,7 @@ class Order:
         return before + seconds, tree
 
     def work(self, tree: Tree) -> Work:
-        """What the steps of an order cost as a function of the sizes."""
+        """The cost of the steps of an order as a function of the sizes."""
         if isinstance(tree, int):
             indices = self.factors[tree]
             summed = self.kept(1 << tree) != indices

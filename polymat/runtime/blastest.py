@@ -45,7 +45,7 @@ _SIDES, _TRIANGLES, _DIAGONALS = (LEFT, RIGHT), (LOWER, UPPER), (NON_UNIT, UNIT)
 
 
 def wrong_routine(find: Find, name: str) -> str:
-    """What is wrong with a routine of CBLAS, as the end of a sentence.
+    """Try a routine of CBLAS out and say what is wrong with it, as the end of a sentence.
 
     Empty when all is right, where the library does not have it, and for what generated code never calls.
     """

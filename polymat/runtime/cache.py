@@ -92,7 +92,7 @@ def cache_key(source: str, flags: tuple[str, ...], compiler_identity: str, cpu: 
 
 
 def fetch_or_build(key: str, build: Builder, suffix: str = LIBRARY) -> Fetched:
-    """What is kept as `key`, when it is there and whole, else what `build(path)` makes, which is stored.
+    """Fetch the file kept as `key`, when it is there and whole, else store the one that `build(path)` makes.
 
     With POLYMAT_CACHE=off, or for a miss when it is readonly, the file lies in `Fetched.scratch`.
     """

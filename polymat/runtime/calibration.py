@@ -30,7 +30,7 @@ def calibration_path() -> Path:
 
 
 def stored_calibration() -> Calibration | None:
-    """What was measured on this processor; None when nothing was, or the cache is off."""
+    """The calibration measured on this processor; None when none was, or the cache is off."""
     path = calibration_path()
     if settings().cache_mode == "off" or not directory_trusted(path.parent):
         return None

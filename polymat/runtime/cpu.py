@@ -45,7 +45,7 @@ def native_cpu() -> str:
 
 
 def target_cpu(target: str, macros: Iterable[str]) -> str:
-    """The same for a target of the compiler, which defines these macros for what it may use there."""
+    """The CPU that a target of the compiler needs, by the macros it defines for what it may use there."""
     features = sorted(_MACROS[name] for name in macros if name in _MACROS)
     return f"{platform.machine()}|{target}|{' '.join(features)}"
 

@@ -27,7 +27,7 @@ class _Dim(ctypes.Structure):
 
 
 def wrong_transforms(find: Find, prefix: str) -> str:
-    """What is wrong with one precision of an FFTW, as the end of a sentence; empty when all is right.
+    """Try one precision of an FFTW out and say what is wrong, as the end of a sentence; empty if nothing is.
 
     prefix: fftw or fftwf.
     """

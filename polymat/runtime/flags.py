@@ -72,7 +72,7 @@ def compile_flags(kind: str, extra: tuple[str, ...] = ()) -> tuple[str, ...]:
 
 
 def shared_flags(kind: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """What files that programs share have beside the flags of all, and what plain ones have."""
+    """The flags of files that programs share, and of plain ones, beside the flags of all."""
     return _SHARED, (*_PLAIN.get(kind, ()), *_SHARED)
 
 

@@ -70,7 +70,7 @@ def _adopted(value: Any) -> Any:
 
 
 def with_given_outputs(result: Any, out: Any) -> Any:
-    """What a call returns: the outputs that were given are those things themselves."""
+    """The results of a call, in which outputs that were given are those things themselves."""
     if out is None:
         return result
     if not isinstance(out, tuple):
@@ -184,7 +184,7 @@ def _takes_copy(method: Callable[..., Any]) -> bool:
 
 
 def kind_text(value: Any) -> str:
-    """What a thing is, with the library that it comes from: `a torch.Tensor`, `an array.array`."""
+    """The kind of a thing in words, with the library it comes from: `a torch.Tensor`, `an array.array`."""
     kind = type(value)
     library = kind.__module__.partition(".")[0]
     name = kind.__qualname__ if library in ("builtins", "__main__") else f"{library}.{kind.__qualname__}"

@@ -17,7 +17,7 @@ _LENGTHS = (64, 1024, 16384, 262144)
 
 
 def library_model(kind: Kind = "blas") -> LibraryModel | None:
-    """What was measured of the library that this process uses; None without one, or where nothing was."""
+    """The measured times of the library that this process uses; None without one, or where none were."""
     found = provider(kind)
     return None if found is None else stored_model(found)
 
@@ -34,7 +34,7 @@ def model_path(found: Provider) -> Path:
 
 
 def stored_model(found: Provider) -> LibraryModel | None:
-    """What was measured of a library; None when nothing was, or the cache is off."""
+    """The stored times of a library; None when none were measured, or the cache is off."""
     path = model_path(found)
     if settings().cache_mode == "off" or not directory_trusted(path.parent):
         return None

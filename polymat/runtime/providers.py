@@ -64,7 +64,7 @@ class Provider:
         return _address(self._handles, routine)
 
     def wrong(self, routines: Iterable[str]) -> str:
-        """What is wrong with the first of these routines that is, as the end of a sentence; else empty.
+        """Say what is wrong with the first of these routines that is, as the end of a sentence; else empty.
 
         Each that the library has is tried out once.
         """
@@ -101,7 +101,7 @@ def provider(kind: Kind) -> Provider | None:
 
 
 def tried_provider(kind: Kind, routines: Collection[str]) -> Provider | None:
-    """The same, whose routines of these names, those that it has, compute right results.
+    """The library that this process uses, once its routines of these names have computed right results.
 
     A library with a wrong one is left out from now on, and the next one taken, if any.
     """
@@ -119,7 +119,7 @@ def left_out() -> int:
 
 
 def provider_with(kind: Kind, routines: Collection[str]) -> Provider | None:
-    """The same if it has all these routines."""
+    """The library that this process uses, tried out, if it has all these routines; else None."""
     found = tried_provider(kind, routines)
     has_all = found is not None and all(found.address(routine) is not None for routine in routines)
     return found if has_all else None

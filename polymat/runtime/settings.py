@@ -16,7 +16,7 @@ _DEFAULT_LIMIT_BYTES = 512 << 20
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What the environment asks for; an empty string or None means that it asks for nothing.
+    """The wishes of the environment; an empty string or None means that it asks for nothing.
 
     cache, cache_limit, keep_limit: as written; `cache_mode` and `*_bytes` say what they mean, or raise.
     memory_checker: a library that watches every access to memory is loaded first.

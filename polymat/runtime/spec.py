@@ -18,7 +18,7 @@ DTYPES = (
 
 
 def launch_spec(signature: Signature, threads: int) -> tuple[Any, ...]:
-    """What `Launcher` expects; slots are inputs, scalars, sizes passed by name, and `out`."""
+    """The arguments of `Launcher`; slots are inputs, scalars, sizes passed by name, and `out`."""
     names = slot_names(signature)
     pairs = [(array.name, array.dtype) for array in signature.inputs + signature.outputs]
     pairs += [(scalar.name, scalar.dtype) for scalar in signature.scalars]

@@ -28,7 +28,7 @@ class ProgramError(Exception):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Target:
-    """What to work on: keyword arguments of `compile()`, or a pipeline that is compiled already."""
+    """The object of a command: keyword arguments of `compile()`, or a pipeline that is compiled already."""
 
     keywords: Mapping[str, Any]
     compiled: Compiled | None = None

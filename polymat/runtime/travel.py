@@ -47,7 +47,7 @@ class Arrival:
 
 
 def packed(parcel: Parcel) -> tuple[str, str, bytes]:
-    """What goes into the pickle: digest, description and library."""
+    """The contents of a pickle: digest, description and library."""
     flags = None if parcel.flags is None else list(parcel.flags)
     text = json.dumps([_FORMAT, to_json(parcel.metadata), flags])
     return _seal(text, parcel.image), text, parcel.image

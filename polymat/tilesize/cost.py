@@ -42,7 +42,7 @@ ROW_LOOP_SHARE = 0.4  # of the peak that stages in one loop over registers reach
 
 @dataclass(frozen=True, slots=True)
 class PlanCost:
-    """What the predicted time of a plan is made of.
+    """The predicted time of a plan, by its parts.
 
     computing, moving, entering: seconds of arithmetic, of data movement, and to enter a parallel region.
     operations: scalar operations, slowed down and repeated ones counted as often.  bytes: moved from and to

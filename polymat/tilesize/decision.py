@@ -31,7 +31,7 @@ def decision(
     terms: str,
     seconds: float,
 ) -> Decision:
-    """What the models say of a plan whose stages form this nest."""
+    """The decision for a plan whose stages form this nest: its price, and what the models say of it."""
     order: Sequence[str] | Sequence[Sequence[str]]
     scratch: list[str] = []
     kernel = _kernel_of(plan)

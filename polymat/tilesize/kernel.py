@@ -177,7 +177,7 @@ def kernel_operations(plan: KernelPlan, estimates: Mapping[str, int]) -> float:
 
 
 def computing_operations(plan: KernelPlan, estimates: Mapping[str, int]) -> float:
-    """The same without loading the operand of a product of a few columns, for those who count its bytes."""
+    """The operations of a kernel plan without loading what a few columns read, for who counts its bytes."""
     return sum(_computing(each, estimates) for each in _products(plan))
 
 

@@ -38,7 +38,7 @@ class PaperPlan:
 
     @property
     def value(self) -> float:
-        """What the partition adds up.  A single stage always has a finite one: it has to go somewhere."""
+        """The cost that the partition adds up; finite for a single stage, which has to go somewhere."""
         if self.plan is None:
             return inf
         return self.cost.value if self.cost.value < inf else 0.0

@@ -31,7 +31,7 @@ static double product_@NAME@(char *memory, ptrdiff_t repeats)
 
 
 def name_of(shape: Shape) -> str:
-    """What the C code calls it."""
+    """The name of a register block's shape in C code."""
     return f"{shape.suffix}_{shape.rows}x{shape.vectors}"
 
 

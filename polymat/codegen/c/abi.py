@@ -94,7 +94,7 @@ class Scalar:
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """What a compiled library accepts.
+    """The signature of a compiled library: arguments, results, and conditions on sizes.
 
     order: names of the positional arguments (all inputs, and the scalars the user put among them).
     derived: rows that define further symbols, numbered on from the sizes; each may use those before it.

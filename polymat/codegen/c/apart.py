@@ -46,7 +46,7 @@ class Apart:
 
     @property
     def program(self) -> str:
-        """What a program has of it whose parts are files of their own; comes behind `apart`."""
+        """The text in a program whose parts are files of their own; it stands behind `apart`."""
         return "\n".join([self.head, self.rest])
 
     @property

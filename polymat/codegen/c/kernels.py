@@ -64,7 +64,7 @@ def kernel(name: str) -> Kernel:
 
 
 def element_macros(suffix: str) -> dict[str, object]:
-    """What the suffix of a floating-point type, "f64" say, makes of the macros that depend on it alone.
+    """The macros that depend on a floating-point type alone, by its suffix, "f64" say.
 
     T: the type.  NAME(pack): `_pm_pack_f64`.  MATH(floor): `floor` or `floorf`, and so BUILTIN(fma).
     """

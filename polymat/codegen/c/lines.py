@@ -8,7 +8,7 @@ STREAMS = "_PM_STREAMS"  # whether the C compiler has stores past the caches
 
 
 def lines_text(need: str) -> str:
-    """What goes by this name in the prelude, `lines_f32x16` say; after the vectors of the same type."""
+    """A piece of the prelude by its name, `lines_f32x16` say, put after the vectors of the same type."""
     suffix, lanes = need.removeprefix("lines_").split("x")
     return f"{_parts(suffix, int(lanes))}\n{_streams(suffix, int(lanes))}"
 

@@ -108,11 +108,11 @@ class RowTypes:
         return Call(f"_pm_row_stream_{self.suffix}", (Unary("&", element), value))
 
     def streamed(self) -> CExpr:
-        """What follows stores past the caches before other threads are told of them."""
+        """The fence between stores past the caches and telling other threads of them."""
         return Call(f"_pm_row_streamed_{self.suffix}", ())
 
     def here(self, at: CExpr) -> CExpr:
-        """The same number, computed anew where it is needed."""
+        """A constant of this vector type, computed anew where it is needed."""
         return Call(f"_pm_row_here_{self.suffix}", (at,))
 
     def turn(self, address: CExpr) -> CExpr:
@@ -198,7 +198,7 @@ def integer_of(term: CExpr) -> int | None:
 
 
 def index_terms(expr: CExpr, sign: int = 1) -> Iterator[tuple[int, CExpr]]:
-    """What is added up, with signs."""
+    """The terms that an index adds up, with their signs."""
     match expr:
         case Binary("+", left, right):
             yield from index_terms(left, sign)

@@ -44,7 +44,7 @@ class Parts:
 
 
 def memory_suffix(suffix: str) -> str:
-    """What ends the names of the processor's loads and stores of vectors."""
+    """The end of the names of the processor's loads and stores of vectors."""
     return _MEMORY_SUFFIX[suffix]
 
 

@@ -214,7 +214,7 @@ def near_text(kind: Kind) -> str:
 
 
 def body_text(kind: Kind) -> str:
-    """What the function of vectors of 512 bits does."""
+    """The body of a function of vectors of 512 bits that looks its values up in registers."""
     return kind.text(_BODY, _NUMBERS[kind], _TEXTS[kind] | _BUILTINS[kind])
 
 

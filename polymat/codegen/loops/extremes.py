@@ -190,7 +190,7 @@ def _element(term: CExpr) -> CExpr:
 
 
 def extremes_text(need: str) -> str:
-    """What goes by this name in the prelude, `extremes_f32x16` say; after `total_f32x16`."""
+    """A piece of the prelude by its name, `extremes_f32x16` say; it stands after `total_f32x16`."""
     suffix, lanes = need.removeprefix("extremes_").split("x")
     types = RowTypes(suffix, int(lanes))
     texts = [

@@ -63,7 +63,7 @@ def with_lane_sums(
 
 
 def lane_sums_text(need: str) -> str:
-    """What the vectors that go by this name need beside their types."""
+    """The functions that sums of several rows in vectors need, by their name in the prelude."""
     suffix, lanes = need.removeprefix("sums_").split("x")
     types = RowTypes(suffix, int(lanes))
     integer = "int32_t" if suffix == "f32" else "int64_t"

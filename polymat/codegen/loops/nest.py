@@ -30,7 +30,7 @@ JAM = "_pm_jam"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Statement:
-    """What runs at each point of a domain.
+    """A statement of a nest: code that runs at each point of a domain.
 
     `body` gets the C value of each dimension, for one point or for the several that are run together
     (unroll and jam).  ranged: the dimensions that run along the ranges of the nest, in their order.  result:

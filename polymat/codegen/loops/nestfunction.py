@@ -37,7 +37,7 @@ class Nest:
 
     @property
     def functions(self) -> tuple[Function, ...]:
-        """Its function, after those that it calls."""
+        """The C functions of a nest: its own comes after those that it calls."""
         return (*self.helpers, self.function)
 
 

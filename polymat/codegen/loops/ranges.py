@@ -35,7 +35,7 @@ class Range:
 
 
 def range_context(context: Domain, ranges: Sequence[Range]) -> Domain:
-    """What is known of ranges given at run time: low <= begin, end <= high + 1."""
+    """A context with all that is known of ranges given at run time: low <= begin, end <= high + 1."""
     names = [name for part in ranges for name in (part.begin, part.end)]
     forms = []
     for part in ranges:

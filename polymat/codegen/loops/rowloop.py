@@ -100,7 +100,7 @@ class RowLoopWriter:
     # ---- what is read ----
 
     def body(self) -> tuple[Stmt, ...]:
-        """What the function does."""
+        """The statements of the function that runs all stages of a rolling tile in one loop."""
         for name, stage in self.stages.items():
             for load in stage.loads():
                 for k in range(self.loop.rows):

@@ -123,7 +123,7 @@ def _body(statement: Stmt) -> tuple[Stmt, ...]:
 
 @dataclass(frozen=True, slots=True)
 class RowPoint:
-    """What runs at one point of a row, or of several rows; streams: what is kept in registers.
+    """The code of one point of a row, or of several rows; streams: what is kept in registers.
 
     body: locals and assignments.
     """
@@ -179,7 +179,7 @@ class RowPoint:
         return (*self._main(requests, LOW, self.types.store), self._last(requests, self.types.store))
 
     def lines(self) -> tuple[Stmt, ...] | None:
-        """The same past the caches, for rows of two vectors at least; None where several rows are stored.
+        """The rows written past the caches, for two vectors at least; None where several are stored.
 
         First the lanes before the line that begins in the first vector, at last those behind the last line.
         """

@@ -66,7 +66,7 @@ def with_single_sums(
 
 
 def single_sums_text(need: str) -> str:
-    """What goes by this name in the prelude, `total_f32x16` say; after the vectors of the same type."""
+    """A piece of the prelude by its name, `total_f32x16` say, put after the vectors of the same type."""
     suffix, lanes = need.removeprefix("total_").split("x")
     types = RowTypes(suffix, int(lanes))
     steps = []

@@ -17,7 +17,7 @@ PHASE, PIECE = "_pm_phase", "_pm_piece"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Statements:
-    """What a nest runs.
+    """The statements of a nest, over the dimensions of its schedule.
 
     levels: names of the schedule dimensions.  locals: the stages that have an accumulator per point.
     """

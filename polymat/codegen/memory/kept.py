@@ -58,5 +58,5 @@ def pointers(arrays: Sequence[Buffer], names: Names, needs: set[str]) -> list[St
 
 
 def for_the_first(statements: Sequence[Stmt]) -> Stmt:
-    """What the first call alone does, who then leaves its arrays to all others."""
+    """The statements that the first call alone runs, which then leaves its arrays to all others."""
     return If(_FIRST, (*statements, Assign(_OWN, "=", Call("_pm_kept_give", (_OWN,)))))

@@ -14,7 +14,7 @@ Limits: TypeAlias = Mapping[str, tuple[Affine, Affine]]
 
 
 def most(extent: Affine, limits: Limits) -> float:
-    """What an extent is at most, and infinite where the limits do not tell."""
+    """The most that an extent can be, infinite where the limits do not tell."""
     highest = extremes(extent, limits)[1]
     return max(float(highest.const), 0.0) if highest.is_constant else float("inf")
 

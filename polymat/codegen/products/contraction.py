@@ -58,7 +58,7 @@ def kernel_nest(
 
 
 class Finish(Protocol):
-    """What becomes of complete parts of a result: the readers of it that are computed along with it."""
+    """The readers of a product that are computed on each part of it as soon as that is complete."""
 
     @property
     def stages(self) -> tuple[Stage, ...]:
@@ -116,7 +116,7 @@ class ContractionWriter:
 
     @cached_property
     def bodies(self) -> BodyWriter:
-        """What writes addresses."""
+        """The writers of expressions for addresses of the operands and the result."""
         return self.writer.bodies
 
     def end_with(self, ends: EndWriter) -> None:

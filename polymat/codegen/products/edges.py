@@ -8,7 +8,7 @@ from polymat.codegen.products.microkernel import UNUSED
 
 
 def edges(shape: Shape) -> str:
-    """What the steps at the diagonal add to a block of all rows, by the side of the triangle and vectors.
+    """The steps at a diagonal that add to a block of all rows, by the side of the triangle and vectors.
 
     The rows of a strip of a triangle begin, or end, one step after the other.  Nothing is multiplied
     outside the triangle.

@@ -53,7 +53,7 @@ class End:
 
     @property
     def title(self) -> str:
-        """What tells its C names from those of others."""
+        """A number that tells the C names of this expression from those of others."""
         return f"{crc32(str(self).encode()):08x}"
 
 
@@ -131,7 +131,7 @@ static inline __attribute__((always_inline)) _pm_vector_{s} _pm_value_{s}_{end.t
 
 
 def ends_of_block(shape: Shape, rows: int, vectors: int, *, masked: bool) -> str:
-    """What a register block does with its sums before it stores them."""
+    """The code by which a register block ends its sums before it stores them."""
     cases = "".join(_case(shape, End.parse(text), rows, vectors, masked) for text in shape.ends)
     return f"    if (end != NULL)\n        switch (end->kind) {{\n{cases}        }}\n" if cases else ""
 

@@ -78,7 +78,7 @@ class Epilogue:
         return Id(self.name), Id(AROUND)
 
     def statements(self) -> tuple[Stmt, ...]:
-        """What the function is handed, declared before the product."""
+        """The declarations, before the product, of all that the function of the readers is handed."""
         values = [
             Cast("void *", Id(name) if ctype.rstrip().endswith(("*", "restrict")) else Unary("&", Id(name)))
             for name, ctype in self._around().items()

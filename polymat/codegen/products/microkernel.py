@@ -55,7 +55,7 @@ def microkernels(shape: Shape) -> str:
 
 
 def block_tables(shape: Shape) -> str:
-    """What the blocks are written with and called by: types, declarations, and the tables of them."""
+    """The text around register blocks: types, declarations, and the tables by which they are called."""
     blocks = [_table(shape, "block"), *([_table(shape, "walk")] if shape.walks else [])]
     tables = [*blocks, _passing_table(shape), _reading_table(shape)]
     types = [vector_types(shape), ends_text(shape), _requested(shape)]

@@ -75,7 +75,7 @@ class PairsWriter(ContractionWriter):
 
     @cached_property
     def bodies(self) -> BodyWriter:
-        """What writes addresses, also of the pairs, and of arrays as real values."""
+        """The writers of expressions for addresses, also of the pairs, and of arrays as real values."""
         writer, pairs = self.writer, self.pairs
         views = {reals_of(self.stage.name): self._as_reals(self.stage.name, joined=True)}
         if pairs.read is not None:

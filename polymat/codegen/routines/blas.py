@@ -104,7 +104,7 @@ class CallWriter:
 
     @property
     def alpha(self) -> CExpr:
-        """What the product is multiplied by."""
+        """The expression that a call of BLAS multiplies the product by."""
         if self.call.alpha is None:
             return Literal("1")
         dtype = real_part(self.call.dtype) if self.call.routine == "herk" else self.call.dtype

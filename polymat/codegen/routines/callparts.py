@@ -33,7 +33,7 @@ def called(calls: CallWriter, routine: str, *arguments: CExpr) -> CExpr:
 
 
 def evaluated(calls: CallWriter, routine: str, *arguments: CExpr) -> Stmt:
-    """The same as a statement."""
+    """A call whose value nobody needs, as a statement."""
     return Evaluate(called(calls, routine, *arguments))
 
 

@@ -37,7 +37,7 @@ class CblasRoutine:
 
     @property
     def name(self) -> str:
-        """Its name in CBLAS."""
+        """The name of the routine in CBLAS, with the letter of the type."""
         return f"cblas_{self.letter}{self.form.name}"
 
     @property

@@ -93,7 +93,7 @@ def _product_seconds(writer: StageWriter, found: Contraction, blocks: Blocks, fl
 
 
 def triangle_kind(found: Contraction) -> int:
-    """What `_pm_blocks_operations` calls the triangle of a contraction."""
+    """The name that `_pm_blocks_operations` has for the triangle of a contraction."""
     if found.half is None:
         return 0 if found.triangle is None else 3
     return 2 if found.half.place == "right" else 1

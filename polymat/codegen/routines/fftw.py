@@ -36,7 +36,7 @@ def fft_routine_names(prefix: str) -> tuple[str, ...]:
 
 
 def fft_prefix(dtype: str) -> str:
-    """What the names of the routines for a NumPy dtype begin with, of the values or of their spectrum."""
+    """The begin of FFTW's names for a NumPy dtype, of the values or of their spectrum."""
     return "fftwf" if dtype in ("float32", "complex64") else "fftw"
 
 

@@ -20,7 +20,7 @@ def gemv(calls: CallWriter, beta: CExpr) -> list[Stmt]:
 
 
 def symv(calls: CallWriter, beta: CExpr) -> list[Stmt]:
-    """The same with a symmetric A."""
+    """A call of symv: y = alpha A x + beta y with a symmetric A."""
     matrix, vector = calls.call.operands
     pairs = (*pair(calls, matrix), *pair(calls, vector), beta, *pair(calls, calls.call.result))
     return [evaluated(calls, "symv", triangle(calls), calls.extent_of("m"), calls.alpha, *pairs)]

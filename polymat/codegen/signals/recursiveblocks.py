@@ -69,7 +69,7 @@ class RecursiveShape:
 
     @property
     def name(self) -> str:
-        """What the names of its C functions end with."""
+        """The end of the names of the C functions that filter blocks of this shape."""
         return self.need.removeprefix("recursive_")
 
     @staticmethod

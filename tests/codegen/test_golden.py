@@ -1,4 +1,4 @@
-"""The C of a program's own part, word by word, for one pipeline of each kind of nest and tile.
+"""The C of a program's own part and what `explain()` says, for one pipeline of each kind of nest and tile.
 
 What the library adds (register blocks, packing, functions) is not compared: it has tests of its own.
 """
@@ -20,7 +20,7 @@ from polymat.plan.schedule import Schedule
 from polymat.plan.tile import Plan, TilePlan
 from tests.codegen.kinds import KINDS
 from tests.conftest import golden_path
-from tests.fixed import compiled_levels, own_c
+from tests.fixed import compiled_levels, own_c, report_text
 
 LOOPS = {"map", "reduce", "row", "scatter", "recurrence"}
 
@@ -35,6 +35,11 @@ def test_own_c(kind: str, golden: Callable[[str], None]) -> None:
     program = levels_of(kind)["codegen"]
     assert isinstance(program, Program)
     golden(own_c(program))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_explained(kind: str, golden: Callable[[str], None]) -> None:
+    golden(report_text(**KINDS[kind]()))
 
 
 def nests(plan: Plan) -> Iterator[NestPlan]:
@@ -68,4 +73,5 @@ def test_every_kind_of_nest_and_tile_is_there() -> None:
 
 def test_no_kind_is_left_over() -> None:
     here = golden_path(Path(__file__), "x").parent
-    assert {path.stem for path in here.glob("test_own_c*")} == {f"test_own_c_{kind}" for kind in KINDS}
+    tests = ("test_own_c", "test_explained")
+    assert {path.stem for path in here.glob("*")} == {f"{test}_{kind}" for test in tests for kind in KINDS}

@@ -17,17 +17,14 @@ from polymat.codegen.c.apart import Apart, Files, apart
 from polymat.codegen.c.arithmetic import arithmetic, arithmetic_names
 from polymat.codegen.c.kernels import kernel_headers, kernel_text
 from polymat.codegen.c.lines import lines_text
-from polymat.codegen.c.processor import processor_text
 from polymat.codegen.c.rows import rows_text
 from polymat.codegen.functions.library import function_names, functions_text
 from polymat.codegen.loops.extremes import extremes_text
 from polymat.codegen.loops.lanesums import lane_sums_text
 from polymat.codegen.loops.singlesums import single_sums_text
-from polymat.codegen.memory.allocated import KEPT, MEMORY, WORKSPACE
 from polymat.codegen.products.blockcost import BLOCKS_HELPER
 from polymat.codegen.products.blockshape import joined
 from polymat.codegen.products.gemm import gemm_text
-from polymat.codegen.routines.curve import CURVE_HEADERS, CURVE_HELPER
 from polymat.codegen.routines.libraries import HEADERS as LIBRARY_HEADERS
 from polymat.codegen.routines.libraries import library_needs, library_text
 from polymat.codegen.signals.filterblocks import filter_text
@@ -36,26 +33,17 @@ from polymat.errors import InternalError
 
 _HEADERS = ("complex", "math", "string")
 
+# Of a need the header that it is, in the order of the text.
 _PIECES = {
-    "argument": kernel_text("argument"),
-    "products": kernel_text("complexproducts"),
-    "memory": MEMORY,
-    "workspace": WORKSPACE,
-    "kept": KEPT,
-    "processor": processor_text(),
-    "place": kernel_text("place"),
-    "team": kernel_text("team"),
-    "curve": CURVE_HELPER,
-    "blocks": BLOCKS_HELPER,
-}
-_PIECE_HEADERS: dict[str, tuple[str, ...]] = {
-    "processor": (),
-    "curve": CURVE_HEADERS,
-    "blocks": CURVE_HEADERS,
-    "memory": ("stdlib.h", "sys/mman.h"),
-    "workspace": ("stdatomic.h", "stdlib.h"),
-    "kept": ("stdatomic.h", "stdlib.h"),
-    "team": tuple(kernel_headers("team")),
+    "argument": "argument",
+    "products": "complexproducts",
+    "memory": "memory",
+    "workspace": "workspace",
+    "kept": "kept",
+    "processor": "processor",
+    "place": "place",
+    "team": "team",
+    "curve": "curve",
 }
 
 
@@ -79,7 +67,9 @@ def prelude(needs: frozenset[str], *, whole: bool = True) -> str:
     filters = sorted(need for need in needs if need.startswith("filter_"))
     recursive = sorted(need for need in needs if need.startswith("recursive_"))
     several = {*blocks, *filters, *recursive, *(need for _, need in rows)}
-    known = {*_HEADERS, *_PIECES, *several} | arithmetic_names() | function_names() | library_needs()
+    known = (
+        {*_HEADERS, *_PIECES, "blocks", *several} | arithmetic_names() | function_names() | library_needs()
+    )
     unknown = sorted(needs - known)
     if unknown:
         raise InternalError(f"bug in polymat: the C prelude has no {', '.join(unknown)}")
@@ -89,7 +79,9 @@ def prelude(needs: frozenset[str], *, whole: bool = True) -> str:
     libraries = library_text(needs)
     headers = {"stddef.h", "stdint.h"}
     headers.update(f"{name}.h" for name in _HEADERS if name in needs)
-    headers.update(header for name in wanted for header in _PIECE_HEADERS.get(name, ()))
+    headers.update(kernel_headers(*(_PIECES[name] for name in wanted)))
+    if "blocks" in needs:
+        headers.add("math.h")
     if functions:
         headers.add("math.h")
     if libraries:
@@ -97,7 +89,9 @@ def prelude(needs: frozenset[str], *, whole: bool = True) -> str:
     includes = "".join(f"#include <{header}>\n" for header in sorted(headers))
     if "team" in wanted or libraries:
         includes = "#define _GNU_SOURCE\n" + includes
-    texts = [*(_PIECES[name] for name in wanted), *functions, *(make(need) for make, need in rows)]
+    texts = [kernel_text(_PIECES[name]) for name in wanted]
+    texts += [BLOCKS_HELPER] * ("blocks" in needs)
+    texts += [*functions, *(make(need) for make, need in rows)]
     texts += [text.whole if whole else text.program for text in _products(needs)]
     texts += map(filter_text, filters)
     texts += map(recursive_text, recursive)

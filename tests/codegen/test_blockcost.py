@@ -12,9 +12,9 @@ import pytest
 
 import polymat as pm
 from polymat import Double, Float, Int, Matrix, Parameter
+from polymat.codegen.c.kernels import kernel_headers
 from polymat.codegen.products.blockcost import BLOCKS_HELPER
 from polymat.codegen.routines.choice import triangle_kind
-from polymat.codegen.routines.curve import CURVE_HEADERS
 from polymat.graph.group import Group
 from polymat.machine.known import GENERIC, ZEN3
 from polymat.machine.model import Machine
@@ -76,7 +76,7 @@ def test_c_prices_what_python_prices(make: Callable[[Any], Any], dtype: Any, mac
         "double ask(double m, double n, double k) { return _pm_blocks_operations(m, n, k, 1.0, 1.0, 1.0, "
         f"{triangle_kind(found)}, {int(access_of(found))}, {', '.join(map(str, shape))}); }}\n"
     )
-    includes = "".join(f"#include <{header}>\n" for header in CURVE_HEADERS)
+    includes = "".join(f"#include <{header}>\n" for header in kernel_headers("curve"))
     built = build("\n".join([includes, BLOCKS_HELPER, body]))
     library = ctypes.CDLL(str(built.path))
     built.release()

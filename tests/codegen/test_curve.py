@@ -8,7 +8,8 @@ import itertools
 import numpy as np
 import pytest
 
-from polymat.codegen.routines.curve import CURVE_HEADERS, CURVE_HELPER, curve_text
+from polymat.codegen.c.kernels import kernel_headers, kernel_text
+from polymat.codegen.routines.curve import curve_text
 from polymat.machine.grid import Grid
 from polymat.runtime.build import build
 
@@ -26,10 +27,10 @@ SHAPES: tuple[tuple[tuple[int, ...], ...], ...] = (
 def test_c_says_what_python_says(levels: tuple[tuple[int, ...], ...]) -> None:
     count = int(np.prod([len(axis) for axis in levels]))
     grid = Grid(levels, tuple(float(value) for value in 10.0 ** RNG.uniform(-9, 0, count)))
-    includes = "".join(f"#include <{header}>\n" for header in CURVE_HEADERS)
+    includes = "".join(f"#include <{header}>\n" for header in kernel_headers("curve"))
     extents = ", ".join(f"extents[{axis}]" for axis in range(len(levels)))
     body = f"double ask(const double *extents) {{ return _pm_seconds({extents}); }}\n"
-    built = build("\n".join([includes, CURVE_HELPER, curve_text("_pm_seconds", grid), body]))
+    built = build("\n".join([includes, kernel_text("curve"), curve_text("_pm_seconds", grid), body]))
     library = ctypes.CDLL(str(built.path))
     built.release()
     library.ask.restype = ctypes.c_double

@@ -15,7 +15,7 @@ from polymat.errors import InternalError
 NAMES = sorted(str(path.relative_to(FOLDER).with_suffix("")) for path in FOLDER.rglob("*.h"))
 COMPILERS = [name for name in ("gcc", "clang") if shutil.which(name)]
 WARNINGS = ["-std=gnu11", "-fopenmp", "-Wall", "-Wextra", "-Wconversion", "-Werror", "-fsyntax-only"]
-WARNINGS += ["-Wno-unused-function", "-Wno-psabi"]
+WARNINGS += ["-Wno-unused-function", "-Wno-psabi", "-Wno-unknown-attributes"]
 MOST_LINES, MOST_ARGUMENTS = 60, 12
 # Functions that are longer, and those with more arguments, by header: to become fewer.
 LONG: dict[str, int] = {"products/tall": 1}
@@ -58,16 +58,17 @@ def instances(name: str) -> Iterator[dict[str, object]]:
     assert not unknown, f"{name}.h says no value to be compiled with of {sorted(unknown)}"
     for suffix in ("f32", "f64") if of_type else ("f64",):
         for values in itertools.product(*(macros[macro] for macro in own)):
-            yield {macro: element_macros(suffix)[macro] for macro in of_type} | dict(
-                zip(own, values, strict=True)
-            )
+            chosen = [value.split(" / ")[-1 if suffix == "f64" else 0] for value in values]
+            given = {macro: element_macros(suffix)[macro] for macro in of_type}
+            yield given | dict(zip(own, chosen, strict=True))
 
 
-def flags() -> Iterator[list[str]]:
-    """The vectors to compile for."""
+def targets(name: str) -> Iterator[list[str]]:
+    """The processors to compile a header for: where it names one, for that as well."""
     if platform.machine() in ("x86_64", "AMD64"):
         yield ["-march=x86-64-v3"]
-        yield ["-march=x86-64-v4"]
+        if "AVX512" in kernel(name).text:
+            yield ["-march=x86-64-v4"]
     else:
         yield []
 
@@ -80,7 +81,7 @@ def test_compiles_alone(name: str, compiler: str, tmp_path: Path) -> None:
         source = tmp_path / f"{Path(name).name}_{count}.c"
         defined = "".join(f"#define {macro} {value}\n" for macro, value in macros.items())
         source.write_text(f'#define _GNU_SOURCE\n{defined}#include "{name}.h"\n')
-        for target in flags():
+        for target in targets(name):
             command = [compiler, *WARNINGS, *target, f"-I{FOLDER}", "-idirafter", str(tmp_path), str(source)]
             ran = subprocess.run(command, capture_output=True, text=True, check=False)
             assert ran.returncode == 0, f"{' '.join(command)}\n{defined}{ran.stderr}"
@@ -140,13 +141,13 @@ def test_macros_are_defined_and_ended(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr("polymat.codegen.c.kernels.FOLDER", tmp_path)
     (tmp_path / "made_up.h").write_text(
         "/* Something.\n\n   takes T  a type\n   takes NAME(name)  names\n   takes LANES=4|8  a number\n*/\n"
-        '#pragma once\n\n#include <math.h>\n#include "place.h"\n\nT NAME(sum)(T *x);\n'
+        '#pragma once\n\n#include <math.h>\n#include "place.h"\n\nT NAME(sum)(T x[LANES]);\n'
     )
     assert kernel("made_up").takes == (("T", ()), ("NAME(name)", ()), ("LANES", ("4", "8")))
     assert kernel("made_up").system == ("math.h",)
     assert kernel("made_up").kernels == ("place",)
     assert kernel_text("made_up", "f32", LANES=16) == (
-        "#define T float\n#define LANES 16\nT _pm_sum_f32(T *x);\n#undef T\n#undef LANES\n"
+        "#define T float\n#define LANES 16\nT _pm_sum_f32(T x[LANES]);\n#undef T\n#undef LANES\n"
     )
 
 

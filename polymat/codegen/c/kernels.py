@@ -8,14 +8,16 @@ of that for each macro that it takes:
     takes NAME(name)  functions of that type
     takes LANES=4     elements of a vector
 
-with a value, or several after each other as `4|8`, with which the tests compile the header on its own.  Then
-come `#pragma once` and the headers that it uses: those of the system, which stand at the head of a program,
-and other kernels, which the program has before it.  Only what follows goes into a program.
+with a value, or several after each other as `4|8`, with which the tests compile the header alone; one for
+float and one for double are `1.0f / 1.0`.  Then come `#pragma once` and the headers that it uses: those of
+the system, which stand at the head of a program, and other kernels, which the program has before it.  Only
+what follows goes into a program.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -27,6 +29,8 @@ FOLDER = Path(__file__).parent.parent / "kernels"
 OF_NAME = "(name)"
 _TAKES = re.compile(r"^   takes (\w+)(\([\w, ]*\))?(?:=(.*?))?(?:  .*)?$", re.MULTILINE)
 _INCLUDE = re.compile(r'^#include ([<"])(.*)[>"]\n', re.MULTILINE)
+_DEFINED = re.compile(r"^(?![/ ]).*\bNAME\((\w+)\)\(", re.MULTILINE)
+_WORD = re.compile(r"\w+")
 _HEAD = re.compile(r'\A/\*.*?\*/\n+(?:#pragma once\n|#include ["<][^\n]*\n|\n)*', re.DOTALL)
 
 
@@ -66,23 +70,38 @@ def kernel(name: str) -> Kernel:
 def element_macros(suffix: str) -> dict[str, object]:
     """The macros that depend on a floating-point type alone, by its suffix, "f64" say.
 
-    T: the type.  NAME(pack): `_pm_pack_f64`.  MATH(floor): `floor` or `floorf`, and so BUILTIN(fma).
+    T: the type.  NAME(pack): `_pm_pack_f64`, and CONSTANT(FAR): `_PM_FAR_f64`.  MATH(floor): `floor` or
+    `floorf`, and so BUILTIN(fma).
     """
     tail = "f" if suffix == "f32" else ""
     return {
         "T": C_TYPES[suffix],
         "NAME(name)": f"_pm_##name##_{suffix}",
+        "CONSTANT(name)": f"_PM_##name##_{suffix}",
         "MATH(name)": f"name##{tail}" if tail else "name",
         "BUILTIN(name)": f"__builtin_##name##{tail}" if tail else "__builtin_##name",
     }
 
 
-def kernel_text(name: str, suffix: str = "", macros: dict[str, object] | None = None, **more: object) -> str:
-    """The C text of a header, between definitions of its macros and their ends.
+def kernel_functions(name: str) -> tuple[str, ...]:
+    """The functions `NAME(...)` that a header defines, in order."""
+    return tuple(found[1] for block in _blocks(kernel(name).text) if (found := _DEFINED.search(block)))
+
+
+def kernel_text(
+    name: str,
+    suffix: str = "",
+    macros: Mapping[str, object] | None = None,
+    *,
+    only: Collection[str] | None = None,
+    **more: object,
+) -> str:
+    """The C text of a header, between definitions of the macros that it uses and their ends.
 
     suffix: of a floating-point type, which defines those of `element_macros` that the header takes.  macros,
     more: the others, "NAME(name)" say, and LANES=4; several lines are one definition.  Those that make a name
-    are written out: a program has the names that the linker knows.
+    are written out: a program has the names that the linker knows.  only: functions `NAME(...)`, those of the
+    header that are wanted.
     """
     found = kernel(name)
     given = {macro: value for macro, value in _of_type(suffix).items() if macro in dict(found.takes)}
@@ -91,19 +110,39 @@ def kernel_text(name: str, suffix: str = "", macros: dict[str, object] | None = 
         raise InternalError(
             f"bug in polymat: {name}.h takes {dict(found.takes)}, and was given {tuple(given)}"
         )
-    text = found.text
+    text = found.text if only is None else _only(found.text, only)
     for macro, value in given.items():
         if macro.endswith(OF_NAME):
             text = named(text, macro.removesuffix(OF_NAME), str(value))
-    plain = {macro: value for macro, value in given.items() if not macro.endswith(OF_NAME)}
+    used = frozenset(_WORD.findall(" ".join([text, *map(str, given.values())])))
+    plain = {
+        macro: value
+        for macro, value in given.items()
+        if not macro.endswith(OF_NAME) and macro.partition("(")[0] in used
+    }
     defined = "".join(f"#define {_definition(macro, value)}\n" for macro, value in plain.items())
     ended = "".join(f"#undef {macro.partition('(')[0]}\n" for macro in plain)
     return f"{defined}{text}{ended}"
 
 
+def statements(lines: Iterable[str]) -> str:
+    """Statements as the value of a macro, one a line; the last semicolon is where the macro is used."""
+    return ";\n    ".join(lines)
+
+
 def kernel_headers(*names: str) -> frozenset[str]:
     """The system's headers that these kernels use."""
     return frozenset(header for name in names for header in kernel(name).system)
+
+
+def _blocks(text: str) -> list[str]:
+    """Definitions with the comments before them."""
+    return re.split(r"\n\n(?=\S)", text.rstrip("\n"))
+
+
+def _only(text: str, wanted: Collection[str]) -> str:
+    named = [(_DEFINED.search(block), block) for block in _blocks(text)]
+    return "\n\n".join(block for name, block in named if name is not None and name[1] in wanted) + "\n"
 
 
 def _of_type(suffix: str) -> dict[str, object]:

@@ -4,14 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-# gcc 9, which has no shuffles of this kind, does not know the question either.
-SHUFFLES = """\
-#if defined(__has_builtin)
-#if __has_builtin(__builtin_shufflevector)
-#define _PM_SHUFFLES
-#endif
-#endif
-"""
+from polymat.codegen.c.kernels import kernel_text
+
+SHUFFLES = kernel_text("shuffles")
 
 
 def row_sums(name: str, vector: str, memory: str, ctype: str, lanes: int) -> str:

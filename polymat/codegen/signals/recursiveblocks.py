@@ -27,7 +27,7 @@ from dataclasses import dataclass
 from string import Template
 
 from polymat.codegen.c.elements import C_TYPES, ELEMENT_BYTES
-from polymat.codegen.signals.octets import octets_text
+from polymat.codegen.c.kernels import kernel_text
 from polymat.codegen.signals.recursivepasses import PASSES
 from polymat.codegen.signals.recursiveruns import RUNS
 from polymat.errors import InternalError
@@ -97,7 +97,8 @@ def recursive_text(need: str) -> str:
     shape = RecursiveShape.parse(need)
     name, kind, depth = shape.name, C_TYPES[shape.suffix], shape.depth
     back = range(shape.past)
-    octets = octets_text(kind, f"recursive_{name}")
+    octets = kernel_text("shuffles")
+    octets += kernel_text("octets", macros={"T": kind, "NAME(name)": f"_pm_##name##_recursive_{name}"})
     return octets + Template(PASSES + RUNS + _CHANNELS).substitute(
         N=name,
         T=kind,

@@ -1,0 +1,73 @@
+/* Arithmetic of floating-point numbers as NumPy has it.
+
+   takes T           the type of an element
+   takes NAME(name)  functions of that type
+   takes MATH(name)  functions of libm
+*/
+#pragma once
+
+#include <math.h>
+#include <stdint.h>
+
+/* Python's quotient and remainder, as NumPy computes them, with the same rounding and the same signs of zero. */
+static inline T NAME(floordiv)(T a, T b)
+{
+    if (b == 0)
+        return a / b;
+    const T r = MATH(fmod)(a, b);
+    T quotient = (a - r) / b;
+    if (r != 0 && (b < 0) != (r < 0))
+        quotient -= 1;
+    if (quotient == 0)
+        return MATH(copysign)(0, a / b);
+    const T whole = MATH(floor)(quotient);
+    return quotient - whole > (T)0.5 ? whole + 1 : whole;
+}
+
+static inline T NAME(mod)(T a, T b)
+{
+    const T r = MATH(fmod)(a, b);
+    if (b == 0)
+        return r;
+    if (r == 0)
+        return MATH(copysign)(0, b);
+    return (b < 0) != (r < 0) ? r + b : r;
+}
+
+static inline T NAME(ipow)(T base, int64_t exponent)
+{
+    T result = 1;
+    for (uint64_t left = exponent < 0 ? 0u - (uint64_t)exponent : (uint64_t)exponent; left != 0; left >>= 1) {
+        if (left & 1)
+            result *= base;
+        base *= base;
+    }
+    return exponent < 0 ? 1 / result : result;
+}
+
+/* gcc 12 makes x / sqrt(1 + x * x) of sin(atan(x)), which for NaN it takes to be 1, unless it cannot see it. */
+static __attribute__((noinline, noclone, const)) T NAME(atan)(T a)
+{
+    return MATH(atan)(a);
+}
+
+/* A NaN on either side is the result; written without branches, for the vectoriser.  Beside a constant on the
+   right, as in max(x, 0), one comparison says it all, and where both are equal `b` is the result either way. */
+static inline T NAME(min)(T a, T b)
+{
+    if (__builtin_constant_p(b))
+        return ((a >= b) | (b != b)) ? b : a;
+    return ((a < b) | (a != a)) ? a : b;
+}
+
+static inline T NAME(max)(T a, T b)
+{
+    if (__builtin_constant_p(b))
+        return ((a <= b) | (b != b)) ? b : a;
+    return ((a > b) | (a != a)) ? a : b;
+}
+
+static inline T NAME(sign)(T a)
+{
+    return a > 0 ? 1 : a < 0 ? -1 : a == 0 ? 0 : a;
+}

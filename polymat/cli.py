@@ -13,13 +13,10 @@ from typing import Any
 import numpy as np
 
 import polymat
-from polymat.codegen.c.cnames import check_export_name
-from polymat.driver import Level, levels
+from polymat.driver import Level, levels, request_for
 from polymat.errors import PolymatError
-from polymat.graph.arguments import fixed_sizes, output_functions
 from polymat.graph.dot import to_dot
 from polymat.graph.pipeline import Pipeline
-from polymat.options import DEFAULTS, check_options
 from polymat.runtime.cache import cache_directory, clear, entries
 from polymat.runtime.calibration import calibration_lines, calibration_path, stored_calibration
 from polymat.runtime.compiled import Compiled
@@ -154,12 +151,7 @@ def _dump(asked: argparse.Namespace) -> int:
 def _levels(keywords: Mapping[str, Any]) -> Iterator[tuple[str, Level]]:
     """The levels of a compilation with these arguments of `compile()`."""
     _check_keywords(keywords)
-    rest = dict(keywords)
-    outputs = output_functions(rest.pop("outputs"))
-    name, options = rest.pop("name", None), check_options(rest.pop("options", DEFAULTS))
-    estimates = fixed_sizes(rest.pop("estimates", None), "estimates")
-    checked = check_export_name(name or outputs[0].name or "pipeline")
-    return levels(outputs, checked, options, estimates=estimates, **rest)
+    return levels(request_for(**keywords))
 
 
 def _calibrate(asked: argparse.Namespace) -> int:

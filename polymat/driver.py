@@ -6,7 +6,7 @@ import logging
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, overload
+from typing import Any, TypeVar, overload
 
 import numpy.typing as npt
 
@@ -19,7 +19,7 @@ from polymat.codegen.report import Report, make_report
 from polymat.codegen.units import files, render
 from polymat.decide.decider import Decider
 from polymat.errors import LangError, PolymatError, ToolchainError, unexpected
-from polymat.graph.arguments import fixed_sizes, output_functions
+from polymat.graph.arguments import checked_constraints, fixed_sizes, output_functions
 from polymat.graph.build import build, reachable
 from polymat.graph.distinct import separate_names
 from polymat.graph.group import Grouping
@@ -40,6 +40,7 @@ from polymat.machine.model import Machine
 from polymat.model.assumed import assumed_sizes
 from polymat.options import DEFAULTS, Options, check_options
 from polymat.plan.schedule import Schedule
+from polymat.request import Request
 from polymat.rewrite.cascades import join_cascades
 from polymat.rewrite.channels import join_channels
 from polymat.rewrite.conversions import convert_once
@@ -49,47 +50,49 @@ from polymat.rewrite.plaintransforms import plain_transforms
 from polymat.rewrite.productorder import Ordered, order_products
 from polymat.runtime.build import Built
 from polymat.runtime.build import build as build_library
-from polymat.runtime.calibration import calibrated_machine
 from polymat.runtime.compiled import Compiled
 from polymat.runtime.cpu import features_of
+from polymat.runtime.host import HOST
 from polymat.runtime.logs import SlowCompile, configure_logging, log_schedule
 from polymat.runtime.providers import left_out
 from polymat.runtime.threads import quiet_openmp
 from polymat.runtime.vectors import under_flags
 
 Level = Pipeline | Grouping | Schedule | Program | str | Built
+T = TypeVar("T")
 LEVELS = ("built", "graph", "fusion", "tilesize", "codegen", "source", "runtime")
 
 
-def levels(
-    outputs: Sequence[Function],
-    name: str,
-    options: Options,
-    *,
-    estimates: Mapping[str, int] | None = None,
-    fortran: Sequence[Input] = (),
-    **description: Any,
-) -> Iterator[tuple[str, Level]]:
+def levels(request: Request) -> Iterator[tuple[str, Level]]:
     """Every level of the compilation, in order; stop iterating to stop compiling."""
-    built = verify(build(outputs, estimates=estimates or {}, **description))
+    options, estimates, machine = request.options, request.estimates, request.machine
+    built = verify(
+        build(
+            request.outputs,
+            inputs=request.inputs,
+            sizes=request.sizes,
+            estimates=estimates,
+            constraints=request.constraints,
+            trim=request.trim,
+        )
+    )
     yield "built", built
-    pipeline = leave_out_terms(separate_names(turn_inputs(built, fortran)))
+    pipeline = leave_out_terms(separate_names(turn_inputs(built, request.fortran)))
     if options.share:
         pipeline = share_common_stages(pipeline)
     if options.inline:
         pipeline = compute_kept_samples(pipeline)
-    machine = under_flags(calibrated_machine(), options.compiler_flags)
-    ordered = order_products(pipeline, options, estimates or {}, machine)
-    pipeline = _rewritten(ordered.pipeline, options, estimates or {}, machine)
+    ordered = order_products(pipeline, options, estimates, machine)
+    pipeline = _rewritten(ordered.pipeline, options, estimates, machine)
     yield "graph", pipeline
-    decider = Decider(pipeline, machine, estimates or {}, options)
+    decider = Decider(pipeline, machine, estimates, options)
     grouping = decider.grouping()
     yield "fusion", grouping
     schedule = decider.schedule(grouping)
     yield "tilesize", schedule
-    program = lower(schedule, name, options)
+    program = lower(schedule, request.name, options)
     if ordered.others and not schedule.kept:
-        program = _with_others(program, ordered, name, options, machine)
+        program = _with_others(program, ordered, request)
     yield "codegen", program
     source = render(program.file)
     yield "source", source
@@ -122,15 +125,13 @@ def _rewritten(
     return pipeline
 
 
-def _with_others(
-    program: Program, ordered: Ordered, name: str, options: Options, machine: Machine
-) -> Program:
+def _with_others(program: Program, ordered: Ordered, request: Request) -> Program:
     """The program, and beside it those in other orders, among which the sizes of each call decide."""
-    others = []
+    options, machine, others = request.options, request.machine, []
     for work, other in ordered.others:
         decider = Decider(_rewritten(other, options, {}, machine), machine, {}, options)
         schedule = decider.schedule(decider.grouping())
-        others += [] if schedule.kept else [(work, lower(schedule, name, options))]
+        others += [] if schedule.kept else [(work, lower(schedule, request.name, options))]
     return joined_programs(ordered.work, program, others)
 
 
@@ -184,71 +185,99 @@ def compile(
     another order, are copied at each call.
     """
     configure_logging()
-    listed = output_functions(outputs)
-    options = check_options(options)
-    checked = check_export_name(name if name is not None else listed[0].name or "pipeline")
-    description = {
-        **{"inputs": inputs, "sizes": sizes, "constraints": constraints, "trim": trim},
-        "fortran": fortran_inputs(fortran),
-    }
-    guessed = fixed_sizes(estimates, "estimates")
+    request = request_for(
+        outputs,
+        name=name,
+        inputs=inputs,
+        estimates=estimates,
+        sizes=sizes,
+        constraints=constraints,
+        trim=trim,
+        fortran=fortran,
+        options=options,
+    )
     try:
-        compiled = _decided(listed, checked, options, guessed, description)
+        compiled = compile_request(request)
     except RecursionError:
         raise LangError(
-            f"a definition in {checked} is nested too deeply to compile",
-            at=listed[0].at,
+            f"a definition in {request.name} is nested too deeply to compile",
+            at=request.outputs[0].at,
             hint="give parts of it names, as functions of their own",
         ) from None
-    for function in reachable(listed)[0]:
+    for function in reachable(request.outputs)[0]:
         function.keep_definition()
     return compiled
 
 
-def _decided(*arguments: Any) -> Compiled[Any, Report]:
+def request_for(
+    outputs: Function | Sequence[Function],
+    *,
+    name: str | None = None,
+    inputs: Sequence[Input | Parameter] | None = None,
+    estimates: Mapping[Parameter, int] | None = None,
+    sizes: Mapping[Parameter, int] | None = None,
+    constraints: Iterable[Condition] = (),
+    trim: bool = False,
+    fortran: Sequence[Input] = (),
+    options: Options = DEFAULTS,
+) -> Request:
+    """Check arguments of `compile` as far as that needs no graph, and add the machine and its libraries."""
+    listed, checked = output_functions(outputs), check_options(options)
+    here = HOST.get()
+    return Request(
+        outputs=listed,
+        name=check_export_name(name if name is not None else listed[0].name or "pipeline"),
+        inputs=inputs,
+        sizes=sizes,
+        estimates=fixed_sizes(estimates, "estimates"),
+        constraints=checked_constraints(constraints),
+        trim=trim,
+        fortran=fortran_inputs(fortran),
+        options=checked,
+        machine=under_flags(here.described(), checked.compiler_flags),
+        libraries=here.libraries,
+    )
+
+
+def compile_request(request: Request) -> Compiled[Any, Report]:
     """Compile, and again without a library that turned out to be wrong after something was decided for it."""
     while True:
         before = left_out()
-        results: dict[str, Any] = {}
+        results: dict[str, Level] = {}
         try:
-            return _compile(results, *arguments)
+            return _compile(request, results)
         except ToolchainError:
             if left_out() == before:
                 raise
         except (PolymatError, MemoryError, RecursionError):
             raise
         except Exception as error:
-            outputs, name, *_ = arguments
             level = next((level for level in LEVELS if level not in results), LEVELS[-1])
-            raise unexpected(error, f"the pass {level} of {name}", outputs[0].at) from error
+            raise unexpected(error, f"the pass {level} of {request.name}", request.outputs[0].at) from error
 
 
-def _compile(
-    results: dict[str, Any],
-    outputs: Sequence[Function],
-    name: str,
-    options: Options,
-    estimates: Mapping[str, int],
-    description: Mapping[str, Any],
-) -> Compiled[Any, Report]:
+def _compile(request: Request, results: dict[str, Level]) -> Compiled[Any, Report]:
+    """The callable of a request; results holds the levels that were reached."""
+    name, options = request.name, request.options
     seconds: dict[str, float] = {}
     begin = time.perf_counter()
     with SlowCompile(name) as slow:
-        for level, result in levels(outputs, name, options, estimates=estimates, **description):
+        for level, result in levels(request):
             end = time.perf_counter()
             seconds[level], begin = end - begin, end
             results[level], slow.last = result, level
             logging.getLogger(f"polymat.{level}").info("%s: %.1f ms", name, seconds[level] * 1e3)
-    log_schedule(name, results["tilesize"])
-    built, program, library = results["built"], results["codegen"], results["runtime"]
+    built, schedule = _found(results, "built", Pipeline), _found(results, "tilesize", Schedule)
+    program, library = _found(results, "codegen", Program), _found(results, "runtime", Built)
+    log_schedule(name, schedule)
     quiet_openmp(library.image)
     try:
         return Compiled(
             library.path,
             program.signature,
-            source=results["source"],
+            source=_found(results, "source", str),
             header=header_for(program.header, features_of(library.cpu)),
-            report=make_report(built, results["tilesize"], program, estimates, seconds),
+            report=make_report(built, schedule, program, request.estimates, seconds),
             reference=lambda arrays, scalars, known: _reference(built, arrays, scalars, known),
             threads=options.threads,
             cpu=library.cpu,
@@ -261,6 +290,13 @@ def _compile(
         raise
     finally:
         library.release()
+
+
+def _found(results: Mapping[str, Level], level: str, kind: type[T]) -> T:
+    """A level of a compilation, which is of its own type."""
+    result = results[level]
+    assert isinstance(result, kind)
+    return result
 
 
 def _reference(

@@ -7,10 +7,13 @@ import re
 import secrets
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+
+from tests.hosts import CompileFor, compiling_for
 
 TESTS = Path(__file__).parent
 _temporary_cache = pytest.StashKey[Path]()
@@ -71,6 +74,13 @@ def pytest_report_header() -> str:
 def seed() -> int:
     """The seed of this run, the same in every worker."""
     return int(os.environ["POLYMAT_SEED"])
+
+
+@pytest.fixture
+def compile_for() -> Iterator[CompileFor]:
+    """Compile for another machine, or with other libraries, until the test ends."""
+    with ExitStack() as stack:
+        yield lambda machine=None, libraries=None: stack.enter_context(compiling_for(machine, libraries))
 
 
 def golden_path(test: Path, name: str) -> Path:

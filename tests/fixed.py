@@ -11,13 +11,14 @@ from unittest.mock import patch
 from polymat.codegen.c.render import unit
 from polymat.codegen.program import Program
 from polymat.codegen.report import make_report
-from polymat.driver import Level, levels
-from polymat.graph.arguments import fixed_sizes, output_functions
+from polymat.driver import Level, levels, request_for
+from polymat.graph.arguments import fixed_sizes
 from polymat.graph.pipeline import Pipeline
 from polymat.machine.known import HASWELL, ZEN4
 from polymat.machine.model import Machine
 from polymat.options import DEFAULTS, Options
 from polymat.plan.schedule import Schedule
+from tests.hosts import compiling_for
 
 # Vectors of 256 bits and of 512, two cores each; nothing is measured, all figures are those of the table.
 NARROW = replace(HASWELL, name="narrow", cores=2)
@@ -28,8 +29,7 @@ WIDE = replace(ZEN4, name="wide", cores=2)
 def stated(machine: Machine) -> Iterator[None]:
     """Let decisions be made for this machine, and libraries that have all routines and are not measured."""
     with ExitStack() as stack:
-        stack.enter_context(patch("polymat.driver.calibrated_machine", lambda: machine))
-        stack.enter_context(patch("polymat.driver.under_flags", lambda machine, _flags: machine))
+        stack.enter_context(compiling_for(machine))
         for module in ("decide.callplans", "rewrite.transformtime"):
             stack.enter_context(patch(f"polymat.{module}.provider_with", lambda _kind, _routines: object()))
         for module in ("decide.callprices", "rewrite.transformtime", "rewrite.plaintransforms"):
@@ -49,9 +49,8 @@ def compiled_levels(
     """The levels of a compilation up to the program, by their names; nothing is compiled by a C compiler."""
     found: dict[str, Level] = {}
     with stated(machine):
-        guessed, listed = fixed_sizes(estimates, "estimates"), output_functions(outputs)
-        called = name or listed[0].name or "pipeline"
-        for level, result in levels(listed, called, options, estimates=guessed, **described):
+        request = request_for(outputs, name=name, options=options, estimates=estimates, **described)
+        for level, result in levels(replace(request, machine=machine)):
             found[level] = result
             if level == "codegen":
                 return found

@@ -11,7 +11,7 @@ import pytest
 import polymat as pm
 from benchmarks.polybench import find_kernel
 from polymat.decide.decider import Decider
-from polymat.driver import levels
+from polymat.driver import levels, request_for
 from polymat.graph.pipeline import Pipeline
 from polymat.options import Options
 from polymat.plan.loops import LoopPlan
@@ -28,14 +28,14 @@ def plans(pipeline: Pipeline, options: Options, estimates: dict[str, int] | None
     return decider.schedule(decider.grouping()).plans
 
 
-def described(name: str) -> tuple[Any, str]:
+def described(name: str) -> Any:
     description = next(iter(find_kernel(name).builds.values()))()
-    return description.outputs, "x"
+    return description.outputs
 
 
 def stencils() -> Pipeline:
     sharp, image = blurred(pm.Parameter(pm.Int, "R"), pm.Parameter(pm.Int, "C"))
-    found = levels([sharp], "sharpen", Options(), inputs=[image])
+    found = levels(request_for([sharp], name="sharpen", inputs=[image]))
     return next(level for word, level in found if isinstance(level, Pipeline) and word == "graph")
 
 
@@ -99,9 +99,8 @@ def test_without_tiles_and_without_fusion_every_stage_is_a_group(switch: str) ->
 def test_vectors_can_be_switched_off() -> None:
     sources = []
     for flag in (True, False):
-        program = dict(levels(*described("gemm"), Options(vector=flag, kernels=False, blas="never")))[
-            "source"
-        ]
+        options = Options(vector=flag, kernels=False, blas="never")
+        program = dict(levels(request_for(described("gemm"), name="x", options=options)))["source"]
         sources.append("omp simd" in str(program).split("_pm_nest_", 1)[1])
     assert sources == [True, False]
 
@@ -141,7 +140,7 @@ def test_common_stages_are_shared_unless_that_is_switched_off() -> None:
     outputs = [pm.dot(x + x, x).named("one"), pm.dot(x + x, x + x).named("two")]
     counts = []
     for share in (True, False):
-        found = levels(outputs, "twice", Options(share=share, inline=False))
+        found = levels(request_for(outputs, name="twice", options=Options(share=share, inline=False)))
         pipeline = next(level for word, level in found if word == "graph")
         assert isinstance(pipeline, Pipeline)
         counts.append(len(pipeline.stages))

@@ -7,12 +7,12 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
 import numpy as np
 import pytest
 
 import polymat as pm
+from polymat.driver import compile_request, request_for
 from polymat.lang.types import ScalarType
 from polymat.machine import known
 from polymat.machine.model import Machine
@@ -67,12 +67,8 @@ def described(real: ScalarType) -> tuple[Any, ...]:
 
 def compiled_for(machine: Machine, real: ScalarType, cflags: tuple[str, ...]) -> pm.Compiled:
     options = pm.Options(blas="never", fft="never", parallel_threshold=0, threads=2, cflags=("-O1", *cflags))
-    chosen = replace(machine, cores=2)
-    with (
-        patch("polymat.driver.calibrated_machine", lambda: chosen),
-        patch("polymat.driver.under_flags", lambda machine, cflags: machine),
-    ):
-        return pm.compile(described(real)[0], name="all", options=options)
+    request = request_for(described(real)[0], name="all", options=options)
+    return compile_request(replace(request, machine=replace(machine, cores=2)))
 
 
 def assert_right(results: Any, expected: Any, real: ScalarType) -> None:

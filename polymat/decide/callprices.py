@@ -12,6 +12,7 @@ from polymat.graph.product import Product
 from polymat.graph.stage import Accumulation, Stage
 from polymat.idiom.call import Idiom
 from polymat.idiom.choice import CLEARLY, Choice, choice_of
+from polymat.idiom.libraryfacts import Kind
 from polymat.idiom.librarymodel import LibraryModel
 from polymat.idiom.profit import call_seconds
 from polymat.lang.expr import Load
@@ -21,7 +22,6 @@ from polymat.machine.model import Machine
 from polymat.options import Options
 from polymat.plan.kernel import KernelPlan
 from polymat.plan.loops import LoopPlan
-from polymat.runtime.libraries import Kind
 from polymat.runtime.librarystore import library_model
 from polymat.tilesize.cost import VECTOR_SHARE, loop_slowdown, points, stage_operations
 from polymat.tilesize.kernel import kernel_operations

@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 
 from polymat.codegen.routines.libraries import library_needs, routines_of
+from polymat.idiom.libraryfacts import Kind
 from polymat.machine.cpus import affinity, cpu_quota
 from polymat.machine.probe import probe
 from polymat.runtime.cache import cache_directory, entries
 from polymat.runtime.cachedir import prepare_directory
 from polymat.runtime.calibration import calibration_lines, stored_calibration
-from polymat.runtime.libraries import Kind, found_libraries
+from polymat.runtime.libraries import found_libraries
 from polymat.runtime.librarystore import model_lines, stored_model
 from polymat.runtime.openmp import loaded_openmp, openmp_warning
 from polymat.runtime.providers import tried_provider

@@ -9,11 +9,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.machinery import PathFinder
 from pathlib import Path
-from typing import Literal
 
+from polymat.idiom.libraryfacts import Kind
 from polymat.runtime.settings import settings
 
-Kind = Literal["blas", "fft"]
 _SYSTEM_DIRECTORIES = ("/usr/local/lib64", "/usr/local/lib", "/usr/lib64", "/lib64", "/usr/lib", "/lib")
 # Without the variants with integers of 64 bits, which the wrappers of generated code do not call.
 _NAMES: tuple[tuple[Kind, str, re.Pattern[str]], ...] = (

@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import lru_cache
 from pathlib import Path
 
+from polymat.idiom.libraryfacts import Kind
 from polymat.idiom.librarymodel import LibraryModel, load, store
 from polymat.runtime.cachedir import directory_trusted
 from polymat.runtime.calibration import fingerprint
-from polymat.runtime.libraries import Kind
 from polymat.runtime.measured import keep_measured, measured_path
 from polymat.runtime.providers import Provider, provider
 from polymat.runtime.settings import settings

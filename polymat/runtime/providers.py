@@ -19,7 +19,8 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from polymat.errors import ToolchainError
-from polymat.runtime.libraries import Kind, Library, found_libraries
+from polymat.idiom.libraryfacts import Kind
+from polymat.runtime.libraries import Library, found_libraries
 from polymat.runtime.private import open_private
 from polymat.runtime.settings import Settings, settings
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from typing import Any
-from unittest.mock import patch
 
 import numpy as np
 
@@ -28,8 +27,9 @@ def main() -> int:
     """Compute products of transposed matrices and contractions in arrays of exact size."""
     os.environ.pop("LD_PRELOAD", None)  # the compiler is not what is tested
     from tests.codegen.test_contraction import NARROW
+    from tests.hosts import compiling_for
 
-    with patch("polymat.driver.calibrated_machine", lambda: NARROW):
+    with compiling_for(NARROW):
         run()
     run_shapes()
     run_known_sizes()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from unittest.mock import patch
 
 import numpy as np
 
@@ -16,6 +15,7 @@ def main() -> int:
     os.environ.pop("LD_PRELOAD", None)  # the compiler is not what is tested
     import polymat as pm
     from tests.codegen.test_shifted import LENGTHS, SHIFT, WIDE, C, R, cross, far, i, j, weighted
+    from tests.hosts import compiling_for
 
     options = pm.Options(cflags=FLAGS)
     for value, border in ((weighted, (0, 2)), (far, (0, 17)), (cross, (1, 1))):
@@ -23,7 +23,7 @@ def main() -> int:
         spans = [pm.Interval(pm.Int, low, size - 1 - low) for size, low in zip((R, C), border, strict=True)]
         found = pm.Function(([i, j], spans), pm.Double, "found")
         found.defn = [value(image)]
-        with patch("polymat.driver.calibrated_machine", lambda: WIDE):
+        with compiling_for(WIDE):
             compiled = pm.compile(found, options=options, trim=True)
         assert SHIFT in compiled.source
         for columns in LENGTHS:

@@ -90,13 +90,14 @@ def main() -> int:
     import polymat as pm
     from polymat.codegen import prelude
     from tests.codegen.test_contraction import NARROW, WIDE
+    from tests.hosts import compiling_for
 
     pieces = {"workspace": GUARDED, "place": PLACE}
     with patch.dict(prelude._PIECES, pieces):
         for machine, dtype in ((WIDE, pm.Double), (NARROW, pm.Float), (NARROW, pm.Complex)):
-            with patch("polymat.driver.calibrated_machine", lambda chosen=machine: chosen):
+            with compiling_for(machine):
                 run(dtype)
-        with patch("polymat.driver.calibrated_machine", lambda: WIDE):
+        with compiling_for(WIDE):
             run_turned()
     return 0
 

@@ -11,6 +11,7 @@ import pytest
 import polymat as pm
 from polymat.lang.types import ScalarType
 from tests.codegen.test_contraction import NARROW, SIZES, SMALL_CACHES, WIDE, kinds
+from tests.hosts import CompileFor
 from tests.tolerance import assert_close
 
 MACHINES = {"wide": WIDE, "small caches": SMALL_CACHES, "narrow": NARROW}
@@ -22,9 +23,9 @@ alpha = pm.Parameter(pm.Complex, "alpha")
 
 
 @pytest.fixture(params=list(MACHINES))
-def machine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+def machine(request: pytest.FixtureRequest, compile_for: CompileFor) -> None:
     """Compile for one of the machines above."""
-    monkeypatch.setattr("polymat.driver.calibrated_machine", lambda: MACHINES[request.param])
+    compile_for(MACHINES[request.param])
 
 
 def values(rng: np.random.Generator, dtype: str, *shape: int) -> Any:
@@ -169,9 +170,9 @@ def test_windows_and_strides(seed: int) -> None:
         check(compiled, arrays, depth * channels)
 
 
-def test_pairs_of_some_columns_at_a_time(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
+def test_pairs_of_some_columns_at_a_time(compile_for: CompileFor, seed: int) -> None:
     """Where there is room for the pairs of one register block only, columns are computed in parts."""
-    monkeypatch.setattr("polymat.driver.calibrated_machine", lambda: SMALL_CACHES)
+    compile_for(SMALL_CACHES)
     a, x = pm.Matrix(pm.Complex, "A", [M, K]), pm.Matrix(pm.Complex, "B", [K, N])
     rng = np.random.default_rng(seed)
     arrays = [values(rng, "complex128", 21, 300), values(rng, "complex128", 300, 101)]

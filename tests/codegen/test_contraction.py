@@ -13,6 +13,7 @@ import polymat as pm
 from polymat.lang.types import ScalarType
 from polymat.machine.known import GENERIC
 from polymat.machine.model import Machine
+from tests.hosts import CompileFor
 from tests.tolerance import assert_close
 
 M, N, K = (pm.Parameter(pm.Int, name) for name in "MNK")
@@ -37,10 +38,10 @@ SIZES = (
 
 
 @pytest.fixture(params=list(MACHINES))
-def machine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Machine:
+def machine(request: pytest.FixtureRequest, compile_for: CompileFor) -> Machine:
     """Compile for one of the machines above."""
     chosen = MACHINES[request.param]
-    monkeypatch.setattr("polymat.driver.calibrated_machine", lambda: chosen)
+    compile_for(chosen)
     return chosen
 
 

@@ -13,6 +13,7 @@ import polymat as pm
 from polymat.lang.types import ScalarType
 from tests.codegen.test_contraction import MACHINES, OWN, K, M, N
 from tests.codegen.test_epilogue import COLUMN, ROW, is_fused, operands, point
+from tests.hosts import CompileFor
 from tests.tolerance import assert_close
 
 INNER = pm.Variable(pm.Int, "inner")
@@ -43,8 +44,8 @@ def compiled_form(form: str, dtype: ScalarType) -> Any:
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("machine", MACHINES)
-def test_forms(form: str, machine: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("polymat.driver.calibrated_machine", lambda: MACHINES[machine])
+def test_forms(form: str, machine: str, seed: int, compile_for: CompileFor) -> None:
+    compile_for(MACHINES[machine])
     dtype = pm.Float if machine == "wide" else pm.Double
     compiled = compiled_form(form, dtype)
     assert is_fused(compiled, "end")
@@ -58,9 +59,9 @@ def test_forms(form: str, machine: str, seed: int, monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize("form", ["bias", "full", "number", "all"])
-def test_what_is_no_number_stays_none(form: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_no_number_stays_none(form: str, compile_for: CompileFor) -> None:
     """Of small integers every result is exact, NaN and infinities included."""
-    monkeypatch.setattr("polymat.driver.calibrated_machine", lambda: MACHINES["wide"])
+    compile_for(MACHINES["wide"])
     compiled = compiled_form(form, pm.Double)
     rng = np.random.default_rng(5)
     a, b = rng.integers(-3, 4, (19, 6)).astype(float), rng.integers(-3, 4, (6, 29)).astype(float)
@@ -116,10 +117,10 @@ def test_other_expressions_run_on_parts(value: Callable[[Any], Any], seed: int) 
         assert_close(compiled(*arrays), compiled.reference(*arrays), roundings=k + 8, magnitude=k + 50)
 
 
-def test_results_past_the_caches(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_results_past_the_caches(seed: int, compile_for: CompileFor) -> None:
     """Rows of whole lines, which begin with one or not, in the place of a residual."""
     small = replace(MACHINES["small caches"], vector_bits=512, vector_registers=32, line_bytes=64)
-    monkeypatch.setattr("polymat.driver.calibrated_machine", lambda: small)
+    compile_for(small)
     compiled = compiled_form("all", pm.Double)
     report = str(compiled.explain())
     assert "past the caches; end in registers" in report
@@ -138,10 +139,10 @@ def test_results_past_the_caches(seed: int, monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.mark.parametrize(("machine", "turned"), [("wide", False), ("wide", True), ("narrow", False)])
 def test_several_dimensions_of_columns(
-    machine: str, turned: bool, seed: int, monkeypatch: pytest.MonkeyPatch
+    machine: str, turned: bool, seed: int, compile_for: CompileFor
 ) -> None:
     """Columns that follow each other in memory are one dimension only where no array is read beside a row."""
-    monkeypatch.setattr("polymat.driver.calibrated_machine", lambda: MACHINES[machine])
+    compile_for(MACHINES[machine])
     sizes = [pm.Parameter(pm.Int, name) for name in "KMNQ"]
     k, m, n, q = sizes
     a = pm.Matrix(pm.Double, "A", [k, m])

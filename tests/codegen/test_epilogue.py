@@ -11,6 +11,7 @@ import polymat as pm
 from polymat.lang.types import ScalarType
 from polymat.machine.model import Machine
 from tests.codegen.test_contraction import DTYPES, MACHINES, OWN, SIZES, K, M, N, check, product_from, values
+from tests.hosts import CompileFor
 from tests.tolerance import assert_close
 
 ROW, COLUMN = (pm.Variable(pm.Int, name) for name in "ij")
@@ -19,10 +20,10 @@ WHOLE = ([ROW, COLUMN], [ROWS, COLUMNS])
 
 
 @pytest.fixture(params=["wide", "small caches"])
-def machine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Machine:
+def machine(request: pytest.FixtureRequest, compile_for: CompileFor) -> Machine:
     """Compile for one of the machines."""
     chosen = MACHINES[request.param]
-    monkeypatch.setattr("polymat.driver.calibrated_machine", lambda: chosen)
+    compile_for(chosen)
     return chosen
 
 

@@ -14,6 +14,7 @@ from polymat.machine.known import GENERIC, SAPPHIRE_RAPIDS, ZEN5
 from polymat.machine.model import Machine
 from polymat.plan.nest import NestPlan
 from tests.codegen.test_contraction import MACHINES, check, kinds
+from tests.hosts import CompileFor
 from tests.idiom.recognise import K, M, N, i, j, k, pipeline, total, upto
 from tests.tolerance import assert_close
 
@@ -84,9 +85,9 @@ def compare(compiled: Any, arrays: list[Any], depth: int, names: Any) -> None:
 
 @pytest.mark.parametrize("name", TYPES)
 @pytest.mark.parametrize("way", ["left", "right", "result"])
-def test_triangles(way: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_triangles(way: str, name: str, compile_for: CompileFor) -> None:
     machine, threads = WAYS[name]
-    monkeypatch.setattr("polymat.driver.calibrated_machine", lambda: MACHINES[machine])
+    compile_for(MACHINES[machine])
     inputs = inputs_of(way, TYPES[name])
     outputs = [structured(way, half, inputs, TYPES[name]) for half in HALVES]
     options = Options(blas="never", threads=threads, parallel_threshold=0)
@@ -109,9 +110,9 @@ def test_triangles(way: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None
 
 
 @pytest.mark.parametrize("half", HALVES)
-def test_triangles_in_batches(half: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_triangles_in_batches(half: str, compile_for: CompileFor) -> None:
     """Products of one triangle with several matrices, and of several with one, whichever way they lie."""
-    monkeypatch.setattr("polymat.driver.calibrated_machine", lambda: MACHINES["wide"])
+    compile_for(MACHINES["wide"])
     b = pm.Variable(Int, "b")
     one, many = Matrix(Double, "S", [M, M]), pm.Image(Double, "T", [K, M, M])
     other, others = Matrix(Double, "B", [M, N]), pm.Image(Double, "C", [K, M, N])
@@ -145,9 +146,9 @@ def test_no_second_triangle_is_stored(side: str, machine: Machine) -> None:
 
 
 @pytest.mark.parametrize("side", ["left", "right"])
-def test_symmetric(side: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_symmetric(side: str, compile_for: CompileFor) -> None:
     name = {"left": "float64", "right": "float32"}[side]
-    monkeypatch.setattr("polymat.driver.calibrated_machine", lambda: MACHINES["wide"])
+    compile_for(MACHINES["wide"])
     inputs = inputs_of(side, TYPES[name])
     outputs = [symmetric(side, stored, inputs, TYPES[name]) for stored in HALVES[:2]]
     options = Options(blas="never", threads=2, parallel_threshold=0)

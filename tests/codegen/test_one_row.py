@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import Any
-from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -11,6 +10,7 @@ import pytest
 import polymat as pm
 from polymat import Double, Float, Matrix, Options, Parameter
 from tests.codegen.test_swapped import SMALL
+from tests.hosts import compiling_for
 from tests.idiom.recognise import K, M, N
 from tests.tolerance import assert_close
 
@@ -28,7 +28,7 @@ def test_one_row(kind: Any, turned: bool) -> None:
     C, left = Matrix(kind, "C", [M, N]), A.T if turned else A
     alpha, beta = Parameter(kind, "alpha"), Parameter(kind, "beta")
     options = Options(blas="never", threads=2, parallel_threshold=0)
-    with patch("polymat.driver.calibrated_machine", lambda: SMALL):
+    with compiling_for(SMALL):
         plain: Any = pm.compile(left @ B, name="plain", inputs=[A, B], options=options)
         product = pm.gemm(left, B, C, alpha, beta)
         scaled: Any = pm.compile(product, name="scaled", inputs=[A, B, C], options=options)
@@ -46,7 +46,7 @@ def test_one_row(kind: Any, turned: bool) -> None:
 
 def test_what_is_not_finite_stays_in_its_column() -> None:
     A, B = Matrix(Double, "A", [M, K]), Matrix(Double, "B", [K, N])
-    with patch("polymat.driver.calibrated_machine", lambda: SMALL):
+    with compiling_for(SMALL):
         plain: Any = pm.compile(A @ B, name="plain", inputs=[A, B], options=Options(blas="never", threads=1))
     a, b = np.ones((1, 67)), np.ones((67, 131))
     b[66, 130], b[3, 0] = np.inf, np.nan

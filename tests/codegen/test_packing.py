@@ -10,6 +10,7 @@ import pytest
 
 import polymat as pm
 from polymat.machine.known import GENERIC
+from tests.hosts import CompileFor
 from tests.tolerance import assert_close
 
 SMALL_CACHES = replace(GENERIC, l1_bytes=1 << 11, l2_bytes=1 << 12, l3_bytes=1 << 14)
@@ -26,8 +27,8 @@ EXTENTS = ((2, 3, 4, 5, 6, 7, 8), (17, 1, 9, 11, 3, 8, 2), (1, 8, 16, 1, 1, 1, 1
 
 
 @pytest.mark.parametrize("contraction", PERMUTED)
-def test_permuted_tensors(contraction: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("polymat.driver.calibrated_machine", lambda: SMALL_CACHES)
+def test_permuted_tensors(contraction: str, seed: int, compile_for: CompileFor) -> None:
+    compile_for(SMALL_CACHES)
     result, left, right = contraction.split("-")
     sizes = {letter: pm.Parameter(pm.Int, f"n{letter}") for letter in sorted(left + right)}
     a, b = (pm.Image(pm.Float, x, [sizes[i] for i in of]) for x, of in (("A", left), ("B", right)))
@@ -52,9 +53,9 @@ def test_permuted_tensors(contraction: str, seed: int, monkeypatch: pytest.Monke
 
 @pytest.mark.parametrize("stride", [1, 2])
 @pytest.mark.parametrize("small", [False, True])
-def test_convolutions(stride: int, small: bool, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_convolutions(stride: int, small: bool, seed: int, compile_for: CompileFor) -> None:
     if small:
-        monkeypatch.setattr("polymat.driver.calibrated_machine", lambda: SMALL_CACHES)
+        compile_for(SMALL_CACHES)
     h, w, c, r, s, k = (pm.Parameter(pm.Int, name) for name in "HWCRSK")
     image, weights = pm.Image(pm.Float, "I", [h, w, c]), pm.Image(pm.Float, "P", [r, s, c, k])
     options = pm.Options(blas="never", threads=2, parallel_threshold=0)
@@ -82,11 +83,11 @@ def test_convolutions(stride: int, small: bool, seed: int, monkeypatch: pytest.M
 @pytest.mark.parametrize("channels_last", [True, False])
 @pytest.mark.parametrize("small", [False, True])
 def test_windows_of_weights_with_gaps(
-    gap: int, channels_last: bool, small: bool, seed: int, monkeypatch: pytest.MonkeyPatch
+    gap: int, channels_last: bool, small: bool, seed: int, compile_for: CompileFor
 ) -> None:
     """Weights of which some columns are not used, images with and without neighbours along the depth."""
     if small:
-        monkeypatch.setattr("polymat.driver.calibrated_machine", lambda: SMALL_CACHES)
+        compile_for(SMALL_CACHES)
     H, W, K, R, S, C = sizes = [pm.Parameter(pm.Int, name) for name in "HWKRSC"]
     h, w, k, r, s, c = variables = [pm.Variable(pm.Int, name) for name in "hwkrsc"]
     side = [H + R - 1, W + S - 1]
@@ -119,10 +120,10 @@ def test_windows_of_weights_with_gaps(
 
 
 @pytest.mark.parametrize("contraction", ["abcd-dbea-ec", "abcde-efbad-cf"])
-def test_segments_gathered_in_long_runs(contraction: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_segments_gathered_in_long_runs(contraction: str, seed: int, compile_for: CompileFor) -> None:
     """Whole runs, runs cut where lines of cache end, and odd ones, with a second level for few of them."""
     machine = replace(GENERIC, vector_bits=512, vector_registers=32, l2_bytes=1 << 17)
-    monkeypatch.setattr("polymat.driver.calibrated_machine", lambda: machine)
+    compile_for(machine)
     result, left, right = contraction.split("-")
     sizes = {letter: pm.Parameter(pm.Int, f"n{letter}") for letter in sorted(left + right)}
     a, b = (pm.Image(pm.Float, x, [sizes[i] for i in of]) for x, of in (("A", left), ("B", right)))
@@ -156,11 +157,11 @@ def test_segments_gathered_in_long_runs(contraction: str, seed: int, monkeypatch
     ["abcde-efbad-cf", "abcd-ea-ebcd", "abcdef-efgc-gdab", "abcdef-dfgc-geab", "abcdef-dega-gfbc"],
 )
 def test_results_past_the_caches(
-    contraction: str, kind: type[np.floating], seed: int, monkeypatch: pytest.MonkeyPatch
+    contraction: str, kind: type[np.floating], seed: int, compile_for: CompileFor
 ) -> None:
     """Whole lines of arrays that begin anywhere, blocks that go on to the right or not."""
     machine = replace(GENERIC, vector_bits=512, vector_registers=32, l2_bytes=1 << 17, l3_bytes=1 << 8)
-    monkeypatch.setattr("polymat.driver.calibrated_machine", lambda: machine)
+    compile_for(machine)
     result, left, right = contraction.split("-")
     sizes = {letter: pm.Parameter(pm.Int, f"n{letter}") for letter in sorted({*left, *right})}
     dtype = pm.Float if kind is np.float32 else pm.Double
@@ -191,12 +192,10 @@ def test_results_past_the_caches(
 
 
 @pytest.mark.parametrize(("n", "passes"), [(100, True), (1000, False)])
-def test_schemes_say_what_results_past_the_caches_do(
-    n: int, passes: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_schemes_say_what_results_past_the_caches_do(n: int, passes: bool, compile_for: CompileFor) -> None:
     """With a transposed left operand those are computed by blocks, others pass a part of the right one."""
     machine = replace(GENERIC, vector_bits=512, vector_registers=32, l2_bytes=1 << 15, l3_bytes=1 << 18)
-    monkeypatch.setattr("polymat.driver.calibrated_machine", lambda: machine)
+    compile_for(machine)
     N = pm.Parameter(pm.Int, "N")
     A, B = pm.Matrix(pm.Double, "A", [N, N]), pm.Matrix(pm.Double, "B", [N, N])
     compiled = pm.compile(A.T @ B, inputs=[A, B], options=pm.Options(blas="never"), estimates={N: n})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from polymat import Double, Int, Matrix, Options, Parameter
 from polymat.codegen.program import Program
-from polymat.driver import levels
+from polymat.driver import levels, request_for
 
 N = Parameter(Int, "N")
 A, B = Matrix(Double, "A", [N, N]), Matrix(Double, "B", [N, N])
@@ -12,7 +12,8 @@ A, B = Matrix(Double, "A", [N, N]), Matrix(Double, "B", [N, N])
 
 def test_its_own_c_stands_before_the_library() -> None:
     options = Options(blas="never", kernels=False, vector=False)
-    program = next(level for name, level in levels([A @ B], "mm", options) if name == "codegen")
+    request = request_for([A @ B], name="mm", options=options)
+    program = next(level for name, level in levels(request) if name == "codegen")
     assert isinstance(program, Program)
     text = str(program)
     assert text.startswith(

@@ -9,6 +9,7 @@ import pytest
 
 import polymat as pm
 from polymat.machine.known import GENERIC
+from tests.hosts import CompileFor
 from tests.tolerance import assert_close
 
 # A second level so small that the large operands here do not fit it.
@@ -18,9 +19,9 @@ KINDS = [np.float32, np.float64]
 
 
 @pytest.fixture(autouse=True)
-def small_caches(monkeypatch: pytest.MonkeyPatch) -> None:
+def small_caches(compile_for: CompileFor) -> None:
     """The machine of these tests."""
-    monkeypatch.setattr("polymat.driver.calibrated_machine", lambda: MACHINE)
+    compile_for(MACHINE)
 
 
 def check(compiled: pm.Compiled, contraction: str, extents: str, kind: type[np.floating], seed: int) -> None:

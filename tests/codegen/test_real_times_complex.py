@@ -27,6 +27,7 @@ from tests.codegen.test_complex_products import (
     values,
 )
 from tests.codegen.test_contraction import SIZES, kinds
+from tests.hosts import CompileFor
 
 DTYPES = ((pm.Double, pm.Complex, "f8", "c16"), (pm.Float, pm.ComplexFloat, "f4", "c8"))
 MORE_SIZES = (*SIZES, (2, 30, 11), (3, 7, 50), (4, 9, 8), (5, 130, 3))
@@ -40,9 +41,9 @@ def filled(rng: np.random.Generator, dtype: str, *shape: int) -> Any:
 
 
 @pytest.fixture(params=list(MACHINES))
-def machine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+def machine(request: pytest.FixtureRequest, compile_for: CompileFor) -> None:
     """Compile for one of the machines of complex products."""
-    monkeypatch.setattr("polymat.driver.calibrated_machine", lambda: MACHINES[request.param])
+    compile_for(MACHINES[request.param])
 
 
 @pytest.mark.usefixtures("machine")

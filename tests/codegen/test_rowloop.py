@@ -7,7 +7,6 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
-from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -16,6 +15,7 @@ import polymat as pm
 from polymat.machine.known import GENERIC
 from polymat.options import Options
 from tests.differential.under_sanitizers import clean_output
+from tests.hosts import compiling_for
 from tests.tolerance import assert_close
 
 R, C = pm.Parameter(pm.Int, "R"), pm.Parameter(pm.Int, "C")
@@ -81,7 +81,7 @@ SANITIZED = ["blurred", "several"]
 
 def compiled_chain(build: Build, kind: Any, machine: Any = WIDE, **options: Any) -> pm.Compiled:
     inputs, outputs = build(kind)
-    with patch("polymat.driver.calibrated_machine", lambda: machine):
+    with compiling_for(machine):
         return pm.compile(
             outputs,
             inputs=inputs,

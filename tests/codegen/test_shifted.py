@@ -6,7 +6,6 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
-from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -18,6 +17,7 @@ from polymat.codegen.loops.shifted import with_shifts
 from polymat.machine.known import GENERIC
 from polymat.options import Options
 from tests.differential.under_sanitizers import clean_output
+from tests.hosts import compiling_for
 from tests.tolerance import assert_close
 
 R, C = pm.Parameter(pm.Int, "R"), pm.Parameter(pm.Int, "C")
@@ -66,7 +66,7 @@ def compiled_stage(value: Callable[[Any], Any], kind: Any, border: tuple[int, in
     found = pm.Function(([i, j], spans), kind, "found")
     found.defn = [value(image)]
     inputs: list[Any] = [image, SCALE] if value is scaled else [image]
-    with patch("polymat.driver.calibrated_machine", lambda: WIDE):
+    with compiling_for(WIDE):
         return pm.compile(found, inputs=inputs, name=f"{value.__name__}_{kind}")
 
 
@@ -121,9 +121,9 @@ def test_without_vectors_there_are_none() -> None:
     spans = [pm.Interval(pm.Int, 0, R - 1), pm.Interval(pm.Int, 2, C - 3)]
     found = pm.Function(([i, j], spans), pm.Float, "found")
     found.defn = [weighted(image)]
-    with patch("polymat.driver.calibrated_machine", lambda: WIDE):
+    with compiling_for(WIDE):
         assert SHIFT not in pm.compile(found, options=Options(vector=False)).source
-    with patch("polymat.driver.calibrated_machine", lambda: replace(WIDE, vector_bits=256)):
+    with compiling_for(replace(WIDE, vector_bits=256)):
         assert SHIFT not in pm.compile(found).source
 
 
@@ -141,7 +141,7 @@ def test_a_chain_that_asks_for_rows_to_come(rows: int) -> None:
     across = stage("across", (0, 2), weighted(image))
     down = stage("down", (2, 2), across(i - 2, j) + across(i, j) + across(i + 2, j))
     sharp = stage("sharp", (2, 3), 2.0 * down(i, j) - down(i, j - 1) * 0.5 - down(i, j + 1) * 0.5)
-    with patch("polymat.driver.calibrated_machine", lambda: WIDE):
+    with compiling_for(WIDE):
         options = Options(parallel_threshold=0, threads=2)
         compiled = pm.compile(sharp, options=options, estimates={R: 4096, C: 4096})
     assert "rolling tiles" in compiled.source

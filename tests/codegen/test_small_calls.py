@@ -15,7 +15,7 @@ import pytest
 import polymat as pm
 from polymat.codegen.program import Program
 from polymat.codegen.smallcalls import MOST_BYTES
-from polymat.driver import levels
+from polymat.driver import levels, request_for
 from polymat.options import Options
 from tests.tolerance import assert_close
 
@@ -174,7 +174,8 @@ def test_small_products_of_fixed_sizes_are_straight_code(dtype: Any) -> None:
 @pytest.mark.parametrize(("output", "unrolls"), [(A @ B, False), (A @ B + 1.0, True)])
 def test_only_register_blocks_are_left_as_they_are_written(output: Any, unrolls: bool) -> None:
     """What is beside a product is loops of the compiler's, which unrolls them."""
-    program = next(level for name, level in levels([output], "product", OWN) if name == "codegen")
+    found = levels(request_for([output], name="product", options=OWN))
+    program = next(level for name, level in found if name == "codegen")
     assert isinstance(program, Program)
     assert ("-fno-unroll-loops" not in program.flags) == unrolls
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
-from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -13,6 +12,7 @@ import pytest
 import polymat as pm
 from polymat.machine.known import GENERIC
 from polymat.options import Options
+from tests.hosts import compiling_for
 from tests.tolerance import assert_close
 
 R, C = pm.Parameter(pm.Int, "R"), pm.Parameter(pm.Int, "C")
@@ -28,7 +28,7 @@ def compiled_map(value: Callable[[Any], Any], kind: Any, border: int = 0, **opti
     found = pm.Function(([i, j], spans), kind, "found")
     found.defn = [value(image)]
     chosen = Options(parallel_threshold=0, threads=2, **options)
-    with patch("polymat.driver.calibrated_machine", lambda: SMALL):
+    with compiling_for(SMALL):
         return pm.compile(found, inputs=[image], options=chosen, trim=border > 0)
 
 
@@ -81,7 +81,7 @@ def test_what_the_call_reads_again_stays_in_the_caches() -> None:
     spans = [pm.Interval(pm.Int, 0, R - 1), pm.Interval(pm.Int, 0, C - 1)]
     first, second = (pm.Function(([i, j], spans), pm.Float, name) for name in ("first", "second"))
     first.defn, second.defn = [doubled(image)], [first(R - 1 - i, j) * 0.5]
-    with patch("polymat.driver.calibrated_machine", lambda: SMALL):
+    with compiling_for(SMALL):
         compiled = pm.compile([first, second], inputs=[image], options=Options(inline=False, fuse=False))
     assert compiled.source.count(f"const int {PAST}") == 1
     array = np.random.default_rng(0).random((5, 400), dtype=np.float32)
@@ -96,6 +96,6 @@ def test_results_that_are_never_large_enough_are_not_asked_for_their_size() -> N
         ([i, j], [pm.Interval(pm.Int, 0, R - 1), pm.Interval(pm.Int, 0, C - 1)]), pm.Float, "found"
     )
     found.defn = [doubled(image)]
-    with patch("polymat.driver.calibrated_machine", lambda: machine):
+    with compiling_for(machine):
         texts = [pm.compile(found, inputs=[image], sizes={R: 64, C: c}).source for c in (128, 129)]
     assert [PAST in text for text in texts] == [False, True]  # of 32 KiB, and more

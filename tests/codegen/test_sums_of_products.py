@@ -9,6 +9,7 @@ import pytest
 
 import polymat as pm
 from tests.codegen.test_contraction import SMALL_CACHES, WIDE, kinds
+from tests.hosts import CompileFor
 from tests.tolerance import assert_close
 
 M, N, K, L = (pm.Parameter(pm.Int, name) for name in "MNKL")
@@ -90,8 +91,8 @@ def arrays_for(inputs: list[Any], rng: np.random.Generator, extent: dict[str, in
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_against_the_interpreter(name: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("polymat.driver.calibrated_machine", lambda: SMALL_CACHES)
+def test_against_the_interpreter(name: str, seed: int, compile_for: CompileFor) -> None:
+    compile_for(SMALL_CACHES)
     output, inputs = CASES[name]
     options = pm.Options(blas="never", threads=2, parallel_threshold=0)
     compiled: Any = pm.compile(output, name="products", inputs=inputs, options=options)
@@ -106,8 +107,8 @@ def test_against_the_interpreter(name: str, seed: int, monkeypatch: pytest.Monke
         assert_close(compiled(*arrays), expected, roundings=depth, magnitude=depth, name=f"{name} {sizes}")
 
 
-def test_a_triangle_beside_a_whole_product(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("polymat.driver.calibrated_machine", lambda: SMALL_CACHES)
+def test_a_triangle_beside_a_whole_product(compile_for: CompileFor) -> None:
+    compile_for(SMALL_CACHES)
     sums = pm.Reduction(
         ([i, j], [interval(M), interval(N)]),
         ([i, j, k], [interval(M), interval(N), interval(M)]),
@@ -147,8 +148,8 @@ def test_convolutions_added_up(seed: int) -> None:
         assert_close(compiled(*arrays), expected, roundings=depth, magnitude=depth)
 
 
-def test_nan_and_infinity_stay_in_their_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("polymat.driver.calibrated_machine", lambda: WIDE)
+def test_nan_and_infinity_stay_in_their_rows(compile_for: CompileFor) -> None:
+    compile_for(WIDE)
     output, inputs = CASES["difference"]
     compiled: Any = pm.compile(output, name="rows", inputs=inputs, options=pm.Options(blas="never"))
     a, c, x, d = np.ones((20, 7)), np.ones((20, 7)), np.ones((7, 30)), np.ones((7, 30))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from typing import Any
-from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -12,6 +11,7 @@ import pytest
 import polymat as pm
 from polymat import Double, Float, Matrix, Options, Parameter
 from polymat.machine.known import GENERIC
+from tests.hosts import compiling_for
 from tests.idiom.recognise import K, M, N
 from tests.tolerance import assert_close
 
@@ -44,7 +44,7 @@ def test_few_columns(kind: Any, turned: bool) -> None:
     alpha, beta = Parameter(kind, "alpha"), Parameter(kind, "beta")
     options = Options(blas="never", threads=2, parallel_threshold=0)
     right = B.T if turned else B
-    with patch("polymat.driver.calibrated_machine", lambda: SMALL):
+    with compiling_for(SMALL):
         plain: Any = pm.compile(A.T @ right, name="plain", inputs=[A, B], options=options)
         product = pm.gemm(A.T, right, C, alpha, beta)
         scaled: Any = pm.compile(product, name="scaled", inputs=[A, B, C], options=options)

@@ -13,6 +13,7 @@ from polymat.lang.function import Input
 from polymat.lang.types import ScalarType
 from polymat.machine.known import GENERIC
 from tests.codegen.test_triangles import PROGRAMS
+from tests.hosts import CompileFor
 from tests.tolerance import assert_close
 
 M, N, K, H = (pm.Parameter(pm.Int, name) for name in "MNKH")
@@ -26,8 +27,8 @@ DTYPES: tuple[tuple[ScalarType, str], ...] = ((pm.Double, "float64"), (pm.Float,
 
 
 @pytest.fixture(autouse=True)
-def machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("polymat.driver.calibrated_machine", lambda: SMALL)
+def machine(compile_for: CompileFor) -> None:
+    compile_for(SMALL)
 
 
 def compiled(

@@ -10,7 +10,7 @@ import pytest
 
 import polymat as pm
 from polymat.decide.decider import Decider
-from polymat.driver import levels
+from polymat.driver import levels, request_for
 from polymat.graph.pipeline import Pipeline
 from polymat.model.associativity import CacheShape, rows_kept, rows_that_stay
 from polymat.options import Options
@@ -85,7 +85,7 @@ def test_in_place() -> None:
 
 
 def plan_of(output: Any, estimates: dict[str, int], options: Options | None = None, **given: Any) -> Any:
-    found = levels([output], "x", options or Options(), **given)
+    found = levels(request_for([output], name="x", options=options or Options(), **given))
     pipeline = next(level for word, level in found if word == "graph")
     assert isinstance(pipeline, Pipeline)
     decider = Decider(pipeline, MACHINE, estimates, options or Options())

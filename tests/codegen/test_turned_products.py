@@ -20,6 +20,7 @@ from polymat.plan.kernel import KernelPlan
 from polymat.product.turned import turned
 from polymat.runtime.build import build
 from polymat.tilesize.kernel import kernel_operations, plan_kernel, upright
+from tests.hosts import CompileFor
 from tests.idiom.recognise import pipeline
 from tests.tolerance import assert_close
 
@@ -50,16 +51,16 @@ EXTENTS: Mapping[str, tuple[str, ...]] = {
 
 
 @pytest.fixture(autouse=True)
-def small_caches(monkeypatch: pytest.MonkeyPatch) -> None:
+def small_caches(compile_for: CompileFor) -> None:
     """The machine of these tests."""
-    monkeypatch.setattr("polymat.driver.calibrated_machine", lambda: MACHINE)
+    compile_for(MACHINE)
 
 
 @pytest.mark.parametrize(("contraction", "past"), CASES)
-def test_turned_products(contraction: str, past: bool, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_turned_products(contraction: str, past: bool, seed: int, compile_for: CompileFor) -> None:
     """Results that begin anywhere in a line of cache, with nothing beside them touched."""
     machine = MACHINE if past else replace(MACHINE, l3_bytes=1 << 30)
-    monkeypatch.setattr("polymat.driver.calibrated_machine", lambda: machine)
+    compile_for(machine)
     result, left, right = contraction.split("-")
     sizes = {letter: pm.Parameter(pm.Int, f"n{letter}") for letter in sorted({*left, *right})}
     a, b = (pm.Image(pm.Double, x, [sizes[i] for i in of]) for x, of in (("A", left), ("B", right)))

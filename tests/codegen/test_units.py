@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from typing import Any
-from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -16,6 +15,7 @@ from polymat.codegen.c.ctree import APART, Call, Evaluate, File, Function, Liter
 from polymat.machine.known import GENERIC
 from polymat.runtime import build as building
 from polymat.runtime.objects import compile_files
+from tests.hosts import compiling_for
 from tests.tolerance import assert_close
 
 STAGES = 8  # of one group, whose functions are compiled by themselves
@@ -39,7 +39,7 @@ def chain() -> pm.Function:
 
 def compiled_chain() -> pm.Compiled:
     machine = replace(GENERIC, vector_bits=512, vector_registers=32)
-    with patch("polymat.driver.calibrated_machine", lambda: machine):
+    with compiling_for(machine):
         return pm.compile(chain(), estimates={R: 4096, C: 4096}, options=pm.Options(parallel_threshold=0))
 
 

@@ -10,7 +10,7 @@ import pytest
 from polymat import Double, Int, InternalError, Matrix, Options, Parameter
 from polymat.codegen.program import Program
 from polymat.codegen.verify import check_program
-from polymat.driver import levels
+from polymat.driver import levels, request_for
 
 N = Parameter(Int, "N")
 A, B = Matrix(Double, "A", [N, N]), Matrix(Double, "B", [N, N])
@@ -19,7 +19,8 @@ A, B = Matrix(Double, "A", [N, N]), Matrix(Double, "B", [N, N])
 @cache
 def program() -> Program:
     options = Options(blas="never", kernels=False)
-    found = next(level for name, level in levels([A @ B], "mm", options) if name == "codegen")
+    request = request_for([A @ B], name="mm", options=options)
+    found = next(level for name, level in levels(request) if name == "codegen")
     assert isinstance(found, Program)
     return found
 

@@ -12,7 +12,7 @@ import polymat as pm
 from benchmarks.polybench import find_kernel
 from benchmarks.stencils import chain
 from polymat.decide.decider import Decider
-from polymat.driver import levels
+from polymat.driver import levels, request_for
 from polymat.graph.pipeline import Pipeline
 from polymat.machine.model import Machine
 from polymat.options import Options
@@ -24,7 +24,7 @@ MACHINE = Machine("test", cores=2, l1_bytes=32 << 10, l2_bytes=1 << 20, l3_bytes
 
 def pipeline_of(name: str) -> Pipeline:
     description = next(iter(find_kernel(name).builds.values()))()
-    found = levels(description.outputs, "x", Options(), inputs=description.inputs)
+    found = levels(request_for(description.outputs, name="x", inputs=description.inputs))
     return next(level for word, level in found if word == "graph")  # type: ignore[return-value]
 
 
@@ -87,7 +87,7 @@ def test_both_sums_of_gesummv_and_their_combination_are_one_group() -> None:
 @pytest.mark.parametrize(("cache", "width"), [(32 << 10, 256), (48 << 10, 512), (128 << 10, 512)])
 def test_stencils_roll_in_rows_that_fit_the_nearest_cache(cache: int, width: int) -> None:
     description = chain.build()
-    found = levels(description.outputs, "x", Options(), inputs=description.inputs)
+    found = levels(request_for(description.outputs, name="x", inputs=description.inputs))
     pipeline = next(level for word, level in found if word == "graph")
     assert isinstance(pipeline, Pipeline)
     decider = Decider(pipeline, replace(MACHINE, l1_bytes=cache), chain.SIZES["LARGE"], Options())

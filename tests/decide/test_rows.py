@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import Any
-from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -12,6 +11,7 @@ import polymat as pm
 from polymat import Double, Float, Options
 from polymat.machine.known import ICELAKE_SERVER, ZEN3
 from tests.decide.rows import PROGRAMS, Rows
+from tests.hosts import compiling_for
 from tests.tolerance import assert_close
 
 LARGE = (16, 16, 448, 448)  # so that arrays are in memory
@@ -76,7 +76,7 @@ def test_rows_that_share_nothing_are_few_at_a_time() -> None:
 
 
 def test_large_results_of_tiles_go_past_the_caches() -> None:
-    with patch("polymat.driver.calibrated_machine", lambda: ICELAKE_SERVER):  # rows in explicit vectors
+    with compiling_for(ICELAKE_SERVER):  # rows in explicit vectors
         made = compiled("softmax", 2, LARGE)
     assert "written past the caches" in made.explain().groups[0].reason
     assert "_pm_row_stream_f32(&y" in made.source
@@ -84,7 +84,7 @@ def test_large_results_of_tiles_go_past_the_caches() -> None:
 
 def test_rows_that_the_compiler_vectorises_stay_in_the_caches() -> None:
     """Vectors of 256 bits are the compiler's, which has no stores past the caches."""
-    with patch("polymat.driver.calibrated_machine", lambda: ZEN3):
+    with compiling_for(ZEN3):
         made = compiled("softmax", 2, LARGE)
     assert "written past the caches" not in made.explain().groups[0].reason
 

@@ -10,7 +10,7 @@ from benchmarks.stencils.sixty import STAGES, build
 from polymat.codegen.lower import lower
 from polymat.codegen.units import render
 from polymat.decide.decider import Decider
-from polymat.driver import levels
+from polymat.driver import levels, request_for
 from polymat.graph.pipeline import Pipeline
 from polymat.options import Options
 from polymat.plan.tile import TilePlan
@@ -24,7 +24,7 @@ LINES = {256: 45, 512: 75}  # of C for each stage
 
 def sixty(reach: int, options: Options) -> Pipeline:
     description = build(reach)
-    found = levels(description.outputs, "many", options, inputs=description.inputs)
+    found = levels(request_for(description.outputs, name="many", inputs=description.inputs, options=options))
     pipeline = next(level for word, level in found if word == "graph")
     assert isinstance(pipeline, Pipeline)
     return pipeline

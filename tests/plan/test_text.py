@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from polymat import Double, Function, Int, Interval, Matrix, Options, Parameter, Variable, Vector
-from polymat.driver import levels
+from polymat.driver import levels, request_for
 from polymat.plan.schedule import Schedule
 from polymat.plan.tile import TilePlan
 
@@ -19,7 +19,8 @@ x = Vector(Double, "x", [N])
 
 
 def schedule_of(output: Function, options: Options) -> Schedule:
-    found = next(level for name, level in levels([output], "y", options) if name == "tilesize")
+    request = request_for([output], name="y", options=options)
+    found = next(level for name, level in levels(request) if name == "tilesize")
     assert isinstance(found, Schedule)
     return found
 

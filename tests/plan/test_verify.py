@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from polymat import Double, Function, Int, InternalError, Interval, Options, Parameter, Variable, Vector
-from polymat.driver import levels
+from polymat.driver import levels, request_for
 from polymat.graph.group import Group, Grouping
 from polymat.plan.schedule import Schedule
 from polymat.plan.tile import TilePlan
@@ -28,7 +28,8 @@ def schedule() -> Schedule:
     g = Function(([i], [Interval(Int, 2, N - 3)]), Double, "g")
     g.defn = [f(i - 1) * f(i + 1)]
     options = Options(inline=False, tile_sizes=(32,))
-    found = next(level for name, level in levels([g], "g", options) if name == "tilesize")
+    request = request_for([g], name="g", options=options)
+    found = next(level for name, level in levels(request) if name == "tilesize")
     assert isinstance(found, Schedule)
     return found
 

@@ -13,6 +13,7 @@ from polymat.codegen.report import GroupReport, Prediction
 from polymat.machine.known import GENERIC, ZEN3
 from polymat.product.blocks import blocks_of
 from polymat.product.reading import group_columns
+from tests.hosts import CompileFor
 
 OPTIONS = pm.Options(blas="never", cflags=("-O0",), threads=1)
 SIZES = {name: pm.Parameter(pm.Int, f"n{name}") for name in "abcdef"}
@@ -20,8 +21,8 @@ BLOCKS = blocks_of(ZEN3, 8)  # 6 x 8, kc 1024, mc 30, 65536 elements in the seco
 
 
 @pytest.fixture(autouse=True)
-def machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("polymat.driver.calibrated_machine", lambda: ZEN3)
+def machine(compile_for: CompileFor) -> None:
+    compile_for(ZEN3)
 
 
 def group_of(spec: str, extents: Mapping[str, int]) -> GroupReport:
@@ -126,10 +127,10 @@ def test_lines_that_share_few_sets_are_copied() -> None:
     assert "pack(A" in group_of("ca,cb->ab", {"a": 1 << 16, "b": 12, "c": 160}).reason
 
 
-def test_results_past_the_caches_are_written_in_the_order_of_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_results_past_the_caches_are_written_in_the_order_of_memory(compile_for: CompileFor) -> None:
     """All of A, of whose rows there are many segments, is copied first; then all of a part of B is used."""
     wide = replace(GENERIC, vector_bits=512, vector_registers=32, line_bytes=64)
-    monkeypatch.setattr("polymat.driver.calibrated_machine", lambda: wide)
+    compile_for(wide)
     blocks = blocks_of(wide, 8)
     extents = {"a": 400, "b": 16, "c": 400, "d": 16, "e": 24}
     group = group_of("eab,dec->acbd", extents)

@@ -34,8 +34,8 @@ def product(real: Any, turned: str) -> Any:
 
 def lines(machine: Machine, real: Any, turned: str) -> Iterator[str]:
     for rows, depth, columns in SHAPES:
-        asked = {"estimates": {M: rows, K: depth, N: columns}, "machine": machine}
-        schedule = compiled_levels(product(real, turned), **asked)["tilesize"]
+        sizes = {M: rows, K: depth, N: columns}
+        schedule = compiled_levels(product(real, turned), estimates=sizes, machine=machine)["tilesize"]
         assert isinstance(schedule, Schedule)
         plans = " | ".join(map(str, schedule.plans))
         seconds = sum(decision.seconds for decision in schedule.decisions)

@@ -13,6 +13,7 @@ from polymat.machine.known import GENERIC, ZEN3
 from polymat.machine.model import Machine
 from polymat.product.blocks import blocks_of
 from polymat.product.ranking import ranked, variants
+from tests.hosts import CompileFor
 from tests.tolerance import assert_close
 
 SMALL_CACHES = replace(GENERIC, l1_bytes=1 << 13, l2_bytes=1 << 15, l3_bytes=1 << 17)
@@ -49,18 +50,18 @@ def test_the_choice_depends_on_the_caches() -> None:
     assert small != large
 
 
-def compiled(monkeypatch: pytest.MonkeyPatch, **options: Any) -> pm.Compiled:
+def compiled(compile_for: CompileFor, **options: Any) -> pm.Compiled:
     """The product for a machine of small caches, estimated so large that blocks matter."""
-    monkeypatch.setattr("polymat.driver.calibrated_machine", lambda: SMALL_CACHES)
+    compile_for(SMALL_CACHES)
     A, B = pm.Matrix(pm.Double, "A", [M, K]), pm.Matrix(pm.Double, "B", [K, N])
     estimates = {M: 600, N: 500, K: 400}
     settings = pm.Options(blas="never", cflags=("-O1",), **options)
     return pm.compile((A @ B).named("C"), inputs=[A, B], estimates=estimates, options=settings)
 
 
-def test_the_policy_chooses_other_blocks_and_the_same_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
-    usual = compiled(monkeypatch)
-    other = compiled(monkeypatch, blocks="working-sets")
+def test_the_policy_chooses_other_blocks_and_the_same_numbers(compile_for: CompileFor) -> None:
+    usual = compiled(compile_for)
+    other = compiled(compile_for, blocks="working-sets")
     assert "by working sets" not in usual.explain().groups[0].reason
     assert "by working sets" in other.explain().groups[0].reason
     assert usual.source != other.source

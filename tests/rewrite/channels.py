@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 import polymat as pm
 from polymat import Int, Interval, Options, Parameter, Variable
-from polymat.driver import levels
+from polymat.driver import levels, request_for
 from polymat.graph.pipeline import Pipeline
 from tests.tolerance import assert_close
 
@@ -31,7 +31,7 @@ def over(channels: int, margin: int = 0) -> Any:
 
 def graph(output: Any, options: Options | None = None, **description: Any) -> Pipeline:
     outputs = output if isinstance(output, list) else [output]
-    built = levels(outputs, "y", options or Options(), **description)
+    built = levels(request_for(outputs, name="y", options=options or Options(), **description))
     found = next(level for name, level in built if name == "graph")
     assert isinstance(found, Pipeline)
     return found

@@ -9,7 +9,7 @@ import pytest
 
 import polymat as pm
 from polymat import Double, Float, Options
-from polymat.driver import levels
+from polymat.driver import levels, request_for
 from polymat.graph.pipeline import Pipeline
 from tests.tolerance import assert_close
 
@@ -24,7 +24,8 @@ def filters(output: Any, options: Options = FFT) -> int:
 
 
 def sums(output: Any, options: Options) -> int:
-    graph = next(level for name, level in levels([output.named("y")], "y", options) if name == "graph")
+    found = levels(request_for([output.named("y")], options=options))
+    graph = next(level for name, level in found if name == "graph")
     assert isinstance(graph, Pipeline)
     return sum(stage.is_reduction for stage in graph.stages)
 

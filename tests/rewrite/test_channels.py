@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
-from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -28,6 +27,7 @@ from polymat import (
 )
 from polymat.lang.affine import Affine
 from polymat.machine.known import ZEN3, ZEN5
+from tests.hosts import compiling_for
 from tests.rewrite.channels import (
     LONG,
     WIDTHS,
@@ -283,10 +283,10 @@ def test_matrices_that_products_read_stay_matrices() -> None:
     out = Function(([I, C], [interval(0, N - 1), interval(0, 15)]), Double, "out")
     out.defn = [points(I, C) * 2.0]
     turned = (points @ turn).named("turned")
-    with patch("polymat.driver.calibrated_machine", lambda: ZEN5):  # to which 16 numbers are a short row
+    with compiling_for(ZEN5):  # to which 16 numbers are a short row
         assert dims([out, turned], "out") == ("i", "c")
         assert dims([out], "out") == ("i_c",)
-    with patch("polymat.driver.calibrated_machine", lambda: ZEN3):  # to which they are four vectors
+    with compiling_for(ZEN3):  # to which they are four vectors
         assert dims([out], "out") == ("i", "c")
 
 

@@ -9,7 +9,7 @@ import pytest
 
 import polymat as pm
 from polymat import Double, Float, Int, Options
-from polymat.driver import levels
+from polymat.driver import levels, request_for
 from polymat.graph.pipeline import Pipeline
 from tests.tolerance import assert_close
 
@@ -23,7 +23,8 @@ SHAPES = {"A": "KL", "E": "KL", "B": "LM", "C": "LM", "D": "KM", "x": "L", "y": 
 
 
 def graph(output: Any, options: Options = LOOPS) -> Pipeline:
-    found = next(level for name, level in levels([output], "y", options) if name == "graph")
+    every = levels(request_for(output, name="y", options=options))
+    found = next(level for name, level in every if name == "graph")
     assert isinstance(found, Pipeline)
     return found
 
@@ -68,8 +69,7 @@ def test_nothing_in_common_stays() -> None:
 
 def test_what_others_read_stays() -> None:
     one = (A @ B).named("one")
-    found = next(level for name, level in levels([one, one + A @ C], "y", LOOPS) if name == "graph")
-    assert isinstance(found, Pipeline)
+    found = graph([one, one + A @ C])
     assert found.notes == ()
 
 

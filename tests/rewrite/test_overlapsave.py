@@ -10,7 +10,7 @@ import pytest
 
 import polymat as pm
 from polymat import Options
-from polymat.driver import levels
+from polymat.driver import levels, request_for
 from polymat.graph.pipeline import Pipeline
 from tests.tolerance import assert_close
 
@@ -139,7 +139,7 @@ def test_filters_are_sums_where_no_transform_is_called(options: Options) -> None
     compiled = pm.compile(x.fir(taps[:100], "full"), name="filtered", inputs=[x], options=options)
     assert transforms(compiled) == 0
     filtered = x.fir(taps).fir(taps)
-    graphs = dict(levels([filtered.named("y")], "y", options))["graph"]
+    graphs = dict(levels(request_for([filtered.named("y")], options=options)))["graph"]
     assert isinstance(graphs, Pipeline)
     assert sum(stage.is_reduction for stage in graphs.stages) == 2
     a = np.random.default_rng(1).uniform(-1, 1, 20_000)

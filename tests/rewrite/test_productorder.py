@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 
 import polymat as pm
 from polymat import Complex, Double, Exp, Float, Int, Interval, Op, Options, Reduce, Reduction, Variable
-from polymat.driver import levels
+from polymat.driver import levels, request_for
 from polymat.graph.build import build
 from polymat.graph.pipeline import Pipeline
 from polymat.rewrite.productorder import order_products
@@ -24,9 +25,8 @@ LOOPS = Options(kernels=False, blas="never")  # which the C compiler takes a sec
 
 def graph(outputs: Any, options: Options = LOOPS, **estimates: int) -> Pipeline:
     listed = outputs if isinstance(outputs, list) else [outputs]
-    found = next(
-        level for name, level in levels(listed, "y", options, estimates=estimates) if name == "graph"
-    )
+    request = replace(request_for(listed, name="y", options=options), estimates=estimates)
+    found = next(level for name, level in levels(request) if name == "graph")
     assert isinstance(found, Pipeline)
     return found
 

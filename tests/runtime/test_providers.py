@@ -15,9 +15,10 @@ import pytest
 from polymat.codegen.c.abi import LIBRARY_MISSING
 from polymat.codegen.prelude import prelude
 from polymat.errors import ToolchainError
+from polymat.idiom.libraryfacts import Kind
 from polymat.runtime import providers
 from polymat.runtime.compiled import Compiled, load
-from polymat.runtime.libraries import Kind, Library, found_libraries
+from polymat.runtime.libraries import Library, found_libraries
 from polymat.runtime.providers import provider
 from polymat.runtime.threads import threads
 from tests.runtime import library_callers as callers

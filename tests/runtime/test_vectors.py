@@ -10,6 +10,7 @@ import pytest
 import polymat as pm
 from polymat.machine.known import HASWELL, ZEN5
 from polymat.runtime.vectors import under_flags
+from tests.hosts import CompileFor
 from tests.tolerance import assert_close
 
 M, K, N = (pm.Parameter(pm.Int, name) for name in "MKN")
@@ -45,8 +46,8 @@ def test_flags_do_not_widen() -> None:
 @X86
 @pytest.mark.parametrize("size", [0, 1, 7, 33])
 @pytest.mark.parametrize(("flag", "bytes_"), [("-march=x86-64", 16), ("-march=haswell", 32)])
-def test_products_fit_the_flags(flag: str, bytes_: int, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("polymat.driver.calibrated_machine", lambda: ZEN5)
+def test_products_fit_the_flags(flag: str, bytes_: int, size: int, compile_for: CompileFor) -> None:
+    compile_for(ZEN5)
     options = pm.Options(blas="never", cflags=("-O1", flag))
     product = pm.compile(A @ B, name="product", options=options)
     assert f"typedef double _pm_vector_f64 __attribute__((vector_size({bytes_})))" in product.source

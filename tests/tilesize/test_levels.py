@@ -13,7 +13,7 @@ from benchmarks.stencils import chain
 from polymat import Float, Image, Interval, Options, Parameter, Variable
 from polymat import Int as Integer
 from polymat.decide.decider import Decider
-from polymat.driver import levels
+from polymat.driver import levels, request_for
 from polymat.fusion.alignment import align
 from polymat.fusion.legality import live_outs
 from polymat.graph.pipeline import Pipeline
@@ -45,7 +45,7 @@ def steps(count: int) -> pm.Function:
 
 
 def decided(outputs: object, options: Options, sizes: dict[str, int]) -> tuple[Decider, Schedule]:
-    found = levels(outputs, "x", options, estimates=sizes)  # type: ignore[arg-type]
+    found = levels(replace(request_for(outputs, name="x", options=options), estimates=sizes))  # type: ignore[arg-type]
     pipeline = next(level for word, level in found if word == "graph")
     assert isinstance(pipeline, Pipeline)
     decider = Decider(pipeline, MACHINE, sizes, options)

@@ -8,7 +8,7 @@ import pytest
 
 import polymat as pm
 from polymat import Cast, Float, Function, Image, Int, Interval, Options, Parameter, UChar, Variable
-from polymat.driver import levels
+from polymat.driver import levels, request_for
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Stage
 from polymat.tilesize.shortloops import computed_bytes
@@ -49,7 +49,7 @@ def test_what_reads_nothing_beside_is_predicted_alike() -> None:
 
 def test_vectors_count_by_what_is_computed_with() -> None:
     def stage(out: Function) -> Stage:
-        found = next(level for name, level in levels([out], "y", Options()) if name == "graph")
+        found = next(level for name, level in levels(request_for([out], name="y")) if name == "graph")
         assert isinstance(found, Pipeline)
         return found.stage("out")
 

@@ -7,7 +7,7 @@ import pytest
 
 import polymat as pm
 from benchmarks.polybench import find_kernel
-from polymat.driver import levels
+from polymat.driver import levels, request_for
 from polymat.options import Options
 from polymat.plan.schedule import Schedule
 from polymat.plan.tile import TilePlan
@@ -16,7 +16,8 @@ from polymat.plan.tile import TilePlan
 def directions(name: str, options: Options) -> list[bool]:
     """For each group of tiles whether it runs backwards."""
     description = next(iter(find_kernel(name).builds.values()))()
-    found = dict(levels(description.outputs, "x", options, inputs=description.inputs))
+    request = request_for(description.outputs, name="x", inputs=description.inputs, options=options)
+    found = dict(levels(request))
     schedule = found["tilesize"]
     assert isinstance(schedule, Schedule)
     return [plan.backwards for plan in schedule.plans if isinstance(plan, TilePlan)]

@@ -1,0 +1,36 @@
+"""Everything that one compilation is asked for: what to compute, and what for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from polymat.idiom.libraryfacts import Libraries
+from polymat.lang.condition import Condition
+from polymat.lang.expr import Parameter
+from polymat.lang.function import Function, Input
+from polymat.machine.model import Machine
+from polymat.options import DEFAULTS, Options
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Request:
+    """What `compile` was asked for, with the machine and the libraries that decisions are made for.
+
+    name: of the C function.  inputs: the arguments in order; None for the order of first use.
+    sizes: exact ones.  estimates: typical ones, by name.  constraints: single comparisons.
+    fortran: inputs that lie column by column.
+    machine: as the compiler's flags leave it, see `under_flags`.
+    """
+
+    outputs: Sequence[Function]
+    name: str
+    machine: Machine
+    libraries: Libraries
+    inputs: Sequence[Input | Parameter] | None = None
+    sizes: Mapping[Parameter, int] | None = None
+    estimates: Mapping[str, int] = field(default_factory=dict)
+    constraints: Sequence[Condition] = ()
+    trim: bool = False
+    fortran: Sequence[Input] = ()
+    options: Options = DEFAULTS

@@ -1,0 +1,55 @@
+"""Other machines and libraries to compile for, and the type of the fixture `compile_for`."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:  # this is imported before the cache of the tests is set up
+    from polymat.idiom.libraryfacts import Kind, Libraries
+    from polymat.idiom.librarymodel import LibraryModel
+    from polymat.machine.model import Machine
+
+
+class CompileFor(Protocol):
+    """Compile for another machine, or with other libraries, from now to the end of the test."""
+
+    def __call__(self, machine: Machine | None = None, libraries: Libraries | None = None) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class StatedLibraries:
+    """Libraries that are described and not looked for.
+
+    models: what was measured of them.  lacking: the kinds of which there is no library.
+    """
+
+    models: Mapping[Kind, LibraryModel] = field(default_factory=dict)
+    lacking: frozenset[Kind] = frozenset()
+
+    def has(self, kind: Kind, _routines: Collection[str]) -> bool:
+        """Whether there is a library of that kind: it has every routine."""
+        return kind not in self.lacking
+
+    def model(self, kind: Kind) -> LibraryModel | None:
+        """What is said of it."""
+        return None if kind in self.lacking else self.models.get(kind)
+
+
+@contextmanager
+def compiling_for(machine: Machine | None = None, libraries: Libraries | None = None) -> Iterator[None]:
+    """Compile for another machine, or with other libraries, inside a `with` block of this thread.
+
+    The code is run here all the same: the machine says what is quick, the compiler's flags what there is.
+    """
+    from polymat.runtime.host import HOST  # imported after the cache of the tests is set up
+
+    now = HOST.get()
+    chosen = replace(now, machine=machine or now.machine, libraries=libraries or now.libraries)
+    token = HOST.set(chosen)
+    try:
+        yield
+    finally:
+        HOST.reset(token)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -63,7 +64,7 @@ def own_c(program: Program) -> str:
 
 
 def report_text(outputs: Any, **asked: Any) -> str:
-    """What `explain()` says, but for how long compiling took."""
+    """What `explain()` says, but for how long compiling took and where definitions stand."""
     found = compiled_levels(outputs, **asked)
     built, schedule, program = found["built"], found["tilesize"], found["codegen"]
     assert isinstance(built, Pipeline)
@@ -71,4 +72,4 @@ def report_text(outputs: Any, **asked: Any) -> str:
     assert isinstance(program, Program)
     guessed = fixed_sizes(asked.get("estimates"), "estimates")
     text = str(make_report(built, schedule, program, guessed, {}))
-    return text.removesuffix("\ncompiled in: ")
+    return re.sub(r"[^\s(]*?(\w+\.py):\d+", r"\1", text.removesuffix("\ncompiled in: "))

@@ -102,6 +102,44 @@ def first_smallest() -> Asked:
     return {"outputs": S.argmin(axis=1).named("smallest")}
 
 
+def largest_of_terms() -> Asked:
+    """Terms that are computed for many elements before they are compared."""
+    weights = pm.Vector(Float, "weights", [K])
+    away = Function(([i, j], [ROWS, Interval(Int, 0, K - 1)]), Float, "away")
+    away.defn = [pm.Exp(S(i, j) - weights(j)) * weights(j)]
+    return {"outputs": away.max(axis=1).named("largest")}
+
+
+def sums_of_a_triangle() -> Asked:
+    square = pm.Matrix(Double, "square", [M, M])
+    sums = Reduction(([i], [ROWS]), ([i, j], [ROWS, Interval(Int, 0, i)]), Double, "sums")
+    sums.defn = [Reduce(sums(i), square(i, j), Op.Sum)]
+    return {"outputs": sums}
+
+
+def triangular_system() -> Asked:
+    """A recurrence of sums: x(i) = y(i) - sum over j < i of square(i, j) x(j)."""
+    square = pm.Matrix(Double, "square", [M, M])
+    solved = Reduction(([i], [ROWS]), ([i, j], [ROWS, Interval(Int, 0, i - 1)]), Double, "solved", init=y(i))
+    solved.defn = [Reduce(solved(i), -square(i, j) * solved(j), Op.Sum)]
+    return {"outputs": solved}
+
+
+def read_twice() -> Asked:
+    """A cheap stage of two dimensions that its reader reads twice."""
+    eased = Function(([i, j], [ROWS, COLUMNS]), Double, "eased")
+    eased.defn = [0.5 * image(i, j) + 1.0]
+    changes = Function(([i, j], [ROWS, Interval(Int, 1, N - 1)]), Double, "changes")
+    changes.defn = [eased(i, j) - eased(i, j - 1)]
+    return {"outputs": changes}
+
+
+def norm() -> Asked:
+    """Temporaries that are on the stack where sizes are small."""
+    along = (A @ x).named("along")
+    return {"outputs": (along / pm.Sqrt(pm.dot(along, along).named("square")())).named("direction")}
+
+
 def product() -> Asked:
     return {"outputs": (A @ B).named("product")}
 
@@ -216,7 +254,8 @@ KINDS: Mapping[str, Callable[[], Asked]] = {
     make.__name__: make
     for make in (
         *(rows, shifted_rows, across_rows, halves, functions, cases, recurrence, scatter, one_sum),
-        *(sums_along_rows, sums_along_columns, largest, first_smallest, product, small_product),
+        *(sums_along_rows, sums_along_columns, largest, first_smallest, largest_of_terms, sums_of_a_triangle),
+        *(triangular_system, read_twice, norm, product, small_product),
         *(transposed_product, half_a_product, complex_product, added_product, epilogue_in_registers),
         *(epilogue_on_parts, two_products, called_product, called_sums, transform, filter_of_taps),
         *(long_filter, recursive_filter, rolling_tiles, overlapped_tiles, one_loop_over_rows, whole_rows),

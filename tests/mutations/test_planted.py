@@ -1,0 +1,117 @@
+"""Constants, prices and conditions that are changed are noticed, each by a check that names what differs."""
+
+from __future__ import annotations
+
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import polymat as pm
+from polymat.codegen.program import Program
+from tests.codegen import test_golden
+from tests.codegen.kinds import KINDS
+from tests.conftest import golden_path
+from tests.fixed import compiled_levels, own_c, report_text
+from tests.mutations.planting import Planted, planted
+from tests.product import test_prices
+
+
+def _assert_golden(module: Any, name: str, text: str) -> None:
+    path = golden_path(Path(module.__file__), name)
+    assert text.rstrip("\n") + "\n" == path.read_text(encoding="utf-8")
+
+
+def c_of(kind: str) -> None:
+    program = compiled_levels(**KINDS[kind]())["codegen"]
+    assert isinstance(program, Program)
+    _assert_golden(test_golden, f"test_own_c[{kind}]", own_c(program))
+
+
+def explained(kind: str) -> None:
+    _assert_golden(test_golden, f"test_explained[{kind}]", report_text(**KINDS[kind]()))
+
+
+def priced(machine: str, real: Any, turned: str) -> None:
+    lines = test_prices.lines(test_prices.MACHINES[machine], real, turned)
+    _assert_golden(test_prices, f"test_products[{machine}-{real}-{turned}]", "\n".join(lines))
+
+
+def c(kind: str) -> Any:
+    return partial(c_of, kind)
+
+
+def e(kind: str) -> Any:
+    return partial(explained, kind)
+
+
+def _never(*_arguments: object) -> bool:
+    return False
+
+
+PRICES = partial(priced, "narrow", pm.Double, "nn")
+TURNED = partial(priced, "narrow", pm.Double, "tt")
+
+
+CHANGES = [
+    Planted("product.blocking", "DIRECT_DEPTH", 192, PRICES),
+    Planted("product.blocks", "PANEL_SHARE", 0.3, PRICES),
+    Planted("product.blocks", "PASSED_EIGHTHS", 3, TURNED),
+    Planted("product.blocks", "L3_SHARE", 1.1, PRICES),
+    Planted("product.copying", "PACKING", 70.0, PRICES),
+    Planted("product.copying", "NEAR_PACKING", 25.0, TURNED),
+    Planted("product.copying", "STORING", 25.0, PRICES),
+    Planted("product.copying", "PAIRING", 50.0, e("complex_product")),
+    Planted("tilesize.kernel", "FILL", 4.0, PRICES),
+    Planted("tilesize.kernel", "FULL_SHARE", 0.7, PRICES),
+    Planted("tilesize.kernel", "STARTING", 600.0, PRICES),
+    Planted("tilesize.cost", "VECTOR_SHARE", 0.35, e("rows")),
+    Planted("tilesize.cost", "NO_BLOCK", 1.5, e("one_sum")),
+    Planted("tilesize.cost", "WAITING", 3.0, e("triangular_system")),
+    Planted("tilesize.cost", "OVERLAP_LOSS", 0.5, e("rows")),
+    Planted("tilesize.cost", "ROW_LOOP_SHARE", 0.6, e("one_loop_over_rows")),
+    Planted("tilesize.register", "ROWS_REDUCED", 4, c("sums_along_rows")),
+    Planted("tilesize.register", "SHIFTED_BITS", 256, c("cases")),
+    Planted("tilesize.planner", "DOT_TILE", 1024, c("one_sum")),
+    Planted("tilesize.tileshape", "ROLLING_ROWS", 4, c("two_scales")),
+    Planted("tilesize.tileshape", "APART_SHARE", 0.5, c("rows_of_planes")),
+    Planted("tilesize.rowloop", "is_arithmetic", _never, c("one_loop_over_rows")),
+    Planted("tilesize.streamed", "LEAST_LEVELS", 1, c("shifted_rows")),
+    Planted("decide.filterplans", "SHARE", 0.5, e("filter_of_taps")),
+    Planted("decide.filterplans", "MOVED", 24.0, e("filter_of_taps")),
+    Planted("decide.filterplans", "ROW", 800.0, e("filter_of_taps")),
+    Planted("decide.recursiveplans", "MOVED", 12.0, e("recursive_filter")),
+    Planted("model.team", "BLOCKS", 2.0, c("product")),
+    Planted("model.team", "OPERATIONS_A_CYCLE", 1.0, c("rows")),
+    Planted("model.assumed", "UNKNOWN_EXTENT", 500, e("rows")),
+    Planted("model.order", "SPATIAL", 3, e("rows")),
+    Planted("model.reuse", "NO_REUSE", 0.8, e("whole_rows")),
+    Planted("rewrite.filtertime", "DIRECT_SHARE", 0.5, e("long_filter")),
+    Planted("rewrite.filtertime", "CACHED", (4.0, 5.0), e("filter_of_taps")),
+    Planted("rewrite.transformtime", "SHARE", 0.2, e("long_filter")),
+    Planted("idiom.profit", "CALL_SECONDS", 1e-6, e("called_sums")),
+    Planted("idiom.profit", "EFFICIENCY", 0.4, e("called_product")),
+    Planted("codegen.shares", "A_POINT", 40.0, c("transform")),
+    Planted("codegen.loops.lanesums", "TOGETHER", 2, c("sums_along_rows")),
+    Planted("codegen.loops.remainders", "LONGEST", 1, c("halves")),
+    Planted("codegen.loops.accumulators", "LEAST", 64, c("called_sums")),
+    Planted("codegen.loops.extremes", "MOST_TERMS", 64, c("largest_of_terms")),
+    Planted("codegen.memory.storage", "LINE_BYTES", 32, c("one_loop_over_rows")),
+    Planted("graph.inline", "CHEAP_OPERATIONS", 0, c("read_twice")),
+    Planted("graph.operations", "ONE_AT_A_TIME", 30.0, e("transform")),
+]
+
+
+@cache
+def passes(check: Any) -> bool:
+    check()
+    return True
+
+
+@pytest.mark.parametrize("change", [pytest.param(change, id=str(change)) for change in CHANGES])
+def test_a_change_is_noticed(change: Planted) -> None:
+    assert passes(change.check)
+    with planted(change), pytest.raises(AssertionError):
+        change.check()
+    change.check()

@@ -57,7 +57,7 @@ class Choices:
             return Refused("; ".join(self.refused) or f"there is no dimension {', '.join(missing)} to tile")
         chosen = [known[dim] for dim in dims]
         for stage in self.stages:
-            if not any(stage in tiling.own for tiling in chosen):
+            if not any([stage in tiling.own for tiling in chosen]):
                 why = f"{stage} has no dimension along {', '.join(dims)}: it is whole in every tile"
                 return Refused("; ".join([why, *self.alignment.conflicts]))
         return _fusable(self, chosen)
@@ -179,16 +179,18 @@ def _not_private(reads: Reads, name: str, own: str, dim: str, stages: tuple[str,
 def _fusable(choices: Choices, chosen: Sequence[Tiling]) -> Fusable:
     members = []
     privates = {name for tiling in chosen for name in tiling.privates}
+    live = set(choices.live_outs)
+    plain = all(max(tiling.scales.values(), default=1) == 1 for tiling in chosen)
     for name in choices.stages:
-        scales = tuple(tiling.scales.get(name, 1) for tiling in chosen)
+        scales = () if plain else tuple(tiling.scales.get(name, 1) for tiling in chosen)
         members.append(
             Member(
                 stage=name,
-                dims=tuple(tiling.own.get(name) for tiling in chosen),
-                margins=tuple(tiling.margins.get(name, (0, 0)) for tiling in chosen),
-                scratch=name not in choices.live_outs,
+                dims=tuple([tiling.own.get(name) for tiling in chosen]),
+                margins=tuple([tiling.margins.get(name, (0, 0)) for tiling in chosen]),
+                scratch=name not in live,
                 private=name in privates,
-                scales=scales if max(scales) > 1 else (),
+                scales=scales if not plain and max(scales) > 1 else (),
             )
         )
     widest = tuple(

@@ -15,23 +15,25 @@ def tile_size(
     stages: Mapping[str, Stage], members: Sequence[Member], estimates: Mapping[str, int]
 ) -> Callable[[Sequence[int]], float]:
     """The bytes that one tile's stages write, margins included, as a function of its sizes."""
-    known = []
+    known: list[tuple[float, list[tuple[int, int, int]]]] = []
     for member in members:
         stage = stages[member.stage]
         whole = float(stage.dtype.size)
         levels = []
         for dim, length in zip(stage.dims, stage_extents(stage, estimates), strict=True):
             if dim in member.dims:
-                levels.append(member.dims.index(dim))
+                level = member.dims.index(dim)
+                levels.append((level, sum(member.margins[level]), member.scale(level)))
             else:
                 whole *= length
-        known.append((member, whole, levels))
+        known.append((whole, levels))
 
     def size_of(sizes: Sequence[int]) -> float:
         total = 0.0
-        for member, count, levels in known:
-            for level in levels:
-                count *= member.points(level, sizes[level])
+        for count, levels in known:
+            for level, margin, scale in levels:
+                points = (sizes[level] - 1 + margin) // scale + 1  # as Member.points counts them
+                count *= points if points > 0 else 0
             total += count
         return total
 

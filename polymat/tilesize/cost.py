@@ -15,7 +15,7 @@ from polymat.lang.traverse import children, walk
 from polymat.lang.types import real_part
 from polymat.machine.model import MEMORY, Machine
 from polymat.model.describe import COMPLEX_OPERATIONS
-from polymat.model.estimates import once_a_stage
+from polymat.model.estimates import Estimates, once_a_stage
 from polymat.model.extents import extent, stage_extents, tile_size
 from polymat.plan.epilogue import EpiloguePlan
 from polymat.plan.kernel import KernelPlan
@@ -124,10 +124,7 @@ def _demand(pipeline: Pipeline, plan: Plan, machine: Machine, estimates: Mapping
     for stage in stages:
         loops, often = _plan_of(stage, plan), redundancy(members.get(stage.name), plan, repeats)
         if isinstance(loops, LoopPlan):
-            each = stage_operations(stage, estimates) * loop_slowdown(loops, 1)
-            each *= short_rows_slowdown(stage, loops, machine.lanes(computed_bytes(stage)), VECTOR_SHARE)
-            each += starting_operations(stage, loops, estimates, machine.lanes(stage.dtype.size))
-            operations += each * often
+            operations += _loop_operations(stage, loops, machine, estimates) * often
         else:
             others.append((stage, loops, often))
     written = 0.0
@@ -150,6 +147,19 @@ def _demand(pipeline: Pipeline, plan: Plan, machine: Machine, estimates: Mapping
         ROW_LOOP_SHARE if isinstance(plan, TilePlan) and plan.row_loop is not None else VECTOR_SHARE,
         pieces(plan, by_name, repeats, estimates),
     )
+
+
+def _loop_operations(stage: Stage, loops: LoopPlan, machine: Machine, estimates: Mapping[str, int]) -> float:
+    """Operations that a stage's loops are worth, found once for all groups in which it has these loops."""
+    key = ("operations", stage, loops)
+    known = estimates.loops if isinstance(estimates, Estimates) else {}
+    if key not in known:
+        each = stage_operations(stage, estimates) * loop_slowdown(loops, 1)
+        each *= short_rows_slowdown(stage, loops, machine.lanes(computed_bytes(stage)), VECTOR_SHARE)
+        each += starting_operations(stage, loops, estimates, machine.lanes(stage.dtype.size))
+        known[key] = each
+    found: float = known[key]
+    return found
 
 
 def _cost_on(

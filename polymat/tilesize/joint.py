@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import TypeGuard
 
 from polymat.graph.alignment import Member
 from polymat.graph.stage import Bounds, Stage
@@ -49,9 +50,12 @@ def joint_sums(
 
     One of the two is a row in memory: it shares nothing else with the other, and costs no accumulators.
     """
-    loops = {m.stage: _loops(stages[m.stage], m, plans[m.stage]) for m in members}
+    found = {m.stage: plans[m.stage] for m in members if _is_block(stages[m.stage], plans[m.stage])}
+    if len(found) < 2 or not any(plan.kind == "row" for plan in found.values()):
+        return ()
+    loops = {m.stage: _loops(stages[m.stage], m, found[m.stage]) for m in members if m.stage in found}
     pairs: list[tuple[str, str]] = []
-    sums = [(k, member) for k, member in enumerate(members) if loops[member.stage] is not None]
+    sums = [(k, member) for k, member in enumerate(members) if loops.get(member.stage) is not None]
     for (k, first), (later, second) in combinations(sums, 2):
         one, other = loops[first.stage], loops[second.stage]
         taken = {name for pair in pairs for name in pair}
@@ -64,13 +68,18 @@ def joint_sums(
     return tuple(pairs)
 
 
-def _loops(stage: Stage, member: Member, plan: NestPlan) -> _Loops | None:
-    """The loops of a block of one sum over one dimension; None of anything else."""
+def _is_block(stage: Stage, plan: NestPlan) -> TypeGuard[LoopPlan]:
+    """Whether a stage is one sum to a point of one dimension, by blocks of rows."""
     if not isinstance(plan, LoopPlan) or plan.kind not in ("reduce", "row") or plan.unroll == 1:
-        return None
+        return False
     if stage.dtype.kind == "c":  # OpenMP has accumulators of complex numbers, but GCC does not vectorise them
-        return None
-    if len(stage.dims) != 1 or len(stage.accumulations) != 1 or any(map(any, member.margins)):
+        return False
+    return len(stage.dims) == 1 and len(stage.accumulations) == 1
+
+
+def _loops(stage: Stage, member: Member, plan: LoopPlan) -> _Loops | None:
+    """The loops of a block of a sum over one dimension; None of anything else."""
+    if any(map(any, member.margins)):
         return None
     accumulation = stage.accumulations[0]
     if len(accumulation.reduced_dims) != 1 or not accumulation.is_aligned:

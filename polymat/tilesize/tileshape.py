@@ -8,6 +8,7 @@ from polymat.graph.alignment import Member, grid
 from polymat.graph.stage import Stage
 from polymat.machine.model import Machine
 from polymat.model.extents import tile_size
+from polymat.model.remembered import remembered
 from polymat.plan.nest import NestPlan
 from polymat.tilesize.plain import own_names
 from polymat.tilesize.register import ROWS_REDUCED
@@ -100,6 +101,12 @@ def _shares_loads(stage: Stage, loops: NestPlan, member: Member, level: int) -> 
         return False
     if loops.kind != "reduce" or dim is None or member.private:
         return True
+    return _has_fixed_loads(stage, dim)
+
+
+@remembered
+def _has_fixed_loads(stage: Stage, dim: str) -> bool:
+    """Whether a sum loads elements that stay the same along a dimension of its result."""
     names = {own_names(stage, accumulation)[dim] for accumulation in stage.accumulations}
     return any(
         names.isdisjoint(name for form in load.indices for name in form.names()) for load in stage.loads()

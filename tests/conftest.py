@@ -43,7 +43,8 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave tests without a golden file out where these are rewritten."""
     if config.getoption("--update-golden"):
-        items[:] = [item for item in items if "golden" in getattr(item, "fixturenames", ())]
+        wanted = {"golden", "update_golden"}
+        items[:] = [item for item in items if wanted & {*getattr(item, "fixturenames", ())}]
 
 
 def _isolate_cache(config: pytest.Config) -> None:
@@ -87,6 +88,12 @@ def golden_path(test: Path, name: str) -> Path:
     """tests/golden/<module>/<test>.txt of one test, parameters included."""
     module = test.relative_to(TESTS).with_suffix("")
     return TESTS / "golden" / module / (re.sub(r"[^\w.=+-]+", "_", name).strip("_") + ".txt")
+
+
+@pytest.fixture
+def update_golden(request: pytest.FixtureRequest) -> bool:
+    """Whether texts that are compared are to be rewritten instead."""
+    return bool(request.config.getoption("--update-golden"))
 
 
 @pytest.fixture

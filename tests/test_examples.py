@@ -26,6 +26,7 @@ BLOCK = re.compile(
 class Snippet:
     """One block of Python in a document."""
 
+    document: Path
     where: str
     code: str
     output: str | None
@@ -38,7 +39,7 @@ def snippets(document: Path) -> list[Snippet]:
         line = text.count("\n", 0, match.start()) + 2
         where = f"{document.relative_to(ROOT)}:{line}"
         if not match["code"].startswith("# not run"):
-            found.append(Snippet(where, match["code"], match["output"]))
+            found.append(Snippet(document, where, match["code"], match["output"]))
     return found
 
 
@@ -60,13 +61,29 @@ def run(program: Path, where: Path) -> str:
 SNIPPETS = [snippet for document in DOCUMENTS if document.exists() for snippet in snippets(document)]
 
 
+def replaced(text: str, snippet: Snippet, printed: str) -> str:
+    """A document with what a snippet prints now."""
+    at = text.index(snippet.code) + len(snippet.code)
+    begin = text.index("```text\n", at) + len("```text\n")
+    return text[:begin] + printed.rstrip() + text[text.index("\n```\n", begin - 1) :]
+
+
 @pytest.mark.parametrize("snippet", [pytest.param(s, id=s.where) for s in SNIPPETS])
-def test_snippet_runs(snippet: Snippet, tmp_path: Path) -> None:
+def test_snippet_runs(snippet: Snippet, tmp_path: Path, update_golden: bool) -> None:
     program = tmp_path / "snippet.py"
     program.write_text(snippet.code, encoding="utf-8")
     printed = run(program, tmp_path)
-    if snippet.output is not None:
+    if snippet.output is not None and update_golden:
+        text = snippet.document.read_text(encoding="utf-8")
+        snippet.document.write_text(replaced(text, snippet, printed), encoding="utf-8")
+    elif snippet.output is not None:
         assert printed.rstrip() == snippet.output.rstrip()
+
+
+@pytest.mark.parametrize("document", [pytest.param(d, id=d.name) for d in DOCUMENTS])
+def test_files_that_documents_name_are_there(document: Path) -> None:
+    named = re.findall(r"`((?:polymat|tests|benchmarks|docs)/[\w/]+\.\w+)`", document.read_text("utf-8"))
+    assert not [path for path in named if not (ROOT / path).exists()]
 
 
 @pytest.mark.parametrize("example", [pytest.param(path, id=path.name) for path in EXAMPLES])

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from polymat.codegen.c.apart import SHARED
 from polymat.codegen.products.blockshape import Shape, vector_types
+from polymat.codegen.products.headers import headers_text
 from polymat.codegen.products.microkernel import full_block
 
 LINES, COLUMNS, DEPTH = 96, 96, 256  # of the products, about: the operands stay in a second-level cache
@@ -22,8 +23,10 @@ static double product_@NAME@(char *memory, ptrdiff_t repeats)
     for (ptrdiff_t repeat = 0; repeat < repeats; repeat++)
         for (int panel = 0; panel < panels; panel++)
             for (int strip = 0; strip < strips; strip++)
-                full_@NAME@(depth, a + strip * rows * depth, b + panel * wide * depth, 0, 0, NULL, 0,
-                            c + (strip * rows * panels + panel) * wide, panels * wide, memory, 0);
+                full_@NAME@(depth, a + strip * rows * depth, b + panel * wide * depth, 0, 0,
+                            &(_pm_result_@S@){NULL, 0, c + (strip * rows * panels + panel) * wide,
+                                              panels * wide},
+                            memory, 0);
     return now() - begin;
 }
 
@@ -48,7 +51,7 @@ def operations(shape: Shape) -> float:
 
 def block_text(shapes: Sequence[Shape]) -> str:
     """A function for each shape, a table of them, and `pm_block`; a product takes less than 2 MiB."""
-    types = {shape.suffix: vector_types(shape) for shape in shapes}
+    types = {shape.suffix: vector_types(shape) + headers_text(shape, "operands") for shape in shapes}
     products = [_product(shape) for shape in shapes]
     names = ", ".join(f"product_{name_of(shape)}" for shape in shapes)
     return "\n".join(
@@ -70,6 +73,7 @@ def _product(shape: Shape) -> str:
     strips, panels = counts(shape)
     values = {
         "NAME": name_of(shape),
+        "S": shape.suffix,
         "T": shape.ctype,
         "R": shape.rows,
         "W": shape.vectors * shape.lanes,

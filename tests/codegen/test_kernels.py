@@ -26,11 +26,9 @@ WIDE: dict[str, int] = {
     "products/read": 3,
     "products/small": 1,
     "products/swapped": 1,
-    "products/tall": 2,
-    "products/triangles": 3,
+    "products/tall": 1,
     "products/turned": 1,
     "products/unrolled": 2,
-    "products/windows": 1,
 }
 # What clang has no header of OpenMP for, where it came without one.
 OPENMP = """\

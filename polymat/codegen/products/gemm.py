@@ -28,7 +28,7 @@ from string import Template
 
 from polymat.codegen.c.apart import Apart, prototypes
 from polymat.codegen.c.lanes import SHUFFLES, row_sums
-from polymat.codegen.products.blockedgemm import BLOCKED
+from polymat.codegen.products.blockedgemm import SCHEME, WHOLE
 from polymat.codegen.products.blockshape import Shape
 from polymat.codegen.products.edges import edge_table, edges
 from polymat.codegen.products.ends import handed_on
@@ -147,10 +147,11 @@ static inline __attribute__((always_inline)) void _pm_gemm_$S($PARAMETERS,
     } else if (!is_matrix)
         _pm_small_copied_$S(m, n, k, scale, a, a_row, a_step, b, b_step, b_column, beta, from, from_row, c,
                             c_row, &half«, ends»);
-    else if (m <= $R && n <= $V * $L)
-        _pm_blocks_$S[((unsigned)n - 1) / $L][m - 1](k, a, a_row, a_step, b, b_step, scale, beta, from,
-                from_row, c, c_row, (int)(((unsigned)n - 1) % $L) + 1«, NULL»);
-    else
+    else if (m <= $R && n <= $V * $L) {
+        const _pm_result_$S whole = _pm_result_of_$S(from, from_row, c, c_row«, NULL»);
+        _pm_blocks_$S[((unsigned)n - 1) / $L][m - 1](k, a, a_row, a_step, b, b_step, scale, beta, &whole,
+                (int)(((unsigned)n - 1) % $L) + 1);
+    } else
         _pm_small_$S(m, n, k, scale, a, a_row, a_step, b, b_step, beta, from, from_row, c, c_row);
 }
 """
@@ -167,10 +168,11 @@ m, n, k, row_count, rows, column_count, columns, depth_count, depths, scale, a, 
                        a_step, b, b_step, b_column, beta, from, from_row, c, c_row, kc, mc, nc, small,
                        large, half, scratch, finish, around"""
 _DECISIONS = IS_NARROW + IS_SWAPPED + IS_UNASKED + IS_NEAR
-_TYPES = ("finish", "pieces", "half")
+_TYPES = ("finish", "pieces", "half", "product")
 _SUMS = ("narrow", "column", "row")
 _PACKED = ("transposed", "packing", "windows", "ahead", "triangles", "copied", "swapped", "finishrows")
-_LARGE = ("read", "tall", "rotated")
+_LARGE = ("read", "tall", "rotated", "scheme")
+_BLOCKED = ("panel", "blocked")
 _CALLED = ("room", "unrolled", "small", "direct")  # with what comes after it: what small products run through
 
 
@@ -178,16 +180,19 @@ _CALLED = ("room", "unrolled", "small", "direct")  # with what comes after it: w
 def gemm_text(need: str) -> Apart:
     """The C text behind a need of the prelude: the register blocks, the product around them, and its call."""
     shape = Shape.parse(need)
-    decisions, blocked, call = (_written(text, shape) for text in (_DECISIONS, BLOCKED, _GENERAL + _PRODUCT))
+    decisions, scheme, whole, call = (
+        _written(text, shape) for text in (_DECISIONS, SCHEME, WHOLE, _GENERAL + _PRODUCT)
+    )
     tables = [block_tables(shape), past_table(shape), *([edge_table(shape)] if shape.halves else [])]
     turned = turned_text(shape) if shape.turns else ""
     blocks = [microkernels(shape), past_blocks(shape), *([edges(shape)] if shape.halves else [])]
     types = headers_text(shape, *_TYPES) + decisions
-    declared = with_macros(shape, prototypes(written(*_SUMS, *_PACKED, *_LARGE))) + prototypes(blocked)
+    declared = with_macros(shape, prototypes(written(*_SUMS, *_PACKED, *_LARGE))) + prototypes(whole)
     head = "\n".join([*tables, *([turned_head(shape)] if shape.turns else []), types, declared])
     sums = _row_sums(shape) + headers_text(shape, *_SUMS)
     packed, large = headers_text(shape, *_PACKED), headers_text(shape, *_LARGE)
-    around = f"{SHUFFLES}{packed}{WHICH_IS_READ}{large}{blocked}{turned}"
+    blocked = headers_text(shape, *_BLOCKED)
+    around = f"{SHUFFLES}{packed}{WHICH_IS_READ}{large}{scheme}{blocked}{whole}{turned}"
     return Apart(head, "\n".join(blocks), (sums, around), headers_text(shape, *_CALLED) + call)
 
 

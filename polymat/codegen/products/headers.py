@@ -44,6 +44,7 @@ def _macros(shape: Shape) -> dict[str, object]:
         **element_macros(s),
         "CONST(name)": f"_PM_##name##_{s}",
         "MASK(count)": f"_PM_MASK_{s}(count)",
+        "ENDS": int(bool(shape.ends)),
         "END(what)": ", what" if shape.ends else "",
         "NO_END(end)": "((end) == NULL)" if shape.ends else "1",
         "INTEGER": INTEGERS[s],

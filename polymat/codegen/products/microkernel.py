@@ -13,6 +13,7 @@ from textwrap import indent
 from polymat.codegen.c.apart import prototypes
 from polymat.codegen.products.blockshape import Shape, vector_types
 from polymat.codegen.products.ends import ends_of_block, ends_text
+from polymat.codegen.products.headers import headers_text
 
 UNUSED = "__attribute__((unused))"  # tables, by some of the files that a product is compiled as
 FEW_ROWS = range(2, 5)  # of blocks whose vectors gcc would load again for each row
@@ -34,12 +35,10 @@ _READ_AHEAD = (
 )
 _READING = """\
 ptrdiff_t depth, const {t} *a, ptrdiff_t a_step, const {t} *b, ptrdiff_t b_step,
-        {t} scale, {t} beta, const {t} *from, ptrdiff_t from_row, {t} *c, ptrdiff_t c_row,
-        const _pm_requests_{s} *asked{end}"""
+        {t} scale, {t} beta, const _pm_result_{s} *to, const _pm_requests_{s} *asked"""
 _PASSING = """\
 ptrdiff_t depth, const {t} *a, ptrdiff_t a_row, const {t} *b, {t} scale,
-        {t} beta, const {t} *from, ptrdiff_t from_row, {t} *c, ptrdiff_t c_row, const char *next,
-        ptrdiff_t pace{end}"""
+        {t} beta, const _pm_result_{s} *to, const char *next, ptrdiff_t pace"""
 
 
 @lru_cache(maxsize=8)
@@ -58,12 +57,8 @@ def block_tables(shape: Shape) -> str:
     """The text around register blocks: types, declarations, and the tables by which they are called."""
     blocks = [_table(shape, "block"), *([_table(shape, "walk")] if shape.walks else [])]
     tables = [*blocks, _passing_table(shape), _reading_table(shape)]
-    types = [vector_types(shape), ends_text(shape), _requested(shape)]
+    types = [vector_types(shape), ends_text(shape), headers_text(shape, "operands", "requests")]
     return "\n".join([*types, prototypes(microkernels(shape)), *tables])
-
-
-def _end_parameter(shape: Shape) -> str:
-    return f", const _pm_end_{shape.suffix} *end" if shape.ends else ""
 
 
 def _parameters(shape: Shape, kind: str = "block") -> str:
@@ -73,8 +68,7 @@ def _parameters(shape: Shape, kind: str = "block") -> str:
     a_step = "" if kind == "walk" else " ptrdiff_t a_step,"
     return (
         f"{segments}ptrdiff_t depth, const {t} *a, ptrdiff_t a_row,{a_step} const {t} *b, ptrdiff_t b_step,\n"
-        f"        {t} scale, {t} beta, const {t} *from, ptrdiff_t from_row, {t} *c, ptrdiff_t c_row, int last"
-        f"{_end_parameter(shape)}"
+        f"        {t} scale, {t} beta, const _pm_result_{shape.suffix} *to, int last"
     )
 
 
@@ -138,7 +132,22 @@ _PM_SHARED __attribute__((noinline)) void _pm_walk_{s}_{rows}x{vectors}({_parame
 def _requests(shape: Shape, rows: int, vectors: int) -> str:
     """Prefetching a block's part of the result, and of what is added to."""
     result, start = _lines(shape, rows, vectors, "c", ", 1"), _lines(shape, rows, vectors, "from")
-    return f"{result}    if (from != NULL && from != c) {{\n{start}    }}\n"
+    return f"    {{\n{located(shape)}{result}    if (from != NULL && from != c) {{\n{start}    }}\n    }}\n"
+
+
+def located(shape: Shape) -> str:
+    """Names for where a block's part of the result lies, and what is added to it."""
+    t = shape.ctype
+    return f"""\
+    const {t} *const from = to->from;
+    {t} *const c = to->c;
+    const ptrdiff_t from_row = to->from_row, c_row = to->c_row;
+"""
+
+
+def ended(shape: Shape) -> str:
+    """A name for what becomes of it."""
+    return f"    const _pm_end_{shape.suffix} *const end = to->end;\n" if shape.ends else ""
 
 
 def _lines(shape: Shape, rows: int, vectors: int, array: str, use: str = "") -> str:
@@ -169,8 +178,7 @@ def full_block(shape: Shape) -> str:
 /* The full block of packed operands; its part of the result, and of what that is added to, is fetched while
    the product is computed, and what will be needed after it, from `next` on, `pace` bytes a step. */
 _PM_SHARED __attribute__((noinline)) void _pm_full_{s}(ptrdiff_t depth, const {t} *a, const {t} *b, {t} scale,
-        {t} beta, const {t} *from, ptrdiff_t from_row, {t} *c, ptrdiff_t c_row, const char *next,
-        ptrdiff_t pace{_end_parameter(shape)})
+        {t} beta, const _pm_result_{s} *to, const char *next, ptrdiff_t pace)
 {{
 {fetch}{ahead_loop(shape, vectors)}{_results(shape, rows, vectors, masked=False)}}}
 """
@@ -189,7 +197,7 @@ def _passing_table(shape: Shape) -> str:
     s, counts = shape.suffix, range(1, shape.vectors + 1)
     names = ", ".join(f"_pm_passing_{s}_{vectors}" for vectors in counts)
     return f"""\
-typedef void (*_pm_pass_{s})({_PASSING.format(t=shape.ctype, end=_end_parameter(shape))});
+typedef void (*_pm_pass_{s})({_PASSING.format(t=shape.ctype, s=s)});
 static const _pm_pass_{s} _pm_passing_{s}[{shape.vectors}] {UNUSED} = {{{names}}};
 """
 
@@ -200,7 +208,7 @@ def _passing_block(shape: Shape, vectors: int) -> str:
     loads = [f"*(const _pm_memory_{s} *)(b + {v * shape.lanes})" for v in range(vectors)]
     steps = ("a_row", "1", str(vectors * shape.lanes))
     body = _accumulators(shape, rows, vectors) + _depth_loop(shape, rows, vectors, loads, steps, _ROWS_AHEAD)
-    parameters = _PASSING.format(t=t, end=_end_parameter(shape))
+    parameters = _PASSING.format(t=t, s=s)
     return f"""\
 /* All rows and {vectors} whole vectors; rows of A are contiguous and read where they are.  Meanwhile what the
    product is added to is fetched, and lines of as many rows at `next`, `pace` bytes further on after each. */
@@ -208,21 +216,11 @@ _PM_SHARED __attribute__((noinline)) void _pm_passing_{s}_{vectors}({parameters}
 {{
     const ptrdiff_t rows = {rows} * a_row * (ptrdiff_t)sizeof(*a);
     ptrdiff_t row = 0;
-    if (from != NULL) {{
+    if (to->from != NULL) {{
+        const {t} *const from = to->from;
+        const ptrdiff_t from_row = to->from_row;
 {_lines(shape, rows, vectors, "from")}    }}
 {body}{_results(shape, rows, vectors, masked=False)}}}
-"""
-
-
-def _requested(shape: Shape) -> str:
-    """The type of what the blocks request that read one operand where it is."""
-    return f"""\
-/* What a block requests at each step of its depth: lines at `next`, `apart` bytes beyond it and twice as far,
-   then `pace` bytes further on, and after each `width` bytes of these `jump` more. */
-typedef struct {{
-    const char *next;
-    ptrdiff_t pace, apart, width, jump;
-}} _pm_requests_{shape.suffix};
 """
 
 
@@ -231,7 +229,7 @@ def _reading_table(shape: Shape) -> str:
     s, t, counts = shape.suffix, shape.ctype, range(1, shape.vectors + 1)
     names = ", ".join(f"_pm_reading_{s}_{vectors}" for vectors in counts)
     return f"""\
-typedef void (*_pm_reader_{s})({_READING.format(t=t, s=s, end=_end_parameter(shape))});
+typedef void (*_pm_reader_{s})({_READING.format(t=t, s=s)});
 static const _pm_reader_{s} _pm_readings_{s}[{shape.vectors}] {UNUSED} = {{{names}}};
 """
 
@@ -242,7 +240,7 @@ def _reading_block(shape: Shape, vectors: int) -> str:
     loads = [f"*(const _pm_memory_{s} *)(b + {v * shape.lanes})" for v in range(vectors)]
     steps = ("1", "a_step", "b_step")
     body = _accumulators(shape, rows, vectors) + _depth_loop(shape, rows, vectors, loads, steps, _READ_AHEAD)
-    parameters = _READING.format(t=t, s=s, end=_end_parameter(shape))
+    parameters = _READING.format(t=t, s=s)
     return f"""\
 _PM_SHARED __attribute__((noinline)) void _pm_reading_{s}_{vectors}({parameters})
 {{
@@ -305,7 +303,10 @@ def _results(shape: Shape, rows: int, vectors: int, *, masked: bool) -> str:
         return f"    *(_pm_memory_{s} *)({at}) = c{row}_{v};"
 
     points = [(row, v) for row in range(rows) for v in range(vectors)]
-    lines = ["    if (from != NULL || scale != 1) {", "        if (scale != 1) {"]
+    lines = [
+        located(shape) + ended(shape) + "    if (from != NULL || scale != 1) {",
+        "        if (scale != 1) {",
+    ]
     lines += [f"            c{row}_{v} *= scale;" for row, v in points]
     lines += ["        }", "        if (from != NULL && beta == 1) {"]
     lines += [f"            c{row}_{v} += {read(row, v)};" for row, v in points]

@@ -12,16 +12,16 @@ from polymat.codegen.c.elements import INTEGERS
 from polymat.codegen.c.vectortypes import memory_suffix
 from polymat.codegen.products.blockshape import Shape
 from polymat.codegen.products.ends import ends_of_block
-from polymat.codegen.products.microkernel import UNUSED, ahead_loop
+from polymat.codegen.products.microkernel import UNUSED, ahead_loop, ended
 
 _PAST = """\
-ptrdiff_t depth, const {t} *a, const {t} *b, {t} scale, {t} *c,
-        ptrdiff_t c_row, const char *next, ptrdiff_t pace, {t} *carry, int follows, int goes_on,
-        int rotated{end}"""
+ptrdiff_t depth, const {t} *a, const {t} *b, {t} scale,
+        const _pm_result_{s} *to, const char *next, ptrdiff_t pace, {t} *carry, int follows, int goes_on,
+        int rotated"""
 
 
 def _parameters(shape: Shape) -> str:
-    return _PAST.format(t=shape.ctype, end=f", const _pm_end_{shape.suffix} *end" if shape.ends else "")
+    return _PAST.format(t=shape.ctype, s=shape.suffix)
 
 
 def past_table(shape: Shape) -> str:
@@ -76,8 +76,10 @@ def _past_block(shape: Shape, vectors: int) -> str:
 _PM_SHARED __attribute__((noinline)) void _pm_past_{s}_{vectors}({_parameters(shape)})
 {{
     typedef {INTEGERS[s]} lanes __attribute__((vector_size(64)));
+    {t} *const c = to->c;
+    const ptrdiff_t c_row = to->c_row;
     const int turn = (int)(-(uintptr_t)c % 64 / sizeof({t})); /* elements before the first whole line */
-    const lanes order = (lanes){{{", ".join(map(str, range(lanes)))}}} + turn;
+{ended(shape)}    const lanes order = (lanes){{{", ".join(map(str, range(lanes)))}}} + turn;
     if (rotated != 0) {{
         __builtin_prefetch(c + {last - lanes + 1} - c_row, 1);
         __builtin_prefetch(c + {last - lanes + 1} + {rows - 1} * c_row, 1);

@@ -1,7 +1,8 @@
 /* What is generated for a family of register blocks, declared: for headers that are compiled alone. */
 #pragma once
 
-#include "products/family.h"
+#include "products/operands.h"
+#include "products/requests.h"
 
 #define _PM_SHARED
 
@@ -18,38 +19,27 @@ void NAME(row_sums)(NAME(vector) a, NAME(vector) b, NAME(vector) c, NAME(vector)
 void NAME(some)(T *to, NAME(vector) value, int first, int end);
 #endif
 
-/* What becomes of a result in registers. */
-typedef struct NAME(end) NAME(end);
-
-/* What a block requests at each step of its depth: lines at `next`, `apart` bytes beyond it and twice as far,
-   then `pace` bytes further on, and after each `width` bytes of these `jump` more. */
-typedef struct {
-    const char *next;
-    ptrdiff_t pace, apart, width, jump;
-} NAME(requests);
-
 typedef void (*NAME(block))(ptrdiff_t depth, const T *a, ptrdiff_t a_row, ptrdiff_t a_step, const T *b,
-        ptrdiff_t b_step, T scale, T beta, const T *from, ptrdiff_t from_row, T *c, ptrdiff_t c_row,
-        int last END(const NAME(end) *end));
+        ptrdiff_t b_step, T scale, T beta, const NAME(result) *to, int last);
 typedef void (*NAME(walk))(ptrdiff_t segments, const ptrdiff_t *at, ptrdiff_t depth, const T *a,
-        ptrdiff_t a_row, const T *b, ptrdiff_t b_step, T scale, T beta, const T *from, ptrdiff_t from_row,
-        T *c, ptrdiff_t c_row, int last END(const NAME(end) *end));
+        ptrdiff_t a_row, const T *b, ptrdiff_t b_step, T scale, T beta, const NAME(result) *to, int last);
 typedef void (*NAME(edge))(const T *a, ptrdiff_t a_row, ptrdiff_t a_step, const T *b, ptrdiff_t b_step,
         T scale, T *c, ptrdiff_t c_row, int last);
 typedef void (*NAME(pass))(ptrdiff_t depth, const T *a, ptrdiff_t a_row, const T *b, T scale, T beta,
-        const T *from, ptrdiff_t from_row, T *c, ptrdiff_t c_row, const char *next,
-        ptrdiff_t pace END(const NAME(end) *end));
+        const NAME(result) *to, const char *next, ptrdiff_t pace);
 typedef void (*NAME(reader))(ptrdiff_t depth, const T *a, ptrdiff_t a_step, const T *b, ptrdiff_t b_step,
-        T scale, T beta, const T *from, ptrdiff_t from_row, T *c, ptrdiff_t c_row,
-        const NAME(requests) *asked END(const NAME(end) *end));
+        T scale, T beta, const NAME(result) *to, const NAME(requests) *asked);
 
 extern const NAME(block) NAME(blocks)[VECTORS][ROWS];
 extern const NAME(walk) NAME(walks)[VECTORS][ROWS];
 extern const NAME(edge) NAME(edges)[2][VECTORS];
+typedef void (*NAME(past))(ptrdiff_t depth, const T *a, const T *b, T scale, const NAME(result) *to,
+        const char *next, ptrdiff_t pace, T *carry, int follows, int goes_on, int rotated);
+extern const NAME(past) NAME(pasts)[VECTORS];
 extern const NAME(pass) NAME(passing)[VECTORS];
 extern const NAME(reader) NAME(readings)[VECTORS];
-void NAME(full)(ptrdiff_t depth, const T *a, const T *b, T scale, T beta, const T *from, ptrdiff_t from_row,
-        T *c, ptrdiff_t c_row, const char *next, ptrdiff_t pace END(const NAME(end) *end));
+void NAME(full)(ptrdiff_t depth, const T *a, const T *b, T scale, T beta, const NAME(result) *to,
+        const char *next, ptrdiff_t pace);
 
 /* What chooses among products. */
 enum { CONST(NARROW) = 4, CONST(NEAR) = 4096 };

@@ -23,6 +23,7 @@ _PM_SHARED __attribute__((noinline)) void NAME(small_copied)(ptrdiff_t m, ptrdif
     }
     const unsigned strips = ((unsigned)m + ROWS - 1) / ROWS;
     const unsigned least = (unsigned)m / strips, higher = (unsigned)m % strips;
+    const NAME(result) whole = NAME(result_of)(from, from_row, c, c_row END(end));
 #pragma GCC unroll 1
     for (unsigned strip = 0, i = 0, rows; strip < strips; strip++, i += rows) {
         rows = least + (strip < higher);
@@ -37,14 +38,14 @@ _PM_SHARED __attribute__((noinline)) void NAME(small_copied)(ptrdiff_t m, ptrdif
         for (unsigned panel = 0, j = first, wide; panel < panels; panel++, j += wide * LANES) {
             wide = panels == 1 ? vectors : vectors / panels + (panel < vectors % panels);
             const unsigned filled = last - j < wide * LANES ? last - j : wide * LANES;
+            const NAME(result) part = NAME(result_at)(&whole, i, j);
+            const NAME(operand) strip_of_a = {a + i * a_row, a_row, a_step};
+            const NAME(area) area = {i, rows, j, filled};
             if (is_half && ((ptrdiff_t)j < in.whole_0 || (ptrdiff_t)(j + filled) > in.whole_1))
-                NAME(cut)(half, i, rows, j, filled, depth, a + i * a_row, a_row, a_step, b + j, b_step, scale,
-                        beta, from == NULL ? NULL : from + i * from_row + j, from_row, c + i * c_row + j,
-                        c_row);
+                NAME(cut)(half, &area, depth, &strip_of_a, b + j, b_step, scale, beta, &part);
             else
                 NAME(blocks)[wide - 1][rows - 1](depth, a + i * a_row, a_row, a_step, b + j, b_step, scale,
-                        beta, from == NULL ? NULL : from + i * from_row + j, from_row, c + i * c_row + j,
-                        c_row, (int)(filled - (wide - 1) * LANES) END(end));
+                        beta, &part, (int)(filled - (wide - 1) * LANES));
         }
     }
 }

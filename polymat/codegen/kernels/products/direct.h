@@ -17,8 +17,9 @@ static __attribute__((noinline)) void NAME(direct)(ptrdiff_t m, ptrdiff_t n, ptr
     const ptrdiff_t vectors = (n + LANES - 1) / LANES, panels = (vectors + VECTORS - 1) / VECTORS,
                     strips = (m + ROWS - 1) / ROWS;
     if (strips == 1 && panels == 1 && depth <= deep) {
-        NAME(blocks)[vectors - 1][m - 1](depth, a, a_row, a_step, b, b_step, scale, beta, from, from_row, c,
-                c_row, (int)(n - (vectors - 1) * LANES) END(end));
+        const NAME(result) whole = NAME(result_of)(from, from_row, c, c_row END(end));
+        NAME(blocks)[vectors - 1][m - 1](depth, a, a_row, a_step, b, b_step, scale, beta, &whole,
+                (int)(n - (vectors - 1) * LANES));
         return;
     }
     const ptrdiff_t least = m / strips, higher = m - least * strips;
@@ -34,9 +35,11 @@ static __attribute__((noinline)) void NAME(direct)(ptrdiff_t m, ptrdiff_t n, ptr
                 const ptrdiff_t rows = least + (strip < higher);
                 T *const target = c + i * c_row + j;
                 const T *const start = k > 0 ? target : from == NULL ? NULL : from + i * from_row + j;
+                const NAME(result) part = NAME(result_of)(start, k > 0 ? c_row : from_row, target,
+                        c_row END(k + deep >= depth ? end : NULL));
                 NAME(blocks)[wide - 1][rows - 1](length, a + i * a_row + k * a_step, a_row, a_step,
-                        b + k * b_step + j, b_step, scale, k > 0 ? 1 : beta, start, k > 0 ? c_row : from_row,
-                        target, c_row, (int)(left - (wide - 1) * LANES) END(k + deep >= depth ? end : NULL));
+                        b + k * b_step + j, b_step, scale, k > 0 ? 1 : beta, &part,
+                        (int)(left - (wide - 1) * LANES));
                 i += rows;
             }
             j += wide * LANES;

@@ -5,6 +5,7 @@
    takes CONST(name)=_PM_##name##_of  a number or a macro for them
    takes MASK(count)=((int)(count))   the mask of the first lanes of a vector
    takes END(what)=, what             a parameter or argument: what becomes of a result in registers, if anything
+   takes ENDS=1                       whether there is something
    takes NO_END(end)=((end) == NULL)  whether that is nothing
    takes LANES=4                      elements of a vector
    takes INTEGER=long long            an integer as large as an element
@@ -22,3 +23,5 @@
 
 #include <stddef.h>
 #include <stdint.h>
+
+typedef struct NAME(end) NAME(end); /* what becomes of a result in registers */

@@ -62,17 +62,17 @@ static __attribute__((noinline)) void NAME(few_rows)(ptrdiff_t m, ptrdiff_t n, p
                 const ptrdiff_t *const down = rows + strip / strips * 3;
                 const ptrdiff_t i = NAME(line)(&left, strip % strips);
                 const ptrdiff_t height = NAME(width)(&left, strip % strips);
-                T *const target = c + down[1] + i * c_row + across[1] + j;
-                const T *const start = from == NULL ? NULL : from + down[2] + i * from_row + across[2] + j;
+                const NAME(result) part =
+                        NAME(result_of)(from == NULL ? NULL : from + down[2] + i * from_row + across[2] + j,
+                                from_row, c + down[1] + i * c_row + across[1] + j, c_row END(end));
                 const T *const a_strip = a_packed + strip * left.apart;
                 asked.next = (const char *)(b + onward + k * block / blocks * b_step + CONST(LINE) - 1);
                 if (height == ROWS && filled == wide * LANES)
-                    NAME(readings)[wide - 1](k, a_strip, ROWS, b_panel, b_step, scale, beta, start, from_row,
-                            target, c_row, &asked END(end));
+                    NAME(readings)[wide - 1](k, a_strip, ROWS, b_panel, b_step, scale, beta, &part, &asked);
                 else {
                     NAME(ask)(k, &asked);
                     NAME(blocks)[wide - 1][height - 1](k, a_strip, 1, height, b_panel, b_step, scale, beta,
-                            start, from_row, target, c_row, (int)(filled - (wide - 1) * LANES) END(end));
+                            &part, (int)(filled - (wide - 1) * LANES));
                 }
             }
             j += filled;
@@ -107,15 +107,15 @@ static __attribute__((noinline)) void NAME(few_columns)(ptrdiff_t m, ptrdiff_t n
             const ptrdiff_t j = NAME(line)(&right, panel), width = NAME(width)(&right, panel);
             const ptrdiff_t filled = NAME(filled)(&right, panel);
             const T *const a_strip = a + at[0] + i, *const b_panel = b_packed + panel * right.apart;
-            T *const target = c + at[1] + i * c_row + j;
-            const T *const start = from == NULL ? NULL : from + at[2] + i * from_row + j;
+            const NAME(result) part = NAME(result_of)(from == NULL ? NULL : from + at[2] + i * from_row + j,
+                    from_row, c + at[1] + i * c_row + j, c_row END(end));
             if (height == ROWS && filled == width)
-                NAME(readings)[width / LANES - 1](k, a_strip, a_step, b_panel, width, scale, beta, start,
-                        from_row, target, c_row, &asked END(end));
+                NAME(readings)[width / LANES - 1](k, a_strip, a_step, b_panel, width, scale, beta, &part,
+                        &asked);
             else {
                 NAME(ask)(k, &asked);
                 NAME(blocks)[width / LANES - 1][height - 1](k, a_strip, 1, a_step, b_panel, width, scale,
-                        beta, start, from_row, target, c_row, (int)(filled - width + LANES) END(end));
+                        beta, &part, (int)(filled - width + LANES));
             }
             asked.pace = 0; /* once is enough */
         }

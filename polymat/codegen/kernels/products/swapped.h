@@ -26,9 +26,10 @@ static void NAME(swapped_part)(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, ptrdiff_t 
             if (deep < k && next < m)
                 NAME(request)(a + p * a_step + next, 1, a_step,
                         m - next < VECTORS * LANES ? m - next : VECTORS * LANES, depth, 0, 1);
+            const NAME(result) part = NAME(result_of)(p > 0 ? sums + i : NULL, CONST(SWAPPED_ROWS), sums + i,
+                    CONST(SWAPPED_ROWS) END(NULL));
             NAME(blocks)[wide - 1][n - 1](depth, b + p * b_step, b_column, b_step, a + p * a_step + i, a_step,
-                    scale, 1, p > 0 ? sums + i : NULL, CONST(SWAPPED_ROWS), sums + i, CONST(SWAPPED_ROWS),
-                    (int)(filled - (wide - 1) * LANES) END(NULL));
+                    scale, 1, &part, (int)(filled - (wide - 1) * LANES));
             i += filled;
         }
     }

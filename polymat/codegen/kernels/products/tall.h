@@ -46,42 +46,49 @@ static void NAME(pack_left)(const NAME(lines) *left, const NAME(half) *half, ptr
     }
 }
 
-/* One strip of A times panels of B; target, start: where its rows of C and From begin.  a_step: 1, or the
-   strip is packed.  half: a triangle of A or C, of which i is the first row, or none; k_0: where the depth
-   begins.  Each panel requests a part of the strip at `next`, or the first one all of it: of one whose steps
-   are `next_step` apart. */
+/* A strip of A: its first row and its height, where its depth begins and how much that is, and its elements,
+   whose steps along the depth are 1, or it is packed; next: of what each panel requests a part, or the first one
+   all of it: of one whose steps are `next_step` apart. */
+typedef struct {
+    ptrdiff_t i, height, k_0, depth;
+    NAME(operand) a;
+    const T *next;
+    ptrdiff_t next_step;
+} NAME(passed);
+
+/* A strip of A times panels of B, into its rows of C.  half: a triangle of A or C, or none. */
 static inline void NAME(strip_past)(const NAME(lines) *right, NAME(range) panels, const NAME(half) *half,
-        ptrdiff_t i, ptrdiff_t height, ptrdiff_t k_0, ptrdiff_t depth, const T *a, ptrdiff_t a_row,
-        ptrdiff_t a_step, const T *next, ptrdiff_t next_step, const T *b_panel, T scale, T beta,
-        const T *start, ptrdiff_t start_row, T *target, ptrdiff_t c_row END(const NAME(end) *end))
+        const NAME(passed) *strip, const T *b_panel, T scale, T beta, const NAME(result) *to)
 {
     const int place = HALVES && half->mirror == NULL ? half->place : 0;
     const ptrdiff_t n = right->count, count = panels.last - panels.first;
-    const NAME(spans) in = place == 1 ? NAME(spans_of)(half, i, height, k_0, k_0 + depth)
-                                      : NAME(spans_of)(half, i, height, 0, n);
+    const ptrdiff_t k_0 = strip->k_0, depth = strip->depth, next_step = strip->next_step;
+    const NAME(spans) in = place == 1 ? NAME(spans_of)(half, strip->i, strip->height, k_0, k_0 + depth)
+                                      : NAME(spans_of)(half, strip->i, strip->height, 0, n);
     const ptrdiff_t steps = place == 1 ? in.whole_1 - in.whole_0 : depth;
     const ptrdiff_t even = (ROWS * (ptrdiff_t)sizeof(T) + count - 1) / count;
     ptrdiff_t pace = next_step > 0 ? next_step * (ptrdiff_t)sizeof(T) : even;
     const ptrdiff_t vectors = (n + LANES - 1) / LANES, least = vectors / right->each;
-    const char *asked = (const char *)(place == 1 ? next + (in.whole_0 - k_0) * a_step : next);
+    const char *asked =
+            (const char *)(place == 1 ? strip->next + (in.whole_0 - k_0) * strip->a.step : strip->next);
     ptrdiff_t j = NAME(line)(right, panels.first);
     for (ptrdiff_t panel = panels.first; panel < panels.last; panel++, b_panel += right->apart) {
         const ptrdiff_t wide = least + (panel < vectors - least * right->each);
         const ptrdiff_t filled = n - j < wide * LANES ? n - j : wide * LANES;
-        const T *const from = start == NULL ? NULL : start + j;
+        const NAME(result) part = NAME(result_at)(to, 0, j);
+        const NAME(area) area = {strip->i, strip->height, j, filled};
         if (place == 1)
-            NAME(sum_half)(half, i, height, j, filled, k_0, k_0 + depth, k_0 == 0, a, a_row, a_step, b_panel,
-                    wide * LANES, scale, beta, from, start_row, target + j, c_row, asked, pace);
+            NAME(sum_half)(half, &area, k_0, k_0 + depth, &strip->a, b_panel, wide * LANES, scale, beta,
+                    &part, asked, pace);
         else if (place == 3 && (j < in.whole_0 || j + filled > in.whole_1))
-            NAME(cut)(half, i, height, j, filled, depth, a, a_row, a_step, b_panel, wide * LANES, scale, beta,
-                    from, start_row, target + j, c_row);
-        else if (a_step == 1 && height == ROWS && filled == wide * LANES)
-            NAME(passing)[wide - 1](depth, a, a_row, b_panel, scale, beta, from, start_row, target + j, c_row,
-                    asked, pace END(end));
+            NAME(cut)(half, &area, depth, &strip->a, b_panel, wide * LANES, scale, beta, &part);
+        else if (strip->a.step == 1 && strip->height == ROWS && filled == wide * LANES)
+            NAME(passing)[wide - 1](depth, strip->a.first, strip->a.row, b_panel, scale, beta, &part, asked,
+                    pace);
         else
-            NAME(block_of)(height, filled, depth, a, a_row, a_step, b_panel, wide * LANES, scale, beta, from,
-                    start_row, target + j, c_row, asked, pace END(end));
-        asked += next_step > 0 ? 0 : (a_step == 1 ? steps / ROWS : steps) * pace;
+            NAME(block_of)(strip->height, filled, depth, &strip->a, b_panel, wide * LANES, scale, beta, &part,
+                    asked, pace);
+        asked += next_step > 0 ? 0 : (strip->a.step == 1 ? steps / ROWS : steps) * pace;
         pace = next_step > 0 ? 0 : pace;
         j += wide * LANES;
     }
@@ -140,12 +147,15 @@ _PM_SHARED __attribute__((noinline)) void NAME(tall)(ptrdiff_t m, ptrdiff_t n, p
                                                   : 0;
             T *const target = c + at[1] + i * c_row;
             const T *const start = piece > 0 ? target : from == NULL ? NULL : from + at[2] + i * from_row;
+            const NAME(result) part = NAME(result_of)(start, piece > 0 ? c_row : from_row, target,
+                    c_row END(piece + 1 == pieces ? end : NULL));
+            const NAME(passed) now_passed = {i, height, k_0, depth,
+                    {a_strip, packs ? 1 : a_row, packs ? height : 1},
+                    far ? a + i + tall * ROWS : a_strip + onward, far ? a_step : 0};
             if (here.first < here.last)
-                NAME(strip_past)(&right, here, &half, i, height, k_0, depth, a_strip, packs ? 1 : a_row,
-                        packs ? height : 1, far ? a + i + tall * ROWS : a_strip + onward, far ? a_step : 0,
+                NAME(strip_past)(&right, here, &half, &now_passed,
                         b_packed + (here.first - used.first) * right.apart, scale, piece > 0 ? 1 : beta,
-                        start, piece > 0 ? c_row : from_row, target,
-                        c_row END(piece + 1 == pieces ? end : NULL));
+                        &part);
             if (finish != NULL && piece + 1 == pieces && (strip + 1 - last == few || strip + 1 == strip_1)) {
                 const ptrdiff_t j_end = panel_1 < panels ? NAME(line)(&right, panel_1) : n;
                 NAME(finish_rows)(m, strips, last, strip + 1, 0, NAME(line)(&right, panel_0), j_end, finish,

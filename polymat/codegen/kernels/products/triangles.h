@@ -55,83 +55,112 @@ static void NAME(pack_half)(const NAME(half) *half, ptrdiff_t line, ptrdiff_t wi
 }
 
 /* A register block of any size. */
-static void NAME(block_of)(ptrdiff_t rows, ptrdiff_t columns, ptrdiff_t depth, const T *a, ptrdiff_t a_row,
-        ptrdiff_t a_step, const T *b, ptrdiff_t b_step, T scale, T beta, const T *from, ptrdiff_t from_row,
-        T *c, ptrdiff_t c_row, const char *next, ptrdiff_t pace END(const NAME(end) *end))
+static void NAME(block_of)(ptrdiff_t rows, ptrdiff_t columns, ptrdiff_t depth, const NAME(operand) *a,
+        const T *b, ptrdiff_t b_step, T scale, T beta, const NAME(result) *to, const char *next,
+        ptrdiff_t pace)
 {
     const ptrdiff_t wide = (columns + LANES - 1) / LANES;
-    if (rows == ROWS && columns == VECTORS * LANES && a_row == 1 && a_step == ROWS
+    if (rows == ROWS && columns == VECTORS * LANES && a->row == 1 && a->step == ROWS
             && b_step == VECTORS * LANES)
-        NAME(full)(depth, a, b, scale, beta, from, from_row, c, c_row, next, pace END(end));
+        NAME(full)(depth, a->first, b, scale, beta, to, next, pace);
     else
-        NAME(blocks)[wide - 1][rows - 1](depth, a, a_row, a_step, b, b_step, scale, beta, from, from_row, c,
-                c_row, (int)(columns - (wide - 1) * LANES) END(end));
+        NAME(blocks)[wide - 1][rows - 1](depth, a->first, a->row, a->step, b, b_step, scale, beta, to,
+                (int)(columns - (wide - 1) * LANES));
 }
 
-/* A block of a product whose A or B is a triangle; a and b: at position `first` of the depth.  begins:
-   whether these are the first positions, so that also a block without any is written. */
-static void NAME(sum_half)(const NAME(half) *half, ptrdiff_t i, ptrdiff_t rows, ptrdiff_t j,
-        ptrdiff_t columns, ptrdiff_t first, ptrdiff_t last, int begins, const T *a, ptrdiff_t a_row,
-        ptrdiff_t a_step, const T *b, ptrdiff_t b_step, T scale, T beta, const T *from, ptrdiff_t from_row,
-        T *c, ptrdiff_t c_row, const char *next, ptrdiff_t pace)
+/* What the part of a triangle of A at the diagonal adds to a block; a and b: at position `first` of the depth. */
+static void NAME(sum_beside_rows)(const NAME(half) *half, const NAME(area) *block, ptrdiff_t first,
+        NAME(spans) in, const NAME(operand) *a, const T *b, ptrdiff_t b_step, T scale, const NAME(result) *to,
+        const char *next)
 {
-    const int is_left = half->place == 1;
-    const NAME(spans) in = NAME(spans_of)(half, is_left ? i : j, is_left ? rows : columns, first, last);
-    if (begins || in.whole_0 < in.whole_1) {
-        const ptrdiff_t skipped = in.whole_0 - first, depth = in.whole_1 - in.whole_0;
-        NAME(block_of)(rows, columns, depth, a + skipped * a_step, a_row, a_step, b + skipped * b_step,
-                b_step, scale, beta, from, from_row, c, c_row, next, pace END(NULL));
-    }
 #if HALVES
-    if (is_left && rows == ROWS && in.part_1 - in.part_0 == ROWS - 1) {
-        const ptrdiff_t wide = (columns + LANES - 1) / LANES, k_0 = in.part_0 - first;
-        NAME(edges)[half->before][wide - 1](a + k_0 * a_step, a_row, a_step, b + k_0 * b_step, b_step, scale,
-                c, c_row, (int)(columns - (wide - 1) * LANES));
+    if (block->rows == ROWS && in.part_1 - in.part_0 == ROWS - 1) {
+        const ptrdiff_t wide = (block->columns + LANES - 1) / LANES, k_0 = in.part_0 - first;
+        NAME(edges)[half->before][wide - 1](a->first + k_0 * a->step, a->row, a->step, b + k_0 * b_step,
+                b_step, scale, to->c, to->c_row, (int)(block->columns - (wide - 1) * LANES));
         return;
     }
 #endif
-    for (ptrdiff_t r = 0; is_left && r < rows; r++) {
-        const ptrdiff_t diagonal = NAME(within)(i + r + half->shift, in.part_0, in.part_1);
+    for (ptrdiff_t r = 0; r < block->rows; r++) {
+        const ptrdiff_t diagonal = NAME(within)(block->i + r + half->shift, in.part_0, in.part_1);
         const ptrdiff_t k_0 = half->before ? in.part_0 : diagonal, k_1 = half->before ? diagonal : in.part_1;
+        const NAME(operand) row = {a->first + r * a->row + (k_0 - first) * a->step, a->row, a->step};
+        const NAME(result) here = NAME(result_at)(to, r, 0), added = NAME(result_added)(&here);
         if (k_0 < k_1)
-            NAME(block_of)(1, columns, k_1 - k_0, a + r * a_row + (k_0 - first) * a_step, a_row, a_step,
-                    b + (k_0 - first) * b_step, b_step, scale, 1, c + r * c_row, c_row, c + r * c_row, c_row,
-                    next, 0 END(NULL));
+            NAME(block_of)(1, block->columns, k_1 - k_0, &row, b + (k_0 - first) * b_step, b_step, scale, 1,
+                    &added, next, 0);
     }
-    for (ptrdiff_t k = in.part_0; !is_left && k < in.part_1; k++) {
-        const ptrdiff_t diagonal = k - j - half->shift + 1;
-        const ptrdiff_t j_0 = half->before ? diagonal : 0, j_1 = half->before ? columns : diagonal;
-        NAME(block_of)(rows, j_1 - j_0, 1, a + (k - first) * a_step, a_row, a_step,
-                b + (k - first) * b_step + j_0, b_step, scale, 1, c + j_0, c_row, c + j_0, c_row, next,
-                0 END(NULL));
+}
+
+/* The same of a triangle of B. */
+static void NAME(sum_beside_columns)(const NAME(half) *half, const NAME(area) *block, ptrdiff_t first,
+        NAME(spans) in, const NAME(operand) *a, const T *b, ptrdiff_t b_step, T scale, const NAME(result) *to,
+        const char *next)
+{
+    for (ptrdiff_t k = in.part_0; k < in.part_1; k++) {
+        const ptrdiff_t diagonal = k - block->j - half->shift + 1;
+        const ptrdiff_t j_0 = half->before ? diagonal : 0, j_1 = half->before ? block->columns : diagonal;
+        const NAME(operand) step = {a->first + (k - first) * a->step, a->row, a->step};
+        const NAME(result) here = NAME(result_at)(to, 0, j_0), added = NAME(result_added)(&here);
+        NAME(block_of)(block->rows, j_1 - j_0, 1, &step, b + (k - first) * b_step + j_0, b_step, scale, 1,
+                &added, next, 0);
+    }
+}
+
+/* A block of a product whose A or B is a triangle; a and b: at position `first` of the depth.  At the first of
+   all also a block without any is written. */
+static void NAME(sum_half)(const NAME(half) *half, const NAME(area) *block, ptrdiff_t first, ptrdiff_t last,
+        const NAME(operand) *a, const T *b, ptrdiff_t b_step, T scale, T beta, const NAME(result) *to,
+        const char *next, ptrdiff_t pace)
+{
+    const int is_left = half->place == 1;
+    const NAME(spans) in = is_left ? NAME(spans_of)(half, block->i, block->rows, first, last)
+                                   : NAME(spans_of)(half, block->j, block->columns, first, last);
+    const NAME(result) plain = NAME(unended)(to);
+    if (first == 0 || in.whole_0 < in.whole_1) {
+        const ptrdiff_t skipped = in.whole_0 - first, depth = in.whole_1 - in.whole_0;
+        const NAME(operand) rows = {a->first + skipped * a->step, a->row, a->step};
+        NAME(block_of)(block->rows, block->columns, depth, &rows, b + skipped * b_step, b_step, scale, beta,
+                &plain, next, pace);
+    }
+    if (is_left)
+        NAME(sum_beside_rows)(half, block, first, in, a, b, b_step, scale, &plain, next);
+    else
+        NAME(sum_beside_columns)(half, block, first, in, a, b, b_step, scale, &plain, next);
+}
+
+/* Of a block beside the result, `block`, those columns of each row that a triangle has. */
+static void NAME(copy_cut)(const NAME(half) *half, const NAME(area) *area, const T *block, T beta,
+        const NAME(result) *to)
+{
+    for (ptrdiff_t r = 0; r < area->rows; r++) {
+        const ptrdiff_t diagonal = NAME(within)(area->i + r + half->shift - area->j, 0, area->columns);
+        const ptrdiff_t j_0 = half->before ? 0 : diagonal, j_1 = half->before ? diagonal : area->columns;
+        for (ptrdiff_t x = j_0; x < j_1; x += LANES) {
+            const NAME(mask) mask = MASK(j_1 - x < LANES ? (int)(j_1 - x) : LANES);
+            NAME(vector) sum = NAME(load)(block + r * (VECTORS * LANES) + x, mask);
+            if (to->from != NULL)
+                sum += beta * NAME(load)(to->from + r * to->from_row + x, mask);
+            NAME(store)(to->c + r * to->c_row + x, sum, mask);
+        }
     }
 }
 
 /* A block of a triangle of C. */
-static void NAME(cut)(const NAME(half) *half, ptrdiff_t i, ptrdiff_t rows, ptrdiff_t j, ptrdiff_t columns,
-        ptrdiff_t depth, const T *a, ptrdiff_t a_row, ptrdiff_t a_step, const T *b, ptrdiff_t b_step, T scale,
-        T beta, const T *from, ptrdiff_t from_row, T *c, ptrdiff_t c_row)
+static void NAME(cut)(const NAME(half) *half, const NAME(area) *area, ptrdiff_t depth, const NAME(operand) *a,
+        const T *b, ptrdiff_t b_step, T scale, T beta, const NAME(result) *to)
 {
-    const NAME(spans) in = NAME(spans_of)(half, i, rows, j, j + columns);
+    const NAME(spans) in = NAME(spans_of)(half, area->i, area->rows, area->j, area->j + area->columns);
     if (NAME(is_empty)(in))
         return;
-    if (in.whole_1 - in.whole_0 == columns) {
-        NAME(block_of)(rows, columns, depth, a, a_row, a_step, b, b_step, scale, beta, from, from_row, c,
-                c_row, (const char *)b, 0 END(NULL));
+    if (in.whole_1 - in.whole_0 == area->columns) {
+        const NAME(result) plain = NAME(unended)(to);
+        NAME(block_of)(area->rows, area->columns, depth, a, b, b_step, scale, beta, &plain, (const char *)b,
+                0);
         return;
     }
     T block[ROWS * VECTORS * LANES];
-    NAME(block_of)(rows, columns, depth, a, a_row, a_step, b, b_step, scale, 0, NULL, 0, block,
-            VECTORS * LANES, (const char *)b, 0 END(NULL));
-    for (ptrdiff_t r = 0; r < rows; r++) {
-        const ptrdiff_t diagonal = NAME(within)(i + r + half->shift - j, 0, columns);
-        const ptrdiff_t j_0 = half->before ? 0 : diagonal, j_1 = half->before ? diagonal : columns;
-        for (ptrdiff_t x = j_0; x < j_1; x += LANES) {
-            const NAME(mask) mask = MASK(j_1 - x < LANES ? (int)(j_1 - x) : LANES);
-            NAME(vector) sum = NAME(load)(block + r * (VECTORS * LANES) + x, mask);
-            if (from != NULL)
-                sum += beta * NAME(load)(from + r * from_row + x, mask);
-            NAME(store)(c + r * c_row + x, sum, mask);
-        }
-    }
+    const NAME(result) beside = NAME(result_of)(NULL, 0, block, VECTORS * LANES END(NULL));
+    NAME(block_of)(area->rows, area->columns, depth, a, b, b_step, scale, 0, &beside, (const char *)b, 0);
+    NAME(copy_cut)(half, area, block, beta, to);
 }

@@ -10,25 +10,23 @@
 
 #include "products/packing.h"
 
-/* A block of `rows` x `wide` vectors over chunks first..last - 1 of the depth, of segments at offsets `at`:
-   in one go where blocks walk over whole segments, else one after the other. */
-static void NAME(walk_over)(const NAME(depth) *cut, const ptrdiff_t *at, ptrdiff_t first, ptrdiff_t last,
-        ptrdiff_t wide, ptrdiff_t rows, const T *a, ptrdiff_t a_row, const T *b, ptrdiff_t b_row, T scale,
-        T beta, const T *from, ptrdiff_t from_row, T *c, ptrdiff_t c_row, int lanes END(const NAME(end) *end))
+/* A block of `rows` x `wide` vectors over the chunks of the depth that some lines have: in one go where blocks
+   walk over whole segments, else one after the other. */
+static void NAME(walk_over)(const NAME(lines) *lines, ptrdiff_t wide, ptrdiff_t rows, const T *a,
+        ptrdiff_t a_row, const T *b, ptrdiff_t b_row, T scale, T beta, const NAME(result) *to, int lanes)
 {
-    const ptrdiff_t together = WALKS && cut->pieces == 1 ? last - first : 1;
-    for (ptrdiff_t chunk = first; chunk < last; chunk += together) {
-        const NAME(chunk) now = NAME(chunk_of)(cut, chunk);
-        const T *const start = chunk == first ? from : c;
-        const ptrdiff_t start_row = chunk == first ? from_row : c_row;
+    const NAME(result) added = NAME(result_added)(to);
+    const ptrdiff_t together = WALKS && lines->cut->pieces == 1 ? lines->last - lines->first : 1;
+    for (ptrdiff_t chunk = lines->first; chunk < lines->last; chunk += together) {
+        const NAME(chunk) now = NAME(chunk_of)(lines->cut, chunk);
+        const int begins = chunk == lines->first, ends = chunk + together >= lines->last;
+        const NAME(result) part = ends ? begins ? *to : added : NAME(unended)(begins ? to : &added);
 #if WALKS
-        NAME(walks)[wide - 1][rows - 1](together, at + 2 * now.segment, now.length, a + now.begin, a_row, b,
-                b_row, scale, chunk == first ? beta : 1, start, start_row, c, c_row,
-                lanes END(chunk + together >= last ? end : NULL));
+        NAME(walks)[wide - 1][rows - 1](together, lines->at + 2 * now.segment, now.length, a + now.begin,
+                a_row, b, b_row, scale, begins ? beta : 1, &part, lanes);
 #else
-        NAME(blocks)[wide - 1][rows - 1](now.length, a + at[2 * now.segment] + now.begin, a_row, 1, b, b_row,
-                scale, chunk == first ? beta : 1, start, start_row, c, c_row,
-                lanes END(chunk + together >= last ? end : NULL));
+        NAME(blocks)[wide - 1][rows - 1](now.length, a + lines->at[2 * now.segment] + now.begin, a_row, 1, b,
+                b_row, scale, begins ? beta : 1, &part, lanes);
 #endif
         b += now.length * b_row;
     }

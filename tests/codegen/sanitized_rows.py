@@ -14,7 +14,7 @@ def main() -> int:
     """Stencils over single rows of exact size; a wrong access ends the process."""
     os.environ.pop("LD_PRELOAD", None)  # the compiler is not what is tested
     import polymat as pm
-    from tests.codegen.test_shifted import LENGTHS, SHIFT, WIDE, C, R, cross, far, i, j, weighted
+    from tests.codegen.loops.test_shifted import LENGTHS, SHIFT, WIDE, C, R, cross, far, i, j, weighted
     from tests.hosts import compiling_for
 
     options = pm.Options(cflags=FLAGS)

@@ -89,7 +89,7 @@ def main() -> int:
     os.environ.pop("LD_PRELOAD", None)  # the compiler is not what is tested
     import polymat as pm
     from polymat.codegen import prelude
-    from tests.codegen.test_contraction import NARROW, WIDE
+    from tests.codegen.products.test_contraction import NARROW, WIDE
     from tests.hosts import compiling_for
 
     pieces = {"workspace": GUARDED, "place": PLACE}

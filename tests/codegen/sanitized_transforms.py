@@ -20,8 +20,8 @@ def main() -> int:
     from polymat.codegen.routines import fftlarge
     from polymat.decide import callplans
     from polymat.idiom.parts import Least
-    from tests.codegen.test_large_transforms import PLANE, SUMMED, Z, both, m, z
-    from tests.codegen.test_transforms import OUT, values, wave
+    from tests.codegen.routines.test_fftlarge import PLANE, SUMMED, Z, both, m, z
+    from tests.codegen.signals.test_transforms import OUT, values, wave
     from tests.idiom.recognise import N, k, total, upto
 
     line = total("F", OUT, [(k, upto(N))], z(k) * wave(-1), dtype=pm.Complex)

@@ -13,7 +13,7 @@ from polymat.decide.decider import Decider
 from polymat.machine.known import GENERIC, SAPPHIRE_RAPIDS, ZEN5
 from polymat.machine.model import Machine
 from polymat.plan.nest import NestPlan
-from tests.codegen.test_contraction import MACHINES, check, kinds
+from tests.codegen.products.test_contraction import MACHINES, check, kinds
 from tests.hosts import CompileFor
 from tests.idiom.recognise import K, M, N, i, j, k, pipeline, total, upto
 from tests.tolerance import assert_close

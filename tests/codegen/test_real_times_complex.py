@@ -9,7 +9,8 @@ import pytest
 
 import polymat as pm
 from polymat.lang.types import ScalarType
-from tests.codegen.test_complex_products import (
+from tests.codegen.products.test_contraction import SIZES, kinds
+from tests.codegen.products.test_pairs import (
     MACHINES,
     OWN,
     K,
@@ -26,7 +27,6 @@ from tests.codegen.test_complex_products import (
     total,
     values,
 )
-from tests.codegen.test_contraction import SIZES, kinds
 from tests.hosts import CompileFor
 
 DTYPES = ((pm.Double, pm.Complex, "f8", "c16"), (pm.Float, pm.ComplexFloat, "f4", "c8"))

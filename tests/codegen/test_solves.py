@@ -24,7 +24,7 @@ from polymat import (
     Vector,
 )  # fmt: skip
 from polymat.graph.build import build
-from tests.codegen.test_calls import called, values
+from tests.codegen.routines.test_calls import called, values
 from tests.estimated import estimates_of
 from tests.idiom.recognise import M, N, i, j, k, upto
 from tests.tolerance import assert_close

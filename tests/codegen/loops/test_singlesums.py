@@ -14,7 +14,7 @@ from polymat.codegen.c.rows import RowTypes
 from polymat.codegen.loops.accumulators import ROW_BYTES
 from polymat.codegen.loops.lanesums import LANES
 from polymat.codegen.loops.singlesums import with_single_sums
-from tests.codegen.test_calls import values
+from tests.codegen.routines.test_calls import values
 from tests.idiom.recognise import N, j, k, total, upto
 from tests.tolerance import assert_close
 

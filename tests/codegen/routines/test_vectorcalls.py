@@ -11,7 +11,7 @@ import pytest
 import polymat as pm
 from polymat import Complex, ComplexFloat, Conj, Double, Float, Interval, Matrix, Op, Options, Sqrt, Vector
 from polymat.graph.build import build
-from tests.codegen.test_calls import called, values
+from tests.codegen.routines.test_calls import called, values
 from tests.idiom.recognise import M, N, alpha, i, j, k, point, total, upto
 from tests.tolerance import assert_close
 

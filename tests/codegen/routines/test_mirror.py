@@ -10,7 +10,7 @@ import pytest
 
 import polymat as pm
 from polymat import Complex, Conj, Double, Float, Image, Matrix, Options
-from tests.codegen.test_calls import called, values
+from tests.codegen.routines.test_calls import called, values
 from tests.estimated import estimates_of
 from tests.idiom.recognise import K, L, M, N, alpha, i, j, k, l, total, upto
 from tests.tolerance import assert_close

@@ -11,7 +11,7 @@ import pytest
 import polymat as pm
 from polymat import Abs, Double, Float, Options, Vector
 from polymat.codegen.loops.accumulators import LEAST, ROW, ROW_BYTES
-from tests.codegen.test_calls import values
+from tests.codegen.routines.test_calls import values
 from tests.idiom.recognise import N, j, k, total, upto
 from tests.tolerance import assert_close
 

@@ -23,7 +23,7 @@ from polymat import (
 )
 from polymat.codegen.loops.extremes import KINDS, MOST_TERMS
 from polymat.codegen.loops.extremes import TERMS as TERMS_ROW
-from tests.codegen.test_calls import values
+from tests.codegen.routines.test_calls import values
 from tests.tolerance import assert_close
 
 TYPES = {"float": Float, "double": Double}

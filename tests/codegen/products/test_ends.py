@@ -11,8 +11,8 @@ import pytest
 
 import polymat as pm
 from polymat.lang.types import ScalarType
-from tests.codegen.test_contraction import MACHINES, OWN, K, M, N
-from tests.codegen.test_epilogue import COLUMN, ROW, is_fused, operands, point
+from tests.codegen.products.test_contraction import MACHINES, OWN, K, M, N
+from tests.codegen.products.test_epilogue import COLUMN, ROW, is_fused, operands, point
 from tests.hosts import CompileFor
 from tests.tolerance import assert_close
 

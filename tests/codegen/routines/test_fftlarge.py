@@ -26,7 +26,7 @@ from polymat import (
 from polymat.codegen.routines import fftlarge
 from polymat.decide import callplans
 from polymat.idiom.parts import Least
-from tests.codegen.test_transforms import OUT, SERIAL, THREADS, check, values, wave
+from tests.codegen.signals.test_transforms import OUT, SERIAL, THREADS, check, values, wave
 from tests.differential.under_sanitizers import clean_output
 from tests.idiom.recognise import L, M, N, i, j, k, l, total, upto
 from tests.tolerance import assert_close

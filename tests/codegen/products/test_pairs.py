@@ -10,7 +10,7 @@ import pytest
 
 import polymat as pm
 from polymat.lang.types import ScalarType
-from tests.codegen.test_contraction import NARROW, SIZES, SMALL_CACHES, WIDE, kinds
+from tests.codegen.products.test_contraction import NARROW, SIZES, SMALL_CACHES, WIDE, kinds
 from tests.hosts import CompileFor
 from tests.tolerance import assert_close
 

@@ -11,7 +11,7 @@ import polymat as pm
 from polymat import Double, Float, Options
 from polymat.codegen.c.rows import RowTypes
 from polymat.codegen.loops.lanesums import LANES, with_lane_sums
-from tests.codegen.test_calls import values
+from tests.codegen.routines.test_calls import values
 from tests.idiom.recognise import M, N, i, k, total, upto
 from tests.tolerance import assert_close
 

@@ -11,7 +11,7 @@ import polymat as pm
 from polymat import Double, Float, Matrix, Options, Parameter
 from polymat.machine.known import ZEN5
 from polymat.product.near import ELEMENTS, is_near
-from tests.codegen.test_blockcost import kernel_of, of_the_result, right_transposed
+from tests.codegen.products.test_blockcost import kernel_of, of_the_result, right_transposed
 from tests.codegen.test_halves import HALVES, arrays_of, compare, inputs_of, structured
 from tests.idiom.recognise import K, M, N, i, j, upto
 from tests.tolerance import assert_close

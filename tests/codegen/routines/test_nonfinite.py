@@ -10,7 +10,7 @@ import pytest
 
 import polymat as pm
 from polymat import Complex, Matrix, Options
-from tests.codegen.test_calls import called, values
+from tests.codegen.routines.test_calls import called, values
 from tests.compilers import clang
 from tests.idiom.recognise import K, M, N
 from tests.tolerance import assert_close

@@ -10,7 +10,18 @@ import pytest
 import polymat as pm
 from polymat.lang.types import ScalarType
 from polymat.machine.model import Machine
-from tests.codegen.test_contraction import DTYPES, MACHINES, OWN, SIZES, K, M, N, check, product_from, values
+from tests.codegen.products.test_contraction import (
+    DTYPES,
+    MACHINES,
+    OWN,
+    SIZES,
+    K,
+    M,
+    N,
+    check,
+    product_from,
+    values,
+)
 from tests.hosts import CompileFor
 from tests.tolerance import assert_close
 

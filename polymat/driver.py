@@ -48,6 +48,7 @@ from polymat.rewrite.interpolation import interpolate_by_phases
 from polymat.rewrite.overlapsave import filter_by_blocks
 from polymat.rewrite.plaintransforms import plain_transforms
 from polymat.rewrite.productorder import Ordered, order_products
+from polymat.rewrite.sharedparts import share_expressions
 from polymat.runtime.build import Built
 from polymat.runtime.build import build as build_library
 from polymat.runtime.compiled import Compiled
@@ -122,7 +123,18 @@ def _rewritten(
         pipeline = join_channels(pipeline, machine, called)
     if options.fuse and options.tile and options.cost == "time":
         pipeline = convert_once(pipeline)
+        if options.share:
+            predict = partial(_predicted, machine=machine, estimates=estimates, options=options)
+            called = partial(_is_called, sizes=estimates, options=options)
+            pipeline = share_expressions(pipeline, predict, called)
     return pipeline
+
+
+def _predicted(
+    pipeline: Pipeline, machine: Machine, estimates: Mapping[str, int], options: Options
+) -> tuple[float, frozenset[str]]:
+    """The seconds that a pipeline is predicted to take, and its stages that live in tiles alone."""
+    return Decider(pipeline, machine, estimates, options).prediction()
 
 
 def _with_others(program: Program, ordered: Ordered, request: Request) -> Program:

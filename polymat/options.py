@@ -52,7 +52,7 @@ class Options:
     threads: threads a call uses, at most 4096; 0: `set_num_threads`, `OMP_NUM_THREADS`, then the processors.
     cost: what groups and tile sizes are chosen by: "time" is predicted seconds; "paper" the PolyMage matrix
     thesis (its Algorithms 3, 4 and 5); "polymage" what the thesis starts from (its Algorithms 1 and 2).
-    share: compute stages with the same definition once.
+    share: compute stages with the same definition once, and expensive expressions of several sums in tiles.
     inline: substitute point-wise stages that are read once into their reader.
     reassociate: multiply several arrays in the order that is predicted to be the quickest (A @ B @ v as
     A @ (B @ v), a contraction of several arrays two at a time) instead of as written, and take a common

@@ -129,6 +129,14 @@ class Decider:
         wanted = self.options.blas == "always" and isinstance(priced.plan, CallPlan)
         return priced.cost * WANTED if wanted else priced.cost
 
+    def prediction(self) -> tuple[float, frozenset[str]]:
+        """Predicted seconds of the partition of least cost, and the stages that tiles keep to themselves."""
+        groups = self.grouping().groups
+        plans = [self._best(group.stages).plan for group in groups]
+        members = [member for plan in plans if isinstance(plan, TilePlan) for member in plan.members]
+        inside = frozenset(member.stage for member in members if member.scratch)
+        return sum(self.cost(group.stages) for group in groups), inside
+
     def _plan(self, stages: tuple[str, ...]) -> Plan:
         priced = self._best(stages)
         if isinstance(priced.plan, TilePlan) and priced.plan.solved is None and self.options.cost == "time":

@@ -115,12 +115,24 @@ def structure(expr: Expr) -> str:
     Nodes are numbered, so the text is as long as there are distinct nodes, however deep or shared they are.
     """
     numbers: dict[str, int] = {}
+    number_nodes(expr, numbers)
+    return "; ".join(numbers)
+
+
+def number_nodes(expr: Expr, numbers: dict[str, int]) -> dict[int, int]:
+    """Numbers of all nodes by identity, the same for those that are built alike.
+
+    numbers: those given so far, by what a node is and the numbers of its operands, for nodes of several
+    expressions.
+    """
+    found: dict[int, int] = {}
 
     def number(node: Expr, parts: tuple[int, ...]) -> int:
-        return numbers.setdefault(f"{_node_text(node)} {parts}", len(numbers))
+        found[id(node)] = numbers.setdefault(f"{_node_text(node)} {parts}", len(numbers))
+        return found[id(node)]
 
     fold(expr, number)
-    return "; ".join(numbers)
+    return found
 
 
 def _node_text(expr: Expr) -> str:

@@ -153,13 +153,22 @@ def fold(expr: Expr, combine: Callable[[Node, tuple[T, ...]], T], operands: Oper
     return results[id(expr)]
 
 
-def rebuild(expr: Expr, leaf: Callable[[Expr], Expr], compare: Compare | None = None) -> Expr:
+def rebuild(
+    expr: Expr,
+    leaf: Callable[[Expr], Expr],
+    compare: Compare | None = None,
+    instead: Callable[[Expr], Expr | None] | None = None,
+) -> Expr:
     """Map the leaves (Const, Parameter, Variable, Load); types are found anew.
 
-    compare: what to put in the place of a comparison, None for the same one of mapped leaves.
+    compare: what to put in the place of a comparison, None for the same one of mapped leaves.  instead: what
+    to put in the place of a whole node, None for the same one of mapped leaves.
     """
 
     def remake(node: Expr, parts: tuple[Expr, ...]) -> Expr:
+        other = None if instead is None else instead(node)
+        if other is not None:
+            return other
         match node:
             case Unary(op):
                 return Unary(op, parts[0], parts[0].dtype)

@@ -50,7 +50,11 @@ def joint_sums(
 
     One of the two is a row in memory: it shares nothing else with the other, and costs no accumulators.
     """
-    found = {m.stage: plans[m.stage] for m in members if _is_block(stages[m.stage], plans[m.stage])}
+    found: dict[str, LoopPlan] = {}
+    for member in members:
+        plan = plans[member.stage]
+        if _is_block(plan, stages[member.stage]):
+            found[member.stage] = plan
     if len(found) < 2 or not any(plan.kind == "row" for plan in found.values()):
         return ()
     loops = {m.stage: _loops(stages[m.stage], m, found[m.stage]) for m in members if m.stage in found}
@@ -68,7 +72,7 @@ def joint_sums(
     return tuple(pairs)
 
 
-def _is_block(stage: Stage, plan: NestPlan) -> TypeGuard[LoopPlan]:
+def _is_block(plan: NestPlan, stage: Stage) -> TypeGuard[LoopPlan]:
     """Whether a stage is one sum to a point of one dimension, by blocks of rows."""
     if not isinstance(plan, LoopPlan) or plan.kind not in ("reduce", "row") or plan.unroll == 1:
         return False

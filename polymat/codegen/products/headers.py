@@ -30,7 +30,7 @@ def with_macros(shape: Shape, text: str) -> str:
     macros = {macro: str(value) for macro, value in _macros(shape).items()}
     for macro in [macro for macro in macros if macro.endswith(OF_NAME)]:
         text = named(text, macro.removesuffix(OF_NAME), macros.pop(macro))
-    words = {*re.findall(r"\w+", text)}
+    words = {*re.findall(r"\w+", text)} | ({"PRAGMA"} if "UNROLL(" in text else set())
     used = {macro: value for macro, value in macros.items() if macro.partition("(")[0] in words}
     defined = "".join(f"#define {macro} {value}".rstrip() + "\n" for macro, value in used.items())
     ended = "".join(f"#undef {macro.partition('(')[0]}\n" for macro in used)
@@ -47,6 +47,8 @@ def _macros(shape: Shape) -> dict[str, object]:
         "ENDS": int(bool(shape.ends)),
         "END(what)": ", what" if shape.ends else "",
         "NO_END(end)": "((end) == NULL)" if shape.ends else "1",
+        "PRAGMA(text)": "_Pragma(#text)",
+        "UNROLL(count)": "PRAGMA(GCC unroll count)",
         "INTEGER": INTEGERS[s],
         "PLACES": ", ".join(map(str, range(shape.lanes))),
         "LANES": shape.lanes,

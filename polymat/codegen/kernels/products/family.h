@@ -12,6 +12,8 @@
    takes PLACES=0, 1, 2, 3            the places of the lanes
    takes ROWS=4                       rows of the largest register block
    takes VECTORS=3                    its vectors of columns
+   takes PRAGMA(text)=_Pragma(#text)  a pragma with macros in it
+   takes UNROLL(count)=PRAGMA(GCC unroll count)  so many turns of a loop after each other
    takes HALVES=1                     whether there are triangles
    takes WALKS=1                      whether there are blocks that walk over segments of depth
    takes GATHERED=8                   neighbouring segments that are packed together

@@ -12,8 +12,8 @@ static inline __attribute__((always_inline)) void NAME(unrolled_block)(const int
     const NAME(mask) mask = MASK(last);
     NAME(vector) sums[ROWS * VECTORS] = {{0}};
 #pragma GCC unroll 64
-    for (int k = 0; k < depth; k++)
-#pragma GCC unroll 64
+    for (int k = 0; k < depth; k++) {
+        UNROLL(VECTORS)
         for (int v = 0; v < wide; v++) {
             const T *const at = b + k * b_step + v * LANES;
             NAME(vector) columns;
@@ -21,13 +21,14 @@ static inline __attribute__((always_inline)) void NAME(unrolled_block)(const int
                 columns = NAME(load)(at, mask);
             else
                 columns = *(const NAME(memory) *)at;
-#pragma GCC unroll 64
+            UNROLL(ROWS)
             for (int row = 0; row < rows; row++)
                 sums[row * VECTORS + v] += a[row * a_row + k * a_step] * columns;
         }
-#pragma GCC unroll 64
-    for (int row = 0; row < rows; row++)
-#pragma GCC unroll 64
+    }
+    UNROLL(ROWS)
+    for (int row = 0; row < rows; row++) {
+        UNROLL(VECTORS)
         for (int v = 0; v < wide; v++) {
             const int is_part = v == wide - 1 && last < LANES;
             const T *const start = from == NULL ? NULL : from + row * from_row + v * LANES;
@@ -41,6 +42,7 @@ static inline __attribute__((always_inline)) void NAME(unrolled_block)(const int
             else
                 *(NAME(memory) *)(c + row * c_row + v * LANES) = sum;
         }
+    }
 }
 
 /* A product of matrices of constant extents as straight code. */

@@ -15,7 +15,7 @@ from polymat.options import DEFAULTS, Options
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Request:
-    """What `compile` was asked for, with the machine and the libraries that decisions are made for.
+    """The request of one compilation: what `compile` was asked for, and the machine and libraries it is for.
 
     name: of the C function.  inputs: the arguments in order; None for the order of first use.
     sizes: exact ones.  estimates: typical ones, by name.  constraints: single comparisons.

@@ -152,7 +152,7 @@ def documented(node: ast.AST, prefix: str = "") -> Iterator[tuple[str, str]]:
                 yield from documented(part, f"{prefix}{part.name}.")
 
 
-def test_of(module: Path) -> Path:
+def place_of_tests(module: Path) -> Path:
     """Where the tests of a module are: polymat/graph/build.py is tested by tests/graph/test_build.py."""
     inside = module.relative_to(PACKAGE)
     return ROOT / "tests" / inside.parent / f"test_{inside.name}"
@@ -160,7 +160,7 @@ def test_of(module: Path) -> Path:
 
 def test_modules_have_tests_of_their_own() -> None:
     """Most modules are tested through others; those that have a file of tests do not become fewer."""
-    tested = [module for module in MODULES if test_of(module).exists()]
+    tested = [module for module in MODULES if place_of_tests(module).exists()]
     assert len(tested) >= LEAST_TESTED
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar, overload
 
@@ -36,7 +37,6 @@ from polymat.idiom.recursiveends import kept_of_chains
 from polymat.lang.condition import Condition
 from polymat.lang.expr import Parameter
 from polymat.lang.function import Function, Input
-from polymat.machine.model import Machine
 from polymat.model.assumed import assumed_sizes
 from polymat.options import DEFAULTS, Options, check_options
 from polymat.plan.schedule import Schedule
@@ -84,9 +84,9 @@ def levels(request: Request) -> Iterator[tuple[str, Level]]:
     if options.inline:
         pipeline = compute_kept_samples(pipeline)
     ordered = order_products(pipeline, options, estimates, machine)
-    pipeline = _rewritten(ordered.pipeline, options, estimates, machine)
+    pipeline = _rewritten(ordered.pipeline, request)
     yield "graph", pipeline
-    decider = Decider(pipeline, machine, estimates, options)
+    decider = _decider(pipeline, request)
     grouping = decider.grouping()
     yield "fusion", grouping
     schedule = decider.schedule(grouping)
@@ -105,14 +105,13 @@ def _is_called(stage: Stage, pipeline: Pipeline, sizes: Mapping[str, int], optio
     return is_called(stage, pipeline.context, pipeline.extents, assumed, options)
 
 
-def _rewritten(
-    pipeline: Pipeline, options: Options, estimates: Mapping[str, int], machine: Machine
-) -> Pipeline:
+def _rewritten(pipeline: Pipeline, request: Request) -> Pipeline:
     """The pipeline with filters and transforms as they are quickest, and point-wise stages put in."""
-    pipeline = join_cascades(pipeline, options, estimates, machine)
-    pipeline = filter_by_blocks(pipeline, options, estimates, machine)
-    pipeline = interpolate_by_phases(pipeline, options, machine)
-    pipeline = plain_transforms(pipeline, options, estimates, machine)
+    options, estimates, machine = request.options, request.estimates, request.machine
+    pipeline = join_cascades(pipeline, options, estimates, machine, request.libraries)
+    pipeline = filter_by_blocks(pipeline, options, estimates, machine, request.libraries)
+    pipeline = interpolate_by_phases(pipeline, options, machine, request.libraries)
+    pipeline = plain_transforms(pipeline, options, estimates, machine, request.libraries)
     if options.inline:
         sizes = assumed_sizes(pipeline, estimates)
         called = partial(is_called, extents=pipeline.extents, sizes=sizes, options=options)
@@ -124,26 +123,30 @@ def _rewritten(
     if options.fuse and options.tile and options.cost == "time":
         pipeline = convert_once(pipeline)
         if options.share:
-            predict = partial(_predicted, machine=machine, estimates=estimates, options=options)
+            predict = partial(_predicted, request=request)
             called = partial(_is_called, sizes=estimates, options=options)
             pipeline = share_expressions(pipeline, predict, called)
     return pipeline
 
 
-def _predicted(
-    pipeline: Pipeline, machine: Machine, estimates: Mapping[str, int], options: Options
-) -> tuple[float, frozenset[str]]:
+def _predicted(pipeline: Pipeline, request: Request) -> tuple[float, frozenset[str]]:
     """The seconds that a pipeline is predicted to take, and its stages that live in tiles alone."""
-    return Decider(pipeline, machine, estimates, options).prediction()
+    return _decider(pipeline, request).prediction()
+
+
+def _decider(pipeline: Pipeline, request: Request) -> Decider:
+    """The one who decides about a pipeline of a request."""
+    return Decider(pipeline, request.machine, request.estimates, request.options, request.libraries)
 
 
 def _with_others(program: Program, ordered: Ordered, request: Request) -> Program:
     """The program, and beside it those in other orders, among which the sizes of each call decide."""
-    options, machine, others = request.options, request.machine, []
+    open_sizes = replace(request, estimates={})
+    others = []
     for work, other in ordered.others:
-        decider = Decider(_rewritten(other, options, {}, machine), machine, {}, options)
+        decider = _decider(_rewritten(other, open_sizes), open_sizes)
         schedule = decider.schedule(decider.grouping())
-        others += [] if schedule.kept else [(work, lower(schedule, request.name, options))]
+        others += [] if schedule.kept else [(work, lower(schedule, request.name, request.options))]
     return joined_programs(ordered.work, program, others)
 
 

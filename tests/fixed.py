@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import Any
-from unittest.mock import patch
 
 from polymat.codegen.c.render import unit
 from polymat.codegen.program import Program
@@ -19,23 +16,11 @@ from polymat.machine.known import HASWELL, ZEN4
 from polymat.machine.model import Machine
 from polymat.options import DEFAULTS, Options
 from polymat.plan.schedule import Schedule
-from tests.hosts import compiling_for
+from tests.hosts import StatedLibraries
 
 # Vectors of 256 bits and of 512, two cores each; nothing is measured, all figures are those of the table.
 NARROW = replace(HASWELL, name="narrow", cores=2)
 WIDE = replace(ZEN4, name="wide", cores=2)
-
-
-@contextmanager
-def stated(machine: Machine) -> Iterator[None]:
-    """Let decisions be made for this machine, and libraries that have all routines and are not measured."""
-    with ExitStack() as stack:
-        stack.enter_context(compiling_for(machine))
-        for module in ("decide.callplans", "rewrite.transformtime"):
-            stack.enter_context(patch(f"polymat.{module}.provider_with", lambda _kind, _routines: object()))
-        for module in ("decide.callprices", "rewrite.transformtime", "rewrite.plaintransforms"):
-            stack.enter_context(patch(f"polymat.{module}.library_model", lambda *_kind: None))
-        yield
 
 
 def compiled_levels(
@@ -49,12 +34,11 @@ def compiled_levels(
 ) -> dict[str, Level]:
     """The levels of a compilation up to the program, by their names; nothing is compiled by a C compiler."""
     found: dict[str, Level] = {}
-    with stated(machine):
-        request = request_for(outputs, name=name, options=options, estimates=estimates, **described)
-        for level, result in levels(replace(request, machine=machine)):
-            found[level] = result
-            if level == "codegen":
-                return found
+    request = request_for(outputs, name=name, options=options, estimates=estimates, **described)
+    for level, result in levels(replace(request, machine=machine, libraries=StatedLibraries())):
+        found[level] = result
+        if level == "codegen":
+            return found
     raise AssertionError("there is no level codegen")
 
 

@@ -16,6 +16,7 @@ from polymat.graph.pipeline import Pipeline
 from polymat.options import Options
 from polymat.plan.loops import LoopPlan
 from polymat.plan.tile import Plan, TilePlan
+from polymat.runtime.host import InstalledLibraries
 from polymat.runtime.providers import provider
 from tests.decide.test_decider import MACHINE, blurred, pipeline_of
 from tests.tolerance import assert_close
@@ -24,7 +25,7 @@ from tests.tolerance import assert_close
 def plans(pipeline: Pipeline, options: Options, estimates: dict[str, int] | None = None) -> tuple[Plan, ...]:
     """What is decided without library calls and register kernels, which have tests of their own."""
     loops = replace(options, blas="never", fft="never", kernels=False)
-    decider = Decider(pipeline, MACHINE, estimates or {}, loops)
+    decider = Decider(pipeline, MACHINE, estimates or {}, loops, InstalledLibraries())
     return decider.schedule(decider.grouping()).plans
 
 
@@ -201,6 +202,6 @@ def test_the_thesis_maps_products_to_a_library_from_256_cubed_on(extent: int, ki
     if provider("blas") is None:
         pytest.skip("no BLAS library is installed")
     sizes = dict.fromkeys(("NI", "NJ", "NK"), extent)
-    decider = Decider(pipeline_of("gemm"), MACHINE, sizes, Options.paper())
+    decider = Decider(pipeline_of("gemm"), MACHINE, sizes, Options.paper(), InstalledLibraries())
     (plan,) = decider.schedule(decider.grouping()).plans
     assert ("tiles" if isinstance(plan, TilePlan) else plan.kind) == kind

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from math import prod
 
-from polymat.codegen.routines.blascalls import routines_called, supported, triangle_can_be_cut
-from polymat.codegen.routines.fftw import fft_prefix, fft_routine_names
 from polymat.decide.callprices import CallPrices
 from polymat.errors import ToolchainError
 from polymat.graph.flat import flat_stage
@@ -16,6 +14,14 @@ from polymat.graph.product import product_of_group
 from polymat.graph.stage import Stage
 from polymat.idiom.call import Axis, Idiom, LibraryCall
 from polymat.idiom.find import MOST_STAGES, Found, idiom_of
+from polymat.idiom.libraryfacts import Libraries
+from polymat.idiom.libraryroutines import (
+    fft_prefix,
+    fft_routine_names,
+    routines_called,
+    supported,
+    triangle_can_be_cut,
+)
 from polymat.idiom.parts import least_of, part_seconds
 from polymat.idiom.profit import call_seconds, can_transform, transform_seconds
 from polymat.idiom.syrk import as_half
@@ -27,7 +33,6 @@ from polymat.plan.kernel import KernelPlan
 from polymat.plan.library import CallPlan, TransformPlan
 from polymat.plan.loops import LoopPlan
 from polymat.plan.nest import MergedPlan
-from polymat.runtime.providers import provider_with
 from polymat.tilesize.kernel import plan_kernel
 from polymat.tilesize.plain import plan_stage
 from polymat.tilesize.register import unrolled
@@ -46,6 +51,7 @@ class CallPlanner:
         sizes: Mapping[str, int],
         options: Options,
         threads: int,
+        libraries: Libraries,
         given: Iterable[str] = (),
     ) -> None:
         self.pipeline = pipeline
@@ -53,7 +59,8 @@ class CallPlanner:
         self.sizes = sizes
         self.options = options
         self.threads = threads
-        self.prices = CallPrices(pipeline, machine, sizes, options, threads, frozenset(given))
+        self.libraries = libraries
+        self.prices = CallPrices(pipeline, machine, sizes, options, threads, libraries, frozenset(given))
         self.found: dict[tuple[str, ...], Found] = {}
         self.transforms: dict[str, TransformPlan | None] = {}
 
@@ -152,7 +159,7 @@ class CallPlanner:
         if found is None or not can_transform(found):
             return None
         routines = fft_routine_names(fft_prefix(found.product.dtype.dtype))
-        if self.options.fft == "auto" and provider_with("fft", routines) is None:
+        if self.options.fft == "auto" and not self.libraries.has("fft", routines):
             return None
         alone = self.pipeline.stage(stages[-1])
         flat = alone if found.kind == "hermitian" else flat_stage(found.product, self.pipeline)
@@ -215,7 +222,7 @@ class CallPlanner:
         """Whether the library has every routine; one that cannot be used is an error when it is loaded."""
         names = [name for call in idiom.calls for name in routines_called(call)]
         try:
-            return provider_with("blas", names) is not None
+            return self.libraries.has("blas", names)
         except ToolchainError:
             if self.options.blas == "always":
                 return True

@@ -12,7 +12,7 @@ from polymat.graph.product import Product
 from polymat.graph.stage import Accumulation, Stage
 from polymat.idiom.call import Idiom
 from polymat.idiom.choice import CLEARLY, Choice, choice_of
-from polymat.idiom.libraryfacts import Kind
+from polymat.idiom.libraryfacts import Kind, Libraries
 from polymat.idiom.librarymodel import LibraryModel
 from polymat.idiom.profit import call_seconds
 from polymat.lang.expr import Load
@@ -22,7 +22,6 @@ from polymat.machine.model import Machine
 from polymat.options import Options
 from polymat.plan.kernel import KernelPlan
 from polymat.plan.loops import LoopPlan
-from polymat.runtime.librarystore import library_model
 from polymat.tilesize.cost import VECTOR_SHARE, loop_slowdown, points, stage_operations
 from polymat.tilesize.kernel import kernel_operations
 
@@ -53,6 +52,7 @@ class CallPrices:
     sizes: Mapping[str, int]
     options: Options
     threads: int
+    libraries: Libraries
     given: frozenset[str]
     _models: dict[Kind, LibraryModel | None] = field(default_factory=dict)
 
@@ -60,7 +60,7 @@ class CallPrices:
         """The measured times of a library; a missing one is an error only where it is loaded."""
         if kind not in self._models:
             try:
-                self._models[kind] = library_model(kind)
+                self._models[kind] = self.libraries.model(kind)
             except ToolchainError:
                 self._models[kind] = None
         return self._models[kind]

@@ -17,6 +17,7 @@ from polymat.graph.alignment import Fusable, Refused
 from polymat.graph.group import Group
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Stage
+from polymat.idiom.libraryfacts import Libraries
 from polymat.idiom.profit import is_mapped
 from polymat.machine.model import Machine
 from polymat.model.papercost import PaperCost
@@ -58,6 +59,7 @@ class Candidates:
         assumed: Mapping[str, int],
         options: Options,
         threads: int,
+        libraries: Libraries,
     ) -> None:
         self.pipeline = pipeline
         self.reads = reads
@@ -67,7 +69,7 @@ class Candidates:
         self.assumed = assumed
         self.options = options
         self.threads = threads
-        self.calls = CallPlanner(pipeline, machine, assumed, options, threads, estimates)
+        self.calls = CallPlanner(pipeline, machine, assumed, options, threads, libraries, estimates)
         self.filters = FilterPlanner(self.calls)
         self.recursive = RecursivePlanner(pipeline, machine, options, assumed)
         self._wanted: dict[tuple[str, ...], CallPlan | TransformPlan | None] = {}

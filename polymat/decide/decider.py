@@ -20,6 +20,7 @@ from polymat.graph.alignment import Refused
 from polymat.graph.constant import kept_stages
 from polymat.graph.group import Grouping
 from polymat.graph.pipeline import Pipeline
+from polymat.idiom.libraryfacts import Libraries
 from polymat.machine.model import Machine
 from polymat.model.assumed import assumed_sizes
 from polymat.model.describe import stage_nest
@@ -81,7 +82,12 @@ class Decider:
     """Plans and their predicted seconds for groups of one pipeline, each found once."""
 
     def __init__(
-        self, pipeline: Pipeline, machine: Machine, estimates: Mapping[str, int], options: Options
+        self,
+        pipeline: Pipeline,
+        machine: Machine,
+        estimates: Mapping[str, int],
+        options: Options,
+        libraries: Libraries,
     ) -> None:
         self.pipeline = pipeline
         self.machine = machine
@@ -94,7 +100,7 @@ class Decider:
         self.dag = Dag.of_pipeline(pipeline)
         self.level = home_level(pipeline, machine, self.assumed)
         self.candidates = Candidates(
-            pipeline, self.reads, self.dag, machine, estimates, self.assumed, options, self.threads
+            pipeline, self.reads, self.dag, machine, estimates, self.assumed, options, self.threads, libraries
         )
 
     def grouping(self) -> Grouping:

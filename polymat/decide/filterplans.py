@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from polymat.codegen.signals.filterblocks import MOST_KINDS, filter_shape
 from polymat.decide.callplans import CallPlanner
 from polymat.graph.flat import flat_stage
 from polymat.graph.group import Group
@@ -14,6 +13,7 @@ from polymat.lang.types import real_part
 from polymat.model.extents import extent
 from polymat.plan.library import FilterPlan
 from polymat.tilesize.cost import loop_slowdown
+from polymat.tilesize.filterblock import MOST_KINDS, filter_block
 from polymat.tilesize.plain import plan_stage
 from polymat.tilesize.register import unrolled
 
@@ -49,8 +49,7 @@ class FilterPlanner:
         peak = self.machine.peak_flops(real_part(flat.dtype).size, self.threads)
         filters = 4.0 if flat.dtype.kind == "c" else 1.0  # real ones
         seconds = filters * self._operations(found) / (peak * SHARE)
-        real = real_part(flat.dtype)
-        shape = filter_shape(self.machine, real.suffix, real.size)
+        block = filter_block(self.machine, real_part(flat.dtype).size)
         relative = self.calls.prices.in_operations(seconds, found.product)
         relative = min(relative, QUICKER * loop_slowdown(loops, self.threads))
         return FilterPlan(
@@ -59,16 +58,16 @@ class FilterPlanner:
             order=(),
             parallel=self._parallel(found),
             vector=axis.output,
-            reason=f"{found}, register blocks of {shape.rows} x {shape.lanes} results",
+            reason=f"{found}, register blocks of {block.rows} x {block.lanes} results",
             stage=flat,
             within=stages[:-1],
             relative=relative,
             alone=relative,
             filter=found,
             loops=loops,
-            lanes=shape.lanes,
-            rows=shape.rows,
-            taps=shape.taps,
+            lanes=block.lanes,
+            rows=block.rows,
+            taps=block.taps,
         )
 
     def _parallel(self, found: Filter) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cached_property
 
-from polymat.codegen.signals.recursiveblocks import RUN, recursive_lanes
 from polymat.graph.group import Group
 from polymat.graph.pipeline import Pipeline
 from polymat.idiom.recursive import Recursion, match_recursion
@@ -14,6 +13,7 @@ from polymat.machine.model import Machine
 from polymat.options import Options
 from polymat.plan.library import RecursivePlan
 from polymat.tilesize.cost import points, stage_operations
+from polymat.tilesize.filterblock import RUN, transposed_lanes
 
 # Operations of vectorised loops in the time that passes take for one sample beside the coefficients: it is
 # transposed twice, and stored and loaded by each section.
@@ -88,7 +88,7 @@ class RecursivePlanner:
         indices: tuple[str, ...],
         endings: tuple[Ending, ...],
     ) -> RecursivePlan:
-        lanes = recursive_lanes(self.machine, found.stage.dtype.suffix)
+        lanes = transposed_lanes(self.machine, found.stage.dtype.size)
         section = found.section
         each = 2.0 * (len(section.forward) + 2 * len(section.back)) + MOVED
         relative = each * points(found.stage.box, self.sizes)

@@ -32,6 +32,10 @@ class Form:
     parameters: str
     returns: bool = False
 
+    def cblas_name(self, letter: str) -> str:
+        """The name in CBLAS, with the letter of a type."""
+        return f"cblas_{letter}{self.name}"
+
 
 @dataclass(frozen=True, slots=True)
 class Timed:

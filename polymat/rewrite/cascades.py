@@ -13,6 +13,7 @@ from polymat.graph.build import build
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.splice import names_taken, spliced, without_unread
 from polymat.graph.stage import Ref, Stage
+from polymat.idiom.libraryfacts import Libraries
 from polymat.lang.affine import Affine
 from polymat.lang.expr import Parameter, Variable
 from polymat.lang.fir import Strided, constant, filtered_sum
@@ -24,7 +25,7 @@ from polymat.machine.model import Machine
 from polymat.model.assumed import assumed_sizes
 from polymat.options import Options
 from polymat.rewrite.overlapsave import filter_time, plain_filter, start_of, taps_of
-from polymat.rewrite.transformtime import has_transforms
+from polymat.rewrite.transformtime import Transforms
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,7 +63,11 @@ class Known:
 
 
 def join_cascades(
-    pipeline: Pipeline, options: Options, estimates: Mapping[str, int], machine: Machine
+    pipeline: Pipeline,
+    options: Options,
+    estimates: Mapping[str, int],
+    machine: Machine,
+    libraries: Libraries,
 ) -> Pipeline:
     """Let a filter of a filter's results, which nobody else reads, be one filter with the taps of both.
 
@@ -72,7 +77,8 @@ def join_cascades(
     if options.fir == "direct" or not options.share:
         return pipeline
     found = {stage.name: known for stage in pipeline.stages if (known := _known(stage, pipeline)) is not None}
-    if len(found) < 2 or not all(has_transforms(options, known.signal.dtype) for known in found.values()):
+    transforms = Transforms(machine, libraries)
+    if len(found) < 2 or not all(transforms.are_called(options, x.signal.dtype) for x in found.values()):
         return pipeline
     sizes = assumed_sizes(pipeline, estimates)
     hidden = _read_once(pipeline)
@@ -85,7 +91,7 @@ def join_cascades(
         if first is None or second is None or both is None:
             continue
         apart, together = (
-            sum(_seconds(known, sizes, machine, options) for known in each)
+            sum(_seconds(known, sizes, transforms, options) for known in each)
             for each in ((first, second), (both,))
         )
         if together < apart:
@@ -93,9 +99,9 @@ def join_cascades(
     return _rewritten(pipeline, joined) if joined else pipeline
 
 
-def _seconds(known: Known, sizes: Mapping[str, int], machine: Machine, options: Options) -> float:
+def _seconds(known: Known, sizes: Mapping[str, int], transforms: Transforms, options: Options) -> float:
     length = max(float(known.length.evaluate(sizes)), 1.0)
-    return filter_time(len(known.taps), length, known.signal.dtype, machine, options)
+    return filter_time(len(known.taps), length, known.signal.dtype, transforms, options)
 
 
 def _known(stage: Stage, pipeline: Pipeline) -> Known | None:

@@ -14,7 +14,7 @@ from polymat.lang.types import ScalarType, real_part
 from polymat.machine.model import Machine
 from polymat.model.extents import extent
 from polymat.options import Options
-from polymat.rewrite.transformtime import pass_time, transform_time
+from polymat.rewrite.transformtime import Transforms
 
 DIRECT_SHARE = 0.8  # of the peak that register blocks of filters reach
 SIZES = tuple(sorted(m << n for n in range(6, 20) for m in (2, 3)))  # points of the transforms of blocks
@@ -66,7 +66,7 @@ class Task:
 class FilterTimes:
     """Predicts the ways; sizes: what is assumed of every size."""
 
-    machine: Machine
+    transforms: Transforms
     options: Options
     sizes: Mapping[str, int]
 
@@ -77,6 +77,11 @@ class FilterTimes:
         kinds = wanted.get(self.options.fir, (self.options.fir,))
         ways = [way for kind in kinds if (way := found[kind](task)) is not None]
         return sorted(ways or [self._direct(task)], key=lambda way: way.seconds)
+
+    @property
+    def machine(self) -> Machine:
+        """The machine that is predicted for."""
+        return self.transforms.machine
 
     @property
     def _threads(self) -> int:
@@ -106,11 +111,11 @@ class FilterTimes:
         count = math.ceil(self.at(task.length) / kept_of(points, task.reach.const, task.step))
         used = min(count, self._threads)
         filters = len(task.taps)
-        transform = transform_time(task.dtype, points, self.machine)
+        transform = self.transforms.seconds(task.dtype, points)
         room = ARRAYS * (1 + filters) * points * task.dtype.size
         first, each = CACHED if self._is_tiled and room <= self.machine.l2_bytes else FROM_MEMORY
         passes = (first + each * filters) * points
-        blocks = (1 + filters) * transform + pass_time(task.dtype, passes, self.machine)
+        blocks = (1 + filters) * transform + self.transforms.pass_seconds(task.dtype, passes)
         return math.ceil(count / used) * blocks + filters * transform
 
     @property
@@ -121,11 +126,11 @@ class FilterTimes:
         """One transform for the signal, and two for each filter of which that of its taps may be kept."""
         points = self._length(task.length + task.reach - 1)
         count, filters = round(self.at(points)), len(task.taps)
-        transform = transform_time(task.dtype, count, self.machine)
+        transform = self.transforms.seconds(task.dtype, count)
         passes = (FROM_MEMORY[0] + FROM_MEMORY[1] * filters) * count
         if ARRAYS * (1 + filters) * count * task.dtype.size <= self.machine.l2_bytes:
             passes = (CACHED[0] + CACHED[1] * filters) * count
-        seconds = (1 + 2 * filters) * transform + pass_time(task.dtype, passes, self.machine)
+        seconds = (1 + 2 * filters) * transform + self.transforms.pass_seconds(task.dtype, passes)
         return Way("whole", seconds, points)
 
     def _length(self, least: Affine) -> Affine:

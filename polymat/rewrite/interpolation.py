@@ -10,6 +10,7 @@ from polymat.graph.pipeline import Pipeline
 from polymat.graph.simplify import redirected, stage_key
 from polymat.graph.splice import names_taken, spliced, without_unread
 from polymat.graph.stage import Ref, Stage
+from polymat.idiom.libraryfacts import Libraries
 from polymat.idiom.librarymodel import is_smooth
 from polymat.lang.affine import Affine
 from polymat.lang.expr import Load
@@ -19,14 +20,16 @@ from polymat.lang.signal import MAKERS, Signal
 from polymat.lang.types import Double, Float
 from polymat.machine.model import Machine
 from polymat.options import Options
-from polymat.rewrite.transformtime import has_transforms, pass_time, transform_time
+from polymat.rewrite.transformtime import Transforms
 
 PASSES = 5  # over the values of a transform, for the product before it and the result behind it
 STEP = 16  # lengths of transforms are multiples of it
 MOST_KEPT = 128 << 20  # bytes of spectra that are kept for one interpolation
 
 
-def interpolate_by_phases(pipeline: Pipeline, options: Options, machine: Machine) -> Pipeline:
+def interpolate_by_phases(
+    pipeline: Pipeline, options: Options, machine: Machine, libraries: Libraries
+) -> Pipeline:
     """Replace interpolations to a multiple of a known length where convolutions are predicted to be faster.
 
     before:  X = rfft(x), of length n;  y = irfft(X and zeros), of length u n
@@ -34,12 +37,12 @@ def interpolate_by_phases(pipeline: Pipeline, options: Options, machine: Machine
     """
     if not options.keep:
         return pipeline
-    taken = names_taken(pipeline)
+    taken, transforms = names_taken(pipeline), Transforms(machine, libraries)
     stages: list[Stage] = []
     for stage in pipeline.stages:
         found = _interpolation(stage, pipeline)
-        called = found is not None and has_transforms(options, stage.dtype)
-        points = _points(*found, machine) if found is not None and called else None
+        called = found is not None and transforms.are_called(options, stage.dtype)
+        points = _points(*found, transforms) if found is not None and called else None
         stages += (_phases(stage, found, points, taken) if found and points else None) or [stage]
     if len(stages) == len(pipeline.stages):
         return pipeline
@@ -98,7 +101,7 @@ def _is_same(wanted: Pipeline, name: str, stage: Stage, pipeline: Pipeline) -> b
     return all(other is not None and _is_same(wanted, n, other, pipeline) for n, other in inner)
 
 
-def _points(samples: Load, count: int, factor: int, machine: Machine) -> int | None:
+def _points(samples: Load, count: int, factor: int, transforms: Transforms) -> int | None:
     """The length of transforms by which convolutions are predicted to be faster; None where none is."""
     size = samples.dtype.size
     least = -(-(2 * count - 1) // STEP) * STEP
@@ -107,12 +110,12 @@ def _points(samples: Load, count: int, factor: int, machine: Machine) -> int | N
 
     def work(points: int) -> float:
         values = (PASSES * (factor - 1) + 2) * points + 2 * count * factor
-        transforms = factor * transform_time(samples.dtype, points, machine)
-        return transforms + pass_time(samples.dtype, values, machine)
+        seconds = factor * transforms.seconds(samples.dtype, points)
+        return seconds + transforms.pass_seconds(samples.dtype, values)
 
     lengths = [points for points in (count, least) if (factor - 1) * (points + 2) * size <= MOST_KEPT]
     best = min(lengths, key=work, default=None)
-    plain = sum(transform_time(samples.dtype, length, machine) for length in (count, count * factor))
+    plain = sum(transforms.seconds(samples.dtype, length) for length in (count, count * factor))
     return best if best is not None and work(best) < plain else None
 
 

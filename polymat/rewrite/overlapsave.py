@@ -15,6 +15,7 @@ from polymat.graph.simplify import share_common_stages
 from polymat.graph.splice import names_taken, spliced
 from polymat.graph.stage import Stage
 from polymat.idiom.fir import match_fir
+from polymat.idiom.libraryfacts import Libraries
 from polymat.idiom.transform import Filter
 from polymat.lang.affine import Affine
 from polymat.lang.blocks import Blocks, Samples, filtered_by_blocks, filtered_whole, kept_of
@@ -26,7 +27,7 @@ from polymat.machine.model import Machine
 from polymat.model.assumed import assumed_sizes
 from polymat.options import Options
 from polymat.rewrite.filtertime import FilterTimes, Task, Way
-from polymat.rewrite.transformtime import has_transforms
+from polymat.rewrite.transformtime import Transforms
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,7 +86,11 @@ class Bank:
 
 
 def filter_by_blocks(
-    pipeline: Pipeline, options: Options, estimates: Mapping[str, int], machine: Machine
+    pipeline: Pipeline,
+    options: Options,
+    estimates: Mapping[str, int],
+    machine: Machine,
+    libraries: Libraries,
 ) -> Pipeline:
     """Replace every long filter that transforms are predicted to compute sooner.
 
@@ -95,11 +100,12 @@ def filter_by_blocks(
     if options.fir == "direct":
         return pipeline
     found = [each for stage in pipeline.stages if (each := _long(stage, pipeline)) is not None]
-    found = [each for each in found if has_transforms(options, each.stage.dtype)]
+    transforms = Transforms(machine, libraries)
+    found = [each for each in found if transforms.are_called(options, each.stage.dtype)]
     if not found:
         return pipeline
     sizes = assumed_sizes(pipeline, estimates)
-    times = FilterTimes(machine, options, sizes)
+    times = FilterTimes(transforms, options, sizes)
     stages: dict[str, list[Stage]] = {}
     notes: list[str] = []
     taken = names_taken(pipeline)
@@ -203,11 +209,13 @@ def start_of(found: Filter, taps: Affine) -> Affine:
     return first + tap if form.coefficient(axis.tap) < 0 else first - tap + taps - 1
 
 
-def filter_time(count: int, length: float, dtype: ScalarType, machine: Machine, options: Options) -> float:
+def filter_time(
+    count: int, length: float, dtype: ScalarType, transforms: Transforms, options: Options
+) -> float:
     """Predicted seconds of a filter of so many taps and results, in the way that takes the least."""
     taps = Affine((), count)
     task = Task((taps,), taps, Affine((), round(length)), dtype)
-    return FilterTimes(machine, options, {}).ways(task)[0].seconds
+    return FilterTimes(transforms, options, {}).ways(task)[0].seconds
 
 
 def _transformed(each: Long, bank: Bank, way: Way, pipeline: Pipeline, taken: set[str]) -> list[Stage] | None:

@@ -20,6 +20,7 @@ from polymat.graph.splice import free_name, names_taken
 from polymat.graph.stage import Accumulation, Part, Stage
 from polymat.idiom.dft import match_dft, reason_against_dft
 from polymat.idiom.hermitian import match_hermitian
+from polymat.idiom.libraryfacts import Libraries
 from polymat.idiom.mirrored import halved_axis, regions
 from polymat.idiom.profit import can_transform, transform_seconds
 from polymat.idiom.transform import FourierAxis, Transform
@@ -36,13 +37,16 @@ from polymat.model.assumed import assumed_sizes
 from polymat.model.extents import extent
 from polymat.options import Options
 from polymat.poly.domain import Domain
-from polymat.rewrite.transformtime import has_transforms, pass_time
-from polymat.runtime.librarystore import library_model
+from polymat.rewrite.transformtime import Transforms
 from polymat.tilesize.cost import VECTOR_SHARE, stage_operations
 
 
 def plain_transforms(
-    pipeline: Pipeline, options: Options, estimates: Mapping[str, int], machine: Machine
+    pipeline: Pipeline,
+    options: Options,
+    estimates: Mapping[str, int],
+    machine: Machine,
+    libraries: Libraries,
 ) -> Pipeline:
     """Replace transforms that no library computes as they stand where one and a pass behind it are quicker.
 
@@ -54,7 +58,7 @@ def plain_transforms(
     if options.fft == "never":
         return pipeline
     sizes = assumed_sizes(pipeline, estimates)
-    rewriting = _Rewriting(pipeline, options, machine, sizes, names_taken(pipeline))
+    rewriting = _Rewriting(pipeline, options, Transforms(machine, libraries), sizes, names_taken(pipeline))
     found = [rewriting.of(stage) for stage in pipeline.stages]
     notes = [note for _, note in found if note]
     if not notes:
@@ -70,7 +74,7 @@ class _Rewriting:
 
     pipeline: Pipeline
     options: Options
-    machine: Machine
+    transforms: Transforms
     sizes: Mapping[str, int]
     taken: set[str]
 
@@ -107,13 +111,15 @@ class _Rewriting:
     ) -> tuple[list[Stage], str]:
         """The plain transform and the pass behind it, where they are predicted to be quicker than sums."""
         forced = self.options.fft == "always"
-        if not forced and not has_transforms(self.options, plain.dtype):
+        if not forced and not self.transforms.are_called(self.options, plain.dtype):
             return [stage], f"{stage.name} is computed by sums: there is no library for the {found}"
-        threads = self.options.threads or self.machine.cores
+        machine = self.transforms.machine
+        threads = self.options.threads or machine.cores
         values = 2 * prod(extent(form, self.sizes) for form in stage.extents)
-        seconds = pass_time(plain.dtype, values, self.machine)
-        seconds += transform_seconds(called, self.machine, self.sizes, threads, library_model("fft"))
-        peak = self.machine.peak_flops(real_part(stage.dtype).size, threads) * VECTOR_SHARE
+        seconds = self.transforms.pass_seconds(plain.dtype, values)
+        model = self.transforms.libraries.model("fft")
+        seconds += transform_seconds(called, machine, self.sizes, threads, model)
+        peak = machine.peak_flops(real_part(stage.dtype).size, threads) * VECTOR_SHARE
         sums = stage_operations(stage, self.sizes) / peak
         texts = [f"{seconds:.3g} s by a library and a pass over its result", f"{sums:.3g} s by sums"]
         if seconds >= sums and not forced:

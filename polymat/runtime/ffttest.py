@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from polymat.codegen.routines.fftw import fft_routine_names
+from polymat.idiom.libraryroutines import fft_routine_names
 
 Array = npt.NDArray[Any]
 Find = Callable[[str], int | None]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from polymat.codegen.prelude import prelude
-from polymat.codegen.routines.cblas import blas_routine
+from polymat.idiom.libraryroutines import blas_routine
 from polymat.idiom.routines import measurements
 from polymat.tune.timing import CLOCK, rounds
 

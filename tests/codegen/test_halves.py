@@ -13,6 +13,7 @@ from polymat.decide.decider import Decider
 from polymat.machine.known import GENERIC, SAPPHIRE_RAPIDS, ZEN5
 from polymat.machine.model import Machine
 from polymat.plan.nest import NestPlan
+from polymat.runtime.host import InstalledLibraries
 from tests.codegen.products.test_contraction import MACHINES, check, kinds
 from tests.hosts import CompileFor
 from tests.idiom.recognise import K, M, N, i, j, k, pipeline, total, upto
@@ -139,7 +140,9 @@ def test_no_second_triangle_is_stored(side: str, machine: Machine) -> None:
     """A copy of the whole matrix takes as long as register blocks that read one triangle, and memory."""
     for stored in HALVES[:2]:
         graph = pipeline(symmetric(side, stored, inputs_of(side, Double), Double))
-        decider = Decider(graph, machine, {"M": 1000, "N": 1000}, Options(blas="never", threads=2))
+        decider = Decider(
+            graph, machine, {"M": 1000, "N": 1000}, Options(blas="never", threads=2), InstalledLibraries()
+        )
         (plan,) = decider.schedule(decider.grouping()).plans
         assert isinstance(plan, NestPlan)
         assert plan.kind == "kernel"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,10 +17,12 @@ from polymat import Case, Condition, Double, Int, Matrix, Options, Parameter, Va
 from polymat.decide import callprices
 from polymat.decide.callplans import CallPlanner
 from polymat.errors import ToolchainError
+from polymat.idiom.libraryfacts import Kind, Libraries
 from polymat.idiom.librarymodel import LibraryModel
 from polymat.machine.grid import Grid
 from polymat.machine.known import GENERIC
 from polymat.plan.library import CallPlan
+from tests.hosts import CompileFor, StatedLibraries
 from tests.idiom.recognise import pipeline, point, total, upto
 from tests.tolerance import assert_close
 
@@ -34,37 +37,38 @@ def library(call_seconds: float, flops: float, routine: str = "gemm", sizes: int
     return LibraryModel("", "", "", {(routine, "float64"): Grid((LEVELS,) * sizes, seconds)})
 
 
-def least(monkeypatch: pytest.MonkeyPatch, model: LibraryModel | None) -> float:
-    monkeypatch.setattr(callprices, "library_model", lambda kind: model)
+def blas(model: LibraryModel) -> StatedLibraries:
+    """Libraries of which the BLAS alone was measured."""
+    return StatedLibraries({"blas": model})
+
+
+def least(libraries: Libraries) -> float:
+    """The multiplications from which a product is called."""
     A, B = Matrix(Double, "A", [N, N]), Matrix(Double, "B", [N, N])
     built = pipeline(A * B)
     names = tuple(stage.name for stage in built.stages)
-    plan = CallPlanner(built, GENERIC, {"N": 100}, Options(blas="auto"), 1).plan(names)
+    plan = CallPlanner(built, GENERIC, {"N": 100}, Options(blas="auto"), 1, libraries).plan(names)
     assert isinstance(plan, CallPlan)
     return plan.least
 
 
-def test_the_crossover_follows_the_measurements(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_crossover_follows_the_measurements() -> None:
     peak = GENERIC.peak_flops(8)
     nimble, sluggish = library(2e-8, 1.2 * peak), library(2e-6, 1.4 * peak)
-    assert least(monkeypatch, nimble) < least(monkeypatch, sluggish) < 256**3
-    assert least(monkeypatch, library(1e-8, peak / 1000)) == 256**3
+    assert least(blas(nimble)) < least(blas(sluggish)) < 256**3
+    assert least(blas(library(1e-8, peak / 1000))) == 256**3
 
 
-def test_a_library_that_cannot_be_used_leaves_the_estimate(monkeypatch: pytest.MonkeyPatch) -> None:
-    estimate = least(monkeypatch, None)
+def test_a_library_that_cannot_be_used_leaves_the_estimate() -> None:
+    @dataclass(frozen=True)
+    class Missing:
+        def has(self, kind: Kind, routines: Collection[str]) -> bool:
+            return True
 
-    def missing(kind: str) -> LibraryModel:
-        raise ToolchainError("POLYMAT_BLAS names no library")
+        def model(self, kind: Kind) -> LibraryModel:
+            raise ToolchainError("POLYMAT_BLAS names no library")
 
-    A, B = Matrix(Double, "A", [N, N]), Matrix(Double, "B", [N, N])
-    built = pipeline(A * B)
-    monkeypatch.setattr(callprices, "library_model", missing)
-    plan = CallPlanner(built, GENERIC, {"N": 100}, Options(blas="auto"), 1).plan(
-        tuple(stage.name for stage in built.stages)
-    )
-    assert isinstance(plan, CallPlan)
-    assert plan.least == estimate
+    assert least(Missing()) == least(StatedLibraries())
 
 
 A, B, C = (Matrix(Double, name, [N, N]) for name in "ABC")
@@ -78,10 +82,10 @@ HALVES: dict[str, Callable[[], Any]] = {
 
 
 @pytest.mark.parametrize("routine", HALVES)
-def test_calls_with_register_blocks_for_small_sizes(monkeypatch: pytest.MonkeyPatch, routine: str) -> None:
+def test_calls_with_register_blocks_for_small_sizes(compile_for: CompileFor, routine: str) -> None:
     """Both ways are in one library, and the crossover lies between the sizes that are tried."""
     fast = library(1e-5, 1e15, routine, 2 if routine in ("syrk", "syr2k", "symm", "trmm") else 3)
-    monkeypatch.setattr(callprices, "library_model", lambda kind: fast)
+    compile_for(libraries=blas(fast))
     compiled = pm.compile(HALVES[routine](), name="half", inputs=None, estimates={N: 500})
     (group,) = compiled.explain().groups
     assert group.library_calls == (routine,), str(group)
@@ -99,9 +103,9 @@ def awkward(slow: float, fast: float) -> LibraryModel:
     return LibraryModel("", "", "", {("gemm", "float64"): Grid((LEVELS,) * 3, seconds)})
 
 
-def test_the_shape_decides_at_each_call(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_shape_decides_at_each_call(compile_for: CompileFor) -> None:
     """Where nothing is said of the sizes, the generated code compares both ways at each call."""
-    monkeypatch.setattr(callprices, "library_model", lambda kind: awkward(1e-8, 1e-14))
+    compile_for(libraries=blas(awkward(1e-8, 1e-14)))
     M, K = Parameter(Int, "M"), Parameter(Int, "K")
     product = Matrix(Double, "A", [M, K]) @ Matrix(Double, "B", [K, N])
     compiled = pm.compile([product], name="skewed")
@@ -115,8 +119,8 @@ def test_the_shape_decides_at_each_call(monkeypatch: pytest.MonkeyPatch) -> None
         assert_close(compiled(A, B), A @ B, roundings=k + 4, magnitude=k + 1.0)
 
 
-def test_estimates_decide_where_they_are_given(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(callprices, "library_model", lambda kind: awkward(1e-8, 1e-14))
+def test_estimates_decide_where_they_are_given(compile_for: CompileFor) -> None:
+    compile_for(libraries=blas(awkward(1e-8, 1e-14)))
     M, K = Parameter(Int, "M"), Parameter(Int, "K")
     product = Matrix(Double, "A", [M, K]) @ Matrix(Double, "B", [K, N])
     for columns, calls in ((8, ("gemm",)), (500, ())):
@@ -125,33 +129,34 @@ def test_estimates_decide_where_they_are_given(monkeypatch: pytest.MonkeyPatch) 
         assert group.library_calls == calls
 
 
-def test_loops_over_a_triangle_are_cheaper(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_loops_over_a_triangle_are_cheaper() -> None:
     """Per multiplication of the square around it, which is what a call counts."""
-    monkeypatch.setattr(callprices, "library_model", lambda kind: library(1e-8, 1e9, "trmm", 2))
+    libraries = blas(library(1e-8, 1e9, "trmm", 2))
     options = Options(blas="auto", kernels=False)
     built = pipeline(triangle()[0])
-    whole, half = (_choice(built, options, TRIANGLE=share) for share in (1.0, 0.25))
+    whole, half = (_choice(built, libraries, options, TRIANGLE=share) for share in (1.0, 0.25))
     assert half == pytest.approx(0.25 * whole)
 
 
-def test_loops_down_columns_are_dearer(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_loops_down_columns_are_dearer() -> None:
     """Of a symmetric matrix one triangle is read along its rows and the other one down its columns."""
-    monkeypatch.setattr(callprices, "library_model", lambda kind: library(1e-8, 1e9, "symv", 1))
+    libraries = blas(library(1e-8, 1e9, "symv", 1))
     i, k = Variable(Int, "i"), Variable(Int, "k")
     x, square = Vector(Double, "x", [N]), [(i, upto(N)), (k, upto(N))]
     lower = [Case(Condition(k, "<=", i), A(i, k)), Case(Condition(k, ">", i), A(k, i))]
     full = point("full", square, lower)
     built = pipeline(total("y", square[:1], square[1:], full(i, k) * x(k)))
-    rows, both = (_choice(built, Options(blas="auto"), COLUMNS=times) for times in (1.0, 9.0))
+    rows, both = (_choice(built, libraries, Options(blas="auto"), COLUMNS=times) for times in (1.0, 9.0))
     assert both == pytest.approx(5.0 * rows)
 
 
-def _choice(built: Any, options: Options, **prices: float) -> float:
+def _choice(built: Any, libraries: Libraries, options: Options, **prices: float) -> float:
     """Seconds of a multiplication in loops, with such a price of a triangle or of columns."""
     with pytest.MonkeyPatch.context() as patched:
         for name, price in prices.items():
             patched.setattr(callprices, name, price)
-        plan = CallPlanner(built, GENERIC, {"N": 100}, options, 1).plan(tuple(s.name for s in built.stages))
+        planner = CallPlanner(built, GENERIC, {"N": 100}, options, 1, libraries)
+        plan = planner.plan(tuple(s.name for s in built.stages))
     assert isinstance(plan, CallPlan)
     assert plan.choice is not None
     return plan.choice.each

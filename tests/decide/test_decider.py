@@ -17,6 +17,7 @@ from polymat.graph.pipeline import Pipeline
 from polymat.machine.model import Machine
 from polymat.options import Options
 from polymat.plan.tile import TilePlan
+from polymat.runtime.host import InstalledLibraries
 from tests.tolerance import assert_close
 
 MACHINE = Machine("test", cores=2, l1_bytes=32 << 10, l2_bytes=1 << 20, l3_bytes=8 << 20)
@@ -30,7 +31,7 @@ def pipeline_of(name: str) -> Pipeline:
 
 def shape(name: str, **options: Any) -> list[tuple[str, ...]]:
     """For each group the kinds of its stages' loops, `+` for private sums, and its tiles."""
-    decider = Decider(pipeline_of(name), MACHINE, {}, Options(**options))
+    decider = Decider(pipeline_of(name), MACHINE, {}, Options(**options), InstalledLibraries())
     found = []
     for plan in decider.schedule(decider.grouping()).plans:
         if isinstance(plan, TilePlan):
@@ -90,7 +91,9 @@ def test_stencils_roll_in_rows_that_fit_the_nearest_cache(cache: int, width: int
     found = levels(request_for(description.outputs, name="x", inputs=description.inputs))
     pipeline = next(level for word, level in found if word == "graph")
     assert isinstance(pipeline, Pipeline)
-    decider = Decider(pipeline, replace(MACHINE, l1_bytes=cache), chain.SIZES["LARGE"], Options())
+    decider = Decider(
+        pipeline, replace(MACHINE, l1_bytes=cache), chain.SIZES["LARGE"], Options(), InstalledLibraries()
+    )
     (plan,) = decider.schedule(decider.grouping()).plans
     assert isinstance(plan, TilePlan)
     assert plan.rolling
@@ -143,7 +146,7 @@ def test_private_sums_are_added_in_a_fixed_order(threads: int) -> None:
 
 
 def test_explain_tells_what_the_other_ways_would_cost() -> None:
-    decider = Decider(pipeline_of("symm"), MACHINE, {}, Options())
+    decider = Decider(pipeline_of("symm"), MACHINE, {}, Options(), InstalledLibraries())
     schedule = decider.schedule(decider.grouping())
     ((plan,), (decision,)) = schedule.plans, schedule.decisions
     assert plan.group.stages[-1] == "out"

@@ -14,6 +14,7 @@ from polymat.driver import levels, request_for
 from polymat.graph.pipeline import Pipeline
 from polymat.options import Options
 from polymat.plan.tile import TilePlan
+from polymat.runtime.host import InstalledLibraries
 from tests.decide.test_decider import MACHINE
 
 RANGES = STAGES * (STAGES + 1) // 2  # of a chain of so many stages: no other groups of them are connected
@@ -36,7 +37,7 @@ def sixty(reach: int, options: Options) -> Pipeline:
 @pytest.mark.parametrize("reach", [1, 3])
 def test_sixty_stages_are_grouped_by_pricing_ranges_alone(reach: int, options: Options) -> None:
     pipeline = sixty(reach, options)
-    decider = Decider(pipeline, MACHINE, {"R": 2000, "C": 2000}, options)
+    decider = Decider(pipeline, MACHINE, {"R": 2000, "C": 2000}, options, InstalledLibraries())
     schedule = decider.schedule(decider.grouping())
     assert sum(len(plan.group.stages) for plan in schedule.plans) == STAGES
     assert len(schedule.plans) < STAGES
@@ -47,7 +48,7 @@ def test_sixty_stages_are_grouped_by_pricing_ranges_alone(reach: int, options: O
 def test_sixty_stages_are_not_too_much_for_a_compiler(bits: int) -> None:
     options = Options()
     machine = replace(MACHINE, vector_bits=bits, vector_registers=bits // 16)
-    decider = Decider(sixty(1, options), machine, {"R": 2000, "C": 2000}, options)
+    decider = Decider(sixty(1, options), machine, {"R": 2000, "C": 2000}, options, InstalledLibraries())
     schedule = decider.schedule(decider.grouping())
     in_one_loop = any(isinstance(plan, TilePlan) and plan.row_loop for plan in schedule.plans)
     assert in_one_loop == (bits == 512)

@@ -13,7 +13,7 @@ from polymat.idiom.librarymodel import LibraryModel
 from polymat.idiom.parts import USUAL, least_of
 from polymat.machine.grid import Grid
 from polymat.machine.known import ZEN5
-from tests.hosts import CompileFor
+from tests.hosts import CompileFor, StatedLibraries
 from tests.idiom.recognise import N, j, k, total, upto
 
 LENGTHS = tuple(2**n for n in range(12, 21))
@@ -66,12 +66,9 @@ def test_several_axes_and_pairs() -> None:
     assert least_of(None, Double) == USUAL["float64"]
 
 
-def test_the_report_and_the_code_say_both(monkeypatch: pytest.MonkeyPatch, compile_for: CompileFor) -> None:
+def test_the_report_and_the_code_say_both(compile_for: CompileFor) -> None:
     shares = [2.0, 2.0, 1.5, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4]
-    monkeypatch.setattr(
-        "polymat.decide.callprices.library_model", lambda kind: model(shares) if kind == "fft" else None
-    )
-    compile_for(ZEN5)
+    compile_for(ZEN5, StatedLibraries({"fft": model(shares)}))
     weight = Exp(-2j * math.pi * j * k / N)
     z = pm.Vector(Complex, "z", [N])
     F = total("F", [(j, upto(N))], [(k, upto(N))], z(k) * weight, dtype=Complex)

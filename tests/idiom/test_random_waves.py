@@ -20,6 +20,7 @@ from polymat.graph.verify import verify
 from polymat.idiom.find import idiom_of
 from polymat.machine.known import GENERIC
 from polymat.rewrite.plaintransforms import plain_transforms
+from polymat.runtime.host import InstalledLibraries
 from tests.graph.products import points_of
 from tests.idiom.carry_out_signals import transform
 from tests.idiom.recognise import SCALARS, M, N, alpha, i, j, k, total, upto, values_of
@@ -44,7 +45,7 @@ def _check(word: str) -> Counter[str]:
     """Compare one random sum at several sizes; how much of it was recognised."""
     built = verify(build([_output(random.Random(word))]))
     found = idiom_of(["F"], built).transform
-    plain = plain_transforms(built, FORCED, {}, GENERIC)
+    plain = plain_transforms(built, FORCED, {}, GENERIC, InstalledLibraries())
     for m, n in ((1, 1), (2, 2), (1, 3), (2, 6), (3, 7)):
         params = {"M": m, "N": n, **SCALARS}
         values = values_of(built, params)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,9 @@ import polymat as pm
 from polymat import Options
 from polymat.driver import levels, request_for
 from polymat.graph.pipeline import Pipeline
+from polymat.idiom.libraryfacts import Kind
+from polymat.runtime.host import InstalledLibraries
+from tests.hosts import CompileFor
 from tests.tolerance import assert_close
 
 N = pm.Parameter(pm.Int, "N")
@@ -146,16 +149,16 @@ def test_filters_are_sums_where_no_transform_is_called(options: Options) -> None
     assert_close(compiled(a), np.convolve(a, taps[:100]), roundings=200, magnitude=1.0)
 
 
-def test_a_library_of_transforms_is_looked_for_where_there_is_a_filter_alone(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_library_of_transforms_is_looked_for_where_there_is_a_filter_alone(compile_for: CompileFor) -> None:
     """Looking takes time, and a library that the user names wrongly is an error."""
     asked: list[str] = []
 
-    def provider_with(kind: str, routines: Sequence[str]) -> None:
-        asked.append(kind)
+    class Asked(InstalledLibraries):
+        def has(self, kind: Kind, routines: Collection[str]) -> bool:
+            asked.append(kind)
+            return False
 
-    monkeypatch.setattr("polymat.rewrite.transformtime.provider_with", provider_with)
+    compile_for(libraries=Asked())
     v = pm.Vector(pm.Double, "v", [N])
     pm.compile((v + v).named("twice"))
     assert asked == []

@@ -39,6 +39,7 @@ from polymat.graph.build import build
 from polymat.graph.verify import verify
 from polymat.machine.known import GENERIC
 from polymat.rewrite.plaintransforms import plain_transforms
+from polymat.runtime.host import InstalledLibraries
 from tests.idiom.recognise import M, N, alpha, i, j, k, l, total, upto
 from tests.tolerance import assert_close
 
@@ -207,7 +208,7 @@ def test_infinities_and_nan_reach_every_sum() -> None:
 )
 def test_why_a_sum_is_no_transform(value: Any, reason: str) -> None:
     built = verify(build([total("F", OUT, IN, value)]))
-    found = plain_transforms(built, FORCED, {}, GENERIC)
+    found = plain_transforms(built, FORCED, {}, GENERIC, InstalledLibraries())
     assert found.stages == built.stages
     (note,) = found.notes
     assert re.match(r"F \(\S+recognise.py:\d+\) is no transform of a library: ", note)
@@ -231,7 +232,7 @@ def test_why_a_sum_is_no_transform(value: Any, reason: str) -> None:
 )
 def test_why_a_sum_in_several_precisions_is_no_transform(dtype: Any, value: Any, reason: str) -> None:
     built = verify(build([total("F", OUT, IN, value, dtype=dtype)]))
-    (note,) = plain_transforms(built, FORCED, {}, GENERIC).notes
+    (note,) = plain_transforms(built, FORCED, {}, GENERIC, InstalledLibraries()).notes
     assert reason in note
 
 
@@ -243,7 +244,7 @@ def test_sums_that_look_like_no_transform_have_no_reason() -> None:
         build([total("F", OUT, IN, abs(x(k)) * Cos(TURN), op=Op.Max)]),
         build([signal]),  # is a transform as it stands
     ):
-        assert plain_transforms(verify(built), FORCED, {}, GENERIC).notes == ()
+        assert plain_transforms(verify(built), FORCED, {}, GENERIC, InstalledLibraries()).notes == ()
 
 
 def test_other_ranges_and_operations() -> None:
@@ -254,10 +255,10 @@ def test_other_ranges_and_operations() -> None:
         total("F", [(j, Interval(Int, 1, N - 1))], IN, value),
     ):
         built = verify(build([output]))
-        assert len(plain_transforms(built, FORCED, {}, GENERIC).notes) == 1
+        assert len(plain_transforms(built, FORCED, {}, GENERIC, InstalledLibraries()).notes) == 1
     for output in (total("F", OUT, IN, value, op=Op.Max), total("F", OUT, IN, x(k) * Cos(TURN / j * 1.0))):
         built = verify(build([output]))
-        assert plain_transforms(built, FORCED, {}, GENERIC) is built
+        assert plain_transforms(built, FORCED, {}, GENERIC, InstalledLibraries()) is built
 
 
 def test_few_values_are_summed_up() -> None:

@@ -21,6 +21,7 @@ from polymat.machine.model import Machine
 from polymat.model.nest import Nest
 from polymat.plan.schedule import Schedule
 from polymat.plan.tile import TilePlan
+from polymat.runtime.host import InstalledLibraries
 from polymat.tilesize.levels import overflows, plans_by_level
 from polymat.tilesize.paperplan import aligned_nest
 from tests.model.nests import tile_bytes
@@ -48,7 +49,7 @@ def decided(outputs: object, options: Options, sizes: dict[str, int]) -> tuple[D
     found = levels(replace(request_for(outputs, name="x", options=options), estimates=sizes))  # type: ignore[arg-type]
     pipeline = next(level for word, level in found if word == "graph")
     assert isinstance(pipeline, Pipeline)
-    decider = Decider(pipeline, MACHINE, sizes, options)
+    decider = Decider(pipeline, MACHINE, sizes, options, InstalledLibraries())
     return decider, decider.schedule(decider.grouping())
 
 

@@ -16,34 +16,15 @@ from polymat.codegen.routines.callparts import (
     triangle,
     turned,
 )
-from polymat.codegen.routines.cblas import blas_routine
 from polymat.codegen.routines.mirror import mirror_statements
 from polymat.codegen.routines.nonfinite import watch
 from polymat.codegen.routines.vectorcalls import VECTOR_ROUTINES
-from polymat.idiom.call import LibraryCall, Operand
-from polymat.idiom.routines import ROUTINES
+from polymat.idiom.call import Operand
 
 
 def call_statements(calls: CallWriter, *, adds: bool) -> tuple[Stmt, ...]:
     """The statements of one library call; adds: to what the result holds, else in its place."""
     return calls.in_loops(_ROUTINES[calls.call.routine](calls, Literal(str(int(adds)))))
-
-
-def supported(call: LibraryCall) -> bool:
-    """Whether there is code for a routine, and CBLAS has it for the type: complex symv it has not."""
-    return call.routine in _ROUTINES and call.row.form(call.dtype.dtype) is not None
-
-
-def routines_called(call: LibraryCall) -> tuple[str, ...]:
-    """The names in CBLAS of what a supported call calls; a part of a triangle calls a product, too."""
-    names = (call.routine, "gemm") if triangle_can_be_cut(call.routine) else (call.routine,)
-    return tuple(blas_routine(name, call.dtype.dtype) for name in names)
-
-
-def triangle_can_be_cut(routine: str) -> bool:
-    """Whether there is code for a block of rows of the routine's triangle."""
-    row = ROUTINES[routine]
-    return row.level == 3 and row.triangle_of == "result"
 
 
 def _gemm(calls: CallWriter, beta: CExpr) -> list[Stmt]:

@@ -17,9 +17,9 @@ from polymat.codegen.routines.cblas import (
     TRANS,
     UNIT,
     UPPER,
-    blas_routine,
 )
 from polymat.idiom.call import Operand
+from polymat.idiom.libraryroutines import blas_routine
 
 ONE = Literal("1")
 NOWHERE: Mapping[str, CExpr] = MappingProxyType({})

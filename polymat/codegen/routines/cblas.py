@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from polymat.idiom.routines import LETTERS, ROUTINES, Form, Routine
+from polymat.idiom.routines import ROUTINES, Form, Routine
 
 INT_LIMIT = 2**31 - 1
 # The enumerations of CBLAS.
@@ -38,7 +38,7 @@ class CblasRoutine:
     @property
     def name(self) -> str:
         """The name of the routine in CBLAS, with the letter of the type."""
-        return f"cblas_{self.letter}{self.form.name}"
+        return self.form.cblas_name(self.letter)
 
     @property
     def returns(self) -> str:
@@ -52,14 +52,6 @@ _ROUTINES = {
     for form in row.forms
     for routine in (CblasRoutine(letter, form, row) for letter in form.letters)
 }
-
-
-def blas_routine(routine: str, dtype: str) -> str:
-    """The name in CBLAS of a routine such as "gemm" for a NumPy dtype; KeyError for what is not there."""
-    form = ROUTINES[routine].form(dtype)
-    if form is None:
-        raise KeyError(f"{routine} of {dtype}")
-    return CblasRoutine(LETTERS[dtype], form, ROUTINES[routine]).name
 
 
 def cblas_routine(name: str) -> CblasRoutine:

@@ -18,27 +18,6 @@ Nothing is scaled, as in FFTW.  C2R keeps its input, which takes FFTW about a te
 
 from __future__ import annotations
 
-_ROUTINES = (
-    "plan_guru64_dft",
-    "plan_guru64_dft_r2c",
-    "plan_guru64_dft_c2r",
-    "execute_dft",
-    "execute_dft_r2c",
-    "execute_dft_c2r",
-    "destroy_plan",
-    "set_timelimit",
-)
-
-
-def fft_routine_names(prefix: str) -> tuple[str, ...]:
-    """The routines of FFTW that the text calls; prefix is fftw or fftwf."""
-    return tuple(f"{prefix}_{name}" for name in _ROUTINES)
-
-
-def fft_prefix(dtype: str) -> str:
-    """The begin of FFTW's names for a NumPy dtype, of the values or of their spectrum."""
-    return "fftwf" if dtype in ("float32", "complex64") else "fftw"
-
 
 def fft_text(prefix: str, first: int) -> str:
     """The C text for one precision, whose routines are in the table from `first` on."""

@@ -14,7 +14,8 @@ done nothing.
 from __future__ import annotations
 
 from polymat.codegen.routines.cblas import blas_routine_names, blas_wrapper
-from polymat.codegen.routines.fftw import FFT_SHARED_TEXT, fft_routine_names, fft_text
+from polymat.codegen.routines.fftw import FFT_SHARED_TEXT, fft_text
+from polymat.idiom.libraryroutines import fft_routine_names
 
 # Precision of a need for transforms, and how FFTW calls it.
 _FFT_NEEDS = {"fft_f64": "fftw", "fft_f32": "fftwf"}

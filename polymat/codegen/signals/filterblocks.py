@@ -25,9 +25,8 @@ from dataclasses import dataclass
 from polymat.codegen.c.elements import C_TYPES
 from polymat.codegen.c.kernels import kernel_text, statements
 from polymat.errors import InternalError
-from polymat.machine.model import Machine
+from polymat.tilesize.filterblock import MOST_KINDS
 
-MOST_KINDS = 64  # of results that take their taps from different phases: the factor of an interpolation
 LEAST = 8  # results of a row: a register block and its transposition need as many
 
 
@@ -56,16 +55,6 @@ class FilterShape:
             raise InternalError(f"bug in polymat: {need} is no register block of filters")
         lanes, rows, taps = (int(number) for number in numbers.split("x"))
         return FilterShape(suffix, lanes, rows, taps)
-
-
-def filter_shape(machine: Machine, suffix: str, element_bytes: int) -> FilterShape:
-    """The block for a machine: half of the registers accumulate, the rest holds taps and samples.
-
-    Vectors have at least eight lanes, since transpositions work on eight; shorter registers come in pairs.
-    """
-    lanes = max(8, machine.lanes(element_bytes))
-    registers = machine.vector_registers * machine.lanes(element_bytes) // lanes
-    return FilterShape(suffix, lanes, max(2, min(16, registers // 2)), 4 if registers >= 16 else 2)
 
 
 def filter_text(need: str) -> str:

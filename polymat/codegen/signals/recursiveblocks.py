@@ -26,14 +26,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from string import Template
 
-from polymat.codegen.c.elements import C_TYPES, ELEMENT_BYTES
+from polymat.codegen.c.elements import C_TYPES
 from polymat.codegen.c.kernels import kernel_text
 from polymat.codegen.signals.recursivepasses import PASSES
 from polymat.codegen.signals.recursiveruns import RUNS
 from polymat.errors import InternalError
-from polymat.machine.model import Machine
+from polymat.tilesize.filterblock import RUN
 
-RUN = 128  # positions of a run at most: a block of doubles in vectors of eight takes 8 kB, of 32 in a cache
 LEAST_RUN = 16  # positions of a run for which runs side by side are worth it
 WIDER = {"f32": "double", "f64": "long double"}  # where there is such a type
 LIMITS = {"f32": "0x1p126f", "f64": "0x1p1022"}
@@ -85,11 +84,6 @@ class RecursiveShape:
         """Elements of working memory: the tables of all sections, states and a block."""
         own = RUN * self.past + 2 * (self.depth + self.past) * self.lanes
         return sections * own + (RUN + 4 * self.depth + 4) * self.lanes
-
-
-def recursive_lanes(machine: Machine, suffix: str) -> int:
-    """Lanes of the vectors: at least eight, on which transpositions work; shorter ones come in pairs."""
-    return max(8, machine.lanes(ELEMENT_BYTES[suffix]))
 
 
 def recursive_text(need: str) -> str:

@@ -30,8 +30,8 @@ from polymat.codegen.loops.ranges import Range
 from polymat.codegen.loops.stagecode import StageWriter
 from polymat.codegen.routines.blas import ZERO
 from polymat.codegen.routines.fftlarge import large_text
-from polymat.codegen.routines.fftw import fft_prefix
 from polymat.graph.stage import Part, Ref, Stage
+from polymat.idiom.libraryroutines import fft_prefix
 from polymat.idiom.mirrored import regions
 from polymat.idiom.transform import Transform
 from polymat.lang.affine import Affine

@@ -15,6 +15,7 @@ from polymat.graph.pipeline import Pipeline
 from polymat.model.associativity import CacheShape, rows_kept, rows_that_stay
 from polymat.options import Options
 from polymat.plan.tile import TilePlan
+from polymat.runtime.host import InstalledLibraries
 from tests.decide.test_decider import MACHINE
 
 M, N, K = (pm.Parameter(pm.Int, name) for name in "MNK")
@@ -88,7 +89,7 @@ def plan_of(output: Any, estimates: dict[str, int], options: Options | None = No
     found = levels(request_for([output], name="x", options=options or Options(), **given))
     pipeline = next(level for word, level in found if word == "graph")
     assert isinstance(pipeline, Pipeline)
-    decider = Decider(pipeline, MACHINE, estimates, options or Options())
+    decider = Decider(pipeline, MACHINE, estimates, options or Options(), InstalledLibraries())
     (plan,) = decider.schedule(decider.grouping()).plans
     return plan
 

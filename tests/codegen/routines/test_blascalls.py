@@ -10,8 +10,8 @@ import numpy as np
 
 import polymat as pm
 from polymat import Options
-from polymat.codegen.routines.blascalls import supported
 from polymat.idiom.find import idiom_of
+from polymat.idiom.libraryroutines import supported
 from tests.idiom.random_sums import RandomSum
 from tests.idiom.recognise import SCALARS, pipeline, values_of
 from tests.tolerance import assert_close

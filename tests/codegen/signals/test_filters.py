@@ -10,10 +10,11 @@ import numpy.typing as npt
 import pytest
 
 import polymat as pm
-from polymat.codegen.signals.filterblocks import FilterShape, filter_shape
+from polymat.codegen.signals.filterblocks import FilterShape
 from polymat.lang.types import ScalarType
 from polymat.machine.model import Machine
 from polymat.options import Options
+from polymat.tilesize.filterblock import filter_block
 from tests.differential.under_sanitizers import clean_output
 from tests.estimated import estimates_of
 from tests.tolerance import assert_close
@@ -157,7 +158,8 @@ def test_shapes_of_blocks() -> None:
     for bits, registers in ((128, 16), (128, 32), (256, 16), (512, 32)):
         machine = Machine("m", 2, 1 << 15, 1 << 20, 1 << 24, vector_bits=bits, vector_registers=registers)
         for suffix, size in (("f32", 4), ("f64", 8)):
-            shape = filter_shape(machine, suffix, size)
+            block = filter_block(machine, size)
+            shape = FilterShape(suffix, block.lanes, block.rows, block.taps)
             assert FilterShape.parse(shape.need) == shape
             assert shape.lanes % 8 == 0
             assert 8 % shape.rows == 0 or shape.rows == 16

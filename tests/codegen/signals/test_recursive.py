@@ -11,9 +11,10 @@ import numpy.typing as npt
 import pytest
 
 import polymat as pm
-from polymat.codegen.signals.recursiveblocks import LEAST_RUN, RUN, RecursiveShape, recursive_lanes
+from polymat.codegen.signals.recursiveblocks import LEAST_RUN, RecursiveShape
 from polymat.errors import InternalError
 from polymat.machine.known import GENERIC, HASWELL
+from polymat.tilesize.filterblock import RUN, transposed_lanes
 from tests.differential.under_sanitizers import clean_output
 from tests.tolerance import assert_close
 
@@ -254,7 +255,7 @@ def test_shapes_have_names() -> None:
     assert shape.depth == 3
     with pytest.raises(InternalError, match="is no block of recursive filters"):
         RecursiveShape.parse("filter_f64_8")
-    assert all(recursive_lanes(machine, "f64") >= 8 for machine in (GENERIC, HASWELL))
+    assert all(transposed_lanes(machine, 8) >= 8 for machine in (GENERIC, HASWELL))
 
 
 def test_sanitized() -> None:

@@ -151,9 +151,11 @@ def _of_type(suffix: str) -> dict[str, object]:
 
 def named(text: str, macro: str, made: str) -> str:
     """A text with the names that a macro makes, `_pm_##name##_f64` say, in place of its uses."""
+    if f"{macro}(" not in text:
+        return text
     before, _, after = made.partition("name")
     name = f"{before}\\1{after}".replace("##", "")
-    return re.sub(rf"\b{macro}\((\w+)\)", name, text)
+    return re.sub(rf"{macro}(?<!\w{macro})\((\w+)\)", name, text)  # letters first: quicker
 
 
 def _definition(macro: str, value: object) -> str:

@@ -30,11 +30,17 @@ def with_macros(shape: Shape, text: str) -> str:
     macros = {macro: str(value) for macro, value in _macros(shape).items()}
     for macro in [macro for macro in macros if macro.endswith(OF_NAME)]:
         text = named(text, macro.removesuffix(OF_NAME), macros.pop(macro))
-    words = {*re.findall(r"\w+", text)} | ({"PRAGMA"} if "UNROLL(" in text else set())
-    used = {macro: value for macro, value in macros.items() if macro.partition("(")[0] in words}
+    used = {macro: value for macro, value in macros.items() if _is_used(macro.partition("(")[0], text)}
     defined = "".join(f"#define {macro} {value}".rstrip() + "\n" for macro, value in used.items())
     ended = "".join(f"#undef {macro.partition('(')[0]}\n" for macro in used)
     return f"{defined}{text}{ended}"
+
+
+def _is_used(macro: str, text: str) -> bool:
+    """Whether a text has a macro as a word, or UNROLL, which has PRAGMA."""
+    if macro == "PRAGMA" and "UNROLL(" in text:
+        return True
+    return macro in text and re.search(rf"{macro}(?!\w)(?<!\w{macro})", text) is not None  # letters first
 
 
 def _macros(shape: Shape) -> dict[str, object]:

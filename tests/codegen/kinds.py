@@ -68,6 +68,14 @@ def cases() -> Asked:
     return {"outputs": found}
 
 
+def triangle() -> Asked:
+    """A map whose rows differ in length: threads take small pieces of them."""
+    square = pm.Matrix(Double, "square", [M, M])
+    lower = Function(([i, j], [ROWS, Interval(Int, 0, i)]), Double, "lower", default=0.0)
+    lower.defn = [2.0 * square(i, j)]
+    return {"outputs": lower}
+
+
 def recurrence() -> Asked:
     plate = Function(([t, i], [Interval(Int, 0, K), COLUMNS]), Double, "plate", default=0.0)
     around = plate(t - 1, i - 1) - 2.0 * plate(t - 1, i) + plate(t - 1, i + 1)
@@ -253,7 +261,7 @@ def two_scales() -> Asked:
 KINDS: Mapping[str, Callable[[], Asked]] = {
     make.__name__: make
     for make in (
-        *(rows, shifted_rows, across_rows, halves, functions, cases, recurrence, scatter, one_sum),
+        *(rows, shifted_rows, across_rows, halves, functions, cases, triangle, recurrence, scatter, one_sum),
         *(sums_along_rows, sums_along_columns, largest, first_smallest, largest_of_terms, sums_of_a_triangle),
         *(triangular_system, read_twice, norm, product, small_product),
         *(transposed_product, half_a_product, complex_product, added_product, epilogue_in_registers),

@@ -16,6 +16,7 @@ from tests.conftest import golden_path
 from tests.fixed import compiled_levels, own_c, report_text
 from tests.mutations.planting import Planted, planted
 from tests.product import test_prices
+from tests.tilesize.test_rowloop import test_kept_rows_fill_half_of_the_second_level as kept_rows
 
 
 def _assert_golden(module: Any, name: str, text: str) -> None:
@@ -92,6 +93,8 @@ CHANGES = [
     Planted("rewrite.transformtime", "SHARE", 0.2, e("long_filter")),
     Planted("idiom.profit", "CALL_SECONDS", 1e-6, e("called_sums")),
     Planted("idiom.profit", "EFFICIENCY", 0.4, e("called_product")),
+    Planted("tilesize.rowloop", "RINGS_SHARE", 0.3, partial(kept_rows, 256, 2048)),
+    Planted("codegen.shares", "CHUNKS_PER_THREAD", 4, c("triangle")),
     Planted("codegen.shares", "A_POINT", 40.0, c("transform")),
     Planted("codegen.loops.lanesums", "TOGETHER", 2, c("sums_along_rows")),
     Planted("codegen.loops.remainders", "LONGEST", 1, c("halves")),

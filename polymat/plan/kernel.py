@@ -9,12 +9,14 @@ from polymat.product.blocks import Blocks
 from polymat.product.contraction import Contraction
 from polymat.product.pairs import Pairs
 from polymat.product.scheme import Scheme
+from polymat.product.ways import Way
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KernelPlan(NestPlan):
     """A contraction as products of matrices around a register block.
 
+    way: how it is computed at the sizes that are assumed.
     streamed: bytes of the result above which it is written past the caches (0: never).
     handed: whether readers are handed each part of the result that is complete.
     pairs: the complex products that the contraction computes as real ones, where it does.
@@ -23,6 +25,7 @@ class KernelPlan(NestPlan):
     contraction: Contraction
     blocks: Blocks
     scheme: Scheme
+    way: Way
     streamed: int = 0
     handed: bool = False
     pairs: tuple[Pairs, ...] = ()

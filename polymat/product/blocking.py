@@ -1,9 +1,10 @@
 """How register-block code carries out a contraction at given sizes: what is packed, which blocks, its scheme.
 
-The twin of what the generated `_pm_gemm` decides when it runs, but for what depends on strides and addresses
-that only the call tells: dimensions that continue each other in memory are joined there, and where segments
-are gathered, as many columns are packed at a time as are neighbours in memory, up to some times the second
-level.
+Which way is taken and what is packed is said once, for Python and for generated code (`polymat.product.ways`,
+`packs`).  The blocks are the twin of those that the generated `_pm_gemm` decides when it runs, but for what
+depends on strides and addresses that only the call tells: dimensions that continue each other in memory are
+joined there, and where segments are gathered, as many columns are packed at a time as are neighbours in
+memory, up to some times the second level.
 """
 
 from __future__ import annotations
@@ -11,35 +12,37 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil, prod
+from typing import assert_never
 
 from polymat.graph.monomials import Factor
 from polymat.lang.affine import Affine
 from polymat.model.nest import Nest
 from polymat.model.reference import Reference
-from polymat.product.access import Access, access_of, is_contiguous, is_direct
-from polymat.product.blocks import LEAST_STRIPS, Blocks
+from polymat.product.blocks import Blocks
 from polymat.product.contraction import Contraction
-from polymat.product.near import is_near
-from polymat.product.reading import Reading, group_columns, reading
+from polymat.product.formula import Values
+from polymat.product.packs import BLOCKED_LEFT, BLOCKED_RIGHT, TALL_LEFT
+from polymat.product.question import is_unrolled, question
+from polymat.product.reading import group_columns
 from polymat.product.scheme import Atom, Loop, Pack, Scheme, Sequence2
-from polymat.product.turned import most_vectors, set_columns, turned, turned_blocks
+from polymat.product.turned import lanes_of_segments, most_vectors, set_columns, turned_blocks
+from polymat.product.ways import Way, large, way_of
 
 DIRECT_DEPTH = 128  # at most, of a long product that is not packed
-FEW_PANELS, MANY_PANELS = 2, 16  # for which a copy of the left operand never pays, and always does
-STAYING = 8  # second-level caches whose room is enough for weights that are read where they are
+SUMMED = 4  # rows and columns whose sums along rows stay in registers together
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Blocking:
     """Blocks for the caches of one product, in elements of all its rows, columns and depth; what is packed.
 
-    m, n, k: all rows, columns and depth.  rows_outside: whether the loop over columns is in that over rows.
+    way: how it is computed.  m, n, k: all rows, columns and depth.
+    rows_outside: whether the loop over columns is in that over rows.
     left_first: whether all of the left operand is copied before the loops over blocks.
-    near: whether strips of the left operand pass all of the right one, copied to where it stays near.
-    reads: the large operand that is read where it is beside a few rows or columns, if one is.
     lanes_of: the dimension whose neighbours are in the lanes of vectors; None: the columns.
     """
 
+    way: Way
     contraction: Contraction
     blocks: Blocks
     m: float
@@ -52,8 +55,6 @@ class Blocking:
     packs_right: bool
     rows_outside: bool = False
     left_first: bool = False
-    near: bool = False
-    reads: Reading | None = None
     lanes_of: str | None = None
 
     def scheme(self, parallel: str, estimates: Mapping[str, int]) -> Scheme:
@@ -77,11 +78,21 @@ class Blocking:
         atoms += [self._pack(found.left)] if self.packs_left and not self.left_first else []
         around = (rows, columns) if self.rows_outside else (columns, rows)
         atoms += [Loop("R", dim) for dim in (*around, depth)]
-        atoms.append(_cut(found.rows, found.length(found.rows, estimates), blocks.rows, 1))
-        atoms.append(
-            _cut(found.columns, found.length(found.columns, estimates), blocks.columns, blocks.lanes)
-        )
+        atoms += self._register_blocks(estimates)
         return Scheme((*atoms, Loop("V", self.lanes_of or found.columns, blocks.lanes)))
+
+    def _register_blocks(self, estimates: Mapping[str, int]) -> list[Atom]:
+        """How rows and columns are cut for the registers."""
+        found, blocks = self.contraction, self.blocks
+        rows, columns = (found.length(dim, estimates) for dim in (found.rows, found.columns))
+        if self.way is Way.NARROW:
+            lengths = ((found.rows, rows), (found.columns, columns))
+            return [Loop("U", dim, max(1, min(SUMMED, ceil(length)))) for dim, length in lengths]
+        if self.way is Way.SWAPPED:
+            lines = _cut(found.columns, columns, blocks.rows, 1)
+            return [lines, _cut(found.rows, rows, blocks.columns, blocks.lanes)]
+        lines = _cut(found.rows, rows, blocks.rows, 1)
+        return [lines, _cut(found.columns, columns, blocks.columns, blocks.lanes)]
 
     def bands(self, extents: Mapping[str, int]) -> tuple[list[tuple[str, ...]], list[dict[str, int]]]:
         """Orders of its bands of loops, outermost first, and tile sizes, innermost first, for a nest."""
@@ -127,6 +138,8 @@ class Blocking:
         """The dimensions of a packed operand as register blocks use it, the innermost last."""
         found = self.contraction
         own = (*found.more_rows, found.rows) if factor is found.left else (*found.more_columns, found.columns)
+        if self.way is Way.NARROW:
+            return (*own, found.depth)
         if factor is found.right and self.lanes_of is not None:
             own = (found.columns, self.lanes_of)
         return (*found.sums, found.depth, *own)
@@ -161,62 +174,53 @@ def blocking(
 
     k = found.length(found.depth, estimates)
     m, n = all_of(*found.more_rows, found.rows), all_of(*found.more_columns, found.columns)
-    access, small = access_of(found), blocks.small
-    large = k * n > 2 * small
-    far = m > 2 * blocks.rows and (large or m * n > 2 * small)
-    far = far or (Access.ALONG not in access and m * k > small)
     rows, columns, depth = max(1, ceil(m)), max(1, ceil(n)), max(1, ceil(k))
-    plain = Blocking(found, blocks, m, n, k, rows, columns, depth, packs_left=False, packs_right=False)
-    if is_near(found, blocks, estimates) and not handed:
-        copies = not is_contiguous(found.right, found.columns)
-        return replace(plain, packs_right=copies, rows_outside=True, near=True)
-    reads = reading(found, blocks, estimates)
-    if reads is not None and not (reads == "left" and handed):
-        return _read(plain, reads, estimates)
-    lanes_of = turned(found, blocks, estimates)
-    if lanes_of is not None:
-        return _turned(plain, lanes_of)
-    if is_direct(access, n) and not far:
-        return replace(plain, depth=min(depth, DIRECT_DEPTH)) if large else plain
-    many = found.length(found.rows, estimates) >= blocks.rows and m >= LEAST_STRIPS * blocks.rows
-    many = many and not (past and Access.STRIPS in access and found.triangle is None)
-    if many and k > 0 and (Access.PASSES in access or (Access.PASSES_LARGE in access and large)):
-        packs = Access.STRIPS in access
-        rows, columns, depth = blocks.passed(m, n, k, packs_left=packs)
-        return Blocking(found, blocks, m, n, k, rows, columns, depth, packs, True, rows_outside=True)
-    return _in_blocks(plain, estimates, past=past)
+    values = question(found, blocks, estimates, past=past, handed=handed)
+    way = Way.UNROLLED if is_unrolled(found, blocks, estimates) else way_of(values)
+    plain = Blocking(way, found, blocks, m, n, k, rows, columns, depth, packs_left=False, packs_right=False)
+    match way:
+        case Way.NARROW:
+            copies = not values["down"]
+            return replace(plain, packs_right=copies, rows_outside=True, lanes_of=found.depth)
+        case Way.SWAPPED:
+            return replace(plain, lanes_of=found.rows)
+        case Way.COPIED:
+            return replace(plain, packs_right=not values["in_order"], rows_outside=True)
+        case Way.FEW_ROWS:
+            columns = group_columns(found.length(found.columns, estimates), k, blocks)
+            return replace(plain, columns=columns, packs_left=True, left_first=True)
+        case Way.FEW_COLUMNS:
+            return replace(plain, packs_right=True, rows_outside=True)
+        case Way.TURNED:
+            return _turned(plain)
+        case Way.TALL:
+            packs = TALL_LEFT.holds(values)
+            rows, columns, depth = blocks.passed(m, n, k, packs_left=packs)
+            plain = replace(plain, rows=rows, columns=columns, depth=depth)
+            return replace(plain, packs_left=packs, packs_right=True, rows_outside=True)
+        case Way.BLOCKED:
+            return _in_blocks(plain, values, estimates, past=past)
+        case Way.UNROLLED | Way.SMALL | Way.ROW | Way.COLUMN | Way.DIRECT:
+            return replace(plain, depth=min(depth, DIRECT_DEPTH)) if large.holds(values) else plain
+        case _:
+            assert_never(way)
 
 
-def _in_blocks(plain: Blocking, estimates: Mapping[str, int], *, past: bool) -> Blocking:
+def _in_blocks(plain: Blocking, values: Values, estimates: Mapping[str, int], *, past: bool) -> Blocking:
     """Blocks for the caches of both operands, each of which is copied where that pays."""
-    found, blocks, m, n, k = plain.contraction, plain.blocks, plain.m, plain.n, plain.k
+    found, m, n, k = plain.contraction, plain.m, plain.n, plain.k
     segments = prod(found.length(dim, estimates) for dim in found.sums)
-    access, small = access_of(found), blocks.small
-    rows, columns, depth = blocks.at(m, n, k, segments, rows_are_one=not found.more_rows)
-    panels = ceil(n / blocks.columns)
-    few = Access.FEW in access and panels <= FEW_PANELS and k >= 64
-    packs = (Access.SEGMENTS in access and not few) or panels >= MANY_PANELS
-    packs = packs or ((panels > FEW_PANELS or Access.ALONG not in access) and m * k > small / 2)
-    packs = Access.MIRRORED in access or (packs and Access.WINDOWS not in access)
-    stays = Access.STAYS in access and k * segments * n <= STAYING * small
-    stays = stays or (Access.BESIDE in access and k * n <= 2 * small)
-    made = Blocking(found, blocks, m, n, k * segments, rows, columns, depth, packs, packs_right=not stays)
+    rows, columns, depth = plain.blocks.at(m, n, k, segments, rows_are_one=not found.more_rows)
+    left, right = BLOCKED_LEFT.holds(values), BLOCKED_RIGHT.holds(values)
+    made = replace(plain, k=k * segments, rows=rows, columns=columns, depth=depth)
+    made = replace(made, packs_left=left, packs_right=right)
     return _in_order(made, estimates) if past and found.triangle is None and depth >= k * segments else made
 
 
-def _read(made: Blocking, reads: Reading, estimates: Mapping[str, int]) -> Blocking:
-    """All of the small operand copied, and the large one read where it is, of columns a group at a time."""
-    if reads == "left":
-        return replace(made, packs_left=False, packs_right=True, rows_outside=True, reads=reads)
-    width = made.contraction.length(made.contraction.columns, estimates)
-    columns = group_columns(width, made.k, made.blocks)
-    return replace(made, columns=columns, packs_left=True, packs_right=False, left_first=True, reads=reads)
-
-
-def _turned(made: Blocking, lanes_of: str) -> Blocking:
+def _turned(made: Blocking) -> Blocking:
     """The left operand copied as a whole, and of the right one eight columns of a few vectors of segments."""
     columns = set_columns(most_vectors(made.k, made.blocks))
-    blocks = turned_blocks(made.blocks)
+    lanes_of, blocks = lanes_of_segments(made.contraction), turned_blocks(made.blocks)
     made = replace(made, blocks=blocks, columns=min(made.columns, columns), lanes_of=lanes_of)
     return replace(made, packs_left=True, packs_right=True, left_first=True)
 

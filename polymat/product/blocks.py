@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from math import ceil
 
 from polymat.machine.model import Machine
+from polymat.product.ways import TURNED_COLUMNS
 
 PANEL_SHARE = 0.19  # of the second-level cache that a panel of the right operand takes, up to this depth:
 MOST_DEPTH = 1024
 MOST_VECTORS = 6  # of a register block, where that is measured
 CLASS = 0.93  # of the best rate, above which register blocks count as equally fast
-PASSED_EIGHTHS = 5  # of the second level that a part of the right operand takes which all rows are read past,
-LEAST_STRIPS = 8  # where the left one has at least so many strips of rows
-TURNED_COLUMNS = 8  # of a turned register block, and lanes of its vectors
+PASSED_EIGHTHS = 5  # of the second level that a part of the right operand takes which all rows are read past
 TURNED_SHARE = 0.87  # of the first-level cache that its columns of B take at most
 L2_SHARE = 0.5  # of the second-level cache that the packed block of the left operand takes
 L3_SHARE = 2.2  # of a core's part of the last level that the packed block of the right operand takes

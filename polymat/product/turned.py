@@ -1,33 +1,17 @@
-"""Products whose vectors hold segments of columns, and when these are taken.
+"""Products whose vectors hold segments of columns.
 
-The conditions are written down once, here: generated code asks the same
-(`polymat.codegen.products.turnedgemm`).
+`polymat.product.ways` says when; here is what of that depends on how segments lie.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from math import ceil, prod
 
 from polymat.product.access import is_contiguous
-from polymat.product.blocks import TURNED_COLUMNS, Blocks
+from polymat.product.blocks import Blocks
 from polymat.product.contraction import Contraction
-from polymat.product.inequality import Inequality, all_hold
-
-ROWS = 3  # of a turned register block
-SETS = 3  # a set of columns takes this part of the second level; the next one is copied beside it
-
-# m, k: rows and depth; n: columns of one of so many segments; deepest: of these blocks; part: elements of a
-# set of one vector; packed: of the left operand; small: that the second level holds.
-PAYS = (
-    Inequality(("m",), ">=", (12,)),
-    Inequality(("k",), ">=", (16,)),  # a part of it for less is not worth the loops around it
-    Inequality(("k",), "<=", ("deepest",)),
-    Inequality((SETS, "part"), "<=", ("small",)),
-    Inequality((4, "packed"), "<=", ("small",)),
-    Inequality(("k", "n", "segments"), ">", (2, "small")),
-)
+from polymat.product.ways import SETS, TURNED_COLUMNS, TURNED_ROWS
 
 
 def can_turn(found: Contraction, blocks: Blocks) -> bool:
@@ -38,16 +22,8 @@ def can_turn(found: Contraction, blocks: Blocks) -> bool:
     return any(is_contiguous(found.right, dim) for dim in found.more_columns)
 
 
-def turned(found: Contraction, blocks: Blocks, estimates: Mapping[str, int]) -> str | None:
-    """The dimension of columns whose neighbours are in the lanes of vectors; None of other products."""
-    if not can_turn(found, blocks):
-        return None
-    m, n, k = (found.length(dim, estimates) for dim in (found.rows, found.columns, found.depth))
-    segments = prod(found.length(dim, estimates) for dim in found.more_columns)
-    values = {"m": m, "n": n, "k": k, "segments": segments, "deepest": blocks.turned_depth}
-    values |= {"part": set_columns(1) * k, "packed": ceil(m / ROWS) * ROWS * k, "small": blocks.small}
-    if not all_hold(PAYS, values) or _run(found, estimates) < TURNED_COLUMNS:
-        return None
+def lanes_of_segments(found: Contraction) -> str:
+    """The dimension of columns whose neighbours are in the lanes of vectors."""
     return next(dim for dim in found.more_columns if is_contiguous(found.right, dim))
 
 
@@ -58,7 +34,7 @@ def set_columns(vectors: int) -> int:
 
 def turned_blocks(blocks: Blocks) -> Blocks:
     """The register block: eight columns for each lane."""
-    return replace(blocks, rows=ROWS, vectors=1)
+    return replace(blocks, rows=TURNED_ROWS, vectors=1)
 
 
 def most_vectors(k: float, blocks: Blocks) -> int:
@@ -66,7 +42,7 @@ def most_vectors(k: float, blocks: Blocks) -> int:
     return max(1, int(blocks.small // SETS // (set_columns(1) * k)))
 
 
-def _run(found: Contraction, estimates: Mapping[str, int]) -> float:
+def run_of_segments(found: Contraction, estimates: Mapping[str, int]) -> float:
     """How many segments are neighbours in B, of dimensions that continue each other in both."""
     run, left = 1.0, list(found.more_columns)
     for form in reversed(found.right.indices):

@@ -16,22 +16,13 @@ from polymat.poly.domain import Domain
 from polymat.product.blocking import Blocking, blocking
 from polymat.product.blocks import Blocks, blocks_of
 from polymat.product.contraction import Contraction, contraction_of
-from polymat.product.copying import (
-    copying_operations,
-    loading_operations,
-    pairing_operations,
-    summing_operations,
-)
-from polymat.product.fewcolumns import is_narrow, is_swapped
-from polymat.product.near import is_near
+from polymat.product.copying import pairing_operations
 from polymat.product.pairs import Pairs, as_reals
+from polymat.product.prices import COMPUTING, LOADED
+from polymat.product.question import is_unrolled, question
 from polymat.product.ranking import ranked
+from polymat.product.ways import Way, way_of
 
-FULL_SHARE = 0.98  # of the peak that full register blocks reach
-FILL = 2.5  # steps of depth that filling and storing a register block is worth
-LEAST_SUMS = 8.0  # accumulators of a register block below which it waits for the latency of the addition
-STARTING = 1200.0  # operations that the loops around the register blocks are worth, however few these are
-MOST_UNROLLED = 256  # vectors of multiplications of a product of constant extents that is straight code
 LEAST_POINTS = 64  # multiplications below which the loops around a register block cost more than it saves
 LEAST_UNROLLED = 16  # the same for straight code, which has none
 
@@ -65,12 +56,13 @@ def plan_kernel(
     scheme = made.scheme(parallel, estimates)
     reason = (
         f"a product of {_operands(product, pairs)}, register blocks of {made.blocks.rows} x "
-        f"{made.blocks.columns}, {scheme}{_triangle(product)}{_further(product)}{by_policy}"
+        f"{made.blocks.columns}, {scheme}{_triangle(product)}{_further(product)}{by_policy}; "
+        f"as {made.way.value}"
     )
     order = (*product.outer, *product.more_columns, product.columns, *product.sums, product.depth)
     order = (*order, *product.more_rows, product.rows)
     return KernelPlan(
-        group, "kernel", order, parallel, found.columns, reason, found, blocks, scheme, pairs=pairs
+        group, "kernel", order, parallel, found.columns, reason, found, blocks, scheme, made.way, pairs=pairs
     )
 
 
@@ -91,8 +83,10 @@ def described(plan: KernelPlan, estimates: Mapping[str, int]) -> KernelPlan:
     """A plan of which it was changed where its result goes, with the scheme that it has now."""
     if plan.parallel is None:
         return plan
-    scheme = blocking_of(plan, estimates).scheme(plan.parallel, estimates)
-    return replace(plan, scheme=scheme, reason=plan.reason.replace(str(plan.scheme), str(scheme)))
+    made = blocking_of(plan, estimates)
+    scheme = made.scheme(plan.parallel, estimates)
+    reason = plan.reason.replace(str(plan.scheme), str(scheme)).replace(plan.way.value, made.way.value)
+    return replace(plan, scheme=scheme, way=made.way, reason=reason)
 
 
 def upright(plan: KernelPlan, estimates: Mapping[str, int]) -> KernelPlan:
@@ -172,21 +166,12 @@ def kernel_operations(plan: KernelPlan, estimates: Mapping[str, int]) -> float:
 
     Divided by the peak they give seconds: what they are counted higher by is the share of the peak not used.
     """
-    loading = sum(_loading(each, estimates) for each in _products(plan))
-    return computing_operations(plan, estimates) + loading
+    return sum(_operations(each, estimates, loading=True) for each in _products(plan))
 
 
 def computing_operations(plan: KernelPlan, estimates: Mapping[str, int]) -> float:
     """The operations of a kernel plan without loading what a few columns read, for who counts its bytes."""
-    return sum(_computing(each, estimates) for each in _products(plan))
-
-
-def _computing(plan: KernelPlan, estimates: Mapping[str, int]) -> float:
-    if _is_narrow(plan, estimates):
-        return _narrow_operations(plan, estimates)
-    if _is_swapped(plan, estimates):
-        return _swapped_operations(plan, estimates)
-    return _operations(plan, estimates)
+    return sum(_operations(each, estimates, loading=False) for each in _products(plan))
 
 
 def _products(plan: KernelPlan) -> list[KernelPlan]:
@@ -197,45 +182,24 @@ def _products(plan: KernelPlan) -> list[KernelPlan]:
     ]
 
 
-def _is_narrow(plan: KernelPlan, estimates: Mapping[str, int]) -> bool:
-    """Whether the product is computed by sums along the rows of its left operand."""
-    return is_narrow(plan.contraction, plan.blocks, estimates) and not is_unrolled(plan)
-
-
-def _is_swapped(plan: KernelPlan, estimates: Mapping[str, int]) -> bool:
-    """Whether the product is computed as its transpose."""
-    single = not plan.pairs and not is_unrolled(plan)
-    return single and is_swapped(plan.contraction, plan.blocks, estimates)
-
-
-def _loading(plan: KernelPlan, estimates: Mapping[str, int]) -> float:
-    """What loading the left operand of a product of a few columns is worth, beside what is computed."""
-    found = plan.contraction
-    m, n, k = (max(1.0, found.length(d, estimates)) for d in (found.rows, found.columns, found.depth))
-    if _is_narrow(plan, estimates):
-        times = 1.0
-    elif _is_swapped(plan, estimates):
-        times = ceil(n / plan.blocks.rows)
-    else:
-        return 0.0
-    return times * _outer(found, estimates) * loading_operations(m, k, plan.blocks)
-
-
-def _narrow_operations(plan: KernelPlan, estimates: Mapping[str, int]) -> float:
-    """What such sums compute: every lane does, and is added up at the end of a row."""
-    found = plan.contraction
-    m, n, k = (max(1.0, found.length(d, estimates)) for d in (found.rows, found.columns, found.depth))
-    return _outer(found, estimates) * (summing_operations(m, n, k, plan.blocks) + STARTING)
-
-
-def _swapped_operations(plan: KernelPlan, estimates: Mapping[str, int]) -> float:
-    """What register blocks of the transpose compute, whose rows are the columns."""
+def _operations(plan: KernelPlan, estimates: Mapping[str, int], *, loading: bool) -> float:
+    """What a plan's products cost in the way that they take."""
     found, blocks = plan.contraction, plan.blocks
-    m, n, k = (max(1.0, found.length(d, estimates)) for d in (found.rows, found.columns, found.depth))
-    vectors = ceil(m / blocks.lanes)
-    waits = LEAST_SUMS * ceil(n / blocks.rows) * ceil(vectors / blocks.vectors) / (n * vectors)
-    steps = n * vectors * blocks.lanes * max(1.0, waits)
-    return _outer(found, estimates) * (2.0 * steps * (k + FILL) / FULL_SHARE + STARTING)
+    values = question(found, blocks, estimates, handed=plan.handed)
+    way = Way.UNROLLED if is_unrolled(found, blocks, estimates) else way_of(values)
+    each = COMPUTING[way].at(values)
+    each += LOADED[way].at(values) if loading and way in LOADED else 0.0
+    return _outer(found, estimates) * each + _pairing(plan, estimates)
+
+
+def _pairing(plan: KernelPlan, estimates: Mapping[str, int]) -> float:
+    """What writing the pairs of complex right operands costs, where they are written."""
+    if not any(pairs.written for pairs in plan.pairs):
+        return 0.0
+    found = plan.contraction
+    dims = (*found.more_columns, found.columns, *found.sums, found.depth)
+    elements = prod(max(1.0, found.length(dim, estimates)) for dim in dims)
+    return _outer(found, estimates) * pairing_operations(elements, 1.0)
 
 
 def _outer(found: Contraction, estimates: Mapping[str, int]) -> float:
@@ -243,49 +207,11 @@ def _outer(found: Contraction, estimates: Mapping[str, int]) -> float:
     return prod(max(1.0, found.length(dim, estimates)) for dim in found.outer)
 
 
-def _operations(plan: KernelPlan, estimates: Mapping[str, int]) -> float:
-    """Operations of register blocks, with the copies that they are given."""
-    found, blocks = plan.contraction, plan.blocks
-    m, n, k = (max(1.0, found.length(d, estimates)) for d in (found.rows, found.columns, found.depth))
-    vectors = -(-n // blocks.lanes)
-    strips = -(-m // blocks.rows)
-    unrolled = is_unrolled(plan)  # calls that follow each other overlap
-    waits = LEAST_SUMS * strips * -(-vectors // blocks.vectors) / (m * vectors)
-    least = 1.0 if unrolled else max(1.0, waits)
-    strings, bands = (
-        prod(max(1.0, found.length(dim, estimates)) for dim in dims)
-        for dims in (found.more_rows, found.more_columns)
-    )
-    for dim in found.sums:  # packed behind each other, so that a register block runs over all of them
-        k *= max(1.0, found.length(dim, estimates))
-    steps = strings * m * bands * vectors * blocks.lanes * least
-    share = 1.0
-    if found.half is not None:  # half of the points, and blocks that the diagonal goes through
-        unit = blocks.lanes if is_near(found, blocks, estimates) else blocks.columns
-        beside = unit / max(n if found.half.place == "right" else m, 1.0)
-        share = 0.5 * (1.0 + min(1.0, beside))
-    around = 0.0 if unrolled else copying_operations(found, blocks, estimates, handed=plan.handed) + STARTING
-    if any(pairs.written for pairs in plan.pairs):
-        around += pairing_operations(bands * n, k)
-    return _outer(found, estimates) * (share * 2.0 * steps * (k + FILL) / FULL_SHARE + around)
-
-
-def is_unrolled(plan: KernelPlan) -> bool:
-    """Whether the product has constant extents and is so small that it is written out as straight code."""
-    found, blocks = plan.contraction, plan.blocks
-    extents = [found.extent(dim) for dim in (found.rows, found.columns, found.depth)]
-    several = found.more_rows or found.more_columns or found.sums or found.triangle is not None
-    if several or not all(extent.is_constant for extent in extents):
-        return False
-    m, n, k = (extent.const for extent in extents)
-    return m * -(-n // blocks.lanes) * k <= MOST_UNROLLED
-
-
 def is_worth(plan: KernelPlan, estimates: Mapping[str, int]) -> bool:
     """Whether there is enough to do for a register block to pay."""
     found = plan.contraction
     m, n, k = (found.length(dim, estimates) for dim in (found.rows, found.columns, found.depth))
-    points = m * n * k
-    if m <= 1 < n and not found.more_rows and not is_unrolled(plan):
+    points, unrolled = m * n * k, is_unrolled(found, plan.blocks, estimates)
+    if m <= 1 < n and not found.more_rows and not unrolled:
         return False  # nothing is used twice, and loops walk the right operand along its rows
-    return points >= (LEAST_UNROLLED if is_unrolled(plan) else LEAST_POINTS)
+    return points >= (LEAST_UNROLLED if unrolled else LEAST_POINTS)

@@ -11,6 +11,7 @@ from polymat.machine.model import Machine
 from polymat.plan.kernel import KernelPlan
 from polymat.plan.loops import LoopPlan
 from polymat.plan.tile import TilePlan
+from polymat.product.ways import Way
 from polymat.tilesize.cost import array_bytes
 from polymat.tilesize.kernel import blocking_of, described
 from polymat.tilesize.rowloop import is_arithmetic, is_fixed, reads_along
@@ -59,7 +60,7 @@ def product_past_caches(
     if not is_whole or _is_small(stage, machine) or _is_read(pipeline, stage):
         return plan
     past = described(replace(plan, streamed=_limit(machine)), estimates)
-    if blocking_of(past, estimates).reads is not None:
+    if blocking_of(past, estimates).way in (Way.FEW_ROWS, Way.FEW_COLUMNS):
         return past  # the large operand is waited for, not the result
     return replace(past, reason=_reason(past.reason, machine))
 

@@ -11,6 +11,8 @@ from types import ModuleType
 from typing import Any
 from unittest.mock import patch
 
+from polymat.product.formula import Constant
+
 
 @dataclass(frozen=True, slots=True)
 class Planted:
@@ -46,6 +48,10 @@ def planted(change: Planted) -> Iterator[None]:
     """Make a change wherever its name was imported, and take it back."""
     owner = import_module(f"polymat.{change.module}")
     before = getattr(owner, change.name)
+    if isinstance(before, Constant):
+        with _revalued(before, change.value):
+            yield
+        return
     places = [m for m in package() if m is owner or vars(m).get(change.name) is before]
     with ExitStack() as stack:
         for place in places:
@@ -55,3 +61,16 @@ def planted(change: Planted) -> Iterator[None]:
             yield
         finally:
             forget()
+
+
+@contextmanager
+def _revalued(constant: Constant, value: float) -> Iterator[None]:
+    """Give a constant of formulas another value, wherever these are, and take it back."""
+    before = constant.value
+    object.__setattr__(constant, "value", value)
+    forget()
+    try:
+        yield
+    finally:
+        object.__setattr__(constant, "value", before)
+        forget()

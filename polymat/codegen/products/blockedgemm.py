@@ -7,7 +7,10 @@ the depth, strips of A are multiplied by one panel of B after the other.
 
 from __future__ import annotations
 
-SCHEME = """\
+from polymat.codegen.products.ways import packed
+from polymat.product.packs import BLOCKED_LEFT, BLOCKED_RIGHT
+
+_SCHEME = """\
 /* How a product is cut. */
 static inline __attribute__((always_inline)) _pm_scheme_$S _pm_scheme_of_$S(ptrdiff_t m, ptrdiff_t n,
         ptrdiff_t k, ptrdiff_t row_count, const ptrdiff_t *rows, ptrdiff_t column_count,
@@ -56,27 +59,22 @@ static inline __attribute__((always_inline)) _pm_scheme_$S _pm_scheme_of_$S(ptrd
     const ptrdiff_t most = small - packed_a > small / 4 ? (small - packed_a) * 4 / 3 : small / 3;
     const ptrdiff_t broad = gathered ? most_panels : equal;
     /* Where the packed B stays in the second level, a result that does not is walked along its rows. */
-    const int along = row_count == 1 && (double)m * (double)n > (double)small
+    const int walked = row_count == 1 && (double)m * (double)n > (double)small
                    && (gathered ? all_strips > 4 /* or nothing is gained */
                                 : (broad < all_panels ? broad : all_panels) * ($V * $L) * deepest <= small);
     const ptrdiff_t tall = ordered && n == c_row && strips < tallest ? strips
-                         : _pm_share_$S(all_strips, (along || ordered) && tallest > 2 ? 2 : tallest);
+                         : _pm_share_$S(all_strips, (walked || ordered) && tallest > 2 ? 2 : tallest);
     /* Whether A is packed once. */
     const int resident = once || ordered
                       || (place == 0 && (gathered || all_strips <= tall) && chunks <= together);
     const int cuts = place != 0 && half.mirror == NULL;
-    /* Few panels do not pay for a copy of A: where its depth is contiguous, one segment follows the other.
-       Windows that overlap are never copied, since a copy has what they share several times. */
-    const int walks = $WALKS && a_step == 1 && depth_count > 1 && !gathers;
-    const int as_it_is = walks || (place == 0 && a_step == 1 && all_panels <= 2 && k >= 64);
-    const int pack_a = (depth_count > 1 && !as_it_is) || (place == 1 && !cuts)
-                    || (!walks && all_panels >= 16)
-                    || (!walks && (all_panels > 2 || a_step != 1) && m * row_count * k > small / 2);
-    /* Beside a triangle of A or C, rows of B that the second level holds are read where they are. */
-    const int one = column_count == 1 && depth_count == 1 && b_column == 1;
-    const int stays = walks && _pm_stays_$S(&cut, depths, n, column_count, b_step, b_column, small);
-    const int pack_b = !stays && (!one || place == 0 || place == 2
-                                  || (double)k * (double)n > 2.0 * (double)small);
+    /* What is copied, by the conditions that Python evaluates, too. */
+    const ptrdiff_t depth_segments = depth_count, column_segments = column_count, height = m * row_count;
+    const int along = a_step == 1, in_order = b_column == 1, mirrored = half.mirror != NULL;
+    const int windows = $WALKS && along && depth_count > 1 && !gathers, is_large = k * n > 2 * small;
+    const int stays = windows && _pm_stays_$S(&cut, depths, n, column_count, b_step, b_column, small);
+    const int pack_a = $PACK_A;
+    const int pack_b = $PACK_B;
     /* Past the caches where rows are long or begin with a line: their ends beside lines are stored slowly. */
     const int is_long = n >= 4 * ($V * $L) || (column_count > 1 && columns[4] - columns[1] == n)
                      || (size_t)c % (sizeof($T) * $L) == 0;
@@ -112,7 +110,9 @@ _PM_SHARED __attribute__((noinline)) void _pm_blocked_$S($PARAMETERS«,
     const _pm_scheme_$S how = _pm_scheme_of_$S(m, n, k, row_count, rows, column_count, columns, depth_count,
                                                 depths, a_row, a_step, b_step, b_column, from, c, c_row, kc,
                                                 mc, nc, small, large, half, finish«, end»);
+    _PM_PACKS(how.pack_a, how.pack_b);
     _pm_in_blocks_$S(&all, &how);
 }
 
 """
+SCHEME = _SCHEME.replace("$PACK_A", packed(BLOCKED_LEFT)).replace("$PACK_B", packed(BLOCKED_RIGHT))

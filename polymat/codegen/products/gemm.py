@@ -34,14 +34,11 @@ from polymat.codegen.products.edges import edge_table, edges
 from polymat.codegen.products.ends import handed_on
 from polymat.codegen.products.headers import headers_text, with_macros, written
 from polymat.codegen.products.microkernel import block_tables, microkernels
-from polymat.codegen.products.narrowgemm import IS_NARROW
 from polymat.codegen.products.pastblock import past_blocks, past_table
-from polymat.codegen.products.reading import WHICH_IS_READ
-from polymat.codegen.products.smallgemm import IS_NEAR, IS_UNASKED
-from polymat.codegen.products.swappedgemm import IS_SWAPPED
 from polymat.codegen.products.turnedgemm import turned_head, turned_text
-from polymat.product.blocks import LEAST_STRIPS, PASSED_EIGHTHS
-from polymat.tilesize.kernel import MOST_UNROLLED
+from polymat.codegen.products.ways import HEAD_TESTS, WAYS_TEXT, packed
+from polymat.product.blocks import PASSED_EIGHTHS
+from polymat.product.packs import TALL_LEFT
 
 _GENERAL = """\
 /* The product of `_pm_gemm_$S` where nothing is known to be small: in a function of its own, so that a small
@@ -50,62 +47,89 @@ static __attribute__((noinline)) void _pm_general_$S($PARAMETERS«,
         const _pm_end_$S *end»)
 {
     const int place = $HALVES ? half.place : 0;
-    const int single = column_count == 1 && depth_count == 1 && place == 0;
-    const int one = single && (b_column == 1 || n == 1);
-    if (single && row_count == 1 && finish == NULL« && end == NULL»
-            && _pm_is_narrow_$S(m, n, k, a_step, b_step, b_column)) {
+    if (row_count == 1 && column_count == 1 && depth_count == 1 && place == 0 && finish == NULL
+            « && end == NULL» && _pm_is_narrow_$S(m, n, k, a_step, b_step, b_column)) {
+        _PM_TAKES(NARROW);
         _pm_narrow_$S(m, n, k, scale, a, a_row, b, b_step, b_column, beta, from, from_row, c, c_row);
         return;
     }
-    const double most_elements = 2.0 * (double)small, height = (double)m * (double)row_count;
-    const double depth = (double)k, width = (double)n;
-    const int is_large = depth * width > most_elements;
-    const int held = depth * height <= most_elements && depth * width * (double)column_count <= most_elements;
-    if (place == 0 && depth_count == 1 && !held
-            && _pm_read_$S(m, n, k, row_count, rows, column_count, columns, scale, a, a_row, a_step, b,
-                           b_step, b_column, beta, from, from_row, c, c_row, kc, small, scratch, finish,
-                           around«, end»))
+    const _pm_asked asked = {
+        .m = (double)m, .n = (double)n, .k = (double)k, .row_segments = (double)row_count,
+        .column_segments = (double)column_count, .depth_segments = (double)depth_count,
+        .left_power = _pm_power(a_step), .right_power = _pm_power(b_step), .place = place,
+        .along = a_step == 1, .rowwise = a_row == 1, .in_order = b_column == 1, .down = b_step == 1,
+        .runs = _PM_RUNS_$S(column_count, columns, b_step, b_column), .handed = finish != NULL«,
+        .ended = end != NULL», .added = from != NULL, .past = large, .rows = $R, .vectors = $V, .lanes = $L,
+        .kc = (double)kc, .nc = (double)nc, .small = (double)small, .turned_depth = $DEEP};
+    const int way = _pm_way(&asked);
+    if (way == _PM_WAY_FEW_ROWS) {
+        _PM_TAKES(FEW_ROWS);
+        _pm_few_rows_$S(m, n, k, row_count, rows, column_count, columns, scale, a, a_row, a_step, b, b_step,
+                        beta, from, from_row, c, c_row, small, scratch, finish, around«, end»);
         return;
-    if (single && row_count == 1 && finish == NULL« && end == NULL»
-            && _pm_is_swapped_$S(m, n, k, a_row, a_step, small)) {
+    }
+    if (way == _PM_WAY_FEW_COLUMNS) {
+        _PM_TAKES(FEW_COLUMNS);
+        _pm_few_columns_$S(m, n, k, row_count, rows, scale, a, a_step, b, b_step, b_column, beta, from,
+                           from_row, c, c_row, scratch«, end»);
+        return;
+    }
+    if (way == _PM_WAY_SWAPPED) {
+        _PM_TAKES(SWAPPED);
         _pm_swapped_$S(m, n, k, scale, a, a_step, b, b_step, b_column, beta, from, from_row, c, c_row, small);
         return;
     }
 #ifdef _PM_TURNS_$S
-    if (place == 0 && row_count == 1 && depth_count == 1 && finish == NULL && from == NULL« && end == NULL»
-            && _pm_turned_$S(m, n, k, column_count, columns, scale, a, a_row, a_step, b, b_step, b_column, c,
-                             c_row, small, large, scratch))
-        return;
-#endif
-    const int is_far = (height > 2 * $R && (is_large || height * width > most_elements))
-                    || (a_step != 1 && height * depth > (double)small);
-    const int copied = place == 0 && a_row == 1 && !large; /* a copy does not write past the caches */
-    const int along = place == 1 ? is_large : place != 2 && (a_step == 1 || copied);
-    if ((!one || is_far) && along && column_count == 1 && depth_count == 1 && m >= $R
-            && height >= $STRIPS * $R && k > 0) {
-        _pm_tall_$S(m, n, k, row_count, rows, scale, a, a_row, a_step, b, b_step, b_column, beta, from,
-                    from_row, c, c_row, kc, small * $EIGHTHS / 8, nc * kc, half, scratch, finish, around«,
-                    end»);
+    if (way == _PM_WAY_TURNED) {
+        _PM_TAKES(TURNED);
+        _pm_turned_$S(m, n, k, column_count, columns, scale, a, a_row, a_step, b, b_step, b_column, c, c_row,
+                      small, large, scratch);
         return;
     }
-    if (!one || is_far) {
+#endif
+    if (way == _PM_WAY_TALL) {
+        const int along = a_step == 1, packs = $PACKS;
+#ifdef _PM_TRACE
+        _pm_packed_left = packs;
+        _pm_packed_right = 1;
+#endif
+        _PM_TAKES(TALL);
+        _pm_tall_$S(m, n, k, row_count, rows, scale, a, a_row, a_step, b, b_step, b_column, beta, from,
+                    from_row, c, c_row, packs, kc, small * $EIGHTHS / 8, nc * kc, half, scratch, finish,
+                    around«, end»);
+        return;
+    }
+    if (way == _PM_WAY_BLOCKED || way == _PM_WAY_COPIED) { /* of which the latter never comes here */
+#ifdef _PM_TRACE
+        _pm_taken = _PM_WAY_BLOCKED; /* and what is copied is decided there */
+#endif
         _pm_blocked_$S($ARGUMENTS«, end»);
         return;
     }
-    if (height == 1 && n >= 4 * $L && 4.0 * depth * width > (double)small
-            && finish == NULL« && end == NULL») {
+    if (way == _PM_WAY_ROW) {
+        _PM_TAKES(ROW);
         _pm_one_row_$S(n, k, scale, a + rows[0], a_step, b, b_step, beta,
                        from == NULL ? NULL : from + rows[2], c + rows[1]);
         return;
     }
+    if (way == _PM_WAY_COLUMN) {
+        _PM_TAKES(COLUMN);
+    } else {
+        _PM_TAKES(DIRECT);
+    }
+    const int is_large = (double)k * (double)n > 2.0 * (double)small;
     const ptrdiff_t most = finish == NULL ? m : (small / 4 / n / $R + 1) * $R;
     for (ptrdiff_t segment = 0; segment < row_count; segment++) {
         const ptrdiff_t *const at = rows + 3 * segment;
         for (ptrdiff_t i = 0; i < m; i += most) {
             const ptrdiff_t count = m - i < most ? m - i : most;
-            _pm_direct_$S(count, n, k, is_large || k <= 0 ? 128 : k, scale, a + at[0] + i * a_row, a_row,
-                          a_step, b, b_step, beta, from == NULL ? NULL : from + at[2] + i * from_row,
-                          from_row, c + at[1] + i * c_row, c_row«, end»);
+            const $T *const start = from == NULL ? NULL : from + at[2] + i * from_row;
+            if (way == _PM_WAY_COLUMN)
+                _pm_column_$S(count, k, scale, a + at[0] + i * a_row, a_row, b, beta, start, from_row,
+                              c + at[1] + i * c_row, c_row);
+            else
+                _pm_direct_$S(count, n, k, is_large || k <= 0 ? 128 : k, scale, a + at[0] + i * a_row, a_row,
+                              a_step, b, b_step, beta, start, from_row, c + at[1] + i * c_row, c_row«, end»);
             if (finish != NULL)
                 finish(around, segment, i, i + count, 0, 0, n);
         }
@@ -136,23 +160,28 @@ static inline __attribute__((always_inline)) void _pm_gemm_$S($PARAMETERS,
                                    : is_single && (is_whole ? !in_order : ends == NULL)
                                      && _pm_is_near_$S(m, n, k, small);
     if (__builtin_constant_p(m) && __builtin_constant_p(n) && __builtin_constant_p(k) && is_matrix
-            && (m | n | k) <= 64 && m * ((n + $L - 1) / $L) * k <= $UNROLLED)
+            && _pm_is_unrolled_$S(m, n, k)) {
+        _PM_TAKES(UNROLLED);
         _pm_unrolled_$S((int)m, (int)n, (int)k, scale, a, a_row, a_step, b, b_step, beta, from, from_row, c,
                         c_row);
-    else if (!is_small || (is_whole && (_pm_is_narrow_$S(m, n, k, a_step, b_step, b_column)
+    } else if (!is_small || (is_whole && ends == NULL && (_pm_is_narrow_$S(m, n, k, a_step, b_step, b_column)
                                         || _pm_is_swapped_$S(m, n, k, a_row, a_step, small)))) {
         /* Small calls have no scratch, and gcc would compile all of this once more for that. */
         __asm__("" : "+r"(scratch));
         _pm_general_$S($ARGUMENTS«, ends»);
-    } else if (!is_matrix)
+    } else if (!is_matrix) {
+        _PM_TAKES(COPIED);
         _pm_small_copied_$S(m, n, k, scale, a, a_row, a_step, b, b_step, b_column, beta, from, from_row, c,
                             c_row, &half«, ends»);
-    else if (m <= $R && n <= $V * $L) {
+    } else if (m <= $R && n <= $V * $L) {
+        _PM_TAKES(SMALL);
         const _pm_result_$S whole = _pm_result_of_$S(from, from_row, c, c_row«, NULL»);
         _pm_blocks_$S[((unsigned)n - 1) / $L][m - 1](k, a, a_row, a_step, b, b_step, scale, beta, &whole,
                 (int)(((unsigned)n - 1) % $L) + 1);
-    } else
+    } else {
+        _PM_TAKES(SMALL);
         _pm_small_$S(m, n, k, scale, a, a_row, a_step, b, b_step, beta, from, from_row, c, c_row);
+    }
 }
 """
 
@@ -167,7 +196,16 @@ _ARGUMENTS = """\
 m, n, k, row_count, rows, column_count, columns, depth_count, depths, scale, a, a_row,
                        a_step, b, b_step, b_column, beta, from, from_row, c, c_row, kc, mc, nc, small,
                        large, half, scratch, finish, around"""
-_DECISIONS = IS_NARROW + IS_SWAPPED + IS_UNASKED + IS_NEAR
+_RUNS = """\
+#ifdef _PM_TURNS_$S
+#define _PM_RUNS_$S(count, columns, b_step, b_column) \\
+    (count >= 8 && b_step != 1 && b_column != 1 && _pm_runs_$S(count, columns))
+#else
+#define _PM_RUNS_$S(count, columns, b_step, b_column) 0
+#endif
+
+"""
+_DECISIONS = HEAD_TESTS + WAYS_TEXT
 _TYPES = ("finish", "pieces", "half", "product")
 _SUMS = ("narrow", "column", "row")
 _PACKED = ("transposed", "packing", "windows", "ahead", "triangles", "copied", "swapped", "finishrows")
@@ -181,7 +219,7 @@ def gemm_text(need: str) -> Apart:
     """The C text behind a need of the prelude: the register blocks, the product around them, and its call."""
     shape = Shape.parse(need)
     decisions, scheme, whole, call = (
-        _written(text, shape) for text in (_DECISIONS, SCHEME, WHOLE, _GENERAL + _PRODUCT)
+        _written(text, shape) for text in (_DECISIONS, SCHEME, WHOLE, _RUNS + _GENERAL + _PRODUCT)
     )
     tables = [block_tables(shape), past_table(shape), *([edge_table(shape)] if shape.halves else [])]
     turned = turned_text(shape) if shape.turns else ""
@@ -190,9 +228,9 @@ def gemm_text(need: str) -> Apart:
     declared = with_macros(shape, prototypes(written(*_SUMS, *_PACKED, *_LARGE))) + prototypes(whole)
     head = "\n".join([*tables, *([turned_head(shape)] if shape.turns else []), types, declared])
     sums = _row_sums(shape) + headers_text(shape, *_SUMS)
-    packed, large = headers_text(shape, *_PACKED), headers_text(shape, *_LARGE)
+    copied, large = headers_text(shape, *_PACKED), headers_text(shape, *_LARGE)
     blocked = headers_text(shape, *_BLOCKED)
-    around = f"{SHUFFLES}{packed}{WHICH_IS_READ}{large}{scheme}{blocked}{whole}{turned}"
+    around = f"{SHUFFLES}{copied}{large}{scheme}{blocked}{whole}{turned}"
     return Apart(head, "\n".join(blocks), (sums, around), headers_text(shape, *_CALLED) + call)
 
 
@@ -204,8 +242,9 @@ def _row_sums(shape: Shape) -> str:
 
 def _written(text: str, shape: Shape) -> str:
     """A template for a family of register blocks."""
-    numbers = {"L": shape.lanes, "R": shape.rows, "V": shape.vectors, "G": 8, "UNROLLED": MOST_UNROLLED}
+    numbers = {"L": shape.lanes, "R": shape.rows, "V": shape.vectors, "G": 8, "DEEP": shape.turns}
     numbers |= {"HALVES": int(shape.halves), "WALKS": int(shape.walks)}
-    numbers |= {"EIGHTHS": PASSED_EIGHTHS, "STRIPS": LEAST_STRIPS}
+    numbers |= {"EIGHTHS": PASSED_EIGHTHS}
     whole = text.replace("$PARAMETERS", _PARAMETERS).replace("$ARGUMENTS", _ARGUMENTS)
+    whole = whole.replace("$PACKS", packed(TALL_LEFT))
     return handed_on(Template(whole).substitute(numbers, S=shape.suffix, T=shape.ctype), shape.ends)

@@ -7,9 +7,9 @@ import re
 from polymat.codegen.c.elements import INTEGERS
 from polymat.codegen.c.kernels import OF_NAME, element_macros, kernel, named
 from polymat.codegen.products.blockshape import Shape
-from polymat.product.blocking import STAYING
+from polymat.product.packs import STAYING
 from polymat.product.reading import GROUP
-from polymat.product.turned import ROWS, SETS
+from polymat.product.ways import SETS, TURNED_ROWS
 
 FOLDER = "products"
 _GATHERED = 8  # neighbouring segments that are packed together
@@ -52,7 +52,6 @@ def _macros(shape: Shape) -> dict[str, object]:
         "MASK(count)": f"_PM_MASK_{s}(count)",
         "ENDS": int(bool(shape.ends)),
         "END(what)": ", what" if shape.ends else "",
-        "NO_END(end)": "((end) == NULL)" if shape.ends else "1",
         "PRAGMA(text)": "_Pragma(#text)",
         "UNROLL(count)": "PRAGMA(GCC unroll count)",
         "INTEGER": INTEGERS[s],
@@ -65,6 +64,6 @@ def _macros(shape: Shape) -> dict[str, object]:
         "GATHERED": _GATHERED,
         "STAYING": STAYING,
         "GROUP": GROUP,
-        "TURNED_ROWS": ROWS,
+        "TURNED_ROWS": TURNED_ROWS,
         "SETS": SETS,
     }

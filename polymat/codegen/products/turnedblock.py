@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from string import Template
 
 from polymat.codegen.products.blockshape import Shape
-from polymat.product.blocks import TURNED_COLUMNS as COLUMNS
-from polymat.product.turned import ROWS
+from polymat.product.ways import TURNED_COLUMNS as COLUMNS
+from polymat.product.ways import TURNED_ROWS as ROWS
 
 # The steps of a transposition: how far the lines of a pair are apart, and the places of their elements.
 _STEPS: tuple[tuple[int, Sequence[int], Sequence[int]], ...] = (

@@ -7,31 +7,16 @@ and what is transposed, in registers, are eight columns of three rows of the res
 eight columns of a few vectors at a time, by the register blocks themselves: each step of their depth copies a
 vector of what is next and requests one of what comes after that.  Large results go past the caches in whole
 lines; where these begin within the eight columns, a part of them waits for those to the right.
-`polymat.product.turned` says when products are turned.
+`polymat.product.ways` says when products are turned.
 """
 
 from __future__ import annotations
-
-from string import Template
 
 from polymat.codegen.c.apart import prototypes
 from polymat.codegen.c.lanes import SHUFFLES
 from polymat.codegen.products.blockshape import Shape
 from polymat.codegen.products.headers import headers_text, with_macros, written
 from polymat.codegen.products.turnedblock import turned_blocks
-from polymat.product.inequality import in_c
-from polymat.product.turned import PAYS
-
-_PAYS = """\
-/* Whether turned blocks pay; part: elements of a set of columns of one vector; packed: of A. */
-static inline int _pm_turning_pays_$S(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, ptrdiff_t segments,
-        ptrdiff_t part, ptrdiff_t packed, ptrdiff_t small)
-{
-    const ptrdiff_t deepest = $DEEP;
-    return $PAYS;
-}
-
-"""
 
 
 def turned_head(shape: Shape) -> str:
@@ -41,12 +26,11 @@ def turned_head(shape: Shape) -> str:
 {SHUFFLES}
 #if _PM_WHOLE_{s} && defined(_PM_SHUFFLES)
 #define _PM_TURNS_{s} 1
-{with_macros(shape, prototypes(written("turned")))}#endif
+{with_macros(shape, prototypes(written("turnedlines", "turned")))}#endif
 """
 
 
 def turned_text(shape: Shape) -> str:
     """The C functions."""
-    pays = Template(_PAYS).substitute(S=shape.suffix, DEEP=shape.turns, PAYS=in_c(PAYS))
     types, product = headers_text(shape, "turnedcopies"), headers_text(shape, "turnedlines", "turned")
-    return f"{types}#ifdef _PM_TURNS_{shape.suffix}\n{turned_blocks(shape)}{pays}#endif\n{product}"
+    return f"{types}#ifdef _PM_TURNS_{shape.suffix}\n{turned_blocks(shape)}#endif\n{product}"

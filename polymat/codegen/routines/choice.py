@@ -9,14 +9,14 @@ from polymat.codegen.c.ctree import Binary, Call, Cast, CExpr, Literal, Ternary
 from polymat.codegen.loops.stagecode import StageWriter
 from polymat.codegen.loops.work import box_points
 from polymat.codegen.routines.curve import curve_text
+from polymat.graph.monomials import Factor
 from polymat.idiom.choice import CLEARLY, Choice, MeasuredCall
 from polymat.lang.affine import Affine
 from polymat.plan.kernel import KernelPlan
 from polymat.plan.library import CallPlan
-from polymat.product.access import access_of
-from polymat.product.blocks import Blocks
 from polymat.product.contraction import Contraction
 from polymat.product.copying import pairing_operations
+from polymat.product.question import facts, facts_number, machine_values
 
 ALMOST_NOTHING = 40000  # multiplications below which asking would take too long beside computing
 
@@ -53,7 +53,7 @@ def _own_seconds(writer: StageWriter, plan: CallPlan, choice: Choice, points: CE
     if not isinstance(plan.loops, KernelPlan):
         return Binary("*", Literal(f"{choice.each!r}"), points)
     products = plan.loops.contraction.apart
-    seconds = [_product_seconds(writer, each, plan.loops.blocks, choice.flops) for each in products]
+    seconds = [_product_seconds(writer, plan.loops, each, choice.flops) for each in products]
     if plan.loops.pairs:
         seconds += [_pairing_seconds(writer, each, choice.flops) for each in products]
     return reduce(partial(Binary, "+"), seconds)
@@ -66,37 +66,39 @@ def _pairing_seconds(writer: StageWriter, found: Contraction, flops: float) -> C
     return Binary("*", Literal(f"{each!r}"), _product(writer, map(found.extent, dims)))
 
 
-def _product_seconds(writer: StageWriter, found: Contraction, blocks: Blocks, flops: float) -> CExpr:
+def _product_seconds(writer: StageWriter, plan: KernelPlan, found: Contraction, flops: float) -> CExpr:
     """The seconds of one product by register blocks, at so many operations a second."""
     writer.needs.update({"blocks", "place"})
+    blocks = plan.blocks
 
     def lengths(*dims: str) -> CExpr:
         return _product(writer, map(found.extent, dims))
 
-    shape = (blocks.rows, blocks.vectors, blocks.lanes, blocks.kc, blocks.nc, blocks.small)
-    operations = Call(
-        "_pm_blocks_operations",
+    def step(factor: Factor, dim: str) -> CExpr:
+        return writer.bodies.step(factor.source, factor.indices, dim)
+
+    extents = Call(
+        "_pm_extents",
         (
-            lengths(found.rows),
-            lengths(found.columns),
-            lengths(found.depth),
-            lengths(*found.sums),
-            lengths(*found.more_rows),
-            lengths(*found.more_columns),
-            Literal(str(triangle_kind(found))),
-            Literal(str(int(access_of(found)))),
-            *(Literal(str(value)) for value in shape),
+            *map(lengths, (found.rows, found.columns, found.depth)),
+            *(lengths(*dims) for dims in (found.more_rows, found.more_columns, found.sums)),
         ),
     )
+    lying = Call(
+        "_pm_lying",
+        (
+            extents,
+            *(step(found.left, dim) for dim in (found.rows, found.depth)),
+            *(step(found.right, dim) for dim in (found.depth, found.columns)),
+            Literal(str(facts_number(facts(found, blocks, plan.handed)))),
+        ),
+    )
+    machine = Call(
+        "_pm_in_blocks", (lying, *(Literal(str(value)) for value in machine_values(blocks).values()))
+    )
+    operations = Call("_pm_blocks_operations", (machine,))
     each = Binary("*", Literal(f"{1.0 / flops!r}"), operations)
     return Binary("*", lengths(*found.outer), each) if found.outer else each
-
-
-def triangle_kind(found: Contraction) -> int:
-    """The name that `_pm_blocks_operations` has for the triangle of a contraction."""
-    if found.half is None:
-        return 0 if found.triangle is None else 3
-    return 2 if found.half.place == "right" else 1
 
 
 def _product(writer: StageWriter, extents: Iterable[Affine]) -> CExpr:

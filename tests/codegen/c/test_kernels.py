@@ -23,7 +23,7 @@ WIDE: dict[str, int] = {
     "products/copied": 1,
     "products/direct": 1,
     "products/narrow": 2,
-    "products/read": 3,
+    "products/read": 2,
     "products/small": 1,
     "products/swapped": 1,
     "products/tall": 1,

@@ -14,17 +14,20 @@ import polymat as pm
 from polymat import Double, Float, Int, Matrix, Parameter
 from polymat.codegen.c.kernels import kernel_headers
 from polymat.codegen.products.blockcost import BLOCKS_HELPER
-from polymat.codegen.routines.choice import triangle_kind
 from polymat.graph.group import Group
 from polymat.machine.known import GENERIC, ZEN3
 from polymat.machine.model import Machine
 from polymat.plan.kernel import KernelPlan
-from polymat.product.access import access_of
-from polymat.product.copying import CACHED_PACKING, PACKING, READING, STORING, copying_operations
+from polymat.product import prices
+from polymat.product.blocking import blocking
+from polymat.product.question import facts, facts_number, machine_values, strides
 from polymat.runtime.build import build
-from polymat.tilesize.kernel import FILL, FULL_SHARE, STARTING, kernel_operations, plan_kernel
+from polymat.tilesize.kernel import kernel_operations, plan_kernel
 from tests.idiom.recognise import pipeline
 
+FILL, FULL_SHARE, STARTING = (each.value for each in (prices.FILL, prices.FULL_SHARE, prices.STARTING))
+PACKING, CACHED_PACKING = prices.PACKING.value, prices.CACHED_PACKING.value
+READING, STORING = prices.READING.value, prices.STORING.value
 M, N, K = (Parameter(Int, name) for name in "MNK")
 SIZES = (1, 2, 7, 8, 9, 24, 31, 100, 1000, 8192, 12000)
 
@@ -71,21 +74,24 @@ def kernel_of(output: Any, machine: Machine) -> KernelPlan:
 def test_c_prices_what_python_prices(make: Callable[[Any], Any], dtype: Any, machine: Machine) -> None:
     plan = kernel_of(make(dtype), machine)
     found, blocks = plan.contraction, plan.blocks
-    shape = (blocks.rows, blocks.vectors, blocks.lanes, blocks.kc, blocks.nc, blocks.small)
+    machine_text = ", ".join(str(value) for value in machine_values(blocks).values())
+    known = facts_number(facts(found, blocks, handed=False))
     body = (
-        "double ask(double m, double n, double k) { return _pm_blocks_operations(m, n, k, 1.0, 1.0, 1.0, "
-        f"{triangle_kind(found)}, {int(access_of(found))}, {', '.join(map(str, shape))}); }}\n"
+        "double ask(double m, double n, double k, long long a_row, long long a_step, long long b_step, "
+        "long long b_column) { return _pm_blocks_operations(_pm_in_blocks(_pm_lying(_pm_extents(m, n, k, "
+        f"1.0, 1.0, 1.0), a_row, a_step, b_step, b_column, {known}), {machine_text})); }}\n"
     )
     includes = "".join(f"#include <{header}>\n" for header in kernel_headers("curve"))
     built = build("\n".join([includes, BLOCKS_HELPER, body]))
     library = ctypes.CDLL(str(built.path))
     built.release()
     library.ask.restype = ctypes.c_double
-    library.ask.argtypes = (ctypes.c_double,) * 3
+    library.ask.argtypes = (*(ctypes.c_double,) * 3, *(ctypes.c_longlong,) * 4)
     for sizes in itertools.product(SIZES, repeat=3):
         values = dict(zip("MNK", sizes, strict=True))
         asked = [found.length(dim, values) for dim in (found.rows, found.columns, found.depth)]
-        assert library.ask(*asked) == pytest.approx(kernel_operations(plan, values), rel=1e-12)
+        steps = strides(found, values)
+        assert library.ask(*asked, *steps) == pytest.approx(kernel_operations(plan, values), rel=1e-12)
 
 
 @pytest.mark.parametrize("dtype", [Double, Float], ids=["double", "float"])
@@ -103,10 +109,14 @@ def test_only_copies_that_are_made_are_charged(dtype: Any) -> None:
 def test_a_large_operand_that_is_read_in_place_is_not_charged_as_copied(dtype: Any) -> None:
     rows, columns = kernel_of(product(dtype), ZEN3), kernel_of(transposed(dtype), ZEN3)
     for plan, sizes in ((rows, {"M": 16, "N": 99999, "K": 160}), (columns, {"M": 99999, "N": 12, "K": 160})):
-        few = min(sizes["M"], sizes["N"])
-        least = 160 * (READING * 99999 + CACHED_PACKING * few)
-        found = copying_operations(plan.contraction, plan.blocks, sizes)
-        assert least <= found <= least + STORING * 99999 * few < PACKING * 99999 * 160
+        few, lanes = min(sizes["M"], sizes["N"]), plan.blocks.lanes
+        width = ceil(sizes["N"] / lanes) * lanes
+        blocks = 2.0 * sizes["M"] * width * (160 + FILL) / FULL_SHARE + STARTING
+        least = blocks + 160 * (READING * 99999 + CACHED_PACKING * few)
+        price = kernel_operations(plan, sizes)
+        assert (
+            0.999 * least <= price <= 1.001 * (least + STORING * 99999 * few) < blocks + PACKING * 160 * 99999
+        )
 
 
 @pytest.mark.parametrize("dtype", [Double, Float], ids=["double", "float"])
@@ -115,8 +125,9 @@ def test_a_single_column_is_not_copied(dtype: Any) -> None:
     for rows in (1, 300):
         one, two = ({"M": rows, "N": n, "K": 300} for n in (1, 2))
         assert kernel_operations(turned, one) == kernel_operations(straight, one)
-        found, blocks = turned.contraction, turned.blocks
-        assert copying_operations(found, blocks, one) == 0.0 < copying_operations(found, blocks, two)
+        assert not blocking(turned.contraction, turned.blocks, one).packs_right
+        assert not blocking(turned.contraction, turned.blocks, two).packs_right  # sums along rows
+        assert blocking(turned.contraction, turned.blocks, two | {"N": 9}).packs_right
 
 
 @pytest.mark.parametrize("dtype", [Double, Float], ids=["double", "float"])

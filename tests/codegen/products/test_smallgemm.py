@@ -10,7 +10,8 @@ import pytest
 import polymat as pm
 from polymat import Double, Float, Matrix, Options, Parameter
 from polymat.machine.known import ZEN5
-from polymat.product.near import ELEMENTS, is_near
+from polymat.product.blocking import blocking
+from polymat.product.ways import NEAR_ELEMENTS, Way
 from tests.codegen.products.test_blockcost import kernel_of, of_the_result, right_transposed
 from tests.codegen.test_halves import HALVES, arrays_of, compare, inputs_of, structured
 from tests.idiom.recognise import K, M, N, i, j, upto
@@ -122,8 +123,8 @@ def test_what_is_not_finite_stays_in_its_row_and_column() -> None:
 def test_only_what_fits_is_near(make: Any) -> None:
     plan = kernel_of(make(Double), ZEN5)
     found, blocks, lanes = plan.contraction, plan.blocks, plan.blocks.lanes
-    most = ELEMENTS // lanes
+    most = NEAR_ELEMENTS // lanes
     shape = "MK" if make is of_the_result else "NK"
     for depth, near in ((most, True), (most + 1, False)):
         sizes = {"M": 5, "N": 5, **dict(zip(shape, (lanes, depth), strict=True))}
-        assert is_near(found, blocks, sizes) is near
+        assert (blocking(found, blocks, sizes).way is Way.COPIED) is near

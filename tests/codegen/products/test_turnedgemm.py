@@ -17,7 +17,8 @@ from polymat.codegen.products.blockshape import Shape
 from polymat.graph.group import Group
 from polymat.machine.known import GENERIC
 from polymat.plan.kernel import KernelPlan
-from polymat.product.turned import turned
+from polymat.product.blocking import blocking
+from polymat.product.ways import Way
 from polymat.runtime.build import build
 from polymat.tilesize.kernel import kernel_operations, plan_kernel, upright
 from tests.hosts import CompileFor
@@ -110,17 +111,19 @@ def test_infinities_stay_in_their_rows_and_columns() -> None:
 
 
 _ASK = """\
-int ask(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, ptrdiff_t s, ptrdiff_t small)
+int ask(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, ptrdiff_t s, ptrdiff_t kc, ptrdiff_t small)
 {
-    static double a[1 << 16], b[1 << 20], c[1 << 20];
-    static __attribute__((aligned(64))) double scratch[1 << 18];
+    static double a[64], b[64], c[64];
     static ptrdiff_t columns[3 << 12];
+    const _pm_half_f64 none = {0};
     for (ptrdiff_t segment = 0; segment < s; segment++) {
         columns[3 * segment] = segment;
         columns[3 * segment + 1] = segment * m * n;
     }
+    _pm_gemm_f64(m, n, k, 1, _pm_origin_f64, s, columns, 1, _pm_origin_f64, 1, a, k, 1, b, s, k * s, 0, NULL,
+                 0, c, n, kc, 8, 64, small, 0, none, NULL, NULL, NULL, NULL);
 #ifdef _PM_TURNS_f64
-    return _pm_turned_f64(m, n, k, s, columns, 1, a, k, 1, b, s, k * s, c, n, small, 0, scratch);
+    return _pm_taken;
 #else
     return -1;
 #endif
@@ -144,19 +147,19 @@ def test_the_model_takes_what_generated_code_takes() -> None:
     plan = planned({"M": 24, "N": 24, "S": 99, "K": 24})
     blocks = plan.blocks
     need = Shape("f64", 64, blocks.rows, blocks.vectors, turns=blocks.turned_depth).need
-    made = build(prelude(frozenset({need, "place", "min_i64", "max_i64"})) + _ASK)
+    made = build("#define _PM_TRACE 1\n" + prelude(frozenset({need, "place", "min_i64", "max_i64"})) + _ASK)
     library = ctypes.CDLL(str(made.path))
     made.release()
-    library.ask.argtypes = (ctypes.c_ssize_t,) * 5
-    if library.ask(24, 24, 24, 99, blocks.small) < 0:
+    library.ask.argtypes = (ctypes.c_ssize_t,) * 6
+    if library.ask(24, 24, 24, 99, blocks.kc, blocks.small) < 0:
         pytest.skip("the C compiler has no turned blocks for this processor")
     taken = 0
     cases = list(itertools.product((11, 12, 40, 128), (16, 50), (15, 16, 55, 56), (7, 8, 40, 200)))
     for m, n, k, s in cases:
-        asked = library.ask(m, n, k, s, blocks.small)
-        found = turned(plan.contraction, blocks, {"M": m, "N": n, "K": k, "S": s})
-        assert (found is not None) == bool(asked), (m, n, k, s)
-        taken += asked
+        asked = [*Way][library.ask(m, n, k, s, blocks.kc, blocks.small)]
+        found = blocking(plan.contraction, blocks, {"M": m, "N": n, "K": k, "S": s})
+        assert found.way is asked, (m, n, k, s)
+        taken += asked is Way.TURNED
     assert 0 < taken < len(cases)
 
 

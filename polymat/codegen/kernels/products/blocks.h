@@ -43,8 +43,3 @@ void NAME(full)(ptrdiff_t depth, const T *a, const T *b, T scale, T beta, const 
 
 /* What chooses among products. */
 enum { CONST(NARROW) = 4, CONST(NEAR) = 4096 };
-int _pm_reading(int beside_rows, int beside_columns, double m, double n, double width, double k,
-        double strips, double panels, double rows, double columns, double lanes, double kc, double small,
-        long long row_step, long long column_step);
-int NAME(turning_pays)(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, ptrdiff_t segments, ptrdiff_t part,
-        ptrdiff_t packed, ptrdiff_t small);

@@ -1,7 +1,7 @@
 /* Products of matrices that need no copy: register blocks on operands where they are. */
 #pragma once
 
-#include "products/column.h"
+#include "products/blocks.h"
 #include "products/pieces.h"
 
 /* A product of matrices that are not packed, at most `deep` of the depth at a time: where that is not all of
@@ -10,10 +10,6 @@ static __attribute__((noinline)) void NAME(direct)(ptrdiff_t m, ptrdiff_t n, ptr
         T scale, const T *a, ptrdiff_t a_row, ptrdiff_t a_step, const T *b, ptrdiff_t b_step, T beta,
         const T *from, ptrdiff_t from_row, T *c, ptrdiff_t c_row END(const NAME(end) *end))
 {
-    if (n == 1 && a_step == 1 && b_step == 1 && depth >= LANES && NO_END(end)) {
-        NAME(column)(m, depth, scale, a, a_row, b, beta, from, from_row, c, c_row);
-        return;
-    }
     const ptrdiff_t vectors = (n + LANES - 1) / LANES, panels = (vectors + VECTORS - 1) / VECTORS,
                     strips = (m + ROWS - 1) / ROWS;
     if (strips == 1 && panels == 1 && depth <= deep) {

@@ -6,7 +6,6 @@
    takes MASK(count)=((int)(count))   the mask of the first lanes of a vector
    takes END(what)=, what             a parameter or argument: what becomes of a result in registers, if anything
    takes ENDS=1                       whether there is something
-   takes NO_END(end)=((end) == NULL)  whether that is nothing
    takes LANES=4                      elements of a vector
    takes INTEGER=long long            an integer as large as an element
    takes PLACES=0, 1, 2, 3            the places of the lanes

@@ -28,7 +28,7 @@ static void NAME(ask)(ptrdiff_t depth, const NAME(requests) *asked)
 }
 
 /* The product of a few rows; a_packed: room for a copy of A. */
-static __attribute__((noinline)) void NAME(few_rows)(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k,
+_PM_SHARED __attribute__((noinline)) void NAME(few_rows)(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k,
         ptrdiff_t row_count, const ptrdiff_t *rows, ptrdiff_t column_count, const ptrdiff_t *columns, T scale,
         const T *a, ptrdiff_t a_row, ptrdiff_t a_step, const T *b, ptrdiff_t b_step, T beta, const T *from,
         ptrdiff_t from_row, T *c, ptrdiff_t c_row, ptrdiff_t small, T *a_packed, NAME(finish) finish,
@@ -83,7 +83,7 @@ static __attribute__((noinline)) void NAME(few_rows)(ptrdiff_t m, ptrdiff_t n, p
 }
 
 /* The product of a few columns, where elements along the rows of A are neighbours; b_packed: room for B. */
-static __attribute__((noinline)) void NAME(few_columns)(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k,
+_PM_SHARED __attribute__((noinline)) void NAME(few_columns)(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k,
         ptrdiff_t row_count, const ptrdiff_t *rows, T scale, const T *a, ptrdiff_t a_step, const T *b,
         ptrdiff_t b_step, ptrdiff_t b_column, T beta, const T *from, ptrdiff_t from_row, T *c,
         ptrdiff_t c_row, T *b_packed END(const NAME(end) *end))
@@ -120,27 +120,4 @@ static __attribute__((noinline)) void NAME(few_columns)(ptrdiff_t m, ptrdiff_t n
             asked.pace = 0; /* once is enough */
         }
     }
-}
-
-/* The product by one of these, where the depth is one segment: whether it was one for them. */
-_PM_SHARED __attribute__((noinline)) int NAME(read)(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k,
-        ptrdiff_t row_count, const ptrdiff_t *rows, ptrdiff_t column_count, const ptrdiff_t *columns, T scale,
-        const T *a, ptrdiff_t a_row, ptrdiff_t a_step, const T *b, ptrdiff_t b_step, ptrdiff_t b_column,
-        T beta, const T *from, ptrdiff_t from_row, T *c, ptrdiff_t c_row, ptrdiff_t kc, ptrdiff_t small,
-        T *scratch, NAME(finish) finish, void *const *around END(const NAME(end) *end))
-{
-    const ptrdiff_t strips = (m + ROWS - 1) / ROWS * row_count,
-                    panels = (n + VECTORS * LANES - 1) / (VECTORS * LANES);
-    const int few_columns = column_count == 1 && a_row == 1 && a_step != 1 && finish == NULL;
-    const double all_m = (double)m * (double)row_count, all_n = (double)n * (double)column_count;
-    const int found =
-            _pm_reading(b_column == 1, few_columns, all_m, all_n, (double)n, (double)k, (double)strips,
-                    (double)panels, ROWS, VECTORS * LANES, LANES, (double)kc, (double)small, b_step, a_step);
-    if (found == 2)
-        NAME(few_rows)(m, n, k, row_count, rows, column_count, columns, scale, a, a_row, a_step, b, b_step,
-                beta, from, from_row, c, c_row, small, scratch, finish, around END(end));
-    if (found == 1)
-        NAME(few_columns)(m, n, k, row_count, rows, scale, a, a_step, b, b_step, b_column, beta, from,
-                from_row, c, c_row, scratch END(end));
-    return found != 0;
 }

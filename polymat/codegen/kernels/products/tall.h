@@ -94,16 +94,15 @@ static inline void NAME(strip_past)(const NAME(lines) *right, NAME(range) panels
     }
 }
 
-/* The product where B is one segment, and so is the depth.  A is packed, some rows at a time, where elements
-   along that are no neighbours, or it is a triangle.  deep: the most of the depth at a time; room: elements
-   that a packed part of B has, one panel at least; most: of one of A. */
+/* The product where B is one segment, and so is the depth.  packs: whether A is packed, some rows at a time:
+   where elements along that are no neighbours, or it is a triangle.  deep: the most of the depth at a time;
+   room: elements that a packed part of B has, one panel at least; most: of one of A. */
 _PM_SHARED __attribute__((noinline)) void NAME(tall)(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k,
         ptrdiff_t row_count, const ptrdiff_t *rows, T scale, const T *a, ptrdiff_t a_row, ptrdiff_t a_step,
         const T *b, ptrdiff_t b_step, ptrdiff_t b_column, T beta, const T *from, ptrdiff_t from_row, T *c,
-        ptrdiff_t c_row, ptrdiff_t deep, ptrdiff_t room, ptrdiff_t most, const NAME(half) half, T *b_packed,
-        NAME(finish) finish, void *const *around END(const NAME(end) *end))
+        ptrdiff_t c_row, int packs, ptrdiff_t deep, ptrdiff_t room, ptrdiff_t most, const NAME(half) half,
+        T *b_packed, NAME(finish) finish, void *const *around END(const NAME(end) *end))
 {
-    const int packs = a_step != 1 || (HALVES && half.place == 1);
     const ptrdiff_t panels = (n + VECTORS * LANES - 1) / (VECTORS * LANES), pieces = (k + deep - 1) / deep;
     const ptrdiff_t strips = (m + ROWS - 1) / ROWS, all_strips = strips * row_count;
     const ptrdiff_t deepest = (k + pieces - 1) / pieces, wide = room / (VECTORS * LANES * deepest);

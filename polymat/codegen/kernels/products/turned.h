@@ -97,17 +97,14 @@ static void NAME(turned_rows)(ptrdiff_t m, ptrdiff_t groups, ptrdiff_t k, const 
                     a[(row < m ? row : m - 1) * a_row + step * a_step];
 }
 
-/* The product by turned blocks, of one segment of rows and of depth: whether it was one for them. */
-_PM_SHARED __attribute__((noinline)) int NAME(turned)(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k,
+/* The product by turned blocks, of one segment of rows and of depth. */
+_PM_SHARED __attribute__((noinline)) void NAME(turned)(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k,
         ptrdiff_t column_count, const ptrdiff_t *columns, T scale, const T *a, ptrdiff_t a_row,
         ptrdiff_t a_step, const T *b, ptrdiff_t b_step, ptrdiff_t b_column, T *c, ptrdiff_t c_row,
         ptrdiff_t small, int large, T *scratch)
 {
     const ptrdiff_t groups = (m + TURNED_ROWS - 1) / TURNED_ROWS, part = 8 * 8 * k,
                     packed = groups * TURNED_ROWS * k;
-    if (b_column == 1 || b_step == 1 || !NAME(turning_pays)(m, n, k, column_count, part, packed, small)
-            || !NAME(runs)(column_count, columns))
-        return 0;
     const ptrdiff_t most = small / SETS / part;
     T *const first = scratch + (packed + 7) / 8 * 8;
     T *const sets[2] = {first, first + most * part};
@@ -132,6 +129,5 @@ _PM_SHARED __attribute__((noinline)) int NAME(turned)(ptrdiff_t m, ptrdiff_t n, 
     }
     if (past)
         __builtin_ia32_sfence(); /* before other threads are told that it is there */
-    return 1;
 }
 #endif

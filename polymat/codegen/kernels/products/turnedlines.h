@@ -118,7 +118,7 @@ static int NAME(is_even)(ptrdiff_t n, ptrdiff_t c_row, ptrdiff_t column_count, c
 }
 
 /* Whether all runs of neighbouring segments are long enough for a vector. */
-static int NAME(runs)(ptrdiff_t column_count, const ptrdiff_t *columns)
+_PM_SHARED int NAME(runs)(ptrdiff_t column_count, const ptrdiff_t *columns)
 {
     for (ptrdiff_t segment = 0, run; segment < column_count; segment += run) {
         run = NAME(neighbours)(columns, 3, segment, column_count);

@@ -1,0 +1,435 @@
+"""Formulas that Python evaluates and generated C computes: numbers and conditions over names.
+
+A decision that the compiler predicts and the generated code takes is written down once, as a formula:
+
+    panels = LetNumber("panels", quotient(n, columns))
+    few = (panels <= 2) & (k >= 16)
+
+    few.at({"n": 30, "columns": 16, "k": 100})     # 1.0, in Python
+    few.text("double")                             # panels <= 2.0 && k >= 16.0, in C
+
+Numbers are doubles, or integers that C computes as such.  A name that stands for a formula is declared before
+those that use it (`declarations`).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import ceil, floor
+from typing import Literal
+
+Kind = Literal["double", "ptrdiff_t"]
+Values = dict[str, float]  # of names; evaluating adds those of names that stand for formulas
+
+_ORDER = {
+    "||": 1,
+    "&&": 2,
+    "<": 3,
+    "<=": 3,
+    ">": 3,
+    ">=": 3,
+    "==": 3,
+    "!=": 3,
+    "+": 4,
+    "-": 4,
+    "*": 5,
+    "/": 5,
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Formula(ABC):
+    """A number or a condition; conditions are 1 and 0."""
+
+    @abstractmethod
+    def at(self, values: Values) -> float:
+        """Its value where the names have these values."""
+
+    @abstractmethod
+    def text(self, kind: Kind) -> str:
+        """The C expression, of variables of a type with these names."""
+
+    @property
+    def parts(self) -> tuple[Formula, ...]:
+        """What it is computed from."""
+        return ()
+
+    @property
+    def strength(self) -> int:
+        """How tightly its C expression holds together."""
+        return 9
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Number(Formula):
+    """A formula whose value is a number."""
+
+    def __add__(self, other: Number | float) -> Number:
+        return Arithmetic("+", self, _number(other))
+
+    def __radd__(self, other: float) -> Number:
+        return Arithmetic("+", _number(other), self)
+
+    def __sub__(self, other: Number | float) -> Number:
+        return Arithmetic("-", self, _number(other))
+
+    def __mul__(self, other: Number | float) -> Number:
+        return Arithmetic("*", self, _number(other))
+
+    def __rmul__(self, other: float) -> Number:
+        return Arithmetic("*", _number(other), self)
+
+    def __truediv__(self, other: Number | float) -> Number:
+        return Arithmetic("/", self, _number(other))
+
+    def __lt__(self, other: Number | float) -> Condition:
+        return Comparison("<", self, _number(other))
+
+    def __le__(self, other: Number | float) -> Condition:
+        return Comparison("<=", self, _number(other))
+
+    def __gt__(self, other: Number | float) -> Condition:
+        return Comparison(">", self, _number(other))
+
+    def __ge__(self, other: Number | float) -> Condition:
+        return Comparison(">=", self, _number(other))
+
+    def equals(self, other: Number | float) -> Condition:
+        """That both are the same."""
+        return Comparison("==", self, _number(other))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Condition(Formula):
+    """A formula whose value is 1 where it holds, else 0."""
+
+    def __and__(self, other: Condition) -> Condition:
+        return Joined("&&", self, other)
+
+    def __or__(self, other: Condition) -> Condition:
+        return Joined("||", self, other)
+
+    def __invert__(self) -> Condition:
+        return Denied(self)
+
+    def holds(self, values: Values) -> bool:
+        """Whether it does where the names have these values."""
+        return bool(self.at(values))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Constant(Number):
+    """A number that is known."""
+
+    value: float
+
+    def at(self, values: Values) -> float:
+        return self.value
+
+    def text(self, kind: Kind) -> str:
+        return repr(float(self.value)) if kind == "double" else str(int(self.value))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Name(Number):
+    """A number that whoever asks gives."""
+
+    name: str
+
+    def at(self, values: Values) -> float:
+        return values[self.name]
+
+    def text(self, kind: Kind) -> str:
+        return self.name
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fact(Condition):
+    """A condition that whoever asks gives."""
+
+    name: str
+
+    def at(self, values: Values) -> float:
+        return values[self.name]
+
+    def text(self, kind: Kind) -> str:
+        return self.name
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Arithmetic(Number):
+    """A sum, difference, product or quotient."""
+
+    sign: Literal["+", "-", "*", "/"]
+    left: Number
+    right: Number
+
+    def at(self, values: Values) -> float:
+        left, right = self.left.at(values), self.right.at(values)
+        if self.sign == "*":
+            return left * right
+        if self.sign == "/":
+            return left / right
+        return left + right if self.sign == "+" else left - right
+
+    def text(self, kind: Kind) -> str:
+        return _between(self.sign, self.left, self.right, kind)
+
+    @property
+    def parts(self) -> tuple[Formula, ...]:
+        return (self.left, self.right)
+
+    @property
+    def strength(self) -> int:
+        return _ORDER[self.sign]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rounded(Number):
+    """A quotient, rounded up or down to a whole number."""
+
+    up: bool
+    left: Number
+    right: Number
+
+    def at(self, values: Values) -> float:
+        exact = self.left.at(values) / self.right.at(values)
+        return float(ceil(exact) if self.up else floor(exact))
+
+    def text(self, kind: Kind) -> str:
+        """Of whole numbers: a quotient of doubles is exact enough to be cut off."""
+        right, one = _inside(self.right, kind, 6), Constant(1).text(kind)
+        above = f"({_inside(self.left, kind, 4)} + {right} - {one})" if self.up else ""
+        text = f"({above or _inside(self.left, kind, 5)} / {right})"
+        return f"(double)(long long){text}" if kind == "double" else text
+
+    @property
+    def parts(self) -> tuple[Formula, ...]:
+        return (self.left, self.right)
+
+    @property
+    def strength(self) -> int:
+        return 8
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Choice(Number):
+    """One of two numbers."""
+
+    condition: Condition
+    chosen: Number
+    other: Number
+
+    def at(self, values: Values) -> float:
+        return (self.chosen if self.condition.at(values) else self.other).at(values)
+
+    def text(self, kind: Kind) -> str:
+        condition, chosen, other = (each.text(kind) for each in self.parts)
+        return f"({condition} ? {chosen} : {other})"
+
+    @property
+    def parts(self) -> tuple[Formula, ...]:
+        return (self.condition, self.chosen, self.other)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Comparison(Condition):
+    """Two numbers compared."""
+
+    sign: Literal["<", "<=", ">", ">=", "=="]
+    left: Number
+    right: Number
+
+    def at(self, values: Values) -> float:
+        left, right = self.left.at(values), self.right.at(values)
+        if self.sign == "==":
+            return float(left == right)
+        if self.sign in ("<", "<="):
+            return float(left < right or (self.sign == "<=" and left == right))
+        return float(left > right or (self.sign == ">=" and left == right))
+
+    def text(self, kind: Kind) -> str:
+        return _between(self.sign, self.left, self.right, kind)
+
+    @property
+    def parts(self) -> tuple[Formula, ...]:
+        return (self.left, self.right)
+
+    @property
+    def strength(self) -> int:
+        return _ORDER[self.sign]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Joined(Condition):
+    """Two conditions of which both, or one at least, have to hold."""
+
+    sign: Literal["&&", "||"]
+    left: Condition
+    right: Condition
+
+    def at(self, values: Values) -> float:
+        first = self.left.at(values)
+        return first if bool(first) == (self.sign == "||") else self.right.at(values)
+
+    def text(self, kind: Kind) -> str:
+        """Of other signs between, each side in parentheses, as compilers ask for."""
+        sides = (
+            f"({each.text(kind)})" if isinstance(each, Joined) and each.sign != self.sign else each.text(kind)
+            for each in (self.left, self.right)
+        )
+        return f" {self.sign} ".join(sides)
+
+    @property
+    def parts(self) -> tuple[Formula, ...]:
+        return (self.left, self.right)
+
+    @property
+    def strength(self) -> int:
+        return _ORDER[self.sign]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Denied(Condition):
+    """The opposite of a condition."""
+
+    condition: Condition
+
+    def at(self, values: Values) -> float:
+        return 1.0 - self.condition.at(values)
+
+    def text(self, kind: Kind) -> str:
+        if isinstance(self.condition, Comparison) and self.condition.sign == "==":
+            return _between("!=", self.condition.left, self.condition.right, kind)
+        return f"!{_inside(self.condition, kind, 8)}"
+
+    @property
+    def parts(self) -> tuple[Formula, ...]:
+        return (self.condition,)
+
+    @property
+    def strength(self) -> int:
+        return 3 if isinstance(self.condition, Comparison) and self.condition.sign == "==" else 8
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LetNumber(Number):
+    """A name that stands for a number."""
+
+    name: str
+    formula: Number
+
+    def at(self, values: Values) -> float:
+        if self.name not in values:
+            values[self.name] = self.formula.at(values)
+        return values[self.name]
+
+    def text(self, kind: Kind) -> str:
+        return self.name
+
+    @property
+    def parts(self) -> tuple[Formula, ...]:
+        return (self.formula,)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LetCondition(Condition):
+    """A name that stands for a condition."""
+
+    name: str
+    formula: Condition
+
+    def at(self, values: Values) -> float:
+        if self.name not in values:
+            values[self.name] = self.formula.at(values)
+        return values[self.name]
+
+    def text(self, kind: Kind) -> str:
+        return self.name
+
+    @property
+    def parts(self) -> tuple[Formula, ...]:
+        return (self.formula,)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Always(Condition):
+    """What holds anyway."""
+
+    def at(self, values: Values) -> float:
+        return 1.0
+
+    def text(self, kind: Kind) -> str:
+        return "1"
+
+
+ALWAYS: Condition = _Always()
+
+
+def quotient(left: Number | float, right: Number | float) -> Number:
+    """How many of one it takes to cover the other."""
+    return Rounded(True, _number(left), _number(right))
+
+
+def whole(left: Number | float, right: Number | float) -> Number:
+    """How many of one fit into the other."""
+    return Rounded(False, _number(left), _number(right))
+
+
+def larger(left: Number | float, right: Number | float) -> Number:
+    """The larger of two numbers, each computed twice in C where it is not a name."""
+    return Choice(_number(left) > right, _number(left), _number(right))
+
+
+def smaller(left: Number | float, right: Number | float) -> Number:
+    """The smaller of two numbers."""
+    return Choice(_number(left) < right, _number(left), _number(right))
+
+
+def where(condition: Condition, chosen: Number | float, other: Number | float) -> Number:
+    """One number where a condition holds, the other one elsewhere."""
+    return Choice(condition, _number(chosen), _number(other))
+
+
+def declarations(formulas: Sequence[Formula], kind: Kind) -> list[str]:
+    """C declarations of the names that stand for formulas in these, each after those that it needs."""
+    found = dict.fromkeys(each for formula in formulas for each in _lets(formula))
+    types = {LetNumber: f"const {kind}", LetCondition: "const int"}
+    return [f"{types[type(each)]} {each.name} = {each.formula.text(kind)};" for each in found]
+
+
+def names(formulas: Sequence[Formula]) -> list[str]:
+    """The names that whoever asks gives, of numbers and of facts, in the order of their use."""
+    found = (each for formula in formulas for each in _walk(formula))
+    return [*dict.fromkeys(each.name for each in found if isinstance(each, Name | Fact))]
+
+
+def _lets(formula: Formula) -> Iterator[LetNumber | LetCondition]:
+    for each in _walk(formula):
+        if isinstance(each, LetNumber | LetCondition):
+            yield each
+
+
+def _walk(formula: Formula) -> Iterator[Formula]:
+    """All of a formula, parts first."""
+    for part in formula.parts:
+        yield from _walk(part)
+    yield formula
+
+
+def _number(value: Number | float) -> Number:
+    return value if isinstance(value, Number) else Constant(value)
+
+
+def _between(sign: str, left: Formula, right: Formula, kind: Kind) -> str:
+    """Two expressions with a sign between them; what stands on the right of - and / is held together."""
+    strength = _ORDER[sign]
+    tighter = strength + (sign in "-/" or strength == 3)
+    return f"{_inside(left, kind, strength + (strength == 3))} {sign} {_inside(right, kind, tighter)}"
+
+
+def _inside(formula: Formula, kind: Kind, strength: int) -> str:
+    text = formula.text(kind)
+    return f"({text})" if formula.strength < strength else text

@@ -1,0 +1,43 @@
+"""Which operands of a product by blocks are copied: written down once, for Python and for generated C."""
+
+from __future__ import annotations
+
+from polymat.product.asked import (
+    along,
+    column_segments,
+    depth_segments,
+    in_order,
+    k,
+    mirrored,
+    n,
+    place,
+    slides,
+    small,
+)
+from polymat.product.formula import LetCondition, LetNumber
+from polymat.product.ways import height, large, one_right, panels
+
+FEW_PANELS, MANY_PANELS = 2, 16  # for which a copy of the left operand never pays, and always does
+STAYING = 8  # second-level caches whose room is enough for weights that are read where they are
+
+all_panels = LetNumber("all_panels", panels * column_segments)
+# Segments of depth that register blocks walk over where they lie, and weights that stay beside them.
+windows = LetCondition("windows", slides & along & (depth_segments > 1))
+stays = LetCondition(
+    "stays", windows & in_order & column_segments.equals(1) & (k * depth_segments * n <= STAYING * small)
+)
+cut = ~place.equals(0) & ~mirrored  # blocks are those of a triangle
+
+# Few panels do not pay for a copy of A: where its depth is contiguous, one segment follows the other.
+# Windows that overlap are never copied, since a copy has what they share several times.
+as_it_is = windows | (place.equals(0) & along & (all_panels <= FEW_PANELS) & (k >= 64))
+BLOCKED_LEFT = (
+    ((depth_segments > 1) & ~as_it_is)
+    | (place.equals(1) & ~cut)
+    | (~windows & (all_panels >= MANY_PANELS))
+    | (~windows & ((all_panels > FEW_PANELS) | ~along) & (height * k > small / 2))
+)
+# Beside a triangle of A or C, rows of B that the second level holds are read where they are.
+beside = one_right & in_order & (place.equals(1) | place.equals(3))
+BLOCKED_RIGHT = ~stays & (~beside | large)
+TALL_LEFT = ~along | place.equals(1)

@@ -1,0 +1,206 @@
+"""The ways in which a product is computed, and when each is taken: the first whose condition holds.
+
+The table is written down once.  Python evaluates it for prices and reports (`polymat.product.question`);
+generated code computes the same before it multiplies and where it prices a product
+(`polymat.codegen.products.ways`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum
+
+from polymat.product.asked import (
+    added,
+    along,
+    column_segments,
+    depth_segments,
+    down,
+    ended,
+    handed,
+    in_order,
+    k,
+    kc,
+    lanes,
+    left_power,
+    m,
+    n,
+    past,
+    place,
+    right_power,
+    row_segments,
+    rows,
+    rowwise,
+    runs,
+    small,
+    turned_depth,
+    vectors,
+)
+from polymat.product.formula import (
+    ALWAYS,
+    Condition,
+    Constant,
+    LetCondition,
+    LetNumber,
+    Number,
+    Values,
+    larger,
+    quotient,
+    whole,
+)
+
+
+class Way(Enum):
+    """How a product is computed; the value says so in words."""
+
+    UNROLLED = "straight code"
+    NARROW = "sums along the rows of the left operand, lanes along the depth"
+    FEW_ROWS = "few rows beside the right operand where it is"
+    FEW_COLUMNS = "few columns beside the left operand where it is"
+    SWAPPED = "its transpose, lanes along the rows"
+    COPIED = "a copy of all of the right operand that stays near"
+    SMALL = "operands where they are, unasked"
+    TURNED = "turned register blocks, lanes along segments of columns"
+    TALL = "strips of the left operand past parts of the right one"
+    BLOCKED = "blocks for the caches"
+    ROW = "sums of rows of the right operand"
+    COLUMN = "sums along the rows of the left operand, of one column"
+    DIRECT = "operands where they are"
+
+
+MOST_UNROLLED = 256  # vectors of multiplications of a product of constant extents that is straight code
+UNROLLED_EXTENT = 64  # rows, columns and depth of one are less: a power of two
+ALWAYS_FEW = 4  # columns of which sums along rows are taken whatever vectors hold
+NEAR_ELEMENTS = 96 * 96  # of a copy of B: on the stack, and a good part of it in the first level
+NEAR_ROWS = 4096  # that pass it, at most
+LEAST_SMALL = 32768  # elements that the second level holds, at least, where nothing more is asked
+UNASKED_EXTENT, UNASKED_DEPTH = 512, 64  # of products about which nothing is asked
+FEW_STRIPS = 4  # of rows beside which the right operand is read where it is
+READ_PANELS = 2  # of columns, the left one
+LEAST_READ_DEPTH = 16
+LINES = 16  # that share a set of the second level
+LEAST_STRIPS = 8  # of rows that pass parts of the right operand
+TURNED_ROWS, TURNED_COLUMNS = 3, 8  # of a turned register block; lanes of its vectors
+SETS = 3  # a set of columns of turned blocks takes this part of the second level, the next one lies beside it
+LONG_ROW = 4  # vectors of a single row whose sums are kept
+
+width = LetNumber("width", quotient(n, lanes) * lanes)
+panel = LetNumber("panel", vectors * lanes)
+strips = LetNumber("strips", quotient(m, rows) * row_segments)
+panels = LetNumber("panels", quotient(n, panel))
+height = LetNumber("height", m * row_segments)
+
+whole_result = place.equals(0)
+one_depth = depth_segments.equals(1)
+one_right = column_segments.equals(1) & one_depth
+single = LetCondition("single", row_segments.equals(1) & one_right & ~handed)
+plain = LetCondition("plain", single & whole_result & ~ended)
+ordered = LetCondition("ordered", in_order | n.equals(1))
+matrix = plain & ordered
+
+UNROLLED_SIZE = m * quotient(n, lanes) * k <= MOST_UNROLLED
+UNROLLED = (m < UNROLLED_EXTENT) & (n < UNROLLED_EXTENT) & (k < UNROLLED_EXTENT) & UNROLLED_SIZE
+
+# A few columns, of which vectors would be mostly empty.  As sums along the rows of A, where the columns of B
+# are neighbours along the depth or worth a copy:
+NARROW_TALL = (m >= 8) & (m >= 2 * n)
+NARROW = along & (down | (ordered & NARROW_TALL)) & ((n <= ALWAYS_FEW) | (2 * n <= lanes)) & (k >= 4 * lanes)
+# As the transpose, where there is less than a vector of them, and enough depth for the result to be
+# transposed, or A is not near enough to be read a few rows at a time:
+SWAPPED = (
+    rowwise
+    & ~along
+    & (n <= 24)
+    & (m >= lanes)
+    & (m >= 2 * n)
+    & (((n < lanes) & (k >= 3 * n)) | (8 * m * k > small))
+)
+
+NEAR = (
+    (n > 1) & (m <= NEAR_ROWS) & (width * k <= NEAR_ELEMENTS) & (m * k <= 2 * small) & (small >= LEAST_SMALL)
+)
+UNASKED_SIZE = (m * n <= LEAST_SMALL) & ((m > 1) | (n <= 64)) & (small >= LEAST_SMALL)
+UNASKED = (m <= UNASKED_EXTENT) & (n <= UNASKED_EXTENT) & (k <= UNASKED_DEPTH) & UNASKED_SIZE
+
+
+def _spreads(power: Number) -> Condition:
+    """Whether steps of the depth find place in the second level twice: their lines may share sets of it."""
+    return 2 * k <= LINES * larger(whole(whole(small, LINES), power), 1)
+
+
+READ_DEEP = (k >= LEAST_READ_DEPTH) & (k <= kc)
+FEW_ROWS = (
+    in_order
+    & (strips > 1)
+    & (strips <= FEW_STRIPS)
+    & (n >= panel)
+    & (k * (n * column_segments) > 2 * small)
+    & (4 * rows * strips * k <= small)
+    & READ_DEEP
+    & _spreads(right_power)
+)
+FEW_COLUMNS = (
+    column_segments.equals(1)
+    & rowwise
+    & ~along
+    & ~handed
+    & (panels <= READ_PANELS)
+    & (n > lanes)
+    & (k * height > 2 * small)
+    & (4 * panel * panels * k <= small)
+    & READ_DEEP
+    & _spreads(left_power)
+)
+
+turned_set = Constant(TURNED_COLUMNS * TURNED_COLUMNS) * k  # of one vector
+TURNED = (
+    runs
+    & row_segments.equals(1)
+    & one_depth
+    & whole_result
+    & ~handed
+    & ~ended
+    & ~added
+    & (m >= 12)
+    & (k >= 16)  # a part of it for less is not worth the loops around it
+    & (k <= turned_depth)
+    & (SETS * turned_set <= small)
+    & (4 * (quotient(m, TURNED_ROWS) * TURNED_ROWS * k) <= small)
+    & (k * n * column_segments > 2 * small)
+)
+
+large = LetCondition("is_large", k * n > 2 * small)
+# Both operands can be read where they are, unless they are too large.
+direct = LetCondition("direct", one_right & whole_result & ordered)
+far = LetCondition(
+    "is_far",
+    ((height > 2 * rows) & (large | (height * n > 2 * small))) | (~along & (height * k > small)),
+)
+# A copy of rows of A does not write past the caches.
+rows_pass = (place.equals(1) & large) | (
+    ~place.equals(1) & ~place.equals(2) & (along | (whole_result & rowwise & ~past))
+)
+TALL = rows_pass & one_right & (m >= rows) & (height >= LEAST_STRIPS * rows) & (k > 0)
+ROW = height.equals(1) & (n >= LONG_ROW * lanes) & (4 * k * n > small) & ~handed & ~ended
+COLUMN = n.equals(1) & along & down & (k >= lanes) & ~ended
+
+# The first of these whose condition holds is taken; straight code before them, where extents are constant.
+WAYS: Mapping[Way, Condition] = {
+    Way.NARROW: plain & NARROW,
+    Way.FEW_ROWS: whole_result & one_depth & FEW_ROWS,
+    Way.FEW_COLUMNS: whole_result & one_depth & FEW_COLUMNS,
+    Way.SWAPPED: plain & SWAPPED,
+    Way.COPIED: single & ((whole_result & ~ordered) | (place.equals(3) & ~ended)) & NEAR,
+    Way.SMALL: matrix & (n > 1) & UNASKED,
+    Way.TURNED: TURNED,
+    Way.TALL: (~direct | far) & TALL,
+    Way.BLOCKED: ~direct | far,
+    Way.ROW: ROW,
+    Way.COLUMN: COLUMN,
+    Way.DIRECT: ALWAYS,
+}
+
+
+def way_of(values: Values) -> Way:
+    """The way that is taken with these values of what is asked."""
+    return next(way for way, condition in WAYS.items() if condition.holds(values))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -96,19 +97,24 @@ class _Search:
         by_box: dict[Bounds, list[_Item]] = {}
         for item in self._items(pipeline):
             by_box.setdefault(item.box, []).append(item)
-        found = [each for items in by_box.values() for each in self._common(items, pipeline)]
-        return max(found, key=lambda each: _operations(each.node), default=None)
+        common = [each for items in by_box.values() for each in self._common(items)]
+        common.sort(key=lambda each: -_operations(each.node))
+        free = (each for each in (self._uncalled(found, pipeline) for found in common) if each is not None)
+        return next((found for found in free if reads_inside(_stage(found, "_pm"), pipeline)), None)
 
     def _items(self, pipeline: Pipeline) -> Iterator[_Item]:
         wholes = [(stage, part) for stage in pipeline.stages if (part := _whole(stage)) is not None]
-        boxes = [_box(stage, part) for stage, part in wholes]
-        for (stage, part), box in zip(wholes, boxes, strict=True):
-            if boxes.count(box) > 1 and not self.is_called(stage, pipeline):
+        often = Counter(_box(stage, part) for stage, part in wholes)
+        for stage, part in wholes:
+            box = _box(stage, part)
+            if often[box] > 1:
                 dims = part.dims if isinstance(part, Accumulation) else stage.dims
                 expr = _renamed(part.expr, dims, _positions(dims))
-                yield _Item(stage, dims, box, expr, number_nodes(expr, self.numbers))
+                numbers = number_nodes(expr, self.numbers)
+                if len(numbers) <= MOST_NODES:
+                    yield _Item(stage, dims, box, expr, numbers)
 
-    def _common(self, items: Sequence[_Item], pipeline: Pipeline) -> Iterator[_Found]:
+    def _common(self, items: Sequence[_Item]) -> Iterator[_Found]:
         users: dict[int, list[_Item]] = {}
         for item in items:
             for number in set(item.numbers.values()):
@@ -117,12 +123,15 @@ class _Search:
             for node in walk(item.expr):
                 number = item.numbers[id(node)]
                 using = users.get(number, [])
-                if len(using) < 2 or using[0] is not item:
+                if len(using) < 2 or using[0] is not item or (number, item.box) in self.tried:
                     continue
-                found = _Found(number, node, tuple(using))
-                untried = found.key not in self.tried and _is_worth(node, item)
-                if untried and reads_inside(_stage(found, item.stage.name), pipeline):
-                    yield found
+                if _is_worth(node, item):
+                    yield _Found(number, node, tuple(using))
+
+    def _uncalled(self, found: _Found, pipeline: Pipeline) -> _Found | None:
+        """What is left of it where no library, and no register blocks, compute the whole stage."""
+        items = tuple(item for item in found.items if not self.is_called(item.stage, pipeline))
+        return replace(found, items=items) if len(items) > 1 else None
 
 
 def _whole(stage: Stage) -> Part | Accumulation | None:
@@ -150,11 +159,7 @@ def _is_worth(node: Expr, item: _Item) -> bool:
     names = {
         name for each in nodes if isinstance(each, Load) for form in each.indices for name in form.names()
     }
-    return (
-        len(nodes) <= MOST_NODES
-        and names.issuperset(_positions(item.dims))
-        and not any(_may_fail(each) for each in nodes)
-    )
+    return names.issuperset(_positions(item.dims)) and not any(_may_fail(each) for each in nodes)
 
 
 def _is_index(low: Affine) -> bool:

@@ -7,16 +7,18 @@ import inspect
 import os
 import sys
 import traceback
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 import polymat
-from polymat.driver import Level, levels, request_for
-from polymat.errors import PolymatError
+from polymat.driver import request_for
+from polymat.dump import DUMPED, LEVELS, after, difference, pass_lines
+from polymat.errors import ArgumentError, PolymatError
 from polymat.graph.dot import to_dot
 from polymat.graph.pipeline import Pipeline
+from polymat.request import Request
 from polymat.runtime.cache import cache_directory, clear, entries
 from polymat.runtime.calibration import calibration_lines, calibration_path, stored_calibration
 from polymat.runtime.compiled import Compiled
@@ -29,7 +31,6 @@ from polymat.tune.calibrate import calibrate
 from polymat.tune.fft import calibrate_fft
 from polymat.tune.library import calibrate_library
 
-LEVELS = ("built", "graph", "fusion", "tilesize", "codegen", "source")
 _OK, _FAILED, _USAGE, _INTERRUPTED = 0, 1, 2, 130
 
 
@@ -73,11 +74,23 @@ def _parser() -> argparse.ArgumentParser:
     save.add_argument("-o", "--output", metavar="DIR", required=True, help="the directory to write to")
     save.set_defaults(run=_compile)
 
-    dump = commands.add_parser("dump", help="print one level of the compilation")
-    dump.add_argument("target", metavar="FILE.py[:name]", help=what)
-    dump.add_argument("--until", choices=LEVELS, help="the level (default: source)")
+    dump = commands.add_parser("dump", help="print one level of the compilation, or what a pass does")
+    dump.add_argument("target", metavar="FILE.py[:name]", nargs="?", help=what)
+    shown = dump.add_mutually_exclusive_group()
+    shown.add_argument("--until", choices=LEVELS, help="the level (default: source)")
+    shown.add_argument("--after", choices=DUMPED, metavar="PASS", help="what a pass gives")
+    shown.add_argument("--diff", choices=DUMPED, metavar="PASS", help="what a pass changes")
+    shown.add_argument("--list", action="store_true", help="the passes, in order (needs no file)")
     dump.add_argument("--dot", action="store_true", help="the graph for Graphviz (default level: graph)")
     dump.set_defaults(run=_dump)
+
+    search = commands.add_parser("bisect", help="find the pass that makes numbers wrong")
+    search.add_argument("target", metavar="FILE.py[:name]", help=what)
+    search.add_argument(
+        "--inputs", metavar="FILE.npz", required=True, help="the arguments of a call, by name"
+    )
+    search.add_argument("--tolerance", type=float, help="of the largest element (default: half the digits)")
+    search.set_defaults(run=_bisect)
 
     calibrate = commands.add_parser("calibrate", help="measure this machine, once, in a few seconds")
     calibrate.add_argument("--force", action="store_true", help="measure although it was done before")
@@ -132,8 +145,13 @@ def _check_keywords(keywords: Mapping[str, Any]) -> None:
 
 
 def _dump(asked: argparse.Namespace) -> int:
+    if asked.list:
+        print("\n".join(pass_lines()))
+        return _OK
+    if asked.target is None:
+        raise UsageError("dump needs a file", hint="dump FILE.py[:name], or dump --list for the passes")
     target = load_target(asked.target)
-    wanted = asked.until or ("graph" if asked.dot else "source")
+    wanted = asked.diff or asked.after or asked.until or ("graph" if asked.dot else "source")
     if asked.dot and wanted not in ("built", "graph"):
         raise UsageError(f"--dot shows a graph, and {wanted} is none", hint="--until built or --until graph")
     if target.compiled is not None:
@@ -143,15 +161,43 @@ def _dump(asked: argparse.Namespace) -> int:
             )
         print(target.compiled.source)
         return _OK
-    level = next(level for name, level in _levels(target.keywords) if name == wanted)
+    request = _request(target)
+    if asked.diff:
+        print(difference(request, asked.diff))
+        return _OK
+    level = after(request, wanted)
     print(to_dot(level) if asked.dot and isinstance(level, Pipeline) else level)
     return _OK
 
 
-def _levels(keywords: Mapping[str, Any]) -> Iterator[tuple[str, Level]]:
-    """The levels of a compilation with these arguments of `compile()`."""
-    _check_keywords(keywords)
-    return levels(request_for(**keywords))
+def _request(target: Target) -> Request:
+    """What the arguments of `compile()` that a target stands for ask for."""
+    _check_keywords(target.keywords)
+    return request_for(**target.keywords)
+
+
+def _bisect(asked: argparse.Namespace) -> int:
+    from polymat.bisect import bisect  # with the interpreter, which nothing else here needs
+
+    target = load_target(asked.target)
+    if target.compiled is not None:
+        raise UsageError(f"{asked.target} is compiled already", hint="name what it was made of")
+    request, arguments = _request(target), _arguments(asked.inputs)
+    try:
+        found = bisect(request, arguments, tolerance=asked.tolerance)
+    except ArgumentError as error:
+        raise UsageError(error.message, hint=error.hint) from error
+    print(found.text)
+    return _OK if found.at_fault is None else _FAILED
+
+
+def _arguments(path: str) -> dict[str, Any]:
+    """The arrays of a file by name; those without dimensions are numbers."""
+    try:
+        with np.load(path) as found:
+            return {name: array if array.ndim else array.item() for name, array in found.items()}
+    except (OSError, ValueError, AttributeError, TypeError) as error:
+        raise UsageError(f"cannot read {path}: {error}", hint='np.savez("FILE.npz", A=a, B=b)') from error
 
 
 def _calibrate(asked: argparse.Namespace) -> int:

@@ -1,11 +1,10 @@
-"""The whole compilation on one screen."""
+"""`compile`: the passes one after the other, and what a call needs of what they give."""
 
 from __future__ import annotations
 
 import logging
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar, overload
 
@@ -13,141 +12,56 @@ import numpy.typing as npt
 
 from polymat.codegen.c.cnames import check_export_name
 from polymat.codegen.header import header_for
-from polymat.codegen.lower import lower
-from polymat.codegen.orders import joined_programs
-from polymat.codegen.program import Program
+from polymat.codegen.program import Program, Source
 from polymat.codegen.report import Report, make_report
-from polymat.codegen.units import files, render
-from polymat.decide.decider import Decider
 from polymat.errors import LangError, PolymatError, ToolchainError, unexpected
 from polymat.graph.arguments import checked_constraints, fixed_sizes, output_functions
-from polymat.graph.build import build, reachable
-from polymat.graph.distinct import separate_names
-from polymat.graph.group import Grouping
-from polymat.graph.guards import leave_out_terms
-from polymat.graph.inline import inline_pointwise
+from polymat.graph.build import reachable
 from polymat.graph.pipeline import Pipeline
-from polymat.graph.sampled import compute_kept_samples
-from polymat.graph.simplify import share_common_stages
-from polymat.graph.stage import Stage
-from polymat.graph.turned import fortran_inputs, turn_inputs
-from polymat.graph.verify import verify
-from polymat.idiom.find import is_called
-from polymat.idiom.recursiveends import kept_of_chains
+from polymat.graph.turned import fortran_inputs
 from polymat.lang.condition import Condition
 from polymat.lang.expr import Parameter
 from polymat.lang.function import Function, Input
-from polymat.model.assumed import assumed_sizes
 from polymat.options import DEFAULTS, Options, check_options
+from polymat.passes import PASSES, Job, Level, levels_of
 from polymat.plan.schedule import Schedule
 from polymat.request import Request
-from polymat.rewrite.cascades import join_cascades
-from polymat.rewrite.channels import join_channels
-from polymat.rewrite.conversions import convert_once
-from polymat.rewrite.interpolation import interpolate_by_phases
-from polymat.rewrite.overlapsave import filter_by_blocks
-from polymat.rewrite.plaintransforms import plain_transforms
-from polymat.rewrite.productorder import Ordered, order_products
-from polymat.rewrite.sharedparts import share_expressions
 from polymat.runtime.build import Built
-from polymat.runtime.build import build as build_library
-from polymat.runtime.compiled import Compiled
+from polymat.runtime.compiled import Compiled, Reference
 from polymat.runtime.cpu import features_of
 from polymat.runtime.host import HOST
 from polymat.runtime.logs import SlowCompile, configure_logging, log_schedule
 from polymat.runtime.providers import left_out
+from polymat.runtime.settings import settings
 from polymat.runtime.threads import quiet_openmp
 from polymat.runtime.vectors import under_flags
 
-Level = Pipeline | Grouping | Schedule | Program | str | Built
 T = TypeVar("T")
-LEVELS = ("built", "graph", "fusion", "tilesize", "codegen", "source", "runtime")
+LEVELS = tuple(dict.fromkeys(each.level for each in PASSES))
+_LEVEL_OF = {each.name: each.level for each in PASSES}
+_REWRITTEN = [each.name for each in PASSES if each.level == "graph"][-1]
 
 
 def levels(request: Request) -> Iterator[tuple[str, Level]]:
-    """Every level of the compilation, in order; stop iterating to stop compiling."""
-    options, estimates, machine = request.options, request.estimates, request.machine
-    built = verify(
-        build(
-            request.outputs,
-            inputs=request.inputs,
-            sizes=request.sizes,
-            estimates=estimates,
-            constraints=request.constraints,
-            trim=request.trim,
-        )
-    )
-    yield "built", built
-    pipeline = leave_out_terms(separate_names(turn_inputs(built, request.fortran)))
-    if options.share:
-        pipeline = share_common_stages(pipeline)
-    if options.inline:
-        pipeline = compute_kept_samples(pipeline)
-    ordered = order_products(pipeline, options, estimates, machine)
-    pipeline = _rewritten(ordered.pipeline, request)
-    yield "graph", pipeline
-    decider = _decider(pipeline, request)
-    grouping = decider.grouping()
-    yield "fusion", grouping
-    schedule = decider.schedule(grouping)
-    yield "tilesize", schedule
-    program = lower(schedule, request.name, options)
-    if ordered.others and not schedule.kept:
-        program = _with_others(program, ordered, request)
-    yield "codegen", program
-    source = render(program.file)
-    yield "source", source
-    yield "runtime", build_library(source, options, program.flags, files(program.file))
+    """Every level of the compilation, by the pass that gives it; stop iterating to stop compiling.
+
+    The pipeline after the last rewrite comes again as "graph".
+    """
+    before: Level | None = None
+    verifying = settings().verify
+    for each, level in levels_of(Job(request)):
+        if verifying and level is not before:
+            _verify(each.name, level)
+        yield each.name, level
+        if each.name == _REWRITTEN:
+            yield "graph", level
+        before = level
 
 
-def _is_called(stage: Stage, pipeline: Pipeline, sizes: Mapping[str, int], options: Options) -> bool:
-    assumed = assumed_sizes(pipeline, sizes)
-    return is_called(stage, pipeline.context, pipeline.extents, assumed, options)
+def _verify(name: str, level: Level) -> None:
+    from polymat.checked import check  # imported where it is asked for
 
-
-def _rewritten(pipeline: Pipeline, request: Request) -> Pipeline:
-    """The pipeline with filters and transforms as they are quickest, and point-wise stages put in."""
-    options, estimates, machine = request.options, request.estimates, request.machine
-    pipeline = join_cascades(pipeline, options, estimates, machine, request.libraries)
-    pipeline = filter_by_blocks(pipeline, options, estimates, machine, request.libraries)
-    pipeline = interpolate_by_phases(pipeline, options, machine, request.libraries)
-    pipeline = plain_transforms(pipeline, options, estimates, machine, request.libraries)
-    if options.inline:
-        sizes = assumed_sizes(pipeline, estimates)
-        called = partial(is_called, extents=pipeline.extents, sizes=sizes, options=options)
-        kept = kept_of_chains(pipeline) if options.kernels else ()
-        pipeline = leave_out_terms(inline_pointwise(pipeline, called, kept))
-    if options.join:
-        called = partial(_is_called, sizes=estimates, options=options)
-        pipeline = join_channels(pipeline, machine, called)
-    if options.fuse and options.tile and options.cost == "time":
-        pipeline = convert_once(pipeline)
-        if options.share:
-            predict = partial(_predicted, request=request)
-            called = partial(_is_called, sizes=estimates, options=options)
-            pipeline = share_expressions(pipeline, predict, called)
-    return pipeline
-
-
-def _predicted(pipeline: Pipeline, request: Request) -> tuple[float, frozenset[str]]:
-    """The seconds that a pipeline is predicted to take, and its stages that live in tiles alone."""
-    return _decider(pipeline, request).prediction()
-
-
-def _decider(pipeline: Pipeline, request: Request) -> Decider:
-    """The one who decides about a pipeline of a request."""
-    return Decider(pipeline, request.machine, request.estimates, request.options, request.libraries)
-
-
-def _with_others(program: Program, ordered: Ordered, request: Request) -> Program:
-    """The program, and beside it those in other orders, among which the sizes of each call decide."""
-    open_sizes = replace(request, estimates={})
-    others = []
-    for work, other in ordered.others:
-        decider = _decider(_rewritten(other, open_sizes), open_sizes)
-        schedule = decider.schedule(decider.grouping())
-        others += [] if schedule.kept else [(work, lower(schedule, request.name, request.options))]
-    return joined_programs(ordered.work, program, others)
+    check(name, level)
 
 
 @overload
@@ -267,33 +181,49 @@ def compile_request(request: Request) -> Compiled[Any, Report]:
         except (PolymatError, MemoryError, RecursionError):
             raise
         except Exception as error:
-            level = next((level for level in LEVELS if level not in results), LEVELS[-1])
-            raise unexpected(error, f"the pass {level} of {request.name}", request.outputs[0].at) from error
+            done = next((each.name for each in PASSES if each.name not in results), PASSES[-1].name)
+            raise unexpected(error, f"the pass {done} of {request.name}", request.outputs[0].at) from error
 
 
 def _compile(request: Request, results: dict[str, Level]) -> Compiled[Any, Report]:
     """The callable of a request; results holds the levels that were reached."""
-    name, options = request.name, request.options
+    name = request.name
     seconds: dict[str, float] = {}
     begin = time.perf_counter()
     with SlowCompile(name) as slow:
         for level, result in levels(request):
-            end = time.perf_counter()
-            seconds[level], begin = end - begin, end
-            results[level], slow.last = result, level
-            logging.getLogger(f"polymat.{level}").info("%s: %.1f ms", name, seconds[level] * 1e3)
+            end, part = time.perf_counter(), _LEVEL_OF.get(level, level)
+            seconds[part], begin = seconds.get(part, 0.0) + end - begin, end
+            results[level], slow.last = result, part
+            if level == part:
+                logging.getLogger(f"polymat.{level}").info("%s: %.1f ms", name, seconds[level] * 1e3)
     built, schedule = _found(results, "built", Pipeline), _found(results, "tilesize", Schedule)
     program, library = _found(results, "codegen", Program), _found(results, "runtime", Built)
+    source = _found(results, "source", Source)
     log_schedule(name, schedule)
+    report = make_report(built, schedule, program, request.estimates, seconds)
+    return loaded(request, program, source.text, library, report, partial(_reference, built))
+
+
+def loaded(
+    request: Request,
+    program: Program,
+    source: str,
+    library: Built,
+    report: Report | None = None,
+    reference: Reference | None = None,
+) -> Compiled[Any, Report]:
+    """The callable of a program that was compiled."""
+    options = request.options
     quiet_openmp(library.image)
     try:
         return Compiled(
             library.path,
             program.signature,
-            source=_found(results, "source", str),
+            source=source,
             header=header_for(program.header, features_of(library.cpu)),
-            report=make_report(built, schedule, program, request.estimates, seconds),
-            reference=lambda arrays, scalars, known: _reference(built, arrays, scalars, known),
+            report=report,
+            reference=reference,
             threads=options.threads,
             cpu=library.cpu,
             image=library.image,

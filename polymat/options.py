@@ -15,6 +15,11 @@ from polymat.errors import LangError, OptionError, caller_location
 
 MOST_THREADS = 4096
 _TARGET = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+_-]*")
+# The passes that a pipeline is compiled right without, by name; `polymat.passes` says what each does.
+SKIPPABLE = (
+    *("terms", "share", "samples", "products", "cascades", "blocks", "phases", "transforms"),
+    *("inline", "inlined_terms", "join", "convert", "parts", "fusion", "orders"),
+)
 LibraryUse = Literal["auto", "always", "never"]
 
 
@@ -89,6 +94,8 @@ class Options:
     target: the processor that code is for, in the compiler's words: "native", the one at hand, or
     "x86-64-v3", "armv8.2-a" and so on, for libraries that are saved for others.  What is measured of the one
     at hand still decides how code is written, as far as the target has its vectors.
+    skip: passes that are left out, by name; `python -m polymat dump --list` says what each does.  A pass
+    without which wrong numbers are right is at fault.
     cflags: further compiler flags, after polymat's own (a sanitizer, say).
     parallel_threshold: estimated scalar operations below which a loop nest stays on the calling thread; None:
     below what a parallel region costs on this machine, more when its threads have gone to sleep.
@@ -119,6 +126,7 @@ class Options:
     math: Literal["vector", "libm"] = "vector"
     blocks: Literal["shares", "working-sets"] = "shares"
     target: str = "native"
+    skip: tuple[str, ...] = ()
     cflags: tuple[str, ...] = ()
     parallel_threshold: int | None = None
 
@@ -221,6 +229,13 @@ def _checked(name: str, value: Any) -> Any:
             f"Options.target is {value!r:.60}, not the name of a processor",
             at=caller_location(),
             hint='"native", "x86-64-v3", "haswell", "armv8.2-a": what the compiler takes for -march=',
+        )
+    unknown = [each for each in value if each not in SKIPPABLE] if name == "skip" else []
+    if unknown:
+        raise LangError(
+            f"Options.skip names {unknown[0]!r:.60}, which is no pass that can be left out",
+            at=caller_location(),
+            hint=f"those that can are {', '.join(SKIPPABLE)}",
         )
     if name == "tile_sizes" and 0 in value:
         raise LangError(

@@ -37,6 +37,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if seed is not None:
         os.environ["POLYMAT_SEED"] = str(seed)
     os.environ.setdefault("POLYMAT_SEED", str(secrets.randbelow(2**31)))
+    os.environ.setdefault("POLYMAT_VERIFY", "1")  # what must hold after each pass is checked
     _isolate_cache(config)
 
 

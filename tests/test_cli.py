@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 import polymat as pm
-from polymat.cli import LEVELS, main
+from polymat.cli import main
+from polymat.dump import LEVELS
 from polymat.runtime.doctor import bytes_text
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -167,8 +168,7 @@ def test_a_function_is_called_where_there_is_nothing_else(run: Run, program: Wri
 @pytest.mark.parametrize(
     ("level", "start"),
     [
-        ("built", "inputs   x[N]: Double\nsizes    N: Int\noutputs  blur\n"),
-        ("graph", "inputs   x[N]: Double\nsizes    N: Int\noutputs  blur\n"),
+        *((level, "inputs   x[N]: Double\nsizes    N: Int\noutputs  blur\n") for level in ("built", "graph")),
         ("fusion", "blur\n"),
         ("tilesize", "blur: map i omp(i) simd(i)\n"),
         ("codegen", "input  x: Double [N] from (0)\n"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from polymat.codegen.c.abi import Signature
+from polymat.codegen.c.apart import Files
 from polymat.codegen.c.cnames import Names
 from polymat.codegen.c.ctree import File
 from polymat.codegen.c.render import unit
@@ -45,6 +46,18 @@ class Program:
     def _inplace(self) -> list[tuple[str, str]]:
         inputs, outputs = self.signature.inputs, self.signature.outputs
         return [(inputs[i].name, outputs[o].name) for i, o in self.signature.inplace]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Source:
+    """A program for the C compiler: one text, the same as several files, and the flags."""
+
+    text: str
+    files: Files
+    flags: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return self.text
 
 
 def _marks(buffer: Buffer) -> str:

@@ -29,8 +29,6 @@ def _faults(program: Program) -> Iterator[str]:
         for array in arrays:
             if array.name not in where or where[array.name].place not in (place, "kept"):
                 yield f"the {place} {array.name} does not lie with the caller"
-            elif len(where[array.name].extents) != len(array.extents):
-                yield f"{array.name} has {len(array.extents)} dimensions where it is called"
     for buffer in program.buffers:
         if len(buffer.extents) != len(buffer.origin):
             yield f"{buffer.name} has {len(buffer.extents)} extents and {len(buffer.origin)} first indices"

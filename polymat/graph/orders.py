@@ -24,3 +24,6 @@ class Work:
             weight * prod(max(float(extent.evaluate(sizes)), 0.0) for extent in extents)
             for weight, extents in self.steps
         )
+
+
+NO_WORK = Work(())

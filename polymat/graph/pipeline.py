@@ -8,6 +8,7 @@ from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING
 
+from polymat.graph.orders import NO_WORK, Work
 from polymat.graph.stage import InputArray, ScalarInput, Stage
 from polymat.graph.text import pipeline_lines
 from polymat.lang.affine import Affine
@@ -27,6 +28,8 @@ class Pipeline:
     trim: outputs hold lo..hi of each dimension instead of 0..hi.
     notes: what rewriting decided, in words, for `explain()`.
     formulas: what the user wrote for stages that were given no name, by the name that they have here.
+    work: what its order of products costs at some sizes.  others: the same with the products in other orders,
+    which cost less at other sizes, as it was when these were found.
     channels: of arrays whose last dimension counts several of the caller's as one, the extents of these but
     for the first.
     """
@@ -43,6 +46,8 @@ class Pipeline:
     notes: tuple[str, ...] = ()
     formulas: Mapping[str, str] = field(default_factory=dict)
     channels: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    work: Work = NO_WORK
+    others: tuple[tuple[Work, Pipeline], ...] = ()
 
     def stage(self, name: str) -> Stage:
         """The stage of that name."""

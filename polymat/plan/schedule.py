@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from polymat.graph.group import Grouping
+from polymat.graph.orders import Work
 from polymat.model.movement import Movement
 from polymat.model.order import Innermost
 from polymat.model.team import UNKNOWN, TeamCost
@@ -46,6 +47,7 @@ class Schedule:
     kept: stages that are the same in every call, so that the first one computes them.
     decisions, considered: what speaks for each plan, and all groups that were looked at, for `explain()`.
     notes: why sums are no library calls, in words.
+    others: schedules of the same with products in other orders, and what these cost at some sizes.
     """
 
     grouping: Grouping
@@ -55,6 +57,7 @@ class Schedule:
     considered: tuple[Considered, ...] = ()
     kept: frozenset[str] = frozenset()
     notes: tuple[str, ...] = ()
+    others: tuple[tuple[Work, Schedule], ...] = ()
 
     @property
     def summary(self) -> str:
@@ -72,4 +75,6 @@ class Schedule:
         lines += value_lines("team", self.team)
         lines += value_lines("kept", tuple(sorted(self.kept)))
         lines += [f"note: {note}" for note in self.notes]
+        for work, other in self.others:
+            lines += ["", "in another order:", *value_lines("work", work), str(other)]
         return "\n".join(lines)

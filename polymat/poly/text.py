@@ -13,7 +13,7 @@ from polymat.lang.affine import Affine, FloorDiv
 from polymat.lang.condition import Condition
 from polymat.lang.indices import as_affine
 
-_ENCODED = re.compile(r"(?<!\w)_(?=\w)")
+_ENCODED = re.compile(r"\b(\d*)_(?=\w)")  # 3_N is three times N
 
 
 def encode(name: str) -> str:
@@ -28,7 +28,7 @@ def decode(name: str) -> str:
 
 def decode_text(text: str) -> str:
     """A text of isl's with our names."""
-    return _ENCODED.sub("", text)
+    return _ENCODED.sub(r"\1", text)
 
 
 def affine_text(form: Affine) -> str:

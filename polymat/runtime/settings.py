@@ -22,6 +22,7 @@ class Settings:
     memory_checker: a library that watches every access to memory is loaded first.
     library_path: the directories of LD_LIBRARY_PATH.
     openblas_core: the processor whose kernels OpenBLAS is told to use.
+    verify: what must hold after each pass of the compiler is checked.
     openmp_waits: the user decided how idle OpenMP threads wait (OMP_WAIT_POLICY, GOMP_SPINCOUNT and so on).
     """
 
@@ -40,6 +41,7 @@ class Settings:
     omp_thread_limit: int | None
     openmp_waits: bool
     openblas_core: str
+    verify: bool
     library_path: tuple[str, ...]
 
     @property
@@ -77,6 +79,7 @@ def settings(environ: Mapping[str, str] | None = None) -> Settings:
         omp_num_threads=_first_count(env.get("OMP_NUM_THREADS", "")),
         omp_thread_limit=_first_count(env.get("OMP_THREAD_LIMIT", "")),
         openmp_waits=any(name in env for name in ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "KMP_BLOCKTIME")),
+        verify=env.get("POLYMAT_VERIFY", "").strip().lower() not in ("", "0", "off"),
         openblas_core=env.get("OPENBLAS_CORETYPE", "").strip(),
         library_path=tuple(part for part in env.get("LD_LIBRARY_PATH", "").split(":") if part),
     )

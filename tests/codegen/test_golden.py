@@ -13,7 +13,7 @@ import pytest
 
 from polymat.codegen.lower import MAKERS
 from polymat.codegen.program import Program
-from polymat.driver import Level
+from polymat.passes import Level
 from polymat.plan.loops import LoopPlan
 from polymat.plan.nest import MergedPlan, NestPlan
 from polymat.plan.schedule import Schedule

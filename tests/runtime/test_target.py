@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from polymat.cli import LEVELS
+from polymat.dump import LEVELS
 from polymat.runtime.logs import TOPICS, configure_logging
 from polymat.runtime.target import load_target
 

@@ -1,0 +1,210 @@
+"""Where numbers go wrong: the first pass, or the first group, whose code disagrees with the interpreter."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from polymat.checked import check
+from polymat.codegen.memory.storage import buffers
+from polymat.codegen.program import Program, Source
+from polymat.codegen.signature import make_signature
+from polymat.driver import loaded
+from polymat.fusion.separate import separate
+from polymat.graph.group import Group, Grouping
+from polymat.graph.interpret import interpret
+from polymat.graph.pipeline import Pipeline
+from polymat.graph.splice import without_unread
+from polymat.passes import PASSES, Job, Level, position
+from polymat.plan.schedule import Schedule
+from polymat.request import Request
+from polymat.runtime.build import Built
+from polymat.runtime.diagnose import Bound, bind
+from polymat.tilesize.plain import plan_stage
+
+Values = npt.NDArray[Any]
+_RIGHT = ""  # in place of what is wrong
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """The pass at fault, None where all agree, and what was seen of it in words."""
+
+    at_fault: str | None
+    text: str
+
+
+def bisect(request: Request, arguments: Mapping[str, Any], *, tolerance: float | None = None) -> Finding:
+    """Interpret the pipeline after each pass; then run its code, with ever more groups in plain loops.
+
+    arguments: of a call, by name.  tolerance: of the largest element of a result; None for half its digits.
+    """
+    job = Job(request)
+    built = PASSES[0].apply(request, job)
+    call = _Call.of(built, request, arguments, tolerance)
+    level: Level = built
+    for each in PASSES[1 : position("codegen")]:
+        before = level
+        try:
+            level = each.apply(before, job)
+            if level is not before:
+                check(each.name, level)
+        except Exception as error:  # whatever it is: without the pass it would not be
+            return Finding(each.name, f"{each.name} fails with {type(error).__name__}: {error}")
+        fault = call.fault_of(level) if isinstance(level, Pipeline) and level is not before else _RIGHT
+        if fault:
+            return Finding(each.name, f"{each.name}: interpreted after it, {fault}")
+    assert isinstance(level, Schedule)
+    return _Code(job, call, arguments).search(level)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Call:
+    """Arguments, and what the interpreter makes of them; name: of the pipeline.
+
+    bound: with the sizes.  expected: every output as it was built.
+    """
+
+    bound: Bound
+    expected: Mapping[str, Values]
+    tolerance: float | None
+
+    @staticmethod
+    def of(built: Pipeline, request: Request, arguments: Mapping[str, Any], tolerance: float | None) -> _Call:
+        """Check the arguments as a call would."""
+        storage = buffers(built, _plain_from(Schedule(separate(built), ()), 0))
+        bound = bind(make_signature(built, request.name, storage, ()), (), arguments)
+        values = interpret(built, bound.inputs, {**bound.scalars, **bound.sizes})
+        return _Call(bound, {name: values[name] for name in built.outputs}, tolerance)
+
+    @property
+    def parameters(self) -> Mapping[str, Any]:
+        """Sizes and scalars by name."""
+        return {**self.bound.scalars, **self.bound.sizes}
+
+    def interpreted(self, pipeline: Pipeline) -> dict[str, Values]:
+        """Every stage of a pipeline, whose inputs may lie or count otherwise than the caller's."""
+        given = {}
+        for array in pipeline.inputs:
+            values = self.bound.inputs[array.name]
+            extents = [int(extent.evaluate(self.parameters)) for extent in array.extents]
+            given[array.name] = np.reshape(values.T if array.turned else values, extents)
+        return interpret(pipeline, given, self.parameters)
+
+    def fault_of(self, pipeline: Pipeline) -> str:
+        """Interpret a pipeline and say what is wrong; nothing where it is right."""
+        try:
+            values = self.interpreted(pipeline)
+        except Exception as error:
+            return f"it fails with {type(error).__name__}: {error}"
+        return self.difference({name: values[name] for name in pipeline.outputs}, self.expected)
+
+    def difference(self, found: Mapping[str, Values], expected: Mapping[str, Values]) -> str:
+        """The first element that is not as expected, in words."""
+        texts = (_difference(name, found[name], expected[name], self.tolerance) for name in found)
+        return next(filter(None, texts), _RIGHT)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Code:
+    """The search among the groups of a schedule."""
+
+    job: Job
+    call: _Call
+    arguments: Mapping[str, Any]
+
+    def search(self, schedule: Schedule) -> Finding:
+        """Find the first group whose code is wrong."""
+        fault, count = self._fault(schedule), len(schedule.plans)
+        if not fault:
+            return Finding(None, f"the code of {schedule.summary} agrees with the interpreter")
+        first = replace(schedule, others=())
+        if schedule.others and not self._fault(first):
+            return Finding("orders", f"orders: {fault}; without other orders of products it is right")
+        if self._fault(_plain_from(first, 0)):
+            return self._stage(schedule.grouping.pipeline, fault)
+        right, wrong = 0, count  # with all groups from there on in plain loops
+        while wrong - right > 1:
+            middle = (right + wrong) // 2
+            if self._fault(_plain_from(first, middle)):
+                wrong = middle
+            else:
+                right = middle
+        where = f"group {right + 1} of {count}, {schedule.plans[right]}"
+        return Finding("tilesize", f"tilesize, {where}: {fault}; in plain loops it is right")
+
+    def _stage(self, pipeline: Pipeline, fault: str) -> Finding:
+        """Find the first stage whose plain loops are wrong."""
+        values = self.call.interpreted(pipeline)
+        for stage in pipeline.stages:
+            if any(low.evaluate(self.call.parameters) < 0 for low, _ in stage.box):
+                continue  # it cannot be an output
+            alone = without_unread(replace(pipeline, outputs=(stage.name,), trim=False))
+            wrong = self._fault(_plain_from(Schedule(separate(alone), ()), 0), values)
+            if wrong:
+                return Finding("codegen", f"codegen, {stage.name} in plain loops: {wrong}")
+        return Finding("codegen", f"codegen: {fault}; every stage by itself is right in plain loops")
+
+    def _fault(self, schedule: Schedule, expected: Mapping[str, Values] | None = None) -> str:
+        """Run the code of a schedule and say what is wrong; nothing where it is right."""
+        pipeline = schedule.grouping.pipeline
+        try:
+            found = self._run(schedule)
+        except Exception as error:
+            return f"it fails with {type(error).__name__}: {error}"
+        wanted = {name: (expected or self.call.expected)[name] for name in pipeline.outputs}
+        if pipeline.trim:
+            wanted = {name: self._trimmed(pipeline, name, each) for name, each in wanted.items()}
+        return self.call.difference(found, wanted)
+
+    def _run(self, schedule: Schedule) -> dict[str, Values]:
+        program, source, library = _made(schedule, self.job)
+        check("codegen", program)
+        results = loaded(self.job.request, program, source.text, library)(**self.arguments)
+        outputs = schedule.grouping.pipeline.outputs
+        return dict(zip(outputs, results if len(outputs) > 1 else (results,), strict=True))
+
+    def _trimmed(self, pipeline: Pipeline, name: str, values: Values) -> Values:
+        low = [max(int(low.evaluate(self.call.parameters)), 0) for low, _ in pipeline.stage(name).box]
+        return values[tuple(slice(first, None) for first in low)]
+
+
+def _plain_from(schedule: Schedule, first: int) -> Schedule:
+    """The schedule with every stage of the groups from the first one on by itself, in plain loops."""
+    pipeline, plans = schedule.grouping.pipeline, [*schedule.plans[:first]]
+    groups = [*schedule.grouping.groups[:first]]
+    for group in schedule.grouping.groups[first:]:
+        for name in group.stages:
+            groups.append(Group((name,)))
+            plans.append(plan_stage(groups[-1], pipeline.stage(name), pipeline.context))
+    return replace(schedule, grouping=Grouping(pipeline, tuple(groups)), plans=tuple(plans), decisions=())
+
+
+def _made(schedule: Schedule, job: Job) -> tuple[Program, Source, Built]:
+    program = PASSES[position("codegen")].apply(schedule, job)
+    source = PASSES[position("source")].apply(program, job)
+    return program, source, PASSES[position("runtime")].apply(source, job)
+
+
+def _difference(name: str, found: Values, expected: Values, tolerance: float | None) -> str:
+    """The first element of a result that is not as expected; the interpreter rounds in another order."""
+    if found.size != expected.size:
+        return f"{name} has {found.size} elements, not {expected.size}"
+    found = found.reshape(expected.shape)
+    with np.errstate(all="ignore"):
+        alike = (found == expected) | ((found != found) & (expected != expected))
+        if expected.dtype.kind in "fc":
+            share = float(np.finfo(expected.dtype).eps) ** 0.5 if tolerance is None else tolerance
+            finite = np.abs(expected[np.isfinite(expected)])
+            alike |= np.abs(found - expected) <= share * finite.max(initial=0.0)
+    wrong = np.argwhere(~alike)
+    if not len(wrong):
+        return _RIGHT
+    first = tuple(int(index) for index in wrong[0])
+    element = f"{name}({', '.join(map(str, first))})"
+    count = f"{len(wrong)} of {found.size} elements differ"
+    return f"{element} is {found[first]}, not {expected[first]} ({count})"

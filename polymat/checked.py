@@ -1,0 +1,49 @@
+"""What must hold after a pass: under POLYMAT_VERIFY=1, in tests, and while a mistake is looked for."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from polymat.codegen.program import Program
+from polymat.codegen.verify import check_program
+from polymat.errors import InternalError, PolymatError
+from polymat.graph.group import Grouping
+from polymat.graph.pipeline import Pipeline
+from polymat.graph.verify import verify
+from polymat.graph.wellformed import check_form
+from polymat.lang.affine import Affine
+from polymat.passes import Level
+from polymat.plan.schedule import Schedule
+from polymat.plan.verify import check_grouping, check_schedule
+from polymat.poly.domain import Domain
+
+
+def check(name: str, level: Level) -> None:
+    """Raise an `InternalError` that names the pass where the level that it gave is not sound."""
+    try:
+        _check(level)
+    except PolymatError as error:
+        fault = error.message.removeprefix("bug in polymat: ")
+        raise InternalError(f"bug in polymat: after the pass {name}: {fault}", at=error.location) from error
+
+
+def _not_empty(pipeline: Pipeline) -> Domain:
+    """The sizes that occur, none of them 0: without taps a filter by blocks reads beside them."""
+    sizes = [Affine.name(size.name) - 1 for size in pipeline.sizes]
+    context = pipeline.context.at_least_zero(sizes)
+    return pipeline.context if context.is_empty() else context
+
+
+def _check(level: Level) -> None:
+    match level:
+        case Pipeline():
+            check_form(level)
+            verify(replace(level, context=_not_empty(level)))
+        case Grouping():
+            check_grouping(level)
+        case Schedule():
+            check_schedule(level)
+        case Program():
+            check_program(level)
+        case _:  # a text or a library, which the C compiler has looked at
+            return

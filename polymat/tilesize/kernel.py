@@ -71,12 +71,17 @@ def _in_reals(product: Contraction, stage: Stage) -> tuple[Contraction, tuple[Pa
     return as_reals(product, stage.name) if stage.dtype.kind == "c" else (product, ())
 
 
-def blocking_of(plan: KernelPlan, estimates: Mapping[str, int]) -> Blocking:
-    """How a plan's product is carried out, also where its result is so large that it goes past the caches."""
+def blocking_of(
+    plan: KernelPlan, estimates: Mapping[str, int], *, share: Mapping[str, float] | None = None
+) -> Blocking:
+    """How a plan's product is carried out, also where its result is so large that it goes past the caches.
+
+    share: lengths of dimensions of which a thread has a part.
+    """
     found, blocks = plan.contraction, plan.blocks
     elements = prod(found.length(dim, estimates) for dim in found.result)
     past = 0 < plan.streamed < elements * blocks.vector_bytes // blocks.lanes
-    return blocking(found, blocks, estimates, past=past, handed=plan.handed)
+    return blocking(found, blocks, estimates, share=share, past=past, handed=plan.handed)
 
 
 def described(plan: KernelPlan, estimates: Mapping[str, int]) -> KernelPlan:

@@ -141,3 +141,35 @@ def test_python_says_what_generated_code_does(lies: str, dtype: ScalarType, mach
             assert (made.packs_left, made.packs_right) == (left, right), each
         assert kernel_operations(plan, each) == pytest.approx(price, rel=1e-12), each
     assert len(taken) >= 4, taken
+
+
+@pytest.mark.parametrize("dtype", [Double, Float], ids=["double", "float"])
+@pytest.mark.parametrize("lies", LIES)
+def test_python_says_what_each_of_two_threads_does(lies: str, dtype: ScalarType) -> None:
+    """Each decides by the extents of its share, and by the strides of the whole arrays."""
+    plan = kernel_of(lies, dtype, ZEN3)
+    cases = [(each, *part) for each in products(7 + LIES.index(lies), 600) for part in shares(plan, each)]
+    asked = [(*extents, *asked_of(lies, each)[3:]) for each, extents, _ in cases]
+    told = library(dtype)(plan, np.array(asked, np.int64))
+    differ = 0
+    for (each, _, share), (way, left, right) in zip(cases, told.decided.tolist(), strict=True):
+        made = blocking_of(plan, each, share=share)
+        assert made.way is [*Way][way], (each, share, made.way, [*Way][way])
+        if made.way in (Way.TALL, Way.BLOCKED):
+            assert (made.packs_left, made.packs_right) == (left, right), (each, share)
+        differ += made.way is not blocking_of(plan, each).way
+    assert differ > 0  # or asking with the share would be in vain
+
+
+def shares(plan: KernelPlan, sizes: Mapping[str, int]) -> list[tuple[tuple[int, ...], dict[str, float]]]:
+    """The extents of each of two threads, and the length of the dimension that they share out."""
+    found = plan.contraction
+    m, n, k = (sizes[name] for name in "MNK")
+    by_rows = 2 * m >= n
+    whole, unit = (m, plan.blocks.rows) if by_rows else (n, 1)
+    first = min(-(-whole // unit) // 2 * unit, whole)
+    parts = [part for part in (first, whole - first) if part > 0]
+    return [
+        ((part, n, k), {found.rows: float(part)}) if by_rows else ((m, part, k), {found.columns: float(part)})
+        for part in parts
+    ]

@@ -7,10 +7,11 @@ import inspect
 import re
 import tokenize
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
+import networkx as nx
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -97,6 +98,55 @@ def test_only_poly_imports_isl() -> None:
     assert not [
         shown(path) for path in outside if any(n.split(".")[0] == "islpy" for n in imported(parse(path)))
     ]
+
+
+def modules() -> dict[str, Path]:
+    """The modules of the package by their names."""
+    names = {path: ".".join(path.relative_to(ROOT).with_suffix("").parts) for path in MODULES}
+    return {name.removesuffix(".__init__"): path for path, name in names.items()}
+
+
+def imports_at_run_time(tree: ast.AST, known: Mapping[str, Path]) -> Iterator[tuple[ast.stmt, str]]:
+    """The package's own modules that are imported anywhere, within functions too, but for types alone."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            continue
+        if isinstance(node, ast.Import):
+            yield from ((node, alias.name) for alias in node.names if alias.name in known)
+        elif isinstance(node, ast.ImportFrom) and node.module is not None:
+            for alias in node.names:
+                inner = f"{node.module}.{alias.name}"
+                yield from ((node, name) for name in (inner, node.module) if name in known)
+        else:
+            yield from imports_at_run_time(node, known)
+
+
+def test_no_modules_import_each_other() -> None:
+    """Not within functions either; a package's own file counts as what it imports."""
+    known = modules()
+    graph = nx.DiGraph(
+        (name, other)
+        for name, path in known.items()
+        for _, other in imports_at_run_time(parse(path), known)
+        if not name.startswith(f"{other}.") and name != other
+    )
+    assert not [sorted(circle) for circle in nx.strongly_connected_components(graph) if len(circle) > 1]
+
+
+def test_an_import_within_a_function_says_why() -> None:
+    """On its line, or above the imports that it is one of."""
+    known = modules()
+    silent = []
+    for path in MODULES:
+        at_top = {id(node) for node in parse(path).body}
+        lines = path.read_text("utf-8").splitlines()
+        for node, name in imports_at_run_time(parse(path), known):
+            first = node.lineno
+            while "#" not in lines[first - 1] and lines[first - 2].split()[:1] == ["from"]:
+                first -= 1
+            if id(node) not in at_top and "#" not in "".join(lines[first - 2 : node.lineno]):
+                silent.append(f"{shown(path)}:{node.lineno} {name}")
+    assert not silent
 
 
 def test_only_the_command_line_imports_the_whole_package() -> None:

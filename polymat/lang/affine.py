@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from polymat.lang import later
+
 
 @dataclass(frozen=True, slots=True)
 class FloorDiv:
@@ -86,11 +88,7 @@ class Affine:
         return Affine(self.terms, self.const, parameters)
 
     def _value(self, op: str, other: Any, reflected: bool = False) -> Any:
-        from polymat.lang.expr import binary, is_operand  # written on this
-
-        if not is_operand(other):
-            return NotImplemented
-        return binary(op, other, self) if reflected else binary(op, self, other)
+        return later.value_of_sizes(op, *((other, self) if reflected else (self, other)))
 
     def __radd__(self, other: Any) -> Any:
         return self + other if isinstance(other, int) else self._value("+", other, True)

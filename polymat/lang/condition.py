@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from polymat.errors import DtypeError, LangError, Location, caller_location
+from polymat.lang import later
 from polymat.lang.expr import Const, Expr, as_expr, is_whole
 from polymat.lang.types import Bool, promote
 
@@ -24,9 +25,7 @@ class Condition:
     def __new__(cls, left: Any, op: str, right: Any) -> Any:
         """A condition; of whole arrays their comparison, a `Mask`."""
         if is_whole(left) or is_whole(right):
-            from polymat.lang.whole import arithmetic, compared  # written on this
-
-            return (arithmetic if op in ("&", "|") else compared)(op, left, right)
+            return (later.arithmetic if op in ("&", "|") else later.compared)(op, left, right)
         return super().__new__(cls)
 
     def __init__(self, left: Any, op: str, right: Any) -> None:
@@ -88,6 +87,7 @@ class Condition:
         return self.op in ("&", "|")
 
 
+@later.held.given
 def held(value: object, op: str, at: Location | None) -> Condition:
     """A condition, or where a Bool value holds; `op` is what it was written beside."""
     if isinstance(value, Condition):
@@ -99,6 +99,7 @@ def held(value: object, op: str, at: Location | None) -> Condition:
     raise LangError(f"{op} combines conditions, got {value!r:.60}", at=at)
 
 
+@later.logical.given
 def logical(op: str, left: object, right: object) -> Condition:
     """`left op right` of conditions and Bool values, with `&`, `|` or `^`."""
     if op != "^":
@@ -108,6 +109,7 @@ def logical(op: str, left: object, right: object) -> Condition:
     return (one & ~other) | (~one & other)
 
 
+@later.no_bits.given
 def no_bits(op: str, text: str) -> LangError:
     """The error that says that `op` is for truth values, not for the bits of integers."""
     return LangError(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, overload
 
 from polymat.errors import DtypeError, LangError, Location, caller_location
+from polymat.lang import later
 from polymat.lang.condition import Condition
 from polymat.lang.expr import CastExpr, Const, Expr, SelectExpr, as_expr, is_whole
 from polymat.lang.types import Bool, ScalarType, check_type, promote
@@ -48,9 +49,7 @@ def Select(condition: Any, then: Any, otherwise: Any) -> Any:  # noqa: N802 (Pol
     """
     at = caller_location()
     if any(map(is_whole, (condition, then, otherwise))):
-        from polymat.lang.whole import where  # written on this
-
-        return where(condition, then, otherwise)
+        return later.where(condition, then, otherwise)
     condition = as_condition(condition, "Select", at)
     then, otherwise = as_expr(then, at), as_expr(otherwise, at)
     return SelectExpr(condition, then, otherwise, promote(then.dtype, otherwise.dtype))
@@ -68,9 +67,7 @@ def Cast(dtype: ScalarType, operand: Any) -> Any:  # noqa: N802 (PolyMage's name
     at = caller_location()
     check_type(dtype, "Cast", at)
     if is_whole(operand):
-        from polymat.lang.whole import converted
-
-        return converted(operand, dtype)
+        return later.converted(operand, dtype)
     operand = truth(operand) if isinstance(operand, Condition) else as_expr(operand, at)
     if operand.dtype.kind == "c" and dtype.kind != "c":
         raise DtypeError(f"a complex value cannot be cast to {dtype}", at=at, hint="Real(x) or Abs(x)")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 import numpy as np
 
 from polymat.errors import DtypeError, LangError, Location, caller_location
+from polymat.lang import later
 from polymat.lang.affine import Affine
 from polymat.lang.logical import Logical
 from polymat.lang.names import check_name
@@ -49,11 +50,6 @@ class Source(Protocol):
 def is_whole(value: object) -> bool:
     """Say whether `value` is an array as a whole, whose own operators decide."""
     return hasattr(value, "algebra")
-
-
-def is_operand(value: object) -> bool:
-    """Say whether a value can meet an extent in arithmetic: a number, an expression, another extent."""
-    return isinstance(value, Expr | Affine | np.number | float | complex)
 
 
 class Expr(Logical):
@@ -321,9 +317,7 @@ def as_expr(value: Any, at: Location | None = None) -> Expr:
     if isinstance(value, complex):
         return Const(value, WEAK_COMPLEX)
     if isinstance(value, Affine):
-        from polymat.lang.makers import extent_expression  # written on expressions
-
-        return extent_expression(value)
+        return later.extent_expression(value)
     label, rank = getattr(value, "label", None), getattr(value, "rank", None)
     if isinstance(label, str) and isinstance(rank, int):
         raise LangError(
@@ -337,6 +331,13 @@ def as_expr(value: Any, at: Location | None = None) -> Expr:
         at=at or caller_location(),
         hint=_ARRAY_HINT if isinstance(value, np.ndarray) else getattr(value, "belongs", ""),
     )
+
+
+@later.value_of_sizes.given
+def value_of_sizes(op: str, left: Any, right: Any) -> Any:
+    """What an extent makes with a number, an expression or another extent; nothing with anything else."""
+    known = all(isinstance(side, Expr | Affine | np.number | float | complex) for side in (left, right))
+    return binary(op, left, right) if known else NotImplemented
 
 
 def fits(expr: Expr, dtype: ScalarType) -> bool:

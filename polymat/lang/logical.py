@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from polymat.lang.condition import Condition
+from polymat.lang import later
 
 
 class Logical:
@@ -29,20 +30,14 @@ class Logical:
         return _shifted(">>", self, other)
 
     def __invert__(self) -> Condition:
-        from polymat.lang.condition import held
-
-        return ~held(self, "~", None)
+        return ~later.held(self, "~", None)
 
 
 def _combined(op: str, left: Any, right: Any) -> Any:
-    from polymat.lang.condition import logical  # made of expressions
-
-    return NotImplemented if hasattr(right, "algebra") else logical(op, left, right)
+    return NotImplemented if hasattr(right, "algebra") else later.logical(op, left, right)
 
 
 def _shifted(op: str, left: Any, right: Any) -> Any:
-    from polymat.lang.condition import no_bits
-
     if hasattr(right, "algebra"):
         return NotImplemented
-    raise no_bits(op, f"{left} {op} {right}")
+    raise later.no_bits(op, f"{left} {op} {right}")

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
+from polymat.lang import later
 from polymat.lang.affine import Affine, FloorDiv
 from polymat.lang.algebra import Result
 from polymat.lang.expr import CastExpr, Const, Expr, as_expr, binary
@@ -22,6 +23,7 @@ class Makers(Generic[R]):
     accumulated: Callable[[Any, Any, Any], R]
 
 
+@later.extent_expression.given
 def extent_expression(form: Affine) -> Expr:
     """The value of an extent, `A.shape[0]`, in arithmetic: as weak as the Python number that NumPy's is."""
     if form.is_constant:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from polymat.errors import LangError, PolymatWarning, ShapeError, caller_location
+from polymat.lang import later
 from polymat.lang.affine import Affine
 from polymat.lang.algebra import (
     Result,
@@ -94,6 +95,7 @@ def _formula(left: Any, op: str, right: Any) -> str:
     return f"{shown(left)} {op} {shown(right)}"
 
 
+@later.times.given
 def times(left: Any, right: Any) -> Result:
     """`left * right`: of matrices and vectors the matrix product, of anything else element by element.
 
@@ -156,6 +158,7 @@ def _tell_of_product(left: Source, right: Source) -> None:
     )
 
 
+@later.matmul.given
 def matmul(left: Any, right: Any) -> MatrixReduction:
     """`left @ right`: the matrix product, of more than two dimensions one of each pair of matrices."""
     text = _formula(left, "@", right)
@@ -171,6 +174,7 @@ def matmul(left: Any, right: Any) -> MatrixReduction:
     )
 
 
+@later.transposed.given
 def transposed(source: Source, *axes: Any) -> Result:
     """The stage T(i, j) = A(j, i); dimension k of the result is `axes[k]`, or counted from the last one."""
     order = _order(source, axes[0] if axes and isinstance(axes[0], list | tuple) else axes)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from polymat.lang import later
 from polymat.lang.operators import WholeOperators
 from polymat.lang.types import ScalarType
 
@@ -26,23 +27,17 @@ class WholeMethods(WholeOperators):
         Bounds are integers, negative ones counted from the end, or affine in sizes.  Where bounds and extent
         are known they are clamped, as Python does; others must lie within, which a call checks.
         """
-        from polymat.lang.subscripts import subscripted
-
-        return subscripted(self, index)
+        return later.subscripted(self, index)
 
     @property
     def T(self: Any) -> Source:  # noqa: N802 (NumPy's name)
         """The transpose, of any rank with all dimensions in the other order; a vector is its own."""
-        from polymat.lang.matrix import transposed
-
-        result: Source = self if self.rank < 2 else transposed(self)
+        result: Source = self if self.rank < 2 else later.transposed(self)
         return result
 
     def transpose(self: Any, *axes: int) -> Source:
         """The dimensions in another order, all reversed where none are given; a vector is its own."""
-        from polymat.lang.matrix import transposed
-
-        return transposed(self, *axes) if axes else self.T
+        return later.transposed(self, *axes) if axes else self.T
 
     @property
     def ndim(self) -> int:
@@ -51,72 +46,48 @@ class WholeMethods(WholeOperators):
 
     def astype(self: Any, dtype: ScalarType) -> Result:
         """The elements converted to another type, by C's rules."""
-        from polymat.lang.whole import converted
-
-        return converted(self, dtype)
+        return later.converted(self, dtype)
 
     def sum(self: Any, axis: Any = None, keepdims: bool = False) -> Result:
         """Sum of the elements."""
-        from polymat.lang.reducing import summed
-
-        return summed(self, axis, keepdims)
+        return later.summed(self, axis, keepdims)
 
     def prod(self: Any, axis: Any = None, keepdims: bool = False) -> Result:
         """Product of the elements."""
-        from polymat.lang.reducing import multiplied
-
-        return multiplied(self, axis, keepdims)
+        return later.multiplied(self, axis, keepdims)
 
     def mean(self: Any, axis: Any = None, keepdims: bool = False) -> Result:
         """Arithmetic mean of the elements; of none NaN."""
-        from polymat.lang.reducing import mean
-
-        return mean(self, axis, keepdims)
+        return later.mean(self, axis, keepdims)
 
     def var(self: Any, axis: Any = None, ddof: int = 0, keepdims: bool = False) -> Result:
         """Mean of the squared distances from the mean, divided by their number less `ddof`."""
-        from polymat.lang.reducing import variance
-
-        return variance(self, axis, ddof, keepdims)
+        return later.variance(self, axis, ddof, keepdims)
 
     def std(self: Any, axis: Any = None, ddof: int = 0, keepdims: bool = False) -> Result:
         """Square root of the variance."""
-        from polymat.lang.reducing import deviation
-
-        return deviation(self, axis, ddof, keepdims)
+        return later.deviation(self, axis, ddof, keepdims)
 
     def min(self: Any, axis: Any = None, keepdims: bool = False) -> Result:
         """Smallest element, NaN where there is one; a call without elements is refused."""
-        from polymat.lang.reducing import extreme
-
-        return extreme(self, "min", axis, keepdims)
+        return later.extreme(self, "min", axis, keepdims)
 
     def max(self: Any, axis: Any = None, keepdims: bool = False) -> Result:
         """Largest element, NaN where there is one; a call without elements is refused."""
-        from polymat.lang.reducing import extreme
-
-        return extreme(self, "max", axis, keepdims)
+        return later.extreme(self, "max", axis, keepdims)
 
     def argmin(self: Any, axis: int | None = None, keepdims: bool = False) -> Result:
         """Index of the first smallest element, or of the first NaN; without an axis of all in a row."""
-        from polymat.lang.reducing import position
-
-        return position(self, "argmin", axis, keepdims)
+        return later.position(self, "argmin", axis, keepdims)
 
     def argmax(self: Any, axis: int | None = None, keepdims: bool = False) -> Result:
         """Index of the first largest element, or of the first NaN; without an axis of all in a row."""
-        from polymat.lang.reducing import position
-
-        return position(self, "argmax", axis, keepdims)
+        return later.position(self, "argmax", axis, keepdims)
 
     def any(self: Any, axis: Any = None, keepdims: bool = False) -> Result:
         """Whether an element is not 0."""
-        from polymat.lang.reducing import holds
-
-        return holds(self, "any", axis, keepdims)
+        return later.holds(self, "any", axis, keepdims)
 
     def all(self: Any, axis: Any = None, keepdims: bool = False) -> Result:
         """Whether all elements are not 0; of none they are."""
-        from polymat.lang.reducing import holds
-
-        return holds(self, "all", axis, keepdims)
+        return later.holds(self, "all", axis, keepdims)

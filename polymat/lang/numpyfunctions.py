@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from polymat.errors import LangError, caller_location
-from polymat.lang import mathfunctions
+from polymat.lang import later, mathfunctions
 from polymat.lang.einsum import einsum
 from polymat.lang.expr import binary
 from polymat.lang.linalg import outer
@@ -30,6 +30,7 @@ _METHODS_OF = {"amin": "min", "amax": "max", **{name: name for name in _METHODS}
 _REDUCES = {"add": "sum", "multiply": "prod", "minimum": "min", "maximum": "max"}
 
 
+@later.apply_to_whole.given
 def apply_to_whole(ufunc: Any, method: str, inputs: tuple[Any, ...], options: Mapping[str, Any]) -> Any:
     """Apply a universal function of NumPy to operands of which one is a whole array."""
     name = ufunc.__name__
@@ -75,6 +76,7 @@ _SPECIAL: dict[str, Callable[..., Any]] = {
 }
 
 
+@later.call_on_whole.given
 def call_on_whole(function: Any, arguments: tuple[Any, ...], options: Mapping[str, Any]) -> Any:
     """Apply a function of NumPy that is no ufunc to arguments of which one is a whole array."""
     name = function.__name__

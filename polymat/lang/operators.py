@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from polymat.errors import LangError, caller_location
+from polymat.lang import later
 from polymat.lang.expr import Expr, as_expr
 from polymat.lang.text import expr_text
 
@@ -41,24 +42,6 @@ def indexed(value: object) -> str:
     return shown(value) if isinstance(value, Expr) or is_number(value) else "..."
 
 
-def _elementwise(op: str, left: Any, right: Any) -> Result:
-    from polymat.lang.whole import arithmetic  # written on functions, whose operators these are
-
-    return arithmetic(op, left, right)
-
-
-def _times(left: Any, right: Any) -> Result:
-    from polymat.lang.matrix import times
-
-    return times(left, right)
-
-
-def _compared(op: str, left: Any, right: Any) -> Mask:
-    from polymat.lang.whole import compared
-
-    return compared(op, left, right)
-
-
 def _yields(left: Any, right: Any) -> bool:
     """Whether a signal's operators decide: beside it, a function is taken as one."""
     takes = getattr(right, "algebra", "") == "signal"
@@ -78,14 +61,10 @@ class WholeOperators:
     # NumPy asks these before it takes an operand for an array of objects.
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
-        from polymat.lang.numpyfunctions import apply_to_whole
-
-        return apply_to_whole(ufunc, method, inputs, options)
+        return later.apply_to_whole(ufunc, method, inputs, options)
 
     def __array_function__(self, function: Any, _: Any, arguments: Any, options: Any) -> Any:
-        from polymat.lang.numpyfunctions import call_on_whole
-
-        return call_on_whole(function, arguments, options)
+        return later.call_on_whole(function, arguments, options)
 
     @property
     def label(self) -> str:
@@ -98,126 +77,112 @@ class WholeOperators:
         raise NotImplementedError
 
     def __add__(self, other: Any) -> Result:
-        return NotImplemented if _yields(self, other) else _elementwise("+", self, other)
+        return NotImplemented if _yields(self, other) else later.arithmetic("+", self, other)
 
     def __radd__(self, other: Any) -> Result:
-        return _elementwise("+", other, self)
+        return later.arithmetic("+", other, self)
 
     def __sub__(self, other: Any) -> Result:
-        return NotImplemented if _yields(self, other) else _elementwise("-", self, other)
+        return NotImplemented if _yields(self, other) else later.arithmetic("-", self, other)
 
     def __rsub__(self, other: Any) -> Result:
-        return _elementwise("-", other, self)
+        return later.arithmetic("-", other, self)
 
     def __mul__(self, other: Any) -> Result:
-        return NotImplemented if _yields(self, other) else _times(self, other)
+        return NotImplemented if _yields(self, other) else later.times(self, other)
 
     def __rmul__(self, other: Any) -> Result:
-        return _times(other, self)
+        return later.times(other, self)
 
     def __matmul__(self, other: Any) -> MatrixReduction:
-        from polymat.lang.matrix import matmul
-
-        return matmul(self, other)
+        return later.matmul(self, other)
 
     def __rmatmul__(self, other: Any) -> MatrixReduction:
-        from polymat.lang.matrix import matmul
-
-        return matmul(other, self)
+        return later.matmul(other, self)
 
     def __truediv__(self, other: Any) -> Result:
-        return NotImplemented if _yields(self, other) else _elementwise("/", self, other)
+        return NotImplemented if _yields(self, other) else later.arithmetic("/", self, other)
 
     def __rtruediv__(self, other: Any) -> Result:
-        return _elementwise("/", other, self)
+        return later.arithmetic("/", other, self)
 
     def __floordiv__(self, other: Any) -> Result:
-        return _elementwise("//", self, other)
+        return later.arithmetic("//", self, other)
 
     def __rfloordiv__(self, other: Any) -> Result:
-        return _elementwise("//", other, self)
+        return later.arithmetic("//", other, self)
 
     def __mod__(self, other: Any) -> Result:
-        return _elementwise("%", self, other)
+        return later.arithmetic("%", self, other)
 
     def __rmod__(self, other: Any) -> Result:
-        return _elementwise("%", other, self)
+        return later.arithmetic("%", other, self)
 
     def __pow__(self, other: Any) -> Result:
-        return _elementwise("**", self, other)
+        return later.arithmetic("**", self, other)
 
     def __rpow__(self, other: Any) -> Result:
-        return _elementwise("**", other, self)
+        return later.arithmetic("**", other, self)
 
     def __and__(self, other: Any) -> Result:
-        return _elementwise("&", self, other)
+        return later.arithmetic("&", self, other)
 
     def __rand__(self, other: Any) -> Result:
-        return _elementwise("&", other, self)
+        return later.arithmetic("&", other, self)
 
     def __or__(self, other: Any) -> Result:
-        return _elementwise("|", self, other)
+        return later.arithmetic("|", self, other)
 
     def __ror__(self, other: Any) -> Result:
-        return _elementwise("|", other, self)
+        return later.arithmetic("|", other, self)
 
     def __xor__(self, other: Any) -> Result:
-        return _elementwise("^", self, other)
+        return later.arithmetic("^", self, other)
 
     def __rxor__(self, other: Any) -> Result:
-        return _elementwise("^", other, self)
+        return later.arithmetic("^", other, self)
 
     def __lshift__(self, other: Any) -> Result:
-        return _elementwise("<<", self, other)
+        return later.arithmetic("<<", self, other)
 
     def __rlshift__(self, other: Any) -> Result:
-        return _elementwise("<<", other, self)
+        return later.arithmetic("<<", other, self)
 
     def __rshift__(self, other: Any) -> Result:
-        return _elementwise(">>", self, other)
+        return later.arithmetic(">>", self, other)
 
     def __rrshift__(self, other: Any) -> Result:
-        return _elementwise(">>", other, self)
+        return later.arithmetic(">>", other, self)
 
     def __neg__(self: Any) -> Result:
-        from polymat.lang.whole import negated
-
-        return negated(self)
+        return later.negated(self)
 
     def __invert__(self: Any) -> Mask:
-        from polymat.lang.whole import inverted
-
-        return inverted(self)
+        return later.inverted(self)
 
     def __pos__(self: Any) -> Any:
         return self
 
     def __abs__(self: Any) -> Result:
-        from polymat.lang.whole import absolute
-
-        return absolute(self)
+        return later.absolute(self)
 
     def __lt__(self, other: Any) -> Mask:
-        return _compared("<", self, other)
+        return later.compared("<", self, other)
 
     def __le__(self, other: Any) -> Mask:
-        return _compared("<=", self, other)
+        return later.compared("<=", self, other)
 
     def __gt__(self, other: Any) -> Mask:
-        return _compared(">", self, other)
+        return later.compared(">", self, other)
 
     def __ge__(self, other: Any) -> Mask:
-        return _compared(">=", self, other)
+        return later.compared(">=", self, other)
 
     def __eq__(self: Any, other: object) -> Any:
-        from polymat.lang.whole import equality
-
-        return equality("==", self, other)
+        return later.equality("==", self, other)
 
     def __ne__(self: Any, other: object) -> Any:
-        from polymat.lang.whole import equality
-
-        return equality("!=", self, other)
+        return later.equality("!=", self, other)
 
     __hash__ = object.__hash__
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from polymat.errors import DtypeError, LangError
+from polymat.lang import later
 from polymat.lang.affine import Affine
 from polymat.lang.condition import Condition
 from polymat.lang.constructs import Cast, Select
@@ -38,6 +39,7 @@ _EXTREME = {Op.ArgMin: Op.Min, Op.ArgMax: Op.Max}
 _EXACT = frozenset({"abs", "floor", "ceil", "sign", "real", "imag"})
 
 
+@later.positions.given
 def positions(stage: Reduction, entries: tuple[Any, ...]) -> tuple[Any, ...]:
     """The definition of a reduction by Op.ArgMin or Op.ArgMax in terms of those by Op.Min and Op.Max."""
     reduces = [entry.value if isinstance(entry, CaseEntry) else entry for entry in entries]

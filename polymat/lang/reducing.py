@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from polymat.errors import DtypeError, LangError, ShapeError, caller_location
+from polymat.lang import later
 from polymat.lang.affine import Affine
 from polymat.lang.algebra import (
     Result,
@@ -130,18 +131,21 @@ def _shaped(along: _Along, stage: Result, value: Callable[[Expr], Expr] | None =
     return result
 
 
+@later.summed.given
 def summed(source: Source, axis: Any, keepdims: bool) -> Result:
     """Sums, in 64 bits of integers."""
     along = _along(source, "sum", axis, keepdims)
     return _shaped(along, _reduced(along, Op.Sum, summed_type(source.dtype)))
 
 
+@later.multiplied.given
 def multiplied(source: Source, axis: Any, keepdims: bool) -> Result:
     """Products, in 64 bits of integers."""
     along = _along(source, "prod", axis, keepdims)
     return _shaped(along, _reduced(along, Op.Mul, summed_type(source.dtype)))
 
 
+@later.mean.given
 def mean(source: Source, axis: Any, keepdims: bool) -> Result:
     """Means, of integers in Double."""
     return _mean(_along(source, "mean", axis, keepdims))
@@ -155,6 +159,7 @@ def _mean(along: _Along, less: int = 0) -> Result:
     return _shaped(along, total, lambda value: binary("/", value, Cast(real_part(dtype), number)))
 
 
+@later.variance.given
 def variance(source: Source, axis: Any, ddof: Any, keepdims: bool) -> Result:
     """Means of squared distances from the mean, by their number less `ddof`."""
     along = _along(source, "var", axis, keepdims)
@@ -171,11 +176,13 @@ def _squared_distance(value: Expr, middle: Expr) -> Expr:
     return binary("**", binary("-", value, middle), 2)
 
 
+@later.deviation.given
 def deviation(source: Source, axis: Any, ddof: Any, keepdims: bool) -> Result:
     """Square roots of the variances."""
     return Sqrt(variance(source, axis, ddof, keepdims))
 
 
+@later.extreme.given
 def extreme(source: Source, method: str, axis: Any, keepdims: bool) -> Result:
     """The smallest or the largest elements."""
     along = _along(source, method, axis, keepdims)
@@ -183,6 +190,7 @@ def extreme(source: Source, method: str, axis: Any, keepdims: bool) -> Result:
     return _with_elements(along, stage)
 
 
+@later.position.given
 def position(source: Source, method: str, axis: Any, keepdims: bool) -> Result:
     """The indices of the first smallest or largest elements."""
     if axis is not None and not _is_axis(axis):
@@ -204,6 +212,7 @@ def _with_elements(along: _Along, stage: Result) -> Result:
     return _shaped(along, stage)
 
 
+@later.holds.given
 def holds(source: Source, method: str, axis: Any, keepdims: bool) -> Result:
     """Whether some, or all, elements are not 0."""
     along = _along(source, method, axis, keepdims)

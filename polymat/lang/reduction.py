@@ -8,6 +8,7 @@ from enum import Enum
 from typing import Any, ClassVar
 
 from polymat.errors import DtypeError, LangError, Location, caller_location
+from polymat.lang import later
 from polymat.lang.expr import Expr, Load, as_expr
 from polymat.lang.function import CaseEntry, Domain, Function, check_domain
 from polymat.lang.types import Bool, ScalarType
@@ -113,9 +114,7 @@ class Reduction(Function):
     def _whole_definition(self, entries: tuple[Any, ...]) -> tuple[Any, ...]:
         if not any(_reduce_of(entry).op.gives_index for entry in entries):
             return entries
-        from polymat.lang.positions import positions  # written on reductions
-
-        return positions(self, entries)
+        return later.positions(self, entries)
 
     @property
     def op(self) -> Op:

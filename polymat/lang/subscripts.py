@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from polymat.errors import BoundsError, LangError, ShapeError, caller_location
+from polymat.lang import later
 from polymat.lang.affine import Affine
 from polymat.lang.algebra import Result, check_plain, described, merged_sizes, pointwise
 from polymat.lang.broadcasting import ONE
@@ -34,6 +35,7 @@ class _Fixed:
 _Pick = _Fixed | Stride | None  # None: a new dimension, of extent 1
 
 
+@later.subscripted.given
 def subscripted(source: Source, index: Any) -> Result:
     """The part of an array that brackets select."""
     items = index if isinstance(index, tuple) else (index,)

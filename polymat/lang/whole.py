@@ -7,6 +7,7 @@ from functools import wraps
 from typing import Any, ParamSpec, Protocol, overload
 
 from polymat.errors import LangError, caller_location
+from polymat.lang import later
 from polymat.lang.algebra import Result, Shape, check_plain, pointwise, scalar
 from polymat.lang.broadcasting import broadcast_shape, element, repeated
 from polymat.lang.condition import COMPARISONS, Condition, logical, no_bits
@@ -127,6 +128,7 @@ def lifted(
     return pointwise(makers_of(values).computed, operands, shape, value, text, dtype)
 
 
+@later.arithmetic.given
 def arithmetic(op: str, left: Any, right: Any) -> Result:
     """`left op right`, element by element; `&`, `|`, `^` of truth values hold where both, or either, do."""
     text = f"{shown(left)} {op} {shown(right)}"
@@ -144,6 +146,7 @@ def _tells(value: Any) -> bool:
     return isinstance(value, Mask | Condition) or (isinstance(value, Source) and value.dtype == Bool)
 
 
+@later.inverted.given
 def inverted(source: Source) -> Mask:
     """~A, of truth values."""
     if source.dtype != Bool:
@@ -155,18 +158,21 @@ def inverted(source: Source) -> Mask:
     return compared("==", source, 0)
 
 
+@later.negated.given
 def negated(source: Source) -> Result:
     """-A."""
     result: Result = lifted(lambda value: -value, (source,), f"(-{source.label})")
     return result
 
 
+@later.absolute.given
 def absolute(source: Source) -> Result:
     """abs(A)."""
     result: Result = lifted(lambda value: call("abs", value), (source,), f"abs({source.label})")
     return result
 
 
+@later.compared.given
 def compared(op: str, left: Any, right: Any) -> Mask:
     """Where `left op right` holds; either side may be a scalar."""
     text = f"{shown(left)} {op} {shown(right)}"
@@ -182,6 +188,7 @@ def compared(op: str, left: Any, right: Any) -> Mask:
     return _stage((left, right), operands, shape, holds, f"({text})")
 
 
+@later.equality.given
 def equality(op: str, left: Source, right: object) -> Any:
     """`==` or `!=`; as a truth value whether both are, or are not, the same object, which containers ask."""
     if not (isinstance(right, Source | Expr) or is_number(right)):
@@ -240,6 +247,7 @@ def condition_reads(condition: Any, operation: str) -> list[Source | Expr]:
     return operands_of(condition_operands(condition), operation)
 
 
+@later.where.given
 def where(condition: Any, then: Any, otherwise: Any) -> Result:
     """`then` where the condition holds, else `otherwise`, element by element: `pm.where(A > 0, A, 0)`.
 
@@ -261,6 +269,7 @@ def where(condition: Any, then: Any, otherwise: Any) -> Result:
     return result
 
 
+@later.converted.given
 def converted(source: Source, dtype: ScalarType) -> Result:
     """The elements in another type, by C's rules."""
 

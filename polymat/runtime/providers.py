@@ -238,7 +238,7 @@ def _trial(kind: Kind, what: str, find: Find) -> str:
         from polymat.runtime.blastest import wrong_routine  # imported where a library is tried out
 
         return wrong_routine(find, what)
-    from polymat.runtime.ffttest import wrong_transforms
+    from polymat.runtime.ffttest import wrong_transforms  # as above
 
     return wrong_transforms(find, what)
 

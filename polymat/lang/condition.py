@@ -24,6 +24,8 @@ class Condition:
 
     def __new__(cls, left: Any, op: str, right: Any) -> Any:
         """A condition; of whole arrays their comparison, a `Mask`."""
+        if not isinstance(op, str):
+            return super().__new__(cls)  # which `__init__` refuses
         if is_whole(left) or is_whole(right):
             return (later.arithmetic if op in ("&", "|") else later.compared)(op, left, right)
         return super().__new__(cls)

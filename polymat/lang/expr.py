@@ -335,7 +335,7 @@ def as_expr(value: Any, at: Location | None = None) -> Expr:
 
 @later.value_of_sizes.given
 def value_of_sizes(op: str, left: Any, right: Any) -> Any:
-    """What an extent makes with a number, an expression or another extent; nothing with anything else."""
+    """An extent with a number, an expression or another extent, combined; nothing with anything else."""
     known = all(isinstance(side, Expr | Affine | np.number | float | complex) for side in (left, right))
     return binary(op, left, right) if known else NotImplemented
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import polymat as pm
+from polymat.errors import LangError
 from polymat.lang.algebra import Result
 from polymat.lang.expr import Expr
 from polymat.lang.whole import Mask
@@ -346,3 +347,9 @@ def test_arrays_of_bool_combine_as_comparisons_do() -> None:
             assert found.dtype == same.dtype == want.dtype
             np.testing.assert_array_equal(found, want)
             np.testing.assert_array_equal(same, want)
+
+
+def test_a_comparison_of_arrays_by_no_string_is_refused() -> None:
+    A = pm.Vector(pm.Double, "A", [pm.Parameter(pm.Int, "N")])
+    with pytest.raises(LangError, match="a comparison is a string, got array"):
+        pm.Condition(A, np.ones(3), 1)  # type: ignore[arg-type]

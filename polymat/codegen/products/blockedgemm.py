@@ -12,14 +12,16 @@ from polymat.product.packs import BLOCKED_LEFT, BLOCKED_RIGHT
 
 _SCHEME = """\
 /* How a product is cut. */
-static inline __attribute__((always_inline)) _pm_scheme_$S _pm_scheme_of_$S(ptrdiff_t m, ptrdiff_t n,
-        ptrdiff_t k, ptrdiff_t row_count, const ptrdiff_t *rows, ptrdiff_t column_count,
-        const ptrdiff_t *columns, ptrdiff_t depth_count, const ptrdiff_t *depths, ptrdiff_t a_row,
-        ptrdiff_t a_step, ptrdiff_t b_step, ptrdiff_t b_column, const $T *from, const $T *c, ptrdiff_t c_row,
-        ptrdiff_t kc, ptrdiff_t mc, ptrdiff_t nc, ptrdiff_t small, int large, const _pm_half_$S half,
-        _pm_finish_$S finish«,
-        const _pm_end_$S *end»)
+static inline __attribute__((always_inline)) _pm_scheme_$S _pm_scheme_of_$S(const _pm_product_$S *all)
 {
+    const ptrdiff_t m = all->m, n = all->n, k = all->k, row_count = all->row_count;
+    const ptrdiff_t column_count = all->column_count, depth_count = all->depth_count;
+    const ptrdiff_t *const columns = all->columns, *const depths = all->depths;
+    const ptrdiff_t a_row = all->a_row, a_step = all->a_step, b_step = all->b_step, b_column = all->b_column;
+    const $T *const c = all->c;
+    const ptrdiff_t c_row = all->c_row, kc = all->kc, mc = all->mc, nc = all->nc, small = all->small;
+    const int large = all->large;
+    const _pm_half_$S half = all->half;
     const int place = $HALVES ? half.place : 0; /* known to the compiler where there are no triangles */
     const ptrdiff_t strips = (m + $R - 1) / $R, all_strips = strips * row_count;
     const ptrdiff_t vectors = (n + $L - 1) / $L, panels = (vectors + $V - 1) / $V;
@@ -45,7 +47,7 @@ static inline __attribute__((always_inline)) _pm_scheme_$S _pm_scheme_of_$S(ptrd
     const int once = place == 0 && !beside && fits && chunks <= together;
     /* Segments of rows of a result that does not stay are written in the order of memory: of a part of B all
        panels by a few strips of A, which is packed as a whole. */
-    const int ordered = large && place == 0 && finish == NULL && row_count > 1 && chunks <= together
+    const int ordered = large && place == 0 && all->finish == NULL && row_count > 1 && chunks <= together
                      && (double)(all_strips * $R) * (double)deepest <= (double)nc * (double)kc;
     const ptrdiff_t widest = ordered ? 2 * few
                            : once ? few : (near ? mc / 4 : nc) * (kc / deepest) / ($V * $L);
@@ -78,18 +80,15 @@ static inline __attribute__((always_inline)) _pm_scheme_$S _pm_scheme_of_$S(ptrd
     /* Past the caches where rows are long or begin with a line: their ends beside lines are stored slowly. */
     const int is_long = n >= 4 * ($V * $L) || (column_count > 1 && columns[4] - columns[1] == n)
                      || (size_t)c % (sizeof($T) * $L) == 0;
-    const int streams = _PM_WHOLE_$S && large && place == 0 && finish == NULL && from == NULL && chunks > 0
-                     && chunks <= together && pack_a && pack_b && c_row % $L == 0;
+    const int streams = _PM_WHOLE_$S && large && place == 0 && all->finish == NULL && all->from == NULL
+                     && chunks > 0 && chunks <= together && pack_a && pack_b && c_row % $L == 0;
     int turn = 0; /* columns that panels are rotated by, so that those begin with a line of the result */
 #if _PM_WHOLE_$S
     const int segments = broad >= panels && (gathered || batch % panels == 0); /* are packed as wholes */
-    if (streams && segments« && end == NULL» && m % $R == 0
-            && _pm_rows_join_$S(n, c_row, row_count, rows, column_count, columns))
+    if (streams && segments && all->end == NULL && m % $R == 0
+            && _pm_rows_join_$S(n, c_row, row_count, all->rows, column_count, columns))
         turn = (int)(-(uintptr_t)c % 64 / sizeof($T));
-#else
-    (void)rows;
-«    (void)end;
-»#endif
+#endif
     const int past = streams && (turn > 0 || is_long)
                   && (n % $L == 0 || n >= 5 * ($V * $L)); /* or many lines are written in two ways */
     const _pm_scheme_$S found = {strips, all_strips, vectors, panels, all_panels, pieces, group, chunks,
@@ -101,17 +100,11 @@ static inline __attribute__((always_inline)) _pm_scheme_$S _pm_scheme_of_$S(ptrd
 """
 WHOLE = """\
 /* The product of `_pm_gemm_$S` by packed blocks. */
-_PM_SHARED __attribute__((noinline)) void _pm_blocked_$S($PARAMETERS«,
-        const _pm_end_$S *end»)
+_PM_SHARED __attribute__((noinline)) void _pm_blocked_$S(const _pm_product_$S *all)
 {
-    const _pm_product_$S all = {m, n, k, row_count, column_count, depth_count, rows, columns, depths, scale,
-                                a, a_row, a_step, b, b_step, b_column, beta, from, from_row, c, c_row, kc,
-                                mc, nc, small, large, half, scratch, finish, around«, end»};
-    const _pm_scheme_$S how = _pm_scheme_of_$S(m, n, k, row_count, rows, column_count, columns, depth_count,
-                                                depths, a_row, a_step, b_step, b_column, from, c, c_row, kc,
-                                                mc, nc, small, large, half, finish«, end»);
+    const _pm_scheme_$S how = _pm_scheme_of_$S(all);
     _PM_PACKS(how.pack_a, how.pack_b);
-    _pm_in_blocks_$S(&all, &how);
+    _pm_in_blocks_$S(all, &how);
 }
 
 """

@@ -41,161 +41,150 @@ from polymat.product.blocks import PASSED_EIGHTHS
 from polymat.product.packs import TALL_LEFT
 
 _GENERAL = """\
+/* What is asked of a product. */
+static inline _pm_asked _pm_asked_of_$S(const _pm_product_$S *all)
+{
+    const _pm_asked asked = {
+        .m = (double)all->m, .n = (double)all->n, .k = (double)all->k, .row_segments = (double)all->row_count,
+        .column_segments = (double)all->column_count, .depth_segments = (double)all->depth_count,
+        .left_power = _pm_power(all->a_step), .right_power = _pm_power(all->b_step),
+        .place = $HALVES ? all->half.place : 0, .along = all->a_step == 1, .rowwise = all->a_row == 1,
+        .in_order = all->b_column == 1, .down = all->b_step == 1,
+        .runs = _PM_RUNS_$S(all->column_count, all->columns, all->b_step, all->b_column),
+        .handed = all->finish != NULL, .ended = $ENDED, .added = all->from != NULL, .past = all->large,
+        .rows = $R, .vectors = $V, .lanes = $L, .kc = (double)all->kc, .nc = (double)all->nc,
+        .small = (double)all->small, .turned_depth = $DEEP};
+    return asked;
+}
+
+/* A product of operands that are read where they are: segments of rows, some of them at a time where they are
+   handed over. */
+static inline void _pm_in_place_$S(const _pm_product_$S *all, int is_column)
+{
+    const ptrdiff_t m = all->m, n = all->n, k = all->k;
+    const int is_large = (double)k * (double)n > 2.0 * (double)all->small;
+    const ptrdiff_t most = all->finish == NULL ? m : (all->small / 4 / n / $R + 1) * $R;
+    _pm_product_$S part = *all;
+    for (ptrdiff_t segment = 0; segment < all->row_count; segment++) {
+        const ptrdiff_t *const at = all->rows + 3 * segment;
+        for (ptrdiff_t i = 0; i < m; i += most) {
+            part.m = m - i < most ? m - i : most;
+            part.a = all->a + at[0] + i * all->a_row;
+            part.from = all->from == NULL ? NULL : all->from + at[2] + i * all->from_row;
+            part.c = all->c + at[1] + i * all->c_row;
+            if (is_column)
+                _pm_column_$S(&part);
+            else
+                _pm_direct_$S(&part, is_large || k <= 0 ? 128 : k);
+            if (all->finish != NULL)
+                all->finish(all->around, segment, i, i + part.m, 0, 0, n);
+        }
+    }
+}
+
 /* The product of `_pm_gemm_$S` where nothing is known to be small: in a function of its own, so that a small
    product is not held up by what only this one needs. */
-static __attribute__((noinline)) void _pm_general_$S($PARAMETERS«,
-        const _pm_end_$S *end»)
+static __attribute__((noinline)) void _pm_general_$S(const _pm_product_$S *all)
 {
-    const int place = $HALVES ? half.place : 0;
-    if (row_count == 1 && column_count == 1 && depth_count == 1 && place == 0 && finish == NULL
-            « && end == NULL» && _pm_is_narrow_$S(m, n, k, a_step, b_step, b_column)) {
+    const int place = $HALVES ? all->half.place : 0;
+    if (all->row_count == 1 && all->column_count == 1 && all->depth_count == 1 && place == 0
+            && all->finish == NULL && all->end == NULL
+            && _pm_is_narrow_$S(all->m, all->n, all->k, all->a_step, all->b_step, all->b_column)) {
         _PM_TAKES(NARROW);
-        _pm_narrow_$S(m, n, k, scale, a, a_row, b, b_step, b_column, beta, from, from_row, c, c_row);
+        _pm_narrow_$S(all);
         return;
     }
-    const _pm_asked asked = {
-        .m = (double)m, .n = (double)n, .k = (double)k, .row_segments = (double)row_count,
-        .column_segments = (double)column_count, .depth_segments = (double)depth_count,
-        .left_power = _pm_power(a_step), .right_power = _pm_power(b_step), .place = place,
-        .along = a_step == 1, .rowwise = a_row == 1, .in_order = b_column == 1, .down = b_step == 1,
-        .runs = _PM_RUNS_$S(column_count, columns, b_step, b_column), .handed = finish != NULL«,
-        .ended = end != NULL», .added = from != NULL, .past = large, .rows = $R, .vectors = $V, .lanes = $L,
-        .kc = (double)kc, .nc = (double)nc, .small = (double)small, .turned_depth = $DEEP};
+    const _pm_asked asked = _pm_asked_of_$S(all);
     const int way = _pm_way(&asked);
     if (way == _PM_WAY_FEW_ROWS) {
         _PM_TAKES(FEW_ROWS);
-        _pm_few_rows_$S(m, n, k, row_count, rows, column_count, columns, scale, a, a_row, a_step, b, b_step,
-                        beta, from, from_row, c, c_row, small, scratch, finish, around«, end»);
-        return;
-    }
-    if (way == _PM_WAY_FEW_COLUMNS) {
+        _pm_few_rows_$S(all);
+    } else if (way == _PM_WAY_FEW_COLUMNS) {
         _PM_TAKES(FEW_COLUMNS);
-        _pm_few_columns_$S(m, n, k, row_count, rows, scale, a, a_step, b, b_step, b_column, beta, from,
-                           from_row, c, c_row, scratch«, end»);
-        return;
-    }
-    if (way == _PM_WAY_SWAPPED) {
+        _pm_few_columns_$S(all);
+    } else if (way == _PM_WAY_SWAPPED) {
         _PM_TAKES(SWAPPED);
-        _pm_swapped_$S(m, n, k, scale, a, a_step, b, b_step, b_column, beta, from, from_row, c, c_row, small);
-        return;
-    }
+        _pm_swapped_$S(all);
 #ifdef _PM_TURNS_$S
-    if (way == _PM_WAY_TURNED) {
+    } else if (way == _PM_WAY_TURNED) {
         _PM_TAKES(TURNED);
-        _pm_turned_$S(m, n, k, column_count, columns, scale, a, a_row, a_step, b, b_step, b_column, c, c_row,
-                      small, large, scratch);
-        return;
-    }
+        _pm_turned_$S(all);
 #endif
-    if (way == _PM_WAY_TALL) {
-        const int along = a_step == 1, packs = $PACKS;
+    } else if (way == _PM_WAY_TALL) {
+        const int along = all->a_step == 1, packs = $PACKS;
 #ifdef _PM_TRACE
         _pm_packed_left = packs;
         _pm_packed_right = 1;
 #endif
         _PM_TAKES(TALL);
-        _pm_tall_$S(m, n, k, row_count, rows, scale, a, a_row, a_step, b, b_step, b_column, beta, from,
-                    from_row, c, c_row, packs, kc, small * $EIGHTHS / 8, nc * kc, half, scratch, finish,
-                    around«, end»);
-        return;
-    }
-    if (way == _PM_WAY_BLOCKED || way == _PM_WAY_COPIED) { /* of which the latter never comes here */
+        _pm_tall_$S(all, packs, all->small * $EIGHTHS / 8);
+    } else if (way == _PM_WAY_BLOCKED || way == _PM_WAY_COPIED) { /* of which the latter never comes here */
 #ifdef _PM_TRACE
         _pm_taken = _PM_WAY_BLOCKED; /* and what is copied is decided there */
 #endif
-        _pm_blocked_$S($ARGUMENTS«, end»);
-        return;
-    }
-    if (way == _PM_WAY_ROW) {
+        _pm_blocked_$S(all);
+    } else if (way == _PM_WAY_ROW) {
         _PM_TAKES(ROW);
-        _pm_one_row_$S(n, k, scale, a + rows[0], a_step, b, b_step, beta,
-                       from == NULL ? NULL : from + rows[2], c + rows[1]);
-        return;
-    }
-    if (way == _PM_WAY_COLUMN) {
+        _pm_one_row_$S(all);
+    } else if (way == _PM_WAY_COLUMN) {
         _PM_TAKES(COLUMN);
+        _pm_in_place_$S(all, 1);
     } else {
         _PM_TAKES(DIRECT);
-    }
-    const int is_large = (double)k * (double)n > 2.0 * (double)small;
-    const ptrdiff_t most = finish == NULL ? m : (small / 4 / n / $R + 1) * $R;
-    for (ptrdiff_t segment = 0; segment < row_count; segment++) {
-        const ptrdiff_t *const at = rows + 3 * segment;
-        for (ptrdiff_t i = 0; i < m; i += most) {
-            const ptrdiff_t count = m - i < most ? m - i : most;
-            const $T *const start = from == NULL ? NULL : from + at[2] + i * from_row;
-            if (way == _PM_WAY_COLUMN)
-                _pm_column_$S(count, k, scale, a + at[0] + i * a_row, a_row, b, beta, start, from_row,
-                              c + at[1] + i * c_row, c_row);
-            else
-                _pm_direct_$S(count, n, k, is_large || k <= 0 ? 128 : k, scale, a + at[0] + i * a_row, a_row,
-                              a_step, b, b_step, beta, start, from_row, c + at[1] + i * c_row, c_row«, end»);
-            if (finish != NULL)
-                finish(around, segment, i, i + count, 0, 0, n);
-        }
+        _pm_in_place_$S(all, 0);
     }
 }
 
 """
 _PRODUCT = """\
-/* C = scale * A * B + beta * From (no From: NULL); elements of a row of C and of From are contiguous.
-   m, n, k: extents of a segment; row_count, column_count, depth_count: segments; rows, columns, depths: their
-   offsets, for each segment of rows those in A, C and From, of columns in B, C and From, of depth in A and B.
-   kc, mc, nc: blocks for the caches; small: the elements that the second-level cache holds.
-   large: whether the whole result is so large that it is written past the caches.
-   half: a triangle, where there is one segment of each; scratch: 2 * kc * nc elements, less where the
-   matrices are smaller.
-   finish, around: who is called with complete parts of the result (NULL: nobody), and what it is handed.
-   ends: what is made of the result in registers (NULL: nothing); then nobody is called. */
-static inline __attribute__((always_inline)) void _pm_gemm_$S($PARAMETERS,
-        const void *ends)
+/* A product, of all that a struct is made of. */
+#define _pm_gemm_$S(...) _pm_multiply_$S((_pm_product_$S){__VA_ARGS__})
+
+static inline __attribute__((always_inline)) void _pm_multiply_$S(_pm_product_$S all)
 {
-    if (m <= 0 || n <= 0 || row_count <= 0 || column_count <= 0)
+    const ptrdiff_t m = all.m, n = all.n, k = all.k;
+    if (m <= 0 || n <= 0 || all.row_count <= 0 || all.column_count <= 0)
         return;
-    const int is_whole = half.place == 0, in_order = b_column == 1 || n == 1;
-    const int is_single = column_count == 1 && depth_count == 1 && row_count == 1 && finish == NULL
-                       && (is_whole || half.place == 3);
-    const int is_matrix = is_single && is_whole && in_order && ends == NULL;
-    const int is_small = is_matrix ? n > 1 && _pm_is_unasked_$S(m, n, k, small)
-                                   : is_single && (is_whole ? !in_order : ends == NULL)
-                                     && _pm_is_near_$S(m, n, k, small);
-    if (__builtin_constant_p(m) && __builtin_constant_p(n) && __builtin_constant_p(k) && is_matrix
-            && _pm_is_unrolled_$S(m, n, k)) {
-        _PM_TAKES(UNROLLED);
-        _pm_unrolled_$S((int)m, (int)n, (int)k, scale, a, a_row, a_step, b, b_step, beta, from, from_row, c,
-                        c_row);
-    } else if (!is_small || (is_whole && ends == NULL && (_pm_is_narrow_$S(m, n, k, a_step, b_step, b_column)
-                                        || _pm_is_swapped_$S(m, n, k, a_row, a_step, small)))) {
+    const int is_whole = all.half.place == 0, in_order = all.b_column == 1 || n == 1;
+    const int is_single = all.column_count == 1 && all.depth_count == 1 && all.row_count == 1
+                       && all.finish == NULL && (is_whole || all.half.place == 3);
+    const int is_matrix = is_single && is_whole && in_order && all.end == NULL;
+    const int is_small = is_matrix ? n > 1 && _pm_is_unasked_$S(m, n, k, all.small)
+                                   : is_single && (is_whole ? !in_order : all.end == NULL)
+                                     && _pm_is_near_$S(m, n, k, all.small);
+    const int is_constant = __builtin_constant_p(m) && __builtin_constant_p(n) && __builtin_constant_p(k);
+    if (!(is_constant && is_matrix && _pm_is_unrolled_$S(m, n, k))
+            && (!is_small || (is_whole && all.end == NULL
+                              && (_pm_is_narrow_$S(m, n, k, all.a_step, all.b_step, all.b_column)
+                                  || _pm_is_swapped_$S(m, n, k, all.a_row, all.a_step, all.small))))) {
+        _pm_product_$S general = all;
         /* Small calls have no scratch, and gcc would compile all of this once more for that. */
-        __asm__("" : "+r"(scratch));
-        _pm_general_$S($ARGUMENTS«, ends»);
-    } else if (!is_matrix) {
-        _PM_TAKES(COPIED);
-        _pm_small_copied_$S(m, n, k, scale, a, a_row, a_step, b, b_step, b_column, beta, from, from_row, c,
-                            c_row, &half«, ends»);
-    } else if (m <= $R && n <= $V * $L) {
+        __asm__("" : "+r"(general.scratch));
+        _pm_general_$S(&general);
+        return;
+    }
+    const _pm_result_$S to = _pm_result_of_$S(all.from, all.from_row, all.c, all.c_row«, all.end»);
+    if (is_matrix && !(is_constant && _pm_is_unrolled_$S(m, n, k)) && m <= $R && n <= $V * $L) {
         _PM_TAKES(SMALL);
-        const _pm_result_$S whole = _pm_result_of_$S(from, from_row, c, c_row«, NULL»);
-        _pm_blocks_$S[((unsigned)n - 1) / $L][m - 1](k, a, a_row, a_step, b, b_step, scale, beta, &whole,
-                (int)(((unsigned)n - 1) % $L) + 1);
+        _pm_blocks_$S[((unsigned)n - 1) / $L][m - 1](k, all.a, all.a_row, all.a_step, all.b, all.b_step,
+                all.scale, all.beta, &to, (int)(((unsigned)n - 1) % $L) + 1);
+        return;
+    }
+    const _pm_operand_$S a = {all.a, all.a_row, all.a_step};
+    if (is_constant && is_matrix && _pm_is_unrolled_$S(m, n, k)) {
+        _PM_TAKES(UNROLLED);
+        _pm_unrolled_$S((int)m, (int)n, (int)k, all.scale, &a, all.b, all.b_step, all.beta, &to);
+    } else if (!is_matrix) {
+        const _pm_half_$S half = all.half;
+        _PM_TAKES(COPIED);
+        _pm_small_copied_$S(m, n, k, all.scale, &a, all.b, all.b_step, all.b_column, all.beta, &to, &half);
     } else {
         _PM_TAKES(SMALL);
-        _pm_small_$S(m, n, k, scale, a, a_row, a_step, b, b_step, beta, from, from_row, c, c_row);
+        _pm_small_$S(m, n, k, all.scale, &a, all.b, all.b_step, all.beta, &to);
     }
 }
 """
 
-_PARAMETERS = """\
-ptrdiff_t m, ptrdiff_t n, ptrdiff_t k,
-        ptrdiff_t row_count, const ptrdiff_t *rows, ptrdiff_t column_count, const ptrdiff_t *columns,
-        ptrdiff_t depth_count, const ptrdiff_t *depths, $T scale, const $T *a, ptrdiff_t a_row,
-        ptrdiff_t a_step, const $T *b, ptrdiff_t b_step, ptrdiff_t b_column, $T beta, const $T *from,
-        ptrdiff_t from_row, $T *c, ptrdiff_t c_row, ptrdiff_t kc, ptrdiff_t mc, ptrdiff_t nc, ptrdiff_t small,
-        int large, const _pm_half_$S half, $T *scratch, _pm_finish_$S finish, void *const *around"""
-_ARGUMENTS = """\
-m, n, k, row_count, rows, column_count, columns, depth_count, depths, scale, a, a_row,
-                       a_step, b, b_step, b_column, beta, from, from_row, c, c_row, kc, mc, nc, small,
-                       large, half, scratch, finish, around"""
 _RUNS = """\
 #ifdef _PM_TURNS_$S
 #define _PM_RUNS_$S(count, columns, b_step, b_column) \\
@@ -226,7 +215,7 @@ def gemm_text(need: str) -> Apart:
     blocks = [microkernels(shape), past_blocks(shape), *([edges(shape)] if shape.halves else [])]
     types = headers_text(shape, *_TYPES) + decisions
     declared = with_macros(shape, prototypes(written(*_SUMS, *_PACKED, *_LARGE))) + prototypes(whole)
-    head = "\n".join([*tables, *([turned_head(shape)] if shape.turns else []), types, declared])
+    head = "\n".join([*tables, types, *([turned_head(shape)] if shape.turns else []), declared])
     sums = _row_sums(shape) + headers_text(shape, *_SUMS)
     copied, large = headers_text(shape, *_PACKED), headers_text(shape, *_LARGE)
     blocked = headers_text(shape, *_BLOCKED)
@@ -245,6 +234,6 @@ def _written(text: str, shape: Shape) -> str:
     numbers = {"L": shape.lanes, "R": shape.rows, "V": shape.vectors, "G": 8, "DEEP": shape.turns}
     numbers |= {"HALVES": int(shape.halves), "WALKS": int(shape.walks)}
     numbers |= {"EIGHTHS": PASSED_EIGHTHS}
-    whole = text.replace("$PARAMETERS", _PARAMETERS).replace("$ARGUMENTS", _ARGUMENTS)
-    whole = whole.replace("$PACKS", packed(TALL_LEFT))
+    numbers["ENDED"] = "all->end != NULL" if shape.ends else "0"
+    whole = text.replace("$PACKS", packed(TALL_LEFT))
     return handed_on(Template(whole).substitute(numbers, S=shape.suffix, T=shape.ctype), shape.ends)

@@ -21,9 +21,7 @@ typedef struct {
     int complete, idle;
     NAME(ahead) upcoming;
     NAME(rows_ahead) rows_next;
-#if ENDS
-    const NAME(end) *end;
-#endif
+    const void *end;
 } NAME(blocking);
 
 /* The panel after those that are packed at a time with one. */
@@ -73,6 +71,7 @@ static NAME(blocking) NAME(blocking_of)(const NAME(product) *all, const NAME(sch
             .b_packed = all->scratch,
             .carry = a_packed + kept * a_apart,
             .packed = panel_0,
+            .end = chunk_0 + how->together >= chunks ? all->end : NULL,
             .complete = all->finish != NULL && chunk_0 + how->together >= chunks,
             .idle = how->cuts && place == 1
                     && NAME(is_empty)(NAME(spans_of)(&all->half, 0, all->m, k_0, k_0 + depth))};
@@ -81,9 +80,6 @@ static NAME(blocking) NAME(blocking_of)(const NAME(product) *all, const NAME(sch
             && panel_1 < panel_2)
         found.rows_next = NAME(rows_ahead_of)(&found.right, panel_1, panel_2, depth,
                 (panel_1 - panel_0) * how->all_strips, all->columns, all->b + b_0, all->b_step);
-#if ENDS
-    found.end = chunk_0 + how->together >= chunks ? all->end : NULL;
-#endif
     return found;
 }
 
@@ -129,7 +125,7 @@ static void NAME(strips_by_panels)(NAME(blocking) *now, ptrdiff_t strip_0, ptrdi
     const ptrdiff_t vectors = how->vectors, panels = how->panels, n = all->n, panel_0 = now->panel_0;
     T *const a_strips = now->a_packed + (how->resident ? strip_0 : 0) * now->left.apart;
     const NAME(part) part = {all, how, &now->left, now->k_0, now->depth, strip_0, strip_1, a_strips,
-            now->carry, &now->upcoming, &now->rows_next END(now->end)};
+            now->carry, &now->upcoming, &now->rows_next, now->end};
     if (how->pack_a && !(how->resident && panel_0 > 0) && !(how->ordered && strip_0 > 0))
         NAME(pack_left)(&now->left, &all->half, strip_0, how->ordered ? how->all_strips : strip_1, all->rows,
                 now->k_0, now->k_0 + now->depth, all->a, all->a_row, all->a_step, a_strips);

@@ -9,9 +9,8 @@
 /* A product beside whose strips all of B stays near, copied as a whole where it is not contiguous along its
    rows.  Of a triangle of the result each strip has the panels that reach its diagonal, and no others. */
 _PM_SHARED __attribute__((noinline)) void NAME(small_copied)(ptrdiff_t m, ptrdiff_t n, ptrdiff_t depth,
-        T scale, const T *a, ptrdiff_t a_row, ptrdiff_t a_step, const T *b, ptrdiff_t b_step,
-        ptrdiff_t b_column, T beta, const T *from, ptrdiff_t from_row, T *c, ptrdiff_t c_row,
-        const NAME(half) *half END(const NAME(end) *end))
+        T scale, const NAME(operand) *a, const T *b, ptrdiff_t b_step, ptrdiff_t b_column, T beta,
+        const NAME(result) *whole, const NAME(half) *half)
 {
     _Alignas(64) T copy[CONST(NEAR)];
     const int is_half = HALVES && half->place == 3;
@@ -23,7 +22,6 @@ _PM_SHARED __attribute__((noinline)) void NAME(small_copied)(ptrdiff_t m, ptrdif
     }
     const unsigned strips = ((unsigned)m + ROWS - 1) / ROWS;
     const unsigned least = (unsigned)m / strips, higher = (unsigned)m % strips;
-    const NAME(result) whole = NAME(result_of)(from, from_row, c, c_row END(end));
 #pragma GCC unroll 1
     for (unsigned strip = 0, i = 0, rows; strip < strips; strip++, i += rows) {
         rows = least + (strip < higher);
@@ -38,14 +36,14 @@ _PM_SHARED __attribute__((noinline)) void NAME(small_copied)(ptrdiff_t m, ptrdif
         for (unsigned panel = 0, j = first, wide; panel < panels; panel++, j += wide * LANES) {
             wide = panels == 1 ? vectors : vectors / panels + (panel < vectors % panels);
             const unsigned filled = last - j < wide * LANES ? last - j : wide * LANES;
-            const NAME(result) part = NAME(result_at)(&whole, i, j);
-            const NAME(operand) strip_of_a = {a + i * a_row, a_row, a_step};
+            const NAME(result) part = NAME(result_at)(whole, i, j);
+            const NAME(operand) strip_of_a = {a->first + i * a->row, a->row, a->step};
             const NAME(area) area = {i, rows, j, filled};
             if (is_half && ((ptrdiff_t)j < in.whole_0 || (ptrdiff_t)(j + filled) > in.whole_1))
                 NAME(cut)(half, &area, depth, &strip_of_a, b + j, b_step, scale, beta, &part);
             else
-                NAME(blocks)[wide - 1][rows - 1](depth, a + i * a_row, a_row, a_step, b + j, b_step, scale,
-                        beta, &part, (int)(filled - (wide - 1) * LANES));
+                NAME(blocks)[wide - 1][rows - 1](depth, a->first + i * a->row, a->row, a->step, b + j, b_step,
+                        scale, beta, &part, (int)(filled - (wide - 1) * LANES));
         }
     }
 }

@@ -2,18 +2,27 @@
 #pragma once
 
 #include "products/blocks.h"
+#include "products/blocks.h"
 #include "products/pieces.h"
+#include "products/product.h"
 
 /* A product of matrices that are not packed, at most `deep` of the depth at a time: where that is not all of
    it, few rows use what is read of B, so that each panel asks for the next one. */
-static __attribute__((noinline)) void NAME(direct)(ptrdiff_t m, ptrdiff_t n, ptrdiff_t depth, ptrdiff_t deep,
-        T scale, const T *a, ptrdiff_t a_row, ptrdiff_t a_step, const T *b, ptrdiff_t b_step, T beta,
-        const T *from, ptrdiff_t from_row, T *c, ptrdiff_t c_row END(const NAME(end) *end))
+static __attribute__((noinline)) void NAME(direct)(const NAME(product) *all, ptrdiff_t deep)
 {
+    const ptrdiff_t m = all->m, n = all->n, a_row = all->a_row, a_step = all->a_step, b_step = all->b_step,
+                    from_row = all->from_row, c_row = all->c_row;
+    const T scale = all->scale;
+    const T *const a = all->a;
+    const T *const b = all->b;
+    const T beta = all->beta;
+    const T *const from = all->from;
+    T *const c = all->c;
+    const ptrdiff_t depth = all->k;
     const ptrdiff_t vectors = (n + LANES - 1) / LANES, panels = (vectors + VECTORS - 1) / VECTORS,
                     strips = (m + ROWS - 1) / ROWS;
     if (strips == 1 && panels == 1 && depth <= deep) {
-        const NAME(result) whole = NAME(result_of)(from, from_row, c, c_row END(end));
+        const NAME(result) whole = NAME(result_of)(from, from_row, c, c_row END(all->end));
         NAME(blocks)[vectors - 1][m - 1](depth, a, a_row, a_step, b, b_step, scale, beta, &whole,
                 (int)(n - (vectors - 1) * LANES));
         return;
@@ -32,7 +41,7 @@ static __attribute__((noinline)) void NAME(direct)(ptrdiff_t m, ptrdiff_t n, ptr
                 T *const target = c + i * c_row + j;
                 const T *const start = k > 0 ? target : from == NULL ? NULL : from + i * from_row + j;
                 const NAME(result) part = NAME(result_of)(start, k > 0 ? c_row : from_row, target,
-                        c_row END(k + deep >= depth ? end : NULL));
+                        c_row END(k + deep >= depth ? all->end : NULL));
                 NAME(blocks)[wide - 1][rows - 1](length, a + i * a_row + k * a_step, a_row, a_step,
                         b + k * b_step + j, b_step, scale, k > 0 ? 1 : beta, &part,
                         (int)(left - (wide - 1) * LANES));

@@ -6,14 +6,18 @@
 #pragma once
 
 #include "products/blocks.h"
+#include "products/product.h"
 
 enum { CONST(NARROW_DEPTH) = 512, CONST(NARROW_ROWS) = 32 };
 
 /* Loads are volatile, or gcc repeats them: it takes memory that nobody writes for as good as a register. */
 static inline __attribute__((always_inline)) void NAME(narrow_rows)(const int rows, const int n, ptrdiff_t k,
-        T scale, const T *a, ptrdiff_t a_row, const T *columns, ptrdiff_t apart, T beta, const T *from,
-        ptrdiff_t from_row, T *c, ptrdiff_t c_row)
+        T scale, const T *a, ptrdiff_t a_row, const T *columns, ptrdiff_t apart, T beta,
+        const NAME(result) *to)
 {
+    const T *const from = to->from;
+    T *const c = to->c;
+    const ptrdiff_t from_row = to->from_row, c_row = to->c_row;
     NAME(vector) sums[4 * 4] = {{0}}, right[4];
     const ptrdiff_t whole = k / LANES * LANES;
     for (ptrdiff_t p = 0; p < whole; p += LANES) {
@@ -54,15 +58,17 @@ static inline __attribute__((always_inline)) void NAME(narrow_rows)(const int ro
 /* A part of the depth of so many columns, for all rows. */
 #define PART(count, name) \
     static void name(ptrdiff_t m, ptrdiff_t k, T scale, const T *a, ptrdiff_t a_row, const T *columns, \
-            ptrdiff_t apart, T beta, const T *from, ptrdiff_t from_row, T *c, ptrdiff_t c_row) \
+            ptrdiff_t apart, T beta, const NAME(result) *to) \
     { \
         ptrdiff_t i = 0; \
-        for (; i + 4 <= m; i += 4) \
-            NAME(narrow_rows)(4, count, k, scale, a + i * a_row, a_row, columns, apart, beta, \
-                    from == NULL ? NULL : from + i * from_row, from_row, c + i * c_row, c_row); \
-        for (; i < m; i++) \
-            NAME(narrow_rows)(1, count, k, scale, a + i * a_row, a_row, columns, apart, beta, \
-                    from == NULL ? NULL : from + i * from_row, from_row, c + i * c_row, c_row); \
+        for (; i + 4 <= m; i += 4) { \
+            const NAME(result) part = NAME(result_at)(to, i, 0); \
+            NAME(narrow_rows)(4, count, k, scale, a + i * a_row, a_row, columns, apart, beta, &part); \
+        } \
+        for (; i < m; i++) { \
+            const NAME(result) part = NAME(result_at)(to, i, 0); \
+            NAME(narrow_rows)(1, count, k, scale, a + i * a_row, a_row, columns, apart, beta, &part); \
+        } \
     }
 PART(1, NAME(narrow_1))
 PART(2, NAME(narrow_2))
@@ -71,15 +77,21 @@ PART(4, NAME(narrow_4))
 #undef PART
 
 static void (*const NAME(narrow_parts)[])(ptrdiff_t, ptrdiff_t, T, const T *, ptrdiff_t, const T *, ptrdiff_t,
-        T, const T *, ptrdiff_t, T *,
-        ptrdiff_t) = {NAME(narrow_1), NAME(narrow_2), NAME(narrow_3), NAME(narrow_4)};
+        T, const NAME(result) *) = {NAME(narrow_1), NAME(narrow_2), NAME(narrow_3), NAME(narrow_4)};
 
 /* Contiguous columns are read where they are, so that few rows pay as well.  Of more than four columns, rows
    that the first level holds are read again for the next ones. */
-_PM_SHARED __attribute__((noinline)) void NAME(narrow)(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, T scale,
-        const T *a, ptrdiff_t a_row, const T *b, ptrdiff_t b_step, ptrdiff_t b_column, T beta, const T *from,
-        ptrdiff_t from_row, T *c, ptrdiff_t c_row)
+_PM_SHARED __attribute__((noinline)) void NAME(narrow)(const NAME(product) *all)
 {
+    const ptrdiff_t m = all->m, n = all->n, k = all->k, a_row = all->a_row, b_step = all->b_step,
+                    b_column = all->b_column, c_row = all->c_row;
+    const T scale = all->scale;
+    const T *const a = all->a;
+    const T *const b = all->b;
+    T *const c = all->c;
+    T beta = all->beta;
+    const T *from = all->from;
+    ptrdiff_t from_row = all->from_row;
     const int stays = b_step == 1;
     const ptrdiff_t most = stays && n == 1 ? 8 * CONST(NARROW_DEPTH) : CONST(NARROW_DEPTH);
     const ptrdiff_t height = n > 4 ? CONST(NARROW_ROWS) : m, apart = stays ? b_column : CONST(NARROW_DEPTH);
@@ -91,10 +103,12 @@ _PM_SHARED __attribute__((noinline)) void NAME(narrow)(ptrdiff_t m, ptrdiff_t n,
             for (ptrdiff_t q = 0; q < depth; q++)
                 copy[j * CONST(NARROW_DEPTH) + q] = b[(p + q) * b_step + j * b_column];
         for (ptrdiff_t i = 0; i < m; i += height)
-            for (ptrdiff_t j = 0; j < n; j += 4)
+            for (ptrdiff_t j = 0; j < n; j += 4) {
+                const NAME(result) part = NAME(result_of)(from == NULL ? NULL : from + i * from_row + j,
+                        from_row, c + i * c_row + j, c_row END(NULL));
                 NAME(narrow_parts)[n - j < 4 ? n - j - 1 : 3](m - i < height ? m - i : height, depth, scale,
-                        a + i * a_row + p, a_row, columns + j * apart, apart, beta,
-                        from == NULL ? NULL : from + i * from_row + j, from_row, c + i * c_row + j, c_row);
+                        a + i * a_row + p, a_row, columns + j * apart, apart, beta, &part);
+            }
         beta = 1;
         from = c;
         from_row = c_row;

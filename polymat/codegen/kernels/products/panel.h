@@ -18,9 +18,7 @@ typedef struct {
     T *carry;
     NAME(ahead) *upcoming;
     NAME(rows_ahead) *rows_next;
-#if ENDS
-    const NAME(end) *end;
-#endif
+    const void *end;
 } NAME(part);
 
 /* A panel of B: where its segment lies, its first column there, its vectors, and the columns that it has; its

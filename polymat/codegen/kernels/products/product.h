@@ -14,8 +14,12 @@
    finish, around: who is called with complete parts of the result (NULL: nobody), and what it is handed.
    end: what is made of the result in registers (NULL: nothing); then nobody is called. */
 typedef struct {
-    ptrdiff_t m, n, k, row_count, column_count, depth_count;
-    const ptrdiff_t *rows, *columns, *depths;
+    ptrdiff_t m, n, k, row_count;
+    const ptrdiff_t *rows;
+    ptrdiff_t column_count;
+    const ptrdiff_t *columns;
+    ptrdiff_t depth_count;
+    const ptrdiff_t *depths;
     T scale;
     const T *a;
     ptrdiff_t a_row, a_step;
@@ -31,7 +35,5 @@ typedef struct {
     T *scratch;
     NAME(finish) finish;
     void *const *around;
-#if ENDS
-    const NAME(end) *end;
-#endif
+    const void *end;
 } NAME(product);

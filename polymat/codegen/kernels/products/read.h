@@ -9,6 +9,7 @@
 
 #include "products/ahead.h"
 #include "products/finishrows.h"
+#include "products/product.h"
 
 enum { CONST(GROUP) = GROUP }; /* panels that are requested together */
 
@@ -27,13 +28,35 @@ static void NAME(ask)(ptrdiff_t depth, const NAME(requests) *asked)
     }
 }
 
-/* The product of a few rows; a_packed: room for a copy of A. */
-_PM_SHARED __attribute__((noinline)) void NAME(few_rows)(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k,
-        ptrdiff_t row_count, const ptrdiff_t *rows, ptrdiff_t column_count, const ptrdiff_t *columns, T scale,
-        const T *a, ptrdiff_t a_row, ptrdiff_t a_step, const T *b, ptrdiff_t b_step, T beta, const T *from,
-        ptrdiff_t from_row, T *c, ptrdiff_t c_row, ptrdiff_t small, T *a_packed, NAME(finish) finish,
-        void *const *around END(const NAME(end) *end))
+/* A strip of packed rows times a panel that is read where it is. */
+static inline void NAME(read_block)(ptrdiff_t k, const T *a_strip, ptrdiff_t height, ptrdiff_t wide,
+        ptrdiff_t filled, const T *b_panel, ptrdiff_t b_step, T scale, T beta, const NAME(result) *to,
+        const NAME(requests) *asked)
 {
+    if (height == ROWS && filled == wide * LANES) {
+        NAME(readings)[wide - 1](k, a_strip, ROWS, b_panel, b_step, scale, beta, to, asked);
+        return;
+    }
+    NAME(ask)(k, asked);
+    NAME(blocks)[wide - 1][height - 1](k, a_strip, 1, height, b_panel, b_step, scale, beta, to,
+            (int)(filled - (wide - 1) * LANES));
+}
+
+/* The product of a few rows; a_packed: room for a copy of A. */
+_PM_SHARED __attribute__((noinline)) void NAME(few_rows)(const NAME(product) *all)
+{
+    const ptrdiff_t m = all->m, n = all->n, k = all->k, row_count = all->row_count,
+                    column_count = all->column_count, a_row = all->a_row, a_step = all->a_step,
+                    b_step = all->b_step, from_row = all->from_row, c_row = all->c_row, small = all->small;
+    const ptrdiff_t *const rows = all->rows;
+    const ptrdiff_t *const columns = all->columns;
+    const T scale = all->scale;
+    const T *const a = all->a;
+    const T *const b = all->b;
+    const T beta = all->beta;
+    const T *const from = all->from;
+    T *const c = all->c;
+    T *const a_packed = all->scratch;
     const ptrdiff_t strips = (m + ROWS - 1) / ROWS, all_strips = strips * row_count;
     const ptrdiff_t vectors = (n + LANES - 1) / LANES, panels = (vectors + VECTORS - 1) / VECTORS;
     const ptrdiff_t fit = small / 4 / (k * VECTORS * LANES) > 3 ? small / 4 / (k * VECTORS * LANES) : 3;
@@ -64,30 +87,33 @@ _PM_SHARED __attribute__((noinline)) void NAME(few_rows)(ptrdiff_t m, ptrdiff_t 
                 const ptrdiff_t height = NAME(width)(&left, strip % strips);
                 const NAME(result) part =
                         NAME(result_of)(from == NULL ? NULL : from + down[2] + i * from_row + across[2] + j,
-                                from_row, c + down[1] + i * c_row + across[1] + j, c_row END(end));
+                                from_row, c + down[1] + i * c_row + across[1] + j, c_row END(all->end));
                 const T *const a_strip = a_packed + strip * left.apart;
                 asked.next = (const char *)(b + onward + k * block / blocks * b_step + CONST(LINE) - 1);
-                if (height == ROWS && filled == wide * LANES)
-                    NAME(readings)[wide - 1](k, a_strip, ROWS, b_panel, b_step, scale, beta, &part, &asked);
-                else {
-                    NAME(ask)(k, &asked);
-                    NAME(blocks)[wide - 1][height - 1](k, a_strip, 1, height, b_panel, b_step, scale, beta,
-                            &part, (int)(filled - (wide - 1) * LANES));
-                }
+                NAME(read_block)(k, a_strip, height, wide, filled, b_panel, b_step, scale, beta, &part,
+                        &asked);
             }
             j += filled;
         }
-        if (finish != NULL)
-            NAME(finish_rows)(m, strips, 0, all_strips, group / groups, j_0, j_1, finish, around);
+        if (all->finish != NULL)
+            NAME(finish_rows)(m, strips, 0, all_strips, group / groups, j_0, j_1, all->finish, all->around);
     }
 }
 
 /* The product of a few columns, where elements along the rows of A are neighbours; b_packed: room for B. */
-_PM_SHARED __attribute__((noinline)) void NAME(few_columns)(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k,
-        ptrdiff_t row_count, const ptrdiff_t *rows, T scale, const T *a, ptrdiff_t a_step, const T *b,
-        ptrdiff_t b_step, ptrdiff_t b_column, T beta, const T *from, ptrdiff_t from_row, T *c,
-        ptrdiff_t c_row, T *b_packed END(const NAME(end) *end))
+_PM_SHARED __attribute__((noinline)) void NAME(few_columns)(const NAME(product) *all)
 {
+    const ptrdiff_t m = all->m, n = all->n, k = all->k, row_count = all->row_count, a_step = all->a_step,
+                    b_step = all->b_step, b_column = all->b_column, from_row = all->from_row,
+                    c_row = all->c_row;
+    const ptrdiff_t *const rows = all->rows;
+    const T scale = all->scale;
+    const T *const a = all->a;
+    const T *const b = all->b;
+    const T beta = all->beta;
+    const T *const from = all->from;
+    T *const c = all->c;
+    T *const b_packed = all->scratch;
     const ptrdiff_t strips = (m + ROWS - 1) / ROWS, all_strips = strips * row_count;
     const ptrdiff_t vectors = (n + LANES - 1) / LANES, panels = (vectors + VECTORS - 1) / VECTORS;
     const NAME(depth) cut = {1, k, 1, 1};
@@ -108,7 +134,7 @@ _PM_SHARED __attribute__((noinline)) void NAME(few_columns)(ptrdiff_t m, ptrdiff
             const ptrdiff_t filled = NAME(filled)(&right, panel);
             const T *const a_strip = a + at[0] + i, *const b_panel = b_packed + panel * right.apart;
             const NAME(result) part = NAME(result_of)(from == NULL ? NULL : from + at[2] + i * from_row + j,
-                    from_row, c + at[1] + i * c_row + j, c_row END(end));
+                    from_row, c + at[1] + i * c_row + j, c_row END(all->end));
             if (height == ROWS && filled == width)
                 NAME(readings)[width / LANES - 1](k, a_strip, a_step, b_panel, width, scale, beta, &part,
                         &asked);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "products/blocks.h"
+#include "products/product.h"
 
 /* `rows` elements of A, each times a row of B, are added to sums that lie in the first level. */
 static inline __attribute__((always_inline)) void NAME(add_rows)(const int rows, ptrdiff_t width, const T *a,
@@ -33,9 +34,16 @@ static inline __attribute__((always_inline)) void NAME(add_rows)(const int rows,
 
 /* The product of one row, where rows of B are contiguous: eight of these at a time, in the order of memory.
    Nothing is used twice, so that a register block would only wait for parts of lines. */
-_PM_SHARED __attribute__((noinline)) void NAME(one_row)(ptrdiff_t n, ptrdiff_t depth, T scale, const T *a,
-        ptrdiff_t a_step, const T *b, ptrdiff_t b_step, T beta, const T *from, T *c)
+_PM_SHARED __attribute__((noinline)) void NAME(one_row)(const NAME(product) *all)
 {
+    const ptrdiff_t n = all->n, a_step = all->a_step, b_step = all->b_step;
+    const T scale = all->scale;
+    const T *const b = all->b;
+    const T beta = all->beta;
+    const ptrdiff_t depth = all->k;
+    const T *const a = all->a + all->rows[0],
+                   *const from = all->from == NULL ? NULL : all->from + all->rows[2];
+    T *const c = all->c + all->rows[1];
     enum { most = 1024 };
     _Alignas(64) T sums[most];
     for (ptrdiff_t j = 0; j < n; j += most) {

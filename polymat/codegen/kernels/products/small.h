@@ -5,13 +5,11 @@
 
 /* A product of matrices about which nothing is asked, because of what the caches hold. */
 static __attribute__((noinline)) void NAME(small)(ptrdiff_t m, ptrdiff_t n, ptrdiff_t depth, T scale,
-        const T *a, ptrdiff_t a_row, ptrdiff_t a_step, const T *b, ptrdiff_t b_step, T beta, const T *from,
-        ptrdiff_t from_row, T *c, ptrdiff_t c_row)
+        const NAME(operand) *a, const T *b, ptrdiff_t b_step, T beta, const NAME(result) *whole)
 {
     const unsigned vectors = ((unsigned)n + LANES - 1) / LANES, panels = (vectors + VECTORS - 1) / VECTORS;
     const unsigned strips = ((unsigned)m + ROWS - 1) / ROWS;
     const unsigned least = (unsigned)m / strips, higher = (unsigned)m % strips;
-    const NAME(result) whole = NAME(result_of)(from, from_row, c, c_row END(NULL));
 #pragma GCC unroll 1
     for (unsigned panel = 0, j = 0; panel < panels; panel++) {
         const unsigned wide = panels == 1 ? vectors : vectors / panels + (panel < vectors % panels);
@@ -19,9 +17,9 @@ static __attribute__((noinline)) void NAME(small)(ptrdiff_t m, ptrdiff_t n, ptrd
 #pragma GCC unroll 1
         for (unsigned strip = 0, i = 0; strip < strips; strip++) {
             const unsigned rows = least + (strip < higher);
-            const NAME(result) part = NAME(result_at)(&whole, i, j);
-            NAME(blocks)[wide - 1][rows - 1](depth, a + i * a_row, a_row, a_step, b + j, b_step, scale, beta,
-                    &part, (int)(left - (wide - 1) * LANES));
+            const NAME(result) part = NAME(result_at)(whole, i, j);
+            NAME(blocks)[wide - 1][rows - 1](depth, a->first + i * a->row, a->row, a->step, b + j, b_step,
+                    scale, beta, &part, (int)(left - (wide - 1) * LANES));
             i += rows;
         }
         j += wide * LANES;

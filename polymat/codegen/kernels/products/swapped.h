@@ -9,6 +9,7 @@
 
 #include "products/blocks.h"
 #include "products/pieces.h"
+#include "products/product.h"
 
 /* Rows of which sums are kept, and the depth that is run at a time where A is not in the second level. */
 enum { CONST(SWAPPED_ROWS) = 512, CONST(SWAPPED_DEPTH) = 64 };
@@ -35,10 +36,17 @@ static void NAME(swapped_part)(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, ptrdiff_t 
     }
 }
 
-_PM_SHARED __attribute__((noinline)) void NAME(swapped)(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, T scale,
-        const T *a, ptrdiff_t a_step, const T *b, ptrdiff_t b_step, ptrdiff_t b_column, T beta, const T *from,
-        ptrdiff_t from_row, T *c, ptrdiff_t c_row, ptrdiff_t small)
+_PM_SHARED __attribute__((noinline)) void NAME(swapped)(const NAME(product) *all)
 {
+    const ptrdiff_t m = all->m, n = all->n, k = all->k, a_step = all->a_step, b_step = all->b_step,
+                    b_column = all->b_column, from_row = all->from_row, c_row = all->c_row,
+                    small = all->small;
+    const T scale = all->scale;
+    const T *const a = all->a;
+    const T *const b = all->b;
+    const T beta = all->beta;
+    const T *const from = all->from;
+    T *const c = all->c;
     _Alignas(64) T sums[ROWS * CONST(SWAPPED_ROWS)];
     const ptrdiff_t deep = (double)m * (double)k <= (double)small ? k : CONST(SWAPPED_DEPTH);
     const ptrdiff_t strips = (n + ROWS - 1) / ROWS;

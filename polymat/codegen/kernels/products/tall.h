@@ -9,6 +9,7 @@
 
 #include "products/triangles.h"
 #include "products/finishrows.h"
+#include "products/product.h"
 
 /* Panels first..last - 1. */
 typedef struct {
@@ -94,73 +95,113 @@ static inline void NAME(strip_past)(const NAME(lines) *right, NAME(range) panels
     }
 }
 
-/* The product where B is one segment, and so is the depth.  packs: whether A is packed, some rows at a time:
-   where elements along that are no neighbours, or it is a triangle.  deep: the most of the depth at a time;
-   room: elements that a packed part of B has, one panel at least; most: of one of A. */
-_PM_SHARED __attribute__((noinline)) void NAME(tall)(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k,
-        ptrdiff_t row_count, const ptrdiff_t *rows, T scale, const T *a, ptrdiff_t a_row, ptrdiff_t a_step,
-        const T *b, ptrdiff_t b_step, ptrdiff_t b_column, T beta, const T *from, ptrdiff_t from_row, T *c,
-        ptrdiff_t c_row, int packs, ptrdiff_t deep, ptrdiff_t room, ptrdiff_t most, const NAME(half) half,
-        T *b_packed, NAME(finish) finish, void *const *around END(const NAME(end) *end))
+/* Of a product a part of B, panels panel_0..panel_1 - 1 of a piece of the depth, those `used` packed, and strips
+   of A, packed or where they are; tall: strips that are packed at a time; few: strips that are handed over
+   together; far: whether what is packed next is requested, and no panel else.  is_last: whether the result is
+   complete then. */
+typedef struct {
+    const NAME(product) *all;
+    NAME(lines) left, right;
+    NAME(range) used;
+    ptrdiff_t panel_0, panel_1, k_0, depth, strip_0, strip_1, all_strips, tall, few;
+    const T *a_packed, *b_packed;
+    int packs, far, is_last;
+} NAME(tall_part);
+
+/* One of the strips times these panels. */
+static inline void NAME(tall_strip)(const NAME(tall_part) *now, ptrdiff_t strip)
 {
+    const NAME(product) *const all = now->all;
+    const NAME(lines) *const left = &now->left;
+    const ptrdiff_t strips = left->each, a_row = all->a_row;
+    const ptrdiff_t *const at = all->rows + strip / strips * 3;
+    const ptrdiff_t i = NAME(line)(left, strip % strips), height = NAME(width)(left, strip % strips);
+    const NAME(range) here =
+            NAME(panels)(&all->half, &now->right, i, height, now->used.first, now->used.last);
+    const T *const a_strip = now->packs ? now->a_packed + (strip - now->strip_0) * left->apart
+                                        : all->a + at[0] + i * a_row + now->k_0;
+    const int far = now->far && strip + now->tall < now->all_strips;
+    const ptrdiff_t onward = now->packs   ? (strip + 1 < now->strip_1 ? left->apart : 0)
+            : strip % strips + 1 < strips ? height * a_row
+            : strip + 1 < now->all_strips ? at[3] - at[0] - i * a_row
+                                          : 0;
+    const T *const from = all->from == NULL ? NULL : all->from + at[2] + i * all->from_row;
+    const NAME(result) first = NAME(result_of)(from, all->from_row, all->c + at[1] + i * all->c_row,
+            all->c_row END(now->is_last ? all->end : NULL));
+    const NAME(result) part = now->k_0 > 0 ? NAME(result_added)(&first) : first;
+    const NAME(passed) passed = {i, height, now->k_0, now->depth,
+            {a_strip, now->packs ? 1 : a_row, now->packs ? height : 1},
+            far ? all->a + i + now->tall * ROWS : a_strip + onward, far ? all->a_step : 0};
+    if (here.first < here.last)
+        NAME(strip_past)(&now->right, here, &all->half, &passed,
+                now->b_packed + (here.first - now->used.first) * now->right.apart, all->scale,
+                now->k_0 > 0 ? 1 : all->beta, &part);
+}
+
+/* The strips times these panels, handed over where they are complete. */
+static inline void NAME(tall_strips)(const NAME(tall_part) *now)
+{
+    const NAME(product) *const all = now->all;
+    for (ptrdiff_t strip = now->strip_0, last = now->strip_0; strip < now->strip_1; strip++) {
+        NAME(tall_strip)(now, strip);
+        if (all->finish != NULL && now->is_last
+                && (strip + 1 - last == now->few || strip + 1 == now->strip_1)) {
+            const ptrdiff_t j_end =
+                    now->panel_1 < now->right.each ? NAME(line)(&now->right, now->panel_1) : all->n;
+            NAME(finish_rows)(all->m, now->left.each, last, strip + 1, 0,
+                    NAME(line)(&now->right, now->panel_0), j_end, all->finish, all->around);
+            last = strip + 1;
+        }
+    }
+}
+
+/* The product where B is one segment, and so is the depth.  packs: whether A is packed, some rows at a time:
+   where elements along that are no neighbours, or it is a triangle.  room: elements that a packed part of B has,
+   one panel at least. */
+_PM_SHARED __attribute__((noinline)) void NAME(tall)(const NAME(product) *all, int packs, ptrdiff_t room)
+{
+    const ptrdiff_t m = all->m, n = all->n, k = all->k, deep = all->kc, most = all->nc * all->kc;
     const ptrdiff_t panels = (n + VECTORS * LANES - 1) / (VECTORS * LANES), pieces = (k + deep - 1) / deep;
-    const ptrdiff_t strips = (m + ROWS - 1) / ROWS, all_strips = strips * row_count;
+    const ptrdiff_t strips = (m + ROWS - 1) / ROWS, all_strips = strips * all->row_count;
     const ptrdiff_t deepest = (k + pieces - 1) / pieces, wide = room / (VECTORS * LANES * deepest);
     const ptrdiff_t share = NAME(share)(panels, wide > 1 ? wide : 1), parts = (panels + share - 1) / share;
     /* Where B has one part, that stays, and so does what is packed of A. */
     const int is_one = pieces * parts == 1;
     const ptrdiff_t held = (is_one ? room / 4 : most) / (ROWS * deepest);
     const ptrdiff_t tall = packs ? NAME(share)(all_strips, held > 1 ? held : 1) : all_strips;
-    const ptrdiff_t few =
-            room / 4 / (share * ROWS * VECTORS * LANES) + 1; /* strips that are handed over together */
     const NAME(depth) cut = {1, k, pieces, 1};
-    T *const a_packed = b_packed + share * NAME(apart)(VECTORS * LANES, deepest);
+    T *const b_packed = all->scratch,
+             *const a_packed = b_packed + share * NAME(apart)(VECTORS * LANES, deepest);
     for (ptrdiff_t strip_0 = 0, step = 0; strip_0 < all_strips;
             step = (step + 1) % (pieces * parts), strip_0 += step == 0 ? tall : 0) {
-        const ptrdiff_t strip_1 = strip_0 + tall < all_strips ? strip_0 + tall : all_strips;
         const ptrdiff_t piece = step / parts, panel_0 = step % parts * share;
-        const ptrdiff_t panel_1 = panel_0 + share < panels ? panel_0 + share : panels;
-        const NAME(chunk) now = NAME(chunk_of)(&cut, piece);
-        const ptrdiff_t k_0 = now.begin, depth = now.length;
-        const NAME(lines) left = {m, strips, 1, ROWS, piece, piece + 1, NAME(apart)(ROWS, depth), &cut,
-                NAME(origin)};
-        const NAME(lines) right = {n, panels, LANES, VECTORS * LANES, piece, piece + 1,
-                NAME(apart)(VECTORS * LANES, depth), &cut, NAME(origin)};
-        const NAME(range) used = NAME(panels)(&half, &right, 0, m, panel_0, panel_1);
+        const NAME(chunk) chunk = NAME(chunk_of)(&cut, piece);
+        const ptrdiff_t k_0 = chunk.begin, depth = chunk.length;
+        NAME(tall_part) now = {.all = all,
+                .left = {m, strips, 1, ROWS, piece, piece + 1, NAME(apart)(ROWS, depth), &cut, NAME(origin)},
+                .right = {n, panels, LANES, VECTORS * LANES, piece, piece + 1,
+                        NAME(apart)(VECTORS * LANES, depth), &cut, NAME(origin)},
+                .panel_0 = panel_0,
+                .panel_1 = panel_0 + share < panels ? panel_0 + share : panels,
+                .k_0 = k_0,
+                .depth = depth,
+                .strip_0 = strip_0,
+                .strip_1 = strip_0 + tall < all_strips ? strip_0 + tall : all_strips,
+                .all_strips = all_strips,
+                .tall = tall,
+                .few = room / 4 / (share * ROWS * VECTORS * LANES) + 1,
+                .a_packed = a_packed,
+                .b_packed = b_packed,
+                .packs = packs,
+                .far = packs && is_one && all->a_row == 1 && all->row_count == 1,
+                .is_last = piece + 1 == pieces};
+        now.used = NAME(panels)(&all->half, &now.right, 0, m, panel_0, now.panel_1);
         if (packs && panel_0 == 0)
-            NAME(pack_left)(&left, &half, strip_0, strip_1, rows, k_0, k_0 + depth, a, a_row, a_step,
-                    a_packed);
-        if (used.first < used.last && (strip_0 == 0 || !is_one))
-            NAME(pack_all)(&right, used.first, used.last, NAME(origin), b, b_column, b_step, b_packed);
-        for (ptrdiff_t strip = strip_0, last = strip_0; strip < strip_1; strip++) {
-            const ptrdiff_t *const at = rows + strip / strips * 3;
-            const ptrdiff_t i = NAME(line)(&left, strip % strips);
-            const ptrdiff_t height = NAME(width)(&left, strip % strips);
-            const NAME(range) here = NAME(panels)(&half, &right, i, height, used.first, used.last);
-            const T *const a_strip =
-                    packs ? a_packed + (strip - strip_0) * left.apart : a + at[0] + i * a_row + k_0;
-            const int far = packs && is_one && a_row == 1 && row_count == 1 && strip + tall < all_strips;
-            const ptrdiff_t onward = packs        ? (strip + 1 < strip_1 ? left.apart : 0)
-                    : strip % strips + 1 < strips ? height * a_row
-                    : strip + 1 < all_strips      ? at[3] - at[0] - i * a_row
-                                                  : 0;
-            T *const target = c + at[1] + i * c_row;
-            const T *const start = piece > 0 ? target : from == NULL ? NULL : from + at[2] + i * from_row;
-            const NAME(result) part = NAME(result_of)(start, piece > 0 ? c_row : from_row, target,
-                    c_row END(piece + 1 == pieces ? end : NULL));
-            const NAME(passed) now_passed = {i, height, k_0, depth,
-                    {a_strip, packs ? 1 : a_row, packs ? height : 1},
-                    far ? a + i + tall * ROWS : a_strip + onward, far ? a_step : 0};
-            if (here.first < here.last)
-                NAME(strip_past)(&right, here, &half, &now_passed,
-                        b_packed + (here.first - used.first) * right.apart, scale, piece > 0 ? 1 : beta,
-                        &part);
-            if (finish != NULL && piece + 1 == pieces && (strip + 1 - last == few || strip + 1 == strip_1)) {
-                const ptrdiff_t j_end = panel_1 < panels ? NAME(line)(&right, panel_1) : n;
-                NAME(finish_rows)(m, strips, last, strip + 1, 0, NAME(line)(&right, panel_0), j_end, finish,
-                        around);
-                last = strip + 1;
-            }
-        }
+            NAME(pack_left)(&now.left, &all->half, strip_0, now.strip_1, all->rows, k_0, k_0 + depth, all->a,
+                    all->a_row, all->a_step, a_packed);
+        if (now.used.first < now.used.last && (strip_0 == 0 || !is_one))
+            NAME(pack_all)(&now.right, now.used.first, now.used.last, NAME(origin), all->b, all->b_column,
+                    all->b_step, b_packed);
+        NAME(tall_strips)(&now);
     }
 }

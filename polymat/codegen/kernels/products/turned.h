@@ -9,6 +9,7 @@
    whole lines; where these begin within the eight columns, a part of them waits for those to the right. */
 #pragma once
 
+#include "products/product.h"
 #include "products/turnedlines.h"
 
 #if CONST(TURNS)
@@ -98,11 +99,18 @@ static void NAME(turned_rows)(ptrdiff_t m, ptrdiff_t groups, ptrdiff_t k, const 
 }
 
 /* The product by turned blocks, of one segment of rows and of depth. */
-_PM_SHARED __attribute__((noinline)) void NAME(turned)(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k,
-        ptrdiff_t column_count, const ptrdiff_t *columns, T scale, const T *a, ptrdiff_t a_row,
-        ptrdiff_t a_step, const T *b, ptrdiff_t b_step, ptrdiff_t b_column, T *c, ptrdiff_t c_row,
-        ptrdiff_t small, int large, T *scratch)
+_PM_SHARED __attribute__((noinline)) void NAME(turned)(const NAME(product) *all)
 {
+    const ptrdiff_t m = all->m, n = all->n, k = all->k, column_count = all->column_count, a_row = all->a_row,
+                    a_step = all->a_step, b_step = all->b_step, b_column = all->b_column, c_row = all->c_row,
+                    small = all->small;
+    const ptrdiff_t *const columns = all->columns;
+    const T scale = all->scale;
+    const T *const a = all->a;
+    const T *const b = all->b;
+    T *const c = all->c;
+    T *const scratch = all->scratch;
+    const int large = all->large;
     const ptrdiff_t groups = (m + TURNED_ROWS - 1) / TURNED_ROWS, part = 8 * 8 * k,
                     packed = groups * TURNED_ROWS * k;
     const ptrdiff_t most = small / SETS / part;
@@ -110,22 +118,22 @@ _PM_SHARED __attribute__((noinline)) void NAME(turned)(ptrdiff_t m, ptrdiff_t n,
     T *const sets[2] = {first, first + most * part};
     const int past = large && NAME(is_even)(n, c_row, column_count, columns);
     const int turn = past ? (int)(-(uintptr_t)c % 64 / sizeof(T)) : 0;
-    const NAME(turning) all = {m, n, k, groups, column_count, columns, scratch, b, b_step, b_column, c, c_row,
-            scale, first + 2 * most * part, past, turn};
+    const NAME(turning) turning = {m, n, k, groups, column_count, columns, scratch, b, b_step, b_column, c,
+            c_row, scale, first + 2 * most * part, past, turn};
     NAME(turned_rows)(m, groups, k, a, a_row, a_step, scratch);
     const NAME(set) none = {0, 0, 0};
     NAME(set) set = NAME(set_after)(none, n, turn, most, column_count, columns);
     NAME(coming) coming = {0, 0, set, set, sets[0]};
     NAME(copy) copy = {0};
-    NAME(turned_rest)(&all, &coming, &copy);
+    NAME(turned_rest)(&turning, &coming, &copy);
     for (int odd = 0, more = 1; more; odd ^= 1, set = coming.set) {
         more = set.j + 8 < n + turn || set.segment + 8 * set.vectors < column_count;
         const NAME(set) next = NAME(set_after)(set, n, turn, most, column_count, columns);
         const NAME(set) after = NAME(set_after)(next, n, turn, most, column_count, columns);
         coming = (NAME(coming)){more ? 0 : 8, 0, next, after, sets[odd ^ 1]};
         for (ptrdiff_t vector = 0; vector < set.vectors; vector++)
-            NAME(turned_vector)(&all, &set, vector, sets[odd] + vector * part, &coming, &copy);
-        NAME(turned_rest)(&all, &coming, &copy);
+            NAME(turned_vector)(&turning, &set, vector, sets[odd] + vector * part, &coming, &copy);
+        NAME(turned_rest)(&turning, &coming, &copy);
     }
     if (past)
         __builtin_ia32_sfence(); /* before other threads are told that it is there */

@@ -6,8 +6,8 @@
 /* Rows i..i + rows - 1 and vectors v..v + wide - 1 of a product of matrices, whose last vector has `last`
    lanes; everything known to the compiler, which unrolls all loops. */
 static inline __attribute__((always_inline)) void NAME(unrolled_block)(const int rows, const int wide,
-        const int depth, const int last, T scale, const T *a, ptrdiff_t a_row, ptrdiff_t a_step, const T *b,
-        ptrdiff_t b_step, T beta, const T *from, ptrdiff_t from_row, T *c, ptrdiff_t c_row)
+        const int depth, const int last, T scale, const NAME(operand) *a, const T *b, ptrdiff_t b_step,
+        T beta, const NAME(result) *to)
 {
     const NAME(mask) mask = MASK(last);
     NAME(vector) sums[ROWS * VECTORS] = {{0}};
@@ -23,7 +23,7 @@ static inline __attribute__((always_inline)) void NAME(unrolled_block)(const int
                 columns = *(const NAME(memory) *)at;
             UNROLL(ROWS)
             for (int row = 0; row < rows; row++)
-                sums[row * VECTORS + v] += a[row * a_row + k * a_step] * columns;
+                sums[row * VECTORS + v] += a->first[row * a->row + k * a->step] * columns;
         }
     }
     UNROLL(ROWS)
@@ -31,32 +31,33 @@ static inline __attribute__((always_inline)) void NAME(unrolled_block)(const int
         UNROLL(VECTORS)
         for (int v = 0; v < wide; v++) {
             const int is_part = v == wide - 1 && last < LANES;
-            const T *const start = from == NULL ? NULL : from + row * from_row + v * LANES;
+            const T *const start = to->from == NULL ? NULL : to->from + row * to->from_row + v * LANES;
             NAME(vector) sum = scale * sums[row * VECTORS + v];
             if (start != NULL && is_part)
                 sum += beta * NAME(load)(start, mask);
             else if (start != NULL)
                 sum += beta * *(const NAME(memory) *)start;
             if (is_part)
-                NAME(store)(c + row * c_row + v * LANES, sum, mask);
+                NAME(store)(to->c + row * to->c_row + v * LANES, sum, mask);
             else
-                *(NAME(memory) *)(c + row * c_row + v * LANES) = sum;
+                *(NAME(memory) *)(to->c + row * to->c_row + v * LANES) = sum;
         }
     }
 }
 
 /* A product of matrices of constant extents as straight code. */
 static inline __attribute__((always_inline)) void NAME(unrolled)(const int m, const int n, const int depth,
-        T scale, const T *a, ptrdiff_t a_row, ptrdiff_t a_step, const T *b, ptrdiff_t b_step, T beta,
-        const T *from, ptrdiff_t from_row, T *c, ptrdiff_t c_row)
+        T scale, const NAME(operand) *a, const T *b, ptrdiff_t b_step, T beta, const NAME(result) *to)
 {
 #pragma GCC unroll 64
     for (int j = 0; j < n; j += VECTORS * LANES) {
         const int left = n - j < VECTORS * LANES ? n - j : VECTORS * LANES, wide = (left + LANES - 1) / LANES;
 #pragma GCC unroll 64
-        for (int i = 0; i < m; i += ROWS)
+        for (int i = 0; i < m; i += ROWS) {
+            const NAME(operand) rows = {a->first + i * a->row, a->row, a->step};
+            const NAME(result) part = NAME(result_at)(to, i, j);
             NAME(unrolled_block)(m - i < ROWS ? m - i : ROWS, wide, depth, left - (wide - 1) * LANES, scale,
-                    a + i * a_row, a_row, a_step, b + j, b_step, beta,
-                    from == NULL ? NULL : from + i * from_row + j, from_row, c + i * c_row + j, c_row);
+                    &rows, b + j, b_step, beta, &part);
+        }
     }
 }

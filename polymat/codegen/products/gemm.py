@@ -234,6 +234,8 @@ def _written(text: str, shape: Shape) -> str:
     numbers = {"L": shape.lanes, "R": shape.rows, "V": shape.vectors, "G": 8, "DEEP": shape.turns}
     numbers |= {"HALVES": int(shape.halves), "WALKS": int(shape.walks)}
     numbers |= {"EIGHTHS": PASSED_EIGHTHS}
-    numbers["ENDED"] = "all->end != NULL" if shape.ends else "0"
+    ended = "all->end != NULL" if shape.ends else "0"
     whole = text.replace("$PACKS", packed(TALL_LEFT))
-    return handed_on(Template(whole).substitute(numbers, S=shape.suffix, T=shape.ctype), shape.ends)
+    return handed_on(
+        Template(whole).substitute(numbers, ENDED=ended, S=shape.suffix, T=shape.ctype), shape.ends
+    )

@@ -1,12 +1,16 @@
-"""What type checkers are told of compiled pipelines: mypy over this file is the test; the calls run, too."""
+"""What type checkers are told of compiled pipelines: mypy and pyright over this file; the calls run, too."""
 
 from __future__ import annotations
 
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+import pytest
 
 import polymat as pm
 
@@ -44,3 +48,12 @@ def test_what_was_saved_tells_a_text(tmp_path: Path) -> None:
 def test_a_pipeline_without_parameters_of_its_type_is_any() -> None:
     run: pm.Compiled = pm.compile((x + x).named("twice"))
     assert run(np.ones(1))[0] == 2.0
+
+
+def test_pyright_says_the_same() -> None:
+    checker = shutil.which("basedpyright") or shutil.which("pyright")
+    if checker is None:
+        pytest.skip("neither basedpyright nor pyright is installed")
+    command = [checker, "--level", "error", "--pythonpath", sys.executable, __file__]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stdout

@@ -72,6 +72,66 @@ def test_functions_are_short() -> None:
     assert not long
 
 
+# What is longer than it should be.  Nothing is added here: shorten it, and take it out.
+LONG_FILES = {
+    "__init__.py",
+    "codegen/loops/rowloop.py",
+    "codegen/loops/shifted.py",
+    "codegen/loops/stagecode.py",
+    "codegen/products/contraction.py",
+    "codegen/products/microkernel.py",
+    "codegen/report.py",
+    "graph/monomials.py",
+    "graph/product.py",
+    "idiom/recursive.py",
+    "lang/expr.py",
+    "lang/fir.py",
+    "lang/function.py",
+    "lang/linalg.py",
+    "machine/known.py",
+    "passes.py",
+    "product/contraction.py",
+    "product/formula.py",
+    "runtime/blastest.py",
+    "runtime/cache.py",
+    "runtime/compiled.py",
+    "runtime/providers.py",
+    "runtime/toolchain.py",
+    "tilesize/cost.py",
+    "tune/calibrate.py",
+}
+LONG_FUNCTIONS = {
+    "cli.py _parser",
+    "codegen/loops/streamed.py with_streams",
+    "driver.py compile",
+    "graph/build.py build",
+    "graph/flat.py flat_stage",
+    "idiom/sided.py placed",
+    "lang/padding.py pad",
+    "lang/windows.py firwin",
+    "model/select.py algorithm3",
+    "product/blocking.py blocking",
+    "product/contraction.py _grouped",
+    "tilesize/planner.py plan_tiles",
+}
+
+
+def test_files_of_the_package_are_shorter() -> None:
+    lines = {path.relative_to(PACKAGE).as_posix(): path.read_text("utf-8").count("\n") for path in MODULES}
+    assert not {name for name, count in lines.items() if count > 300} - LONG_FILES
+
+
+def test_functions_of_the_package_are_shorter() -> None:
+    long = {
+        f"{path.relative_to(PACKAGE).as_posix()} {node.name}"
+        for path in MODULES
+        for node in ast.walk(parse(path))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and (node.end_lineno or node.lineno) - node.lineno + 1 > 40
+    }
+    assert not long - LONG_FUNCTIONS
+
+
 def test_only_the_command_line_prints() -> None:
     prints = [
         f"{shown(path)}:{node.lineno}"

@@ -26,6 +26,7 @@ from polymat.graph.turned import turn_inputs
 from polymat.graph.verify import verify
 from polymat.idiom.find import is_called
 from polymat.idiom.recursiveends import kept_of_chains
+from polymat.memo import with_memo
 from polymat.model.assumed import assumed_sizes
 from polymat.options import SKIPPABLE, Options
 from polymat.plan.schedule import Schedule
@@ -313,6 +314,7 @@ def position(name: str) -> int:
     return [each.name for each in PASSES].index(name)
 
 
+@with_memo
 def levels_of(job: Job, passes: Sequence[Pass] = PASSES, level: Any = None) -> Iterator[tuple[Pass, Level]]:
     """Every pass in order with the level that follows from it.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from polymat.errors import ToolchainError
 from polymat.graph.pipeline import Pipeline
@@ -19,6 +19,7 @@ from polymat.lang.expr import Load
 from polymat.lang.traverse import walk
 from polymat.lang.types import real_part
 from polymat.machine.model import Machine
+from polymat.memo import remembered
 from polymat.options import Options
 from polymat.plan.kernel import KernelPlan
 from polymat.plan.loops import LoopPlan
@@ -54,16 +55,10 @@ class CallPrices:
     threads: int
     libraries: Libraries
     given: frozenset[str]
-    _models: dict[Kind, LibraryModel | None] = field(default_factory=dict)
 
     def model(self, kind: Kind = "blas") -> LibraryModel | None:
         """The measured times of a library; a missing one is an error only where it is loaded."""
-        if kind not in self._models:
-            try:
-                self._models[kind] = self.libraries.model(kind)
-            except ToolchainError:
-                self._models[kind] = None
-        return self._models[kind]
+        return _model(self.libraries, kind)
 
     def kernel_seconds(self, kernel: KernelPlan, sizes: Mapping[str, int]) -> float:
         """Seconds of a product around register blocks."""
@@ -167,6 +162,14 @@ class CallPrices:
     def _is_fixed(self, flat: Stage) -> bool:
         """Whether no size is open, so that the choice is made now."""
         return not any(form.names() for low, high in flat.box for form in (low, high))
+
+
+@remembered
+def _model(libraries: Libraries, kind: Kind) -> LibraryModel | None:
+    try:
+        return libraries.model(kind)
+    except ToolchainError:
+        return None
 
 
 def _share(flat: Stage, factors: Sequence[float], sizes: Mapping[str, int]) -> float:

@@ -22,6 +22,7 @@ from polymat.graph.group import Grouping
 from polymat.graph.pipeline import Pipeline
 from polymat.idiom.libraryfacts import Libraries
 from polymat.machine.model import Machine
+from polymat.memo import Memo, with_own_memo
 from polymat.model.assumed import assumed_sizes
 from polymat.model.describe import stage_nest
 from polymat.model.papercost import PaperCost
@@ -89,6 +90,7 @@ class Decider:
         options: Options,
         libraries: Libraries,
     ) -> None:
+        self.memo: Memo = {}
         self.pipeline = pipeline
         self.machine = machine
         self.assumed = assumed_sizes(pipeline, estimates)
@@ -103,6 +105,7 @@ class Decider:
             pipeline, self.reads, self.dag, machine, estimates, self.assumed, options, self.threads, libraries
         )
 
+    @with_own_memo
     def grouping(self) -> Grouping:
         """The partition into groups of least cost."""
         if not (self.options.fuse and self.options.tile) or len(self.pipeline.stages) < 2:
@@ -113,6 +116,7 @@ class Decider:
             joins += siblings(self.reads, self.dag)
         return partition(self.pipeline, self.cost, joins=joins)
 
+    @with_own_memo
     def schedule(self, grouping: Grouping) -> Schedule:
         """The plan of every group, what speaks for it, and every group that was priced."""
         plans = tuple(self._plan(group.stages) for group in grouping.groups)

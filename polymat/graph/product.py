@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial, reduce
+from functools import partial, reduce
 
 from polymat.graph.monomials import MOST, Factor, Monomial, expand
 from polymat.graph.stage import Accumulation, Bounds, Part, Stage
@@ -19,6 +19,7 @@ from polymat.lang.indices import affine_names
 from polymat.lang.reduction import Op
 from polymat.lang.traverse import walk
 from polymat.lang.types import WEAK_INT, ScalarType
+from polymat.memo import remembered
 from polymat.poly.access import Access
 from polymat.poly.domain import Domain
 
@@ -100,8 +101,7 @@ class Product:
         )
 
 
-# Terms are compared by identity, and every routine asks the same of them.
-@lru_cache(maxsize=256)
+@remembered
 def is_box(term: Term, context: Domain) -> bool:
     """Whether a term is added at every point of its box."""
     whole = Domain.box(term.domain.params, term.dims, term.box).assume(context)
@@ -123,12 +123,11 @@ def product_of_group(stages: Sequence[Stage], context: Domain) -> Product | None
     before:  P(i, j) = sum over k of A(i, k) * B(k, j);  C(i, j) = alpha * P(i, j) + beta * D(i, j)
     after:   C(i, j) = beta * D(i, j) + sum over k of alpha * A(i, k) * B(k, j)
     """
-    return _product_of(tuple(stages), context)
+    return _product_of(context, tuple(stages))
 
 
-# Stages are compared by identity, and every way to compute a group asks for its product.
-@lru_cache(maxsize=256)
-def _product_of(stages: tuple[Stage, ...], context: Domain) -> Product | None:
+@remembered
+def _product_of(context: Domain, stages: tuple[Stage, ...]) -> Product | None:
     result = stages[-1]
     inside = {stage.name: stage for stage in stages[:-1]}
     own = _own_terms(result, inside, context)

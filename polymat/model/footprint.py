@@ -11,10 +11,10 @@ from functools import lru_cache
 from math import gcd, prod
 from typing import TypeAlias
 
+from polymat.memo import remembered
 from polymat.model.nest import Nest
 from polymat.model.polynomial import Number, Polynomial
 from polymat.model.reference import Slopes
-from polymat.model.remembered import remembered
 from polymat.model.uniform import Component, UniformClass, components
 
 Volumes: TypeAlias = tuple[tuple[UniformClass, Polynomial], ...]
@@ -153,6 +153,7 @@ def elements(references: UniformClass, sizes: Mapping[str, float]) -> float:
     return _elements(references.slopes, references.offsets, tuple((d, sizes[d]) for d in references.dims))
 
 
+# Arithmetic on numbers alone, of which nothing belongs to one pipeline: every compilation asks the same.
 @lru_cache(maxsize=4096)
 def _elements(
     rows: tuple[Slopes, ...], offsets: tuple[tuple[float, ...], ...], sizes: tuple[tuple[str, float], ...]
@@ -190,6 +191,7 @@ def tile_volume(nest: Nest, *, exact: bool = True) -> Volumes:
     )
 
 
+# Arithmetic on numbers alone, of which nothing belongs to one pipeline: every compilation asks the same.
 @lru_cache(maxsize=4096)
 def _class_volume(
     rows: tuple[Slopes, ...],

@@ -8,8 +8,8 @@ from functools import cached_property
 from math import prod
 
 from polymat.lang.affine import Affine
+from polymat.memo import remembered
 from polymat.model.reference import Reference
-from polymat.model.remembered import remembered
 from polymat.model.uniform import UniformClass, uniform_classes
 
 

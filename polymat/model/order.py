@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from polymat.memo import remembered
 from polymat.model.nest import Nest, Statement
-from polymat.model.remembered import remembered
 
 # Weights of Algorithm 5, in points an access (for VECTORIZABLE: a loop).
 SPATIAL = 2

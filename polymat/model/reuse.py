@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
+from polymat.memo import remembered
 from polymat.model.nest import Nest
 from polymat.model.reference import Slopes
-from polymat.model.remembered import remembered
 
 # A dimension without any reuse would get tiles of size 0: it counts as half an access, less than any other.
 NO_REUSE = 0.5
@@ -62,6 +62,7 @@ def _temporal(nest: Nest, dim: str) -> int:
     return len(found)
 
 
+# Arithmetic on numbers alone, of which nothing belongs to one pipeline: every compilation asks the same.
 @lru_cache(maxsize=4096)
 def _group(rows: tuple[Slopes, ...], offsets: tuple[tuple[float, ...], ...], dim: str) -> int:
     """References of a class that touch what another one of it touches some iterations earlier."""

@@ -65,6 +65,7 @@ class Component:
     injective: bool
 
 
+# Arithmetic on numbers alone, of which nothing belongs to one pipeline: every compilation asks the same.
 @lru_cache(maxsize=4096)
 def components(matrix: Matrix) -> tuple[Component, ...]:
     """Split indices into independent ones; constant indices belong to none."""

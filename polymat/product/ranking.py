@@ -38,6 +38,7 @@ def variants(blocks: Blocks) -> tuple[Blocks, ...]:
     return tuple(found.values())
 
 
+# Many variants are priced, by numbers alone: one answer serves all products of the same extents.
 @lru_cache(maxsize=256)
 def ranked(
     blocks: Blocks, m: int, n: int, k: int, element_bytes: int, machine: Machine, threads: int = 1

@@ -16,7 +16,7 @@ from polymat.lang.affine import Affine
 from polymat.lang.expr import Binary, Const, Expr, Load, Parameter, Unary
 from polymat.lang.traverse import walk
 from polymat.machine.model import Machine
-from polymat.model.remembered import remembered
+from polymat.memo import remembered
 from polymat.plan.tile import RowLoop
 
 SHIFTED_BITS = 512  # of vectors that one instruction shifts

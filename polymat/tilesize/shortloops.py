@@ -13,9 +13,9 @@ from polymat.graph.stage import Accumulation, Stage
 from polymat.lang.affine import Affine
 from polymat.lang.traverse import children, walk
 from polymat.lang.types import real_part
+from polymat.memo import remembered
 from polymat.model.estimates import once_a_stage
 from polymat.model.extents import extent
-from polymat.model.remembered import remembered
 from polymat.plan.loops import LoopPlan
 
 # Operations a lane that starting a loop is worth, at the rate of loops on vectors.  Measured (Zen 5, float):

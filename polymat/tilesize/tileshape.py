@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from polymat.graph.alignment import Member, grid
 from polymat.graph.stage import Stage
 from polymat.machine.model import Machine
+from polymat.memo import remembered
 from polymat.model.extents import tile_size
-from polymat.model.remembered import remembered
 from polymat.plan.nest import NestPlan
 from polymat.tilesize.plain import own_names
 from polymat.tilesize.register import ROWS_REDUCED

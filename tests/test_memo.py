@@ -1,0 +1,106 @@
+"""What a compilation remembers goes with it."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from collections.abc import Iterator
+
+import polymat as pm
+from polymat.driver import levels, request_for
+from polymat.graph.pipeline import Pipeline
+from polymat.memo import Memo, remembered, with_memo, with_own_memo
+
+
+class Value:
+    """Compared by identity."""
+
+
+def test_it_is_asked_once_in_a_compilation_and_again_in_the_next() -> None:
+    calls: list[Value] = []
+
+    @remembered
+    def asked(value: Value, more: int = 0) -> int:
+        calls.append(value)
+        return len(calls)
+
+    one, other = Value(), Value()
+
+    @with_memo
+    def steps() -> Iterator[tuple[int, ...]]:
+        yield asked(one), asked(other), asked(one), asked(one, 1), asked(one, more=1)
+        yield (asked(one),)
+
+    assert list(steps()) == [(1, 2, 1, 3, 4), (1,)]
+    assert list(steps()) == [(5, 6, 5, 7, 8), (5,)]
+
+
+def test_outside_and_between_the_steps_nothing_is_remembered() -> None:
+    calls: list[Value] = []
+
+    @remembered
+    def asked(value: Value) -> int:
+        calls.append(value)
+        return len(calls)
+
+    one = Value()
+
+    @with_memo
+    def steps() -> Iterator[int]:
+        yield asked(one)
+        yield asked(one)
+
+    found = [(inside, asked(one)) for inside in steps()]
+    assert found == [(1, 2), (1, 3)]
+
+
+def test_who_owns_a_memo_keeps_what_its_methods_ask() -> None:
+    calls: list[Value] = []
+
+    @remembered
+    def asked(value: Value) -> int:
+        calls.append(value)
+        return len(calls)
+
+    one = Value()
+
+    class Owner:
+        def __init__(self) -> None:
+            self.memo: Memo = {}
+
+        @with_own_memo
+        def ask(self) -> int:
+            return asked(one)
+
+    first, second = Owner(), Owner()
+    assert [first.ask(), first.ask(), second.ask(), asked(one)] == [1, 1, 2, 3]
+
+
+def test_two_at_the_same_time_share_nothing() -> None:
+    @remembered
+    def asked(value: Value) -> Value:
+        return Value()
+
+    one = Value()
+
+    @with_memo
+    def steps() -> Iterator[Value]:
+        yield asked(one)
+        yield asked(one)
+
+    (first, second), (third, fourth) = zip(*zip(steps(), steps(), strict=True), strict=True)
+    assert first is second
+    assert third is fourth
+    assert first is not third
+
+
+def test_nothing_of_a_pipeline_outlives_its_compilation() -> None:
+    N = pm.Parameter(pm.Int, "N")
+    A, B = pm.Matrix(pm.Double, "A", [N, N]), pm.Matrix(pm.Double, "B", [N, N])
+    request = request_for((A @ B).named("C"))
+    pipelines = (level for name, level in levels(request) if isinstance(level, Pipeline))
+    found = [weakref.ref(stage) for pipeline in pipelines for stage in pipeline.stages]
+    del pipelines
+    gc.collect()
+    assert found
+    assert [stage() for stage in found] == [None] * len(found)

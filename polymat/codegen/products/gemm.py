@@ -13,7 +13,7 @@ are packed, nc columns at a time, each right before it is first used; of A, stri
 rows at a time; and the register block runs over both.  While a block of A is multiplied by one panel the next
 one is requested, so that the packed B may lie in memory.  Of one segment what is at most twice the
 second-level cache is not packed, because register blocks read operands of any strides; nor is B packed nc
-columns at a time where A is contiguous along its depth or its rows, see `polymat.codegen.products.tallgemm`.
+columns at a time where A is contiguous along its depth or its rows, see kernels/products/tall.h.
 
 Who reads the result point by point by plain arithmetic is computed in registers, see
 `polymat.codegen.products.ends`; others are called with every part of it as soon as that is complete, while it

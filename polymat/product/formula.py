@@ -16,27 +16,17 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from math import ceil, floor
+from operator import eq, ge, gt, le, lt
 from typing import Literal
 
 Kind = Literal["double", "ptrdiff_t"]
 Values = dict[str, float]  # of names; evaluating adds those of names that stand for formulas
 
-_ORDER = {
-    "||": 1,
-    "&&": 2,
-    "<": 3,
-    "<=": 3,
-    ">": 3,
-    ">=": 3,
-    "==": 3,
-    "!=": 3,
-    "+": 4,
-    "-": 4,
-    "*": 5,
-    "/": 5,
-}
+_COMPARED = {"<": lt, "<=": le, ">": gt, ">=": ge, "==": eq}
+_ORDER = {"||": 1, "&&": 2, "+": 4, "-": 4, "*": 5, "/": 5}
+_ORDER |= dict.fromkeys(("<", "<=", ">", ">=", "==", "!="), 3)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,7 +35,7 @@ class Formula(ABC):
 
     @abstractmethod
     def at(self, values: Values) -> float:
-        """Its value where the names have these values."""
+        """The value of the formula where its names have these values."""
 
     @abstractmethod
     def text(self, kind: Kind) -> str:
@@ -53,12 +43,13 @@ class Formula(ABC):
 
     @property
     def parts(self) -> tuple[Formula, ...]:
-        """What it is computed from."""
-        return ()
+        """The formulas that this one is computed from."""
+        values = (getattr(self, each.name) for each in fields(self))
+        return tuple(value for value in values if isinstance(value, Formula))
 
     @property
     def strength(self) -> int:
-        """How tightly its C expression holds together."""
+        """How tightly the C expression of the formula holds together."""
         return 9
 
 
@@ -178,10 +169,6 @@ class Arithmetic(Number):
         return _between(self.sign, self.left, self.right, kind)
 
     @property
-    def parts(self) -> tuple[Formula, ...]:
-        return (self.left, self.right)
-
-    @property
     def strength(self) -> int:
         return _ORDER[self.sign]
 
@@ -206,10 +193,6 @@ class Rounded(Number):
         return f"(double)(long long){text}" if kind == "double" else text
 
     @property
-    def parts(self) -> tuple[Formula, ...]:
-        return (self.left, self.right)
-
-    @property
     def strength(self) -> int:
         return 8
 
@@ -229,10 +212,6 @@ class Choice(Number):
         condition, chosen, other = (each.text(kind) for each in self.parts)
         return f"({condition} ? {chosen} : {other})"
 
-    @property
-    def parts(self) -> tuple[Formula, ...]:
-        return (self.condition, self.chosen, self.other)
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Comparison(Condition):
@@ -243,19 +222,10 @@ class Comparison(Condition):
     right: Number
 
     def at(self, values: Values) -> float:
-        left, right = self.left.at(values), self.right.at(values)
-        if self.sign == "==":
-            return float(left == right)
-        if self.sign in ("<", "<="):
-            return float(left < right or (self.sign == "<=" and left == right))
-        return float(left > right or (self.sign == ">=" and left == right))
+        return float(_COMPARED[self.sign](self.left.at(values), self.right.at(values)))
 
     def text(self, kind: Kind) -> str:
         return _between(self.sign, self.left, self.right, kind)
-
-    @property
-    def parts(self) -> tuple[Formula, ...]:
-        return (self.left, self.right)
 
     @property
     def strength(self) -> int:
@@ -276,15 +246,12 @@ class Joined(Condition):
 
     def text(self, kind: Kind) -> str:
         """Of other signs between, each side in parentheses, as compilers ask for."""
-        sides = (
-            f"({each.text(kind)})" if isinstance(each, Joined) and each.sign != self.sign else each.text(kind)
-            for each in (self.left, self.right)
+        sides = (self.left, self.right)
+        apart = [isinstance(each, Joined) and each.sign != self.sign for each in sides]
+        texts = (
+            f"({each.text(kind)})" if a else each.text(kind) for a, each in zip(apart, sides, strict=True)
         )
-        return f" {self.sign} ".join(sides)
-
-    @property
-    def parts(self) -> tuple[Formula, ...]:
-        return (self.left, self.right)
+        return f" {self.sign} ".join(texts)
 
     @property
     def strength(self) -> int:
@@ -306,10 +273,6 @@ class Denied(Condition):
         return f"!{_inside(self.condition, kind, 8)}"
 
     @property
-    def parts(self) -> tuple[Formula, ...]:
-        return (self.condition,)
-
-    @property
     def strength(self) -> int:
         return 3 if isinstance(self.condition, Comparison) and self.condition.sign == "==" else 8
 
@@ -329,10 +292,6 @@ class LetNumber(Number):
     def text(self, kind: Kind) -> str:
         return self.name
 
-    @property
-    def parts(self) -> tuple[Formula, ...]:
-        return (self.formula,)
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LetCondition(Condition):
@@ -348,10 +307,6 @@ class LetCondition(Condition):
 
     def text(self, kind: Kind) -> str:
         return self.name
-
-    @property
-    def parts(self) -> tuple[Formula, ...]:
-        return (self.formula,)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -54,7 +54,7 @@ def strides(found: Contraction, estimates: Mapping[str, int]) -> tuple[int, int,
 
 
 def facts(found: Contraction, blocks: Blocks, handed: bool) -> Values:
-    """What is known of a product at any sizes; of segments of columns whether they may be neighbours."""
+    """Facts of a product at any sizes; of segments of columns whether they may be neighbours."""
     place = 0 if found.triangle is None else PLACES.index(found.triangle.place) + 1
     known = {
         "mirrored": found.mirror is not None,
@@ -70,7 +70,7 @@ def facts(found: Contraction, blocks: Blocks, handed: bool) -> Values:
 
 
 def facts_number(values: Values) -> int:
-    """What is known of a product as generated code is told of it: its triangle, and bits from 4 on."""
+    """The facts of a product as one number, for generated code: its triangle, and bits from 4 on."""
     bits = sum(1 << (number + 2) for number, name in enumerate(KNOWN) if values[name])
     return int(values["place"]) + bits
 

@@ -25,7 +25,6 @@ from polymat.codegen.loops.singlesums import single_sums_text
 from polymat.codegen.products.blockcost import BLOCKS_HELPER
 from polymat.codegen.products.blockshape import joined
 from polymat.codegen.products.gemm import gemm_text
-from polymat.codegen.routines.libraries import HEADERS as LIBRARY_HEADERS
 from polymat.codegen.routines.libraries import library_needs, library_text
 from polymat.codegen.signals.filterblocks import filter_text
 from polymat.codegen.signals.recursiveblocks import recursive_text
@@ -85,7 +84,7 @@ def prelude(needs: frozenset[str], *, whole: bool = True) -> str:
     if functions:
         headers.add("math.h")
     if libraries:
-        headers.update(LIBRARY_HEADERS)
+        headers.update(kernel_headers("routines"))
     includes = "".join(f"#include <{header}>\n" for header in sorted(headers))
     if "team" in wanted or libraries:
         includes = "#define _GNU_SOURCE\n" + includes

@@ -74,7 +74,7 @@ static void NAME(filter_pack)(ptrdiff_t count, const T *x, const ptrdiff_t *at, 
 #pragma GCC unroll 8
             for (int line = 0; line < 8; line++)
                 r[line] = *(const NAME(octet_memory) *)(const void *)(x + at[lane + line] + m);
-            NAME(transpose)(r);
+            NAME(transpose_octets)(r);
 #pragma GCC unroll 8
             for (int line = 0; line < 8; line++)
                 *(NAME(octet) *)(void *)(row[line] + lane) = r[line];
@@ -101,7 +101,7 @@ static void NAME(filter_unpack)(ptrdiff_t run, const T *results, const ptrdiff_t
 #pragma GCC unroll 8
             for (int line = 0; line < 8; line++)
                 r[line] = *(const NAME(octet) *)(const void *)(results + (row + line) * LANES + lane) * scale;
-            NAME(transpose)(r);
+            NAME(transpose_octets)(r);
             if (from != NULL)
 #pragma GCC unroll 8
                 for (int line = 0; line < 8; line++)

@@ -12,7 +12,7 @@ typedef T NAME(octet) __attribute__((vector_size(8 * sizeof(T)), may_alias));
 typedef NAME(octet) NAME(octet_memory) __attribute__((aligned(sizeof(T)), may_alias));
 
 /* Eight octets, transposed. */
-static inline __attribute__((always_inline)) void NAME(transpose)(NAME(octet) *r)
+static inline __attribute__((always_inline)) void NAME(transpose_octets)(NAME(octet) *r)
 {
 #ifdef _PM_SHUFFLES
 #define _PM_PAIR(a, b, low, high) \

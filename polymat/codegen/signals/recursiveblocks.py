@@ -23,13 +23,11 @@ would not otherwise.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from string import Template
 
 from polymat.codegen.c.elements import C_TYPES
-from polymat.codegen.c.kernels import kernel_text
-from polymat.codegen.signals.recursivepasses import PASSES
-from polymat.codegen.signals.recursiveruns import RUNS
+from polymat.codegen.c.kernels import kernel_text, statements
 from polymat.errors import InternalError
 from polymat.tilesize.filterblock import RUN
 
@@ -89,32 +87,45 @@ class RecursiveShape:
 def recursive_text(need: str) -> str:
     """The C text behind a need of the prelude."""
     shape = RecursiveShape.parse(need)
-    name, kind, depth = shape.name, C_TYPES[shape.suffix], shape.depth
-    back = range(shape.past)
-    octets = kernel_text("shuffles")
-    octets += kernel_text("octets", macros={"T": kind, "NAME(name)": f"_pm_##name##_recursive_{name}"})
-    return octets + Template(PASSES + RUNS + _CHANNELS).substitute(
-        N=name,
-        T=kind,
-        L=shape.lanes,
-        D=depth,
-        R=RUN,
-        LEAST=LEAST_RUN,
-        NB=len(shape.back),
-        P=shape.past,
-        NC=len(shape.forward) + len(shape.back),
-        LIMIT=LIMITS[shape.suffix],
-        WIDE=WIDER[shape.suffix],
-        step=_step(shape),
-        serial_state=_state(shape, kind),
-        state=_state(shape, f"_pm_rec_vector_{name}"),
-        coefficients=_coefficients(shape),
-        shift=_shift(shape),
-        restored="".join(f" + t[{i}] * before[{i}]" for i in back),
-        carried="".join(f" + h[{i}] * part[{i}]" for i in back),
-        parts=_parts(shape),
-        offsets=", ".join(map(str, shape.back)),
+    kind, back = C_TYPES[shape.suffix], range(shape.past)
+    sizes = {"LANES": shape.lanes, "DEPTH": shape.depth, "PAST": shape.past}
+    sizes["COEFFICIENT_COUNT"] = len(shape.forward) + len(shape.back)
+    of_shape = {"T": kind, "NAME(name)": f"_pm_##name##_{shape.name}"}
+    runs = {"RUN": RUN, "LEAST_RUN": LEAST_RUN}
+    return "\n".join(
+        [
+            kernel_text("shuffles"),
+            kernel_text("octets", macros=of_shape),
+            kernel_text(
+                "recursivepasses",
+                macros={"RESTORED(vector)": _sum("vector", (f"t[{i}] * before[{i}]" for i in back))},
+                **of_shape,
+                **sizes,
+                COEFFICIENTS=_coefficients(shape),
+                SERIAL_STATE=_state(shape, kind),
+                STATE=_state(shape, f"_pm_rec_vector_{shape.name}"),
+                STEP=_step(shape),
+                SHIFT=_shift(shape),
+            ),
+            kernel_text(
+                "recursiveruns",
+                macros={"CARRIED(value)": _sum("value", (f"h[{i}] * part[{i}]" for i in back))},
+                **of_shape,
+                **sizes,
+                **runs,
+                BACK=len(shape.back),
+                OFFSETS=", ".join(map(str, shape.back)),
+                WIDE=WIDER[shape.suffix],
+                LIMIT=LIMITS[shape.suffix],
+                PARTS=_parts(shape),
+            ),
+            kernel_text("recursive", macros=of_shape, **sizes, **runs),
+        ]
     )
+
+
+def _sum(first: str, terms: Iterable[str]) -> str:
+    return " + ".join([first, *terms])
 
 
 def _parts(shape: RecursiveShape) -> str:
@@ -127,101 +138,23 @@ def _coefficients(shape: RecursiveShape) -> str:
     count = len(shape.forward)
     names = [f"f{j} = c[{i}]" for i, j in enumerate(shape.forward)]
     names += [f"g{k} = c[{count + i}]" for i, k in enumerate(shape.back)]
-    return f"const {C_TYPES[shape.suffix]} {', '.join(names)};"
+    return f"const {C_TYPES[shape.suffix]} {', '.join(names)}"
 
 
 def _state(shape: RecursiveShape, kind: str) -> str:
     """The samples of the past, the newest first, as variables."""
     xs = [f"x{j} = xs[{j - 1}]" for j in range(1, max(shape.forward) + 1)]
     ys = [f"y{k} = ys[{k - 1}]" for k in range(1, max(shape.back) + 1)]
-    return f"{kind} {', '.join([*xs, *ys])};"
+    return f"{kind} {', '.join([*xs, *ys])}"
 
 
 def _step(shape: RecursiveShape) -> str:
     """The next result; what waits longest for the result before comes last."""
     first, *rest = shape.forward
-    lines = [f"y0 = f{first} * x{first};", *(f"y0 += f{j} * x{j};" for j in rest)]
-    lines += [f"y0 -= g{k} * y{k};" for k in reversed(shape.back)]
-    return " ".join(lines)
+    lines = [f"y0 = f{first} * x{first}", *(f"y0 += f{j} * x{j}" for j in rest)]
+    return statements([*lines, *(f"y0 -= g{k} * y{k}" for k in reversed(shape.back))])
 
 
 def _shift(shape: RecursiveShape) -> str:
-    moves = [f"x{j} = x{j - 1};" for j in range(max(shape.forward), 0, -1)]
-    moves += [f"y{k} = y{k - 1};" for k in range(max(shape.back), 0, -1)]
-    return " ".join(moves)
-
-
-_CHANNELS = """\
-/* $L channels side by side, from sample `first` on. */
-static void _pm_rec_channels_$N(ptrdiff_t first, ptrdiff_t count, ptrdiff_t sections, const $T *c,
-        const $T *x, ptrdiff_t x_across, ptrdiff_t x_along, $T *y, ptrdiff_t y_across, ptrdiff_t y_along,
-        $T *last, $T *work)
-{
-    const ptrdiff_t size = (sections + 1) * $D;
-    _pm_rec_vector_$N *const states = (_pm_rec_vector_$N *)(void *)work;
-    $T *const block = work + 2 * sections * $D * $L + (4 * $D + 4) * $L;
-    for (ptrdiff_t k = 0; k < size; k++)
-        for (int lane = 0; lane < $L; lane++)
-            work[k * $L + lane] = last[lane * size + k];
-    for (ptrdiff_t n = first; n < count;) {
-        const ptrdiff_t run = count - n < $R ? (count - n) / 8 * 8 : $R;
-        if (run == 0)
-            break;
-        _pm_rec_load_$N(run, x + n * x_along, x_across, x_along, block);
-        const _pm_rec_vector_$N *const rows = (const _pm_rec_vector_$N *)(const void *)block + run - 1;
-        for (ptrdiff_t s = 0; s < sections; s++) {
-            _pm_rec_vector_$N before[$D];
-            for (int k = 0; k < $D; k++) {
-                before[k] = states[s * $D + k];
-                states[s * $D + k] = rows[-k];
-            }
-            _pm_rec_plain_$N(run, c + s * $NC, before, states + (s + 1) * $D,
-                             (_pm_rec_vector_$N *)(void *)block);
-        }
-        for (int k = 0; k < $D; k++)
-            states[sections * $D + k] = rows[-k];
-        _pm_rec_store_$N(run, block, NULL, NULL, y + n * y_along, y_across, y_along);
-        n += run;
-    }
-    for (ptrdiff_t k = 0; k < size; k++)
-        for (int lane = 0; lane < $L; lane++)
-            last[lane * size + k] = work[k * $L + lane];
-}
-
-/* Channels of `count` samples each, which lie `along` apart, through sections in a row.
-
-   c: the coefficients of every section, $NC each.  start: what is added to the first $D results of every
-   section, or what they are (is_given), channel by channel; or NULL.  last: room for $D samples of every
-   signal and channel, which are the last ones in the end. */
-static void _pm_recursive_$N(ptrdiff_t channels, ptrdiff_t count, ptrdiff_t sections, const $T *c,
-        const $T *start, int is_given, const $T *x, ptrdiff_t x_across, ptrdiff_t x_along, $T *y,
-        ptrdiff_t y_across, ptrdiff_t y_along, $T *last, $T *work)
-{
-    const ptrdiff_t size = (sections + 1) * $D;
-    const ptrdiff_t sides = $D > 8 ? 0 : channels / $L * $L;
-    const int is_tabled = count >= $LEAST * $L + $D && sides < channels;
-    for (ptrdiff_t k = 0; k < channels * size; k++)
-        last[k] = 0;
-    if (is_tabled) {
-        $T *const most = work + sections * $R * $P + sections * ($D + $P) * $L;
-        const ptrdiff_t rows = count / $L < $R ? count / $L : $R;
-        for (ptrdiff_t s = 0; s < sections; s++)
-            most[s] = _pm_rec_table_$N(rows, c + s * $NC, work + s * $R * $P);
-    }
-    for (ptrdiff_t channel = sides; channel < channels; channel++) {
-        const $T *const own = start == NULL ? NULL : start + channel * sections * $D;
-        _pm_rec_channel_$N(0, count, sections, c, own, is_given, x + channel * x_across, x_along,
-                y + channel * y_across, y_along, last + channel * size, is_tabled, work);
-    }
-    for (ptrdiff_t channel = 0; channel < sides; channel += $L) {
-        const ptrdiff_t rest = count < $D ? 0 : (count - $D) / 8 * 8, first = count - rest;
-        for (ptrdiff_t lane = channel; lane < channel + $L; lane++) {
-            const $T *const own = start == NULL ? NULL : start + lane * sections * $D;
-            _pm_rec_channel_$N(0, first, sections, c, own, is_given, x + lane * x_across, x_along,
-                    y + lane * y_across, y_along, last + lane * size, 0, work);
-        }
-        _pm_rec_channels_$N(first, count, sections, c, x + channel * x_across, x_across, x_along,
-                y + channel * y_across, y_across, y_along, last + channel * size, work);
-    }
-}
-"""
+    moves = [f"x{j} = x{j - 1}" for j in range(max(shape.forward), 0, -1)]
+    return statements([*moves, *(f"y{k} = y{k - 1}" for k in range(max(shape.back), 0, -1))])

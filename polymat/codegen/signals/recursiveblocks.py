@@ -88,19 +88,21 @@ def recursive_text(need: str) -> str:
     """The C text behind a need of the prelude."""
     shape = RecursiveShape.parse(need)
     kind, back = C_TYPES[shape.suffix], range(shape.past)
-    sizes = {"LANES": shape.lanes, "DEPTH": shape.depth, "PAST": shape.past}
+    sizes: dict[str, object] = {"LANES": shape.lanes, "DEPTH": shape.depth, "PAST": shape.past}
     sizes["COEFFICIENT_COUNT"] = len(shape.forward) + len(shape.back)
     of_shape = {"T": kind, "NAME(name)": f"_pm_##name##_{shape.name}"}
-    runs = {"RUN": RUN, "LEAST_RUN": LEAST_RUN}
+    runs = {**of_shape, **sizes, "RUN": RUN, "LEAST_RUN": LEAST_RUN}
     return "\n".join(
         [
             kernel_text("shuffles"),
             kernel_text("octets", macros=of_shape),
             kernel_text(
                 "recursivepasses",
-                macros={"RESTORED(vector)": _sum("vector", (f"t[{i}] * before[{i}]" for i in back))},
-                **of_shape,
-                **sizes,
+                macros={
+                    **of_shape,
+                    **sizes,
+                    "RESTORED(vector)": _sum("vector", (f"t[{i}] * before[{i}]" for i in back)),
+                },
                 COEFFICIENTS=_coefficients(shape),
                 SERIAL_STATE=_state(shape, kind),
                 STATE=_state(shape, f"_pm_rec_vector_{shape.name}"),
@@ -109,17 +111,17 @@ def recursive_text(need: str) -> str:
             ),
             kernel_text(
                 "recursiveruns",
-                macros={"CARRIED(value)": _sum("value", (f"h[{i}] * part[{i}]" for i in back))},
-                **of_shape,
-                **sizes,
-                **runs,
+                macros={
+                    **runs,
+                    "CARRIED(value)": _sum("value", (f"h[{i}] * part[{i}]" for i in back)),
+                },
                 BACK=len(shape.back),
                 OFFSETS=", ".join(map(str, shape.back)),
                 WIDE=WIDER[shape.suffix],
                 LIMIT=LIMITS[shape.suffix],
                 PARTS=_parts(shape),
             ),
-            kernel_text("recursive", macros=of_shape, **sizes, **runs),
+            kernel_text("recursive", macros=runs),
         ]
     )
 

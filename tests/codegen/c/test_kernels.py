@@ -22,6 +22,7 @@ LONG: dict[str, int] = {}
 WIDE: dict[str, int] = {"recursive": 1, "recursiveruns": 1}
 # What clang has no header of OpenMP for, where it came without one.
 OPENMP = """\
+#pragma once
 typedef enum { omp_pause_hard } omp_pause_resource_t;
 int omp_get_thread_num(void), omp_get_num_threads(void), omp_in_parallel(void), omp_get_level(void);
 int omp_pause_resource_all(omp_pause_resource_t);
@@ -70,7 +71,16 @@ def test_compiles_alone(name: str, compiler: str, tmp_path: Path) -> None:
         defined = "".join(f"#define {macro} {value}\n" for macro, value in macros.items())
         source.write_text(f'#define _GNU_SOURCE\n{defined}#include "{name}.h"\n')
         for target in targets(name):
-            command = [compiler, *WARNINGS, *target, f"-I{FOLDER}", "-idirafter", str(tmp_path), str(source)]
+            command = [
+                compiler,
+                *WARNINGS,
+                *target,
+                "-iquote",
+                str(FOLDER),
+                "-idirafter",
+                str(tmp_path),
+                str(source),
+            ]
             ran = subprocess.run(command, capture_output=True, text=True, check=False)
             assert ran.returncode == 0, f"{' '.join(command)}\n{defined}{ran.stderr}"
 

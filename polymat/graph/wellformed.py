@@ -22,25 +22,25 @@ def _faults(pipeline: Pipeline) -> Iterator[str]:
     known = {array.name: len(array.extents) for array in pipeline.inputs}
     names = Counter((*known, *(stage.name for stage in pipeline.stages)))
     yield from (f"{name} is the name of {count} arrays" for name, count in names.items() if count > 1)
-    stages = {stage.name for stage in pipeline.stages}
+    stages, sizes = {stage.name for stage in pipeline.stages}, {size.name for size in pipeline.sizes}
     yield from (f"the output {name} is no stage" for name in pipeline.outputs if name not in stages)
     for stage in pipeline.stages:
         known[stage.name] = len(stage.dims)  # which may read itself
-        yield from (f"{stage.name}: {fault}" for fault in _faults_of(stage))
+        yield from (f"{stage.name}: {fault}" for fault in _faults_of(stage, sizes))
         yield from (f"{stage.name} {fault}" for load in stage.loads() for fault in _misread(load, known))
 
 
-def _faults_of(stage: Stage) -> Iterator[str]:
+def _faults_of(stage: Stage, sizes: Collection[str]) -> Iterator[str]:
     if (stage.op is None) != (not stage.accumulations):
         yield "a reduction has an operation and sums, a function neither"
     yield from _misnamed("its", stage.dims, len(stage.bounds), stage.domain.dims)
     for part in stage.parts:
-        yield from _unknown(part.expr, stage.dims)
+        yield from _unknown(part.expr, stage.dims, sizes)
         if part.domain.dims != stage.dims:
             yield f"a part over {_list(part.domain.dims)} of a stage over {_list(stage.dims)}"
     for item in stage.accumulations:
         yield from _misnamed("a sum's", item.dims, len(item.bounds), item.domain.dims)
-        yield from _unknown(item.expr, item.dims)
+        yield from _unknown(item.expr, item.dims, sizes)
         if len(item.target) != len(stage.dims):
             yield f"a sum into {len(item.target)} indices of {len(stage.dims)}"
 
@@ -52,9 +52,9 @@ def _misnamed(whose: str, dims: Sequence[str], bounds: int, inside: Sequence[str
         yield f"{whose} dimensions are {_list(dims)}, of its domain {_list(inside)}, with {bounds} intervals"
 
 
-def _unknown(expr: Expr, dims: Collection[str]) -> Iterator[str]:
+def _unknown(expr: Expr, dims: Collection[str], sizes: Collection[str]) -> Iterator[str]:
     for node in walk(expr):
-        if isinstance(node, Variable) and node.name not in dims:
+        if isinstance(node, Variable) and node.name not in dims and node.name not in sizes:
             yield f"{node.name} is none of its dimensions {_list(dims)}"
 
 

@@ -115,8 +115,13 @@ def filtered_whole(
     back = Reduction(([k], [inner]), ([k, j], [inner, bins]), x.dtype, None)
     back.defn = [Reduce(back(k), _sample(product(j), k, j, whole, x.dtype), Op.Sum)]
 
-    def value(i: Variable) -> Expr:
-        return read(back, Affine.name(i.name).scale(step) + (start - first), sizes)
+    def value(i: Variable) -> Expr | list[CaseEntry]:
+        sample = read(back, Affine.name(i.name).scale(step) + (start - first), sizes)
+        count = taps.source.shape[0]
+        if count.is_constant:
+            return sample
+        taken = index_expression(count, {size.name: size for size in sizes})
+        return [Case(Condition(taken, ">=", 1), sample), Case(Condition(taken, "<", 1), 0)]  # an empty sum
 
     return pointwise(make.computed, (*both, back), (length,), value, "")
 
@@ -173,7 +178,7 @@ def padded(
         return [
             Case(Condition(at, ">=", 0) & Condition(at, "<", last), samples.at(index, sizes)),
             Case(Condition(at, "<", 0), 0),
-            Case(Condition(at, ">=", last), 0),
+            Case(Condition(at, ">=", 0) & Condition(at, ">=", last), 0),
         ]
 
     return pointwise(make.computed, (source, *more), (length,), value, "")

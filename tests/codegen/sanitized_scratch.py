@@ -7,8 +7,11 @@ megabytes that nobody may touch, and each call has a block of its own.
 from __future__ import annotations
 
 import os
+import shutil
 import sys
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
@@ -17,7 +20,14 @@ import numpy as np
 from tests.differential.sanitized import FLAGS
 
 GUARDED = """\
+/* Scratch memory of which each part stands alone. */
+#pragma once
+
 #include <sanitizer/asan_interface.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include "memory.h"
+
 enum { GAP = 4 << 20, MOST_PARTS = 64 };
 typedef struct {
     const size_t *in; /* what counts the bytes of the block, or of one thread */
@@ -66,6 +76,11 @@ static inline void _pm_workspace_give(void *workspace)
 """
 
 PLACE = """\
+/* Parts with room after them. */
+#pragma once
+
+#include <stddef.h>
+
 static inline double _pm_extent(ptrdiff_t extent)
 {
     return extent > 0 ? (double)extent : 0.0;
@@ -88,18 +103,27 @@ def main() -> int:
     """Products of every layout, at sizes around those of the caches."""
     os.environ.pop("LD_PRELOAD", None)  # the compiler is not what is tested
     import polymat as pm
-    from polymat.codegen import prelude
+    from polymat.codegen.c import kernels
     from tests.codegen.products.test_contraction import NARROW, WIDE
     from tests.hosts import compiling_for
 
-    pieces = {"workspace": GUARDED, "place": PLACE}
-    with patch.dict(prelude._PIECES, pieces):
+    with tempfile.TemporaryDirectory() as folder, patch.object(kernels, "FOLDER", Path(folder)):
+        write_kernels(Path(folder), {"workspace": GUARDED, "place": PLACE})
         for machine, dtype in ((WIDE, pm.Double), (NARROW, pm.Float), (NARROW, pm.Complex)):
             with compiling_for(machine):
                 run(dtype)
         with compiling_for(WIDE):
             run_turned()
     return 0
+
+
+def write_kernels(folder: Path, instead: Mapping[str, str]) -> None:
+    """The kernels of polymat in another folder, some of them with other texts."""
+    from polymat.codegen import c
+
+    shutil.copytree(Path(c.__file__).parents[1] / "kernels", folder, dirs_exist_ok=True)
+    for name, text in instead.items():
+        (folder / f"{name}.h").write_text(text, encoding="utf-8")
 
 
 def values(rng: np.random.Generator, dtype: Any, *shape: int) -> Any:

@@ -210,7 +210,18 @@ def test_the_graph_has_producers_and_consumers() -> None:
 def test_text_for_people() -> None:
     r = Reduction(([], []), ([i], [whole]), Double, "r")
     r.defn = [Reduce(r(), Image(Double, "im", [N])(i), Op.Max)]
-    assert str(build([r])) == "inputs  im['N']\nreduction Max  r: Double on [N] -> { [] } -> output"
+    assert str(build([r])).splitlines() == [
+        "inputs   im[N]: Double",
+        "sizes    N: Int",
+        "outputs  r",
+        "order    im",
+        "context  [N] -> { [] : N >= 0 }",
+        "",
+        "reduction Max r: Double on [N] -> { [] } -> output",
+        "    r() = -inf",
+        "    r() Max= im(i)  over [N] -> { [i] : 0 <= i < N }",
+        "    i in 0 .. N - 1",
+    ]
 
 
 def test_the_same_object_under_two_roles_is_no_clash() -> None:

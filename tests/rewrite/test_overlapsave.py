@@ -76,6 +76,23 @@ def test_a_cascade() -> None:
     assert_close(compiled(a), compiled.reference(a), roundings=1000, magnitude=4000.0)
 
 
+@pytest.mark.parametrize("mode", ["valid", "causal", "same", "full"])
+def test_filters_without_taps_by_shared_transforms_are_zero(mode: str) -> None:
+    T = pm.Parameter(pm.Int, "T")
+    x, taps = pm.Signal(pm.Double, "x", N), [pm.Signal(pm.Double, f"h{k}", T) for k in range(4)]
+    outputs = [x.fir(h, mode).named(f"y{k}") for k, h in enumerate(taps)]
+    compiled = pm.compile(
+        outputs, name="bank", inputs=[x, *taps], options=ALWAYS, estimates={N: 5000, T: 300}
+    )
+    assert transforms(compiled) > 0
+    for length, count in ((0, 0), (1, 0), (5, 0), (100, 0), (5, 1), (100, 7)):
+        rng = np.random.default_rng(length)
+        arrays = [rng.uniform(-1, 1, n) for n in (length, *[count] * len(taps))]
+        for result, expected in zip(compiled(*arrays), compiled.reference(*arrays), strict=True):
+            assert_close(result, expected, roundings=100, magnitude=10.0)
+            assert count > 0 or not result.any()
+
+
 def test_names_stay_apart() -> None:
     x = pm.Signal(pm.Double, "y_tmp", N)
     y = x.fir(np.hanning(70), "causal").named("y")

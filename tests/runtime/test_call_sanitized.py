@@ -12,7 +12,13 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 FLAGS = "-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -O1 -g"
-TESTS = ["test_call.py", "test_call_errors.py", "test_call_life.py", "test_recycling.py", "test_saved.py"]
+TESTS = (
+    "test_compiled.py",
+    "test_check_arrays.py",
+    "test_call_life.py",
+    "test_recycling.py",
+    "test_saved.py",
+)
 
 
 def _sanitizer() -> Path:

@@ -91,7 +91,6 @@ LONG_FILES = {
     "machine/known.py",
     "passes.py",
     "product/contraction.py",
-    "product/formula.py",
     "runtime/blastest.py",
     "runtime/cache.py",
     "runtime/compiled.py",

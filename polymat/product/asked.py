@@ -6,7 +6,7 @@ it prices a product (`polymat.codegen.products.ways`).
 
 from __future__ import annotations
 
-from polymat.product.formula import Fact, Name
+from polymat.product.names import Fact, Name
 
 # Rows and columns of a segment, depth of one, and how many segments each has.
 m, n, k = Name("m"), Name("n"), Name("k")

@@ -21,7 +21,7 @@ from polymat.model.reference import Reference
 from polymat.product.blocks import Blocks
 from polymat.product.contraction import Contraction
 from polymat.product.formula import Values
-from polymat.product.packs import BLOCKED_LEFT, BLOCKED_RIGHT, TALL_LEFT
+from polymat.product.packs import BLOCKED_LEFT, BLOCKED_RIGHT, PASSING_LEFT
 from polymat.product.question import is_unrolled, question
 from polymat.product.reading import group_columns
 from polymat.product.scheme import Atom, Loop, Pack, Scheme, Sequence2
@@ -85,10 +85,10 @@ class Blocking:
         """How rows and columns are cut for the registers."""
         found, blocks = self.contraction, self.blocks
         rows, columns = (found.length(dim, estimates) for dim in (found.rows, found.columns))
-        if self.way is Way.NARROW:
+        if self.way is Way.LANES_OVER_DEPTH:
             lengths = ((found.rows, rows), (found.columns, columns))
             return [Loop("U", dim, max(1, min(SUMMED, ceil(length)))) for dim, length in lengths]
-        if self.way is Way.SWAPPED:
+        if self.way is Way.RESULT_TRANSPOSED:
             lines = _cut(found.columns, columns, blocks.rows, 1)
             return [lines, _cut(found.rows, rows, blocks.columns, blocks.lanes)]
         lines = _cut(found.rows, rows, blocks.rows, 1)
@@ -138,7 +138,7 @@ class Blocking:
         """The dimensions of a packed operand as register blocks use it, the innermost last."""
         found = self.contraction
         own = (*found.more_rows, found.rows) if factor is found.left else (*found.more_columns, found.columns)
-        if self.way is Way.NARROW:
+        if self.way is Way.LANES_OVER_DEPTH:
             return (*own, found.depth)
         if factor is found.right and self.lanes_of is not None:
             own = (found.columns, self.lanes_of)
@@ -181,22 +181,22 @@ def blocking(
     way = Way.UNROLLED if is_unrolled(found, blocks, estimates) else way_of(values)
     plain = Blocking(way, found, blocks, m, n, k, rows, columns, depth, packs_left=False, packs_right=False)
     match way:
-        case Way.NARROW:
+        case Way.LANES_OVER_DEPTH:
             copies = not values["down"]
             return replace(plain, packs_right=copies, rows_outside=True, lanes_of=found.depth)
-        case Way.SWAPPED:
+        case Way.RESULT_TRANSPOSED:
             return replace(plain, lanes_of=found.rows)
-        case Way.COPIED:
+        case Way.RIGHT_COPIED:
             return replace(plain, packs_right=not values["in_order"], rows_outside=True)
         case Way.FEW_ROWS:
             columns = group_columns(found.length(found.columns, estimates), k, blocks)
             return replace(plain, columns=columns, packs_left=True, left_first=True)
         case Way.FEW_COLUMNS:
             return replace(plain, packs_right=True, rows_outside=True)
-        case Way.TURNED:
+        case Way.LANES_OVER_SEGMENTS:
             return _turned(plain)
-        case Way.TALL:
-            packs = TALL_LEFT.holds(values)
+        case Way.RIGHT_IN_PARTS:
+            packs = PASSING_LEFT.holds(values)
             rows, columns, depth = blocks.passed(m, n, k, packs_left=packs)
             plain = replace(plain, rows=rows, columns=columns, depth=depth)
             return replace(plain, packs_left=packs, packs_right=True, rows_outside=True)

@@ -8,22 +8,21 @@ A decision that the compiler predicts and the generated code takes is written do
     few.at({"n": 30, "columns": 16, "k": 100})     # 1.0, in Python
     few.text("double")                             # panels <= 2.0 && k >= 16.0, in C
 
-Numbers are doubles, or integers that C computes as such.  A name that stands for a formula is declared before
-those that use it (`declarations`).
+Numbers are doubles, or integers that C computes as such.  Names stand in `polymat.product.names`.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from math import ceil, floor
-from operator import eq, ge, gt, le, lt
+from operator import add, eq, ge, gt, le, lt, mul, sub, truediv
 from typing import Literal
 
 Kind = Literal["double", "ptrdiff_t"]
 Values = dict[str, float]  # of names; evaluating adds those of names that stand for formulas
 
+_COMPUTED = {"+": add, "-": sub, "*": mul, "/": truediv}
 _COMPARED = {"<": lt, "<=": le, ">": gt, ">=": ge, "==": eq}
 _ORDER = {"||": 1, "&&": 2, "+": 4, "-": 4, "*": 5, "/": 5}
 _ORDER |= dict.fromkeys(("<", "<=", ">", ">=", "==", "!="), 3)
@@ -124,32 +123,6 @@ class Constant(Number):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Name(Number):
-    """A number that whoever asks gives."""
-
-    name: str
-
-    def at(self, values: Values) -> float:
-        return values[self.name]
-
-    def text(self, kind: Kind) -> str:
-        return self.name
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Fact(Condition):
-    """A condition that whoever asks gives."""
-
-    name: str
-
-    def at(self, values: Values) -> float:
-        return values[self.name]
-
-    def text(self, kind: Kind) -> str:
-        return self.name
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class Arithmetic(Number):
     """A sum, difference, product or quotient."""
 
@@ -158,12 +131,7 @@ class Arithmetic(Number):
     right: Number
 
     def at(self, values: Values) -> float:
-        left, right = self.left.at(values), self.right.at(values)
-        if self.sign == "*":
-            return left * right
-        if self.sign == "/":
-            return left / right
-        return left + right if self.sign == "+" else left - right
+        return float(_COMPUTED[self.sign](self.left.at(values), self.right.at(values)))
 
     def text(self, kind: Kind) -> str:
         return _between(self.sign, self.left, self.right, kind)
@@ -278,38 +246,6 @@ class Denied(Condition):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class LetNumber(Number):
-    """A name that stands for a number."""
-
-    name: str
-    formula: Number
-
-    def at(self, values: Values) -> float:
-        if self.name not in values:
-            values[self.name] = self.formula.at(values)
-        return values[self.name]
-
-    def text(self, kind: Kind) -> str:
-        return self.name
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class LetCondition(Condition):
-    """A name that stands for a condition."""
-
-    name: str
-    formula: Condition
-
-    def at(self, values: Values) -> float:
-        if self.name not in values:
-            values[self.name] = self.formula.at(values)
-        return values[self.name]
-
-    def text(self, kind: Kind) -> str:
-        return self.name
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class _Always(Condition):
     """What holds anyway."""
 
@@ -346,32 +282,6 @@ def smaller(left: Number | float, right: Number | float) -> Number:
 def where(condition: Condition, chosen: Number | float, other: Number | float) -> Number:
     """One number where a condition holds, the other one elsewhere."""
     return Choice(condition, _number(chosen), _number(other))
-
-
-def declarations(formulas: Sequence[Formula], kind: Kind) -> list[str]:
-    """C declarations of the names that stand for formulas in these, each after those that it needs."""
-    found = dict.fromkeys(each for formula in formulas for each in _lets(formula))
-    types = {LetNumber: f"const {kind}", LetCondition: "const int"}
-    return [f"{types[type(each)]} {each.name} = {each.formula.text(kind)};" for each in found]
-
-
-def names(formulas: Sequence[Formula]) -> list[str]:
-    """The names that whoever asks gives, of numbers and of facts, in the order of their use."""
-    found = (each for formula in formulas for each in _walk(formula))
-    return [*dict.fromkeys(each.name for each in found if isinstance(each, Name | Fact))]
-
-
-def _lets(formula: Formula) -> Iterator[LetNumber | LetCondition]:
-    for each in _walk(formula):
-        if isinstance(each, LetNumber | LetCondition):
-            yield each
-
-
-def _walk(formula: Formula) -> Iterator[Formula]:
-    """All of a formula, parts first."""
-    for part in formula.parts:
-        yield from _walk(part)
-    yield formula
 
 
 def _number(value: Number | float) -> Number:

@@ -14,7 +14,7 @@ from polymat.product.asked import (
     slides,
     small,
 )
-from polymat.product.formula import LetCondition, LetNumber
+from polymat.product.names import LetCondition, LetNumber
 from polymat.product.ways import height, large, one_right, panels
 
 FEW_PANELS, MANY_PANELS = 2, 16  # for which a copy of the left operand never pays, and always does
@@ -40,4 +40,4 @@ BLOCKED_LEFT = (
 # Beside a triangle of A or C, rows of B that the second level holds are read where they are.
 beside = one_right & in_order & (place.equals(1) | place.equals(3))
 BLOCKED_RIGHT = ~stays & (~beside | large)
-TALL_LEFT = ~along | place.equals(1)
+PASSING_LEFT = ~along | place.equals(1)

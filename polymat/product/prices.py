@@ -25,8 +25,9 @@ from polymat.product.asked import (
     started,
     vectors,
 )
-from polymat.product.formula import Constant, LetNumber, Number, larger, quotient, smaller, where
-from polymat.product.packs import BLOCKED_LEFT, BLOCKED_RIGHT, TALL_LEFT, cut
+from polymat.product.formula import Constant, Number, larger, quotient, smaller, where
+from polymat.product.names import LetNumber
+from polymat.product.packs import BLOCKED_LEFT, BLOCKED_RIGHT, PASSING_LEFT, cut
 from polymat.product.ways import Way, height, panel
 
 FULL_SHARE = Constant(0.98)  # of the peak that full register blocks reach
@@ -64,11 +65,11 @@ summed = m * (k * (SUMMING * quotient(n, 4) + n) + ADDING_UP * n * lanes)
 
 # The transpose by register blocks, whose rows are the columns.
 across = LetNumber("across", quotient(m, lanes))
-swapped_strips = LetNumber("swapped_strips", quotient(n, rows))
-swapped_waits = LetNumber(
-    "swapped_waits", LEAST_SUMS * swapped_strips * quotient(across, vectors) / (n * across)
+transposed_strips = LetNumber("transposed_strips", quotient(n, rows))
+transposed_waits = LetNumber(
+    "transposed_waits", LEAST_SUMS * transposed_strips * quotient(across, vectors) / (n * across)
 )
-swapped = 2.0 * (n * across * lanes * larger(swapped_waits, 1)) * (k + FILL) / FULL_SHARE
+transposed = 2.0 * (n * across * lanes * larger(transposed_waits, 1)) * (k + FILL) / FULL_SHARE
 
 # Register blocks, counted higher where they are not full and where they wait for the addition.
 waits = LetNumber("waits", LEAST_SUMS * quotient(m, rows) * quotient(wide, vectors) / (m * wide))
@@ -97,11 +98,11 @@ def _packing(left: LetNumber, right: LetNumber, storing: Number) -> Number:
 
 
 of_left = where(place.equals(1) & ~mirrored, 0.5, 1) * height * all_depth
-tall_left = LetNumber("tall_left", where(TALL_LEFT, of_left, 0))
+passing_left = LetNumber("passing_left", where(PASSING_LEFT, of_left, 0))
 blocked_left = LetNumber("blocked_left", where(BLOCKED_LEFT, of_left * quotient(all_columns, nc), 0))
 blocked_right = LetNumber("blocked_right", where(BLOCKED_RIGHT, of_right, 0))
 far_stored = where(results > memory, STORING * results, 0)
-packed_tall = _packing(tall_left, of_right, far_stored)
+packed_parts = _packing(passing_left, of_right, far_stored)
 packed_blocks = _packing(blocked_left, blocked_right, STORING * results)
 
 in_place = multiplied + first + where(of_right > memory, SCATTERED * of_right, 0) + STARTING
@@ -113,20 +114,23 @@ turned = TURNED * k * all_columns + CACHED_PACKING * height * k + TURNING * resu
 # Without what loading A costs in those of a few columns.
 COMPUTING: Mapping[Way, Number] = {
     Way.UNROLLED: blocks_share * full_steps * per_step,
-    Way.NARROW: summed + STARTING,
+    Way.LANES_OVER_DEPTH: summed + STARTING,
     Way.FEW_ROWS: multiplied + first + beside_rows + far_stored + STARTING,
     Way.FEW_COLUMNS: multiplied + first + beside_columns + far_stored + STARTING,
-    Way.SWAPPED: swapped + STARTING,
-    Way.COPIED: near_share * steps * per_step + first + near_copy + STARTING,
+    Way.RESULT_TRANSPOSED: transposed + STARTING,
+    Way.RIGHT_COPIED: near_share * steps * per_step + first + near_copy + STARTING,
     Way.SMALL: in_place,
-    Way.TURNED: multiplied + turned + STARTING,
-    Way.TALL: multiplied + first + packed_tall + STARTING,
+    Way.LANES_OVER_SEGMENTS: multiplied + turned + STARTING,
+    Way.RIGHT_IN_PARTS: multiplied + first + packed_parts + STARTING,
     Way.BLOCKED: multiplied + first + packed_blocks + STARTING,
     Way.ROW: in_place,
     Way.COLUMN: in_place,
     Way.DIRECT: in_place,
 }
-LOADED: Mapping[Way, Number] = {Way.NARROW: loaded, Way.SWAPPED: swapped_strips * loaded}
+LOADED: Mapping[Way, Number] = {
+    Way.LANES_OVER_DEPTH: loaded,
+    Way.RESULT_TRANSPOSED: transposed_strips * loaded,
+}
 
 
 def price(way: Way) -> Number:

@@ -36,32 +36,22 @@ from polymat.product.asked import (
     turned_depth,
     vectors,
 )
-from polymat.product.formula import (
-    ALWAYS,
-    Condition,
-    Constant,
-    LetCondition,
-    LetNumber,
-    Number,
-    Values,
-    larger,
-    quotient,
-    whole,
-)
+from polymat.product.formula import ALWAYS, Condition, Constant, Number, Values, larger, quotient, whole
+from polymat.product.names import LetCondition, LetNumber
 
 
 class Way(Enum):
     """How a product is computed; the value says so in words."""
 
     UNROLLED = "straight code"
-    NARROW = "sums along the rows of the left operand, lanes along the depth"
+    LANES_OVER_DEPTH = "sums along the rows of the left operand, lanes along the depth"
     FEW_ROWS = "few rows beside the right operand where it is"
     FEW_COLUMNS = "few columns beside the left operand where it is"
-    SWAPPED = "its transpose, lanes along the rows"
-    COPIED = "a copy of all of the right operand that stays near"
+    RESULT_TRANSPOSED = "its transpose, lanes along the rows"
+    RIGHT_COPIED = "a copy of all of the right operand that stays near"
     SMALL = "operands where they are, unasked"
-    TURNED = "turned register blocks, lanes along segments of columns"
-    TALL = "strips of the left operand past parts of the right one"
+    LANES_OVER_SEGMENTS = "turned register blocks, lanes along segments of columns"
+    RIGHT_IN_PARTS = "strips of the left operand past parts of the right one"
     BLOCKED = "blocks for the caches"
     ROW = "sums of rows of the right operand"
     COLUMN = "sums along the rows of the left operand, of one column"
@@ -103,11 +93,12 @@ UNROLLED = (m < UNROLLED_EXTENT) & (n < UNROLLED_EXTENT) & (k < UNROLLED_EXTENT)
 
 # A few columns, of which vectors would be mostly empty.  As sums along the rows of A, where the columns of B
 # are neighbours along the depth or worth a copy:
-NARROW_TALL = (m >= 8) & (m >= 2 * n)
-NARROW = along & (down | (ordered & NARROW_TALL)) & ((n <= ALWAYS_FEW) | (2 * n <= lanes)) & (k >= 4 * lanes)
+MANY_ROWS = (m >= 8) & (m >= 2 * n)
+FEW_SUMS = (n <= ALWAYS_FEW) | (2 * n <= lanes)
+LANES_OVER_DEPTH = along & (down | (ordered & MANY_ROWS)) & FEW_SUMS & (k >= 4 * lanes)
 # As the transpose, where there is less than a vector of them, and enough depth for the result to be
 # transposed, or A is not near enough to be read a few rows at a time:
-SWAPPED = (
+RESULT_TRANSPOSED = (
     rowwise
     & ~along
     & (n <= 24)
@@ -153,7 +144,7 @@ FEW_COLUMNS = (
 )
 
 turned_set = Constant(TURNED_COLUMNS * TURNED_COLUMNS) * k  # of one vector
-TURNED = (
+LANES_OVER_SEGMENTS = (
     runs
     & row_segments.equals(1)
     & one_depth
@@ -180,20 +171,20 @@ far = LetCondition(
 rows_pass = (place.equals(1) & large) | (
     ~place.equals(1) & ~place.equals(2) & (along | (whole_result & rowwise & ~past))
 )
-TALL = rows_pass & one_right & (m >= rows) & (height >= LEAST_STRIPS * rows) & (k > 0)
+RIGHT_IN_PARTS = rows_pass & one_right & (m >= rows) & (height >= LEAST_STRIPS * rows) & (k > 0)
 ROW = height.equals(1) & (n >= LONG_ROW * lanes) & (4 * k * n > small) & ~handed & ~ended
 COLUMN = n.equals(1) & along & down & (k >= lanes) & ~ended
 
 # The first of these whose condition holds is taken; straight code before them, where extents are constant.
 WAYS: Mapping[Way, Condition] = {
-    Way.NARROW: plain & NARROW,
+    Way.LANES_OVER_DEPTH: plain & LANES_OVER_DEPTH,
     Way.FEW_ROWS: whole_result & one_depth & FEW_ROWS,
     Way.FEW_COLUMNS: whole_result & one_depth & FEW_COLUMNS,
-    Way.SWAPPED: plain & SWAPPED,
-    Way.COPIED: single & ((whole_result & ~ordered) | (place.equals(3) & ~ended)) & NEAR,
+    Way.RESULT_TRANSPOSED: plain & RESULT_TRANSPOSED,
+    Way.RIGHT_COPIED: single & ((whole_result & ~ordered) | (place.equals(3) & ~ended)) & NEAR,
     Way.SMALL: matrix & (n > 1) & UNASKED,
-    Way.TURNED: TURNED,
-    Way.TALL: (~direct | far) & TALL,
+    Way.LANES_OVER_SEGMENTS: LANES_OVER_SEGMENTS,
+    Way.RIGHT_IN_PARTS: (~direct | far) & RIGHT_IN_PARTS,
     Way.BLOCKED: ~direct | far,
     Way.ROW: ROW,
     Way.COLUMN: COLUMN,

@@ -9,7 +9,7 @@ import pytest
 
 import polymat as pm
 from polymat import Double, Float, Matrix, Options, Parameter
-from tests.codegen.products.test_swappedgemm import SMALL
+from tests.codegen.products.test_resulttransposed import SMALL
 from tests.hosts import compiling_for
 from tests.idiom.recognise import K, M, N
 from tests.tolerance import assert_close

@@ -7,22 +7,8 @@ import itertools
 
 import pytest
 
-from polymat.product.formula import (
-    ALWAYS,
-    Fact,
-    Formula,
-    Kind,
-    LetCondition,
-    LetNumber,
-    Name,
-    declarations,
-    larger,
-    names,
-    quotient,
-    smaller,
-    where,
-    whole,
-)
+from polymat.product.formula import ALWAYS, Formula, Kind, larger, quotient, smaller, where, whole
+from polymat.product.names import Fact, LetCondition, LetNumber, Name, declarations, names
 from polymat.runtime.build import build
 
 A, B, F = Name("a"), Name("b"), Fact("f")

@@ -137,7 +137,7 @@ def test_python_says_what_generated_code_does(lies: str, dtype: ScalarType, mach
         made = blocking_of(plan, each)
         taken.add(made.way)
         assert made.way is [*Way][way], (each, made.way, [*Way][way])
-        if made.way in (Way.TALL, Way.BLOCKED):
+        if made.way in (Way.RIGHT_IN_PARTS, Way.BLOCKED):
             assert (made.packs_left, made.packs_right) == (left, right), each
         assert kernel_operations(plan, each) == pytest.approx(price, rel=1e-12), each
     assert len(taken) >= 4, taken
@@ -155,7 +155,7 @@ def test_python_says_what_each_of_two_threads_does(lies: str, dtype: ScalarType)
     for (each, _, share), (way, left, right) in zip(cases, told.decided.tolist(), strict=True):
         made = blocking_of(plan, each, share=share)
         assert made.way is [*Way][way], (each, share, made.way, [*Way][way])
-        if made.way in (Way.TALL, Way.BLOCKED):
+        if made.way in (Way.RIGHT_IN_PARTS, Way.BLOCKED):
             assert (made.packs_left, made.packs_right) == (left, right), (each, share)
         differ += made.way is not blocking_of(plan, each).way
     assert differ > 0  # or asking with the share would be in vain

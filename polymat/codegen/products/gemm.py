@@ -13,7 +13,7 @@ are packed, nc columns at a time, each right before it is first used; of A, stri
 rows at a time; and the register block runs over both.  While a block of A is multiplied by one panel the next
 one is requested, so that the packed B may lie in memory.  Of one segment what is at most twice the
 second-level cache is not packed, because register blocks read operands of any strides; nor is B packed nc
-columns at a time where A is contiguous along its depth or its rows, see kernels/products/tall.h.
+columns at a time where A is contiguous along its depth or its rows, see kernels/products/rightinparts.h.
 
 Who reads the result point by point by plain arithmetic is computed in registers, see
 `polymat.codegen.products.ends`; others are called with every part of it as soon as that is complete, while it
@@ -38,7 +38,7 @@ from polymat.codegen.products.pastblock import past_blocks, past_table
 from polymat.codegen.products.turnedgemm import turned_head, turned_text
 from polymat.codegen.products.ways import HEAD_TESTS, WAYS_TEXT, packed
 from polymat.product.blocks import PASSED_EIGHTHS
-from polymat.product.packs import TALL_LEFT
+from polymat.product.packs import PASSING_LEFT
 
 _GENERAL = """\
 /* What is asked of a product. */
@@ -89,9 +89,9 @@ static __attribute__((noinline)) void _pm_general_$S(const _pm_product_$S *all)
     const int place = $HALVES ? all->half.place : 0;
     if (all->row_count == 1 && all->column_count == 1 && all->depth_count == 1 && place == 0
             && all->finish == NULL && all->end == NULL
-            && _pm_is_narrow_$S(all->m, all->n, all->k, all->a_step, all->b_step, all->b_column)) {
-        _PM_TAKES(NARROW);
-        _pm_narrow_$S(all);
+            && _pm_is_over_depth_$S(all->m, all->n, all->k, all->a_step, all->b_step, all->b_column)) {
+        _PM_TAKES(LANES_OVER_DEPTH);
+        _pm_lanes_over_depth_$S(all);
         return;
     }
     const _pm_asked asked = _pm_asked_of_$S(all);
@@ -102,23 +102,23 @@ static __attribute__((noinline)) void _pm_general_$S(const _pm_product_$S *all)
     } else if (way == _PM_WAY_FEW_COLUMNS) {
         _PM_TAKES(FEW_COLUMNS);
         _pm_few_columns_$S(all);
-    } else if (way == _PM_WAY_SWAPPED) {
-        _PM_TAKES(SWAPPED);
-        _pm_swapped_$S(all);
+    } else if (way == _PM_WAY_RESULT_TRANSPOSED) {
+        _PM_TAKES(RESULT_TRANSPOSED);
+        _pm_result_transposed_$S(all);
 #ifdef _PM_TURNS_$S
-    } else if (way == _PM_WAY_TURNED) {
-        _PM_TAKES(TURNED);
+    } else if (way == _PM_WAY_LANES_OVER_SEGMENTS) {
+        _PM_TAKES(LANES_OVER_SEGMENTS);
         _pm_turned_$S(all);
 #endif
-    } else if (way == _PM_WAY_TALL) {
+    } else if (way == _PM_WAY_RIGHT_IN_PARTS) {
         const int along = all->a_step == 1, packs = $PACKS;
 #ifdef _PM_TRACE
         _pm_packed_left = packs;
         _pm_packed_right = 1;
 #endif
-        _PM_TAKES(TALL);
-        _pm_tall_$S(all, packs, all->small * $EIGHTHS / 8);
-    } else if (way == _PM_WAY_BLOCKED || way == _PM_WAY_COPIED) { /* of which the latter never comes here */
+        _PM_TAKES(RIGHT_IN_PARTS);
+        _pm_right_in_parts_$S(all, packs, all->small * $EIGHTHS / 8);
+    } else if (way == _PM_WAY_BLOCKED || way == _PM_WAY_RIGHT_COPIED) { /* the latter never comes here */
 #ifdef _PM_TRACE
         _pm_taken = _PM_WAY_BLOCKED; /* and what is copied is decided there */
 #endif
@@ -155,8 +155,8 @@ static inline __attribute__((always_inline)) void _pm_multiply_$S(_pm_product_$S
     const int is_constant = __builtin_constant_p(m) && __builtin_constant_p(n) && __builtin_constant_p(k);
     if (!(is_constant && is_matrix && _pm_is_unrolled_$S(m, n, k))
             && (!is_small || (is_whole && all.end == NULL
-                              && (_pm_is_narrow_$S(m, n, k, all.a_step, all.b_step, all.b_column)
-                                  || _pm_is_swapped_$S(m, n, k, all.a_row, all.a_step, all.small))))) {
+                              && (_pm_is_over_depth_$S(m, n, k, all.a_step, all.b_step, all.b_column)
+                                  || _pm_is_transposed_$S(m, n, k, all.a_row, all.a_step, all.small))))) {
         _pm_product_$S general = all;
         /* Small calls have no scratch, and gcc would compile all of this once more for that. */
         __asm__("" : "+r"(general.scratch));
@@ -176,7 +176,7 @@ static inline __attribute__((always_inline)) void _pm_multiply_$S(_pm_product_$S
         _pm_unrolled_$S((int)m, (int)n, (int)k, all.scale, &a, all.b, all.b_step, all.beta, &to);
     } else if (!is_matrix) {
         const _pm_half_$S half = all.half;
-        _PM_TAKES(COPIED);
+        _PM_TAKES(RIGHT_COPIED);
         _pm_small_copied_$S(m, n, k, all.scale, &a, all.b, all.b_step, all.b_column, all.beta, &to, &half);
     } else {
         _PM_TAKES(SMALL);
@@ -196,9 +196,10 @@ _RUNS = """\
 """
 _DECISIONS = HEAD_TESTS + WAYS_TEXT
 _TYPES = ("finish", "pieces", "half", "product")
-_SUMS = ("narrow", "column", "row")
-_PACKED = ("transposed", "packing", "windows", "ahead", "triangles", "copied", "swapped", "finishrows")
-_LARGE = ("read", "tall", "rotated", "scheme")
+_SUMS = ("lanesoverdepth", "column", "row")
+_COPIES = ("transposed", "packing", "windows", "ahead")
+_PACKED = (*_COPIES, "triangles", "copied", "resulttransposed", "finishrows")
+_LARGE = ("read", "rightinparts", "rotated", "scheme")
 _BLOCKED = ("panel", "blocked")
 _CALLED = ("room", "unrolled", "small", "direct")  # with what comes after it: what small products run through
 
@@ -235,7 +236,7 @@ def _written(text: str, shape: Shape) -> str:
     numbers |= {"HALVES": int(shape.halves), "WALKS": int(shape.walks)}
     numbers |= {"EIGHTHS": PASSED_EIGHTHS}
     ended = "all->end != NULL" if shape.ends else "0"
-    whole = text.replace("$PACKS", packed(TALL_LEFT))
+    whole = text.replace("$PACKS", packed(PASSING_LEFT))
     return handed_on(
         Template(whole).substitute(numbers, ENDED=ended, S=shape.suffix, T=shape.ctype), shape.ends
     )

@@ -10,13 +10,14 @@ from collections.abc import Sequence
 from textwrap import wrap
 
 from polymat.product.asked import FACTS, NUMBERS, place
-from polymat.product.formula import Condition, Formula, declarations, names
+from polymat.product.formula import Condition, Formula
+from polymat.product.names import declarations, names
 from polymat.product.ways import (
     ALWAYS_FEW,
-    NARROW,
+    LANES_OVER_DEPTH,
     NEAR,
     NEAR_ELEMENTS,
-    SWAPPED,
+    RESULT_TRANSPOSED,
     UNASKED_DEPTH,
     UNASKED_EXTENT,
     UNASKED_SIZE,
@@ -123,7 +124,7 @@ _BELOW = f"(size_t)((m - 1) | (n - 1)) < {UNASKED_EXTENT} && (size_t)(k - 1) < {
 
 HEAD_TESTS = f"""\
 /* The most columns of sums along rows, and elements of a copy that stays near. */
-enum {{ _PM_NARROW_$S = $L / 2 > {ALWAYS_FEW} ? $L / 2 : {ALWAYS_FEW}, _PM_NEAR_$S = {NEAR_ELEMENTS} }};
+enum {{ _PM_OVER_DEPTH_$S = $L / 2 > {ALWAYS_FEW} ? $L / 2 : {ALWAYS_FEW}, _PM_NEAR_$S = {NEAR_ELEMENTS} }};
 
 /* What small products ask, by the same conditions as the table of ways, of integers.  Whether a product is
    straight code: */
@@ -134,21 +135,21 @@ static inline __attribute__((always_inline)) int _pm_is_unrolled_$S(ptrdiff_t m,
 }}
 
 /* Whether the lanes of vectors are steps of the depth. */
-static inline int _pm_is_narrow_$S(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, ptrdiff_t a_step, ptrdiff_t b_step,
-        ptrdiff_t b_column)
+static inline int _pm_is_over_depth_$S(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, ptrdiff_t a_step,
+        ptrdiff_t b_step, ptrdiff_t b_column)
 {{
     enum {{ lanes = $L }};
     const int along = a_step == 1, down = b_step == 1, ordered = b_column == 1 || n == 1;
-{_test(NARROW)}
+{_test(LANES_OVER_DEPTH)}
 }}
 
 /* Whether they are rows. */
-static inline int _pm_is_swapped_$S(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, ptrdiff_t a_row, ptrdiff_t a_step,
-        ptrdiff_t small)
+static inline int _pm_is_transposed_$S(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, ptrdiff_t a_row,
+        ptrdiff_t a_step, ptrdiff_t small)
 {{
     enum {{ lanes = $L }};
     const int along = a_step == 1, rowwise = a_row == 1;
-{_test(SWAPPED)}
+{_test(RESULT_TRANSPOSED)}
 }}
 
 /* Whether register blocks on matrices where they are need not be asked for: of little depth, with a result

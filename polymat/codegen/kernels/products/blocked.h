@@ -6,7 +6,7 @@
 #include "products/finishrows.h"
 #include "products/panel.h"
 #include "products/rotated.h"
-#include "products/tall.h"
+#include "products/rightinparts.h"
 
 /* Some panels of B and some of the depth: how their lines are packed, how many steps that is and from which on,
    where B has them in its first segment of columns; where they are packed, and how many panels are by now;

@@ -42,4 +42,4 @@ void NAME(full)(ptrdiff_t depth, const T *a, const T *b, T scale, T beta, const 
         const char *next, ptrdiff_t pace);
 
 /* What chooses among products. */
-enum { CONST(NARROW) = 4, CONST(NEAR) = 4096 };
+enum { CONST(OVER_DEPTH) = 4, CONST(NEAR) = 4096 };

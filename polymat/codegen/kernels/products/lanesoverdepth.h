@@ -8,11 +8,11 @@
 #include "products/blocks.h"
 #include "products/product.h"
 
-enum { CONST(NARROW_DEPTH) = 512, CONST(NARROW_ROWS) = 32 };
+enum { CONST(PART_OF_DEPTH) = 512, CONST(ROWS_OF_PART) = 32 };
 
 /* Loads are volatile, or gcc repeats them: it takes memory that nobody writes for as good as a register. */
-static inline __attribute__((always_inline)) void NAME(narrow_rows)(const int rows, const int n, ptrdiff_t k,
-        T scale, const T *a, ptrdiff_t a_row, const T *columns, ptrdiff_t apart, T beta,
+static inline __attribute__((always_inline)) void NAME(over_depth_rows)(const int rows, const int n,
+        ptrdiff_t k, T scale, const T *a, ptrdiff_t a_row, const T *columns, ptrdiff_t apart, T beta,
         const NAME(result) *to)
 {
     const T *const from = to->from;
@@ -63,25 +63,26 @@ static inline __attribute__((always_inline)) void NAME(narrow_rows)(const int ro
         ptrdiff_t i = 0; \
         for (; i + 4 <= m; i += 4) { \
             const NAME(result) part = NAME(result_at)(to, i, 0); \
-            NAME(narrow_rows)(4, count, k, scale, a + i * a_row, a_row, columns, apart, beta, &part); \
+            NAME(over_depth_rows)(4, count, k, scale, a + i * a_row, a_row, columns, apart, beta, &part); \
         } \
         for (; i < m; i++) { \
             const NAME(result) part = NAME(result_at)(to, i, 0); \
-            NAME(narrow_rows)(1, count, k, scale, a + i * a_row, a_row, columns, apart, beta, &part); \
+            NAME(over_depth_rows)(1, count, k, scale, a + i * a_row, a_row, columns, apart, beta, &part); \
         } \
     }
-PART(1, NAME(narrow_1))
-PART(2, NAME(narrow_2))
-PART(3, NAME(narrow_3))
-PART(4, NAME(narrow_4))
+PART(1, NAME(over_depth_1))
+PART(2, NAME(over_depth_2))
+PART(3, NAME(over_depth_3))
+PART(4, NAME(over_depth_4))
 #undef PART
 
-static void (*const NAME(narrow_parts)[])(ptrdiff_t, ptrdiff_t, T, const T *, ptrdiff_t, const T *, ptrdiff_t,
-        T, const NAME(result) *) = {NAME(narrow_1), NAME(narrow_2), NAME(narrow_3), NAME(narrow_4)};
+static void (*const NAME(over_depth_parts)[])(ptrdiff_t, ptrdiff_t, T, const T *, ptrdiff_t, const T *,
+        ptrdiff_t, T, const NAME(result) *) = {NAME(over_depth_1), NAME(over_depth_2), NAME(over_depth_3),
+        NAME(over_depth_4)};
 
 /* Contiguous columns are read where they are, so that few rows pay as well.  Of more than four columns, rows
    that the first level holds are read again for the next ones. */
-_PM_SHARED __attribute__((noinline)) void NAME(narrow)(const NAME(product) *all)
+_PM_SHARED __attribute__((noinline)) void NAME(lanes_over_depth)(const NAME(product) *all)
 {
     const ptrdiff_t m = all->m, n = all->n, k = all->k, a_row = all->a_row, b_step = all->b_step,
                     b_column = all->b_column, c_row = all->c_row;
@@ -93,21 +94,21 @@ _PM_SHARED __attribute__((noinline)) void NAME(narrow)(const NAME(product) *all)
     const T *from = all->from;
     ptrdiff_t from_row = all->from_row;
     const int stays = b_step == 1;
-    const ptrdiff_t most = stays && n == 1 ? 8 * CONST(NARROW_DEPTH) : CONST(NARROW_DEPTH);
-    const ptrdiff_t height = n > 4 ? CONST(NARROW_ROWS) : m, apart = stays ? b_column : CONST(NARROW_DEPTH);
-    _Alignas(64) T copy[CONST(NARROW) * CONST(NARROW_DEPTH)];
+    const ptrdiff_t most = stays && n == 1 ? 8 * CONST(PART_OF_DEPTH) : CONST(PART_OF_DEPTH);
+    const ptrdiff_t height = n > 4 ? CONST(ROWS_OF_PART) : m, apart = stays ? b_column : CONST(PART_OF_DEPTH);
+    _Alignas(64) T copy[CONST(OVER_DEPTH) * CONST(PART_OF_DEPTH)];
     for (ptrdiff_t p = 0; p < k; p += most) {
         const ptrdiff_t depth = k - p < most ? k - p : most;
         const T *const columns = stays ? b + p : copy;
         for (ptrdiff_t j = 0; j < n && !stays; j++)
             for (ptrdiff_t q = 0; q < depth; q++)
-                copy[j * CONST(NARROW_DEPTH) + q] = b[(p + q) * b_step + j * b_column];
+                copy[j * CONST(PART_OF_DEPTH) + q] = b[(p + q) * b_step + j * b_column];
         for (ptrdiff_t i = 0; i < m; i += height)
             for (ptrdiff_t j = 0; j < n; j += 4) {
                 const NAME(result) part = NAME(result_of)(from == NULL ? NULL : from + i * from_row + j,
                         from_row, c + i * c_row + j, c_row END(NULL));
-                NAME(narrow_parts)[n - j < 4 ? n - j - 1 : 3](m - i < height ? m - i : height, depth, scale,
-                        a + i * a_row + p, a_row, columns + j * apart, apart, beta, &part);
+                NAME(over_depth_parts)[n - j < 4 ? n - j - 1 : 3](m - i < height ? m - i : height, depth,
+                        scale, a + i * a_row + p, a_row, columns + j * apart, apart, beta, &part);
             }
         beta = 1;
         from = c;

@@ -106,10 +106,10 @@ typedef struct {
     ptrdiff_t panel_0, panel_1, k_0, depth, strip_0, strip_1, all_strips, tall, few;
     const T *a_packed, *b_packed;
     int packs, far, is_last;
-} NAME(tall_part);
+} NAME(passing_part);
 
 /* One of the strips times these panels. */
-static inline void NAME(tall_strip)(const NAME(tall_part) *now, ptrdiff_t strip)
+static inline void NAME(passing_strip)(const NAME(passing_part) *now, ptrdiff_t strip)
 {
     const NAME(product) *const all = now->all;
     const NAME(lines) *const left = &now->left;
@@ -139,11 +139,11 @@ static inline void NAME(tall_strip)(const NAME(tall_part) *now, ptrdiff_t strip)
 }
 
 /* The strips times these panels, handed over where they are complete. */
-static inline void NAME(tall_strips)(const NAME(tall_part) *now)
+static inline void NAME(passing_strips)(const NAME(passing_part) *now)
 {
     const NAME(product) *const all = now->all;
     for (ptrdiff_t strip = now->strip_0, last = now->strip_0; strip < now->strip_1; strip++) {
-        NAME(tall_strip)(now, strip);
+        NAME(passing_strip)(now, strip);
         if (all->finish != NULL && now->is_last
                 && (strip + 1 - last == now->few || strip + 1 == now->strip_1)) {
             const ptrdiff_t j_end =
@@ -158,7 +158,8 @@ static inline void NAME(tall_strips)(const NAME(tall_part) *now)
 /* The product where B is one segment, and so is the depth.  packs: whether A is packed, some rows at a time:
    where elements along that are no neighbours, or it is a triangle.  room: elements that a packed part of B has,
    one panel at least. */
-_PM_SHARED __attribute__((noinline)) void NAME(tall)(const NAME(product) *all, int packs, ptrdiff_t room)
+_PM_SHARED __attribute__((noinline)) void NAME(right_in_parts)(const NAME(product) *all, int packs,
+        ptrdiff_t room)
 {
     const ptrdiff_t m = all->m, n = all->n, k = all->k, deep = all->kc, most = all->nc * all->kc;
     const ptrdiff_t panels = (n + VECTORS * LANES - 1) / (VECTORS * LANES), pieces = (k + deep - 1) / deep;
@@ -177,7 +178,7 @@ _PM_SHARED __attribute__((noinline)) void NAME(tall)(const NAME(product) *all, i
         const ptrdiff_t piece = step / parts, panel_0 = step % parts * share;
         const NAME(chunk) chunk = NAME(chunk_of)(&cut, piece);
         const ptrdiff_t k_0 = chunk.begin, depth = chunk.length;
-        NAME(tall_part) now = {.all = all,
+        NAME(passing_part) now = {.all = all,
                 .left = {m, strips, 1, ROWS, piece, piece + 1, NAME(apart)(ROWS, depth), &cut, NAME(origin)},
                 .right = {n, panels, LANES, VECTORS * LANES, piece, piece + 1,
                         NAME(apart)(VECTORS * LANES, depth), &cut, NAME(origin)},
@@ -202,6 +203,6 @@ _PM_SHARED __attribute__((noinline)) void NAME(tall)(const NAME(product) *all, i
         if (now.used.first < now.used.last && (strip_0 == 0 || !is_one))
             NAME(pack_all)(&now.right, now.used.first, now.used.last, NAME(origin), all->b, all->b_column,
                     all->b_step, b_packed);
-        NAME(tall_strips)(&now);
+        NAME(passing_strips)(&now);
     }
 }

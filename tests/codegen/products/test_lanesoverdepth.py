@@ -28,7 +28,7 @@ def test_few_columns(kind: Any, threads: int) -> None:
     options = Options(blas="never", threads=threads, parallel_threshold=0)
     plain: Any = pm.compile(A @ B, name="plain", inputs=[A, B], options=options)
     scaled: Any = pm.compile(pm.gemm(A, B, C, alpha, beta), name="scaled", inputs=[A, B, C], options=options)
-    assert "_pm_narrow_" in plain.source
+    assert "_pm_lanes_over_depth_" in plain.source
     rng = np.random.default_rng(3)
     for m, n, k in SHAPES:
         a, b, c = (rng.uniform(-1, 1, shape).astype(kind.dtype) for shape in ((m, k), (k, n), (m, n)))
@@ -49,7 +49,7 @@ def test_a_single_column_of_a_transposed_matrix(kind: Any, threads: int) -> None
     scaled: Any = pm.compile(
         pm.gemm(A, B.T, C, alpha, beta), name="scaled", inputs=[A, B, C], options=options
     )
-    assert "_pm_narrow_" in plain.source
+    assert "_pm_lanes_over_depth_" in plain.source
     rng = np.random.default_rng(5)
     depths = (0, 1, 31, 32, 33, 63, 64, 65, 511, 4095, 4096, 4097, 8209)
     for m, n, k in [(m, 1, k) for m in (0, 1, 2, 3, 4, 5, 7, 8, 13) for k in depths] + [

@@ -1,0 +1,96 @@
+"""Names in formulas: of what whoever asks gives, and of other formulas.
+
+A name that stands for a formula is declared in C before those that use it (`declarations`); in Python it is
+computed once, where it is needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from polymat.product.formula import Condition, Formula, Kind, Number, Values
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Name(Number):
+    """A number that whoever asks gives."""
+
+    name: str
+
+    def at(self, values: Values) -> float:
+        return values[self.name]
+
+    def text(self, kind: Kind) -> str:
+        return self.name
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fact(Condition):
+    """A condition that whoever asks gives."""
+
+    name: str
+
+    def at(self, values: Values) -> float:
+        return values[self.name]
+
+    def text(self, kind: Kind) -> str:
+        return self.name
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LetNumber(Number):
+    """A name that stands for a number."""
+
+    name: str
+    formula: Number
+
+    def at(self, values: Values) -> float:
+        if self.name not in values:
+            values[self.name] = self.formula.at(values)
+        return values[self.name]
+
+    def text(self, kind: Kind) -> str:
+        return self.name
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LetCondition(Condition):
+    """A name that stands for a condition."""
+
+    name: str
+    formula: Condition
+
+    def at(self, values: Values) -> float:
+        if self.name not in values:
+            values[self.name] = self.formula.at(values)
+        return values[self.name]
+
+    def text(self, kind: Kind) -> str:
+        return self.name
+
+
+def declarations(formulas: Sequence[Formula], kind: Kind) -> list[str]:
+    """C declarations of the names that stand for formulas in these, each after those that it needs."""
+    found = dict.fromkeys(each for formula in formulas for each in _lets(formula))
+    types = {LetNumber: f"const {kind}", LetCondition: "const int"}
+    return [f"{types[type(each)]} {each.name} = {each.formula.text(kind)};" for each in found]
+
+
+def names(formulas: Sequence[Formula]) -> list[str]:
+    """The names that whoever asks gives, of numbers and of facts, in the order of their use."""
+    found = (each for formula in formulas for each in _walk(formula))
+    return [*dict.fromkeys(each.name for each in found if isinstance(each, Name | Fact))]
+
+
+def _lets(formula: Formula) -> Iterator[LetNumber | LetCondition]:
+    for each in _walk(formula):
+        if isinstance(each, LetNumber | LetCondition):
+            yield each
+
+
+def _walk(formula: Formula) -> Iterator[Formula]:
+    """All of a formula, parts first."""
+    for part in formula.parts:
+        yield from _walk(part)
+    yield formula

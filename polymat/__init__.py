@@ -161,7 +161,11 @@ else:
         return found
 
     def _imported(module: str) -> Any:
-        """Import without looking for garbage: what modules make stays, and would be looked at many times."""
+        """Import without looking for garbage: what modules make stays, and would be looked at many times.
+
+        It is old from then on, so that the first compilation does not look at it either; unless the
+        user froze something, which would thaw.
+        """
         looks = gc.isenabled()
         gc.disable()
         try:
@@ -169,6 +173,9 @@ else:
         finally:
             if looks:
                 gc.enable()
+            if gc.get_freeze_count() == 0:
+                gc.freeze()
+                gc.unfreeze()
 
     def __dir__() -> list[str]:
         return sorted({*globals(), *__all__, *_COMPILER})

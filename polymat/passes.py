@@ -211,7 +211,7 @@ def _lower(schedule: Schedule, job: Job) -> Program:
 
 
 def _render(program: Program, _: Job) -> Source:
-    return Source(render(program.file), files(program.file), program.flags)
+    return Source(render(program.file), partial(files, program.file), program.flags)
 
 
 def _compile(source: Source, job: Job) -> Built:

@@ -39,6 +39,25 @@ print(gc.isenabled(), len(during))
     assert int(passes) <= (2 if looks else 0)  # the first one behind it, which begins and ends
 
 
+@pytest.mark.parametrize("freezes", [True, False])
+def test_what_importing_makes_is_old(freezes: bool) -> None:
+    """The first compilation would look through it; but what the user froze stays frozen."""
+    script = f"""
+import gc
+import polymat
+if {freezes}:
+    gc.freeze()
+frozen = gc.get_freeze_count()
+polymat.compile
+young = sum(len(gc.get_objects(generation=generation)) for generation in (0, 1))
+print(gc.get_freeze_count() > frozen // 2, young)  # some are freed
+"""
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    stays, young = ran.stdout.split()
+    assert stays == str(freezes)
+    assert freezes or int(young) < 1000
+
+
 def test_what_is_imported_later_is_listed() -> None:
     assert set(polymat.__all__) <= set(dir(polymat))
 

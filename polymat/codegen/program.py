@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from polymat.codegen.c.abi import Signature
@@ -50,10 +51,13 @@ class Program:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Source:
-    """A program for the C compiler: one text, the same as several files, and the flags."""
+    """A program for the C compiler: one text, the flags, and what gives the same as several files.
+
+    These are only made where the library is not in the cache.
+    """
 
     text: str
-    files: Files
+    files: Callable[[], Files]
     flags: tuple[str, ...]
 
     def __str__(self) -> str:

@@ -6,6 +6,7 @@ import os
 import shutil
 import time
 import weakref
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -56,11 +57,11 @@ def build(
     source: str,
     options: Options = DEFAULTS,
     program_flags: tuple[str, ...] = (),
-    files: Files | None = None,
+    files: Callable[[], Files] | None = None,
 ) -> Built:
     """Compile one C text with the flags of the program and of `options`, or find it compiled.
 
-    files: the same as several files, which are compiled at the same time.
+    files: gives the same as several files, which are compiled at the same time; asked where nothing is found.
     """
     compiler = find_compiler()
     flags = flags_for(compiler, (*program_flags, *options.compiler_flags))
@@ -70,12 +71,13 @@ def build(
 
     def compile_to(path: Path) -> None:
         begin = time.perf_counter()
-        if files is None or len(files) == 1:
+        several = None if files is None else files()
+        if several is None or len(several) == 1:
             compile_shared(source, path, compiler, flags)
         else:
             beside = shared_flags(compiler.kind)
             shared, plain = (flags_for(compiler, (*more, *options.compiler_flags)) for more in beside)
-            compile_files(files, path, compiler, flags, shared, plain)
+            compile_files(several, path, compiler, flags, shared, plain)
         spent.append(time.perf_counter() - begin)
 
     fetched = fetch_or_build(key, compile_to)

@@ -62,6 +62,26 @@ def test_a_copy_of_a_library_with_a_flipped_bit_is_made_anew(
         assert kept.stat().st_ino == inode, "a whole one is used as it is"
 
 
+def test_a_copy_is_compared_again_when_somebody_wrote_to_it(place: Path, tmp_path: Path) -> None:
+    """Its time tells: one of so many megabytes is not read at each start."""
+    library = tmp_path / "libsome.so"
+    library.write_bytes(b"\x7fELF" + bytes(range(256)))
+    with private._copy(library) as copy:
+        whole = copy.read_bytes()
+    time = library.stat().st_mtime_ns
+    assert copy.stat().st_mtime_ns == time
+
+    copy.write_bytes(whole)  # the same, of another time: looked through, and taken
+    inode = copy.stat().st_ino
+    os.utime(copy, ns=(time + 1, time + 1))
+    with private._copy(library) as again:
+        assert (again.stat().st_ino, again.stat().st_mtime_ns) == (inode, time)
+
+    copy.write_bytes(whole[:-1] + b"?")
+    with private._copy(library) as again:
+        assert again.read_bytes() == whole
+
+
 def test_a_process_with_a_damaged_copy(place: Path) -> None:
     """It would end by a signal, at every run, with a copy that nobody compared."""
     program = (

@@ -47,27 +47,39 @@ def answer(built: Built) -> int:
 
 
 def test_a_part_is_compiled_once_for_all_programs() -> None:
-    assert answer(build("one", files=Files((PROGRAM,), (PART,)))) == 42
+    assert answer(build("one", files=lambda: Files((PROGRAM,), (PART,)))) == 42
     once = kept()
     assert len(once) == 1
-    assert answer(build("two", files=Files((PROGRAM.replace("2", "3"),), (PART,)))) == 43
+    assert answer(build("two", files=lambda: Files((PROGRAM.replace("2", "3"),), (PART,)))) == 43
     assert kept() == once
-    assert answer(build("three", files=Files((PROGRAM,), (PART.replace("40", "50"),)))) == 52
+    assert answer(build("three", files=lambda: Files((PROGRAM,), (PART.replace("40", "50"),)))) == 52
     assert len(kept()) == 2
+
+
+def test_files_are_asked_for_where_nothing_is_found() -> None:
+    asked: list[Files] = []
+
+    def files() -> Files:
+        asked.append(Files((PROGRAM,), (PART,)))
+        return asked[-1]
+
+    for _ in range(2):
+        assert answer(build("one", files=files)) == 42
+    assert len(asked) == 1
 
 
 @pytest.mark.parametrize("mode", ["off", "readonly"])
 def test_parts_without_a_cache(mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("POLYMAT_CACHE", mode)
-    assert answer(build("one", files=Files((PROGRAM,), (PART,)))) == 42
+    assert answer(build("one", files=lambda: Files((PROGRAM,), (PART,)))) == 42
     assert entries() == ()
 
 
 def test_a_damaged_part_is_compiled_again(directory: Path) -> None:
-    build("one", files=Files((PROGRAM,), (PART,)))
+    build("one", files=lambda: Files((PROGRAM,), (PART,)))
     (part,) = directory.glob(f"*{OBJECT}")
     part.write_bytes(part.read_bytes()[:100])
-    assert answer(build("two", files=Files((PROGRAM,), (PART,)))) == 42
+    assert answer(build("two", files=lambda: Files((PROGRAM,), (PART,)))) == 42
 
 
 @pytest.mark.parametrize(
@@ -77,7 +89,7 @@ def test_a_damaged_part_is_compiled_again(directory: Path) -> None:
 )
 def test_a_failure_is_the_compilers(program: str, part: str) -> None:
     with pytest.raises(ToolchainError, match="failed with status") as caught:
-        build("bad", files=Files((program,), (part,)))
+        build("bad", files=lambda: Files((program,), (part,)))
     assert caught.value.stderr
     assert not [entry for entry in entries() if entry.path.suffix != OBJECT]
 
@@ -176,4 +188,4 @@ def test_a_failure_ends_the_other_compilers(tmp_path: Path, monkeypatch: pytest.
     compiler.chmod(0o755)
     monkeypatch.setenv("POLYMAT_CC", str(compiler))
     with pytest.raises(ToolchainError, match="status 3"):
-        build("bad", files=Files((PROGRAM,), (PART, PART + "\n")))
+        build("bad", files=lambda: Files((PROGRAM,), (PART, PART + "\n")))

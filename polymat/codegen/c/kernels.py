@@ -27,8 +27,8 @@ from polymat.errors import InternalError
 
 FOLDER = Path(__file__).parent.parent / "kernels"
 OF_NAME = "(name)"
-_TAKES = re.compile(r"^   takes (\w+)(\([\w, ]*\))?(?:=(.*?))?(?:  .*)?$", re.MULTILINE)
-_INCLUDE = re.compile(r'^#include ([<"])(.*)[>"]\n', re.MULTILINE)
+_TAKES = re.compile(r"   takes (?<=^   takes )(\w+)(\([\w, ]*\))?(?:=(.*?))?(?:  .*)?$", re.MULTILINE)
+_INCLUDE = re.compile(r'#include (?<=^#include )([<"])(.*)[>"]\n', re.MULTILINE)
 _DEFINED = re.compile(r"^(?![/ ]).*\bNAME\((\w+)\)\(", re.MULTILINE)
 _WORD = re.compile(r"\w+")
 _HEAD = re.compile(r'\A/\*.*?\*/\n+(?:#pragma once\n|#include ["<][^\n]*\n|\n)*', re.DOTALL)
@@ -52,7 +52,8 @@ class Kernel:
 @cache
 def kernel(name: str) -> Kernel:
     """The header of this name, read once."""
-    text = (FOLDER / f"{name}.h").read_text(encoding="utf-8")
+    with open(f"{FOLDER}/{name}.h", encoding="utf-8") as file:
+        text = file.read()
     head = _HEAD.match(text)
     if head is None:
         raise InternalError(f"bug in polymat: {name}.h does not begin with a comment")
@@ -153,9 +154,25 @@ def named(text: str, macro: str, made: str) -> str:
     """A text with the names that a macro makes, `_pm_##name##_f64` say, in place of its uses."""
     if f"{macro}(" not in text:
         return text
-    before, _, after = made.partition("name")
-    name = f"{before}\\1{after}".replace("##", "")
-    return re.sub(rf"{macro}(?<!\w{macro})\((\w+)\)", name, text)  # letters first: quicker
+    before, after = made.replace("##", "").split("name", 1)
+    pieces = re.split(rf"{macro}(?<!\w{macro})\((\w+)\)", text)  # letters first: quicker
+    pieces[1::2] = [f"{before}{name}{after}" for name in pieces[1::2]]
+    return "".join(pieces)
+
+
+def has_word(text: str, word: str) -> bool:
+    """Whether a text has a word, not as a part of a longer one."""
+    at = text.find(word)
+    while at >= 0:
+        end = at + len(word)
+        if not (_is_letter(text[at - 1 : at]) or _is_letter(text[end : end + 1])):
+            return True
+        at = text.find(word, end)
+    return False
+
+
+def _is_letter(character: str) -> bool:
+    return character == "_" or character.isalnum()
 
 
 def _definition(macro: str, value: object) -> str:

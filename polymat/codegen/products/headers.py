@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
-
 from polymat.codegen.c.elements import INTEGERS
-from polymat.codegen.c.kernels import OF_NAME, element_macros, kernel, named
+from polymat.codegen.c.kernels import OF_NAME, element_macros, has_word, kernel, named
 from polymat.codegen.products.blockshape import Shape
 from polymat.product.packs import STAYING
 from polymat.product.reading import GROUP
@@ -38,9 +36,7 @@ def with_macros(shape: Shape, text: str) -> str:
 
 def _is_used(macro: str, text: str) -> bool:
     """Whether a text has a macro as a word, or UNROLL, which has PRAGMA."""
-    if macro == "PRAGMA" and "UNROLL(" in text:
-        return True
-    return macro in text and re.search(rf"{macro}(?!\w)(?<!\w{macro})", text) is not None  # letters first
+    return (macro == "PRAGMA" and "UNROLL(" in text) or has_word(text, macro)
 
 
 def _macros(shape: Shape) -> dict[str, object]:

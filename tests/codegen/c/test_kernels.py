@@ -9,7 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from polymat.codegen.c.kernels import FOLDER, element_macros, kernel, kernel_headers, kernel_text
+from polymat.codegen.c.kernels import (
+    FOLDER,
+    element_macros,
+    has_word,
+    kernel,
+    kernel_headers,
+    kernel_text,
+    named,
+)
 from polymat.errors import InternalError
 
 NAMES = sorted(str(path.relative_to(FOLDER).with_suffix("")) for path in FOLDER.rglob("*.h"))
@@ -152,3 +160,26 @@ def test_macros_are_defined_and_ended(tmp_path: Path, monkeypatch: pytest.Monkey
 def test_macros_are_those_of_the_head() -> None:
     with pytest.raises(InternalError, match=r"place.h takes .*LANES"):
         kernel_text("place", LANES=4)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("T a", True),
+        ("a T", True),
+        ("(T)", True),
+        ("T", True),
+        ("AT TA T_ _T T1", False),
+        ("AT T", True),
+        ("AT", False),
+        ("", False),
+    ],
+)
+def test_words(text: str, found: bool) -> None:
+    assert has_word(text, "T") == found
+
+
+def test_names_are_written_out() -> None:
+    text = "NAME(pack)(RENAME(x), NAME(a_1)) NAME(name)"
+    assert named(text, "NAME", "_pm_##name##_f64") == "_pm_pack_f64(RENAME(x), _pm_a_1_f64) _pm_name_f64"
+    assert named("MATH(floor)(x)", "MATH", "name##f") == "floorf(x)"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import polymat as pm
-from polymat.codegen.functions.library import FUNCTIONS
+from polymat.codegen.c.elements import FUNCTIONS
 from polymat.codegen.loops.work import operations
 from polymat.graph.operations import _OWN, ONE_AT_A_TIME, function_operations
 from polymat.lang.expr import Expr

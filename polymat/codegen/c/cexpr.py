@@ -9,7 +9,7 @@ from polymat.codegen.c.ctree import Binary as CBinary
 from polymat.codegen.c.ctree import Call as CCall
 from polymat.codegen.c.ctree import Cast, CExpr, Id, Literal, Subscript, Ternary
 from polymat.codegen.c.ctree import Unary as CUnary
-from polymat.codegen.functions.library import FUNCTIONS
+from polymat.codegen.c.elements import FUNCTIONS
 from polymat.errors import unreachable
 from polymat.lang.affine import Affine, FloorDiv
 from polymat.lang.condition import Condition

@@ -1,7 +1,11 @@
-"""Elements of vectors by the suffix of their type: what they are in C, and how large."""
+"""Elements of vectors by the suffix of their type: what they are in C, how large, and functions of them."""
 
 from __future__ import annotations
 
 C_TYPES = {"f32": "float", "f64": "double"}
 INTEGERS = {"f32": "int", "f64": "long long"}  # as large as an element, for masks and places of lanes
 ELEMENT_BYTES = {"f32": 4, "f64": 8}
+# The elementary functions that programs have C of their own for, see `polymat.codegen.functions`.
+FUNCTIONS = frozenset(
+    {"cos", "exp", "exp2", "expm1", "log", "log10", "log2", "pow", "sigmoid", "sin", "tanh"}
+)

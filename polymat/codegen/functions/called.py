@@ -3,101 +3,78 @@
 `_pm_NAME_near_S` computes the common case without branches, and says when an argument lies beyond it; libm
 answers then.  gcc calls vector versions of a function whose declaration has the `simd` attribute, by names
 that the vectors' ABI gives them: those for the vectors of the processor are written here, as loops over their
-lanes.  Others compilers see a function that they may inline.
+lanes.  Other compilers see a function that they may inline.
 """
 
 from __future__ import annotations
 
+from polymat.codegen.c.kernels import statements
 from polymat.codegen.functions.kind import Kind
 
-_ONE = """\
-#if defined(__x86_64__) && !defined(__clang__)
-extern __attribute__((simd("notinbranch"), const, visibility("hidden"))) $T _pm_${N}_$S($PARAMETERS);
-__attribute__((weak, visibility("hidden"))) $T _pm_${N}_one_$S($PARAMETERS) __asm__("_pm_${N}_$S");
-$T _pm_${N}_one_$S($PARAMETERS)
-#else
-static inline $T _pm_${N}_$S($PARAMETERS)
-#endif
-{
-    $U far = 0;
-    const $T near = _pm_${N}_near_$S($NAMES, &far);
-    return __builtin_expect(far != 0, 0) ? __builtin_$N$F($NAMES) : near;
-}
-"""
-# The rare case is a function of its own, so that the usual one needs no memory.
-_VERSION = """\
-typedef $T _pm_${N}_$S$LETTER __attribute__((vector_size(sizeof($T) * $LANES)));
-static __attribute__((noinline, cold)) _pm_${N}_$S$LETTER _pm_${N}_far_$S$LETTER($VECTORS)
-{
-    for (int lane = 0; lane < $LANES; lane++)
-        x[lane] = _pm_${N}_one_$S($LANE);
-    return x;
-}
-
-__attribute__((weak, visibility("hidden"))) _pm_${N}_$S$LETTER _pm_${N}_of_$S$LETTER($VECTORS)
-    __asm__("_ZGV$LETTER" "N$LANES" "$V" "__pm_${N}_$S");
-_pm_${N}_$S$LETTER _pm_${N}_of_$S$LETTER($VECTORS)
-$BODY\
-"""
-_LOOP = """\
-{
-    _Alignas($LANES * sizeof($T)) $T $ARRAYS, out[$LANES];
-    $U far = 0;
-$COPIES\
-#pragma omp simd simdlen($LANES) reduction(| : far)
-    for (int lane = 0; lane < $LANES; lane++)
-        out[lane] = _pm_${N}_near_$S($ELEMENTS, &far);
-    if (__builtin_expect(far != 0, 0))
-        return _pm_${N}_far_$S$LETTER($NAMES);
-    __builtin_memcpy(&x, out, sizeof out);
-    return x;
-}
-"""
-_VERSIONS = """\
-#if defined(__x86_64__) && !defined(__clang__)
-$SSE
-$AVX2
-#ifdef __AVX512F__
-$AVX512
-#endif
-#endif
-"""
+_CALLS_VECTORS = "defined(__x86_64__) && !defined(__clang__)"
+_LETTERS = {128: "b", 256: "d", 512: "e"}  # by which the vectors' ABI knows vectors of so many bits
+WIDEST = 512
 
 
-def called(kind: Kind, name: str, count: int = 1, permuted: str = "") -> str:
-    """The function `_pm_NAME_S` of `count` arguments, after `_pm_NAME_near_S`.
-
-    permuted: what that of vectors of 512 bits does instead of a loop, where `_PM_PERMUTED_S` is defined.
-    """
+def called(kind: Kind, name: str, count: int = 1) -> str:
+    """The function `_pm_NAME_S` of `count` arguments, after `_pm_NAME_near_S`."""
     names = ("x", "y")[:count]
     texts = {
-        "N": name,
+        **_shared(kind, name, names),
+        "FUNCTION": f"_pm_{name}_{kind.suffix}",
+        "SYMBOL": f'"_pm_{name}_{kind.suffix}"',
+        "SINGLE": f"_pm_{name}_one_{kind.suffix}",
+        "LIBM": f"__builtin_{name}{kind.tail}",
         "PARAMETERS": ", ".join(f"{kind.ctype} {each}" for each in names),
-        "NAMES": ", ".join(names),
     }
-    widest = 512 // kind.size
-    versions = {
-        "SSE": _version(kind, name, names, "b", widest // 4),
-        "AVX2": _version(kind, name, names, "d", widest // 2),
-        "AVX512": _version(kind, name, names, "e", widest, permuted),
-    }
-    return f"{kind.text(_ONE, {}, texts)}\n{kind.text(_VERSIONS, {}, versions)}"
+    return kind.text("called", texts=texts)
 
 
-def _version(kind: Kind, name: str, names: tuple[str, ...], letter: str, lanes: int, body: str = "") -> str:
-    """The function of vectors of so many lanes, whose letter the vectors' ABI gives."""
+def versions(kind: Kind, name: str, count: int = 1, widest: str = "") -> str:
+    """The versions for vectors of a function that `called` gives.
+
+    widest: that of vectors of 512 bits, where `_PM_PERMUTED` is defined, in place of a loop.
+    """
     texts = {
-        "N": name,
-        "LETTER": letter,
-        "LANES": str(lanes),
-        "V": "v" * len(names),
-        "VECTORS": ", ".join(f"_pm_{name}_{kind.suffix}{letter} {each}" for each in names),
-        "ARRAYS": ", ".join(f"{each}s[{lanes}]" for each in names),
-        "COPIES": "".join(f"    __builtin_memcpy({each}s, &{each}, sizeof {each}s);\n" for each in names),
-        "NAMES": ", ".join(names),
+        bits: f"{beyond(kind, name, count, bits)}\n{_looped(kind, name, count, bits)}" for bits in _LETTERS
+    }
+    last = texts.pop(WIDEST)
+    if widest:
+        last = f"#ifdef _PM_PERMUTED\n{widest}\n#else\n{last}#endif\n"
+    return f"#if {_CALLS_VECTORS}\n{''.join(texts.values())}#ifdef __AVX512F__\n{last}#endif\n#endif\n"
+
+
+def beyond(kind: Kind, name: str, count: int, bits: int) -> str:
+    """The type of vectors of so many bits, and the function of those with lanes beyond the common case."""
+    return kind.text("far", texts=version_names(kind, name, count, bits))
+
+
+def version_names(kind: Kind, name: str, count: int, bits: int) -> dict[str, object]:
+    """The macros of the function of vectors of so many bits."""
+    names, letter, lanes = ("x", "y")[:count], _LETTERS[bits], bits // kind.size
+    s, vector = kind.suffix, f"_pm_{name}_{kind.suffix}{letter}"
+    return {
+        **_shared(kind, name, names),
+        "LANES": lanes,
+        "VECTOR": vector,
+        "MAPPED": f"_pm_{name}_of_{s}{letter}",
+        "BEYOND": f"_pm_{name}_far_{s}{letter}",
+        "EACH": f"_pm_{name}_one_{s}",
+        "SYMBOL": f'"_ZGV{letter}N{lanes}{"v" * count}__pm_{name}_{s}"',
+        "VECTORS": ", ".join(f"{vector} {each}" for each in names),
         "LANE": ", ".join(f"{each}[lane]" for each in names),
+    }
+
+
+def _shared(kind: Kind, name: str, names: tuple[str, ...]) -> dict[str, object]:
+    return {"COMMON": f"_pm_{name}_near_{kind.suffix}", "ARGUMENTS": ", ".join(names)}
+
+
+def _looped(kind: Kind, name: str, count: int, bits: int) -> str:
+    names, lanes = ("x", "y")[:count], bits // kind.size
+    texts = {
+        "ARRAYS": ", ".join(f"{each}s[{lanes}]" for each in names),
+        "COPIES": statements(f"__builtin_memcpy({each}s, &{each}, sizeof {each}s)" for each in names),
         "ELEMENTS": ", ".join(f"{each}s[lane]" for each in names),
     }
-    loop = kind.text(_LOOP, {}, texts)
-    texts["BODY"] = f"#ifdef _PM_PERMUTED_{kind.suffix}\n{body}#else\n{loop}#endif\n" if body else loop
-    return kind.text(_VERSION, {}, texts)
+    return kind.text("vectors", texts={**version_names(kind, name, count, bits), **texts})

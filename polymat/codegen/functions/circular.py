@@ -1,38 +1,12 @@
-"""Sines and cosines: the C text, for both types.
-
-Multiples of pi are taken off in three steps of fused multiply-adds, the first of which is exact; beyond
-$LIMIT that would need more.
-"""
+"""Sines and cosines: the C text, for both types, with the numbers of the header `functions/circular`."""
 
 from __future__ import annotations
 
-from polymat.codegen.functions.called import called
+from polymat.codegen.functions.called import called, versions
 from polymat.codegen.functions.kind import SINGLE, WIDE, Kind
 from polymat.codegen.functions.polynomials import estrin
 
-_SIN = """\
-static inline $T _pm_sin_near_$S($T x, $U *far)
-{
-    *far |= ($U)!($ABS(x) <= $LIMIT);
-    const $T whole = $FMA(x, $PER, $MAGIC), n = whole - $MAGIC;
-    const $T r = $FMA(n, -$PI3, $FMA(n, -$PI2, $FMA(n, -$PI1, x)));
-    const $T z = r * r, w = z * z;
-    const $T s = $FMA(r * z, $SINE, r);
-    return $OF(($BITS(s) | ($BITS(r) & ($U)1 << $LAST)) ^ ($BITS(whole) << $LAST));
-}
-"""
-# cos(x) = sin(x + pi / 2), with an odd multiple of pi / 2 taken off.
-_COS = """\
-static inline $T _pm_cos_near_$S($T x, $U *far)
-{
-    *far |= ($U)!($ABS(x) <= $LIMIT);
-    const $T whole = $FMA(x, $PER, -$HALF) + $MAGIC, n = $FMA(2, whole - $MAGIC, 1);
-    const $T r = $FMA(n, -$PI3 / 2, $FMA(n, -$PI2 / 2, $FMA(n, -$PI1 / 2, x)));
-    const $T z = r * r, w = z * z;
-    const $T s = $FMA(r * z, $SINE, r);
-    return $OF($BITS(s) ^ (~$BITS(whole) << $LAST));
-}
-"""
+CIRCULAR = ("sin", "cos")
 _NUMBERS = {
     SINGLE: {
         "LIMIT": "1e5",
@@ -68,10 +42,8 @@ _SINES = {
 }
 
 
-def circular(kind: Kind) -> dict[str, str]:
-    """The C text of each function of this module for a type."""
-    texts = {"SINE": estrin(_SINES[kind], "z", ("w",), kind.tail), "LAST": str(kind.size - 1)}
-    return {
-        name: f"{kind.text(near, _NUMBERS[kind], texts)}\n{called(kind, name)}"
-        for name, near in (("sin", _SIN), ("cos", _COS))
-    }
+def circular(kind: Kind, name: str) -> str:
+    """The C text of one of these functions for a type."""
+    texts = {"SINE": estrin(_SINES[kind], "z", ("w",), kind.tail)}
+    near = kind.text("circular", _NUMBERS[kind], texts, only=(f"{name}_near",))
+    return f"{near}\n{called(kind, name)}\n{versions(kind, name)}"

@@ -6,69 +6,7 @@ from polymat.codegen.functions.kind import SINGLE, WIDE, Kind
 from polymat.codegen.functions.polynomials import estrin
 from polymat.codegen.functions.powers import POWERS_OF_TWO
 
-# e**x = 2**n e**r with an integer n and |r| <= log(2) / 2.  2**n is multiplied in two halves, so that neither
-# overflows, and a subnormal result is rounded once.
-_EXP = """\
-static inline $T _pm_exp_$S($T x)
-{
-    const $T y = x < $LOW ? $LOW : x;
-    const $T both = $FMA(y, $LOG2E, $MAGIC + 2 * $BIAS), half = $FMA(y, $LOG2E / 2, $MAGIC + $BIAS);
-    const $T n = both - ($MAGIC + 2 * $BIAS);
-    const $T r = $FMA(n, -$LN2LO, $FMA(n, -$LN2HI, y)), z = r * r;
-    const $T p = $FMA($FMA($POLYNOMIAL, r, 1), r, 1);
-    const $T result = p * $OF($BITS(half) << $M) * $OF(($BITS(both) - $BITS(half)) << $M);
-    return x > $HIGH ? $INF : result;
-}
-"""
-# The same for base 2, without a product to lose in.
-_EXP2 = """\
-static inline $T _pm_exp2_$S($T x)
-{
-    const $T y = x < $LOW2 ? $LOW2 : x;
-    const $T both = y + ($MAGIC + 2 * $BIAS), half = $FMA(y, $HALF, $MAGIC + $BIAS);
-    const $T r = y - (both - ($MAGIC + 2 * $BIAS)), z = r * r;
-    const $T p = $FMA($POWER, r, 1);
-    const $T result = p * $OF($BITS(half) << $M) * $OF(($BITS(both) - $BITS(half)) << $M);
-    return x > $HIGH2 ? $INF : result;
-}
-"""
-# e**x - 1 = 2**n ((e**r - 1) + (1 - 2**-n)); of large x the last power counts for nothing.
-_EXPM1 = """\
-static inline $T _pm_expm1_$S($T x)
-{
-    const $T y = x < -$NOTHING ? -$NOTHING : x;
-    const $T both = $FMA(y, $LOG2E, $MAGIC + 2 * $BIAS), half = $FMA(y, $LOG2E / 2, $MAGIC + $BIAS);
-    const $T n = both - ($MAGIC + 2 * $BIAS);
-    const $T r = $FMA(n, -$LN2LO, $FMA(n, -$LN2HI, y)), z = r * r;
-    const $T back = x > $NOTHING ? 0 : $OF((3 * ($U)$BIAS - $BITS(both)) << $M);
-    const $T p = $FMA($FRACTION * r, r, r) + (1 - back);
-    const $T result = p * $OF($BITS(half) << $M) * $OF(($BITS(both) - $BITS(half)) << $M);
-    return x == 0 ? x : (x > $HIGH ? $INF : result);
-}
-"""
-# tanh |x| = -t / (2 + t) of t = e**(-2 |x|) - 1, which is 2**n (e**r - 1) + (2**n - 1).
-_TANH = """\
-static inline $T _pm_tanh_$S($T x)
-{
-    const $T a = $ABS(x), c = a > $FAR ? $FAR : a;
-    const $T whole = $FMA(c, -2 * $LOG2E, $MAGIC + $BIAS);
-    const $T n = whole - ($MAGIC + $BIAS);
-    const $T r = $FMA(n, -$LN2LO, $FMA(n, -$LN2HI, -2 * c)), z = r * r;
-    const $T s = $OF($BITS(whole) << $M);
-    const $T t = $FMA($FMA($FRACTION * r, r, r), s, s - 1);
-    return $SIGNED(t / (2 + t), x);
-}
-"""
-# By the exponential of -|x|, which does not overflow; with libm's, too.
-SIGMOID = """\
-static inline $T _pm_sigmoid_$S($T x)
-{
-    const $T e = _pm_exp_$S(-$ABS(x));
-    return (x < 0 ? e : 1) / (1 + e);
-}
-"""
-_TEMPLATES = {"exp": _EXP, "exp2": _EXP2, "expm1": _EXPM1, "tanh": _TANH}
-
+EXPONENTIALS = ("exp", "exp2", "expm1", "tanh")
 _NUMBERS = {
     SINGLE: {
         "LOW": "-104.0",
@@ -128,11 +66,11 @@ _FRACTIONS = {
 }
 
 
-def exponentials(kind: Kind) -> dict[str, str]:
-    """The C text of each function of this module for a type."""
+def exponential(kind: Kind, name: str) -> str:
+    """The C text of one of these functions for a type."""
     texts = {
         "POLYNOMIAL": estrin(_POLYNOMIALS[kind], "r", ("z",), kind.tail),
         "POWER": estrin(POWERS_OF_TWO[kind], "r", ("z",), kind.tail),
         "FRACTION": estrin(_FRACTIONS[kind], "r", ("z",), kind.tail),
     }
-    return {name: kind.text(template, _NUMBERS[kind], texts) for name, template in _TEMPLATES.items()}
+    return kind.text("exponentials", _NUMBERS[kind], texts, only=(name,))

@@ -9,13 +9,15 @@ choice has set on both ways, which doubles what lies between; so there are few, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import cache
 
-from polymat.codegen.functions.circular import circular
-from polymat.codegen.functions.exponentials import SIGMOID, exponentials
-from polymat.codegen.functions.kind import BITS, KINDS
-from polymat.codegen.functions.logarithms import logarithms
-from polymat.codegen.functions.powers import powers
+from polymat.codegen.c.elements import FUNCTIONS
+from polymat.codegen.functions.circular import CIRCULAR, circular
+from polymat.codegen.functions.exponentials import EXPONENTIALS, exponential
+from polymat.codegen.functions.kind import KINDS, Kind
+from polymat.codegen.functions.logarithms import BASES, logarithm
+from polymat.codegen.functions.powers import power
 
 LIBM = "libm"  # the need of a program whose elementary functions are all libm's
 # What lets a compiler compute something else than is written, x for (x + 1e16) - 1e16 say.
@@ -41,39 +43,22 @@ ERRORS = {
     "tanh": 3.0,
 }
 # Without fused multiply-adds, and without integers in vectors, they would be neither as exact nor as fast.
-_BEGIN = """\
-#if (defined(__FMA__) && defined(__AVX2__)) || defined(__aarch64__)
-"""
+_BEGIN = "#if (defined(__FMA__) && defined(__AVX2__)) || defined(__aarch64__)\n"
 
-
-# Of other functions, the same with libm's.
-_COMPOSED = {"sigmoid": SIGMOID}
-_USED = {"sigmoid": ("exp",)}
-
-
-def _definitions() -> dict[str, str]:
-    texts: dict[str, str] = {}
-    for kind in KINDS:
-        for functions in (exponentials(kind), logarithms(kind), circular(kind), powers(kind)):
-            texts |= {f"{name}_{kind.suffix}": text for name, text in functions.items()}
-    return texts
-
-
-def _composed() -> dict[str, str]:
-    texts: dict[str, str] = {}
-    for kind in KINDS:
-        texts |= {f"{name}_{kind.suffix}": kind.text(text, {}) for name, text in _COMPOSED.items()}
-    return texts
-
-
-_DEFINITIONS = _definitions()
-_COMPOSITIONS = _composed()
-FUNCTIONS = frozenset(name.rpartition("_")[0] for name in (*_DEFINITIONS, *_COMPOSITIONS))
+# The functions, each with what writes it, in the order of the text.
+_MAKERS: dict[str, Callable[[Kind, str], str]] = {
+    **dict.fromkeys(EXPONENTIALS, exponential),
+    **dict.fromkeys(BASES, logarithm),
+    **dict.fromkeys(CIRCULAR, circular),
+    "pow": power,
+}
+# Of other functions their headers, the same with libm's, and what they use.
+_COMPOSED = {"sigmoid": ("exp",)}
 
 
 def function_names() -> frozenset[str]:
     """Every need that this module knows: "exp_f32" and so on, and "libm"."""
-    return frozenset((*_DEFINITIONS, *_COMPOSITIONS, LIBM))
+    return frozenset((*(f"{name}_{kind.suffix}" for name in FUNCTIONS for kind in KINDS), LIBM))
 
 
 def rearranges(flags: Iterable[str]) -> bool:
@@ -83,29 +68,30 @@ def rearranges(flags: Iterable[str]) -> bool:
 
 def functions_text(needs: frozenset[str]) -> list[str]:
     """The definitions of those needs that are functions of this module, in a fixed order."""
-    composed = [name for name in _COMPOSITIONS if name in needs]
-    used = {f"{each}_{kind}" for name, _, kind in map(_parts, composed) for each in _USED[name]}
-    wanted = [name for name in _DEFINITIONS if name in needs | used]
+    composed = _named(_COMPOSED, needs)
+    used = {f"{each}_{kind.suffix}" for kind, name in composed for each in _COMPOSED[name]}
+    wanted = _named(_MAKERS, needs | used)
     if not wanted:
         return []
     texts = [_libm(wanted) if LIBM in needs else f"{_own(wanted)}#else\n{_libm(wanted)}#endif\n"]
-    return ["\n".join([*texts, *(_COMPOSITIONS[name] for name in composed)])]
+    return ["\n".join([*texts, *(kind.text(name) for kind, name in composed)])]
 
 
-def _parts(name: str) -> tuple[str, str, str]:
-    return name.rpartition("_")
+def _named(names: Iterable[str], needs: frozenset[str] | set[str]) -> list[tuple[Kind, str]]:
+    return [(kind, name) for kind in KINDS for name in names if f"{name}_{kind.suffix}" in needs]
 
 
-def _own(wanted: list[str]) -> str:
+def _own(wanted: list[tuple[Kind, str]]) -> str:
     """The functions by our own texts, where the processor is one for them."""
-    kinds = [kind for kind in KINDS if any(name.endswith(kind.suffix) for name in wanted)]
-    return "\n".join(
-        [_BEGIN, *(kind.text(BITS, {}) for kind in kinds), *(_DEFINITIONS[name] for name in wanted)]
-    )
+    bits = [kind.text("bits") for kind in KINDS if any(each == kind for each, _ in wanted)]
+    return "\n".join([_BEGIN, *bits, *(_definition(kind, name) for kind, name in wanted)])
 
 
-def _libm(wanted: list[str]) -> str:
+@cache
+def _definition(kind: Kind, name: str) -> str:
+    return _MAKERS[name](kind, name)
+
+
+def _libm(wanted: list[tuple[Kind, str]]) -> str:
     """The functions by libm's names."""
-    tails = {kind.suffix: kind.tail for kind in KINDS}
-    named = map(_parts, wanted)
-    return "".join(f"#define _pm_{name}_{kind} __builtin_{name}{tails[kind]}\n" for name, _, kind in named)
+    return "".join(f"#define _pm_{name}_{kind.suffix} __builtin_{name}{kind.tail}\n" for kind, name in wanted)

@@ -5,32 +5,7 @@ from __future__ import annotations
 from polymat.codegen.functions.kind import SINGLE, WIDE, Kind
 from polymat.codegen.functions.polynomials import estrin
 
-# x = 2**k (1 + f) with sqrt(1/2) <= 1 + f < sqrt(2); a subnormal number is first multiplied by 2**$RAISE.
-# What is no positive finite number has its result in k: -inf for 0, NaN below, itself else.
-_SPLIT = """\
-    const $U low = -($U)(x < $TINY) & $RAISE;
-    const $U b = $BITS(x * $OF((low << $M) + $ONE)) + ($ONE - $ROOT);
-    const $T special = x < 0 ? $NAN : (x - 1) * $INF;
-    const $T k = $BITS(x) - 1 < $INFINITE - 1 ? $EXPONENT : special;
-    const $T f = $OF((b & (((($U)1 << $M)) - 1)) + $ROOT) - 1;
-"""
-_LOG_SINGLE = """\
-    const $T z = f * f, p = $POLYNOMIAL;
-    const $T rest = z * p;
-"""
-# With s = f / (2 + f): log(1 + f) = f - (h - s (h + R)), h = f**2 / 2.
-_LOG_WIDE = """\
-    const $T s = f / (2 + f), z = s * s, w = z * z, h = $HALF * f * f;
-    const $T p = $POLYNOMIAL;
-    const $T rest = $FMA(s, $FMA(z, p, h), -h);
-"""
-# log(1 + f) = f + rest, in units of the base's logarithm.
-_RESULTS = {
-    "log": "$FMA(k, $LN2HI, $FMA(k, $LN2LO, rest) + f)",
-    "log2": "$FMA(rest + f, $LOG2E, k)",
-    "log10": "$FMA(k, $LG2HI, $FMA(rest + f, $LG10E, k * $LG2LO))",
-}
-_SERIES = {SINGLE: _LOG_SINGLE, WIDE: _LOG_WIDE}
+BASES = {"log": 0, "log2": 2, "log10": 10}  # 0: of the natural one
 _NUMBERS = {
     SINGLE: {
         "LN2HI": "0x1.62e42ep-1",
@@ -56,14 +31,11 @@ _TEXTS = {
         "RAISE": "25u",
         "ROOT": "0x3f3504f3u",
         "INFINITE": "0x7f800000u",
-        "EXPONENT": "($T)((int32_t)((b >> $M) - low) - 127)",
     },
-    # Of 64 bits AVX2 converts none: the exponent becomes a number as the lowest bits of one.
     WIDE: {
         "RAISE": "54u",
         "ROOT": "0x3fe6a09e667f3bcdu",
         "INFINITE": "0x7ff0000000000000u",
-        "EXPONENT": "$OF((b >> $M) - low + 0x4330000000000040u) - (0x1p+52 + (1023 + 64))",
     },
 }
 # float: (log(1 + f) - f) / f**2.  double: log((1 + s) / (1 - s)) = 2 s + s**3 P(s**2).
@@ -92,16 +64,13 @@ _POLYNOMIALS = {
 }
 
 
-def logarithms(kind: Kind) -> dict[str, str]:
-    """The C text of each function of this module for a type."""
+def logarithm(kind: Kind, name: str) -> str:
+    """The C text of one of these functions for a type."""
     variables = {SINGLE: ("f", ("z",)), WIDE: ("z", ("w",))}[kind]
-    texts = {"POLYNOMIAL": estrin(_POLYNOMIALS[kind], *variables, kind.tail)}
-    texts |= {name: kind.text(text, {}) for name, text in _TEXTS[kind].items()}
-    return {
-        name: kind.text(
-            f"static inline $T _pm_{name}_$S($T x)\n{{\n{_SPLIT}{_SERIES[kind]}    return {result};\n}}\n",
-            _NUMBERS[kind],
-            texts,
-        )
-        for name, result in _RESULTS.items()
+    texts = {
+        **_TEXTS[kind],
+        "LOGARITHM": f"_pm_{name}_{kind.suffix}",
+        "BASE": BASES[name],
+        "POLYNOMIAL": estrin(_POLYNOMIALS[kind], *variables, kind.tail),
     }
+    return kind.text("logarithm", _NUMBERS[kind], texts)

@@ -15,7 +15,8 @@ import numpy.typing as npt
 import pytest
 
 from polymat import Options
-from polymat.codegen.functions.library import ERRORS, FUNCTIONS, LIBM, function_names, rearranges
+from polymat.codegen.c.elements import FUNCTIONS
+from polymat.codegen.functions.library import ERRORS, LIBM, function_names, rearranges
 from polymat.codegen.prelude import prelude
 from polymat.runtime.build import build
 from polymat.runtime.toolchain import find_compiler, flags_for

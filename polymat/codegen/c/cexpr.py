@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 
+from polymat.codegen.c.bounds import bounded
 from polymat.codegen.c.ctree import Binary as CBinary
 from polymat.codegen.c.ctree import Call as CCall
 from polymat.codegen.c.ctree import Cast, CExpr, Id, Literal, Subscript, Ternary
 from polymat.codegen.c.ctree import Unary as CUnary
 from polymat.codegen.c.elements import FUNCTIONS
+from polymat.codegen.c.literals import literal
 from polymat.errors import unreachable
 from polymat.lang.affine import Affine, FloorDiv
 from polymat.lang.condition import Condition
@@ -101,7 +102,9 @@ class ExpressionWriter:
                 same = operand.dtype == dtype
                 if dtype == Bool and not same:
                     return CBinary("!=", parts[0], Literal("0"))
-                return parts[0] if same else Cast(dtype.c, self.convert(parts[0], operand, operand.dtype))
+                if same:
+                    return parts[0]
+                return Cast(dtype.c, self._before(parts[0], operand, dtype))
             case Lookup(table):
                 return Subscript(Id(table_name(table)), parts[0])
             case SelectExpr(condition, then, otherwise):
@@ -180,6 +183,7 @@ class ExpressionWriter:
         """Let `text`, the value of `expr`, be of type `target`; C's own conversions stay unwritten."""
         if expr.dtype == target:
             return text
+        text = self._before(text, expr, target)
         if isinstance(expr, Const) and expr.dtype.weak:
             return text if target.weak else literal(expr.value, target)
         if expr.dtype.weak and target.weak and expr.dtype.kind == target.kind:
@@ -190,6 +194,10 @@ class ExpressionWriter:
             part = Float if target.size == 8 else Double
             return CCall("__builtin_complex", (Cast(part.c, text), literal(0.0, part)))
         return Cast(target.c, text)
+
+    def _before(self, text: CExpr, expr: Expr, target: ScalarType) -> CExpr:
+        """The value of `expr`, as it is before it becomes a `target`."""
+        return bounded(text, self.needs) if expr.dtype.kind == "f" and target.kind in "iu" else text
 
     def affine(self, form: Affine) -> CExpr:
         """An affine form as an integer expression."""
@@ -260,38 +268,3 @@ def table_name(table: Table) -> str:
 
 def _libm_suffix(dtype: ScalarType) -> str:
     return "f" if dtype.dtype in ("float32", "complex64") else ""
-
-
-def literal(value: complex, dtype: ScalarType) -> CExpr:
-    """A constant of a type; floats print with all the digits they need."""
-    if dtype.kind == "c":
-        part = Float if dtype.dtype == "complex64" else Double
-        number = complex(value)
-        return CCall("__builtin_complex", (literal(number.real, part), literal(number.imag, part)))
-    if dtype.kind == "f":
-        return _float_literal(float(value.real), dtype)
-    number_text = int(value.real)
-    if dtype.size < 4:
-        return Cast(dtype.c, Literal(str(number_text)))
-    if number_text == -(2**63):
-        return CBinary("-", Literal("-9223372036854775807LL"), Literal("1"))
-    if dtype.kind == "u":
-        return Literal(f"{number_text}u")
-    return Literal(
-        f"{number_text}LL"
-        if dtype == Long or (dtype.weak and abs(number_text) >= 2**31)
-        else str(number_text)
-    )
-
-
-def _float_literal(value: float, dtype: ScalarType) -> CExpr:
-    suffix = "f" if dtype.dtype == "float32" else ""
-    if math.isnan(value):
-        return CCall(f"__builtin_nan{suffix}", (Literal('""'),))
-    if math.isinf(value):
-        infinity: CExpr = CCall(f"__builtin_inf{suffix}", ())
-        return infinity if value > 0 else CUnary("-", infinity)
-    text = repr(value)
-    if "." not in text and "e" not in text:
-        text += ".0"
-    return Literal(text + suffix)

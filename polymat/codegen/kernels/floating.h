@@ -67,6 +67,24 @@ static inline T NAME(max)(T a, T b)
     return ((a > b) | (a != a)) ? a : b;
 }
 
+/* A number that the compiler does not know. */
+static __attribute__((noinline, noclone, const)) T NAME(hidden)(T a)
+{
+    __asm__("" : "+r"(a));
+    return a;
+}
+
+/* As min and max with a bound that is a number, whether the compiler knows it or not. */
+static inline T NAME(atmost)(T a, T bound)
+{
+    return a >= bound ? bound : a;
+}
+
+static inline T NAME(atleast)(T a, T bound)
+{
+    return a <= bound ? bound : a;
+}
+
 static inline T NAME(sign)(T a)
 {
     return a > 0 ? 1 : a < 0 ? -1 : a == 0 ? 0 : a;

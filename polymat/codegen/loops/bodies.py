@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from polymat.codegen.c.cexpr import ExpressionWriter, affine_expr, literal
+from polymat.codegen.c.cexpr import ExpressionWriter, affine_expr
 from polymat.codegen.c.cnames import Names
 from polymat.codegen.c.ctree import Assign, Binary, Call, Cast, CExpr, Id, Literal, Stmt, Subscript, Unary
+from polymat.codegen.c.literals import literal
 from polymat.codegen.c.shared import shared_values
 from polymat.codegen.loops.nest import Body, Point
 from polymat.codegen.memory.storage import Buffer

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import isfinite
 
-from polymat.codegen.c.cexpr import literal
 from polymat.codegen.c.ctree import Braces, CExpr, Declare, Id, Literal, Stmt
+from polymat.codegen.c.literals import literal
 from polymat.codegen.c.render import expression
 from polymat.codegen.loops.bodies import BodyWriter
 from polymat.codegen.products.ends import End

@@ -1,0 +1,75 @@
+"""Bounds of floating-point values that become integers, as pixels do: `Cast(UChar, Clamp(e, 0, 255))`.
+
+gcc makes of `(uint8_t)(e < 255 ? e : 255)` a conversion in each branch, and chooses among bytes by masks that
+it packs from comparisons of floats: two to three times the instructions.  It does not where it cannot see the
+bound.  So each bound is a local of the function, given by a function that gcc does not look into.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from polymat.codegen.c.ctree import (
+    Call,
+    CExpr,
+    Declare,
+    Function,
+    Id,
+    Literal,
+    Unary,
+    expressions,
+    substituted,
+)
+from polymat.codegen.c.elements import C_TYPES
+
+_SUFFIXES = ("f32", "f64")
+_HIDDEN = {f"_pm_hidden_{suffix}": C_TYPES[suffix] for suffix in _SUFFIXES}
+_CLAMPS = {
+    f"_pm_{clamp}_{suffix}": (bounding, suffix)
+    for clamp, bounding in (("min", "atmost"), ("max", "atleast"))
+    for suffix in _SUFFIXES
+}
+_ROUNDINGS = frozenset(f"__builtin_{name}{tail}" for name in ("rint", "floor", "ceil") for tail in ("", "f"))
+
+
+def bounded(value: CExpr, needs: set[str]) -> CExpr:
+    """A floating-point value that is converted to an integer next, its bounds for `named_bounds` to name."""
+    if not isinstance(value, Call):
+        return value
+    if value.function in _ROUNDINGS:
+        return replace(value, arguments=(bounded(value.arguments[0], needs),))
+    if value.function not in _CLAMPS:
+        return value
+    operand, bound = sorted(value.arguments, key=_is_number)
+    if _is_number(operand) or not _is_number(bound):
+        return value
+    bounding, suffix = _CLAMPS[value.function]
+    needs.update((f"{bounding}_{suffix}", f"hidden_{suffix}"))
+    hidden = Call(f"_pm_hidden_{suffix}", (bound,))
+    return Call(f"_pm_{bounding}_{suffix}", (bounded(operand, needs), hidden))
+
+
+def named_bounds(functions: Iterable[Function], needs: Iterable[str]) -> list[Function]:
+    """Functions that begin with the bounds that they use."""
+    if not any(f"_pm_{need}" in _HIDDEN for need in needs):
+        return list(functions)
+    return [_named(function) for function in functions]
+
+
+def _named(function: Function) -> Function:
+    calls = dict.fromkeys(
+        found for found in expressions(function.body) if isinstance(found, Call) and found.function in _HIDDEN
+    )
+    names: dict[CExpr, CExpr] = {call: Id(f"_pm_bound{number}") for number, call in enumerate(calls)}
+    declared = [
+        Declare(f"const {_HIDDEN[call.function]}", f"_pm_bound{number}", call)
+        for number, call in enumerate(calls)
+    ]
+    return replace(function, body=(*declared, *substituted(function.body, names))) if calls else function
+
+
+def _is_number(value: CExpr) -> bool:
+    if isinstance(value, Unary):
+        return _is_number(value.operand)
+    return isinstance(value, Literal) and value.text.removeprefix("-")[0].isdigit()

@@ -1,0 +1,83 @@
+"""Bounds of values that become integers: the same numbers, and locals that no compiler sees through."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import polymat as pm
+from polymat.codegen.c.bounds import bounded, named_bounds
+from polymat.codegen.c.ctree import Call, Function, Id, Literal, Return, Unary
+from polymat.lang.types import ScalarType
+
+N = pm.Parameter(pm.Int, "N")
+i = pm.Variable(pm.Int, "i")
+LOW, HIGH, X = Unary("-", Literal("1.0f")), Literal("255.0f"), Id("x")
+
+
+def least(first: object, second: object) -> Call:
+    return Call("_pm_min_f32", (first, second))  # type: ignore[arg-type]
+
+
+def test_numbers_on_either_side_are_hidden() -> None:
+    needs: set[str] = set()
+    hidden = Call("_pm_hidden_f32", (HIGH,))
+    assert bounded(least(X, HIGH), needs) == Call("_pm_atmost_f32", (X, hidden))
+    assert bounded(least(HIGH, X), needs) == Call("_pm_atmost_f32", (X, hidden))
+    assert needs == {"atmost_f32", "hidden_f32"}
+
+
+def test_clamps_in_clamps_and_below_roundings_are_found() -> None:
+    needs: set[str] = set()
+    found = bounded(Call("__builtin_rintf", (least(Call("_pm_max_f32", (X, LOW)), HIGH),)), needs)
+    inner = Call("_pm_atleast_f32", (X, Call("_pm_hidden_f32", (LOW,))))
+    outer = Call("_pm_atmost_f32", (inner, Call("_pm_hidden_f32", (HIGH,))))
+    assert found == Call("__builtin_rintf", (outer,))
+    assert needs == {"atleast_f32", "atmost_f32", "hidden_f32"}
+
+
+@pytest.mark.parametrize(
+    "value",
+    [X, least(X, Id("y")), least(LOW, HIGH), least(X, Call("__builtin_nanf", (Literal('""'),)))],
+)
+def test_other_values_stay_as_they_are(value: Call | Id) -> None:
+    needs: set[str] = set()
+    assert bounded(value, needs) == value
+    assert not needs
+
+
+def test_a_function_begins_with_each_bound_once() -> None:
+    needs: set[str] = set()
+    value = bounded(Call("_pm_max_f32", (least(X, HIGH), HIGH)), needs)
+    (function,) = named_bounds([Function("float", "f", (), (Return(value),))], needs)
+    assert len(function.body) == 2
+    assert str(function).count("_pm_hidden_f32") == 1
+    assert str(function).count("_pm_bound0") == 3
+
+
+@pytest.mark.parametrize("source", [pm.Float, pm.Double])
+@pytest.mark.parametrize("rounded", [False, True])
+@pytest.mark.parametrize(
+    ("target", "low", "high"),
+    [(pm.UChar, 0, 255), (pm.Short, -32768, 32767), (pm.Int, -1000, 1000), (pm.UInt16, 3, 60000)],
+)
+def test_saturated_values(source: ScalarType, rounded: bool, target: ScalarType, low: int, high: int) -> None:
+    x = pm.Vector(source, "x", [N])
+    clamped = pm.Max(float(low), pm.Min(x(i), float(high)))
+    out = pm.Function(([i], [pm.Interval(pm.Int, 0, N - 1)]), target, "saturated")
+    out.defn = [pm.Cast(target, pm.Round(clamped) if rounded else clamped)]
+    compiled = pm.compile(out)
+    assert compiled.source.count("_pm_bound0 = _pm_hidden_") == 1
+    special = [np.inf, -np.inf, low, high, low - 0.5, high + 0.5, -0.0, 0.5, 1.5, 2.5]
+    values = np.concatenate([np.linspace(-70000, 70000, 1001), special]).astype(x.dtype.dtype)
+    np.testing.assert_array_equal(compiled(values), compiled.reference(values))
+
+
+def test_a_clamp_in_a_choice_is_taken_where_it_is_chosen() -> None:
+    x = pm.Vector(pm.Double, "x", [N])
+    out = pm.Function(([i], [pm.Interval(pm.Int, 0, N - 1)]), pm.UChar, "chosen")
+    clamped = pm.Cast(pm.UChar, pm.Clamp(x(i) * 2.0, 0.0, 255.0))
+    out.defn = [pm.Select(pm.Condition(x(i), ">", 5.0), clamped, pm.Cast(pm.UChar, 7))]
+    compiled = pm.compile(out)
+    values = np.linspace(-10, 200, 999)
+    np.testing.assert_array_equal(compiled(values), compiled.reference(values))

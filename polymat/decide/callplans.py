@@ -10,7 +10,7 @@ from polymat.errors import ToolchainError
 from polymat.graph.flat import flat_stage
 from polymat.graph.group import Group
 from polymat.graph.pipeline import Pipeline
-from polymat.graph.product import product_of_group
+from polymat.graph.product import Product, product_of_group
 from polymat.graph.stage import Stage
 from polymat.idiom.call import Axis, Idiom, LibraryCall
 from polymat.idiom.find import MOST_STAGES, Found, idiom_of
@@ -120,10 +120,7 @@ class CallPlanner:
         kernel = self._kernel(Group(stages), flat)
         if kernel is None:
             return None
-        seconds = self.prices.kernel_seconds(kernel, self.sizes)
-        if kernel.contraction.mirror is not None:
-            seconds *= ALIKE
-        relative = self.prices.in_operations(seconds, product)
+        relative, alone = (self._kernel_operations(kernel, product, used) for used in (self.threads, 1))
         return MergedPlan(
             group=kernel.group,
             kind=kernel.kind,
@@ -135,8 +132,14 @@ class CallPlanner:
             inner=kernel,
             within=stages[:-1],
             relative=relative,
-            alone=relative,
+            alone=alone,
         )
+
+    def _kernel_operations(self, kernel: KernelPlan, product: Product, threads: int) -> float:
+        """The time of an operation by register blocks on so many threads, in units of one in loops."""
+        seconds = self.prices.kernel_seconds(kernel, self.sizes, threads)
+        alike = ALIKE if kernel.contraction.mirror is not None else 1.0
+        return self.prices.in_operations(seconds * alike, product, threads)
 
     def _kernel(self, group: Group, flat: Stage) -> KernelPlan | None:
         if not self.options.kernels or flat.reads_itself:

@@ -60,9 +60,12 @@ class CallPrices:
         """The measured times of a library; a missing one is an error only where it is loaded."""
         return _model(self.libraries, kind)
 
-    def kernel_seconds(self, kernel: KernelPlan, sizes: Mapping[str, int]) -> float:
-        """Seconds of a product around register blocks."""
-        return kernel_operations(kernel, sizes) / self.machine.peak_flops(kernel.element_bytes, self.threads)
+    def kernel_seconds(
+        self, kernel: KernelPlan, sizes: Mapping[str, int], threads: int | None = None
+    ) -> float:
+        """Seconds of a product around register blocks, on all threads or on so many."""
+        used = threads or self.threads
+        return kernel_operations(kernel, sizes, used) / self.machine.peak_flops(kernel.element_bytes, used)
 
     def in_operations(self, seconds: float, product: Product, threads: int | None = None) -> float:
         """The time of an operation where all take so long, in units of that in vectorised loops."""
@@ -114,10 +117,10 @@ class CallPrices:
         names = {name for low, high in flat.box for form in (low, high) for name in form.names()}
         if kernel is None or names & self.given:
             return False
-        model, flops = self.model(), self.machine.peak_flops(kernel.element_bytes, 1)
+        model = self.model()
 
         def gains(sizes: Mapping[str, int]) -> bool:
-            own = kernel_operations(kernel, sizes) / flops
+            own = self.kernel_seconds(kernel, sizes, 1)
             return call_seconds(idiom, self.machine, sizes, 1, model) < CLEARLY * own
 
         return sum(map(gains, _probes(tuple(self.sizes)))) >= SEVERAL
@@ -129,12 +132,14 @@ class CallPrices:
         peak = self.machine.peak_flops(real_part(flat.dtype).size, self.threads) * VECTOR_SHARE
         slow = loop_slowdown(loops, self.threads)
         model, factors = self.model(), self._factors(flat, loops)
+        speedup = peak / (self.machine.peak_flops(real_part(flat.dtype).size, 1) * VECTOR_SHARE)
 
         def pays(length: int) -> bool:
             cube = dict.fromkeys(self.sizes, length)
             other = stage_operations(flat, cube) * slow * _share(flat, factors, cube) / peak
             if kernel is not None:
-                other = min(other, self.kernel_seconds(kernel, cube))
+                alone = self.kernel_seconds(kernel, cube, 1)  # the first that pay are not worth a team
+                other = min(other, alone / speedup)
             share = 1.0 if kernel is None else CLEARLY
             return call_seconds(idiom, self.machine, cube, self.threads, model) < share * other
 

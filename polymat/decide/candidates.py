@@ -168,7 +168,7 @@ class Candidates:
         if not found.in_registers:
             kernel = described(replace(kernel, handed=True), self.assumed)
             return plan_epilogue(self.pipeline, kernel, live)
-        last = self.pipeline.stage(stages[-1])
+        last, kernel = self.pipeline.stage(stages[-1]), described(replace(kernel, ended=True), self.assumed)
         kernel = product_past_caches(self.pipeline, last, kernel, self.machine, self.assumed)
         return plan_epilogue(self.pipeline, kernel, live)
 

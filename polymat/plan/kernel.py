@@ -19,6 +19,7 @@ class KernelPlan(NestPlan):
     way: how it is computed at the sizes that are assumed.
     streamed: bytes of the result above which it is written past the caches (0: never).
     handed: whether readers are handed each part of the result that is complete.
+    ended: whether the reader is computed in registers, before results are stored.
     pairs: the complex products that the contraction computes as real ones, where it does.
     """
 
@@ -28,6 +29,7 @@ class KernelPlan(NestPlan):
     way: Way
     streamed: int = 0
     handed: bool = False
+    ended: bool = False
     pairs: tuple[Pairs, ...] = ()
 
     @property

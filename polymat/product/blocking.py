@@ -164,11 +164,13 @@ def blocking(
     share: Mapping[str, float] | None = None,
     past: bool = False,
     handed: bool = False,
+    ended: bool = False,
 ) -> Blocking:
     """How a contraction is carried out at the estimated sizes.
 
     share: lengths of dimensions of which a thread has a part, by which it chooses a way and what it copies.
     past: with its result past the caches.  handed: with parts of it handed to its readers.
+    ended: with these computed in registers.
     """
 
     def all_of(*dims: str) -> float:
@@ -177,7 +179,7 @@ def blocking(
     k = found.length(found.depth, estimates)
     m, n = all_of(*found.more_rows, found.rows), all_of(*found.more_columns, found.columns)
     rows, columns, depth = max(1, ceil(m)), max(1, ceil(n)), max(1, ceil(k))
-    values = question(found, blocks, estimates, share=share, past=past, handed=handed)
+    values = question(found, blocks, estimates, share=share, past=past, handed=handed, ended=ended)
     way = Way.UNROLLED if is_unrolled(found, blocks, estimates) else way_of(values)
     plain = Blocking(way, found, blocks, m, n, k, rows, columns, depth, packs_left=False, packs_right=False)
     match way:

@@ -29,17 +29,20 @@ def question(
     share: Mapping[str, float] | None = None,
     past: bool = False,
     handed: bool = False,
+    ended: bool = False,
 ) -> Values:
     """The values of all that is asked.
 
     share: lengths of dimensions of which a thread has a part.  past: whether the result is written past the
-    caches.  handed: whether parts of it are handed to its readers.
+    caches.  handed: whether parts of it are handed to its readers.  ended: whether these are computed in
+    registers.
     """
     lengths = {dim: found.length(dim, estimates) for dim in found.bounds} | dict(share or {})
     values = _extents(found, lengths) | machine_values(blocks)
     a_row, a_step, b_step, b_column = strides(found, estimates)
     lies = {"along": a_step == 1, "rowwise": a_row == 1, "in_order": b_column == 1, "down": b_step == 1}
-    values |= {"left_power": _power(a_step), "right_power": _power(b_step)} | facts(found, blocks, handed)
+    values |= {"left_power": _power(a_step), "right_power": _power(b_step)}
+    values |= facts(found, blocks, handed, ended)
     values |= {name: float(holds) for name, holds in lies.items()}
     runs = values["runs"] and run_of_segments(found, estimates) >= TURNED_COLUMNS
     return values | {"runs": float(runs), "past": float(past)}
@@ -53,7 +56,7 @@ def strides(found: Contraction, estimates: Mapping[str, int]) -> tuple[int, int,
     return (*beside, right.get(found.depth, 0), right.get(found.columns, 0))
 
 
-def facts(found: Contraction, blocks: Blocks, handed: bool) -> Values:
+def facts(found: Contraction, blocks: Blocks, handed: bool, ended: bool = False) -> Values:
     """Facts of a product at any sizes; of segments of columns whether they may be neighbours."""
     place = 0 if found.triangle is None else PLACES.index(found.triangle.place) + 1
     known = {
@@ -61,7 +64,7 @@ def facts(found: Contraction, blocks: Blocks, handed: bool) -> Values:
         "slides": found.windows,
         "runs": can_turn(found, blocks),
         "handed": handed,
-        "ended": False,
+        "ended": ended,
         "added": found.starts or found.start is not None,
         "started": found.starts or found.others,
         "past": False,

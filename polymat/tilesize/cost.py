@@ -197,7 +197,7 @@ def _nest_operations(
     """Operations of a stage in loops on elements of `widest` bytes that would take the time of its plan."""
     if isinstance(loops, KernelPlan):
         peaks = [machine.peak_flops(size, threads) for size in (widest, loops.element_bytes)]
-        return computing_operations(loops, estimates) * VECTOR_SHARE * peaks[0] / peaks[1]
+        return computing_operations(loops, estimates, threads) * VECTOR_SHARE * peaks[0] / peaks[1]
     if isinstance(loops, FlatPlan):  # whose price is in operations on elements of the result
         peaks = [machine.peak_flops(size, threads) for size in (widest, real_part(loops.stage.dtype).size)]
         return stage_operations(stage, estimates) * loops.slowdown(threads) * peaks[0] / peaks[1]

@@ -21,6 +21,7 @@ from polymat.product.pairs import Pairs, as_reals
 from polymat.product.prices import COMPUTING, LOADED
 from polymat.product.question import is_unrolled, question
 from polymat.product.ranking import ranked
+from polymat.product.shares import Share, shares, work_along
 from polymat.product.ways import Way, way_of
 
 LEAST_POINTS = 64  # multiplications below which the loops around a register block cost more than it saves
@@ -81,7 +82,8 @@ def blocking_of(
     found, blocks = plan.contraction, plan.blocks
     elements = prod(found.length(dim, estimates) for dim in found.result)
     past = 0 < plan.streamed < elements * blocks.vector_bytes // blocks.lanes
-    return blocking(found, blocks, estimates, share=share, past=past, handed=plan.handed)
+    handed, ended = plan.handed, plan.ended
+    return blocking(found, blocks, estimates, share=share, past=past, handed=handed, ended=ended)
 
 
 def described(plan: KernelPlan, estimates: Mapping[str, int]) -> KernelPlan:
@@ -166,17 +168,23 @@ def _parallel(found: Contraction, estimates: Mapping[str, int], threads: int) ->
     return found.rows if 2 * rows >= columns else found.columns
 
 
-def kernel_operations(plan: KernelPlan, estimates: Mapping[str, int]) -> float:
+def kernel_operations(plan: KernelPlan, estimates: Mapping[str, int], threads: int = 1) -> float:
     """Multiplications and additions, counted higher where register blocks are not full.
 
-    Divided by the peak they give seconds: what they are counted higher by is the share of the peak not used.
+    Divided by the peak of the threads they give seconds: what they are counted higher by is the share of the
+    peak not used.  Each thread chooses a way and copies for its share, and all wait for the slowest.
     """
-    return sum(_operations(each, estimates, loading=True) for each in _products(plan))
+    return sum(_shared_operations(each, estimates, threads, loading=True) for each in _products(plan))
 
 
-def computing_operations(plan: KernelPlan, estimates: Mapping[str, int]) -> float:
+def computing_operations(plan: KernelPlan, estimates: Mapping[str, int], threads: int = 1) -> float:
     """The operations of a kernel plan without loading what a few columns read, for who counts its bytes."""
-    return sum(_operations(each, estimates, loading=False) for each in _products(plan))
+    return sum(_shared_operations(each, estimates, threads, loading=False) for each in _products(plan))
+
+
+def shares_of(plan: KernelPlan, estimates: Mapping[str, int], threads: int) -> tuple[Share, ...]:
+    """The lengths of what each of some threads has of the dimension that they share."""
+    return shares(plan.contraction, plan.parallel, plan.blocks.rows, estimates, threads)
 
 
 def _products(plan: KernelPlan) -> list[KernelPlan]:
@@ -187,29 +195,50 @@ def _products(plan: KernelPlan) -> list[KernelPlan]:
     ]
 
 
-def _operations(plan: KernelPlan, estimates: Mapping[str, int], *, loading: bool) -> float:
-    """What a plan's products cost in the way that they take."""
+def _shared_operations(
+    plan: KernelPlan, estimates: Mapping[str, int], threads: int, *, loading: bool
+) -> float:
+    """What the products of all threads cost where each has as much to do as the slowest."""
+    parts = _priced_shares(plan, estimates, threads)
+    most = max(_operations(plan, estimates, share, loading=loading) for share in _different(parts))
+    return most * (threads if parts[0] else 1)
+
+
+def _priced_shares(plan: KernelPlan, estimates: Mapping[str, int], threads: int) -> Sequence[Share]:
+    """The shares of a product; of a triangle, whose shares have the same area, one of the mean length."""
+    found, dim = plan.contraction, plan.parallel
+    if dim is None or threads == 1 or work_along(found, dim) == "even":
+        return shares_of(plan, estimates, threads)
+    return ({dim: found.length(dim, estimates) / threads},)
+
+
+def _different(parts: Sequence[Share]) -> list[Share]:
+    """Those that are not the same as another one."""
+    return [share for at, share in enumerate(parts) if share not in parts[:at]]
+
+
+def _operations(plan: KernelPlan, estimates: Mapping[str, int], share: Share, *, loading: bool) -> float:
+    """What a plan's products cost in the way that they take for a share of them."""
     found, blocks = plan.contraction, plan.blocks
-    values = question(found, blocks, estimates, handed=plan.handed)
+    values = question(found, blocks, estimates, share=share, handed=plan.handed, ended=plan.ended)
     way = Way.UNROLLED if is_unrolled(found, blocks, estimates) else way_of(values)
     each = COMPUTING[way].at(values)
     each += LOADED[way].at(values) if loading and way in LOADED else 0.0
-    return _outer(found, estimates) * each + _pairing(plan, estimates)
+    return _points(found, found.outer, estimates, share) * each + _pairing(plan, estimates, share)
 
 
-def _pairing(plan: KernelPlan, estimates: Mapping[str, int]) -> float:
+def _pairing(plan: KernelPlan, estimates: Mapping[str, int], share: Share) -> float:
     """What writing the pairs of complex right operands costs, where they are written."""
     if not any(pairs.written for pairs in plan.pairs):
         return 0.0
     found = plan.contraction
-    dims = (*found.more_columns, found.columns, *found.sums, found.depth)
-    elements = prod(max(1.0, found.length(dim, estimates)) for dim in dims)
-    return _outer(found, estimates) * pairing_operations(elements, 1.0)
+    dims = (*found.outer, *found.more_columns, found.columns, *found.sums, found.depth)
+    return pairing_operations(_points(found, dims, estimates, share), 1.0)
 
 
-def _outer(found: Contraction, estimates: Mapping[str, int]) -> float:
-    """How many products there are."""
-    return prod(max(1.0, found.length(dim, estimates)) for dim in found.outer)
+def _points(found: Contraction, dims: Sequence[str], estimates: Mapping[str, int], share: Share) -> float:
+    """The points of some dimensions, one at least along each."""
+    return prod(max(1.0, share.get(dim, found.length(dim, estimates))) for dim in dims)
 
 
 def is_worth(plan: KernelPlan, estimates: Mapping[str, int]) -> bool:

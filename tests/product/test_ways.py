@@ -26,7 +26,7 @@ from polymat.plan.kernel import KernelPlan
 from polymat.product.question import facts, facts_number, machine_values
 from polymat.product.ways import Way
 from polymat.runtime.build import build
-from polymat.tilesize.kernel import blocking_of, kernel_operations, plan_kernel
+from polymat.tilesize.kernel import blocking_of, kernel_operations, plan_kernel, shares_of
 from tests.idiom.recognise import pipeline
 
 PRODUCTS = 1250  # for each transposition, type of elements and machine
@@ -151,21 +151,34 @@ def test_python_says_what_each_of_two_threads_does(lies: str, dtype: ScalarType)
     cases = [(each, *part) for each in products(7 + LIES.index(lies), 600) for part in shares(plan, each)]
     asked = [(*extents, *asked_of(lies, each)[3:]) for each, extents, _ in cases]
     told = library(dtype)(plan, np.array(asked, np.int64))
-    differ = 0
-    for (each, _, share), (way, left, right) in zip(cases, told.decided.tolist(), strict=True):
+    differ, dearest = 0, dict[int, float]()
+    for (each, _, share), (way, left, right), price in zip(
+        cases, told.decided.tolist(), told.prices.tolist(), strict=True
+    ):
         made = blocking_of(plan, each, share=share)
         assert made.way is [*Way][way], (each, share, made.way, [*Way][way])
         if made.way in (Way.RIGHT_IN_PARTS, Way.BLOCKED):
             assert (made.packs_left, made.packs_right) == (left, right), (each, share)
         differ += made.way is not blocking_of(plan, each).way
+        dearest[id(each)] = max(dearest.get(id(each), 0.0), price)
     assert differ > 0  # or asking with the share would be in vain
+    for each in {id(each): each for each, _, _ in cases}.values():
+        shared = replace(plan, parallel=shared_dim(plan, each))
+        assert [*shares_of(shared, each, 2)] == [share for _, share in shares(plan, each)], each
+        alike = pytest.approx(2.0 * dearest[id(each)], rel=1e-12)  # all wait for the slowest
+        assert kernel_operations(shared, each, 2) == alike, each
+
+
+def shared_dim(plan: KernelPlan, sizes: Mapping[str, int]) -> str:
+    """The dimension of the result that two threads share: its rows, or its columns where these are many."""
+    return plan.contraction.rows if 2 * sizes["M"] >= sizes["N"] else plan.contraction.columns
 
 
 def shares(plan: KernelPlan, sizes: Mapping[str, int]) -> list[tuple[tuple[int, ...], dict[str, float]]]:
     """The extents of each of two threads, and the length of the dimension that they share out."""
     found = plan.contraction
     m, n, k = (sizes[name] for name in "MNK")
-    by_rows = 2 * m >= n
+    by_rows = shared_dim(plan, sizes) == found.rows
     whole, unit = (m, plan.blocks.rows) if by_rows else (n, 1)
     first = min(-(-whole // unit) // 2 * unit, whole)
     parts = [part for part in (first, whole - first) if part > 0]

@@ -42,6 +42,7 @@ from polymat.lang.types import real_part
 from polymat.plan.kernel import KernelPlan
 from polymat.plan.loops import LoopPlan
 from polymat.product.contraction import Contraction
+from polymat.product.shares import work_along
 from polymat.product.turned import can_turn
 
 ZERO, NULL = Literal("0"), Literal("NULL")
@@ -273,14 +274,7 @@ class ContractionWriter:
 
     def _work(self) -> Work:
         """Which parts of the range that threads share have more to do."""
-        half, dim = self.found.half, self.plan.parallel
-        if (
-            half is None
-            or dim not in (half.line, half.across)
-            or (half.place != "result" and dim != half.line)
-        ):
-            return "even"
-        return "rising" if half.before == (dim == half.line) else "falling"
+        return work_along(self.found, self.plan.parallel)
 
     def _result(self) -> Factor:
         """The result as a factor: its own element."""

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from polymat.codegen.c.cnames import check_export_name
 from polymat.codegen.header import header_for
+from polymat.codegen.productreport import Products
 from polymat.codegen.program import Program, Source
 from polymat.codegen.report import Report, make_report
 from polymat.errors import LangError, PolymatError, ToolchainError, unexpected
@@ -201,7 +202,9 @@ def _compile(request: Request, results: dict[str, Level]) -> Compiled[Any, Repor
     program, library = _found(results, "codegen", Program), _found(results, "runtime", Built)
     source = _found(results, "source", Source)
     log_schedule(name, schedule)
-    report = make_report(built, schedule, program, request.estimates, seconds)
+    pipeline = schedule.grouping.pipeline
+    products = Products(pipeline, schedule, request.machine, request.options, request.estimates)
+    report = make_report(built, schedule, program, request.estimates, seconds, products)
     return loaded(request, program, source.text, library, report, partial(_reference, built))
 
 

@@ -8,9 +8,12 @@ from dataclasses import dataclass, field, replace
 from math import inf, prod
 from pathlib import Path
 
+from polymat.codegen.productreport import ProductReport, Products
 from polymat.codegen.program import Program
 from polymat.errors import ArgumentError, ToolchainError
+from polymat.graph.arguments import check_known, fixed_sizes
 from polymat.graph.pipeline import Pipeline
+from polymat.lang.expr import Parameter
 from polymat.machine.memory import total_memory
 from polymat.model.assumed import assumed_sizes
 from polymat.plan.library import FilterPlan, TransformPlan
@@ -112,6 +115,7 @@ class Report:
     (input, output) pairs that may be one array.  seconds: that compiling took, by level.  notes: how filters
     are computed, what else was predicted for them, and why sums are no library calls or transforms.
     beyond_memory: arrays of assumed sizes do not fit into this machine, so that predictions mean nothing.
+    products: how products are computed at the sizes that were asked for, if any were; asked: who is asked.
     """
 
     name: str
@@ -125,10 +129,24 @@ class Report:
     assumed: Mapping[str, int] = field(default_factory=dict)
     partition: str = ""
     beyond_memory: bool = False
+    products: tuple[ProductReport, ...] = ()
+    asked: Products | None = None
+
+    def at(self, sizes: Mapping[Parameter, int], threads: int) -> Report:
+        """This report with the way that each product takes at some sizes on so many threads.
+
+        Sizes that are not given are those that predictions hold for.
+        """
+        fixed = fixed_sizes(sizes, "sizes")
+        if self.asked is None:
+            return self
+        check_known(fixed, [size.name for size in self.asked.pipeline.sizes])
+        return replace(self, products=self.asked.at(fixed, threads))
 
     def __str__(self) -> str:
         lines = [f"{self.name}: {len(self.groups)} group{'s' * (len(self.groups) != 1)}"]
         lines += [str(group) for group in self.groups]
+        lines += map(str, self.products)
         if self.inlined:
             lines.append(f"inlined or shared: {', '.join(self.inlined)}")
         lines += [
@@ -200,8 +218,9 @@ def make_report(
     program: Program,
     estimates: Mapping[str, int],
     seconds: Mapping[str, float],
+    products: Products | None = None,
 ) -> Report:
-    """Collect what the levels decided."""
+    """Collect what the levels decided; products: who is asked about products at other sizes."""
     pipeline = schedule.grouping.pipeline
     places = {buffer.name: buffer.place for buffer in program.buffers}
     kept = {stage.name for stage in pipeline.stages}
@@ -229,6 +248,7 @@ def make_report(
         partition=schedule.grouping.guarantee,
         assumed=assumed,
         beyond_memory=beyond,
+        asked=products,
     )
 
 

@@ -25,6 +25,7 @@ from polymat.product.packs import BLOCKED_LEFT, BLOCKED_RIGHT, PASSING_LEFT
 from polymat.product.question import is_unrolled, question
 from polymat.product.reading import group_columns
 from polymat.product.scheme import Atom, Loop, Pack, Scheme, Sequence2
+from polymat.product.shares import Share, cut
 from polymat.product.turned import lanes_of_segments, most_vectors, set_columns, turned_blocks
 from polymat.product.ways import Way, large, way_of
 
@@ -161,17 +162,20 @@ def blocking(
     blocks: Blocks,
     estimates: Mapping[str, int],
     *,
-    share: Mapping[str, float] | None = None,
+    share: Share | None = None,
     past: bool = False,
     handed: bool = False,
     ended: bool = False,
 ) -> Blocking:
     """How a contraction is carried out at the estimated sizes.
 
-    share: lengths of dimensions of which a thread has a part, by which it chooses a way and what it copies.
+    share: lengths of dimensions of which a thread has a part, by which it chooses a way, copies and blocks.
     past: with its result past the caches.  handed: with parts of it handed to its readers.
     ended: with these computed in registers.
     """
+    values = question(found, blocks, estimates, share=share, past=past, handed=handed, ended=ended)
+    is_straight = not share and is_unrolled(found, blocks, estimates)
+    found = cut(found, share or {})
 
     def all_of(*dims: str) -> float:
         return prod(found.length(dim, estimates) for dim in dims)
@@ -179,8 +183,7 @@ def blocking(
     k = found.length(found.depth, estimates)
     m, n = all_of(*found.more_rows, found.rows), all_of(*found.more_columns, found.columns)
     rows, columns, depth = max(1, ceil(m)), max(1, ceil(n)), max(1, ceil(k))
-    values = question(found, blocks, estimates, share=share, past=past, handed=handed, ended=ended)
-    way = Way.UNROLLED if is_unrolled(found, blocks, estimates) else way_of(values)
+    way = Way.UNROLLED if is_straight else way_of(values)
     plain = Blocking(way, found, blocks, m, n, k, rows, columns, depth, packs_left=False, packs_right=False)
     match way:
         case Way.LANES_OVER_DEPTH:

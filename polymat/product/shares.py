@@ -6,10 +6,12 @@ Generated code cuts the range that threads share in the same places (`polymat.co
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import pairwise
 from math import sqrt
 from typing import Literal
 
+from polymat.lang.affine import Affine
 from polymat.product.contraction import Contraction
 
 Work = Literal["even", "rising", "falling"]
@@ -39,6 +41,14 @@ def shares(
     begins = [_begin(work_along(found, dim), length, unit, threads, number) for number in range(threads + 1)]
     parts = (end - begin for begin, end in pairwise(begins))
     return tuple({dim: float(part)} for part in parts if part > 0) or (WHOLE,)
+
+
+def cut(found: Contraction, share: Share) -> Contraction:
+    """A contraction with no more of its dimensions than a share has."""
+    if not share:
+        return found
+    short = {dim: (Affine(), Affine(const=int(length) - 1)) for dim, length in share.items()}
+    return replace(found, bounds={**found.bounds, **short})
 
 
 def _begin(work: Work, length: int, unit: int, threads: int, number: int) -> int:

@@ -24,11 +24,13 @@ from polymat.runtime.foreign import adopted_arguments, with_given_outputs
 from polymat.runtime.openmp import quiet_openmp
 from polymat.runtime.sizes import shape_text
 from polymat.runtime.spec import launch_spec, slot_names
+from polymat.runtime.threads import get_num_threads
 from polymat.surface import surfaced
 
 if TYPE_CHECKING:
     from typing_extensions import TypeVar  # which type checkers know, installed or not
 
+    from polymat.lang.expr import Parameter
     from polymat.runtime.metadata import Metadata
 
     Result = TypeVar("Result", default=Any)
@@ -111,15 +113,24 @@ class Compiled(_launch.Launcher, Generic[Result, Told]):
 
         def __call__(self, *args: Any, **kwargs: Any) -> Result: ...
 
-    def explain(self) -> Told:
+    def explain(self, *, sizes: Mapping[Parameter, int] | None = None) -> Told:
         """The report of the compilation: its text for a pipeline that comes from a file, None without one.
 
-        It also says of which large arrays calls have had to make copies so far.
+        sizes: also tell in which way each product is computed at these sizes by each of the threads that a
+        call from here would use, what it copies, its blocks and its price (`.products`); `{N: 300}`, and what
+        predictions hold for where a size is not named.  It also says of which large arrays calls have had to
+        make copies so far.
         """
-        notes = tuple(self._copies)
-        if not notes or self._report is None:
-            return cast("Told", self._report)
-        report: Any = self._report
+        notes, report = tuple(self._copies), self._report
+        if sizes is not None:
+            if report is None or isinstance(report, str):
+                raise PolymatError(
+                    f"{self.signature.name}: a pipeline that comes from a file says nothing of other sizes",
+                    hint="compile it from its definition",
+                )
+            report = report.at(sizes, self.threads or get_num_threads())
+        if not notes or report is None:
+            return cast("Told", report)
         if isinstance(report, str):
             report = "\n".join([report, *notes])
         else:

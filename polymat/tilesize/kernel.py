@@ -72,9 +72,7 @@ def _in_reals(product: Contraction, stage: Stage) -> tuple[Contraction, tuple[Pa
     return as_reals(product, stage.name) if stage.dtype.kind == "c" else (product, ())
 
 
-def blocking_of(
-    plan: KernelPlan, estimates: Mapping[str, int], *, share: Mapping[str, float] | None = None
-) -> Blocking:
+def blocking_of(plan: KernelPlan, estimates: Mapping[str, int], *, share: Share | None = None) -> Blocking:
     """How a plan's product is carried out, also where its result is so large that it goes past the caches.
 
     share: lengths of dimensions of which a thread has a part.
@@ -210,6 +208,11 @@ def _priced_shares(plan: KernelPlan, estimates: Mapping[str, int], threads: int)
     if dim is None or threads == 1 or work_along(found, dim) == "even":
         return shares_of(plan, estimates, threads)
     return ({dim: found.length(dim, estimates) / threads},)
+
+
+def share_operations(plan: KernelPlan, estimates: Mapping[str, int], share: Share) -> float:
+    """The price of a share of one product, for the thread that has it."""
+    return _operations(plan, estimates, share, loading=True)
 
 
 def _different(parts: Sequence[Share]) -> list[Share]:

@@ -28,9 +28,10 @@ from polymat.product.blocks import Blocks
 from polymat.product.contraction import Contraction
 from polymat.product.turned import can_turn
 from polymat.runtime.toolchain import compile_shared, find_compiler, flags_for
-from polymat.tilesize.cost import home_level, plan_cost
+from polymat.tilesize.cost import plan_cost
 from polymat.tilesize.kernel import plan_kernel
 from polymat.tilesize.streamed import product_past_caches
+from polymat.tilesize.traffic import home_level
 
 ELEMENT = 8
 UNIT = 8  # indices of a dimension that is scaled: a multiple of this, as all extents of TCCG are

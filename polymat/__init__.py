@@ -22,8 +22,6 @@ PolymatError                what every error is
 Every name has a text of its own: help(pm.compile).
 """
 
-import gc
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from polymat.errors import (
@@ -51,7 +49,8 @@ from polymat.lang.conv2 import convolve2d, correlate2d
 from polymat.lang.einsum import einsum
 from polymat.lang.expr import Parameter, Variable
 from polymat.lang.frames import frames, istft, overlap_add, stft
-from polymat.lang.function import Case, Function, Image, Interval
+from polymat.lang.function import Case, Function, Image
+from polymat.lang.interval import Interval
 from polymat.lang.linalg import (
     dot,
     elementwise_mul,
@@ -140,6 +139,7 @@ from polymat.lang.types import (
 from polymat.lang.whole import where
 from polymat.lang.windows import firwin, get_window, kaiser, kaiser_beta
 from polymat.options import Options
+from polymat.quickimport import imported_quickly
 from polymat.runtime.compiled import Compiled, load
 from polymat.runtime.threads import get_num_threads, set_num_threads, threads
 from polymat.surface import surface_package, surfaced
@@ -156,26 +156,9 @@ else:
     def __getattr__(name: str) -> Any:
         if name not in _COMPILER:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        found = getattr(_imported(_COMPILER[name]), name)
+        found = getattr(imported_quickly(_COMPILER[name]), name)
         globals()[name] = found = surfaced(found, __name__) if name == "compile" else found
         return found
-
-    def _imported(module: str) -> Any:
-        """Import without looking for garbage: what modules make stays, and would be looked at many times.
-
-        It is old from then on, so that the first compilation does not look at it either; unless the
-        user froze something, which would thaw.
-        """
-        looks = gc.isenabled()
-        gc.disable()
-        try:
-            return import_module(module)
-        finally:
-            if looks:
-                gc.enable()
-            if gc.get_freeze_count() == 0:
-                gc.freeze()
-                gc.unfreeze()
 
     def __dir__() -> list[str]:
         return sorted({*globals(), *__all__, *_COMPILER})

@@ -19,11 +19,12 @@ from polymat.graph.group import Group, Grouping
 from polymat.graph.interpret import interpret
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.splice import without_unread
-from polymat.passes import PASSES, Job, Level, position
+from polymat.passes import PASSES, position
 from polymat.plan.schedule import Schedule
 from polymat.request import Request
 from polymat.runtime.build import Built
 from polymat.runtime.diagnose import Bound, bind
+from polymat.steps import Job, Level
 from polymat.tilesize.plain import plan_stage
 
 Values = npt.NDArray[Any]

@@ -9,9 +9,9 @@ from polymat.graph.group import Grouping
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.verify import verify
 from polymat.graph.wellformed import check_form
-from polymat.passes import Level
 from polymat.plan.schedule import Schedule
 from polymat.plan.verify import check_grouping, check_schedule
+from polymat.steps import Level
 
 
 def check(name: str, level: Level) -> None:

@@ -8,7 +8,7 @@ import os
 import sys
 import traceback
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -19,7 +19,8 @@ from polymat.errors import ArgumentError, PolymatError
 from polymat.graph.dot import to_dot
 from polymat.graph.pipeline import Pipeline
 from polymat.request import Request
-from polymat.runtime.cache import cache_directory, clear, entries
+from polymat.runtime.cache import cache_directory
+from polymat.runtime.cacheroom import clear, entries
 from polymat.runtime.calibration import calibration_lines, calibration_path, stored_calibration
 from polymat.runtime.compiled import Compiled
 from polymat.runtime.doctor import Finding, bytes_text, examine, findings
@@ -58,24 +59,34 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _INTERRUPTED
 
 
+_TARGET = "a file and a name in it: a function, a list of outputs, a Compiled or a function that returns one"
+_Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog=_program(), description=_first_line(polymat.__doc__))
     parser.add_argument("--version", action="version", version=f"polymat {polymat.__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    what = "a file and a name in it: a function, a list of outputs, a Compiled or a function that returns one"
 
     explain = commands.add_parser("explain", help="say what was decided and why")
-    explain.add_argument("target", metavar="FILE.py[:name]", help=what)
+    explain.add_argument("target", metavar="FILE.py[:name]", help=_TARGET)
     explain.add_argument("--html", metavar="FILE", help="write the report as a page instead")
     explain.set_defaults(run=_explain)
 
     save = commands.add_parser("compile", help="write lib<name>.so, <name>.h and <name>.json")
-    save.add_argument("target", metavar="FILE.py[:name]", help=what)
+    save.add_argument("target", metavar="FILE.py[:name]", help=_TARGET)
     save.add_argument("-o", "--output", metavar="DIR", required=True, help="the directory to write to")
     save.set_defaults(run=_compile)
 
+    _add_finding(commands)
+    _add_machine(commands)
+    return parser
+
+
+def _add_finding(commands: _Commands) -> None:
+    """Commands that look into a compilation."""
     dump = commands.add_parser("dump", help="print one level of the compilation, or what a pass does")
-    dump.add_argument("target", metavar="FILE.py[:name]", nargs="?", help=what)
+    dump.add_argument("target", metavar="FILE.py[:name]", nargs="?", help=_TARGET)
     shown = dump.add_mutually_exclusive_group()
     shown.add_argument("--until", choices=LEVELS, help="the level (default: source)")
     shown.add_argument("--after", choices=DUMPED, metavar="PASS", help="what a pass gives")
@@ -85,13 +96,16 @@ def _parser() -> argparse.ArgumentParser:
     dump.set_defaults(run=_dump)
 
     search = commands.add_parser("bisect", help="find the pass that makes numbers wrong")
-    search.add_argument("target", metavar="FILE.py[:name]", help=what)
+    search.add_argument("target", metavar="FILE.py[:name]", help=_TARGET)
     search.add_argument(
         "--inputs", metavar="FILE.npz", required=True, help="the arguments of a call, by name"
     )
     search.add_argument("--tolerance", type=float, help="of the largest element (default: half the digits)")
     search.set_defaults(run=_bisect)
 
+
+def _add_machine(commands: _Commands) -> None:
+    """Commands about this machine and what is kept on it."""
     calibrate = commands.add_parser("calibrate", help="measure this machine, once, in a few seconds")
     calibrate.add_argument("--force", action="store_true", help="measure although it was done before")
     calibrate.set_defaults(run=_calibrate)
@@ -102,7 +116,6 @@ def _parser() -> argparse.ArgumentParser:
 
     doctor = commands.add_parser("doctor", help="show the machine, the compiler and the libraries found")
     doctor.set_defaults(run=_doctor)
-    return parser
 
 
 def _program() -> str:

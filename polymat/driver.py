@@ -11,10 +11,11 @@ from typing import Any, TypeVar, overload
 import numpy.typing as npt
 
 from polymat.codegen.c.cnames import check_export_name
+from polymat.codegen.explain import make_report
 from polymat.codegen.header import header_for
 from polymat.codegen.productreport import Products
 from polymat.codegen.program import Program, Source
-from polymat.codegen.report import Report, make_report
+from polymat.codegen.report import Report
 from polymat.errors import LangError, PolymatError, ToolchainError, unexpected
 from polymat.graph.arguments import checked_constraints, fixed_sizes, output_functions
 from polymat.graph.build import reachable
@@ -24,7 +25,7 @@ from polymat.lang.condition import Condition
 from polymat.lang.expr import Parameter
 from polymat.lang.function import Function, Input
 from polymat.options import DEFAULTS, Options, check_options
-from polymat.passes import PASSES, Job, Level, levels_of
+from polymat.passes import PASSES, levels_of
 from polymat.plan.schedule import Schedule
 from polymat.request import Request
 from polymat.runtime.build import Built
@@ -36,6 +37,7 @@ from polymat.runtime.providers import left_out
 from polymat.runtime.settings import settings
 from polymat.runtime.threads import quiet_openmp
 from polymat.runtime.vectors import under_flags
+from polymat.steps import Job, Level
 
 T = TypeVar("T")
 LEVELS = tuple(dict.fromkeys(each.level for each in PASSES))
@@ -126,17 +128,21 @@ def compile(
         fortran=fortran,
         options=options,
     )
+    compiled = _compiled(request)
+    for function in reachable(request.outputs)[0]:
+        function.keep_definition()
+    return compiled
+
+
+def _compiled(request: Request) -> Compiled[Any, Report]:
     try:
-        compiled = compile_request(request)
+        return compile_request(request)
     except RecursionError:
         raise LangError(
             f"a definition in {request.name} is nested too deeply to compile",
             at=request.outputs[0].at,
             hint="give parts of it names, as functions of their own",
         ) from None
-    for function in reachable(request.outputs)[0]:
-        function.keep_definition()
-    return compiled
 
 
 def request_for(

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from difflib import unified_diff
 
 from polymat.driver import levels
-from polymat.passes import PASSES, Level
+from polymat.passes import PASSES
 from polymat.request import Request
+from polymat.steps import Level
 
 DUMPED = tuple(each.name for each in PASSES[:-1])  # the last one's is no text
 LEVELS = tuple(dict.fromkeys(each.level for each in PASSES[:-1]))

@@ -7,16 +7,16 @@ from dataclasses import replace
 from typing import Any
 
 from polymat.codegen.c.render import unit
+from polymat.codegen.explain import make_report
 from polymat.codegen.program import Program
-from polymat.codegen.report import make_report
 from polymat.driver import levels, request_for
 from polymat.graph.arguments import fixed_sizes
 from polymat.graph.pipeline import Pipeline
 from polymat.machine.known import HASWELL, ZEN4
 from polymat.machine.model import Machine
 from polymat.options import DEFAULTS, Options
-from polymat.passes import Level
 from polymat.plan.schedule import Schedule
+from polymat.steps import Level
 from tests.hosts import StatedLibraries
 
 # Vectors of 256 bits and of 512, two cores each; nothing is measured, all figures are those of the table.

@@ -107,7 +107,7 @@ def multiply_in_a_wrong_order(patch: pytest.MonkeyPatch) -> None:
         twice = replace(last, parts=tuple(replace(p, expr=p.expr * 2) for p in last.parts))
         return replace(ordered, pipeline=ordered.pipeline.with_stages((*first, twice)))
 
-    patch.setattr("polymat.passes.order_products", wrong)
+    patch.setattr("polymat.steps.order_products", wrong)
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,8 @@ from polymat.driver import LEVELS, levels, request_for
 from polymat.errors import InternalError
 from polymat.graph.pipeline import Pipeline
 from polymat.options import SKIPPABLE
-from polymat.passes import PASSES, Job, Level, Pass, levels_of, position
+from polymat.passes import PASSES, Pass, levels_of, position
+from polymat.steps import Job, Level
 
 N, M = Parameter(Int, "N"), Parameter(Int, "M")
 i = Variable(Int, "i")

@@ -16,8 +16,9 @@ from polymat.driver import request_for
 from polymat.graph.interpret import interpret
 from polymat.graph.pipeline import Pipeline
 from polymat.machine.known import ZEN3
-from polymat.passes import PASSES, Job, levels_of, position
+from polymat.passes import PASSES, levels_of, position
 from polymat.request import Request
+from polymat.steps import Job
 from tests.tolerance import assert_close
 
 Asked = Mapping[str, Any]

@@ -15,7 +15,7 @@ from benchmarks.peers.ccall import prepare_saved
 from benchmarks.peers.csource import aligned, copy_aligned
 from benchmarks.problems import describe
 from benchmarks.task import MissingError, Prepared, Task
-from polymat.runtime.cache import entries
+from polymat.runtime.cacheroom import entries
 
 _loaded: list[pm.Compiled] = []
 

@@ -3,28 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from math import inf, prod
+from math import inf
 from pathlib import Path
 
 from polymat.codegen.productreport import ProductReport, Products
-from polymat.codegen.program import Program
 from polymat.errors import ArgumentError, ToolchainError
 from polymat.graph.arguments import check_known, fixed_sizes
-from polymat.graph.pipeline import Pipeline
 from polymat.lang.expr import Parameter
-from polymat.machine.memory import total_memory
-from polymat.model.assumed import assumed_sizes
-from polymat.plan.library import FilterPlan, TransformPlan
-from polymat.plan.loops import LoopPlan
-from polymat.plan.nest import NestPlan
-from polymat.plan.schedule import Considered, Decision, Schedule
-from polymat.plan.tile import Plan
+from polymat.plan.schedule import Considered
 
 MOST_ALTERNATIVES = 12  # groups that were not chosen, in a text
 _BEYOND = ", with which the arrays are beyond this machine's memory; give estimates= for predictions"
-_SURELY_THERE = 1 << 30  # bytes for which the system is not asked how many it has
 NO_ARRAY = "no array: computed with the result"  # in place of where a stage is
 
 
@@ -210,128 +201,3 @@ def _escaped(text: str) -> str:
     import html  # which notebooks and saved reports alone need
 
     return html.escape(text, quote=True)
-
-
-def make_report(
-    built: Pipeline,
-    schedule: Schedule,
-    program: Program,
-    estimates: Mapping[str, int],
-    seconds: Mapping[str, float],
-    products: Products | None = None,
-) -> Report:
-    """Collect what the levels decided; products: who is asked about products at other sizes."""
-    pipeline = schedule.grouping.pipeline
-    places = {buffer.name: buffer.place for buffer in program.buffers}
-    kept = {stage.name for stage in pipeline.stages}
-    signature = program.signature
-    decisions = schedule.decisions or (None,) * len(schedule.plans)
-    groups = tuple(
-        replace(_with(_group(plan, places), plan, decision), types=_types(pipeline, plan))
-        for plan, decision in zip(schedule.plans, decisions, strict=True)
-    )
-    sizes = assumed_sizes(pipeline, estimates)
-    assumed = {name: size for name, size in sizes.items() if name not in estimates}
-    beyond = bool(assumed) and _is_beyond_memory(pipeline, sizes)
-    if beyond:
-        groups = tuple(replace(group, cost="", movement="") for group in groups)
-    every_call = [group for group in groups if "kept" not in group.storage.values()]
-    return Report(
-        name=signature.name,
-        groups=groups,
-        predicted=_total([group.predicted for group in every_call if group.predicted is not None]),
-        inlined=tuple(stage.name for stage in built.stages if stage.name not in kept),
-        inplace=tuple((signature.inputs[i].name, signature.outputs[o].name) for i, o in signature.inplace),
-        seconds=dict(seconds),
-        notes=(*pipeline.notes, *schedule.notes),
-        considered=schedule.considered,
-        partition=schedule.grouping.guarantee,
-        assumed=assumed,
-        beyond_memory=beyond,
-        asked=products,
-    )
-
-
-def _types(pipeline: Pipeline, plan: Plan) -> dict[str, str]:
-    return {name: pipeline.stage(name).dtype.dtype for name in plan.group.stages}
-
-
-def _is_beyond_memory(pipeline: Pipeline, sizes: Mapping[str, int]) -> bool:
-    """Whether inputs and outputs of these sizes are more than the machine has room for."""
-    outputs = [pipeline.stage(name) for name in pipeline.outputs]
-    shapes = [(array.dtype.size, array.extents) for array in pipeline.inputs]
-    shapes += [(stage.dtype.size, tuple(high + 1 for _, high in stage.box)) for stage in outputs]
-    total: int = sum(
-        size * prod(max(form.evaluate(sizes), 0) for form in extents) for size, extents in shapes
-    )
-    return total > _SURELY_THERE and total > total_memory()
-
-
-def _with(group: GroupReport, plan: Plan, decision: Decision | None) -> GroupReport:
-    """The report of a group with what speaks for it."""
-    if decision is None:
-        return group
-    traffic = decision.movement.traffic
-    # A transform and a filter compute in another way than by the sums of the definition: of these only what
-    # has to be read and written is the same.
-    looped = not isinstance(plan, TransformPlan | FilterPlan)
-    shown = traffic if looped else traffic[-1:]
-    predicted = Prediction(
-        decision.seconds,
-        {entry.level: round(entry.bytes) for entry in shown},
-        {entry.level: entry.seconds for entry in shown if looped},
-    )
-    return replace(
-        group,
-        cost=decision.terms,
-        movement=decision.movement.explain() if looped else "",
-        scores={name: found.explain() for name, found in decision.scores.items()},
-        predicted=predicted,
-    )
-
-
-def _total(groups: Sequence[Prediction]) -> Prediction:
-    """What all groups cost, one after the other."""
-    levels = dict.fromkeys(level for group in groups for level in group.bytes)
-    return Prediction(
-        sum(group.seconds or 0.0 for group in groups) if groups else None,
-        {level: sum(group.bytes.get(level, 0) for group in groups) for level in levels},
-        {
-            level: sum(group.level_seconds[level] for group in groups if level in group.level_seconds)
-            for level in levels
-            if any(level in group.level_seconds for group in groups)
-        },
-    )
-
-
-def _group(plan: Plan, places: Mapping[str, str]) -> GroupReport:
-    storage = {name: places.get(name, NO_ARRAY) for name in plan.group.stages}
-    if isinstance(plan, NestPlan):
-        calls = plan.routines
-        order, vector = plan.order, plan.vector
-        if isinstance(plan, LoopPlan):
-            order, vector = plan.shown_order, plan.shown_vector
-        return GroupReport(
-            plan.group.stages,
-            plan.kind,
-            order,
-            {},
-            plan.parallel,
-            vector,
-            storage,
-            calls,
-            plan.reason,
-        )
-    last = plan.loops[plan.members[-1].stage]
-    return GroupReport(
-        stages=plan.group.stages,
-        kind="tiles",
-        order=plan.dims,
-        tile_sizes=dict(zip(plan.dims, plan.sizes, strict=True)),
-        parallel=", ".join(plan.dims) if plan.is_numbered else plan.dims[0],
-        vector=last.vector,
-        storage=storage,
-        library_calls=tuple(name for inner in plan.loops.values() for name in inner.routines),
-        reason=plan.why,
-        inside={member.stage: plan.loops[member.stage].order for member in plan.members},
-    )

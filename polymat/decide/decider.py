@@ -31,10 +31,11 @@ from polymat.options import Options
 from polymat.plan.library import CallPlan
 from polymat.plan.schedule import Considered, Decision, Schedule
 from polymat.plan.tile import Plan, TilePlan
-from polymat.tilesize.cost import PlanCost, home_level, plan_cost
+from polymat.tilesize.cost import PlanCost, plan_cost
 from polymat.tilesize.decision import decision
 from polymat.tilesize.paperplan import aligned_nest
 from polymat.tilesize.sweeps import back_and_forth
+from polymat.tilesize.traffic import home_level
 
 WANTED = 1e-6  # of the time of library calls that are wanted: it still tells which of them
 MAPPED = 1e-9  # the papers' cost of a library call: none, but of ways with calls the one with fewer wins

@@ -12,10 +12,10 @@ from polymat.lang.affine import Affine
 from polymat.lang.types import real_part
 from polymat.model.extents import extent
 from polymat.plan.library import FilterPlan
-from polymat.tilesize.cost import loop_slowdown
 from polymat.tilesize.filterblock import MOST_KINDS, filter_block
 from polymat.tilesize.plain import plan_stage
 from polymat.tilesize.register import unrolled
+from polymat.tilesize.stagework import loop_slowdown
 
 SHARE = 0.85  # of the peak that register blocks reach
 MOVED = 12.0  # multiplications that it takes to transpose a sample, or a result

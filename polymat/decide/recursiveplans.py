@@ -7,13 +7,14 @@ from functools import cached_property
 
 from polymat.graph.group import Group
 from polymat.graph.pipeline import Pipeline
-from polymat.idiom.recursive import Recursion, match_recursion
+from polymat.idiom.recursion import Recursion
+from polymat.idiom.recursive import match_recursion
 from polymat.idiom.recursiveends import Ending, match_ending, match_result
 from polymat.machine.model import Machine
 from polymat.options import Options
 from polymat.plan.library import RecursivePlan
-from polymat.tilesize.cost import points, stage_operations
 from polymat.tilesize.filterblock import RUN, transposed_lanes
+from polymat.tilesize.stagework import points, stage_operations
 
 # Operations of vectorised loops in the time that passes take for one sample beside the coefficients: it is
 # transposed twice, and stored and loaded by each section.

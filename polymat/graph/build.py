@@ -21,7 +21,8 @@ from polymat.lang.affine import Affine
 from polymat.lang.algebra import Result
 from polymat.lang.condition import Condition
 from polymat.lang.expr import Expr, Load, Parameter
-from polymat.lang.function import CaseEntry, Function, Input, size_parameters
+from polymat.lang.function import CaseEntry, Function, Input
+from polymat.lang.interval import size_parameters
 from polymat.lang.reduction import ReduceEntry, Reduction
 from polymat.lang.sharing import written_size
 from polymat.lang.traverse import condition_operands, walk
@@ -46,32 +47,25 @@ def build(
     estimates: names of the parameters that there are estimates for.
     """
     functions, used = reachable(outputs)
-    for function in functions:
-        _check_size(function)
+    _check_sizes(functions)
     fixed = fixed_sizes(sizes, "sizes")
     own = {condition: _formula(f) or f.label for f in functions for condition in f.requires}
     constraints = (*checked_constraints(constraints), *own)
     order = argument_order(inputs, used)
     arrays = [item for item in order if isinstance(item, Input)]
     parameters = _parameters(functions, [*used, *arrays], constraints)
-    occurring = list(dict.fromkeys([*parameters, *(p.name for p in order if isinstance(p, Parameter))]))
-    check_known(fixed, occurring)
-    note_unknown(estimates, occurring)
-    names = name_sources(outputs, functions, arrays)
-    check_clashes(names, [*arrays, *functions], [*parameters.values()])
-    check_call_names(arrays, [*parameters.values()])
-    domain_names = _domain_parameters(functions, arrays, constraints)
-    size_names = [n for n in parameters if n in domain_names and n not in fixed]
-    scalars = _scalars(parameters, order, domain_names, fixed)
+    _check_occurring(fixed, estimates, parameters, order)
+    names = _checked_names(outputs, functions, arrays, parameters)
+    inside = _domain_parameters(functions, arrays, constraints)
+    size_names, scalars = _open_parameters(parameters, order, inside, fixed)
     translation = Translation(names, tuple(size_names), fixed)
-    stages = tuple(translation.stage(function) for function in functions)
     input_arrays = tuple(translation.input_array(array) for array in arrays)
     checked = tuple(pair for c in constraints for pair in translation.constraint(c, own.get(c, "")))
     return Pipeline(
         inputs=input_arrays,
         sizes=tuple(ScalarInput(n, parameters[n].declared) for n in size_names),
         scalars=tuple(ScalarInput(p.name, p.declared) for p in scalars),
-        stages=stages,
+        stages=tuple(map(translation.stage, functions)),
         outputs=tuple(names[id(f)] for f in outputs),
         order=tuple(names[id(i)] if isinstance(i, Input) else i.name for i in order),
         context=_context(size_names, input_arrays, checked),
@@ -79,6 +73,31 @@ def build(
         trim=checked_flag(trim, "trim"),
         formulas={names[id(f)]: formula for f in functions if (formula := _formula(f))},
     )
+
+
+def _check_occurring(
+    fixed: Mapping[str, int],
+    estimates: Collection[str],
+    parameters: Mapping[str, Parameter],
+    order: Sequence[Input | Parameter],
+) -> None:
+    """Sizes are given to parameters that there are, and estimates of others are noted."""
+    occurring = list(dict.fromkeys([*parameters, *(p.name for p in order if isinstance(p, Parameter))]))
+    check_known(fixed, occurring)
+    note_unknown(estimates, occurring)
+
+
+def _checked_names(
+    outputs: Sequence[Function],
+    functions: Sequence[Function],
+    arrays: Sequence[Input],
+    parameters: Mapping[str, Parameter],
+) -> dict[int, str]:
+    """The name of each input and function in the pipeline, none of them another one's."""
+    names = name_sources(outputs, functions, arrays)
+    check_clashes(names, [*arrays, *functions], [*parameters.values()])
+    check_call_names(arrays, [*parameters.values()])
+    return names
 
 
 def reachable(outputs: Sequence[Function]) -> tuple[list[Function], list[Input]]:
@@ -111,15 +130,16 @@ def _cycle(path: list[Function], again: Function) -> CycleError:
     )
 
 
-def _check_size(function: Function) -> None:
+def _check_sizes(functions: Sequence[Function]) -> None:
     """Refuse what would be written out as more C than a compiler can take."""
-    size = sum(written_size(value) for value in _values(function))
-    if size > MAX_OPERATIONS:
-        raise LangError(
-            f"the definition of {function.label} is too large: written out it has {size} operations",
-            at=function.defined_at,
-            hint=f"at most {MAX_OPERATIONS}; give parts of it names, as functions of their own",
-        )
+    for function in functions:
+        size = sum(written_size(value) for value in _values(function))
+        if size > MAX_OPERATIONS:
+            raise LangError(
+                f"the definition of {function.label} is too large: written out it has {size} operations",
+                at=function.defined_at,
+                hint=f"at most {MAX_OPERATIONS}; give parts of it names, as functions of their own",
+            )
 
 
 def _values(function: Function) -> list[Expr]:
@@ -192,16 +212,17 @@ def _domain_parameters(
     return {p.name for p in found if p.dtype.kind in "iu"}
 
 
-def _scalars(
+def _open_parameters(
     parameters: Mapping[str, Parameter],
     order: Sequence[Input | Parameter],
     domain_names: Collection[str],
     fixed: Collection[str],
-) -> list[Parameter]:
-    """Parameters that occur in values alone, and those that only the order of arguments names."""
+) -> tuple[list[str], list[Parameter]]:
+    """Names of sizes that calls give; scalars, which occur in values alone or in the order of arguments."""
+    sizes = [name for name in parameters if name in domain_names and name not in fixed]
     found = [p for p in parameters.values() if p.name not in domain_names and p.name not in fixed]
     listed = [i for i in order if isinstance(i, Parameter) and i.name not in domain_names]
-    return found + [i for i in listed if i not in found]
+    return sizes, found + [i for i in listed if i not in found]
 
 
 def _context(

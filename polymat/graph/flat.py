@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial, reduce
 
+from polymat.errors import Location
 from polymat.graph.pipeline import Pipeline
-from polymat.graph.product import Product, Term
+from polymat.graph.product import Product
 from polymat.graph.stage import Accumulation, Part, Stage
+from polymat.graph.term import Term
 from polymat.lang.affine import Affine
 from polymat.lang.expr import Const, Expr, binary
 from polymat.lang.reduction import Op
@@ -29,34 +31,34 @@ def flat_stage(product: Product, pipeline: Pipeline) -> Stage | None:
     starts = started(product)
     if starts is None:
         return None
-    targets = tuple(Affine.name(dim) for dim in product.dims)
+    begun = (
+        Part(domain, None, _nothing(product) if value is None else value, result.at)
+        for domain, value in starts
+    )
     return Stage(
         name=result.name,
         dtype=result.dtype,
         dims=result.dims,
         bounds=result.bounds,
         domain=result.domain,
-        parts=(
-            *(
-                Part(domain, None, _nothing(product) if value is None else value, result.at)
-                for domain, value in starts
-            ),
-            *product.others,
-        ),
+        parts=(*begun, *product.others),
         op=Op.Sum,
-        accumulations=tuple(
-            Accumulation(
-                dims=term.dims,
-                bounds=term.box,
-                domain=term.domain,
-                condition=None,
-                target=targets,
-                expr=term.expr,
-                at=result.at,
-            )
-            for term in product.terms
-        ),
+        accumulations=tuple(_accumulation(product, term, result.at) for term in product.terms),
         at=result.at,
+    )
+
+
+def _accumulation(product: Product, term: Term, at: Location | None) -> Accumulation:
+    """A term as it is added to the elements of the result."""
+    targets = tuple(Affine.name(dim) for dim in product.dims)
+    return Accumulation(
+        dims=term.dims,
+        bounds=term.box,
+        domain=term.domain,
+        condition=None,
+        target=targets,
+        expr=term.expr,
+        at=at,
     )
 
 

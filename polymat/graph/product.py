@@ -9,63 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial, reduce
 
-from polymat.graph.monomials import MOST, Factor, Monomial, expand
-from polymat.graph.stage import Accumulation, Bounds, Part, Stage
+from polymat.graph.expansion import MOST
+from polymat.graph.monomials import Factor, Monomial
+from polymat.graph.stage import Bounds, Part, Stage
+from polymat.graph.stageterms import all_terms, fresh_names, own_terms, terms_of
+from polymat.graph.term import Term
 from polymat.lang.affine import Affine
-from polymat.lang.expr import Const, Expr, Load, binary
-from polymat.lang.indices import affine_names
-from polymat.lang.reduction import Op
-from polymat.lang.traverse import walk
-from polymat.lang.types import WEAK_INT, ScalarType
+from polymat.lang.types import ScalarType
 from polymat.memo import remembered
 from polymat.poly.access import Access
 from polymat.poly.domain import Domain
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Term:
-    """The sum over the reduced dimensions of one product.
-
-    reduced: the dimensions summed over; none for a term that is added once.
-    domain: the exact points (dims of the result, then the reduced ones) at which the product is added.
-    box: smallest and largest index per dimension of the domain, as forms over the sizes; it encloses it.
-    scale: of constants, parameters and elements at fixed indices; None is 1.  Where the domain is empty
-    such an element may not exist.
-    factors, divisors: the array elements multiplied and divided by.
-    weights: further factors, expressions of indices without array elements.
-    """
-
-    reduced: tuple[str, ...]
-    domain: Domain
-    box: Bounds
-    scale: Expr | None
-    factors: tuple[Factor, ...]
-    divisors: tuple[Factor, ...] = ()
-    weights: tuple[Expr, ...] = ()
-
-    @property
-    def dims(self) -> tuple[str, ...]:
-        """The result's dimensions and the reduced ones."""
-        return self.domain.dims
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether it is a product of array elements and a scale alone."""
-        return not self.divisors and not self.weights
-
-    @property
-    def expr(self) -> Expr:
-        """The expression that a term adds at one point of its domain."""
-        values = [] if self.scale is None else [self.scale]
-        values += [*self.weights, *(factor.expr for factor in self.factors)]
-        value = reduce(partial(binary, "*"), values or [Const(1, WEAK_INT)])
-        return reduce(partial(binary, "/"), [factor.expr for factor in self.divisors], value)
-
-    def range_of(self, dim: str) -> tuple[Affine, Affine]:
-        """Smallest and largest index of one dimension."""
-        return self.box[self.dims.index(dim)]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -101,13 +55,6 @@ class Product:
         )
 
 
-@remembered
-def is_box(term: Term, context: Domain) -> bool:
-    """Whether a term is added at every point of its box."""
-    whole = Domain.box(term.domain.params, term.dims, term.box).assume(context)
-    return whole.is_subset(term.domain)
-
-
 def product_of(stage: Stage, context: Domain) -> Product | None:
     """One stage as a sum of products; None when it is anything else.
 
@@ -130,7 +77,7 @@ def product_of_group(stages: Sequence[Stage], context: Domain) -> Product | None
 def _product_of(context: Domain, stages: tuple[Stage, ...]) -> Product | None:
     result = stages[-1]
     inside = {stage.name: stage for stage in stages[:-1]}
-    own = _own_terms(result, inside, context)
+    own = own_terms(result, inside, context)
     if own is None:
         return None
     part, terms, others = own
@@ -156,150 +103,6 @@ def _product_of(context: Domain, stages: tuple[Stage, ...]) -> Product | None:
         stages=tuple(stage.name for stage in stages),
         context=context,
     )
-
-
-_Own = tuple[Domain, tuple[Term, ...], tuple[Part, ...]]
-
-
-def _own_terms(stage: Stage, inside: Mapping[str, Stage], context: Domain) -> _Own | None:
-    """Where a stage is a sum of products, the terms, and its parts elsewhere."""
-    if stage.is_reduction:
-        terms = _reduction_terms(stage, inside, context)
-        return None if terms is None else (stage.domain, terms, ())
-    parts = [part for part in stage.parts if not part.domain.assume(context).is_empty()]
-    main = [part for part in parts if _reads(part, inside)] if len(parts) > 1 else parts
-    if len(main) != 1:
-        return None
-    terms = _part_terms(stage, main[0], inside, context)
-    return None if terms is None else (main[0].domain, terms, tuple(p for p in parts if p is not main[0]))
-
-
-def _reads(part: Part, inside: Mapping[str, Stage]) -> bool:
-    return any(isinstance(node, Load) and node.source.name in inside for node in walk(part.expr))
-
-
-def _reduction_terms(stage: Stage, inside: Mapping[str, Stage], context: Domain) -> tuple[Term, ...] | None:
-    if stage.operation is not Op.Sum:
-        return None
-    found: list[Term] = []
-    for part in stage.parts:
-        if part.fills and part.domain.is_empty():
-            continue
-        start = () if _is_zero(part.expr) else _part_terms(stage, part, inside, context)
-        if start is None:
-            return None
-        found += start
-    for accumulation in stage.accumulations:
-        summed = _accumulated(stage, accumulation, inside, context)
-        if summed is None:
-            return None
-        found += summed
-    return tuple(found)
-
-
-def _is_zero(expr: Expr) -> bool:
-    return isinstance(expr, Const) and expr.value == 0
-
-
-def _part_terms(
-    stage: Stage, part: Part, inside: Mapping[str, Stage], context: Domain
-) -> tuple[Term, ...] | None:
-    if _is_zero(part.expr):
-        return ()
-    monomials = expand(part.expr, stage.dims, stage.dtype, inside)
-    if monomials is None or not _are_between(monomials, (*stage.dims, *part.domain.params)):
-        return None
-    return _terms(monomials, (), part.domain, stage.box, context)
-
-
-def _are_between(monomials: Sequence[Monomial], names: Sequence[str]) -> bool:
-    """Whether all guards are conditions between indices and sizes: a number may be a parameter as well."""
-    conditions = (condition for monomial in monomials for condition, _ in monomial.guards)
-    return all((affine_names(condition) or set()) <= {*names} for condition in conditions)
-
-
-def _accumulated(
-    stage: Stage, accumulation: Accumulation, inside: Mapping[str, Stage], context: Domain
-) -> tuple[Term, ...] | None:
-    """The terms of one accumulation, over the stage's dimensions and the reduced ones."""
-    solved = _solve(stage.dims, accumulation)
-    if solved is None:
-        return None
-    values, reduced = solved
-    monomials = expand(accumulation.expr, accumulation.dims, stage.dtype, inside)
-    names = (*accumulation.dims, *accumulation.domain.params)
-    if monomials is None or not _are_between(monomials, names):
-        return None
-    order = [*accumulation.target, *(Affine.name(old) for old in reduced)]
-    dims = (*stage.dims, *reduced.values())
-    if order == [Affine.name(dim) for dim in accumulation.dims]:
-        domain = accumulation.domain.renamed(dims)
-    else:
-        domain = Access.of(accumulation.domain, order).elements(dims)
-    ranges = dict(zip(accumulation.dims, accumulation.box, strict=True))
-    box = (*stage.box, *(ranges[old] for old in reduced))
-    moved = tuple(monomial.at(values) for monomial in monomials)
-    return _terms(moved, tuple(reduced.values()), domain, box, context)
-
-
-def _solve(
-    dims: tuple[str, ...], accumulation: Accumulation
-) -> tuple[dict[str, Affine], dict[str, str]] | None:
-    """The accumulation's dimensions as forms over the result's and the reduced ones, with their new names.
-
-    before:  target (n + k), dims n, k, result d
-    after:   n = d - k;  k is reduced
-    """
-    chosen: dict[str, tuple[str, Affine]] = {}
-    for dim, form in zip(dims, accumulation.target, strict=True):
-        others = {n for other in accumulation.target if other is not form for n in other.names()}
-        found = [
-            old
-            for old in accumulation.dims
-            if abs(form.coefficient(old)) == 1 and old not in others and list(form.names()).count(old) == 1
-        ]
-        if not found:
-            return None
-        chosen[found[0]] = (dim, form)
-    reduced = _renamed(
-        [d for d in accumulation.dims if d not in chosen], (*dims, *accumulation.domain.params)
-    )
-    values = {old: Affine.name(new) for old, new in reduced.items()}
-    solved = dict(values)
-    for old, (dim, form) in chosen.items():
-        sign = form.coefficient(old)
-        rest = (form - Affine.name(old).scale(sign)).substitute(values)
-        solved[old] = (Affine.name(dim) - rest).scale(sign)
-    return solved, reduced
-
-
-def _renamed(names: Sequence[str], taken: Sequence[str]) -> dict[str, str]:
-    """Names for the reduced dimensions that the result's do not have."""
-    used = {*taken}
-    renamed: dict[str, str] = {}
-    for name in names:
-        new = name
-        while new in used:
-            new = f"{new}_sum"
-        used.add(new)
-        renamed[name] = new
-    return renamed
-
-
-def _terms(
-    monomials: Sequence[Monomial], reduced: tuple[str, ...], domain: Domain, box: Bounds, context: Domain
-) -> tuple[Term, ...]:
-    """A term for each monomial, where its guards hold; those that are nowhere are left out."""
-    found = []
-    for monomial in monomials:
-        where = domain
-        for condition, truth in monomial.guards:
-            yes = where.where(condition)
-            where = yes if truth else where.subtract(yes)
-        if not where.assume(context).is_empty():
-            parts = (monomial.scale, monomial.factors, monomial.divisors, monomial.weights)
-            found.append(Term(reduced, where, box, *parts))
-    return tuple(found)
 
 
 def _without(
@@ -331,7 +134,7 @@ def _opened(
     if producer.reads_itself or (producer.is_reduction and (term.reduced or others or term.weights)):
         return None
     earlier = {name: stage for name, stage in inside.items() if name != producer.name}
-    pieces = _all_terms(producer, earlier, context)
+    pieces = all_terms(producer, earlier, context)
     if pieces is None:
         return None
     rest = Monomial(term.scale, others, term.divisors, term.weights)
@@ -343,24 +146,11 @@ def _opened(
     return tuple(found)
 
 
-def _all_terms(producer: Stage, inside: Mapping[str, Stage], context: Domain) -> tuple[Term, ...] | None:
-    """The terms of all parts of a stage, each on its own domain."""
-    if producer.is_reduction:
-        return _reduction_terms(producer, inside, context)
-    found: list[Term] = []
-    for part in producer.parts:
-        terms = _part_terms(producer, part, inside, context)
-        if terms is None:
-            return None
-        found += terms
-    return tuple(found)
-
-
 def _placed(
     term: Term, rest: Monomial, factor: Factor, piece: Term, producer: Stage, context: Domain
 ) -> tuple[Term, ...]:
     """`rest` times a term of the producer at the factor's indices."""
-    fresh = _renamed(piece.reduced, (*term.dims, *term.domain.params))
+    fresh = fresh_names(piece.reduced, (*term.dims, *term.domain.params))
     values = dict(zip(producer.dims, factor.indices, strict=True))
     values |= {old: Affine.name(new) for old, new in fresh.items()}
     value = Monomial(piece.scale, piece.factors, piece.divisors, piece.weights).at(values)
@@ -368,4 +158,4 @@ def _placed(
     box = (*term.box, *(piece.range_of(old) for old in fresh))
     wide = term.domain.extended(tuple(fresh.values()))
     domain = Access.of(wide, [*factor.indices, *map(Affine.name, fresh.values())]).inside(piece.domain)
-    return _terms((replace(product, guards=()),), (*term.reduced, *fresh.values()), domain, box, context)
+    return terms_of((replace(product, guards=()),), (*term.reduced, *fresh.values()), domain, box, context)

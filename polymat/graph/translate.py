@@ -11,8 +11,9 @@ from polymat.graph.stage import Accumulation, Bounds, InputArray, Part, Ref, Sta
 from polymat.lang.affine import Affine
 from polymat.lang.condition import Condition
 from polymat.lang.expr import Const, Expr, Load, Parameter, Variable
-from polymat.lang.function import CaseEntry, Function, Input, Interval
+from polymat.lang.function import CaseEntry, Function, Input
 from polymat.lang.indices import as_affine
+from polymat.lang.interval import Interval
 from polymat.lang.neutral import neutral
 from polymat.lang.reduction import ReduceEntry, Reduction
 from polymat.lang.text import condition_text

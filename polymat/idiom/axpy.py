@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from polymat.graph.product import Product, Term, is_box
+from polymat.graph.product import Product
+from polymat.graph.term import Term, is_box
 from polymat.idiom.call import Cut, Idiom, LibraryCall
 from polymat.idiom.layout import Extents, axis, merged, vector, view
 from polymat.idiom.operands import is_real_or_complex, result_view

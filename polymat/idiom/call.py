@@ -9,8 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from polymat.graph.product import Product, Term
+from polymat.graph.product import Product
 from polymat.graph.stage import Part
+from polymat.graph.term import Term
 from polymat.idiom.routines import ROUTINES, Routine
 from polymat.lang.affine import Affine
 from polymat.lang.expr import Expr

@@ -9,7 +9,8 @@ from dataclasses import replace
 from itertools import combinations
 from typing import Literal
 
-from polymat.graph.product import Product, Term, is_box
+from polymat.graph.product import Product
+from polymat.graph.term import Term, is_box
 from polymat.idiom.layout import axis
 from polymat.idiom.lineup import from_zero
 from polymat.idiom.mirrored import halved_axis

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from polymat.graph.product import Product, Term
+from polymat.graph.product import Product
+from polymat.graph.term import Term
 from polymat.idiom.operands import same_scale
 from polymat.idiom.triangle import half_of, whole_half
 from polymat.lang.affine import Affine

@@ -9,8 +9,9 @@ from math import prod
 from typing import TypeAlias
 
 from polymat.graph.pipeline import Pipeline
-from polymat.graph.product import Product, Term, product_of, product_of_group
+from polymat.graph.product import Product, product_of, product_of_group
 from polymat.graph.stage import Stage
+from polymat.graph.term import Term
 from polymat.idiom.axpy import match_axpy, match_scal
 from polymat.idiom.call import Idiom, LibraryCall
 from polymat.idiom.dft import match_dft, reason_against_dft

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Literal
 
 from polymat.graph.monomials import Factor
-from polymat.graph.product import Product, Term, is_box
+from polymat.graph.product import Product
+from polymat.graph.term import Term, is_box
 from polymat.idiom.layout import Extents, axis, view
 from polymat.idiom.operands import holds_where, is_pair, is_strided
 from polymat.idiom.transform import Filter, FilterAxis

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from polymat.graph.product import Product, Term, is_box
+from polymat.graph.product import Product
+from polymat.graph.term import Term, is_box
 from polymat.idiom.call import Cut, LibraryCall
 from polymat.idiom.layout import Extents, View, axis, matrix, merged, view
 from polymat.idiom.operands import (

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from polymat.graph.product import Product, Term, is_box
+from polymat.graph.product import Product
+from polymat.graph.term import Term, is_box
 from polymat.idiom.call import Axis, Cut, LibraryCall
 from polymat.idiom.layout import Extents, axis, matrix, merged, vector, view
 from polymat.idiom.operands import columns_last, is_pair, result_view, sharing

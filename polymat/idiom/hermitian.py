@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from polymat.graph.fourier import half_spectrum
 from polymat.graph.monomials import Factor
-from polymat.graph.product import Product, Term
+from polymat.graph.product import Product
 from polymat.graph.stage import Accumulation, Ref, Stage
+from polymat.graph.term import Term
 from polymat.idiom.layout import axis
 from polymat.idiom.transform import FourierAxis, Transform
 from polymat.lang.affine import Affine

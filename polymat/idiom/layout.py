@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import TypeAlias
 
 from polymat.graph.monomials import Factor
-from polymat.graph.product import Term
+from polymat.graph.term import Term
 from polymat.idiom.call import Axis, Operand, Role, Stride
 from polymat.lang.affine import Affine
 

@@ -6,7 +6,8 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from polymat.graph.monomials import Monomial
-from polymat.graph.product import Product, Term
+from polymat.graph.product import Product
+from polymat.graph.term import Term
 from polymat.lang.affine import Affine
 from polymat.poly.access import Access
 

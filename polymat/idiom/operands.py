@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from polymat.graph.monomials import Factor
-from polymat.graph.product import Product, Term
+from polymat.graph.product import Product
 from polymat.graph.stage import Ref
+from polymat.graph.term import Term
 from polymat.idiom.layout import Extents, View, view
 from polymat.lang.affine import Affine
 from polymat.lang.text import structure

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import product as pairs_of
 
-from polymat.graph.product import Product, Term, is_box
+from polymat.graph.product import Product
+from polymat.graph.term import Term, is_box
 from polymat.idiom.diagonal import with_diagonal
 from polymat.idiom.layout import Extents, merged, view
 from polymat.idiom.lineup import lined_up

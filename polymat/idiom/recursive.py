@@ -2,64 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 
 from polymat.graph.stage import Part, Ref, Stage
 from polymat.idiom.layout import Extents
+from polymat.idiom.pastsamples import moving_element, negative, signed_terms, steps_between
+from polymat.idiom.recursion import MOST_DEPTH, MOST_DIMS, Recursion, Section
 from polymat.lang.affine import Affine
 from polymat.lang.expr import Binary, CastExpr, Const, Expr, Load, Unary, Variable, binary
 from polymat.lang.traverse import rebuild, walk
-from polymat.lang.types import WEAK_INT
 from polymat.poly.domain import Domain
-
-MOST_DEPTH = 16  # samples of the past that a section reads: its loop keeps them in registers
-MOST_DIMS = 3  # a chain, channels and time
-Coefficients = Mapping[int, Expr | None]
-
-
-@dataclass(frozen=True, slots=True)
-class Section:
-    """y(n) = sum over j of forward[j] x(n - j) - sum over k of back[k] y(n - k); a coefficient None is 1."""
-
-    forward: Coefficients
-    back: Coefficients
-
-    @property
-    def depth(self) -> int:
-        """How far back it looks."""
-        return max(*self.forward, *self.back)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Recursion:
-    """A stage that is a recursive filter along a dimension, or several that follow each other.
-
-    time: that dimension.  chain: another one along which each section filters the result of the one before;
-    at 0 there is the signal, at `count` the last result.  signal, indices: what is filtered, over the stage's
-    dimensions.  starts: the first `depth` results have a value added by n, or are such values (`is_given`).
-    """
-
-    stage: Stage
-    time: str
-    chain: str | None
-    count: int
-    signal: Ref
-    indices: tuple[Affine, ...]
-    section: Section
-    starts: Mapping[int, Expr]
-    is_given: bool
-
-    @property
-    def channels(self) -> tuple[str, ...]:
-        """The dimensions in which nothing depends on anything else."""
-        return tuple(d for d in self.stage.dims if d not in (self.time, self.chain))
-
-    def __str__(self) -> str:
-        order = f"of order {self.section.depth} along {self.time}"
-        if self.chain is None:
-            return f"a recursive filter {order}"
-        return f"{self.count} recursive filters {order} in a row"
 
 
 def match_recursion(stage: Stage, context: Domain, extents: Extents) -> Recursion | None:
@@ -110,7 +62,7 @@ class _Matcher:
             begun = next((p for p in parts if p.domain.assume(self.context).equals(first)), None)
             if self._low(self.chain) != Affine() or not last.is_constant or begun is None:
                 return None
-            begin = _moving(begun.expr, self.time)
+            begin = moving_element(begun.expr, self.time)
             if begin is None or begin[0] == stage.ref or begin[0].dtype != stage.dtype:
                 return None
             count = last.const
@@ -169,7 +121,7 @@ class _Matcher:
     def _section(self, expr: Expr) -> Section | None:
         forward: dict[int, Expr | None] = {}
         back: dict[int, Expr | None] = {}
-        for sign, term in _terms(expr):
+        for sign, term in signed_terms(expr):
             found = self._sample(term)
             if found is None or term.dtype != self.stage.dtype:
                 return None
@@ -177,7 +129,7 @@ class _Matcher:
             ages = back if is_past else forward
             if age in ages or (age < 1 if is_past else age < 0 and self.chain is not None):
                 return None
-            ages[age] = _negative(coefficient) if is_past == (sign > 0) else coefficient
+            ages[age] = negative(coefficient) if is_past == (sign > 0) else coefficient
         return Section(forward, back) if forward else None
 
     def _sample(self, term: Expr, at: int | None = None) -> tuple[Expr | None, bool, int] | None:
@@ -188,7 +140,7 @@ class _Matcher:
                 return None if found is None else (None, *found)
             case Unary("-", operand):
                 sample = self._sample(operand, at)
-                return None if sample is None else (_negative(sample[0]), *sample[1:])
+                return None if sample is None else (negative(sample[0]), *sample[1:])
             case Binary("*", left, right):
                 for one, other in ((left, right), (right, left)):
                     sample = self._sample(one, at) if self._is_fixed(other) else None
@@ -215,16 +167,16 @@ class _Matcher:
         if load.dtype != self.stage.dtype:
             return None
         if load.source.name == self.stage.name:
-            age = _distance(tuple(self.own.values()), load.indices, self.time, now)
+            age = steps_between(tuple(self.own.values()), load.indices, self.time, now)
             if age is not None:
                 return True, age
         if self.signal is None and at is None and load.source.name != self.stage.name:
-            moving = _moving(load, self.time)
+            moving = moving_element(load, self.time)
             if moving is not None:
                 self.signal = moving  # as it is read first: others are older, or it is of no use
         if self.signal is None or load.source != self.signal[0]:
             return None
-        age = _distance(self.signal[1], load.indices, self.time, now)
+        age = steps_between(self.signal[1], load.indices, self.time, now)
         return None if age is None else (False, age)
 
     def _is_fixed(self, expr: Expr) -> bool:
@@ -263,11 +215,11 @@ class _Matcher:
         forward: dict[int, Expr | None] = {}
         back: dict[int, Expr | None] = {}
         added: Expr | None = None
-        for sign, term in _terms(expr):
+        for sign, term in signed_terms(expr):
             found = self._sample(term, n)
             ages = back if found is not None and found[1] else forward
             if found is not None and found[2] not in ages:
-                ages[found[2]] = _negative(found[0]) if found[1] == (sign > 0) else found[0]
+                ages[found[2]] = negative(found[0]) if found[1] == (sign > 0) else found[0]
                 continue
             own = self._now(term, n)
             if not self._is_given(own) or own.dtype != self.stage.dtype:
@@ -294,54 +246,3 @@ class _Matcher:
 
     def _is_given(self, expr: Expr) -> bool:
         return all(not isinstance(n, Load) or n.source.name != self.stage.name for n in walk(expr))
-
-
-def _terms(expr: Expr, sign: int = 1) -> Iterator[tuple[int, Expr]]:
-    """The terms of a sum, each with its sign."""
-    stack = [(sign, expr)]
-    while stack:
-        now, node = stack.pop()
-        match node:
-            case Binary("+", left, right):
-                stack += [(now, right), (now, left)]
-            case Binary("-", left, right):
-                stack += [(-now, right), (now, left)]
-            case Unary("-", operand):
-                stack.append((-now, operand))
-            case _:
-                yield now, node
-
-
-def _moving(expr: Expr, time: str) -> tuple[Ref, tuple[Affine, ...]] | None:
-    """An element that moves by one along one of its dimensions with a step."""
-    if not isinstance(expr, Load):
-        return None
-    moving = [form for form in expr.indices if time in form.names()]
-    if len(moving) != 1 or moving[0].coefficient(time) != 1:
-        return None
-    return expr.source, expr.indices
-
-
-def _distance(
-    newer: tuple[Affine, ...], older: tuple[Affine, ...], time: str, now: Mapping[str, Affine]
-) -> int | None:
-    """How many steps before an element another one is that differs from it in its step alone."""
-    found = 0
-    for one, other in zip(newer, older, strict=True):
-        difference = one.substitute(now) - other.substitute(now)
-        if time not in one.names() and difference != Affine():
-            return None
-        if not difference.is_constant:
-            return None
-        found = difference.const if time in one.names() else found
-    return found
-
-
-def _negative(coefficient: Expr | None) -> Expr:
-    match coefficient:
-        case None:
-            return Const(-1, WEAK_INT)
-        case Const(value):
-            return Const(-value, coefficient.dtype)
-        case _:
-            return -coefficient

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Stage
-from polymat.idiom.recursive import Recursion, match_recursion
+from polymat.idiom.recursion import Recursion
+from polymat.idiom.recursive import match_recursion
 from polymat.lang.affine import Affine
 from polymat.lang.expr import Const, Load
 from polymat.poly.domain import Domain

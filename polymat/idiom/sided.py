@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from polymat.graph.monomials import Factor
-from polymat.graph.product import Product, Term
+from polymat.graph.product import Product
+from polymat.graph.term import Term
 from polymat.idiom.call import Axis, Operand, Role, Side
 from polymat.idiom.layout import Extents, View, axis, matrix, merged, vector, view
 from polymat.idiom.operands import is_real_or_complex, result_view
@@ -79,11 +80,8 @@ def placed(
     """
     roles: tuple[Role, Role] = ("m", "n") if found.side == "left" else ("n", "m")
     index, summed, across = (roles[0], (found.index,)), ("k", (found.summed,)), (roles[1], found.across)
-    whole, other, result = (
-        view(found.square, extents),
-        view(found.other, extents),
-        result_view(product, extents),
-    )
+    whole, other = view(found.square, extents), view(found.other, extents)
+    result = result_view(product, extents)
     side = (half.low,), (half.high - half.low + 1,)
     axes: dict[Role, Axis] = {roles[0]: Axis((found.index,), *side), "k": Axis((found.summed,), *side)}
     operands: tuple[Operand | None, ...]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from polymat.graph.product import Product, Term, is_box
+from polymat.graph.product import Product
+from polymat.graph.term import Term, is_box
 from polymat.idiom.call import Axis, Cut, Idiom, LibraryCall, Operand
 from polymat.idiom.layout import Extents, axis, matrix, merged, view
 from polymat.idiom.operands import columns_last, is_pair, result_view, sharing

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from polymat.graph.monomials import Factor
-from polymat.graph.product import Product, Term
+from polymat.graph.product import Product
+from polymat.graph.term import Term
 from polymat.idiom.call import Axis
 from polymat.lang.affine import Affine
 from polymat.lang.expr import Expr

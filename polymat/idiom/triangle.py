@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from polymat.graph.product import Term, is_box
+from polymat.graph.term import Term, is_box
 from polymat.idiom.call import Operand, Triangle
 from polymat.lang.affine import Affine
 from polymat.poly.domain import Domain

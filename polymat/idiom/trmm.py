@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from polymat.graph.product import Product, Term
+from polymat.graph.product import Product
+from polymat.graph.term import Term
 from polymat.idiom.call import Cut, Idiom, LibraryCall
 from polymat.idiom.layout import Extents
 from polymat.idiom.operands import fills_box, same_scale

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from polymat.graph.monomials import Factor
-from polymat.graph.product import Product, Term
+from polymat.graph.product import Product
+from polymat.graph.term import Term
 from polymat.idiom.call import Idiom
 from polymat.idiom.layout import Extents
 from polymat.idiom.sided import Sided, sided

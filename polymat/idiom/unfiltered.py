@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from polymat.graph.monomials import Factor
-from polymat.graph.product import Product, Term
+from polymat.graph.product import Product
 from polymat.graph.stage import Accumulation, Stage
+from polymat.graph.term import Term
 from polymat.idiom.operands import is_strided
 from polymat.idiom.reasons import reason_against_factors
 from polymat.idiom.unlike import reason_against_products

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from polymat.graph.product import Product, Term
+from polymat.graph.product import Product
+from polymat.graph.term import Term
 from polymat.idiom.layout import Extents
 from polymat.idiom.sided import Sided, sided
 from polymat.idiom.triangle import half_of

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from polymat.graph.monomials import Factor
-from polymat.graph.product import Product, Term
+from polymat.graph.product import Product
+from polymat.graph.term import Term
 from polymat.idiom.layout import Extents, axis, view
 from polymat.idiom.operands import holds_where, is_pair
 from polymat.idiom.transform import Filter, FilterAxis

@@ -10,7 +10,8 @@ from typing import Any, TypeVar
 from polymat.errors import LangError, NameClashError, ShapeError, caller_location
 from polymat.lang.affine import Affine
 from polymat.lang.expr import Expr, Load, Parameter, Variable, as_expr
-from polymat.lang.function import CaseEntry, Function, Interval, Source, size_parameters
+from polymat.lang.function import CaseEntry, Function, Source
+from polymat.lang.interval import Interval, size_parameters
 from polymat.lang.names import check_name
 from polymat.lang.operators import shown
 from polymat.lang.traverse import walk

@@ -11,7 +11,8 @@ from polymat.errors import DtypeError, LangError, ShapeError, caller_location
 from polymat.lang.affine import Affine
 from polymat.lang.algebra import Result, check_plain, described, extents_hint, merged_sizes, names_in, span
 from polymat.lang.expr import Expr, Variable, binary
-from polymat.lang.function import Domain, Source
+from polymat.lang.function import Source
+from polymat.lang.interval import Domain
 from polymat.lang.matrix import MatrixReduction, MatrixResult
 from polymat.lang.reduction import Op, Reduce, Reduction
 from polymat.lang.types import Int, ScalarType

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from polymat.errors import DtypeError, LangError, Location, caller_location
 from polymat.lang import later
 from polymat.lang.affine import Affine
-from polymat.lang.logical import Logical
+from polymat.lang.arithmetic import Arithmetic
 from polymat.lang.names import check_name
 from polymat.lang.types import (
     WEAK_COMPLEX,
@@ -32,8 +32,6 @@ from polymat.lang.ufuncs import apply_ufunc
 if TYPE_CHECKING:
     from polymat.lang.condition import Condition
 
-    Operand: TypeAlias = "Expr | int | float | complex"
-
 
 class Source(Protocol):
     """Anything that an access reads: a lang object before `graph.build`, a named reference after it."""
@@ -47,12 +45,7 @@ class Source(Protocol):
         """Name for messages."""
 
 
-def is_whole(value: object) -> bool:
-    """Say whether `value` is an array as a whole, whose own operators decide."""
-    return hasattr(value, "algebra")
-
-
-class Expr(Logical):
+class Expr(Arithmetic):
     """Base of the expression nodes; arithmetic follows NumPy's rules, Python literals are weak."""
 
     __slots__ = ()
@@ -60,116 +53,6 @@ class Expr(Logical):
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **_: Any) -> Any:
         return apply_ufunc(self, ufunc, method, inputs, str)
-
-    def __add__(self, other: Operand) -> Any:
-        return NotImplemented if is_whole(other) else binary("+", self, other)
-
-    def __radd__(self, other: Operand) -> Expr:
-        return binary("+", other, self)
-
-    def __sub__(self, other: Operand) -> Any:
-        return NotImplemented if is_whole(other) else binary("-", self, other)
-
-    def __rsub__(self, other: Operand) -> Expr:
-        return binary("-", other, self)
-
-    def __mul__(self, other: Operand) -> Any:
-        return NotImplemented if is_whole(other) else binary("*", self, other)
-
-    def __rmul__(self, other: Operand) -> Expr:
-        return binary("*", other, self)
-
-    def __truediv__(self, other: Operand) -> Any:
-        return NotImplemented if is_whole(other) else binary("/", self, other)
-
-    def __rtruediv__(self, other: Operand) -> Expr:
-        return binary("/", other, self)
-
-    def __floordiv__(self, other: Operand) -> Any:
-        return NotImplemented if is_whole(other) else binary("//", self, other)
-
-    def __rfloordiv__(self, other: Operand) -> Expr:
-        return binary("//", other, self)
-
-    def __mod__(self, other: Operand) -> Any:
-        return NotImplemented if is_whole(other) else binary("%", self, other)
-
-    def __rmod__(self, other: Operand) -> Expr:
-        return binary("%", other, self)
-
-    def __pow__(self, other: Operand) -> Any:
-        return NotImplemented if is_whole(other) else binary("**", self, other)
-
-    def __rpow__(self, other: Operand) -> Expr:
-        return binary("**", other, self)
-
-    def __neg__(self) -> Expr:
-        if self.dtype == Bool:
-            raise DtypeError(
-                "- is not defined for a Bool value", at=caller_location(), hint="~ is, for conditions"
-            )
-        return Unary("-", self, self.dtype)
-
-    def __pos__(self) -> Expr:
-        return self
-
-    def __abs__(self) -> Expr:
-        return call("abs", self)
-
-    def __bool__(self) -> bool:
-        raise LangError(
-            "an expression has no truth value while the pipeline is being described",
-            at=caller_location(),
-            hint='use Condition(i, "<", N) in a Case or a Select',
-        )
-
-    def __float__(self) -> float:
-        raise _no_value("float")
-
-    def __int__(self) -> int:
-        raise _no_value("int")
-
-    def __complex__(self) -> complex:
-        raise _no_value("complex")
-
-    def __round__(self, digits: int | None = None) -> Any:
-        raise _no_value("round")
-
-    def __lt__(self, other: object) -> Any:
-        if is_whole(other):
-            return NotImplemented
-        raise _comparison("<")
-
-    def __le__(self, other: object) -> Any:
-        if is_whole(other):
-            return NotImplemented
-        raise _comparison("<=")
-
-    def __gt__(self, other: object) -> Any:
-        if is_whole(other):
-            return NotImplemented
-        raise _comparison(">")
-
-    def __ge__(self, other: object) -> Any:
-        if is_whole(other):
-            return NotImplemented
-        raise _comparison(">=")
-
-
-def _no_value(function: str) -> LangError:
-    return LangError(
-        f"an expression has no value while the pipeline is being described: {function} cannot convert it",
-        at=caller_location(),
-        hint="polymat's own functions take expressions: Sin(x), Sqrt(x), Cast(Int, x)",
-    )
-
-
-def _comparison(op: str) -> LangError:
-    return LangError(
-        f"expressions are not compared with {op}",
-        at=caller_location(),
-        hint=f'Condition(a, "{op}", b); Min(a, b) and Max(a, b) for the smaller and the larger of two',
-    )
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -351,6 +234,7 @@ def fits(expr: Expr, dtype: ScalarType) -> bool:
 ANGLES = ("atan2", "hypot")  # the functions of two coordinates
 
 
+@later.binary.given
 def binary(op: str, left: Any, right: Any) -> Expr:
     """Build a binary operation and find its type by NumPy's rules."""
     left, right = as_expr(left), as_expr(right)
@@ -374,6 +258,13 @@ def binary(op: str, left: Any, right: Any) -> Expr:
     return Binary(op, left, right, dtype)
 
 
+@later.negative.given
+def negative(operand: Expr) -> Expr:
+    """The negative of a value."""
+    return Unary("-", operand, operand.dtype)
+
+
+@later.call.given
 def call(function: str, operand: Any) -> Expr:
     """Build a mathematical function call."""
     operand = as_expr(operand)

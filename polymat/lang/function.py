@@ -13,51 +13,21 @@ from polymat.errors import (
     LangError,
     Location,
     NameClashError,
-    NotAffineError,
     ShapeError,
     UndefinedError,
     caller_location,
 )
-from polymat.lang.affine import Affine, extremes
+from polymat.lang.affine import Affine
 from polymat.lang.condition import Condition
 from polymat.lang.constructs import as_condition, truth
-from polymat.lang.expr import Const, Expr, Load, Parameter, Variable, as_expr, fits
+from polymat.lang.expr import Const, Expr, Load, Parameter, as_expr, fits
 from polymat.lang.indices import as_affine
+from polymat.lang.interval import Domain, bounds_of, check_domain, size_parameters
 from polymat.lang.methods import WholeMethods
 from polymat.lang.names import check_name
-from polymat.lang.traverse import walk
 from polymat.lang.types import ScalarType, can_store, check_type
 
 MAX_RANK = 32
-
-
-class Interval:
-    """The integers lo, lo + 1, ..., hi (both included), as in PolyMage.
-
-    Bounds are affine in sizes and in the variables before it in the same domain; hi < lo is empty.
-    """
-
-    __slots__ = ("at", "dtype", "hi", "lo", "sizes")
-
-    def __init__(
-        self, dtype: ScalarType, lo: Any, hi: Any, *, sizes: tuple[Parameter, ...] | None = None
-    ) -> None:
-        self.at = caller_location()
-        self.dtype = check_type(dtype, "an Interval", self.at)
-        if dtype.kind not in "iu":
-            raise DtypeError(f"an Interval is of integers, got {dtype}", at=self.at)
-        self.sizes = size_parameters(lo, hi) if sizes is None else sizes
-        self.lo = as_affine(lo, self.at)
-        self.hi = as_affine(hi, self.at)
-
-    def __repr__(self) -> str:
-        return f"Interval({self.dtype}, {self.lo}, {self.hi})"
-
-
-def size_parameters(*values: Any) -> tuple[Parameter, ...]:
-    """The parameters in index expressions, in order of first use."""
-    found = [node for v in values if isinstance(v, Expr) for node in walk(v) if isinstance(node, Parameter)]
-    return tuple(dict.fromkeys(found))
 
 
 class Source(WholeMethods):
@@ -194,64 +164,6 @@ def Case(condition: Condition, value: Any) -> CaseEntry:  # noqa: N802 (PolyMage
     return CaseEntry(as_condition(condition, "Case", at), value, at)
 
 
-Domain = tuple[Sequence[Variable], Sequence[Interval]]
-
-
-def check_domain(
-    domain: Any, label: str, at: Location | None
-) -> tuple[tuple[Variable, ...], tuple[Interval, ...]]:
-    """Check the form of `([variables], [intervals])`, and that bounds use earlier variables only."""
-    try:
-        variables, intervals = (tuple(part) for part in domain)
-    except (TypeError, ValueError):
-        raise LangError(
-            f"the domain of {label} is ([variables], [intervals]), got {domain!r:.60}", at=at
-        ) from None
-    for part, kind in ((variables, Variable), (intervals, Interval)):
-        for item in part:
-            if not isinstance(item, kind):
-                wanted = "an Interval" if kind is Interval else "a Variable"
-                raise LangError(
-                    f"the domain of {label} has {item!r:.60} for {wanted}",
-                    at=at,
-                    hint=_instead(item) if kind is Interval else "",
-                )
-    if len(variables) != len(intervals):
-        raise ShapeError(f"{label} has {len(variables)} variables and {len(intervals)} intervals", at=at)
-    names = [v.name for v in variables]
-    for name in names:
-        if names.count(name) > 1:
-            raise NameClashError(f"two variables of {label} are named {name}", at=at)
-    _check_bounds(names, intervals, label)
-    return variables, intervals
-
-
-def _instead(item: object) -> str:
-    """How the interval would be written that a range or an extent stands for."""
-    low, high = "lo", "hi"
-    if isinstance(item, range) and item.step == 1:
-        low, high = str(item.start), str(item.stop - 1)
-    elif isinstance(item, int) and not isinstance(item, bool):
-        low, high = "0", str(item - 1)
-    elif isinstance(item, Parameter):
-        low, high = "0", f"{item} - 1"
-    return f"Interval(Int, {low}, {high}): both ends belong to it"
-
-
-def _check_bounds(names: list[str], intervals: tuple[Interval, ...], label: str) -> None:
-    for position, interval in enumerate(intervals):
-        sizes = {p.name for p in interval.sizes}
-        for used in (*interval.lo.names(), *interval.hi.names()):
-            if used in sizes and used in names:
-                raise NameClashError(f"{used} is both a size and a variable of {label}", at=interval.at)
-            if used not in sizes and used not in names[:position]:
-                raise NotAffineError(
-                    f"the bounds of {names[position]} in {label} use {used}, which does not come before it",
-                    at=interval.at,
-                    hint="bounds may use sizes and the variables before in the same domain",
-                )
-
-
 class Function(Source):
     """Values over a domain: `f = Function(([i, j], [I, J]), Double, "f"); f.defn = [expr]`.
 
@@ -361,8 +273,3 @@ class Function(Source):
             from_names[variable.name] = (low, high)
             extents.append((high + 1).with_parameters(self.sizes))
         return tuple(extents)
-
-
-def bounds_of(interval: Interval, earlier: dict[str, tuple[Affine, Affine]]) -> tuple[Affine, Affine]:
-    """Smallest lower and largest upper bound of an interval over the ranges of earlier variables."""
-    return extremes(interval.lo, earlier)[0], extremes(interval.hi, earlier)[1]

@@ -52,6 +52,9 @@ class Later(Generic[P, R]):
 
 
 # Of sizes and expressions.
+binary: Later[[str, Any, Any], Expr] = Later("expr")
+call: Later[[str, Any], Expr] = Later("expr")
+negative: Later[[Any], Expr] = Later("expr")
 value_of_sizes: Later[[str, Any, Any], Any] = Later("expr")
 extent_expression: Later[[Affine], Expr] = Later("makers")
 held: Later[[object, str, Location | None], Condition] = Later("condition")

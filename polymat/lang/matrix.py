@@ -23,7 +23,8 @@ from polymat.lang.algebra import (
 )
 from polymat.lang.broadcasting import broadcast_shape, joined, repeated
 from polymat.lang.expr import Expr, Variable, binary
-from polymat.lang.function import Domain, Input, Source
+from polymat.lang.function import Input, Source
+from polymat.lang.interval import Domain
 from polymat.lang.makers import Makers
 from polymat.lang.operators import shown
 from polymat.lang.reduction import Op, Reduce, Reduction

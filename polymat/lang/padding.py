@@ -59,36 +59,44 @@ def pad(array: Any, width: Any, mode: Mode = "constant", value: Any = 0) -> Resu
         raise ShapeError(f"pad: {what} is no array", at=caller_location())
     check_mode("pad", mode, get_args(Mode))
     widths = _widths(width, array)
+    outside = _outside(value, array)
+
+    def cases(*variables: Variable) -> Expr | list[CaseEntry]:
+        sides = zip(variables, array.shape, widths, strict=True)
+        each = [_parts(array, mode, variable, extent, *both) for variable, extent, both in sides]
+        return list(_cases(array, product(*each), outside)) or array(*variables)
+
+    shape = tuple(extent + sum(both) for extent, both in zip(array.shape, widths, strict=True))
+    text = f"pad({array.label}, {width!r}, {mode!r})"
+    stage = pointwise(_kind(array), (array, outside), shape, cases, text, array.dtype)
+    bordered = (extent for extent, both in zip(array.shape, widths, strict=True) if any(both))
+    stage.requires = not_negative(bordered, array.sizes)
+    return stage
+
+
+def _outside(value: Any, array: Source) -> Expr:
+    """The value of the border, which has to be one that the array can hold."""
     outside = as_expr(value, caller_location())
     if not can_store(outside.dtype, array.dtype):
         raise DtypeError(
             f"pad: the value {outside} is no {array.dtype}, the type of {array.label}", at=caller_location()
         )
-    operands = (array, outside)
+    return outside
+
+
+def _parts(
+    array: Source, mode: Mode, variable: Variable, extent: Affine, before: int, after: int
+) -> list[_Part]:
+    """The array along one dimension and the borders that it has there, each with its condition."""
     leaves: dict[str, Expr] = {size.name: size for size in array.sizes}
-
-    def parts(variable: Variable, extent: Affine, before: int, after: int) -> list[_Part]:
-        index = Affine.name(variable.name) - before
-        here, end = (index_expression(form, leaves | {variable.name: variable}) for form in (index, extent))
-        inside = [Condition(here, ">=", 0)] * bool(before) + [Condition(here, "<", end)] * bool(after)
-        found = [_Part(reduce(and_, inside) if inside else None, index)]
-        left, right = _beyond(mode, index, extent)
-        found += [_Part(Condition(here, "<", 0), left)] * bool(before)
-        found += [_Part(Condition(here, ">=", end), right)] * bool(after)
-        return found
-
-    def cases(*variables: Variable) -> Expr | list[CaseEntry]:
-        each = [
-            parts(*given) for given in zip(variables, array.shape, *zip(*widths, strict=True), strict=True)
-        ]
-        return list(_cases(array, product(*each), outside)) or array(*variables)
-
-    shape = tuple(extent + sum(both) for extent, both in zip(array.shape, widths, strict=True))
-    text = f"pad({array.label}, {width!r}, {mode!r})"
-    stage = pointwise(_kind(array), operands, shape, cases, text, array.dtype)
-    bordered = (extent for extent, both in zip(array.shape, widths, strict=True) if any(both))
-    stage.requires = not_negative(bordered, array.sizes)
-    return stage
+    index = Affine.name(variable.name) - before
+    here, end = (index_expression(form, leaves | {variable.name: variable}) for form in (index, extent))
+    inside = [Condition(here, ">=", 0)] * bool(before) + [Condition(here, "<", end)] * bool(after)
+    found = [_Part(reduce(and_, inside) if inside else None, index)]
+    left, right = _beyond(mode, index, extent)
+    found += [_Part(Condition(here, "<", 0), left)] * bool(before)
+    found += [_Part(Condition(here, ">=", end), right)] * bool(after)
+    return found
 
 
 def _kind(array: Source) -> type[MatrixResult] | type[SignalResult] | type[TensorResult]:

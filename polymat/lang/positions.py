@@ -29,7 +29,8 @@ from polymat.lang.expr import (
     Variable,
     binary,
 )
-from polymat.lang.function import CaseEntry, Function, Interval
+from polymat.lang.function import CaseEntry, Function
+from polymat.lang.interval import Interval
 from polymat.lang.makers import index_expression
 from polymat.lang.reduction import Op, Reduce, ReduceEntry, Reduction
 from polymat.lang.traverse import walk

@@ -10,7 +10,8 @@ from typing import Any, ClassVar
 from polymat.errors import DtypeError, LangError, Location, caller_location
 from polymat.lang import later
 from polymat.lang.expr import Expr, Load, as_expr
-from polymat.lang.function import CaseEntry, Domain, Function, check_domain
+from polymat.lang.function import CaseEntry, Function
+from polymat.lang.interval import Domain, check_domain
 from polymat.lang.types import Bool, ScalarType
 
 

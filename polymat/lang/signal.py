@@ -23,12 +23,14 @@ from polymat.lang.algebra import (
 )
 from polymat.lang.condition import Condition
 from polymat.lang.expr import Expr, Variable, binary
-from polymat.lang.fir import fir, polyphase
+from polymat.lang.fir import fir
 from polymat.lang.fourier import grows, resampled
-from polymat.lang.function import Case, CaseEntry, Domain, Input, Source, size_parameters
+from polymat.lang.function import Case, CaseEntry, Input, Source
 from polymat.lang.indices import as_affine
+from polymat.lang.interval import Domain, size_parameters
 from polymat.lang.makers import Makers, index_expression
 from polymat.lang.operators import shown
+from polymat.lang.polyphase import polyphase
 from polymat.lang.reduction import Reduction
 from polymat.lang.slicing import Stride, stride_of
 from polymat.lang.subscripts import slice_text

@@ -10,8 +10,9 @@ import numpy as np
 from polymat.errors import LangError, caller_location
 from polymat.lang.affine import Affine
 from polymat.lang.expr import Expr, Parameter, Variable
-from polymat.lang.function import Source, size_parameters
+from polymat.lang.function import Source
 from polymat.lang.indices import as_affine
+from polymat.lang.interval import size_parameters
 from polymat.lang.operators import shown
 from polymat.lang.traverse import walk
 

@@ -22,8 +22,9 @@ from polymat.lang.condition import Condition
 from polymat.lang.expr import Expr, Variable
 from polymat.lang.fir import taps_count
 from polymat.lang.fourier import fitted, inverse, real_inverse, spectrum
-from polymat.lang.function import Case, CaseEntry, Source, size_parameters
+from polymat.lang.function import Case, CaseEntry, Source
 from polymat.lang.indices import as_affine
+from polymat.lang.interval import size_parameters
 from polymat.lang.lengths import not_negative
 from polymat.lang.makers import index_expression
 from polymat.lang.mathfunctions import Conj

@@ -14,8 +14,9 @@ from polymat.lang.algebra import Result, check_plain, described, merged_sizes, p
 from polymat.lang.broadcasting import ONE
 from polymat.lang.condition import Condition
 from polymat.lang.expr import Expr, Load, Parameter, Variable
-from polymat.lang.function import Source, size_parameters
+from polymat.lang.function import Source
 from polymat.lang.indices import as_affine
+from polymat.lang.interval import size_parameters
 from polymat.lang.lengths import not_negative
 from polymat.lang.operators import indexed, shown
 from polymat.lang.slicing import Stride, stride_of

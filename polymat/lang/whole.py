@@ -13,7 +13,8 @@ from polymat.lang.broadcasting import broadcast_shape, element, repeated
 from polymat.lang.condition import COMPARISONS, Condition, logical, no_bits
 from polymat.lang.constructs import Cast, Select, as_condition, truth
 from polymat.lang.expr import Expr, Variable, binary, call
-from polymat.lang.function import Domain, Source
+from polymat.lang.function import Source
+from polymat.lang.interval import Domain
 from polymat.lang.makers import Makers
 from polymat.lang.operators import is_number, shown
 from polymat.lang.reduction import Reduction

@@ -103,7 +103,13 @@ def firwin(
             at=caller_location(),
             hint='window=("kaiser", beta)',
         )
-    count = _count("firwin", taps)
+    return _designed(_count("firwin", taps), cutoffs, window, pass_zero, fs, scale=scale)
+
+
+def _designed(
+    count: int, cutoffs: Sequence[Any], window: Any, pass_zero: Any, fs: Any, *, scale: bool
+) -> Any:
+    """The taps of `firwin` as a signal inside the pipeline."""
     edges = _bands(count, [_fraction(value, fs) for value in cutoffs], pass_zero)
     used = [edge for band in edges for edge in band]
     ideal = _signal(count, lambda k: _response(k, count, edges), "ideal response", *used)

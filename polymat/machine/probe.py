@@ -20,8 +20,8 @@ from polymat.machine.cachesizes import (
 )
 from polymat.machine.cpuinfo import first_processor
 from polymat.machine.cpus import affinity, usable_cpus
-from polymat.machine.known import recognise
 from polymat.machine.model import Machine
+from polymat.machine.recognise import recognise
 
 _CPU_ROOT = Path("/sys/devices/system/cpu")
 _PLAUSIBLE_HERTZ = (8e8, 7e9)

@@ -151,27 +151,23 @@ def algorithm3(
     extents = nest.extents
     fixed = {dim: extents[dim] for dim in whole}
     volumes = tile_volume(nest, exact=False)
+
+    def solved() -> tuple[Equation, Mapping[str, int]]:
+        equation = reuse_equation(nest, capacity_bytes, gamma, fixed, volumes)
+        return equation, scaled_sizes(extents, gamma, equation, fixed)
+
     if inner is not None and not (resolve and all(dim == inner or dim in fixed for dim in nest.names)):
         size = max(1, min(extents[inner], inner_tile))
         fixed[inner] = _fitting_inner(nest, volumes, capacity_bytes, inner, size, fixed)
-    equation = reuse_equation(nest, capacity_bytes, gamma, fixed, volumes)
-    sizes = scaled_sizes(extents, gamma, equation, fixed)
+    equation, sizes = solved()
     while resolve and (full := [d for d in nest.names if d not in fixed and sizes[d] == extents[d]]):
         fixed.update({dim: extents[dim] for dim in full})
         if all(dim in fixed for dim in nest.names) and inner is not None and inner not in (*full, *whole):
             del fixed[inner]
-        equation = reuse_equation(nest, capacity_bytes, gamma, fixed, volumes)
-        sizes = scaled_sizes(extents, gamma, equation, fixed)
-    return TileSizes(
-        nest.names,
-        tuple(sizes[dim] for dim in nest.names),
-        inner,
-        tuple(gamma[dim] for dim in nest.names),
-        equation,
-        capacity_bytes,
-        "Algorithm 3",
-        level,
-    )
+        equation, sizes = solved()
+    names = nest.names
+    chosen, reuse = tuple(sizes[dim] for dim in names), tuple(gamma[dim] for dim in names)
+    return TileSizes(names, chosen, inner, reuse, equation, capacity_bytes, "Algorithm 3", level)
 
 
 def reuse_equation(

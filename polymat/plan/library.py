@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from polymat.idiom.call import Idiom
 from polymat.idiom.choice import Choice
 from polymat.idiom.parts import Least
-from polymat.idiom.recursive import Recursion
+from polymat.idiom.recursion import Recursion
 from polymat.idiom.recursiveends import Ending
 from polymat.idiom.transform import Filter, Transform
 from polymat.plan.nest import FlatPlan, NestPlan

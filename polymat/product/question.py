@@ -13,8 +13,9 @@ from math import prod
 from polymat.graph.monomials import Factor
 from polymat.product.asked import KNOWN
 from polymat.product.blocks import Blocks
-from polymat.product.contraction import Contraction, reach
+from polymat.product.contraction import Contraction
 from polymat.product.formula import Values
+from polymat.product.grouping import reach
 from polymat.product.turned import can_turn, run_of_segments
 from polymat.product.ways import TURNED_COLUMNS, UNROLLED, matrix
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from polymat.graph.product import Term
+from polymat.graph.term import Term
 from polymat.lang.affine import Affine
 from polymat.poly.domain import Domain
 

@@ -15,7 +15,7 @@ import shutil
 import stat
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,44 +27,32 @@ from polymat.runtime.cachedir import (
     directory_trusted,
     prepare_directory,
 )
+from polymat.runtime.cacheroom import (
+    LIBRARY,
+    OBJECT,
+    PARTIAL_SUFFIX,
+    evict,
+)
 from polymat.runtime.filelock import bucket_lock
-from polymat.runtime.private import DIRECTORY as COPIES
 from polymat.runtime.scratch import no_room, scratch_directory
 from polymat.runtime.settings import settings
 
 __all__ = [
-    "CacheEntry",
     "Fetched",
     "cache_directory",
     "cache_key",
-    "clear",
-    "entries",
     "fetch_or_build",
-    "total_bytes",
 ]
 
 _log = logging.getLogger("polymat.cache")
 _FORMAT = "polymat-cache-1"
 _MAGIC = b"\0polymat\x01"
 _TRAILER_BYTES = hashlib.sha256().digest_size + len(_MAGIC)
-LIBRARY, OBJECT = ".so", ".o"
 _LOCKS = {LIBRARY: "lock", OBJECT: "part"}  # who makes a library holds its lock while its parts are made
-_PARTIAL_SUFFIX = ".partial"
-_PARTIAL_SECONDS = 3600.0
 _TOUCH_SECONDS = 60.0
 _BUCKETS = 64
 
 Builder = Callable[[Path], None]
-
-
-@dataclass(frozen=True, slots=True)
-class CacheEntry:
-    """One stored library or object file; `last_used` is seconds since the epoch, right to a minute."""
-
-    key: str
-    path: Path
-    bytes: int
-    last_used: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,30 +103,8 @@ def fetch_or_build(key: str, build: Builder, suffix: str = LIBRARY) -> Fetched:
         if image is not None:
             return Fetched(path, image, hit=True)
         image = _build_and_store(path, key, build, again=True)
-    _evict(directory, settings().cache_limit_bytes, keep=path)
+    evict(directory, settings().cache_limit_bytes, keep=path)
     return Fetched(path, image, hit=False)
-
-
-def entries() -> tuple[CacheEntry, ...]:
-    """Every stored file, the longest unused first; whether each is whole is not checked."""
-    return tuple(sorted(_scan(cache_directory()), key=lambda entry: (entry.last_used, entry.key)))
-
-
-def total_bytes() -> int:
-    """Bytes of all that is stored."""
-    return sum(entry.bytes for entry in entries())
-
-
-def clear() -> int:
-    """Remove every compiled library, the copies of BLAS and FFT libraries, and what killed processes left.
-
-    Return how many compiled files went.
-    """
-    directory = cache_directory()
-    removed = sum(_remove(entry.path) for entry in _scan(directory))
-    _remove_partials(directory, abandoned=True)
-    shutil.rmtree(directory / COPIES, ignore_errors=True)
-    return removed
 
 
 def _hit(path: Path, key: str, *, warn: bool = True) -> bytes | None:
@@ -198,7 +164,7 @@ def _build_and_store(path: Path, key: str, build: Builder, *, again: bool = Fals
     try:
         # A directory, because a linker may create its output so that others can write to it.
         prefix = f"{key[:16]}-{os.getpid()}-"
-        workplace = Path(tempfile.mkdtemp(suffix=_PARTIAL_SUFFIX, prefix=prefix, dir=path.parent))
+        workplace = Path(tempfile.mkdtemp(suffix=PARTIAL_SUFFIX, prefix=prefix, dir=path.parent))
     except OSError as error:
         raise _storage_error(path.parent, error) from error
     partial = workplace / ("library" + path.suffix)
@@ -240,65 +206,3 @@ def _build_in_scratch(build: Builder) -> Fetched:
 
 def _storage_error(directory: Path, error: OSError) -> ToolchainError:
     return ToolchainError(f"cannot write to {directory}: {error.strerror or error}", hint=DIRECTORY_HINT)
-
-
-def _scan(directory: Path) -> Iterator[CacheEntry]:
-    try:
-        listing = list(os.scandir(directory))
-    except OSError:
-        return
-    for item in listing:
-        if item.name.endswith((LIBRARY, OBJECT)):
-            try:
-                status = item.stat(follow_symlinks=False)
-            except OSError:
-                continue
-            path = Path(item.path)
-            yield CacheEntry(path.stem, path, status.st_size, status.st_mtime)
-
-
-def _evict(directory: Path, limit: int, keep: Path) -> None:
-    """Remove the longest unused entries until the rest fits the limit; the entry just built stays."""
-    found = sorted(_scan(directory), key=lambda entry: (entry.last_used, entry.key))
-    excess = sum(entry.bytes for entry in found) - limit
-    for entry in found:
-        if excess <= 0:
-            break
-        if entry.path != keep and _remove(entry.path):
-            _log.debug("evicted %s", entry.path)
-            excess -= entry.bytes
-    _remove_partials(directory)
-
-
-def _remove_partials(directory: Path, *, abandoned: bool = False) -> None:
-    """Remove what killed processes left behind long ago; abandoned: whenever they have ended."""
-    now = time.time()
-    for partial in directory.glob("*" + _PARTIAL_SUFFIX):
-        try:
-            old = now - partial.stat().st_mtime >= _PARTIAL_SECONDS
-            if old or (abandoned and not _is_worked_in(partial)):
-                shutil.rmtree(partial, ignore_errors=True)
-        except OSError:
-            continue
-
-
-def _is_worked_in(workplace: Path) -> bool:
-    """Whether the process that made a workplace, which is named in it, runs."""
-    _, *owner = workplace.name.split("-")
-    if len(owner) != 2 or not owner[0].isdecimal():
-        return False
-    try:
-        os.kill(int(owner[0]), 0)
-    except (ProcessLookupError, OverflowError):
-        return False
-    except OSError:
-        return True
-    return True
-
-
-def _remove(path: Path) -> bool:
-    try:
-        path.unlink()
-    except OSError:
-        return False
-    return True

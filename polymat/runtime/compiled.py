@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import keyword
 import logging
 import os
 import shutil
@@ -13,17 +12,17 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, cast
 
-from polymat.codegen.c.abi import Array, Signature, mark
+from polymat.codegen.c.abi import Signature, mark
 from polymat.errors import ArgumentError, InternalError, NameClashError, PolymatError, ToolchainError
 from polymat.runtime import _launch
 from polymat.runtime.bind import bind_routines
 from polymat.runtime.check_arrays import AnyArray, shares_memory
 from polymat.runtime.check_scalars import Number
-from polymat.runtime.diagnose import bind, diagnose, usage
+from polymat.runtime.diagnose import bind, diagnose
 from polymat.runtime.foreign import adopted_arguments, with_given_outputs
 from polymat.runtime.openmp import quiet_openmp
-from polymat.runtime.sizes import shape_text
-from polymat.runtime.spec import launch_spec, slot_names
+from polymat.runtime.pythontext import arrow, documentation, python_signature
+from polymat.runtime.spec import launch_spec
 from polymat.runtime.threads import get_num_threads
 from polymat.surface import surfaced
 
@@ -104,9 +103,9 @@ class Compiled(_launch.Launcher, Generic[Result, Told]):
         self.threads, self.cpu = threads, cpu
         self._report, self._reference, self._image, self._flags = report, reference, image, flags
         self._packed, self._copies = None, []
-        self.__doc__ = _documentation(signature)
+        self.__doc__ = documentation(signature)
         self.__name__ = signature.name
-        self.__signature__ = _python_signature(signature)
+        self.__signature__ = python_signature(signature)
         return self
 
     if TYPE_CHECKING:
@@ -188,7 +187,7 @@ class Compiled(_launch.Launcher, Generic[Result, Told]):
         )
 
     def __repr__(self) -> str:
-        return f"<polymat {_arrow(self.signature)}>"
+        return f"<polymat {arrow(self.signature)}>"
 
     def __copy__(self) -> Compiled:
         return self
@@ -286,40 +285,3 @@ def _opened(
         )
     except (InternalError, NameClashError, TypeError, ValueError) as error:
         raise ToolchainError(f"{what} is not usable: {error}", hint=hint) from error
-
-
-def _python_signature(signature: Signature) -> inspect.Signature:
-    kinds = inspect.Parameter
-    named = [name for name in slot_names(signature) if name not in signature.order]
-    if any(keyword.iskeyword(name) for name in (*signature.order, *named)):
-        # A parameter `lambda` can be passed, as c(**{"lambda": 2}), but not be written down.
-        return inspect.Signature([kinds("args", kinds.VAR_POSITIONAL), kinds("kwargs", kinds.VAR_KEYWORD)])
-    parameters = [kinds(name, kinds.POSITIONAL_OR_KEYWORD) for name in signature.order]
-    parameters += [kinds(name, kinds.KEYWORD_ONLY) for name in named]
-    return inspect.Signature([*parameters, kinds("out", kinds.KEYWORD_ONLY, default=None)])
-
-
-def _documentation(signature: Signature) -> str:
-    lines = [usage(signature), ""]
-    lines += [f"    {array.name}: {_array_text(signature, array)}" for array in signature.inputs]
-    lines += [f"    {scalar.name}: {scalar.dtype}" for scalar in signature.scalars]
-    lines += [
-        f"    {size.name}: integer, at least {size.least}" for size in signature.sizes if size.array < 0
-    ]
-    lines += [f"    returns {array.name}: {_array_text(signature, array)}" for array in signature.outputs]
-    return "\n".join(lines)
-
-
-def _arrow(signature: Signature) -> str:
-    kinds = {array.name: _array_text(signature, array) for array in signature.inputs}
-    kinds |= {scalar.name: scalar.dtype for scalar in signature.scalars}
-    kinds |= {size.name: "int" for size in signature.sizes if size.array < 0}
-    named = [name for name in slot_names(signature) if name not in signature.order]
-    inputs = [f"{name}: {kinds[name]}" for name in signature.order]
-    inputs += [*(["*"] if named else []), *(f"{name}: {kinds[name]}" for name in named)]
-    outputs = ", ".join(f"{array.name}: {_array_text(signature, array)}" for array in signature.outputs)
-    return f"{signature.name}({', '.join(inputs)}) -> {outputs}"
-
-
-def _array_text(signature: Signature, array: Array) -> str:
-    return f"{array.dtype} {shape_text(signature, array.extents)}"

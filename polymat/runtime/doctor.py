@@ -12,8 +12,9 @@ from polymat.codegen.routines.libraries import library_needs, routines_of
 from polymat.idiom.libraryfacts import Kind
 from polymat.machine.cpus import affinity, cpu_quota
 from polymat.machine.probe import probe
-from polymat.runtime.cache import cache_directory, entries
+from polymat.runtime.cache import cache_directory
 from polymat.runtime.cachedir import prepare_directory
+from polymat.runtime.cacheroom import entries
 from polymat.runtime.calibration import calibration_lines, stored_calibration
 from polymat.runtime.libraries import found_libraries
 from polymat.runtime.librarystore import model_lines, stored_model

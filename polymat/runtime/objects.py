@@ -14,10 +14,12 @@ from functools import partial
 from pathlib import Path
 
 from polymat.codegen.c.apart import Files
-from polymat.runtime.cache import OBJECT, cache_key, fetch_or_build
+from polymat.runtime.cache import cache_key, fetch_or_build
+from polymat.runtime.cacheroom import OBJECT
+from polymat.runtime.compilerprocess import Together
 from polymat.runtime.cpu import native_cpu
 from polymat.runtime.scratch import no_room, scratch_directory
-from polymat.runtime.toolchain import Compiler, Together, compile_object, link_shared
+from polymat.runtime.toolchain import Compiler, compile_object, link_shared
 
 _log = logging.getLogger("polymat.runtime")
 _AWAKE_SECONDS = 0.1

@@ -11,7 +11,6 @@ from __future__ import annotations
 import ctypes
 import logging
 import os
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,6 +20,7 @@ from typing import TYPE_CHECKING
 from polymat.errors import ToolchainError
 from polymat.idiom.libraryfacts import Kind
 from polymat.runtime.libraries import Library, found_libraries
+from polymat.runtime.libraryversion import address_of, configuration, version_of
 from polymat.runtime.private import open_private
 from polymat.runtime.settings import Settings, settings
 
@@ -41,7 +41,6 @@ _ENVIRONMENTS: Mapping[str, Mapping[str, str]] = {
 _MKL_SEQUENTIAL, _MKL_LP64 = 1, 0
 _LONG_BITS = 64
 _VARIABLES: Mapping[Kind, str] = {"blas": "POLYMAT_BLAS", "fft": "POLYMAT_FFT"}
-_PREFIXES = ("", "scipy_")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,7 +61,7 @@ class Provider:
 
     def address(self, routine: str) -> int | None:
         """Where a routine is, by its name in CBLAS or FFTW."""
-        return _address(self._handles, routine)
+        return address_of(self._handles, routine)
 
     def wrong(self, routines: Iterable[str]) -> str:
         """Say what is wrong with the first of these routines that is, as the end of a sentence; else empty.
@@ -216,7 +215,7 @@ def _loaded(kind: Kind, name: str, source: str, paths: tuple[Path, ...]) -> Prov
     opened = tuple(handles)
     if _has_long_integers(opened):
         raise OSError(f"{paths[0]} takes integers of 64 bits, which is not what polymat gives")
-    found = Provider(kind, name, paths, source, _version(opened), opened)
+    found = Provider(kind, name, paths, source, version_of(opened), opened)
     some = _least(found)
     wrong = f"has no {some}" if found.address(some) is None else found.wrong((some,))
     if wrong:
@@ -245,12 +244,12 @@ def _trial(kind: Kind, what: str, find: Find) -> str:
 
 def _has_long_integers(handles: tuple[ctypes.CDLL, ...]) -> bool:
     """Whether a BLAS says that its integers have 64 bits, or all its names end like those that do."""
-    size = _address(handles, "bli_info_get_blas_int_type_size")
+    size = address_of(handles, "bli_info_get_blas_int_type_size")
     if size is not None:
         return int(ctypes.CFUNCTYPE(ctypes.c_long)(size)()) == _LONG_BITS
     names = ("cblas_dgemm", "cblas_dgemm64_", "cblas_dgemm_64")
-    usual, *long = (_address(handles, name) for name in names)
-    return "USE64BITINT" in _configuration(handles) or (usual is None and any(long))
+    usual, *long = (address_of(handles, name) for name in names)
+    return "USE64BITINT" in configuration(handles) or (usual is None and any(long))
 
 
 def _open(kind: Kind, path: Path) -> ctypes.CDLL:
@@ -261,46 +260,3 @@ def _open(kind: Kind, path: Path) -> ctypes.CDLL:
         handle.MKL_Set_Threading_Layer(_MKL_SEQUENTIAL)
         return handle
     return open_private(path, _ENVIRONMENTS[kind])
-
-
-def _core(handle: ctypes.CDLL) -> str:
-    """The processor whose kernels an OpenBLAS uses; empty for another library."""
-    address = _address((handle,), "openblas_get_corename")
-    if address is None:
-        return ""
-    return (ctypes.CFUNCTYPE(ctypes.c_char_p)(address)() or b"").decode(errors="replace")
-
-
-def _address(handles: tuple[ctypes.CDLL, ...], routine: str) -> int | None:
-    for handle in handles:
-        for prefix in _PREFIXES:
-            try:
-                function = getattr(handle, prefix + routine)
-            except AttributeError:
-                continue
-            return ctypes.cast(function, ctypes.c_void_p).value
-    return None
-
-
-def _version(handles: tuple[ctypes.CDLL, ...]) -> str:
-    """What the library says of itself, as far as it is a version."""
-    text = _configuration(handles)
-    if not text:
-        address = _address(handles, "fftw_version")
-        text = ctypes.string_at(address).decode(errors="replace") if address is not None else ""
-    number = next((word for word in re.split(r"[ -]", text) if word[:1].isdigit()), "")
-    return " ".join(filter(None, (number, *(_core(handle) for handle in handles))))
-
-
-def _configuration(handles: tuple[ctypes.CDLL, ...]) -> str:
-    """What a library says of itself and how it was built; empty where it does not."""
-    address = _address(handles, "mkl_get_version_string")
-    if address is not None:
-        buffer = ctypes.create_string_buffer(256)
-        ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_int)(address)(buffer, len(buffer))
-        return buffer.value.decode(errors="replace")
-    for name in ("openblas_get_config", "bli_info_get_version_str"):
-        address = _address(handles, name)
-        if address is not None:
-            return (ctypes.CFUNCTYPE(ctypes.c_char_p)(address)() or b"").decode(errors="replace")
-    return ""

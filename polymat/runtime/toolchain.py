@@ -7,27 +7,21 @@ import os
 import re
 import shlex
 import shutil
-import signal
-import subprocess
-import threading
-from collections.abc import Iterator, Sequence
-from concurrent.futures import CancelledError
-from contextlib import contextmanager, nullcontext
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from threading import Lock
 from typing import Literal
 
 from polymat.errors import ToolchainError
+from polymat.runtime.compilerprocess import INSTALL_HINT, Outcome, run_compiler
 from polymat.runtime.cpu import missing_features, native_cpu
 from polymat.runtime.flags import changes_float_mode, check_flags, compile_flags
 from polymat.runtime.scratch import no_room, scratch_directory
-from polymat.runtime.settings import compiler_environment, settings
+from polymat.runtime.settings import settings
 
 __all__ = [
     "Compiler",
-    "Together",
     "compile_object",
     "compile_shared",
     "compiler_version",
@@ -44,13 +38,11 @@ Kind = Literal["gcc", "clang"]
 _CANDIDATES = ("gcc", "cc", "clang")
 _SOURCE_NAME = "polymat.c"
 _COMPILE_SECONDS = 60.0
-_PATIENCE_SECONDS = 10.0  # after which the log says what takes so long
 _VERSION_SECONDS = 20.0
 _KEPT_STDERR = 20_000
 _MISSING_HEADER = re.compile(  # in gcc's words and in clang's
     r"fatal error: '?(bits/|gnu/|sys/)?[a-z0-9_-]+\.h('? file not found|: No such file or directory)"
 )
-_INSTALL_HINT = 'install one ("apt install gcc", "dnf install gcc") or name it in POLYMAT_CC'
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +69,7 @@ def find_compiler() -> Compiler:
         path = shutil.which(name)
         if path is not None:
             return _compiler(path, ())
-    raise ToolchainError("no C compiler found (looked for gcc, cc and clang in PATH)", hint=_INSTALL_HINT)
+    raise ToolchainError("no C compiler found (looked for gcc, cc and clang in PATH)", hint=INSTALL_HINT)
 
 
 def flags_for(compiler: Compiler, extra: tuple[str, ...] = ()) -> tuple[str, ...]:
@@ -102,47 +94,6 @@ def compile_shared(
     _check_float_mode(out, source, compiler, flags)
 
 
-class Together:
-    """The compilers that run at the same time for one library: one that fails, or an interrupt, ends all.
-
-    Their threads begin with `join`.
-    """
-
-    def __init__(self) -> None:
-        self._lock = Lock()
-        self._processes: set[subprocess.Popen[bytes]] = set()
-        self._ended = False
-
-    def join(self) -> None:
-        """Let what this thread runs from now on be one of them."""
-        _thread.together = self
-
-    def end(self) -> None:
-        """End those that run; no further one runs."""
-        with self._lock:
-            self._ended = True
-            for process in self._processes:
-                _kill_group(process)
-
-    @contextmanager
-    def running(self, process: subprocess.Popen[bytes]) -> Iterator[None]:
-        """While a process runs; `CancelledError` where all were ended meanwhile."""
-        with self._lock:
-            self._processes.add(process)
-            if self._ended:
-                _kill_group(process)
-        try:
-            yield
-        finally:
-            with self._lock:
-                self._processes.discard(process)
-        if self._ended:
-            raise CancelledError
-
-
-_thread = threading.local()
-
-
 def compile_object(source: str, out: Path, compiler: Compiler, flags: tuple[str, ...]) -> None:
     """Compile one C text into the object file `out`; failures are those of `compile_shared`."""
     check_flags(flags)
@@ -155,7 +106,7 @@ def link_shared(
 ) -> None:
     """Link object files, which were made of `source`, into the shared library `out`."""
     command = (*_command(compiler, flags, out), *map(str, objects), "-lm")
-    _check_outcome(_run(command, _COMPILE_SECONDS), command, None, out, _COMPILE_SECONDS)
+    _check_outcome(run_compiler(command, _COMPILE_SECONDS), command, None, out, _COMPILE_SECONDS)
     _check_float_mode(out, source, compiler, flags)
 
 
@@ -182,7 +133,7 @@ def _compile(
     try:
         source_path.write_text(source, encoding="utf-8")
         whole = (*command, str(source_path), *libraries)
-        _check_outcome(_run(whole, timeout), whole, source_path, out, timeout)
+        _check_outcome(run_compiler(whole, timeout), whole, source_path, out, timeout)
     except ToolchainError:
         keep = True
         raise
@@ -196,13 +147,13 @@ def _compile(
 def compiler_version(compiler: Compiler) -> str:
     """The first line of `--version`."""
     command = (compiler.path, *compiler.arguments, "--version")
-    outcome = _run(command, _VERSION_SECONDS)
+    outcome = run_compiler(command, _VERSION_SECONDS)
     if outcome.returncode != 0 or not outcome.text.strip():
         raise ToolchainError(
             f"{compiler.path} does not answer --version",
             command=command,
             stderr=outcome.text,
-            hint=_INSTALL_HINT,
+            hint=INSTALL_HINT,
         )
     return outcome.text.strip().splitlines()[0]
 
@@ -211,19 +162,11 @@ def compiler_version(compiler: Compiler) -> str:
 def predefined(compiler: Compiler, flags: tuple[str, ...]) -> frozenset[str]:
     """The macros that a compiler defines with these flags; none where it does not accept them."""
     command = (compiler.path, *compiler.arguments, *flags, "-dM", "-E", "-x", "c", os.devnull)
-    outcome = _run(command, _VERSION_SECONDS)
+    outcome = run_compiler(command, _VERSION_SECONDS)
     if outcome.returncode != 0:
         return frozenset()
     lines = (line.split() for line in outcome.text.splitlines())
     return frozenset(words[1] for words in lines if words[:1] == ["#define"])
-
-
-@dataclass(frozen=True, slots=True)
-class _Outcome:
-    """How a command ended; `returncode` None means that it was stopped for taking too long."""
-
-    returncode: int | None
-    text: str
 
 
 def _named_compiler(wanted: str) -> Compiler:
@@ -239,7 +182,7 @@ def _named_compiler(wanted: str) -> Compiler:
         found = next((file for file in (wanted, program) if os.path.exists(file)), None)
         missing = f": there is no program {program!r}" if arguments else ""
         trouble = "does not exist" + missing if found is None else f"is not usable: {found} is not executable"
-        raise ToolchainError(f"the C compiler POLYMAT_CC={wanted!r} {trouble}", hint=_INSTALL_HINT)
+        raise ToolchainError(f"the C compiler POLYMAT_CC={wanted!r} {trouble}", hint=INSTALL_HINT)
     return _compiler(path, tuple(arguments))
 
 
@@ -248,7 +191,7 @@ def _compiler(path: str, arguments: tuple[str, ...]) -> Compiler:
     try:
         status = os.stat(real)
     except OSError as error:
-        raise ToolchainError(f"cannot use the C compiler {path}: {error}", hint=_INSTALL_HINT) from error
+        raise ToolchainError(f"cannot use the C compiler {path}: {error}", hint=INSTALL_HINT) from error
     identity = "\0".join((path, *arguments, real, str(status.st_size), str(status.st_mtime_ns)))
     return Compiler(path, _kind(os.path.basename(real), path, arguments, identity), identity, arguments)
 
@@ -264,67 +207,8 @@ def _kind(name: str, path: str, arguments: tuple[str, ...], identity: str) -> Ki
     return "clang" if "clang" in text.lower() else "gcc"
 
 
-def _run(command: tuple[str, ...], timeout: float) -> _Outcome:
-    """Run a command in a process group of its own, so that nothing it started outlives it."""
-    try:
-        process = subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            env=compiler_environment(),
-            start_new_session=True,
-        )
-    except OSError as error:
-        raise ToolchainError(
-            f"cannot start the C compiler: {error}", command=command, hint=_INSTALL_HINT
-        ) from error
-    together: Together | None = getattr(_thread, "together", None)
-    with nullcontext() if together is None else together.running(process):
-        return _outcome(process, timeout, command)
-
-
-def _outcome(process: subprocess.Popen[bytes], timeout: float, command: tuple[str, ...]) -> _Outcome:
-    """How a process ends."""
-    try:
-        output = _patiently(process, timeout, command)
-        returncode: int | None = process.returncode
-    except subprocess.TimeoutExpired:
-        _kill_group(process)
-        output, _ = process.communicate()
-        returncode = None
-    except BaseException:
-        _kill_group(process)
-        process.communicate()
-        raise
-    return _Outcome(returncode, output.decode(errors="replace"))
-
-
-def _patiently(process: subprocess.Popen[bytes], timeout: float, command: tuple[str, ...]) -> bytes:
-    """What a process wrote until it ended."""
-    if timeout > _PATIENCE_SECONDS:
-        try:
-            return process.communicate(timeout=_PATIENCE_SECONDS)[0]
-        except subprocess.TimeoutExpired:
-            _log.warning(
-                "the C compiler has been running for %g s, and is stopped after %g s: %s",
-                _PATIENCE_SECONDS,
-                timeout,
-                shlex.join(command),
-            )
-            timeout -= _PATIENCE_SECONDS
-    return process.communicate(timeout=timeout)[0]
-
-
-def _kill_group(process: subprocess.Popen[bytes]) -> None:
-    try:
-        os.killpg(process.pid, signal.SIGKILL)
-    except ProcessLookupError:
-        process.kill()
-
-
 def _check_outcome(
-    outcome: _Outcome, command: tuple[str, ...], source_path: Path | None, out: Path, timeout: float
+    outcome: Outcome, command: tuple[str, ...], source_path: Path | None, out: Path, timeout: float
 ) -> None:
     if outcome.returncode is None:
         message = f"the C compiler was stopped after {timeout:g} s"
@@ -343,7 +227,7 @@ def _check_outcome(
     raise ToolchainError(message, command=command, stderr=text, source_path=kept, hint=_failure_hint(outcome))
 
 
-def _failure_hint(outcome: _Outcome) -> str:
+def _failure_hint(outcome: Outcome) -> str:
     text = outcome.text
     if outcome.returncode in (None, -9):
         return "the compiler hangs or lacks memory: try another one with POLYMAT_CC"

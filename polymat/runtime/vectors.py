@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from polymat.machine.known import narrowed
 from polymat.machine.model import Machine
+from polymat.machine.recognise import narrowed
 from polymat.runtime.toolchain import find_compiler, flags_for, predefined
 
 _FEATURES = {"__AVX512F__": "avx512f", "__AVX__": "avx", "__FMA__": "fma"}

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import prod
 
 from polymat.graph.alignment import Member
-from polymat.graph.operations import function_operations
 from polymat.graph.pipeline import Pipeline
-from polymat.graph.stage import Accumulation, InputArray, Part, Stage
-from polymat.lang.affine import Affine
-from polymat.lang.traverse import children, walk
+from polymat.graph.stage import Stage
 from polymat.lang.types import real_part
 from polymat.machine.model import MEMORY, Machine
-from polymat.model.describe import COMPLEX_OPERATIONS
-from polymat.model.estimates import Estimates, once_a_stage
-from polymat.model.extents import extent, stage_extents, tile_size
+from polymat.model.estimates import Estimates
+from polymat.model.extents import tile_size
 from polymat.plan.epilogue import EpiloguePlan
 from polymat.plan.kernel import KernelPlan
 from polymat.plan.loops import LoopPlan
@@ -30,11 +25,11 @@ from polymat.tilesize.shortloops import (
     short_rows_slowdown,
     starting_operations,
 )
+from polymat.tilesize.stagework import loop_slowdown, own_name_in, stage_operations
 from polymat.tilesize.tileshape import levels_of_rows
+from polymat.tilesize.traffic import array_bytes, input_bytes, traffic
 
 SPLIT_ROWS = 0.05  # what it costs to read rows in pieces: hardware prefetch starts anew with each
-WAITING = 6.0  # times slower: sums of a recurrence, each addition through memory (1 ns a point, Zen 5)
-NO_BLOCK = 2.5  # times slower: sums that are not computed several rows at a time
 OVERLAP_LOSS = 0.3  # of the shorter one of arithmetic and data movement that the longer one does not hide
 VECTOR_SHARE = 0.25  # of the peak that compiler-vectorised loops reach
 ROW_LOOP_SHARE = 0.4  # of the peak that stages in one loop over registers reach
@@ -219,17 +214,6 @@ def _padded(
     return sum(2 * array_bytes(stages[name], estimates) for name in pads)
 
 
-def loop_slowdown(loops: NestPlan, threads: int) -> float:
-    """Sums without a block of rows wait for loads or for the addition before, recurrences for a store."""
-    if not isinstance(loops, LoopPlan):
-        return loops.slowdown(threads)
-    if loops.recurrence is not None:
-        levels = loops.recurrence.loops
-        return 1.0 if not levels or loops.recurrence.parallel[levels[-1]] else WAITING
-    alone = loops.kind in ("reduce", "row") and loops.unroll == 1 and not loops.terms
-    return NO_BLOCK if alone else 1.0
-
-
 def _split_rows(plan: Plan) -> int:
     """Tiled dimensions that cut contiguous rows into pieces; a row loop asks for what comes itself."""
     if not isinstance(plan, TilePlan) or plan.row_loop is not None:
@@ -258,7 +242,7 @@ def _tile_fits(
             if name in by_name:
                 continue
             if name in inputs:
-                whole = _input_bytes(inputs[name], estimates)
+                whole = input_bytes(inputs[name], estimates)
             else:
                 whole = array_bytes(pipeline.stage(name), estimates)
             used = {n for form in load.indices for n in form.names()}
@@ -268,35 +252,6 @@ def _tile_fits(
                     whole *= min(1.0, plan.sizes[level] / max(1.0, length))
             pieces[name] = max(pieces.get(name, 0.0), whole)
     return written + sum(pieces.values()) <= machine.l2_bytes
-
-
-def own_name_in(stage: Stage, dim: str, used: set[str]) -> bool:
-    """Whether a dimension of a stage occurs among names, also under an accumulation's own name for it."""
-    if dim in used:
-        return True
-    targets = [a.target[stage.dims.index(dim)] for a in stage.accumulations] if dim in stage.dims else []
-    return any(used.intersection(target.names()) for target in targets)
-
-
-@once_a_stage
-def stage_operations(stage: Stage, estimates: Mapping[str, int]) -> float:
-    """Real operations of a stage at the estimates."""
-    items: list[Part | Accumulation] = [*stage.parts, *stage.accumulations]
-    total = 0.0
-    for item in items:
-        box = item.box if isinstance(item, Accumulation) else stage.box
-        nodes = list(walk(item.expr))
-        each = 1 + sum(map(function_operations, nodes)) + sum(1 for node in nodes if children(node))
-        total += each * points(box, estimates)
-    return total * (COMPLEX_OPERATIONS if stage.dtype.kind == "c" else 1.0)
-
-
-def points(box: Iterable[tuple[Affine, Affine]], estimates: Mapping[str, int]) -> float:
-    """Points of a box at the estimates."""
-    count = 1.0
-    for low, high in box:
-        count *= extent(high - low + 1, estimates)
-    return count
 
 
 def redundancy(member: Member | None, plan: Plan, repeats: Sequence[float]) -> float:
@@ -333,54 +288,3 @@ def _tile_counts(plan: Plan, stages: Mapping[str, Stage], estimates: Mapping[str
 def _length(stage: Stage, dim: str, estimates: Mapping[str, int]) -> float:
     """Extent of a dimension of a stage, one of the result or a reduced one."""
     return loop_lengths(stage, estimates).get(dim, 1.0)
-
-
-def traffic(
-    pipeline: Pipeline,
-    stages: Sequence[Stage],
-    scratch: set[str],
-    estimates: Mapping[str, int],
-    *,
-    again: bool = False,
-) -> float:
-    """Bytes of all arrays that a group touches outside its scratchpads, each once.
-
-    again: nothing stays in the cache between two stages, so each of them reads its arrays anew.
-    """
-    inputs = {array.name: array for array in pipeline.inputs}
-    read = [name for stage in stages for name in _sources(stage, estimates)]
-    total = sum(array_bytes(stage, estimates) for stage in stages if stage.name not in scratch)
-    for name in read if again else dict.fromkeys(read):
-        if name in inputs:
-            total += _input_bytes(inputs[name], estimates)
-        elif name not in scratch:
-            total += array_bytes(pipeline.stage(name), estimates)
-    return total
-
-
-@once_a_stage
-def _sources(stage: Stage, _: Mapping[str, int]) -> tuple[str, ...]:
-    """The arrays that a stage reads, each once."""
-    return tuple(dict.fromkeys(load.source.name for load in stage.loads()))
-
-
-def _input_bytes(array: InputArray, estimates: Mapping[str, int]) -> float:
-    count = float(array.dtype.size)
-    for form in array.extents:
-        count *= extent(form, estimates)
-    return count
-
-
-@once_a_stage
-def array_bytes(stage: Stage, estimates: Mapping[str, int]) -> float:
-    """Bytes of a stage's values."""
-    return prod(stage_extents(stage, estimates)) * stage.dtype.size
-
-
-def home_level(pipeline: Pipeline, machine: Machine, estimates: Mapping[str, int]) -> int:
-    """The nearest level that holds all arrays of a pipeline: where a group finds its data."""
-    moved = traffic(pipeline, pipeline.stages, set(), estimates)
-    for cache in machine.caches:
-        if moved <= cache.bytes:
-            return cache.level
-    return MEMORY

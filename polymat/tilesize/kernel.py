@@ -15,8 +15,9 @@ from polymat.plan.kernel import KernelPlan
 from polymat.poly.domain import Domain
 from polymat.product.blocking import Blocking, blocking
 from polymat.product.blocks import Blocks, blocks_of
-from polymat.product.contraction import Contraction, contraction_of
+from polymat.product.contraction import Contraction
 from polymat.product.copying import pairing_operations
+from polymat.product.matching import contraction_of
 from polymat.product.pairs import Pairs, as_reals
 from polymat.product.prices import COMPUTING, LOADED
 from polymat.product.question import is_unrolled, question

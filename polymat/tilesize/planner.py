@@ -88,19 +88,30 @@ def plan_tiles(
         choose = rolling_sizes if rolling else call_sizes if calls else tile_sizes
         sizes = choose(stages, loops, dims, members, machine, estimates)
     sizes = on_grid(sizes[: len(dims)], members)
-    reason = f"intermediates stay in the cache: {_scratch_text(members)}"
-    if calls:
-        reason += f"; {', '.join(calls)} by library calls in each tile"
     if rolling:
-        reason += f"; along {dims[0]} each keeps the last points that its readers still need"
         loops = {
             m.stage: _loops(stages[m.stage], m, pipeline.context, machine, estimates, ahead=ROWS_AHEAD)
             for m in members
         }
-    for pair in joint:
-        reason += f"; {' and '.join(pair)} in one loop, which loads once what both read"
-        loops |= {name: _paired(inner[name], machine) for name in pair}
+    loops |= {name: _paired(inner[name], machine) for pair in joint for name in pair}
+    reason = _reason(members, calls, dims[0] if rolling else None, joint)
     return TilePlan(group, dims, sizes, tuple(members), loops, reason, rolling, joint, row_loop=together)
+
+
+def _reason(
+    members: Sequence[Member],
+    calls: Mapping[str, NestPlan],
+    rolling: str | None,
+    joint: Sequence[Sequence[str]],
+) -> str:
+    """What speaks for tiles, in words; rolling: the dimension along which they keep rows."""
+    parts = [f"intermediates stay in the cache: {_scratch_text(members)}"]
+    if calls:
+        parts.append(f"{', '.join(calls)} by library calls in each tile")
+    if rolling is not None:
+        parts.append(f"along {rolling} each keeps the last points that its readers still need")
+    parts += [f"{' and '.join(pair)} in one loop, which loads once what both read" for pair in joint]
+    return "; ".join(parts)
 
 
 def _paired(plan: LoopPlan, machine: Machine) -> LoopPlan:

@@ -12,9 +12,9 @@ from polymat.plan.kernel import KernelPlan
 from polymat.plan.loops import LoopPlan
 from polymat.plan.tile import TilePlan
 from polymat.product.ways import Way
-from polymat.tilesize.cost import array_bytes
 from polymat.tilesize.kernel import blocking_of, described
 from polymat.tilesize.rowloop import is_arithmetic, is_fixed, reads_along
+from polymat.tilesize.traffic import array_bytes
 
 LEAST_LEVELS = 4  # times the last-level cache that a core can count on: others of its lines may be free
 

@@ -13,11 +13,11 @@ import pytest
 
 from polymat.codegen.lower import MAKERS
 from polymat.codegen.program import Program
-from polymat.passes import Level
 from polymat.plan.loops import LoopPlan
 from polymat.plan.nest import MergedPlan, NestPlan
 from polymat.plan.schedule import Schedule
 from polymat.plan.tile import Plan, TilePlan
+from polymat.steps import Level
 from tests.codegen.kinds import KINDS
 from tests.conftest import golden_path
 from tests.fixed import compiled_levels, own_c, report_text

@@ -28,7 +28,7 @@ def test_a_pass_that_fails(monkeypatch: pytest.MonkeyPatch) -> None:
         pm.compile(x + 1, name="plus")
     assert re.fullmatch(
         r".*test_unexpected.py:\d+: bug in polymat: the pass fusion of plus failed with ValueError: "
-        r"tuple.index\(x\): x not in tuple \(polymat.passes.py:\d+, _fuse\)\n"
+        r"tuple.index\(x\): x not in tuple \(polymat.steps.py:\d+, fuse\)\n"
         r".*\nhint: please report it with the program; Options.naive\(\) leaves most passes out",
         str(caught.value),
     )

@@ -10,7 +10,8 @@ import numpy as np
 
 from polymat.graph.evaluate import Evaluator
 from polymat.graph.monomials import Factor
-from polymat.graph.product import Product, Term
+from polymat.graph.product import Product
+from polymat.graph.term import Term
 from polymat.poly.domain import Domain
 from tests.poly.nests import fix
 

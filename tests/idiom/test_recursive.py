@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 import polymat as pm
-from polymat.idiom.recursive import Recursion, match_recursion
+from polymat.idiom.recursion import Recursion
+from polymat.idiom.recursive import match_recursion
 from tests.idiom.recognise import pipeline
 
 C, N = pm.Parameter(pm.Int, "C"), pm.Parameter(pm.Int, "N")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from polymat.machine import known
-from polymat.machine.known import recognise
 from polymat.machine.model import MEMORY, Machine
+from polymat.machine.recognise import recognise
 
 WIDE = "fpu sse2 fma avx avx2 avx512f"
 NARROW = "fpu sse2 fma avx avx2"

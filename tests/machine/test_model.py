@@ -7,8 +7,9 @@ from dataclasses import replace
 import pytest
 
 from polymat.machine.calibrate import BlockRate, Calibration, Rate
-from polymat.machine.known import ZEN5, narrowed
+from polymat.machine.known import ZEN5
 from polymat.machine.model import MEMORY, Machine
+from polymat.machine.recognise import narrowed
 
 QUAD = Machine(
     name="quad",

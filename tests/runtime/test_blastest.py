@@ -16,7 +16,8 @@ from polymat.codegen.routines.cblas import blas_routine_names, cblas_routine
 from polymat.errors import ToolchainError
 from polymat.idiom.routines import ROUTINES
 from polymat.runtime import blastest, providers
-from polymat.runtime.blastest import CASES, ROUNDINGS, Numbers, is_same, wrong_routine
+from polymat.runtime.blascases import CASES, Numbers
+from polymat.runtime.blastest import ROUNDINGS, is_same, wrong_routine
 from polymat.runtime.libraries import Library, found_libraries
 from polymat.runtime.providers import provider
 from tests.runtime import library_callers as callers

@@ -21,7 +21,8 @@ from polymat.errors import ToolchainError
 from polymat.options import Options
 from polymat.runtime import cache, filelock
 from polymat.runtime.build import build
-from polymat.runtime.cache import cache_key, clear, entries, fetch_or_build, total_bytes
+from polymat.runtime.cache import cache_key, fetch_or_build
+from polymat.runtime.cacheroom import entries
 
 KEY = "ab" * 32
 IMAGE = bytes(range(256)) * 40
@@ -263,32 +264,6 @@ def test_default_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     fetched = fetch_or_build(KEY, Counted())
     assert fetched.path.parent == tmp_path / "tmp" / f"polymat-{os.geteuid()}"
     assert os.stat(fetched.path.parent).st_mode & 0o777 == 0o700
-
-
-def test_oldest_use_goes_first(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for number in range(4):
-        path = fetch_or_build(key_number(number), Counted()).path
-        os.utime(path, (1000 + number, 1000 + number))
-    assert [entry.key for entry in entries()] == [key_number(number) for number in range(4)]
-    one = total_bytes() // 4
-    assert fetch_or_build(key_number(0), Counted()).hit
-    monkeypatch.setenv("POLYMAT_CACHE_LIMIT", str((3 * one + 10) / 2**20))
-    fetch_or_build(key_number(9), Counted())
-    assert {entry.key for entry in entries()} == {key_number(number) for number in (0, 3, 9)}
-    monkeypatch.setenv("POLYMAT_CACHE_LIMIT", "0")
-    assert fetch_or_build(key_number(10), Counted()).path.exists()
-    assert [entry.key for entry in entries()] == [key_number(10)]
-
-
-def test_clear(directory: Path) -> None:
-    for number in range(3):
-        fetch_or_build(key_number(number), Counted())
-    (directory / "abandoned.partial").mkdir()
-    (directory / "notes.txt").touch()
-    assert clear() == 3
-    assert (entries(), total_bytes(), clear()) == ((), 0, 0)
-    assert not (directory / "abandoned.partial").exists()
-    assert (directory / "notes.txt").exists()
 
 
 def test_key_depends_on_everything() -> None:

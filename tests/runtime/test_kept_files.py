@@ -19,8 +19,9 @@ import pytest
 import polymat as pm
 from polymat.errors import ToolchainError
 from polymat.machine.keptfile import open_regular, read_text, write_text
-from polymat.runtime import private, scratch, toolchain
-from polymat.runtime.cache import clear, fetch_or_build
+from polymat.runtime import compilerprocess, private, scratch, toolchain
+from polymat.runtime.cache import fetch_or_build
+from polymat.runtime.cacheroom import clear
 from polymat.runtime.providers import provider
 
 KEY = "ab" * 32
@@ -219,7 +220,7 @@ def test_folders_of_long_ago_are_swept(tmp_path: Path, monkeypatch: pytest.Monke
 def test_a_compiler_that_hangs(
     place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(toolchain, "_PATIENCE_SECONDS", 0.1)
+    monkeypatch.setattr(compilerprocess, "_PATIENCE_SECONDS", 0.1)
     monkeypatch.setattr(toolchain, "_COMPILE_SECONDS", 0.5)
     hanging = tmp_path / "hanging-gcc"
     hanging.write_text("#!/bin/sh\nsleep 600\n")

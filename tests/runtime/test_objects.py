@@ -18,7 +18,7 @@ from polymat import Double, Function, Int, Interval, Matrix, Parameter, Variable
 from polymat.codegen.c.apart import Files
 from polymat.errors import ToolchainError
 from polymat.runtime.build import Built, build
-from polymat.runtime.cache import OBJECT, entries
+from polymat.runtime.cacheroom import OBJECT, entries
 
 PART = '#define HIDDEN __attribute__((visibility("hidden")))\nHIDDEN int part(void)\n{\n    return 40;\n}\n'
 PROGRAM = """\

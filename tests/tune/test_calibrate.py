@@ -27,6 +27,7 @@ from polymat.runtime.calibration import (
     stored_calibration,
 )
 from polymat.tune import calibrate as measuring
+from polymat.tune import samples
 from polymat.tune.calibrate import calibrate, measure
 
 SECONDS = 0.05
@@ -36,7 +37,7 @@ SECONDS = 0.05
 def little_memory() -> Iterator[None]:
     """To touch half a gigabyte takes longer than all the rest."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(measuring, "available_memory", lambda: 256 << 20)
+        patch.setattr(samples, "available_memory", lambda: 256 << 20)
         yield
 
 
@@ -100,7 +101,7 @@ def test_other_vectors(bits: int, registers: int) -> None:
 def test_strange_caches(monkeypatch: pytest.MonkeyPatch) -> None:
     """Large caches, and hardly any memory to show them in."""
     machine = replace(probe(), l1_bytes=1 << 20, l2_bytes=4 << 20, l3_bytes=1 << 30)
-    monkeypatch.setattr(measuring, "available_memory", lambda: 0)
+    monkeypatch.setattr(samples, "available_memory", lambda: 0)
     assert all(rate.all > 0 for rate in rates(measure(machine, 2, seconds=0.0)))
 
 

@@ -21,7 +21,8 @@ from polymat.codegen.c.ctree import (
     names_in,
 )
 from polymat.codegen.c.rows import RowTypes
-from polymat.codegen.loops.rowloop import ROW, STOP, RowLoopWriter
+from polymat.codegen.loops.rowloop import RowLoopWriter
+from polymat.codegen.loops.rowplaces import ROW, STOP
 from polymat.codegen.loops.stagecode import StageWriter
 from polymat.codegen.loops.streamed import PAST, exceeds
 from polymat.codegen.memory.storage import Buffer
@@ -81,7 +82,7 @@ def _function(
     )
     parameters.append(Parameter("const ptrdiff_t", STOP))
     comment = f"{plan}: one tile, all stages in one loop"
-    if rows.past_caches:
+    if rows.places.past_caches:
         comment += ", results past the caches"
     return Function(APART, name, tuple(parameters), body, comment), (*arguments, Id(STOP))
 

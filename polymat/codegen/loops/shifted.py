@@ -7,7 +7,7 @@ rows to come (`polymat.codegen.loops.prefetch`) are spread over the loop, so tha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -26,11 +26,10 @@ from polymat.codegen.c.ctree import (
     Stmt,
     Subscript,
     Unary,
-    expressions,
-    names_in,
     substituted,
 )
 from polymat.codegen.c.rows import RowRead, RowTypes, read_of
+from polymat.codegen.loops.rowreads import elements_of, has_vectors, is_vector, streams_of
 
 LOW, HIGH = "_pm_low", "_pm_high"  # where a row begins and ends
 REST, LAST = "_pm_left", "_pm_tail"  # where what the main loop leaves begins; a vector of that
@@ -156,7 +155,7 @@ class RowPoint:
                     statement.ctype == f"const {types.ctype}" and value is not None
                 ):
                     values.append(name)
-                case Assign(Subscript() as target, "=", value) if _is_vector(value, body):
+                case Assign(Subscript() as target, "=", value) if is_vector(value, body):
                     if (written := read_of(target, variable)) is None:
                         return None
                     places.append(written.place)
@@ -165,14 +164,14 @@ class RowPoint:
             made.append(value)
         if not any(isinstance(statement, Assign) for statement in body):
             return None
-        if not all(_has_vectors(value, variable, types, values) for value in made):
+        if not all(has_vectors(value, variable, types, values) for value in made):
             return None
-        for element in sorted(_elements(made), key=repr):
+        for element in sorted(elements_of(made), key=repr):
             read = read_of(element, variable)
             if read is None or not (read.array in distinct or (read.array in same and read.place in places)):
                 return None
             found.append(read)
-        return RowPoint(variable, tuple(body), types, _streams(found, types.lanes))
+        return RowPoint(variable, tuple(body), types, streams_of(found, types.lanes))
 
     def vectors(self, requests: Sequence[Stmt]) -> tuple[Stmt, ...]:
         """Vectors with another one behind them, then those that are left; for rows of one at least."""
@@ -248,63 +247,13 @@ class RowPoint:
     def _at(self, reads: dict[CExpr, CExpr], store: Store) -> tuple[Stmt, ...]:
         """The statements on vectors; other reads than the given ones are loaded."""
         made: list[Stmt] = []
-        every: dict[CExpr, CExpr] = {e: self.types.load(e) for e in _elements(self.body)}
+        every: dict[CExpr, CExpr] = {e: self.types.load(e) for e in elements_of(self.body)}
         every |= reads
         for statement in self.body:
             if isinstance(statement, Declare):
-                kind = self.types.vector if _is_vector(statement.value, self.body) else self.types.ctype
+                kind = self.types.vector if is_vector(statement.value, self.body) else self.types.ctype
                 made.append(Declare(f"const {kind}", statement.name, substituted(statement.value, every)))
             elif isinstance(statement, Assign):
                 value = substituted(statement.value, every)
                 made.append(Evaluate(store(statement.target, value)))
         return tuple(made)
-
-
-def _has_vectors(value: CExpr, variable: str, types: RowTypes, values: Sequence[str]) -> bool:
-    """Whether an expression is made of what C has for vectors too."""
-    match value:
-        case Subscript():
-            return read_of(value, variable) is not None
-        case Literal(text):
-            return types.is_number(text)
-        case Id(name):
-            return name in values
-        case Unary("-", operand):
-            return _has_vectors(operand, variable, types, values)
-        case Binary("+" | "-" | "*" | "/", left, right):
-            return all(_has_vectors(part, variable, types, values) for part in (left, right))
-        case _:
-            return False
-
-
-def _elements(parts: Iterable[CExpr | Stmt]) -> set[Subscript]:
-    """All array elements in them."""
-    statements = [part if isinstance(part, Stmt) else Evaluate(part) for part in parts]
-    return {expr for expr in expressions(statements) if isinstance(expr, Subscript)}
-
-
-def _is_vector(value: CExpr | None, body: Sequence[Stmt]) -> bool:
-    """Whether an expression is a vector: it reads an array, or a local that does."""
-    if value is None:
-        return False
-    if any(isinstance(e, Subscript) for e in expressions([Evaluate(value)])):
-        return True
-    used = names_in([Evaluate(value)])
-    return any(isinstance(s, Declare) and s.name in used and _is_vector(s.value, body) for s in body)
-
-
-def _streams(reads: Sequence[RowRead], lanes: int) -> tuple[tuple[RowRead, ...], ...]:
-    """Reads of the same row that lie at most a vector apart, in order; those alone in a row are left out."""
-    rows: dict[object, list[RowRead]] = {}
-    for read in reads:
-        rows.setdefault(read.row, []).append(read)
-    found: list[tuple[RowRead, ...]] = []
-    for row in rows.values():
-        current: list[RowRead] = []
-        for read in sorted(row, key=lambda item: item.offset):
-            if current and read.offset - current[0].offset > lanes:
-                found.append(tuple(current))
-                current = []
-            current.append(read)
-        found.append(tuple(current))
-    return tuple(stream for stream in found if stream[-1].offset > stream[0].offset)

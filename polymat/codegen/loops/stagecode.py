@@ -7,32 +7,15 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 from polymat.codegen.c.cnames import Names
-from polymat.codegen.c.ctree import (
-    Binary,
-    Cast,
-    CExpr,
-    Evaluate,
-    Function,
-    Id,
-    Parameter,
-    Stmt,
-    names_in,
-)
-from polymat.codegen.c.rows import RowTypes
 from polymat.codegen.loops.accumulators import with_accumulators
-from polymat.codegen.loops.bodies import BodyWriter
-from polymat.codegen.loops.extremes import with_extremes
+from polymat.codegen.loops.explicitvectors import in_blocks, in_lanes, in_rows
 from polymat.codegen.loops.jam import RangedLoops
 from polymat.codegen.loops.joint import Part, joint_statements
-from polymat.codegen.loops.lanesums import LEAST_LANES, with_lane_sums
 from polymat.codegen.loops.nest import LoopWriter
-from polymat.codegen.loops.nestfunction import Nest, Work, describe
+from polymat.codegen.loops.nestfunction import Nest, Work
+from polymat.codegen.loops.nestwriter import NestWriter
 from polymat.codegen.loops.prefetch import with_prefetch
-from polymat.codegen.loops.quotients import split_by_quotient
 from polymat.codegen.loops.ranges import Range, range_context
-from polymat.codegen.loops.remainders import split_by_remainder
-from polymat.codegen.loops.shifted import with_shifts
-from polymat.codegen.loops.singlesums import with_single_sums
 from polymat.codegen.loops.statements import (
     Statements,
     map_statements,
@@ -43,14 +26,11 @@ from polymat.codegen.loops.statements import (
     row_statements,
     scatter_statements,
 )
-from polymat.codegen.loops.streamed import exceeds, with_streams
-from polymat.codegen.memory.storage import TILE, Buffer
+from polymat.codegen.memory.storage import Buffer
 from polymat.errors import InternalError
 from polymat.graph.alignment import Member
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Stage
-from polymat.lang.affine import Affine
-from polymat.lang.sharing import written_size
 from polymat.plan.loops import LoopPlan
 from polymat.plan.nest import NestPlan
 from polymat.poly.ast import from_union_map
@@ -58,9 +38,6 @@ from polymat.poly.order import Order
 from polymat.tilesize.plain import own_names
 
 _SUMS = {"reduce": reduce_statements, "row": row_statements}
-# Operations of one point of a map.  Above the first number, arithmetic takes far longer than storing the
-# result, whatever way it goes to memory; above the second, the C compiler takes long for every copy of them.
-_MOST_STREAMED, _MOST_SHIFTED = 200, 1000
 
 
 class NestMaker(Protocol):
@@ -75,11 +52,10 @@ class NestMaker(Protocol):
     ) -> Nest: ...
 
 
-class StageWriter:
+class StageWriter(NestWriter):
     """Writes the nests of stages of one pipeline.
 
-    texts: C functions that nests call and that are text already, by name.
-    fences: None, or what nests that write past the caches leave to be run behind all of them.
+    makers: who writes the nests of plans that are no loops, by the type of the plan.
     """
 
     def __init__(
@@ -91,25 +67,14 @@ class StageWriter:
         aliased: set[tuple[str, str]],
         makers: Mapping[type[NestPlan], NestMaker] | None = None,
     ) -> None:
-        self.pipeline = pipeline
-        self.storage = storage
-        self.names = names
-        self.needs = needs
-        self.texts: dict[str, str] = {}
-        self.aliased = aliased
+        super().__init__(pipeline, storage, names, needs, aliased)
         self.makers = makers or {}
-        self.fences: dict[str, Stmt] | None = None
-        self.bodies = BodyWriter(pipeline, storage, names, needs)
 
     def with_storage(self, storage: Mapping[str, Buffer]) -> StageWriter:
         """A writer for the same C file that finds some arrays elsewhere, in the scratchpads of tiles say."""
         other = StageWriter(self.pipeline, storage, self.names, self.needs, self.aliased, self.makers)
         other.texts = self.texts
         return other
-
-    def size(self, form: Affine) -> CExpr:
-        """A form over the sizes in C."""
-        return self.bodies.size(form)
 
     def nests(self, stage: Stage, plan: NestPlan) -> tuple[Nest, ...]:
         """The nests of a stage by itself, to be run one after the other."""
@@ -207,67 +172,12 @@ class StageWriter:
         if plan.ahead and ranges and (outer := statements.items[0].ranged[ranges[0].number]) is not None:
             body = with_prefetch(self.bodies, stage, body, outer, plan.ahead)
         if plan.lanes > 1 and plan.kind == "map":
-            body = self._in_rows(stage, plan, body)
-        body = self._in_blocks(body)
+            body = in_rows(self, stage, plan, body)
+        body = in_blocks(self, body)
         if plan.kind == "reduce":
-            body = with_accumulators(self._in_lanes(stage, plan, body))
+            body = with_accumulators(in_lanes(self, stage, plan, body))
         box = stage.domain.assume(self.pipeline.context).is_box()
         return self.as_nest((stage,), plan, body, kind, ranges, work="even" if box else "uneven")
-
-    def _in_blocks(self, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
-        """The loops with those blocked whose index is divided."""
-        found = split_by_quotient(split_by_remainder(body))
-        if found != body:
-            self.needs.update({"min_i64", "max_i64"})
-        return found
-
-    def _in_rows(self, stage: Stage, plan: LoopPlan, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
-        """The loops of a map with its rows in explicit vectors, where that pays and is possible."""
-        types = RowTypes.of(stage.dtype, plan.lanes)
-        read = {load.source.name for load in stage.loads()}
-        if types is None or any(self.storage[name].dtype != stage.dtype for name in read):
-            return body
-        written = max(written_size(part.expr) for part in stage.parts)
-        if written > _MOST_SHIFTED:
-            return body
-        target = self.bodies.array(stage.name)
-        together = {first for first, second in self.aliased if second == stage.name}
-        distinct = {self.bodies.array(name) for name in read - together} - {target}
-        scalars = {self.names.get("scalar", s.name) for s in self.pipeline.scalars if s.dtype == stage.dtype}
-        if plan.streamed and written <= _MOST_STREAMED:
-            past = exceeds(self.size, [self.storage[stage.name]], plan.streamed)
-            same = {self.bodies.array(name) for name in read & together}
-            for array in sorted(same):  # what is read anyway is in the cache
-                past = Binary("&&", past, Binary("!=", Id(array), Id(target)))
-            lines = with_streams(body, types, scalars, distinct, same, past, fence=self.fences is None)
-            if lines is not None:
-                if self.fences is not None:
-                    self.fences[types.suffix] = Evaluate(types.streamed())
-                body = lines
-                self.needs.update({types.need, types.lines_need, "min_i64", "place"})
-        found = with_shifts(body, types, scalars, distinct)
-        if found is None:
-            return body
-        self.needs.update({types.need, "min_i64"})
-        return found
-
-    def _in_lanes(self, stage: Stage, plan: LoopPlan, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
-        """The loops of a sum with those around one or several sums in explicit vectors."""
-        types = RowTypes.of(stage.dtype, plan.lanes)
-        if types is None or types.lanes < LEAST_LANES:
-            return body
-        read = {load.source.name for load in stage.loads()}
-        arrays = {self.bodies.array(name) for name in read if self.storage[name].dtype == stage.dtype}
-        if (several := with_lane_sums(body, types, arrays)) is not None:
-            self.needs.update({types.need, types.sums_need})
-        body = several or body
-        if (single := with_single_sums(body, types, arrays)) is not None:
-            self.needs.update({types.need, types.total_need})
-        body = single or body
-        if (compared := with_extremes(body, types, arrays)) is not None:
-            both = {f"{op}_{types.suffix}" for op in ("min", "max")}
-            self.needs.update({types.need, types.total_need, types.extremes_need, "min_i64", *both})
-        return compared or body
 
     def _recurrence(self, stage: Stage, plan: LoopPlan, along: str | None, kind: str = "nest") -> Nest:
         """All loops of a recurrence: for a part of the range of a dimension, or for all points in a team."""
@@ -304,62 +214,3 @@ class StageWriter:
         nests = from_union_map(order.part(level, part.begin, part.end), context, plan.order)
         work: Work = "even" if stage.domain.assume(self.pipeline.context).is_box() else "uneven"
         return self.as_nest((stage,), plan, writer.block(nests), kind, [part], work=work)
-
-    def as_nest(
-        self,
-        stages: Sequence[Stage],
-        plan: NestPlan,
-        body: tuple[Stmt, ...],
-        kind: str,
-        ranges: Sequence[Range],
-        *,
-        work: Work = "even",
-        distinct: set[str] | None = None,
-    ) -> Nest:
-        """The C function around a body; its parameters are what the body uses, then the ranges.
-
-        distinct: the arrays of which it is said that they do not overlap others; None: all.  Of an array that
-        is distinct from what is written the C compiler loads an element that is used twice a second time, to
-        save a register.
-        """
-        used = names_in(body)
-        distinct = set(self.storage) if distinct is None else distinct
-        parameters, arguments = self.passed({stage.name for stage in stages}, used, distinct)
-        for item in ranges:
-            start = item.start if item.start in used else item.begin
-            parameters += [Parameter("const ptrdiff_t", name) for name in (start, item.end)]
-        if plan.kind == "recurrence" and not ranges:
-            parameters.append(Parameter("const int", "_pm_threads"))
-            body = body if plan.parallel else (Evaluate(Cast("void", Id("_pm_threads"))), *body)
-        name = f"_pm_{kind}_{stages[0].name}"
-        comment = "\n".join(describe(stage, plan) for stage in stages)
-        function = Function("void", name, tuple(parameters), body, comment)
-        blocks = any(item.start in used for item in ranges)
-        block = plan.unroll if isinstance(plan, LoopPlan) and blocks else 1
-        return Nest(function, tuple(arguments), tuple(ranges), work, block)
-
-    def passed(
-        self, written: set[str], used: set[str], distinct: set[str]
-    ) -> tuple[list[Parameter], list[CExpr]]:
-        """The parameters that a nest needs, and what is passed for them; two stages may share an array."""
-        both = [pair for pair in self.aliased if pair[1] in written and self.bodies.array(pair[0]) in used]
-        aliased = {name for pair in both for name in pair} | (set(self.storage) - distinct)
-        arrays: dict[str, str] = {}
-        for name in self.storage:
-            arrays.setdefault(self.bodies.array(name), name)
-        changed = {self.bodies.array(name) for name in written if name in self.storage}
-        found = [
-            Parameter(self._pointer(name, array in changed, aliased), array) for array, name in arrays.items()
-        ]
-        found += [Parameter("const ptrdiff_t", self.names.get("size", s.name)) for s in self.pipeline.sizes]
-        for scalar in self.pipeline.scalars:
-            found.append(Parameter(f"const {scalar.dtype.c}", self.names.get("scalar", scalar.name)))
-        found += [Parameter("const ptrdiff_t", name) for name in sorted(used) if name.startswith(TILE)]
-        kept = [parameter for parameter in found if parameter.name in used]
-        return kept, [Id(parameter.name) for parameter in kept]
-
-    def _pointer(self, name: str, written: bool, aliased: set[str]) -> str:
-        buffer = self.storage[name]
-        const = "" if written else "const "
-        restrict = "" if name in aliased else "restrict "
-        return f"{const}{buffer.dtype.c} *{restrict}"

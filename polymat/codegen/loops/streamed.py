@@ -76,32 +76,40 @@ def with_streams(
                       the last lanes
              else: for j: y[j] = s[i] * x[j]
     """
+    arrays = (frozenset(distinct), frozenset(same))
     found = False
 
     def rewritten(loop: For) -> Stmt | None:
         nonlocal found
-        bounds = straight_range(loop)
-        if bounds is None:
-            return None
-        others = frozenset(distinct)
-        fixed = _fixed(loop, others)
-        body = tuple(_with(statement, fixed) for statement in loop.body)
-        known_scalars = frozenset({*scalars, *(local.name for local in fixed.values())})
-        point = RowPoint.of(body, loop.variable, types, known_scalars, others, frozenset(same))
-        lines = None if point is None else point.lines()
-        if lines is None:
-            return None
-        found = True
-        known = (Declare("const ptrdiff_t", LOW, bounds[0]), Declare("const ptrdiff_t", HIGH, bounds[1]))
-        once = tuple(Declare(f"const {types.ctype}", local.name, read) for read, local in fixed.items())
-        long = Binary(">=", Binary("-", bounds[1], bounds[0]), Literal(str(WORTH * types.lanes)))
-        return If(Binary("&&", Id(PAST), long), (*known, *once, *lines), (loop,))
+        twice = _past_caches(loop, types, scalars, *arrays)
+        found = found or twice is not None
+        return twice
 
     made = with_innermost(statements, rewritten)
     if not found:
         return None
     behind = (If(Id(PAST), (Evaluate(types.streamed()),)),) if fence else ()
     return (Declare("const int", PAST, past), *made, *behind)
+
+
+def _past_caches(
+    loop: For, types: RowTypes, scalars: Collection[str], distinct: frozenset[str], same: frozenset[str]
+) -> Stmt | None:
+    """A loop once more for long rows, past the caches where that is wanted; None where it cannot be."""
+    bounds = straight_range(loop)
+    if bounds is None:
+        return None
+    fixed = _fixed(loop, distinct)
+    body = tuple(_with(statement, fixed) for statement in loop.body)
+    known_scalars = frozenset({*scalars, *(local.name for local in fixed.values())})
+    point = RowPoint.of(body, loop.variable, types, known_scalars, distinct, same)
+    lines = None if point is None else point.lines()
+    if lines is None:
+        return None
+    known = (Declare("const ptrdiff_t", LOW, bounds[0]), Declare("const ptrdiff_t", HIGH, bounds[1]))
+    once = tuple(Declare(f"const {types.ctype}", local.name, read) for read, local in fixed.items())
+    long = Binary(">=", Binary("-", bounds[1], bounds[0]), Literal(str(WORTH * types.lanes)))
+    return If(Binary("&&", Id(PAST), long), (*known, *once, *lines), (loop,))
 
 
 def _fixed(loop: For, arrays: Collection[str]) -> dict[Subscript, Id]:

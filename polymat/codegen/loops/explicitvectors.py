@@ -1,0 +1,84 @@
+"""Loops of a stage in explicit vectors, or in blocks, where that pays and is possible."""
+
+from __future__ import annotations
+
+from polymat.codegen.c.ctree import (
+    Binary,
+    Evaluate,
+    Id,
+    Stmt,
+)
+from polymat.codegen.c.rows import RowTypes
+from polymat.codegen.loops.extremes import with_extremes
+from polymat.codegen.loops.lanesums import LEAST_LANES, with_lane_sums
+from polymat.codegen.loops.nestwriter import NestWriter
+from polymat.codegen.loops.quotients import split_by_quotient
+from polymat.codegen.loops.remainders import split_by_remainder
+from polymat.codegen.loops.shifted import with_shifts
+from polymat.codegen.loops.singlesums import with_single_sums
+from polymat.codegen.loops.streamed import exceeds, with_streams
+from polymat.graph.stage import Stage
+from polymat.lang.sharing import written_size
+from polymat.plan.loops import LoopPlan
+
+# Operations of one point of a map.  Above the first number, arithmetic takes far longer than storing the
+# result, whatever way it goes to memory; above the second, the C compiler takes long for every copy of them.
+_MOST_STREAMED, _MOST_SHIFTED = 200, 1000
+
+
+def in_blocks(writer: NestWriter, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+    """The loops with those blocked whose index is divided."""
+    found = split_by_quotient(split_by_remainder(body))
+    if found != body:
+        writer.needs.update({"min_i64", "max_i64"})
+    return found
+
+
+def in_rows(writer: NestWriter, stage: Stage, plan: LoopPlan, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+    """The loops of a map with its rows in explicit vectors, where that pays and is possible."""
+    types = RowTypes.of(stage.dtype, plan.lanes)
+    read = {load.source.name for load in stage.loads()}
+    if types is None or any(writer.storage[name].dtype != stage.dtype for name in read):
+        return body
+    written = max(written_size(part.expr) for part in stage.parts)
+    if written > _MOST_SHIFTED:
+        return body
+    target = writer.bodies.array(stage.name)
+    together = {first for first, second in writer.aliased if second == stage.name}
+    distinct = {writer.bodies.array(name) for name in read - together} - {target}
+    scalars = {writer.names.get("scalar", s.name) for s in writer.pipeline.scalars if s.dtype == stage.dtype}
+    if plan.streamed and written <= _MOST_STREAMED:
+        past = exceeds(writer.size, [writer.storage[stage.name]], plan.streamed)
+        same = {writer.bodies.array(name) for name in read & together}
+        for array in sorted(same):  # what is read anyway is in the cache
+            past = Binary("&&", past, Binary("!=", Id(array), Id(target)))
+        lines = with_streams(body, types, scalars, distinct, same, past, fence=writer.fences is None)
+        if lines is not None:
+            if writer.fences is not None:
+                writer.fences[types.suffix] = Evaluate(types.streamed())
+            body = lines
+            writer.needs.update({types.need, types.lines_need, "min_i64", "place"})
+    found = with_shifts(body, types, scalars, distinct)
+    if found is None:
+        return body
+    writer.needs.update({types.need, "min_i64"})
+    return found
+
+
+def in_lanes(writer: NestWriter, stage: Stage, plan: LoopPlan, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+    """The loops of a sum with those around one or several sums in explicit vectors."""
+    types = RowTypes.of(stage.dtype, plan.lanes)
+    if types is None or types.lanes < LEAST_LANES:
+        return body
+    read = {load.source.name for load in stage.loads()}
+    arrays = {writer.bodies.array(name) for name in read if writer.storage[name].dtype == stage.dtype}
+    if (several := with_lane_sums(body, types, arrays)) is not None:
+        writer.needs.update({types.need, types.sums_need})
+    body = several or body
+    if (single := with_single_sums(body, types, arrays)) is not None:
+        writer.needs.update({types.need, types.total_need})
+    body = single or body
+    if (compared := with_extremes(body, types, arrays)) is not None:
+        both = {f"{op}_{types.suffix}" for op in ("min", "max")}
+        writer.needs.update({types.need, types.total_need, types.extremes_need, "min_i64", *both})
+    return compared or body

@@ -1,0 +1,161 @@
+"""Right-hand sides multiplied out into sums of monomials."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+
+from polymat.graph.monomials import Factor, Monomial, unless_one
+from polymat.lang.expr import (
+    Binary,
+    Call,
+    CastExpr,
+    Const,
+    Expr,
+    Load,
+    SelectExpr,
+    Unary,
+    Variable,
+    binary,
+)
+from polymat.lang.indices import affine_names
+from polymat.lang.traverse import Node, fold
+from polymat.lang.types import WEAK_FLOAT, ScalarType, real_part
+
+MOST = 16  # products that one right-hand side is multiplied out into
+_MOST_FACTORS = 64  # parts of one of them: of shared nodes, squares of squares, it would have 2^n
+
+
+@dataclass(frozen=True, slots=True)
+class _Value:
+    """The monomials of a node, if it has any; free: without elements that move; fixed: nor indices."""
+
+    monomials: tuple[Monomial, ...] | None
+    free: bool
+    fixed: bool
+
+
+_NOTHING = _Value(None, free=False, fixed=False)
+
+
+@dataclass(frozen=True, slots=True)
+class _Where:
+    """dims: names that move; dtype: of the result; inside: sources that are factors at fixed indices too."""
+
+    dims: frozenset[str]
+    dtype: ScalarType
+    inside: frozenset[str]
+
+
+def expand(
+    expr: Expr, dims: Collection[str], dtype: ScalarType, inside: Collection[str] = ()
+) -> tuple[Monomial, ...] | None:
+    """An expression over `dims` as a sum of monomials; None when it is none, or one of too many.
+
+    dtype: of the array it is stored in: a product computed in another precision is not the same product.
+    inside: sources that are factors even where they are read at fixed indices.
+    """
+    where = _Where(frozenset(dims), dtype, frozenset(inside))
+    return fold(expr, lambda node, parts: _value(node, parts, where)).monomials
+
+
+def _is_too_long(monomials: tuple[Monomial, ...]) -> bool:
+    if len(monomials) > MOST:
+        return True
+    lists = ((m.factors, m.divisors, m.weights, m.guards) for m in monomials)
+    return any(sum(map(len, parts)) > _MOST_FACTORS for parts in lists)
+
+
+def _value(node: Node, parts: tuple[_Value, ...], where: _Where) -> _Value:
+    if isinstance(node, Load):
+        return _load(node, where)
+    if all(part.free for part in parts):
+        return _free(node, parts)
+    monomials = _sum(node, parts) if _same_precision(node.dtype, where.dtype) else None
+    if monomials is None or _is_too_long(monomials):
+        return _NOTHING
+    return _Value(monomials, free=False, fixed=False)
+
+
+def _free(node: Node, parts: tuple[_Value, ...]) -> _Value:
+    """A node without elements that move: a scale, a weight, or a product of both."""
+    if not isinstance(node, Variable) and all(part.fixed for part in parts):
+        return _Value((Monomial(scale=unless_one(node)),), free=True, fixed=True)
+    scaled = isinstance(node, Binary) and node.dtype.kind in "fc" and any(part.fixed for part in parts)
+    if scaled and isinstance(node, Binary) and node.op in ("*", "/"):
+        return _Value(_sum(node, parts), free=True, fixed=False)
+    return _Value((Monomial(weights=(node,)),), free=True, fixed=False)
+
+
+def _load(load: Load, where: _Where) -> _Value:
+    factor = Factor(load.source, load.indices)
+    if factor.source not in where.inside and not factor.names() & where.dims:
+        return _Value((Monomial(scale=load),), free=True, fixed=True)
+    if not _same_precision(load.dtype, where.dtype):
+        return _NOTHING
+    return _Value((Monomial(factors=(factor,)),), free=False, fixed=False)
+
+
+def _same_precision(dtype: ScalarType, stored: ScalarType) -> bool:
+    return dtype in (stored, real_part(stored))
+
+
+def _sum(node: Node, parts: tuple[_Value, ...]) -> tuple[Monomial, ...] | None:
+    """The monomials of a node with an element below it."""
+    if isinstance(node, SelectExpr):
+        return _select(node, parts)
+    operands = [part.monomials for part in parts]
+    if any(operand is None for operand in operands):
+        return None
+    known = [operand for operand in operands if operand is not None]
+    match node:
+        case Unary("-"):
+            return tuple(-m for m in known[0])
+        case CastExpr():
+            return known[0]
+        case Call("conj"):
+            return tuple(m.conjugate() for m in known[0])
+        case Binary("+"):
+            return known[0] + known[1]
+        case Binary("-"):
+            return known[0] + tuple(-m for m in known[1])
+        case Binary("*"):
+            return _times(known[0], known[1])
+        case Binary("/"):
+            return _over(known[0], known[1]) if node.dtype.kind in "fc" else None
+        case Binary("**", _, Const(2)):
+            return _times(known[0], known[0])
+        case _:
+            return None
+
+
+def _times(left: tuple[Monomial, ...], right: tuple[Monomial, ...]) -> tuple[Monomial, ...] | None:
+    if len(left) * len(right) > MOST:
+        return None
+    return tuple(one * other for one in left for other in right)
+
+
+def _over(left: tuple[Monomial, ...], right: tuple[Monomial, ...]) -> tuple[Monomial, ...] | None:
+    """A quotient by one product without guards."""
+    if len(right) != 1 or right[0].guards:
+        return None
+    (one,) = right
+    inverse = Monomial(
+        None if one.scale is None else binary("/", Const(1.0, WEAK_FLOAT), one.scale),
+        one.divisors,
+        one.factors,
+        tuple(binary("/", Const(1.0, WEAK_FLOAT), weight) for weight in one.weights),
+    )
+    return _times(left, (inverse,))
+
+
+def _select(node: SelectExpr, parts: tuple[_Value, ...]) -> tuple[Monomial, ...] | None:
+    """The two branches, each where it is chosen, when the condition is between indices."""
+    then, otherwise = parts[-2].monomials, parts[-1].monomials
+    if then is None or otherwise is None or affine_names(node.condition) is None:
+        return None
+    return tuple(
+        replace(m, guards=((node.condition, truth), *m.guards))
+        for branch, truth in ((then, True), (otherwise, False))
+        for m in branch
+    )

@@ -1,0 +1,110 @@
+"""Which files the store of libraries holds, and which go when they are too many."""
+
+from __future__ import annotations
+
+import logging
+import os
+import shutil
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from polymat.runtime.cachedir import (
+    cache_directory,
+)
+from polymat.runtime.private import DIRECTORY as COPIES
+
+_log = logging.getLogger("polymat.cache")
+LIBRARY, OBJECT = ".so", ".o"
+PARTIAL_SUFFIX = ".partial"
+_PARTIAL_SECONDS = 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class CacheEntry:
+    """One stored library or object file; `last_used` is seconds since the epoch, right to a minute."""
+
+    key: str
+    path: Path
+    bytes: int
+    last_used: float
+
+
+def entries() -> tuple[CacheEntry, ...]:
+    """Every stored file, the longest unused first; whether each is whole is not checked."""
+    return tuple(sorted(_scan(cache_directory()), key=lambda entry: (entry.last_used, entry.key)))
+
+
+def clear() -> int:
+    """Remove every compiled library, the copies of BLAS and FFT libraries, and what killed processes left.
+
+    Return how many compiled files went.
+    """
+    directory = cache_directory()
+    removed = sum(_remove(entry.path) for entry in _scan(directory))
+    _remove_partials(directory, abandoned=True)
+    shutil.rmtree(directory / COPIES, ignore_errors=True)
+    return removed
+
+
+def _scan(directory: Path) -> Iterator[CacheEntry]:
+    try:
+        listing = list(os.scandir(directory))
+    except OSError:
+        return
+    for item in listing:
+        if item.name.endswith((LIBRARY, OBJECT)):
+            try:
+                status = item.stat(follow_symlinks=False)
+            except OSError:
+                continue
+            path = Path(item.path)
+            yield CacheEntry(path.stem, path, status.st_size, status.st_mtime)
+
+
+def evict(directory: Path, limit: int, keep: Path) -> None:
+    """Remove the longest unused entries until the rest fits the limit; the entry just built stays."""
+    found = sorted(_scan(directory), key=lambda entry: (entry.last_used, entry.key))
+    excess = sum(entry.bytes for entry in found) - limit
+    for entry in found:
+        if excess <= 0:
+            break
+        if entry.path != keep and _remove(entry.path):
+            _log.debug("evicted %s", entry.path)
+            excess -= entry.bytes
+    _remove_partials(directory)
+
+
+def _remove_partials(directory: Path, *, abandoned: bool = False) -> None:
+    """Remove what killed processes left behind long ago; abandoned: whenever they have ended."""
+    now = time.time()
+    for partial in directory.glob("*" + PARTIAL_SUFFIX):
+        try:
+            old = now - partial.stat().st_mtime >= _PARTIAL_SECONDS
+            if old or (abandoned and not _is_worked_in(partial)):
+                shutil.rmtree(partial, ignore_errors=True)
+        except OSError:
+            continue
+
+
+def _is_worked_in(workplace: Path) -> bool:
+    """Whether the process that made a workplace, which is named in it, runs."""
+    _, *owner = workplace.name.split("-")
+    if len(owner) != 2 or not owner[0].isdecimal():
+        return False
+    try:
+        os.kill(int(owner[0]), 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def _remove(path: Path) -> bool:
+    try:
+        path.unlink()
+    except OSError:
+        return False
+    return True

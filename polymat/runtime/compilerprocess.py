@@ -1,0 +1,130 @@
+"""Running the C compiler: in a process group of its own, for so long, and ended with others."""
+
+from __future__ import annotations
+
+import logging
+import os
+import shlex
+import signal
+import subprocess
+import threading
+from collections.abc import Iterator
+from concurrent.futures import CancelledError
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from threading import Lock
+
+from polymat.errors import ToolchainError
+from polymat.runtime.settings import compiler_environment
+
+_log = logging.getLogger("polymat.runtime")
+_PATIENCE_SECONDS = 10.0  # after which the log says what takes so long
+INSTALL_HINT = 'install one ("apt install gcc", "dnf install gcc") or name it in POLYMAT_CC'
+
+
+class Together:
+    """The compilers that run at the same time for one library: one that fails, or an interrupt, ends all.
+
+    Their threads begin with `join`.
+    """
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._processes: set[subprocess.Popen[bytes]] = set()
+        self._ended = False
+
+    def join(self) -> None:
+        """Let what this thread runs from now on be one of them."""
+        _thread.together = self
+
+    def end(self) -> None:
+        """End those that run; no further one runs."""
+        with self._lock:
+            self._ended = True
+            for process in self._processes:
+                _kill_group(process)
+
+    @contextmanager
+    def running(self, process: subprocess.Popen[bytes]) -> Iterator[None]:
+        """While a process runs; `CancelledError` where all were ended meanwhile."""
+        with self._lock:
+            self._processes.add(process)
+            if self._ended:
+                _kill_group(process)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._processes.discard(process)
+        if self._ended:
+            raise CancelledError
+
+
+_thread = threading.local()
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a command ended; `returncode` None means that it was stopped for taking too long."""
+
+    returncode: int | None
+    text: str
+
+
+def run_compiler(command: tuple[str, ...], timeout: float) -> Outcome:
+    """Run a command in a process group of its own, so that nothing it started outlives it."""
+    try:
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            env=compiler_environment(),
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise ToolchainError(
+            f"cannot start the C compiler: {error}", command=command, hint=INSTALL_HINT
+        ) from error
+    together: Together | None = getattr(_thread, "together", None)
+    with nullcontext() if together is None else together.running(process):
+        return _outcome(process, timeout, command)
+
+
+def _outcome(process: subprocess.Popen[bytes], timeout: float, command: tuple[str, ...]) -> Outcome:
+    """How a process ends."""
+    try:
+        output = _patiently(process, timeout, command)
+        returncode: int | None = process.returncode
+    except subprocess.TimeoutExpired:
+        _kill_group(process)
+        output, _ = process.communicate()
+        returncode = None
+    except BaseException:
+        _kill_group(process)
+        process.communicate()
+        raise
+    return Outcome(returncode, output.decode(errors="replace"))
+
+
+def _patiently(process: subprocess.Popen[bytes], timeout: float, command: tuple[str, ...]) -> bytes:
+    """What a process wrote until it ended."""
+    if timeout > _PATIENCE_SECONDS:
+        try:
+            return process.communicate(timeout=_PATIENCE_SECONDS)[0]
+        except subprocess.TimeoutExpired:
+            _log.warning(
+                "the C compiler has been running for %g s, and is stopped after %g s: %s",
+                _PATIENCE_SECONDS,
+                timeout,
+                shlex.join(command),
+            )
+            timeout -= _PATIENCE_SECONDS
+    return process.communicate(timeout=timeout)[0]
+
+
+def _kill_group(process: subprocess.Popen[bytes]) -> None:
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        process.kill()

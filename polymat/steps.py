@@ -1,0 +1,168 @@
+"""The steps of a compilation, one a pass: each of the level before it and of what was asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+from polymat.codegen.lower import lower
+from polymat.codegen.orders import joined_programs
+from polymat.codegen.program import Program, Source
+from polymat.codegen.units import files, render
+from polymat.decide.decider import Decider
+from polymat.graph.build import build
+from polymat.graph.group import Grouping
+from polymat.graph.inline import inline_pointwise
+from polymat.graph.pipeline import Pipeline
+from polymat.graph.stage import Stage
+from polymat.graph.turned import turn_inputs
+from polymat.graph.verify import verify
+from polymat.idiom.find import is_called
+from polymat.idiom.recursiveends import kept_of_chains
+from polymat.model.assumed import assumed_sizes
+from polymat.plan.schedule import Schedule
+from polymat.request import Request
+from polymat.rewrite.cascades import join_cascades
+from polymat.rewrite.channels import join_channels
+from polymat.rewrite.interpolation import interpolate_by_phases
+from polymat.rewrite.overlapsave import filter_by_blocks
+from polymat.rewrite.plaintransforms import plain_transforms
+from polymat.rewrite.productorder import order_products
+from polymat.rewrite.sharedparts import share_expressions
+from polymat.runtime.build import Built
+from polymat.runtime.build import build as build_library
+
+Level = Pipeline | Grouping | Schedule | Program | Source | Built
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Job:
+    """One compilation: what was asked for, and who decides about each of its pipelines."""
+
+    request: Request
+    deciders: dict[Pipeline, Decider] = field(default_factory=dict)
+
+    def decider(self, pipeline: Pipeline) -> Decider:
+        """The decider of a pipeline, the same for fusion and for what follows."""
+        if pipeline not in self.deciders:
+            self.deciders[pipeline] = _decider(pipeline, self.request)
+        return self.deciders[pipeline]
+
+
+def _decider(pipeline: Pipeline, asked: Request) -> Decider:
+    return Decider(pipeline, asked.machine, asked.estimates, asked.options, asked.libraries)
+
+
+def build_stages(request: Request, _: Job) -> Pipeline:
+    """The outputs as stages with exact domains, every access proved to be in bounds."""
+    return verify(
+        build(
+            request.outputs,
+            inputs=request.inputs,
+            sizes=request.sizes,
+            estimates=request.estimates,
+            constraints=request.constraints,
+            trim=request.trim,
+        )
+    )
+
+
+def turn(pipeline: Pipeline, job: Job) -> Pipeline:
+    """Inputs that calls give by columns as transposes of arrays by rows."""
+    return turn_inputs(pipeline, job.request.fortran)
+
+
+def alone(rewrite: Callable[[Pipeline], Pipeline]) -> Callable[[Pipeline, Job], Pipeline]:
+    """A rewrite that needs to know the pipeline alone."""
+    return lambda pipeline, _: rewrite(pipeline)
+
+
+def order(pipeline: Pipeline, job: Job) -> Pipeline:
+    """Products of several arrays in their quickest order, with the other orders where sizes are open."""
+    asked = job.request
+    ordered = order_products(pipeline, asked.options, asked.estimates, asked.machine)
+    if not ordered.others:
+        return ordered.pipeline
+    return replace(ordered.pipeline, work=ordered.work, others=ordered.others)
+
+
+def join_filters(pipeline: Pipeline, job: Job) -> Pipeline:
+    """Filters in a row as one where that pays."""
+    asked = job.request
+    return join_cascades(pipeline, asked.options, asked.estimates, asked.machine, asked.libraries)
+
+
+def filter_blocks(pipeline: Pipeline, job: Job) -> Pipeline:
+    """Long filters by transforms of blocks where that pays."""
+    asked = job.request
+    return filter_by_blocks(pipeline, asked.options, asked.estimates, asked.machine, asked.libraries)
+
+
+def split_phases(pipeline: Pipeline, job: Job) -> Pipeline:
+    """Interpolation by known taps as a filter a phase."""
+    asked = job.request
+    return interpolate_by_phases(pipeline, asked.options, asked.machine, asked.libraries)
+
+
+def replace_waves(pipeline: Pipeline, job: Job) -> Pipeline:
+    """Sums of waves as transforms that a library has."""
+    asked = job.request
+    return plain_transforms(pipeline, asked.options, asked.estimates, asked.machine, asked.libraries)
+
+
+def inline(pipeline: Pipeline, job: Job) -> Pipeline:
+    """Point-wise stages put into those that read them, unless a library computes them."""
+    options, sizes = job.request.options, assumed_sizes(pipeline, job.request.estimates)
+    called = partial(is_called, extents=pipeline.extents, sizes=sizes, options=options)
+    return inline_pointwise(pipeline, called, kept_of_chains(pipeline) if options.kernels else ())
+
+
+def _is_called(stage: Stage, pipeline: Pipeline, asked: Request) -> bool:
+    sizes = assumed_sizes(pipeline, asked.estimates)
+    return is_called(stage, pipeline.context, pipeline.extents, sizes, asked.options)
+
+
+def join(pipeline: Pipeline, job: Job) -> Pipeline:
+    """A short last dimension as one with that before it."""
+    called = partial(_is_called, asked=job.request)
+    return join_channels(pipeline, job.request.machine, called)
+
+
+def share_parts(pipeline: Pipeline, job: Job) -> Pipeline:
+    """A stage of what several sums compute at the same points, where that pays."""
+
+    def predict(other: Pipeline) -> tuple[float, frozenset[str]]:
+        return _decider(other, job.request).prediction()
+
+    return share_expressions(pipeline, predict, partial(_is_called, asked=job.request))
+
+
+def fuse(pipeline: Pipeline, job: Job) -> Grouping:
+    """The partition into groups that costs least."""
+    return job.decider(pipeline).grouping()
+
+
+def plan(grouping: Grouping, job: Job) -> Schedule:
+    """The quickest plan of each group."""
+    return job.decider(grouping.pipeline).schedule(grouping)
+
+
+def lower_schedule(schedule: Schedule, job: Job) -> Program:
+    """The schedule as C functions, of all orders of its products."""
+    name, options = job.request.name, job.request.options
+    program = lower(schedule, name, options)
+    if not schedule.others:
+        return program
+    others = [(work, lower(other, name, options)) for work, other in schedule.others]
+    return joined_programs(schedule.grouping.pipeline.work, program, others)
+
+
+def render_program(program: Program, _: Job) -> Source:
+    """The C tree as text."""
+    return Source(render(program.file), partial(files, program.file), program.flags)
+
+
+def compile_source(source: Source, job: Job) -> Built:
+    """The library of that text, from the cache or the C compiler."""
+    return build_library(source.text, job.request.options, source.flags, source.files)

@@ -1,0 +1,58 @@
+"""Operations of a stage at the estimates, and how much slower than the peak its loops are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from polymat.graph.operations import function_operations
+from polymat.graph.stage import Accumulation, Part, Stage
+from polymat.lang.affine import Affine
+from polymat.lang.traverse import children, walk
+from polymat.model.describe import COMPLEX_OPERATIONS
+from polymat.model.estimates import once_a_stage
+from polymat.model.extents import extent
+from polymat.plan.loops import LoopPlan
+from polymat.plan.nest import NestPlan
+
+WAITING = 6.0  # times slower: sums of a recurrence, each addition through memory (1 ns a point, Zen 5)
+NO_BLOCK = 2.5  # times slower: sums that are not computed several rows at a time
+
+
+def loop_slowdown(loops: NestPlan, threads: int) -> float:
+    """Sums without a block of rows wait for loads or for the addition before, recurrences for a store."""
+    if not isinstance(loops, LoopPlan):
+        return loops.slowdown(threads)
+    if loops.recurrence is not None:
+        levels = loops.recurrence.loops
+        return 1.0 if not levels or loops.recurrence.parallel[levels[-1]] else WAITING
+    alone = loops.kind in ("reduce", "row") and loops.unroll == 1 and not loops.terms
+    return NO_BLOCK if alone else 1.0
+
+
+def own_name_in(stage: Stage, dim: str, used: set[str]) -> bool:
+    """Whether a dimension of a stage occurs among names, also under an accumulation's own name for it."""
+    if dim in used:
+        return True
+    targets = [a.target[stage.dims.index(dim)] for a in stage.accumulations] if dim in stage.dims else []
+    return any(used.intersection(target.names()) for target in targets)
+
+
+@once_a_stage
+def stage_operations(stage: Stage, estimates: Mapping[str, int]) -> float:
+    """Real operations of a stage at the estimates."""
+    items: list[Part | Accumulation] = [*stage.parts, *stage.accumulations]
+    total = 0.0
+    for item in items:
+        box = item.box if isinstance(item, Accumulation) else stage.box
+        nodes = list(walk(item.expr))
+        each = 1 + sum(map(function_operations, nodes)) + sum(1 for node in nodes if children(node))
+        total += each * points(box, estimates)
+    return total * (COMPLEX_OPERATIONS if stage.dtype.kind == "c" else 1.0)
+
+
+def points(box: Iterable[tuple[Affine, Affine]], estimates: Mapping[str, int]) -> float:
+    """Points of a box at the estimates."""
+    count = 1.0
+    for low, high in box:
+        count *= extent(high - low + 1, estimates)
+    return count

@@ -1,0 +1,179 @@
+"""What is measured of a machine, and how much of it at a time."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from polymat.codegen.products.blockshape import Shape
+from polymat.errors import ToolchainError
+from polymat.machine.calibrate import Stream
+from polymat.machine.memory import available_memory
+from polymat.machine.model import MEMORY, Machine
+from polymat.tune.blockbench import name_of, operations
+from polymat.tune.microbenchmarks import accumulators, block_shapes
+
+_IMPROVEMENT = 0.97
+_SAMPLE_SECONDS = 1e-3
+_REGIONS, _SLEEPY_REGIONS, _SLEEP_MICROSECONDS = 100, 4, 300
+_PAGE = 4096
+_STEP = 1 << 11  # a multiple of one step of a sweep, for vectors of up to 2048 bits
+# Of memory so much at a time that what a cache still holds of it, unwritten above all, does not count.
+_WINDOW, _LEAST_WINDOW = 64 << 20, 8 << 20
+_WANTED_MEMORY, _WANTED_SLICE = 512 << 20, 64 << 20
+_LEAST_SLICE = 8 << 20
+
+
+class RefusedError(Exception):
+    """The system does not give the threads that were asked for."""
+
+
+@dataclass(slots=True)
+class Sample:
+    """Something measured again and again: its best time counts, because disturbance only adds to it.
+
+    run: does `amount` of it, in bytes, operations or times, and returns the seconds that it took.
+    """
+
+    amount: float
+    run: Callable[[], float]
+    best: float = field(default=float("inf"))
+
+    def measure(self) -> bool:
+        """Measure once more; tell whether that was better by more than a little."""
+        seconds = self.run()
+        if seconds < 0.0:
+            raise RefusedError
+        before = self.best
+        # The clock of some virtual machines stands still for short whiles.
+        if seconds > 0.0:
+            self.best = min(before, seconds)
+        return self.best < _IMPROVEMENT * before
+
+    @property
+    def rate(self) -> float:
+        return self.amount / self.best
+
+    @property
+    def seconds(self) -> float:
+        return self.best / self.amount
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """Memory in which thread t uses `slice` bytes from address + t * slice."""
+
+    address: int
+    slice: int
+    threads: int
+
+    def span(self, threads: int, machine: Machine) -> int:
+        """Bytes one thread may roam: all of them for a thread alone whose slice would fit a cache."""
+        alone = threads == 1 and self.slice < 8 * machine.l3_bytes
+        return self.slice * self.threads if alone else self.slice
+
+
+def samples_of(
+    library: ctypes.CDLL, machine: Machine, block: _Block, threads: int
+) -> Iterator[tuple[str, Sample]]:
+    for team in dict.fromkeys((1, threads)):
+        for level in range(1, MEMORY + 1):
+            yield f"read {level} {team}", _bandwidth(library, machine, block, level, "read", team)
+            yield f"copy {level} {team}", _bandwidth(library, machine, block, level, "copy", team)
+        for bits, function in ((32, library.pm_flops32), (64, library.pm_flops64)):
+            yield f"flops{bits} {team}", _flops(function, machine, bits // 8, team)
+    steps = int(_SAMPLE_SECONDS * machine.hertz / 8)
+    yield "clock", Sample(8.0 * steps, lambda: library.pm_clock(steps))
+    links = int(_SAMPLE_SECONDS * machine.hertz / machine.fma_latency)
+    yield "chain", Sample(float(links), lambda: library.pm_chain(links, 0.999))
+    for number, shape in enumerate(block_shapes(machine)):
+        yield f"block {name_of(shape)}", _products(library.pm_block, number, shape, machine, block)
+    if threads > 1:
+        yield "region", Sample(_REGIONS, lambda: library.pm_regions(_REGIONS, 0, threads))
+        yield (
+            "wake",
+            Sample(
+                _SLEEPY_REGIONS, lambda: library.pm_regions(_SLEEPY_REGIONS, _SLEEP_MICROSECONDS, threads)
+            ),
+        )
+
+
+def _bandwidth(
+    library: ctypes.CDLL, machine: Machine, block: _Block, level: int, stream: Stream, threads: int
+) -> Sample:
+    """Sweeps over a working set that fits the level and no nearer one, or over memory not seen for long."""
+    span = block.span(threads, machine)
+    size = min(_working_set(machine, level, threads), span // 4)
+    share = _round(size if stream == "read" else size // 2, _STEP)
+    estimate = machine.bandwidth(level, threads, stream) / threads
+    repeats = 1 if level == MEMORY else max(1, round(_SAMPLE_SECONDS * estimate / size))
+    windows = _windows(span if stream == "read" else span // 2, share) if level == MEMORY else 1
+    # Data at a distance of whole pages disturbs the forwarding of stores to loads on some processors.
+    apart = (_round(span // 2, _PAGE) if level == MEMORY else _round(size, _PAGE)) + _PAGE // 2
+    turn = 0
+
+    def run() -> float:
+        nonlocal turn
+        address = block.address + turn % windows * share
+        turn += 1
+        warm = 0 if level == MEMORY else 1
+        if stream == "read":
+            return float(library.pm_read(address, block.slice, share, repeats, warm, threads))
+        return float(library.pm_copy(address, block.slice, share, apart, repeats, warm, 1.0, threads))
+
+    sides = 1 if stream == "read" else 2
+    return Sample(float(share) * sides * repeats * threads, run)
+
+
+def _working_set(machine: Machine, level: int, threads: int) -> int:
+    """Bytes a thread sweeps over."""
+    if level == 1:
+        return machine.l1_bytes // 2
+    if level == 2:
+        return (machine.l1_bytes + machine.l2_bytes) // 2
+    if level == 3:
+        # So much more than the second level that nothing stays in it from one sweep to the next.
+        return machine.l2_bytes + min(machine.capacity(3, threads) // 2, 3 * machine.l2_bytes)
+    return max(_WINDOW // threads, _LEAST_WINDOW)
+
+
+def _windows(span: int, window: int) -> int:
+    """How many windows lie side by side in the span, a page left over."""
+    return max(1, (span - _PAGE) // window)
+
+
+def _flops(function: Callable[..., float], machine: Machine, element_bytes: int, threads: int) -> Sample:
+    per_step = 2 * accumulators(machine) * machine.lanes(element_bytes)
+    steps = max(1, round(_SAMPLE_SECONDS * machine.peak_flops(element_bytes) / per_step))
+    return Sample(float(per_step) * steps * threads, lambda: function(steps, 0.999, threads))
+
+
+def _products(
+    function: Callable[..., float], number: int, shape: Shape, machine: Machine, block: _Block
+) -> Sample:
+    """Small products by one register block."""
+    each = operations(shape)
+    repeats = max(1, round(_SAMPLE_SECONDS * machine.peak_flops(shape.element_bytes) / each))
+    return Sample(each * repeats, lambda: function(number, block.address, repeats))
+
+
+@contextmanager
+def memory_for_sweeps(library: ctypes.CDLL, threads: int) -> Iterator[_Block]:
+    """Memory for the sweeps: as much as is wanted, but an eighth of what is available at most."""
+    most = available_memory() // 8 // threads
+    wanted = max(_WANTED_MEMORY // threads, _WANTED_SLICE)
+    size = _round(max(min(wanted, most), _LEAST_SLICE), _PAGE)
+    address = library.pm_allocate(size, threads)
+    if not address:
+        raise ToolchainError(f"there is no memory for a calibration ({size * threads >> 20} MiB)")
+    try:
+        yield _Block(address, size, threads)
+    finally:
+        library.pm_free(address)
+
+
+def _round(size: int, multiple: int) -> int:
+    """The size rounded down, but not to nothing."""
+    return max(multiple, size - size % multiple)

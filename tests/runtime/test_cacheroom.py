@@ -1,0 +1,40 @@
+"""What the store of compiled libraries keeps when its room is short, and what clearing it removes."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from polymat.runtime.cache import fetch_or_build
+from polymat.runtime.cacheroom import clear, entries
+from tests.runtime.test_cache import Counted, directory, key_number
+
+__all__ = ["directory"]  # the fixture that gives each test an empty cache
+
+
+def test_oldest_use_goes_first(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(4):
+        path = fetch_or_build(key_number(number), Counted()).path
+        os.utime(path, (1000 + number, 1000 + number))
+    assert [entry.key for entry in entries()] == [key_number(number) for number in range(4)]
+    one = entries()[0].bytes
+    assert fetch_or_build(key_number(0), Counted()).hit
+    monkeypatch.setenv("POLYMAT_CACHE_LIMIT", str((3 * one + 10) / 2**20))
+    fetch_or_build(key_number(9), Counted())
+    assert {entry.key for entry in entries()} == {key_number(number) for number in (0, 3, 9)}
+    monkeypatch.setenv("POLYMAT_CACHE_LIMIT", "0")
+    assert fetch_or_build(key_number(10), Counted()).path.exists()
+    assert [entry.key for entry in entries()] == [key_number(10)]
+
+
+def test_clear(directory: Path) -> None:
+    for number in range(3):
+        fetch_or_build(key_number(number), Counted())
+    (directory / "abandoned.partial").mkdir()
+    (directory / "notes.txt").touch()
+    assert clear() == 3
+    assert (entries(), clear()) == ((), 0)
+    assert not (directory / "abandoned.partial").exists()
+    assert (directory / "notes.txt").exists()

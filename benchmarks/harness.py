@@ -41,12 +41,14 @@ class Peer:
     prepare: "module:function", imported in the worker and called with the task (which is pickled).
     environment: variables set before the worker starts, and so before it loads any library.
     python: the interpreter of the worker; this one when empty.
+    root: the checkout that it runs in; this one when empty.
     """
 
     name: str
     prepare: str
     environment: Mapping[str, str] = field(default_factory=dict)
     python: str = ""
+    root: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +102,7 @@ class Worker:
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the worker
         self._process = subprocess.Popen(
             [python, "-m", "benchmarks.worker", str(theirs.fileno())],
-            cwd=ROOT,
+            cwd=peer.root or ROOT,
             env=_environment(peer),
             pass_fds=[theirs.fileno()],
             start_new_session=True,  # an interrupt is this process's business; a signal reaches all of theirs

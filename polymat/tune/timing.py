@@ -20,39 +20,6 @@ SAMPLE_SECONDS, PATIENCE_SECONDS, PASSES = 1e-5, 3e-5, 3
 # Of a call that is made at least twice: the first one finds its operands where others left them, in memory.
 WARM_SECONDS = 1e-3
 
-CLOCK = """\
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-"""
-_ROUNDS = """\
-    double best = 1e30, spent = 0.0;
-    ptrdiff_t repeats = 1;
-    for (int round = 0; round < 6 && (spent < patience || round < (best < @WARM@ ? 2 : 1)); round++) {
-        const double begin = now();
-        for (ptrdiff_t r = 0; r < repeats; r++)
-            @STATEMENT@;
-        const double seconds = now() - begin;
-        if (seconds < sample / 2) { /* too short for the clock: the same round with more of them */
-            const double more = seconds > sample / 64 ? sample / seconds : 16.0;
-            repeats = (ptrdiff_t)((double)repeats * more) + 1;
-            round = repeats > 1 << 24 ? round : -1;
-            continue;
-        }
-        spent += seconds;
-        if (seconds / (double)repeats < best)
-            best = seconds / (double)repeats;
-    }
-"""
-
-
-def rounds(statement: str) -> str:
-    """C text that leaves in `best` the least seconds a statement took, in rounds of `sample` seconds."""
-    return _ROUNDS.replace("@STATEMENT@", statement).replace("@WARM@", f"{WARM_SECONDS}")
-
 
 def load_timers(source: str, routines: Sequence[str], found: Provider) -> ctypes.CDLL:
     """The measuring program, compiled and bound to the routines of a library."""

@@ -34,12 +34,14 @@ COLLIDING = 2048  # bytes: lines at a multiple of them share few sets of a cache
 EVEN = 4096
 
 
+def fft_macros(prefix: str) -> dict[str, object]:
+    """The macros of a precision; prefix: fftw or fftwf."""
+    return {"T": "double" if prefix == "fftw" else "float", "NAME(name)": f"_pm_{prefix}_##name"}
+
+
 def large_text(prefix: str, least: Least) -> str:
     """The C text for one precision; prefix: fftw or fftwf; least: points from which it is for a transform."""
-    of_type: dict[str, object] = {
-        "T": "double" if prefix == "fftw" else "float",
-        "NAME(name)": f"_pm_{prefix}_##name",
-    }
+    of_type = fft_macros(prefix)
     constants = of_type | {"CONSTANT(name)": f"_PM_{prefix}_##name"}
     points = {name.upper(): _number(value) for name, value in asdict(least).items()}
     return "\n".join(

@@ -1,0 +1,5 @@
+/* Where results of measurements go. */
+#pragma once
+
+/* Results go here so that nothing is computed for nothing. */
+volatile double pm_sink;

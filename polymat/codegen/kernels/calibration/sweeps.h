@@ -1,0 +1,94 @@
+/* Sweeps over data: reading, and copying; a sweep goes in steps of 8 vectors at most. */
+#pragma once
+
+#include <stdlib.h>
+#include <sys/mman.h>
+#include "calibration/timed.h"
+
+/* Memory for `threads` slices, each written first by the thread that will use it; NULL if there is none. */
+void *pm_allocate(ptrdiff_t slice, int threads)
+{
+    const size_t huge = (size_t)2 << 20, bytes = (size_t)slice * (size_t)threads;
+    void *block = NULL;
+    if (posix_memalign(&block, huge, bytes) != 0)
+        return NULL;
+#ifdef MADV_HUGEPAGE
+    (void)madvise(block, bytes, MADV_HUGEPAGE);
+#endif
+    const int team = _pm_team(threads, 1.0, 0.0);
+#pragma omp parallel for num_threads(team) schedule(static, 1)
+    for (int part = 0; part < threads; part++) {
+        double *x = (double *)((char *)block + part * slice);
+        for (ptrdiff_t i = 0; i < slice / 8; i++)
+            x[i] = 1.0;
+    }
+    return block;
+}
+
+void pm_free(void *block)
+{
+    free(block);
+}
+
+static void read_once(const char *data, ptrdiff_t bytes)
+{
+    const vec *x = (const vec *)data;
+    const ptrdiff_t vectors = bytes / (ptrdiff_t)sizeof(vec);
+    vec a0 = {0}, a1 = {0}, a2 = {0}, a3 = {0}, a4 = {0}, a5 = {0}, a6 = {0}, a7 = {0};
+    for (ptrdiff_t i = 0; i < vectors; i += 8) {
+        a0 += x[i];
+        a1 += x[i + 1];
+        a2 += x[i + 2];
+        a3 += x[i + 3];
+        a4 += x[i + 4];
+        a5 += x[i + 5];
+        a6 += x[i + 6];
+        a7 += x[i + 7];
+    }
+    const vec sum = ((a0 + a1) + (a2 + a3)) + ((a4 + a5) + (a6 + a7));
+    __asm__ volatile("" : : "m"(sum) : "memory");
+}
+
+/* Scaled, so that no compiler makes a call of memcpy of it, which need not go through the caches. */
+static void copy_once(const char *from, char *to, ptrdiff_t bytes, double factor)
+{
+    const vec *x = (const vec *)from;
+    vec *y = (vec *)to;
+    const ptrdiff_t vectors = bytes / (ptrdiff_t)sizeof(vec);
+    for (ptrdiff_t i = 0; i < vectors; i += 4) {
+        const vec b0 = x[i] * factor, b1 = x[i + 1] * factor;
+        const vec b2 = x[i + 2] * factor, b3 = x[i + 3] * factor;
+        y[i] = b0;
+        y[i + 1] = b1;
+        y[i + 2] = b2;
+        y[i + 3] = b3;
+    }
+    __asm__ volatile("" : : : "memory");
+}
+
+static void read_often(const char *data, ptrdiff_t bytes, ptrdiff_t repeats)
+{
+    for (ptrdiff_t repeat = 0; repeat < repeats; repeat++)
+        read_once(data, bytes);
+}
+
+static void copy_often(const char *from, char *to, ptrdiff_t bytes, ptrdiff_t repeats, double factor)
+{
+    for (ptrdiff_t repeat = 0; repeat < repeats; repeat++)
+        copy_once(from, to, bytes, factor);
+}
+
+/* Thread t reads `bytes` from base + t * slice, `repeats` times; `warm` times before that unmeasured. */
+double pm_read(const char *base, ptrdiff_t slice, ptrdiff_t bytes, ptrdiff_t repeats, ptrdiff_t warm,
+        int threads)
+{
+    TIMED(threads, read_often(base + me * slice, bytes, warm), read_often(base + me * slice, bytes, repeats));
+}
+
+/* The same, reading `bytes` and writing as many at a distance of `apart` bytes. */
+double pm_copy(char *base, ptrdiff_t slice, ptrdiff_t bytes, ptrdiff_t apart, ptrdiff_t repeats,
+        ptrdiff_t warm, double factor, int threads)
+{
+    TIMED(threads, copy_often(base + me * slice, base + me * slice + apart, bytes, warm, factor),
+            copy_often(base + me * slice, base + me * slice + apart, bytes, repeats, factor));
+}

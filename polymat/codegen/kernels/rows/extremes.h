@@ -1,0 +1,35 @@
+/* The least or the greatest of vectors, lane by lane and of the lanes of one.
+
+   takes T                     the type of an element
+   takes NAME(name)            functions and types of that type
+   takes LANES=4|8|16          elements of a vector
+   takes BEFORE=<|>            what the one that is taken is to the other
+   takes BOTH=NAME(row_both)   the function of two vectors
+   takes FOUND=NAME(row_found) that of the lanes of one
+   takes OF_TWO(a, b)=(a < b ? a : b)  that of two elements
+   takes HALVES=all = BOTH(all, all)   what takes those of each half of the lanes and the other
+*/
+#pragma once
+
+#include "rows/vectors.h"
+#include "shuffles.h"
+
+/* Lane by lane; a NaN on either side is the result. */
+static inline NAME(row) BOTH(NAME(row) a, NAME(row) b)
+{
+    const NAME(row_places) first = (NAME(row_places))((a BEFORE b) | (a != a));
+    return (NAME(row))((first & (NAME(row_places))a) | (~first & (NAME(row_places))b));
+}
+
+static inline T FOUND(NAME(row) all)
+{
+#ifdef _PM_SHUFFLES
+    HALVES;
+    return all[0];
+#else
+    T found = all[0];
+    for (int lane = 1; lane < LANES; lane++)
+        found = OF_TWO(found, all[lane]);
+    return found;
+#endif
+}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from polymat.codegen.c.kernels import kernel_text
+from polymat.codegen.c.kernels import kernel_text, statements
 
 SHUFFLES = kernel_text("shuffles")
 
@@ -16,35 +16,17 @@ def row_sums(name: str, vector: str, memory: str, ctype: str, lanes: int) -> str
     """
     pairs = [(k, lanes + k) for k in range(0, lanes, 2)]
     fours = [(k, k + 1, lanes + k, lanes + k + 1) for k in range(0, lanes, 4)]
-    merged = f"{_merged('a', 'b', pairs, 1)}, right = {_merged('c', 'd', pairs, 1)}"
     if lanes == 2:
-        rest = ["*(VECTOR *)to = left;", "*(VECTOR *)(to + 2) = right;"]
+        lines = [f"*({memory} *)to = left", f"*({memory} *)(to + 2) = right"]
     else:
-        rest = [f"{vector} all = {_merged('left', 'right', fours, 2)};"]
+        lines = [f"{vector} all = {_merged('left', 'right', fours, 2)}"]
         for step in (4, 8):
             turned = ", ".join(str((k + step) % lanes) for k in range(lanes))
-            rest += [f"all += __builtin_shufflevector(all, all, {turned});"] * (step < lanes)
-        rest += ["for (int row = 0; row < 4; row++)", "    to[row] = all[row];"]
-    lines = [f"const {vector} left = {merged};", *rest]
-    text = "\n".join(f"    {line}" for line in lines).replace("VECTOR", memory)
-    return f"""\
-{SHUFFLES}
-/* The sums of the lanes of four vectors. */
-static inline __attribute__((always_inline)) void {name}({vector} a,
-        {vector} b, {vector} c, {vector} d, {ctype} *to)
-{{
-#ifdef _PM_SHUFFLES
-{text}
-#else
-    const {vector} rows[] = {{a, b, c, d}};
-    for (int row = 0; row < 4; row++) {{
-        to[row] = 0;
-        for (int lane = 0; lane < {lanes}; lane++)
-            to[row] += rows[row][lane];
-    }}
-#endif
-}}
-"""
+            lines += [f"all += __builtin_shufflevector(all, all, {turned})"] * (step < lanes)
+        lines.append("for (int row = 0; row < 4; row++) to[row] = all[row]")
+    macros = {"T": ctype, "LANES": lanes, "VECTOR": vector, "SUMS": name, "TOGETHER": statements(lines)}
+    text = kernel_text("rows/sums", macros={**macros, "MERGED(x, y)": _merged("x", "y", pairs, 1)})
+    return f"{SHUFFLES}\n{text}"
 
 
 def _merged(x: str, y: str, places: Sequence[tuple[int, ...]], step: int) -> str:

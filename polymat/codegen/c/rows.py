@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 from polymat.codegen.c.ctree import Binary, Call, CExpr, Evaluate, Id, Literal, Subscript, Unary, names_in
 from polymat.codegen.c.elements import C_TYPES, ELEMENT_BYTES
+from polymat.codegen.c.kernels import kernel, kernel_text
+from polymat.codegen.c.vectortypes import lane_macros, processor_macros
 from polymat.lang.types import ScalarType
 
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]*)?(e[-+]?[0-9]+)?")
@@ -24,6 +26,20 @@ class RowTypes:
     def of(dtype: ScalarType, lanes: int) -> RowTypes | None:
         """Vectors of a type; None of one that has none."""
         return RowTypes(dtype.suffix, lanes) if dtype.suffix in C_TYPES else None
+
+    @staticmethod
+    def parse(need: str) -> RowTypes:
+        """The vectors of a need of the prelude, `lines_f32x16` say."""
+        suffix, lanes = need.rpartition("_")[2].split("x")
+        return RowTypes(suffix, int(lanes))
+
+    def kernel(self, name: str, **macros: object) -> str:
+        """A header of `kernels/rows` for these vectors; macros: those that it takes beside the usual ones."""
+        header = f"rows/{name}"
+        usual = lane_macros(self.suffix, self.lanes) | processor_macros(self.suffix)
+        takes = dict(kernel(header).takes)
+        wanted = {macro: value for macro, value in usual.items() if macro in takes}
+        return kernel_text(header, self.suffix, wanted | macros)
 
     @property
     def ctype(self) -> str:
@@ -126,39 +142,20 @@ class RowTypes:
 
 def rows_text(need: str) -> str:
     """The types and the shift of the vectors that go by this name in the prelude."""
-    suffix, lanes = need.removeprefix("rows_").split("x")
-    types = RowTypes(suffix, int(lanes))
+    types = RowTypes.parse(need)
+    s = types.suffix
     indices = ", ".join(f"shift + {lane}" if lane else "shift" for lane in range(types.lanes))
-    macro = f"_PM_ROW_BEHIND_{suffix}"
-    integer = "int32_t" if suffix == "f32" else "int64_t"
-    element = ELEMENT_BYTES[suffix]
-    size = types.lanes * element
-    memory, lane = f"{types.vector}_memory", f"{types.vector}_lane"
-    return f"""\
-/* Vectors of {types.lanes} elements of a row: in registers, and anywhere in memory. */
-typedef {types.ctype} {types.vector} __attribute__((vector_size({size})));
-typedef {types.vector} {memory} __attribute__((aligned({element}), may_alias));
-
-static inline {types.vector} _pm_row_load_{suffix}(const {types.ctype} *from)
-{{
-    return *(const {memory} *)from;
-}}
-
-static inline void _pm_row_store_{suffix}({types.ctype} *to, {types.vector} value)
-{{
-    *({memory} *)to = value;
-}}
-
-/* The vector that begins some elements behind the first of two neighbours. */
-#if defined(__clang__) || __GNUC__ >= 12
-#define {macro}(now, next, shift) __builtin_shufflevector( \\
-    now, next, {indices})
-#else
-typedef {integer} {lane} __attribute__((vector_size({size})));
-#define {macro}(now, next, shift) __builtin_shuffle(now, next, ({lane}){{ \\
-    {indices}}})
-#endif
-"""
+    macro = f"#define _PM_ROW_BEHIND_{s}(now, next, shift)"
+    places = f"(_pm_row_places_{s}){{{indices}}}"
+    behind = (
+        "/* The vector that begins some elements behind the first of two neighbours. */",
+        "#if defined(__clang__) || __GNUC__ >= 12",
+        f"{macro} __builtin_shufflevector(now, next, {indices})",
+        "#else",
+        f"{macro} __builtin_shuffle(now, next, {places})",
+        "#endif",
+    )
+    return "\n".join([types.kernel("vectors"), *behind, ""])
 
 
 @dataclass(frozen=True, slots=True)

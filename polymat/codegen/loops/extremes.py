@@ -30,7 +30,7 @@ from polymat.codegen.c.ctree import (
     names_in,
     substituted,
 )
-from polymat.codegen.c.elements import INTEGERS
+from polymat.codegen.c.kernels import statements
 from polymat.codegen.c.lanes import SHUFFLES
 from polymat.codegen.c.rows import RowTypes, read_of
 from polymat.codegen.loops.accumulators import PLACE, ROW_BEGIN, ROW_BYTES, VECTORISED
@@ -191,45 +191,17 @@ def _element(term: CExpr) -> CExpr:
 
 def extremes_text(need: str) -> str:
     """A piece of the prelude by its name, `extremes_f32x16` say; it stands after `total_f32x16`."""
-    suffix, lanes = need.removeprefix("extremes_").split("x")
-    types = RowTypes(suffix, int(lanes))
-    texts = [
-        SHUFFLES,
-        f"typedef {INTEGERS[suffix]} {_lane(types)} __attribute__((vector_size({types.size})));",
-    ]
-    for kind, sign in (("min", "<"), ("max", ">")):
-        texts.append(_text(types, kind, sign))
-    return "\n".join(texts)
-
-
-def _lane(types: RowTypes) -> str:
-    return f"{types.vector}_chosen"
+    types = RowTypes.parse(need)
+    return "\n".join([SHUFFLES, *(_text(types, kind, sign) for kind, sign in (("min", "<"), ("max", ">")))])
 
 
 def _text(types: RowTypes, kind: str, sign: str) -> str:
-    suffix, vector, both = types.suffix, types.vector, f"_pm_row_{kind}_{types.suffix}"
+    suffix, both = types.suffix, f"_pm_row_{kind}_{types.suffix}"
     steps, step = [], types.lanes // 2
     while step > 0:
         other = ", ".join(str(lane ^ step) for lane in range(types.lanes))
-        steps.append(f"    all = {both}(all, __builtin_shufflevector(all, all, {other}));\n")
+        steps.append(f"all = {both}(all, __builtin_shufflevector(all, all, {other}))")
         step //= 2
-    return f"""\
-/* Lane by lane; a NaN on either side is the result. */
-static inline {vector} {both}({vector} a, {vector} b)
-{{
-    const {_lane(types)} first = ({_lane(types)})((a {sign} b) | (a != a));
-    return ({vector})((first & ({_lane(types)})a) | (~first & ({_lane(types)})b));
-}}
-
-static inline {types.ctype} _pm_row_{KINDS[kind]}_{suffix}({vector} all)
-{{
-#ifdef _PM_SHUFFLES
-{"".join(steps)}    return all[0];
-#else
-    {types.ctype} found = all[0];
-    for (int lane = 1; lane < {types.lanes}; lane++)
-        found = _pm_{kind}_{suffix}(found, all[lane]);
-    return found;
-#endif
-}}
-"""
+    macros = {"OF_TWO(a, b)": f"_pm_{kind}_{suffix}(a, b)"}
+    found = f"_pm_row_{KINDS[kind]}_{suffix}"
+    return types.kernel("extremes", BEFORE=sign, BOTH=both, FOUND=found, HALVES=statements(steps), **macros)

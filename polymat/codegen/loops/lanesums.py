@@ -64,25 +64,10 @@ def with_lane_sums(
 
 def lane_sums_text(need: str) -> str:
     """The functions that sums of several rows in vectors need, by their name in the prelude."""
-    suffix, lanes = need.removeprefix("sums_").split("x")
-    types = RowTypes(suffix, int(lanes))
-    integer = "int32_t" if suffix == "f32" else "int64_t"
-    places, numbers = f"{types.vector}_places", ", ".join(str(lane) for lane in range(types.lanes))
-    sums = row_sums(
-        f"_pm_row_sums_of_{suffix}", types.vector, f"{types.vector}_memory", types.ctype, types.lanes
-    )
-    return f"""\
-typedef {integer} {places} __attribute__((vector_size({types.size})));
-
-/* The vector that begins at an element, with 0 in place of all but the last `count` lanes. */
-static inline __attribute__((always_inline)) {types.vector} _pm_row_last_{suffix}(const {types.ctype} *from,
-        ptrdiff_t count)
-{{
-    const {places} first = ({places}){{0}} + ({integer})({types.lanes} - count);
-    return ({types.vector})(({places})_pm_row_load_{suffix}(from) & (({places}){{{numbers}}} >= first));
-}}
-
-{sums}"""
+    types = RowTypes.parse(need)
+    memory = f"_pm_row_memory_{types.suffix}"
+    sums = row_sums(f"_pm_row_sums_of_{types.suffix}", types.vector, memory, types.ctype, types.lanes)
+    return f"{types.kernel('last')}\n{sums}"
 
 
 @dataclass(frozen=True, slots=True)

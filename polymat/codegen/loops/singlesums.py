@@ -27,6 +27,7 @@ from polymat.codegen.c.ctree import (
     Stmt,
     substituted,
 )
+from polymat.codegen.c.kernels import statements
 from polymat.codegen.c.lanes import SHUFFLES
 from polymat.codegen.c.rows import RowTypes
 from polymat.codegen.c.vectortypes import Parts
@@ -67,40 +68,15 @@ def with_single_sums(
 
 def single_sums_text(need: str) -> str:
     """A piece of the prelude by its name, `total_f32x16` say, put after the vectors of the same type."""
-    suffix, lanes = need.removeprefix("total_").split("x")
-    types = RowTypes(suffix, int(lanes))
-    steps = []
-    step = types.lanes // 2
+    types = RowTypes.parse(need)
+    steps, step = [], types.lanes // 2
     while step > 1:
         other = ", ".join(str(lane ^ step) for lane in range(types.lanes))
-        steps.append(f"    all += __builtin_shufflevector(all, all, {other});\n")
+        steps.append(f"all += __builtin_shufflevector(all, all, {other})")
         step //= 2
-    integer = "int32_t" if suffix == "f32" else "int64_t"
-    lane, sign = f"{types.vector}_bits", "INT32_MAX" if suffix == "f32" else "INT64_MAX"
-    return f"""\
-{_parts(types).text()}
-typedef {integer} {lane} __attribute__((vector_size({types.size})));
-
-/* Magnitudes: without the bit that is the sign. */
-static inline {types.vector} _pm_row_abs_{suffix}({types.vector} value)
-{{
-    return ({types.vector})(({lane})value & {sign});
-}}
-
-{SHUFFLES}
-/* The sum of the lanes of a vector. */
-static inline {types.ctype} _pm_row_total_{suffix}({types.vector} all)
-{{
-#ifdef _PM_SHUFFLES
-{"".join(steps)}    return all[0] + all[1];
-#else
-    {types.ctype} sum = 0;
-    for (int lane = 0; lane < {types.lanes}; lane++)
-        sum += all[lane];
-    return sum;
-#endif
-}}
-"""
+    positive = "INT32_MAX" if types.suffix == "f32" else "INT64_MAX"
+    total = types.kernel("total", HALVES=statements(steps), POSITIVE=positive)
+    return f"{_parts(types).text()}\n{SHUFFLES}\n{total}"
 
 
 def _parts(types: RowTypes) -> Parts:

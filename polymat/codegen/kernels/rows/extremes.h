@@ -5,7 +5,7 @@
    takes LANES=4|8|16          elements of a vector
    takes BEFORE=<|>            what the one that is taken is to the other
    takes BOTH=NAME(row_both)   the function of two vectors
-   takes FOUND=NAME(row_found) that of the lanes of one
+   takes FOUND=NAME(row_found)  that of the lanes of one
    takes OF_TWO(a, b)=(a < b ? a : b)  that of two elements
    takes HALVES=all = BOTH(all, all)   what takes those of each half of the lanes and the other
 */

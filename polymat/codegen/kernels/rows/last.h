@@ -3,7 +3,7 @@
    takes T                            the type of an element
    takes NAME(name)                   functions and types of that type
    takes LANES=4|8|16                 elements of a vector
-   takes INTEGER=int32_t / int64_t    as large as an element
+   takes INTEGER=int / long long    as large as an element
    takes PLACES=0                     the places of the lanes
 */
 #pragma once

@@ -5,8 +5,7 @@
    takes LANES=4|8|16                 elements of a vector
    takes ELEMENT=4 / 8                bytes of an element
    takes PLACES=0                     the places of the lanes
-   takes PROCESSOR(op)=__builtin_ia32_##op##ps512 / __builtin_ia32_##op##pd512  its instructions for 512 bits
-   takes PROCESSOR_MASK(op)=__builtin_ia32_##op##ps512_mask / __builtin_ia32_##op##pd512_mask  the same for some lanes
+   takes PROCESSOR(op, end)=__builtin_ia32_##op##ps##end / __builtin_ia32_##op##pd##end  its instructions
 */
 #pragma once
 
@@ -20,11 +19,12 @@ static inline void NAME(row_store_part)(T *to, NAME(row) value, ptrdiff_t from, 
     const int low = from > 0 ? (int)(from < LANES ? from : LANES) : 0;
     const int high = end < LANES ? (int)(end > 0 ? end : 0) : LANES;
 #if defined(__AVX512F__) && LANES * ELEMENT == 64
-    const unsigned every = (1u << LANES) - 1, lanes = low < high ? (every >> (LANES - high)) & (every << low) : 0;
+    const unsigned every = (1u << LANES) - 1,
+                   lanes = low < high ? (every >> (LANES - high)) & (every << low) : 0;
 #if LANES == 16
-    PROCESSOR_MASK(storeu)((void *)to, value, (unsigned short)lanes);
+    PROCESSOR(storeu, 512_mask)((void *)to, value, (unsigned short)lanes);
 #else
-    PROCESSOR_MASK(storeu)((void *)to, value, (unsigned char)lanes);
+    PROCESSOR(storeu, 512_mask)((void *)to, value, (unsigned char)lanes);
 #endif
 #else
     for (int lane = low; lane < high; lane++)
@@ -57,7 +57,7 @@ static inline void NAME(row_streamed)(void)
 
 static inline void NAME(row_stream)(T *to, NAME(row) value)
 {
-    PROCESSOR(movnt)(to, value);
+    PROCESSOR(movnt, 512)(to, value);
 }
 
 /* The vector that begins `turn` elements behind the first of two neighbours. */

@@ -5,7 +5,7 @@
    takes LANES=2|4|8|16               elements of a vector
    takes ELEMENT=4 / 8                bytes of an element
    takes VECTOR=NAME(row)             a vector
-   takes INTEGER=int32_t / int64_t    as large as an element
+   takes INTEGER=int / long long    as large as an element
    takes PLACES=0                     the places of the lanes
    takes PROCESSOR(op, end)=__builtin_ia32_##op##ps##end / __builtin_ia32_##op##pd##end  its instructions
 */

@@ -3,11 +3,9 @@
    takes T                            the type of an element
    takes NAME(name)                   functions and types of that type
    takes LANES=4|8|16                 elements of a vector
-   takes INTEGER=int32_t / int64_t    as large as an element
+   takes INTEGER=int / long long    as large as an element
 */
 #pragma once
-
-#include <stdint.h>
 
 typedef T NAME(row) __attribute__((vector_size(LANES * sizeof(T))));
 typedef NAME(row) NAME(row_memory) __attribute__((aligned(sizeof(T)), may_alias));

@@ -11,18 +11,18 @@ FOLDER = "calibration"
 
 
 def calibration_text(name: str, suffix: str = "", macros: Mapping[str, object] | None = None) -> str:
-    """One of these headers, with those of the macros that it takes."""
+    """A header, with those of the macros that it takes."""
     takes = dict(kernel(f"{FOLDER}/{name}").takes)
     wanted = {macro: value for macro, value in (macros or {}).items() if macro in takes}
     return kernel_text(f"{FOLDER}/{name}", suffix, wanted)
 
 
 def calibration_texts(names: Iterable[str], macros: Mapping[str, object]) -> list[str]:
-    """Several of them, each with those of the macros that it takes."""
+    """Several headers, each with those of the macros that it takes."""
     return [calibration_text(name, macros=macros) for name in names]
 
 
 def calibration_head(needs: frozenset[str], names: Iterable[str]) -> str:
-    """What a measuring program begins with: the prelude, and the system's headers for these texts."""
+    """The head of a measuring program: the prelude, and the system's headers for these texts."""
     headers = kernel_headers(*(f"{FOLDER}/{name}" for name in names))
     return prelude(needs) + "".join(f"#include <{header}>\n" for header in sorted(headers))

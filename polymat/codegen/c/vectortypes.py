@@ -37,7 +37,7 @@ class Parts:
 
 
 def lane_macros(suffix: str, lanes: int) -> dict[str, object]:
-    """What headers say of vectors of so many elements: how large these are, and the places of the lanes."""
+    """The macros of vectors of so many elements: how large these are, and the places of the lanes."""
     return {
         "LANES": lanes,
         "ELEMENT": ELEMENT_BYTES[suffix],

@@ -14,16 +14,19 @@ Numbers are doubles, or integers that C computes as such.  Names stand in `polym
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, fields
+from functools import cache
 from math import ceil, floor
 from operator import add, eq, ge, gt, le, lt, mul, sub, truediv
 from typing import Literal
 
 Kind = Literal["double", "ptrdiff_t"]
 Values = dict[str, float]  # of names; evaluating adds those of names that stand for formulas
+Asker = Callable[[Values], float]
 
-_COMPUTED = {"+": add, "-": sub, "*": mul, "/": truediv}
-_COMPARED = {"<": lt, "<=": le, ">": gt, ">=": ge, "==": eq}
+_COMPUTED = {"+": add, "-": sub, "*": mul, "/": truediv, "<": lt, "<=": le, ">": gt, ">=": ge, "==": eq}
+_ROUNDED = {True: lambda a, b: float(ceil(a / b)), False: lambda a, b: float(floor(a / b))}
 _ORDER = {"||": 1, "&&": 2, "+": 4, "-": 4, "*": 5, "/": 5}
 _ORDER |= dict.fromkeys(("<", "<=", ">", ">=", "==", "!="), 3)
 
@@ -33,8 +36,12 @@ class Formula(ABC):
     """A number or a condition; conditions are 1 and 0."""
 
     @abstractmethod
+    def asker(self) -> Asker:
+        """The function that gives the value of the formula."""
+
     def at(self, values: Values) -> float:
         """The value of the formula where its names have these values."""
+        return asker_of(self)(values)
 
     @abstractmethod
     def text(self, kind: Kind) -> str:
@@ -57,38 +64,38 @@ class Number(Formula):
     """A formula whose value is a number."""
 
     def __add__(self, other: Number | float) -> Number:
-        return Arithmetic("+", self, _number(other))
+        return Arithmetic("+", self, as_number(other))
 
     def __radd__(self, other: float) -> Number:
-        return Arithmetic("+", _number(other), self)
+        return Arithmetic("+", as_number(other), self)
 
     def __sub__(self, other: Number | float) -> Number:
-        return Arithmetic("-", self, _number(other))
+        return Arithmetic("-", self, as_number(other))
 
     def __mul__(self, other: Number | float) -> Number:
-        return Arithmetic("*", self, _number(other))
+        return Arithmetic("*", self, as_number(other))
 
     def __rmul__(self, other: float) -> Number:
-        return Arithmetic("*", _number(other), self)
+        return Arithmetic("*", as_number(other), self)
 
     def __truediv__(self, other: Number | float) -> Number:
-        return Arithmetic("/", self, _number(other))
+        return Arithmetic("/", self, as_number(other))
 
     def __lt__(self, other: Number | float) -> Condition:
-        return Comparison("<", self, _number(other))
+        return Comparison("<", self, as_number(other))
 
     def __le__(self, other: Number | float) -> Condition:
-        return Comparison("<=", self, _number(other))
+        return Comparison("<=", self, as_number(other))
 
     def __gt__(self, other: Number | float) -> Condition:
-        return Comparison(">", self, _number(other))
+        return Comparison(">", self, as_number(other))
 
     def __ge__(self, other: Number | float) -> Condition:
-        return Comparison(">=", self, _number(other))
+        return Comparison(">=", self, as_number(other))
 
     def equals(self, other: Number | float) -> Condition:
         """That both are the same."""
-        return Comparison("==", self, _number(other))
+        return Comparison("==", self, as_number(other))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -115,8 +122,9 @@ class Constant(Number):
 
     value: float
 
-    def at(self, values: Values) -> float:
-        return self.value
+    def asker(self) -> Asker:
+        value = self.value
+        return lambda values: value
 
     def text(self, kind: Kind) -> str:
         return repr(float(self.value)) if kind == "double" else str(int(self.value))
@@ -130,8 +138,8 @@ class Arithmetic(Number):
     left: Number
     right: Number
 
-    def at(self, values: Values) -> float:
-        return float(_COMPUTED[self.sign](self.left.at(values), self.right.at(values)))
+    def asker(self) -> Asker:
+        return _of_both(_COMPUTED[self.sign], self.left, self.right)
 
     def text(self, kind: Kind) -> str:
         return _between(self.sign, self.left, self.right, kind)
@@ -149,9 +157,8 @@ class Rounded(Number):
     left: Number
     right: Number
 
-    def at(self, values: Values) -> float:
-        exact = self.left.at(values) / self.right.at(values)
-        return float(ceil(exact) if self.up else floor(exact))
+    def asker(self) -> Asker:
+        return _of_both(_ROUNDED[self.up], self.left, self.right)
 
     def text(self, kind: Kind) -> str:
         """Of whole numbers: a quotient of doubles is exact enough to be cut off."""
@@ -173,8 +180,9 @@ class Choice(Number):
     chosen: Number
     other: Number
 
-    def at(self, values: Values) -> float:
-        return (self.chosen if self.condition.at(values) else self.other).at(values)
+    def asker(self) -> Asker:
+        holds, chosen, other = asker_of(self.condition), asker_of(self.chosen), asker_of(self.other)
+        return lambda values: chosen(values) if holds(values) else other(values)
 
     def text(self, kind: Kind) -> str:
         condition, chosen, other = (each.text(kind) for each in self.parts)
@@ -189,8 +197,8 @@ class Comparison(Condition):
     left: Number
     right: Number
 
-    def at(self, values: Values) -> float:
-        return float(_COMPARED[self.sign](self.left.at(values), self.right.at(values)))
+    def asker(self) -> Asker:
+        return _of_both(_COMPUTED[self.sign], self.left, self.right)
 
     def text(self, kind: Kind) -> str:
         return _between(self.sign, self.left, self.right, kind)
@@ -208,9 +216,11 @@ class Joined(Condition):
     left: Condition
     right: Condition
 
-    def at(self, values: Values) -> float:
-        first = self.left.at(values)
-        return first if bool(first) == (self.sign == "||") else self.right.at(values)
+    def asker(self) -> Asker:
+        first, second = asker_of(self.left), asker_of(self.right)
+        if self.sign == "||":
+            return lambda values: first(values) or second(values)
+        return lambda values: first(values) and second(values)
 
     def text(self, kind: Kind) -> str:
         """Of other signs between, each side in parentheses, as compilers ask for."""
@@ -232,8 +242,9 @@ class Denied(Condition):
 
     condition: Condition
 
-    def at(self, values: Values) -> float:
-        return 1.0 - self.condition.at(values)
+    def asker(self) -> Asker:
+        holds = asker_of(self.condition)
+        return lambda values: not holds(values)
 
     def text(self, kind: Kind) -> str:
         if isinstance(self.condition, Comparison) and self.condition.sign == "==":
@@ -249,8 +260,8 @@ class Denied(Condition):
 class _Always(Condition):
     """What holds anyway."""
 
-    def at(self, values: Values) -> float:
-        return 1.0
+    def asker(self) -> Asker:
+        return lambda values: 1.0
 
     def text(self, kind: Kind) -> str:
         return "1"
@@ -259,33 +270,21 @@ class _Always(Condition):
 ALWAYS: Condition = _Always()
 
 
-def quotient(left: Number | float, right: Number | float) -> Number:
-    """How many of one it takes to cover the other."""
-    return Rounded(True, _number(left), _number(right))
+@cache
+def asker_of(formula: Formula) -> Asker:
+    """The function that gives the value of a formula, made once: it is asked for many sizes."""
+    return formula.asker()
 
 
-def whole(left: Number | float, right: Number | float) -> Number:
-    """How many of one fit into the other."""
-    return Rounded(False, _number(left), _number(right))
-
-
-def larger(left: Number | float, right: Number | float) -> Number:
-    """The larger of two numbers, each computed twice in C where it is not a name."""
-    return Choice(_number(left) > right, _number(left), _number(right))
-
-
-def smaller(left: Number | float, right: Number | float) -> Number:
-    """The smaller of two numbers."""
-    return Choice(_number(left) < right, _number(left), _number(right))
-
-
-def where(condition: Condition, chosen: Number | float, other: Number | float) -> Number:
-    """One number where a condition holds, the other one elsewhere."""
-    return Choice(condition, _number(chosen), _number(other))
-
-
-def _number(value: Number | float) -> Number:
+def as_number(value: Number | float) -> Number:
+    """A number as a formula."""
     return value if isinstance(value, Number) else Constant(value)
+
+
+def _of_both(compute: Callable[[float, float], float], left: Formula, right: Formula) -> Asker:
+    """What is computed of two formulas."""
+    first, second = asker_of(left), asker_of(right)
+    return lambda values: compute(first(values), second(values))
 
 
 def _between(sign: str, left: Formula, right: Formula, kind: Kind) -> str:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 
-from polymat.product.formula import Condition, Formula, Kind, Number, Values
+from polymat.product.formula import Asker, Condition, Formula, Kind, Number, Values, asker_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -18,8 +19,8 @@ class Name(Number):
 
     name: str
 
-    def at(self, values: Values) -> float:
-        return values[self.name]
+    def asker(self) -> Asker:
+        return itemgetter(self.name)
 
     def text(self, kind: Kind) -> str:
         return self.name
@@ -31,8 +32,8 @@ class Fact(Condition):
 
     name: str
 
-    def at(self, values: Values) -> float:
-        return values[self.name]
+    def asker(self) -> Asker:
+        return itemgetter(self.name)
 
     def text(self, kind: Kind) -> str:
         return self.name
@@ -45,10 +46,8 @@ class LetNumber(Number):
     name: str
     formula: Number
 
-    def at(self, values: Values) -> float:
-        if self.name not in values:
-            values[self.name] = self.formula.at(values)
-        return values[self.name]
+    def asker(self) -> Asker:
+        return _once(self.name, self.formula)
 
     def text(self, kind: Kind) -> str:
         return self.name
@@ -61,10 +60,8 @@ class LetCondition(Condition):
     name: str
     formula: Condition
 
-    def at(self, values: Values) -> float:
-        if self.name not in values:
-            values[self.name] = self.formula.at(values)
-        return values[self.name]
+    def asker(self) -> Asker:
+        return _once(self.name, self.formula)
 
     def text(self, kind: Kind) -> str:
         return self.name
@@ -81,6 +78,19 @@ def names(formulas: Sequence[Formula]) -> list[str]:
     """The names that whoever asks gives, of numbers and of facts, in the order of their use."""
     found = (each for formula in formulas for each in _walk(formula))
     return [*dict.fromkeys(each.name for each in found if isinstance(each, Name | Fact))]
+
+
+def _once(name: str, formula: Formula) -> Asker:
+    """The value of a formula under its name, computed where it is not known."""
+    compute = asker_of(formula)
+
+    def known(values: Values) -> float:
+        value = values.get(name)
+        if value is None:
+            value = values[name] = compute(values)
+        return value
+
+    return known
 
 
 def _lets(formula: Formula) -> Iterator[LetNumber | LetCondition]:

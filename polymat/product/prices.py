@@ -25,8 +25,9 @@ from polymat.product.asked import (
     started,
     vectors,
 )
-from polymat.product.formula import Constant, Number, larger, quotient, smaller, where
+from polymat.product.formula import Constant, Number
 from polymat.product.names import LetNumber
+from polymat.product.numbers import larger, quotient, smaller, where
 from polymat.product.packs import BLOCKED_LEFT, BLOCKED_RIGHT, PASSING_LEFT, cut
 from polymat.product.ways import Way, height, panel
 

@@ -38,9 +38,9 @@ def question(
     caches.  handed: whether parts of it are handed to its readers.  ended: whether these are computed in
     registers.
     """
-    lengths = {dim: found.length(dim, estimates) for dim in found.bounds} | dict(share or {})
-    values = _extents(found, lengths) | machine_values(blocks)
-    a_row, a_step, b_step, b_column = strides(found, estimates)
+    lengths = {dim: found.length(dim, estimates) for dim in found.bounds}
+    a_row, a_step, b_step, b_column = _strides(found, lengths)
+    values = _extents(found, lengths | dict(share or {})) | machine_values(blocks)
     lies = {"along": a_step == 1, "rowwise": a_row == 1, "in_order": b_column == 1, "down": b_step == 1}
     values |= {"left_power": _power(a_step), "right_power": _power(b_step)}
     values |= facts(found, blocks, handed, ended)
@@ -51,7 +51,10 @@ def question(
 
 def strides(found: Contraction, estimates: Mapping[str, int]) -> tuple[int, int, int, int]:
     """Elements between neighbours along rows and depth in A, along depth and columns in B."""
-    lengths = {dim: found.length(dim, estimates) for dim in found.bounds}
+    return _strides(found, {dim: found.length(dim, estimates) for dim in found.bounds})
+
+
+def _strides(found: Contraction, lengths: Mapping[str, float]) -> tuple[int, int, int, int]:
     left, right = (_steps(factor, lengths) for factor in (found.left, found.right))
     beside = left.get(found.rows, 0), left.get(found.depth, 0)
     return (*beside, right.get(found.depth, 0), right.get(found.columns, 0))
@@ -120,9 +123,9 @@ def _steps(factor: Factor, lengths: Mapping[str, float]) -> dict[str, int]:
     """Elements between neighbours along each dimension, of an array no larger than what is read of it."""
     within, steps = 1.0, dict[str, int]()
     for form in reversed(factor.indices):
-        for dim in form.names():
-            if dim in lengths:
-                steps[dim] = steps.get(dim, 0) + int(within * form.coefficient(dim))
+        for dim, coefficient in form.terms:
+            if isinstance(dim, str) and dim in lengths:
+                steps[dim] = steps.get(dim, 0) + int(within * coefficient)
         within *= max(1.0, reach(form, lengths))
     return steps
 

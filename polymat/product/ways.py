@@ -36,8 +36,9 @@ from polymat.product.asked import (
     turned_depth,
     vectors,
 )
-from polymat.product.formula import ALWAYS, Condition, Constant, Number, Values, larger, quotient, whole
+from polymat.product.formula import ALWAYS, Condition, Constant, Number, Values, asker_of
 from polymat.product.names import LetCondition, LetNumber
+from polymat.product.numbers import larger, quotient, whole
 
 
 class Way(Enum):
@@ -194,4 +195,4 @@ WAYS: Mapping[Way, Condition] = {
 
 def way_of(values: Values) -> Way:
     """The way that is taken with these values of what is asked."""
-    return next(way for way, condition in WAYS.items() if condition.holds(values))
+    return next(way for way, condition in WAYS.items() if asker_of(condition)(values))

@@ -7,8 +7,9 @@ import itertools
 
 import pytest
 
-from polymat.product.formula import ALWAYS, Formula, Kind, larger, quotient, smaller, where, whole
+from polymat.product.formula import ALWAYS, Formula, Kind
 from polymat.product.names import Fact, LetCondition, LetNumber, Name, declarations, names
+from polymat.product.numbers import larger, quotient, smaller, where, whole
 from polymat.runtime.build import build
 
 A, B, F = Name("a"), Name("b"), Fact("f")

@@ -38,6 +38,10 @@ past = Fact("past")  # the result is written past the caches
 rows, vectors, lanes = Name("rows"), Name("vectors"), Name("lanes")
 kc, nc, small, turned_depth = Name("kc"), Name("nc"), Name("small"), Name("turned_depth")
 
+# Of blocks for the caches alone: of the left operand, whether neighbouring segments of the depth are packed
+# together, and whether segments of rows follow each other in the result.
+mc, gathers, follows = Name("mc"), Fact("gathers"), Fact("follows")
+
 FACTS = (along, rowwise, in_order, down, mirrored, slides, runs, handed, ended, added, started, past)
 NUMBERS = (
     *(m, n, k, row_segments, column_segments, depth_segments, left_power, right_power, place),

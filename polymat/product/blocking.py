@@ -20,6 +20,7 @@ from polymat.model.nest import Nest
 from polymat.model.reference import Reference
 from polymat.product.blocks import Blocks
 from polymat.product.contraction import Contraction
+from polymat.product.cutting import cut_by, cut_past
 from polymat.product.formula import Values
 from polymat.product.packs import BLOCKED_LEFT, BLOCKED_RIGHT, PASSING_LEFT
 from polymat.product.question import is_unrolled, question
@@ -202,26 +203,23 @@ def blocking(
             return _turned(plain)
         case Way.RIGHT_IN_PARTS:
             packs = PASSING_LEFT.holds(values)
-            rows, columns, depth = blocks.passed(m, n, k, packs_left=packs)
+            rows, columns, depth = cut_past(values, blocks)
             plain = replace(plain, rows=rows, columns=columns, depth=depth)
             return replace(plain, packs_left=packs, packs_right=True, rows_outside=True)
         case Way.BLOCKED:
-            return _in_blocks(plain, values, estimates, past=past)
+            return _in_blocks(plain, values, all_of(*found.sums))
         case Way.UNROLLED | Way.SMALL | Way.ROW | Way.COLUMN | Way.DIRECT:
             return replace(plain, depth=min(depth, DIRECT_DEPTH)) if large.holds(values) else plain
         case _:
             assert_never(way)
 
 
-def _in_blocks(plain: Blocking, values: Values, estimates: Mapping[str, int], *, past: bool) -> Blocking:
+def _in_blocks(plain: Blocking, values: Values, segments: float) -> Blocking:
     """Blocks for the caches of both operands, each of which is copied where that pays."""
-    found, m, n, k = plain.contraction, plain.m, plain.n, plain.k
-    segments = prod(found.length(dim, estimates) for dim in found.sums)
-    rows, columns, depth = plain.blocks.at(m, n, k, segments, rows_are_one=not found.more_rows)
-    left, right = BLOCKED_LEFT.holds(values), BLOCKED_RIGHT.holds(values)
-    made = replace(plain, k=k * segments, rows=rows, columns=columns, depth=depth)
-    made = replace(made, packs_left=left, packs_right=right)
-    return _in_order(made, estimates) if past and found.triangle is None and depth >= k * segments else made
+    (rows, columns, depth), in_order = cut_by(values, plain.contraction, plain.blocks)
+    left, right = bool(BLOCKED_LEFT.at(values)), bool(BLOCKED_RIGHT.at(values))
+    made = replace(plain, k=plain.k * segments, rows=rows, columns=columns, depth=depth)
+    return replace(made, packs_left=left, packs_right=right, left_first=in_order and left)
 
 
 def _turned(made: Blocking) -> Blocking:
@@ -230,43 +228,6 @@ def _turned(made: Blocking) -> Blocking:
     lanes_of, blocks = lanes_of_segments(made.contraction), turned_blocks(made.blocks)
     made = replace(made, blocks=blocks, columns=min(made.columns, columns), lanes_of=lanes_of)
     return replace(made, packs_left=True, packs_right=True, left_first=True)
-
-
-def _in_order(made: Blocking, estimates: Mapping[str, int]) -> Blocking:
-    """The blocks of a result past the caches that has several segments of rows, in the order of its memory.
-
-    All of the left operand is copied first, and of a part of the right one all panels are used by a few
-    strips: those of a segment where they follow each other in the result.
-    """
-    found, blocks = made.contraction, made.blocks
-    height, width = (found.length(dim, estimates) for dim in (found.rows, found.columns))
-    strips = ceil(height / blocks.rows)
-    segments, bands = made.m / max(height, 1.0), made.n / max(width, 1.0)
-    if (
-        _is_one_segment(found)
-        or segments <= 1
-        or strips * segments * blocks.rows * made.depth > blocks.nc * blocks.kc
-    ):
-        return made
-    vectors, panels = ceil(width / blocks.lanes), ceil(width / blocks.columns)
-    most = 2 * max(1, blocks.small // 4 // (blocks.columns * made.depth))
-    part = ceil(panels * bands / ceil(panels * bands / most))
-    columns = min(part * ceil(vectors / panels) * blocks.lanes, max(1, ceil(made.n)))
-    tallest = blocks.mc * max(1, blocks.kc // made.depth) // blocks.rows
-    follow = found.result[-2:] == (found.rows, found.columns) and strips < tallest
-    rows = min(ceil(height), ceil(made.m)) if follow else min(2, tallest) * blocks.rows
-    return replace(made, rows=min(rows, max(1, ceil(made.m))), columns=columns, left_first=made.packs_left)
-
-
-def _is_one_segment(found: Contraction) -> bool:
-    """Whether all dimensions of rows continue each other in the left operand and in the result."""
-    rows = tuple(dim for dim in found.result if dim in (*found.more_rows, found.rows))
-    lie = [tuple(form.names()) for form in found.left.indices]
-
-    def is_in(places: Sequence[object], line: Sequence[object]) -> bool:
-        return any([*places[at : at + len(line)]] == [*line] for at in range(len(places)))
-
-    return rows[-1] == found.rows and is_in(found.result, rows) and is_in(lie, [(dim,) for dim in rows])
 
 
 def _cut(dim: str, length: float, most: int, unit: int) -> Atom:

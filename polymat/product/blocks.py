@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import ceil
 
 from polymat.machine.model import Machine
 from polymat.product.ways import TURNED_COLUMNS
@@ -12,7 +11,6 @@ PANEL_SHARE = 0.19  # of the second-level cache that a panel of the right operan
 MOST_DEPTH = 1024
 MOST_VECTORS = 6  # of a register block, where that is measured
 CLASS = 0.93  # of the best rate, above which register blocks count as equally fast
-PASSED_EIGHTHS = 5  # of the second level that a part of the right operand takes which all rows are read past
 TURNED_SHARE = 0.87  # of the first-level cache that its columns of B take at most
 L2_SHARE = 0.5  # of the second-level cache that the packed block of the left operand takes
 L3_SHARE = 2.2  # of a core's part of the last level that the packed block of the right operand takes
@@ -41,47 +39,6 @@ class Blocks:
     def columns(self) -> int:
         """Columns of a register block."""
         return self.vectors * self.lanes
-
-    def at(
-        self, m: float, n: float, k: float, segments: float = 1, *, rows_are_one: bool = True
-    ) -> tuple[int, int, int]:
-        """Rows, columns and depth of the blocks of a packed product of m x k by k x n elements.
-
-        segments: how many depths of k follow each other.  Each is cut evenly; where there is less depth than
-        `kc`, blocks are larger the other way.  Where the left operand is packed once, or all rows are in one
-        block, a small part of the right operand is used at a time, so that its copy stays in the second
-        level.  rows_are_one: they have one stride; a large result is then walked along them where that copy
-        stays there.
-        """
-        pieces = max(1, ceil(k / self.kc))
-        piece = max(1, ceil(k / pieces))
-        depth = min(max(1, int(pieces * segments)), self.kc // piece) * piece
-        more = max(1, self.kc // depth)
-        strips, panels = ceil(m / self.rows), ceil(n / self.columns)
-        tallest = self.mc * more // self.rows
-        near = self.mc < self.nc and strips <= tallest and self.mc * more >= 20 * self.columns
-        widest = (self.mc // 4 if near else self.nc) * more // self.columns
-        if strips <= tallest and pieces * segments <= self.kc // piece:
-            widest = max(1, self.small // 4 // (self.columns * depth))
-        columns = _share(panels, widest) * self.columns
-        if rows_are_one and m * n > self.small and min(columns, panels * self.columns) * depth <= self.small:
-            tallest = min(tallest, 2)
-        rows = _share(strips, tallest) * self.rows
-        return min(rows, max(1, ceil(m))), min(columns, max(1, ceil(n))), depth
-
-    def passed(self, m: float, n: float, k: float, *, packs_left: bool) -> tuple[int, int, int]:
-        """Rows, columns and depth of the blocks where the rows pass parts of a packed right operand.
-
-        All rows, unless they are packed: then as many as the last level is given for the other one elsewhere,
-        or where that is packed in one part, a quarter of what it takes.
-        """
-        depth = max(1, ceil(k / max(1, ceil(k / self.kc))))
-        panels = max(1, self.small * PASSED_EIGHTHS // 8 // self.columns // depth)
-        columns = min(_share(ceil(n / self.columns), panels) * self.columns, max(1, ceil(n)))
-        held = self.small * PASSED_EIGHTHS // 32 if depth >= k and columns >= n else self.nc * self.kc
-        strips = max(1, held // (self.rows * depth))
-        rows = _share(ceil(m / self.rows), strips) * self.rows if packs_left else m
-        return min(int(rows), max(1, ceil(m))), columns, depth
 
 
 def blocks_of(machine: Machine, element_bytes: int) -> Blocks:
@@ -153,8 +110,3 @@ def _most_rows(machine: Machine, vectors: int) -> int:
 def whole_units(size: float, unit: int) -> int:
     """The size in whole units, rounded down, one at least."""
     return max(1, int(size) // unit) * unit
-
-
-def _share(count: int, most: int) -> int:
-    """The largest of the fewest nearly equal pieces, `most` at most, that a number is cut into."""
-    return max(1, ceil(count / max(1, ceil(count / most))))

@@ -15,6 +15,7 @@ from polymat.model.nest import Nest, single
 from polymat.model.reference import Reference
 from polymat.model.workingset import rank, tile_nest, variant_cost
 from polymat.product.blocks import Blocks, whole_units
+from polymat.product.cutting import cut_of
 
 DEPTHS = (1, 2, 4, 8)  # parts of the deepest panel that are tried
 SHARES = (1, 4)  # parts of the second level, for the left operand, and of the last, for the right one
@@ -51,7 +52,7 @@ def ranked(
     nest = _product(max(1, m), max(1, n), max(1, k), element_bytes)
     costs: dict[tuple[int, int, int], tuple[Blocks, float]] = {}
     for each in variants(blocks):
-        sizes = each.at(*nest.extents.values())
+        sizes = cut_of(each, *nest.extents.values())
         if sizes not in costs:
             tiled = _tiled(nest, each, sizes)
             order = [loop for loop in _LOOPS if loop in tiled.names]

@@ -58,7 +58,7 @@ TURNED = partial(priced, "narrow", pm.Double, "tt")
 CHANGES = [
     Planted("product.blocking", "DIRECT_DEPTH", 192, PRICES),
     Planted("product.blocks", "PANEL_SHARE", 0.3, PRICES),
-    Planted("product.blocks", "PASSED_EIGHTHS", 3, TURNED),
+    Planted("product.cuts", "PASSED_EIGHTHS", 3.0, TURNED),
     Planted("product.blocks", "L3_SHARE", 1.1, PRICES),
     Planted("product.prices", "PACKING", 70.0, PRICES),
     Planted("product.prices", "NEAR_PACKING", 25.0, TURNED),

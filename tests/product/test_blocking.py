@@ -12,12 +12,19 @@ import polymat as pm
 from polymat.codegen.report import GroupReport, Prediction
 from polymat.machine.known import GENERIC, ZEN3
 from polymat.product.blocks import blocks_of
+from polymat.product.cutting import cut_of, cut_past
 from polymat.product.reading import group_columns
 from tests.hosts import CompileFor
 
 OPTIONS = pm.Options(blas="never", cflags=("-O0",), threads=1)
 SIZES = {name: pm.Parameter(pm.Int, f"n{name}") for name in "abcdef"}
 BLOCKS = blocks_of(ZEN3, 8)  # 6 x 8, kc 1024, mc 30, 65536 elements in the second level
+
+
+def passed(m: int, n: int, k: int, *, packs_left: bool) -> tuple[int, int, int]:
+    """The blocks of a product whose rows pass parts of the right operand."""
+    one = dict.fromkeys(("row_segments", "column_segments", "depth_segments"), 1.0)
+    return cut_past({"m": m, "n": n, "k": k, "place": 0.0, "along": float(not packs_left), **one}, BLOCKS)
 
 
 @pytest.fixture(autouse=True)
@@ -56,7 +63,7 @@ def test_products_in_the_cache_are_not_packed(extents: tuple[int, int, int], sch
 
 def test_depth_and_rows_are_cut_evenly() -> None:
     reason = group_of("ca,cb->ab", {"a": 600, "b": 600, "c": 1500}).reason
-    rows, columns, depth = BLOCKS.passed(600, 600, 1500, packs_left=True)
+    rows, columns, depth = passed(600, 600, 1500, packs_left=True)
     assert depth == 750 < BLOCKS.kc
     assert rows == 600
     assert f"T(b, {columns}), T(c, {depth}), pack(B), pack(A), R(a), R(b), R(c)" in reason
@@ -64,7 +71,7 @@ def test_depth_and_rows_are_cut_evenly() -> None:
 
 def test_packed_rows_stay_beside_a_right_operand_of_one_part() -> None:
     reason = group_of("ca,cb->ab", {"a": 4000, "b": 60, "c": 100}).reason
-    rows, columns, depth = BLOCKS.passed(4000, 60, 100, packs_left=True)
+    rows, columns, depth = passed(4000, 60, 100, packs_left=True)
     assert (columns, depth) == (60, 100)
     assert rows * depth <= BLOCKS.small / 4
     assert f"pack(B), T(a, {rows}), pack(A), R(a), R(b), R(c)" in reason
@@ -72,7 +79,7 @@ def test_packed_rows_stay_beside_a_right_operand_of_one_part() -> None:
 
 def test_rows_of_contiguous_depth_pass_a_part_of_the_right_operand() -> None:
     reason = group_of("ac,cb->ab", {"a": 600, "b": 600, "c": 1500}).reason
-    rows, columns, depth = BLOCKS.passed(600, 600, 1500, packs_left=False)
+    rows, columns, depth = passed(600, 600, 1500, packs_left=False)
     assert rows == 600
     assert depth == 750
     assert columns * depth <= BLOCKS.small * 5 / 8
@@ -80,16 +87,15 @@ def test_rows_of_contiguous_depth_pass_a_part_of_the_right_operand() -> None:
 
 
 def test_little_depth_makes_larger_blocks_the_other_way() -> None:
-    rows, columns, depth = BLOCKS.at(4000, 4000, 100)
+    rows, columns, depth = cut_of(BLOCKS, 4000, 4000, 100)
     assert depth == 100
     assert BLOCKS.mc < rows <= BLOCKS.mc * (BLOCKS.kc // 100)
     assert columns * depth > BLOCKS.small
 
 
 def test_a_large_result_is_walked_along_its_rows_where_the_copy_stays_near() -> None:
-    assert BLOCKS.at(4096, 32, 2048)[0] == 2 * BLOCKS.rows
-    assert BLOCKS.at(4096, 32, 2048, rows_are_one=False)[0] == BLOCKS.mc
-    assert BLOCKS.at(60, 32, 2048)[0] == BLOCKS.mc  # a small one is not
+    assert cut_of(BLOCKS, 4096, 32, 2048)[0] == 2 * BLOCKS.rows
+    assert cut_of(BLOCKS, 60, 32, 2048)[0] == BLOCKS.mc  # a small one is not
 
 
 def test_dimensions_of_one_side_are_one_loop() -> None:
@@ -136,7 +142,7 @@ def test_results_past_the_caches_are_written_in_the_order_of_memory(compile_for:
     extents = {"a": 400, "b": 16, "c": 400, "d": 16, "e": 24}
     group = group_of("eab,dec->acbd", extents)
     few = 2 * (blocks.small // 4 // (blocks.columns * 24))
-    columns = 16 * ceil(400 / ceil(400 / few))
+    columns = 16 * 8 * ceil(400 / ceil(400 / few) / 8)  # neighbouring segments are packed together
     order = f"pack(A), T(c*d, {columns}), pack(B: e, c, d), T(a*b, 16), R(c*d), R(a*b), R(e), "
     assert order in group.reason
     points = prod(extents.values())

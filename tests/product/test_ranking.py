@@ -12,6 +12,7 @@ import polymat as pm
 from polymat.machine.known import GENERIC, ZEN3
 from polymat.machine.model import Machine
 from polymat.product.blocks import blocks_of
+from polymat.product.cutting import cut_of
 from polymat.product.ranking import ranked, variants
 from tests.hosts import CompileFor
 from tests.tolerance import assert_close
@@ -38,7 +39,7 @@ def test_no_variant_costs_less_than_the_first(shape: tuple[int, int, int]) -> No
     order = ranked(blocks_of(ZEN3, 8), *shape, 8, ZEN3)
     costs = [cost for _, cost in order]
     assert costs == sorted(costs)
-    assert len({blocks.at(*shape) for blocks, _ in order}) == len(order)
+    assert len({cut_of(blocks, *shape) for blocks, _ in order}) == len(order)
 
 
 def test_the_choice_depends_on_the_caches() -> None:

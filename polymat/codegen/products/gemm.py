@@ -37,7 +37,7 @@ from polymat.codegen.products.microkernel import block_tables, microkernels
 from polymat.codegen.products.pastblock import past_blocks, past_table
 from polymat.codegen.products.turnedgemm import turned_head, turned_text
 from polymat.codegen.products.ways import HEAD_TESTS, WAYS_TEXT, packed
-from polymat.product.blocks import PASSED_EIGHTHS
+from polymat.product.cuts import PASSED_EIGHTHS
 from polymat.product.packs import PASSING_LEFT
 
 _GENERAL = """\
@@ -234,7 +234,7 @@ def _written(text: str, shape: Shape) -> str:
     """A template for a family of register blocks."""
     numbers = {"L": shape.lanes, "R": shape.rows, "V": shape.vectors, "G": 8, "DEEP": shape.turns}
     numbers |= {"HALVES": int(shape.halves), "WALKS": int(shape.walks)}
-    numbers |= {"EIGHTHS": PASSED_EIGHTHS}
+    numbers |= {"EIGHTHS": int(PASSED_EIGHTHS.value)}
     ended = "all->end != NULL" if shape.ends else "0"
     whole = text.replace("$PACKS", packed(PASSING_LEFT))
     return handed_on(

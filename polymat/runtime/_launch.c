@@ -3,7 +3,6 @@
    Everything a correct call with NumPy's arrays needs is here and in the _launch_*.c files.  A wrong call is
    only detected: Python's `_reconsider` calls again with NumPy's views of other libraries' arrays where there
    are some, and else words the error. */
-#define POLYMAT_LAUNCH_MAIN
 #include "_launch.h"
 
 #include <dlfcn.h>
@@ -253,8 +252,7 @@ static PyMethodDef methods[] = {
 
 static int execute(PyObject *module)
 {
-    import_array1(-1);
-    if (PyType_Ready(&launcher_type) < 0 || recycle_ready() < 0)
+    if (numpy_ready() < 0 || PyType_Ready(&launcher_type) < 0 || recycle_ready() < 0)
         return -1;
     return PyModule_AddObjectRef(module, "Launcher", (PyObject *)&launcher_type);
 }

@@ -8,7 +8,7 @@
 #define NPY_NO_DEPRECATED_API NPY_1_20_API_VERSION
 #define NPY_TARGET_VERSION NPY_1_22_API_VERSION /* handlers of memory */
 #define PY_ARRAY_UNIQUE_SYMBOL polymat_launch_ARRAY_API
-#ifndef POLYMAT_LAUNCH_MAIN
+#ifndef POLYMAT_LAUNCH_NUMPY
 #define NO_IMPORT_ARRAY
 #endif
 #include <numpy/arrayobject.h>
@@ -120,6 +120,9 @@ void launcher_release(Launcher *launcher);
 Status bind_scalars(const Launcher *launcher, Frame *frame);
 Status bind_inputs(const Launcher *launcher, Frame *frame);
 Status bind_outputs(const Launcher *launcher, Frame *frame);
+
+/* _launch_numpy.c: the table of NumPy's functions, which all parts use. */
+int numpy_ready(void);
 
 /* _launch_memory.c */
 Status check_overlaps(Launcher *launcher, Frame *frame);

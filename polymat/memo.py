@@ -2,7 +2,8 @@
 
 A partition of many stages prices thousands of groups, which ask the same of the same statements.  What is
 asked of values that a compilation made is remembered here and nowhere else, so that nothing of one pipeline
-outlives it, or is kept inside values that are said not to change.
+outlives it, or is kept inside values that are said not to change.  A cache of the process (`functools`) holds
+what is the same for all pipelines, numbers and names alone, files and machines, and says so above.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ def remembered(
         memo = _MEMO.get()
         if memo is None:
             return function(value, *more, **named)
-        key = (function, id(value), more, *named.items())
+        key = (function, id(value), more, *named.items()) if named else (function, id(value), more)
         found = memo.get(key)
         if found is None:
             found = memo[key] = value, function(value, *more, **named)

@@ -246,6 +246,7 @@ def _checked(name: str, value: Any) -> Any:
     return value
 
 
+# The types of the class `Options`.
 @cache
 def _hints() -> dict[str, Any]:
     return get_type_hints(Options)

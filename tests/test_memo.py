@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import gc
 import weakref
 from collections.abc import Iterator
+from pathlib import Path
 
 import polymat as pm
 from polymat.driver import levels, request_for
@@ -104,3 +106,48 @@ def test_nothing_of_a_pipeline_outlives_its_compilation() -> None:
     gc.collect()
     assert found
     assert [stage() for stage in found] == [None] * len(found)
+
+
+# What outlives compilations: nothing of a pipeline, and each says why in the comment above it.
+OF_THE_PROCESS = {
+    "codegen/c/kernels.py": {"kernel"},
+    "codegen/functions/library.py": {"_definition"},
+    "codegen/products/gemm.py": {"gemm_text"},
+    "codegen/products/microkernel.py": {"microkernels"},
+    "machine/cpuinfo.py": {"first_processor"},
+    "machine/probe.py": {"probe"},
+    "model/footprint.py": {"_class_volume", "_elements"},
+    "model/reuse.py": {"_group"},
+    "model/uniform.py": {"components"},
+    "options.py": {"_hints"},
+    "poly/domain.py": {"set_of"},
+    "product/ranking.py": {"ranked"},
+    "runtime/compiled.py": {"_unpickled"},
+    "runtime/foreign.py": {"_takes_copy"},
+    "runtime/librarystore.py": {"_read"},
+    "runtime/logs.py": {"_tell_topics"},
+    "runtime/planner.py": {"planner_state"},
+    "runtime/scratch.py": {"_sweep"},
+    "runtime/toolchain.py": {"_kind", "predefined"},
+    "tilesize/paperplan.py": {"_points"},
+}
+
+
+def test_caches_of_the_process_are_listed_and_say_why() -> None:
+    root = Path(pm.__file__).parent
+    found: dict[str, set[str]] = {}
+    for path in sorted(root.rglob("*.py")):
+        text = path.read_text(encoding="utf-8")
+        if "cache" not in text:
+            continue
+        lines = text.splitlines()
+        for node in ast.walk(ast.parse(text)):
+            if not isinstance(node, ast.FunctionDef):
+                continue
+            for decorator in node.decorator_list:
+                named = decorator.func if isinstance(decorator, ast.Call) else decorator
+                if ast.unparse(named).split(".")[-1] in ("cache", "lru_cache"):
+                    place = path.relative_to(root).as_posix()
+                    found.setdefault(place, set()).add(node.name)
+                    assert lines[decorator.lineno - 2].startswith("# "), f"{place}: {node.name}"
+    assert found == OF_THE_PROCESS

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from polymat.fusion.reads import ONE, Match, Read, Reads
+from polymat.fusion.reads import match as follows
 from polymat.graph.alignment import Alignment
 
 Node = tuple[str, str]  # a stage and one of its dimensions
@@ -96,7 +97,7 @@ def _shared(reads: Reads, stages: Sequence[str]) -> Iterator[tuple[Node, Node]]:
                 users.setdefault(read.source, []).append(read)
     for found in sorted(users.values(), key=lambda group: -len(group[0].indices)):
         for position in range(len(found[0].indices)):
-            matched = [(read.stage, reads.match(read, position)) for read in found]
+            matched = [(read.stage, follows(read, position)) for read in found]
             anchor: tuple[str, Match] | None = None
             for stage, match in matched:
                 if match is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 
@@ -12,6 +12,7 @@ from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Accumulation, Stage
 from polymat.lang.affine import Affine, FloorDiv
 from polymat.lang.expr import Expr
+from polymat.memo import remembered
 from polymat.poly.distance import Span, value_span
 from polymat.poly.domain import Domain
 
@@ -60,7 +61,7 @@ class Links:
 
 @dataclass(frozen=True, eq=False)
 class Reads:
-    """Every load of a pipeline, with the distances found so far.
+    """Every load of a pipeline; the distances between them are found once a compilation.
 
     producers: for each stage the other stages that it reads.  readers: for each array the stages that read
     it.  dims: for each stage `own_dims`.
@@ -72,10 +73,6 @@ class Reads:
     producers: dict[str, tuple[str, ...]]
     readers: dict[str, tuple[str, ...]]
     dims: dict[str, tuple[str, ...]]
-    _matches: dict[tuple[int, int], Match | None] = field(default_factory=dict)
-    _links: dict[tuple[str, str], Links] = field(default_factory=dict)
-    _spans: dict[tuple[str, str, str, str, Fraction | None], Span | None] = field(default_factory=dict)
-    _rowwise: dict[str, int] = field(default_factory=dict)
 
     @staticmethod
     def of(pipeline: Pipeline) -> Reads:
@@ -96,21 +93,19 @@ class Reads:
         """The loads of one stage (or input) by another."""
         return tuple(read for read in self.by_stage[consumer] if read.source == producer)
 
+    @remembered
     def links(self, producer: str, consumer: str) -> Links:
         """How the dimensions of a producer follow those of a consumer."""
-        if (producer, consumer) not in self._links:
-            pairs: list[tuple[str, str, Fraction]] = []
-            loose: list[str] = []
-            for read in self.between(producer, consumer):
-                for position, dim in enumerate(self.stages[producer].dims):
-                    match = self.match(read, position)
-                    if match is None:
-                        loose.append(dim)
-                    else:
-                        pairs.append((dim, match.dim, match.slope))
-            found = Links(tuple(dict.fromkeys(pairs)), tuple(dict.fromkeys(loose)))
-            self._links[producer, consumer] = found
-        return self._links[producer, consumer]
+        pairs: list[tuple[str, str, Fraction]] = []
+        loose: list[str] = []
+        for read in self.between(producer, consumer):
+            for position, dim in enumerate(self.stages[producer].dims):
+                found = match(read, position)
+                if found is None:
+                    loose.append(dim)
+                else:
+                    pairs.append((dim, found.dim, found.slope))
+        return Links(tuple(dict.fromkeys(pairs)), tuple(dict.fromkeys(loose)))
 
     def span(
         self, producer: str, consumer: str, produced: str, consumed: str, slope: Fraction = ONE
@@ -120,14 +115,13 @@ class Reads:
         In units of 1 / denominator of the slope; None when it is not bounded by constants, or a load is
         outside the consumer's dimension.
         """
-        key = (producer, consumer, produced, consumed, None if slope is ONE else slope)
-        if key not in self._spans:
-            self._spans[key] = self._span(producer, consumer, produced, consumed, slope)
-        return self._spans[key]
+        return self._span(producer, consumer, produced, consumed, None if slope is ONE else slope)
 
+    @remembered
     def _span(
-        self, producer: str, consumer: str, produced: str, consumed: str, slope: Fraction
+        self, producer: str, consumer: str, produced: str, consumed: str, other: Fraction | None
     ) -> Span | None:
+        slope = ONE if other is None else other
         position = self.stages[producer].dims.index(produced)
         whole: Span = (0, -1)
         for read in self.between(producer, consumer):
@@ -140,26 +134,20 @@ class Reads:
                 whole = (min(whole[0], found[0]), max(whole[1], found[1]))
         return whole
 
+    @remembered
     def rowwise(self, stage: str) -> int:
         """How much more often a stage's dimensions follow the order of an array's indices than not."""
-        if stage not in self._rowwise:
-            total = 0
-            for read in self.by_stage[stage]:
-                found = [self.match(read, position) for position in range(len(read.indices))]
-                order = [self.dims[stage].index(match.dim) for match in found if match is not None]
-                total += sum((b > a) - (b < a) for a, b in pairwise(order))
-            self._rowwise[stage] = total
-        return self._rowwise[stage]
-
-    def match(self, read: Read, position: int) -> Match | None:
-        """The dimension of the reader that an index follows most closely, if it follows one."""
-        key = (id(read), position)
-        if key not in self._matches:
-            self._matches[key] = _match(read, position)
-        return self._matches[key]
+        total = 0
+        for read in self.by_stage[stage]:
+            found = [match(read, position) for position in range(len(read.indices))]
+            order = [self.dims[stage].index(each.dim) for each in found if each is not None]
+            total += sum((b > a) - (b < a) for a, b in pairwise(order))
+        return total
 
 
-def _match(read: Read, position: int) -> Match | None:
+@remembered
+def match(read: Read, position: int) -> Match | None:
+    """The dimension of the reader that an index follows most closely, if it follows one."""
     best: Match | None = None
     for dim, iterator in read.iterators:
         slope = _slope(read.indices[position], iterator)

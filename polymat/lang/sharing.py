@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from polymat.lang.expr import Expr, Load, SelectExpr
 from polymat.lang.indices import affine_names
-from polymat.lang.traverse import children, conjuncts, fold, postorder, remembered, unconditional
+from polymat.lang.traverse import children, conjuncts, fold, postorder, unconditional
+from polymat.memo import remembered
 
 MAX_DEPTH = 100  # operations inside each other, after which a part gets a name
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import wraps
 from typing import TypeAlias, TypeVar, cast
 
 from polymat.lang.condition import Condition
@@ -23,9 +22,9 @@ from polymat.lang.expr import (
 )
 from polymat.lang.table import Lookup
 from polymat.lang.types import promote
+from polymat.memo import remembered
 
 T = TypeVar("T")
-_REMEMBERED = 64  # answers
 # All there are: a `match` over a Node that leaves one out is an error of types.
 Node: TypeAlias = Const | Parameter | Variable | Load | Unary | Binary | Call | SelectExpr | CastExpr | Lookup
 Compare = Callable[[Condition], Condition | None]
@@ -81,27 +80,6 @@ def walk(expr: Expr, operands: Operands = children) -> Iterator[Expr]:
         seen.add(id(node))
         yield node
         stack.extend(reversed(operands(node)))
-
-
-def remembered(ask: Callable[[Expr], T]) -> Callable[[Expr], T]:
-    """A question about an expression, with the last answers kept by identity.
-
-    Every level asks the same of large expressions, and to compare these takes as long as to answer.
-    """
-    known: dict[int, tuple[Expr, T]] = {}  # with the expression, so that no other one gets its identity
-
-    @wraps(ask)
-    def answer(expr: Expr) -> T:
-        found = known.get(id(expr))
-        if found is not None:
-            return found[1]
-        value = ask(expr)
-        if len(known) >= _REMEMBERED:
-            known.clear()
-        known[id(expr)] = (expr, value)
-        return value
-
-    return answer
 
 
 def postorder(expr: Expr, operands: Operands = children) -> tuple[list[Expr], dict[int, int]]:

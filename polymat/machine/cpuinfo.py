@@ -10,6 +10,7 @@ from pathlib import Path
 _FIRST_BLOCK_BYTES = 8192
 
 
+# The processor does not change while a process runs.
 @lru_cache(maxsize=4)
 def first_processor(path: Path = Path("/proc/cpuinfo")) -> Mapping[str, str]:
     """The fields of its block in `/proc/cpuinfo`; empty where there is none."""

@@ -27,6 +27,7 @@ _CPU_ROOT = Path("/sys/devices/system/cpu")
 _PLAUSIBLE_HERTZ = (8e8, 7e9)
 
 
+# The machine does not change while a process runs.
 @lru_cache(maxsize=1)
 def probe() -> Machine:
     """This machine; asked once a process."""

@@ -11,7 +11,7 @@ from polymat.lang.affine import Affine, FloorDiv, extremes
 from polymat.lang.expr import Binary, Call, Expr, Load, Unary
 from polymat.lang.traverse import walk
 from polymat.lang.types import ScalarType
-from polymat.model.estimates import Estimates
+from polymat.model.estimates import once_a_stage
 from polymat.model.nest import Dim, Nest, Statement
 from polymat.model.reference import Reference
 
@@ -19,6 +19,7 @@ from polymat.model.reference import Reference
 UNKNOWN_SIZE = 1024
 
 Placement = Mapping[str, str | Affine]
+Placed = tuple[tuple[str, str | Affine], ...]
 
 COMPLEX_OPERATIONS = 4  # real operations of a complex one: two for an addition, six for a product
 
@@ -76,13 +77,15 @@ def group_nest(
 def _statements(
     stage: Stage, alignment: Placement | None, estimates: Mapping[str, int]
 ) -> tuple[Statement, ...]:
-    key = (stage, None if alignment is None else tuple(alignment.items()))
-    known: dict[object, tuple[Statement, ...]] = {}
-    if isinstance(estimates, Estimates):
-        known = estimates.statements
-    if key not in known:
-        known[key] = tuple(_statement(piece, estimates) for piece in _pieces(stage, alignment))
-    return known[key]
+    return _statements_at(stage, estimates, None if alignment is None else tuple(alignment.items()))
+
+
+@once_a_stage
+def _statements_at(
+    stage: Stage, estimates: Mapping[str, int], alignment: Placed | None
+) -> tuple[Statement, ...]:
+    placed = None if alignment is None else dict(alignment)
+    return tuple(_statement(piece, estimates) for piece in _pieces(stage, placed))
 
 
 def _pieces(stage: Stage, alignment: Placement | None) -> Iterator[_Piece]:

@@ -1,4 +1,4 @@
-"""Estimated sizes, and what follows from them for a stage, found once.
+"""Estimated sizes, and what follows from them for a stage, found once a compilation.
 
 A partition of many stages prices thousands of groups, each of which asks the same of its stages.
 """
@@ -7,41 +7,35 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import wraps
-from typing import Any, TypeVar
+from typing import Concatenate, ParamSpec, TypeVar
 
 from polymat.graph.stage import Stage
-from polymat.model.nest import Statement
+from polymat.memo import remembered
 
 Result = TypeVar("Result")
+More = ParamSpec("More")
 
 
 class Estimates(dict[str, int]):
-    """Sizes by name, which do not change, with what was found for them.
+    """Sizes by name, which do not change once they are made: answers are remembered by their identity."""
 
-    found: by function and stage.  statements: of stages in a nest, by stage and alignment.  loops: of stages
-    inside tiles, by the planner's own keys.
-    """
-
-    def __init__(self, sizes: Mapping[str, int]) -> None:
-        super().__init__(sizes)
-        self.found: dict[tuple[Callable[..., Any], Stage], Any] = {}
-        self.statements: dict[object, tuple[Statement, ...]] = {}
-        self.loops: dict[object, Any] = {}
+    __hash__ = object.__hash__  # type: ignore[assignment]
 
 
 def once_a_stage(
-    function: Callable[[Stage, Mapping[str, int]], Result],
-) -> Callable[[Stage, Mapping[str, int]], Result]:
-    """Let a function of a stage and of estimates keep its results in `Estimates`, where it is given those."""
+    function: Callable[Concatenate[Stage, Mapping[str, int], More], Result],
+) -> Callable[Concatenate[Stage, Mapping[str, int], More], Result]:
+    """Let a compilation remember what a function says of a stage under estimates, which other sizes are not.
+
+    What else it is given is hashable.
+    """
+    once = remembered(function)
 
     @wraps(function)
-    def remembering(stage: Stage, estimates: Mapping[str, int]) -> Result:
-        if not isinstance(estimates, Estimates):
-            return function(stage, estimates)
-        key = (function, stage)
-        if key not in estimates.found:
-            estimates.found[key] = function(stage, estimates)
-        result: Result = estimates.found[key]
-        return result
+    def remembering(
+        stage: Stage, estimates: Mapping[str, int], /, *more: More.args, **named: More.kwargs
+    ) -> Result:
+        ask = once if isinstance(estimates, Estimates) else function
+        return ask(stage, estimates, *more, **named)
 
     return remembering

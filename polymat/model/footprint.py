@@ -154,6 +154,7 @@ def elements(references: UniformClass, sizes: Mapping[str, float]) -> float:
 
 
 # Arithmetic on numbers alone, of which nothing belongs to one pipeline: every compilation asks the same.
+# Of numbers and names alone, of any pipeline; asked so often that a memo in Python takes longer.
 @lru_cache(maxsize=4096)
 def _elements(
     rows: tuple[Slopes, ...], offsets: tuple[tuple[float, ...], ...], sizes: tuple[tuple[str, float], ...]
@@ -192,6 +193,7 @@ def tile_volume(nest: Nest, *, exact: bool = True) -> Volumes:
 
 
 # Arithmetic on numbers alone, of which nothing belongs to one pipeline: every compilation asks the same.
+# As above.
 @lru_cache(maxsize=4096)
 def _class_volume(
     rows: tuple[Slopes, ...],

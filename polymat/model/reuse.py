@@ -63,6 +63,7 @@ def _temporal(nest: Nest, dim: str) -> int:
 
 
 # Arithmetic on numbers alone, of which nothing belongs to one pipeline: every compilation asks the same.
+# Of numbers and names alone, of any pipeline; asked so often that a memo in Python takes longer.
 @lru_cache(maxsize=4096)
 def _group(rows: tuple[Slopes, ...], offsets: tuple[tuple[float, ...], ...], dim: str) -> int:
     """References of a class that touch what another one of it touches some iterations earlier."""

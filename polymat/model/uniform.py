@@ -66,6 +66,7 @@ class Component:
 
 
 # Arithmetic on numbers alone, of which nothing belongs to one pipeline: every compilation asks the same.
+# Of numbers and names alone, of any pipeline.
 @lru_cache(maxsize=4096)
 def components(matrix: Matrix) -> tuple[Component, ...]:
     """Split indices into independent ones; constant indices belong to none."""

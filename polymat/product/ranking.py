@@ -40,6 +40,7 @@ def variants(blocks: Blocks) -> tuple[Blocks, ...]:
 
 
 # Many variants are priced, by numbers alone: one answer serves all products of the same extents.
+# Of numbers and a machine alone, of any pipeline.
 @lru_cache(maxsize=256)
 def ranked(
     blocks: Blocks, m: int, n: int, k: int, element_bytes: int, machine: Machine, threads: int = 1

@@ -237,6 +237,7 @@ def load(path: str | os.PathLike[str]) -> Compiled[Any, str | None]:
     return _opened(saved.library, saved.metadata, saved.image, str(path), "save the pipeline again")
 
 
+# Of the bytes themselves, which come with every task of a pool.
 @lru_cache(maxsize=8)
 def _unpickled(seal: str, text: str, image: bytes) -> Compiled:
     """What `pickle.loads` calls: verify, put the library into the cache, or compile it again, and open it.

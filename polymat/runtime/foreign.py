@@ -173,6 +173,7 @@ def _holders(box: list[AnyArray]) -> list[int]:
     return held if array.base is None else []
 
 
+# Of methods of classes, asked at each call of a compiled pipeline.
 @lru_cache(maxsize=64)
 def _takes_copy(method: Callable[..., Any]) -> bool:
     """Whether an `__array__` can be told not to copy (NumPy 2)."""

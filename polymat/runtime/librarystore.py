@@ -45,6 +45,7 @@ def stored_model(found: Provider) -> LibraryModel | None:
     return _read(path, status.st_mtime_ns, status.st_size, identity(found))
 
 
+# The file is told by its time and size: another one is read anew.
 @lru_cache(maxsize=4)
 def _read(path: Path, _changed: int, _bytes: int, library: str) -> LibraryModel | None:
     return load(path, fingerprint(), library)

@@ -84,6 +84,7 @@ class SlowCompile:
             sys.stderr.flush()
 
 
+# A word to the user, told once.
 @lru_cache(maxsize=64)
 def _tell_topics(name: str) -> None:
     """Once for each name that is no topic."""

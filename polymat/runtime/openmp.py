@@ -22,6 +22,7 @@ _SPIN_SECONDS = 25e-6
 _TURN_SECONDS = {"AuthenticAMD": 24e-9, "GenuineIntel": 45e-9}
 _OTHER_TURN_SECONDS = 2e-9
 _RUNTIMES = ("libgomp.so.1", "libomp.so.5", "libomp.so", "libiomp5.so")
+_NAMES = ("libgomp", "libomp", "libiomp")
 _OMP_PAUSE_HARD = 2
 _MAPS = Path("/proc/self/maps")
 
@@ -47,7 +48,7 @@ def quiet_openmp(image: bytes = b"") -> None:
 
 def loaded_openmp() -> tuple[Path, ...]:
     """The OpenMP runtimes that are loaded in this process, also private copies such as those in wheels."""
-    return tuple(path for path in _mapped_files() if path.name.startswith(("libgomp", "libomp", "libiomp")))
+    return tuple(path for path in _mapped_files("omp") if path.name.startswith(_NAMES))
 
 
 def openmp_warning() -> str:
@@ -113,11 +114,12 @@ def _is_loaded(name: str) -> bool:
     return any(path.name.startswith(name) for path in loaded_openmp())
 
 
-def _mapped_files() -> tuple[Path, ...]:
+def _mapped_files(part: str) -> tuple[Path, ...]:
+    """The files that are mapped into memory with this in their paths."""
     try:
         text = _MAPS.read_text(errors="replace")
     except OSError:
         return ()
-    fields = (line.split(None, 5) for line in text.splitlines())
+    fields = (line.split(None, 5) for line in text.splitlines() if part in line)
     names = (parts[5] for parts in fields if len(parts) == 6 and parts[5].startswith("/"))
     return tuple(Path(name) for name in dict.fromkeys(names))

@@ -10,6 +10,7 @@ from functools import cache
 _LOCK_OFFSET = 8
 
 
+# One lock that all planners of the process share.
 @cache
 def planner_state() -> int:
     """The address of the planner's state; who forks holds its lock, so that a child finds it free.

@@ -26,6 +26,7 @@ def scratch_directory(prefix: str) -> Path:
         raise ToolchainError(f"cannot create a temporary directory: {error}", hint=_HINT) from error
 
 
+# Files of other processes, left long ago: once a process is often enough.
 @cache
 def _sweep(place: str) -> None:
     """Remove what killed processes and failed compilations of this user left long ago; once a process."""

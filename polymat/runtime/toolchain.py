@@ -158,6 +158,7 @@ def compiler_version(compiler: Compiler) -> str:
     return outcome.text.strip().splitlines()[0]
 
 
+# Runs of the compiler, told by its path, size and time: another one is asked anew.
 @lru_cache(maxsize=16)
 def predefined(compiler: Compiler, flags: tuple[str, ...]) -> frozenset[str]:
     """The macros that a compiler defines with these flags; none where it does not accept them."""
@@ -196,6 +197,7 @@ def _compiler(path: str, arguments: tuple[str, ...]) -> Compiler:
     return Compiler(path, _kind(os.path.basename(real), path, arguments, identity), identity, arguments)
 
 
+# As above.
 @lru_cache(maxsize=16)
 def _kind(name: str, path: str, arguments: tuple[str, ...], identity: str) -> Kind:
     """The family by the file's name; only a name that tells nothing costs a run of the compiler."""

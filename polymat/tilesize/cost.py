@@ -10,7 +10,7 @@ from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Stage
 from polymat.lang.types import real_part
 from polymat.machine.model import MEMORY, Machine
-from polymat.model.estimates import Estimates
+from polymat.model.estimates import once_a_stage
 from polymat.model.extents import tile_size
 from polymat.plan.epilogue import EpiloguePlan
 from polymat.plan.kernel import KernelPlan
@@ -145,16 +145,19 @@ def _demand(pipeline: Pipeline, plan: Plan, machine: Machine, estimates: Mapping
 
 
 def _loop_operations(stage: Stage, loops: LoopPlan, machine: Machine, estimates: Mapping[str, int]) -> float:
-    """Operations that a stage's loops are worth, found once for all groups in which it has these loops."""
-    key = ("operations", stage, loops)
-    known = estimates.loops if isinstance(estimates, Estimates) else {}
-    if key not in known:
-        each = stage_operations(stage, estimates) * loop_slowdown(loops, 1)
-        each *= short_rows_slowdown(stage, loops, machine.lanes(computed_bytes(stage)), VECTOR_SHARE)
-        each += starting_operations(stage, loops, estimates, machine.lanes(stage.dtype.size))
-        known[key] = each
-    found: float = known[key]
-    return found
+    """Operations that a stage's loops are worth."""
+    lanes = machine.lanes(computed_bytes(stage)), machine.lanes(stage.dtype.size)
+    return _operations_of(stage, estimates, loops, *lanes)
+
+
+@once_a_stage
+def _operations_of(
+    stage: Stage, estimates: Mapping[str, int], loops: LoopPlan, computed: int, stored: int
+) -> float:
+    """The same, found once for all groups in which the stage has these loops; lanes of its vectors."""
+    each = stage_operations(stage, estimates) * loop_slowdown(loops, 1)
+    each *= short_rows_slowdown(stage, loops, computed, VECTOR_SHARE)
+    return each + starting_operations(stage, loops, estimates, stored)
 
 
 def _cost_on(

@@ -149,6 +149,7 @@ def _placement(alignment: Alignment, stage: str) -> Placement:
 
 
 # A formula of names and numbers, of which nothing belongs to one pipeline.
+# Of numbers and a name alone, of any pipeline.
 @lru_cache(maxsize=4096)
 def _points(dim: str, numerator: int, denominator: int) -> Affine:
     """The point of a stage that belongs to one of a dimension, at which its points lie so far apart."""

@@ -12,7 +12,7 @@ from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Stage
 from polymat.lang.affine import Affine
 from polymat.machine.model import Machine
-from polymat.model.estimates import Estimates
+from polymat.memo import remembered
 from polymat.plan.loops import LoopPlan
 from polymat.plan.nest import NestPlan
 from polymat.plan.tile import Plan, TilePlan
@@ -76,7 +76,7 @@ def plan_tiles(
     calls: the plans of stages that a library computes, for the part of a tile in each.
     """
     stages = {m.stage: pipeline.stage(m.stage) for m in members}
-    inner = {m.stage: _loops(stages[m.stage], m, pipeline.context, machine, estimates) for m in members}
+    inner = {m.stage: _loops(stages[m.stage], m, pipeline.context, machine) for m in members}
     inner |= _in_nearer_blocks(stages, inner, members, pipeline.context, machine, estimates)
     loops: dict[str, NestPlan] = {**inner, **calls}
     rolling = roll and not calls and _can_roll(stages, loops, members)
@@ -90,8 +90,7 @@ def plan_tiles(
     sizes = on_grid(sizes[: len(dims)], members)
     if rolling:
         loops = {
-            m.stage: _loops(stages[m.stage], m, pipeline.context, machine, estimates, ahead=ROWS_AHEAD)
-            for m in members
+            m.stage: _loops(stages[m.stage], m, pipeline.context, machine, ahead=ROWS_AHEAD) for m in members
         }
     loops |= {name: _paired(inner[name], machine) for pair in joint for name in pair}
     reason = _reason(members, calls, dims[0] if rolling else None, joint)
@@ -136,21 +135,27 @@ def _loops(
     member: Member,
     context: Domain,
     machine: Machine,
-    estimates: Mapping[str, int],
     *,
     ahead: int = 0,
     block: int = 0,
 ) -> LoopPlan:
-    """A stage's loops inside a tile, found once for all tiles along the same of its dimensions."""
-    first, private = member.dims[block], member.private
-    if not isinstance(estimates, Estimates):
-        return replace(_inside(stage, first, private, context, machine), ahead=ahead, block=block)
-    key = (stage, first, private, ahead, block)
-    if key not in estimates.loops:
-        found = _inside(stage, first, private, context, machine)
-        estimates.loops[key] = replace(found, ahead=ahead, block=block) if ahead or block else found
-    loops: LoopPlan = estimates.loops[key]
-    return loops
+    """A stage's loops inside a tile."""
+    return _ahead(machine, stage, context, member.dims[block], member.private, ahead, block)
+
+
+@remembered
+def _ahead(
+    machine: Machine,
+    stage: Stage,
+    context: Domain,
+    first: str | None,
+    private: bool,
+    ahead: int,
+    block: int,
+) -> LoopPlan:
+    """The same, found once for all tiles along the same of its dimensions."""
+    found = _inside(stage, first, private, context, machine)
+    return replace(found, ahead=ahead, block=block) if ahead or block else found
 
 
 def _inside(stage: Stage, first: str | None, private: bool, context: Domain, machine: Machine) -> LoopPlan:
@@ -184,7 +189,7 @@ def _in_nearer_blocks(
         block = max((level for level in levels if member.dims[level] is not None), default=0)
         if block > 0:
             stage = stages[member.stage]
-            found[member.stage] = _loops(stage, member, context, machine, estimates, block=block)
+            found[member.stage] = _loops(stage, member, context, machine, block=block)
     return found
 
 

@@ -49,6 +49,7 @@ class Kernel:
     text: str
 
 
+# Files of the package do not change.
 @cache
 def kernel(name: str) -> Kernel:
     """The header of this name, read once."""

@@ -87,6 +87,7 @@ def _own(wanted: list[tuple[Kind, str]]) -> str:
     return "\n".join([_BEGIN, *bits, *(_definition(kind, name) for kind, name in wanted)])
 
 
+# Texts of the package, which does not change.
 @cache
 def _definition(kind: Kind, name: str) -> str:
     return _MAKERS[name](kind, name)

@@ -10,7 +10,8 @@ from polymat.graph.operations import function_operations
 from polymat.graph.stage import Bounds, Stage
 from polymat.lang.affine import Affine
 from polymat.lang.expr import Expr, Load
-from polymat.lang.traverse import children, remembered, walk
+from polymat.lang.traverse import children, walk
+from polymat.memo import remembered
 
 
 def stage_work(stage: Stage, size: Callable[[Affine], CExpr], skip: int = 0) -> CExpr:

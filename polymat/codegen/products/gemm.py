@@ -204,6 +204,7 @@ _BLOCKED = ("panel", "blocked")
 _CALLED = ("room", "unrolled", "small", "direct")  # with what comes after it: what small products run through
 
 
+# Of a need alone: what it is made of are files of the package.
 @lru_cache(maxsize=8)
 def gemm_text(need: str) -> Apart:
     """The C text behind a need of the prelude: the register blocks, the product around them, and its call."""

@@ -41,6 +41,7 @@ ptrdiff_t depth, const {t} *a, ptrdiff_t a_row, const {t} *b, {t} scale,
         {t} beta, const _pm_result_{s} *to, const char *next, ptrdiff_t pace"""
 
 
+# Of a shape alone, asked for the blocks and for their prototypes.
 @lru_cache(maxsize=8)
 def microkernels(shape: Shape) -> str:
     """Every block up to the full one, and those of whole vectors for packed operands and those in place."""

@@ -4,8 +4,10 @@ READY := .venv/.ready
 SOURCES := $(wildcard polymat/*/*.c polymat/*/*.h polymat/*.c polymat/*.h)
 KERNELS := $(wildcard polymat/codegen/kernels/*.h polymat/codegen/kernels/*/*.h)
 TEST_CACHE := .venv/test-cache
-# The second pass, with a filled cache, repeats the tests that load compiled code.
-WARM_TESTS := $(wildcard tests/runtime tests/differential tests/test_examples.py)
+# The second pass, with a filled cache, repeats tests that load compiled code: all of what loads and calls it,
+# and a few random programs.
+WARM_TESTS := $(wildcard tests/runtime tests/test_examples.py) \
+    $(addsuffix ::test_outputs_given_and_inputs_strided,$(wildcard tests/differential/test_random.py))
 JOBS ?= 2
 # The peers run on the same Python and NumPy as polymat's; torch is the CPU's build where there is a choice.
 PEERS := numpy scipy numba jax "torch==2.13.0" threadpoolctl mkl

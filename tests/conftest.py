@@ -7,7 +7,7 @@ import re
 import secrets
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -16,6 +16,13 @@ import pytest
 from tests.hosts import CompileFor, compiling_for
 
 TESTS = Path(__file__).parent
+# What these test shows in numbers, texts and decisions, whatever gcc makes of the C; tests of what writes and
+# runs C compile as users do.  The C compiler takes most of the time of all tests, and with these flags, under
+# which loops still run on vectors, less than half as long.
+ANY_FLAGS = frozenset(
+    ("decide", "fusion", "graph", "idiom", "lang", "model", "plan", "poly", "product", "properties")
+) | {"rewrite", "tilesize", "tune"}
+QUICKLY_COMPILED = ("-O1", "-ftree-vectorize")
 _temporary_cache = pytest.StashKey[Path]()
 
 
@@ -46,6 +53,20 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if config.getoption("--update-golden"):
         wanted = {"golden", "update_golden"}
         items[:] = [item for item in items if wanted & {*getattr(item, "fixturenames", ())}]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Let the C compiler be quick where its optimisation is not tested, for fixtures of modules too."""
+    if item.path.relative_to(TESTS).parts[0] not in ANY_FLAGS:
+        return (yield)
+    from polymat.runtime import flags  # imported after the cache of the tests is set up
+
+    shipped = flags._COMMON
+    kept = (flag for flag in shipped if flag not in ("-O3", "-funroll-loops"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(flags, "_COMMON", (*QUICKLY_COMPILED, *kept))
+        return (yield)
 
 
 def _isolate_cache(config: pytest.Config) -> None:

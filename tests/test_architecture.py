@@ -252,6 +252,23 @@ def test_docstrings_make_sense_by_themselves() -> None:
     assert not found
 
 
+def test_files_that_documents_name_exist() -> None:
+    """By their path, or by their name behind one of a file of the same package."""
+    there = {
+        path.name
+        for top in ("polymat", "tests", "benchmarks", "examples")
+        for path in (ROOT / top).rglob("*")
+    }
+    lost = []
+    for document in [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]:
+        text = re.sub(r"```.*?```", "", document.read_text("utf-8"), flags=re.DOTALL)
+        for name in re.findall(r"`([\w./]+\.(?:py|h|c|md|toml))`", text):
+            found = (ROOT / name).exists() or (PACKAGE / name).exists()
+            if not (found or ("/" not in name and name in there)):
+                lost.append(f"{shown(document)}: {name}")
+    assert not lost
+
+
 def names_in(path: Path) -> Iterator[str]:
     """Every name that a source mentions, those in texts that are no docstrings included."""
     with path.open("rb") as file:

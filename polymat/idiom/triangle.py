@@ -52,7 +52,7 @@ def whole_half(term: Term, row: str, column: str, half: Half) -> Term:
 
 
 def flipped(triangle: Triangle) -> Triangle:
-    """The other one: that of the transpose."""
+    """The other triangle: that of the transpose."""
     return "upper" if triangle == "lower" else "lower"
 
 

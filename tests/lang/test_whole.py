@@ -43,6 +43,8 @@ def _check_call(compiled: Any, data: list[Any], expected: Callable[[list[Any]], 
             np.testing.assert_allclose(result, want, rtol=4 * terms * epsilon, atol=4 * terms * epsilon)
 
 
+# Which of so many outputs may share loops is a long question, and what is asked here does not depend on it.
+APART = pm.Options(fuse=False)
 # Each takes (A, v, B, xp): two matrices and a vector of one row, and the module of functions.
 POINTWISE: list[Case] = [
     ("sigmoid", lambda A, v, B, np: 1 / (1 + np.exp(-A))),
@@ -96,7 +98,7 @@ WITH_ELEMENTS: list[Case] = [
 def test_matrices_and_images(kind: Any, cases: list[Case]) -> None:
     vector = pm.Vector if kind is pm.Matrix else pm.Image
     inputs = [kind(pm.Double, "A", [M, N]), vector(pm.Double, "v", [N]), kind(pm.Double, "B", [M, N])]
-    compiled = pm.compile([case(*inputs, np) for _, case in cases], inputs=inputs)
+    compiled = pm.compile([case(*inputs, np) for _, case in cases], inputs=inputs, options=APART)
     for seed, (rows, columns) in enumerate(SHAPES if cases is not WITH_ELEMENTS else SHAPES[2:]):
         data = arrays(seed, (rows, columns), (columns,), (rows, columns))
         _check_call(compiled, data, lambda given: [case(*given, np) for _, case in cases])
@@ -119,7 +121,7 @@ def test_element_types_are_numpys(dtype: str) -> None:
             a[0] + a[:, -1][:1],
         ]
 
-    compiled = pm.compile(cases(A, v), inputs=[A, v])
+    compiled = pm.compile(cases(A, v), inputs=[A, v], options=APART)
     matrix = arrays(3, (5, 7), dtype=dtype)[0]
     weights = arrays(4, (7,), dtype="float32")[0]
     _check_call(compiled, [matrix, weights], lambda given: cases(*given))
@@ -142,7 +144,7 @@ def test_images_of_three_dimensions() -> None:
         ]
 
     given = arrays(5, (3, 5, 7), (3,), (5, 1), dtype="float32")
-    compiled = pm.compile(cases(image, weights, other), inputs=[image, weights, other])
+    compiled = pm.compile(cases(image, weights, other), inputs=[image, weights, other], options=APART)
     _check_call(compiled, given, lambda data: cases(*data))
 
 

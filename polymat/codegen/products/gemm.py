@@ -28,7 +28,6 @@ from string import Template
 
 from polymat.codegen.c.apart import Apart, prototypes
 from polymat.codegen.c.lanes import SHUFFLES, row_sums
-from polymat.codegen.products.blockedgemm import SCHEME, WHOLE
 from polymat.codegen.products.blockshape import Shape
 from polymat.codegen.products.edges import edge_table, edges
 from polymat.codegen.products.ends import handed_on
@@ -200,7 +199,7 @@ _SUMS = ("lanesoverdepth", "column", "row")
 _COPIES = ("transposed", "packing", "windows", "ahead")
 _PACKED = (*_COPIES, "triangles", "copied", "resulttransposed", "finishrows")
 _LARGE = ("read", "rightinparts", "rotated", "scheme")
-_BLOCKED = ("panel", "blocked")
+_BLOCKED = ("panel", "cutting", "blocked")
 _CALLED = ("room", "unrolled", "small", "direct")  # with what comes after it: what small products run through
 
 
@@ -209,19 +208,17 @@ _CALLED = ("room", "unrolled", "small", "direct")  # with what comes after it: w
 def gemm_text(need: str) -> Apart:
     """The C text behind a need of the prelude: the register blocks, the product around them, and its call."""
     shape = Shape.parse(need)
-    decisions, scheme, whole, call = (
-        _written(text, shape) for text in (_DECISIONS, SCHEME, WHOLE, _RUNS + _GENERAL + _PRODUCT)
-    )
+    decisions, call = (_written(text, shape) for text in (_DECISIONS, _RUNS + _GENERAL + _PRODUCT))
     tables = [block_tables(shape), past_table(shape), *([edge_table(shape)] if shape.halves else [])]
     turned = turned_text(shape) if shape.turns else ""
     blocks = [microkernels(shape), past_blocks(shape), *([edges(shape)] if shape.halves else [])]
     types = headers_text(shape, *_TYPES) + decisions
-    declared = with_macros(shape, prototypes(written(*_SUMS, *_PACKED, *_LARGE))) + prototypes(whole)
+    declared = with_macros(shape, prototypes(written(*_SUMS, *_PACKED, *_LARGE, *_BLOCKED)))
     head = "\n".join([*tables, types, *([turned_head(shape)] if shape.turns else []), declared])
     sums = _row_sums(shape) + headers_text(shape, *_SUMS)
     copied, large = headers_text(shape, *_PACKED), headers_text(shape, *_LARGE)
     blocked = headers_text(shape, *_BLOCKED)
-    around = f"{SHUFFLES}{copied}{large}{scheme}{blocked}{whole}{turned}"
+    around = f"{SHUFFLES}{copied}{large}{blocked}{turned}"
     return Apart(head, "\n".join(blocks), (sums, around), headers_text(shape, *_CALLED) + call)
 
 

@@ -3,6 +3,7 @@
    Part by part of the depth, strips of A are multiplied by one panel of B after the other. */
 #pragma once
 
+#include "products/cutting.h"
 #include "products/finishrows.h"
 #include "products/panel.h"
 #include "products/rotated.h"
@@ -166,7 +167,7 @@ static void NAME(strips_by_panels)(NAME(blocking) *now, ptrdiff_t strip_0, ptrdi
     }
 }
 
-/* The product by packed blocks. */
+/* The product, cut like that. */
 static void NAME(in_blocks)(const NAME(product) *all, const NAME(scheme) *how)
 {
     const NAME(depth) cut = {all->depth_count, all->k, how->pieces, how->group};
@@ -185,4 +186,12 @@ static void NAME(in_blocks)(const NAME(product) *all, const NAME(scheme) *how)
     if (how->past)
         __builtin_ia32_sfence(); /* before other threads are told that it is there */
 #endif
+}
+
+/* The product by packed blocks. */
+_PM_SHARED __attribute__((noinline)) void NAME(blocked)(const NAME(product) *all)
+{
+    const NAME(scheme) how = NAME(scheme_of)(all);
+    _PM_PACKS(how.pack_a, how.pack_b);
+    NAME(in_blocks)(all, &how);
 }

@@ -17,6 +17,8 @@ void NAME(row_sums)(NAME(vector) a, NAME(vector) b, NAME(vector) c, NAME(vector)
 #define _PM_WHOLE_of 1 /* whether there are stores of whole vectors past the caches */
 #define _PM_TURNS_of 1 /* and turned blocks */
 void NAME(some)(T *to, NAME(vector) value, int first, int end);
+#else
+#define _PM_WHOLE_of 0
 #endif
 
 typedef void (*NAME(block))(ptrdiff_t depth, const T *a, ptrdiff_t a_row, ptrdiff_t a_step, const T *b,
@@ -42,4 +44,5 @@ void NAME(full)(ptrdiff_t depth, const T *a, const T *b, T scale, T beta, const 
         const char *next, ptrdiff_t pace);
 
 /* What chooses among products. */
+#define _PM_PACKS(left, right) (void)0
 enum { CONST(OVER_DEPTH) = 4, CONST(NEAR) = 4096 };

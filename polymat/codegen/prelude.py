@@ -22,7 +22,7 @@ from polymat.codegen.functions.library import function_names, functions_text
 from polymat.codegen.loops.extremes import extremes_text
 from polymat.codegen.loops.lanesums import lane_sums_text
 from polymat.codegen.loops.singlesums import single_sums_text
-from polymat.codegen.products.blockcost import BLOCKS_HELPER
+from polymat.codegen.products.blockcost import prices_text
 from polymat.codegen.products.blockshape import joined
 from polymat.codegen.products.gemm import gemm_text
 from polymat.codegen.routines.libraries import library_needs, library_text
@@ -89,7 +89,7 @@ def prelude(needs: frozenset[str], *, whole: bool = True) -> str:
     if "team" in wanted or libraries:
         includes = "#define _GNU_SOURCE\n" + includes
     texts = [kernel_text(_PIECES[name]) for name in wanted]
-    texts += [BLOCKS_HELPER] * ("blocks" in needs)
+    texts += [prices_text()] if "blocks" in needs else []
     texts += [*functions, *(make(need) for make, need in rows)]
     texts += [text.whole if whole else text.program for text in _products(needs)]
     texts += map(filter_text, filters)

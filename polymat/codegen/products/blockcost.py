@@ -2,81 +2,49 @@
 
 from __future__ import annotations
 
-from polymat.codegen.products.ways import WAYS_TEXT, returned, statements, way_name
-from polymat.product.asked import KNOWN, place
+from functools import cache
+
+from polymat.codegen.c.kernels import kernel_text, statements
+from polymat.codegen.products import ways
+from polymat.product.asked import KNOWN
+from polymat.product.formula import Formula
 from polymat.product.prices import price
 from polymat.product.ways import Way
 
-_FLAGS = ", ".join(f"_PM_IS_{name.upper()} = {1 << (number + 2)}" for number, name in enumerate(KNOWN))
-_READ = "\n".join(f"    asked.{name} = (facts & _PM_IS_{name.upper()}) != 0;" for name in KNOWN)
-_PRICES = {way: price(way) for way in Way if way is not Way.UNROLLED}
-_CASES = "\n".join(f"    case {way_name(way)}:\n{returned(formula, 8)}" for way, formula in _PRICES.items())
 
-BLOCKS_HELPER = f"""\
-{WAYS_TEXT}
-#ifndef _PM_BLOCKS
-#define _PM_BLOCKS
-/* What is known of a product, as one number: its triangle, of A (1), B (2), or the result (3), and: */
-enum {{ {_FLAGS} }};
+@cache
+def prices_text() -> str:
+    """The C functions that price a product in the way that it takes, after those that choose the way."""
+    known = [f"_PM_IS_{name.upper()}" for name in KNOWN]
+    formulas = {way: price(way) for way in Way if way is not Way.UNROLLED}
+    first = {formula.text("double"): way for way, formula in reversed(formulas.items())}
+    functions = [_function(way, formulas[way]) for way in reversed(first.values())]
+    cases = [
+        f"case {ways.way_name(way)}:\n        return {_name(first[formula.text('double')])}(asked)"
+        for way, formula in formulas.items()
+    ]
+    around = kernel_text(
+        "products/prices",
+        KNOWN=", ".join(f"{name} = {4 << number}" for number, name in enumerate(known)),
+        READ=statements(
+            f"asked.{name} = (facts & {bit}) != 0" for name, bit in zip(KNOWN, known, strict=True)
+        ),
+        PRICES=statements(cases),
+    )
+    return "\n".join([ways.ways_text(), *functions, around])
 
-/* A product of so many rows, columns and so much depth, and how many segments each has. */
-static _pm_asked _pm_extents(double m, double n, double k, double row_segments, double column_segments,
-        double depth_segments)
+
+def _name(way: Way) -> str:
+    return f"_pm_price_{way.name.lower()}"
+
+
+def _function(way: Way, formula: Formula) -> str:
+    """The price in a way, or in several that are as expensive."""
+    return f"""\
+/* The price of a product by {way.value}. */
+static double {_name(way)}(const _pm_asked *asked)
 {{
-    _pm_asked asked = {{0}};
-    asked.m = m > 1.0 ? m : 1.0;
-    asked.n = n > 1.0 ? n : 1.0;
-    asked.k = k > 1.0 ? k : 1.0;
-    asked.row_segments = row_segments > 1.0 ? row_segments : 1.0;
-    asked.column_segments = column_segments > 1.0 ? column_segments : 1.0;
-    asked.depth_segments = depth_segments > 1.0 ? depth_segments : 1.0;
-    return asked;
+{ways.statements([formula])}
+{ways.returned(formula, 4)}
 }}
-
-/* The same with the elements between neighbours in A and B, and what else is known. */
-static _pm_asked _pm_lying(_pm_asked asked, long long a_row, long long a_step, long long b_step,
-        long long b_column, int facts)
-{{
-    asked.left_power = _pm_power(a_step);
-    asked.right_power = _pm_power(b_step);
-    asked.along = a_step == 1;
-    asked.rowwise = a_row == 1;
-    asked.in_order = b_column == 1;
-    asked.down = b_step == 1;
-    asked.{place.name} = facts & 3;
-{_READ}
-    return asked;
-}}
-
-/* The same for register blocks of rows x (vectors x lanes), with blocks of so much depth and so many columns
-   for the caches; small: elements that the second level holds; turned_depth: the most of turned blocks. */
-static _pm_asked _pm_in_blocks(_pm_asked asked, double rows, double vectors, double lanes, double kc,
-        double nc, double small, double turned_depth)
-{{
-    asked.rows = rows;
-    asked.vectors = vectors;
-    asked.lanes = lanes;
-    asked.kc = kc;
-    asked.nc = nc;
-    asked.small = small;
-    asked.turned_depth = turned_depth;
-    return asked;
-}}
-
-/* Operations at the peak that take as long as a product in the way that it takes. */
-static double _pm_price(const _pm_asked *asked)
-{{
-{statements([*_PRICES.values()])}
-    switch (_pm_way(asked)) {{
-{_CASES}
-    default:
-        return 0.0; /* straight code, which is not asked for */
-    }}
-}}
-
-static double _pm_blocks_operations(_pm_asked asked)
-{{
-    return _pm_price(&asked);
-}}
-#endif
 """

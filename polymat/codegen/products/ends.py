@@ -7,7 +7,6 @@ stores.  All products of a file share their register blocks; a number says which
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from zlib import crc32
 
@@ -158,11 +157,3 @@ def _case(shape: Shape, end: End, rows: int, vectors: int, masked: bool) -> str:
             lines.append(f"c{row}_{v} = _pm_value_{s}_{end.title}(end, c{row}_{v}{arguments});")
     body = "".join(f"            {line}\n" for line in [*lines, "break;"])
     return f"        case _PM_END_{s}_{end.title}: {{\n{body}        }}\n"
-
-
-def handed_on(text: str, ends: Sequence[str]) -> str:
-    """The text of a product, in which what hands ends on stands in guillemets; without them where none is."""
-    if ends:
-        return text.replace("«", "").replace("»", "")
-    kept = [piece.split("»")[-1] for piece in text.split("«")]
-    return "".join(kept)

@@ -5,18 +5,14 @@ from __future__ import annotations
 from polymat.codegen.c.elements import INTEGERS
 from polymat.codegen.c.kernels import OF_NAME, element_macros, has_word, kernel, named
 from polymat.codegen.products.blockshape import Shape
-from polymat.codegen.products.ways import packed
-from polymat.product.packs import BLOCKED_LEFT, BLOCKED_RIGHT, STAYING
+from polymat.codegen.products.ways import choices
+from polymat.product.cuts import PASSED_EIGHTHS
+from polymat.product.packs import STAYING
 from polymat.product.reading import GROUP
 from polymat.product.ways import SETS, TURNED_ROWS
 
 FOLDER = "products"
 _GATHERED = 8  # neighbouring segments that are packed together
-# Which operands are copied, in lines of a macro.
-_COPIES = {
-    macro: packed(condition).replace("\n", " \\\n")
-    for macro, condition in (("COPIES_A", BLOCKED_LEFT), ("COPIES_B", BLOCKED_RIGHT))
-}
 
 
 def headers_text(shape: Shape, *names: str) -> str:
@@ -68,5 +64,7 @@ def _macros(shape: Shape) -> dict[str, object]:
         "GROUP": GROUP,
         "TURNED_ROWS": TURNED_ROWS,
         "SETS": SETS,
-        **_COPIES,
+        "PASSED_EIGHTHS": PASSED_EIGHTHS,
+        "TURNED_DEPTH": shape.turns,
+        **choices(),
     }

@@ -1,17 +1,20 @@
 """The ways of products in C: the same table that Python evaluates, printed.
 
-`WAYS_TEXT` gives the C function that says which way a product takes; it is asked before a product is
+`ways_text` gives the C function that says which way a product takes; it is asked before a product is
 multiplied and where one is priced.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from textwrap import wrap
 
-from polymat.product.asked import FACTS, NUMBERS, place
-from polymat.product.formula import Condition, Formula
+from polymat.codegen.c.kernels import kernel_text
+from polymat.product.asked import FACTS
+from polymat.product.formula import Formula
 from polymat.product.names import declarations, names
+from polymat.product.packs import BLOCKED_LEFT, BLOCKED_RIGHT, PASSING_LEFT
 from polymat.product.ways import (
     ALWAYS_FEW,
     LANES_OVER_DEPTH,
@@ -32,12 +35,17 @@ _WIDTH = 110
 
 def statements(formulas: Sequence[Formula]) -> str:
     """Declarations of all that some formulas use, from what is asked."""
-    facts = {each.name for each in FACTS}
-    lines = [
-        f"const {'int' if name in facts else 'double'} {name} = asked->{name};" for name in names(formulas)
-    ]
-    lines += declarations(formulas, "double")
-    return "\n".join(_wrapped(line, 4) for line in lines)
+    facts, used = {each.name for each in FACTS}, names(formulas)
+    numbers = [name for name in used if name not in facts]
+    lines = [_asked("double", numbers), _asked("int", [name for name in used if name in facts])]
+    lines += [_wrapped(line, 4) for line in declarations(formulas, "double")]
+    return "\n".join(filter(None, lines))
+
+
+def _asked(ctype: str, own: Sequence[str]) -> str:
+    """The declaration of names from what is asked, in lines that end with a name."""
+    values = ", ".join(f"{name}\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}asked->{name}" for name in own)
+    return _wrapped(f"const {ctype} {values};", 4).replace("\N{NO-BREAK SPACE}", " ") if own else ""
 
 
 def returned(formula: Formula, indent: int) -> str:
@@ -68,108 +76,51 @@ def _taken() -> str:
     return "\n".join(lines)
 
 
-_NAMES = "\n".join(_wrapped(f"{way_name(way)}, /* {way.value} */", 4) for way in Way)
-_FIELDS = ", ".join(each.name for each in NUMBERS if each is not place)
-_FLAGS = ", ".join(each.name for each in FACTS)
-
-WAYS_TEXT = f"""\
+@cache
+def ways_text() -> str:
+    """The C of the table: the names of the ways, what is asked, and the function that chooses one."""
+    names = "\n".join(_wrapped(f"{way_name(way)}, /* {way.value} */", 4) for way in Way)
+    return f"""\
 #ifndef _PM_WAYS
 #define _PM_WAYS
-/* The ways in which a product is computed. */
-enum {{
-{_NAMES}
-}};
+{kernel_text("products/ways", WAYS=names)}
+{_choice()}#endif
+"""
 
-/* What is asked of a product: extents of a segment and how many there are, how operands lie in memory, what
-   else is known of it, and the blocks of the machine. */
-typedef struct {{
-{_wrapped(f"double {_FIELDS};", 4)}
-{_wrapped(f"int place, {_FLAGS};", 4)}
-}} _pm_asked;
 
+def _choice() -> str:
+    """The function that chooses a way."""
+    return f"""\
 /* The way that a product takes. */
 static inline int _pm_way(const _pm_asked *asked)
 {{
 {statements([*WAYS.values()])}
 {_taken()}
 }}
-
-/* The largest power of two that divides a step. */
-static inline double _pm_power(long long step)
-{{
-    return step == 0 ? 1.0 : (double)(step & -step);
-}}
-
-/* Tests ask which ways were taken, and may do so without multiplying. */
-#ifdef _PM_TRACE
-static int _pm_taken, _pm_packed_left, _pm_packed_right;
-#define _PM_TAKES(way) _pm_taken = _PM_WAY_##way; if (_PM_TRACE) return
-#define _PM_PACKS(left, right) _pm_packed_left = left, _pm_packed_right = right; if (_PM_TRACE) return
-#else
-#define _PM_TAKES(way) (void)0
-#define _PM_PACKS(left, right) (void)0
-#endif
-#endif
 """
-
-
-def _test(condition: Condition, first: str = "") -> str:
-    """The statement that returns a condition of integers, the arguments of a product, after another one."""
-    return _wrapped(f"return {first}{condition.text('ptrdiff_t')};", 4)
 
 
 # Extents in one number, so that a compiler does not unroll loops for all that each of them may be.
 _STRAIGHT = f"(m | n | k) < {UNROLLED_EXTENT} && "
 _BELOW = f"(size_t)((m - 1) | (n - 1)) < {UNASKED_EXTENT} && (size_t)(k - 1) < {UNASKED_DEPTH} && "
-
-HEAD_TESTS = f"""\
-/* The most columns of sums along rows, and elements of a copy that stays near. */
-enum {{ _PM_OVER_DEPTH_$S = $L / 2 > {ALWAYS_FEW} ? $L / 2 : {ALWAYS_FEW}, _PM_NEAR_$S = {NEAR_ELEMENTS} }};
-
-/* What small products ask, by the same conditions as the table of ways, of integers.  Whether a product is
-   straight code: */
-static inline __attribute__((always_inline)) int _pm_is_unrolled_$S(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k)
-{{
-    enum {{ lanes = $L }};
-{_test(UNROLLED_SIZE, _STRAIGHT)}
-}}
-
-/* Whether the lanes of vectors are steps of the depth. */
-static inline int _pm_is_over_depth_$S(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, ptrdiff_t a_step,
-        ptrdiff_t b_step, ptrdiff_t b_column)
-{{
-    enum {{ lanes = $L }};
-    const int along = a_step == 1, down = b_step == 1, ordered = b_column == 1 || n == 1;
-{_test(LANES_OVER_DEPTH)}
-}}
-
-/* Whether they are rows. */
-static inline int _pm_is_transposed_$S(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, ptrdiff_t a_row,
-        ptrdiff_t a_step, ptrdiff_t small)
-{{
-    enum {{ lanes = $L }};
-    const int along = a_step == 1, rowwise = a_row == 1;
-{_test(RESULT_TRANSPOSED)}
-}}
-
-/* Whether register blocks on matrices where they are need not be asked for: of little depth, with a result
-   and operands that the second level holds.  Of 12 x 96 x 12 asking took a tenth of the time. */
-static inline int _pm_is_unasked_$S(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, ptrdiff_t small)
-{{
-{_test(UNASKED_SIZE, _BELOW)}
-}}
-
-/* Whether B is copied as a whole, to where it stays near; extents below a power of two first, so that
-   products of two do not overflow. */
-static inline int _pm_is_near_$S(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k, ptrdiff_t small)
-{{
-    const ptrdiff_t width = (n + $L - 1) / $L * $L;
-{_test(NEAR, "(size_t)((m - 1) | (n - 1) | (k - 1)) < 1 << 14 && ")}
-}}
-
-"""
+_NO_OVERFLOW = "(size_t)((m - 1) | (n - 1) | (k - 1)) < 1 << 14 && "
 
 
-def packed(condition: Condition) -> str:
-    """The declaration's right side of what blocks for the caches copy, of integers."""
-    return _wrapped(condition.text("ptrdiff_t"), 8).lstrip()
+@cache
+def choices() -> dict[str, object]:
+    """The macros of conditions of integers: what small products ask, and which operands are copied."""
+    conditions = {
+        "IS_UNROLLED": (_STRAIGHT, UNROLLED_SIZE),
+        "IS_OVER_DEPTH": ("", LANES_OVER_DEPTH),
+        "IS_TRANSPOSED": ("", RESULT_TRANSPOSED),
+        "IS_UNASKED": (_BELOW, UNASKED_SIZE),
+        "IS_NEAR": (_NO_OVERFLOW, NEAR),
+        "COPIES_A": ("", BLOCKED_LEFT),
+        "COPIES_B": ("", BLOCKED_RIGHT),
+        "COPIES_STRIPS": ("", PASSING_LEFT),
+    }
+    texts = {
+        macro: _wrapped(first + condition.text("ptrdiff_t"), 8).lstrip().replace("\n", " \\\n")
+        for macro, (first, condition) in conditions.items()
+    }
+    return {"ALWAYS_FEW": ALWAYS_FEW, "NEAR_ELEMENTS": NEAR_ELEMENTS, **texts}

@@ -13,7 +13,7 @@ import pytest
 import polymat as pm
 from polymat import Double, Float, Int, Matrix, Parameter
 from polymat.codegen.c.kernels import kernel_headers
-from polymat.codegen.products.blockcost import BLOCKS_HELPER
+from polymat.codegen.products.blockcost import prices_text
 from polymat.graph.group import Group
 from polymat.machine.known import GENERIC, ZEN3
 from polymat.machine.model import Machine
@@ -82,7 +82,7 @@ def test_c_prices_what_python_prices(make: Callable[[Any], Any], dtype: Any, mac
         f"1.0, 1.0, 1.0), a_row, a_step, b_step, b_column, {known}), {machine_text})); }}\n"
     )
     includes = "".join(f"#include <{header}>\n" for header in kernel_headers("curve"))
-    built = build("\n".join([includes, BLOCKS_HELPER, body]))
+    built = build("\n".join([includes, prices_text(), body]))
     library = ctypes.CDLL(str(built.path))
     built.release()
     library.ask.restype = ctypes.c_double

@@ -1,8 +1,10 @@
 /* What is generated for a family of register blocks, declared: for headers that are compiled alone. */
 #pragma once
 
+#include "products/choices.h"
 #include "products/operands.h"
 #include "products/requests.h"
+#include "products/ways.h"
 
 #define _PM_SHARED
 
@@ -44,5 +46,4 @@ void NAME(full)(ptrdiff_t depth, const T *a, const T *b, T scale, T beta, const 
         const char *next, ptrdiff_t pace);
 
 /* What chooses among products. */
-#define _PM_PACKS(left, right) (void)0
-enum { CONST(OVER_DEPTH) = 4, CONST(NEAR) = 4096 };
+int _pm_way(const _pm_asked *asked);

@@ -1,0 +1,139 @@
+/* Products about which something is asked: which way they take, and where each way begins.
+
+   takes COPIES_STRIPS=along && place  whether strips of A are copied that pass parts of B
+   takes PASSED_EIGHTHS=5              a part of B fills so many eighths of the second level
+   takes TURNED_DEPTH=256              the most depth of turned blocks */
+#pragma once
+
+#include "products/blocked.h"
+#include "products/choices.h"
+#include "products/column.h"
+#include "products/copied.h"
+#include "products/direct.h"
+#include "products/lanesoverdepth.h"
+#include "products/read.h"
+#include "products/resulttransposed.h"
+#include "products/row.h"
+#include "products/turned.h"
+#include "products/ways.h"
+
+/* Whether segments of columns are neighbours as turned blocks want them. */
+static inline int NAME(has_runs)(const NAME(product) *all)
+{
+#if CONST(TURNS)
+    return all->column_count >= 8 && all->b_step != 1 && all->b_column != 1
+            && NAME(runs)(all->column_count, all->columns);
+#else
+    (void)all;
+    return 0;
+#endif
+}
+
+/* What is asked of a product. */
+static inline _pm_asked NAME(asked_of)(const NAME(product) *all)
+{
+    const _pm_asked asked = {.m = (double)all->m,
+            .n = (double)all->n,
+            .k = (double)all->k,
+            .row_segments = (double)all->row_count,
+            .column_segments = (double)all->column_count,
+            .depth_segments = (double)all->depth_count,
+            .left_power = _pm_power(all->a_step),
+            .right_power = _pm_power(all->b_step),
+            .place = HALVES ? all->half.place : 0,
+            .along = all->a_step == 1,
+            .rowwise = all->a_row == 1,
+            .in_order = all->b_column == 1,
+            .down = all->b_step == 1,
+            .runs = NAME(has_runs)(all),
+            .handed = all->finish != NULL,
+            .ended = ENDS && all->end != NULL,
+            .added = all->from != NULL,
+            .past = all->large,
+            .rows = ROWS,
+            .vectors = VECTORS,
+            .lanes = LANES,
+            .kc = (double)all->kc,
+            .nc = (double)all->nc,
+            .small = (double)all->small,
+            .turned_depth = TURNED_DEPTH};
+    return asked;
+}
+
+/* A product of operands that are read where they are: segments of rows, some of them at a time where they are
+   handed over. */
+static inline void NAME(in_place)(const NAME(product) *all, int is_column)
+{
+    const ptrdiff_t m = all->m, n = all->n, k = all->k;
+    const int is_large = (double)k * (double)n > 2.0 * (double)all->small;
+    const ptrdiff_t most = all->finish == NULL ? m : (all->small / 4 / n / ROWS + 1) * ROWS;
+    NAME(product) part = *all;
+    for (ptrdiff_t segment = 0; segment < all->row_count; segment++) {
+        const ptrdiff_t *const at = all->rows + 3 * segment;
+        for (ptrdiff_t i = 0; i < m; i += most) {
+            part.m = m - i < most ? m - i : most;
+            part.a = all->a + at[0] + i * all->a_row;
+            part.from = all->from == NULL ? NULL : all->from + at[2] + i * all->from_row;
+            part.c = all->c + at[1] + i * all->c_row;
+            if (is_column)
+                NAME(column)(&part);
+            else
+                NAME(direct)(&part, is_large || k <= 0 ? 128 : k);
+            if (all->finish != NULL)
+                all->finish(all->around, segment, i, i + part.m, 0, 0, n);
+        }
+    }
+}
+
+/* The product of `gemm` where nothing is known to be small: in a function of its own, so that a small
+   product is not held up by what only this one needs. */
+static __attribute__((noinline)) void NAME(general)(const NAME(product) *all)
+{
+    const int place = HALVES ? all->half.place : 0;
+    if (all->row_count == 1 && all->column_count == 1 && all->depth_count == 1 && place == 0
+            && all->finish == NULL && all->end == NULL
+            && NAME(is_over_depth)(all->m, all->n, all->k, all->a_step, all->b_step, all->b_column)) {
+        _PM_TAKES(LANES_OVER_DEPTH);
+        NAME(lanes_over_depth)(all);
+        return;
+    }
+    const _pm_asked asked = NAME(asked_of)(all);
+    const int way = _pm_way(&asked);
+    if (way == _PM_WAY_FEW_ROWS) {
+        _PM_TAKES(FEW_ROWS);
+        NAME(few_rows)(all);
+    } else if (way == _PM_WAY_FEW_COLUMNS) {
+        _PM_TAKES(FEW_COLUMNS);
+        NAME(few_columns)(all);
+    } else if (way == _PM_WAY_RESULT_TRANSPOSED) {
+        _PM_TAKES(RESULT_TRANSPOSED);
+        NAME(result_transposed)(all);
+#if CONST(TURNS)
+    } else if (way == _PM_WAY_LANES_OVER_SEGMENTS) {
+        _PM_TAKES(LANES_OVER_SEGMENTS);
+        NAME(turned)(all);
+#endif
+    } else if (way == _PM_WAY_RIGHT_IN_PARTS) {
+        const int along = all->a_step == 1, packs = COPIES_STRIPS;
+#ifdef _PM_TRACE
+        _pm_packed_left = packs;
+        _pm_packed_right = 1;
+#endif
+        _PM_TAKES(RIGHT_IN_PARTS);
+        NAME(right_in_parts)(all, packs, all->small * PASSED_EIGHTHS / 8);
+    } else if (way == _PM_WAY_BLOCKED || way == _PM_WAY_RIGHT_COPIED) { /* the latter never comes here */
+#ifdef _PM_TRACE
+        _pm_taken = _PM_WAY_BLOCKED; /* and what is copied is decided there */
+#endif
+        NAME(blocked)(all);
+    } else if (way == _PM_WAY_ROW) {
+        _PM_TAKES(ROW);
+        NAME(one_row)(all);
+    } else if (way == _PM_WAY_COLUMN) {
+        _PM_TAKES(COLUMN);
+        NAME(in_place)(all, 1);
+    } else {
+        _PM_TAKES(DIRECT);
+        NAME(in_place)(all, 0);
+    }
+}

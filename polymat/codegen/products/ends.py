@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from zlib import crc32
 
 from polymat.codegen.c.elements import INTEGERS
+from polymat.codegen.c.kernels import kernel_text
 from polymat.codegen.c.vectortypes import memory_suffix
 from polymat.codegen.products.blockshape import Shape
 from polymat.product.ends import MOST_ARRAYS, Kind
@@ -60,23 +61,18 @@ def ends_text(shape: Shape) -> str:
     """The types, the expressions, and the vector minima and maxima that they use; nothing without ends."""
     if not shape.ends:
         return ""
-    s, t = shape.suffix, shape.ctype
+    s = shape.suffix
     ends = [End.parse(text) for text in shape.ends]
     names = ", ".join(f"_PM_END_{s}_{end.title}" for end in ends)
-    compared = "".join(_extreme(shape, op, sign) for op, sign in (("min", "<"), ("max", ">")))
-    return f"""\
-/* What register blocks make of a result: which of the expressions, the array that the result is in, the
-   elements of a row of that, arrays that are read beside it, and numbers. */
-enum {{ _PM_NO_END_{s}, {names} }};
-typedef struct {{
-    int kind;
-    const {t} *base;
-    ptrdiff_t width;
-    const {t} *arrays[{MOST_ARRAYS}];
-    {t} numbers[{max(1, *(end.numbers for end in ends))}];
-}} _pm_end_{s};
-typedef {INTEGERS[s]} _pm_lanes_{s} __attribute__((vector_size({shape.vector_bytes})));
-{compared}{"".join(_value(shape, end) for end in ends)}"""
+    numbers = max(1, *(end.numbers for end in ends))
+    parts = (
+        f"enum {{ _PM_NO_END_{s}, {names} }};\n",
+        kernel_text("products/ends", s, ARRAYS=MOST_ARRAYS, NUMBERS=numbers),
+        f"typedef {INTEGERS[s]} _pm_lanes_{s} __attribute__((vector_size({shape.vector_bytes})));\n",
+        *(_extreme(shape, op, sign) for op, sign in (("min", "<"), ("max", ">"))),
+        *(_value(shape, end) for end in ends),
+    )
+    return "".join(parts)
 
 
 def _extreme(shape: Shape, op: str, sign: str) -> str:

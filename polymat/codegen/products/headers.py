@@ -6,13 +6,12 @@ from polymat.codegen.c.elements import INTEGERS
 from polymat.codegen.c.kernels import OF_NAME, element_macros, has_word, kernel, named
 from polymat.codegen.products.blockshape import Shape
 from polymat.codegen.products.ways import choices
-from polymat.product.cuts import PASSED_EIGHTHS
+from polymat.product.cuts import GATHERED, PASSED_EIGHTHS
 from polymat.product.packs import STAYING
 from polymat.product.reading import GROUP
 from polymat.product.ways import SETS, TURNED_ROWS
 
 FOLDER = "products"
-_GATHERED = 8  # neighbouring segments that are packed together
 
 
 def headers_text(shape: Shape, *names: str) -> str:
@@ -59,12 +58,12 @@ def _macros(shape: Shape) -> dict[str, object]:
         "VECTORS": shape.vectors,
         "HALVES": int(shape.halves),
         "WALKS": int(shape.walks),
-        "GATHERED": _GATHERED,
+        "GATHERED": GATHERED,
         "STAYING": STAYING,
         "GROUP": GROUP,
         "TURNED_ROWS": TURNED_ROWS,
         "SETS": SETS,
-        "PASSED_EIGHTHS": PASSED_EIGHTHS,
+        "PASSED_EIGHTHS": int(PASSED_EIGHTHS.value),
         "TURNED_DEPTH": shape.turns,
         **choices(),
     }

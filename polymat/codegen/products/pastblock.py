@@ -7,17 +7,40 @@ and arrays seldom begin with one: the end of a row of a block waits for the bloc
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from polymat.codegen.c.apart import prototypes
 from polymat.codegen.c.elements import INTEGERS
 from polymat.codegen.c.vectortypes import memory_suffix
+from polymat.codegen.products.blockresults import ended
 from polymat.codegen.products.blockshape import Shape
 from polymat.codegen.products.ends import ends_of_block
-from polymat.codegen.products.microkernel import UNUSED, ahead_loop, ended
+from polymat.codegen.products.headers import headers_text, with_macros, written
+from polymat.codegen.products.microkernel import AHEAD, UNUSED
+from polymat.codegen.products.registerblock import (
+    RegisterBlock,
+    block_text,
+    loads,
+    statements,
+    steps,
+    sums,
+    whole_vectors,
+)
 
 _PAST = """\
 ptrdiff_t depth, const {t} *a, const {t} *b, {t} scale,
         const _pm_result_{s} *to, const char *next, ptrdiff_t pace, {t} *carry, int follows, int goes_on,
         int rotated"""
+
+
+_TURN = "/* elements before the first whole line */"
+_COMMENT = """\
+/* All rows and {vectors} whole vectors of packed operands, written past the caches in whole lines; all rows
+   of c begin at the same place of a line.  carry: of each row the last vector of the block to the left, if
+   this one follows it, and then of this one, if another goes on.  rotated: how many elements of the last
+   vector are the beginning of the row, which is a line with the end of the row above; carry is then the last
+   vector of that, if the block follows it, and c begins with a line. */
+"""
 
 
 def _parameters(shape: Shape) -> str:
@@ -31,7 +54,7 @@ def past_table(shape: Shape) -> str:
     return f"""\
 #if defined(__AVX512F__) && defined(__GNUC__) && !defined(__clang__) && {shape.vector_bytes} == 64
 #define _PM_WHOLE_{s} 1
-{prototypes(past_blocks(shape))}
+{with_macros(shape, prototypes(written("some")))}{prototypes(_blocks(shape))}
 typedef void (*_pm_past_{s})({_parameters(shape)});
 static const _pm_past_{s} _pm_pasts_{s}[{shape.vectors}] {UNUSED} = {{{names}}};
 #else
@@ -42,54 +65,56 @@ static const _pm_past_{s} _pm_pasts_{s}[{shape.vectors}] {UNUSED} = {{{names}}};
 
 def past_blocks(shape: Shape) -> str:
     """The C functions."""
-    s, t, lanes = shape.suffix, shape.ctype, shape.lanes
-    blocks = "\n".join(_past_block(shape, vectors) for vectors in range(1, shape.vectors + 1))
-    return f"""\
-#if _PM_WHOLE_{s}
-/* Lanes first..end - 1 of a vector, one by one; `to` is where the first one of all would go. */
-_PM_SHARED __attribute__((noinline)) void _pm_some_{s}({t} *to, _pm_vector_{s} value, int first, int end)
-{{
-    {t} lanes[{lanes}];
-    *(_pm_memory_{s} *)lanes = value;
-    for (int lane = first; lane < end; lane++)
-        to[lane] = lanes[lane];
-}}
-
-{blocks}#endif
-"""
+    return f"{headers_text(shape, 'some')}#if _PM_WHOLE_{shape.suffix}\n{_blocks(shape)}#endif\n"
 
 
-def _past_block(shape: Shape, vectors: int) -> str:
+def _blocks(shape: Shape) -> str:
+    return "\n".join(block_text(_past_block(shape, vectors)) for vectors in range(1, shape.vectors + 1))
+
+
+def _past_block(shape: Shape, vectors: int) -> RegisterBlock:
     """The block of all rows and so many whole vectors."""
-    s, t, rows, lanes = shape.suffix, shape.ctype, shape.rows, shape.lanes
-    fetched = "".join(f"        __builtin_prefetch(c + {row} * c_row, 1);\n" for row in range(rows))
-    last = vectors * lanes - 1
-    ends = "".join(f"        __builtin_prefetch(c + {row} * c_row + {last}, 1);\n" for row in range(rows))
+    rows = shape.rows
     made = ends_of_block(shape, rows, vectors, masked=False)
-    scaled = "".join(f"    c{row}_{v} *= scale;\n" for row in range(rows) for v in range(vectors))
-    return f"""\
-/* All rows and {vectors} whole vectors of packed operands, written past the caches in whole lines; all rows
-   of c begin at the same place of a line.  carry: of each row the last vector of the block to the left, if
-   this one follows it, and then of this one, if another goes on.  rotated: how many elements of the last
-   vector are the beginning of the row, which is a line with the end of the row above; carry is then the last
-   vector of that, if the block follows it, and c begins with a line. */
-_PM_SHARED __attribute__((noinline)) void _pm_past_{s}_{vectors}({_parameters(shape)})
-{{
-    typedef {INTEGERS[s]} lanes __attribute__((vector_size(64)));
-    {t} *const c = to->c;
-    const ptrdiff_t c_row = to->c_row;
-    const int turn = (int)(-(uintptr_t)c % 64 / sizeof({t})); /* elements before the first whole line */
-{ended(shape)}    const lanes order = (lanes){{{", ".join(map(str, range(lanes)))}}} + turn;
-    if (rotated != 0) {{
-        __builtin_prefetch(c + {last - lanes + 1} - c_row, 1);
-        __builtin_prefetch(c + {last - lanes + 1} + {rows - 1} * c_row, 1);
-    }}
-    if (turn != 0 && !follows) {{
-{fetched}    }}
-    if (turn != 0 && !goes_on) {{
-{ends}    }}
-{ahead_loop(shape, vectors)}{scaled}{made}{_stores(shape, vectors)}}}
-"""
+    scaled = (f"c{row}_{v} *= scale;" for row in range(rows) for v in range(vectors))
+    return RegisterBlock(
+        f"_pm_past_{shape.suffix}_{vectors}",
+        _parameters(shape),
+        before=_before(shape, vectors),
+        sums=sums(shape, rows, vectors),
+        loads=loads(shape, whole_vectors(shape, vectors)),
+        steps=steps(shape, rows, vectors, "1", str(rows), str(vectors * shape.lanes)),
+        requests=AHEAD,
+        stores=f"{statements(scaled, 4)}{made}{_stores(shape, vectors)}",
+        comment=_COMMENT.format(vectors=vectors),
+    )
+
+
+def _before(shape: Shape, vectors: int) -> str:
+    """Where the result lies in its lines, and requests for those that are not written as wholes."""
+    s, t, rows, lanes = shape.suffix, shape.ctype, range(shape.rows), shape.lanes
+    last = vectors * lanes - 1
+    joined = f"__builtin_prefetch(c + {last - lanes + 1}"
+    lines = [
+        f"typedef {INTEGERS[s]} lanes __attribute__((vector_size(64)));",
+        f"{t} *const c = to->c;",
+        "const ptrdiff_t c_row = to->c_row;",
+        f"const int turn = (int)(-(uintptr_t)c % 64 / sizeof({t})); {_TURN}",
+    ]
+    order = f"const lanes order = (lanes){{{', '.join(map(str, range(lanes)))}}} + turn;"
+    rows_begin = [f"__builtin_prefetch(c + {row} * c_row, 1);" for row in rows]
+    rows_end = [f"__builtin_prefetch(c + {row} * c_row + {last}, 1);" for row in rows]
+    asked = [
+        order,
+        *_if("rotated != 0", [f"{joined} - c_row, 1);", f"{joined} + {shape.rows - 1} * c_row, 1);"]),
+        *_if("turn != 0 && !follows", rows_begin),
+        *_if("turn != 0 && !goes_on", rows_end),
+    ]
+    return f"{statements(lines, 4)}{ended(shape)}{statements(asked, 4)}"
+
+
+def _if(condition: str, lines: Sequence[str]) -> list[str]:
+    return [f"if ({condition}) {{", *(f"    {line}" for line in lines), "}"]
 
 
 def _stores(shape: Shape, vectors: int) -> str:

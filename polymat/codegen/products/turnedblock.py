@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from string import Template
 
 from polymat.codegen.products.blockshape import Shape
+from polymat.codegen.products.registerblock import RegisterBlock, block_text, statements, sums
 from polymat.product.ways import TURNED_COLUMNS as COLUMNS
 from polymat.product.ways import TURNED_ROWS as ROWS
 
@@ -17,20 +17,8 @@ _STEPS: tuple[tuple[int, Sequence[int], Sequence[int]], ...] = (
 )
 
 _PARAMETERS = """\
-ptrdiff_t depth, const $T *a, const $T *b, $T scale, $T *const *to,
-        ptrdiff_t row, int past, _pm_copy_$S *copy"""
-_BLOCK = f"""\
-static __attribute__((noinline)) void $NAME({_PARAMETERS})
-{{
-${{SUMS}}${{BEFORE}}#pragma GCC unroll 1
-    for (ptrdiff_t k = 0; k < depth; k++) {{
-        _pm_vector_$S b_j;
-${{COPY}}${{PRODUCTS}}        a += {ROWS};
-        b += {COLUMNS * COLUMNS};
-    }}
-${{BEHIND}}${{WRITTEN}}}}
-
-"""
+ptrdiff_t depth, const {t} *a, const {t} *b, {t} scale, {t} *const *to,
+        ptrdiff_t row, int past, _pm_copy_{s} *copy"""
 _BEFORE = """\
     const char *from = copy->from;
     char *onto = copy->to;
@@ -38,50 +26,56 @@ _BEFORE = """\
     const ptrdiff_t width = copy->width, jump = copy->jump, step = copy->onto, back = copy->back;
     const ptrdiff_t ahead = copy->ahead;
 """
-_COPY = """\
-        __builtin_prefetch(from + ahead, 0, 2);
-        *(_pm_vector_$S *)onto = *(const _pm_memory_$S *)from;
-        from += 64;
-        onto += step;
-        if (++at == width) {
-            at = 0;
-            from += jump;
-            onto += back;
-            __builtin_prefetch(from + ahead - 56, 0, 2); /* where that begins within a line */
-        }
-        __asm__("" : "+r"(from)); /* or gcc keeps both addresses in a vector */
-"""
-_BEHIND = """\
-    copy->from = from;
-    copy->to = onto;
-    copy->at = at;
-    copy->left -= depth;
-"""
-_TABLE = """\
-static const _pm_turn_$S _pm_turns_$S[2] = {_pm_turned_block_$S, _pm_turned_copying_$S};
-
-"""
+_COPY = (
+    "__builtin_prefetch(from + ahead, 0, 2);",
+    "*(_pm_vector_{s} *)onto = *(const _pm_memory_{s} *)from;",
+    "from += 64;",
+    "onto += step;",
+    "if (++at == width) {{",
+    "    at = 0;",
+    "    from += jump;",
+    "    onto += back;",
+    "    __builtin_prefetch(from + ahead - 56, 0, 2); /* where that begins within a line */",
+    "}}",
+    '__asm__("" : "+r"(from)); /* or gcc keeps both addresses in a vector */',
+)
+_BEHIND = ("copy->from = from;", "copy->to = onto;", "copy->at = at;", "copy->left -= depth;")
 
 
 def turned_blocks(shape: Shape) -> str:
     """Blocks of three rows and eight columns of eight segments: one, one that copies meanwhile, the table."""
-    s, names = shape.suffix, {"S": shape.suffix, "T": shape.ctype}
-    copying = Template(_COPY).substitute(names)
-    parts = {
-        f"_pm_turned_block_{s}": {"BEFORE": "    (void)copy;\n", "COPY": "", "BEHIND": ""},
-        f"_pm_turned_copying_{s}": {"BEFORE": _BEFORE, "COPY": copying, "BEHIND": _BEHIND},
-    }
-    same = {"SUMS": _sums(shape), "PRODUCTS": _products(shape), "WRITTEN": _written(shape)}
-    blocks = [Template(_BLOCK).substitute(names, NAME=name, **same, **part) for name, part in parts.items()]
-    return "".join((*blocks, Template(_TABLE).substitute(names)))
+    s = shape.suffix
+    alone = _turned_block(shape, "block", before="    (void)copy;\n", copy=(), behind="")
+    copying = _turned_block(
+        shape,
+        "copying",
+        before=_BEFORE,
+        copy=tuple(line.format(s=s) for line in _COPY),
+        behind=statements(_BEHIND, 4),
+    )
+    table = (
+        f"static const _pm_turn_{s} _pm_turns_{s}[2] = {{_pm_turned_block_{s}, _pm_turned_copying_{s}}};\n\n"
+    )
+    return "\n".join([block_text(alone), block_text(copying), table])
 
 
-def _sums(shape: Shape) -> str:
-    columns = [[f"c{row}_{j} = {{0}}" for j in range(COLUMNS)] for row in range(ROWS)]
-    return "".join(f"    _pm_vector_{shape.suffix} {', '.join(each)};\n" for each in columns)
+def _turned_block(
+    shape: Shape, name: str, *, before: str, copy: tuple[str, ...], behind: str
+) -> RegisterBlock:
+    """A block; copy: what it copies at each step of the depth."""
+    return RegisterBlock(
+        f"_pm_turned_{name}_{shape.suffix}",
+        _PARAMETERS.format(s=shape.suffix, t=shape.ctype),
+        sums=sums(shape, ROWS, COLUMNS),
+        first=before,
+        loads=(f"_pm_vector_{shape.suffix} b_j;", *copy),
+        steps=(*_products(shape), f"a += {ROWS};", f"b += {COLUMNS * COLUMNS};"),
+        stores=behind + _written(shape),
+        linkage="static",
+    )
 
 
-def _products(shape: Shape) -> str:
+def _products(shape: Shape) -> list[str]:
     """One step of the depth: an element of A for all lanes of a vector of B, each of which is loaded once."""
     lines = []
     for row in range(ROWS):
@@ -91,7 +85,7 @@ def _products(shape: Shape) -> str:
         lines.append(f"b_j = *(const _pm_vector_{shape.suffix} *)(b + {j * COLUMNS});")
         lines.append('__asm__("" : "+v"(b_j)); /* or gcc loads it again for each row */')
         lines += [f"c{row}_{j} += a{row} * b_j;" for row in range(ROWS)]
-    return "".join(f"        {line}\n" for line in lines)
+    return lines
 
 
 def _written(shape: Shape) -> str:

@@ -1,0 +1,88 @@
+"""What every register block is: a C function that keeps sums in registers along a depth.
+
+`RegisterBlock` describes one: its sums, what each step of the depth loads, adds and requests, and what
+becomes of the sums; `block_text` prints it.  `sums`, `loads` and `steps` describe what most have in common.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from textwrap import indent
+
+from polymat.codegen.products.blockshape import Shape
+
+
+@dataclass(frozen=True, slots=True)
+class RegisterBlock:
+    """A register block.
+
+    sums: their declarations, zero each.  loads, steps, requests: what is done at each step of the depth:
+    elements are loaded, their products added to the sums, and what is needed later is requested.
+    stores: what becomes of the sums.  before: declarations and requests.  first: a loop over a part of the
+    depth.  around: how a loop begins that has the one over the depth in it.
+    """
+
+    name: str
+    parameters: str
+    sums: tuple[str, ...]
+    loads: tuple[str, ...]
+    steps: tuple[str, ...]
+    stores: str
+    requests: tuple[str, ...] = ()
+    before: str = ""
+    first: str = ""
+    around: tuple[str, ...] = ()
+    comment: str = ""
+    linkage: str = "_PM_SHARED"
+
+
+def block_text(block: RegisterBlock) -> str:
+    """The C function."""
+    head = f"{block.linkage} __attribute__((noinline)) void {block.name}({block.parameters})"
+    body = f"{block.before}{statements(block.sums, 4)}{block.first}{_depth(block)}{block.stores}"
+    return f"{block.comment}{head}\n{{\n{body}}}\n"
+
+
+def _depth(block: RegisterBlock) -> str:
+    """The loop over the depth."""
+    body = statements((*block.loads, *block.steps, *block.requests), 8)
+    loop = f"#pragma GCC unroll 1\n    for (ptrdiff_t k = 0; k < depth; k++) {{\n{body}    }}\n"
+    if not block.around:
+        return loop
+    inner = indent(loop, "    ", lambda line: not line.startswith("#"))
+    return f"{statements(block.around, 4)}{inner}    }}\n"
+
+
+def statements(lines: Iterable[str], spaces: int) -> str:
+    """Lines of a body."""
+    return "".join(f"{' ' * spaces}{line}\n" for line in lines)
+
+
+def sums(shape: Shape, rows: int, vectors: int) -> tuple[str, ...]:
+    """The sums of so many rows, zero each."""
+    columns = [", ".join(f"c{row}_{v} = {{0}}" for v in range(vectors)) for row in range(rows)]
+    return tuple(f"_pm_vector_{shape.suffix} {each};" for each in columns)
+
+
+def loads(shape: Shape, values: Iterable[str]) -> tuple[str, ...]:
+    """A row of B in registers."""
+    return tuple(f"const _pm_vector_{shape.suffix} b{v} = {value};" for v, value in enumerate(values))
+
+
+def whole_vectors(shape: Shape, vectors: int) -> list[str]:
+    """A row of B of whole vectors."""
+    return [f"*(const _pm_memory_{shape.suffix} *)(b + {v * shape.lanes})" for v in range(vectors)]
+
+
+def steps(shape: Shape, rows: int, vectors: int, *apart: str) -> tuple[str, ...]:
+    """Its products with a column of A.
+
+    apart: elements from row to row of A, and along the depth of A and of B.
+    """
+    a_row, a_step, b_step = apart
+    lines = []
+    for row in range(rows):
+        lines.append(f"const {shape.ctype} a{row} = a[{row} * {a_row}];")
+        lines += [f"c{row}_{v} += a{row} * b{v};" for v in range(vectors)]
+    return (*lines, f"a += {a_step};", f"b += {b_step};")

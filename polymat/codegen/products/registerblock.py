@@ -76,7 +76,7 @@ def whole_vectors(shape: Shape, vectors: int) -> list[str]:
 
 
 def steps(shape: Shape, rows: int, vectors: int, *apart: str) -> tuple[str, ...]:
-    """Its products with a column of A.
+    """Products of a column of A with a row of B, added to the sums, and the way to the next ones.
 
     apart: elements from row to row of A, and along the depth of A and of B.
     """

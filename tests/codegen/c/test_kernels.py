@@ -97,7 +97,7 @@ def test_compiles_alone(name: str, compiler: str, tmp_path: Path) -> None:
 def test_functions_are_short(name: str) -> None:
     functions = functions_of(kernel(name).text)
     too_long = [function for function in functions if function.count("\n") + 1 > MOST_LINES]
-    too_wide = [function for function in functions if _arguments(function) > MOST_ARGUMENTS]
+    too_wide = [function for function in functions if arguments_of(function) > MOST_ARGUMENTS]
     assert len(too_long) == LONG.get(name, 0), [function.splitlines()[0] for function in too_long]
     assert len(too_wide) == WIDE.get(name, 0), [function.splitlines()[0] for function in too_wide]
 
@@ -111,7 +111,7 @@ def functions_of(text: str) -> list[str]:
     return found
 
 
-def _arguments(function: str) -> int:
+def arguments_of(function: str) -> int:
     """How many arguments a function has."""
     head = function.partition("\n{")[0].rstrip()
     depth = count = 0
@@ -125,7 +125,7 @@ def _arguments(function: str) -> int:
 
 def test_functions_are_found() -> None:
     functions = functions_of(kernel("team").text)
-    assert [_arguments(function) for function in functions if "_paying(" in function.splitlines()[0]] == [4]
+    assert [arguments_of(function) for function in functions if "_paying(" in function.splitlines()[0]] == [4]
     assert [function.count("\n") for function in functions if "_leave(" in function] == [8]
 
 

@@ -1,0 +1,68 @@
+"""The C text of a register block is what its description says, part by part."""
+
+from dataclasses import replace
+
+from polymat.codegen.products.blockshape import Shape
+from polymat.codegen.products.registerblock import (
+    RegisterBlock,
+    block_text,
+    loads,
+    steps,
+    sums,
+    whole_vectors,
+)
+
+SHAPE = Shape("f64", 32, 2, 1)
+BLOCK = RegisterBlock(
+    "_pm_made_up",
+    "ptrdiff_t depth, const double *a",
+    sums=sums(SHAPE, 2, 1),
+    loads=loads(SHAPE, whole_vectors(SHAPE, 1)),
+    steps=steps(SHAPE, 2, 1, "1", "2", "4"),
+    requests=("__builtin_prefetch(next, 0, 2);",),
+    stores="    *(_pm_memory_f64 *)c = c0_0 + c1_0;\n",
+)
+TEXT = """\
+_PM_SHARED __attribute__((noinline)) void _pm_made_up(ptrdiff_t depth, const double *a)
+{
+    _pm_vector_f64 c0_0 = {0};
+    _pm_vector_f64 c1_0 = {0};
+#pragma GCC unroll 1
+    for (ptrdiff_t k = 0; k < depth; k++) {
+        const _pm_vector_f64 b0 = *(const _pm_memory_f64 *)(b + 0);
+        const double a0 = a[0 * 1];
+        c0_0 += a0 * b0;
+        const double a1 = a[1 * 1];
+        c1_0 += a1 * b0;
+        a += 2;
+        b += 4;
+        __builtin_prefetch(next, 0, 2);
+    }
+    *(_pm_memory_f64 *)c = c0_0 + c1_0;
+}
+"""
+
+
+def test_a_block_is_printed_part_by_part() -> None:
+    assert block_text(BLOCK) == TEXT
+
+
+def test_a_loop_around_the_depth_is_closed() -> None:
+    walking = replace(BLOCK, around=("for (int part = 0; part < 2; part++) {", "    a = at[part];"))
+    lines = block_text(walking).splitlines()
+    begin = lines.index("    for (int part = 0; part < 2; part++) {")
+    assert lines[begin + 1 : begin + 4] == [
+        "        a = at[part];",
+        "#pragma GCC unroll 1",
+        "        for (ptrdiff_t k = 0; k < depth; k++) {",
+    ]
+    assert lines[-4:-2] == ["        }", "    }"]
+
+
+def test_what_comes_before_and_first_stands_around_the_sums() -> None:
+    declared = replace(
+        BLOCK, before="    BEFORE;\n", first="    FIRST;\n", comment="/* why */\n", linkage="static"
+    )
+    text = block_text(declared)
+    assert text.startswith("/* why */\nstatic __attribute__((noinline)) void _pm_made_up(")
+    assert text.index("BEFORE;") < text.index("c0_0 = {0}") < text.index("FIRST;") < text.index("#pragma")

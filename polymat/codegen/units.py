@@ -20,8 +20,20 @@ LEAST_FUNCTIONS = 16  # one file more costs as much as two or three of them
 
 
 def render(file: File, *, whole: bool = True) -> str:
-    """The text of a translation unit; whole: with what may be compiled apart."""
-    return unit(file, prelude(file.needs, whole=whole))
+    """The text of a translation unit; whole: with what may be compiled apart.
+
+    Its comment says in which line the program's own part begins, behind what that uses of the library.
+    """
+    head = prelude(file.needs, whole=whole)
+    library = replace(file, comment=_located(file.comment, 0), tables=(), declared=(), functions=(), mark="")
+    begins = unit(library, head).count("\n") + 2  # an empty line lies between them
+    return unit(replace(file, comment=_located(file.comment, begins)), head)
+
+
+def _located(comment: str, line: int) -> str:
+    title, *rest = comment.split("\n")
+    where = f"The program's own part begins in line {line}; before it stands what it uses of the library."
+    return "\n".join([title, where, *rest])
 
 
 def files(file: File) -> Files:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -12,9 +13,12 @@ import polymat as pm
 from polymat.codegen import units
 from polymat.codegen.c.apart import Files
 from polymat.codegen.c.ctree import APART, Call, Evaluate, File, Function, Literal
+from polymat.codegen.program import Program
 from polymat.machine.known import GENERIC
 from polymat.runtime import build as building
 from polymat.runtime.objects import compile_files
+from tests.codegen.kinds import KINDS
+from tests.fixed import compiled_levels, own_c
 from tests.hosts import compiling_for
 from tests.tolerance import assert_close
 
@@ -88,3 +92,17 @@ def test_functions_stay_with_those_that_they_call() -> None:
     for name, count in (("_pm_min_i", 1), ("_pm_min_i64", 2)):
         callers = [Function(APART, f"_pm_nest_{k}", (), (calls[name],)) for k in range(32)]
         assert len(units.split(File("stages", frozenset({"min_i64"}), (), (called, *callers)))) == count
+
+
+@pytest.mark.parametrize("kind", ["rows", "product", "first_smallest", "recursive_filter", "transform"])
+def test_the_comment_says_where_the_own_part_begins(kind: str) -> None:
+    program = compiled_levels(**KINDS[kind]())["codegen"]
+    assert isinstance(program, Program)
+    text = units.render(program.file)
+    said = re.search(r"own part begins in line (\d+);", text)
+    assert said is not None
+    lines = text.split("\n")
+    begin = int(said[1]) - 1
+    own = own_c(program).split("\n\n", 1)[1]  # behind the comment and the prelude that is not there
+    assert "\n".join(lines[begin:]).startswith(own.lstrip("\n")[:200])
+    assert lines[begin - 1] == ""

@@ -60,8 +60,8 @@ def unit(file: File, head: str) -> str:
     pieces = [_comment(file.comment, ""), head]
     if file.undefine:
         pieces.append("".join(f"#undef {name}\n" for name in file.undefine))
-    pieces += [_constants(table) for table in file.tables]
     pieces += file.texts
+    pieces += [_constants(table) for table in file.tables]
     pieces += [f"{_folded(prototype(function))};\n" for function in file.declared]
     for function in file.functions:
         pieces.append("".join(f"{_folded(line)}\n" for line in _function(function)))

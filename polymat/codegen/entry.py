@@ -43,10 +43,8 @@ from polymat.graph.pipeline import Pipeline
 from polymat.lang.affine import Affine
 from polymat.model.team import TeamCost
 from polymat.options import Options
-from polymat.plan.kernel import KernelPlan
-from polymat.plan.loops import LoopPlan
 from polymat.plan.nest import NestPlan
-from polymat.plan.tile import Plan, TilePlan
+from polymat.plan.tile import Plan
 
 ENTRY_PARAMETERS = (
     Parameter("void *const *", "_pm_arrays"),
@@ -109,14 +107,11 @@ class Entry:
         found = []
         for group in groups:
             plan = group.plan
-            is_tiled = isinstance(plan, TilePlan) and group.tiles is not None and not group.tiles.pads
-            if not (is_tiled or isinstance(plan, LoopPlan | KernelPlan)) or self._is_kept(group):
-                return None
-            if isinstance(plan, NestPlan) and plan.kind == "recurrence":
+            pads = group.tiles.pads if group.tiles is not None else ()
+            if not plan.is_own_code or pads or self._is_kept(group):
                 return None
             stages = [self.pipeline.stage(name) for name in plan.group.stages]
-            speed = shares.speed(plan) if isinstance(plan, NestPlan) else 1.0
-            found.append((stages, speed, group.nests))
+            found.append((stages, shares.speed(plan), group.nests))
         runs = [each for group in groups for each in ([group.tiles] if group.tiles else group.nests)]
         bound = small_bound(shares, found, self.slots, named) if not routines_of(self.needs) else 0
         return SmallCalls(bound, named, tuple(runs), shares, self.slots) if bound else None

@@ -12,9 +12,6 @@ from polymat.codegen.report import NO_ARRAY, GroupReport, Prediction, Report
 from polymat.graph.pipeline import Pipeline
 from polymat.machine.memory import total_memory
 from polymat.model.assumed import assumed_sizes
-from polymat.plan.library import FilterPlan, TransformPlan
-from polymat.plan.loops import LoopPlan
-from polymat.plan.nest import NestPlan
 from polymat.plan.schedule import Decision, Schedule
 from polymat.plan.tile import Plan
 
@@ -81,9 +78,9 @@ def _with(group: GroupReport, plan: Plan, decision: Decision | None) -> GroupRep
     if decision is None:
         return group
     traffic = decision.movement.traffic
-    # A transform and a filter compute in another way than by the sums of the definition: of these only what
-    # has to be read and written is the same.
-    looped = not isinstance(plan, TransformPlan | FilterPlan)
+    # Where a plan computes in another way than by the sums of the definition, only what has to be read and
+    # written is the same.
+    looped = plan.by_definition
     shown = traffic if looped else traffic[-1:]
     predicted = Prediction(
         decision.seconds,
@@ -114,33 +111,15 @@ def _total(groups: Sequence[Prediction]) -> Prediction:
 
 
 def _group(plan: Plan, places: Mapping[str, str]) -> GroupReport:
-    storage = {name: places.get(name, NO_ARRAY) for name in plan.group.stages}
-    if isinstance(plan, NestPlan):
-        calls = plan.routines
-        order, vector = plan.order, plan.vector
-        if isinstance(plan, LoopPlan):
-            order, vector = plan.shown_order, plan.shown_vector
-        return GroupReport(
-            plan.group.stages,
-            plan.kind,
-            order,
-            {},
-            plan.parallel,
-            vector,
-            storage,
-            calls,
-            plan.reason,
-        )
-    last = plan.loops[plan.members[-1].stage]
     return GroupReport(
         stages=plan.group.stages,
-        kind="tiles",
-        order=plan.dims,
-        tile_sizes=dict(zip(plan.dims, plan.sizes, strict=True)),
-        parallel=", ".join(plan.dims) if plan.is_numbered else plan.dims[0],
-        vector=last.vector,
-        storage=storage,
-        library_calls=tuple(name for inner in plan.loops.values() for name in inner.routines),
+        kind=plan.kind,
+        order=plan.shown_order,
+        tile_sizes=plan.tile_sizes,
+        parallel=plan.parallel,
+        vector=plan.shown_vector,
+        storage={name: places.get(name, NO_ARRAY) for name in plan.group.stages},
+        library_calls=plan.routines,
         reason=plan.why,
-        inside={member.stage: plan.loops[member.stage].order for member in plan.members},
+        inside=plan.inside,
     )

@@ -6,11 +6,7 @@ from polymat.graph.accesses import reads_of
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Accumulation, InputArray, Part, Stage
 from polymat.lang.affine import Affine
-from polymat.plan.epilogue import EpiloguePlan
-from polymat.plan.library import CallPlan, FilterPlan
-from polymat.plan.nest import NestPlan
 from polymat.plan.schedule import Schedule
-from polymat.plan.tile import Plan
 from polymat.poly.access import Access
 
 
@@ -38,36 +34,10 @@ def _may_coincide(pipeline: Pipeline, schedule: Schedule, array: InputArray, out
     for name in later:
         if any(load.source.name == array.name for load in pipeline.stage(name).loads()):
             return False
-    if array.name in _read_by_calls(schedule.plans[position]):
+    plan = schedule.plans[position]
+    if array.name in plan.read_late:
         return False
-    return _reads_own_element(pipeline, written, _kind(schedule.plans[position], output), array.name)
-
-
-def _read_by_calls(plan: Plan) -> set[str]:
-    """What library calls read once the result has its start values.
-
-    An operand that a routine overwrites was such a value, unless loops may have to begin again from it.
-    """
-    if not isinstance(plan, CallPlan):
-        return set()
-    last = [
-        call.operands[:-1] if call.overwrites and not call.row.spreads else call.operands
-        for call in plan.idiom.calls
-    ]
-    return {operand.source for operands in last for operand in operands}
-
-
-def _kind(plan: Plan, stage: str) -> str:
-    """How a stage accumulates; "private" when tiles do it one after the other, or compute points twice.
-
-    So does a stage whose array holds another one's values before its own.
-    """
-    if isinstance(plan, FilterPlan) or (isinstance(plan, EpiloguePlan) and plan.absorbed):
-        return "private"
-    if isinstance(plan, NestPlan):
-        return plan.kind
-    member = next(m for m in plan.members if m.stage == stage)
-    return "private" if member.private or member.copied else plan.loops[stage].kind
+    return _reads_own_element(pipeline, written, plan.accumulation(output), array.name)
 
 
 def _reads_own_element(pipeline: Pipeline, stage: Stage, kind: str, name: str) -> bool:

@@ -127,7 +127,7 @@ def _flags(schedule: Schedule) -> tuple[str, ...]:
     60 s, without that in 4.5.
     """
     pipeline = schedule.grouping.pipeline
-    unrolled = all(isinstance(plan, KernelPlan) for plan in schedule.plans)
+    unrolled = all(plan.is_unrolled for plan in schedule.plans)
     wraps = any(_computes_integers(stage) for stage in pipeline.stages)
     truncates = any(_truncates(stage) for stage in pipeline.stages)
     large = any(written_size(e) > _LARGE for stage in pipeline.stages for _, e in stage.expressions())

@@ -17,10 +17,9 @@ from polymat.model.assumed import assumed_sizes
 from polymat.model.extents import extent
 from polymat.model.team import BLOCKS, TeamCost
 from polymat.options import Options
-from polymat.plan.epilogue import EpiloguePlan
 from polymat.plan.kernel import KernelPlan
 from polymat.plan.library import CallPlan
-from polymat.plan.nest import MergedPlan
+from polymat.plan.registerblocks import kernel_of
 from polymat.plan.schedule import Schedule
 from polymat.plan.tile import Plan
 from polymat.product.shares import Share
@@ -91,7 +90,7 @@ class Products:
             return
         stages = [self.pipeline.stage(name) for name in plan.group.stages]
         team = _team(stages, sizes, threads, self.options, self.schedule.team)
-        calls = plan.routines if isinstance(plan, CallPlan) else ()
+        calls = plan.routines if plan.library == "blas" else ()
         for found in kernel.contraction.products:
             each = replace(kernel, contraction=found)
             parts = shares_of(each, sizes, team)
@@ -124,11 +123,7 @@ class Products:
 
 def _kernel_of(plan: Plan) -> KernelPlan | None:
     """The register blocks that a plan computes products with, or would if it called no library."""
-    if isinstance(plan, EpiloguePlan):
-        return plan.kernel
-    inner = plan.loops if isinstance(plan, CallPlan) else plan
-    inner = inner.inner if isinstance(inner, MergedPlan) else inner
-    return inner if isinstance(inner, KernelPlan) else None
+    return kernel_of(plan.loops if isinstance(plan, CallPlan) else plan)
 
 
 def _team(

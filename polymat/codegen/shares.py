@@ -29,8 +29,8 @@ from polymat.lang.affine import Affine
 from polymat.model.team import BLOCKS, TeamCost
 from polymat.options import Options
 from polymat.plan.library import TransformPlan
-from polymat.plan.loops import LoopPlan
 from polymat.plan.nest import NestPlan
+from polymat.plan.tile import Plan
 
 CHUNKS_PER_THREAD = 8  # of a triangle, so that threads finish together
 # Operations of vectorised loops in the time of a transform, a point and each doubling of their number.
@@ -100,10 +100,7 @@ class Shares:
             return (Block((*first, call)),) if first else (call,)
         low, high = (self.size(nest.ranges[0].low), self.size(nest.ranges[0].high + 1))
         begin, end = Declare("const ptrdiff_t", FIRST, low), Declare("const ptrdiff_t", LAST, high)
-        # Register blocks and libraries choose the order of their sums by the shape that they are given; loops
-        # compute an element the same way in any piece.
-        fixed = not isinstance(plan, LoopPlan)
-        shared = self.declared(stages, self.speed(plan), fixed=fixed, uneven=nest.work == "uneven")
+        shared = self.declared(stages, self.speed(plan), fixed=plan.by_blocks, uneven=nest.work == "uneven")
         serial = Evaluate(Call(function, (*nest.arguments, Id(FIRST), Id(LAST))))
         alone = Binary("==", Id(PIECES), Literal("1"))
         split = If(alone, (*first, serial), self._chunks(nest, scratch))
@@ -129,9 +126,9 @@ class Shares:
         outer = plan.order.index(plan.parallel) if plan.parallel in plan.order else len(plan.order)
         return self._team(stage_work(stage, self.size, skip=outer), 1 / self.cost.lanes)
 
-    def speed(self, plan: NestPlan) -> float:
+    def speed(self, plan: Plan) -> float:
         """Operations a second against those of vectorised loops."""
-        if not isinstance(plan, LoopPlan):
+        if plan.by_blocks:
             return BLOCKS
         return 1 / self.cost.lanes if plan.kind in ("scatter", "recurrence") else 1.0
 

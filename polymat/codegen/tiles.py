@@ -130,9 +130,7 @@ class TileWriter:
         return found
 
     def _nest(self, member: Member, stage: Stage) -> Nest:
-        loops = self.plan.loops[member.stage]
-        if isinstance(loops, LoopPlan) and loops.unroll > self.plan.rows(member, loops):
-            loops = replace(loops, unroll=1)  # no tile has as many rows as a block
+        loops = self.plan.fitting(member)
         if member.private:
             return self.stages.partial(stage, loops, member.dims)
         return self.stages.ranged(stage, loops, member.dims)

@@ -23,9 +23,8 @@ from polymat.memo import remembered
 from polymat.options import Options
 from polymat.plan.kernel import KernelPlan
 from polymat.plan.loops import LoopPlan
-from polymat.tilesize.cost import VECTOR_SHARE
 from polymat.tilesize.kernel import kernel_operations
-from polymat.tilesize.stagework import loop_slowdown, points, stage_operations
+from polymat.tilesize.stagework import VECTOR_SHARE, loop_slowdown, points, stage_operations
 
 TIE = 0.05  # of the time of loops: where calls gain nothing, loops fuse better
 NEARLY = 0.99  # of the time of own code: calls that are only made where they are quicker come first

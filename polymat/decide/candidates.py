@@ -102,7 +102,7 @@ class Candidates:
         return self._wanted[stages]
 
     def _is_forced(self, call: CallPlan | TransformPlan) -> bool:
-        return (self.options.blas if isinstance(call, CallPlan) else self.options.fft) == "always"
+        return (self.options.blas if call.library == "blas" else self.options.fft) == "always"
 
     def mapped(self, stages: tuple[str, ...]) -> CallPlan | TransformPlan | None:
         """The library calls that a group is mapped to: by the thesis, or because the user wants them."""
@@ -136,7 +136,7 @@ class Candidates:
     def _alone(self, stages: tuple[str, ...]) -> list[Plan]:
         group, stage = Group(stages), self.pipeline.stage(stages[0])
         plan = plan_alone(group, stage, self.pipeline.context, self.machine)
-        if isinstance(plan, TilePlan) and not (self.options.tile and self.options.private):
+        if plan.members and not (self.options.tile and self.options.private):
             plan = unrolled(stage, plan_stage(group, stage, self.pipeline.context))
         if self.options.tile:
             crossed = plan_transposed(self.pipeline, group, stage, self.machine, self.assumed)
@@ -173,7 +173,8 @@ class Candidates:
         return plan_epilogue(self.pipeline, kernel, live)
 
     def _together(self, stages: tuple[str, ...]) -> list[Plan] | Refused:
-        called = next((name for name in stages if isinstance(self.wanted((name,)), CallPlan)), None)
+        calls = ((name, self.wanted((name,))) for name in stages)
+        called = next((name for name, call in calls if call is not None and call.library == "blas"), None)
         if called is not None:
             return Refused(f"{called} is to be a library call")
         choices = choices_of(self.reads, self.dag, stages)
@@ -190,8 +191,7 @@ class Candidates:
     def by_level(self, plan: TilePlan) -> tuple[TilePlan, ...]:
         """The plan with tiles for every level of the caches, by the reuse equation; for loops alone."""
         names = plan.group.stages
-        loops = all(isinstance(each, LoopPlan) for each in plan.loops.values())
-        if self.options.tile_sizes or plan.crossing is not None or not loops:
+        if self.options.tile_sizes or plan.crossing is not None or not plan.of_loops_alone:
             return ()
         stages = [self.pipeline.stage(name) for name in names]
         nest = aligned_nest(stages, align(self.reads, names), live_outs(self.reads, names), self.assumed)

@@ -28,7 +28,6 @@ from polymat.model.describe import stage_nest
 from polymat.model.papercost import PaperCost
 from polymat.model.team import team_cost
 from polymat.options import Options
-from polymat.plan.library import CallPlan
 from polymat.plan.schedule import Considered, Decision, Schedule
 from polymat.plan.tile import Plan, TilePlan
 from polymat.tilesize.cost import PlanCost, plan_cost
@@ -61,23 +60,8 @@ class Priced:
             return self.why
         if isinstance(self.why, Refused):
             return f"refused: {self.why.reason}"
-        instead = ", ".join(f"{seconds:.3g} s as {_way(plan)}" for seconds, plan in self.others)
+        instead = ", ".join(f"{seconds:.3g} s as {plan.summary}" for seconds, plan in self.others)
         return f"{self.why.explain()}; instead of {instead}" if instead else self.why.explain()
-
-
-def _way(plan: Plan) -> str:
-    """How a group would be carried out, in a few words."""
-    if isinstance(plan, TilePlan):
-        sizes = (f"{size} along {dim}" for dim, size in zip(plan.dims, plan.sizes, strict=True))
-        solved = f" ({plan.solved.equation} for {plan.solved.level})" if plan.solved else ""
-        return f"tiles of {', '.join(sizes)}{solved}"
-    calls = ", ".join(plan.routines)
-    return f"calls of {calls}" if calls else f"{plan.kind} loops"
-
-
-def _by_number(plan: Plan) -> int:
-    """Dimensions that tiles run through in the order of memory; more keep a tile in one place."""
-    return len(plan.dims) if isinstance(plan, TilePlan) and plan.is_numbered else 0
 
 
 class Decider:
@@ -137,14 +121,15 @@ class Decider:
         Where library calls are wanted in any case, they cost next to nothing.
         """
         priced = self._best(stages)
-        wanted = self.options.blas == "always" and isinstance(priced.plan, CallPlan)
+        called = priced.plan is not None and priced.plan.library == "blas"
+        wanted = called and self.options.blas == "always"
         return priced.cost * WANTED if wanted else priced.cost
 
     def prediction(self) -> tuple[float, frozenset[str]]:
         """Predicted seconds of the partition of least cost, and the stages that tiles keep to themselves."""
         groups = self.grouping().groups
         plans = [self._best(group.stages).plan for group in groups]
-        members = [member for plan in plans if isinstance(plan, TilePlan) for member in plan.members]
+        members = [member for plan in plans if plan is not None for member in plan.members]
         inside = frozenset(member.stage for member in members if member.scratch)
         return sum(self.cost(group.stages) for group in groups), inside
 
@@ -200,7 +185,7 @@ class Decider:
         if isinstance(plans, Refused):
             return Priced(math.inf, None, plans)
         costs = [self._plan_cost(plan) for plan in plans]
-        order = sorted(range(len(plans)), key=lambda k: (costs[k].seconds, -_by_number(plans[k])))
+        order = sorted(range(len(plans)), key=lambda k: (costs[k].seconds, -plans[k].numbered))
         best, *slower = order
         others = tuple((costs[k].seconds, plans[k]) for k in slower)
         return Priced(costs[best].seconds, plans[best], costs[best], others)

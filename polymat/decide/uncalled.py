@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from polymat.decide.callplans import CallPlanner
 from polymat.graph.pipeline import Pipeline
@@ -13,8 +13,6 @@ from polymat.lang.expr import Binary, Expr, Load
 from polymat.lang.reduction import Op
 from polymat.lang.traverse import walk
 from polymat.options import Options
-from polymat.plan.library import LibraryPlan
-from polymat.plan.loops import LoopPlan
 from polymat.plan.nest import NestPlan
 from polymat.plan.tile import Plan
 
@@ -36,19 +34,15 @@ def uncalled(
 
 def _sums(plan: Plan, pipeline: Pipeline) -> Iterator[tuple[str, NestPlan]]:
     """The stages of a group that sum up, each with what computes it."""
-    own: Mapping[str, NestPlan]
-    if isinstance(plan, NestPlan):
-        own = {name: plan for name in plan.group.stages}
-    else:
-        own = {member.stage: plan.loops[member.stage] for member in plan.members}
-    return ((name, each) for name, each in own.items() if pipeline.stage(name).is_reduction)
+    names = [member.stage for member in plan.members] or plan.group.stages
+    return ((name, plan.part(name)) for name in names if pipeline.stage(name).is_reduction)
 
 
 def _note(stage: Stage, plan: NestPlan, pipeline: Pipeline, calls: CallPlanner, options: Options) -> str:
-    if isinstance(plan, LibraryPlan):
+    if plan.library:
         return ""
     wanted = options.blas == "always"
-    near = isinstance(plan, LoopPlan) and (looks_like_product(stage) or is_sliding(stage))
+    near = not plan.by_blocks and (looks_like_product(stage) or is_sliding(stage))
     if not wanted and not near:
         return ""
     found = calls.find((stage.name,))

@@ -9,14 +9,14 @@ from polymat.graph.pipeline import Pipeline
 from polymat.options import Options
 from polymat.plan.library import CallPlan, FilterPlan, TransformPlan
 from polymat.plan.loops import LoopPlan
-from polymat.plan.tile import Plan, TilePlan
+from polymat.plan.tile import Plan
 
 _MOST_NAMED = 3
 
 
 def check_tile_sizes(pipeline: Pipeline, plans: Sequence[Plan], options: Options) -> None:
     """Refuse `Options.tile_sizes` where no group has tiles, and say why none has."""
-    if not options.tile_sizes or any(isinstance(plan, TilePlan) for plan in plans):
+    if not options.tile_sizes or any(plan.members for plan in plans):
         return
     off = next((name for name in ("tile", "fuse") if not getattr(options, name)), None)
     if off is not None:

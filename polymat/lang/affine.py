@@ -108,6 +108,12 @@ class Affine:
     def __rtruediv__(self, other: Any) -> Any:
         return self._value("/", other, True)
 
+    def __floordiv__(self, other: Any) -> Any:
+        return self.floordiv(other) if isinstance(other, int) and other > 0 else self._value("//", other)
+
+    def __rfloordiv__(self, other: Any) -> Any:
+        return self._value("//", other, True)
+
     @property
     def is_constant(self) -> bool:
         """Whether no name occurs."""

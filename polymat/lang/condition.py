@@ -6,8 +6,8 @@ from typing import Any
 
 from polymat.errors import DtypeError, LangError, Location, caller_location
 from polymat.lang import later
-from polymat.lang.arithmetic import is_whole
 from polymat.lang.expr import Const, Expr, as_expr
+from polymat.lang.exproperators import is_whole
 from polymat.lang.types import Bool, promote
 
 COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")

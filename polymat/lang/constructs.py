@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, overload
 
 from polymat.errors import DtypeError, LangError, Location, caller_location
 from polymat.lang import later
-from polymat.lang.arithmetic import is_whole
 from polymat.lang.condition import Condition
 from polymat.lang.expr import CastExpr, Const, Expr, SelectExpr, as_expr
+from polymat.lang.exproperators import is_whole
 from polymat.lang.types import Bool, ScalarType, check_type, promote
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import numpy as np
 from polymat.errors import DtypeError, LangError, Location, caller_location
 from polymat.lang import later
 from polymat.lang.affine import Affine
-from polymat.lang.arithmetic import Arithmetic
+from polymat.lang.exproperators import ExprOperators
 from polymat.lang.names import check_name
 from polymat.lang.types import (
     WEAK_COMPLEX,
@@ -45,7 +45,7 @@ class Source(Protocol):
         """Name for messages."""
 
 
-class Expr(Arithmetic):
+class Expr(ExprOperators):
     """Base of the expression nodes; arithmetic follows NumPy's rules, Python literals are weak."""
 
     __slots__ = ()
@@ -219,8 +219,11 @@ def as_expr(value: Any, at: Location | None = None) -> Expr:
 @later.value_of_sizes.given
 def value_of_sizes(op: str, left: Any, right: Any) -> Any:
     """An extent with a number, an expression or another extent, combined; nothing with anything else."""
-    known = all(isinstance(side, Expr | Affine | np.number | float | complex) for side in (left, right))
-    return binary(op, left, right) if known else NotImplemented
+    sides = (left, right)
+    if any(isinstance(side, bool) for side in sides):
+        return NotImplemented
+    known = all(isinstance(side, Expr | Affine | np.number | int | float | complex) for side in sides)
+    return binary(op, *sides) if known else NotImplemented
 
 
 def fits(expr: Expr, dtype: ScalarType) -> bool:

@@ -30,6 +30,16 @@ class EpiloguePlan(NestPlan):
         """Stages of the group that have no array of their own."""
         return self.within
 
+    @property
+    def read_back(self) -> tuple[str, ...]:
+        """The product, where it has an array of its own."""
+        return () if self.product in self.within else (self.product,)
+
+    def accumulation(self, stage: str) -> str:
+        """The array of the last reader may hold another stage's values before its own."""
+        del stage
+        return "private" if self.absorbed else self.kind
+
     def part(self, stage: str) -> NestPlan:
         """The plan of one of the stages."""
         return self.kernel if stage == self.product else self.readers[stage]

@@ -33,6 +33,16 @@ class KernelPlan(NestPlan):
     pairs: tuple[Pairs, ...] = ()
 
     @property
+    def is_unrolled(self) -> bool:
+        """Register blocks are."""
+        return True
+
+    @property
+    def is_own_code(self) -> bool:
+        """Register blocks alone, that take small sizes as they are."""
+        return True
+
+    @property
     def element_bytes(self) -> int:
         """Size of the elements that register blocks multiply."""
         return self.blocks.vector_bytes // self.blocks.lanes

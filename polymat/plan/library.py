@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from polymat.idiom.call import Idiom
 from polymat.idiom.choice import Choice
@@ -38,6 +39,20 @@ class CallPlan(LibraryPlan):
     choice: Choice | None = None
 
     @property
+    def library(self) -> Literal["blas", "fft", ""]:
+        """BLAS, as `Options.blas` has it."""
+        return "blas"
+
+    @property
+    def read_late(self) -> frozenset[str]:
+        """The operands of calls; not one that a routine overwrites, unless loops may begin again from it."""
+        last = (
+            call.operands[:-1] if call.overwrites and not call.row.spreads else call.operands
+            for call in self.idiom.calls
+        )
+        return frozenset(operand.source for operands in last for operand in operands)
+
+    @property
     def routines(self) -> tuple[str, ...]:
         """The BLAS routines that this plan calls, without the letter of the type."""
         return tuple(call.routine for call in self.idiom.calls)
@@ -54,6 +69,16 @@ class TransformPlan(LibraryPlan):
     transform: Transform
     measured: bool
     least: Least
+
+    @property
+    def library(self) -> Literal["blas", "fft", ""]:
+        """FFTW, as `Options.fft` has it."""
+        return "fft"
+
+    @property
+    def by_definition(self) -> bool:
+        """A transform computes in another way than by the sums, and reads and writes the same."""
+        return False
 
     @property
     def routines(self) -> tuple[str, ...]:
@@ -75,6 +100,16 @@ class FilterPlan(FlatPlan):
     lanes: int
     rows: int
     taps: int
+
+    @property
+    def by_definition(self) -> bool:
+        """A block of results reads its samples once, which models of loops do not know."""
+        return False
+
+    def accumulation(self, stage: str) -> str:
+        """A block of results is summed at once."""
+        del stage
+        return "private"
 
     def __str__(self) -> str:
         text = f"{'+'.join(self.group.stages)}: {self.kind}"

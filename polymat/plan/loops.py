@@ -37,6 +37,21 @@ class LoopPlan(NestPlan):
     streamed: int = 0
 
     @property
+    def by_blocks(self) -> bool:
+        """Not at the speed and in the order of register blocks."""
+        return False
+
+    @property
+    def is_own_code(self) -> bool:
+        """A recurrence may need a team in its midst."""
+        return self.kind != "recurrence"
+
+    @property
+    def jammed(self) -> int:
+        """Iterations of its outermost loop that run together."""
+        return self.unroll
+
+    @property
     def shown_order(self) -> tuple[str, ...]:
         """The loops that the code has, by the user's names where they are the user's."""
         if self.recurrence is None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal
 
+from polymat.graph.alignment import Member
 from polymat.graph.group import Group
 from polymat.graph.stage import Stage
 
@@ -31,9 +34,114 @@ class NestPlan:
     reason: str
 
     @property
+    def members(self) -> tuple[Member, ...]:
+        """The stages of a tile; a plan of this kind has no tiles."""
+        return ()
+
+    @property
     def absorbed(self) -> tuple[str, ...]:
         """Stages of the group that it computes along with the last one, and that have no array."""
         return ()
+
+    @property
+    def hidden(self) -> frozenset[str]:
+        """Stages of the group whose values nobody else can read."""
+        return frozenset(self.absorbed)
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether threads share the work."""
+        return self.parallel is not None
+
+    @property
+    def read_back(self) -> tuple[str, ...]:
+        """Stages whose values are written, and read from the cache by the others: none."""
+        return ()
+
+    @property
+    def is_unrolled(self) -> bool:
+        """Whether all its loops are unrolled as they are written, so that the compiler need not do it."""
+        return False
+
+    @property
+    def by_blocks(self) -> bool:
+        """Whether register blocks or a library compute it: at their speed, in an order of their own.
+
+        They choose the order of their sums by the shape that they are given; loops compute an element the
+        same way in any piece.
+        """
+        return True
+
+    @property
+    def is_own_code(self) -> bool:
+        """Whether a call of it with small sizes needs no library, team or memory beyond its arrays."""
+        return False
+
+    @property
+    def by_definition(self) -> bool:
+        """Whether it computes the sums as they are defined, so that models of loops say what it moves."""
+        return True
+
+    @property
+    def jammed(self) -> int:
+        """Iterations of its outermost loop that run together."""
+        return 1
+
+    @property
+    def library(self) -> Literal["blas", "fft", ""]:
+        """The library that computes it, as in `Options`; empty for code of our own."""
+        return ""
+
+    @property
+    def numbered(self) -> int:
+        """Dimensions that tiles run through in the order of memory."""
+        return 0
+
+    @property
+    def read_late(self) -> frozenset[str]:
+        """Arrays that are read once the result has its start values."""
+        return frozenset()
+
+    @property
+    def summary(self) -> str:
+        """How the group would be carried out, in a few words."""
+        calls = ", ".join(self.routines)
+        return f"calls of {calls}" if calls else f"{self.kind} loops"
+
+    @property
+    def why(self) -> str:
+        """The reason for it, in words."""
+        return self.reason
+
+    @property
+    def shown_order(self) -> tuple[str, ...]:
+        """The loops that the code has."""
+        return self.order
+
+    @property
+    def shown_vector(self) -> str | None:
+        """The loop that runs in vectors."""
+        return self.vector
+
+    @property
+    def tile_sizes(self) -> Mapping[str, int]:
+        """Sizes of tiles by dimension: none."""
+        return {}
+
+    @property
+    def inside(self) -> Mapping[str, tuple[str, ...]]:
+        """The loops of each stage within a tile: none."""
+        return {}
+
+    def part(self, stage: str) -> NestPlan:
+        """The plan of one of the stages of the group."""
+        del stage
+        return self
+
+    def accumulation(self, stage: str) -> str:
+        """How a stage accumulates, as `kind` says it of loops; "private" where not point by point."""
+        del stage
+        return self.kind
 
     @property
     def routines(self) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
 from polymat.graph.alignment import Member
 from polymat.graph.group import Group
@@ -91,6 +92,129 @@ class TilePlan:
     solved: TileSizes | None = None
     row_loop: RowLoop | None = None
     forced: bool = False
+
+    @property
+    def kind(self) -> str:
+        """The way in one word, as of the other plans."""
+        return "tiles"
+
+    @property
+    def scratch(self) -> tuple[str, ...]:
+        """The stages that it keeps in scratchpads, producers first."""
+        return tuple(member.stage for member in self.members if member.scratch)
+
+    @property
+    def absorbed(self) -> tuple[str, ...]:
+        """Stages without values anywhere: none, those in scratchpads have some."""
+        return ()
+
+    @property
+    def hidden(self) -> frozenset[str]:
+        """Stages of the group whose values nobody else can read."""
+        return frozenset(self.scratch)
+
+    @property
+    def is_shared(self) -> bool:
+        """Threads share tiles."""
+        return True
+
+    @property
+    def read_back(self) -> tuple[str, ...]:
+        """Stages whose values are written, and read from the cache by the others: none."""
+        return ()
+
+    @property
+    def is_unrolled(self) -> bool:
+        """Whether all its loops are unrolled as they are written, so that the compiler need not do it."""
+        return False
+
+    @property
+    def by_blocks(self) -> bool:
+        """Not as a whole, though a stage within a tile may be."""
+        return False
+
+    @property
+    def is_own_code(self) -> bool:
+        """Tiles need memory for their scratchpads alone."""
+        return True
+
+    @property
+    def by_definition(self) -> bool:
+        """It computes the sums as they are defined."""
+        return True
+
+    @property
+    def of_loops_alone(self) -> bool:
+        """Whether neither register blocks nor a library compute a stage of it."""
+        return not any(each.by_blocks for each in self.loops.values())
+
+    @property
+    def library(self) -> Literal["blas", "fft", ""]:
+        """No library computes all of it."""
+        return ""
+
+    @property
+    def routines(self) -> tuple[str, ...]:
+        """The library routines that are called in each tile."""
+        return tuple(name for inner in self.loops.values() for name in inner.routines)
+
+    @property
+    def numbered(self) -> int:
+        """Dimensions that tiles run through in the order of memory; more keep a tile in one place."""
+        return len(self.dims) if self.is_numbered else 0
+
+    @property
+    def read_late(self) -> frozenset[str]:
+        """Arrays that are read once the result has its start values: none, tiles have them each by itself."""
+        return frozenset()
+
+    @property
+    def summary(self) -> str:
+        """How the group would be carried out, in a few words."""
+        sizes = (f"{size} along {dim}" for dim, size in self.tile_sizes.items())
+        solved = f" ({self.solved.equation} for {self.solved.level})" if self.solved else ""
+        return f"tiles of {', '.join(sizes)}{solved}"
+
+    @property
+    def shown_order(self) -> tuple[str, ...]:
+        """The loops over tiles."""
+        return self.dims
+
+    @property
+    def shown_vector(self) -> str | None:
+        """The loop of the last stage that runs in vectors."""
+        return self.loops[self.members[-1].stage].vector
+
+    @property
+    def parallel(self) -> str:
+        """The dimensions whose tiles threads share, in words."""
+        return ", ".join(self.dims) if self.is_numbered else self.dims[0]
+
+    @property
+    def tile_sizes(self) -> Mapping[str, int]:
+        """Sizes of tiles by dimension."""
+        return dict(zip(self.dims, self.sizes, strict=True))
+
+    @property
+    def inside(self) -> Mapping[str, tuple[str, ...]]:
+        """The loops of each stage within a tile."""
+        return {member.stage: self.loops[member.stage].order for member in self.members}
+
+    def part(self, stage: str) -> NestPlan:
+        """The plan of one of the stages, inside a tile."""
+        return self.loops[stage]
+
+    def fitting(self, member: Member) -> NestPlan:
+        """The plan of a member inside a tile; no blocks of rows where no tile has as many."""
+        loops = self.loops[member.stage]
+        if isinstance(loops, LoopPlan) and loops.unroll > self.rows(member, loops):
+            return replace(loops, unroll=1)
+        return loops
+
+    def accumulation(self, stage: str) -> str:
+        """How a stage accumulates; "private" where tiles do it by turns, or compute points twice."""
+        member = next(m for m in self.members if m.stage == stage)
+        return "private" if member.private or member.copied else self.loops[stage].kind
 
     @property
     def why(self) -> str:

@@ -55,17 +55,13 @@ def _schedule_faults(schedule: Schedule) -> Iterator[str]:
     stages = {stage.name: stage for stage in pipeline.stages}
     yield from (f"{name} is kept, and is no stage" for name in sorted(schedule.kept - stages.keys()))
     for plan in plans:
-        own = _tile_faults(plan, stages) if isinstance(plan, TilePlan) else _nest_faults(plan)
-        for fault in (*_hidden_faults(pipeline, plan), *own):
+        for fault in (*_hidden_faults(pipeline, plan), *_own_faults(plan, stages)):
             yield f"{'+'.join(plan.group.stages)}: {fault}"
 
 
 def _hidden_faults(pipeline: Pipeline, plan: Plan) -> Iterator[str]:
     """What has no array of its own is read in its group alone."""
-    if isinstance(plan, TilePlan):
-        hidden = {member.stage for member in plan.members if member.scratch}
-    else:
-        hidden = set(plan.absorbed)
+    hidden = plan.hidden
     yield from (f"the output {name} has no array" for name in pipeline.outputs if name in hidden)
     for stage in pipeline.stages:
         if stage.name not in plan.group.stages:
@@ -73,11 +69,23 @@ def _hidden_faults(pipeline: Pipeline, plan: Plan) -> Iterator[str]:
             yield from (f"{stage.name} reads {name}, which has no array" for name in sorted(read))
 
 
+def _own_faults(plan: Plan, stages: Mapping[str, Stage]) -> Iterator[str]:
+    match plan:
+        case TilePlan():
+            return _tile_faults(plan, stages)
+        case LoopPlan():
+            return _loop_faults(plan)
+        case _:
+            return _nest_faults(plan)
+
+
 def _nest_faults(plan: NestPlan) -> Iterator[str]:
     if len({*plan.order}) < len(plan.order):
         yield f"a loop stands twice in {plan.order}"
-    if not isinstance(plan, LoopPlan):
-        return
+
+
+def _loop_faults(plan: LoopPlan) -> Iterator[str]:
+    yield from _nest_faults(plan)
     yield from (
         f"the loop along {dim} is none of {plan.order}"
         for dim in (plan.parallel, plan.vector)
@@ -96,7 +104,7 @@ def _tile_faults(plan: TilePlan, stages: Mapping[str, Stage]) -> Iterator[str]:
         if member.stage not in plan.loops:
             yield f"{member.stage} has no loops"
         else:
-            yield from _nest_faults(plan.loops[member.stage])
+            yield from _own_faults(plan.loops[member.stage], stages)
         yield from _member_faults(member, plan, stages[member.stage])
     paired = {name for pair in plan.joint for name in pair}
     yield from (f"{name} runs jointly, and is no member" for name in sorted(paired - {*plan.group.stages}))

@@ -38,8 +38,7 @@ from polymat.model.extents import extent
 from polymat.options import Options
 from polymat.poly.domain import Domain
 from polymat.rewrite.transformtime import Transforms
-from polymat.tilesize.cost import VECTOR_SHARE
-from polymat.tilesize.stagework import stage_operations
+from polymat.tilesize.stagework import VECTOR_SHARE, stage_operations
 
 
 def plain_transforms(

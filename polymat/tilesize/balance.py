@@ -20,14 +20,16 @@ def pieces(
 
     Of large tiles that the user wants there may be one.  repeats: how many there are along each dimension.
     """
-    if isinstance(plan, TilePlan):
-        counts = [max(1, ceil(count)) for count in repeats]
-        shared = prod(counts) if plan.is_numbered else counts[0]
-        return None if plan.forced else shared
-    if not isinstance(plan, LoopPlan) or plan.parallel is None:
-        return None
-    length = loop_lengths(stages[plan.group.stages[-1]], estimates).get(plan.parallel, 1.0)
-    return max(1.0, length) if length < FEW else None
+    match plan:
+        case TilePlan():
+            counts = [max(1, ceil(count)) for count in repeats]
+            shared = prod(counts) if plan.is_numbered else counts[0]
+            return None if plan.forced else shared
+        case LoopPlan(parallel=str(dim)):
+            length = loop_lengths(stages[plan.group.stages[-1]], estimates).get(dim, 1.0)
+            return max(1.0, length) if length < FEW else None
+        case _:
+            return None
 
 
 def waiting(found: float | None, threads: int) -> float:

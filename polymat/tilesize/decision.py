@@ -10,10 +10,7 @@ from polymat.graph.stage import Stage
 from polymat.machine.model import Machine
 from polymat.model.movement import Traffic, movement
 from polymat.model.nest import Nest
-from polymat.plan.epilogue import EpiloguePlan
-from polymat.plan.kernel import KernelPlan
-from polymat.plan.loops import LoopPlan
-from polymat.plan.nest import MergedPlan
+from polymat.plan.registerblocks import kernel_of
 from polymat.plan.schedule import Decision
 from polymat.plan.tile import Plan, TilePlan
 from polymat.tilesize.kernel import blocking_of
@@ -34,7 +31,7 @@ def decision(
     """The decision for a plan whose stages form this nest: its price, and what the models say of it."""
     order: Sequence[str] | Sequence[Sequence[str]]
     scratch: list[str] = []
-    kernel = _kernel_of(plan)
+    kernel = kernel_of(plan)
     scores = {stage.name: stage_scores(stage, estimates) for stage in stages}
     if isinstance(plan, TilePlan):
         dims = [dim for dim in plan.dims if dim in nest.names]
@@ -46,8 +43,8 @@ def decision(
         (order, tiles), nest = way.bands(nest.extents), way.packed(nest)
     else:
         order = plan.order if sorted(plan.order) == sorted(nest.names) else nest.names
-        tiles = [] if isinstance(plan, LoopPlan) else [_blocks(nest, stages, machine)]
-    used = threads if plan_is_parallel(plan) else 1
+        tiles = [_blocks(nest, stages, machine)] if plan.by_blocks else []
+    used = threads if plan.is_shared else 1
     moved = movement(nest, order, tiles, machine, threads=used, scratch=scratch)
     if kernel is not None and len(nest.statements) > 1:
         parts = [replace(nest, statements=(each,)) for each in nest.statements]
@@ -65,20 +62,7 @@ def _sum(parts: Sequence[Traffic]) -> Traffic:
     return Traffic(parts[0].level, tuple(volumes.items()), total, seconds)
 
 
-def _kernel_of(plan: Plan) -> KernelPlan | None:
-    """The register blocks that a plan computes its sums with, if it does."""
-    if isinstance(plan, EpiloguePlan):
-        return plan.kernel
-    inner = plan.inner if isinstance(plan, MergedPlan) else plan
-    return inner if isinstance(inner, KernelPlan) else None
-
-
 def _blocks(nest: Nest, stages: Sequence[Stage], machine: Machine) -> dict[str, int]:
     """What libraries work on: blocks of operands that fill half of the second level."""
     item = max(stage.dtype.size for stage in stages)
     return dict.fromkeys(nest.names, max(1, isqrt(machine.l2_bytes // (6 * item))))
-
-
-def plan_is_parallel(plan: Plan) -> bool:
-    """Whether threads share the work: tiles always, loops along their parallel dimension."""
-    return isinstance(plan, TilePlan) or plan.parallel is not None

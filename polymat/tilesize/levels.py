@@ -17,7 +17,6 @@ from polymat.model.associativity import CacheShape, stays_resident
 from polymat.model.extents import stage_extents
 from polymat.model.nest import Nest
 from polymat.model.select import choose_tiles_levels
-from polymat.plan.loops import LoopPlan
 from polymat.plan.tile import TilePlan
 from polymat.tilesize.register import ROWS_REDUCED
 from polymat.tilesize.tileshape import INNER_TILE
@@ -79,9 +78,7 @@ def _contiguous(plan: TilePlan) -> str | None:
 def _unit(plan: TilePlan, level: int) -> int:
     """What a tile size is a multiple of: a point of every stage, and the rows of a block of sums."""
     blocks = any(
-        isinstance(loops := plan.loops[member.stage], LoopPlan)
-        and loops.unroll > 1
-        and member.dims[level] == loops.order[0]
+        (loops := plan.loops[member.stage]).jammed > 1 and member.dims[level] == loops.order[0]
         for member in plan.members
     )
     return grid(plan.members, level) * (ROWS_REDUCED if blocks else 1)

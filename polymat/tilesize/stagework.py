@@ -14,6 +14,8 @@ from polymat.model.extents import extent
 from polymat.plan.loops import LoopPlan
 from polymat.plan.nest import NestPlan
 
+VECTOR_SHARE = 0.25  # of the peak that compiler-vectorised loops reach
+ROW_LOOP_SHARE = 0.4  # of the peak that stages in one loop over registers reach
 WAITING = 6.0  # times slower: sums of a recurrence, each addition through memory (1 ns a point, Zen 5)
 NO_BLOCK = 2.5  # times slower: sums that are not computed several rows at a time
 

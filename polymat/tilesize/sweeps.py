@@ -20,8 +20,9 @@ def back_and_forth(pipeline: Pipeline, plans: Sequence[Plan]) -> tuple[Plan, ...
     for plan in plans:
         touched = _touched(pipeline, plan)
         known = [last[name] for name in touched if name in last]
-        backwards = isinstance(plan, TilePlan) and not plan.rolling and bool(known) and not known[0]
-        if isinstance(plan, TilePlan) and backwards:
+        backwards = False
+        if isinstance(plan, TilePlan) and not plan.rolling and known and not known[0]:
+            backwards = True
             plan = replace(plan, backwards=True, reason=f"{plan.reason}; backwards over what is still cached")
         found.append(plan)
         last |= dict.fromkeys(touched, backwards)
@@ -30,7 +31,7 @@ def back_and_forth(pipeline: Pipeline, plans: Sequence[Plan]) -> tuple[Plan, ...
 
 def _touched(pipeline: Pipeline, plan: Plan) -> list[str]:
     """Arrays of two dimensions or more that a group reads or writes, in order, without its scratchpads."""
-    scratch = {m.stage for m in plan.members if m.scratch} if isinstance(plan, TilePlan) else set()
+    scratch = {member.stage for member in plan.members if member.scratch}
     names: dict[str, None] = {}
     for stage in map(pipeline.stage, plan.group.stages):
         names |= {load.source.name: None for load in stage.loads() if len(load.indices) > 1}

@@ -22,18 +22,26 @@ MOST_SCRATCH_BYTES = 1 << 26  # of the arrays of one forced tile: a thread has t
 
 def switched(plan: Plan, pipeline: Pipeline, estimates: Mapping[str, int], options: Options) -> Plan:
     """The plan without unrolling and vectors where they are switched off, and with the forced tile sizes."""
-    if isinstance(plan, TilePlan):
-        loops = {name: _loops(inner, options) for name, inner in plan.loops.items()}
-        plan = _forced(replace(plan, loops=loops), pipeline, estimates, options)
-        return plan if options.vector and options.unroll else replace(plan, row_loop=None)
-    return _loops(plan, options)
+    match plan:
+        case TilePlan():
+            loops = {name: _nest(inner, options) for name, inner in plan.loops.items()}
+            plan = _forced(replace(plan, loops=loops), pipeline, estimates, options)
+            return plan if options.vector and options.unroll else replace(plan, row_loop=None)
+        case _:
+            return _nest(plan, options)
 
 
-def _loops(plan: NestPlan, options: Options) -> NestPlan:
-    if isinstance(plan, EpiloguePlan):
-        return replace(plan, readers={name: _loops(inner, options) for name, inner in plan.readers.items()})
-    if not isinstance(plan, LoopPlan):
-        return plan
+def _nest(plan: NestPlan, options: Options) -> NestPlan:
+    match plan:
+        case LoopPlan():
+            return _loops(plan, options)
+        case EpiloguePlan(readers=readers):
+            return replace(plan, readers={name: _nest(inner, options) for name, inner in readers.items()})
+        case _:
+            return plan
+
+
+def _loops(plan: LoopPlan, options: Options) -> LoopPlan:
     if not options.unroll:
         plan = replace(plan, unroll=1, addends=1)
     if not options.outwards and plan.outwards and plan.recurrence is not None:

@@ -288,10 +288,17 @@ def test_extents_are_numbers_in_arithmetic(dtype: Any) -> None:
         rows, columns = x.shape
         found = [x.T @ x / (x.shape[0] - 1), x / rows + 2 * columns - 1.5 * columns, x.sum() / (rows * 2.0)]
         found += [1.0 / columns * x, columns / np.float64(2) + x, x[1:].sum() / x[1:].shape[0]]
+        found += [x * (rows / 2) - 3 / columns, x + rows // 2 - 9 // columns]
         return [*found, x * (3.5 - rows) / columns, x / (rows * columns) - (1 - columns)]
 
     compiled = pm.compile(cases(X))
     _check_call(compiled, arrays(11, (7, 5), dtype=dtype.dtype), lambda given: cases(*given))
+
+
+def test_extents_are_no_partners_of_truth_values() -> None:
+    rows, _ = pm.Matrix(pm.Double, "X", [M, N]).shape
+    with pytest.raises(TypeError, match="unsupported operand"):
+        rows / True
 
 
 def test_negations_and_nan() -> None:

@@ -22,7 +22,6 @@ from polymat.codegen.memory.storage import TILE, Buffer
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Stage
 from polymat.lang.affine import Affine
-from polymat.plan.loops import LoopPlan
 from polymat.plan.nest import NestPlan
 
 
@@ -84,7 +83,7 @@ class NestWriter:
         comment = "\n".join(describe(stage, plan) for stage in stages)
         function = Function("void", name, tuple(parameters), body, comment)
         blocks = any(item.start in used for item in ranges)
-        block = plan.unroll if isinstance(plan, LoopPlan) and blocks else 1
+        block = plan.jammed if blocks else 1
         return Nest(function, tuple(arguments), tuple(ranges), work, block)
 
     def passed(

@@ -78,12 +78,16 @@ class StageWriter(NestWriter):
 
     def nests(self, stage: Stage, plan: NestPlan) -> tuple[Nest, ...]:
         """The nests of a stage by itself, to be run one after the other."""
-        if not isinstance(plan, LoopPlan):
-            return (self.ranged(stage, plan, [plan.parallel] if plan.parallel else []),)
-        if plan.kind == "recurrence":
-            return (self._recurrence(stage, plan, plan.parallel if plan.outwards else None),)
-        if plan.kind != "scatter":
-            return (self.ranged(stage, plan, [plan.parallel] if plan.parallel else []),)
+        match plan:
+            case LoopPlan(kind="recurrence"):
+                return (self._recurrence(stage, plan, plan.parallel if plan.outwards else None),)
+            case LoopPlan(kind="scatter"):
+                return self._scattered(stage, plan)
+            case _:
+                return (self.ranged(stage, plan, [plan.parallel] if plan.parallel else []),)
+
+    def _scattered(self, stage: Stage, plan: LoopPlan) -> tuple[Nest, ...]:
+        """The start values of a stage, then what is added wherever the target is."""
         outer = stage.dims[0] if stage.dims else None
         inner = stage.dims[-1] if stage.dims else None
         start = replace(plan, kind="map", order=stage.dims, parallel=outer, vector=inner)

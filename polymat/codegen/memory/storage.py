@@ -10,7 +10,6 @@ from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Stage
 from polymat.lang.affine import Affine
 from polymat.lang.types import ScalarType
-from polymat.plan.nest import NestPlan
 from polymat.plan.schedule import Schedule
 from polymat.plan.tile import TilePlan
 from polymat.poly.domain import Domain
@@ -56,7 +55,7 @@ def buffers(pipeline: Pipeline, schedule: Schedule) -> dict[str, Buffer]:
         array.name: Buffer(array.name, array.dtype, "input", array.extents, (Affine(),) * len(array.extents))
         for array in pipeline.inputs
     }
-    absorbed = {name for plan in schedule.plans if isinstance(plan, NestPlan) for name in plan.absorbed}
+    absorbed = {name for plan in schedule.plans for name in plan.absorbed}
     for stage in pipeline.stages:
         if stage.name in absorbed:
             continue

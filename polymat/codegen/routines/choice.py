@@ -30,8 +30,6 @@ def is_left(writer: StageWriter, plan: CallPlan) -> CExpr:
         return small
     asked = Binary("<", points, Literal(f"{float(ALMOST_NOTHING)!r}"))
     own = _own_seconds(writer, plan, plan.choice, points)
-    if isinstance(plan.loops, KernelPlan):
-        own = Binary("*", Literal(f"{CLEARLY}"), own)
     return Ternary(asked, small, Binary("<", own, _call_seconds(writer, plan.choice)))
 
 
@@ -49,14 +47,14 @@ def _one(writer: StageWriter, call: MeasuredCall) -> CExpr:
 
 
 def _own_seconds(writer: StageWriter, plan: CallPlan, choice: Choice, points: CExpr) -> CExpr:
-    """The seconds of the code beside the calls."""
+    """The seconds of the code beside the calls; of register blocks more, which have to be clearly quicker."""
     if not isinstance(plan.loops, KernelPlan):
         return Binary("*", Literal(f"{choice.each!r}"), points)
     products = plan.loops.contraction.apart
     seconds = [_product_seconds(writer, plan.loops, each, choice.flops) for each in products]
     if plan.loops.pairs:
         seconds += [_pairing_seconds(writer, each, choice.flops) for each in products]
-    return reduce(partial(Binary, "+"), seconds)
+    return Binary("*", Literal(f"{CLEARLY}"), reduce(partial(Binary, "+"), seconds))
 
 
 def _pairing_seconds(writer: StageWriter, found: Contraction, flops: float) -> CExpr:

@@ -20,7 +20,7 @@ def is_whole(value: object) -> bool:
     return hasattr(value, "algebra")
 
 
-class Arithmetic(Logical):
+class ExprOperators(Logical):
     """The operators of expressions by NumPy's rules; comparisons and conversions are refused."""
 
     __slots__ = ()

@@ -1,0 +1,19 @@
+"""The register blocks that a plan computes its sums with."""
+
+from __future__ import annotations
+
+from polymat.plan.epilogue import EpiloguePlan
+from polymat.plan.kernel import KernelPlan
+from polymat.plan.nest import MergedPlan
+from polymat.plan.tile import Plan
+
+
+def kernel_of(plan: Plan) -> KernelPlan | None:
+    """The contraction around register blocks that a plan is, or is made around; None of other plans."""
+    match plan:
+        case KernelPlan():
+            return plan
+        case EpiloguePlan(kernel=inner) | MergedPlan(inner=KernelPlan() as inner):
+            return inner
+        case _:
+            return None

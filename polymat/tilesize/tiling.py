@@ -1,0 +1,150 @@
+"""What tiles add to the demands of a group: points computed again, and bytes that leave the cache."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from polymat.graph.alignment import Member
+from polymat.graph.pipeline import Pipeline
+from polymat.graph.stage import Stage
+from polymat.machine.model import Machine
+from polymat.model.extents import tile_size
+from polymat.plan.tile import Plan, TilePlan
+from polymat.tilesize.shortloops import (
+    loop_lengths,
+)
+from polymat.tilesize.stagework import ROW_LOOP_SHARE, VECTOR_SHARE, own_name_in
+from polymat.tilesize.tileshape import levels_of_rows
+from polymat.tilesize.traffic import array_bytes, input_bytes
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TileDemand:
+    """Demands of tiles; without any, those of a group that has none.
+
+    repeats: how many tiles there are along each dimension.  often: how often points of a stage are computed,
+    on average.  fits: whether what a tile reads and writes stays in the second-level cache.  private: bytes
+    of a thread's copies.  padded: bytes to and from scratchpads beyond the first-level cache.  split: tiled
+    dimensions that cut rows.  share: of the peak that its loops reach.
+    """
+
+    repeats: Sequence[float] = ()
+    often: Mapping[str, float] = field(default_factory=dict)
+    fits: bool = True
+    scratch: frozenset[str] = frozenset()
+    private: float = 0.0
+    padded: float = 0.0
+    split: int = 0
+    share: float = VECTOR_SHARE
+
+
+def tiling_of(
+    pipeline: Pipeline, plan: Plan, stages: Sequence[Stage], machine: Machine, estimates: Mapping[str, int]
+) -> TileDemand:
+    """Demands of the tiles of a plan, beside those of its loops."""
+    if not isinstance(plan, TilePlan):
+        return TileDemand()
+    by_name = {stage.name: stage for stage in stages}
+    repeats = _tile_counts(plan, by_name, estimates)
+    written = tile_size(by_name, plan.members, estimates)(plan.sizes)
+    fits = _tile_fits(pipeline, plan, stages, machine, estimates, written)
+    return TileDemand(
+        repeats,
+        {member.stage: _redundancy(member, plan, repeats) for member in plan.members},
+        fits,
+        frozenset(plan.scratch if fits else ()),
+        sum(array_bytes(by_name[m.stage], estimates) for m in plan.members if m.private),
+        _padded_bytes(plan, by_name, machine, estimates, written) if fits else 0.0,
+        _split_rows(plan),
+        VECTOR_SHARE if plan.row_loop is None else ROW_LOOP_SHARE,
+    )
+
+
+def _padded_bytes(
+    plan: TilePlan,
+    stages: Mapping[str, Stage],
+    machine: Machine,
+    estimates: Mapping[str, int],
+    written: float,
+) -> float:
+    """Bytes to scratchpads in the second-level cache and back; none where the first holds them.
+
+    written: bytes that the stages of one tile write.  What a library writes there is part of its own time.
+    """
+    if written <= machine.l1_bytes:
+        return 0.0
+    one = plan.row_loop is not None  # it keeps in memory only what the next tile needs
+    loops = [m for m in plan.members if m.scratch and not plan.loops[m.stage].routines]
+    pads = [m.stage for m in loops if not one or sum(m.margins[0]) > 0]
+    return sum(2 * array_bytes(stages[name], estimates) for name in pads)
+
+
+def _split_rows(plan: TilePlan) -> int:
+    """Tiled dimensions that cut contiguous rows into pieces; a row loop asks for what comes itself."""
+    if plan.row_loop is not None:
+        return 0
+    return len(plan.dims) - len(levels_of_rows(plan.loops, plan.members))
+
+
+def _tile_fits(
+    pipeline: Pipeline,
+    plan: TilePlan,
+    stages: Sequence[Stage],
+    machine: Machine,
+    estimates: Mapping[str, int],
+    written: float,
+) -> bool:
+    """Whether what one tile reads and writes, the latter `written` bytes, stays in the second-level cache."""
+    by_name = {stage.name: stage for stage in stages}
+    inputs = {array.name: array for array in pipeline.inputs}
+    pieces: dict[str, float] = {}
+    for member in plan.members:
+        stage = by_name[member.stage]
+        for load in stage.loads():
+            name = load.source.name
+            if name in by_name:
+                continue
+            if name in inputs:
+                whole = input_bytes(inputs[name], estimates)
+            else:
+                whole = array_bytes(pipeline.stage(name), estimates)
+            used = {n for form in load.indices for n in form.names()}
+            for level, dim in enumerate(member.dims):
+                if dim is not None and own_name_in(stage, dim, used):
+                    length = member.scale(level) * _length(stage, dim, estimates)
+                    whole *= min(1.0, plan.sizes[level] / max(1.0, length))
+            pieces[name] = max(pieces.get(name, 0.0), whole)
+    return written + sum(pieces.values()) <= machine.l2_bytes
+
+
+def _redundancy(member: Member, plan: TilePlan, repeats: Sequence[float]) -> float:
+    """How often a point is computed, on average: more than once in the margins of overlapped tiles.
+
+    A stage without a dimension along a tiled one is computed by each of its `repeats` tiles.
+    """
+    factor = 1.0
+    for level, size in enumerate(plan.sizes):
+        own = member.dims[level] is not None
+        if plan.rolling and level == 0:
+            continue  # every stage goes on where it ended
+        factor *= member.points(level, size) * member.scale(level) / size if own else repeats[level]
+    return factor
+
+
+def _tile_counts(plan: TilePlan, stages: Mapping[str, Stage], estimates: Mapping[str, int]) -> list[float]:
+    """How many tiles there are along each tiled dimension."""
+    counts = []
+    for level, size in enumerate(plan.sizes):
+        lengths = [
+            m.scale(level) * _length(stages[m.stage], dim, estimates)
+            for m in plan.members
+            if (dim := m.dims[level]) is not None
+        ]
+        counts.append(max(1.0, max(lengths, default=1.0) / size))
+    return counts
+
+
+def _length(stage: Stage, dim: str, estimates: Mapping[str, int]) -> float:
+    """Extent of a dimension of a stage, one of the result or a reduced one."""
+    return loop_lengths(stage, estimates).get(dim, 1.0)

@@ -8,6 +8,7 @@ the types.  Functions that read themselves are computed point by point, as soon 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
@@ -149,16 +150,28 @@ class Function:
         self.store(arrays, len(points), value.at(arrays, len(points)))
 
     def _settle(self, waiting: list[tuple[Node, dict[str, int]]]) -> None:
-        """Compute the points of a recurrence as they become possible, sweeping to and fro."""
+        """Compute the points of a recurrence as they become possible, sweeping to and fro.
+
+        Neighbours that do not wait for each other, a row say, are computed at once: as many as that went well
+        with, twice over.  Where not even two do, ever more are computed one by one before two are tried again.
+        """
         waiting = [(value, p) for value, p in waiting if value.reads(self)]
         while waiting:
-            before, left = len(waiting), []
-            for value, p in waiting:
-                arrays = columns(self.names, [p])
+            before, left, start, count, alone, patience = len(waiting), [], 0, 1, 0, 1
+            while start < before:
+                value, some = _alike(waiting[start : start + count])
+                arrays = columns(self.names, some)
                 try:
-                    self.store(arrays, 1, value.at(arrays, 1))
+                    self.store(arrays, len(some), value.at(arrays, len(some)))
                 except NotReady:
-                    left.append((value, p))
+                    if count > 1:
+                        patience, alone = (2 * patience if count == 2 else 1), 0
+                        count = 1
+                        continue
+                    left.append(waiting[start])
+                start += len(some)
+                alone += 1
+                count = 2 * count if count > 1 or alone >= patience else 1
             waiting = left[::-1]
             assert len(waiting) < before, f"{self.name} waits for itself"
 
@@ -176,6 +189,12 @@ class Function:
                 part = whole
             found.append(part)
         return found[0], found[1], found[2]
+
+
+def _alike(waiting: Sequence[tuple[Node, dict[str, int]]]) -> tuple[Node, list[dict[str, int]]]:
+    """The first definition, and the points before those of another one."""
+    value = waiting[0][0]
+    return value, [p for _, p in takewhile(lambda item: item[0] is value, waiting)]
 
 
 class Input(Function):

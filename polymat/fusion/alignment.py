@@ -116,32 +116,35 @@ def _numbered(
     loose: tuple[str, ...],
 ) -> Alignment:
     """Dimensions in the order of the first of the leading stages, then of the others."""
-    names: dict[int, str] = {}
-    first: dict[int, Fraction] = {}
+    places: dict[int, int] = {}  # of classes among the dimensions
+    names: dict[str, int] = {}  # with the number that comes next to tell another one of this name apart
+    first: list[Fraction] = []
     for stage in leading:
         for dim in own[stage]:
             number = found.classes[stage, dim]
-            if (stage, dim) not in conflicts and number not in names:
-                names[number] = _fresh(dim, names)
-                first[number] = found.scales[stage, dim]
+            if (stage, dim) not in conflicts and number not in places:
+                places[number] = len(places)
+                names[_fresh(dim, names)] = 2
+                first.append(found.scales[stage, dim])
     plain = all(scale is ONE for scale in found.scales.values())
+    unscaled = (ONE,) * len(places)
     along: dict[str, tuple[str | None, ...]] = {}
     scales: dict[str, tuple[Fraction, ...]] = {}
     for stage, dims in own.items():
-        here = {found.classes[stage, dim]: dim for dim in dims if (stage, dim) not in conflicts}
-        along[stage] = tuple(here.get(number) for number in names)
-        scales[stage] = tuple(
-            ONE if plain or number not in here else found.scales[stage, here[number]] / first[number]
-            for number in names
-        )
-    return Alignment(tuple(names.values()), own, along, scales, (*conflicts.values(), *loose))
+        here = [(places[found.classes[stage, dim]], dim) for dim in dims if (stage, dim) not in conflicts]
+        row: list[str | None] = [None] * len(places)
+        scaled = list(unscaled)
+        for place, dim in here:
+            row[place] = dim
+            scaled[place] = ONE if plain else found.scales[stage, dim] / first[place]
+        along[stage], scales[stage] = tuple(row), unscaled if plain else tuple(scaled)
+    return Alignment(tuple(names), own, along, scales, (*conflicts.values(), *loose))
 
 
-def _fresh(name: str, taken: dict[int, str]) -> str:
-    used = set(taken.values())
-    count = 2
+def _fresh(name: str, taken: dict[str, int]) -> str:
+    """A name that is not taken, which knows the number to go on with for others of its name."""
     fresh = name
-    while fresh in used:
-        fresh = f"{name}_{count}"
-        count += 1
+    while fresh in taken:
+        fresh = f"{name}_{taken[name]}"
+        taken[name] += 1
     return fresh

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, compress, count
 from math import gcd, lcm
 
 from polymat.fusion.alignment import align
@@ -67,8 +67,8 @@ class Choices:
         dims = [tiling.dim for tiling in self.tilings]
         found = [
             self.along(chosen)
-            for count in range(1, min(len(dims), MAX_TILED) + 1)
-            for chosen in combinations(dims, count)
+            for many in range(1, min(len(dims), MAX_TILED) + 1)
+            for chosen in combinations(dims, many)
         ]
         return tuple(choice for choice in found if isinstance(choice, Fusable))
 
@@ -106,8 +106,8 @@ def choices_of(reads: Reads, dag: Dag, stages: Sequence[str]) -> Choices | Refus
     live = live_outs(reads, ordered)
     tilings: list[Tiling] = []
     refused: list[str] = list(alignment.conflicts)
-    for level in range(len(alignment.dims)):
-        found = _tiling(reads, ordered, live, alignment, level)
+    for level, own in enumerate(_owners(alignment, ordered)):
+        found = _tiling(reads, ordered, live, alignment, level, own)
         if isinstance(found, Refused):
             refused.append(found.reason)
         else:
@@ -128,11 +128,25 @@ def live_outs(reads: Reads, stages: Sequence[str]) -> tuple[str, ...]:
     )
 
 
+def _owners(alignment: Alignment, stages: Sequence[str]) -> list[dict[str, str]]:
+    """For each dimension of a group the stages that have it, and what it is called there."""
+    owners: list[dict[str, str]] = [{} for _ in alignment.dims]
+    for name in stages:
+        along = alignment.along[name]
+        for level, dim in zip(compress(count(), along), filter(None, along), strict=False):
+            owners[level][name] = dim
+    return owners
+
+
 def _tiling(
-    reads: Reads, stages: tuple[str, ...], live: tuple[str, ...], alignment: Alignment, level: int
+    reads: Reads,
+    stages: tuple[str, ...],
+    live: tuple[str, ...],
+    alignment: Alignment,
+    level: int,
+    own: dict[str, str],
 ) -> Tiling | Refused:
     dim = alignment.dims[level]
-    own = {name: along for name in stages if (along := alignment.along[name][level]) is not None}
     found = {name: alignment.scales[name][level] for name in own}
     if any(scale.numerator < 0 for scale in found.values()) and max(found.values()) > 0:
         return Refused(f"along {dim} the stages run in opposite directions: {_text(found)}")

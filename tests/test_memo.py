@@ -112,8 +112,10 @@ def test_nothing_of_a_pipeline_outlives_its_compilation() -> None:
 OF_THE_PROCESS = {
     "codegen/c/kernels.py": {"kernel"},
     "codegen/functions/library.py": {"_definition"},
+    "codegen/products/blockcost.py": {"prices_text"},
     "codegen/products/gemm.py": {"gemm_text"},
     "codegen/products/microkernel.py": {"microkernels"},
+    "codegen/products/ways.py": {"choices", "ways_text"},
     "machine/cpuinfo.py": {"first_processor"},
     "machine/probe.py": {"probe"},
     "model/footprint.py": {"_class_volume", "_elements"},
@@ -121,6 +123,7 @@ OF_THE_PROCESS = {
     "model/uniform.py": {"components"},
     "options.py": {"_hints"},
     "poly/domain.py": {"set_of"},
+    "product/formula.py": {"asker_of"},
     "product/ranking.py": {"ranked"},
     "runtime/compiled.py": {"_unpickled"},
     "runtime/foreign.py": {"_takes_copy"},

@@ -270,6 +270,7 @@ class _Always(Condition):
 ALWAYS: Condition = _Always()
 
 
+# Formulas are constants of the package.
 @cache
 def asker_of(formula: Formula) -> Asker:
     """The function that gives the value of a formula, made once: it is asked for many sizes."""

@@ -12,6 +12,7 @@ from polymat.product.prices import price
 from polymat.product.ways import Way
 
 
+# Of the table of ways alone, which is a constant of the package.
 @cache
 def prices_text() -> str:
     """The C functions that price a product in the way that it takes, after those that choose the way."""

@@ -76,6 +76,7 @@ def _taken() -> str:
     return "\n".join(lines)
 
 
+# Of the table alone, which is a constant of the package.
 @cache
 def ways_text() -> str:
     """The C of the table: the names of the ways, what is asked, and the function that chooses one."""
@@ -106,6 +107,7 @@ _BELOW = f"(size_t)((m - 1) | (n - 1)) < {UNASKED_EXTENT} && (size_t)(k - 1) < {
 _NO_OVERFLOW = "(size_t)((m - 1) | (n - 1) | (k - 1)) < 1 << 14 && "
 
 
+# As above.
 @cache
 def choices() -> dict[str, object]:
     """The macros of conditions of integers: what small products ask, and which operands are copied."""

@@ -38,7 +38,7 @@ LIES = ("AB", "ATB", "ABT", "ATBT")
 # Extents, and strides of A and B; then blocks for the caches.  Told: way and copies; the price.
 _ASK = """\
 void ask(ptrdiff_t count, const ptrdiff_t (*asked)[7], ptrdiff_t kc, ptrdiff_t mc, ptrdiff_t nc,
-        ptrdiff_t small, int facts, int (*told)[3], double *prices)
+        ptrdiff_t small, int facts, int (*told)[6], double *prices)
 {
     static $T a[64], b[64], c[64];
     const _pm_half_$S none = {0};
@@ -51,6 +51,13 @@ void ask(ptrdiff_t count, const ptrdiff_t (*asked)[7], ptrdiff_t kc, ptrdiff_t m
         told[i][0] = _pm_taken;
         told[i][1] = _pm_packed_left;
         told[i][2] = _pm_packed_right;
+        const _pm_product_$S all = {to[0], to[1], to[2], 1, _pm_origin_$S, 1, _pm_origin_$S, 1,
+                _pm_origin_$S, 1, a, to[3], to[4], b, to[5], to[6], 0, NULL, 0, c, to[1], kc, mc, nc, small, 0,
+                none, NULL, NULL, NULL, NULL};
+        const _pm_scheme_$S how = _pm_scheme_of_$S(&all);
+        told[i][3] = (int)how.tall;
+        told[i][4] = (int)how.broad;
+        told[i][5] = (int)how.deepest;
         const _pm_asked extents = _pm_extents((double)to[0], (double)to[1], (double)to[2], 1.0, 1.0, 1.0);
         const _pm_asked lying = _pm_lying(extents, to[3], to[4], to[5], to[6], facts);
         prices[i] = _pm_blocks_operations(_pm_in_blocks(lying, $MACHINE));
@@ -81,7 +88,7 @@ def library(dtype: ScalarType) -> Callable[[KernelPlan, Any], Told]:
     made.release()
 
     def ask_of(plan: KernelPlan, asked: Any) -> Told:
-        told = np.empty((len(asked), 3), np.int32)
+        told = np.empty((len(asked), 6), np.int32)
         prices, own = np.empty(len(asked)), plan.blocks
         known = facts_number(facts(plan.contraction, own, handed=False))
         sizes = (ctypes.c_ssize_t(size) for size in (own.kc, own.mc, own.nc, own.small))
@@ -123,6 +130,12 @@ def asked_of(lies: str, sizes: Mapping[str, int]) -> tuple[int, ...]:
     return (m, n, k, *left, *((1, k) if "BT" in lies else (n, 1)))
 
 
+def in_blocks(plan: KernelPlan, sizes: Mapping[str, int], cut: list[int]) -> tuple[int, int, int]:
+    """Rows, columns and depth of blocks of so many strips and panels, which end with the product."""
+    tall, broad, deepest = cut
+    return min(tall * plan.blocks.rows, sizes["M"]), min(broad * plan.blocks.columns, sizes["N"]), deepest
+
+
 @pytest.mark.parametrize("machine", MACHINES)
 @pytest.mark.parametrize("dtype", [Double, Float], ids=["double", "float"])
 @pytest.mark.parametrize("lies", LIES)
@@ -131,7 +144,7 @@ def test_python_says_what_generated_code_does(lies: str, dtype: ScalarType, mach
     sizes = products(LIES.index(lies))
     told = library(dtype)(plan, np.array([asked_of(lies, each) for each in sizes], np.int64))
     taken = set()
-    for each, (way, left, right), price in zip(
+    for each, (way, left, right, *cut), price in zip(
         sizes, told.decided.tolist(), told.prices.tolist(), strict=True
     ):
         made = blocking_of(plan, each)
@@ -139,6 +152,8 @@ def test_python_says_what_generated_code_does(lies: str, dtype: ScalarType, mach
         assert made.way is [*Way][way], (each, made.way, [*Way][way])
         if made.way in (Way.RIGHT_IN_PARTS, Way.BLOCKED):
             assert (made.packs_left, made.packs_right) == (left, right), each
+        if made.way is Way.BLOCKED:
+            assert (made.rows, made.columns, made.depth) == in_blocks(plan, each, cut), each
         assert kernel_operations(plan, each) == pytest.approx(price, rel=1e-12), each
     assert len(taken) >= 4, taken
 
@@ -152,7 +167,7 @@ def test_python_says_what_each_of_two_threads_does(lies: str, dtype: ScalarType)
     asked = [(*extents, *asked_of(lies, each)[3:]) for each, extents, _ in cases]
     told = library(dtype)(plan, np.array(asked, np.int64))
     differ, dearest = 0, dict[int, float]()
-    for (each, _, share), (way, left, right), price in zip(
+    for (each, _, share), (way, left, right, *_cut), price in zip(
         cases, told.decided.tolist(), told.prices.tolist(), strict=True
     ):
         made = blocking_of(plan, each, share=share)

@@ -52,8 +52,8 @@ void ask(ptrdiff_t count, const ptrdiff_t (*asked)[7], ptrdiff_t kc, ptrdiff_t m
         told[i][1] = _pm_packed_left;
         told[i][2] = _pm_packed_right;
         const _pm_product_$S all = {to[0], to[1], to[2], 1, _pm_origin_$S, 1, _pm_origin_$S, 1,
-                _pm_origin_$S, 1, a, to[3], to[4], b, to[5], to[6], 0, NULL, 0, c, to[1], kc, mc, nc, small, 0,
-                none, NULL, NULL, NULL, NULL};
+                _pm_origin_$S, 1, a, to[3], to[4], b, to[5], to[6], 0, NULL, 0, c, to[1], kc, mc, nc, small,
+                0, none, NULL, NULL, NULL, NULL};
         const _pm_scheme_$S how = _pm_scheme_of_$S(&all);
         told[i][3] = (int)how.tall;
         told[i][4] = (int)how.broad;

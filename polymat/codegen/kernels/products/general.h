@@ -122,9 +122,7 @@ static __attribute__((noinline)) void NAME(general)(const NAME(product) *all)
         _PM_TAKES(RIGHT_IN_PARTS);
         NAME(right_in_parts)(all, packs, all->small * PASSED_EIGHTHS / 8);
     } else if (way == _PM_WAY_BLOCKED || way == _PM_WAY_RIGHT_COPIED) { /* the latter never comes here */
-#ifdef _PM_TRACE
-        _pm_taken = _PM_WAY_BLOCKED; /* and what is copied is decided there */
-#endif
+        _PM_COUNTS(BLOCKED); /* what is copied is decided there */
         NAME(blocked)(all);
     } else if (way == _PM_WAY_ROW) {
         _PM_TAKES(ROW);

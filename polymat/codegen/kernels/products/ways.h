@@ -20,11 +20,16 @@ static inline double _pm_power(long long step)
     return step == 0 ? 1.0 : (double)(step & -step);
 }
 
-/* Tests ask which ways were taken, and may do so without multiplying. */
+/* Tests ask which ways were taken, and may do so without multiplying, where _PM_TRACE is 1.  The products of
+   all threads are counted by their ways; other programs have nothing of this. */
 #ifdef _PM_TRACE
 static int _pm_taken, _pm_packed_left, _pm_packed_right;
-#define _PM_TAKES(way) \
+__attribute__((weak, visibility("default"))) int _pm_ways_taken[_PM_WAY_DIRECT + 1];
+#define _PM_COUNTS(way) \
     _pm_taken = _PM_WAY_##way; \
+    (void)__atomic_fetch_add(&_pm_ways_taken[_PM_WAY_##way], 1, __ATOMIC_RELAXED)
+#define _PM_TAKES(way) \
+    _PM_COUNTS(way); \
     if (_PM_TRACE) \
     return
 #define _PM_PACKS(left, right) \
@@ -32,6 +37,7 @@ static int _pm_taken, _pm_packed_left, _pm_packed_right;
     if (_PM_TRACE) \
     return
 #else
+#define _PM_COUNTS(way) (void)0
 #define _PM_TAKES(way) (void)0
 #define _PM_PACKS(left, right) (void)0
 #endif

@@ -88,7 +88,7 @@ def loop_over(need: str) -> str:
     head = f"void {need}(const {ctype} *a, const {second} *b, {ctype} *out, ptrdiff_t n)\n{{\n    (void)b;\n"
     loop = "    for (ptrdiff_t i = 0; i < n; i++)\n"
     if not name.startswith("reduction"):
-        arguments = "a[i]" if name in ("abs", "atan", "i0", "sign") else "a[i], b[i]"
+        arguments = "a[i]" if name in ("abs", "atan", "hidden", "i0", "sign") else "a[i], b[i]"
         return f"{head}{loop}        out[i] = _pm_{need}({arguments});\n}}\n"
     operator = f"_pm_{need.removeprefix('reduction_')}"
     return (
@@ -162,6 +162,12 @@ def test_complex_quotients_like_numpy(suffix: str, seed: int) -> None:
 def test_sign_like_numpy(suffix: str) -> None:
     a = awkward(suffix)
     np.testing.assert_array_equal(apply(f"sign_{suffix}", a, a), np.sign(a))
+
+
+@pytest.mark.parametrize("suffix", ["f32", "f64"])
+def test_what_is_hidden_from_the_compiler_is_itself(suffix: str) -> None:
+    a = awkward(suffix)
+    np.testing.assert_array_equal(apply(f"hidden_{suffix}", a, a), a)
 
 
 @pytest.mark.parametrize("suffix", ["i16", "i32", "i64"])

@@ -176,17 +176,24 @@ def blocking(
     """
     values = question(found, blocks, estimates, share=share, past=past, handed=handed, ended=ended)
     is_straight = not share and is_unrolled(found, blocks, estimates)
-    found = cut(found, share or {})
-
-    def all_of(*dims: str) -> float:
-        return prod(found.length(dim, estimates) for dim in dims)
-
-    k = found.length(found.depth, estimates)
-    m, n = all_of(*found.more_rows, found.rows), all_of(*found.more_columns, found.columns)
-    rows, columns, depth = max(1, ceil(m)), max(1, ceil(n)), max(1, ceil(k))
     way = Way.UNROLLED if is_straight else way_of(values)
-    plain = Blocking(way, found, blocks, m, n, k, rows, columns, depth, packs_left=False, packs_right=False)
-    match way:
+    return _by_way(_uncut(way, cut(found, share or {}), blocks, estimates), values, estimates)
+
+
+def _uncut(way: Way, found: Contraction, blocks: Blocks, estimates: Mapping[str, int]) -> Blocking:
+    """The whole product as one block, with nothing copied."""
+    m, n, k = (
+        prod(found.length(dim, estimates) for dim in dims)
+        for dims in ((*found.more_rows, found.rows), (*found.more_columns, found.columns), (found.depth,))
+    )
+    rows, columns, depth = max(1, ceil(m)), max(1, ceil(n)), max(1, ceil(k))
+    return Blocking(way, found, blocks, m, n, k, rows, columns, depth, packs_left=False, packs_right=False)
+
+
+def _by_way(plain: Blocking, values: Values, estimates: Mapping[str, int]) -> Blocking:
+    """The blocks of a way, and what it copies."""
+    found, blocks = plain.contraction, plain.blocks
+    match plain.way:
         case Way.LANES_OVER_DEPTH:
             copies = not values["down"]
             return replace(plain, packs_right=copies, rows_outside=True, lanes_of=found.depth)
@@ -195,7 +202,7 @@ def blocking(
         case Way.RIGHT_COPIED:
             return replace(plain, packs_right=not values["in_order"], rows_outside=True)
         case Way.FEW_ROWS:
-            columns = group_columns(found.length(found.columns, estimates), k, blocks)
+            columns = group_columns(found.length(found.columns, estimates), plain.k, blocks)
             return replace(plain, columns=columns, packs_left=True, left_first=True)
         case Way.FEW_COLUMNS:
             return replace(plain, packs_right=True, rows_outside=True)
@@ -207,11 +214,11 @@ def blocking(
             plain = replace(plain, rows=rows, columns=columns, depth=depth)
             return replace(plain, packs_left=packs, packs_right=True, rows_outside=True)
         case Way.BLOCKED:
-            return _in_blocks(plain, values, all_of(*found.sums))
+            return _in_blocks(plain, values, prod(found.length(dim, estimates) for dim in found.sums))
         case Way.UNROLLED | Way.SMALL | Way.ROW | Way.COLUMN | Way.DIRECT:
-            return replace(plain, depth=min(depth, DIRECT_DEPTH)) if large.holds(values) else plain
+            return replace(plain, depth=min(plain.depth, DIRECT_DEPTH)) if large.holds(values) else plain
         case _:
-            assert_never(way)
+            assert_never(plain.way)
 
 
 def _in_blocks(plain: Blocking, values: Values, segments: float) -> Blocking:

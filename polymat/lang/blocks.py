@@ -22,7 +22,7 @@ ALIGNED = 16  # samples from one block to the next are a multiple of it
 
 
 @dataclass(frozen=True, slots=True)
-class Blocks:
+class SampleBlocks:
     """How a signal is cut into blocks, which all filters of it may share.
 
     Block b holds the samples first + kept b, first + kept b + 1, ..., `points` of them, zero where there are
@@ -56,7 +56,13 @@ class Samples:
 
 
 def filtered_by_blocks(
-    make: Makers[Any], x: Samples, taps: Samples, start: Affine, length: Affine, blocks: Blocks, step: int = 1
+    make: Makers[Any],
+    x: Samples,
+    taps: Samples,
+    start: Affine,
+    length: Affine,
+    blocks: SampleBlocks,
+    step: int = 1,
 ) -> Any:
     """y(i) = sum over k of h(k) x(start + step i - k) for i < length, x being zero outside."""
     points, kept = blocks.points, blocks.kept

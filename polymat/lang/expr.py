@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -31,18 +31,6 @@ from polymat.lang.ufuncs import apply_ufunc
 
 if TYPE_CHECKING:
     from polymat.lang.condition import Condition
-
-
-class Source(Protocol):
-    """Anything that an access reads: a lang object before `graph.build`, a named reference after it."""
-
-    @property
-    def dtype(self) -> ScalarType:
-        """Element type."""
-
-    @property
-    def label(self) -> str:
-        """Name for messages."""
 
 
 class Expr(ExprOperators):

@@ -32,7 +32,7 @@ from polymat.lang.makers import Makers, index_expression
 from polymat.lang.operators import shown
 from polymat.lang.polyphase import polyphase
 from polymat.lang.reduction import Reduction
-from polymat.lang.slicing import Stride, stride_of
+from polymat.lang.slicing import SliceStride, stride_of
 from polymat.lang.subscripts import slice_text
 from polymat.lang.types import ScalarType
 from polymat.lang.whole import lifted
@@ -85,7 +85,7 @@ class SignalAlgebra(Source):
         """Every `factor`-th sample: x[0], x[d], x[2 d], ..., of length ceil(N / d)."""
         d = positive_factor("down", factor)
         length = (self.shape[-1] + (d - 1)).floordiv(d)
-        return strided(self, Stride(Affine(), d, length), f"{self.label}.down({d})")
+        return strided(self, SliceStride(Affine(), d, length), f"{self.label}.down({d})")
 
     def up(self, factor: SupportsIndex) -> SignalResult:
         """The samples with `factor` - 1 zeros after each, of length N * u."""
@@ -97,7 +97,7 @@ class SignalAlgebra(Source):
 
         text = f"{self.label}.up({u})"
         if u == 1:
-            return strided(self, Stride(Affine(), 1, self.shape[-1]), text)
+            return strided(self, SliceStride(Affine(), 1, self.shape[-1]), text)
         stage = pointwise(Stuffed, (self,), (*self.shape[:-1], self.shape[-1].scale(u)), value, text)
         stage.origin, stage.factor = self, u
         return stage
@@ -243,7 +243,7 @@ def positive_factor(method: str, value: Any, what: str = "the factor") -> int:
     )
 
 
-def strided(source: Source, stride: Stride, text: str) -> SignalResult:
+def strided(source: Source, stride: SliceStride, text: str) -> SignalResult:
     """The samples that a stride selects, of every channel, as a signal."""
     sizes = merged_sizes(source, *stride.parameters)
 

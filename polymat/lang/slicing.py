@@ -18,7 +18,7 @@ from polymat.lang.traverse import walk
 
 
 @dataclass(frozen=True, slots=True)
-class Stride:
+class SliceStride:
     """`length` positions start, start + step, ...; `parameters` are those of the slice's bounds.
 
     end: the bound that is not reached.
@@ -31,7 +31,7 @@ class Stride:
     end: Affine = Affine()  # noqa: RUF009 (it is frozen)
 
 
-def stride_of(source: Source, index: slice, extent: Affine) -> Stride:
+def stride_of(source: Source, index: slice, extent: Affine) -> SliceStride:
     """Read a slice along a dimension of a source.
 
     Constants are clamped as Python does when the length is constant too; a symbolic bound or length is
@@ -50,13 +50,13 @@ def stride_of(source: Source, index: slice, extent: Affine) -> Stride:
         length = (first - last + (-step - 1)).floordiv(-step)
     if length.is_constant and length.const < 0:
         length = Affine()
-    return Stride(first, step, length, size_parameters(index.start, index.stop), last)
+    return SliceStride(first, step, length, size_parameters(index.start, index.stop), last)
 
 
-def _constant(start: Affine | None, stop: Affine | None, step: int, extent: int) -> Stride:
+def _constant(start: Affine | None, stop: Affine | None, step: int, extent: int) -> SliceStride:
     first, last = (None if form is None else form.const for form in (start, stop))
     chosen = range(*slice(first, last, step).indices(extent))
-    return Stride(Affine((), chosen.start), step, Affine((), len(chosen)))
+    return SliceStride(Affine((), chosen.start), step, Affine((), len(chosen)))
 
 
 def _position(bound: Affine | None, extent: Affine) -> Affine | None:

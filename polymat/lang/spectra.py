@@ -31,7 +31,7 @@ from polymat.lang.mathfunctions import Conj
 from polymat.lang.operators import is_number, shown
 from polymat.lang.recursive import direct_form, sections
 from polymat.lang.signal import MAKERS, SignalAlgebra, SignalResult, positive_factor, strided
-from polymat.lang.slicing import Stride
+from polymat.lang.slicing import SliceStride
 from polymat.lang.types import Double, real_part
 from polymat.lang.windows import firwin
 
@@ -95,7 +95,7 @@ def upfirdn(taps: Any, x: SignalAlgebra, up: int = 1, down: int = 1) -> SignalRe
     whole = signal.up(up).fir(taps, mode="full")
     # The zeros behind the last sample are not part of the convolution.
     length = (whole.shape[-1] - (up - 1) + (down - 1)).floordiv(down)
-    return strided(whole, Stride(Affine(), down, length), f"upfirdn({signal.label}, {up}, {down})")
+    return strided(whole, SliceStride(Affine(), down, length), f"upfirdn({signal.label}, {up}, {down})")
 
 
 def resample_poly(x: SignalAlgebra, up: int, down: int) -> SignalResult:
@@ -115,7 +115,7 @@ def resample_poly(x: SignalAlgebra, up: int, down: int) -> SignalResult:
     whole = signal.up(up).fir(taps.astype((part if part.kind == "f" else Double).dtype), mode="full")
     length = (signal.shape[-1].scale(up) + (down - 1)).floordiv(down)
     text = f"resample_poly({signal.label}, {up}, {down})"
-    return strided(whole, Stride(Affine((), 10 * largest), down, length), text)
+    return strided(whole, SliceStride(Affine((), 10 * largest), down, length), text)
 
 
 def concatenate(signals: Sequence[Any]) -> SignalResult:

@@ -19,7 +19,7 @@ from polymat.lang.indices import as_affine
 from polymat.lang.interval import size_parameters
 from polymat.lang.lengths import not_negative
 from polymat.lang.operators import indexed, shown
-from polymat.lang.slicing import Stride, stride_of
+from polymat.lang.slicing import SliceStride, stride_of
 from polymat.lang.traverse import walk
 from polymat.lang.types import Bool
 from polymat.lang.whole import makers_of
@@ -33,7 +33,7 @@ class _Fixed:
     parameters: tuple[Parameter, ...]
 
 
-_Pick = _Fixed | Stride | None  # None: a new dimension, of extent 1
+_Pick = _Fixed | SliceStride | None  # None: a new dimension, of extent 1
 
 
 @later.subscripted.given
@@ -66,7 +66,7 @@ def subscripted(source: Source, index: Any) -> Result:
     return result
 
 
-def _extent(pick: Stride | None) -> Affine:
+def _extent(pick: SliceStride | None) -> Affine:
     return ONE if pick is None else pick.length
 
 
@@ -87,7 +87,7 @@ def _picks(source: Source, items: tuple[Any, ...]) -> list[_Pick]:
     return [None if item is None else _pick(source, item, next(extents)) for item in listed]
 
 
-def _pick(source: Source, item: Any, extent: Affine) -> _Fixed | Stride:
+def _pick(source: Source, item: Any, extent: Affine) -> _Fixed | SliceStride:
     if isinstance(item, slice):
         return stride_of(source, item, extent)
     whole = isinstance(item, int | np.integer) and not isinstance(item, bool)
@@ -124,7 +124,7 @@ def _instead(source: Source, item: Any) -> str:
 
 
 def _within(
-    source: Source, chosen: list[_Fixed | Stride], parameters: tuple[Parameter, ...]
+    source: Source, chosen: list[_Fixed | SliceStride], parameters: tuple[Parameter, ...]
 ) -> tuple[Condition, ...]:
     """The conditions on sizes that keep what is selected within the array."""
     lengths: list[Affine] = []

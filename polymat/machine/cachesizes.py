@@ -23,7 +23,7 @@ _SYSCONF_FIRST = 188
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundCaches:
     """One level as it was read: sharers is how many processors have it together, 0 if that is not known."""
 
     bytes: int
@@ -33,7 +33,7 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Sharing:
+class CacheSharing:
     """Who uses the caches: processors of this process, threads of one core, cores it may keep busy."""
 
     cpus: int
@@ -41,9 +41,9 @@ class Sharing:
     cores: int
 
 
-def read_caches(directory: Path) -> dict[int, Found]:
+def read_caches(directory: Path) -> dict[int, FoundCaches]:
     """Data and unified caches by level, from the `cache` directory of a processor in sysfs."""
-    found: dict[int, Found] = {}
+    found: dict[int, FoundCaches] = {}
     for index in range(8):
         entry = directory / f"index{index}"
         level, size = read_line(entry / "level"), _bytes(read_line(entry / "size"))
@@ -51,7 +51,7 @@ def read_caches(directory: Path) -> dict[int, Found]:
             break
         if read_line(entry / "type") == "Instruction" or level not in ("1", "2", "3"):
             continue
-        found[int(level)] = Found(
+        found[int(level)] = FoundCaches(
             size,
             _count(read_line(entry / "ways_of_associativity")),
             _count(read_line(entry / "coherency_line_size")),
@@ -60,7 +60,7 @@ def read_caches(directory: Path) -> dict[int, Found]:
     return found
 
 
-def caches_of_the_c_library() -> dict[int, Found]:
+def caches_of_the_c_library() -> dict[int, FoundCaches]:
     """The caches that glibc knows from the processor itself; empty on other systems."""
     if platform.libc_ver()[0] != "glibc":
         return {}
@@ -70,13 +70,13 @@ def caches_of_the_c_library() -> dict[int, Found]:
         return {}
     levels = (values[at : at + 3] for at in (0, 3, 6))
     return {
-        level: Found(max(0, size), max(0, ways), max(0, line))
+        level: FoundCaches(max(0, size), max(0, ways), max(0, line))
         for level, (size, ways, line) in enumerate(levels, 1)
     }
 
 
 def with_caches(
-    row: Machine, read: Mapping[int, Found], asked: Mapping[int, Found], sharing: Sharing
+    row: Machine, read: Mapping[int, FoundCaches], asked: Mapping[int, FoundCaches], sharing: CacheSharing
 ) -> Machine:
     """A row of the table with the caches that are here.
 
@@ -120,26 +120,26 @@ def read_line(path: Path) -> str:
         return ""
 
 
-def _first(*found: Found | None) -> Found:
-    return next((cache for cache in found if cache is not None and cache.bytes), Found(0))
+def _first(*found: FoundCaches | None) -> FoundCaches:
+    return next((cache for cache in found if cache is not None and cache.bytes), FoundCaches(0))
 
 
-def _private(found: Found, sharing: Sharing) -> int:
+def _private(found: FoundCaches, sharing: CacheSharing) -> int:
     """What one core has of a cache that it may share with a cluster of others."""
     return found.bytes // max(1, found.sharers // sharing.threads)
 
 
-def _last_level(found: Found, sharing: Sharing) -> int:
+def _last_level(found: FoundCaches, sharing: CacheSharing) -> int:
     """Several such caches, one a cluster of cores, count as far as the processors of this process reach."""
     clusters = -(-sharing.cpus // found.sharers) if found.sharers else 1
     return found.bytes * max(1, clusters)
 
 
-def _ways(found: Found, fallback: int) -> int:
+def _ways(found: FoundCaches, fallback: int) -> int:
     return found.ways if 1 <= found.ways <= _MOST_WAYS else fallback
 
 
-def _line(found: Found, fallback: int) -> int:
+def _line(found: FoundCaches, fallback: int) -> int:
     size = found.line_bytes
     return size if 16 <= size <= 512 and size & (size - 1) == 0 else fallback
 

@@ -10,8 +10,8 @@ from functools import lru_cache
 from pathlib import Path
 
 from polymat.machine.cachesizes import (
-    Found,
-    Sharing,
+    CacheSharing,
+    FoundCaches,
     caches_of_the_c_library,
     cpu_list,
     read_caches,
@@ -41,7 +41,7 @@ def machine_from(
     architecture: str,
     cpus: frozenset[int],
     usable: int,
-    asked: Mapping[int, Found] | None = None,
+    asked: Mapping[int, FoundCaches] | None = None,
 ) -> Machine:
     """The machine that these files describe.
 
@@ -53,7 +53,7 @@ def machine_from(
     siblings = cpu_list(read_line(directory / "topology" / "thread_siblings_list")) & cpus
     threads = max(1, len(siblings))
     cores = max(1, min(usable, -(-len(cpus) // threads)))
-    sharing = Sharing(max(1, len(cpus)), threads, cores)
+    sharing = CacheSharing(max(1, len(cpus)), threads, cores)
     hertz = _hertz(cpuinfo, directory, row.hertz)
     scale = hertz / row.hertz
     return replace(

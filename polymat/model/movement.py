@@ -22,7 +22,7 @@ Order: TypeAlias = Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
-class Loop:
+class TiledLoop:
     """One loop of a tiled nest.
 
     inside, extent: iterations of the dimension inside and with this loop.  over_tiles: outside a tile.
@@ -114,7 +114,7 @@ def movement(
 
 def _traffic(
     nest: Nest,
-    loops: Sequence[Loop],
+    loops: Sequence[TiledLoop],
     holder: float,
     level: Level,
     line_bytes: int,
@@ -131,7 +131,9 @@ def _traffic(
     return Traffic(level.name, tuple(moved.items()), total, total / level.bandwidth / threads)
 
 
-def loops_of(nest: Nest, order: Order | Sequence[Order], tiles: Tiles | Sequence[Tiles]) -> Iterator[Loop]:
+def loops_of(
+    nest: Nest, order: Order | Sequence[Order], tiles: Tiles | Sequence[Tiles]
+) -> Iterator[TiledLoop]:
     """The loops of a tiled nest, innermost first."""
     levels = [tiles] if isinstance(tiles, Mapping) else list(tiles)
     orders = _orders(order, len(levels) + 1)
@@ -141,7 +143,7 @@ def loops_of(nest: Nest, order: Order | Sequence[Order], tiles: Tiles | Sequence
         for dim in reversed(orders[len(levels) - number]):
             size = extents[dim] if number == len(levels) else levels[number].get(dim, extents[dim])
             extent = float(max(inside[dim], min(extents[dim], size)))
-            yield Loop(dim, inside[dim], extent, number > 0)
+            yield TiledLoop(dim, inside[dim], extent, number > 0)
             inside[dim] = extent
 
 
@@ -155,7 +157,7 @@ def _orders(order: Order | Sequence[Order], bands: int) -> list[tuple[str, ...]]
 
 def volumes(
     nest: Nest,
-    loops: Sequence[Loop],
+    loops: Sequence[TiledLoop],
     capacity_bytes: float,
     line_bytes: int = 0,
     scratch: Collection[str] = (),

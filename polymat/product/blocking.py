@@ -25,7 +25,7 @@ from polymat.product.formula import Values
 from polymat.product.packs import BLOCKED_LEFT, BLOCKED_RIGHT, PASSING_LEFT
 from polymat.product.question import is_unrolled, question
 from polymat.product.reading import group_columns
-from polymat.product.scheme import Atom, Loop, Pack, Scheme, Sequence2
+from polymat.product.scheme import Atom, Pack, Scheme, SchemeLoop, Sequence2
 from polymat.product.shares import Share, cut
 from polymat.product.turned import lanes_of_segments, most_vectors, set_columns, turned_blocks
 from polymat.product.ways import Way, large, way_of
@@ -70,18 +70,18 @@ class Blocking:
                 (*found.sums, found.depth),
             )
         )
-        atoms: list[Atom] = [Loop("Par", parallel)]
-        atoms += [Loop("R", dim) for dim in found.outer if dim != parallel]
+        atoms: list[Atom] = [SchemeLoop("Par", parallel)]
+        atoms += [SchemeLoop("R", dim) for dim in found.outer if dim != parallel]
         atoms += [self._pack(found.left)] if self.left_first else []
-        atoms += [Loop("T", columns, self.columns)] if self.columns < self.n else []
-        atoms += [Loop("T", depth, self.depth)] if self.depth < self.k else []
+        atoms += [SchemeLoop("T", columns, self.columns)] if self.columns < self.n else []
+        atoms += [SchemeLoop("T", depth, self.depth)] if self.depth < self.k else []
         atoms += [self._pack(found.right)] if self.packs_right else []
-        atoms += [Loop("T", rows, self.rows)] if self.rows < self.m else []
+        atoms += [SchemeLoop("T", rows, self.rows)] if self.rows < self.m else []
         atoms += [self._pack(found.left)] if self.packs_left and not self.left_first else []
         around = (rows, columns) if self.rows_outside else (columns, rows)
-        atoms += [Loop("R", dim) for dim in (*around, depth)]
+        atoms += [SchemeLoop("R", dim) for dim in (*around, depth)]
         atoms += self._register_blocks(estimates)
-        return Scheme((*atoms, Loop("V", self.lanes_of or found.columns, blocks.lanes)))
+        return Scheme((*atoms, SchemeLoop("V", self.lanes_of or found.columns, blocks.lanes)))
 
     def _register_blocks(self, estimates: Mapping[str, int]) -> list[Atom]:
         """How rows and columns are cut for the registers."""
@@ -89,7 +89,7 @@ class Blocking:
         rows, columns = (found.length(dim, estimates) for dim in (found.rows, found.columns))
         if self.way is Way.LANES_OVER_DEPTH:
             lengths = ((found.rows, rows), (found.columns, columns))
-            return [Loop("U", dim, max(1, min(SUMMED, ceil(length)))) for dim, length in lengths]
+            return [SchemeLoop("U", dim, max(1, min(SUMMED, ceil(length)))) for dim, length in lengths]
         if self.way is Way.RESULT_TRANSPOSED:
             lines = _cut(found.columns, columns, blocks.rows, 1)
             return [lines, _cut(found.rows, rows, blocks.columns, blocks.lanes)]
@@ -242,7 +242,7 @@ def _cut(dim: str, length: float, most: int, unit: int) -> Atom:
     units = max(1, ceil(length / unit))
     pieces = ceil(units * unit / most)
     size = ceil(units / pieces) * unit
-    return Sequence2(dim, size, unit) if units % pieces else Loop("U", dim, size)
+    return Sequence2(dim, size, unit) if units % pieces else SchemeLoop("U", dim, size)
 
 
 def _sizes(dims: Sequence[str], block: int, extents: Mapping[str, int]) -> dict[str, int]:

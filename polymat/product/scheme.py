@@ -17,7 +17,7 @@ from polymat.errors import InternalError
 
 
 @dataclass(frozen=True, slots=True)
-class Loop:
+class SchemeLoop:
     """A loop along one dimension.
 
     kind: "R" (all that is left), "T" (tiles of `size`), "U" (`size` points unrolled), "V" (vectors, `size`
@@ -58,7 +58,7 @@ class Pack:
         return f"pack({self.array}: {', '.join(self.order)})" if self.order else f"pack({self.array})"
 
 
-Atom = Loop | Sequence2 | Pack
+Atom = SchemeLoop | Sequence2 | Pack
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ class Scheme:
                 raise InternalError(f"bug in polymat: {atom} stands inside a smaller tile of {atom.dim}")
             if size:
                 sizes[atom.dim] = size
-            if isinstance(atom, Loop) and atom.kind == "V" and position != len(self.atoms) - 1:
+            if isinstance(atom, SchemeLoop) and atom.kind == "V" and position != len(self.atoms) - 1:
                 raise InternalError(f"bug in polymat: {atom} is not innermost in {scheme_text(self.atoms)}")
 
     def __str__(self) -> str:

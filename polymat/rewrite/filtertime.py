@@ -32,7 +32,7 @@ Kind: TypeAlias = Literal["direct", "blocks", "whole"]
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class FilterWay:
     """How filters are computed: by sums, by transforms of blocks of so many points, or by one transform."""
 
     kind: Kind
@@ -70,7 +70,7 @@ class FilterTimes:
     options: Options
     sizes: Mapping[str, int]
 
-    def ways(self, task: Task) -> list[Way]:
+    def ways(self, task: Task) -> list[FilterWay]:
         """Those that `Options` leaves, the quickest first; sums where there is none."""
         found = {"direct": self._direct, "blocks": self._blocks, "whole": self._whole}
         wanted = {"auto": ("direct", "blocks", "whole"), "fft": ("blocks", "whole")}
@@ -91,21 +91,21 @@ class FilterTimes:
         """A length at what is assumed of the sizes; at least 1."""
         return max(extent(form, self.sizes), 1.0)
 
-    def _direct(self, task: Task) -> Way:
+    def _direct(self, task: Task) -> FilterWay:
         real = real_part(task.dtype)
         each = 8.0 if task.dtype.kind == "c" else 2.0
         flops = sum(each * self.at(count) * self.at(task.length) / task.step for count in task.taps)
         peak = self.machine.peak_flops(real.size, self._threads)
-        return Way("direct", flops / (peak * DIRECT_SHARE), Affine())
+        return FilterWay("direct", flops / (peak * DIRECT_SHARE), Affine())
 
-    def _blocks(self, task: Task) -> Way | None:
+    def _blocks(self, task: Task) -> FilterWay | None:
         """Of all blocks, one after the other; the spectra of the taps count as more transforms."""
         if not task.reach.is_constant:
             return None
         points = [size for size in SIZES if size > task.reach.const]
         times = {size: self._blocks_time(task, size) for size in points}
         best = min(points, key=times.__getitem__, default=None)
-        return None if best is None else Way("blocks", times[best], Affine((), best))
+        return None if best is None else FilterWay("blocks", times[best], Affine((), best))
 
     def _blocks_time(self, task: Task, points: int) -> float:
         count = math.ceil(self.at(task.length) / kept_of(points, task.reach.const, task.step))
@@ -122,7 +122,7 @@ class FilterTimes:
     def _is_tiled(self) -> bool:
         return self.options.fuse and self.options.tile
 
-    def _whole(self, task: Task) -> Way:
+    def _whole(self, task: Task) -> FilterWay:
         """One transform for the signal, and two for each filter of which that of its taps may be kept."""
         points = self._length(task.length + task.reach - 1)
         count, filters = round(self.at(points)), len(task.taps)
@@ -131,7 +131,7 @@ class FilterTimes:
         if ARRAYS * (1 + filters) * count * task.dtype.size <= self.machine.l2_bytes:
             passes = (CACHED[0] + CACHED[1] * filters) * count
         seconds = (1 + 2 * filters) * transform + self.transforms.pass_seconds(task.dtype, passes)
-        return Way("whole", seconds, points)
+        return FilterWay("whole", seconds, points)
 
     def _length(self, least: Affine) -> Affine:
         """A length from there on that transforms find easy: of known sizes, else at the estimates."""

@@ -10,7 +10,7 @@ from polymat.graph.orders import Work
 from polymat.machine.model import Machine
 from polymat.rewrite.chains import Chain
 from polymat.rewrite.contractiontime import ContractionTime
-from polymat.rewrite.productsteps import Order
+from polymat.rewrite.productsteps import ProductOrder
 from polymat.rewrite.subsets import Tree
 
 SHORT, LONG = 32, 1024  # lengths of which every combination is tried
@@ -33,7 +33,7 @@ def other_orders(
     known: dict[Tree, Work] = {}
     for corner in corners:
         lengths = [max(float(form.evaluate(corner)), 1.0) for form in forms]
-        order = Order(chain, ContractionTime.of(lengths, chain.root.dtype, machine, threads))
+        order = ProductOrder(chain, ContractionTime.of(lengths, chain.root.dtype, machine, threads))
         tree = order.best()[1]
         if tree not in known:
             known[tree] = order.work(tree)

@@ -18,7 +18,7 @@ from polymat.idiom.fir import match_fir
 from polymat.idiom.libraryfacts import Libraries
 from polymat.idiom.transform import Filter
 from polymat.lang.affine import Affine
-from polymat.lang.blocks import Blocks, Samples, filtered_by_blocks, filtered_whole, kept_of
+from polymat.lang.blocks import SampleBlocks, Samples, filtered_by_blocks, filtered_whole, kept_of
 from polymat.lang.expr import Parameter
 from polymat.lang.makers import index_expression
 from polymat.lang.signal import MAKERS, Signal
@@ -26,7 +26,7 @@ from polymat.lang.types import Int, ScalarType, real_part
 from polymat.machine.model import Machine
 from polymat.model.assumed import assumed_sizes
 from polymat.options import Options
-from polymat.rewrite.filtertime import FilterTimes, Task, Way
+from polymat.rewrite.filtertime import FilterTimes, FilterWay, Task
 from polymat.rewrite.transformtime import Transforms
 
 
@@ -121,7 +121,7 @@ def filter_by_blocks(
     return share_common_stages(changed) if options.share else changed
 
 
-def _note(bank: Bank, way: Way, others: Iterable[Way]) -> str:
+def _note(bank: Bank, way: FilterWay, others: Iterable[FilterWay]) -> str:
     names = [each.stage.name for each in bank.filters]
     text = f"filter {names[0]}: {way}"
     if len(names) > 1:
@@ -218,7 +218,9 @@ def filter_time(
     return FilterTimes(transforms, options, {}).ways(task)[0].seconds
 
 
-def _transformed(each: Long, bank: Bank, way: Way, pipeline: Pipeline, taken: set[str]) -> list[Stage] | None:
+def _transformed(
+    each: Long, bank: Bank, way: FilterWay, pipeline: Pipeline, taken: set[str]
+) -> list[Stage] | None:
     """The stages of a filter by transforms, the last under the filter's own name."""
     known = {size.name: Parameter(Int, size.name) for size in pipeline.sizes}
     extents = pipeline.extents
@@ -235,7 +237,7 @@ def _transformed(each: Long, bank: Bank, way: Way, pipeline: Pipeline, taken: se
         result = filtered_whole(MAKERS, x, h, each.start, each.kept, bank.first, way.points, each.step)
     else:
         points, kept = way.points.const, kept_of(way.points.const, bank.reach.const, each.step)
-        blocks = Blocks(bank.first, points, kept, (bank.length + (kept - 1)).floordiv(kept))
+        blocks = SampleBlocks(bank.first, points, kept, (bank.length + (kept - 1)).floordiv(kept))
         result = filtered_by_blocks(MAKERS, x, h, each.start, each.kept, blocks, each.step)
     refs = {"placeholder0": each.found.signal.ref, "placeholder1": each.found.taps.ref}
     return spliced(each.stage, build([result]), refs, taken)

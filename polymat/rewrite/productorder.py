@@ -23,7 +23,7 @@ from polymat.rewrite.contractiontime import ContractionTime, bits
 from polymat.rewrite.madestages import reads_inside
 from polymat.rewrite.network import Network, covers_box
 from polymat.rewrite.otherorders import other_orders
-from polymat.rewrite.productsteps import Order, Writer
+from polymat.rewrite.productsteps import ProductOrder, Writer
 from polymat.rewrite.subsets import Tree
 
 CLEARLY = 0.9  # of the time of the order that the user wrote: the model is no better than that
@@ -128,7 +128,7 @@ class _Rewriting:
 
     def of(self, chain: Chain) -> _Found:
         """The quickest order of a chain."""
-        order = Order(chain, self.model.time(chain.root, chain.network))
+        order = ProductOrder(chain, self.model.time(chain.root, chain.network))
         seconds, tree = order.best()
         written = sum(self._written(stage, network) for stage, network in chain.within)
         root = self.pipeline.located(chain.root)
@@ -148,7 +148,7 @@ class _Rewriting:
         """A chain in some order; None where that reads beside arrays.  taken: names that others have."""
         if not all(covers_box(stage) for stage, _ in chain.within):
             return None
-        order = Order(chain, self.model.time(chain.root, chain.network))
+        order = ProductOrder(chain, self.model.time(chain.root, chain.network))
         stages, text = Writer(chain, order, taken).stages(tree)
         if not all(reads_inside(stage, self.pipeline) for stage in stages):
             return None

@@ -31,7 +31,7 @@ class _Step:
     text: str
 
 
-class Order:
+class ProductOrder:
     """The indices of a chain's factors as bits, and the seconds of each step."""
 
     def __init__(self, chain: Chain, time: ContractionTime) -> None:
@@ -93,7 +93,7 @@ class Order:
 class Writer:
     """Writes the stages of a chain in an order."""
 
-    def __init__(self, chain: Chain, order: Order, taken: set[str]) -> None:
+    def __init__(self, chain: Chain, order: ProductOrder, taken: set[str]) -> None:
         self.taken = taken
         self.root = chain.root
         self.network = chain.network

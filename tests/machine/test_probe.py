@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from polymat.machine.cachesizes import Found
+from polymat.machine.cachesizes import FoundCaches
 from polymat.machine.cpuinfo import first_processor
 from polymat.machine.cpus import cpu_quota, usable_cpus
 from polymat.machine.model import Machine
@@ -146,7 +146,11 @@ def test_hidden_caches_are_those_of_the_table_or_of_the_c_library(tmp_path: Path
     machine = machine_from(zen, tmp_path, "x86_64", frozenset({0, 1}), 2)
     assert (machine.l1_bytes, machine.l2_bytes, machine.l3_bytes) == (48 << 10, 1 << 20, 8 << 20)
     assert [cache.sets for cache in machine.caches[:2]] == [64, 1024]
-    asked = {1: Found(64 << 10, 16, 64), 2: Found(2 << 20, 8, 64), 3: Found(400 << 20, 0, 64)}
+    asked = {
+        1: FoundCaches(64 << 10, 16, 64),
+        2: FoundCaches(2 << 20, 8, 64),
+        3: FoundCaches(400 << 20, 0, 64),
+    }
     machine = machine_from(zen, tmp_path, "x86_64", frozenset({0, 1}), 2, asked)
     assert (machine.l1_bytes, machine.l2_bytes, machine.l3_bytes) == (64 << 10, 2 << 20, 8 << 20)
     assert (machine.l1_ways, machine.l2_ways, machine.l3_ways) == (16, 8, 16)
@@ -154,7 +158,7 @@ def test_hidden_caches_are_those_of_the_table_or_of_the_c_library(tmp_path: Path
 
 def test_sysfs_is_believed_before_the_c_library(tmp_path: Path) -> None:
     files = cache_files(0, ("1", "Data", "32K", "0"), ("2", "Unified", "1024K", "0"))
-    asked = {1: Found(64 << 10), 2: Found(2 << 20)}
+    asked = {1: FoundCaches(64 << 10), 2: FoundCaches(2 << 20)}
     machine = machine_from(INTEL, write(tmp_path, files), "x86_64", frozenset({0}), 1, asked)
     assert (machine.l1_bytes, machine.l2_bytes) == (32 << 10, 1 << 20)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from polymat.codegen.c.ctree import Binary, Block, Declare, For, Id, Literal, Stmt
 from polymat.codegen.loops.addends import added_together
 from polymat.codegen.loops.bodies import BodyWriter
-from polymat.codegen.loops.nest import JAM, LoopWriter, Statement, jammed
+from polymat.codegen.loops.nest import JAM, LoopWriter, NestStatement, jammed
 from polymat.codegen.loops.ranges import Range, at_copy, block_context, in_block, range_context, restricted
 from polymat.codegen.loops.statements import Statements
 from polymat.graph.stage import Stage
@@ -77,7 +77,7 @@ class RangedLoops:
         return next((part for part in self.ranges if part.number == self.plan.block), self.ranges[0])
 
     def _loops(
-        self, items: Sequence[Statement], context: Domain, jam: str = "", copies: int = 1
+        self, items: Sequence[NestStatement], context: Domain, jam: str = "", copies: int = 1
     ) -> tuple[Stmt, ...]:
         """The loops over all items; empty when `copies` > 1 points cannot run together.
 
@@ -131,13 +131,13 @@ class RangedLoops:
         return f"reduction(_pm_{helper}:{names})"
 
 
-def _position(item: Statement, number: int) -> int:
+def _position(item: NestStatement, number: int) -> int:
     """Which of a statement's dimensions the blocks of that range run along; -1: none."""
     dim = item.ranged[number] if item.ranged else None
     return item.domain.dims.index(dim) if dim is not None else -1
 
 
-def _common(items: Sequence[Statement]) -> Statement:
+def _common(items: Sequence[NestStatement]) -> NestStatement:
     """What all points of a block run; the argument where they all run the same."""
     domain = items[0].domain
     if all(domain.equals(item.domain) for item in items[1:]):
@@ -147,7 +147,7 @@ def _common(items: Sequence[Statement]) -> Statement:
     return replace(items[0], domain=domain)
 
 
-def _spread(item: Statement, first: Range, copies: int) -> Statement:
+def _spread(item: NestStatement, first: Range, copies: int) -> NestStatement:
     """The statement at all points of a block, from what it is at the first."""
     dim = item.ranged[first.number]
     domain = item.domain
@@ -157,7 +157,7 @@ def _spread(item: Statement, first: Range, copies: int) -> Statement:
 
 
 def _in_order(
-    tips: Sequence[Statement], common: Sequence[Statement], statements: Statements, number: int
+    tips: Sequence[NestStatement], common: Sequence[NestStatement], statements: Statements, number: int
 ) -> bool:
     """Whether what single points run beside the common part may come after it.
 

@@ -17,7 +17,7 @@ from polymat.codegen.c.ctree import (
     expressions,
     substituted,
 )
-from polymat.codegen.loops.nest import Body, Point, Statement
+from polymat.codegen.loops.nest import Body, NestStatement, Point
 from polymat.codegen.loops.ranges import Range
 from polymat.codegen.loops.statements import PHASE, Statements
 from polymat.graph.stage import Stage
@@ -25,7 +25,7 @@ from polymat.poly.text import decode
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Part:
+class JointPart:
     """One of the sums: an accumulator a point, or rows that are added up in memory."""
 
     stage: Stage
@@ -37,16 +37,16 @@ class Part:
 class _Update:
     """What a sum adds at a point, and the dimensions that the two loops run along."""
 
-    statement: Statement
+    statement: NestStatement
     loops: tuple[str, str]
 
 
-def joint_statements(parts: Sequence[Part], names: Names, types: Mapping[str, str]) -> Statements:
+def joint_statements(parts: Sequence[JointPart], names: Names, types: Mapping[str, str]) -> Statements:
     """All sums in the same loops: accumulators begin, everything is added at each point, accumulators end.
 
     types: the element type of each array, by its C name.
     """
-    around: list[Statement] = []
+    around: list[NestStatement] = []
     updates: list[_Update] = []
     levels: list[tuple[str, ...]] = []
     for part in parts:

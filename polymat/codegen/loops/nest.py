@@ -29,7 +29,7 @@ JAM = "_pm_jam"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Statement:
+class NestStatement:
     """A statement of a nest: code that runs at each point of a domain.
 
     `body` gets the C value of each dimension, for one point or for the several that are run together
@@ -52,7 +52,7 @@ class LoopWriter:
 
     def __init__(
         self,
-        statements: Sequence[Statement],
+        statements: Sequence[NestStatement],
         name: Callable[[str], str],
         pragmas: Callable[[int, bool], tuple[str, ...]],
         needs: set[str],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from polymat.codegen.loops.nest import JAM, Statement
+from polymat.codegen.loops.nest import JAM, NestStatement
 from polymat.lang.affine import Affine
 from polymat.poly.domain import Domain
 
@@ -50,8 +50,8 @@ def block_context(context: Domain, first: Range, copies: int) -> Domain:
 
 
 def restricted(
-    item: Statement, ranges: Sequence[Range], context: Domain, skip: Range | None = None
-) -> Statement:
+    item: NestStatement, ranges: Sequence[Range], context: Domain, skip: Range | None = None
+) -> NestStatement:
     """The statement on its part of the run-time ranges."""
     domain = item.domain
     for part in ranges:
@@ -61,7 +61,7 @@ def restricted(
     return replace(item, domain=domain.assume(context))
 
 
-def at_copy(item: Statement, first: Range, context: Domain, copy: int) -> Statement:
+def at_copy(item: NestStatement, first: Range, context: Domain, copy: int) -> NestStatement:
     """The statement at one point of a block of the first range, as if that were the first of the block."""
     dim = item.ranged[first.number]
     if dim is None:
@@ -71,7 +71,7 @@ def at_copy(item: Statement, first: Range, context: Domain, copy: int) -> Statem
     return replace(item, domain=(point.moved(dim, -copy) if copy else point).assume(context))
 
 
-def in_block(item: Statement, first: Range, context: Domain, copies: int) -> Statement:
+def in_block(item: NestStatement, first: Range, context: Domain, copies: int) -> NestStatement:
     """The statement at all points of a block of the first range."""
     dim = item.ranged[first.number]
     if dim is None:

@@ -10,7 +10,7 @@ from polymat.codegen.c.cnames import Names
 from polymat.codegen.loops.accumulators import with_accumulators
 from polymat.codegen.loops.explicitvectors import in_blocks, in_lanes, in_rows
 from polymat.codegen.loops.jam import RangedLoops
-from polymat.codegen.loops.joint import Part, joint_statements
+from polymat.codegen.loops.joint import JointPart, joint_statements
 from polymat.codegen.loops.nest import LoopWriter
 from polymat.codegen.loops.nestfunction import Nest, Work
 from polymat.codegen.loops.nestwriter import NestWriter
@@ -123,7 +123,7 @@ class StageWriter(NestWriter):
         written = []
         for stage, plan, member in sorted(parts, key=lambda part: part[1].kind != "row"):
             statements, ranges = self._part(stage, plan, member.dims, whole=not member.private)
-            written.append(Part(stage, statements, ranges))
+            written.append(JointPart(stage, statements, ranges))
         types = {self.bodies.array(name): buffer.dtype.c for name, buffer in self.storage.items()}
         statements, plan = joint_statements(written, self.names, types), parts[0][1]
         first, *others = written

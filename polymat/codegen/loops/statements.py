@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from polymat.codegen.loops.bodies import BodyWriter
-from polymat.codegen.loops.nest import Statement
+from polymat.codegen.loops.nest import NestStatement
 from polymat.graph.stage import Accumulation, Stage
 from polymat.lang.neutral import neutral
 from polymat.poly.text import encode
@@ -22,7 +22,7 @@ class Statements:
     levels: names of the schedule dimensions.  locals: the stages that have an accumulator per point.
     """
 
-    items: tuple[Statement, ...]
+    items: tuple[NestStatement, ...]
     levels: tuple[str, ...]
     locals: tuple[Stage, ...] = ()
 
@@ -34,7 +34,7 @@ def map_statements(
     own = tuple(encode(d) for d in order)
     single = len(stage.parts) == 1
     items = tuple(
-        Statement(
+        NestStatement(
             part.domain,
             own if single else (str(k), *own),
             bodies.store(stage, part.expr),
@@ -50,7 +50,7 @@ def reduce_statements(bodies: BodyWriter, stage: Stage, along: Sequence[str | No
     own = tuple(encode(d) for d in stage.dims)
     depth = _depth(stage)
     items = [
-        Statement(
+        NestStatement(
             part.domain,
             (*own, "0", *["0"] * depth),
             bodies.set_local(stage, part.expr),
@@ -65,10 +65,12 @@ def reduce_statements(bodies: BodyWriter, stage: Stage, along: Sequence[str | No
         schedule = (*outer, str(k + 1), *_padded(accumulation, depth))
         body = bodies.update_local(stage, accumulation.expr)
         items.append(
-            Statement(accumulation.domain, schedule, body, _translated(along, names), _result(stage, names))
+            NestStatement(
+                accumulation.domain, schedule, body, _translated(along, names), _result(stage, names)
+            )
         )
     last = (*own, str(len(stage.accumulations) + 1), *["0"] * depth)
-    items.append(Statement(stage.domain, last, bodies.store_local(stage), tuple(along), stage.dims))
+    items.append(NestStatement(stage.domain, last, bodies.store_local(stage), tuple(along), stage.dims))
     return Statements(tuple(items), (*stage.dims, PHASE, *_longest(stage)), locals=(stage,))
 
 
@@ -80,7 +82,7 @@ def row_statements(bodies: BodyWriter, stage: Stage, along: Sequence[str | None]
     for part in stage.parts:
         schedule = (*outer, "0", *["0"] * depth, encode(stage.dims[-1]))
         items.append(
-            Statement(part.domain, schedule, bodies.store(stage, part.expr), tuple(along), stage.dims)
+            NestStatement(part.domain, schedule, bodies.store(stage, part.expr), tuple(along), stage.dims)
         )
     for k, accumulation in enumerate(stage.accumulations):
         names = own_names(stage, accumulation)
@@ -92,7 +94,9 @@ def row_statements(bodies: BodyWriter, stage: Stage, along: Sequence[str | None]
         )
         body = bodies.update_at(stage, accumulation)
         items.append(
-            Statement(accumulation.domain, schedule, body, _translated(along, names), _result(stage, names))
+            NestStatement(
+                accumulation.domain, schedule, body, _translated(along, names), _result(stage, names)
+            )
         )
     return Statements(tuple(items), (*stage.dims[:-1], PHASE, *_longest(stage), stage.dims[-1]))
 
@@ -103,7 +107,7 @@ def scatter_statements(
     """`stage[target] op= expr` in the order of the accumulation's own dimensions."""
     schedule = tuple(encode(d) for d in accumulation.dims)
     body = bodies.update_at(stage, accumulation)
-    item = Statement(accumulation.domain, schedule, body, tuple(along))
+    item = NestStatement(accumulation.domain, schedule, body, tuple(along))
     return Statements((item,), accumulation.dims)
 
 
@@ -116,7 +120,7 @@ def partial_row_statements(
     order = (*own[:-1], *accumulation.reduced_dims, own[-1])
     schedule = tuple(encode(d) for d in order)
     body = bodies.update_at(stage, accumulation)
-    item = Statement(accumulation.domain, schedule, body, tuple(along), _result(stage, names))
+    item = NestStatement(accumulation.domain, schedule, body, tuple(along), _result(stage, names))
     return Statements((item,), (*stage.dims[:-1], *accumulation.reduced_dims, stage.dims[-1]))
 
 
@@ -133,23 +137,23 @@ def partial_reduce_statements(
     kept = tuple(stage_names.get(dim) if dim is not None else None for dim in along)
     start = bodies.set_local(stage, neutral(stage.operation, stage.dtype))
     items = (
-        Statement(stage.domain, (*own, "0", *zeros), start, kept, stage.dims),
-        Statement(
+        NestStatement(stage.domain, (*own, "0", *zeros), start, kept, stage.dims),
+        NestStatement(
             accumulation.domain,
             (*outer, "1", *reduced),
             bodies.update_local(stage, accumulation.expr),
             tuple(along),
             _result(stage, names),
         ),
-        Statement(stage.domain, (*own, "2", *zeros), bodies.add_local(stage), kept, stage.dims),
+        NestStatement(stage.domain, (*own, "2", *zeros), bodies.add_local(stage), kept, stage.dims),
     )
     return Statements(items, (*stage.dims, PHASE, *accumulation.reduced_dims), locals=(stage,))
 
 
-def recurrence_bodies(bodies: BodyWriter, stage: Stage) -> tuple[Statement, ...]:
+def recurrence_bodies(bodies: BodyWriter, stage: Stage) -> tuple[NestStatement, ...]:
     """The statements of a recurrence; their schedule is found elsewhere."""
-    items = [Statement(p.domain, (), bodies.store(stage, p.expr)) for p in stage.parts]
-    items += [Statement(a.domain, (), bodies.update_at(stage, a)) for a in stage.accumulations]
+    items = [NestStatement(p.domain, (), bodies.store(stage, p.expr)) for p in stage.parts]
+    items += [NestStatement(a.domain, (), bodies.update_at(stage, a)) for a in stage.accumulations]
     return tuple(items)
 
 

@@ -6,6 +6,7 @@ from polymat.codegen.c.elements import INTEGERS
 from polymat.codegen.c.kernels import OF_NAME, element_macros, has_word, kernel, named
 from polymat.codegen.products.blockshape import Shape
 from polymat.codegen.products.ways import choices
+from polymat.product.blocking import DIRECT_DEPTH
 from polymat.product.cuts import GATHERED, PASSED_EIGHTHS
 from polymat.product.packs import STAYING
 from polymat.product.reading import GROUP
@@ -64,6 +65,7 @@ def _macros(shape: Shape) -> dict[str, object]:
         "TURNED_ROWS": TURNED_ROWS,
         "SETS": SETS,
         "PASSED_EIGHTHS": int(PASSED_EIGHTHS.value),
+        "DIRECT_DEPTH": DIRECT_DEPTH,
         "TURNED_DEPTH": shape.turns,
         **choices(),
     }

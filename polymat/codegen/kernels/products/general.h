@@ -2,6 +2,7 @@
 
    takes COPIES_STRIPS=along && place  whether strips of A are copied that pass parts of B
    takes PASSED_EIGHTHS=5              a part of B fills so many eighths of the second level
+   takes DIRECT_DEPTH=128              the most depth at a time of a long product that is not packed
    takes TURNED_DEPTH=256              the most depth of turned blocks */
 #pragma once
 
@@ -78,7 +79,7 @@ static inline void NAME(in_place)(const NAME(product) *all, int is_column)
             if (is_column)
                 NAME(column)(&part);
             else
-                NAME(direct)(&part, is_large || k <= 0 ? 128 : k);
+                NAME(direct)(&part, is_large || k <= 0 ? DIRECT_DEPTH : k);
             if (all->finish != NULL)
                 all->finish(all->around, segment, i, i + part.m, 0, 0, n);
         }

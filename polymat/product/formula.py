@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cache
 from math import ceil, floor
 from operator import add, eq, ge, gt, le, lt, mul, sub, truediv
@@ -50,8 +50,8 @@ class Formula(ABC):
     @property
     def parts(self) -> tuple[Formula, ...]:
         """The formulas that this one is computed from."""
-        values = (getattr(self, each.name) for each in fields(self))
-        return tuple(value for value in values if isinstance(value, Formula))
+        values = [getattr(self, name) for name in self.__dataclass_fields__]
+        return tuple([value for value in values if isinstance(value, Formula)])
 
     @property
     def strength(self) -> int:

@@ -6,7 +6,7 @@ computed once, where it is needed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 
@@ -69,15 +69,14 @@ class LetCondition(Condition):
 
 def declarations(formulas: Sequence[Formula], kind: Kind) -> list[str]:
     """C declarations of the names that stand for formulas in these, each after those that it needs."""
-    found = dict.fromkeys(each for formula in formulas for each in _lets(formula))
+    found = [each for each in _walk(formulas) if isinstance(each, LetNumber | LetCondition)]
     types = {LetNumber: f"const {kind}", LetCondition: "const int"}
     return [f"{types[type(each)]} {each.name} = {each.formula.text(kind)};" for each in found]
 
 
 def names(formulas: Sequence[Formula]) -> list[str]:
     """The names that whoever asks gives, of numbers and of facts, in the order of their use."""
-    found = (each for formula in formulas for each in _walk(formula))
-    return [*dict.fromkeys(each.name for each in found if isinstance(each, Name | Fact))]
+    return [*dict.fromkeys(each.name for each in _walk(formulas) if isinstance(each, Name | Fact))]
 
 
 def _once(name: str, formula: Formula) -> Asker:
@@ -93,14 +92,17 @@ def _once(name: str, formula: Formula) -> Asker:
     return known
 
 
-def _lets(formula: Formula) -> Iterator[LetNumber | LetCondition]:
-    for each in _walk(formula):
-        if isinstance(each, LetNumber | LetCondition):
-            yield each
+def _walk(formulas: Sequence[Formula]) -> list[Formula]:
+    """All of some formulas, parts first, each once: formulas share many of their parts."""
+    found: dict[Formula, None] = {}
+    for formula in formulas:
+        _add(formula, found)
+    return [*found]
 
 
-def _walk(formula: Formula) -> Iterator[Formula]:
-    """All of a formula, parts first."""
+def _add(formula: Formula, found: dict[Formula, None]) -> None:
+    if formula in found:
+        return
     for part in formula.parts:
-        yield from _walk(part)
-    yield formula
+        _add(part, found)
+    found[formula] = None

@@ -67,7 +67,7 @@ CHANGES = [
     Planted("product.prices", "FILL", 4.0, PRICES),
     Planted("product.prices", "FULL_SHARE", 0.7, PRICES),
     Planted("product.prices", "STARTING", 600.0, PRICES),
-    Planted("tilesize.stagework", "VECTOR_SHARE", 0.35, e("rows")),
+    Planted("tilesize.stagework", "VECTOR_SHARE", 0.35, e("whole_rows")),
     Planted("tilesize.stagework", "NO_BLOCK", 1.5, e("one_sum")),
     Planted("tilesize.stagework", "WAITING", 3.0, e("triangular_system")),
     Planted("tilesize.cost", "OVERLAP_LOSS", 0.5, e("rows")),

@@ -21,6 +21,7 @@ from polymat.graph.pipeline import Pipeline
 from polymat.graph.splice import without_unread
 from polymat.passes import PASSES, position
 from polymat.plan.schedule import Schedule
+from polymat.poly.membership import members
 from polymat.request import Request
 from polymat.runtime.build import Built
 from polymat.runtime.diagnose import Bound, bind
@@ -94,7 +95,7 @@ class _Call:
             values = self.bound.inputs[array.name]
             extents = [int(extent.evaluate(self.parameters)) for extent in array.extents]
             given[array.name] = np.reshape(values.T if array.turned else values, extents)
-        return interpret(pipeline, given, self.parameters)
+        return interpret(pipeline, given, self.parameters, members)
 
     def fault_of(self, pipeline: Pipeline) -> str:
         """Interpret a pipeline and say what is wrong; nothing where it is right."""

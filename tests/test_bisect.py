@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -69,6 +70,19 @@ def test_where_all_agree_no_pass_is_at_fault() -> None:
     finding = found(products())
     assert finding.at_fault is None
     assert finding.text.endswith(" agrees with the interpreter")
+
+
+@pytest.mark.parametrize("size", [1, 2, 19, 64])
+def test_definitions_hold_on_their_domains_after_a_rewrite(size: int) -> None:
+    """Of a cosine transform, half by a library and half mirrored, without a condition that says so."""
+    j, k = Variable(Int, "j"), Variable(Int, "k")
+    whole = Interval(Int, 0, N - 1)
+    spectrum = pm.Reduction(([j], [whole]), ([j, k], [whole, whole]), Double, "spectrum")
+    spectrum.defn = [pm.Reduce(spectrum(j), x(k) * pm.Cos(2 * math.pi * j * k / N), pm.Op.Sum)]
+    request = request_for(spectrum, name="y", options=Options(threads=1, fft="always"))
+    finding = bisect(request, {"x": np.random.default_rng(0).random(size)})
+    assert finding.at_fault is None
+    assert "transform: fft" in finding.text
 
 
 def leave_out_too_much(patch: pytest.MonkeyPatch) -> None:

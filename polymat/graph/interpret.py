@@ -6,7 +6,7 @@ recurrences run element by element as soon as what they read is complete.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,9 @@ from polymat.graph.points import enumerate_points
 from polymat.graph.stage import Accumulation, Part, Stage
 from polymat.graph.unfold import element_order, self_reads
 from polymat.lang.reduction import Op
+from polymat.poly.domain import Domain
 
+Inside = Callable[[Domain, Mapping[str, Any]], Values]
 _ACCUMULATE: dict[Op, Any] = {
     Op.Sum: np.add,
     Op.Mul: np.multiply,
@@ -29,11 +31,15 @@ _ACCUMULATE: dict[Op, Any] = {
 
 
 def interpret(
-    pipeline: Pipeline, arrays: Mapping[str, Values], params: Mapping[str, Any]
+    pipeline: Pipeline,
+    arrays: Mapping[str, Values],
+    params: Mapping[str, Any],
+    inside: Inside | None = None,
 ) -> dict[str, Values]:
     """Every stage's array by name, from input arrays and all parameters (sizes and scalars).
 
-    Elements that the pipeline does not define are zero.
+    Elements that the pipeline does not define are zero.  inside: says which points a domain has, where a
+    rewritten pipeline is interpreted, whose definitions hold on their domains without saying a condition.
     """
     values = dict(arrays)
     origins: dict[str, tuple[int, ...]] = {}
@@ -43,7 +49,7 @@ def interpret(
         origins[stage.name] = tuple(min(lo, 0) for lo in low)
         shape = [max(hi + 1 - min(lo, 0), 0) for lo, hi in zip(low, high, strict=True)]
         values[stage.name] = np.zeros(shape, dtype=stage.dtype.dtype)
-        runner = _StageRun(stage, Evaluator(values, origins, params), params)
+        runner = _StageRun(stage, Evaluator(values, origins, params), params, inside)
         with np.errstate(all="ignore"):
             runner.run()
     return values
@@ -52,8 +58,11 @@ def interpret(
 class _StageRun:
     """One stage being computed into its array."""
 
-    def __init__(self, stage: Stage, evaluator: Evaluator, params: Mapping[str, Any]) -> None:
+    def __init__(
+        self, stage: Stage, evaluator: Evaluator, params: Mapping[str, Any], inside: Inside | None
+    ) -> None:
         self.stage = stage
+        self.inside = inside
         self.evaluator = evaluator
         self.params = params
         self.array = evaluator.arrays[stage.name]
@@ -84,12 +93,20 @@ class _StageRun:
         bounds = item.bounds if isinstance(item, Accumulation) else self.stage.bounds
         found = []
         for points, count in enumerate_points(dims, bounds, self.params):
-            if item.condition is not None:
-                mask = self.evaluator.holds(item.condition, points, count)
+            mask = self._mask(item, points, count)
+            if mask is not None:
                 points, count = {n: v[mask] for n, v in points.items()}, int(mask.sum())
             if count:
                 found.append((points, count))
         return found
+
+    def _mask(self, item: Part | Accumulation, points: Points, count: int) -> Values | None:
+        """The points at which a definition holds; None for all of them."""
+        if item.condition is not None:
+            return self.evaluator.holds(item.condition, points, count)
+        if self.inside is None or not points or (isinstance(item, Part) and item.fills):
+            return None
+        return self.inside(item.domain, {**self.params, **points})
 
     def _assign(self, part: Part, points: Points, count: int) -> None:
         value = self.evaluator.value(part.expr, points, count).astype(self.array.dtype, copy=False)

@@ -36,8 +36,8 @@ class Ref:
 class Part:
     """`stage(dims) = expr` on `domain`.
 
-    `condition` is the user's own (None: everywhere); `fills` marks the default, which holds where no other
-    part does.
+    `condition` is the user's own (None: there was none, the domain says it); `fills` marks the default, which
+    holds where no other part does.
     """
 
     domain: Domain

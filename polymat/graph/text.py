@@ -47,7 +47,7 @@ def stage_lines(stage: Stage, is_output: bool = False, formula: str = "") -> Ite
     yield from _intervals(stage.dims, stage.bounds)
     target = f"{stage.name}({', '.join(stage.dims)})"
     for part in stage.parts:
-        yield from _definition(f"{target} = ", part.expr, _where(part))
+        yield from _definition(f"{target} = ", part.expr, _where(part, alone=len(stage.parts) == 1))
     for item in stage.accumulations:
         indices = ", ".join(map(str, item.target))
         start = f"{stage.name}({indices}) {_accumulates(stage)} "
@@ -70,10 +70,12 @@ def _accumulates(stage: Stage) -> str:
     return {"Sum": "+=", "Mul": "*="}.get(stage.operation.name, f"{stage.operation.name}=")
 
 
-def _where(part: Part) -> str:
+def _where(part: Part, *, alone: bool) -> str:
     if part.fills:
         return f"elsewhere, {part.domain}"
-    return "" if part.condition is None else f"where {part.condition}, {part.domain}"
+    if part.condition is None:
+        return "" if alone else f"where {part.domain}"
+    return f"where {part.condition}, {part.domain}"
 
 
 def _definition(start: str, expr: Expr, where: str) -> Iterator[str]:

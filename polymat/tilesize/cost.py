@@ -34,14 +34,12 @@ class PlanCost:
     """The predicted time of a plan, by its parts.
 
     computing, moving, entering: seconds of arithmetic, of data movement, and to enter a parallel region.
-    operations: scalar operations, slowed down and repeated ones counted as often.  bytes: moved from and to
-    the level of memory where the pipeline's arrays live.
+    bytes: moved from and to the level of memory where the pipeline's arrays live.
     """
 
     computing: float
     moving: float
     entering: float
-    operations: float
     bytes: float
     level: int
 
@@ -55,7 +53,7 @@ class PlanCost:
         """The terms in words."""
         place = "memory" if self.level == MEMORY else f"L{self.level}"
         return (
-            f"{self.seconds:.3g} s: {self.operations:.3g} operations {self.computing:.3g} s, "
+            f"{self.seconds:.3g} s: computing {self.computing:.3g} s, "
             f"{self.bytes:.3g} bytes from and to {place} {self.moving:.3g} s, "
             f"parallel region {self.entering:.3g} s"
         )
@@ -155,7 +153,6 @@ def _cost_on(
         computing=arithmetic / peak,
         moving=moved / speed + tiling.padded / machine.bandwidth(2, threads),
         entering=machine.region_seconds if threads > 1 else 0.0,
-        operations=arithmetic,
         bytes=moved,
         level=level,
     )

@@ -4,7 +4,8 @@
     python -m benchmarks.compare ../before [SECTION ...] [--quick] [--threads 1,2] [--only TEXT]
 
 Both run the cases of this checkout, each in processes of its own with its own virtual environment.  A line a
-case: how many times as long the other one takes; the geometric mean, and what lies below 0.95, at the end.
+case: how many times as long the other one takes, in the median of the rounds' ratios and by the least times,
+which a busy machine disturbs less; the geometric means, and what both say is slower, at the end.
 """
 
 from __future__ import annotations
@@ -12,10 +13,10 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from benchmarks.harness import Peer, ratio
+from benchmarks.harness import Peer, Timing, ratio
 from benchmarks.measure import Crew, progress, run_case
 from benchmarks.peers.table import polymat_peer
 from benchmarks.report import geometric_mean, show_seconds
@@ -28,17 +29,35 @@ SECONDS, QUICK_SECONDS = 3.0, 1.0
 
 
 def peers(section: Section, threads: int, checkout: Path) -> tuple[Peer, Peer]:
-    """Polymat of both checkouts, called as the section calls it first."""
-    subject = next(iter(section.rivals))
+    """Polymat of both checkouts, called with the least around it of the ways of the section: from C, say."""
+    subject = list(section.rivals)[-1]
     here = polymat_peer(threads, HERE, SUBJECTS[subject])
     python = checkout / ".venv" / "bin" / "python"
     return here, replace(here, name=THERE, python=str(python), root=str(checkout))
 
 
-def compare(
-    section: Section, threads: int, checkout: Path, *, quick: bool, only: str
-) -> Iterator[tuple[str, float, float]]:
-    """Of each case its name, the seconds here, and how many times as long it takes there."""
+@dataclass(frozen=True, slots=True)
+class Both:
+    """A case: its seconds here, and how many times as long it takes there, in the median and at least."""
+
+    name: str
+    seconds: float
+    times: float
+    least: float
+
+    @staticmethod
+    def of(name: str, here: Timing, there: Timing) -> Both:
+        """From the rounds of both."""
+        return Both(name, here.seconds, ratio(there, here), min(there.rounds) / min(here.rounds))
+
+    @property
+    def is_slower(self) -> bool:
+        """Whether both figures say so."""
+        return max(self.times, self.least) < SLOWER
+
+
+def compare(section: Section, threads: int, checkout: Path, *, quick: bool, only: str) -> Iterator[Both]:
+    """The cases that both checkouts can run."""
     with Crew(peers(section, threads, checkout)) as crew:
         for case in section.cases(quick):
             if only not in case.name:
@@ -46,20 +65,22 @@ def compare(
             progress(f"{section.name}, {threads} threads: {case.name:28}")
             row = run_case(case, crew, threads, QUICK_SECONDS if quick else SECONDS)
             if HERE in row.timings and THERE in row.timings:
-                here, there = row.timings[HERE], row.timings[THERE]
-                yield case.name, here.seconds, ratio(there, here)
+                yield Both.of(case.name, row.timings[HERE], row.timings[THERE])
 
 
-def lines(found: Sequence[tuple[str, float, float]]) -> Iterator[str]:
+def lines(found: Sequence[Both]) -> Iterator[str]:
     """A Markdown table, and what the cases say together."""
-    yield "| case | here | times as long there |"
-    yield "| --- | ---: | ---: |"
-    for name, seconds, times in found:
-        yield f"| {name} | {show_seconds(seconds)} | {times:.2f} |"
-    slower = [f"{name} {times:.2f}" for name, _, times in found if times < SLOWER]
-    mean = geometric_mean(times for *_, times in found)
+    yield "| case | here | times as long there | by the least times |"
+    yield "| --- | ---: | ---: | ---: |"
+    for each in found:
+        yield f"| {each.name} | {show_seconds(each.seconds)} | {each.times:.2f} | {each.least:.2f} |"
+    means = [
+        geometric_mean(values) for values in zip(*((each.times, each.least) for each in found), strict=True)
+    ]
+    slower = [f"{each.name} {each.times:.2f}" for each in found if each.is_slower]
     yield ""
-    yield f"geometric mean {mean:.3f}; slower: {', '.join(slower) or 'none'}"
+    if found:
+        yield f"geometric means {means[0]:.3f} and {means[1]:.3f}; slower: {', '.join(slower) or 'none'}"
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.compare import HERE, THERE, lines, main, peers
-from benchmarks.harness import ROOT
+from benchmarks.compare import HERE, THERE, Both, lines, main, peers
+from benchmarks.harness import ROOT, Timing
 from benchmarks.sections import SECTIONS
 
 
@@ -21,8 +21,14 @@ def test_both_are_called_alike(tmp_path: Path) -> None:
 
 
 def test_the_table_names_what_is_slower() -> None:
-    *_, last = lines([("a", 1e-3, 1.0), ("b", 2e-6, 0.9), ("c", 2.0, 0.97)])
-    assert last == "geometric mean 0.956; slower: b 0.90"
+    rows = [Both("a", 1e-3, 1.0, 0.9), Both("b", 2e-6, 0.9, 0.94), Both("c", 2.0, 0.9, 1.0)]
+    *_, last = lines(rows)
+    assert last == "geometric means 0.932 and 0.946; slower: b 0.90"
+
+
+def test_the_least_times_are_those_of_all_rounds() -> None:
+    both = Both.of("a", Timing(HERE, (2.0, 1.0, 4.0)), Timing(THERE, (3.0, 3.0, 2.0)))
+    assert (both.seconds, both.times, both.least) == (2.0, 1.5, 2.0)
 
 
 def test_a_checkout_without_an_environment_is_refused(

@@ -11,8 +11,8 @@ import pytest
 
 import polymat as pm
 from polymat.lang.types import ScalarType
-from tests.codegen.products.test_contraction import MACHINES, OWN, K, M, N
-from tests.codegen.products.test_epilogue import COLUMN, ROW, is_fused, operands, point
+from tests.codegen.products.test_contraction import MACHINES, K, M, N
+from tests.codegen.products.test_epilogue import COLUMN, OWN, ROW, is_fused, operands, point
 from tests.hosts import CompileFor
 from tests.tolerance import assert_close
 
@@ -38,7 +38,7 @@ def compiled_form(form: str, dtype: ScalarType) -> Any:
     row, column, full, s = others(dtype)
     value = FORMS[form]((a @ b)(ROW, COLUMN), row(ROW), column(COLUMN + 1), full(ROW, COLUMN), s)
     inputs = [a, b, row, column, full, s]
-    options = pm.Options(blas="never", threads=2, parallel_threshold=0)
+    options = pm.Options(blas="never", threads=2, parallel_threshold=0, cflags=OWN.cflags)
     return pm.compile(point(dtype, "end", value), name="ends", inputs=inputs, options=options)
 
 

@@ -14,6 +14,7 @@ from functools import partial
 from pathlib import Path
 
 from polymat.codegen.c.apart import Files
+from polymat.machine.cpus import usable_cpus
 from polymat.runtime.cache import cache_key, fetch_or_build
 from polymat.runtime.cacheroom import OBJECT
 from polymat.runtime.compilerprocess import Together
@@ -34,8 +35,8 @@ def compile_files(
     plain_flags: tuple[str, ...],
 ) -> None:
     """Compile the files of a library, and link them to the shared library `out`."""
-    texts = (*files.plain, *files.shared)
-    with_flags = [plain_flags] * len(files.plain) + [shared_flags] * len(files.shared)
+    texts = (*files.shared, *files.plain)
+    with_flags = [shared_flags] * len(files.shared) + [plain_flags] * len(files.plain)
     directory = scratch_directory("polymat-link-")
     own = [directory / f"own{number}.o" for number in range(len(files.own))]
     shared = [directory / f"shared{number}.o" for number in range(len(texts))]
@@ -55,9 +56,12 @@ def compile_files(
 
 
 def _run_all(jobs: Sequence[Callable[[], None]]) -> None:
-    """Run them at the same time, or one after the other where the system refuses a thread."""
+    """Run them in order, as many at the same time as there are processors, or one where threads are refused.
+
+    The longest comes first: of four at the same time on two processors it would be left alone in the end.
+    """
     together = Together()
-    pool = ThreadPoolExecutor(len(jobs), initializer=together.join)
+    pool = ThreadPoolExecutor(min(len(jobs), usable_cpus()), initializer=together.join)
     try:
         try:
             made = [pool.submit(job) for job in jobs]

@@ -17,8 +17,11 @@ import polymat as pm
 from polymat import Double, Function, Int, Interval, Matrix, Parameter, Variable
 from polymat.codegen.c.apart import Files
 from polymat.errors import ToolchainError
+from polymat.machine.cpus import usable_cpus
+from polymat.runtime import objects
 from polymat.runtime.build import Built, build
 from polymat.runtime.cacheroom import OBJECT, entries
+from polymat.runtime.toolchain import find_compiler
 
 PART = '#define HIDDEN __attribute__((visibility("hidden")))\nHIDDEN int part(void)\n{\n    return 40;\n}\n'
 PROGRAM = """\
@@ -168,7 +171,7 @@ def test_an_interrupt_ends_all_compilers(tmp_path: Path) -> None:
     command = [sys.executable, "-c", COMPILING]
     with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE) as child:
         try:
-            wait_for_lines(started, 2)
+            wait_for_lines(started, min(2, usable_cpus()))
             child.send_signal(signal.SIGINT)
             _, stderr = child.communicate(timeout=120)
         finally:
@@ -189,3 +192,29 @@ def test_a_failure_ends_the_other_compilers(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setenv("POLYMAT_CC", str(compiler))
     with pytest.raises(ToolchainError, match="status 3"):
         build("bad", files=lambda: Files((PROGRAM,), (PART, PART + "\n")))
+
+
+@pytest.mark.parametrize("processors", [1, 2])
+def test_parts_come_first_and_no_more_compilers_run_than_processors(
+    processors: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun: list[str] = []
+    running: list[int] = []
+    most: list[int] = []
+
+    def compile_slowly(text: str, path: Path, *_: object) -> None:
+        begun.append(text)
+        running.append(1)
+        most.append(len(running))
+        time.sleep(0.02)
+        running.pop()
+        path.write_bytes(b"")
+
+    monkeypatch.setattr(objects, "usable_cpus", lambda: processors)
+    monkeypatch.setattr(objects, "compile_object", compile_slowly)
+    monkeypatch.setattr(objects, "link_shared", lambda *_: None)
+    files = Files(("own",), ("longest", "long"), ("plain",))
+    objects.compile_files(files, Path("out"), find_compiler(), (), (), ())
+    assert max(most) <= processors
+    assert begun[0] == "longest"
+    assert sorted(begun) == ["long", "longest", "own", "plain"]

@@ -216,5 +216,5 @@ def test_parts_come_first_and_no_more_compilers_run_than_processors(
     files = Files(("own",), ("longest", "long"), ("plain",))
     objects.compile_files(files, Path("out"), find_compiler(), (), (), ())
     assert max(most) <= processors
-    assert begun[0] == "longest"
+    assert "longest" in begun[:processors]
     assert sorted(begun) == ["long", "longest", "own", "plain"]

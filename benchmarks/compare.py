@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from benchmarks.harness import Peer, Timing, ratio
-from benchmarks.measure import Crew, progress, run_case
+from benchmarks.measure import QUICK_SECONDS, SECONDS, Crew, progress, run_case
 from benchmarks.peers.table import polymat_peer
 from benchmarks.report import geometric_mean, show_seconds
 from benchmarks.section import SUBJECTS, Section
@@ -25,7 +25,6 @@ from benchmarks.sections import SECTIONS
 
 HERE, THERE = "here", "there"
 SLOWER = 0.95
-SECONDS, QUICK_SECONDS = 3.0, 1.0
 
 
 def peers(section: Section, threads: int, checkout: Path) -> tuple[Peer, Peer]:

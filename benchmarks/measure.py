@@ -11,6 +11,8 @@ from benchmarks.harness import Peer, PeerError, PeerMissingError, Timing, Worker
 from benchmarks.section import Section
 from polymat.machine.calibrate import Stream
 
+SECONDS, QUICK_SECONDS = 3.0, 1.0  # that the rounds of one case may take; with --quick
+
 
 @dataclass(frozen=True, slots=True)
 class Row:

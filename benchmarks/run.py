@@ -18,7 +18,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks.measure import Row, run_section
+from benchmarks.measure import QUICK_SECONDS, SECONDS, Row, run_section
 from benchmarks.report import remarks, table
 from benchmarks.section import Section
 from benchmarks.sections import SECTIONS
@@ -36,7 +36,6 @@ PROGRAMS = {
 }
 """Sections that are programs of their own."""
 RESULTS = Path(__file__).parent / "results"
-SECONDS, QUICK_SECONDS = 3.0, 1.0
 
 
 def header(machine: Machine) -> str:

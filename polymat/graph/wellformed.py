@@ -53,6 +53,7 @@ def _misnamed(whose: str, dims: Sequence[str], bounds: int, inside: Sequence[str
 
 
 def _unknown(expr: Expr, dims: Collection[str], sizes: Collection[str]) -> Iterator[str]:
+    """Names that are neither dimensions nor sizes, which rewrites write into values as names like these."""
     for node in walk(expr):
         if isinstance(node, Variable) and node.name not in dims and node.name not in sizes:
             yield f"{node.name} is none of its dimensions {_list(dims)}"

@@ -1,4 +1,4 @@
-"""What every way of computing one stage has in common."""
+"""What every plan of a group, and every way of computing one stage, has in common."""
 
 from __future__ import annotations
 
@@ -11,8 +11,49 @@ from polymat.graph.group import Group
 from polymat.graph.stage import Stage
 
 
+class GroupPlan:
+    """Answers that plans of one stage and plans of tiles have in common, where they do not say otherwise."""
+
+    __slots__ = ()
+
+    @property
+    def absorbed(self) -> tuple[str, ...]:
+        """Stages of the group that it computes along with others, and that have no values anywhere."""
+        return ()
+
+    @property
+    def read_back(self) -> tuple[str, ...]:
+        """Stages whose values are written, and read from the cache by the others: none."""
+        return ()
+
+    @property
+    def is_unrolled(self) -> bool:
+        """Whether all its loops are unrolled as they are written, so that the compiler need not do it."""
+        return False
+
+    @property
+    def by_definition(self) -> bool:
+        """Whether it computes the sums as they are defined, so that models of loops say what it moves."""
+        return True
+
+    @property
+    def library(self) -> Literal["blas", "fft", ""]:
+        """The library that computes all of it, as in `Options`; empty for code of our own."""
+        return ""
+
+    @property
+    def numbered(self) -> int:
+        """Dimensions that tiles run through in the order of memory."""
+        return 0
+
+    @property
+    def read_late(self) -> frozenset[str]:
+        """Arrays that are read once the result has its start values."""
+        return frozenset()
+
+
 @dataclass(frozen=True, slots=True, eq=False)
-class NestPlan:
+class NestPlan(GroupPlan):
     """How one stage is computed over run-time ranges of its dimensions: loops, or one of the other ways.
 
     group: the stage, also where it is one of several in a tile.  kind: the way in one word, as `explain()`
@@ -39,11 +80,6 @@ class NestPlan:
         return ()
 
     @property
-    def absorbed(self) -> tuple[str, ...]:
-        """Stages of the group that it computes along with the last one, and that have no array."""
-        return ()
-
-    @property
     def hidden(self) -> frozenset[str]:
         """Stages of the group whose values nobody else can read."""
         return frozenset(self.absorbed)
@@ -52,16 +88,6 @@ class NestPlan:
     def is_shared(self) -> bool:
         """Whether threads share the work."""
         return self.parallel is not None
-
-    @property
-    def read_back(self) -> tuple[str, ...]:
-        """Stages whose values are written, and read from the cache by the others: none."""
-        return ()
-
-    @property
-    def is_unrolled(self) -> bool:
-        """Whether all its loops are unrolled as they are written, so that the compiler need not do it."""
-        return False
 
     @property
     def by_blocks(self) -> bool:
@@ -78,29 +104,9 @@ class NestPlan:
         return False
 
     @property
-    def by_definition(self) -> bool:
-        """Whether it computes the sums as they are defined, so that models of loops say what it moves."""
-        return True
-
-    @property
     def jammed(self) -> int:
         """Iterations of its outermost loop that run together."""
         return 1
-
-    @property
-    def library(self) -> Literal["blas", "fft", ""]:
-        """The library that computes it, as in `Options`; empty for code of our own."""
-        return ""
-
-    @property
-    def numbered(self) -> int:
-        """Dimensions that tiles run through in the order of memory."""
-        return 0
-
-    @property
-    def read_late(self) -> frozenset[str]:
-        """Arrays that are read once the result has its start values."""
-        return frozenset()
 
     @property
     def summary(self) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal
 
 from polymat.graph.alignment import Member
 from polymat.graph.group import Group
@@ -12,7 +11,7 @@ from polymat.lang.affine import Affine
 from polymat.model.associativity import CacheShape
 from polymat.model.select import TileSizes
 from polymat.plan.loops import LoopPlan
-from polymat.plan.nest import NestPlan
+from polymat.plan.nest import GroupPlan, NestPlan
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +64,7 @@ class RowLoop:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class TilePlan:
+class TilePlan(GroupPlan):
     """Several stages in one tile loop.
 
     dims, sizes: the tiled dimensions of the group, outermost first, and their tile sizes; tiles are
@@ -104,11 +103,6 @@ class TilePlan:
         return tuple(member.stage for member in self.members if member.scratch)
 
     @property
-    def absorbed(self) -> tuple[str, ...]:
-        """Stages without values anywhere: none, those in scratchpads have some."""
-        return ()
-
-    @property
     def hidden(self) -> frozenset[str]:
         """Stages of the group whose values nobody else can read."""
         return frozenset(self.scratch)
@@ -117,16 +111,6 @@ class TilePlan:
     def is_shared(self) -> bool:
         """Threads share tiles."""
         return True
-
-    @property
-    def read_back(self) -> tuple[str, ...]:
-        """Stages whose values are written, and read from the cache by the others: none."""
-        return ()
-
-    @property
-    def is_unrolled(self) -> bool:
-        """Whether all its loops are unrolled as they are written, so that the compiler need not do it."""
-        return False
 
     @property
     def by_blocks(self) -> bool:
@@ -139,19 +123,9 @@ class TilePlan:
         return True
 
     @property
-    def by_definition(self) -> bool:
-        """It computes the sums as they are defined."""
-        return True
-
-    @property
     def of_loops_alone(self) -> bool:
         """Whether neither register blocks nor a library compute a stage of it."""
         return not any(each.by_blocks for each in self.loops.values())
-
-    @property
-    def library(self) -> Literal["blas", "fft", ""]:
-        """No library computes all of it."""
-        return ""
 
     @property
     def routines(self) -> tuple[str, ...]:
@@ -162,11 +136,6 @@ class TilePlan:
     def numbered(self) -> int:
         """Dimensions that tiles run through in the order of memory; more keep a tile in one place."""
         return len(self.dims) if self.is_numbered else 0
-
-    @property
-    def read_late(self) -> frozenset[str]:
-        """Arrays that are read once the result has its start values: none, tiles have them each by itself."""
-        return frozenset()
 
     @property
     def summary(self) -> str:

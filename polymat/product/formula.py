@@ -116,6 +116,25 @@ class Condition(Formula):
         return bool(self.at(values))
 
 
+class _Signed:
+    """Two numbers with a sign of C and Python between them."""
+
+    __slots__ = ()
+    sign: str
+    left: Number
+    right: Number
+
+    def asker(self) -> Asker:
+        return _of_both(_COMPUTED[self.sign], self.left, self.right)
+
+    def text(self, kind: Kind) -> str:
+        return _between(self.sign, self.left, self.right, kind)
+
+    @property
+    def strength(self) -> int:
+        return _ORDER[self.sign]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Constant(Number):
     """A number that is known."""
@@ -131,22 +150,12 @@ class Constant(Number):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Arithmetic(Number):
+class Arithmetic(_Signed, Number):
     """A sum, difference, product or quotient."""
 
     sign: Literal["+", "-", "*", "/"]
     left: Number
     right: Number
-
-    def asker(self) -> Asker:
-        return _of_both(_COMPUTED[self.sign], self.left, self.right)
-
-    def text(self, kind: Kind) -> str:
-        return _between(self.sign, self.left, self.right, kind)
-
-    @property
-    def strength(self) -> int:
-        return _ORDER[self.sign]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -190,22 +199,12 @@ class Choice(Number):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Comparison(Condition):
+class Comparison(_Signed, Condition):
     """Two numbers compared."""
 
     sign: Literal["<", "<=", ">", ">=", "=="]
     left: Number
     right: Number
-
-    def asker(self) -> Asker:
-        return _of_both(_COMPUTED[self.sign], self.left, self.right)
-
-    def text(self, kind: Kind) -> str:
-        return _between(self.sign, self.left, self.right, kind)
-
-    @property
-    def strength(self) -> int:
-        return _ORDER[self.sign]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -13,58 +13,61 @@ from operator import itemgetter
 from polymat.product.formula import Asker, Condition, Formula, Kind, Number, Values, asker_of
 
 
+class _Given:
+    """What whoever asks gives, by its name."""
+
+    __slots__ = ()
+    name: str
+
+    def asker(self) -> Asker:
+        return itemgetter(self.name)
+
+    def text(self, kind: Kind) -> str:
+        return self.name
+
+
+class _Let:
+    """A name that stands for a formula."""
+
+    __slots__ = ()
+    name: str
+    formula: Formula
+
+    def asker(self) -> Asker:
+        return _once(self.name, self.formula)
+
+    def text(self, kind: Kind) -> str:
+        return self.name
+
+
 @dataclass(frozen=True, slots=True, eq=False)
-class Name(Number):
+class Name(_Given, Number):
     """A number that whoever asks gives."""
 
     name: str
 
-    def asker(self) -> Asker:
-        return itemgetter(self.name)
-
-    def text(self, kind: Kind) -> str:
-        return self.name
-
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Fact(Condition):
+class Fact(_Given, Condition):
     """A condition that whoever asks gives."""
 
     name: str
 
-    def asker(self) -> Asker:
-        return itemgetter(self.name)
-
-    def text(self, kind: Kind) -> str:
-        return self.name
-
 
 @dataclass(frozen=True, slots=True, eq=False)
-class LetNumber(Number):
+class LetNumber(_Let, Number):
     """A name that stands for a number."""
 
     name: str
     formula: Number
 
-    def asker(self) -> Asker:
-        return _once(self.name, self.formula)
-
-    def text(self, kind: Kind) -> str:
-        return self.name
-
 
 @dataclass(frozen=True, slots=True, eq=False)
-class LetCondition(Condition):
+class LetCondition(_Let, Condition):
     """A name that stands for a condition."""
 
     name: str
     formula: Condition
-
-    def asker(self) -> Asker:
-        return _once(self.name, self.formula)
-
-    def text(self, kind: Kind) -> str:
-        return self.name
 
 
 def declarations(formulas: Sequence[Formula], kind: Kind) -> list[str]:

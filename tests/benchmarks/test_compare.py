@@ -43,4 +43,6 @@ def test_the_same_checkout_twice(capsys: pytest.CaptureFixture[str]) -> None:
     if not (ROOT / ".venv" / "bin" / "python").exists():
         pytest.skip("no virtual environment in this checkout")
     assert main([str(ROOT), "products", "--quick", "--threads", "1", "--only", "gemm MINI"]) == 0
-    assert "## products, 1 threads" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "## products, 1 threads" in out
+    assert "| gemm MINI |" in out

@@ -117,7 +117,8 @@ def test_the_log_tells_decisions(caplog: pytest.LogCaptureFixture) -> None:
             by_topic[record.name] += record.getMessage() + "\n"
     assert "out: considered tmp: " in by_topic["polymat.fusion"]
     assert "out: groups tmp+out" in by_topic["polymat.fusion"]
-    assert "operations" in by_topic["polymat.tilesize"]
+    assert "tmp+out: gemm" in by_topic["polymat.tilesize"]
+    assert "computing" in by_topic["polymat.tilesize"]
     assert "innermost loop of tmp: " in by_topic["polymat.tilesize"]
 
 

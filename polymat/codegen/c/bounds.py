@@ -1,8 +1,9 @@
 """Bounds of floating-point values that become integers, as pixels do: `Cast(UChar, Clamp(e, 0, 255))`.
 
 gcc makes of `(uint8_t)(e < 255 ? e : 255)` a conversion in each branch, and chooses among bytes by masks that
-it packs from comparisons of floats: two to three times the instructions.  It does not where it cannot see the
-bound.  So each bound is a local of the function, given by a function that gcc does not look into.
+it packs from comparisons of floats, which takes up to twice the time.  It does not where
+it cannot see the bound.  So each bound is a local of the function, given by a function that gcc does not look
+into.
 """
 
 from __future__ import annotations

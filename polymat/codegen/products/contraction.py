@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
-from math import prod
-from typing import Protocol
 
 from polymat.codegen.c.ctree import (
     Binary,
@@ -21,17 +19,18 @@ from polymat.codegen.c.ctree import (
     Literal,
     Parameter,
     Stmt,
-    Ternary,
     Unary,
 )
 from polymat.codegen.loops.bodies import BodyWriter
-from polymat.codegen.loops.nestfunction import Nest, Work, run_nest
+from polymat.codegen.loops.nestfunction import Nest, run_nest
 from polymat.codegen.loops.ranges import Range
 from polymat.codegen.loops.stagecode import StageWriter
 from polymat.codegen.loops.streamed import is_larger
-from polymat.codegen.memory.scratch import Limits, Pad, most
+from polymat.codegen.memory.scratch import Pad
 from polymat.codegen.products.blockshape import Shape
 from polymat.codegen.products.endwriter import END, EndWriter
+from polymat.codegen.products.finish import Finish
+from polymat.codegen.products.packedroom import PackedRoom, packed_pad
 from polymat.codegen.products.segments import Segments
 from polymat.errors import InternalError
 from polymat.graph.monomials import Factor
@@ -56,24 +55,6 @@ def kernel_nest(
     if kind == "part":
         raise InternalError(f"bug in polymat: register blocks for a part of the sums of {stage.name}")
     return ContractionWriter(writer, stage, plan, along).nest(kind)
-
-
-class Finish(Protocol):
-    """The readers of a product that are computed on each part of it as soon as that is complete."""
-
-    @property
-    def stages(self) -> tuple[Stage, ...]:
-        """The readers."""
-
-    @property
-    def functions(self) -> tuple[Function, ...]:
-        """The function that is called with each part, after those that it calls."""
-
-    def statements(self) -> tuple[Stmt, ...]:
-        """Declarations before the product."""
-
-    def arguments(self) -> tuple[CExpr, CExpr]:
-        """The function, and what it is handed beside the part."""
 
 
 class ContractionWriter:
@@ -141,12 +122,13 @@ class ContractionWriter:
         if starts is not None:
             first = (run_nest(starts),)
         stages = (self.stage, *parts[-1].readers)
-        body, work = self.guarded((*first, *body)), self._work()
+        body, work = self.guarded((*first, *body)), work_along(self.found, self.plan.parallel)
         nest = self.writer.as_nest(stages, self.plan, body, kind, self.ranges, work=work)
         helpers = (*(starts.functions if starts is not None else ()), *self.alternatives)
         groups = [group for part in parts for group in part.groups if group.dims]
         tables = [Pad(group.pad, "ptrdiff_t", group.bytes()) for group in groups]
-        pads = [self._packed(), *(pad for part in parts for pad in part.extra_pads), *tables]
+        packed = packed_pad(self.pad, self.dtype.c, [part._room for part in parts])
+        pads = [packed, *(pad for part in parts for pad in part.extra_pads), *tables]
         parameters = [Parameter(f"{pad.ctype} *", pad.array) for pad in pads]
         return replace(
             nest,
@@ -204,10 +186,9 @@ class ContractionWriter:
         """Loops that compute the start values, where a register block cannot."""
         if not self.found.starts and not self.found.others:
             return None
-        stage = self.stage
+        stage, dims = self.stage, self.stage.dims
         if not self.found.starts:
             stage = replace(stage, parts=stage.parts[1:])
-        dims = stage.dims
         plan = LoopPlan(self.plan.group, "map", dims, None, dims[-1], "start values")
         return self.writer.ranged(stage, plan, self.along, "initial")
 
@@ -224,12 +205,11 @@ class ContractionWriter:
     def _product(self, rows: CExpr | None = None) -> CExpr:
         found, blocks = self.found, self.plan.blocks
         m, n, k = (group.length() for group in self.groups)
-        m = m if rows is None else rows
         target = self._result()
         addend = target if found.starts else found.start.factor if found.start is not None else None
         beta = found.start.beta if found.start is not None else None
         arguments = (
-            m,
+            m if rows is None else rows,
             n,
             k,
             *(argument for group in self.groups for argument in group.arguments()),
@@ -272,10 +252,6 @@ class ContractionWriter:
             rest = (self._first(mirror), *steps)
         return Call(name, (place, Literal(str(int(triangle.before))), shift, *rest))
 
-    def _work(self) -> Work:
-        """Which parts of the range that threads share have more to do."""
-        return work_along(self.found, self.plan.parallel)
-
     def _result(self) -> Factor:
         """The result as a factor: its own element."""
         own = tuple(Affine.name(dim) for dim in self.stage.dims)
@@ -307,36 +283,10 @@ class ContractionWriter:
         """How many elements lie between neighbours along a dimension."""
         return self.bodies.step(factor.source, factor.indices, dim)
 
-    def _packed(self) -> Pad:
-        """The packed operands, of one product after the other where several are added up."""
-        parts, room = (self, *self.further), self._pad_bytes()
-        for part in self.further:
-            other = part._pad_bytes()
-            room = Ternary(Binary(">", room, other), room, other)
-
-        def is_spared(limits: Limits) -> bool:
-            return all(part._is_spared(limits) for part in parts)
-
-        return Pad(self.pad, self.dtype.c, room, is_spared)
-
-    def _pad_bytes(self) -> CExpr:
-        """Room for a packed block of either operand; none where the product needs no packing."""
-        blocks, found = self.plan.blocks, self.found
-
-        def count(dims: Sequence[str], rounding: int) -> CExpr:
-            number: CExpr = Call("_pm_extent", (self.size(found.extent(dims[0]) + rounding),))
-            for dim in dims[1:]:
-                number = Binary("*", number, Call("_pm_extent", (self.size(found.extent(dim)),)))
-            return number
-
-        sizes = (blocks.kc, blocks.nc, blocks.small if self._is_plain() else 0)
-        arguments = (
-            count((found.rows, *found.more_rows), blocks.rows),
-            count((found.columns, *found.more_columns), blocks.columns),
-            count((found.depth, *found.sums), 0),
-            *(Literal(f"{float(size)}") for size in sizes),
-        )
-        return Call(f"_pm_room_{self.shape.suffix}", arguments)
+    @property
+    def _room(self) -> PackedRoom:
+        """The room for packed operands."""
+        return PackedRoom(self.found, self.plan.blocks, self.shape.suffix, self._is_plain(), self.size)
 
     def _is_plain(self) -> bool:
         """Whether small operands are multiplied where they are."""
@@ -344,15 +294,6 @@ class ContractionWriter:
         segments = found.more_columns or found.sums or found.triangle is not None
         steps = (self.step(found.right, found.columns), self.step(found.left, found.depth))
         return not segments and all(step == Literal("1") for step in steps)
-
-    def _is_spared(self, limits: Limits) -> bool:
-        """Whether nothing is packed at any sizes between these limits: then there is no room for it."""
-        found, blocks = self.found, self.plan.blocks
-        rows, columns, depth = (
-            most(found.extent(dim), limits) for dim in (found.rows, found.columns, found.depth)
-        )
-        rows = (rows + blocks.rows) * prod(most(found.extent(dim), limits) for dim in found.more_rows)
-        return self._is_plain() and max(rows, depth) * (columns + blocks.columns) <= 2 * blocks.small
 
     def size(self, form: Affine) -> CExpr:
         """A form over the sizes."""

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 
 from polymat.runtime.calibration import calibration_lines
-from polymat.tune.calibrate import calibrate
+from polymat.tune.measuremachine import calibrate
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -29,7 +29,7 @@ from polymat.product.contraction import Contraction
 from polymat.product.turned import can_turn
 from polymat.runtime.toolchain import compile_shared, find_compiler, flags_for
 from polymat.tilesize.cost import plan_cost
-from polymat.tilesize.kernel import plan_kernel
+from polymat.tilesize.kernelplanner import plan_kernel
 from polymat.tilesize.streamed import product_past_caches
 from polymat.tilesize.traffic import home_level
 

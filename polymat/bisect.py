@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from polymat.checked import check
 from polymat.codegen.memory.storage import buffers
-from polymat.codegen.program import Program, Source
+from polymat.codegen.program import CSource, Program
 from polymat.codegen.signature import make_signature
 from polymat.driver import loaded
 from polymat.fusion.separate import separate
@@ -23,8 +23,8 @@ from polymat.passes import PASSES, position
 from polymat.plan.schedule import Schedule
 from polymat.poly.membership import members
 from polymat.request import Request
-from polymat.runtime.build import Built
 from polymat.runtime.diagnose import Bound, bind
+from polymat.runtime.libraryfile import Built
 from polymat.steps import Job, Level
 from polymat.tilesize.plain import plan_stage
 
@@ -33,14 +33,14 @@ _RIGHT = ""  # in place of what is wrong
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Verdict:
     """The pass at fault, None where all agree, and what was seen of it in words."""
 
     at_fault: str | None
     text: str
 
 
-def bisect(request: Request, arguments: Mapping[str, Any], *, tolerance: float | None = None) -> Finding:
+def bisect(request: Request, arguments: Mapping[str, Any], *, tolerance: float | None = None) -> Verdict:
     """Interpret the pipeline after each pass; then run its code, with ever more groups in plain loops.
 
     arguments: of a call, by name.  tolerance: of the largest element of a result; None for half its digits.
@@ -56,10 +56,10 @@ def bisect(request: Request, arguments: Mapping[str, Any], *, tolerance: float |
             if level is not before:
                 check(each.name, level)
         except Exception as error:  # whatever it is: without the pass it would not be
-            return Finding(each.name, f"{each.name} fails with {type(error).__name__}: {error}")
+            return Verdict(each.name, f"{each.name} fails with {type(error).__name__}: {error}")
         fault = call.fault_of(level) if isinstance(level, Pipeline) and level is not before else _RIGHT
         if fault:
-            return Finding(each.name, f"{each.name}: interpreted after it, {fault}")
+            return Verdict(each.name, f"{each.name}: interpreted after it, {fault}")
     assert isinstance(level, Schedule)
     return _Code(job, call, arguments).search(level)
 
@@ -119,14 +119,14 @@ class _Code:
     call: _Call
     arguments: Mapping[str, Any]
 
-    def search(self, schedule: Schedule) -> Finding:
+    def search(self, schedule: Schedule) -> Verdict:
         """Find the first group whose code is wrong."""
         fault, count = self._fault(schedule), len(schedule.plans)
         if not fault:
-            return Finding(None, f"the code of {schedule.summary} agrees with the interpreter")
+            return Verdict(None, f"the code of {schedule.summary} agrees with the interpreter")
         first = replace(schedule, others=())
         if schedule.others and not self._fault(first):
-            return Finding("orders", f"orders: {fault}; without other orders of products it is right")
+            return Verdict("orders", f"orders: {fault}; without other orders of products it is right")
         if self._fault(_plain_from(first, 0)):
             return self._stage(schedule.grouping.pipeline, fault)
         right, wrong = 0, count  # with all groups from there on in plain loops
@@ -137,9 +137,9 @@ class _Code:
             else:
                 right = middle
         where = f"group {right + 1} of {count}, {schedule.plans[right]}"
-        return Finding("tilesize", f"tilesize, {where}: {fault}; in plain loops it is right")
+        return Verdict("tilesize", f"tilesize, {where}: {fault}; in plain loops it is right")
 
-    def _stage(self, pipeline: Pipeline, fault: str) -> Finding:
+    def _stage(self, pipeline: Pipeline, fault: str) -> Verdict:
         """Find the first stage whose plain loops are wrong."""
         values = self.call.interpreted(pipeline)
         for stage in pipeline.stages:
@@ -148,8 +148,8 @@ class _Code:
             alone = without_unread(replace(pipeline, outputs=(stage.name,), trim=False))
             wrong = self._fault(_plain_from(Schedule(separate(alone), ()), 0), values)
             if wrong:
-                return Finding("codegen", f"codegen, {stage.name} in plain loops: {wrong}")
-        return Finding("codegen", f"codegen: {fault}; every stage by itself is right in plain loops")
+                return Verdict("codegen", f"codegen, {stage.name} in plain loops: {wrong}")
+        return Verdict("codegen", f"codegen: {fault}; every stage by itself is right in plain loops")
 
     def _fault(self, schedule: Schedule, expected: Mapping[str, Values] | None = None) -> str:
         """Run the code of a schedule and say what is wrong; nothing where it is right."""
@@ -186,7 +186,7 @@ def _plain_from(schedule: Schedule, first: int) -> Schedule:
     return replace(schedule, grouping=Grouping(pipeline, tuple(groups)), plans=tuple(plans), decisions=())
 
 
-def _made(schedule: Schedule, job: Job) -> tuple[Program, Source, Built]:
+def _made(schedule: Schedule, job: Job) -> tuple[Program, CSource, Built]:
     program = PASSES[position("codegen")].apply(schedule, job)
     source = PASSES[position("source")].apply(program, job)
     return program, source, PASSES[position("runtime")].apply(source, job)

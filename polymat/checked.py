@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from polymat.codegen.program import Program
-from polymat.codegen.verify import check_program
+from polymat.codegen.verifyprogram import check_program
 from polymat.errors import InternalError, PolymatError
 from polymat.graph.group import Grouping
 from polymat.graph.pipeline import Pipeline
-from polymat.graph.verify import verify
+from polymat.graph.verifypipeline import verify
 from polymat.graph.wellformed import check_form
 from polymat.plan.schedule import Schedule
-from polymat.plan.verify import check_grouping, check_schedule
+from polymat.plan.verifyplan import check_grouping, check_schedule
 from polymat.steps import Level
 
 

@@ -16,7 +16,7 @@ import polymat
 from polymat.driver import request_for
 from polymat.dump import DUMPED, LEVELS, after, difference, pass_lines
 from polymat.errors import ArgumentError, PolymatError
-from polymat.graph.dot import to_dot
+from polymat.graph.graphviz import to_dot
 from polymat.graph.pipeline import Pipeline
 from polymat.request import Request
 from polymat.runtime.cache import cache_directory
@@ -28,9 +28,9 @@ from polymat.runtime.librarystore import model_lines
 from polymat.runtime.logs import configure_logging
 from polymat.runtime.settings import settings
 from polymat.runtime.target import ProgramError, Target, UsageError, load_target
-from polymat.tune.calibrate import calibrate
+from polymat.tune.blastimes import calibrate_library
 from polymat.tune.fft import calibrate_fft
-from polymat.tune.library import calibrate_library
+from polymat.tune.measuremachine import calibrate
 
 _OK, _FAILED, _USAGE, _INTERRUPTED = 0, 1, 2, 130
 

@@ -14,13 +14,13 @@ from polymat.codegen.c.cnames import check_export_name
 from polymat.codegen.explain import make_report
 from polymat.codegen.header import header_for
 from polymat.codegen.productreport import Products
-from polymat.codegen.program import Program, Source
+from polymat.codegen.program import CSource, Program
 from polymat.codegen.report import Report
 from polymat.errors import LangError, PolymatError, ToolchainError, unexpected
 from polymat.graph.arguments import checked_constraints, fixed_sizes, output_functions
 from polymat.graph.build import reachable
+from polymat.graph.columnmajor import fortran_inputs
 from polymat.graph.pipeline import Pipeline
-from polymat.graph.turned import fortran_inputs
 from polymat.lang.condition import Condition
 from polymat.lang.expr import Parameter
 from polymat.lang.function import Function, Input
@@ -28,10 +28,10 @@ from polymat.options import DEFAULTS, Options, check_options
 from polymat.passes import PASSES, levels_of
 from polymat.plan.schedule import Schedule
 from polymat.request import Request
-from polymat.runtime.build import Built
 from polymat.runtime.compiled import Compiled, Reference
 from polymat.runtime.cpu import features_of
 from polymat.runtime.host import HOST
+from polymat.runtime.libraryfile import Built
 from polymat.runtime.logs import SlowCompile, configure_logging, log_schedule
 from polymat.runtime.providers import left_out
 from polymat.runtime.settings import settings
@@ -206,7 +206,7 @@ def _compile(request: Request, results: dict[str, Level]) -> Compiled[Any, Repor
                 logging.getLogger(f"polymat.{level}").info("%s: %.1f ms", name, seconds[level] * 1e3)
     built, schedule = _found(results, "built", Pipeline), _found(results, "tilesize", Schedule)
     program, library = _found(results, "codegen", Program), _found(results, "runtime", Built)
-    source = _found(results, "source", Source)
+    source = _found(results, "source", CSource)
     log_schedule(name, schedule)
     pipeline = schedule.grouping.pipeline
     products = Products(pipeline, schedule, request.machine, request.options, request.estimates)

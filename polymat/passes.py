@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from polymat.codegen.program import Program, Source
+from polymat.codegen.program import CSource, Program
 from polymat.fusion.separate import separate
 from polymat.graph.distinct import separate_names
 from polymat.graph.group import Grouping
@@ -19,7 +19,7 @@ from polymat.options import SKIPPABLE, Options
 from polymat.plan.schedule import Schedule
 from polymat.request import Request
 from polymat.rewrite.conversions import convert_once
-from polymat.runtime.build import Built
+from polymat.runtime.libraryfile import Built
 from polymat.steps import (
     Job,
     Level,
@@ -194,8 +194,8 @@ PASSES: tuple[Pass, ...] = (
         "a C function for every nest, and those exported",
         lower_schedule,
     ),
-    Pass("source", "source", Program, Source, "C text with what it needs of the library", render_program),
-    Pass("runtime", "runtime", Source, Built, "a library, from the cache or the C compiler", compile_source),
+    Pass("source", "source", Program, CSource, "C text with what it needs of the library", render_program),
+    Pass("runtime", "runtime", CSource, Built, "a library, from the cache or the C compiler", compile_source),
 )
 
 

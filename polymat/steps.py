@@ -7,17 +7,17 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from polymat.codegen.lower import lower
-from polymat.codegen.orders import joined_programs
-from polymat.codegen.program import Program, Source
+from polymat.codegen.program import CSource, Program
+from polymat.codegen.severalorders import joined_programs
 from polymat.codegen.units import files, render
 from polymat.decide.decider import Decider
 from polymat.graph.build import build
+from polymat.graph.columnmajor import turn_inputs
 from polymat.graph.group import Grouping
 from polymat.graph.inline import inline_pointwise
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Stage
-from polymat.graph.turned import turn_inputs
-from polymat.graph.verify import verify
+from polymat.graph.verifypipeline import verify
 from polymat.idiom.find import is_called
 from polymat.idiom.recursiveends import kept_of_chains
 from polymat.model.assumed import assumed_sizes
@@ -30,10 +30,10 @@ from polymat.rewrite.overlapsave import filter_by_blocks
 from polymat.rewrite.plaintransforms import plain_transforms
 from polymat.rewrite.productorder import order_products
 from polymat.rewrite.sharedparts import share_expressions
-from polymat.runtime.build import Built
-from polymat.runtime.build import build as build_library
+from polymat.runtime.libraryfile import Built
+from polymat.runtime.libraryfile import build as build_library
 
-Level = Pipeline | Grouping | Schedule | Program | Source | Built
+Level = Pipeline | Grouping | Schedule | Program | CSource | Built
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -158,11 +158,11 @@ def lower_schedule(schedule: Schedule, job: Job) -> Program:
     return joined_programs(schedule.grouping.pipeline.work, program, others)
 
 
-def render_program(program: Program, _: Job) -> Source:
+def render_program(program: Program, _: Job) -> CSource:
     """The C tree as text."""
-    return Source(render(program.file), partial(files, program.file), program.flags)
+    return CSource(render(program.file), partial(files, program.file), program.flags)
 
 
-def compile_source(source: Source, job: Job) -> Built:
+def compile_source(source: CSource, job: Job) -> Built:
     """The library of that text, from the cache or the C compiler."""
     return build_library(source.text, job.request.options, source.flags, source.files)

@@ -72,6 +72,18 @@ def test_functions_are_short() -> None:
     assert not long
 
 
+def test_a_name_means_one_thing() -> None:
+    """No two files of the package, and no two of its public classes, have one name."""
+    files = Counter(path.name for path in MODULES if path.name != "__init__.py")
+    classes = Counter(
+        node.name
+        for path in MODULES
+        for node in ast.walk(parse(path))
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+    )
+    assert not [name for name, count in (files + classes).items() if count > 1]
+
+
 def test_files_of_the_package_are_shorter() -> None:
     lines = {path.relative_to(PACKAGE).as_posix(): path.read_text("utf-8").count("\n") for path in MODULES}
     assert not {name: count for name, count in lines.items() if count > 300}

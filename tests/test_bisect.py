@@ -23,7 +23,7 @@ from polymat import (
     Variable,
     Vector,
 )
-from polymat.bisect import Finding, bisect
+from polymat.bisect import Verdict, bisect
 from polymat.codegen.c import render
 from polymat.decide.decider import Decider
 from polymat.driver import request_for
@@ -58,7 +58,7 @@ def stencils() -> Function:
     return g
 
 
-def found(output: Function, **options: Any) -> Finding:
+def found(output: Function, **options: Any) -> Verdict:
     rng = np.random.default_rng(0)
     arrays = {**{name: rng.random((19, 19)) for name in "AB"}, "x": rng.random(19)}
     given = {"x": rng.random(99)} if output.name == "g" else arrays
@@ -148,7 +148,7 @@ def test_a_pass_that_fails_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
         raise KeyError("stage")
 
     monkeypatch.setattr(Decider, "grouping", fails)
-    assert found(products()) == Finding("fusion", "fusion fails with KeyError: 'stage'")
+    assert found(products()) == Verdict("fusion", "fusion fails with KeyError: 'stage'")
 
 
 def test_the_first_group_that_is_planned_wrongly_is_found(monkeypatch: pytest.MonkeyPatch) -> None:

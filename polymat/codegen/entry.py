@@ -10,32 +10,32 @@ from polymat.codegen.c.abi import LIBRARY_MISSING, OK, OUT_OF_MEMORY, SCALAR_SLO
 from polymat.codegen.c.cexpr import affine_expr
 from polymat.codegen.c.cnames import Names
 from polymat.codegen.c.ctree import (
-    Binary,
     Block,
-    Call,
     Cast,
+    CBinary,
+    CCall,
     CExpr,
+    CFunction,
+    CParameter,
+    CUnary,
     Declare,
     Evaluate,
-    Function,
     Id,
     If,
     Literal,
     Note,
-    Parameter,
     Return,
     Stmt,
     Subscript,
-    Unary,
     names_in,
 )
-from polymat.codegen.loops.nestfunction import Nest
+from polymat.codegen.loops.nestfunction import NestFunction
 from polymat.codegen.loops.work import stage_work
 from polymat.codegen.memory.kept import FREE, for_the_first, kept_buffers, pointers
-from polymat.codegen.memory.scratch import ThreadScratch, place
+from polymat.codegen.memory.pads import ThreadScratch, place
 from polymat.codegen.memory.storage import Buffer
-from polymat.codegen.routines.libraries import routines_of
-from polymat.codegen.shares import Shares
+from polymat.codegen.nestshares import Shares
+from polymat.codegen.routines.librarylinks import routines_of
 from polymat.codegen.smallcalls import SmallCalls, small_bound
 from polymat.codegen.tilerun import TileCode
 from polymat.errors import InternalError
@@ -47,10 +47,10 @@ from polymat.plan.nest import NestPlan
 from polymat.plan.tile import Plan
 
 ENTRY_PARAMETERS = (
-    Parameter("void *const *", "_pm_arrays"),
-    Parameter("const ptrdiff_t *", "_pm_sizes"),
-    Parameter("const void *", "_pm_scalars"),
-    Parameter("int", "_pm_threads"),
+    CParameter("void *const *", "_pm_arrays"),
+    CParameter("const ptrdiff_t *", "_pm_sizes"),
+    CParameter("const void *", "_pm_scalars"),
+    CParameter("int", "_pm_threads"),
 )
 
 
@@ -60,11 +60,11 @@ class GroupCode:
 
     number: int
     plan: Plan
-    nests: tuple[Nest, ...]
+    nests: tuple[NestFunction, ...]
     tiles: TileCode | None
 
     @property
-    def functions(self) -> tuple[Function, ...]:
+    def functions(self) -> tuple[CFunction, ...]:
         """All of them, each after those that it calls."""
         if self.tiles is not None:
             return self.tiles.functions
@@ -122,7 +122,7 @@ class Entry:
 
     def function(
         self, groups: Sequence[GroupCode], sizes: Sequence[Size], small: SmallCalls | None = None
-    ) -> Function:
+    ) -> CFunction:
         """`_pm_entry`."""
         kept = kept_buffers(self.storage)
         body = pointers(kept, self.names, self.needs) if kept else []
@@ -137,15 +137,15 @@ class Entry:
             if group not in first:
                 body += self._noted(group)
         if routines_of(self.needs):
-            missing = Binary("==", Call("_pm_routines_ready", ()), Literal("0"))
+            missing = CBinary("==", CCall("_pm_routines_ready", ()), Literal("0"))
             body.insert(0, If(missing, (Return(Literal(str(LIBRARY_MISSING))),)))
         if self.slots or scratch:
-            body.append(Evaluate(Call("_pm_workspace_give", (Id("_pm_workspace"),))))
+            body.append(Evaluate(CCall("_pm_workspace_give", (Id("_pm_workspace"),))))
         if kept:
             body.append(FREE)
         if self.options.parallel_threshold is None:
-            several = Binary(">", Id("_pm_threads"), Literal("1"))
-            body.append(If(several, (Evaluate(Call("_pm_team_leave", ())),)))
+            several = CBinary(">", Id("_pm_threads"), Literal("1"))
+            body.append(If(several, (Evaluate(CCall("_pm_team_leave", ())),)))
         body.append(Return(Literal(str(OK))))
         if small is not None:
             body = [*small.branch(self.names), *body] if small.sizes else [*small.branch(self.names)]
@@ -153,7 +153,7 @@ class Entry:
         unpacked = [s for s in self._unpack(sizes) if s.name in used]
         ignored = [p.name for p in ENTRY_PARAMETERS if p.name not in used | names_in(unpacked)]
         silent = [Evaluate(Cast("void", Id(name))) for name in ignored]
-        return Function("int", "_pm_entry", ENTRY_PARAMETERS, (*unpacked, *silent, *body), static=False)
+        return CFunction("int", "_pm_entry", ENTRY_PARAMETERS, (*unpacked, *silent, *body), static=False)
 
     def _noted(self, group: GroupCode) -> list[Stmt]:
         return [Note(f"group {group.number}: {group.plan}"), *self._group(group)]
@@ -173,8 +173,8 @@ class Entry:
             )
         statements += self._unpack_sizes(sizes)
         for k, scalar in enumerate(self.pipeline.scalars):
-            slot = Binary("+", Cast("const char *", Id("_pm_scalars")), Literal(str(SCALAR_SLOT_BYTES * k)))
-            value = Unary("*", Cast(f"const {scalar.dtype.c} *", Cast("const void *", slot)))
+            slot = CBinary("+", Cast("const char *", Id("_pm_scalars")), Literal(str(SCALAR_SLOT_BYTES * k)))
+            value = CUnary("*", Cast(f"const {scalar.dtype.c} *", Cast("const void *", slot)))
             statements.append(
                 Declare(f"const {scalar.dtype.c}", self.names.get("scalar", scalar.name), value)
             )
@@ -193,7 +193,7 @@ class Entry:
     def _argument(self, array: str, k: int) -> CExpr:
         """The element of an array of arguments."""
         self.needs.add("argument")
-        return Call("_PM_ARGUMENT", (Subscript(Id(array), Literal(str(k))),))
+        return CCall("_PM_ARGUMENT", (Subscript(Id(array), Literal(str(k))),))
 
     def _workspace(self, scratch: list[ThreadScratch]) -> list[Stmt]:
         """Lay the slots of the temporaries out one after the other, each on its own cache line."""
@@ -202,22 +202,22 @@ class Entry:
         for slot in self.slots:
             size = self._bytes(slot[0])
             for buffer in slot[1:]:
-                size = Call("__builtin_fmax", (size, self._bytes(buffer)))
+                size = CCall("__builtin_fmax", (size, self._bytes(buffer)))
             statements.append(Declare("const size_t", f"_pm_at_{slot[0].name}", place("_pm_bytes", size)))
         for threads in scratch:
             statements += threads.reserve()
-        take = Call("_pm_workspace_take", (Id("_pm_bytes"),))
+        take = CCall("_pm_workspace_take", (Id("_pm_bytes"),))
         statements.append(Declare("char *const ", "_pm_workspace", take))
         give_up = [FREE] if kept_buffers(self.storage) else []
         statements.append(
             If(
-                Binary("==", Id("_pm_workspace"), Literal("0")),
+                CBinary("==", Id("_pm_workspace"), Literal("0")),
                 (*give_up, Return(Literal(str(OUT_OF_MEMORY)))),
             )
         )
         for slot in self.slots:
             for buffer in slot:
-                at = Binary("+", Id("_pm_workspace"), Id(f"_pm_at_{slot[0].name}"))
+                at = CBinary("+", Id("_pm_workspace"), Id(f"_pm_at_{slot[0].name}"))
                 pointer = Cast(f"{buffer.dtype.c} *", Cast("void *", at))
                 name = self.names.get("array", buffer.name)
                 statements.append(Declare(f"{buffer.dtype.c} *const ", name, pointer))
@@ -227,7 +227,7 @@ class Entry:
         """The size of an array, at run time."""
         count: CExpr = Cast("double", Literal(str(buffer.dtype.size)))
         for extent in buffer.extents:
-            count = Binary("*", count, Call("_pm_extent", (self._size(extent),)))
+            count = CBinary("*", count, CCall("_pm_extent", (self._size(extent),)))
         return count
 
     def _group(self, group: GroupCode) -> list[Stmt]:
@@ -244,14 +244,14 @@ class Entry:
     def _size(self, form: Affine) -> CExpr:
         return affine_expr(form, lambda n: Id(self.names.get("size", n)), self.needs)
 
-    def work_function(self, sizes: Sequence[Size]) -> Function:
+    def work_function(self, sizes: Sequence[Size]) -> CFunction:
         """`_pm_work`: the scalar operations of a call, estimated."""
         self.needs.add("place")
         total: CExpr = Literal("0.0")
         for stage in (each for each in self.pipeline.stages if each.name not in self.kept):
-            total = Binary("+", total, stage_work(stage, self._size))
+            total = CBinary("+", total, stage_work(stage, self._size))
         body: list[Stmt] = [Return(total)]
         unpacked = [s for s in self._unpack_sizes(sizes) if s.name in names_in(body)]
         silent = [] if unpacked else [Evaluate(Cast("void", Id("_pm_sizes")))]
-        parameters = (Parameter("const ptrdiff_t *", "_pm_sizes"),)
-        return Function("double", "_pm_work", parameters, (*unpacked, *silent, *body), static=False)
+        parameters = (CParameter("const ptrdiff_t *", "_pm_sizes"),)
+        return CFunction("double", "_pm_work", parameters, (*unpacked, *silent, *body), static=False)

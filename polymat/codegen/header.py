@@ -9,21 +9,21 @@ from polymat.codegen.c.abi import LIBRARY_MISSING, PROCESSOR_LACKS, SCALAR_SLOT_
 from polymat.codegen.c.cnames import Names
 from polymat.codegen.c.ctree import (
     Assign,
-    Binary,
-    Call,
     Cast,
+    CBinary,
+    CCall,
+    CFunction,
+    CParameter,
+    CUnary,
     Declare,
     Evaluate,
-    Function,
     Id,
     If,
     Literal,
-    Parameter,
     Return,
     Stmt,
     Subscript,
     Ternary,
-    Unary,
 )
 from polymat.codegen.c.render import prototype
 from polymat.codegen.smallcalls import SmallCalls
@@ -32,19 +32,19 @@ from polymat.lang.types import type_of_dtype
 
 def public_function(
     signature: Signature, names: Names, worth: float, small: SmallCalls | None = None
-) -> Function:
+) -> CFunction:
     """`NAME(inputs, outputs, sizes, scalars)`, which calls the generic entry with all threads.
 
     worth: the least work that threads are of use for.  Below it OpenMP is not asked how many there are, which
     takes as long as a product of matrices of 8 x 8.  small: what is run at once where sizes are small.
     """
     parameters = _parameters(signature, names)
-    fits = Binary("==", Call("_pm_processor_fits", ()), Literal("0"))
+    fits = CBinary("==", CCall("_pm_processor_fits", ()), Literal("0"))
     first = If(fits, (Return(Literal(str(PROCESSOR_LACKS))),))
     if small is not None and not small.sizes:
         silent = [Evaluate(Cast("void", Id(names.get("scalar", s.name)))) for s in signature.scalars]
         whole = (first, *silent, *small.branch(names))
-        return Function("int", signature.name, tuple(parameters), whole, static=False)
+        return CFunction("int", signature.name, tuple(parameters), whole, static=False)
     arrays = [names.get("array", a.name) for a in (*signature.inputs, *signature.outputs)]
     body: list[Stmt] = [first, *(small.branch(names) if small is not None else ())]
     body.append(Declare("void *", f"_pm_arrays[{max(len(arrays), 1)}]"))
@@ -58,37 +58,38 @@ def public_function(
     slots = max(len(signature.scalars), 1) * SCALAR_SLOT_BYTES
     body.append(Declare("_Alignas(16) char", f"_pm_scalars[{slots}]"))
     for k, scalar in enumerate(signature.scalars):
-        slot = Unary("&", Subscript(Id("_pm_scalars"), Literal(str(SCALAR_SLOT_BYTES * k))))
+        slot = CUnary("&", Subscript(Id("_pm_scalars"), Literal(str(SCALAR_SLOT_BYTES * k))))
         ctype = type_of_dtype(scalar.dtype).c
-        target = Unary("*", Cast(f"{ctype} *", Cast("void *", slot)))
+        target = CUnary("*", Cast(f"{ctype} *", Cast("void *", slot)))
         body.append(Assign(target, "=", Id(names.get("scalar", scalar.name))))
     for name, count in (("_pm_sizes", len(signature.sizes)), ("_pm_scalars", len(signature.scalars))):
         if not count:
             body.append(Evaluate(Cast("void", Id(name))))
-    alone = Binary("<", Call("_pm_work", (Id("_pm_sizes"),)), Literal(f"{worth!r}"))
-    threads = Ternary(alone, Literal("1"), Call("omp_get_max_threads", ()))
+    alone = CBinary("<", CCall("_pm_work", (Id("_pm_sizes"),)), Literal(f"{worth!r}"))
+    threads = Ternary(alone, Literal("1"), CCall("omp_get_max_threads", ()))
     arguments = (Id("_pm_arrays"), Id("_pm_sizes"), Id("_pm_scalars"), threads)
-    body.append(Return(Call("_pm_entry", arguments)))
-    return Function("int", signature.name, tuple(parameters), tuple(body), static=False)
+    body.append(Return(CCall("_pm_entry", arguments)))
+    return CFunction("int", signature.name, tuple(parameters), tuple(body), static=False)
 
 
-def _parameters(signature: Signature, names: Names) -> list[Parameter]:
+def _parameters(signature: Signature, names: Names) -> list[CParameter]:
     parameters = [
-        Parameter(f"const {type_of_dtype(a.dtype).c} *", names.get("array", a.name)) for a in signature.inputs
+        CParameter(f"const {type_of_dtype(a.dtype).c} *", names.get("array", a.name))
+        for a in signature.inputs
     ]
     parameters += [
-        Parameter(f"{type_of_dtype(a.dtype).c} *", names.get("array", a.name)) for a in signature.outputs
+        CParameter(f"{type_of_dtype(a.dtype).c} *", names.get("array", a.name)) for a in signature.outputs
     ]
-    parameters += [Parameter("ptrdiff_t", names.get("size", s.name)) for s in signature.sizes]
+    parameters += [CParameter("ptrdiff_t", names.get("size", s.name)) for s in signature.sizes]
     parameters += [
-        Parameter(type_of_dtype(s.dtype).c, names.get("scalar", s.name)) for s in signature.scalars
+        CParameter(type_of_dtype(s.dtype).c, names.get("scalar", s.name)) for s in signature.scalars
     ]
     return parameters
 
 
 def header_text(signature: Signature, names: Names) -> str:
     """The text of the header that ships with a library."""
-    function = Function("int", signature.name, tuple(_parameters(signature, names)), (), static=False)
+    function = CFunction("int", signature.name, tuple(_parameters(signature, names)), (), static=False)
     guard = f"POLYMAT_{signature.name.upper()}_H"
     lines = [
         f"/* {signature.name}: compiled by polymat.",

@@ -12,20 +12,20 @@ from polymat.codegen.c.cnames import Names, is_macro_like
 from polymat.codegen.c.ctree import Constants, File
 from polymat.codegen.c.literals import literal
 from polymat.codegen.entry import Entry, GroupCode
-from polymat.codegen.functions.library import LIBM, rearranges
+from polymat.codegen.functions.elementary import LIBM, rearranges
 from polymat.codegen.header import header_text, public_function
 from polymat.codegen.inplace import inplace_pairs
 from polymat.codegen.loops.merged import merged_nest
 from polymat.codegen.loops.stagecode import NestMaker, StageWriter
 from polymat.codegen.memory.slots import shared_slots
 from polymat.codegen.memory.storage import buffers
-from polymat.codegen.products.epilogue import epilogue_nest
-from polymat.codegen.products.pairs import product_nest
+from polymat.codegen.products.epiloguewriter import epilogue_nest
+from polymat.codegen.products.pairswriter import product_nest
 from polymat.codegen.program import Program
 from polymat.codegen.routines.calls import call_nest
-from polymat.codegen.routines.libraries import routines_of
+from polymat.codegen.routines.librarylinks import routines_of
 from polymat.codegen.signals.filters import filter_nest
-from polymat.codegen.signals.recursive import recursive_nest
+from polymat.codegen.signals.recursivewriter import recursive_nest
 from polymat.codegen.signals.transforms import transform_nest
 from polymat.codegen.signature import make_signature
 from polymat.codegen.tiles import TileWriter

@@ -2,10 +2,10 @@
 
 `prelude(needs)` takes names: "workspace", "kept", "team", the headers "math", "string", "complex", those of
 `polymat.codegen.c.arithmetic`: "floordiv_i32", say, defines `_pm_floordiv_i32`, and "reduction_min_f64"
-declares the OpenMP reduction `_pm_min_f64`.  Those of `polymat.codegen.routines.libraries` call routines of
-BLAS and FFT libraries: "cblas_dgemm" defines `_pm_cblas_dgemm`.  "gemm_f64_64x8x3" asks for the products of
-matrices of `polymat.codegen.products.gemm`, with these register blocks; "filter_f64_8x16x4" for the filters
-of `polymat.codegen.signals.filterblocks`, "recursive_f64_8_0x1x2_1x2" for those of
+declares the OpenMP reduction `_pm_min_f64`.  Those of `polymat.codegen.routines.librarylinks` call routines
+of BLAS and FFT libraries: "cblas_dgemm" defines `_pm_cblas_dgemm`.  "gemm_f64_64x8x3" asks for products of
+`polymat.codegen.products.packedgemm`, with these register blocks; "filter_f64_8x16x4" for the filters of
+`polymat.codegen.signals.filterblocks`, "recursive_f64_8_0x1x2_1x2" for those of
 `polymat.codegen.signals.recursiveblocks`; "rows_f32x16" for the vectors of `polymat.codegen.c.rows`,
 "lines_f32x16" for their stores of `polymat.codegen.c.lines`; "argument" reads arguments; "products" are
 complex ones by clang; "processor" asks what the processor has.
@@ -18,14 +18,14 @@ from polymat.codegen.c.arithmetic import arithmetic, arithmetic_names
 from polymat.codegen.c.kernels import kernel_headers, kernel_text
 from polymat.codegen.c.lines import lines_text
 from polymat.codegen.c.rows import rows_text
-from polymat.codegen.functions.library import function_names, functions_text
+from polymat.codegen.functions.elementary import function_names, functions_text
 from polymat.codegen.loops.extremes import extremes_text
 from polymat.codegen.loops.lanesums import lane_sums_text
 from polymat.codegen.loops.singlesums import single_sums_text
 from polymat.codegen.products.blockcost import prices_text
 from polymat.codegen.products.blockshape import joined
-from polymat.codegen.products.gemm import gemm_text
-from polymat.codegen.routines.libraries import library_needs, library_text
+from polymat.codegen.products.packedgemm import gemm_text
+from polymat.codegen.routines.librarylinks import library_needs, library_text
 from polymat.codegen.signals.filterblocks import filter_text
 from polymat.codegen.signals.recursiveblocks import recursive_text
 from polymat.errors import InternalError

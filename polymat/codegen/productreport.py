@@ -23,7 +23,7 @@ from polymat.plan.registerblocks import kernel_of
 from polymat.plan.schedule import Schedule
 from polymat.plan.tile import Plan
 from polymat.product.shares import Share
-from polymat.tilesize.kernel import blocking_of, share_operations, shares_of
+from polymat.tilesize.kernelplanner import blocking_of, share_operations, shares_of
 
 
 @dataclass(frozen=True, slots=True)

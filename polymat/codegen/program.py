@@ -50,7 +50,7 @@ class Program:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Source:
+class CSource:
     """A program for the C compiler: one text, the flags, and what gives the same as several files.
 
     These are only made where the library is not in the cache.

@@ -15,10 +15,10 @@ from math import prod
 from polymat.codegen.c.abi import OK
 from polymat.codegen.c.cnames import Names
 from polymat.codegen.c.ctree import (
-    Binary,
     Block,
-    Call,
     Cast,
+    CBinary,
+    CCall,
     CExpr,
     Declare,
     Evaluate,
@@ -28,11 +28,11 @@ from polymat.codegen.c.ctree import (
     Return,
     Stmt,
 )
-from polymat.codegen.loops.nestfunction import Nest
+from polymat.codegen.loops.nestfunction import NestFunction
 from polymat.codegen.loops.work import operations
-from polymat.codegen.memory.scratch import Limits, most
+from polymat.codegen.memory.pads import Limits, most
 from polymat.codegen.memory.storage import LINE_BYTES, Buffer
-from polymat.codegen.shares import Shares
+from polymat.codegen.nestshares import Shares
 from polymat.codegen.tilerun import TileCode
 from polymat.graph.stage import Stage
 from polymat.lang.affine import Affine
@@ -60,7 +60,7 @@ class SmallCalls:
 
     bound: int
     sizes: tuple[str, ...]
-    runs: tuple[Nest | TileCode, ...]
+    runs: tuple[NestFunction | TileCode, ...]
     shares: Shares
     slots: tuple[tuple[Buffer, ...], ...] = ()
 
@@ -72,8 +72,8 @@ class SmallCalls:
         if not self.sizes:
             return body
         sizes: list[CExpr] = [Id(names.get("size", name)) for name in self.sizes]
-        joined = reduce(partial(Binary, "|"), sizes)
-        return (If(Binary("<", Cast("size_t", joined), Literal(str(self.bound))), body),)
+        joined = reduce(partial(CBinary, "|"), sizes)
+        return (If(CBinary("<", Cast("size_t", joined), Literal(str(self.bound))), body),)
 
     def _memory(self, slot: Sequence[Buffer], names: Names) -> list[Stmt]:
         """An array on the stack, and pointers to it by the names of those that share it."""
@@ -83,19 +83,19 @@ class SmallCalls:
         pointers = [Declare(f"{ctype} *const ", names.get("array", each.name), Id(array)) for each in slot]
         return [Declare(f"{aligned}{ctype}", f"{array}[{count}]"), *pointers]
 
-    def _run(self, nest: Nest) -> Stmt:
+    def _run(self, nest: NestFunction) -> Stmt:
         pads = [Declare(f"{pad.ctype} *const ", pad.array, Literal("NULL")) for pad in nest.pads]
         size = self.shares.size
         limits: list[CExpr] = []
         for part in nest.ranges:
             limits += [size(part.low), size(part.high + 1)]
-        call = Evaluate(Call(nest.function.name, (*nest.arguments, *limits)))
+        call = Evaluate(CCall(nest.function.name, (*nest.arguments, *limits)))
         return Block((*pads, call)) if pads else call
 
 
 def small_bound(
     shares: Shares,
-    groups: Sequence[tuple[Sequence[Stage], float, Sequence[Nest]]],
+    groups: Sequence[tuple[Sequence[Stage], float, Sequence[NestFunction]]],
     slots: Sequence[Sequence[Buffer]],
     sizes: Sequence[str],
 ) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import partial, reduce
 
-from polymat.codegen.c.ctree import Binary, Call, CExpr, Declare, For, Id, Literal, Stmt
+from polymat.codegen.c.ctree import CBinary, CCall, CExpr, Declare, For, Id, Literal, Stmt
 from polymat.codegen.loops.rowtiles import FIRST
 from polymat.codegen.memory.storage import TILE
 from polymat.codegen.tilerun import LAST
@@ -19,7 +19,7 @@ Hulls = Sequence[tuple[CExpr, CExpr]]
 def tile_count(plan: TilePlan, hulls: Hulls) -> CExpr:
     """How many tiles there are; needs `min_i64` and `max_i64`."""
     counts = (_along(hull, size) for hull, size in zip(hulls, plan.sizes, strict=True))
-    return reduce(partial(Binary, "*"), counts)
+    return reduce(partial(CBinary, "*"), counts)
 
 
 def numbered(plan: TilePlan, hulls: Hulls, ends: Sequence[Declare], body: Sequence[Stmt]) -> tuple[Stmt, ...]:
@@ -33,7 +33,7 @@ def numbered(plan: TilePlan, hulls: Hulls, ends: Sequence[Declare], body: Sequen
         for level in range(1, len(plan.dims))
     ]
     inside = (*_begins(plan, hulls), *ends, *body)
-    return (*counts, For(NUMBER, Id(FIRST), Binary("<", Id(NUMBER), Id(LAST)), Literal("1"), inside))
+    return (*counts, For(NUMBER, Id(FIRST), CBinary("<", Id(NUMBER), Id(LAST)), Literal("1"), inside))
 
 
 def _begins(plan: TilePlan, hulls: Hulls) -> Iterator[Declare]:
@@ -43,18 +43,18 @@ def _begins(plan: TilePlan, hulls: Hulls) -> Iterator[Declare]:
         place: CExpr = Id(NUMBER)
         behind = [Id(f"{COUNT}{k}") for k in range(level + 1, last + 1)]
         for count in behind:
-            place = Binary("/", place, count)
+            place = CBinary("/", place, count)
         if level > 0:
-            place = Binary("%", place, Id(f"{COUNT}{level}"))
-        steps = place if size == 1 else Binary("*", place, Literal(str(size)))
+            place = CBinary("%", place, Id(f"{COUNT}{level}"))
+        steps = place if size == 1 else CBinary("*", place, Literal(str(size)))
         low = hulls[level][0]
-        begin = steps if low == Literal("0") else Binary("+", low, steps)
+        begin = steps if low == Literal("0") else CBinary("+", low, steps)
         yield Declare("const ptrdiff_t", f"{TILE}{level}", begin)
 
 
 def _along(hull: tuple[CExpr, CExpr], size: int) -> CExpr:
     low, high = hull
-    length = high if low == Literal("0") else Binary("-", high, low)
+    length = high if low == Literal("0") else CBinary("-", high, low)
     if size > 1:
-        length = Binary("/", Binary("+", length, Literal(str(size - 1))), Literal(str(size)))
-    return Call("_pm_max_i64", (length, Literal("0")))
+        length = CBinary("/", CBinary("+", length, Literal(str(size - 1))), Literal(str(size)))
+    return CCall("_pm_max_i64", (length, Literal("0")))

@@ -10,22 +10,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from polymat.codegen.c.ctree import (
-    Binary,
-    Call,
     Cast,
+    CBinary,
+    CCall,
     CExpr,
+    CFunction,
     Declare,
     Evaluate,
     For,
-    Function,
     Id,
     If,
     Literal,
     Stmt,
 )
-from polymat.codegen.loops.nestfunction import Nest
+from polymat.codegen.loops.nestfunction import NestFunction
 from polymat.codegen.loops.rowtiles import FIRST
-from polymat.codegen.memory.scratch import Pad, ThreadScratch
+from polymat.codegen.memory.pads import Pad, ThreadScratch
 from polymat.graph.stage import Stage
 
 LAST = "_pm_last"  # where the tiles of a thread end
@@ -44,14 +44,14 @@ class Private:
     array: str
     ctype: str
     count: CExpr
-    start: Nest
-    clear: Function
-    merge: Function
+    start: NestFunction
+    clear: CFunction
+    merge: CFunction
 
     @property
     def pad(self) -> Pad:
         """The copy of a thread."""
-        size = Binary("*", Literal(f"{float(self.stage.dtype.size)}"), self.count)
+        size = CBinary("*", Literal(f"{float(self.stage.dtype.size)}"), self.count)
         return Pad(f"_pm_own_{self.stage.name}", self.ctype, size)
 
 
@@ -64,9 +64,9 @@ class TileCode:
     """
 
     number: int
-    tiles: Function
+    tiles: CFunction
     arguments: tuple[CExpr, ...]
-    functions: tuple[Function, ...]
+    functions: tuple[CFunction, ...]
     hull: tuple[CExpr, CExpr]
     size: int
     pads: tuple[Pad, ...]
@@ -88,7 +88,7 @@ class TileCode:
             Declare("const ptrdiff_t", FIRST, self.hull[0]),
             Declare("const ptrdiff_t", LAST, self.hull[1]),
             *shared,
-            If(Binary("==", Id("_pm_pieces"), Literal("1")), self._serial(), self._shared()),
+            If(CBinary("==", Id("_pm_pieces"), Literal("1")), self._serial(), self._shared()),
         )
 
     def alone(self) -> tuple[Stmt, ...]:
@@ -99,29 +99,31 @@ class TileCode:
     def _serial(self) -> tuple[Stmt, ...]:
         starts = [self._start(private) for private in self.privates]
         pads = ThreadScratch(self.number, self.pads).declare(Literal("0"))
-        return (*starts, *pads, Evaluate(Call(self.tiles.name, (*self.arguments, Id(FIRST), Id(LAST)))))
+        return (*starts, *pads, Evaluate(CCall(self.tiles.name, (*self.arguments, Id(FIRST), Id(LAST)))))
 
     def _start(self, private: Private) -> Stmt:
-        return Evaluate(Call(private.start.function.name, private.start.arguments))
+        return Evaluate(CCall(private.start.function.name, private.start.arguments))
 
     def _shared(self) -> tuple[Stmt, ...]:
         chunk, pieces = Id("_pm_chunk"), Id("_pm_pieces")
         size = Literal(str(self.size))
-        span = Binary("-", Binary("+", Binary("-", Id(LAST), Id(FIRST)), size), Literal("1"))
-        tiles = Declare("const ptrdiff_t", "_pm_tiles", Binary("/", span, size))
+        span = CBinary("-", CBinary("+", CBinary("-", Id(LAST), Id(FIRST)), size), Literal("1"))
+        tiles = Declare("const ptrdiff_t", "_pm_tiles", CBinary("/", span, size))
         bounds = [
-            Binary("+", Id(FIRST), Binary("*", Binary("/", Binary("*", Id("_pm_tiles"), at), pieces), size))
-            for at in (chunk, Binary("+", chunk, Literal("1")))
+            CBinary(
+                "+", Id(FIRST), CBinary("*", CBinary("/", CBinary("*", Id("_pm_tiles"), at), pieces), size)
+            )
+            for at in (chunk, CBinary("+", chunk, Literal("1")))
         ]
         body = [*self.scratch.declare(chunk), *map(self._clear, self.copied)]
         own: dict[CExpr, CExpr] = {Id(private.array): Id(private.pad.array) for private in self.copied}
         arguments = tuple(own.get(argument, argument) for argument in self.arguments)
-        stop = Call("_pm_min_i64", (bounds[1], Id(LAST)))
-        body.append(Evaluate(Call(self.tiles.name, (*arguments, bounds[0], stop))))
+        stop = CCall("_pm_min_i64", (bounds[1], Id(LAST)))
+        body.append(Evaluate(CCall(self.tiles.name, (*arguments, bounds[0], stop))))
         loop = For(
             "_pm_chunk",
             Literal("0"),
-            Binary("<", chunk, pieces),
+            CBinary("<", chunk, pieces),
             Literal("1"),
             tuple(body),
             ("omp parallel for num_threads(_pm_team_size) schedule(static, 1)",),
@@ -132,11 +134,11 @@ class TileCode:
 
     def _clear(self, private: Private) -> Stmt:
         count = Cast("ptrdiff_t", private.count)
-        return Evaluate(Call(private.clear.name, (Id(private.pad.array), count)))
+        return Evaluate(CCall(private.clear.name, (Id(private.pad.array), count)))
 
     def _merge(self, private: Private) -> Stmt:
         """Add the copies to the result in a fixed order."""
         copy = self.scratch.pointer(private.pad, Id("_pm_chunk"))
-        call = Call(private.merge.name, (Id(private.array), copy, Cast("ptrdiff_t", private.count)))
-        bound = Binary("<", Id("_pm_chunk"), Id("_pm_pieces"))
+        call = CCall(private.merge.name, (Id(private.array), copy, Cast("ptrdiff_t", private.count)))
+        bound = CBinary("<", Id("_pm_chunk"), Id("_pm_pieces"))
         return For("_pm_chunk", Literal("0"), bound, Literal("1"), (Evaluate(call),))

@@ -7,32 +7,32 @@ from dataclasses import replace
 
 from polymat.codegen.c.ctree import (
     APART,
-    Binary,
-    Call,
+    CBinary,
+    CCall,
     CExpr,
+    CFunction,
+    CParameter,
     Declare,
     Evaluate,
     For,
-    Function,
     Id,
     Literal,
-    Parameter,
     Stmt,
     Ternary,
     names_in,
     plus,
 )
 from polymat.codegen.loops.crossing import WIDTH, declare_width
-from polymat.codegen.loops.nestfunction import Nest
+from polymat.codegen.loops.nestfunction import NestFunction
 from polymat.codegen.loops.ranges import Range
 from polymat.codegen.loops.rowtiles import FIRST, RowTiles, row_tiles
 from polymat.codegen.loops.stagecode import StageWriter
-from polymat.codegen.memory.scratch import Pad
+from polymat.codegen.memory.pads import Pad
 from polymat.codegen.memory.storage import TILE, WHOLE, Buffer, inside, part_begin
 from polymat.codegen.privates import clear_and_merge
 from polymat.codegen.tilenumbers import numbered, tile_count
 from polymat.codegen.tilerun import LAST, Private, TileCode
-from polymat.graph.alignment import Member, grid
+from polymat.graph.aligned import Member, grid
 from polymat.graph.stage import Part, Stage
 from polymat.lang.affine import Affine
 from polymat.lang.expr import Load
@@ -81,7 +81,7 @@ class TileWriter:
             privates=privates,
         )
 
-    def _apart(self, functions: list[Function]) -> list[Function]:
+    def _apart(self, functions: list[CFunction]) -> list[CFunction]:
         """The functions of the nests, not inlined where gcc would take long for all of them in one.
 
         Sums stay as they are: those of a few rows took up to 1.07 times as long.
@@ -91,11 +91,11 @@ class TileWriter:
             return functions
         return [replace(f, returns=APART) if f.returns == "void" else f for f in functions]
 
-    def _nests(self) -> list[tuple[Member, Nest]]:
+    def _nests(self) -> list[tuple[Member, NestFunction]]:
         """The nests of all members; of joint ones at the place of the first, kept if one of them is."""
         joint = dict(self.plan.joint)
         by_name = {member.stage: member for member in self.plan.members}
-        nests: list[tuple[Member, Nest]] = []
+        nests: list[tuple[Member, NestFunction]] = []
         for member in self.plan.members:
             if member.stage in joint.values():
                 continue
@@ -108,7 +108,7 @@ class TileWriter:
             nests.append((kept, self._joint((member, other))))
         return nests
 
-    def _joint(self, members: Sequence[Member]) -> Nest:
+    def _joint(self, members: Sequence[Member]) -> NestFunction:
         parts = []
         for member in members:
             loops = self.plan.loops[member.stage]
@@ -116,7 +116,7 @@ class TileWriter:
             parts.append((self.stages.pipeline.stage(member.stage), loops, member))
         return self.stages.joint(parts)
 
-    def _alone(self, member: Member, stage: Stage) -> list[tuple[Member, Nest]]:
+    def _alone(self, member: Member, stage: Stage) -> list[tuple[Member, NestFunction]]:
         """What a stage runs in a tile: its nest, and one that writes out what the tile owns of a copy."""
         found = [(member, self._nest(member, stage))]
         if member.copied:
@@ -129,7 +129,7 @@ class TileWriter:
             found.append((owned, self.stages.ranged(whole, plan, member.dims, "copy")))
         return found
 
-    def _nest(self, member: Member, stage: Stage) -> Nest:
+    def _nest(self, member: Member, stage: Stage) -> NestFunction:
         loops = self.plan.fitting(member)
         if member.private:
             return self.stages.partial(stage, loops, member.dims)
@@ -137,11 +137,11 @@ class TileWriter:
 
     def _tiles(
         self,
-        nests: Sequence[tuple[Member, Nest]],
+        nests: Sequence[tuple[Member, NestFunction]],
         hulls: Sequence[tuple[CExpr, CExpr]],
         rows: RowTiles | None,
-    ) -> tuple[Function, tuple[CExpr, ...]]:
-        parameters: dict[str, Parameter] = {}
+    ) -> tuple[CFunction, tuple[CExpr, ...]]:
+        parameters: dict[str, CParameter] = {}
         calls: list[Stmt] = []
         for member, nest in nests:
             for parameter in nest.function.parameters[: len(nest.arguments)]:
@@ -150,7 +150,7 @@ class TileWriter:
                     if known is None or "const " not in parameter.ctype:
                         parameters[parameter.name] = _unrestricted(parameter)
             ranges = [bound for part in nest.ranges for bound in self._bounds(member, part, hulls)]
-            calls.append(Evaluate(Call(nest.function.name, (*nest.arguments, *ranges))))
+            calls.append(Evaluate(CCall(nest.function.name, (*nest.arguments, *ranges))))
         body = (*self._part_begins(), *(rows.tile(calls) if rows else calls))
         levels = range(len(self.plan.dims))
         if self.plan.is_numbered:
@@ -168,12 +168,12 @@ class TileWriter:
         for size in self.stages.pipeline.sizes:
             known_as = self.stages.names.get("size", size.name)
             if known_as in used:
-                parameters.setdefault(known_as, Parameter("const ptrdiff_t", known_as))
-        outer = (Parameter("const ptrdiff_t", FIRST), Parameter("const ptrdiff_t", LAST))
+                parameters.setdefault(known_as, CParameter("const ptrdiff_t", known_as))
+        outer = (CParameter("const ptrdiff_t", FIRST), CParameter("const ptrdiff_t", LAST))
         arguments = tuple(Id(name) for name in parameters)
         comment = f"{self.plan}\n{self.plan.why}".rstrip()
         name = f"_pm_tiles_{self.number}"
-        return Function("void", name, (*parameters.values(), *outer), body, comment), arguments
+        return CFunction("void", name, (*parameters.values(), *outer), body, comment), arguments
 
     def _loop(self, level: int, body: tuple[Stmt, ...], hulls: Sequence[tuple[CExpr, CExpr]]) -> Stmt:
         tile, size = Id(f"{TILE}{level}"), self._tile_size(level)
@@ -181,13 +181,13 @@ class TileWriter:
         declared = self._end(level, high)
         if level == 0 and self.plan.backwards:
             return self._backwards(tile, (declared, *body))
-        return For(tile.name, low, Binary("<", tile, high), size, (declared, *body))
+        return For(tile.name, low, CBinary("<", tile, high), size, (declared, *body))
 
     def _end(self, level: int, high: CExpr) -> Declare:
         """Where a tile ends along a dimension that its tiles cover up to `high`."""
-        stop: CExpr = Binary("+", Id(f"{TILE}{level}"), self._tile_size(level))
+        stop: CExpr = CBinary("+", Id(f"{TILE}{level}"), self._tile_size(level))
         if grid(self.plan.members, level) == 1:  # else the last tile ends at a multiple of all scales, too
-            stop = Call("_pm_min_i64", (stop, high))
+            stop = CCall("_pm_min_i64", (stop, high))
         return Declare("const ptrdiff_t", f"{STOP}{level}", stop)
 
     def _tile_size(self, level: int) -> CExpr:
@@ -197,9 +197,9 @@ class TileWriter:
     def _backwards(self, tile: Id, body: tuple[Stmt, ...]) -> Stmt:
         """The same tiles of the first dimension from the last on; none where FIRST is not before LAST."""
         first, last, size = Id(FIRST), Id(LAST), self.plan.sizes[0]
-        before = Binary("/", Binary("-", Binary("-", last, first), Literal("1")), Literal(str(size)))
-        start = Binary("+", first, Binary("*", before, Literal(str(size))))
-        condition = Binary("&&", Binary(">=", tile, first), Binary("<", tile, last))
+        before = CBinary("/", CBinary("-", CBinary("-", last, first), Literal("1")), Literal(str(size)))
+        start = CBinary("+", first, CBinary("*", before, Literal(str(size))))
+        condition = CBinary("&&", CBinary(">=", tile, first), CBinary("<", tile, last))
         return For(tile.name, start, condition, Literal(str(-size)), body)
 
     def _bounds(
@@ -212,17 +212,17 @@ class TileWriter:
         begin, end = plus(tile, -before), plus(stop, behind)
         if self.plan.rolling and part.number == 0 and before != -behind:
             # A thread begins with the margins; from then on each stage goes on where it ended.
-            first = Binary("==", tile, Id(FIRST))
-            begin = Binary("+", tile, Ternary(first, Literal(str(-before)), Literal(str(behind))))
+            first = CBinary("==", tile, Id(FIRST))
+            begin = CBinary("+", tile, Ternary(first, Literal(str(-before)), Literal(str(behind))))
         if scale > 1:
             begin = self._divided(begin, scale - 1, scale)
             end = self._divided(end, scale - 1, scale)
         low, high = self._size(part.low), self._size(part.high + 1)
         on_grid = grid(self.plan.members, part.number) > 1
         if begin != tile or low != hulls[part.number][0]:
-            begin = Call("_pm_max_i64", (begin, low))
+            begin = CCall("_pm_max_i64", (begin, low))
         if end != stop or on_grid or high != hulls[part.number][1]:
-            end = Call("_pm_min_i64", (end, high))
+            end = CCall("_pm_min_i64", (end, high))
         return begin, end
 
     def _part_begins(self) -> list[Stmt]:
@@ -239,9 +239,9 @@ class TileWriter:
     def _divided(self, value: CExpr, more: int, divisor: int) -> CExpr:
         """floor((value + more) / divisor)."""
         self.stages.needs.add("floordiv_i64")
-        return Call("_pm_floordiv_i64", (plus(value, more), Literal(str(divisor))))
+        return CCall("_pm_floordiv_i64", (plus(value, more), Literal(str(divisor))))
 
-    def _hull(self, level: int, nests: Sequence[tuple[Member, Nest]]) -> tuple[CExpr, CExpr]:
+    def _hull(self, level: int, nests: Sequence[tuple[Member, NestFunction]]) -> tuple[CExpr, CExpr]:
         """What the tiles cover along a dimension: the ranges of the stages that are kept.
 
         It begins at a common multiple of all scales.
@@ -253,26 +253,26 @@ class TileWriter:
         first, last = self._extreme("min", lows), self._extreme("max", highs)
         common = grid(self.plan.members, level)
         if common > 1 and lows != [Affine()]:
-            first = Binary("*", Literal(str(common)), self._divided(first, 0, common))
+            first = CBinary("*", Literal(str(common)), self._divided(first, 0, common))
         return first, last
 
     def _extreme(self, function: str, forms: Sequence[Affine]) -> CExpr:
         result = self._size(forms[0])
         for form in forms[1:]:
-            result = Call(f"_pm_{function}_i64", (result, self._size(form)))
+            result = CCall(f"_pm_{function}_i64", (result, self._size(form)))
         return result
 
     def _size(self, form: Affine) -> CExpr:
         return self.stages.size(form)
 
     def _pad(self, buffer: Buffer) -> Pad:
-        size = Binary("*", Literal(f"{float(buffer.dtype.size)}"), self._count(buffer))
+        size = CBinary("*", Literal(f"{float(buffer.dtype.size)}"), self._count(buffer))
         return Pad(self.stages.bodies.array(buffer.name), buffer.dtype.c, size)
 
     def _count(self, buffer: Buffer) -> CExpr:
         count: CExpr = Literal("1.0")
         for extent in buffer.extents:
-            count = Binary("*", count, Call("_pm_extent", (self._size(extent),)))
+            count = CBinary("*", count, CCall("_pm_extent", (self._size(extent),)))
         return count
 
     def _private(self, stage: Stage, member: Member) -> Private:
@@ -287,5 +287,5 @@ class TileWriter:
         return Private(stage, copied, array, stage.dtype.c, self._count(buffer), start, clear, merge)
 
 
-def _unrestricted(parameter: Parameter) -> Parameter:
-    return Parameter(parameter.ctype.replace("restrict ", ""), parameter.name)
+def _unrestricted(parameter: CParameter) -> CParameter:
+    return CParameter(parameter.ctype.replace("restrict ", ""), parameter.name)

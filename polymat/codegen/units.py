@@ -11,7 +11,7 @@ import re
 from dataclasses import replace
 
 from polymat.codegen.c.apart import Files
-from polymat.codegen.c.ctree import APART, Call, File, Function, expressions, names_in
+from polymat.codegen.c.ctree import APART, CCall, CFunction, File, expressions, names_in
 from polymat.codegen.c.render import unit
 from polymat.codegen.prelude import parts, prelude, stateless
 
@@ -65,8 +65,8 @@ def split(file: File) -> tuple[File, ...]:
     return (replace(file, functions=own, declared=others), other)
 
 
-def _may_move(function: Function, known: frozenset[str]) -> bool:
+def _may_move(function: CFunction, known: frozenset[str]) -> bool:
     """Whether it is compiled by itself, and what it calls is in every file."""
-    called = {node.function for node in expressions(function.body) if isinstance(node, Call)}
+    called = {node.function for node in expressions(function.body) if isinstance(node, CCall)}
     inside = all(name in known for name in called if name.startswith("_pm_"))
     return function.returns == APART and inside

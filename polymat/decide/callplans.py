@@ -33,7 +33,7 @@ from polymat.plan.kernel import KernelPlan
 from polymat.plan.library import CallPlan, TransformPlan
 from polymat.plan.loops import LoopPlan
 from polymat.plan.nest import MergedPlan
-from polymat.tilesize.kernel import plan_kernel
+from polymat.tilesize.kernelplanner import plan_kernel
 from polymat.tilesize.plain import plan_stage
 from polymat.tilesize.register import unrolled
 

@@ -11,7 +11,7 @@ from polymat.graph.pipeline import Pipeline
 from polymat.graph.product import Product
 from polymat.graph.stage import Accumulation, Stage
 from polymat.idiom.call import Idiom
-from polymat.idiom.choice import CLEARLY, Choice, choice_of
+from polymat.idiom.callcosts import CLEARLY, CallChoice, choice_of
 from polymat.idiom.libraryfacts import Kind, Libraries
 from polymat.idiom.librarymodel import LibraryModel
 from polymat.idiom.profit import call_seconds
@@ -23,7 +23,7 @@ from polymat.memo import remembered
 from polymat.options import Options
 from polymat.plan.kernel import KernelPlan
 from polymat.plan.loops import LoopPlan
-from polymat.tilesize.kernel import kernel_operations
+from polymat.tilesize.kernelplanner import kernel_operations
 from polymat.tilesize.stagework import VECTOR_SHARE, loop_slowdown, points, stage_operations
 
 TIE = 0.05  # of the time of loops: where calls gain nothing, loops fuse better
@@ -98,7 +98,7 @@ class CallPrices:
         used = self._relative(idiom, parallel, self.threads), self._relative(idiom, None, 1)
         return price(used[0]), price(used[1])
 
-    def choice(self, idiom: Idiom, flat: Stage, loops: LoopPlan) -> Choice | None:
+    def choice(self, idiom: Idiom, flat: Stage, loops: LoopPlan) -> CallChoice | None:
         """The choice that generated code takes at each call; None where it was taken before."""
         if self.options.blas == "always" or self._is_fixed(flat):
             return None

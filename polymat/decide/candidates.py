@@ -13,7 +13,7 @@ from polymat.fusion.alignment import align
 from polymat.fusion.dag import Dag
 from polymat.fusion.legality import choices_of, live_outs
 from polymat.fusion.reads import Reads
-from polymat.graph.alignment import Fusable, Refused
+from polymat.graph.aligned import Fusable, Refused
 from polymat.graph.group import Group
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Stage
@@ -28,16 +28,16 @@ from polymat.plan.library import CallPlan, TransformPlan
 from polymat.plan.loops import LoopPlan
 from polymat.plan.nest import NestPlan
 from polymat.plan.tile import Plan, TilePlan
-from polymat.tilesize.epilogue import plan_epilogue
-from polymat.tilesize.kernel import described, is_worth, plan_kernel, upright
+from polymat.tilesize.kernelplanner import described, is_worth, plan_kernel, upright
 from polymat.tilesize.levels import overflows, plans_by_level
 from polymat.tilesize.paperplan import PaperPlan, PaperPlanner, aligned_nest
 from polymat.tilesize.plain import plan_stage
 from polymat.tilesize.planner import NO_CALLS, can_be_private, plan_alone, plan_tiles
+from polymat.tilesize.pointreaders import plan_epilogue
 from polymat.tilesize.register import unrolled
-from polymat.tilesize.shared import shared_out
 from polymat.tilesize.streamed import past_caches, product_past_caches, tiles_past_caches
 from polymat.tilesize.switches import switched
+from polymat.tilesize.tilesforthreads import shared_out
 from polymat.tilesize.transposed import plan_transposed
 
 MOST_SIZED = 12  # stages of a group whose tiles are made to fit while groups are compared; of more, few do

@@ -16,7 +16,7 @@ from polymat.fusion.legality import live_outs
 from polymat.fusion.partition import partition
 from polymat.fusion.reads import Reads
 from polymat.fusion.separate import separate
-from polymat.graph.alignment import Refused
+from polymat.graph.aligned import Refused
 from polymat.graph.constant import kept_stages
 from polymat.graph.group import Grouping
 from polymat.graph.pipeline import Pipeline

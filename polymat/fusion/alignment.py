@@ -12,7 +12,7 @@ from fractions import Fraction
 
 from polymat.fusion.reads import ONE, Match, Read, Reads
 from polymat.fusion.reads import match as follows
-from polymat.graph.alignment import Alignment
+from polymat.graph.aligned import Alignment
 
 Node = tuple[str, str]  # a stage and one of its dimensions
 

@@ -20,7 +20,7 @@ from polymat.fusion.joins import siblings as siblings
 from polymat.fusion.joins import unfit
 from polymat.fusion.margins import Margin, Unbounded, widen
 from polymat.fusion.reads import ONE, Reads
-from polymat.graph.alignment import Alignment, Fusable, Member, Refused
+from polymat.graph.aligned import Alignment, Fusable, Member, Refused
 
 MAX_TILED = 4  # dimensions that are tiled at once
 

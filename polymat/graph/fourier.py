@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from polymat.graph.stage import Accumulation
 from polymat.lang.affine import Affine
 from polymat.lang.expr import Binary, Call, Expr, Load, Parameter, Variable
-from polymat.lang.fourier import half_wave, wave
+from polymat.lang.expressiontext import structure
+from polymat.lang.fouriertransforms import half_wave, wave
 from polymat.lang.makers import index_expression
-from polymat.lang.text import structure
 from polymat.lang.traverse import walk
 from polymat.lang.types import Complex, ComplexFloat
 

@@ -13,7 +13,7 @@ from polymat.lang.expr import Expr, Load, SelectExpr, Variable
 from polymat.lang.indices import affine_form
 from polymat.lang.traverse import children, comparisons, rebuild, rebuild_condition, walk
 from polymat.poly.domain import Domain
-from polymat.poly.joined import joined
+from polymat.poly.joineddims import joined
 
 _FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
 

@@ -9,8 +9,8 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from polymat.graph.orders import NO_WORK, Work
+from polymat.graph.pipelinetext import pipeline_lines
 from polymat.graph.stage import InputArray, ScalarInput, Stage
-from polymat.graph.text import pipeline_lines
 from polymat.lang.affine import Affine
 from polymat.poly.domain import Domain
 

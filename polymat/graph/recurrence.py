@@ -7,19 +7,19 @@ from polymat.graph.stage import Accumulation, Stage
 from polymat.lang.affine import Affine
 from polymat.poly.access import Access
 from polymat.poly.domain import Domain
-from polymat.poly.order import Statement
-from polymat.poly.text import affine_text, encode
+from polymat.poly.isltext import affine_text, encode
+from polymat.poly.order import Assignment
 
 
-def recurrence_statements(stage: Stage, context: Domain) -> tuple[Statement, ...]:
+def recurrence_statements(stage: Stage, context: Domain) -> tuple[Assignment, ...]:
     """One statement a part (tags 0, 1, ...), then one an accumulation."""
     inner = max((len(a.reduced_dims) for a in stage.accumulations), default=0)
-    statements: list[Statement] = []
+    statements: list[Assignment] = []
     own = tuple(encode(d) for d in stage.dims)
     for part in stage.parts:
         where = part.domain.assume(context)
         statements.append(
-            Statement(
+            Assignment(
                 tag=len(statements),
                 domain=where,
                 writes=Access.of(where, [Affine.name(d) for d in stage.dims]),
@@ -31,7 +31,7 @@ def recurrence_statements(stage: Stage, context: Domain) -> tuple[Statement, ...
     for accumulation in stage.accumulations:
         where = accumulation.domain.assume(context)
         statements.append(
-            Statement(
+            Assignment(
                 tag=len(statements),
                 domain=where,
                 writes=Access.of(where, accumulation.target),

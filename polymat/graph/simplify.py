@@ -9,8 +9,8 @@ from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Accumulation, Part, Ref, Stage
 from polymat.lang.affine import Affine
 from polymat.lang.expr import Expr, Load, Variable
+from polymat.lang.expressiontext import structure
 from polymat.lang.indices import index_variable
-from polymat.lang.text import structure
 from polymat.lang.traverse import rebuild
 
 ITSELF = "(itself)"  # no stage can have this name

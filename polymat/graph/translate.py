@@ -11,12 +11,12 @@ from polymat.graph.stage import Accumulation, Bounds, InputArray, Part, Ref, Sta
 from polymat.lang.affine import Affine
 from polymat.lang.condition import Condition
 from polymat.lang.expr import Const, Expr, Load, Parameter, Variable
+from polymat.lang.expressiontext import condition_text
 from polymat.lang.function import CaseEntry, Function, Input
 from polymat.lang.indices import as_affine
 from polymat.lang.interval import Interval
 from polymat.lang.neutral import neutral
 from polymat.lang.reduction import ReduceEntry, Reduction
-from polymat.lang.text import condition_text
 from polymat.lang.traverse import condition_operands, rebuild, rebuild_condition, walk
 from polymat.poly.domain import Domain
 

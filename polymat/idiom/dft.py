@@ -15,12 +15,12 @@ from polymat.idiom.layout import axis
 from polymat.idiom.lineup import from_zero
 from polymat.idiom.mirrored import halved_axis
 from polymat.idiom.operands import is_strided
-from polymat.idiom.phase import Polynomial, Waves, number_of, scaled, sum_of_waves, waves_of
+from polymat.idiom.phase import PhasePolynomial, Waves, number_of, scaled, sum_of_waves, waves_of
 from polymat.idiom.transform import FourierAxis, Kind, Transform
 from polymat.idiom.unlike import has_wave, shortened
 from polymat.lang.affine import Affine
 from polymat.lang.expr import Expr
-from polymat.lang.text import structure
+from polymat.lang.expressiontext import structure
 
 
 class UnlikeError(Exception):
@@ -142,7 +142,7 @@ def _transform(waves: Waves, scale: Expr | None, term: Term, product: Product) -
     return Transform(product, kind, sign, found, source, number, scale, batch, product.addends)
 
 
-def _kind(waves: Waves, complex_source: bool, complex_result: bool) -> tuple[Kind, Polynomial, complex]:
+def _kind(waves: Waves, complex_source: bool, complex_result: bool) -> tuple[Kind, PhasePolynomial, complex]:
     """Which transform the waves are, its phase and its number: one wave, or half the sum of a pair."""
     found = waves.waves
     if len(found) == 1 and complex_result:
@@ -162,7 +162,9 @@ def _kind(waves: Waves, complex_source: bool, complex_result: bool) -> tuple[Kin
     raise UnlikeError("its cosines and sines have different factors")
 
 
-def _axes(phase: Polynomial, term: Term, product: Product) -> tuple[tuple[FourierAxis, ...], Literal[-1, 1]]:
+def _axes(
+    phase: PhasePolynomial, term: Term, product: Product
+) -> tuple[tuple[FourierAxis, ...], Literal[-1, 1]]:
     """The pairs of output and input index in a phase, and the sign of those that are not mirrored."""
     found: list[FourierAxis] = []
     signs: dict[str, Literal[-1, 1]] = {}
@@ -174,7 +176,7 @@ def _axes(phase: Polynomial, term: Term, product: Product) -> tuple[tuple[Fourie
             raise UnlikeError("its phase has more in it than a result's index times a summed one")
         each = _fourier_axis(outputs[0], inputs[0], term)
         sign: Literal[-1, 1] = 1 if coefficient.real > 0 else -1
-        if not Polynomial(((powers, coefficient),)).is_near(_expected(each, sign)):
+        if not PhasePolynomial(((powers, coefficient),)).is_near(_expected(each, sign)):
             turn = f"{each.output} {each.input} / ({each.length})"
             raise UnlikeError(f"its phase is not 2 pi {turn}, for as many {each.input}")
         found.append(each)
@@ -200,10 +202,10 @@ def _fourier_axis(output: str, summed: str, term: Term) -> FourierAxis:
     return FourierAxis(output, summed, length, half=count != length)
 
 
-def _expected(each: FourierAxis, sign: int) -> Polynomial:
+def _expected(each: FourierAxis, sign: int) -> PhasePolynomial:
     """sign 2 pi j k / length."""
-    inverse = Polynomial.affine(each.length).inverse()
+    inverse = PhasePolynomial.affine(each.length).inverse()
     if inverse is None:
         raise UnlikeError("its length is 0")
-    turn = Polynomial.constant(sign * 2 * math.pi) * inverse
-    return turn * Polynomial.name(each.output) * Polynomial.name(each.input)
+    turn = PhasePolynomial.constant(sign * 2 * math.pi) * inverse
+    return turn * PhasePolynomial.name(each.output) * PhasePolynomial.name(each.input)

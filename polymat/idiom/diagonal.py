@@ -7,7 +7,7 @@ from dataclasses import replace
 from polymat.graph.product import Product
 from polymat.graph.term import Term
 from polymat.idiom.operands import same_scale
-from polymat.idiom.triangle import half_of, whole_half
+from polymat.idiom.triangulardomain import half_of, whole_half
 from polymat.lang.affine import Affine
 from polymat.poly.domain import Domain
 

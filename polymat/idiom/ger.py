@@ -7,7 +7,7 @@ from polymat.graph.term import Term, is_box
 from polymat.idiom.call import Axis, Cut, LibraryCall
 from polymat.idiom.layout import Extents, axis, matrix, merged, vector, view
 from polymat.idiom.operands import columns_last, is_pair, result_view, sharing
-from polymat.idiom.triangle import half_of
+from polymat.idiom.triangulardomain import half_of
 from polymat.lang.affine import Affine
 
 

@@ -11,7 +11,7 @@ from polymat.graph.stage import Ref
 from polymat.graph.term import Term
 from polymat.idiom.layout import Extents, View, view
 from polymat.lang.affine import Affine
-from polymat.lang.text import structure
+from polymat.lang.expressiontext import structure
 from polymat.poly.domain import Domain
 
 

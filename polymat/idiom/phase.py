@@ -14,8 +14,8 @@ from typing import TypeAlias
 
 from polymat.lang.affine import Affine
 from polymat.lang.expr import Binary, Call, CastExpr, Const, Expr, Parameter, Unary, Variable
+from polymat.lang.expressiontext import structure
 from polymat.lang.indices import affine_form
-from polymat.lang.text import structure
 from polymat.lang.traverse import fold
 from polymat.lang.types import Long
 
@@ -27,32 +27,32 @@ Powers: TypeAlias = tuple[tuple[str, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Polynomial:
+class PhasePolynomial:
     """Coefficients by the powers of the names, sorted, without zeros."""
 
     terms: tuple[tuple[Powers, complex], ...] = ()
 
     @staticmethod
-    def of(terms: Mapping[Powers, complex]) -> Polynomial:
+    def of(terms: Mapping[Powers, complex]) -> PhasePolynomial:
         """A polynomial from coefficients, some of which may be 0."""
-        return Polynomial(tuple(sorted((powers, complex(c)) for powers, c in terms.items() if c)))
+        return PhasePolynomial(tuple(sorted((powers, complex(c)) for powers, c in terms.items() if c)))
 
     @staticmethod
-    def constant(value: complex) -> Polynomial:
+    def constant(value: complex) -> PhasePolynomial:
         """A number."""
-        return Polynomial.of({(): value})
+        return PhasePolynomial.of({(): value})
 
     @staticmethod
-    def name(name: str, power: int = 1) -> Polynomial:
+    def name(name: str, power: int = 1) -> PhasePolynomial:
         """A power of one name."""
-        return Polynomial.of({((name, power),): 1})
+        return PhasePolynomial.of({((name, power),): 1})
 
     @staticmethod
-    def affine(form: Affine) -> Polynomial:
+    def affine(form: Affine) -> PhasePolynomial:
         """An affine form; a floor division counts as one name."""
-        total = Polynomial.constant(form.const)
+        total = PhasePolynomial.constant(form.const)
         for atom, coefficient in form.terms:
-            total = total + Polynomial.name(str(atom)) * Polynomial.constant(coefficient)
+            total = total + PhasePolynomial.name(str(atom)) * PhasePolynomial.constant(coefficient)
         return total
 
     @property
@@ -62,46 +62,46 @@ class Polynomial:
             return 0
         return self.terms[0][1] if len(self.terms) == 1 and self.terms[0][0] == () else None
 
-    def __add__(self, other: Polynomial) -> Polynomial:
+    def __add__(self, other: PhasePolynomial) -> PhasePolynomial:
         sums = dict(self.terms)
         for powers, c in other.terms:
             sums[powers] = sums.get(powers, 0) + c
-        return Polynomial.of(sums)
+        return PhasePolynomial.of(sums)
 
-    def __mul__(self, other: Polynomial) -> Polynomial:
+    def __mul__(self, other: PhasePolynomial) -> PhasePolynomial:
         products: dict[Powers, complex] = {}
         for one, c in self.terms:
             for two, d in other.terms:
                 powers = _joined(one, two)
                 products[powers] = products.get(powers, 0) + c * d
-        return Polynomial.of(products)
+        return PhasePolynomial.of(products)
 
-    def __neg__(self) -> Polynomial:
-        return self * Polynomial.constant(-1)
+    def __neg__(self) -> PhasePolynomial:
+        return self * PhasePolynomial.constant(-1)
 
-    def inverse(self) -> Polynomial | None:
+    def inverse(self) -> PhasePolynomial | None:
         """1 / polynomial: a sum counts as one name; None for 0."""
         if not self.terms:
             return None
         if len(self.terms) > 1:
             return self.as_name(-1)
         powers, c = self.terms[0]
-        return Polynomial.of({tuple((name, -power) for name, power in powers): 1 / c})
+        return PhasePolynomial.of({tuple((name, -power) for name, power in powers): 1 / c})
 
-    def as_name(self, power: int = 1) -> Polynomial:
+    def as_name(self, power: int = 1) -> PhasePolynomial:
         """A power of a sum, which counts as one name."""
-        return Polynomial.name(f"({self.terms})", power)
+        return PhasePolynomial.name(f"({self.terms})", power)
 
-    def without_turns(self, integers: Collection[str]) -> Polynomial:
+    def without_turns(self, integers: Collection[str]) -> PhasePolynomial:
         """A phase less the terms that are a whole number of turns: 2 pi times a product of these names."""
 
         def is_whole(powers: Powers, c: complex) -> bool:
             whole = all(name in integers and power > 0 for name, power in powers)
             return whole and _is_whole(c.real / math.tau) and c.imag == 0
 
-        return Polynomial(tuple(term for term in self.terms if not is_whole(*term)))
+        return PhasePolynomial(tuple(term for term in self.terms if not is_whole(*term)))
 
-    def is_near(self, other: Polynomial) -> bool:
+    def is_near(self, other: PhasePolynomial) -> bool:
         """Whether all coefficients agree but for rounding."""
         if len(self.terms) != len(other.terms):
             return False
@@ -123,8 +123,8 @@ class Waves:
     plain: the polynomial, for what has no exponential in it.
     """
 
-    plain: Polynomial | None
-    waves: tuple[tuple[Polynomial, complex], ...] = ()
+    plain: PhasePolynomial | None
+    waves: tuple[tuple[PhasePolynomial, complex], ...] = ()
 
 
 def waves_of(weights: Iterable[Expr]) -> Waves | None:
@@ -148,20 +148,20 @@ def _wave(node: Expr, parts: tuple[Waves | None, ...]) -> Waves | None:
     known = [part for part in parts if part is not None]
     match node:
         case Const(value):
-            return Waves(Polynomial.constant(complex(value)))
+            return Waves(PhasePolynomial.constant(complex(value)))
         case Parameter(name=name) | Variable(name=name):
-            return Waves(Polynomial.name(name))
+            return Waves(PhasePolynomial.name(name))
         case CastExpr(operand, dtype):
             index = operand.dtype.kind in "iu" and dtype == Long
             return known[0] if dtype.kind in "fc" or index else None
         case Unary("-"):
-            return _times(known[0], Waves(Polynomial.constant(-1)))
+            return _times(known[0], Waves(PhasePolynomial.constant(-1)))
         case Call(function):
             return _function(function, known[0])
         case Binary("+"):
             return _plus(known[0], known[1])
         case Binary("-"):
-            negative = _times(known[1], Waves(Polynomial.constant(-1)))
+            negative = _times(known[1], Waves(PhasePolynomial.constant(-1)))
             return None if negative is None else _plus(known[0], negative)
         case Binary("*"):
             return _times(known[0], known[1])
@@ -170,7 +170,7 @@ def _wave(node: Expr, parts: tuple[Waves | None, ...]) -> Waves | None:
             return None if inverse is None else _times(known[0], Waves(inverse))
         case Binary("//"):
             form = affine_form(node)
-            return None if form is None else Waves(Polynomial.affine(form))
+            return None if form is None else Waves(PhasePolynomial.affine(form))
         case Binary("%") if known[0].plain is not None and known[1].plain is not None:
             return Waves(_reduced(known[0].plain, known[1].plain, structure(node)))
         case _:
@@ -183,10 +183,12 @@ def _function(function: str, argument: Waves) -> Waves | None:
         return Waves(None, waves)
     if function not in ("exp", "cos", "sin") or argument.plain is None:
         return None
-    turned = argument.plain if function != "exp" else argument.plain * Polynomial.constant(-1j)
+    turned = argument.plain if function != "exp" else argument.plain * PhasePolynomial.constant(-1j)
     if any(abs(c.imag) > TOLERANCE * abs(c) for _, c in turned.terms):
         return None
-    phase = Polynomial.of({powers: c.real for powers, c in turned.terms if not _is_turns(powers, c.real)})
+    phase = PhasePolynomial.of(
+        {powers: c.real for powers, c in turned.terms if not _is_turns(powers, c.real)}
+    )
     match function:
         case "exp":
             waves = ((phase, 1 + 0j),)
@@ -197,11 +199,11 @@ def _function(function: str, argument: Waves) -> Waves | None:
     return Waves(None, waves)
 
 
-def _reduced(value: Polynomial, modulus: Polynomial, text: str) -> Polynomial:
+def _reduced(value: PhasePolynomial, modulus: PhasePolynomial, text: str) -> PhasePolynomial:
     """value % modulus: the value less a whole number of times the modulus; that number has a name."""
     if len(modulus.terms) > 1:
         modulus = modulus.as_name()
-    return value + -(modulus * Polynomial.name(f"{_TIMES}{text}"))
+    return value + -(modulus * PhasePolynomial.name(f"{_TIMES}{text}"))
 
 
 def _is_turns(powers: Powers, coefficient: float) -> bool:
@@ -219,7 +221,7 @@ def _as_waves(value: Waves) -> Waves | None:
     if value.plain is None:
         return value
     number = value.plain.number
-    return None if number is None else Waves(None, ((Polynomial(), number),))
+    return None if number is None else Waves(None, ((PhasePolynomial(), number),))
 
 
 def _times(left: Waves | None, right: Waves | None) -> Waves | None:
@@ -242,9 +244,9 @@ def _plus(left: Waves, right: Waves) -> Waves | None:
     return Waves(None, _merged((*one.waves, *other.waves)))
 
 
-def _merged(waves: Iterable[tuple[Polynomial, complex]]) -> tuple[tuple[Polynomial, complex], ...]:
+def _merged(waves: Iterable[tuple[PhasePolynomial, complex]]) -> tuple[tuple[PhasePolynomial, complex], ...]:
     """Waves of equal phase added; those that cancel are left out, however small the others are."""
-    found: list[tuple[Polynomial, complex, float]] = []  # with the sum of magnitudes
+    found: list[tuple[PhasePolynomial, complex, float]] = []  # with the sum of magnitudes
     for phase, c in waves:
         position = next((n for n, (known, *_) in enumerate(found) if known.is_near(phase)), None)
         if position is None:

@@ -7,7 +7,7 @@ from math import log2, prod
 
 from polymat.idiom.call import Idiom, LibraryCall
 from polymat.idiom.librarymodel import LibraryModel
-from polymat.idiom.measured import measured_seconds
+from polymat.idiom.measuredcalls import measured_seconds
 from polymat.idiom.parts import least_of, part_seconds
 from polymat.idiom.transform import Transform
 from polymat.lang.affine import Affine

@@ -11,7 +11,7 @@ from polymat.idiom.diagonal import with_diagonal
 from polymat.idiom.layout import Extents, merged, view
 from polymat.idiom.lineup import lined_up
 from polymat.idiom.operands import Sharing, columns_last, result_view, sharing
-from polymat.idiom.triangle import Half, half_of
+from polymat.idiom.triangulardomain import Half, half_of
 from polymat.idiom.unlike import shortened
 from polymat.idiom.unsolved import reason_against_system
 

@@ -10,7 +10,7 @@ from polymat.graph.term import Term
 from polymat.idiom.call import Axis, Operand, Role, Side
 from polymat.idiom.layout import Extents, View, axis, matrix, merged, vector, view
 from polymat.idiom.operands import is_real_or_complex, result_view
-from polymat.idiom.triangle import Half
+from polymat.idiom.triangulardomain import Half
 
 
 @dataclass(frozen=True, slots=True)

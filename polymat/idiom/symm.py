@@ -10,7 +10,7 @@ from polymat.idiom.call import Cut, Idiom, LibraryCall
 from polymat.idiom.layout import Extents
 from polymat.idiom.operands import same_names, same_scale
 from polymat.idiom.sided import Sided, placed, sided
-from polymat.idiom.triangle import Half, flipped, half_of, stored
+from polymat.idiom.triangulardomain import Half, flipped, half_of, stored
 from polymat.lang.affine import Affine
 
 

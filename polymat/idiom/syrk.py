@@ -10,7 +10,7 @@ from polymat.graph.term import Term, is_box
 from polymat.idiom.call import Axis, Cut, Idiom, LibraryCall, Operand
 from polymat.idiom.layout import Extents, axis, matrix, merged, view
 from polymat.idiom.operands import columns_last, is_pair, result_view, sharing
-from polymat.idiom.triangle import Half, half_of
+from polymat.idiom.triangulardomain import Half, half_of
 from polymat.lang.affine import Affine
 from polymat.poly.domain import Domain
 

@@ -10,7 +10,7 @@ from polymat.graph.term import Term
 from polymat.idiom.call import Idiom
 from polymat.idiom.layout import Extents
 from polymat.idiom.sided import Sided, sided
-from polymat.idiom.triangle import half_of
+from polymat.idiom.triangulardomain import half_of
 from polymat.idiom.trmm import triangular_call
 from polymat.lang.affine import Affine
 from polymat.lang.expr import Const, Expr, Unary

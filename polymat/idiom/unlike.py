@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from polymat.graph.stage import Accumulation, Stage
 from polymat.idiom.phase import waves_of
 from polymat.lang.expr import Binary, Call, CastExpr, Const, Expr, Load, SelectExpr, Unary
+from polymat.lang.expressiontext import expr_text
 from polymat.lang.indices import affine_names
 from polymat.lang.reduction import Op
-from polymat.lang.text import expr_text
 from polymat.lang.traverse import children, fold, walk
 from polymat.lang.types import ScalarType, real_part
 

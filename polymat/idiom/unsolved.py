@@ -6,7 +6,7 @@ from polymat.graph.product import Product
 from polymat.graph.term import Term
 from polymat.idiom.layout import Extents
 from polymat.idiom.sided import Sided, sided
-from polymat.idiom.triangle import half_of
+from polymat.idiom.triangulardomain import half_of
 from polymat.idiom.trsm import covers, divides_by_diagonal, is_minus_one, reads_solution
 
 

@@ -14,7 +14,7 @@ from polymat.errors import DtypeError, LangError, ShapeError, caller_location
 from polymat.lang.affine import Affine
 from polymat.lang.algebra import check_plain, described, dims
 from polymat.lang.expr import Const, Expr, binary
-from polymat.lang.fir import MAX_WRITTEN_TAPS
+from polymat.lang.firfilters import MAX_WRITTEN_TAPS
 from polymat.lang.function import Source
 from polymat.lang.operators import shown
 from polymat.lang.table import Lookup, Table

@@ -21,7 +21,7 @@ from polymat.lang.algebra import (
 )
 from polymat.lang.condition import Condition
 from polymat.lang.expr import Expr, Variable, binary
-from polymat.lang.fir import Mode, window
+from polymat.lang.firfilters import Mode, window
 from polymat.lang.function import Case, Source
 from polymat.lang.makers import index_expression
 from polymat.lang.mathfunctions import Conj

@@ -20,7 +20,7 @@ from polymat.lang.algebra import (
 from polymat.lang.condition import Condition
 from polymat.lang.constructs import Select
 from polymat.lang.expr import Const, Expr, Variable, binary
-from polymat.lang.fir import constant
+from polymat.lang.firfilters import constant
 from polymat.lang.function import Source
 from polymat.lang.operators import shown
 from polymat.lang.reduction import Op, Reduce

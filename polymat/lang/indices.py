@@ -8,7 +8,7 @@ from polymat.errors import Location, NotAffineError
 from polymat.lang.affine import Affine
 from polymat.lang.condition import Condition
 from polymat.lang.expr import Binary, CastExpr, Const, Expr, Parameter, Unary, Variable, as_expr
-from polymat.lang.text import expr_text
+from polymat.lang.expressiontext import expr_text
 from polymat.lang.traverse import condition_operands, fold
 from polymat.lang.types import ScalarType
 

@@ -9,7 +9,7 @@ import numpy as np
 from polymat.errors import LangError, caller_location
 from polymat.lang import later
 from polymat.lang.expr import Expr, as_expr
-from polymat.lang.text import expr_text
+from polymat.lang.expressiontext import expr_text
 
 if TYPE_CHECKING:
     from polymat.lang.algebra import Result

@@ -12,11 +12,11 @@ from typing import Any
 
 from polymat.lang.affine import Affine
 from polymat.lang.algebra import pointwise, read, span
-from polymat.lang.blocks import Samples, padded
 from polymat.lang.condition import Condition
 from polymat.lang.constructs import Cast
 from polymat.lang.expr import Const, Expr, Load, Variable, binary, call
-from polymat.lang.fourier import complex_type, half_wave, spectrum, wave
+from polymat.lang.fftfilters import Samples, padded
+from polymat.lang.fouriertransforms import complex_type, half_wave, spectrum, wave
 from polymat.lang.function import Case, CaseEntry, Function, Source
 from polymat.lang.makers import Makers
 from polymat.lang.reduction import Op, Reduce, Reduction

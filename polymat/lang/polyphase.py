@@ -17,7 +17,7 @@ from polymat.lang.algebra import (
 )
 from polymat.lang.condition import Condition
 from polymat.lang.expr import Const, Expr, Parameter, Variable, binary
-from polymat.lang.fir import (
+from polymat.lang.firfilters import (
     MODES,
     REAL,
     Strided,

@@ -23,8 +23,8 @@ from polymat.lang.algebra import (
 )
 from polymat.lang.condition import Condition
 from polymat.lang.expr import Expr, Variable, binary
-from polymat.lang.fir import fir
-from polymat.lang.fourier import grows, resampled
+from polymat.lang.firfilters import fir
+from polymat.lang.fouriertransforms import grows, resampled
 from polymat.lang.function import Case, CaseEntry, Input, Source
 from polymat.lang.indices import as_affine
 from polymat.lang.interval import Domain, size_parameters

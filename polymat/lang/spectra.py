@@ -20,8 +20,8 @@ from polymat.lang.algebra import (
 )
 from polymat.lang.condition import Condition
 from polymat.lang.expr import Expr, Variable
-from polymat.lang.fir import taps_count
-from polymat.lang.fourier import fitted, inverse, real_inverse, spectrum
+from polymat.lang.firfilters import taps_count
+from polymat.lang.fouriertransforms import fitted, inverse, real_inverse, spectrum
 from polymat.lang.function import Case, CaseEntry, Source
 from polymat.lang.indices import as_affine
 from polymat.lang.interval import size_parameters
@@ -29,7 +29,7 @@ from polymat.lang.lengths import not_negative
 from polymat.lang.makers import index_expression
 from polymat.lang.mathfunctions import Conj
 from polymat.lang.operators import is_number, shown
-from polymat.lang.recursive import direct_form, sections
+from polymat.lang.recursivefilters import direct_form, sections
 from polymat.lang.signal import MAKERS, SignalAlgebra, SignalResult, positive_factor, strided
 from polymat.lang.slicing import SliceStride
 from polymat.lang.types import Double, real_part

@@ -20,7 +20,7 @@ from polymat.lang.algebra import fresh_variables, names_in, pointwise, scalar, s
 from polymat.lang.condition import Condition
 from polymat.lang.constructs import Select
 from polymat.lang.expr import Const, Expr, Variable, binary
-from polymat.lang.fir import constant
+from polymat.lang.firfilters import constant
 from polymat.lang.mathfunctions import I0, Cos, Sin, Sqrt
 from polymat.lang.operators import is_number, shown
 from polymat.lang.reduction import Op, Reduce, Reduction

@@ -12,7 +12,7 @@ from polymat.lang.expr import Binary, Call, Expr, Load, Unary
 from polymat.lang.traverse import walk
 from polymat.lang.types import ScalarType
 from polymat.model.estimates import once_a_stage
-from polymat.model.nest import Dim, Nest, Statement
+from polymat.model.loopnest import Dim, LoopNest, Statement
 from polymat.model.reference import Reference
 
 # What a size counts as that no estimate is given for.
@@ -40,7 +40,7 @@ class _Piece:
     placed: Mapping[str, Affine]
 
 
-def stage_nest(stage: Stage, estimates: Mapping[str, int], *, live_out: bool = True) -> Nest:
+def stage_nest(stage: Stage, estimates: Mapping[str, int], *, live_out: bool = True) -> LoopNest:
     """The nest of one stage: its dimensions, then those that it reduces."""
     return group_nest((stage,), {}, estimates, live_out=(stage.name,) if live_out else ())
 
@@ -52,7 +52,7 @@ def group_nest(
     *,
     live_out: Collection[str] | None = None,
     dims: Sequence[str] = (),
-) -> Nest:
+) -> LoopNest:
     """The nest of stages that share loops.
 
     alignment: by stage, the group's dimension (or a form over it: `Affine.name("g").scale(2)`) for its own
@@ -71,7 +71,7 @@ def group_nest(
         extents[own.name] = max(extents.get(own.name, 0), own.extent)
     names = [stage.name for stage in stages]
     alive = tuple(name for name in names if live_out is None or name in live_out)
-    return Nest(tuple(Dim(name, extent) for name, extent in extents.items()), statements, alive)
+    return LoopNest(tuple(Dim(name, extent) for name, extent in extents.items()), statements, alive)
 
 
 def _statements(
@@ -177,7 +177,7 @@ def _statement(piece: _Piece, estimates: Mapping[str, int]) -> Statement:
         )
         for load in _loads(piece.expr)
     ]
-    merged = Nest((), (Statement("", (), (writes, *reads)),)).references()
+    merged = LoopNest((), (Statement("", (), (writes, *reads)),)).references()
     sequential = dict.fromkeys(n for own in _sequential(piece) for n in piece.placed[own].names())
     return Statement(
         piece.stage.name,

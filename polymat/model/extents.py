@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from polymat.graph.alignment import Member
+from polymat.graph.aligned import Member
 from polymat.graph.stage import Stage
 from polymat.lang.affine import Affine
 from polymat.model.assumed import UNKNOWN_EXTENT

@@ -12,7 +12,7 @@ from math import gcd, prod
 from typing import TypeAlias
 
 from polymat.memo import remembered
-from polymat.model.nest import Nest
+from polymat.model.loopnest import LoopNest
 from polymat.model.polynomial import Number, Polynomial
 from polymat.model.reference import Slopes
 from polymat.model.uniform import Component, UniformClass, components
@@ -183,7 +183,7 @@ def bytes_touched(references: UniformClass, sizes: Mapping[str, float], line_byt
 
 
 @remembered
-def tile_volume(nest: Nest, *, exact: bool = True) -> Volumes:
+def tile_volume(nest: LoopNest, *, exact: bool = True) -> Volumes:
     """Distinct elements by class of references, as polynomials in the tile sizes."""
     extents = nest.extents
     return tuple(
@@ -206,6 +206,6 @@ def _class_volume(
     return Polynomial() + _distinct(rows, offsets, sizes, dict(extents), exact)
 
 
-def iterations(nest: Nest, sizes: Mapping[str, float]) -> float:
+def iterations(nest: LoopNest, sizes: Mapping[str, float]) -> float:
     """Statement instances in a full tile."""
     return sum(prod(sizes[dim.name] for dim in s.dims) for s in nest.statements)

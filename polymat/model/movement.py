@@ -14,7 +14,7 @@ from typing import TypeAlias
 from polymat.machine.model import Machine
 from polymat.model.footprint import bytes_touched
 from polymat.model.hierarchy import Level, hierarchy, register_bytes
-from polymat.model.nest import Nest
+from polymat.model.loopnest import LoopNest
 from polymat.model.uniform import UniformClass
 
 Tiles: TypeAlias = Mapping[str, int]
@@ -86,7 +86,7 @@ class Movement:
 
 
 def movement(
-    nest: Nest,
+    nest: LoopNest,
     order: Order | Sequence[Order],
     tiles: Tiles | Sequence[Tiles],
     machine: Machine,
@@ -113,7 +113,7 @@ def movement(
 
 
 def _traffic(
-    nest: Nest,
+    nest: LoopNest,
     loops: Sequence[TiledLoop],
     holder: float,
     level: Level,
@@ -132,7 +132,7 @@ def _traffic(
 
 
 def loops_of(
-    nest: Nest, order: Order | Sequence[Order], tiles: Tiles | Sequence[Tiles]
+    nest: LoopNest, order: Order | Sequence[Order], tiles: Tiles | Sequence[Tiles]
 ) -> Iterator[TiledLoop]:
     """The loops of a tiled nest, innermost first."""
     levels = [tiles] if isinstance(tiles, Mapping) else list(tiles)
@@ -156,7 +156,7 @@ def _orders(order: Order | Sequence[Order], bands: int) -> list[tuple[str, ...]]
 
 
 def volumes(
-    nest: Nest,
+    nest: LoopNest,
     loops: Sequence[TiledLoop],
     capacity_bytes: float,
     line_bytes: int = 0,
@@ -195,7 +195,7 @@ def volumes(
     return total
 
 
-def _statement_dims(nest: Nest, group: UniformClass) -> frozenset[str]:
+def _statement_dims(nest: LoopNest, group: UniformClass) -> frozenset[str]:
     """The dimensions along which the statements run that have a reference of the class."""
     return frozenset(
         dim.name

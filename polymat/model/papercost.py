@@ -14,8 +14,8 @@ from typing import TypeAlias
 
 from polymat.machine.model import Machine
 from polymat.model.footprint import bytes_touched, iterations
-from polymat.model.nest import Nest, Statement
-from polymat.model.order import innermost
+from polymat.model.loopnest import LoopNest, Statement
+from polymat.model.looporder import innermost
 from polymat.model.reference import Reference
 from polymat.model.select import INNER_TILE, TileSizes, algorithm2, algorithm3
 
@@ -69,7 +69,7 @@ WEIGHTS = Weights()
 
 
 def existing_cost(
-    nest: Nest, machine: Machine, weights: Weights = WEIGHTS, *, inner_tile: int = INNER_TILE
+    nest: LoopNest, machine: Machine, weights: Weights = WEIGHTS, *, inner_tile: int = INNER_TILE
 ) -> PaperCost:
     """Algorithm 1: overlapped tiles by Algorithm 2; a reduction stays alone."""
     if is_reduction(nest) and len({statement.name for statement in nest.statements}) > 1:
@@ -84,7 +84,7 @@ def existing_cost(
 
 
 def updated_cost(
-    nest: Nest, machine: Machine, weights: Weights = WEIGHTS, *, inner_tile: int = INNER_TILE
+    nest: LoopNest, machine: Machine, weights: Weights = WEIGHTS, *, inner_tile: int = INNER_TILE
 ) -> PaperCost:
     """Algorithm 4: tiles by Algorithm 3, overlapped without and rectangular with reductions."""
     if not nest.dims:
@@ -99,7 +99,7 @@ def updated_cost(
     return _overlapped(nest, machine, weights, select)
 
 
-def _overlapped(nest: Nest, machine: Machine, weights: Weights, select: Select) -> PaperCost:
+def _overlapped(nest: LoopNest, machine: Machine, weights: Weights, select: Select) -> PaperCost:
     """For the first-level cache, or for the second where the overlap exceeds the tile."""
     margins = overlap_margins(nest)
     if margins is None:
@@ -113,7 +113,7 @@ def _overlapped(nest: Nest, machine: Machine, weights: Weights, select: Select) 
 
 
 def _for_cache(
-    nest: Nest,
+    nest: LoopNest,
     machine: Machine,
     weights: Weights,
     select: Select,
@@ -147,7 +147,7 @@ def busy_cores(tiles: int, cores: int) -> int:
     return (tiles + cores - 1) % cores
 
 
-def extent_difference(nest: Nest) -> float:
+def extent_difference(nest: LoopNest) -> float:
     """Sum over the dimensions of the relative standard deviation of their extents over the statements."""
     from statistics import fmean, pstdev  # which only the papers' costs need
 
@@ -159,12 +159,12 @@ def extent_difference(nest: Nest) -> float:
     return total
 
 
-def is_reduction(nest: Nest) -> bool:
+def is_reduction(nest: LoopNest) -> bool:
     """Whether a statement has a dependence along one of its dimensions."""
     return any(statement.sequential for statement in nest.statements)
 
 
-def overlap_margins(nest: Nest) -> dict[str, Margins] | None:
+def overlap_margins(nest: LoopNest) -> dict[str, Margins] | None:
     """Points that each statement computes before and behind a tile, by dimension, for those that read it.
 
     None where a reader needs another slope than the writer has: the dependence is not constant.
@@ -183,7 +183,7 @@ def overlap_margins(nest: Nest) -> dict[str, Margins] | None:
     return margins
 
 
-def _writers(nest: Nest) -> dict[str, list[tuple[int, str, Reference]]]:
+def _writers(nest: LoopNest) -> dict[str, list[tuple[int, str, Reference]]]:
     """The statements that write each array, with their position and the first reference that does."""
     found: dict[str, list[tuple[int, str, Reference]]] = {}
     for position, statement in enumerate(nest.statements):
@@ -217,12 +217,12 @@ def _widen(writer: Margins, reader: Margins, shifts: Mapping[str, float]) -> Non
         writer[dim] = (max(known[0], before - shift), max(known[1], behind + shift))
 
 
-def overlap_points(nest: Nest, margins: Mapping[str, Margins], sizes: Mapping[str, float]) -> float:
+def overlap_points(nest: LoopNest, margins: Mapping[str, Margins], sizes: Mapping[str, float]) -> float:
     """Statement instances of a tile that its neighbours compute too."""
     return sum(_redundant(s, margins.get(s.name, {}), sizes) for s in nest.statements)
 
 
-def _overlap_bytes(nest: Nest, margins: Mapping[str, Margins], sizes: Mapping[str, float]) -> float:
+def _overlap_bytes(nest: LoopNest, margins: Mapping[str, Margins], sizes: Mapping[str, float]) -> float:
     return sum(
         _redundant(s, margins.get(s.name, {}), sizes) * sum(r.element_bytes for r in s.references if r.writes)
         for s in nest.statements
@@ -234,5 +234,5 @@ def _redundant(statement: Statement, margins: Margins, sizes: Mapping[str, float
     return wide - prod(sizes[dim.name] for dim in statement.dims)
 
 
-def _bytes(nest: Nest, sizes: Mapping[str, float], arrays: tuple[str, ...]) -> float:
+def _bytes(nest: LoopNest, sizes: Mapping[str, float], arrays: tuple[str, ...]) -> float:
     return sum(bytes_touched(c, sizes) for c in nest.classes if c.array in arrays)

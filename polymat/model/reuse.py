@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from polymat.memo import remembered
-from polymat.model.nest import Nest
+from polymat.model.loopnest import LoopNest
 from polymat.model.reference import Slopes
 
 # A dimension without any reuse would get tiles of size 0: it counts as half an access, less than any other.
@@ -32,7 +32,7 @@ class Reuse:
 
 
 @remembered
-def dimensional_reuse(nest: Nest) -> tuple[Reuse, ...]:
+def dimensional_reuse(nest: LoopNest) -> tuple[Reuse, ...]:
     """Reuse along every dimension of the nest, counting distinct references once."""
     classes = [(c.slopes, c.offsets) for c in nest.classes]
     return tuple(
@@ -41,14 +41,14 @@ def dimensional_reuse(nest: Nest) -> tuple[Reuse, ...]:
 
 
 @remembered
-def normalised_reuse(nest: Nest) -> dict[str, float]:
+def normalised_reuse(nest: LoopNest) -> dict[str, float]:
     """γ by dimension: its reuse over the largest reuse."""
     counts = {reuse.dim: reuse.total or NO_REUSE for reuse in dimensional_reuse(nest)}
     most = max(counts.values(), default=1)
     return {dim: count / most for dim, count in counts.items()}
 
 
-def _temporal(nest: Nest, dim: str) -> int:
+def _temporal(nest: LoopNest, dim: str) -> int:
     """Accesses of the statements that run along the dimension and do not move with it."""
     found = {
         (r.array, r.indices, is_write)

@@ -17,7 +17,7 @@ from math import gcd, inf, prod
 from polymat.machine.model import Machine
 from polymat.model.footprint import Volumes, tile_volume
 from polymat.model.hierarchy import hierarchy
-from polymat.model.nest import Nest
+from polymat.model.loopnest import LoopNest
 from polymat.model.polynomial import Number, Polynomial, power_text, signed_sum
 from polymat.model.reuse import NO_REUSE, dimensional_reuse, normalised_reuse
 
@@ -100,7 +100,7 @@ class TileSizes:
 
 
 def choose_tiles_levels(
-    nest: Nest,
+    nest: LoopNest,
     machine: Machine,
     *,
     inner: str | None,
@@ -132,7 +132,7 @@ def choose_tiles_levels(
 
 
 def algorithm3(
-    nest: Nest,
+    nest: LoopNest,
     capacity_bytes: float,
     *,
     inner: str | None,
@@ -171,7 +171,7 @@ def algorithm3(
 
 
 def reuse_equation(
-    nest: Nest,
+    nest: LoopNest,
     capacity_bytes: float,
     gamma: Mapping[str, float],
     fixed: Mapping[str, int],
@@ -196,7 +196,7 @@ def reuse_equation(
 
 
 def algorithm2(
-    nest: Nest, footprint_bytes: float, *, inner_tile: int = INNER_TILE, level: str = ""
+    nest: LoopNest, footprint_bytes: float, *, inner_tile: int = INNER_TILE, level: str = ""
 ) -> TileSizes:
     """Tile sizes whose product is the elements of one buffer, the last dimension fixed at `inner_tile`."""
     classes = nest.classes
@@ -241,7 +241,7 @@ def scaled_sizes(
 
 
 def _fitting_inner(
-    nest: Nest,
+    nest: LoopNest,
     volumes: Volumes,
     capacity_bytes: float,
     inner: str,
@@ -257,7 +257,7 @@ def _fitting_inner(
     return size
 
 
-def _multiples(nest: Nest, tiles: TileSizes, inside: TileSizes) -> TileSizes:
+def _multiples(nest: LoopNest, tiles: TileSizes, inside: TileSizes) -> TileSizes:
     """The tiles, rounded down to multiples of those inside them; whole extents stay whole."""
     extents = nest.extents
     sizes = tuple(

@@ -15,7 +15,7 @@ from polymat.lang.affine import Affine
 from polymat.machine.model import Machine
 from polymat.model.footprint import distinct
 from polymat.model.hierarchy import Level, hierarchy
-from polymat.model.nest import Dim, Nest, Statement
+from polymat.model.loopnest import Dim, LoopNest, Statement
 from polymat.model.polynomial import Number, Polynomial
 from polymat.model.reuse import meets
 from polymat.model.uniform import UniformClass
@@ -37,7 +37,11 @@ class WorkingSet:
 
 
 def working_sets(
-    nest: Nest, order: Sequence[str] | None = None, parallel: Collection[str] = (), *, in_bytes: bool = True
+    nest: LoopNest,
+    order: Sequence[str] | None = None,
+    parallel: Collection[str] = (),
+    *,
+    in_bytes: bool = True,
 ) -> tuple[WorkingSet, ...]:
     """Working sets of a nest whose loops run in this order, outermost first.
 
@@ -80,7 +84,7 @@ def _box(loops: Sequence[str], scope: Sequence[str], first: Mapping[str, Number]
 
 
 def _between(
-    nest: Nest,
+    nest: LoopNest,
     classes: Sequence[UniformClass],
     loops: Sequence[str],
     scope: Sequence[str],
@@ -92,7 +96,7 @@ def _between(
 
 
 def _elements(
-    nest: Nest,
+    nest: LoopNest,
     classes: Sequence[UniformClass],
     box: Mapping[str, Number],
     target: str | None,
@@ -158,7 +162,7 @@ def sort_by_level(
 
 
 def variant_cost(
-    nest: Nest,
+    nest: LoopNest,
     machine: Machine,
     order: Sequence[str] | None = None,
     *,
@@ -182,7 +186,7 @@ def rank(variants: Sequence[Variant], cost: Callable[[Variant], float]) -> tuple
     return tuple(sorted(variants, key=cost))
 
 
-def tile_nest(nest: Nest, tiles: Mapping[str, int]) -> Nest:
+def tile_nest(nest: LoopNest, tiles: Mapping[str, int]) -> LoopNest:
     """The nest with every tiled dimension as two: `i` becomes `i.tile`, outside, and `i`.
 
     before:  C[i, j] over i < N
@@ -203,7 +207,7 @@ def tile_nest(nest: Nest, tiles: Mapping[str, int]) -> Nest:
         )
         for statement in nest.statements
     )
-    return Nest(_split(nest.dims, split), statements, nest.live_out)
+    return LoopNest(_split(nest.dims, split), statements, nest.live_out)
 
 
 def _split(dims: Sequence[Dim], sizes: Mapping[str, int]) -> tuple[Dim, ...]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from polymat.idiom.call import Idiom
-from polymat.idiom.choice import Choice
+from polymat.idiom.callcosts import CallChoice
 from polymat.idiom.parts import Least
 from polymat.idiom.recursion import Recursion
 from polymat.idiom.recursiveends import Ending
@@ -36,7 +36,7 @@ class CallPlan(LibraryPlan):
 
     idiom: Idiom
     least: float
-    choice: Choice | None = None
+    choice: CallChoice | None = None
 
     @property
     def library(self) -> Literal["blas", "fft", ""]:

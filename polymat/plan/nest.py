@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from polymat.graph.alignment import Member
+from polymat.graph.aligned import Member
 from polymat.graph.group import Group
 from polymat.graph.stage import Stage
 

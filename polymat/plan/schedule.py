@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 from polymat.graph.group import Grouping
 from polymat.graph.orders import Work
+from polymat.model.looporder import Innermost
 from polymat.model.movement import Movement
-from polymat.model.order import Innermost
 from polymat.model.team import UNKNOWN, TeamCost
-from polymat.plan.text import value_lines
+from polymat.plan.plantext import value_lines
 from polymat.plan.tile import Plan
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from polymat.graph.alignment import Member
+from polymat.graph.aligned import Member
 from polymat.graph.group import Group
 from polymat.lang.affine import Affine
 from polymat.model.associativity import CacheShape

@@ -9,7 +9,7 @@ import islpy as isl
 
 from polymat.lang.affine import Affine
 from polymat.poly.domain import Domain
-from polymat.poly.text import affine_text, space_text, tuple_text
+from polymat.poly.isltext import affine_text, space_text, tuple_text
 
 
 @dataclass(frozen=True, eq=False)

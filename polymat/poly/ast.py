@@ -9,18 +9,18 @@ from enum import Enum
 import islpy as isl
 
 from polymat.poly.domain import Domain
-from polymat.poly.text import decode, encode
+from polymat.poly.isltext import decode, encode
 
 
 @dataclass(frozen=True, slots=True)
-class Number:
+class Integer:
     """An integer constant."""
 
     value: int
 
 
 @dataclass(frozen=True, slots=True)
-class Name:
+class Identifier:
     """A parameter or loop iterator."""
 
     name: str
@@ -34,7 +34,7 @@ class Operation:
     operands: tuple[LoopExpr, ...]
 
 
-LoopExpr = Number | Name | Operation
+LoopExpr = Integer | Identifier | Operation
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +147,9 @@ def _loop(node: isl.AstNode, depths: dict[str, int]) -> tuple[Nest, ...]:
     start = loop_expr(node.for_get_init())
     body = _block(node.for_get_body(), depths)
     if node.for_is_degenerate():
-        return (Loop(name, depths[name], start, Operation("==", (Name(name), start)), Number(0), body),)
+        return (
+            Loop(name, depths[name], start, Operation("==", (Identifier(name), start)), Integer(0), body),
+        )
     return (
         Loop(name, depths[name], start, loop_expr(node.for_get_cond()), loop_expr(node.for_get_inc()), body),
     )
@@ -183,8 +185,8 @@ def loop_expr(expr: isl.AstExpr) -> LoopExpr:
     """Our tree for an isl AST expression."""
     kind = _EXPR_KINDS[expr.get_type()]
     if kind == "int":
-        return Number(int(expr.get_val().to_python()))
+        return Integer(int(expr.get_val().to_python()))
     if kind == "id":
-        return Name(decode(expr.get_id().get_name()))
+        return Identifier(decode(expr.get_id().get_name()))
     operands = tuple(loop_expr(expr.get_op_arg(k)) for k in range(expr.get_op_n_arg()))
     return Operation(_OPS[_OP_KINDS[expr.get_op_type()]], operands)

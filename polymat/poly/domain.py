@@ -11,7 +11,7 @@ import islpy as isl
 from polymat.errors import Location
 from polymat.lang.affine import Affine
 from polymat.lang.condition import Condition
-from polymat.poly.text import affine_text, condition_text, decode_text, encode, space_text, tuple_text
+from polymat.poly.isltext import affine_text, condition_text, decode_text, encode, space_text, tuple_text
 
 IslError = isl.Error
 _FROM_HERE = isl.Map("{ [a] -> [b] : a <= b }")

@@ -10,14 +10,14 @@ import islpy as isl
 from polymat.poly.access import Access
 from polymat.poly.ast import Scheduled, schedule_map, tagged
 from polymat.poly.domain import Domain
+from polymat.poly.isltext import encode
 from polymat.poly.limit import limited
-from polymat.poly.text import encode
 
 MAX_OPERATIONS = 20_000_000
 
 
 @dataclass(frozen=True, eq=False)
-class Statement:
+class Assignment:
     """One assignment of a stage: where it runs, the element it writes and those of the same stage it reads.
 
     `phase` orders the statements that write one element (0: start value, 1: accumulation), `lexicographic`
@@ -67,7 +67,7 @@ class Circle:
     example: dict[str, int] | None
 
 
-def find_order(statements: Sequence[Statement], context: Domain) -> Order | Circle:
+def find_order(statements: Sequence[Assignment], context: Domain) -> Order | Circle:
     """The user's loop order if it is legal, or with one loop backwards, else one that isl's scheduler finds.
 
     Else why there is none.
@@ -91,7 +91,7 @@ def find_order(statements: Sequence[Statement], context: Domain) -> Order | Circ
     return Order(found, _parallel(found, conflicts, depth))
 
 
-def _user_order(statements: Sequence[Statement], backwards: int | None) -> isl.UnionMap:
+def _user_order(statements: Sequence[Assignment], backwards: int | None) -> isl.UnionMap:
     """The user's loops, one of them from its last index to its first."""
     maps = []
     for statement in statements:
@@ -116,14 +116,14 @@ def _maps(union: isl.UnionMap) -> list[isl.Map]:
     return [found.get_at(k) for k in range(found.n_map())]
 
 
-def _domains(statements: Sequence[Statement]) -> isl.UnionSet:
+def _domains(statements: Sequence[Assignment]) -> isl.UnionSet:
     union = isl.UnionSet("{ }")
     for statement in statements:
         union = union.union(isl.UnionSet.from_set(tagged(statement.domain, statement.tag)))
     return union
 
 
-def _flow(statements: Sequence[Statement]) -> isl.UnionMap:
+def _flow(statements: Sequence[Assignment]) -> isl.UnionMap:
     """Pairs (writer, later): readers of an element after all its writers, accumulation after its start."""
     found = isl.UnionMap("{ }")
     for writer in statements:
@@ -137,7 +137,7 @@ def _flow(statements: Sequence[Statement]) -> isl.UnionMap:
     return found
 
 
-def _accumulations(statements: Sequence[Statement]) -> isl.UnionMap:
+def _accumulations(statements: Sequence[Assignment]) -> isl.UnionMap:
     """Pairs of accumulations into one element: in any order, but not at the same time."""
     pairs = isl.UnionMap("{ }")
     for first in statements:
@@ -148,7 +148,7 @@ def _accumulations(statements: Sequence[Statement]) -> isl.UnionMap:
     return pairs
 
 
-def _short_circle(flow: isl.UnionMap, statements: Sequence[Statement]) -> Circle | None:
+def _short_circle(flow: isl.UnionMap, statements: Sequence[Assignment]) -> Circle | None:
     """An instance that depends on itself directly or through one other."""
     direct = flow.intersect(_domains(statements).identity()).domain()
     both = direct if not direct.is_empty() else flow.intersect(flow.reverse()).domain()
@@ -202,7 +202,7 @@ def _independent(schedule: isl.UnionMap, conflicts: isl.UnionMap, depth: int) ->
 
 
 def _isl_schedule(
-    statements: Sequence[Statement], flow: isl.UnionMap, context: Domain
+    statements: Sequence[Assignment], flow: isl.UnionMap, context: Domain
 ) -> isl.UnionMap | None:
     domains = _domains(statements)
     constraints = isl.ScheduleConstraints.on_domain(domains)

@@ -1,12 +1,12 @@
 """What decisions about a product are asked with: its extents, how its operands lie, and the machine's blocks.
 
 The names are those of the fields of the structure that generated code fills before it multiplies, and where
-it prices a product (`polymat.codegen.products.ways`).
+it prices a product (`polymat.codegen.products.waystext`).
 """
 
 from __future__ import annotations
 
-from polymat.product.names import Fact, Name
+from polymat.product.formulanames import Fact, Name
 
 # Rows and columns of a segment, depth of one, and how many segments each has.
 m, n, k = Name("m"), Name("n"), Name("k")

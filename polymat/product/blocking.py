@@ -16,7 +16,7 @@ from typing import assert_never
 
 from polymat.graph.monomials import Factor
 from polymat.lang.affine import Affine
-from polymat.model.nest import Nest
+from polymat.model.loopnest import LoopNest
 from polymat.model.reference import Reference
 from polymat.product.blocks import Blocks
 from polymat.product.contraction import Contraction
@@ -115,7 +115,7 @@ class Blocking:
         ]
         return orders, [inner, outer]
 
-    def packed(self, nest: Nest) -> Nest:
+    def packed(self, nest: LoopNest) -> LoopNest:
         """The nest with what is packed in the order in which it is used: neighbours by row or column."""
         found = self.contraction
         factors = [found.left] * self.packs_left + [found.right] * self.packs_right

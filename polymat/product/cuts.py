@@ -27,7 +27,7 @@ from polymat.product.asked import (
     small,
 )
 from polymat.product.formula import Constant, Number
-from polymat.product.names import LetCondition, LetNumber
+from polymat.product.formulanames import LetCondition, LetNumber
 from polymat.product.numbers import larger, quotient, smaller, where, whole
 from polymat.product.packs import PASSING_LEFT, all_panels
 from polymat.product.ways import panel, panels, strips, whole_result

@@ -8,7 +8,7 @@ A decision that the compiler predicts and the generated code takes is written do
     few.at({"n": 30, "columns": 16, "k": 100})     # 1.0, in Python
     few.text("double")                             # panels <= 2.0 && k >= 16.0, in C
 
-Numbers are doubles, or integers that C computes as such.  Names stand in `polymat.product.names`.
+Numbers are doubles, or integers that C computes as such.  Names stand in `polymat.product.formulanames`.
 """
 
 from __future__ import annotations
@@ -81,34 +81,34 @@ class Number(Formula):
     def __truediv__(self, other: Number | float) -> Number:
         return Arithmetic("/", self, as_number(other))
 
-    def __lt__(self, other: Number | float) -> Condition:
+    def __lt__(self, other: Number | float) -> Predicate:
         return Comparison("<", self, as_number(other))
 
-    def __le__(self, other: Number | float) -> Condition:
+    def __le__(self, other: Number | float) -> Predicate:
         return Comparison("<=", self, as_number(other))
 
-    def __gt__(self, other: Number | float) -> Condition:
+    def __gt__(self, other: Number | float) -> Predicate:
         return Comparison(">", self, as_number(other))
 
-    def __ge__(self, other: Number | float) -> Condition:
+    def __ge__(self, other: Number | float) -> Predicate:
         return Comparison(">=", self, as_number(other))
 
-    def equals(self, other: Number | float) -> Condition:
+    def equals(self, other: Number | float) -> Predicate:
         """That both are the same."""
         return Comparison("==", self, as_number(other))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Condition(Formula):
+class Predicate(Formula):
     """A formula whose value is 1 where it holds, else 0."""
 
-    def __and__(self, other: Condition) -> Condition:
+    def __and__(self, other: Predicate) -> Predicate:
         return Joined("&&", self, other)
 
-    def __or__(self, other: Condition) -> Condition:
+    def __or__(self, other: Predicate) -> Predicate:
         return Joined("||", self, other)
 
-    def __invert__(self) -> Condition:
+    def __invert__(self) -> Predicate:
         return Denied(self)
 
     def holds(self, values: Values) -> bool:
@@ -185,7 +185,7 @@ class Rounded(Number):
 class Choice(Number):
     """One of two numbers."""
 
-    condition: Condition
+    condition: Predicate
     chosen: Number
     other: Number
 
@@ -199,7 +199,7 @@ class Choice(Number):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Comparison(_Signed, Condition):
+class Comparison(_Signed, Predicate):
     """Two numbers compared."""
 
     sign: Literal["<", "<=", ">", ">=", "=="]
@@ -208,12 +208,12 @@ class Comparison(_Signed, Condition):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Joined(Condition):
+class Joined(Predicate):
     """Two conditions of which both, or one at least, have to hold."""
 
     sign: Literal["&&", "||"]
-    left: Condition
-    right: Condition
+    left: Predicate
+    right: Predicate
 
     def asker(self) -> Asker:
         first, second = asker_of(self.left), asker_of(self.right)
@@ -236,10 +236,10 @@ class Joined(Condition):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Denied(Condition):
+class Denied(Predicate):
     """The opposite of a condition."""
 
-    condition: Condition
+    condition: Predicate
 
     def asker(self) -> Asker:
         holds = asker_of(self.condition)
@@ -256,7 +256,7 @@ class Denied(Condition):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Always(Condition):
+class _Always(Predicate):
     """What holds anyway."""
 
     def asker(self) -> Asker:
@@ -266,7 +266,7 @@ class _Always(Condition):
         return "1"
 
 
-ALWAYS: Condition = _Always()
+ALWAYS: Predicate = _Always()
 
 
 # Formulas are constants of the package.

@@ -10,7 +10,7 @@ from polymat.graph.stage import Stage
 from polymat.graph.term import Term, is_box
 from polymat.lang.affine import Affine
 from polymat.lang.expr import Const
-from polymat.lang.text import structure
+from polymat.lang.expressiontext import structure
 from polymat.lang.types import ALL_TYPES
 from polymat.poly.domain import Domain
 from polymat.product.contraction import Contraction

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from polymat.product.formula import Choice, Condition, Number, Rounded, as_number
+from polymat.product.formula import Choice, Number, Predicate, Rounded, as_number
 
 
 def quotient(left: Number | float, right: Number | float) -> Number:
@@ -25,6 +25,6 @@ def smaller(left: Number | float, right: Number | float) -> Number:
     return Choice(as_number(left) < right, as_number(left), as_number(right))
 
 
-def where(condition: Condition, chosen: Number | float, other: Number | float) -> Number:
+def where(condition: Predicate, chosen: Number | float, other: Number | float) -> Number:
     """One number where a condition holds, the other one elsewhere."""
     return Choice(condition, as_number(chosen), as_number(other))

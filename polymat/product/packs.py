@@ -14,7 +14,7 @@ from polymat.product.asked import (
     slides,
     small,
 )
-from polymat.product.names import LetCondition, LetNumber
+from polymat.product.formulanames import LetCondition, LetNumber
 from polymat.product.ways import height, large, one_right, panels
 
 FEW_PANELS, MANY_PANELS = 2, 16  # for which a copy of the left operand never pays, and always does

@@ -26,7 +26,7 @@ from polymat.product.asked import (
     vectors,
 )
 from polymat.product.formula import Constant, Number
-from polymat.product.names import LetNumber
+from polymat.product.formulanames import LetNumber
 from polymat.product.numbers import larger, quotient, smaller, where
 from polymat.product.packs import BLOCKED_LEFT, BLOCKED_RIGHT, PASSING_LEFT, cut
 from polymat.product.ways import Way, height, panel

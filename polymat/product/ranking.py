@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from polymat.lang.affine import Affine
 from polymat.machine.model import Machine
-from polymat.model.nest import Nest, single
+from polymat.model.loopnest import LoopNest, single
 from polymat.model.reference import Reference
 from polymat.model.workingset import rank, tile_nest, variant_cost
 from polymat.product.blocks import Blocks, whole_units
@@ -61,7 +61,7 @@ def ranked(
     return rank(tuple(costs.values()), lambda variant: variant[1])
 
 
-def _product(m: int, n: int, k: int, element_bytes: int) -> Nest:
+def _product(m: int, n: int, k: int, element_bytes: int) -> LoopNest:
     """The nest of C[m, n] += A[m, k] * B[k, n]; packing leaves any contraction like that."""
     i, j, p = (Affine.name(name) for name in "mnk")
     references = (
@@ -72,7 +72,7 @@ def _product(m: int, n: int, k: int, element_bytes: int) -> Nest:
     return single({"m": m, "n": n, "k": k}, references, sequential=("k",), flops=2)
 
 
-def _tiled(nest: Nest, blocks: Blocks, sizes: tuple[int, int, int]) -> Nest:
+def _tiled(nest: LoopNest, blocks: Blocks, sizes: tuple[int, int, int]) -> LoopNest:
     """The nest with tiles for the registers, and tiles of these for the caches."""
     rows, columns, depth = sizes
     tiled = tile_nest(nest, {"m": blocks.rows, "n": blocks.columns})

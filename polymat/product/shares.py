@@ -1,6 +1,6 @@
 """What of a product each thread computes: it decides for its share how, and what it copies.
 
-Generated code cuts the range that threads share in the same places (`polymat.codegen.shares`).
+Generated code cuts the range that threads share in the same places (`polymat.codegen.nestshares`).
 """
 
 from __future__ import annotations

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from polymat.product.access import is_contiguous
 from polymat.product.blocks import Blocks
 from polymat.product.contraction import Contraction
+from polymat.product.operandlayout import is_contiguous
 from polymat.product.ways import SETS, TURNED_COLUMNS, TURNED_ROWS
 
 

@@ -2,7 +2,7 @@
 
 The table is written down once.  Python evaluates it for prices and reports (`polymat.product.question`);
 generated code computes the same before it multiplies and where it prices a product
-(`polymat.codegen.products.ways`).
+(`polymat.codegen.products.waystext`).
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ from polymat.product.asked import (
     turned_depth,
     vectors,
 )
-from polymat.product.formula import ALWAYS, Condition, Constant, Number, Values, asker_of
-from polymat.product.names import LetCondition, LetNumber
+from polymat.product.formula import ALWAYS, Constant, Number, Predicate, Values, asker_of
+from polymat.product.formulanames import LetCondition, LetNumber
 from polymat.product.numbers import larger, quotient, whole
 
 
@@ -115,7 +115,7 @@ UNASKED_SIZE = (m * n <= LEAST_SMALL) & ((m > 1) | (n <= 64)) & (small >= LEAST_
 UNASKED = (m <= UNASKED_EXTENT) & (n <= UNASKED_EXTENT) & (k <= UNASKED_DEPTH) & UNASKED_SIZE
 
 
-def _spreads(power: Number) -> Condition:
+def _spreads(power: Number) -> Predicate:
     """Whether steps of the depth find place in the second level twice: their lines may share sets of it."""
     return 2 * k <= LINES * larger(whole(whole(small, LINES), power), 1)
 
@@ -177,7 +177,7 @@ ROW = height.equals(1) & (n >= LONG_ROW * lanes) & (4 * k * n > small) & ~handed
 COLUMN = n.equals(1) & along & down & (k >= lanes) & ~ended
 
 # The first of these whose condition holds is taken; straight code before them, where extents are constant.
-WAYS: Mapping[Way, Condition] = {
+WAYS: Mapping[Way, Predicate] = {
     Way.LANES_OVER_DEPTH: plain & LANES_OVER_DEPTH,
     Way.FEW_ROWS: whole_result & one_depth & FEW_ROWS,
     Way.FEW_COLUMNS: whole_result & one_depth & FEW_COLUMNS,

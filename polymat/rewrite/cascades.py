@@ -16,7 +16,7 @@ from polymat.graph.stage import Ref, Stage
 from polymat.idiom.libraryfacts import Libraries
 from polymat.lang.affine import Affine
 from polymat.lang.expr import Parameter, Variable
-from polymat.lang.fir import Strided, constant, filtered_sum
+from polymat.lang.firfilters import Strided, constant, filtered_sum
 from polymat.lang.makers import index_expression
 from polymat.lang.signal import MAKERS, Signal
 from polymat.lang.table import Lookup

@@ -11,7 +11,7 @@ from polymat.graph.splice import names_taken, without_unread
 from polymat.graph.stage import Stage
 from polymat.lang.affine import Affine
 from polymat.lang.expr import Binary, Expr, Load, Unary, binary
-from polymat.lang.text import expr_text
+from polymat.lang.expressiontext import expr_text
 from polymat.rewrite.chains import read_once
 from polymat.rewrite.contractiontime import ContractionTime, bits
 from polymat.rewrite.madestages import element, made_stage, order_of, reads_inside

@@ -11,7 +11,7 @@ from polymat.lang.types import ScalarType, real_part
 from polymat.machine.model import MEMORY, Machine
 from polymat.model.describe import COMPLEX_OPERATIONS
 from polymat.tilesize.cost import OVERLAP_LOSS
-from polymat.tilesize.kernel import LEAST_POINTS
+from polymat.tilesize.kernelplanner import LEAST_POINTS
 from polymat.tilesize.stagework import VECTOR_SHARE
 
 

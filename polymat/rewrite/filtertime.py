@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 
 from polymat.idiom.librarymodel import is_smooth
 from polymat.lang.affine import Affine
-from polymat.lang.blocks import kept_of
+from polymat.lang.fftfilters import kept_of
 from polymat.lang.types import ScalarType, real_part
 from polymat.machine.model import Machine
 from polymat.model.extents import extent

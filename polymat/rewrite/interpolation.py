@@ -14,7 +14,7 @@ from polymat.idiom.libraryfacts import Libraries
 from polymat.idiom.librarymodel import is_smooth
 from polymat.lang.affine import Affine
 from polymat.lang.expr import Load
-from polymat.lang.fourier import resampled
+from polymat.lang.fouriertransforms import resampled
 from polymat.lang.phases import interpolated_by_phases
 from polymat.lang.signal import MAKERS, Signal
 from polymat.lang.types import Double, Float

@@ -18,8 +18,8 @@ from polymat.idiom.fir import match_fir
 from polymat.idiom.libraryfacts import Libraries
 from polymat.idiom.transform import Filter
 from polymat.lang.affine import Affine
-from polymat.lang.blocks import SampleBlocks, Samples, filtered_by_blocks, filtered_whole, kept_of
 from polymat.lang.expr import Parameter
+from polymat.lang.fftfilters import SampleBlocks, Samples, filtered_by_blocks, filtered_whole, kept_of
 from polymat.lang.makers import index_expression
 from polymat.lang.signal import MAKERS, Signal
 from polymat.lang.types import Int, ScalarType, real_part

@@ -27,7 +27,7 @@ from polymat.idiom.transform import FourierAxis, Transform
 from polymat.idiom.unlike import reason_against_sum
 from polymat.lang.affine import Affine
 from polymat.lang.expr import CastExpr, Const, Expr, Load, Parameter, binary, call
-from polymat.lang.fourier import complex_type, wave
+from polymat.lang.fouriertransforms import complex_type, wave
 from polymat.lang.indices import index_variable
 from polymat.lang.makers import index_expression
 from polymat.lang.reduction import Op

@@ -11,7 +11,7 @@ from polymat.graph.orders import Work
 from polymat.graph.stage import Part, Stage
 from polymat.lang.affine import Affine
 from polymat.lang.expr import Expr, Load, binary
-from polymat.lang.text import expr_text
+from polymat.lang.expressiontext import expr_text
 from polymat.poly.domain import Domain
 from polymat.rewrite.chains import Chain
 from polymat.rewrite.contractiontime import ContractionTime, bits

@@ -13,9 +13,9 @@ from polymat.graph.splice import free_name, names_taken
 from polymat.graph.stage import Accumulation, Bounds, Part, Stage
 from polymat.lang.affine import Affine
 from polymat.lang.expr import Binary, Const, Expr, Load, Variable
+from polymat.lang.expressiontext import number_nodes
 from polymat.lang.indices import index_variable
 from polymat.lang.table import Lookup
-from polymat.lang.text import number_nodes
 from polymat.lang.traverse import children, rebuild, walk
 from polymat.poly.domain import Domain
 from polymat.rewrite.madestages import reads_inside

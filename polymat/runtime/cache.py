@@ -34,8 +34,8 @@ from polymat.runtime.cacheroom import (
     evict,
 )
 from polymat.runtime.filelock import bucket_lock
-from polymat.runtime.scratch import no_room, scratch_directory
 from polymat.runtime.settings import settings
+from polymat.runtime.workplaces import no_room, scratch_directory
 
 __all__ = [
     "Fetched",

@@ -9,7 +9,7 @@ from polymat.machine.model import Machine
 from polymat.machine.probe import probe
 from polymat.runtime.cachedir import directory_trusted
 from polymat.runtime.cpu import native_cpu
-from polymat.runtime.measured import keep_measured, measured_path
+from polymat.runtime.measurementfiles import keep_measured, measured_path
 from polymat.runtime.settings import settings
 
 

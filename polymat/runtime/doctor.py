@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 
-from polymat.codegen.routines.libraries import library_needs, routines_of
+from polymat.codegen.routines.librarylinks import library_needs, routines_of
 from polymat.idiom.libraryfacts import Kind
 from polymat.machine.cpus import affinity, cpu_quota
 from polymat.machine.probe import probe

@@ -9,7 +9,7 @@ from polymat.idiom.libraryfacts import Kind
 from polymat.idiom.librarymodel import LibraryModel, load, store
 from polymat.runtime.cachedir import directory_trusted
 from polymat.runtime.calibration import fingerprint
-from polymat.runtime.measured import keep_measured, measured_path
+from polymat.runtime.measurementfiles import keep_measured, measured_path
 from polymat.runtime.providers import Provider, provider
 from polymat.runtime.settings import settings
 

@@ -19,8 +19,8 @@ from polymat.runtime.cache import cache_key, fetch_or_build
 from polymat.runtime.cacheroom import OBJECT
 from polymat.runtime.compilerprocess import Together
 from polymat.runtime.cpu import native_cpu
-from polymat.runtime.scratch import no_room, scratch_directory
 from polymat.runtime.toolchain import Compiler, compile_object, link_shared
+from polymat.runtime.workplaces import no_room, scratch_directory
 
 _log = logging.getLogger("polymat.runtime")
 _AWAKE_SECONDS = 0.1

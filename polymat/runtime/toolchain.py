@@ -17,8 +17,8 @@ from polymat.errors import ToolchainError
 from polymat.runtime.compilerprocess import INSTALL_HINT, Outcome, run_compiler
 from polymat.runtime.cpu import missing_features, native_cpu
 from polymat.runtime.flags import changes_float_mode, check_flags, compile_flags
-from polymat.runtime.scratch import no_room, scratch_directory
 from polymat.runtime.settings import settings
+from polymat.runtime.workplaces import no_room, scratch_directory
 
 __all__ = [
     "Compiler",

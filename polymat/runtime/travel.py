@@ -86,7 +86,7 @@ def arrive(parcel: Parcel) -> Arrival:
 
 
 def _rebuilt(parcel: Parcel, missing: tuple[str, ...]) -> Arrival:
-    from polymat.runtime.build import build  # imported where something is compiled
+    from polymat.runtime.libraryfile import build  # imported where something is compiled
 
     metadata = parcel.metadata
     name, features = metadata.signature.name, ", ".join(missing)

@@ -14,8 +14,8 @@ from pathlib import Path
 from polymat.machine.keptfile import read_text, write_text
 from polymat.runtime.cachedir import cache_directory, directory_trusted, prepare_directory
 from polymat.runtime.calibration import fingerprint
-from polymat.runtime.measured import measured_path
-from polymat.runtime.planner import measured_plans
+from polymat.runtime.fftwlock import measured_plans
+from polymat.runtime.measurementfiles import measured_path
 from polymat.runtime.providers import Provider
 from polymat.runtime.settings import settings
 

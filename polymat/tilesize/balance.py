@@ -9,8 +9,8 @@ from polymat.graph.stage import Stage
 from polymat.plan.loops import LoopPlan
 from polymat.plan.tile import Plan, TilePlan
 from polymat.tilesize.plain import FEW
-from polymat.tilesize.shared import IDLE_ROUNDS
 from polymat.tilesize.shortloops import loop_lengths
+from polymat.tilesize.tilesforthreads import IDLE_ROUNDS
 
 
 def pieces(

@@ -15,7 +15,7 @@ from polymat.plan.loops import LoopPlan
 from polymat.plan.nest import FlatPlan, NestPlan
 from polymat.plan.tile import Plan
 from polymat.tilesize.balance import pieces, waiting
-from polymat.tilesize.kernel import computing_operations
+from polymat.tilesize.kernelplanner import computing_operations
 from polymat.tilesize.shortloops import (
     computed_bytes,
     short_rows_slowdown,

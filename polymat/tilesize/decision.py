@@ -8,18 +8,18 @@ from math import isqrt
 
 from polymat.graph.stage import Stage
 from polymat.machine.model import Machine
+from polymat.model.loopnest import LoopNest
 from polymat.model.movement import Traffic, movement
-from polymat.model.nest import Nest
 from polymat.plan.registerblocks import kernel_of
 from polymat.plan.schedule import Decision
 from polymat.plan.tile import Plan, TilePlan
-from polymat.tilesize.kernel import blocking_of
+from polymat.tilesize.kernelplanner import blocking_of
 from polymat.tilesize.paperplan import stage_scores
 
 
 def decision(
     plan: Plan,
-    nest: Nest,
+    nest: LoopNest,
     stages: Sequence[Stage],
     machine: Machine,
     estimates: Mapping[str, int],
@@ -62,7 +62,7 @@ def _sum(parts: Sequence[Traffic]) -> Traffic:
     return Traffic(parts[0].level, tuple(volumes.items()), total, seconds)
 
 
-def _blocks(nest: Nest, stages: Sequence[Stage], machine: Machine) -> dict[str, int]:
+def _blocks(nest: LoopNest, stages: Sequence[Stage], machine: Machine) -> dict[str, int]:
     """What libraries work on: blocks of operands that fill half of the second level."""
     item = max(stage.dtype.size for stage in stages)
     return dict.fromkeys(nest.names, max(1, isqrt(machine.l2_bytes // (6 * item))))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import TypeGuard
 
-from polymat.graph.alignment import Member
+from polymat.graph.aligned import Member
 from polymat.graph.stage import Bounds, Stage
 from polymat.lang.affine import Affine
 from polymat.lang.expr import Load

@@ -10,12 +10,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from math import ceil, prod
 
-from polymat.graph.alignment import grid
+from polymat.graph.aligned import grid
 from polymat.graph.pipeline import Pipeline
 from polymat.machine.model import Cache, Machine
 from polymat.model.associativity import CacheShape, stays_resident
 from polymat.model.extents import stage_extents
-from polymat.model.nest import Nest
+from polymat.model.loopnest import LoopNest
 from polymat.model.select import choose_tiles_levels
 from polymat.plan.tile import TilePlan
 from polymat.tilesize.register import ROWS_REDUCED
@@ -29,7 +29,7 @@ LEAST_TILES = 4  # a thread, so that none waits long for the last of another
 def plans_by_level(
     pipeline: Pipeline,
     plan: TilePlan,
-    nest: Nest,
+    nest: LoopNest,
     machine: Machine,
     estimates: Mapping[str, int],
     threads: int = 1,
@@ -84,12 +84,12 @@ def _unit(plan: TilePlan, level: int) -> int:
     return grid(plan.members, level) * (ROWS_REDUCED if blocks else 1)
 
 
-def _has_rows(plan: TilePlan, inner: str | None, nest: Nest) -> bool:
+def _has_rows(plan: TilePlan, inner: str | None, nest: LoopNest) -> bool:
     size = dict(zip(plan.dims, plan.sizes, strict=True)).get(inner or "")
     return size is None or size >= min(LEAST_ROW, nest.extents.get(inner or "", size))
 
 
-def _tiles(plan: TilePlan, nest: Nest) -> int:
+def _tiles(plan: TilePlan, nest: LoopNest) -> int:
     """How many tiles there are."""
     extents = nest.extents
     return prod(ceil(extents.get(dim, 1) / size) for dim, size in zip(plan.dims, plan.sizes, strict=True))

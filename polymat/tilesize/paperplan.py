@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import inf
 
-from polymat.graph.alignment import Alignment, Fusable
+from polymat.graph.aligned import Alignment, Fusable
 from polymat.graph.group import Group
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Stage
@@ -19,8 +19,8 @@ from polymat.lang.affine import Affine
 from polymat.machine.model import Machine
 from polymat.model.describe import Placement, group_nest, stage_nest
 from polymat.model.estimates import once_a_stage
-from polymat.model.nest import Nest
-from polymat.model.order import Innermost, innermost
+from polymat.model.loopnest import LoopNest
+from polymat.model.looporder import Innermost, innermost
 from polymat.model.papercost import PaperCost, existing_cost, updated_cost
 from polymat.plan.loops import LoopPlan
 from polymat.plan.nest import NestPlan
@@ -92,7 +92,7 @@ class PaperPlanner:
         )
         return PaperPlan(cost, self._in_order(plan))
 
-    def _cost(self, nest: Nest) -> PaperCost:
+    def _cost(self, nest: LoopNest) -> PaperCost:
         return (updated_cost if self.thesis else existing_cost)(nest, self.machine)
 
     def _in_order(self, plan: TilePlan) -> TilePlan:
@@ -129,7 +129,7 @@ def stage_scores(stage: Stage, estimates: Mapping[str, int]) -> Innermost:
 
 def aligned_nest(
     stages: Sequence[Stage], alignment: Alignment, live: Sequence[str], estimates: Mapping[str, int]
-) -> Nest:
+) -> LoopNest:
     """The nest of a group whose stages lie on common dimensions; live: those needed afterwards."""
     placed = {stage.name: _placement(alignment, stage.name) for stage in stages}
     return group_nest(stages, placed, estimates, live_out=live, dims=alignment.dims)

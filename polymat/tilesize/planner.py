@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
-from polymat.graph.alignment import Member
+from polymat.graph.aligned import Member
 from polymat.graph.group import Group
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Stage

@@ -12,7 +12,7 @@ from polymat.plan.kernel import KernelPlan
 from polymat.plan.loops import LoopPlan
 from polymat.plan.tile import TilePlan
 from polymat.product.ways import Way
-from polymat.tilesize.kernel import blocking_of, described
+from polymat.tilesize.kernelplanner import blocking_of, described
 from polymat.tilesize.rowloop import is_arithmetic, is_fixed, reads_along
 from polymat.tilesize.traffic import array_bytes
 

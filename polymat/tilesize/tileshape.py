@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from polymat.graph.alignment import Member, grid
+from polymat.graph.aligned import Member, grid
 from polymat.graph.stage import Stage
 from polymat.machine.model import Machine
 from polymat.memo import remembered

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from math import prod
 
-from polymat.graph.alignment import Member
+from polymat.graph.aligned import Member
 from polymat.graph.group import Group
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Stage

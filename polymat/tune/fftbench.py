@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from polymat.codegen.routines.fftlarge import fft_macros, large_text
-from polymat.codegen.routines.libraries import routines_of
+from polymat.codegen.routines.librarylinks import routines_of
 from polymat.idiom.parts import Least
-from polymat.tune.kernels import calibration_head, calibration_text, calibration_texts
+from polymat.tune.programs import calibration_head, calibration_text, calibration_texts
 from polymat.tune.timing import WARM_SECONDS
 
 NEEDS = frozenset({"complex", "fft_f32", "fft_f64", "math", "string", "team", "workspace"})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from polymat.idiom.libraryroutines import blas_routine
 from polymat.idiom.routines import measurements
-from polymat.tune.kernels import calibration_head, calibration_text, calibration_texts
+from polymat.tune.programs import calibration_head, calibration_text, calibration_texts
 from polymat.tune.timing import WARM_SECONDS
 
 _MEASURED = {timed.name: (timed, row) for timed, row in measurements()}

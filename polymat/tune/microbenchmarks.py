@@ -6,7 +6,7 @@ from polymat.codegen.products.blockshape import Shape
 from polymat.machine.model import Machine
 from polymat.product.blocks import register_family
 from polymat.tune.blockbench import block_text
-from polymat.tune.kernels import calibration_head, calibration_texts
+from polymat.tune.programs import calibration_head, calibration_texts
 
 NEEDS = frozenset({"team"})
 _KERNELS = ("clock", "sink", "timed", "sweeps", "arithmetic", "regions")

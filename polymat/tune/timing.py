@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from polymat.errors import ToolchainError
 from polymat.idiom.librarymodel import LibraryModel
 from polymat.runtime.bind import bind_addresses
-from polymat.runtime.build import build
+from polymat.runtime.libraryfile import build
 from polymat.runtime.librarystore import store_model, stored_model
 from polymat.runtime.openmp import quiet_openmp
 from polymat.runtime.providers import Provider

@@ -10,7 +10,7 @@ import pytest
 from benchmarks import limits, run
 from polymat.machine.probe import probe
 from polymat.runtime.calibration import calibration_lines, store_calibration
-from polymat.tune.calibrate import measure
+from polymat.tune.measuremachine import measure
 
 
 def test_stored_limits_are_printed(

@@ -26,7 +26,7 @@ SIZES = (
 def main() -> int:
     """Compute products of transposed matrices and contractions in arrays of exact size."""
     os.environ.pop("LD_PRELOAD", None)  # the compiler is not what is tested
-    from tests.codegen.products.test_contraction import NARROW
+    from tests.codegen.products.test_contractionwriter import NARROW
     from tests.hosts import compiling_for
 
     with compiling_for(NARROW):

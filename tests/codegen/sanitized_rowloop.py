@@ -14,7 +14,7 @@ def main() -> int:
     """Chains over images of exact size; a wrong access ends the process."""
     os.environ.pop("LD_PRELOAD", None)  # the compiler is not what is tested
     import polymat as pm
-    from tests.codegen.loops.test_rowloop import (
+    from tests.codegen.loops.test_rowloopwriter import (
         BUILDS,
         ONE_LOOP,
         SANITIZED,

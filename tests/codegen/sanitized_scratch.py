@@ -104,7 +104,7 @@ def main() -> int:
     os.environ.pop("LD_PRELOAD", None)  # the compiler is not what is tested
     import polymat as pm
     from polymat.codegen.c import kernels
-    from tests.codegen.products.test_contraction import NARROW, WIDE
+    from tests.codegen.products.test_contractionwriter import NARROW, WIDE
     from tests.hosts import compiling_for
 
     with tempfile.TemporaryDirectory() as folder, patch.object(kernels, "FOLDER", Path(folder)):

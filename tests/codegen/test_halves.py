@@ -14,7 +14,7 @@ from polymat.machine.known import GENERIC, SAPPHIRE_RAPIDS, ZEN5
 from polymat.machine.model import Machine
 from polymat.plan.nest import NestPlan
 from polymat.runtime.host import InstalledLibraries
-from tests.codegen.products.test_contraction import MACHINES, check, kinds
+from tests.codegen.products.test_contractionwriter import MACHINES, check, kinds
 from tests.hosts import CompileFor
 from tests.idiom.recognise import K, M, N, i, j, k, pipeline, total, upto
 from tests.tolerance import assert_close

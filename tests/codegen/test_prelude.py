@@ -19,7 +19,7 @@ from polymat.codegen.c.arithmetic import arithmetic_names
 from polymat.codegen.prelude import prelude
 from polymat.codegen.products.blockshape import Shape, joined
 from polymat.errors import InternalError
-from polymat.runtime.build import build
+from polymat.runtime.libraryfile import build
 from polymat.runtime.toolchain import find_compiler, flags_for
 
 Values = npt.NDArray[Any]

@@ -9,8 +9,8 @@ import pytest
 
 import polymat as pm
 from polymat.lang.types import ScalarType
-from tests.codegen.products.test_contraction import SIZES, kinds
-from tests.codegen.products.test_pairs import (
+from tests.codegen.products.test_contractionwriter import SIZES, kinds
+from tests.codegen.products.test_pairswriter import (
     MACHINES,
     OWN,
     K,

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import polymat as pm
-from tests.codegen.products.test_contraction import SMALL_CACHES, WIDE, kinds
+from tests.codegen.products.test_contractionwriter import SMALL_CACHES, WIDE, kinds
 from tests.hosts import CompileFor
 from tests.tolerance import assert_close
 

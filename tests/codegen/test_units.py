@@ -12,10 +12,10 @@ import pytest
 import polymat as pm
 from polymat.codegen import units
 from polymat.codegen.c.apart import Files
-from polymat.codegen.c.ctree import APART, Call, Evaluate, File, Function, Literal
+from polymat.codegen.c.ctree import APART, CCall, CFunction, Evaluate, File, Literal
 from polymat.codegen.program import Program
 from polymat.machine.known import GENERIC
-from polymat.runtime import build as building
+from polymat.runtime import libraryfile as building
 from polymat.runtime.objects import compile_files
 from tests.codegen.kinds import KINDS
 from tests.fixed import compiled_levels, own_c
@@ -85,12 +85,12 @@ def test_few_functions_are_one_file(compiled: list[Files]) -> None:
 
 def test_functions_stay_with_those_that_they_call() -> None:
     """A function of the program is not taken for one of the prelude whose name begins like its own."""
-    called = Function("void", "_pm_min_i", (), ())
+    called = CFunction("void", "_pm_min_i", (), ())
     calls = {
-        name: Evaluate(Call(name, (Literal("1"), Literal("2")))) for name in ("_pm_min_i", "_pm_min_i64")
+        name: Evaluate(CCall(name, (Literal("1"), Literal("2")))) for name in ("_pm_min_i", "_pm_min_i64")
     }
     for name, count in (("_pm_min_i", 1), ("_pm_min_i64", 2)):
-        callers = [Function(APART, f"_pm_nest_{k}", (), (calls[name],)) for k in range(32)]
+        callers = [CFunction(APART, f"_pm_nest_{k}", (), (calls[name],)) for k in range(32)]
         assert len(units.split(File("stages", frozenset({"min_i64"}), (), (called, *callers)))) == count
 
 

@@ -9,7 +9,7 @@ from polymat.fusion.dag import Dag
 from polymat.fusion.reads import Reads
 from polymat.graph.build import build
 from polymat.graph.pipeline import Pipeline
-from polymat.graph.verify import verify
+from polymat.graph.verifypipeline import verify
 
 M, N, K = (pm.Parameter(pm.Int, name) for name in "MNK")
 i, j, k = (pm.Variable(pm.Int, name) for name in "ijk")

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import polymat as pm
 from polymat.fusion.alignment import align
-from polymat.graph.alignment import Alignment
+from polymat.graph.aligned import Alignment
 from tests.fusion import pipelines as p
 from tests.fusion.pipelines import I, J, K, M, N, facts, function, i, j
 

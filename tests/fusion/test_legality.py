@@ -5,7 +5,7 @@ from __future__ import annotations
 import polymat as pm
 from polymat.fusion.joins import joinable_edges, siblings
 from polymat.fusion.legality import Choices, choices_of, fuse
-from polymat.graph.alignment import Fusable, Member, Refused
+from polymat.graph.aligned import Fusable, Member, Refused
 from tests.fusion import pipelines as p
 from tests.fusion.pipelines import I, J, M, N, facts, function, i, j, total
 

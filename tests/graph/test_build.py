@@ -25,7 +25,7 @@ from polymat import (
     Vector,
 )
 from polymat.graph.build import build
-from polymat.graph.verify import verify
+from polymat.graph.verifypipeline import verify
 from polymat.lang.names import MAX_LENGTH
 from tests.poly.nests import points
 

@@ -31,7 +31,7 @@ from polymat.graph.build import build
 from polymat.graph.inline import inline_pointwise
 from polymat.graph.interpret import interpret
 from polymat.graph.pipeline import Pipeline
-from polymat.graph.verify import verify
+from polymat.graph.verifypipeline import verify
 
 N = Parameter(Int, "N")
 alpha = Parameter(Double, "alpha")

@@ -36,7 +36,7 @@ from polymat.graph.interpret import interpret
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.product import Product, product_of, product_of_group
 from polymat.graph.simplify import share_common_stages
-from polymat.graph.verify import verify
+from polymat.graph.verifypipeline import verify
 from tests.graph.products import evaluate
 from tests.tolerance import assert_close
 

@@ -13,7 +13,7 @@ from polymat.graph.inline import inline_pointwise
 from polymat.graph.interpret import interpret
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.simplify import share_common_stages
-from polymat.graph.verify import verify
+from polymat.graph.verifypipeline import verify
 from polymat.idiom.call import Idiom
 from polymat.idiom.find import Found, idiom_of
 from tests.idiom.carry_out import carry_out

@@ -28,7 +28,7 @@ from polymat import (
     Vector,
 )  # fmt: skip
 from polymat.graph.build import build
-from polymat.graph.verify import verify
+from polymat.graph.verifypipeline import verify
 from polymat.idiom.find import idiom_of
 from polymat.idiom.profit import can_transform
 from polymat.idiom.transform import Transform

@@ -15,7 +15,7 @@ from polymat.graph.distinct import separate_names
 from polymat.graph.inline import inline_pointwise
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.simplify import share_common_stages
-from polymat.graph.verify import verify
+from polymat.graph.verifypipeline import verify
 from polymat.idiom.find import MOST_STAGES, Found, idiom_of
 from tests.idiom.recognise import K, M, N, alpha, i, j, k, pipeline, point, recognised, total, upto
 

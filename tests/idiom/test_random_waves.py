@@ -16,7 +16,7 @@ from polymat.graph.build import build
 from polymat.graph.evaluate import Evaluator
 from polymat.graph.interpret import interpret
 from polymat.graph.pipeline import Pipeline
-from polymat.graph.verify import verify
+from polymat.graph.verifypipeline import verify
 from polymat.idiom.find import idiom_of
 from polymat.machine.known import GENERIC
 from polymat.rewrite.plaintransforms import plain_transforms

@@ -11,9 +11,9 @@ import pytest
 import polymat as pm
 from polymat.lang.algebra import Result, dims
 from polymat.lang.expr import Load
+from polymat.lang.expressiontext import condition_text, expr_text
 from polymat.lang.function import CaseEntry
 from polymat.lang.reduction import ReduceEntry
-from polymat.lang.text import condition_text, expr_text
 from polymat.lang.traverse import walk
 from polymat.lang.types import ALL_TYPES, ScalarType
 

@@ -8,8 +8,8 @@ from itertools import product
 from polymat.lang.affine import Affine
 from polymat.machine.model import Machine
 from polymat.model.footprint import bytes_touched
-from polymat.model.nest import Nest, single
-from polymat.model.order import innermost
+from polymat.model.loopnest import LoopNest, single
+from polymat.model.looporder import innermost
 from polymat.model.reference import Reference
 from polymat.model.select import TileSizes, algorithm3
 
@@ -19,7 +19,7 @@ i, j, k = (Affine.name(name) for name in "ijk")
 TINY = Machine("tiny", cores=4, l1_bytes=32 << 10, l2_bytes=256 << 10, l3_bytes=8 << 20)
 
 
-def matmul(ni: int = 2000, nj: int = 2300, nk: int = 2600, element_bytes: int = 8) -> Nest:
+def matmul(ni: int = 2000, nj: int = 2300, nk: int = 2600, element_bytes: int = 8) -> LoopNest:
     """C[i, j] += A[i, k] * B[k, j]."""
     references = (
         Reference("C", (i, j), element_bytes, writes=True),
@@ -29,7 +29,7 @@ def matmul(ni: int = 2000, nj: int = 2300, nk: int = 2600, element_bytes: int = 
     return single({"i": ni, "j": nj, "k": nk}, references, sequential=("k",), flops=2)
 
 
-def fir(samples: int = 4096, taps: int = 64) -> Nest:
+def fir(samples: int = 4096, taps: int = 64) -> LoopNest:
     """ybs[i] += yds[M + i - j] * window[j]."""
     references = (
         Reference("ybs", (i,), writes=True),
@@ -39,18 +39,18 @@ def fir(samples: int = 4096, taps: int = 64) -> Nest:
     return single({"i": samples, "j": taps}, references, sequential=("j",), flops=2)
 
 
-def is_parallel(nest: Nest, dim: str) -> bool:
+def is_parallel(nest: LoopNest, dim: str) -> bool:
     """Whether no statement has a dependence along the dimension."""
     return not any(dim in statement.sequential for statement in nest.statements)
 
 
-def loop_order(nest: Nest) -> tuple[str, ...]:
+def loop_order(nest: LoopNest) -> tuple[str, ...]:
     """The nest's order with the dimension of Algorithm 5 moved innermost."""
     inner = innermost(nest).choice
     return (*(dim for dim in nest.names if dim != inner), *([inner] if inner is not None else []))
 
 
-def tile_bytes(nest: Nest, sizes: Mapping[str, float]) -> float:
+def tile_bytes(nest: LoopNest, sizes: Mapping[str, float]) -> float:
     """Bytes that a tile accesses."""
     return sum(bytes_touched(group, sizes) for group in nest.classes)
 
@@ -69,6 +69,6 @@ def counted(references: Sequence[Reference], sizes: Mapping[str, int]) -> int:
     )
 
 
-def choose_tiles_paper(nest: Nest, machine: Machine) -> TileSizes:
+def choose_tiles_paper(nest: LoopNest, machine: Machine) -> TileSizes:
     """Algorithm 3 for the first-level cache, with Algorithm 5's innermost dimension."""
     return algorithm3(nest, machine.l1_bytes, inner=innermost(nest).choice, level="L1")

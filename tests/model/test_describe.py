@@ -13,8 +13,8 @@ from polymat.graph.stage import Stage
 from polymat.lang.affine import Affine
 from polymat.model.describe import UNKNOWN_SIZE, Placement, group_nest, stage_nest
 from polymat.model.footprint import tile_volume
+from polymat.model.looporder import innermost
 from polymat.model.movement import movement
-from polymat.model.order import innermost
 from polymat.model.papercost import existing_cost, overlap_margins, updated_cost
 from polymat.model.reuse import normalised_reuse
 from tests.model.nests import TINY, choose_tiles_paper, is_parallel, loop_order, tile_bytes

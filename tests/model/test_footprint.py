@@ -6,7 +6,7 @@ import pytest
 
 from polymat.lang.affine import Affine
 from polymat.model.footprint import bytes_touched, elements, iterations, tile_volume
-from polymat.model.nest import single
+from polymat.model.loopnest import single
 from polymat.model.polynomial import Polynomial
 from polymat.model.reference import Reference
 from polymat.model.uniform import uniform_classes

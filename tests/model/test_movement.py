@@ -9,8 +9,8 @@ import pytest
 import polymat as pm
 from polymat.model.associativity import CacheShape, lines_per_set, stays_resident
 from polymat.model.describe import stage_nest
+from polymat.model.loopnest import LoopNest, single
 from polymat.model.movement import loops_of, movement, volumes
-from polymat.model.nest import Nest, single
 from polymat.model.reference import Reference
 from tests.idiom.recognise import K, M, k, pipeline, total, upto
 from tests.idiom.recognise import i as i_
@@ -23,7 +23,7 @@ SIZES = {"M": 50, "K": 70}
 
 
 def elements(
-    nest: Nest, tile: Mapping[str, int], order: tuple[str, ...] = ("i", "j", "k")
+    nest: LoopNest, tile: Mapping[str, int], order: tuple[str, ...] = ("i", "j", "k")
 ) -> dict[str, float]:
     """Volumes in elements, with a cache that the tile just fills."""
     loops = tuple(loops_of(nest, order, tile))

@@ -8,15 +8,15 @@ from itertools import product
 
 import pytest
 
+from polymat.model.loopnest import LoopNest
 from polymat.model.movement import loops_of, volumes
-from polymat.model.nest import Nest
 from tests.model.nests import matmul, tile_bytes
 
 # Least-recently-used replacement keeps what the next tile reuses only while the tile leaves it some room.
 ROOM = 1.5
 
 
-def points(nest: Nest, order: str, tile: Mapping[str, int]) -> Iterator[dict[str, int]]:
+def points(nest: LoopNest, order: str, tile: Mapping[str, int]) -> Iterator[dict[str, int]]:
     extents = nest.extents
     for origin in product(*(range(0, extents[dim], tile[dim]) for dim in order)):
         sides = [
@@ -26,7 +26,7 @@ def points(nest: Nest, order: str, tile: Mapping[str, int]) -> Iterator[dict[str
             yield dict(zip(order, point, strict=True))
 
 
-def misses(nest: Nest, order: str, tile: Mapping[str, int], capacity: int) -> dict[str, int]:
+def misses(nest: LoopNest, order: str, tile: Mapping[str, int], capacity: int) -> dict[str, int]:
     counts = dict.fromkeys((r.array for r in nest.references()), 0)
     cache: OrderedDict[tuple[object, ...], None] = OrderedDict()
     for point in points(nest, order, tile):

@@ -6,7 +6,7 @@ from math import inf
 import pytest
 
 from polymat.lang.affine import Affine
-from polymat.model.nest import Dim, Nest, Statement
+from polymat.model.loopnest import Dim, LoopNest, Statement
 from polymat.model.papercost import (
     Weights,
     busy_cores,
@@ -27,14 +27,14 @@ def stage(name: str, *reads: Reference, dims: tuple[Dim, ...] = PLANE) -> Statem
     return Statement(name, dims, (Reference(name, own, 4, reads=False, writes=True), *reads))
 
 
-def blurs(radius: int = 1) -> Nest:
+def blurs(radius: int = 1) -> LoopNest:
     """Two blurs along i: b from a, c from b."""
     first = stage("b", *(Reference("a", (i + s, j), 4) for s in (-radius, 0, radius)))
     second = stage("c", *(Reference("b", (i + s, j), 4) for s in (-radius, 0, radius)))
-    return Nest(PLANE, (first, second), ("c",))
+    return LoopNest(PLANE, (first, second), ("c",))
 
 
-def biased_matmul() -> Nest:
+def biased_matmul() -> LoopNest:
     product = matmul()
     plane = product.dims[:2]
     bias = Statement(
@@ -42,7 +42,7 @@ def biased_matmul() -> Nest:
         plane,
         (Reference("out", (i, j), reads=False, writes=True), Reference("C", (i, j)), Reference("b", (j,))),
     )
-    return Nest(product.dims, (*product.statements, bias), ("out",))
+    return LoopNest(product.dims, (*product.statements, bias), ("out",))
 
 
 def test_a_full_last_round_of_tiles_is_the_largest_benefit() -> None:
@@ -54,7 +54,7 @@ def test_a_full_last_round_of_tiles_is_the_largest_benefit() -> None:
 
 def test_margins_add_up_along_a_chain() -> None:
     third = stage("d", Reference("c", (i, j - 2), 4))
-    nest = Nest(PLANE, (*blurs().statements, third), ("d",))
+    nest = LoopNest(PLANE, (*blurs().statements, third), ("d",))
     assert overlap_margins(nest) == {
         "b": {"i": (1, 1), "j": (2, 0)},
         "c": {"i": (0, 0), "j": (2, 0)},
@@ -69,7 +69,7 @@ def test_overlap_of_a_tile() -> None:
 
 
 def test_other_slopes_have_no_constant_dependence() -> None:
-    transposed = Nest(PLANE, (stage("b"), stage("c", Reference("b", (j, i), 4))), ("c",))
+    transposed = LoopNest(PLANE, (stage("b"), stage("c", Reference("b", (j, i), 4))), ("c",))
     assert overlap_margins(transposed) is None
     for cost in (existing_cost, updated_cost):
         found = cost(transposed, TINY)
@@ -106,18 +106,18 @@ def test_overlap_beyond_the_tile_takes_the_second_cache() -> None:
 
 
 def test_fusing_a_producer_saves_its_traffic() -> None:
-    first, second = (Nest(PLANE, (s,), (s.name,)) for s in blurs().statements)
+    first, second = (LoopNest(PLANE, (s,), (s.name,)) for s in blurs().statements)
     apart = updated_cost(first, TINY).bytes_per_point + updated_cost(second, TINY).bytes_per_point
     assert updated_cost(blurs(), TINY).bytes_per_point < apart / 2
 
 
 def test_extents_that_differ_cost() -> None:
     half = (Dim("i", 500), Dim("j", 1000))
-    nest = Nest(PLANE, (stage("b"), stage("c", dims=half)), ("b", "c"))
+    nest = LoopNest(PLANE, (stage("b"), stage("c", dims=half)), ("b", "c"))
     assert extent_difference(nest) == pytest.approx(250 / 750)
     assert extent_difference(blurs()) == 0
 
 
 def test_nothing_to_tile() -> None:
-    nest = Nest((), (stage("s", dims=()),), ("s",))
+    nest = LoopNest((), (stage("s", dims=()),), ("s",))
     assert existing_cost(nest, TINY).value == updated_cost(nest, TINY).value == inf

@@ -1,13 +1,13 @@
 from __future__ import annotations
 
 from polymat.lang.affine import Affine
-from polymat.model.nest import Dim, Nest, Statement, single
+from polymat.model.loopnest import Dim, LoopNest, Statement, single
 from polymat.model.reference import Reference
 from polymat.model.reuse import dimensional_reuse, normalised_reuse
 from tests.model.nests import fir, i, j, matmul
 
 
-def totals(nest: Nest) -> dict[str, int]:
+def totals(nest: LoopNest) -> dict[str, int]:
     return {reuse.dim: reuse.total for reuse in dimensional_reuse(nest)}
 
 
@@ -49,20 +49,20 @@ def test_a_dimension_without_reuse_counts_less_than_any_other() -> None:
 def test_a_statement_reuses_only_along_its_own_loops() -> None:
     outer = Statement("s", (Dim("i", 9),), (Reference("x", (i,)), Reference("y", ())))
     inner = Statement("t", (Dim("i", 9), Dim("j", 9)), (Reference("a", (i, j)),))
-    assert totals(Nest((Dim("i", 9), Dim("j", 9)), (outer, inner))) == {"i": 1, "j": 0}
+    assert totals(LoopNest((Dim("i", 9), Dim("j", 9)), (outer, inner))) == {"i": 1, "j": 0}
 
 
 def test_sharing_an_input_counts_its_reference_once() -> None:
     first = Statement("s", (Dim("i", 9), Dim("j", 9)), (Reference("x", (j,)),))
     second = Statement("t", first.dims, first.references)
-    assert totals(Nest(first.dims, (first, second))) == {"i": 1, "j": 0}
+    assert totals(LoopNest(first.dims, (first, second))) == {"i": 1, "j": 0}
 
 
 def test_a_producer_read_by_a_stencil_is_reuse() -> None:
     line = (Dim("i", 9),)
     blur = Statement("b", line, (Reference("b", (i,), reads=False, writes=True), Reference("a", (i,))))
     sharp = Statement("c", line, (Reference("b", (i - 1,)), Reference("b", (i + 1,))))
-    assert totals(Nest(line, (blur, sharp))) == {"i": 2}
+    assert totals(LoopNest(line, (blur, sharp))) == {"i": 2}
 
 
 def test_renaming_changes_nothing() -> None:

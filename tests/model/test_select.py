@@ -7,7 +7,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from polymat.model.nest import single
+from polymat.model.loopnest import single
 from polymat.model.reference import Reference
 from polymat.model.reuse import normalised_reuse
 from polymat.model.select import (

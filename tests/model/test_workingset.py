@@ -5,7 +5,7 @@ from itertools import product
 import pytest
 
 from polymat.model.hierarchy import hierarchy
-from polymat.model.nest import Nest, single
+from polymat.model.loopnest import LoopNest, single
 from polymat.model.polynomial import Polynomial
 from polymat.model.reference import Reference
 from polymat.model.workingset import rank, sort_by_level, tile_nest, variant_cost, working_sets
@@ -19,7 +19,7 @@ def test_reuse_of_a_along_j_as_printed() -> None:
     assert (found.loop, found.least, found.most) == ("j", K * 2 + 3, N * K + N + 1)
 
 
-def counted(nest: Nest, source: tuple[int, ...], target: tuple[int, ...]) -> int:
+def counted(nest: LoopNest, source: tuple[int, ...], target: tuple[int, ...]) -> int:
     points = [p for p in product(*(range(d.extent) for d in nest.dims)) if source <= p <= target]
     names = nest.names
     return len(

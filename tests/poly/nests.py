@@ -8,9 +8,9 @@ from typing import Any
 
 import islpy as isl
 
-from polymat.poly.ast import Guard, Instance, Loop, LoopExpr, Name, Nest, Number, Operation
+from polymat.poly.ast import Guard, Identifier, Instance, Integer, Loop, LoopExpr, Nest, Operation
 from polymat.poly.domain import Domain
-from polymat.poly.text import encode
+from polymat.poly.isltext import encode
 
 Point = tuple[int, ...]
 
@@ -54,9 +54,9 @@ def _run(nest: Sequence[Nest], names: dict[str, int]) -> Iterator[tuple[int, Poi
 def value(expr: LoopExpr, names: Mapping[str, int]) -> int:
     """An expression of a nest, with C's meaning."""
     match expr:
-        case Number(number):
+        case Integer(number):
             return number
-        case Name(name):
+        case Identifier(name):
             return names[name]
         case Operation("and", (left, right)):
             return int(bool(value(left, names)) and bool(value(right, names)))
@@ -107,9 +107,9 @@ def text(nest: Sequence[Nest], indent: str = "") -> str:
 def shown(expr: LoopExpr) -> str:
     """An expression of a nest."""
     match expr:
-        case Number(number):
+        case Integer(number):
             return str(number)
-        case Name(name):
+        case Identifier(name):
             return name
         case Operation("neg", (operand,)):
             return f"-{shown(operand)}"

@@ -30,7 +30,7 @@ from polymat.lang.indices import as_affine
 from polymat.poly.access import Access
 from polymat.poly.ast import from_union_map
 from polymat.poly.domain import Domain
-from polymat.poly.order import Circle, Order, Statement, accumulation_is_parallel, find_order
+from polymat.poly.order import Assignment, Circle, Order, accumulation_is_parallel, find_order
 from tests.poly.nests import Point, points, run
 
 N, T = Parameter(Int, "N"), Parameter(Int, "T")
@@ -38,7 +38,7 @@ t, i, j, k = (Variable(Int, name) for name in "tijk")
 whole = Interval(Int, 0, N - 1)
 
 
-def found(function: Function) -> tuple[tuple[Statement, ...], Order | Circle, Domain]:
+def found(function: Function) -> tuple[tuple[Assignment, ...], Order | Circle, Domain]:
     pipeline = build([function])
     statements = recurrence_statements(pipeline.stages[0], pipeline.context)
     return statements, find_order(statements, pipeline.context), pipeline.context
@@ -50,7 +50,7 @@ def line(cases: Sequence[Any] | Any, default: Any = None) -> Function:
     return f
 
 
-def instances(statements: Sequence[Statement], order: Order, context: Domain, **sizes: int) -> list[Any]:
+def instances(statements: Sequence[Assignment], order: Order, context: Domain, **sizes: int) -> list[Any]:
     depth = len(order.parallel)
     nest = from_union_map(order.schedule, context, [f"c{level}" for level in range(depth)])
     sequence = run(nest, sizes)
@@ -71,7 +71,7 @@ def pairs(relation: isl.Map, sizes: dict[str, int]) -> list[tuple[Point, Point]]
     return [(p[:split], p[split:]) for p in listed]
 
 
-def check_legal(statements: Sequence[Statement], order: Order, context: Domain, **sizes: int) -> None:
+def check_legal(statements: Sequence[Assignment], order: Order, context: Domain, **sizes: int) -> None:
     """Every element that is read has been written by all its writers before."""
     sequence = instances(statements, order, context, **sizes)
     place = {instance: position for position, instance in enumerate(sequence)}
@@ -86,7 +86,7 @@ def check_legal(statements: Sequence[Statement], order: Order, context: Domain, 
     _check_parallel(statements, order, sizes)
 
 
-def _check_parallel(statements: Sequence[Statement], order: Order, sizes: dict[str, int]) -> None:
+def _check_parallel(statements: Sequence[Assignment], order: Order, sizes: dict[str, int]) -> None:
     """No two iterations of a loop said to be parallel touch one element, the outer loops being equal."""
     times: dict[tuple[int, Point], Point] = {}
     listed = order.schedule.get_map_list()

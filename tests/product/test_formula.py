@@ -8,9 +8,9 @@ import itertools
 import pytest
 
 from polymat.product.formula import ALWAYS, Formula, Kind
-from polymat.product.names import Fact, LetCondition, LetNumber, Name, declarations, names
+from polymat.product.formulanames import Fact, LetCondition, LetNumber, Name, declarations, names
 from polymat.product.numbers import larger, quotient, smaller, where, whole
-from polymat.runtime.build import build
+from polymat.runtime.libraryfile import build
 
 A, B, F = Name("a"), Name("b"), Fact("f")
 PARTS = LetNumber("parts", quotient(A, B + 1))

@@ -7,7 +7,7 @@ from dataclasses import replace
 from polymat import Double, Int, Matrix, Parameter
 from polymat.graph.group import Group
 from polymat.machine.known import GENERIC
-from polymat.tilesize.kernel import described, kernel_operations, plan_kernel
+from polymat.tilesize.kernelplanner import described, kernel_operations, plan_kernel
 from tests.idiom.recognise import pipeline
 
 # A second level so small that operands of a few thousand elements do not fit it.

@@ -19,7 +19,7 @@ from polymat.graph.group import Group
 from polymat.machine.known import ZEN3
 from polymat.plan.kernel import KernelPlan
 from polymat.product.shares import WHOLE, shares, work_along
-from polymat.tilesize.kernel import kernel_operations, plan_kernel
+from polymat.tilesize.kernelplanner import kernel_operations, plan_kernel
 from tests.idiom.recognise import pipeline
 
 M, N, K = (Parameter(Int, name) for name in "MNK")

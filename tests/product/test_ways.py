@@ -25,8 +25,8 @@ from polymat.machine.model import Machine
 from polymat.plan.kernel import KernelPlan
 from polymat.product.question import facts, facts_number, machine_values
 from polymat.product.ways import Way
-from polymat.runtime.build import build
-from polymat.tilesize.kernel import blocking_of, kernel_operations, plan_kernel, shares_of
+from polymat.runtime.libraryfile import build
+from polymat.tilesize.kernelplanner import blocking_of, kernel_operations, plan_kernel, shares_of
 from tests.idiom.recognise import pipeline
 
 PRODUCTS = 1250  # for each transposition, type of elements and machine

@@ -20,10 +20,10 @@ import polymat as pm
 from polymat.fusion.dag import Dag
 from polymat.fusion.legality import Choices, choices_of
 from polymat.fusion.reads import Reads
-from polymat.graph.alignment import Fusable, Member, grid
+from polymat.graph.aligned import Fusable, Member, grid
 from polymat.graph.build import build
 from polymat.graph.stage import Stage
-from polymat.graph.verify import verify
+from polymat.graph.verifypipeline import verify
 from polymat.lang.expr import Expr
 from polymat.poly.domain import Domain
 from tests.fusion import pipelines as p

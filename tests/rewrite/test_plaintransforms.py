@@ -36,7 +36,7 @@ from polymat import (
     irfft,
 )
 from polymat.graph.build import build
-from polymat.graph.verify import verify
+from polymat.graph.verifypipeline import verify
 from polymat.machine.known import GENERIC
 from polymat.rewrite.plaintransforms import plain_transforms
 from polymat.runtime.host import InstalledLibraries

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from polymat.codegen.c.abi import Array, Signature, Size, mark
 from polymat.codegen.prelude import prelude
-from polymat.codegen.routines.libraries import routines_of
+from polymat.codegen.routines.librarylinks import routines_of
 from polymat.runtime.compiled import Compiled
 from tests.runtime.hand_written import matrix, symbol
 

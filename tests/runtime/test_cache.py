@@ -20,9 +20,9 @@ import pytest
 from polymat.errors import ToolchainError
 from polymat.options import Options
 from polymat.runtime import cache, filelock
-from polymat.runtime.build import build
 from polymat.runtime.cache import cache_key, fetch_or_build
 from polymat.runtime.cacheroom import entries
+from polymat.runtime.libraryfile import build
 
 KEY = "ab" * 32
 IMAGE = bytes(range(256)) * 40
@@ -310,7 +310,7 @@ def run_builders(script: str, count: int) -> list[str]:
 
 PROGRAM = """
     import ctypes
-    from polymat.runtime.build import build
+    from polymat.runtime.libraryfile import build
     built = build("int answer(void) { return 42; }")
     assert ctypes.CDLL(str(built.path)).answer() == 42
     print("hit" if built.cache_hit else "built")

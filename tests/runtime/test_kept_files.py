@@ -19,7 +19,7 @@ import pytest
 import polymat as pm
 from polymat.errors import ToolchainError
 from polymat.machine.keptfile import open_regular, read_text, write_text
-from polymat.runtime import compilerprocess, private, scratch, toolchain
+from polymat.runtime import compilerprocess, private, toolchain, workplaces
 from polymat.runtime.cache import fetch_or_build
 from polymat.runtime.cacheroom import clear
 from polymat.runtime.providers import provider
@@ -213,7 +213,7 @@ def test_folders_of_long_ago_are_swept(tmp_path: Path, monkeypatch: pytest.Monke
         (folder / "file").write_text("x")
     for folder in (old, other):
         os.utime(folder, (time.time() - 48 * 3600,) * 2)
-    made = scratch.scratch_directory("polymat-cc-")
+    made = workplaces.scratch_directory("polymat-cc-")
     assert sorted(tmp_path.iterdir()) == sorted([young, other, made])
 
 

@@ -19,8 +19,8 @@ from polymat.codegen.c.apart import Files
 from polymat.errors import ToolchainError
 from polymat.machine.cpus import usable_cpus
 from polymat.runtime import objects
-from polymat.runtime.build import Built, build
 from polymat.runtime.cacheroom import OBJECT, entries
+from polymat.runtime.libraryfile import Built, build
 from polymat.runtime.toolchain import find_compiler
 
 PART = '#define HIDDEN __attribute__((visibility("hidden")))\nHIDDEN int part(void)\n{\n    return 40;\n}\n'

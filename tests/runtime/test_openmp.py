@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from polymat.codegen.prelude import prelude
-from polymat.runtime.build import build
+from polymat.runtime.libraryfile import build
 
 SOURCE = (
     prelude(frozenset({"team"}))

@@ -19,7 +19,7 @@ import pytest
 from polymat.codegen.prelude import prelude
 from polymat.errors import ArgumentError
 from polymat.runtime import openmp
-from polymat.runtime.build import build
+from polymat.runtime.libraryfile import build
 from polymat.runtime.settings import settings
 from polymat.runtime.threads import default_num_threads, get_num_threads, set_num_threads, threads
 

@@ -18,7 +18,7 @@ from polymat.fusion.alignment import align
 from polymat.fusion.legality import live_outs
 from polymat.graph.pipeline import Pipeline
 from polymat.machine.model import Machine
-from polymat.model.nest import Nest
+from polymat.model.loopnest import LoopNest
 from polymat.plan.schedule import Schedule
 from polymat.plan.tile import TilePlan
 from polymat.runtime.host import InstalledLibraries
@@ -53,7 +53,7 @@ def decided(outputs: object, options: Options, sizes: dict[str, int]) -> tuple[D
     return decider, decider.schedule(decider.grouping())
 
 
-def nest_of(decider: Decider, plan: TilePlan) -> Nest:
+def nest_of(decider: Decider, plan: TilePlan) -> LoopNest:
     names = plan.group.stages
     stages = [decider.pipeline.stage(name) for name in names]
     alignment, live = align(decider.reads, names), live_outs(decider.reads, names)

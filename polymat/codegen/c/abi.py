@@ -19,7 +19,7 @@ A library with `Signature.routines` also exports
     void _pm_bind(void (*const *addresses)(void), void *planner);
 
 which is to be called once before the entry: `addresses` holds those routines in order, and `planner` the lock
-and counter shared by all who plan with the same FFTW (`polymat.runtime.planner`).  Without, the entry looks
+and counter shared by all who plan with the same FFTW (`polymat.runtime.fftwlock`).  Without, the entry looks
 for libraries itself.
 
 The text `mark(signature)` stands in every library, as `_pm_signature`: who calls it by a description that

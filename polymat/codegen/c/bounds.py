@@ -12,13 +12,13 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from polymat.codegen.c.ctree import (
-    Call,
+    CCall,
     CExpr,
+    CFunction,
+    CUnary,
     Declare,
-    Function,
     Id,
     Literal,
-    Unary,
     expressions,
     substituted,
 )
@@ -36,7 +36,7 @@ _ROUNDINGS = frozenset(f"__builtin_{name}{tail}" for name in ("rint", "floor", "
 
 def bounded(value: CExpr, needs: set[str]) -> CExpr:
     """A floating-point value that is converted to an integer next, its bounds for `named_bounds` to name."""
-    if not isinstance(value, Call):
+    if not isinstance(value, CCall):
         return value
     if value.function in _ROUNDINGS:
         return replace(value, arguments=(bounded(value.arguments[0], needs),))
@@ -47,20 +47,22 @@ def bounded(value: CExpr, needs: set[str]) -> CExpr:
         return value
     bounding, suffix = _CLAMPS[value.function]
     needs.update((f"{bounding}_{suffix}", f"hidden_{suffix}"))
-    hidden = Call(f"_pm_hidden_{suffix}", (bound,))
-    return Call(f"_pm_{bounding}_{suffix}", (bounded(operand, needs), hidden))
+    hidden = CCall(f"_pm_hidden_{suffix}", (bound,))
+    return CCall(f"_pm_{bounding}_{suffix}", (bounded(operand, needs), hidden))
 
 
-def named_bounds(functions: Iterable[Function], needs: Iterable[str]) -> list[Function]:
+def named_bounds(functions: Iterable[CFunction], needs: Iterable[str]) -> list[CFunction]:
     """Functions that begin with the bounds that they use."""
     if not any(f"_pm_{need}" in _HIDDEN for need in needs):
         return list(functions)
     return [_named(function) for function in functions]
 
 
-def _named(function: Function) -> Function:
+def _named(function: CFunction) -> CFunction:
     calls = dict.fromkeys(
-        found for found in expressions(function.body) if isinstance(found, Call) and found.function in _HIDDEN
+        found
+        for found in expressions(function.body)
+        if isinstance(found, CCall) and found.function in _HIDDEN
     )
     names: dict[CExpr, CExpr] = {call: Id(f"_pm_bound{number}") for number, call in enumerate(calls)}
     declared = [
@@ -71,6 +73,6 @@ def _named(function: Function) -> Function:
 
 
 def _is_number(value: CExpr) -> bool:
-    if isinstance(value, Unary):
+    if isinstance(value, CUnary):
         return _is_number(value.operand)
     return isinstance(value, Literal) and value.text.removeprefix("-")[0].isdigit()

@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from polymat.codegen.c.bounds import bounded
-from polymat.codegen.c.ctree import Binary as CBinary
-from polymat.codegen.c.ctree import Call as CCall
-from polymat.codegen.c.ctree import Cast, CExpr, Id, Literal, Subscript, Ternary
-from polymat.codegen.c.ctree import Unary as CUnary
+from polymat.codegen.c.ctree import Cast, CBinary, CCall, CExpr, CUnary, Id, Literal, Subscript, Ternary
 from polymat.codegen.c.elements import FUNCTIONS
 from polymat.codegen.c.literals import literal
 from polymat.errors import unreachable

@@ -22,7 +22,7 @@ class Literal:
 
 
 @dataclass(frozen=True, slots=True)
-class Unary:
+class CUnary:
     """A prefix operator."""
 
     op: str
@@ -30,7 +30,7 @@ class Unary:
 
 
 @dataclass(frozen=True, slots=True)
-class Binary:
+class CBinary:
     """An infix operator."""
 
     op: str
@@ -39,7 +39,7 @@ class Binary:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class CCall:
     """A function call."""
 
     function: str
@@ -78,7 +78,7 @@ class Braces:
     items: tuple[CExpr, ...]
 
 
-CExpr = Id | Literal | Unary | Binary | Call | Subscript | Cast | Ternary | Braces
+CExpr = Id | Literal | CUnary | CBinary | CCall | Subscript | Cast | Ternary | Braces
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +152,7 @@ Stmt = Declare | Assign | Evaluate | Return | Note | For | If | Block
 
 
 @dataclass(frozen=True, slots=True)
-class Parameter:
+class CParameter:
     """A parameter of a function."""
 
     ctype: str
@@ -164,12 +164,12 @@ APART = "__attribute__((noinline)) void"
 
 
 @dataclass(frozen=True, slots=True)
-class Function:
+class CFunction:
     """A C function; `comment` is printed above it."""
 
     returns: str
     name: str
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[CParameter, ...]
     body: tuple[Stmt, ...]
     comment: str = ""
     static: bool = True
@@ -195,10 +195,10 @@ class File:
     comment: str
     needs: frozenset[str]
     undefine: tuple[str, ...]
-    functions: tuple[Function, ...]
+    functions: tuple[CFunction, ...]
     tables: tuple[Constants, ...] = ()
     texts: tuple[str, ...] = ()
-    declared: tuple[Function, ...] = ()
+    declared: tuple[CFunction, ...] = ()
     mark: str = ""
 
 
@@ -206,7 +206,7 @@ def plus(value: CExpr, distance: int) -> CExpr:
     """A value with a number added, subtracted where that is negative."""
     if not distance:
         return value
-    return Binary("+" if distance > 0 else "-", value, Literal(str(abs(distance))))
+    return CBinary("+" if distance > 0 else "-", value, Literal(str(abs(distance))))
 
 
 def names_in(statements: Iterable[Stmt]) -> set[str]:
@@ -256,7 +256,7 @@ def called_otherwise(node: T, names: Mapping[str, str]) -> T:
     if fields is None:
         return node
     parts = {name: called_otherwise(getattr(node, name), names) for name in fields}
-    if isinstance(node, Call):
+    if isinstance(node, CCall):
         parts["function"] = names.get(node.function, node.function)
     elif isinstance(node, Id):
         parts["name"] = names.get(node.name, node.name)

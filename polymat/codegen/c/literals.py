@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from polymat.codegen.c.ctree import Binary, Call, Cast, CExpr, Literal, Unary
+from polymat.codegen.c.ctree import Cast, CBinary, CCall, CExpr, CUnary, Literal
 from polymat.lang.types import Double, Float, Long, ScalarType
 
 
@@ -13,14 +13,14 @@ def literal(value: complex, dtype: ScalarType) -> CExpr:
     if dtype.kind == "c":
         part = Float if dtype.dtype == "complex64" else Double
         number = complex(value)
-        return Call("__builtin_complex", (literal(number.real, part), literal(number.imag, part)))
+        return CCall("__builtin_complex", (literal(number.real, part), literal(number.imag, part)))
     if dtype.kind == "f":
         return _float_literal(float(value.real), dtype)
     number_text = int(value.real)
     if dtype.size < 4:
         return Cast(dtype.c, Literal(str(number_text)))
     if number_text == -(2**63):
-        return Binary("-", Literal("-9223372036854775807LL"), Literal("1"))
+        return CBinary("-", Literal("-9223372036854775807LL"), Literal("1"))
     if dtype.kind == "u":
         return Literal(f"{number_text}u")
     return Literal(
@@ -33,10 +33,10 @@ def literal(value: complex, dtype: ScalarType) -> CExpr:
 def _float_literal(value: float, dtype: ScalarType) -> CExpr:
     suffix = "f" if dtype.dtype == "float32" else ""
     if math.isnan(value):
-        return Call(f"__builtin_nan{suffix}", (Literal('""'),))
+        return CCall(f"__builtin_nan{suffix}", (Literal('""'),))
     if math.isinf(value):
-        infinity: CExpr = Call(f"__builtin_inf{suffix}", ())
-        return infinity if value > 0 else Unary("-", infinity)
+        infinity: CExpr = CCall(f"__builtin_inf{suffix}", ())
+        return infinity if value > 0 else CUnary("-", infinity)
     text = repr(value)
     if "." not in text and "e" not in text:
         text += ".0"

@@ -6,18 +6,19 @@ from collections.abc import Collection, Iterator, Sequence
 
 from polymat.codegen.c.ctree import (
     Assign,
-    Binary,
     Block,
     Braces,
-    Call,
     Cast,
+    CBinary,
+    CCall,
     CExpr,
+    CFunction,
     Constants,
+    CUnary,
     Declare,
     Evaluate,
     File,
     For,
-    Function,
     Id,
     If,
     Literal,
@@ -26,7 +27,6 @@ from polymat.codegen.c.ctree import (
     Stmt,
     Subscript,
     Ternary,
-    Unary,
 )
 from polymat.errors import unreachable
 
@@ -101,7 +101,7 @@ def _comment(text: str, indent: str) -> str:
     )
 
 
-def prototype(function: Function, hidden: Collection[str] = ()) -> str:
+def prototype(function: CFunction, hidden: Collection[str] = ()) -> str:
     """The declaration of a function, without its semicolon.
 
     hidden: names of parameters that stand in a comment: whoever reads it may have macros of these names.
@@ -130,7 +130,7 @@ def _declared(ctype: str, name: str) -> str:
     return f"{ctype}{name}" if ctype[-1] in "* " else f"{ctype} {name}"
 
 
-def _function(function: Function) -> Iterator[str]:
+def _function(function: CFunction) -> Iterator[str]:
     if function.comment:
         yield _comment(function.comment, "")
     yield prototype(function)
@@ -193,13 +193,13 @@ def expression(expr: CExpr, outer: int = 0) -> str:
             return name
         case Literal(text):
             return f"({text})" if text.startswith("-") and outer else text
-        case Unary(op, operand):
+        case CUnary(op, operand):
             inner = expression(operand, _PREFIX)
             separated = f"({inner})" if inner.startswith(op) else inner
             return _wrap(f"{op}{separated}", _PREFIX, outer)
-        case Binary():
+        case CBinary():
             return _infix(expr, outer)
-        case Call(function, arguments):
+        case CCall(function, arguments):
             return f"{function}({', '.join(expression(a) for a in arguments)})"
         case Subscript(array, index):
             return f"{expression(array, _POSTFIX)}[{expression(index)}]"
@@ -214,10 +214,10 @@ def expression(expr: CExpr, outer: int = 0) -> str:
             unreachable(expr)
 
 
-def _infix(expr: Binary, outer: int) -> str:
+def _infix(expr: CBinary, outer: int) -> str:
     """A chain of left-associative operators, without recursion along the chain."""
     chain = [expr]
-    while isinstance(chain[-1].left, Binary) and _continues(chain[-1].left.op, chain[-1].op):
+    while isinstance(chain[-1].left, CBinary) and _continues(chain[-1].left.op, chain[-1].op):
         chain.append(chain[-1].left)
     texts = [expression(chain[-1].left, _inner(chain[-1].op, _LEVELS[chain[-1].op]))]
     for link in reversed(chain):

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from polymat.codegen.c.ctree import Binary, Call, CExpr, Evaluate, Id, Literal, Subscript, Unary, names_in
+from polymat.codegen.c.ctree import CBinary, CCall, CExpr, CUnary, Evaluate, Id, Literal, Subscript, names_in
 from polymat.codegen.c.elements import C_TYPES, ELEMENT_BYTES
 from polymat.codegen.c.kernels import kernel, kernel_text
 from polymat.codegen.c.vectortypes import lane_macros, processor_macros
@@ -94,50 +94,50 @@ class RowTypes:
 
     def load(self, element: CExpr) -> CExpr:
         """The vector that begins at an element."""
-        return Call(f"_pm_row_load_{self.suffix}", (Unary("&", element),))
+        return CCall(f"_pm_row_load_{self.suffix}", (CUnary("&", element),))
 
     def store(self, element: CExpr, value: CExpr) -> CExpr:
         """Write a vector to where an element begins."""
-        return Call(f"_pm_row_store_{self.suffix}", (Unary("&", element), value))
+        return CCall(f"_pm_row_store_{self.suffix}", (CUnary("&", element), value))
 
     def behind(self, now: CExpr, following: CExpr, shift: int) -> CExpr:
         """The vector that begins `shift` elements behind the first of two neighbours."""
         if shift in (0, self.lanes):
             return following if shift else now
-        return Call(f"_PM_ROW_BEHIND_{self.suffix}", (now, following, Literal(str(shift))))
+        return CCall(f"_PM_ROW_BEHIND_{self.suffix}", (now, following, Literal(str(shift))))
 
     def store_part(self, element: CExpr, value: CExpr, begin: CExpr, end: CExpr) -> CExpr:
         """Write the lanes from `begin` on and before `end`, of which some or all may be none."""
-        return Call(f"_pm_row_store_part_{self.suffix}", (Unary("&", element), value, begin, end))
+        return CCall(f"_pm_row_store_part_{self.suffix}", (CUnary("&", element), value, begin, end))
 
     def last(self, element: CExpr, count: CExpr) -> CExpr:
         """The vector that begins at an element, with 0 in place of all but the last `count` lanes."""
-        return Call(f"_pm_row_last_{self.suffix}", (Unary("&", element), count))
+        return CCall(f"_pm_row_last_{self.suffix}", (CUnary("&", element), count))
 
     def first(self, element: CExpr, count: CExpr) -> CExpr:
         """The vector of which only the first `count` elements are there, with 0 in place of the others."""
-        mask = Call(f"_PM_PART_MASK_{self.suffix}", (count,))
-        return Call(f"_pm_part_load_{self.suffix}", (Unary("&", element), mask))
+        mask = CCall(f"_PM_PART_MASK_{self.suffix}", (count,))
+        return CCall(f"_pm_part_load_{self.suffix}", (CUnary("&", element), mask))
 
     def stream(self, element: CExpr, value: CExpr) -> CExpr:
         """Write a vector past the caches, to an element that begins a line."""
-        return Call(f"_pm_row_stream_{self.suffix}", (Unary("&", element), value))
+        return CCall(f"_pm_row_stream_{self.suffix}", (CUnary("&", element), value))
 
     def streamed(self) -> CExpr:
         """The fence between stores past the caches and telling other threads of them."""
-        return Call(f"_pm_row_streamed_{self.suffix}", ())
+        return CCall(f"_pm_row_streamed_{self.suffix}", ())
 
     def here(self, at: CExpr) -> CExpr:
         """A constant of this vector type, computed anew where it is needed."""
-        return Call(f"_pm_row_here_{self.suffix}", (at,))
+        return CCall(f"_pm_row_here_{self.suffix}", (at,))
 
     def turn(self, address: CExpr) -> CExpr:
         """How many elements behind an address the next line begins."""
-        return Call(f"_pm_row_turn_{self.suffix}", (address,))
+        return CCall(f"_pm_row_turn_{self.suffix}", (address,))
 
     def turned(self, now: CExpr, following: CExpr, turn: CExpr) -> CExpr:
         """The vector that begins so many elements, known at run time, behind the first of two neighbours."""
-        return Call(f"_pm_row_turned_{self.suffix}", (now, following, turn))
+        return CCall(f"_pm_row_turned_{self.suffix}", (now, following, turn))
 
 
 def rows_text(need: str) -> str:
@@ -197,10 +197,10 @@ def integer_of(term: CExpr) -> int | None:
 def index_terms(expr: CExpr, sign: int = 1) -> Iterator[tuple[int, CExpr]]:
     """The terms that an index adds up, with their signs."""
     match expr:
-        case Binary("+", left, right):
+        case CBinary("+", left, right):
             yield from index_terms(left, sign)
             yield from index_terms(right, sign)
-        case Binary("-", left, right):
+        case CBinary("-", left, right):
             yield from index_terms(left, sign)
             yield from index_terms(right, -sign)
         case _:
@@ -210,17 +210,17 @@ def index_terms(expr: CExpr, sign: int = 1) -> Iterator[tuple[int, CExpr]]:
 def _folded(expr: CExpr) -> CExpr:
     """The same with numbers of each sum added up, so that rows of two points compare: i + 1 - 1 is i + 0."""
     match expr:
-        case Binary("+" | "-"):
+        case CBinary("+" | "-"):
             terms = [(s, t if isinstance(t, Id) else _folded(t)) for s, t in index_terms(expr)]
             total = sum(sign * (integer_of(term) or 0) for sign, term in terms)
             kept = [(sign, term) for sign, term in terms if integer_of(term) is None]
             made: CExpr = Literal(str(total))
             for sign, term in sorted(kept, key=repr):
-                made = Binary("+" if sign > 0 else "-", made, term)
+                made = CBinary("+" if sign > 0 else "-", made, term)
             return made
-        case Binary(op, left, right):
-            return Binary(op, _folded(left), _folded(right))
+        case CBinary(op, left, right):
+            return CBinary(op, _folded(left), _folded(right))
         case Id():
-            return Binary("+", Literal("0"), expr)
+            return CBinary("+", Literal("0"), expr)
         case _:
             return expr

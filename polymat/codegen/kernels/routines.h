@@ -1,6 +1,6 @@
 /* Routines of BLAS and FFT libraries, without depending on any when a program is linked.
 
-   See `polymat.codegen.routines.libraries`.
+   See `polymat.codegen.routines.librarylinks`.
 
    takes NAMES="cblas_dgemm", "cblas_sgemm"                         the names of the routines
    takes COUNT=2                                                    how many these are

@@ -12,10 +12,10 @@ from dataclasses import replace
 
 from polymat.codegen.c.ctree import (
     Assign,
-    Binary,
     Block,
     Braces,
-    Call,
+    CBinary,
+    CCall,
     CExpr,
     Declare,
     Evaluate,
@@ -71,26 +71,26 @@ def _in_rows(loop: For, types: Mapping[str, str]) -> Stmt | None:
     """The loop over rows of terms, and the one over the rest; None for other loops, and short ones."""
     match loop:
         case For(
-            variable, start, Binary("<", Id(name), high), Literal("1"), (Assign(Id(total), "+=", value),)
+            variable, start, CBinary("<", Id(name), high), Literal("1"), (Assign(Id(total), "+=", value),)
         ) if name == variable and loop.pragmas == (f"omp simd reduction(+:{total})",):
             count = ROW_BYTES // SIZES.get(types.get(total, ""), ROW_BYTES)
         case _:
             return None
     term = Evaluate(value)
-    calls = {each.function for each in expressions([term]) if isinstance(each, Call)}
+    calls = {each.function for each in expressions([term]) if isinstance(each, CCall)}
     if count == 1 or not calls <= VECTORISED or total in names_in([term]) or _is_short(start, high, count):
         return None
-    length = Binary("-", Id(HIGH), Id(LOW))
-    whole = Binary("*", Binary("/", length, Literal(str(count))), Literal(str(count)))
-    is_long = Binary(">=", length, Literal(str(LEAST * count)))
-    behind = Binary("+", Id(LOW), Ternary(is_long, whole, Literal("0")))
+    length = CBinary("-", Id(HIGH), Id(LOW))
+    whole = CBinary("*", CBinary("/", length, Literal(str(count))), Literal(str(count)))
+    is_long = CBinary(">=", length, Literal(str(LEAST * count)))
+    behind = CBinary("+", Id(LOW), Ternary(is_long, whole, Literal("0")))
     return Block(
         (
             Declare("const ptrdiff_t", LOW, start),
             Declare("const ptrdiff_t", HIGH, high),
             Declare("const ptrdiff_t", BEHIND, behind),
-            If(Binary("<", Id(LOW), Id(BEHIND)), _rows(loop, types[total], count, total, value)),
-            replace(loop, start=Id(BEHIND), condition=Binary("<", Id(variable), Id(HIGH))),
+            If(CBinary("<", Id(LOW), Id(BEHIND)), _rows(loop, types[total], count, total, value)),
+            replace(loop, start=Id(BEHIND), condition=CBinary("<", Id(variable), Id(HIGH))),
         )
     )
 
@@ -98,11 +98,11 @@ def _in_rows(loop: For, types: Mapping[str, str]) -> Stmt | None:
 def _rows(loop: For, ctype: str, count: int, total: str, value: CExpr) -> tuple[Stmt, ...]:
     """The partial sums, the loop over whole rows, and their sum."""
     partial, variable = Subscript(Id(ROW), Id(PLACE)), loop.variable
-    inside = Binary("<", Id(PLACE), Literal(str(count)))
-    here = Declare("const ptrdiff_t", variable, Binary("+", Id(ROW_BEGIN), Id(PLACE)))
+    inside = CBinary("<", Id(PLACE), Literal(str(count)))
+    here = Declare("const ptrdiff_t", variable, CBinary("+", Id(ROW_BEGIN), Id(PLACE)))
     terms = (here, Assign(partial, "+=", value))
     row = For(PLACE, Literal("0"), inside, Literal("1"), terms, ("omp simd",))
-    last = Binary("<", Id(ROW_BEGIN), Id(BEHIND))
+    last = CBinary("<", Id(ROW_BEGIN), Id(BEHIND))
     return (
         Declare(ctype, f"{ROW}[{count}]", Braces((Literal("0"),))),
         For(ROW_BEGIN, Id(LOW), last, Literal(str(count)), (row,)),

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from polymat.codegen.c.ctree import (
     Assign,
-    Binary,
     Block,
+    CBinary,
     CExpr,
     Declare,
     For,
@@ -36,14 +36,14 @@ def added_together(statements: Sequence[Stmt], count: int) -> tuple[Stmt, ...]:
 
 def _statement(statement: Stmt, count: int) -> Iterator[Stmt]:
     match statement:
-        case For(variable, start, Binary("<", Id(name), end), Literal("1"), (For() as row,), ()) if (
+        case For(variable, start, CBinary("<", Id(name), end), Literal("1"), (For() as row,), ()) if (
             name == variable and _can_jam(row, variable)
         ):
             whole = _whole(start, end, count)
-            rest = whole if start == Literal("0") else Binary("+", start, whole)
+            rest = whole if start == Literal("0") else CBinary("+", start, whole)
             together = replace(
                 statement,
-                condition=Binary("<", Id(variable), Id(REST)),
+                condition=CBinary("<", Id(variable), Id(REST)),
                 step=Literal(str(count)),
                 body=(_jammed(row, variable, count),),
             )
@@ -64,8 +64,8 @@ def _statement(statement: Stmt, count: int) -> Iterator[Stmt]:
 
 def _whole(start: CExpr, end: CExpr, count: int) -> CExpr:
     """How many iterations run in groups; of a loop that does not run at all none, or fewer than none."""
-    length = end if start == Literal("0") else Binary("-", end, start)
-    return Binary("*", Binary("/", length, Literal(str(count))), Literal(str(count)))
+    length = end if start == Literal("0") else CBinary("-", end, start)
+    return CBinary("*", CBinary("/", length, Literal(str(count))), Literal(str(count)))
 
 
 def _can_jam(row: For, variable: str) -> bool:
@@ -91,8 +91,8 @@ def _jammed(row: For, variable: str, count: int) -> For:
         assert isinstance(statement, Assign)
         total = statement.value
         for k in range(1, count):
-            later: dict[CExpr, CExpr] = {Id(variable): Binary("+", Id(variable), Literal(str(k)))}
-            total = Binary("+", total, substituted(statement.value, later))
+            later: dict[CExpr, CExpr] = {Id(variable): CBinary("+", Id(variable), Literal(str(k)))}
+            total = CBinary("+", total, substituted(statement.value, later))
         body.append(replace(statement, value=total))
     return replace(row, body=tuple(body))
 

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from polymat.codegen.c.cexpr import ExpressionWriter, affine_expr
 from polymat.codegen.c.cnames import Names
-from polymat.codegen.c.ctree import Assign, Binary, Call, Cast, CExpr, Id, Literal, Stmt, Subscript, Unary
+from polymat.codegen.c.ctree import Assign, Cast, CBinary, CCall, CExpr, CUnary, Id, Literal, Stmt, Subscript
 from polymat.codegen.c.literals import literal
-from polymat.codegen.c.shared import shared_values
-from polymat.codegen.loops.nest import Body, Point
+from polymat.codegen.c.sharedvalues import shared_values
+from polymat.codegen.loops.nestloops import Body, Point
 from polymat.codegen.memory.storage import Buffer
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Accumulation, Stage
@@ -64,7 +64,7 @@ class BodyWriter:
 
     def address(self, name: str, indices: Sequence[Affine], point: Point) -> CExpr:
         """The address of the same element."""
-        return Unary("&", self.at(name, indices, point))
+        return CUnary("&", self.at(name, indices, point))
 
     def loop_point(self, dims: Iterable[str]) -> dict[str, CExpr]:
         """The point that the loop variables of these dimensions stand at."""
@@ -91,14 +91,14 @@ class BodyWriter:
         total: CExpr = Literal("0")
         for k, (value, low, extent) in enumerate(zip(indices, buffer.origin, buffer.extents, strict=True)):
             if low != Affine():
-                value = Binary("-", value, self.size(low))
+                value = CBinary("-", value, self.size(low))
             if k == buffer.ring:
-                value = Binary("&", value, self.size(extent - 1))
+                value = CBinary("&", value, self.size(extent - 1))
             if k == 0:
                 total = value
                 continue
-            product = Binary("*", total, self.size(extent))
-            total = value if total == Literal("0") else Binary("+", product, value)
+            product = CBinary("*", total, self.size(extent))
+            total = value if total == Literal("0") else CBinary("+", product, value)
         return total
 
     def size(self, form: Affine) -> CExpr:
@@ -115,8 +115,8 @@ class BodyWriter:
             stride: CExpr = Literal(str(coefficient))
             for extent in self.storage[name].extents[position + 1 :]:
                 factor = self.size(extent)
-                stride = factor if stride == Literal("1") else Binary("*", stride, factor)
-            total = stride if total == Literal("0") else Binary("+", total, stride)
+                stride = factor if stride == Literal("1") else CBinary("*", stride, factor)
+            total = stride if total == Literal("0") else CBinary("+", total, stride)
         return total
 
     def _target(self, stage: Stage, point: Point) -> CExpr:
@@ -214,7 +214,7 @@ class BodyWriter:
         if len(values) > 1 and stage.operation in (Op.Sum, Op.Mul):
             total = values[0]
             for value in values[1:]:
-                total = Binary(stage.operation.value, total, value)
+                total = CBinary(stage.operation.value, total, value)
             return self.combine(stage, target, total)
         total = values[0]
         for value in values[1:]:
@@ -231,4 +231,4 @@ class BodyWriter:
     def _helper(self, stage: Stage, left: CExpr, right: CExpr) -> CExpr:
         helper = f"{stage.operation.value}_{stage.dtype.suffix}"
         self.needs.add(helper)
-        return Call(f"_pm_{helper}", (left, right))
+        return CCall(f"_pm_{helper}", (left, right))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from polymat.codegen.c.ctree import Binary, Call, CExpr, Declare, Literal, Unary
+from polymat.codegen.c.ctree import CBinary, CCall, CExpr, CUnary, Declare, Literal
 from polymat.lang.affine import Affine
 from polymat.model.associativity import rows_kept
 from polymat.plan.tile import Crossing
@@ -19,10 +19,10 @@ def declare_width(crossing: Crossing, size: Callable[[Affine], CExpr]) -> Declar
     for factor, extents in crossing.apart:
         apart: CExpr = Literal(str(factor))
         for extent in extents:
-            apart = Binary("*", apart, size(extent))
-        power: CExpr = Binary("&", apart, Unary("-", apart))
-        power = Call("_pm_max_i64", (power, Literal(str(crossing.cache.line_bytes))))
-        power = Call("_pm_min_i64", (power, Literal(str(way))))
-        rows = Binary("/", Literal(str(rows_kept(crossing.cache) * way)), power)
-        width = Call("_pm_min_i64", (width, rows))
+            apart = CBinary("*", apart, size(extent))
+        power: CExpr = CBinary("&", apart, CUnary("-", apart))
+        power = CCall("_pm_max_i64", (power, Literal(str(crossing.cache.line_bytes))))
+        power = CCall("_pm_min_i64", (power, Literal(str(way))))
+        rows = CBinary("/", Literal(str(rows_kept(crossing.cache) * way)), power)
+        width = CCall("_pm_min_i64", (width, rows))
     return Declare("const ptrdiff_t", WIDTH, width)

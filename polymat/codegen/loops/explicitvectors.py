@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from polymat.codegen.c.ctree import (
-    Binary,
+    CBinary,
     Evaluate,
     Id,
     Stmt,
@@ -16,7 +16,7 @@ from polymat.codegen.loops.quotients import split_by_quotient
 from polymat.codegen.loops.remainders import split_by_remainder
 from polymat.codegen.loops.shifted import with_shifts
 from polymat.codegen.loops.singlesums import with_single_sums
-from polymat.codegen.loops.streamed import exceeds, with_streams
+from polymat.codegen.loops.streamedrows import exceeds, with_streams
 from polymat.graph.stage import Stage
 from polymat.lang.sharing import written_size
 from polymat.plan.loops import LoopPlan
@@ -51,7 +51,7 @@ def in_rows(writer: NestWriter, stage: Stage, plan: LoopPlan, body: tuple[Stmt, 
         past = exceeds(writer.size, [writer.storage[stage.name]], plan.streamed)
         same = {writer.bodies.array(name) for name in read & together}
         for array in sorted(same):  # what is read anyway is in the cache
-            past = Binary("&&", past, Binary("!=", Id(array), Id(target)))
+            past = CBinary("&&", past, CBinary("!=", Id(array), Id(target)))
         lines = with_streams(body, types, scalars, distinct, same, past, fence=writer.fences is None)
         if lines is not None:
             if writer.fences is not None:

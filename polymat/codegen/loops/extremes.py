@@ -15,9 +15,9 @@ from dataclasses import dataclass, replace
 
 from polymat.codegen.c.ctree import (
     Assign,
-    Binary,
     Block,
-    Call,
+    CBinary,
+    CCall,
     CExpr,
     Declare,
     Evaluate,
@@ -89,7 +89,7 @@ class _Extremes:
         kinds, terms = set(), []
         for statement in loop.body:
             match statement:
-                case Assign(Id(name), "=", Call(function, (Id(same), value))) if name == same:
+                case Assign(Id(name), "=", CCall(function, (Id(same), value))) if name == same:
                     read = read_of(_element(value), loop.variable)
                     if function not in functions or read is None or read.array not in arrays:
                         return None
@@ -103,9 +103,9 @@ class _Extremes:
 
     def block(self, loop: For, span: tuple[CExpr, CExpr]) -> Stmt:
         """Whole vectors, those that are left, and the lanes; the loop as it was for less than one vector."""
-        inside = replace(loop, start=Id(LOW), condition=Binary("<", Id(loop.variable), Id(HIGH)))
+        inside = replace(loop, start=Id(LOW), condition=CBinary("<", Id(loop.variable), Id(HIGH)))
         known = (Declare("const ptrdiff_t", LOW, span[0]), Declare("const ptrdiff_t", HIGH, span[1]))
-        room = Binary(">=", Binary("-", Id(HIGH), Id(LOW)), self.types.lanes_text)
+        room = CBinary(">=", CBinary("-", Id(HIGH), Id(LOW)), self.types.lanes_text)
         return Block((*known, If(room, tuple(self._vectors()), (inside,))))
 
     def _vectors(self) -> Iterator[Stmt]:
@@ -117,26 +117,26 @@ class _Extremes:
             for name in vectors:
                 yield Declare(self.types.vector, name, self._vector(substituted(term, first)))
         turn = Literal(str(side * self.types.lanes))
-        turns = Binary("*", Binary("/", Binary("-", high, low), turn), turn)
-        yield Declare("const ptrdiff_t", BEHIND, Binary("+", low, turns))
+        turns = CBinary("*", CBinary("/", CBinary("-", high, low), turn), turn)
+        yield Declare("const ptrdiff_t", BEHIND, CBinary("+", low, turns))
         body = tuple(
             self._compared(name, term, n * self.types.lanes)
             for (_, term), vectors in zip(self.terms, names, strict=True)
             for n, name in enumerate(vectors)
         )
-        yield For(self.variable, low, Binary("<", Id(self.variable), behind), turn, body)
-        end = Call("_pm_min_i64", (Id(LAST), Binary("-", high, lanes)))
+        yield For(self.variable, low, CBinary("<", Id(self.variable), behind), turn, body)
+        end = CCall("_pm_min_i64", (Id(LAST), CBinary("-", high, lanes)))
         at = Declare("const ptrdiff_t", self.variable, end)
         left = tuple(
             self._compared(vectors[0], term, 0) for (_, term), vectors in zip(self.terms, names, strict=True)
         )
-        yield For(LAST, behind, Binary("<", Id(LAST), high), lanes, (at, *left))
+        yield For(LAST, behind, CBinary("<", Id(LAST), high), lanes, (at, *left))
         for (name, _), vectors in zip(self.terms, names, strict=True):
             every: CExpr = Id(vectors[0])
             for vector in vectors[1:]:
-                every = Call(self._both, (every, Id(vector)))
-            lane = Call(f"_pm_row_{KINDS[self.kind]}_{self.types.suffix}", (every,))
-            yield Assign(Id(name), "=", Call(f"_pm_{self.kind}_{self.types.suffix}", (Id(name), lane)))
+                every = CCall(self._both, (every, Id(vector)))
+            lane = CCall(f"_pm_row_{KINDS[self.kind]}_{self.types.suffix}", (every,))
+            yield Assign(Id(name), "=", CCall(f"_pm_{self.kind}_{self.types.suffix}", (Id(name), lane)))
 
     @property
     def _both(self) -> str:
@@ -144,21 +144,21 @@ class _Extremes:
 
     def _compared(self, name: str, term: CExpr, offset: int) -> Stmt:
         """Compare the vector so many elements from here on with one of those side by side."""
-        point = Binary("+", Id(self.variable), Literal(str(offset))) if offset else Id(self.variable)
+        point = CBinary("+", Id(self.variable), Literal(str(offset))) if offset else Id(self.variable)
         moved = substituted(term, {Id(self.variable): point}) if offset else term
-        return Assign(Id(name), "=", Call(self._both, (Id(name), self._vector(moved))))
+        return Assign(Id(name), "=", CCall(self._both, (Id(name), self._vector(moved))))
 
     def _vector(self, term: CExpr) -> CExpr:
         """The vector that begins at a term."""
         vector = self.types.load(_element(term))
-        return Call(f"_pm_row_abs_{self.types.suffix}", (vector,)) if isinstance(term, Call) else vector
+        return CCall(f"_pm_row_abs_{self.types.suffix}", (vector,)) if isinstance(term, CCall) else vector
 
 
 def _computed(loop: For, types: RowTypes, span: tuple[CExpr, CExpr]) -> Stmt | None:
     """The loop over rows of terms, each written and then compared; None where there is more than one term."""
     *before, last = loop.body
     match last:
-        case Assign(Id(name), "=", Call(function, (Id(same), value))) if name == same:
+        case Assign(Id(name), "=", CCall(function, (Id(same), value))) if name == same:
             if function not in {f"_pm_{kind}_{types.suffix}" for kind in KINDS}:
                 return None
         case _:
@@ -166,24 +166,24 @@ def _computed(loop: For, types: RowTypes, span: tuple[CExpr, CExpr]) -> Stmt | N
     if not all(isinstance(each, Declare) for each in before) or name in names_in([*before, Evaluate(value)]):
         return None
     begin, count, term = Id(ROW_BEGIN), Id(COUNT), Subscript(Id(TERMS), Id(PLACE))
-    here = Declare("const ptrdiff_t", loop.variable, Binary("+", begin, Id(PLACE)))
-    inside, one = Binary("<", Id(PLACE), count), Literal("1")
+    here = Declare("const ptrdiff_t", loop.variable, CBinary("+", begin, Id(PLACE)))
+    inside, one = CBinary("<", Id(PLACE), count), Literal("1")
     written = For(PLACE, Literal("0"), inside, one, (here, *before, Assign(term, "=", value)), ("omp simd",))
-    compared = replace(last, value=Call(function, (Id(name), term)))
+    compared = replace(last, value=CCall(function, (Id(name), term)))
     over = For(PLACE, Literal("0"), inside, one, (compared,), loop.pragmas)
     extremes = _Extremes.of(over, types, {TERMS})
     assert extremes is not None, "it compares the elements of a row"
     most = Literal(str(MOST_TERMS))
-    left = Call("_pm_min_i64", (Binary("-", span[1], begin), most))
+    left = CCall("_pm_min_i64", (CBinary("-", span[1], begin), most))
     row = (Declare("const ptrdiff_t", COUNT, left), written, extremes.block(over, (Literal("0"), count)))
-    rows = For(ROW_BEGIN, span[0], Binary("<", begin, span[1]), most, row)
+    rows = For(ROW_BEGIN, span[0], CBinary("<", begin, span[1]), most, row)
     return Block((Declare(types.ctype, f"{TERMS}[{MOST_TERMS}]"), rows))
 
 
 def _element(term: CExpr) -> CExpr:
     """What a term is made of: an element, or what it is the magnitude of."""
     match term:
-        case Call(function, (element,)) if function in VECTORISED:
+        case CCall(function, (element,)) if function in VECTORISED:
             return element
         case _:
             return term

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from polymat.codegen.c.ctree import Assign, Binary, Block, CExpr, Declare, For, Id, If, Literal, Stmt
+from polymat.codegen.c.ctree import Assign, Block, CBinary, CExpr, Declare, For, Id, If, Literal, Stmt
 
 DIVISION = "_pm_floordiv_i64"  # an index divided and rounded down, which has no vector instruction
 
@@ -41,7 +41,7 @@ def with_innermost(
 def straight_range(loop: For) -> tuple[CExpr, CExpr] | None:
     """The first index of a loop and the one after the last; None if it steps or does more than assign."""
     match loop:
-        case For(variable, start, Binary("<", Id(name), high), Literal("1"), body) if name == variable:
+        case For(variable, start, CBinary("<", Id(name), high), Literal("1"), body) if name == variable:
             return (start, high) if all(isinstance(item, (Declare, Assign)) for item in body) else None
         case _:
             return None

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from polymat.codegen.c.ctree import Binary, Block, Declare, For, Id, Literal, Stmt
+from polymat.codegen.c.ctree import Block, CBinary, Declare, For, Id, Literal, Stmt
 from polymat.codegen.loops.addends import added_together
 from polymat.codegen.loops.bodies import BodyWriter
-from polymat.codegen.loops.nest import JAM, LoopWriter, NestStatement, jammed
+from polymat.codegen.loops.nestloops import JAM, LoopWriter, NestStatement, jammed
 from polymat.codegen.loops.ranges import Range, at_copy, block_context, in_block, range_context, restricted
 from polymat.codegen.loops.statements import Statements
 from polymat.graph.stage import Stage
@@ -66,9 +66,9 @@ class RangedLoops:
         if tips:
             singly = self._loops(tips, context, variable)
             body = (*body, *((Block(singly),) if self.statements.locals else singly))
-        blocks = Binary("/", Binary("-", Id(first.end), Id(first.start)), Literal(str(copies)))
-        rest = Binary("+", Id(first.start), Binary("*", blocks, Literal(str(copies))))
-        condition = Binary("<", Id(variable), Id(first.begin))
+        blocks = CBinary("/", CBinary("-", Id(first.end), Id(first.start)), Literal(str(copies)))
+        rest = CBinary("+", Id(first.start), CBinary("*", blocks, Literal(str(copies))))
+        condition = CBinary("<", Id(variable), Id(first.begin))
         loop = For(variable, Id(first.start), condition, Literal(str(copies)), body)
         return (Declare("const ptrdiff_t", first.begin, rest), loop)
 

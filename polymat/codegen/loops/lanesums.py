@@ -14,10 +14,10 @@ from functools import partial, reduce
 
 from polymat.codegen.c.ctree import (
     Assign,
-    Binary,
     Block,
     Braces,
-    Call,
+    CBinary,
+    CCall,
     CExpr,
     Declare,
     Evaluate,
@@ -91,23 +91,23 @@ class _Sums:
         if (span := straight_range(loop)) is None:
             return None
         low, high = Id(LOW), Id(HIGH)
-        length = Binary("-", high, low)
-        inside = replace(loop, start=low, condition=Binary("<", Id(loop.variable), high))
+        length = CBinary("-", high, low)
+        inside = replace(loop, start=low, condition=CBinary("<", Id(loop.variable), high))
         known = (Declare("const ptrdiff_t", LOW, span[0]), Declare("const ptrdiff_t", HIGH, span[1]))
-        room = Binary(">=", length, self.types.lanes_text)
+        room = CBinary(">=", length, self.types.lanes_text)
         return Block((*known, If(room, (*self._vectors(loop.variable, length), *self._totals()), (inside,))))
 
     def _vectors(self, variable: str, length: CExpr) -> Iterator[Stmt]:
         lanes, high, behind = self.types.lanes_text, Id(HIGH), Id(BEHIND)
         for k in range(len(self.names)):
             yield Declare(self.types.vector, f"{LANES}_{k}", Braces((Literal("0"),)))
-        yield Declare("const ptrdiff_t", BEHIND, Binary("-", high, Binary("%", length, lanes)))
+        yield Declare("const ptrdiff_t", BEHIND, CBinary("-", high, CBinary("%", length, lanes)))
         whole = self._added(self.types.load)
-        yield For(variable, Id(LOW), Binary("<", Id(variable), behind), lanes, whole)
-        left = Binary("-", high, behind)
+        yield For(variable, Id(LOW), CBinary("<", Id(variable), behind), lanes, whole)
+        left = CBinary("-", high, behind)
         last = self._added(lambda element: self.types.last(element, left))
-        begin = Declare("const ptrdiff_t", variable, Binary("-", high, lanes))
-        yield If(Binary("<", behind, high), (begin, *last))
+        begin = Declare("const ptrdiff_t", variable, CBinary("-", high, lanes))
+        yield If(CBinary("<", behind, high), (begin, *last))
 
     def _added(self, vector: Callable[[CExpr], CExpr]) -> tuple[Stmt, ...]:
         return tuple(added(f"{LANES}_{k}", product, vector) for k, product in enumerate(self.factors))
@@ -117,8 +117,8 @@ class _Sums:
         yield Declare(self.types.ctype, f"{SUMS}[{count}]")
         for first in range(0, count, TOGETHER):
             vectors = tuple(Id(f"{LANES}_{first + k}") for k in range(TOGETHER))
-            to = Binary("+", Id(SUMS), Literal(str(first)))
-            yield Evaluate(Call(f"_pm_row_sums_of_{self.types.suffix}", (*vectors, to)))
+            to = CBinary("+", Id(SUMS), Literal(str(first)))
+            yield Evaluate(CCall(f"_pm_row_sums_of_{self.types.suffix}", (*vectors, to)))
         for k, name in enumerate(self.names):
             yield Assign(Id(name), "+=", Subscript(Id(SUMS), Literal(str(k))))
 
@@ -149,12 +149,12 @@ def sums_of(
 
 def added(name: str, factors: Sequence[CExpr], vector: Callable[[CExpr], CExpr]) -> Stmt:
     """Add to a vector the product of those that begin at some elements."""
-    return Assign(Id(name), "+=", reduce(partial(Binary, "*"), map(vector, factors)))
+    return Assign(Id(name), "+=", reduce(partial(CBinary, "*"), map(vector, factors)))
 
 
 def _factors(value: CExpr) -> Iterator[CExpr]:
     match value:
-        case Binary("*", left, right):
+        case CBinary("*", left, right):
             yield from _factors(left)
             yield from _factors(right)
         case _:

@@ -6,19 +6,19 @@ from dataclasses import dataclass, replace
 from typing import Literal as OneOf
 from typing import TypeAlias
 
-from polymat.codegen.c.ctree import Call, CExpr, Evaluate, Function, Id, Parameter, Stmt
+from polymat.codegen.c.ctree import CCall, CExpr, CFunction, CParameter, Evaluate, Id, Stmt
 from polymat.codegen.loops.ranges import Range
-from polymat.codegen.memory.scratch import Pad
+from polymat.codegen.memory.pads import Pad
 from polymat.graph.stage import Stage
 from polymat.lang.expr import Expr
-from polymat.lang.text import expr_text
+from polymat.lang.expressiontext import expr_text
 from polymat.plan.nest import NestPlan
 
 Work: TypeAlias = OneOf["even", "uneven", "rising", "falling"]  # the last two as the rows of a triangle
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Nest:
+class NestFunction:
     """A C function; `ranges` are its last parameters, two each.
 
     work: how it changes along the first range, from which equal shares for threads follow.
@@ -27,29 +27,29 @@ class Nest:
     its parameters, by name.
     """
 
-    function: Function
+    function: CFunction
     arguments: tuple[CExpr, ...]
     ranges: tuple[Range, ...]
     work: Work = "even"
     block: int = 1
-    helpers: tuple[Function, ...] = ()
+    helpers: tuple[CFunction, ...] = ()
     pads: tuple[Pad, ...] = ()
 
     @property
-    def functions(self) -> tuple[Function, ...]:
+    def functions(self) -> tuple[CFunction, ...]:
         """The C functions of a nest: its own comes after those that it calls."""
         return (*self.helpers, self.function)
 
 
-def run_nest(nest: Nest) -> Stmt:
+def run_nest(nest: NestFunction) -> Stmt:
     """The call of a nest from another over the same ranges."""
     limits = [Id(name) for part in nest.ranges for name in (part.begin, part.end)]
-    return Evaluate(Call(nest.function.name, (*nest.arguments, *limits)))
+    return Evaluate(CCall(nest.function.name, (*nest.arguments, *limits)))
 
 
-def with_pads(nest: Nest, pads: tuple[Pad, ...]) -> Nest:
+def with_pads(nest: NestFunction, pads: tuple[Pad, ...]) -> NestFunction:
     """The nest with memory that it hands on to its helpers."""
-    parameters = (*(Parameter(f"{pad.ctype} *", pad.array) for pad in pads), *nest.function.parameters)
+    parameters = (*(CParameter(f"{pad.ctype} *", pad.array) for pad in pads), *nest.function.parameters)
     arguments = (*(Id(pad.array) for pad in pads), *nest.arguments)
     return replace(
         nest, function=replace(nest.function, parameters=parameters), arguments=arguments, pads=pads

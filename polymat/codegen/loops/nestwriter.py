@@ -8,15 +8,15 @@ from polymat.codegen.c.cnames import Names
 from polymat.codegen.c.ctree import (
     Cast,
     CExpr,
+    CFunction,
+    CParameter,
     Evaluate,
-    Function,
     Id,
-    Parameter,
     Stmt,
     names_in,
 )
 from polymat.codegen.loops.bodies import BodyWriter
-from polymat.codegen.loops.nestfunction import Nest, Work, describe
+from polymat.codegen.loops.nestfunction import NestFunction, Work, describe
 from polymat.codegen.loops.ranges import Range
 from polymat.codegen.memory.storage import TILE, Buffer
 from polymat.graph.pipeline import Pipeline
@@ -63,7 +63,7 @@ class NestWriter:
         *,
         work: Work = "even",
         distinct: set[str] | None = None,
-    ) -> Nest:
+    ) -> NestFunction:
         """The C function around a body; its parameters are what the body uses, then the ranges.
 
         distinct: the arrays of which it is said that they do not overlap others; None: all.  Of an array that
@@ -75,20 +75,20 @@ class NestWriter:
         parameters, arguments = self.passed({stage.name for stage in stages}, used, distinct)
         for item in ranges:
             start = item.start if item.start in used else item.begin
-            parameters += [Parameter("const ptrdiff_t", name) for name in (start, item.end)]
+            parameters += [CParameter("const ptrdiff_t", name) for name in (start, item.end)]
         if plan.kind == "recurrence" and not ranges:
-            parameters.append(Parameter("const int", "_pm_threads"))
+            parameters.append(CParameter("const int", "_pm_threads"))
             body = body if plan.parallel else (Evaluate(Cast("void", Id("_pm_threads"))), *body)
         name = f"_pm_{kind}_{stages[0].name}"
         comment = "\n".join(describe(stage, plan) for stage in stages)
-        function = Function("void", name, tuple(parameters), body, comment)
+        function = CFunction("void", name, tuple(parameters), body, comment)
         blocks = any(item.start in used for item in ranges)
         block = plan.jammed if blocks else 1
-        return Nest(function, tuple(arguments), tuple(ranges), work, block)
+        return NestFunction(function, tuple(arguments), tuple(ranges), work, block)
 
     def passed(
         self, written: set[str], used: set[str], distinct: set[str]
-    ) -> tuple[list[Parameter], list[CExpr]]:
+    ) -> tuple[list[CParameter], list[CExpr]]:
         """The parameters that a nest needs, and what is passed for them; two stages may share an array."""
         both = [pair for pair in self.aliased if pair[1] in written and self.bodies.array(pair[0]) in used]
         aliased = {name for pair in both for name in pair} | (set(self.storage) - distinct)
@@ -97,12 +97,13 @@ class NestWriter:
             arrays.setdefault(self.bodies.array(name), name)
         changed = {self.bodies.array(name) for name in written if name in self.storage}
         found = [
-            Parameter(self._pointer(name, array in changed, aliased), array) for array, name in arrays.items()
+            CParameter(self._pointer(name, array in changed, aliased), array)
+            for array, name in arrays.items()
         ]
-        found += [Parameter("const ptrdiff_t", self.names.get("size", s.name)) for s in self.pipeline.sizes]
+        found += [CParameter("const ptrdiff_t", self.names.get("size", s.name)) for s in self.pipeline.sizes]
         for scalar in self.pipeline.scalars:
-            found.append(Parameter(f"const {scalar.dtype.c}", self.names.get("scalar", scalar.name)))
-        found += [Parameter("const ptrdiff_t", name) for name in sorted(used) if name.startswith(TILE)]
+            found.append(CParameter(f"const {scalar.dtype.c}", self.names.get("scalar", scalar.name)))
+        found += [CParameter("const ptrdiff_t", name) for name in sorted(used) if name.startswith(TILE)]
         kept = [parameter for parameter in found if parameter.name in used]
         return kept, [Id(parameter.name) for parameter in kept]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from polymat.codegen.c.ctree import Call, CExpr, Evaluate, For, If, Literal, Stmt
+from polymat.codegen.c.ctree import CCall, CExpr, Evaluate, For, If, Literal, Stmt
 from polymat.codegen.c.rows import integer_of
 from polymat.codegen.loops.bodies import BodyWriter
 from polymat.codegen.memory.storage import LINE_BYTES
@@ -36,7 +36,7 @@ def with_prefetch(
         address = bodies.address(name, moved, bodies.loop_point(stage.dims))
         arguments: tuple[CExpr, ...] = (address, Literal(str(int(name == stage.name))))
         step = Literal(str(LINE_BYTES // bodies.storage[name].dtype.size))
-        return replace(row, step=step, body=(Evaluate(Call("__builtin_prefetch", arguments)),), pragmas=())
+        return replace(row, step=step, body=(Evaluate(CCall("__builtin_prefetch", arguments)),), pragmas=())
 
     def visit(statement: Stmt, around: Mapping[str, int]) -> tuple[Stmt, ...]:
         match statement:

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from polymat.codegen.c.ctree import (
-    Binary,
     Block,
-    Call,
+    CBinary,
+    CCall,
     Declare,
     For,
     Id,
@@ -45,7 +45,7 @@ def _split(loop: For) -> Block | None:
     divisors = {
         node.arguments[1].text
         for node in expressions(loop.body)
-        if isinstance(node, Call)
+        if isinstance(node, CCall)
         and node.function == DIVISION
         and node.arguments[0] == Id(variable)
         and isinstance(node.arguments[1], Literal)
@@ -53,15 +53,15 @@ def _split(loop: For) -> Block | None:
     if len(divisors) != 1 or not (text := divisors.pop()).isdigit() or int(text) < SHORTEST:
         return None
     divisor, quotient = Literal(text), Id(QUOTIENT)
-    first = Binary("*", quotient, divisor)
+    first = CBinary("*", quotient, divisor)
     part = replace(
         loop,
-        start=Call("_pm_max_i64", (Id(LOW), first)),
-        condition=Binary("<", Id(variable), Call("_pm_min_i64", (Id(HIGH), Binary("+", first, divisor)))),
-        body=substituted(loop.body, {Call(DIVISION, (Id(variable), divisor)): quotient}),
+        start=CCall("_pm_max_i64", (Id(LOW), first)),
+        condition=CBinary("<", Id(variable), CCall("_pm_min_i64", (Id(HIGH), CBinary("+", first, divisor)))),
+        body=substituted(loop.body, {CCall(DIVISION, (Id(variable), divisor)): quotient}),
     )
-    inside = Binary("<", first, Id(HIGH))
-    begin = Call(DIVISION, (Id(LOW), divisor))
+    inside = CBinary("<", first, Id(HIGH))
+    begin = CCall(DIVISION, (Id(LOW), divisor))
     return Block(
         (
             Declare("const ptrdiff_t", LOW, start),

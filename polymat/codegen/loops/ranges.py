@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from polymat.codegen.loops.nest import JAM, NestStatement
+from polymat.codegen.loops.nestloops import JAM, NestStatement
 from polymat.lang.affine import Affine
 from polymat.poly.domain import Domain
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from math import gcd, lcm
 
 from polymat.codegen.c.ctree import (
-    Binary,
     Block,
-    Call,
+    CBinary,
+    CCall,
     CExpr,
     Declare,
     Evaluate,
@@ -52,8 +52,8 @@ def _split(loop: For) -> Block | None:
     count = lcm(*(division.period for division in found))
     if not found or count == 1 or count > LONGEST:
         return None
-    begin = Call(DIVISION, (Binary("+", Id(LOW), Literal(str(count - 1))), Literal(str(count))))
-    end = Call("_pm_max_i64", (Id(FIRST), Call(DIVISION, (Id(HIGH), Literal(str(count))))))
+    begin = CCall(DIVISION, (CBinary("+", Id(LOW), Literal(str(count - 1))), Literal(str(count))))
+    end = CCall("_pm_max_i64", (Id(FIRST), CCall(DIVISION, (Id(HIGH), Literal(str(count))))))
     known = (
         Declare("const ptrdiff_t", LOW, start),
         Declare("const ptrdiff_t", HIGH, high),
@@ -62,23 +62,23 @@ def _split(loop: For) -> Block | None:
     )
     copies = [_copy(body, variable, found, count, remainder) for remainder in range(count)]
     together = tuple(part for copy in copies for part in copy)
-    inside = Binary("<", Id(BLOCK), Id(BEHIND))
+    inside = CBinary("<", Id(BLOCK), Id(BEHIND))
     blocks = For(BLOCK, Id(FIRST), inside, Literal("1"), together, loop.pragmas)
-    before = _points(loop, Id(LOW), Call("_pm_min_i64", (Id(HIGH), _times(count, Id(FIRST)))))
+    before = _points(loop, Id(LOW), CCall("_pm_min_i64", (Id(HIGH), _times(count, Id(FIRST)))))
     behind = _points(loop, _times(count, Id(BEHIND)), Id(HIGH))
     return Block((*known, before, blocks, behind))
 
 
 def _points(loop: For, low: CExpr, high: CExpr) -> For:
     """Less than a block of points, one by one."""
-    return replace(loop, start=low, condition=Binary("<", Id(loop.variable), high), pragmas=())
+    return replace(loop, start=low, condition=CBinary("<", Id(loop.variable), high), pragmas=())
 
 
 @dataclass(frozen=True, slots=True)
 class _Division:
     """(factor * j + rest) // divisor; its value moves by whole numbers every `period` points."""
 
-    call: Call
+    call: CCall
     factor: int
     constant: int
     rest: tuple[tuple[int, CExpr], ...]
@@ -94,18 +94,18 @@ class _Division:
         if self.rest:
             total: CExpr = Literal(str(known))
             for sign, term in self.rest:
-                total = Binary("+" if sign > 0 else "-", total, term)
-            fixed: CExpr = Call(DIVISION, (total, Literal(str(self.divisor))))
+                total = CBinary("+" if sign > 0 else "-", total, term)
+            fixed: CExpr = CCall(DIVISION, (total, Literal(str(self.divisor))))
         else:
             fixed = Literal(str(known // self.divisor))
-        return Binary("+", _times(self.factor * count // self.divisor, Id(BLOCK)), fixed)
+        return CBinary("+", _times(self.factor * count // self.divisor, Id(BLOCK)), fixed)
 
 
 def _divisions(body: Sequence[Stmt], variable: str) -> Iterator[_Division]:
     """Every division of something linear in the loop's variable by a number."""
     for expr in expressions(body):
         match expr:
-            case Call(function, (inner, Literal() as by)) if function == DIVISION:
+            case CCall(function, (inner, Literal() as by)) if function == DIVISION:
                 divisor, linear = integer_of(by), _linear(inner, variable)
                 if divisor is not None and divisor > 1 and linear is not None and linear[0]:
                     yield _Division(expr, *linear, divisor)
@@ -122,7 +122,7 @@ def _linear(expr: CExpr, variable: str) -> tuple[int, int, tuple[tuple[int, CExp
                 constant += sign * number
             case Id(name) if name == variable:
                 factor += sign
-            case Binary("*", Literal() as by, Id(name)) | Binary("*", Id(name), Literal() as by) if (
+            case CBinary("*", Literal() as by, Id(name)) | CBinary("*", Id(name), Literal() as by) if (
                 name == variable and (times := integer_of(by)) is not None
             ):
                 factor += sign * times
@@ -139,7 +139,7 @@ def _copy(
     """The body at one point of a block; locals get the number of the point."""
     point: CExpr = _times(count, Id(BLOCK))
     if remainder:
-        point = Binary("+", point, Literal(str(remainder)))
+        point = CBinary("+", point, Literal(str(remainder)))
     values: dict[CExpr, CExpr] = {division.call: division.at(count, remainder) for division in divisions}
     values[Id(variable)] = point
     made: list[Stmt] = []
@@ -154,4 +154,4 @@ def _copy(
 
 
 def _times(count: int, value: CExpr) -> CExpr:
-    return value if count == 1 else Binary("*", Literal(str(count)), value)
+    return value if count == 1 else CBinary("*", Literal(str(count)), value)

@@ -1,11 +1,11 @@
-"""Where the one loop of a rolling tile (`polymat.codegen.loops.rowloop`) finds its elements."""
+"""Where the one loop of a rolling tile (`polymat.codegen.loops.rowloopwriter`) finds its elements."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from polymat.codegen.c.ctree import (
-    Call,
+    CCall,
     CExpr,
     Evaluate,
     Id,
@@ -91,4 +91,4 @@ class RowPlaces:
     def request(self, name: str, indices: tuple[Affine, ...], write: int) -> Stmt:
         """Ask for a line of memory, to read or to write it."""
         address = self.bodies.address(name, indices, self.point)
-        return Evaluate(Call("__builtin_prefetch", (address, Literal(str(write)))))
+        return Evaluate(CCall("__builtin_prefetch", (address, Literal(str(write)))))

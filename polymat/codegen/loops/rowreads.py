@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from polymat.codegen.c.ctree import (
-    Binary,
+    CBinary,
     CExpr,
+    CUnary,
     Declare,
     Evaluate,
     Id,
     Literal,
     Stmt,
     Subscript,
-    Unary,
     expressions,
     names_in,
 )
@@ -29,9 +29,9 @@ def has_vectors(value: CExpr, variable: str, types: RowTypes, values: Sequence[s
             return types.is_number(text)
         case Id(name):
             return name in values
-        case Unary("-", operand):
+        case CUnary("-", operand):
             return has_vectors(operand, variable, types, values)
-        case Binary("+" | "-" | "*" | "/", left, right):
+        case CBinary("+" | "-" | "*" | "/", left, right):
             return all(has_vectors(part, variable, types, values) for part in (left, right))
         case _:
             return False

@@ -1,4 +1,4 @@
-"""What the one loop of a rolling tile (`polymat.codegen.loops.rowloop`) stores."""
+"""What the one loop of a rolling tile (`polymat.codegen.loops.rowloopwriter`) stores."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from polymat.codegen.c.ctree import (
-    Binary,
-    Call,
+    CBinary,
+    CCall,
     CExpr,
     Declare,
     Evaluate,
@@ -34,8 +34,10 @@ class RowStores:
         for name in dict.fromkeys(name for name, _ in self.places.stored()):
             low, high = self.places.stages[name].box[1]
             lag, (begin, end) = self.places.loop.lags[name], _limits(self.places.bodies.array(name))
-            yield Declare("const ptrdiff_t", begin, Call("_pm_max_i64", (Id(COLUMN), self.places.size(low))))
-            yield Declare("const ptrdiff_t", end, Call("_pm_min_i64", (Id(STOP), self.places.size(high + 1))))
+            yield Declare("const ptrdiff_t", begin, CCall("_pm_max_i64", (Id(COLUMN), self.places.size(low))))
+            yield Declare(
+                "const ptrdiff_t", end, CCall("_pm_min_i64", (Id(STOP), self.places.size(high + 1)))
+            )
             begins.append(plus(Id(begin), lag + (lanes if self.places.past_caches else 0)))
             ends.append(plus(Id(end), lag - lanes))
         yield Declare("const ptrdiff_t", WHOLE_FROM, _extreme("max", begins))
@@ -70,10 +72,10 @@ class RowStores:
             here: dict[CExpr, CExpr] = {Id(AT): Id(HERE)}
             element = substituted(_further(self.places.element(name, k), back), here)
             column = plus(Id(HERE), -self.places.loop.lags[name])
-            column = column if back is None else Binary("+", column, back)
-            limits = (Binary("-", Id(limit), column) for limit in _limits(self.places.bodies.array(name)))
+            column = column if back is None else CBinary("+", column, back)
+            limits = (CBinary("-", Id(limit), column) for limit in _limits(self.places.bodies.array(name)))
             parts.append(Evaluate(self.places.types.store_part(element, value, *limits)))
-        inside = Binary("&&", Binary(">=", Id(AT), Id(WHOLE_FROM)), Binary("<=", Id(AT), Id(WHOLE_TO)))
+        inside = CBinary("&&", CBinary(">=", Id(AT), Id(WHOLE_FROM)), CBinary("<=", Id(AT), Id(WHOLE_TO)))
         yield If(inside, tuple(whole), tuple(parts))
 
     def _stored_value(self, name: str, k: int) -> tuple[CExpr, CExpr | None]:
@@ -83,11 +85,11 @@ class RowStores:
             return value, None
         turn = Id(self._turned(name, k))
         line = self.places.types.turned(Id(self.places.last(name, k)), value, turn)
-        return line, Binary("-", turn, self.places.types.lanes_text)
+        return line, CBinary("-", turn, self.places.types.lanes_text)
 
 
 def _further(element: Subscript, distance: CExpr | None) -> Subscript:
-    return element if distance is None else replace(element, index=Binary("+", element.index, distance))
+    return element if distance is None else replace(element, index=CBinary("+", element.index, distance))
 
 
 def _limits(array: str) -> tuple[str, str]:
@@ -98,5 +100,5 @@ def _limits(array: str) -> tuple[str, str]:
 def _extreme(function: str, values: Sequence[CExpr]) -> CExpr:
     result = values[0]
     for value in values[1:]:
-        result = Call(f"_pm_{function}_i64", (result, value))
+        result = CCall(f"_pm_{function}_i64", (result, value))
     return result

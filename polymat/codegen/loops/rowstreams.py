@@ -1,4 +1,4 @@
-"""What the one loop of a rolling tile (`polymat.codegen.loops.rowloop`) reads, and what it keeps of that."""
+"""What one loop of a rolling tile (`polymat.codegen.loops.rowloopwriter`) reads and keeps."""
 
 from __future__ import annotations
 

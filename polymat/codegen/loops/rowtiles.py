@@ -1,4 +1,4 @@
-"""Which tiles of a rolling group run as one loop, and how (`polymat.codegen.loops.rowloop`)."""
+"""Which tiles of a rolling group run as one loop, and how (`polymat.codegen.loops.rowloopwriter`)."""
 
 from __future__ import annotations
 
@@ -7,24 +7,24 @@ from dataclasses import dataclass
 
 from polymat.codegen.c.ctree import (
     APART,
-    Binary,
-    Call,
+    CBinary,
+    CCall,
     CExpr,
+    CFunction,
+    CParameter,
     Declare,
     Evaluate,
-    Function,
     Id,
     If,
     Literal,
-    Parameter,
     Stmt,
     names_in,
 )
 from polymat.codegen.c.rows import RowTypes
-from polymat.codegen.loops.rowloop import RowLoopWriter
+from polymat.codegen.loops.rowloopwriter import RowLoopWriter
 from polymat.codegen.loops.rowplaces import ROW, STOP
 from polymat.codegen.loops.stagecode import StageWriter
-from polymat.codegen.loops.streamed import PAST, exceeds
+from polymat.codegen.loops.streamedrows import PAST, exceeds
 from polymat.codegen.memory.storage import Buffer
 from polymat.plan.tile import RowLoop, TilePlan
 
@@ -35,7 +35,7 @@ ROW_STOP, FIRST = "_pm_stop0", "_pm_first"  # where a tile ends, and where the t
 class RowTiles:
     """The functions of tiles that run as one loop, the call, and what comes before and behind all tiles."""
 
-    functions: tuple[Function, ...]
+    functions: tuple[CFunction, ...]
     condition: CExpr
     run: Stmt
     before: tuple[Stmt, ...]
@@ -63,7 +63,7 @@ def row_tiles(writer: StageWriter, plan: TilePlan, number: int) -> RowTiles | No
         rows = RowLoopWriter(writer.bodies, stages, plan, loop, past_caches=past)
         function, arguments = _function(writer, plan, rows, f"_pm_rows{'_past' if past else ''}_{number}")
         functions.append(function)
-        runs.append(Evaluate(Call(function.name, arguments)))
+        runs.append(Evaluate(CCall(function.name, arguments)))
     condition = _all([*_whole(writer, plan, loop), *_inside(writer, rows)])
     if not streams:
         return RowTiles(tuple(functions), condition, runs[0], (), ())
@@ -75,41 +75,41 @@ def row_tiles(writer: StageWriter, plan: TilePlan, number: int) -> RowTiles | No
 
 def _function(
     writer: StageWriter, plan: TilePlan, rows: RowLoopWriter, name: str
-) -> tuple[Function, tuple[CExpr, ...]]:
+) -> tuple[CFunction, tuple[CExpr, ...]]:
     body = rows.body()
     parameters, arguments = writer.passed(
         {m.stage for m in plan.members}, names_in(body), set(writer.storage)
     )
-    parameters.append(Parameter("const ptrdiff_t", STOP))
+    parameters.append(CParameter("const ptrdiff_t", STOP))
     comment = f"{plan}: one tile, all stages in one loop"
     if rows.places.past_caches:
         comment += ", results past the caches"
-    return Function(APART, name, tuple(parameters), body, comment), (*arguments, Id(STOP))
+    return CFunction(APART, name, tuple(parameters), body, comment), (*arguments, Id(STOP))
 
 
 def _whole(writer: StageWriter, plan: TilePlan, loop: RowLoop) -> Iterator[CExpr]:
     """The tile is whole, and its rows are kept from the one before; of each stage all rows are there."""
-    yield Binary("!=", Id(ROW), Id(FIRST))
-    yield Binary("==", Binary("-", Id(ROW_STOP), Id(ROW)), Literal(str(loop.rows)))
+    yield CBinary("!=", Id(ROW), Id(FIRST))
+    yield CBinary("==", CBinary("-", Id(ROW_STOP), Id(ROW)), Literal(str(loop.rows)))
     for member in plan.members:
         low, high = writer.pipeline.stage(member.stage).box[0]
         behind = member.margins[0][1]
-        yield Binary(">=", Id(ROW), writer.size(low - behind))
-        yield Binary("<=", Id(ROW_STOP), writer.size(high + 1 - behind))
+        yield CBinary(">=", Id(ROW), writer.size(low - behind))
+        yield CBinary("<=", Id(ROW_STOP), writer.size(high + 1 - behind))
 
 
 def _inside(writer: StageWriter, rows: RowLoopWriter) -> Iterator[CExpr]:
     """What the loop reads beside its columns is there: at the ends of an array it may not be."""
     for name, first, end in rows.reads():
-        yield Binary(">=", first, Literal("0"))
-        yield Binary("<=", end, _elements(writer, writer.storage[name]))
+        yield CBinary(">=", first, Literal("0"))
+        yield CBinary("<=", end, _elements(writer, writer.storage[name]))
 
 
 def _elements(writer: StageWriter, buffer: Buffer) -> CExpr:
     total: CExpr = Literal("1")
     for extent in buffer.extents:
         size = writer.size(extent)
-        total = size if total == Literal("1") else Binary("*", total, size)
+        total = size if total == Literal("1") else CBinary("*", total, size)
     return total
 
 
@@ -117,5 +117,5 @@ def _all(conditions: Sequence[CExpr]) -> CExpr:
     distinct = list(dict.fromkeys(conditions))
     result = distinct[0]
     for condition in distinct[1:]:
-        result = Binary("&&", result, condition)
+        result = CBinary("&&", result, condition)
     return result

@@ -13,10 +13,11 @@ from typing import TypeAlias
 
 from polymat.codegen.c.ctree import (
     Assign,
-    Binary,
     Block,
-    Call,
+    CBinary,
+    CCall,
     CExpr,
+    CUnary,
     Declare,
     Evaluate,
     For,
@@ -25,7 +26,6 @@ from polymat.codegen.c.ctree import (
     Literal,
     Stmt,
     Subscript,
-    Unary,
     substituted,
 )
 from polymat.codegen.c.rows import RowRead, RowTypes, read_of
@@ -88,10 +88,10 @@ class _Rows:
     def _row(self, loop: For, requests: Sequence[Stmt]) -> Block | None:
         """A loop over whole vectors, then the last ones; the loop as it was for rows of less than one."""
         match loop:
-            case For(variable, _, Binary("<", Id(name), end), Literal("1"), body) if name == variable:
+            case For(variable, _, CBinary("<", Id(name), end), Literal("1"), body) if name == variable:
                 high = end
-            case For(variable, _, Binary("<=", Id(name), end), Literal("1"), body) if name == variable:
-                high = Binary("+", end, Literal("1"))
+            case For(variable, _, CBinary("<=", Id(name), end), Literal("1"), body) if name == variable:
+                high = CBinary("+", end, Literal("1"))
             case _:
                 return None
         point = RowPoint.of(body, loop.variable, self.types, self.scalars, self.distinct)
@@ -99,8 +99,8 @@ class _Rows:
             return None
         asked = [statement for request in requests for statement in _body(request)]
         known = (Declare("const ptrdiff_t", LOW, loop.start), Declare("const ptrdiff_t", HIGH, high))
-        room = Binary(">=", Binary("-", Id(HIGH), Id(LOW)), self.types.lanes_text)
-        inside = replace(loop, start=Id(LOW), condition=Binary("<", Id(loop.variable), Id(HIGH)))
+        room = CBinary(">=", CBinary("-", Id(HIGH), Id(LOW)), self.types.lanes_text)
+        inside = replace(loop, start=Id(LOW), condition=CBinary("<", Id(loop.variable), Id(HIGH)))
         return Block((*known, If(room, point.vectors(asked), (inside,))))
 
 
@@ -109,7 +109,7 @@ def _requests_at_end(statements: Sequence[Stmt], variable: str) -> list[Stmt]:
     found: list[Stmt] = []
     for statement in reversed(statements):
         match statement:
-            case For(variable=name, body=(Evaluate(Call("__builtin_prefetch")),)) if name == variable:
+            case For(variable=name, body=(Evaluate(CCall("__builtin_prefetch")),)) if name == variable:
                 found.insert(0, statement)
             case _:
                 break
@@ -186,17 +186,17 @@ class RowPoint:
         if len(targets) != 1 or not isinstance(targets[0], Subscript):
             return None
         start: dict[CExpr, CExpr] = {Id(self.variable): Id(LOW)}
-        turn = self.types.turn(Unary("&", substituted(targets[0], start)))
+        turn = self.types.turn(CUnary("&", substituted(targets[0], start)))
 
         def first(target: CExpr, value: CExpr) -> CExpr:
-            return self.types.store_part(target, value, Literal("0"), Binary("-", Id(LINE), Id(LOW)))
+            return self.types.store_part(target, value, Literal("0"), CBinary("-", Id(LINE), Id(LOW)))
 
         def rest(target: CExpr, value: CExpr) -> CExpr:
-            done = Binary("-", Id(LAST), Id(self.variable))
+            done = CBinary("-", Id(LAST), Id(self.variable))
             return self.types.store_part(target, value, done, self.types.lanes_text)
 
         at = Declare("const ptrdiff_t", self.variable, Id(LOW))
-        line = Declare("const ptrdiff_t", LINE, Binary("+", Id(LOW), turn))
+        line = Declare("const ptrdiff_t", LINE, CBinary("+", Id(LOW), turn))
         head = Block((at, *self._at({}, first)))
         return (line, head, *self._main((), LINE, self.types.stream), self._last((), rest))
 
@@ -205,7 +205,7 @@ class RowPoint:
         lanes, types = self.types.lanes, self.types
         span = min((stream[-1].offset - stream[0].offset for stream in self.streams), default=lanes)
         start: dict[CExpr, CExpr] = {Id(self.variable): Id(begin)}
-        ahead: dict[CExpr, CExpr] = {Id(self.variable): Binary("+", Id(self.variable), Literal(str(lanes)))}
+        ahead: dict[CExpr, CExpr] = {Id(self.variable): CBinary("+", Id(self.variable), Literal(str(lanes)))}
         bases = [stream[0].expr for stream in self.streams]
         before = [
             Declare(types.vector, f"{NOW}{k}", types.load(substituted(base, start)))
@@ -216,12 +216,12 @@ class RowPoint:
             for k, base in enumerate(bases)
         ]
         moves = [Assign(Id(f"{NOW}{k}"), "=", Id(f"{NEXT}{k}")) for k in range(len(bases))]
-        step = Assign(Id(REST), "=", Binary("+", Id(self.variable), Literal(str(lanes))))
-        limit = Binary("-", Id(HIGH), Literal(str(2 * lanes - span)))
+        step = Assign(Id(REST), "=", CBinary("+", Id(self.variable), Literal(str(lanes))))
+        limit = CBinary("-", Id(HIGH), Literal(str(2 * lanes - span)))
         main = For(
             self.variable,
             Id(begin),
-            Binary("<=", Id(self.variable), limit),
+            CBinary("<=", Id(self.variable), limit),
             Literal(str(lanes)),
             (*requests, *loads, *self._at(self._shifted(), store), *moves, step),
         )
@@ -229,9 +229,9 @@ class RowPoint:
 
     def _last(self, requests: Sequence[Stmt], store: Store) -> For:
         """The vectors behind the main loop, the last one so that it ends with the row."""
-        end = Binary("-", Id(HIGH), self.types.lanes_text)
-        at = Declare("const ptrdiff_t", self.variable, Call("_pm_min_i64", (Id(LAST), end)))
-        condition = Binary("<", Id(LAST), Id(HIGH))
+        end = CBinary("-", Id(HIGH), self.types.lanes_text)
+        at = Declare("const ptrdiff_t", self.variable, CCall("_pm_min_i64", (Id(LAST), end)))
+        condition = CBinary("<", Id(LAST), Id(HIGH))
         return For(LAST, Id(REST), condition, self.types.lanes_text, (at, *requests, *self._at({}, store)))
 
     def _shifted(self) -> dict[CExpr, CExpr]:

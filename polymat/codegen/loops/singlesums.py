@@ -14,10 +14,10 @@ from functools import partial
 
 from polymat.codegen.c.ctree import (
     Assign,
-    Binary,
     Block,
     Braces,
-    Call,
+    CBinary,
+    CCall,
     CExpr,
     Declare,
     For,
@@ -97,19 +97,19 @@ class _Single:
         count = ROW_BYTES // self.types.size
         low, high, behind, left = Id(LOW), Id(HIGH), Id(BEHIND), Id(LEFT)
         turn = Literal(str(count * self.types.lanes))
-        turns = Binary("*", Binary("/", Binary("-", high, low), turn), turn)
+        turns = CBinary("*", CBinary("/", CBinary("-", high, low), turn), turn)
         sums = [f"{LANES}_{k}" for k in range(count)]
-        total = Call(f"_pm_row_total_{self.types.suffix}", (_in_pairs([Id(name) for name in sums]),))
+        total = CCall(f"_pm_row_total_{self.types.suffix}", (_in_pairs([Id(name) for name in sums]),))
         whole = tuple(self._added(k) for k in range(count))
         return Block(
             (
                 Declare("const ptrdiff_t", LOW, span[0]),
                 Declare("const ptrdiff_t", HIGH, span[1]),
                 *(Declare(self.types.vector, name, Braces((Literal("0"),))) for name in sums),
-                Declare("const ptrdiff_t", BEHIND, Binary("+", low, turns)),
-                For(self.variable, low, Binary("<", Id(self.variable), behind), turn, whole),
-                Declare("const ptrdiff_t", LEFT, Binary("-", high, behind)),
-                If(Binary(">", left, Literal("0")), tuple(self._left(count))),
+                Declare("const ptrdiff_t", BEHIND, CBinary("+", low, turns)),
+                For(self.variable, low, CBinary("<", Id(self.variable), behind), turn, whole),
+                Declare("const ptrdiff_t", LEFT, CBinary("-", high, behind)),
+                If(CBinary(">", left, Literal("0")), tuple(self._left(count))),
                 Assign(Id(self.name), "+=", total),
             )
         )
@@ -119,13 +119,13 @@ class _Single:
         left, rest = Id(LEFT), Id(REST)
         yield Declare("const ptrdiff_t", self.variable, Id(BEHIND))
         for k in range(count - 1):
-            is_whole = Binary(">=", left, Literal(str((k + 1) * self.types.lanes)))
+            is_whole = CBinary(">=", left, Literal(str((k + 1) * self.types.lanes)))
             yield If(is_whole, (self._added(k),))
-        yield Declare("const ptrdiff_t", REST, Binary("%", left, self.types.lanes_text))
-        factors = self._factors(Binary("-", left, rest))
+        yield Declare("const ptrdiff_t", REST, CBinary("%", left, self.types.lanes_text))
+        factors = self._factors(CBinary("-", left, rest))
         part = partial(self._vector, lambda element: self.types.first(element, rest))
         last = added(f"{LANES}_{count - 1}", factors, part)
-        yield If(Binary(">", rest, Literal("0")), (last,))
+        yield If(CBinary(">", rest, Literal("0")), (last,))
 
     def _added(self, k: int) -> Stmt:
         """Add the k-th vector from here on to the k-th sum."""
@@ -135,18 +135,18 @@ class _Single:
     def _vector(self, load: Callable[[CExpr], CExpr], factor: CExpr) -> CExpr:
         """The vector that begins at a factor."""
         vector = load(_element(factor))
-        return Call(f"_pm_row_abs_{self.types.suffix}", (vector,)) if isinstance(factor, Call) else vector
+        return CCall(f"_pm_row_abs_{self.types.suffix}", (vector,)) if isinstance(factor, CCall) else vector
 
     def _factors(self, offset: CExpr) -> Sequence[CExpr]:
         """The factors that many elements further on."""
-        point = Binary("+", Id(self.variable), offset)
+        point = CBinary("+", Id(self.variable), offset)
         return [substituted(factor, {Id(self.variable): point}) for factor in self.factors]
 
 
 def _element(factor: CExpr) -> CExpr:
     """What a factor is made of: an element, or what it is the magnitude of."""
     match factor:
-        case Call(function, (element,)) if function in VECTORISED:
+        case CCall(function, (element,)) if function in VECTORISED:
             return element
         case _:
             return factor
@@ -164,4 +164,4 @@ def _is_short(span: tuple[CExpr, CExpr], lanes: int) -> bool:
 def _in_pairs(terms: Sequence[CExpr]) -> CExpr:
     """Their sum, that of the first half and that of the second one added, so that few wait for each other."""
     half = len(terms) // 2
-    return Binary("+", _in_pairs(terms[:half]), _in_pairs(terms[half:])) if half else terms[0]
+    return CBinary("+", _in_pairs(terms[:half]), _in_pairs(terms[half:])) if half else terms[0]

@@ -10,9 +10,9 @@ from polymat.codegen.c.cnames import Names
 from polymat.codegen.loops.accumulators import with_accumulators
 from polymat.codegen.loops.explicitvectors import in_blocks, in_lanes, in_rows
 from polymat.codegen.loops.jam import RangedLoops
-from polymat.codegen.loops.joint import JointPart, joint_statements
-from polymat.codegen.loops.nest import LoopWriter
-from polymat.codegen.loops.nestfunction import Nest, Work
+from polymat.codegen.loops.jointloops import JointPart, joint_statements
+from polymat.codegen.loops.nestfunction import NestFunction, Work
+from polymat.codegen.loops.nestloops import LoopWriter
 from polymat.codegen.loops.nestwriter import NestWriter
 from polymat.codegen.loops.prefetch import with_prefetch
 from polymat.codegen.loops.ranges import Range, range_context
@@ -28,7 +28,7 @@ from polymat.codegen.loops.statements import (
 )
 from polymat.codegen.memory.storage import Buffer
 from polymat.errors import InternalError
-from polymat.graph.alignment import Member
+from polymat.graph.aligned import Member
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Stage
 from polymat.plan.loops import LoopPlan
@@ -49,7 +49,7 @@ class NestMaker(Protocol):
 
     def __call__(
         self, writer: StageWriter, stage: Stage, plan: Any, along: Sequence[str | None], kind: str
-    ) -> Nest: ...
+    ) -> NestFunction: ...
 
 
 class StageWriter(NestWriter):
@@ -76,7 +76,7 @@ class StageWriter(NestWriter):
         other.texts = self.texts
         return other
 
-    def nests(self, stage: Stage, plan: NestPlan) -> tuple[Nest, ...]:
+    def nests(self, stage: Stage, plan: NestPlan) -> tuple[NestFunction, ...]:
         """The nests of a stage by itself, to be run one after the other."""
         match plan:
             case LoopPlan(kind="recurrence"):
@@ -86,14 +86,16 @@ class StageWriter(NestWriter):
             case _:
                 return (self.ranged(stage, plan, [plan.parallel] if plan.parallel else []),)
 
-    def _scattered(self, stage: Stage, plan: LoopPlan) -> tuple[Nest, ...]:
+    def _scattered(self, stage: Stage, plan: LoopPlan) -> tuple[NestFunction, ...]:
         """The start values of a stage, then what is added wherever the target is."""
         outer = stage.dims[0] if stage.dims else None
         inner = stage.dims[-1] if stage.dims else None
         start = replace(plan, kind="map", order=stage.dims, parallel=outer, vector=inner)
         return (self.ranged(stage, start, [outer] if outer else [], "start"), *self._scatter(stage, plan))
 
-    def ranged(self, stage: Stage, plan: NestPlan, along: Sequence[str | None], kind: str = "nest") -> Nest:
+    def ranged(
+        self, stage: Stage, plan: NestPlan, along: Sequence[str | None], kind: str = "nest"
+    ) -> NestFunction:
         """The nest of a stage over run-time ranges of the given dimensions of its result.
 
         kind: begins the name of the C function; without underscores, so that no two names are the same.
@@ -111,14 +113,14 @@ class StageWriter(NestWriter):
         ranges = [Range(k, *box[dim]) for k, dim in enumerate(along) if dim is not None]
         return self._independent(stage, plan, statements, ranges, kind)
 
-    def partial(self, stage: Stage, plan: NestPlan, along: Sequence[str | None]) -> Nest:
+    def partial(self, stage: Stage, plan: NestPlan, along: Sequence[str | None]) -> NestFunction:
         """The nest that accumulates what one part of the reduced dimensions contributes."""
         if not isinstance(plan, LoopPlan):
             return self.makers[type(plan)](self, stage, plan, along, "part")
         statements, ranges = self._part(stage, plan, along)
         return self._independent(stage, plan, statements, ranges, "part")
 
-    def joint(self, parts: Sequence[tuple[Stage, LoopPlan, Member]]) -> Nest:
+    def joint(self, parts: Sequence[tuple[Stage, LoopPlan, Member]]) -> NestFunction:
         """The nest of several sums over the same two loops (`TilePlan.joint`), rows in memory first."""
         written = []
         for stage, plan, member in sorted(parts, key=lambda part: part[1].kind != "row"):
@@ -156,7 +158,7 @@ class StageWriter(NestWriter):
         make = partial_reduce_statements if plan.kind == "reduce" else partial_row_statements
         return make(self.bodies, stage, accumulation, own), ranges
 
-    def _scatter(self, stage: Stage, plan: LoopPlan) -> list[Nest]:
+    def _scatter(self, stage: Stage, plan: LoopPlan) -> list[NestFunction]:
         nests = []
         for k, accumulation in enumerate(stage.accumulations):
             along = [plan.parallel] if plan.parallel else []
@@ -170,7 +172,7 @@ class StageWriter(NestWriter):
 
     def _independent(
         self, stage: Stage, plan: LoopPlan, statements: Statements, ranges: Sequence[Range], kind: str
-    ) -> Nest:
+    ) -> NestFunction:
         loops = RangedLoops(self.bodies, self.needs, self.pipeline.context, plan, statements, tuple(ranges))
         body = loops.body()
         if plan.ahead and ranges and (outer := statements.items[0].ranged[ranges[0].number]) is not None:
@@ -183,7 +185,9 @@ class StageWriter(NestWriter):
         box = stage.domain.assume(self.pipeline.context).is_box()
         return self.as_nest((stage,), plan, body, kind, ranges, work="even" if box else "uneven")
 
-    def _recurrence(self, stage: Stage, plan: LoopPlan, along: str | None, kind: str = "nest") -> Nest:
+    def _recurrence(
+        self, stage: Stage, plan: LoopPlan, along: str | None, kind: str = "nest"
+    ) -> NestFunction:
         """All loops of a recurrence: for a part of the range of a dimension, or for all points in a team."""
         if plan.recurrence is None:
             raise InternalError(f"bug in polymat: the recurrence {stage.name} has no order")
@@ -203,7 +207,9 @@ class StageWriter(NestWriter):
         nests = from_union_map(plan.recurrence.schedule, self.pipeline.context, plan.order)
         return self.as_nest((stage,), plan, writer.block(nests), kind, ())
 
-    def _recurrence_part(self, stage: Stage, plan: LoopPlan, order: Order, along: str, kind: str) -> Nest:
+    def _recurrence_part(
+        self, stage: Stage, plan: LoopPlan, order: Order, along: str, kind: str
+    ) -> NestFunction:
         """All loops of a recurrence, for a part of the range of a dimension given at run time."""
         level = stage.dims.index(along)
         part = Range(0, *stage.box[level])

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from polymat.codegen.loops.bodies import BodyWriter
-from polymat.codegen.loops.nest import NestStatement
+from polymat.codegen.loops.nestloops import NestStatement
 from polymat.graph.stage import Accumulation, Stage
 from polymat.lang.neutral import neutral
-from polymat.poly.text import encode
+from polymat.poly.isltext import encode
 from polymat.tilesize.plain import own_names
 
 PHASE, PIECE = "_pm_phase", "_pm_piece"

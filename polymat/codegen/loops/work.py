@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial, reduce
 
-from polymat.codegen.c.ctree import Binary, Call, CExpr, Literal
+from polymat.codegen.c.ctree import CBinary, CCall, CExpr, Literal
 from polymat.graph.operations import function_operations
 from polymat.graph.stage import Bounds, Stage
 from polymat.lang.affine import Affine
@@ -18,7 +18,7 @@ def stage_work(stage: Stage, size: Callable[[Affine], CExpr], skip: int = 0) -> 
     """Operations of all its points (of the enclosing box), without the `skip` outermost dimensions."""
     terms = [box_points(stage.box, size, skip, operations(part.expr)) for part in stage.parts]
     terms += [box_points(a.box, size, skip, operations(a.expr)) for a in stage.accumulations]
-    return reduce(partial(Binary, "+"), terms)
+    return reduce(partial(CBinary, "+"), terms)
 
 
 @remembered
@@ -34,5 +34,5 @@ def box_points(box: Bounds, size: Callable[[Affine], CExpr], skip: int = 0, each
     """Points of a box without its `skip` outermost dimensions, each counted so many times."""
     product: CExpr = Literal(f"{float(each)}")
     for low, high in box[skip:]:
-        product = Binary("*", product, Call("_pm_extent", (size(high - low + 1),)))
+        product = CBinary("*", product, CCall("_pm_extent", (size(high - low + 1),)))
     return product

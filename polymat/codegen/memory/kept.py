@@ -9,9 +9,10 @@ from polymat.codegen.c.abi import OUT_OF_MEMORY
 from polymat.codegen.c.cnames import Names
 from polymat.codegen.c.ctree import (
     Assign,
-    Binary,
-    Call,
     Cast,
+    CBinary,
+    CCall,
+    CUnary,
     Declare,
     Evaluate,
     Id,
@@ -19,12 +20,11 @@ from polymat.codegen.c.ctree import (
     Literal,
     Return,
     Stmt,
-    Unary,
 )
 from polymat.codegen.memory.storage import LINE_BYTES, Buffer
 
 _KEPT, _OWN, _FIRST = Id("_pm_kept"), Id("_pm_own"), Id("_pm_is_first")
-FREE = Evaluate(Call("free", (_OWN,)))  # what this call computed and another one had computed before
+FREE = Evaluate(CCall("free", (_OWN,)))  # what this call computed and another one had computed before
 
 
 def kept_buffers(storage: Mapping[str, Buffer]) -> list[Buffer]:
@@ -38,15 +38,15 @@ def pointers(arrays: Sequence[Buffer], names: Names, needs: set[str]) -> list[St
     declared: list[Stmt] = []
     at = 0
     for buffer in arrays:
-        place = Cast("void *", Binary("+", _KEPT, Literal(str(at))))
+        place = Cast("void *", CBinary("+", _KEPT, Literal(str(at))))
         pointer = f"{buffer.dtype.c} *"
         declared.append(Declare(f"{pointer}const ", names.get("array", buffer.name), Cast(pointer, place)))
         size = prod(extent.const for extent in buffer.extents) * buffer.dtype.size
         # Arrays begin on cache lines, with one between them.
         at += (-(-size // LINE_BYTES) + 1) * LINE_BYTES
-    there = Call("atomic_load", (Unary("&", Id("_pm_kept_memory")),))
-    nothing = Binary("==", _KEPT, Id("NULL"))
-    fresh = (Assign(_OWN, "=", Call("_pm_memory", (Literal(str(at)),))), Assign(_KEPT, "=", _OWN))
+    there = CCall("atomic_load", (CUnary("&", Id("_pm_kept_memory")),))
+    nothing = CBinary("==", _KEPT, Id("NULL"))
+    fresh = (Assign(_OWN, "=", CCall("_pm_memory", (Literal(str(at)),))), Assign(_KEPT, "=", _OWN))
     return [
         Declare("char *", "_pm_kept", there),
         Declare("char *", "_pm_own", Id("NULL")),
@@ -59,4 +59,4 @@ def pointers(arrays: Sequence[Buffer], names: Names, needs: set[str]) -> list[St
 
 def for_the_first(statements: Sequence[Stmt]) -> Stmt:
     """The statements that the first call alone runs, which then leaves its arrays to all others."""
-    return If(_FIRST, (*statements, Assign(_OWN, "=", Call("_pm_kept_give", (_OWN,)))))
+    return If(_FIRST, (*statements, Assign(_OWN, "=", CCall("_pm_kept_give", (_OWN,)))))

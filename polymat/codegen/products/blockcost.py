@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from polymat.codegen.c.kernels import kernel_text, statements
-from polymat.codegen.products import ways
+from polymat.codegen.products import waystext
 from polymat.product.asked import KNOWN
 from polymat.product.formula import Formula
 from polymat.product.prices import price
@@ -21,7 +21,7 @@ def prices_text() -> str:
     first = {formula.text("double"): way for way, formula in reversed(formulas.items())}
     functions = [_function(way, formulas[way]) for way in reversed(first.values())]
     cases = [
-        f"case {ways.way_name(way)}:\n        return {_name(first[formula.text('double')])}(asked)"
+        f"case {waystext.way_name(way)}:\n        return {_name(first[formula.text('double')])}(asked)"
         for way, formula in formulas.items()
     ]
     around = kernel_text(
@@ -32,7 +32,7 @@ def prices_text() -> str:
         ),
         PRICES=statements(cases),
     )
-    return "\n".join([ways.ways_text(), *functions, around])
+    return "\n".join([waystext.ways_text(), *functions, around])
 
 
 def _name(way: Way) -> str:
@@ -45,7 +45,7 @@ def _function(way: Way, formula: Formula) -> str:
 /* The price of a product by {way.value}. */
 static double {_name(way)}(const _pm_asked *asked)
 {{
-{ways.statements([formula])}
-{ways.returned(formula, 4)}
+{waystext.statements([formula])}
+{waystext.returned(formula, 4)}
 }}
 """

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from polymat.codegen.products.blockends import ends_of_block
 from polymat.codegen.products.blockshape import Shape
-from polymat.codegen.products.ends import ends_of_block
 from polymat.codegen.products.registerblock import statements
 
 

@@ -20,7 +20,7 @@ class Shape:
     suffix: "f32" or "f64".  halves: whether the product around them knows triangles.  walks: whether there
     are blocks that walk over several segments of depth where they lie.  turns: the most depth of blocks whose
     vectors hold segments of columns; 0: there are none.  ends: the texts of the expressions of
-    a result that they compute in registers, see `polymat.codegen.products.ends`.
+    a result that they compute in registers, see `polymat.codegen.products.blockends`.
     """
 
     suffix: str

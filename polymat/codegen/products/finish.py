@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from polymat.codegen.c.ctree import CExpr, Function, Stmt
+from polymat.codegen.c.ctree import CExpr, CFunction, Stmt
 from polymat.graph.stage import Stage
 
 
@@ -16,7 +16,7 @@ class Finish(Protocol):
         """The readers."""
 
     @property
-    def functions(self) -> tuple[Function, ...]:
+    def functions(self) -> tuple[CFunction, ...]:
         """The function that is called with each part, after those that it calls."""
 
     def statements(self) -> tuple[Stmt, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from polymat.codegen.c.elements import INTEGERS
 from polymat.codegen.c.kernels import OF_NAME, element_macros, has_word, kernel, named
 from polymat.codegen.products.blockshape import Shape
-from polymat.codegen.products.ways import choices
+from polymat.codegen.products.waystext import choices
 from polymat.product.blocking import DIRECT_DEPTH
 from polymat.product.cuts import GATHERED, PASSED_EIGHTHS
 from polymat.product.packs import STAYING

@@ -10,9 +10,9 @@ from __future__ import annotations
 from functools import lru_cache
 
 from polymat.codegen.c.apart import prototypes
+from polymat.codegen.products.blockends import ends_text
 from polymat.codegen.products.blockresults import lines_requested, requested, results
 from polymat.codegen.products.blockshape import Shape, vector_types
-from polymat.codegen.products.ends import ends_text
 from polymat.codegen.products.headers import headers_text
 from polymat.codegen.products.registerblock import (
     RegisterBlock,

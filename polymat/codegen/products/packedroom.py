@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
 
-from polymat.codegen.c.ctree import Binary, Call, CExpr, Literal, Ternary
-from polymat.codegen.memory.scratch import Limits, Pad, most
+from polymat.codegen.c.ctree import CBinary, CCall, CExpr, Literal, Ternary
+from polymat.codegen.memory.pads import Limits, Pad, most
 from polymat.lang.affine import Affine
 from polymat.product.blocks import Blocks
 from polymat.product.contraction import Contraction
@@ -37,12 +37,12 @@ class PackedRoom:
             self._count((found.depth, *found.sums), 0),
             *(Literal(f"{float(size)}") for size in sizes),
         )
-        return Call(f"_pm_room_{self.suffix}", arguments)
+        return CCall(f"_pm_room_{self.suffix}", arguments)
 
     def _count(self, dims: Sequence[str], rounding: int) -> CExpr:
-        number: CExpr = Call("_pm_extent", (self.size(self.found.extent(dims[0]) + rounding),))
+        number: CExpr = CCall("_pm_extent", (self.size(self.found.extent(dims[0]) + rounding),))
         for dim in dims[1:]:
-            number = Binary("*", number, Call("_pm_extent", (self.size(self.found.extent(dim)),)))
+            number = CBinary("*", number, CCall("_pm_extent", (self.size(self.found.extent(dim)),)))
         return number
 
     def is_spared(self, limits: Limits) -> bool:
@@ -59,5 +59,5 @@ def packed_pad(name: str, ctype: str, rooms: Sequence[PackedRoom]) -> Pad:
     """The packed operands, of one product after the other where several are added up."""
     room, *others = (each.bytes() for each in rooms)
     for other in others:
-        room = Ternary(Binary(">", room, other), room, other)
+        room = Ternary(CBinary(">", room, other), room, other)
     return Pad(name, ctype, room, lambda limits: all(each.is_spared(limits) for each in rooms))

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from polymat.codegen.c.apart import prototypes
 from polymat.codegen.c.elements import INTEGERS
 from polymat.codegen.c.vectortypes import memory_suffix
+from polymat.codegen.products.blockends import ends_of_block
 from polymat.codegen.products.blockresults import ended
 from polymat.codegen.products.blockshape import Shape
-from polymat.codegen.products.ends import ends_of_block
 from polymat.codegen.products.headers import headers_text, with_macros, written
 from polymat.codegen.products.microkernel import AHEAD, UNUSED
 from polymat.codegen.products.registerblock import (

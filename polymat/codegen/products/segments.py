@@ -7,8 +7,8 @@ from typing import Protocol
 
 from polymat.codegen.c.ctree import (
     Assign,
-    Binary,
-    Call,
+    CBinary,
+    CCall,
     CExpr,
     Declare,
     For,
@@ -96,7 +96,7 @@ class Segments:
         total: CExpr = Literal(f"{8.0 * len(self.factors)}")
         for dim in self.dims:
             extent = self.owner.size(self.owner.found.extent(dim))
-            total = Binary("*", total, Call("_pm_extent", (extent,)))
+            total = CBinary("*", total, CCall("_pm_extent", (extent,)))
         return total
 
     def statements(self) -> tuple[Stmt, ...]:
@@ -106,15 +106,15 @@ class Segments:
         count, width = Id(self._count), Literal(str(len(self.factors)))
         body: tuple[Stmt, ...] = ()
         for position, factor in enumerate(self.factors):
-            index = Binary("+", Binary("*", count, width), Literal(str(position)))
+            index = CBinary("+", CBinary("*", count, width), Literal(str(position)))
             body = (*body, Assign(Subscript(Id(self.pad), index), "=", self._offset(factor)))
         body = (*body, Assign(count, "+=", Literal("1")))
         for dim in reversed(self.dims):
             loop = self.owner.loop(dim, body)
             if self.joins:
-                first = Binary("+", loop.start, Literal("1"))
+                first = CBinary("+", loop.start, Literal("1"))
                 end = Ternary(Id(self._joined(dim)), first, self.owner.range(dim)[1])
-                loop = replace(loop, condition=Binary("<", Id(loop.variable), end))
+                loop = replace(loop, condition=CBinary("<", Id(loop.variable), end))
             body = (loop,)
         return (*self._join(), Declare("ptrdiff_t", self._count, Literal("0")), *body)
 
@@ -131,12 +131,12 @@ class Segments:
             steps = dict.fromkeys(
                 (self.owner.step(factor, dim), self.owner.step(factor, self.inner)) for factor in self.factors
             )
-            same = [Binary("==", outer, Binary("*", length, inner)) for outer, inner in steps]
+            same = [CBinary("==", outer, CBinary("*", length, inner)) for outer, inner in steps]
             together: CExpr = same[0]
             for other in same[1:]:
-                together = Binary("&&", together, other)
+                together = CBinary("&&", together, other)
             extent = self.owner.length(dim)
-            joined = Binary("||", Binary("==", extent, Literal("1")), together)
+            joined = CBinary("||", CBinary("==", extent, Literal("1")), together)
             statements.append(Declare("const int", self._joined(dim), joined))
             longer = Ternary(Id(self._joined(dim)), extent, Literal("1"))
             statements.append(Assign(length, "*=", longer))
@@ -151,7 +151,7 @@ class Segments:
                 continue
             begin = self.owner.range(dim)[0]
             index: CExpr = Id(self.owner.writer.bodies.index_name(dim))
-            index = index if begin == Literal("0") else Binary("-", index, begin)
-            product = Binary("*", index, step)
-            total = product if total == Literal("0") else Binary("+", total, product)
+            index = index if begin == Literal("0") else CBinary("-", index, begin)
+            product = CBinary("*", index, step)
+            total = product if total == Literal("0") else CBinary("+", total, product)
         return total

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial, reduce
 
-from polymat.codegen.c.ctree import Binary, Call, CExpr, For, Id, Literal, Stmt
+from polymat.codegen.c.ctree import CBinary, CCall, CExpr, For, Id, Literal, Stmt
 from polymat.codegen.loops.ranges import Range
 from polymat.codegen.loops.stagecode import StageWriter
 from polymat.codegen.routines.cblas import INT_LIMIT
@@ -43,14 +43,14 @@ class CallWriter:
     def extent(self, dim: str) -> CExpr:
         """How many indices there are along a dimension."""
         if dim in self.bounds:
-            return Binary("-", Id(self.bounds[dim].end), Id(self.bounds[dim].begin))
+            return CBinary("-", Id(self.bounds[dim].end), Id(self.bounds[dim].begin))
         axis, position = self.axes[dim]
         return self.writer.size(axis.extents[position])
 
     def extent_of(self, role: Role) -> CExpr:
         """How many steps of an axis one call covers."""
         dims = self.merged[role]
-        return reduce(partial(Binary, "*"), map(self.extent, dims)) if dims else Literal("1")
+        return reduce(partial(CBinary, "*"), map(self.extent, dims)) if dims else Literal("1")
 
     def _merged(self, axis: Axis) -> tuple[str, ...]:
         count = min(1, len(axis.dims))
@@ -123,21 +123,21 @@ class CallWriter:
         result = tuple(body)
         for dim in reversed(self.looped):
             variable = self.writer.bodies.index_name(dim)
-            begin, end = self.begin(dim), Binary("+", self.begin(dim), self.extent(dim))
-            result = (For(variable, begin, Binary("<", Id(variable), end), Literal("1"), result),)
+            begin, end = self.begin(dim), CBinary("+", self.begin(dim), self.extent(dim))
+            result = (For(variable, begin, CBinary("<", Id(variable), end), Literal("1"), result),)
         return result
 
     def refusals(self) -> list[CExpr]:
         """When the call is not to be made: nothing to do, beyond 32 bits, a scale of 0 that hides a NaN."""
         extents = [self.extent_of(role) for role in self.merged]
-        found: list[CExpr] = [Binary("<=", extent, ZERO) for extent in extents]
+        found: list[CExpr] = [CBinary("<=", extent, ZERO) for extent in extents]
         operands = (self.call.result, *self.call.operands)
         strides = [self.leading(operand) for operand in operands if operand.roles]
         limited = [limit for limit in (*extents, *strides) if not _is_small(limit)]
-        found += [Binary(">", limit, Literal(str(INT_LIMIT))) for limit in limited]
+        found += [CBinary(">", limit, Literal(str(INT_LIMIT))) for limit in limited]
         alpha = self.call.alpha
         if alpha is not None and not (isinstance(alpha, Const) and alpha.value != 0):
-            found.append(Binary("==", self.alpha, ZERO))
+            found.append(CBinary("==", self.alpha, ZERO))
         return found
 
 
@@ -155,6 +155,6 @@ def _runs(operand: Operand, dim: str) -> bool:
     return any(dim in form.names() for form in operand.indices)
 
 
-def pointer_call(routine: str, arguments: Sequence[CExpr]) -> Call:
+def pointer_call(routine: str, arguments: Sequence[CExpr]) -> CCall:
     """A call through the table of routines."""
-    return Call(f"_pm_{routine}", tuple(arguments))
+    return CCall(f"_pm_{routine}", tuple(arguments))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from polymat.codegen.c.ctree import Binary, CExpr, Id, If, Literal, Stmt
+from polymat.codegen.c.ctree import CBinary, CExpr, Id, If, Literal, Stmt
 from polymat.codegen.routines.blas import ZERO, CallWriter
 from polymat.codegen.routines.callparts import (
     ONE,
@@ -89,10 +89,10 @@ def _beside(calls: CallWriter, products: list[tuple[Operand, Operand, CExpr]]) -
     (row,), (column,) = calls.merged["m"], calls.merged["n"]
     if row not in calls.bounds:
         return []  # all rows: the triangle is whole
-    low, end = calls.begin(column), Binary("+", calls.begin(column), calls.extent(column))
+    low, end = calls.begin(column), CBinary("+", calls.begin(column), calls.extent(column))
     block = Id(calls.bounds[row].begin), Id(calls.bounds[row].end)
     lower = calls.call.triangle == "lower"
-    begin, extent = (low, Binary("-", block[0], low)) if lower else (block[1], Binary("-", end, block[1]))
+    begin, extent = (low, CBinary("-", block[0], low)) if lower else (block[1], CBinary("-", end, block[1]))
     sizes = (calls.extent_of("m"), extent, calls.extent_of("k"))
     rows, columns = {row: block[0], column: block[0]}, {row: begin, column: begin}
     to = pair(calls, calls.call.result, {row: block[0], column: begin})
@@ -101,7 +101,7 @@ def _beside(calls: CallWriter, products: list[tuple[Operand, Operand, CExpr]]) -
         how = (transposition(left), turned(right, conjugated=conjugated))
         pairs = (*pair(calls, left, rows), *pair(calls, right, columns), beta, *to)
         body.append(evaluated(calls, "gemm", *how, *sizes, calls.alpha, *pairs))
-    return [If(Binary(">", extent, ZERO), tuple(body))]
+    return [If(CBinary(">", extent, ZERO), tuple(body))]
 
 
 _ROUTINES: dict[str, Callable[[CallWriter, CExpr], list[Stmt]]] = {

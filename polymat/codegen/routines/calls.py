@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial, reduce
 
-from polymat.codegen.c.ctree import Binary, If, Literal, Return, Stmt
-from polymat.codegen.loops.nestfunction import Nest, Work, run_nest, with_pads
+from polymat.codegen.c.ctree import CBinary, If, Literal, Return, Stmt
+from polymat.codegen.loops.nestfunction import NestFunction, Work, run_nest, with_pads
 from polymat.codegen.loops.ranges import Range
 from polymat.codegen.loops.stagecode import StageWriter
 from polymat.codegen.routines.blas import CallWriter
@@ -28,7 +28,7 @@ from polymat.plan.loops import LoopPlan
 
 def call_nest(
     writer: StageWriter, stage: Stage, plan: CallPlan, along: Sequence[str | None], kind: str
-) -> Nest:
+) -> NestFunction:
     """The nest of a call plan; kind: "part" accumulates into what is there already."""
     loops = _loops(writer, plan, along, kind)
     root = _root(writer, plan, along)
@@ -42,7 +42,7 @@ def call_nest(
     return with_pads(replace(nest, helpers=helpers), loops.pads)
 
 
-def _work(plan: CallPlan, loops: Nest) -> Work:
+def _work(plan: CallPlan, loops: NestFunction) -> Work:
     """Rows of a triangle differ in work; whatever else is cut does not."""
     for one in plan.idiom.calls:
         cut = next((c for c in one.cuts if plan.parallel in one.axis(c.role).dims), None)
@@ -51,7 +51,7 @@ def _work(plan: CallPlan, loops: Nest) -> Work:
     return loops.work
 
 
-def _loops(writer: StageWriter, plan: CallPlan, along: Sequence[str | None], kind: str) -> Nest:
+def _loops(writer: StageWriter, plan: CallPlan, along: Sequence[str | None], kind: str) -> NestFunction:
     if kind == "part":
         return writer.partial(plan.stage, plan.loops, along)
     loops = writer.ranged(plan.stage, plan.loops, along, "loops")
@@ -60,7 +60,7 @@ def _loops(writer: StageWriter, plan: CallPlan, along: Sequence[str | None], kin
     return loops
 
 
-def _first(writer: StageWriter, plan: CallPlan, along: Sequence[str | None]) -> Nest | None:
+def _first(writer: StageWriter, plan: CallPlan, along: Sequence[str | None]) -> NestFunction | None:
     """The nest that sets the elements to what they start from; None where they are not read before."""
     stage = plan.stage
     parts = stage.parts
@@ -75,7 +75,7 @@ def _first(writer: StageWriter, plan: CallPlan, along: Sequence[str | None]) -> 
 
 def _map(
     writer: StageWriter, plan: CallPlan, parts: tuple[Part, ...], along: Sequence[str | None], kind: str
-) -> Nest:
+) -> NestFunction:
     """The nest that sets elements of the result to what parts say."""
     stage = plan.stage
     reason = "what the calls start from" if kind == "start" else "the root of a sum"
@@ -87,7 +87,7 @@ def _is_zero(part: Part) -> bool:
     return isinstance(part.expr, Const) and part.expr.value == 0
 
 
-def _root(writer: StageWriter, plan: CallPlan, along: Sequence[str | None]) -> Nest | None:
+def _root(writer: StageWriter, plan: CallPlan, along: Sequence[str | None]) -> NestFunction | None:
     """What the loops' sum of squares becomes, where it is a norm that is called."""
     if plan.idiom.calls[0].routine != "nrm2":
         return None
@@ -112,7 +112,7 @@ def _copied(writer: StageWriter, overwriting: LibraryCall) -> Expr:
     return binary("*", overwriting.alpha, load) if scaled and overwriting.alpha is not None else load
 
 
-def _bounds(loops: Nest, along: Sequence[str | None]) -> dict[str, Range]:
+def _bounds(loops: NestFunction, along: Sequence[str | None]) -> dict[str, Range]:
     """The ranges of the nest by dimension."""
     named = [(along[part.number], part) for part in loops.ranges]
     return {dim: part for dim, part in named if dim is not None}
@@ -122,7 +122,7 @@ def _body(
     writer: StageWriter,
     plan: CallPlan,
     otherwise: tuple[Stmt, ...],
-    first: Nest | None,
+    first: NestFunction | None,
     bounds: Mapping[str, Range],
     *,
     adds: bool,
@@ -132,7 +132,7 @@ def _body(
     refusals = [refusal for each in calls for refusal in each.refusals()]
     if plan.least > 0 or plan.choice is not None:
         refusals.append(is_left(writer, plan))
-    refused = reduce(partial(Binary, "||"), dict.fromkeys(refusals))
+    refused = reduce(partial(CBinary, "||"), dict.fromkeys(refusals))
     body: list[Stmt] = [If(refused, otherwise)]
     if first is not None:
         body.append(run_nest(first))

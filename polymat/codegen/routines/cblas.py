@@ -2,7 +2,7 @@
 
 The need "cblas_dgemm" defines `_pm_cblas_dgemm`, which takes what the routine takes but for the order, which
 is always row-major: enumerations as `int` (the constants of CBLAS), extents and strides as `ptrdiff_t`,
-complex scalars by value.  It calls through a table that `polymat.codegen.routines.libraries` fills at run
+complex scalars by value.  It calls through a table that `polymat.codegen.routines.librarylinks` fills at run
 time, so that the generated library does not depend on any BLAS when it is linked.
 
 A BLAS with integers of 32 bits is used (LP64): extents, strides and leading dimensions must not exceed

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import partial, reduce
 
-from polymat.codegen.c.ctree import Binary, Call, Cast, CExpr, Literal, Ternary
+from polymat.codegen.c.ctree import Cast, CBinary, CCall, CExpr, Literal, Ternary
 from polymat.codegen.loops.stagecode import StageWriter
 from polymat.codegen.loops.work import box_points
 from polymat.codegen.routines.curve import curve_text
 from polymat.graph.monomials import Factor
-from polymat.idiom.choice import CLEARLY, Choice, MeasuredCall
+from polymat.idiom.callcosts import CLEARLY, CallChoice, MeasuredCall
 from polymat.lang.affine import Affine
 from polymat.plan.kernel import KernelPlan
 from polymat.plan.library import CallPlan
@@ -24,44 +24,44 @@ ALMOST_NOTHING = 40000  # multiplications below which asking would take too long
 def is_left(writer: StageWriter, plan: CallPlan) -> CExpr:
     """Whether own code is quicker for the whole stage: the same in every part, so all go the same way."""
     terms = [box_points(a.box, writer.size) for a in plan.stage.accumulations]
-    points = reduce(partial(Binary, "+"), terms)
-    small = Binary("<", points, Literal(f"{plan.least!r}"))
+    points = reduce(partial(CBinary, "+"), terms)
+    small = CBinary("<", points, Literal(f"{plan.least!r}"))
     if plan.choice is None:
         return small
-    asked = Binary("<", points, Literal(f"{float(ALMOST_NOTHING)!r}"))
+    asked = CBinary("<", points, Literal(f"{float(ALMOST_NOTHING)!r}"))
     own = _own_seconds(writer, plan, plan.choice, points)
-    return Ternary(asked, small, Binary("<", own, _call_seconds(writer, plan.choice)))
+    return Ternary(asked, small, CBinary("<", own, _call_seconds(writer, plan.choice)))
 
 
-def _call_seconds(writer: StageWriter, choice: Choice) -> CExpr:
+def _call_seconds(writer: StageWriter, choice: CallChoice) -> CExpr:
     """The seconds of all calls by what was measured."""
-    return reduce(partial(Binary, "+"), (_one(writer, call) for call in choice.calls))
+    return reduce(partial(CBinary, "+"), (_one(writer, call) for call in choice.calls))
 
 
 def _one(writer: StageWriter, call: MeasuredCall) -> CExpr:
     name = f"_pm_seconds_{call.routine}_{call.dtype}"
     writer.texts.setdefault(name, curve_text(name, call.grid))
     writer.needs.update({"curve", "place"})
-    seconds: CExpr = Call(name, tuple(_product(writer, extent) for extent in call.extents))
-    return Binary("*", _product(writer, call.batch), seconds) if call.batch else seconds
+    seconds: CExpr = CCall(name, tuple(_product(writer, extent) for extent in call.extents))
+    return CBinary("*", _product(writer, call.batch), seconds) if call.batch else seconds
 
 
-def _own_seconds(writer: StageWriter, plan: CallPlan, choice: Choice, points: CExpr) -> CExpr:
+def _own_seconds(writer: StageWriter, plan: CallPlan, choice: CallChoice, points: CExpr) -> CExpr:
     """The seconds of the code beside the calls; of register blocks more, which have to be clearly quicker."""
     if not isinstance(plan.loops, KernelPlan):
-        return Binary("*", Literal(f"{choice.each!r}"), points)
+        return CBinary("*", Literal(f"{choice.each!r}"), points)
     products = plan.loops.contraction.apart
     seconds = [_product_seconds(writer, plan.loops, each, choice.flops) for each in products]
     if plan.loops.pairs:
         seconds += [_pairing_seconds(writer, each, choice.flops) for each in products]
-    return Binary("*", Literal(f"{CLEARLY}"), reduce(partial(Binary, "+"), seconds))
+    return CBinary("*", Literal(f"{CLEARLY}"), reduce(partial(CBinary, "+"), seconds))
 
 
 def _pairing_seconds(writer: StageWriter, found: Contraction, flops: float) -> CExpr:
     """The seconds that writing the pairs of complex right operands takes."""
     dims = (*found.outer, *found.more_columns, found.columns, *found.sums, found.depth)
     each = pairing_operations(1.0, 1.0) / flops
-    return Binary("*", Literal(f"{each!r}"), _product(writer, map(found.extent, dims)))
+    return CBinary("*", Literal(f"{each!r}"), _product(writer, map(found.extent, dims)))
 
 
 def _product_seconds(writer: StageWriter, plan: KernelPlan, found: Contraction, flops: float) -> CExpr:
@@ -75,14 +75,14 @@ def _product_seconds(writer: StageWriter, plan: KernelPlan, found: Contraction, 
     def step(factor: Factor, dim: str) -> CExpr:
         return writer.bodies.step(factor.source, factor.indices, dim)
 
-    extents = Call(
+    extents = CCall(
         "_pm_extents",
         (
             *map(lengths, (found.rows, found.columns, found.depth)),
             *(lengths(*dims) for dims in (found.more_rows, found.more_columns, found.sums)),
         ),
     )
-    lying = Call(
+    lying = CCall(
         "_pm_lying",
         (
             extents,
@@ -91,15 +91,15 @@ def _product_seconds(writer: StageWriter, plan: KernelPlan, found: Contraction, 
             Literal(str(facts_number(facts(found, blocks, plan.handed)))),
         ),
     )
-    machine = Call(
+    machine = CCall(
         "_pm_in_blocks", (lying, *(Literal(str(value)) for value in machine_values(blocks).values()))
     )
-    operations = Call("_pm_blocks_operations", (machine,))
-    each = Binary("*", Literal(f"{1.0 / flops!r}"), operations)
-    return Binary("*", lengths(*found.outer), each) if found.outer else each
+    operations = CCall("_pm_blocks_operations", (machine,))
+    each = CBinary("*", Literal(f"{1.0 / flops!r}"), operations)
+    return CBinary("*", lengths(*found.outer), each) if found.outer else each
 
 
 def _product(writer: StageWriter, extents: Iterable[Affine]) -> CExpr:
     """A length in double."""
     terms: list[CExpr] = [Cast("double", writer.size(extent)) for extent in extents]
-    return reduce(partial(Binary, "*"), terms) if terms else Literal("1.0")
+    return reduce(partial(CBinary, "*"), terms) if terms else Literal("1.0")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from polymat.codegen.c.ctree import (
     Assign,
-    Binary,
     Block,
-    Call,
+    CBinary,
+    CCall,
     CExpr,
     Declare,
     For,
@@ -30,21 +30,21 @@ def mirror_statements(calls: CallWriter) -> tuple[Stmt, ...]:
     calls.writer.needs.update({"min_i64", "max_i64"})
     (row,), (column,) = calls.merged["m"], calls.merged["n"]
     low = calls.begin(column)
-    first = Binary("-", calls.begin(row), low)
-    last = Binary("+", first, calls.extent(row))
+    first = CBinary("-", calls.begin(row), low)
+    last = CBinary("+", first, calls.extent(row))
     leading = calls.leading(calls.call.result)
     address = calls.address(calls.call.result, {row: low, column: low})
     array = Declare(f"{calls.call.dtype.c} *const ", FROM, address)
     copy = Assign(_element(Id(HERE), Id(THERE), leading), "=", _element(Id(THERE), Id(HERE), leading))
     edge = Literal(str(EDGE))
-    from_i = Call("_pm_max_i64", (Id(ROW), Binary("+", Id(HERE), Literal("1"))))
-    to_i = Call("_pm_min_i64", (Binary("+", Id(ROW), edge), last))
-    to_j = Call("_pm_min_i64", (Binary("+", Id(COLUMN), edge), last))
-    inner = For(THERE, from_i, Binary("<", Id(THERE), to_i), Literal("1"), (copy,))
-    columns = For(HERE, Id(COLUMN), Binary("<", Id(HERE), to_j), Literal("1"), (inner,))
-    squares = For(COLUMN, Literal("0"), Binary("<", Id(COLUMN), to_i), edge, (columns,))
-    return (Block((array, For(ROW, first, Binary("<", Id(ROW), last), edge, (squares,)))),)
+    from_i = CCall("_pm_max_i64", (Id(ROW), CBinary("+", Id(HERE), Literal("1"))))
+    to_i = CCall("_pm_min_i64", (CBinary("+", Id(ROW), edge), last))
+    to_j = CCall("_pm_min_i64", (CBinary("+", Id(COLUMN), edge), last))
+    inner = For(THERE, from_i, CBinary("<", Id(THERE), to_i), Literal("1"), (copy,))
+    columns = For(HERE, Id(COLUMN), CBinary("<", Id(HERE), to_j), Literal("1"), (inner,))
+    squares = For(COLUMN, Literal("0"), CBinary("<", Id(COLUMN), to_i), edge, (columns,))
+    return (Block((array, For(ROW, first, CBinary("<", Id(ROW), last), edge, (squares,)))),)
 
 
 def _element(i: CExpr, j: CExpr, leading: CExpr) -> CExpr:
-    return Subscript(Id(FROM), Binary("+", Binary("*", i, leading), j))
+    return Subscript(Id(FROM), CBinary("+", CBinary("*", i, leading), j))

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from polymat.codegen.c.ctree import (
     Assign,
-    Binary,
     Block,
+    CBinary,
     CExpr,
+    CUnary,
     Declare,
     For,
     Id,
     Literal,
     Stmt,
     Subscript,
-    Unary,
 )
 from polymat.codegen.routines.blas import CallWriter
 
@@ -33,16 +33,16 @@ def watch(calls: CallWriter) -> tuple[Stmt, ...]:
     """Add the results of a call."""
     to = calls.call.result
     array = Declare(f"const {calls.call.dtype.c} *const ", RESULT, calls.address(to, {}))
-    element = Subscript(Id(RESULT), Binary("+", Binary("*", Id(ROW), calls.leading(to)), Id(COLUMN)))
-    add = Assign(Id(ZERO), "+=", Binary("*", Literal("0"), element))
+    element = Subscript(Id(RESULT), CBinary("+", CBinary("*", Id(ROW), calls.leading(to)), Id(COLUMN)))
+    add = Assign(Id(ZERO), "+=", CBinary("*", Literal("0"), element))
     pragmas = ("omp simd reduction(+:_pm_zero)",) if calls.call.dtype.kind == "f" else ()
     across = For(
-        COLUMN, Literal("0"), Binary("<", Id(COLUMN), calls.extent_of("n")), Literal("1"), (add,), pragmas
+        COLUMN, Literal("0"), CBinary("<", Id(COLUMN), calls.extent_of("n")), Literal("1"), (add,), pragmas
     )
-    rows = For(ROW, Literal("0"), Binary("<", Id(ROW), calls.extent_of("m")), Literal("1"), (across,))
+    rows = For(ROW, Literal("0"), CBinary("<", Id(ROW), calls.extent_of("m")), Literal("1"), (across,))
     return (Block((array, rows)),)
 
 
 def has_spread() -> CExpr:
     """Whether a result was not finite."""
-    return Unary("!", Binary("==", Id(ZERO), Literal("0")))
+    return CUnary("!", CBinary("==", Id(ZERO), Literal("0")))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from polymat.codegen.c.ctree import Assign, Binary, Block, CExpr, Declare, Id, Literal, Stmt, Unary
+from polymat.codegen.c.ctree import Assign, Block, CBinary, CExpr, CUnary, Declare, Id, Literal, Stmt
 from polymat.codegen.routines.blas import CallWriter
 from polymat.codegen.routines.callparts import called, diagonal, evaluated, pair, transposition, triangle
 
@@ -58,12 +58,12 @@ def dot(calls: CallWriter, beta: CExpr) -> list[Stmt]:
     if calls.call.dtype.kind == "c":
         body = [
             Declare(ctype, SUM),
-            evaluated(calls, calls.call.routine, *arguments, Unary("&", name)),
+            evaluated(calls, calls.call.routine, *arguments, CUnary("&", name)),
         ]
     else:
         body = [Declare(f"const {ctype}", SUM, called(calls, calls.call.routine, *arguments))]
-    value: CExpr = name if calls.call.alpha is None else Binary("*", calls.alpha, name)
-    target = Unary("*", calls.address(calls.call.result, {}))
+    value: CExpr = name if calls.call.alpha is None else CBinary("*", calls.alpha, name)
+    target = CUnary("*", calls.address(calls.call.result, {}))
     body.append(Assign(target, "+=" if beta != Literal("0") else "=", value))
     return [Block(tuple(body))]
 
@@ -84,7 +84,7 @@ def nrm2(calls: CallWriter, beta: CExpr) -> list[Stmt]:
     """Result = sqrt of the sum of squares."""
     (vector,) = calls.call.operands
     norm = called(calls, "nrm2", calls.extent_of("k"), *pair(calls, vector))
-    return [Assign(Unary("*", calls.address(calls.call.result, {})), "=", norm)]
+    return [Assign(CUnary("*", calls.address(calls.call.result, {})), "=", norm)]
 
 
 VECTOR_ROUTINES = {

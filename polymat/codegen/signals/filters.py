@@ -7,25 +7,25 @@ from dataclasses import replace
 
 from polymat.codegen.c.ctree import (
     Assign,
-    Binary,
-    Call,
     Cast,
+    CBinary,
+    CCall,
     CExpr,
+    CParameter,
+    CUnary,
     Declare,
     Evaluate,
     For,
     Id,
     If,
     Literal,
-    Parameter,
     Return,
     Stmt,
-    Unary,
 )
-from polymat.codegen.loops.nestfunction import Nest
+from polymat.codegen.loops.nestfunction import NestFunction
 from polymat.codegen.loops.ranges import Range
 from polymat.codegen.loops.stagecode import StageWriter
-from polymat.codegen.memory.scratch import Pad
+from polymat.codegen.memory.pads import Pad
 from polymat.codegen.signals.filterblocks import LEAST, FilterShape
 from polymat.errors import InternalError
 from polymat.graph.monomials import Factor
@@ -40,7 +40,7 @@ FIRST, LAST = "_pm_inner_begin", "_pm_inner_end"
 
 def filter_nest(
     writer: StageWriter, stage: Stage, plan: FilterPlan, along: Sequence[str | None], kind: str
-) -> Nest:
+) -> NestFunction:
     """The nest of a filter over run-time ranges of dimensions of its result."""
     if kind == "part":
         raise InternalError(f"bug in polymat: register blocks for a part of the sums of {stage.name}")
@@ -62,7 +62,7 @@ class _FilterWriter:
         self.is_complex = plan.stage.dtype.kind == "c"
         self.pad = f"_pm_runs_of_{plan.stage.name}"
 
-    def nest(self, kind: str) -> Nest:
+    def nest(self, kind: str) -> NestFunction:
         """The function, with the memory for its tables, and the loops for the edges."""
         plan, writer = self.plan, self.writer
         shape = FilterShape(real_part(plan.stage.dtype).suffix, plan.lanes, plan.rows, plan.taps)
@@ -71,24 +71,24 @@ class _FilterWriter:
         loops = writer.ranged(plan.stage, plan.loops, own, "loops")
         begin, end = self._range(self.axis.output)
         first, last = Id(FIRST), Id(LAST)
-        few = Binary("<", Binary("-", last, first), Literal(str(LEAST * self.axis.up)))
-        empty = Binary("<=", self._count(), ZERO)
+        few = CBinary("<", CBinary("-", last, first), Literal(str(LEAST * self.axis.up)))
+        empty = CBinary("<=", self._count(), ZERO)
         body: tuple[Stmt, ...] = (
             *self._inner(begin, end),
-            If(Binary("||", empty, few), (Evaluate(self._edge(loops, begin, end)), Return())),
-            If(Binary("<", begin, first), (Evaluate(self._edge(loops, begin, first)),)),
+            If(CBinary("||", empty, few), (Evaluate(self._edge(loops, begin, end)), Return())),
+            If(CBinary("<", begin, first), (Evaluate(self._edge(loops, begin, first)),)),
             *self._blocks(shape),
-            If(Binary("<", last, end), (Evaluate(self._edge(loops, last, end)),)),
+            If(CBinary("<", last, end), (Evaluate(self._edge(loops, last, end)),)),
         )
         nest = writer.as_nest((plan.stage,), plan, body, kind, self.ranges)
         complex_ = "complex_" if self.is_complex else ""
-        size = Call(f"_pm_filter_{complex_}bytes_{shape.suffix}", (self._count(), *self._factors()))
+        size = CCall(f"_pm_filter_{complex_}bytes_{shape.suffix}", (self._count(), *self._factors()))
         pad = Pad(self.pad, real_part(plan.stage.dtype).c, size)
         return replace(
             nest,
             function=replace(
                 nest.function,
-                parameters=(Parameter(f"{pad.ctype} *", pad.array), *nest.function.parameters),
+                parameters=(CParameter(f"{pad.ctype} *", pad.array), *nest.function.parameters),
             ),
             arguments=(Id(pad.array), *nest.arguments),
             helpers=loops.functions,
@@ -123,14 +123,14 @@ class _FilterWriter:
         low, high = begin, end
         if self.found.edges == "zero":
             limits = [self.writer.size(form) for form in self._whole()]
-            low = Call("_pm_max_i64", (begin, limits[0]))
-            high = Call("_pm_min_i64", (end, limits[1]))
+            low = CCall("_pm_max_i64", (begin, limits[0]))
+            high = CCall("_pm_min_i64", (end, limits[1]))
         declared = (Declare("const ptrdiff_t", FIRST, low), Declare("ptrdiff_t", LAST, high))
-        below = Binary("<", Id(LAST), Id(FIRST))
+        below = CBinary("<", Id(LAST), Id(FIRST))
         empty = If(below, (Assign(Id(LAST), "=", Id(FIRST)),))
         if self.axis.up == 1:
             return (*declared, empty)
-        over = Binary("%", Binary("-", Id(LAST), Id(FIRST)), Literal(str(self.axis.up)))
+        over = CBinary("%", CBinary("-", Id(LAST), Id(FIRST)), Literal(str(self.axis.up)))
         return (*declared, empty, Assign(Id(LAST), "-=", over))
 
     def _whole(self) -> tuple[Affine, Affine]:
@@ -150,7 +150,7 @@ class _FilterWriter:
         low, high = self.box[self.axis.tap]
         return (low, high) if form.coefficient(self.axis.tap) > 0 else (high, low)
 
-    def _edge(self, loops: Nest, begin: CExpr, end: CExpr) -> CExpr:
+    def _edge(self, loops: NestFunction, begin: CExpr, end: CExpr) -> CExpr:
         """The loops for some results."""
         limits: list[CExpr] = []
         for part in loops.ranges:
@@ -158,7 +158,7 @@ class _FilterWriter:
             dim = dims[part.number]
             assert dim is not None  # a range is of a dimension
             limits += (begin, end) if dim == self.axis.output else self._range(dim)
-        return Call(loops.function.name, (*loops.arguments, *limits))
+        return CCall(loops.function.name, (*loops.arguments, *limits))
 
     def _blocks(self, shape: FilterShape) -> tuple[Stmt, ...]:
         """The call for every point of the batch."""
@@ -167,7 +167,7 @@ class _FilterWriter:
         for dim in reversed(batch):
             begin, end = self._range(dim)
             variable = self.writer.bodies.index_name(dim)
-            body = (For(variable, begin, Binary("<", Id(variable), end), Literal("1"), body),)
+            body = (For(variable, begin, CBinary("<", Id(variable), end), Literal("1"), body),)
         return body
 
     def _call(self, shape: FilterShape) -> CExpr:
@@ -182,32 +182,32 @@ class _FilterWriter:
         result = bodies.address(self.plan.stage.name, tuple(map(Affine.name, found.product.dims)), point)
         behind = (scale, start, result, Id(self.pad))
         if self.axis.up > 1:
-            return Call(f"_pm_filter_up_{shape.suffix}", (*self._upsampled(point), *behind))
+            return CCall(f"_pm_filter_up_{shape.suffix}", (*self._upsampled(point), *behind))
         step: CExpr = bodies.step(found.taps.source, found.taps.indices, self.axis.tap)
         reverse = self._ends()[0] != self.box[self.axis.tap][0]
         point[self.axis.tap] = self.writer.size(self._ends()[0])
-        step = Unary("-", step) if reverse else step
+        step = CUnary("-", step) if reverse else step
         taps, signal = (
             bodies.address(factor.source, factor.indices, point) for factor in (found.taps, found.signal)
         )
-        first = (Binary("-", Id(LAST), Id(FIRST)), self._count(), Literal(str(self.axis.step)))
+        first = (CBinary("-", Id(LAST), Id(FIRST)), self._count(), Literal(str(self.axis.step)))
         if not self.is_complex:
-            return Call(f"_pm_filter_{shape.suffix}", (*first, taps, step, signal, *behind))
+            return CCall(f"_pm_filter_{shape.suffix}", (*first, taps, step, signal, *behind))
         signs = [Literal("-1" if each.conjugated else "1") for each in (found.taps, found.signal)]
         real = real_part(self.plan.stage.dtype).c
         arrays = [Cast(f"const {real} *", Cast("const void *", array)) for array in (taps, signal, start)]
         target = Cast(f"{real} *", Cast("void *", result))
         rest = (arrays[0], step, signs[0], arrays[1], signs[1], arrays[2], target, Id(self.pad))
-        return Call(f"_pm_filter_complex_{shape.suffix}", (*first, *rest))
+        return CCall(f"_pm_filter_complex_{shape.suffix}", (*first, *rest))
 
     def _upsampled(self, point: Mapping[str, CExpr]) -> tuple[CExpr, ...]:
         """What an interpolating filter is handed: its taps and its signal from the first on."""
         bodies, found = self.writer.bodies, self.found
         up, down = self._factors()
-        position = Binary("+", Binary("*", down, Id(FIRST)), self.writer.size(self.axis.shift))
+        position = CBinary("+", CBinary("*", down, Id(FIRST)), self.writer.size(self.axis.shift))
         taps, signal = (
             bodies.address(factor.source, (*factor.indices[:-1], Affine()), point)
             for factor in (found.taps, found.signal)
         )
-        count = Binary("/", Binary("-", Id(LAST), Id(FIRST)), up)
+        count = CBinary("/", CBinary("-", Id(LAST), Id(FIRST)), up)
         return (count, self._count(), up, down, position, taps, signal)

@@ -11,21 +11,21 @@ from dataclasses import replace
 from functools import partial, reduce
 
 from polymat.codegen.c.ctree import (
-    Binary,
     Braces,
-    Call,
     Cast,
+    CBinary,
+    CCall,
     CExpr,
+    CParameter,
     Declare,
     Evaluate,
     Id,
     If,
     Literal,
-    Parameter,
     Return,
     Stmt,
 )
-from polymat.codegen.loops.nestfunction import Nest, run_nest
+from polymat.codegen.loops.nestfunction import NestFunction, run_nest
 from polymat.codegen.loops.ranges import Range
 from polymat.codegen.loops.stagecode import StageWriter
 from polymat.codegen.routines.blas import ZERO
@@ -43,7 +43,7 @@ from polymat.plan.loops import LoopPlan
 
 def transform_nest(
     writer: StageWriter, stage: Stage, plan: TransformPlan, along: Sequence[str | None], kind: str
-) -> Nest:
+) -> NestFunction:
     """The nest of a transform over ranges of its batch."""
     loops = writer.ranged(plan.stage, plan.loops, along, "loops")
     passes = (("mirror", _mirror(plan)), ("scale", _scaled(plan)))
@@ -51,7 +51,7 @@ def transform_nest(
     body = _Transform(writer, plan, loops.ranges, along).body(loops, after)
     nest = writer.as_nest((plan.stage,), plan, body, kind, loops.ranges)
     if not loops.ranges:
-        team = tuple(Parameter("const int", name) for name in SHARED)
+        team = tuple(CParameter("const int", name) for name in SHARED)
         nest = replace(nest, function=replace(nest.function, parameters=(*nest.function.parameters, *team)))
     return replace(nest, helpers=tuple(f for each in (loops, *after) for f in each.functions))
 
@@ -74,24 +74,24 @@ class _Transform:
         self.single = real_part(self.transform.product.dtype) != Double
         self.prefix = fft_prefix(self.transform.product.dtype.dtype)
 
-    def body(self, loops: Nest, after: Sequence[Nest]) -> tuple[Stmt, ...]:
+    def body(self, loops: NestFunction, after: Sequence[NestFunction]) -> tuple[Stmt, ...]:
         """Loops where there is nothing to transform or no plan; else the run, then what follows it."""
         self.writer.needs.add("fft_f32" if self.single else "fft_f64")
         lengths = [self.writer.size(axis.length) for axis in self.transform.axes]
         counts = [count for _, count in self._batch()]
-        empty = reduce(partial(Binary, "||"), [Binary("<=", n, ZERO) for n in (*lengths, *counts)])
-        missing = Binary("==", Id("_pm_plan"), Id("NULL"))
+        empty = reduce(partial(CBinary, "||"), [CBinary("<=", n, ZERO) for n in (*lengths, *counts)])
+        missing = CBinary("==", Id("_pm_plan"), Id("NULL"))
         give_up = (run_nest(loops), Return())
         arrays = (Id("_pm_in"), Id("_pm_out"))
-        run = Call(f"_pm_{self.prefix}_run", (Id("_pm_plan"), *arrays))
+        run = CCall(f"_pm_{self.prefix}_run", (Id("_pm_plan"), *arrays))
         at_once: tuple[Stmt, ...] = (
             Declare(f"_pm_{self.prefix}_plan *const ", "_pm_plan", self._made()),
             If(missing, give_up),
             Evaluate(run),
-            Evaluate(Call(f"_pm_{self.prefix}_done", (Id("_pm_plan"),))),
+            Evaluate(CCall(f"_pm_{self.prefix}_done", (Id("_pm_plan"),))),
         )
         if self.transform.parts:
-            at_once = (If(Binary("==", self._large(), ZERO), at_once),)
+            at_once = (If(CBinary("==", self._large(), ZERO), at_once),)
         elif not self.bounds:
             at_once = (*(Evaluate(Cast("void", Id(name))) for name in SHARED), *at_once)
         return (If(empty, give_up), *self._arrays(), *self._dims(), *at_once, *map(run_nest, after))
@@ -102,11 +102,11 @@ class _Transform:
         self.writer.texts.setdefault(name, large_text(self.prefix, self.plan.least))
         self.writer.needs.update({"math", "string", "team", "workspace"})
         shared = [Literal("1") if self.bounds else Id(name) for name in SHARED]
-        return Call(name, (*self._shape(), *shared))
+        return CCall(name, (*self._shape(), *shared))
 
     def _made(self) -> CExpr:
         address = [Cast("uintptr_t", Id(name)) for name in ("_pm_in", "_pm_out")]
-        return Call(f"_pm_{self.prefix}_plan_for", (*self._shape(), Binary("|", *address)))
+        return CCall(f"_pm_{self.prefix}_plan_for", (*self._shape(), CBinary("|", *address)))
 
     def _shape(self) -> tuple[CExpr, ...]:
         """What a plan is made for."""
@@ -165,14 +165,14 @@ class _Transform:
         for axis in self.transform.batch:
             (dim,), (extent,) = axis.dims, axis.extents
             part = self.bounds.get(dim)
-            count = self.writer.size(extent) if part is None else Binary("-", Id(part.end), Id(part.begin))
+            count = self.writer.size(extent) if part is None else CBinary("-", Id(part.end), Id(part.begin))
             found.append((dim, count))
         return found
 
 
 def _map(
     writer: StageWriter, plan: TransformPlan, along: Sequence[str | None], parts: tuple[Part, ...], name: str
-) -> Nest:
+) -> NestFunction:
     """A pass over the result."""
     stage = replace(plan.stage, parts=parts, accumulations=(), op=None)
     loops = LoopPlan(plan.group, "map", stage.dims, None, stage.dims[-1], "what the library leaves to do")

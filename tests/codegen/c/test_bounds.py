@@ -7,40 +7,40 @@ import pytest
 
 import polymat as pm
 from polymat.codegen.c.bounds import bounded, named_bounds
-from polymat.codegen.c.ctree import Call, Function, Id, Literal, Return, Unary
+from polymat.codegen.c.ctree import CCall, CFunction, CUnary, Id, Literal, Return
 from polymat.lang.types import ScalarType
 
 N = pm.Parameter(pm.Int, "N")
 i = pm.Variable(pm.Int, "i")
-LOW, HIGH, X = Unary("-", Literal("1.0f")), Literal("255.0f"), Id("x")
+LOW, HIGH, X = CUnary("-", Literal("1.0f")), Literal("255.0f"), Id("x")
 
 
-def least(first: object, second: object) -> Call:
-    return Call("_pm_min_f32", (first, second))  # type: ignore[arg-type]
+def least(first: object, second: object) -> CCall:
+    return CCall("_pm_min_f32", (first, second))  # type: ignore[arg-type]
 
 
 def test_numbers_on_either_side_are_hidden() -> None:
     needs: set[str] = set()
-    hidden = Call("_pm_hidden_f32", (HIGH,))
-    assert bounded(least(X, HIGH), needs) == Call("_pm_atmost_f32", (X, hidden))
-    assert bounded(least(HIGH, X), needs) == Call("_pm_atmost_f32", (X, hidden))
+    hidden = CCall("_pm_hidden_f32", (HIGH,))
+    assert bounded(least(X, HIGH), needs) == CCall("_pm_atmost_f32", (X, hidden))
+    assert bounded(least(HIGH, X), needs) == CCall("_pm_atmost_f32", (X, hidden))
     assert needs == {"atmost_f32", "hidden_f32"}
 
 
 def test_clamps_in_clamps_and_below_roundings_are_found() -> None:
     needs: set[str] = set()
-    found = bounded(Call("__builtin_rintf", (least(Call("_pm_max_f32", (X, LOW)), HIGH),)), needs)
-    inner = Call("_pm_atleast_f32", (X, Call("_pm_hidden_f32", (LOW,))))
-    outer = Call("_pm_atmost_f32", (inner, Call("_pm_hidden_f32", (HIGH,))))
-    assert found == Call("__builtin_rintf", (outer,))
+    found = bounded(CCall("__builtin_rintf", (least(CCall("_pm_max_f32", (X, LOW)), HIGH),)), needs)
+    inner = CCall("_pm_atleast_f32", (X, CCall("_pm_hidden_f32", (LOW,))))
+    outer = CCall("_pm_atmost_f32", (inner, CCall("_pm_hidden_f32", (HIGH,))))
+    assert found == CCall("__builtin_rintf", (outer,))
     assert needs == {"atleast_f32", "atmost_f32", "hidden_f32"}
 
 
 @pytest.mark.parametrize(
     "value",
-    [X, least(X, Id("y")), least(LOW, HIGH), least(X, Call("__builtin_nanf", (Literal('""'),)))],
+    [X, least(X, Id("y")), least(LOW, HIGH), least(X, CCall("__builtin_nanf", (Literal('""'),)))],
 )
-def test_other_values_stay_as_they_are(value: Call | Id) -> None:
+def test_other_values_stay_as_they_are(value: CCall | Id) -> None:
     needs: set[str] = set()
     assert bounded(value, needs) == value
     assert not needs
@@ -48,8 +48,8 @@ def test_other_values_stay_as_they_are(value: Call | Id) -> None:
 
 def test_a_function_begins_with_each_bound_once() -> None:
     needs: set[str] = set()
-    value = bounded(Call("_pm_max_f32", (least(X, HIGH), HIGH)), needs)
-    (function,) = named_bounds([Function("float", "f", (), (Return(value),))], needs)
+    value = bounded(CCall("_pm_max_f32", (least(X, HIGH), HIGH)), needs)
+    (function,) = named_bounds([CFunction("float", "f", (), (Return(value),))], needs)
     assert len(function.body) == 2
     assert str(function).count("_pm_hidden_f32") == 1
     assert str(function).count("_pm_bound0") == 3

@@ -10,21 +10,21 @@ from pathlib import Path
 
 from polymat.codegen.c.ctree import (
     Assign,
-    Binary,
-    Call,
     Cast,
+    CBinary,
+    CCall,
     CExpr,
+    CFunction,
+    CParameter,
+    CUnary,
     File,
     For,
     Id,
     If,
     Literal,
-    Parameter,
     Return,
     Ternary,
-    Unary,
 )
-from polymat.codegen.c.ctree import Function as CFunction
 from polymat.codegen.c.render import LINE_WIDTH, expression, prototype, unit
 from polymat.runtime.toolchain import compile_shared, find_compiler
 
@@ -47,7 +47,7 @@ def grown(rng: random.Random, depth: int) -> tuple[CExpr, int]:
     inner, value = grown(rng, depth - 1)
     if form == "sign":
         sign = rng.choice(list(SIGNS))
-        return Unary(sign, inner), int(SIGNS[sign](value))
+        return CUnary(sign, inner), int(SIGNS[sign](value))
     if form == "cast":
         return Cast("int64_t", inner), value
     right, other = grown(rng, depth - 1)
@@ -55,7 +55,7 @@ def grown(rng: random.Random, depth: int) -> tuple[CExpr, int]:
         last, third = grown(rng, depth - 1)
         return Ternary(inner, right, last), other if value else third
     op = rng.choice(list(VALUES))
-    return Binary(op, inner, right), int(VALUES[op](value, other))
+    return CBinary(op, inner, right), int(VALUES[op](value, other))
 
 
 def test_random_expressions_have_their_values(tmp_path: Path, seed: int) -> None:
@@ -73,29 +73,29 @@ def test_random_expressions_have_their_values(tmp_path: Path, seed: int) -> None
 
 def test_parentheses_stand_where_they_change_the_meaning() -> None:
     a, b, c = Id("a"), Id("b"), Id("c")
-    assert expression(Binary("-", a, Binary("-", b, c))) == "a - (b - c)"
-    assert expression(Binary("-", Binary("-", a, b), c)) == "a - b - c"
-    assert expression(Binary("*", Binary("+", a, b), c)) == "(a + b) * c"
-    assert expression(Unary("-", Unary("-", a))) == "-(-a)"  # which would count down
-    assert expression(Unary("-", Literal("-3"))) == "-(-3)"
-    assert expression(Binary("||", Binary("&&", a, b), c)) == "(a && b) || c"  # what gcc warns of
-    assert expression(Call("f", (Ternary(a, b, c), Literal("-1")))) == "f(a ? b : c, -1)"
+    assert expression(CBinary("-", a, CBinary("-", b, c))) == "a - (b - c)"
+    assert expression(CBinary("-", CBinary("-", a, b), c)) == "a - b - c"
+    assert expression(CBinary("*", CBinary("+", a, b), c)) == "(a + b) * c"
+    assert expression(CUnary("-", CUnary("-", a))) == "-(-a)"  # which would count down
+    assert expression(CUnary("-", Literal("-3"))) == "-(-3)"
+    assert expression(CBinary("||", CBinary("&&", a, b), c)) == "(a && b) || c"  # what gcc warns of
+    assert expression(CCall("f", (Ternary(a, b, c), Literal("-1")))) == "f(a ? b : c, -1)"
 
 
 def test_a_chain_of_thousands_needs_no_stack() -> None:
     total: CExpr = Id("x")
     for _ in range(5000):
-        total = Binary("+", total, Id("x"))
+        total = CBinary("+", total, Id("x"))
     assert expression(total).count("+") == 5000
 
 
 def test_statements_and_long_lines() -> None:
     added = Assign(Id("x"), "+=", Id("i"))
     body = (
-        For("i", Literal("9"), Binary(">=", Id("i"), Literal("0")), Literal("-3"), (added,)),
+        For("i", Literal("9"), CBinary(">=", Id("i"), Literal("0")), Literal("-3"), (added,)),
         If(Id("x"), (Return(Id("x")),), (Return(Literal("1")),)),
     )
-    many = tuple(Parameter("const double *restrict", f"argument_{number}") for number in range(12))
+    many = tuple(CParameter("const double *restrict", f"argument_{number}") for number in range(12))
     function = CFunction("int", "f", many, body, "a comment that would */ end")
     text = unit(File("head", frozenset(), (), (function,), declared=(function,)), "")
     assert max(map(len, text.splitlines())) <= LINE_WIDTH
@@ -103,5 +103,5 @@ def test_statements_and_long_lines() -> None:
     assert "    if (x) {\n        return x;\n    } else {\n        return 1;\n    }\n" in text
     assert "/* a comment that would * / end */" in text
     assert prototype(CFunction("void", "g", (), ())) == "static void g(void)"
-    hidden = prototype(CFunction("int", "g", (Parameter("double *", "M_PIf"),), (), static=False), {"M_PIf"})
+    hidden = prototype(CFunction("int", "g", (CParameter("double *", "M_PIf"),), (), static=False), {"M_PIf"})
     assert hidden == "int g(double * /* M_PIf */)"

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import polymat as pm
-from polymat.codegen.c.ctree import Assign, Binary, Call, For, Id, Literal, Subscript
+from polymat.codegen.c.ctree import Assign, CBinary, CCall, For, Id, Literal, Subscript
 from polymat.codegen.loops.innermost import DIVISION
 from polymat.codegen.loops.remainders import split_by_remainder
 from tests.tolerance import assert_close
@@ -94,9 +94,9 @@ def test_negative_indices() -> None:
 
 
 def test_only_loops_of_independent_points_are_blocked() -> None:
-    division = Call(DIVISION, (Id("j"), Literal("2")))
+    division = CCall(DIVISION, (Id("j"), Literal("2")))
     body = Assign(Subscript(Id("y"), Id("j")), "=", Subscript(Id("x"), division))
-    condition = Binary("<", Id("j"), Id("n"))
+    condition = CBinary("<", Id("j"), Id("n"))
     loop = For("j", Literal("0"), condition, Literal("1"), (body,), ("omp simd",))
     plain = For("j", Literal("0"), condition, Literal("1"), (body,))
     assert split_by_remainder([loop]) != (loop,)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import polymat as pm
-from polymat.codegen.c.ctree import Assign, Binary, For, Id, Literal, Subscript
+from polymat.codegen.c.ctree import Assign, CBinary, For, Id, Literal, Subscript
 from polymat.codegen.c.rows import RowTypes
 from polymat.codegen.loops.shifted import with_shifts
 from polymat.machine.known import GENERIC
@@ -153,9 +153,9 @@ def test_a_chain_that_asks_for_rows_to_come(rows: int) -> None:
 
 def test_what_is_written_is_not_read_ahead() -> None:
     """A loop that reads the array it writes stays as it is."""
-    left, right = (Subscript(Id("x"), Binary("+", Id("j"), Literal(str(shift)))) for shift in (0, 3))
-    body = Assign(Subscript(Id("y"), Id("j")), "=", Binary("+", left, right))
-    condition = Binary("<", Id("j"), Id("n"))
+    left, right = (Subscript(Id("x"), CBinary("+", Id("j"), Literal(str(shift)))) for shift in (0, 3))
+    body = Assign(Subscript(Id("y"), Id("j")), "=", CBinary("+", left, right))
+    condition = CBinary("<", Id("j"), Id("n"))
     loop = For("j", Literal("0"), condition, Literal("1"), (body,), ("omp simd",))
     types = RowTypes("f32", 16)
     assert with_shifts([loop], types, scalars=(), distinct=["x"]) is not None

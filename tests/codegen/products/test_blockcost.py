@@ -21,8 +21,8 @@ from polymat.plan.kernel import KernelPlan
 from polymat.product import prices
 from polymat.product.blocking import blocking
 from polymat.product.question import facts, facts_number, machine_values, strides
-from polymat.runtime.build import build
-from polymat.tilesize.kernel import kernel_operations, plan_kernel
+from polymat.runtime.libraryfile import build
+from polymat.tilesize.kernelplanner import kernel_operations, plan_kernel
 from tests.idiom.recognise import pipeline
 
 FILL, FULL_SHARE, STARTING = (each.value for each in (prices.FILL, prices.FULL_SHARE, prices.STARTING))

@@ -19,8 +19,8 @@ from polymat.machine.known import GENERIC
 from polymat.plan.kernel import KernelPlan
 from polymat.product.blocking import blocking
 from polymat.product.ways import Way
-from polymat.runtime.build import build
-from polymat.tilesize.kernel import kernel_operations, plan_kernel, upright
+from polymat.runtime.libraryfile import build
+from polymat.tilesize.kernelplanner import kernel_operations, plan_kernel, upright
 from tests.hosts import CompileFor
 from tests.idiom.recognise import pipeline
 from tests.tolerance import assert_close

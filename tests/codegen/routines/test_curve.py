@@ -11,7 +11,7 @@ import pytest
 from polymat.codegen.c.kernels import kernel_headers, kernel_text
 from polymat.codegen.routines.curve import curve_text
 from polymat.machine.grid import Grid
-from polymat.runtime.build import build
+from polymat.runtime.libraryfile import build
 
 RNG = np.random.default_rng(3)
 SHAPES: tuple[tuple[tuple[int, ...], ...], ...] = (

@@ -27,7 +27,7 @@ from polymat import (
     Vector,
 )
 from polymat.lang.affine import Affine
-from polymat.lang.fourier import half_wave
+from polymat.lang.fouriertransforms import half_wave
 from polymat.lang.makers import index_expression
 from tests.idiom.recognise import L, M, N, alpha, i, j, k, l, total, upto
 from tests.tolerance import assert_close

@@ -1,0 +1,85 @@
+"""Memory that every thread has to itself while a group runs, in the workspace of the call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from polymat.codegen.c.ctree import Cast, CBinary, CCall, CExpr, CUnary, Declare, Id, Literal, Stmt
+from polymat.lang.affine import Affine, extremes
+
+Limits: TypeAlias = Mapping[str, tuple[Affine, Affine]]
+"""The least and the largest value of sizes, which are numbers."""
+
+
+def most(extent: Affine, limits: Limits) -> float:
+    """The most that an extent can be, infinite where the limits do not tell."""
+    highest = extremes(extent, limits)[1]
+    return max(float(highest.const), 0.0) if highest.is_constant else float("inf")
+
+
+def never(limits: Limits) -> bool:
+    """Memory that is always needed."""
+    del limits
+    return False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pad:
+    """A piece of it: the C name of the pointer, the type of its elements and how many bytes it takes.
+
+    is_spared: whether it takes none at all where the sizes lie between limits.
+    """
+
+    array: str
+    ctype: str
+    bytes: CExpr
+    is_spared: Callable[[Limits], bool] = never
+
+    @property
+    def offset(self) -> str:
+        """C name of where it begins in the memory of its thread."""
+        return f"_pm_pad_{self.array}"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ThreadScratch:
+    """All pads of the group of that number; each begins on a cache line of its own."""
+
+    number: int
+    pads: tuple[Pad, ...]
+
+    @property
+    def _bytes(self) -> str:
+        return f"_pm_thread_bytes_{self.number}"
+
+    @property
+    def _base(self) -> str:
+        return f"_pm_threads_at_{self.number}"
+
+    def reserve(self) -> list[Stmt]:
+        """Reserve the pads of every thread; nothing when there are none."""
+        if not self.pads:
+            return []
+        total = CBinary("*", Cast("double", Id(self._bytes)), Id("_pm_threads"))
+        return [
+            Declare("size_t", self._bytes, Literal("0")),
+            *(Declare("const size_t", pad.offset, place(self._bytes, pad.bytes)) for pad in self.pads),
+            Declare("const size_t", self._base, place("_pm_bytes", total)),
+        ]
+
+    def pointer(self, pad: Pad, thread: CExpr) -> CExpr:
+        """Where a pad of one thread begins."""
+        offset = CBinary("*", Cast("size_t", thread), Id(self._bytes))
+        base = CBinary("+", CBinary("+", Id("_pm_workspace"), Id(self._base)), offset)
+        return Cast(f"{pad.ctype} *", Cast("void *", CBinary("+", base, Id(pad.offset))))
+
+    def declare(self, thread: CExpr) -> list[Stmt]:
+        """Pointers to the pads of one thread, by their names."""
+        return [Declare(f"{pad.ctype} *const ", pad.array, self.pointer(pad, thread)) for pad in self.pads]
+
+
+def place(counter: str, size: CExpr) -> CExpr:
+    """Where a block of so many bytes begins, after those that a variable of the C code counts so far."""
+    return CCall("_pm_place", (CUnary("&", Id(counter)), size))

@@ -1,0 +1,176 @@
+"""How a nest is shared out to threads: how many take part, and which part of its range each of them runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial, reduce
+
+from polymat.codegen.c.ctree import (
+    Block,
+    Cast,
+    CBinary,
+    CCall,
+    CExpr,
+    Declare,
+    Evaluate,
+    For,
+    Id,
+    If,
+    Literal,
+    Stmt,
+    Ternary,
+)
+from polymat.codegen.loops.nestfunction import NestFunction
+from polymat.codegen.loops.work import stage_work
+from polymat.codegen.memory.pads import ThreadScratch
+from polymat.graph.stage import Stage
+from polymat.lang.affine import Affine
+from polymat.model.team import BLOCKS, TeamCost
+from polymat.options import Options
+from polymat.plan.library import TransformPlan
+from polymat.plan.nest import NestPlan
+from polymat.plan.tile import Plan
+
+CHUNKS_PER_THREAD = 8  # of a triangle, so that threads finish together
+# Operations of vectorised loops in the time of a transform, a point and each doubling of their number.
+A_POINT = 20.0
+FIRST, LAST, TEAM, WORK = "_pm_first", "_pm_last", "_pm_team_size", "_pm_operations"
+CHUNK, PIECES = "_pm_chunk", "_pm_pieces"
+
+
+@dataclass(frozen=True)
+class Shares:
+    """Writes how nests are run by a team; size: a form over the sizes in C."""
+
+    size: Callable[[Affine], CExpr]
+    needs: set[str]
+    options: Options
+    cost: TeamCost
+
+    def declared(
+        self, stages: Sequence[Stage], speed: float = 1.0, *, fixed: bool, uneven: bool = False
+    ) -> tuple[Declare, ...]:
+        """The team that the work of some stages is worth now, and the pieces that it is cut into.
+
+        speed: operations a second against those of vectorised loops.  fixed: the order of sums depends on the
+        pieces, which then follow from sizes and the number of threads alone, whatever the team.  uneven: the
+        pieces are more and smaller.
+        """
+        work = reduce(partial(CBinary, "+"), (stage_work(stage, self.size) for stage in stages))
+        pieces: CExpr = self._pieces(Id(WORK), speed) if fixed else Id(TEAM)
+        if uneven:
+            many = CBinary("*", Literal(str(CHUNKS_PER_THREAD)), pieces)
+            pieces = Ternary(CBinary("==", pieces, Literal("1")), Literal("1"), many)
+        return (
+            Declare("const double", WORK, work),
+            Declare("const int", TEAM, self._team(Id(WORK), speed)),
+            Declare("const ptrdiff_t", PIECES, pieces),
+        )
+
+    def _pieces(self, work: CExpr, speed: float) -> CExpr:
+        threads, threshold = Id("_pm_threads"), self.options.parallel_threshold
+        if threshold is not None:
+            return Ternary(CBinary("<", work, Literal(f"{float(threshold)!r}")), Literal("1"), threads)
+        return CCall("_pm_team_pieces", (threads, work, Literal(f"{self.cost.awake * speed!r}")))
+
+    def _team(self, work: CExpr, speed: float) -> CExpr:
+        threshold = self.options.parallel_threshold
+        if threshold is not None:
+            return CCall("_pm_team", (Id("_pm_threads"), work, Literal(f"{float(threshold)!r}")))
+        costs = [Literal(f"{cost * speed!r}") for cost in (self.cost.awake, self.cost.asleep)]
+        return CCall("_pm_team_paying", (Id("_pm_threads"), work, *costs))
+
+    def least_work(self, speed: float) -> float:
+        """Work below which the calling thread is alone, however many threads there are."""
+        threshold = self.options.parallel_threshold
+        return self.cost.awake * speed if threshold is None else float(threshold)
+
+    def run(
+        self, stages: Sequence[Stage], plan: NestPlan, nest: NestFunction, scratch: ThreadScratch
+    ) -> tuple[Stmt, ...]:
+        """Run the nest of a group on the calling thread, or share its first range out."""
+        function = nest.function.name
+        first = scratch.declare(Literal("0"))
+        if not nest.ranges and isinstance(plan, TransformPlan):
+            return (self._transform(plan, nest),)
+        if not nest.ranges:
+            team = (self._band_team(stages[-1], plan),) if plan.kind == "recurrence" else ()
+            call = Evaluate(CCall(function, (*nest.arguments, *team)))
+            return (Block((*first, call)),) if first else (call,)
+        low, high = (self.size(nest.ranges[0].low), self.size(nest.ranges[0].high + 1))
+        begin, end = Declare("const ptrdiff_t", FIRST, low), Declare("const ptrdiff_t", LAST, high)
+        shared = self.declared(stages, self.speed(plan), fixed=plan.by_blocks, uneven=nest.work == "uneven")
+        serial = Evaluate(CCall(function, (*nest.arguments, Id(FIRST), Id(LAST))))
+        alone = CBinary("==", Id(PIECES), Literal("1"))
+        split = If(alone, (*first, serial), self._chunks(nest, scratch))
+        return (Block((begin, end, *shared, split)),)
+
+    def _transform(self, plan: TransformPlan, nest: NestFunction) -> Stmt:
+        """Run a transform without a batch, which shares itself out to a team."""
+        lengths: list[CExpr] = [
+            CCall("_pm_extent", (self.size(axis.length),)) for axis in plan.transform.axes
+        ]
+        points = reduce(partial(CBinary, "*"), lengths)
+        self.needs.update({"math", "place"})
+        depth = CCall("log2", (CBinary("+", points, Literal("1.0")),))
+        work = CBinary("*", CBinary("*", Literal(f"{A_POINT!r}"), points), depth)
+        team = (
+            Declare("const double", WORK, work),
+            Declare("const int", TEAM, self._team(Id(WORK), 1.0)),
+            Declare("const int", PIECES, self._pieces(Id(WORK), 1.0)),
+        )
+        run = Evaluate(CCall(nest.function.name, (*nest.arguments, Id(PIECES), Id(TEAM))))
+        return Block((*team, run))
+
+    def _band_team(self, stage: Stage, plan: NestPlan) -> CExpr:
+        """What the work between two entries of the parallel loop of a recurrence is worth."""
+        outer = plan.order.index(plan.parallel) if plan.parallel in plan.order else len(plan.order)
+        return self._team(stage_work(stage, self.size, skip=outer), 1 / self.cost.lanes)
+
+    def speed(self, plan: Plan) -> float:
+        """Operations a second against those of vectorised loops."""
+        if plan.by_blocks:
+            return BLOCKS
+        return 1 / self.cost.lanes if plan.kind in ("scatter", "recurrence") else 1.0
+
+    def _chunks(self, nest: NestFunction, scratch: ThreadScratch) -> tuple[Stmt, ...]:
+        """Share the pieces of the range out to the team."""
+        kind = "dynamic" if nest.work == "uneven" else "static"
+        self.needs.add("min_i64")
+        chunk = Id(CHUNK)
+        bounds = [self._bound(nest, at) for at in (chunk, CBinary("+", chunk, Literal("1")))]
+        call = Evaluate(CCall(nest.function.name, (*nest.arguments, *bounds)))
+        loop = For(
+            CHUNK,
+            Literal("0"),
+            CBinary("<", chunk, Id(PIECES)),
+            Literal("1"),
+            (*scratch.declare(CCall("omp_get_thread_num", ())), call),
+            (f"omp parallel for num_threads({TEAM}) schedule({kind}, 1)",),
+        )
+        return (loop,)
+
+    def _bound(self, nest: NestFunction, position: CExpr) -> CExpr:
+        """Where the piece of that number begins; those of a triangle's rows have the same area."""
+        if nest.work not in ("rising", "falling"):
+            return _cut(nest.block, position)
+        self.needs.add("math")
+        first, last, pieces = Id(FIRST), Id(LAST), Id(PIECES)
+        rising = nest.work == "rising"
+        count = Cast("double", position if rising else CBinary("-", pieces, position))
+        root = CCall("sqrt", (CBinary("/", count, Cast("double", pieces)),))
+        rows = Cast("ptrdiff_t", CBinary("*", Cast("double", CBinary("-", last, first)), root))
+        return CBinary("+", first, rows) if rising else CBinary("-", last, rows)
+
+
+def _cut(block: int, position: CExpr) -> CExpr:
+    """Where a piece of the range begins: at a multiple of `block` from the first index, or at the end."""
+    length: CExpr = CBinary("-", Id(LAST), Id(FIRST))
+    if block == 1:
+        part = CBinary("/", CBinary("*", length, position), Id(PIECES))
+        return CBinary("+", Id(FIRST), part)
+    size = Literal(str(block))
+    blocks = CBinary("/", CBinary("+", length, Literal(str(block - 1))), size)
+    part = CBinary("*", CBinary("/", CBinary("*", blocks, position), Id(PIECES)), size)
+    return CCall("_pm_min_i64", (CBinary("+", Id(FIRST), part), Id(LAST)))

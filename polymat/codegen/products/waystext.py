@@ -1,0 +1,128 @@
+"""The ways of products in C: the same table that Python evaluates, printed.
+
+`ways_text` gives the C function that says which way a product takes; it is asked before a product is
+multiplied and where one is priced.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from textwrap import wrap
+
+from polymat.codegen.c.kernels import kernel_text
+from polymat.product.asked import FACTS
+from polymat.product.formula import Formula
+from polymat.product.formulanames import declarations, names
+from polymat.product.packs import BLOCKED_LEFT, BLOCKED_RIGHT, PASSING_LEFT
+from polymat.product.ways import (
+    ALWAYS_FEW,
+    LANES_OVER_DEPTH,
+    NEAR,
+    NEAR_ELEMENTS,
+    RESULT_TRANSPOSED,
+    UNASKED_DEPTH,
+    UNASKED_EXTENT,
+    UNASKED_SIZE,
+    UNROLLED_EXTENT,
+    UNROLLED_SIZE,
+    WAYS,
+    Way,
+)
+
+_WIDTH = 110
+
+
+def statements(formulas: Sequence[Formula]) -> str:
+    """Declarations of all that some formulas use, from what is asked."""
+    facts, used = {each.name for each in FACTS}, names(formulas)
+    numbers = [name for name in used if name not in facts]
+    lines = [_asked("double", numbers), _asked("int", [name for name in used if name in facts])]
+    lines += [_wrapped(line, 4) for line in declarations(formulas, "double")]
+    return "\n".join(filter(None, lines))
+
+
+def _asked(ctype: str, own: Sequence[str]) -> str:
+    """The declaration of names from what is asked, in lines that end with a name."""
+    values = ", ".join(f"{name}\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}asked->{name}" for name in own)
+    return _wrapped(f"const {ctype} {values};", 4).replace("\N{NO-BREAK SPACE}", " ") if own else ""
+
+
+def returned(formula: Formula, indent: int) -> str:
+    """The statement that returns a formula's value."""
+    return _wrapped(f"return {formula.text('double')};", indent)
+
+
+def way_name(way: Way) -> str:
+    """The C name of a way."""
+    return f"_PM_WAY_{way.name}"
+
+
+def _wrapped(line: str, indent: int) -> str:
+    space, further = " " * indent, " " * (indent + 8)
+    return "\n".join(
+        wrap(line, _WIDTH, initial_indent=space, subsequent_indent=further, break_long_words=False)
+    )
+
+
+def _taken() -> str:
+    """The table: the first condition that holds."""
+    lines = []
+    for way, condition in WAYS.items():
+        text = condition.text("double")
+        last = text == "1"
+        lines += [] if last else [_wrapped(f"if ({text})", 4)]
+        lines.append(f"{' ' * (4 if last else 8)}return {way_name(way)};")
+    return "\n".join(lines)
+
+
+# Of the table alone, which is a constant of the package.
+@cache
+def ways_text() -> str:
+    """The C of the table: the names of the ways, what is asked, and the function that chooses one."""
+    names = "\n".join(_wrapped(f"{way_name(way)}, /* {way.value} */", 4) for way in Way)
+    return f"""\
+#ifndef _PM_WAYS
+#define _PM_WAYS
+{kernel_text("products/ways", WAYS=names)}
+{_choice()}#endif
+"""
+
+
+def _choice() -> str:
+    """The function that chooses a way."""
+    return f"""\
+/* The way that a product takes. */
+static inline int _pm_way(const _pm_asked *asked)
+{{
+{statements([*WAYS.values()])}
+{_taken()}
+}}
+"""
+
+
+# Extents in one number, so that a compiler does not unroll loops for all that each of them may be.
+_STRAIGHT = f"(m | n | k) < {UNROLLED_EXTENT} && "
+_BELOW = f"(size_t)((m - 1) | (n - 1)) < {UNASKED_EXTENT} && (size_t)(k - 1) < {UNASKED_DEPTH} && "
+_NO_OVERFLOW = "(size_t)((m - 1) | (n - 1) | (k - 1)) < 1 << 14 && "
+
+
+# As above.
+@cache
+def choices() -> dict[str, object]:
+    """The macros of conditions of integers: what small products ask, and which operands are copied."""
+    conditions = {
+        "IS_UNROLLED": (_STRAIGHT, UNROLLED_SIZE),
+        "IS_OVER_DEPTH": ("", LANES_OVER_DEPTH),
+        "IS_TRANSPOSED": ("", RESULT_TRANSPOSED),
+        "IS_UNASKED": (_BELOW, UNASKED_SIZE),
+        "IS_NEAR": (_NO_OVERFLOW, NEAR),
+        "COPIES_A": ("", BLOCKED_LEFT),
+        "COPIES_B": ("", BLOCKED_RIGHT),
+        "COPIES_STRIPS": ("", PASSING_LEFT),
+    }
+    texts = {
+        macro: _wrapped(first + condition.text("ptrdiff_t"), 8).lstrip().replace("\n", " \\\n")
+        for macro, (first, condition) in conditions.items()
+    }
+    return {"ALWAYS_FEW": ALWAYS_FEW, "NEAR_ELEMENTS": NEAR_ELEMENTS, **texts}

@@ -1,0 +1,62 @@
+"""What library calls take as a function of the sizes, for the choice that is made at each call."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial, reduce
+
+from polymat.idiom.call import Idiom, LibraryCall
+from polymat.idiom.librarymodel import LibraryModel
+from polymat.idiom.measuredcalls import asked
+from polymat.lang.affine import Affine
+from polymat.machine.grid import Grid
+
+# Of the time of register blocks that calls must take to be preferred: between the sizes that were measured,
+# libraries take up to a fourth longer than is read from the grid.
+CLEARLY = 0.85
+Extents = tuple[Affine, ...]
+"""A length that is the product of forms over the sizes; 1 without any."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MeasuredCall:
+    """One call as it was measured: the routine, its type, seconds over a grid of extents, and the extents.
+
+    batch: how many times it is made.
+    """
+
+    routine: str
+    dtype: str
+    grid: Grid
+    extents: tuple[Extents, ...]
+    batch: Extents
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CallChoice:
+    """Calls are made where their predicted seconds on one thread are fewer than those of the own code.
+
+    calls: what was measured of them.  flops: operations a second of the processor at its peak, by which the
+    time of register blocks is known.  each: seconds of a multiplication in loops.
+    """
+
+    calls: tuple[MeasuredCall, ...]
+    flops: float
+    each: float
+
+
+def choice_of(idiom: Idiom, model: LibraryModel | None, flops: float, each: float) -> CallChoice | None:
+    """The choice for some calls; None where one of them was not measured."""
+    if model is None:
+        return None
+    calls = [_measured(call, model) for call in idiom.calls]
+    found = tuple(call for call in calls if call is not None)
+    return CallChoice(found, flops, each) if len(found) == len(calls) else None
+
+
+def _measured(call: LibraryCall, model: LibraryModel) -> MeasuredCall | None:
+    lengths = {role: axis.extents for role, axis in call.axes}
+    routine, dtype, extents = asked(call, lengths, ())
+    grid = model.grid(routine, dtype)
+    batch: Extents = reduce(partial(tuple.__add__), (axis.extents for axis in call.batch), ())
+    return None if grid is None else MeasuredCall(routine, dtype, grid, extents, batch)

@@ -1,0 +1,120 @@
+"""What must hold of a partition and of a schedule, whatever was decided."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+
+from polymat.errors import InternalError
+from polymat.graph.aligned import Member
+from polymat.graph.group import Grouping
+from polymat.graph.pipeline import Pipeline
+from polymat.graph.stage import Stage
+from polymat.plan.loops import LoopPlan
+from polymat.plan.nest import NestPlan
+from polymat.plan.schedule import Schedule
+from polymat.plan.tile import Plan, TilePlan
+
+
+def check_grouping(grouping: Grouping) -> None:
+    """Raise an `InternalError` where a stage is in no group or in several, or reads what comes later."""
+    _refuse(_grouping_faults(grouping))
+
+
+def check_schedule(schedule: Schedule) -> None:
+    """Raise an `InternalError` where a group has no plan, or one that cannot be carried out."""
+    check_grouping(schedule.grouping)
+    _refuse(_schedule_faults(schedule))
+
+
+def _refuse(faults: Iterator[str]) -> None:
+    for fault in faults:
+        raise InternalError(f"bug in polymat: {fault}")
+
+
+def _grouping_faults(grouping: Grouping) -> Iterator[str]:
+    counted = Counter(name for group in grouping.groups for name in group.stages)
+    stages = {stage.name: stage for stage in grouping.pipeline.stages}
+    yield from (f"{name} is in {counted[name]} groups" for name in stages if counted[name] != 1)
+    yield from (f"the groups have a stage {name}, the pipeline has none" for name in counted.keys() - stages)
+    done: set[str] = set()
+    for group in grouping.groups:
+        for name in group.stages:
+            done.add(name)
+            for load in stages[name].loads():
+                if load.source.name in stages and load.source.name not in done:
+                    yield f"{name} reads {load.source.name}, which is computed after it"
+
+
+def _schedule_faults(schedule: Schedule) -> Iterator[str]:
+    pipeline, groups, plans = schedule.grouping.pipeline, schedule.grouping.groups, schedule.plans
+    planned = [plan.group for plan in plans]
+    if planned != [*groups]:
+        texts = " | ".join("+".join(group.stages) for group in planned)
+        yield f"the groups are {schedule.grouping.summary}, and the plans are for {texts}"
+    stages = {stage.name: stage for stage in pipeline.stages}
+    yield from (f"{name} is kept, and is no stage" for name in sorted(schedule.kept - stages.keys()))
+    for plan in plans:
+        for fault in (*_hidden_faults(pipeline, plan), *_own_faults(plan, stages)):
+            yield f"{'+'.join(plan.group.stages)}: {fault}"
+
+
+def _hidden_faults(pipeline: Pipeline, plan: Plan) -> Iterator[str]:
+    """What has no array of its own is read in its group alone."""
+    hidden = plan.hidden
+    yield from (f"the output {name} has no array" for name in pipeline.outputs if name in hidden)
+    for stage in pipeline.stages:
+        if stage.name not in plan.group.stages:
+            read = {load.source.name for load in stage.loads()} & hidden
+            yield from (f"{stage.name} reads {name}, which has no array" for name in sorted(read))
+
+
+def _own_faults(plan: Plan, stages: Mapping[str, Stage]) -> Iterator[str]:
+    match plan:
+        case TilePlan():
+            return _tile_faults(plan, stages)
+        case LoopPlan():
+            return _loop_faults(plan)
+        case _:
+            return _nest_faults(plan)
+
+
+def _nest_faults(plan: NestPlan) -> Iterator[str]:
+    if len({*plan.order}) < len(plan.order):
+        yield f"a loop stands twice in {plan.order}"
+
+
+def _loop_faults(plan: LoopPlan) -> Iterator[str]:
+    yield from _nest_faults(plan)
+    yield from (
+        f"the loop along {dim} is none of {plan.order}"
+        for dim in (plan.parallel, plan.vector)
+        if dim is not None and dim not in plan.order
+    )
+    if min(plan.unroll, plan.addends, plan.lanes) < 1 or min(plan.block, plan.ahead, plan.streamed) < 0:
+        yield "of a loop at least one point runs at a time"
+
+
+def _tile_faults(plan: TilePlan, stages: Mapping[str, Stage]) -> Iterator[str]:
+    if len(plan.sizes) != len(plan.dims) or len({*plan.dims}) < len(plan.dims) or min(plan.sizes) < 1:
+        yield f"tiles of {plan.sizes} along {plan.dims}"
+    if {member.stage for member in plan.members} != {*plan.group.stages}:
+        yield f"its members are {', '.join(member.stage for member in plan.members)}"
+    for member in plan.members:
+        if member.stage not in plan.loops:
+            yield f"{member.stage} has no loops"
+        else:
+            yield from _own_faults(plan.loops[member.stage], stages)
+        yield from _member_faults(member, plan, stages[member.stage])
+    paired = {name for pair in plan.joint for name in pair}
+    yield from (f"{name} runs jointly, and is no member" for name in sorted(paired - {*plan.group.stages}))
+
+
+def _member_faults(member: Member, plan: TilePlan, stage: Stage) -> Iterator[str]:
+    depth = len(plan.dims)
+    if len(member.dims) != depth or len(member.margins) != depth or len(member.scales) not in (0, depth):
+        yield f"{member.stage} lies along {member.dims} with margins {member.margins}"
+    if any(scale < 1 for scale in member.scales):
+        yield f"{member.stage} has the scales {member.scales}"
+    own = {*stage.dims, *(dim for item in stage.accumulations for dim in item.dims)}
+    yield from (f"{member.stage} has no dimension {dim}" for dim in member.dims if dim and dim not in own)

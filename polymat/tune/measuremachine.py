@@ -1,0 +1,152 @@
+"""Measuring this machine: bandwidth of every level, peak arithmetic, cost of a parallel region."""
+
+from __future__ import annotations
+
+import ctypes
+import time
+from collections.abc import Callable, Mapping
+
+from polymat.errors import ToolchainError
+from polymat.machine.calibrate import BlockRate, Calibration, Rate, Stream
+from polymat.machine.cpus import usable_cpus
+from polymat.machine.model import MEMORY, Machine
+from polymat.machine.probe import probe
+from polymat.runtime.calibration import fingerprint, store_calibration, stored_calibration
+from polymat.runtime.libraryfile import build
+from polymat.runtime.openmp import quiet_openmp
+from polymat.runtime.threads import get_num_threads
+from polymat.runtime.toolchain import compiler_version, find_compiler
+from polymat.tune.blockbench import name_of
+from polymat.tune.microbenchmarks import block_shapes, source
+from polymat.tune.samples import RefusedError, Sample, memory_for_sweeps, samples_of
+from polymat.tune.timing import date_text
+
+Progress = Callable[[float], None]
+"""Told the part of the work that is done, from 0.0 to 1.0."""
+
+_SECONDS = 2.0  # for all rounds together, or up to twice as long where others use the machine
+_PATIENCE = 2.0
+_LEAST_ROUNDS = 5
+
+
+def calibrate(
+    *, force: bool = False, seconds: float = _SECONDS, progress: Progress | None = None
+) -> Calibration:
+    """The stored calibration of this machine, or a new one, which is then stored.
+
+    A stored one that was measured with fewer threads than calls use now, or without register blocks, is
+    replaced; force: any is.
+    """
+    threads = max(1, min(get_num_threads(), usable_cpus()))
+    stored = stored_calibration()
+    if stored is not None and stored.threads >= threads and stored.blocks and not force:
+        return stored
+    measured = measure(probe(), threads, seconds=seconds, progress=progress)
+    store_calibration(measured)
+    return measured
+
+
+def measure(
+    machine: Machine, threads: int, *, seconds: float = _SECONDS, progress: Progress | None = None
+) -> Calibration:
+    """Measure with one and with `threads` threads, in rounds of all samples for about `seconds`."""
+    library = _library(machine)
+    try:
+        samples = _measured(library, machine, threads, seconds, progress)
+    except RefusedError:
+        threads = 1
+        samples = _measured(library, machine, threads, seconds, progress)
+    return _calibration(samples, machine, threads)
+
+
+def _measured(
+    library: ctypes.CDLL, machine: Machine, threads: int, seconds: float, progress: Progress | None
+) -> Mapping[str, Sample]:
+    with memory_for_sweeps(library, threads) as block:
+        samples = dict(samples_of(library, machine, block, threads))
+        _rounds(tuple(samples.values()), seconds, progress)
+    if progress is not None:
+        progress(1.0)
+    return samples
+
+
+def _rounds(samples: tuple[Sample, ...], seconds: float, progress: Progress | None) -> None:
+    """Measure all in turn until none has become better during the second half of the time."""
+    begin = time.perf_counter()
+    done = improved = 0
+    while True:
+        if any([sample.measure() for sample in samples]):  # a list: every one is measured
+            improved = done
+        done += 1
+        spent = time.perf_counter() - begin
+        settled = spent >= seconds and done >= max(_LEAST_ROUNDS, 2 * improved)
+        if settled or (spent >= _PATIENCE * seconds and done >= _LEAST_ROUNDS):
+            return
+        if progress is not None:
+            progress(min(0.99, spent / max(seconds, spent)))
+
+
+def _calibration(samples: Mapping[str, Sample], machine: Machine, threads: int) -> Calibration:
+    def rate(name: str) -> Rate:
+        return Rate(samples[f"{name} 1"].rate, samples[f"{name} {threads}"].rate)
+
+    many = threads > 1
+    return Calibration(
+        fingerprint=fingerprint(),
+        compiler=compiler_version(find_compiler()),
+        date=date_text(),
+        threads=threads,
+        read=_levels(rate, "read"),
+        copy=_levels(rate, "copy"),
+        flops32=rate("flops32"),
+        flops64=rate("flops64"),
+        hertz=samples["clock"].rate,
+        fma_seconds=samples["chain"].seconds,
+        region_seconds=samples["region"].seconds if many else machine.region_seconds,
+        wake_seconds=samples["wake"].seconds if many else machine.wake_seconds,
+        blocks=tuple(
+            BlockRate(each.element_bytes, each.rows, each.vectors, samples[f"block {name_of(each)}"].rate)
+            for each in block_shapes(machine)
+        ),
+    )
+
+
+def _levels(rate: Callable[[str], Rate], stream: Stream) -> tuple[Rate, Rate, Rate, Rate]:
+    """Rates of all levels; no level is slower than a farther one, which noise alone could make it seem."""
+    memory = rate(f"{stream} {MEMORY}")
+    l3 = _at_least(rate(f"{stream} 3"), memory)
+    l2 = _at_least(rate(f"{stream} 2"), l3)
+    return _at_least(rate(f"{stream} 1"), l2), l2, l3, memory
+
+
+def _at_least(rate: Rate, least: Rate) -> Rate:
+    return Rate(max(rate.one, least.one), max(rate.all, least.all))
+
+
+def _library(machine: Machine) -> ctypes.CDLL:
+    # The sweeps are unrolled as they should be: with 64 loads a turn, reading the second level took twice as
+    # long on a Zen 5, whose prefetcher goes by the addresses of the instructions.
+    built = build(source(machine), program_flags=("-fno-unroll-loops",))
+    try:
+        quiet_openmp(built.image)
+        library = ctypes.CDLL(str(built.path))
+    except OSError as error:
+        raise ToolchainError(f"cannot load the measuring program: {error}") from error
+    finally:
+        built.release()
+    size, count, pointer, real = ctypes.c_ssize_t, ctypes.c_int, ctypes.c_void_p, ctypes.c_double
+    for name, arguments in (
+        ("pm_read", (pointer, size, size, size, size, count)),
+        ("pm_copy", (pointer, size, size, size, size, size, real, count)),
+        ("pm_flops32", (size, real, count)),
+        ("pm_flops64", (size, real, count)),
+        ("pm_chain", (size, real)),
+        ("pm_clock", (size,)),
+        ("pm_regions", (count, count, count)),
+        ("pm_block", (count, pointer, size)),
+    ):
+        function = getattr(library, name)
+        function.argtypes, function.restype = arguments, real
+    library.pm_allocate.argtypes, library.pm_allocate.restype = (size, count), pointer
+    library.pm_free.argtypes, library.pm_free.restype = (pointer,), None
+    return library

@@ -1,0 +1,87 @@
+"""What no decision may do is found in a partition and in a schedule."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import pytest
+
+from polymat import Double, Function, Int, InternalError, Interval, Options, Parameter, Variable, Vector
+from polymat.driver import levels, request_for
+from polymat.graph.group import Group, Grouping
+from polymat.plan.schedule import Schedule
+from polymat.plan.tile import TilePlan
+from polymat.plan.verifyplan import check_grouping, check_schedule
+
+N = Parameter(Int, "N")
+i = Variable(Int, "i")
+x = Vector(Double, "x", [N])
+
+
+@cache
+def schedule() -> Schedule:
+    """f and g in tiles of 32."""
+    f = Function(([i], [Interval(Int, 1, N - 2)]), Double, "f")
+    f.defn = [x(i - 1) + x(i + 1)]
+    g = Function(([i], [Interval(Int, 2, N - 3)]), Double, "g")
+    g.defn = [f(i - 1) * f(i + 1)]
+    options = Options(inline=False, tile_sizes=(32,))
+    request = request_for([g], name="g", options=options)
+    found = next(level for name, level in levels(request) if name == "tilesize")
+    assert isinstance(found, Schedule)
+    return found
+
+
+def with_plan(**changes: Any) -> Schedule:
+    (plan,) = schedule().plans
+    assert isinstance(plan, TilePlan)
+    return replace(schedule(), plans=(replace(plan, **changes),))
+
+
+@pytest.mark.parametrize(
+    ("groups", "fault"),
+    [
+        ([("f",)], "g is in 0 groups"),
+        ([("f",), ("f", "g")], "f is in 2 groups"),
+        ([("f", "g"), ("h",)], "the groups have a stage h, the pipeline has none"),
+        ([("g",), ("f",)], "g reads f, which is computed after it"),
+        ([("g", "f")], "g reads f, which is computed after it"),
+    ],
+)
+def test_a_partition_has_every_stage_once_and_in_order(groups: list[tuple[str, ...]], fault: str) -> None:
+    pipeline = schedule().grouping.pipeline
+    check_grouping(schedule().grouping)
+    with pytest.raises(InternalError, match=fault):
+        check_grouping(Grouping(pipeline, tuple(map(Group, groups))))
+
+
+@pytest.mark.parametrize(
+    ("changes", "fault"),
+    [
+        ({"sizes": (0,)}, r"tiles of \(0,\) along \('i',\)"),
+        ({"sizes": (32, 8)}, r"tiles of \(32, 8\)"),
+        ({"members": ()}, "its members are "),
+        ({"loops": {}}, "f has no loops"),
+        ({"joint": (("f", "h"),)}, "h runs jointly, and is no member"),
+        ({"group": Group(("f",))}, r"the groups are f\+g, and the plans are for f"),
+    ],
+)
+def test_a_plan_of_tiles_can_be_carried_out(changes: dict[str, Any], fault: str) -> None:
+    check_schedule(schedule())
+    with pytest.raises(InternalError, match=fault):
+        check_schedule(with_plan(**changes))
+
+
+def test_members_lie_along_dimensions_that_they_have() -> None:
+    (plan,) = schedule().plans
+    assert isinstance(plan, TilePlan)
+    first, second = plan.members
+    with pytest.raises(InternalError, match="f has no dimension j"):
+        check_schedule(with_plan(members=(replace(first, dims=("j",)), second)))
+    with pytest.raises(InternalError, match="the output g has no array"):
+        check_schedule(with_plan(members=(first, replace(second, scratch=True))))
+    loops = {**plan.loops, "f": replace(plan.loops["f"], vector="j")}
+    with pytest.raises(InternalError, match="the loop along j is none of"):
+        check_schedule(with_plan(loops=loops))

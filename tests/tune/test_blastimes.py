@@ -1,0 +1,75 @@
+"""Measuring a BLAS: every routine is called rightly, and what is measured is kept."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from polymat.idiom.librarymodel import AXES
+from polymat.runtime.librarystore import library_model, model_lines, model_path, store_model
+from polymat.runtime.providers import provider
+from polymat.tune import blastimes
+from polymat.tune.librarybench import ROUTINES
+
+SMALL = (1, 4, 16)
+
+
+def cases(dtypes: tuple[str, ...]) -> tuple[blastimes.Case, ...]:
+    return tuple((routine, dtype, (SMALL,) * len(AXES[routine])) for routine in ROUTINES for dtype in dtypes)
+
+
+def test_every_routine(capfd: pytest.CaptureFixture[str]) -> None:
+    """Times are plausible, and the library had nothing to say about wrong arguments."""
+    found = provider("blas")
+    assert found is not None
+    done: list[float] = []
+    measured = blastimes.measure_library(found, cases(("float64", "float32")), done.append)
+    assert done[-1] == 1.0
+    assert set(measured.grids) == {(r, d) for r in ROUTINES for d in ("float64", "float32")}
+    for (routine, dtype), grid in measured.grids.items():
+        assert all(5e-10 < seconds < 1e-2 for seconds in grid.seconds), (routine, dtype)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_kept_and_found_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("POLYMAT_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(blastimes, "_cases", lambda: cases(("float64",))[:2])
+    assert library_model() is None
+    measured = blastimes.calibrate_library()
+    kept = library_model()
+    assert measured is not None
+    assert kept is not None
+    assert blastimes.calibrate_library() == kept
+    assert (kept.provider, kept.fingerprint) == (measured.provider, measured.fingerprint)
+    assert kept.seconds("gemm", "float64", (16, 16, 16)) == pytest.approx(
+        measured.seconds("gemm", "float64", (16, 16, 16)), rel=1e-3
+    )
+    lines = model_lines(kept)
+    assert lines[0].startswith(f"measured {kept.date}: openblas ")
+    assert lines[1].startswith("float64 ")
+    found = provider("blas")
+    assert found is not None
+    model_path(found).write_text("")
+    assert library_model() is None
+    monkeypatch.setenv("POLYMAT_CACHE", "off")
+    assert library_model() is None
+
+
+def test_what_an_earlier_version_measured_stays_in_use_until_it_is_measured_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("POLYMAT_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(blastimes, "_cases", lambda: cases(("float64",))[:2])
+    found = provider("blas")
+    assert found is not None
+    measured = blastimes.measure_library(found, cases(("float64",))[:2])
+    fewer = {key: grid for key, grid in measured.grids.items() if key[0] == "gemm"}
+    store_model(found, replace(measured, grids=fewer))
+    kept = library_model()
+    assert kept is not None
+    assert kept.grid("gemm_t", "float64") == kept.grids["gemm", "float64"]
+    again = blastimes.calibrate_library()
+    assert again is not None
+    assert set(again.grids) == {("gemm", "float64"), ("gemm_t", "float64")}

@@ -129,7 +129,7 @@ def _kernel_of(plan: Plan) -> KernelPlan | None:
 def _team(
     stages: Sequence[Stage], sizes: Mapping[str, int], threads: int, options: Options, cost: TeamCost
 ) -> int:
-    """How many pieces the work of some stages is cut into, as generated code decides (`codegen.shares`)."""
+    """How many pieces the work of some stages is cut into, as `codegen.nestshares` writes it."""
     work = sum(_work(stage, sizes) for stage in stages)
     threshold = options.parallel_threshold
     if threshold is not None:

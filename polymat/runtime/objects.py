@@ -44,7 +44,7 @@ def compile_files(
         partial(_write_image, text, path, compiler, kind)
         for text, path, kind in zip(texts, shared, with_flags, strict=True)
     ]
-    jobs += [
+    jobs[-1:-1] = [
         partial(compile_object, text, path, compiler, flags)
         for text, path in zip(files.own, own, strict=True)
     ]
@@ -58,7 +58,7 @@ def compile_files(
 def _run_all(jobs: Sequence[Callable[[], None]]) -> None:
     """Run them in order, as many at the same time as there are processors, or one where threads are refused.
 
-    The longest comes first: of four at the same time on two processors it would be left alone in the end.
+    The quickest comes last: of four on two processors, a long one would be left alone in the end.
     """
     together = Together()
     pool = ThreadPoolExecutor(min(len(jobs), usable_cpus()), initializer=together.join)

@@ -32,19 +32,19 @@ class Apart:
     """A text in pieces.
 
     head: types, tables and declarations.  plain, parts: functions, those that others call being `_PM_SHARED`;
-    plain ones are written in vectors, with nothing left to find for a compiler.  rest: functions that are
-    compiled into the program that calls them.
+    plain ones are written in vectors, with nothing left to find for a compiler but loops over a few of them.
+    Of either the longest come first.  rest: functions that are compiled into the program that calls them.
     """
 
     head: str
-    plain: str
+    plain: tuple[str, ...]
     parts: tuple[str, ...]
     rest: str
 
     @property
     def whole(self) -> str:
         """One text."""
-        return "\n".join([SHARED, self.head, self.plain, *self.parts, self.rest])
+        return "\n".join([SHARED, self.head, *self.plain, *self.parts, self.rest])
 
     @property
     def program(self) -> str:
@@ -54,7 +54,7 @@ class Apart:
     @property
     def files(self) -> Files:
         """The C files of the parts."""
-        return Files((), tuple(map(self._file, self.parts)), (self._file(self.plain),))
+        return Files((), tuple(map(self._file, self.parts)), tuple(map(self._file, self.plain)))
 
     def _file(self, part: str) -> str:
         return "\n".join([apart(_INCLUDES), self.head, part])

@@ -59,7 +59,7 @@ def gemm_text(need: str) -> Apart:
     copied, large = headers_text(shape, *_PACKED), headers_text(shape, *_LARGE)
     blocked = headers_text(shape, *_BLOCKED)
     around = f"{SHUFFLES}{copied}{large}{blocked}{turned}"
-    return Apart(head, "\n".join(blocks), (sums, around), headers_text(shape, *_CALLED) + _call(shape))
+    return Apart(head, (around, "\n".join(blocks)), (sums,), headers_text(shape, *_CALLED) + _call(shape))
 
 
 def _row_sums(shape: Shape) -> str:

@@ -7,8 +7,8 @@ of BLAS and FFT libraries: "cblas_dgemm" defines `_pm_cblas_dgemm`.  "gemm_f64_6
 `polymat.codegen.products.packedgemm`, with these register blocks; "filter_f64_8x16x4" for the filters of
 `polymat.codegen.signals.filterblocks`, "recursive_f64_8_0x1x2_1x2" for those of
 `polymat.codegen.signals.recursiveblocks`; "rows_f32x16" for the vectors of `polymat.codegen.c.rows`,
-"lines_f32x16" for their stores of `polymat.codegen.c.lines`; "argument" reads arguments; "products" are
-complex ones by clang; "processor" asks what the processor has.
+"lines_f32x16" for their stores of `polymat.codegen.c.lines`; "argument" reads arguments; "words" are
+several small integers each; "products" are complex ones by clang; "processor" asks what the processor has.
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ _PIECES = {
     "kept": "kept",
     "processor": "processor",
     "place": "place",
+    "words": "words",
     "team": "team",
     "curve": "curve",
 }

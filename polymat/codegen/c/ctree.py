@@ -232,6 +232,22 @@ def expressions(statements: Iterable[Stmt]) -> Iterator[CExpr]:
         stack.extend(reversed(list(_parts(node))))
 
 
+def always_evaluated(statements: Iterable[Stmt]) -> Iterator[CExpr]:
+    """The expressions that are computed whatever is chosen: no choices, no right sides of && and ||."""
+    stack: list[object] = list(statements)
+    while stack:
+        node = stack.pop()
+        if isinstance(node, CExpr):
+            yield node
+        match node:
+            case Ternary(condition):
+                stack.append(condition)
+            case CBinary("&&" | "||", left):
+                stack.append(left)
+            case _:
+                stack.extend(_parts(node))
+
+
 T = TypeVar("T")
 
 

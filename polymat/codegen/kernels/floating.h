@@ -74,15 +74,16 @@ static __attribute__((noinline, noclone, const)) T NAME(hidden)(T a)
     return a;
 }
 
-/* As min and max with a bound that is a number, whether the compiler knows it or not. */
+/* As min and max with a bound that is a number, whether the compiler knows it or not, but for the sign of
+   zero.  Written so, they are one instruction. */
 static inline T NAME(atmost)(T a, T bound)
 {
-    return a >= bound ? bound : a;
+    return bound < a ? bound : a;
 }
 
 static inline T NAME(atleast)(T a, T bound)
 {
-    return a <= bound ? bound : a;
+    return bound > a ? bound : a;
 }
 
 static inline T NAME(sign)(T a)

@@ -17,13 +17,18 @@ from polymat.codegen.loops.remainders import split_by_remainder
 from polymat.codegen.loops.shifted import with_shifts
 from polymat.codegen.loops.singlesums import with_single_sums
 from polymat.codegen.loops.streamedrows import exceeds, with_streams
+from polymat.codegen.loops.wordrows import with_words
 from polymat.graph.stage import Stage
+from polymat.lang.expr import CastExpr
 from polymat.lang.sharing import written_size
 from polymat.plan.loops import LoopPlan
 
 # Operations of one point of a map.  Above the first number, arithmetic takes far longer than storing the
 # result, whatever way it goes to memory; above the second, the C compiler takes long for every copy of them.
 _MOST_STREAMED, _MOST_SHIFTED = 200, 1000
+# Of one point whose operations stand in a loop for each element of a word.
+_MOST_IN_WORDS = 100
+_LARGEST_IN_WORDS = 2  # bytes of an element
 
 
 def in_blocks(writer: NestWriter, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
@@ -62,6 +67,26 @@ def in_rows(writer: NestWriter, stage: Stage, plan: LoopPlan, body: tuple[Stmt, 
     if found is None:
         return body
     writer.needs.update({types.need, "min_i64"})
+    return found
+
+
+def in_words(writer: NestWriter, stage: Stage, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+    """The loops of a map from small integers to such by floating point, over words of several elements."""
+    if stage.dtype.kind not in "iu" or stage.dtype.size > _LARGEST_IN_WORDS or stage.dims == ():
+        return body
+    values = [part.expr for part in stage.parts]
+    if not all(isinstance(value, CastExpr) and value.operand.dtype.kind == "f" for value in values):
+        return body
+    if max(map(written_size, values)) > _MOST_IN_WORDS:
+        return body
+    arrays = {
+        writer.bodies.array(name): buffer.dtype
+        for name, buffer in writer.storage.items()
+        if buffer.dtype.kind in "iu" and buffer.dtype.size == stage.dtype.size
+    }
+    found = with_words(body, arrays)
+    if found != body:
+        writer.needs.add("words")
     return found
 
 

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from polymat.codegen.c.cnames import Names
 from polymat.codegen.loops.accumulators import with_accumulators
-from polymat.codegen.loops.explicitvectors import in_blocks, in_lanes, in_rows
+from polymat.codegen.loops.explicitvectors import in_blocks, in_lanes, in_rows, in_words
 from polymat.codegen.loops.jam import RangedLoops
 from polymat.codegen.loops.jointloops import JointPart, joint_statements
 from polymat.codegen.loops.nestfunction import NestFunction, Work
@@ -179,6 +179,8 @@ class StageWriter(NestWriter):
             body = with_prefetch(self.bodies, stage, body, outer, plan.ahead)
         if plan.lanes > 1 and plan.kind == "map":
             body = in_rows(self, stage, plan, body)
+        if plan.kind == "map":
+            body = in_words(self, stage, body)
         body = in_blocks(self, body)
         if plan.kind == "reduce":
             body = with_accumulators(in_lanes(self, stage, plan, body))

@@ -195,8 +195,8 @@ def at_random(rng: np.random.Generator, model: Candidate, machine: Machine) -> C
 
 def compiled(shape: Shape, directory: Path) -> Path:
     """The library of the product around a family of register blocks, compiled where it is not there yet."""
-    text = prelude(frozenset({shape.need})) + _RUN
-    path = directory / f"{shape.need}-{hashlib.sha256(text.encode()).hexdigest()[:16]}.so"
+    text = prelude(frozenset({shape})) + _RUN
+    path = directory / f"{shape}-{hashlib.sha256(text.encode()).hexdigest()[:16]}.so"
     if not path.exists():
         compiler = find_compiler()
         compile_shared(text, path, compiler, flags_for(compiler))

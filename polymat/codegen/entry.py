@@ -29,6 +29,7 @@ from polymat.codegen.c.ctree import (
     Subscript,
     names_in,
 )
+from polymat.codegen.c.needs import Need, Piece
 from polymat.codegen.loops.nestfunction import NestFunction
 from polymat.codegen.loops.work import stage_work
 from polymat.codegen.memory.kept import FREE, for_the_first, kept_buffers, pointers
@@ -89,7 +90,7 @@ class Entry:
     storage: dict[str, Buffer]
     slots: tuple[tuple[Buffer, ...], ...]
     names: Names
-    needs: set[str]
+    needs: set[Need]
     options: Options
     cost: TeamCost
     kept: frozenset[str] = frozenset()
@@ -192,12 +193,12 @@ class Entry:
 
     def _argument(self, array: str, k: int) -> CExpr:
         """The element of an array of arguments."""
-        self.needs.add("argument")
+        self.needs.add(Piece.ARGUMENT)
         return CCall("_PM_ARGUMENT", (Subscript(Id(array), Literal(str(k))),))
 
     def _workspace(self, scratch: list[ThreadScratch]) -> list[Stmt]:
         """Lay the slots of the temporaries out one after the other, each on its own cache line."""
-        self.needs.update({"workspace", "place"})
+        self.needs.update({Piece.WORKSPACE, Piece.PLACE})
         statements: list[Stmt] = [Declare("size_t", "_pm_bytes", Literal("0"))]
         for slot in self.slots:
             size = self._bytes(slot[0])
@@ -246,7 +247,7 @@ class Entry:
 
     def work_function(self, sizes: Sequence[Size]) -> CFunction:
         """`_pm_work`: the scalar operations of a call, estimated."""
-        self.needs.add("place")
+        self.needs.add(Piece.PLACE)
         total: CExpr = Literal("0.0")
         for stage in (each for each in self.pipeline.stages if each.name not in self.kept):
             total = CBinary("+", total, stage_work(stage, self._size))

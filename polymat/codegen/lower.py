@@ -11,8 +11,9 @@ from polymat.codegen.c.cexpr import table_name
 from polymat.codegen.c.cnames import Names, is_macro_like
 from polymat.codegen.c.ctree import Constants, File
 from polymat.codegen.c.literals import literal
+from polymat.codegen.c.needs import Need, Piece
 from polymat.codegen.entry import Entry, GroupCode
-from polymat.codegen.functions.elementary import LIBM, rearranges
+from polymat.codegen.functions.elementary import rearranges
 from polymat.codegen.header import header_text, public_function
 from polymat.codegen.inplace import inplace_pairs
 from polymat.codegen.loops.merged import merged_nest
@@ -72,9 +73,11 @@ def lower(schedule: Schedule, name: str, options: Options) -> Program:
             names.get(kind, item)
     aliased = {(pipeline.inputs[i].name, pipeline.outputs[o]) for i, o in inplace}
     kinds = {array.dtype.kind for array in pipeline.inputs} | {stage.dtype.kind for stage in pipeline.stages}
-    needs = {"team", "processor", "products"} if "c" in kinds else {"team", "processor"}
+    needs: set[Need] = {Piece.TEAM, Piece.PROCESSOR}
+    if "c" in kinds:
+        needs.add(Piece.PRODUCTS)
     if options.math == "libm" or rearranges(options.cflags):
-        needs.add(LIBM)
+        needs.add(Piece.LIBM)
     stages = StageWriter(pipeline, storage, names, needs, aliased, MAKERS)
     groups = [_group(schedule, stages, number) for number in range(len(schedule.plans))]
     slots = shared_slots(schedule, storage)

@@ -21,6 +21,7 @@ from polymat.codegen.c.ctree import (
     Stmt,
     Ternary,
 )
+from polymat.codegen.c.needs import MIN_I64, Need, Piece
 from polymat.codegen.loops.nestfunction import NestFunction
 from polymat.codegen.loops.work import stage_work
 from polymat.codegen.memory.pads import ThreadScratch
@@ -44,7 +45,7 @@ class Shares:
     """Writes how nests are run by a team; size: a form over the sizes in C."""
 
     size: Callable[[Affine], CExpr]
-    needs: set[str]
+    needs: set[Need]
     options: Options
     cost: TeamCost
 
@@ -112,7 +113,7 @@ class Shares:
             CCall("_pm_extent", (self.size(axis.length),)) for axis in plan.transform.axes
         ]
         points = reduce(partial(CBinary, "*"), lengths)
-        self.needs.update({"math", "place"})
+        self.needs.update({Piece.MATH, Piece.PLACE})
         depth = CCall("log2", (CBinary("+", points, Literal("1.0")),))
         work = CBinary("*", CBinary("*", Literal(f"{A_POINT!r}"), points), depth)
         team = (
@@ -137,7 +138,7 @@ class Shares:
     def _chunks(self, nest: NestFunction, scratch: ThreadScratch) -> tuple[Stmt, ...]:
         """Share the pieces of the range out to the team."""
         kind = "dynamic" if nest.work == "uneven" else "static"
-        self.needs.add("min_i64")
+        self.needs.add(MIN_I64)
         chunk = Id(CHUNK)
         bounds = [self._bound(nest, at) for at in (chunk, CBinary("+", chunk, Literal("1")))]
         call = Evaluate(CCall(nest.function.name, (*nest.arguments, *bounds)))
@@ -155,7 +156,7 @@ class Shares:
         """Where the piece of that number begins; those of a triangle's rows have the same area."""
         if nest.work not in ("rising", "falling"):
             return _cut(nest.block, position)
-        self.needs.add("math")
+        self.needs.add(Piece.MATH)
         first, last, pieces = Id(FIRST), Id(LAST), Id(PIECES)
         rising = nest.work == "rising"
         count = Cast("double", position if rising else CBinary("-", pieces, position))

@@ -40,7 +40,7 @@ class Program:
         lines += [f"in place  out={array} for {output}" for array, output in self._inplace()]
         lines += [
             f"flags  {' '.join(self.flags) or '-'}",
-            f"needs  {', '.join(sorted(self.file.needs)) or '-'}",
+            f"needs  {', '.join(sorted(map(str, self.file.needs))) or '-'}",
         ]
         return "\n".join([*lines, "", unit(self.file, ""), prelude(self.file.needs)])
 

@@ -26,6 +26,7 @@ from polymat.codegen.c.ctree import (
     called_otherwise,
     names_in,
 )
+from polymat.codegen.c.needs import Need, Piece
 from polymat.codegen.header import header_text
 from polymat.codegen.program import Program
 from polymat.codegen.routines.librarylinks import routines_of
@@ -46,7 +47,7 @@ def joined_programs(work: Work, first: Program, others: Sequence[tuple[Work, Pro
         return first
     programs = [first, *(program for _, program in others)]
     files = [_numbered(program.file, number) for number, program in enumerate(programs, 1)]
-    needs: set[str] = set().union(*(file.needs for file in files), {"argument", "place"})
+    needs: set[Need] = set().union(*(file.needs for file in files), {Piece.ARGUMENT, Piece.PLACE})
     choice = _choice([work, *(each for each, _ in others)], first, needs)
     functions = [function for file in files for function in file.functions]
     chosen = [_chosen(function, len(programs)) for function in first.file.functions if _is_exported(function)]
@@ -90,7 +91,7 @@ def _numbered(file: File, number: int) -> File:
     return replace(file, functions=tuple(bodies))
 
 
-def _choice(works: Sequence[Work], program: Program, needs: set[str]) -> CFunction:
+def _choice(works: Sequence[Work], program: Program, needs: set[Need]) -> CFunction:
     """Which program is run at some sizes: the first one unless another has clearly less work."""
     least, order = Id("_pm_least"), Id("_pm_order")
     texts = [_work(work, program.names, needs) for work in works]
@@ -120,7 +121,7 @@ def _sizes(program: Program) -> Iterator[Declare]:
         yield Declare("const ptrdiff_t", name, CCall("_PM_ARGUMENT", (element,)))
 
 
-def _work(work: Work, names: Names, needs: set[str]) -> CExpr:
+def _work(work: Work, names: Names, needs: set[Need]) -> CExpr:
     """The work at the sizes of a call."""
     total: CExpr | None = None
     for weight, extents in work.steps:

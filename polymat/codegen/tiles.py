@@ -22,6 +22,7 @@ from polymat.codegen.c.ctree import (
     names_in,
     plus,
 )
+from polymat.codegen.c.needs import FLOORDIV_I64, MAX_I64, MIN_I64, Piece
 from polymat.codegen.loops.crossing import WIDTH, declare_width
 from polymat.codegen.loops.nestfunction import NestFunction
 from polymat.codegen.loops.ranges import Range
@@ -63,7 +64,7 @@ class TileWriter:
         pads = [self._pad(self.stages.storage[m.stage]) for m in self.plan.members if m.scratch or m.copied]
         pads += [pad for _, nest in nests for pad in nest.pads]
         helpers = [f for p in privates for f in (p.start.function, p.clear, p.merge)[: 3 if p.copied else 1]]
-        self.stages.needs.update({"min_i64", "max_i64", "place", "workspace"})
+        self.stages.needs.update({MIN_I64, MAX_I64, Piece.PLACE, Piece.WORKSPACE})
         by_number = self.plan.is_numbered
         return TileCode(
             number=self.number,
@@ -238,7 +239,7 @@ class TileWriter:
 
     def _divided(self, value: CExpr, more: int, divisor: int) -> CExpr:
         """floor((value + more) / divisor)."""
-        self.stages.needs.add("floordiv_i64")
+        self.stages.needs.add(FLOORDIV_I64)
         return CCall("_pm_floordiv_i64", (plus(value, more), Literal(str(divisor))))
 
     def _hull(self, level: int, nests: Sequence[tuple[Member, NestFunction]]) -> tuple[CExpr, CExpr]:

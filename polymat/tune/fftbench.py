@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from polymat.codegen.c.needs import Need, Piece
 from polymat.codegen.routines.fftlarge import fft_macros, large_text
+from polymat.codegen.routines.fftw import FftNeed
 from polymat.codegen.routines.librarylinks import routines_of
 from polymat.idiom.parts import Least
 from polymat.tune.programs import calibration_head, calibration_text, calibration_texts
 from polymat.tune.timing import WARM_SECONDS
 
-NEEDS = frozenset({"complex", "fft_f32", "fft_f64", "math", "string", "team", "workspace"})
+_PIECES = (Piece.COMPLEX, Piece.MATH, Piece.STRING, Piece.TEAM, Piece.WORKSPACE)
+NEEDS: frozenset[Need] = frozenset((*_PIECES, *FftNeed))
 ALWAYS = Least(1, 1, 1, 1, 1, 1, 1, 1)  # everything is computed in parts
 _HEADERS = ("clock", "rounds", "transforms")
 

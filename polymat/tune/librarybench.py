@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from polymat.codegen.c.needs import Piece
+from polymat.codegen.routines.cblas import cblas_routine
 from polymat.idiom.libraryroutines import blas_routine
 from polymat.idiom.routines import measurements
 from polymat.tune.programs import calibration_head, calibration_text, calibration_texts
@@ -24,12 +26,12 @@ def function_name(routine: str, dtype: str) -> str:
 
 
 def bench_source(cases: tuple[tuple[str, str], ...]) -> tuple[str, tuple[str, ...]]:
-    """The C text that times these routines and dtypes, and its needs in the order of its table."""
-    needs = frozenset(_routine(routine, dtype) for routine, dtype in cases)
+    """The C text that times these routines and dtypes, and these in the order of its table."""
+    names = {_routine(routine, dtype) for routine, dtype in cases}
     timers = [_timer(*case) for case in cases]
     shared = calibration_texts(("clock", "sink", "rounds"), {"WARM": WARM_SECONDS})
-    head = calibration_head(needs | {"complex"}, _HEADERS)
-    return "\n".join([head, *shared, *timers]), tuple(sorted(needs))
+    head = calibration_head(frozenset((Piece.COMPLEX, *map(cblas_routine, names))), _HEADERS)
+    return "\n".join([head, *shared, *timers]), tuple(sorted(names))
 
 
 def _timer(routine: str, dtype: str) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from polymat.codegen.c.needs import Piece
 from polymat.codegen.products.blockshape import Shape
 from polymat.machine.model import Machine
 from polymat.product.blocks import register_family
 from polymat.tune.blockbench import block_text
 from polymat.tune.programs import calibration_head, calibration_texts
 
-NEEDS = frozenset({"team"})
+NEEDS = frozenset({Piece.TEAM})
 _KERNELS = ("clock", "sink", "timed", "sweeps", "arithmetic", "regions")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from polymat.codegen.c.kernels import kernel, kernel_headers, kernel_text
+from polymat.codegen.c.needs import Need
 from polymat.codegen.prelude import prelude
 
 FOLDER = "calibration"
@@ -22,7 +23,7 @@ def calibration_texts(names: Iterable[str], macros: Mapping[str, object]) -> lis
     return [calibration_text(name, macros=macros) for name in names]
 
 
-def calibration_head(needs: frozenset[str], names: Iterable[str]) -> str:
+def calibration_head(needs: frozenset[Need], names: Iterable[str]) -> str:
     """The head of a measuring program: the prelude, and the system's headers for these texts."""
     headers = kernel_headers(*(f"{FOLDER}/{name}" for name in names))
     return prelude(needs) + "".join(f"#include <{header}>\n" for header in sorted(headers))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import itertools
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -15,9 +15,15 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from polymat.codegen.c.arithmetic import arithmetic_names
+from polymat.codegen.c.arithmetic import arithmetic_needs
+from polymat.codegen.c.needs import Helper, HelperReduction, Need, Piece
+from polymat.codegen.c.rows import RowNeed, RowPart, RowTypes
 from polymat.codegen.prelude import prelude
 from polymat.codegen.products.blockshape import Shape, joined
+from polymat.codegen.routines.cblas import cblas_routine
+from polymat.codegen.routines.fftw import FftNeed
+from polymat.codegen.signals.filterblocks import FilterShape
+from polymat.codegen.signals.recursiveblocks import RecursiveShape
 from polymat.errors import InternalError
 from polymat.runtime.libraryfile import build
 from polymat.runtime.toolchain import find_compiler, flags_for
@@ -47,8 +53,14 @@ REFERENCES: dict[str, Callable[..., Values]] = {
     "max": np.maximum,
 }
 BINARY = [(name, suffix) for name in REFERENCES for suffix in DTYPES] + [("min", "b8"), ("max", "b8")]
-ALL_NEEDS = sorted(arithmetic_names() | {"workspace", "team", "math", "string", "complex", "products"})
+PIECES = (Piece.WORKSPACE, Piece.TEAM, Piece.MATH, Piece.STRING, Piece.COMPLEX, Piece.PRODUCTS)
+ALL_NEEDS: list[Need] = sorted((*arithmetic_needs(), *PIECES), key=str)
 WARNINGS = ("-Wall", "-Wextra", "-Wconversion", "-Wsign-conversion", "-Wshadow", "-pedantic", "-Werror")
+
+
+def named(needs: Sequence[Need]) -> str:
+    """What a test of some needs is called."""
+    return "-".join(map(str, needs)) if len(needs) < 4 else "all"
 
 
 def awkward(suffix: str) -> Values:
@@ -80,29 +92,29 @@ def awkward(suffix: str) -> Values:
     return np.array(sorted({value for value in values if limits.min <= value <= limits.max}), dtype)
 
 
-def loop_over(need: str) -> str:
+def loop_over(need: Helper | HelperReduction) -> str:
     """A C function with the name of the need: out[i] = f(a[i], b[i]), or the reduction of a."""
-    name, _, suffix = need.rpartition("_")
-    ctype = (DTYPES | TRUTH | COMPLEX)[suffix][0]
-    second = "int64_t" if name == "ipow" else ctype
+    helper = need.helper if isinstance(need, HelperReduction) else need
+    ctype = (DTYPES | TRUTH | COMPLEX)[helper.suffix][0]
+    second = "int64_t" if helper.operation == "ipow" else ctype
     head = f"void {need}(const {ctype} *a, const {second} *b, {ctype} *out, ptrdiff_t n)\n{{\n    (void)b;\n"
     loop = "    for (ptrdiff_t i = 0; i < n; i++)\n"
-    if not name.startswith("reduction"):
-        arguments = "a[i]" if name in ("abs", "atan", "hidden", "i0", "sign") else "a[i], b[i]"
-        return f"{head}{loop}        out[i] = _pm_{need}({arguments});\n}}\n"
-    operator = f"_pm_{need.removeprefix('reduction_')}"
+    if need is helper:
+        unary = ("abs", "atan", "hidden", "i0", "sign")
+        arguments = "a[i]" if helper.operation in unary else "a[i], b[i]"
+        return f"{head}{loop}        out[i] = {helper.function}({arguments});\n}}\n"
     return (
-        f"{head}    {ctype} r = {'' if 'min' in name else '-'}INFINITY;\n"
-        f"#pragma omp parallel for simd num_threads(2) reduction({operator} : r)\n"
-        f"{loop}        r = {operator}(r, a[i]);\n    *out = r;\n}}\n"
+        f"{head}    {ctype} r = {'' if helper.operation == 'min' else '-'}INFINITY;\n"
+        f"#pragma omp parallel for simd num_threads(2) reduction({helper.function} : r)\n"
+        f"{loop}        r = {helper.function}(r, a[i]);\n    *out = r;\n}}\n"
     )
 
 
 @cache
 def library() -> ctypes.CDLL:
     """Every function of the prelude as a loop over arrays."""
-    loops = [loop_over(need) for need in sorted(arithmetic_names())]
-    built = build(prelude(arithmetic_names()) + "\n".join(loops))
+    loops = [loop_over(need) for need in sorted(arithmetic_needs(), key=str)]
+    built = build(prelude(arithmetic_needs()) + "\n".join(loops))
     loaded = ctypes.CDLL(str(built.path))
     built.release()
     return loaded
@@ -215,8 +227,8 @@ def test_reduction(name: str, suffix: str, seed: int) -> None:
         assert np.isnan(apply(f"reduction_{name}_{suffix}", with_nan, a)[0])
 
 
-@pytest.mark.parametrize("needs", [[need] for need in ALL_NEEDS] + [ALL_NEEDS, []])
-def test_compiles_without_warnings(needs: list[str], tmp_path: Path) -> None:
+@pytest.mark.parametrize("needs", [*([need] for need in ALL_NEEDS), ALL_NEEDS, []], ids=named)
+def test_compiles_without_warnings(needs: list[Need], tmp_path: Path) -> None:
     """Each need by itself, all together and none at all."""
     source = tmp_path / "prelude.c"
     source.write_text(prelude(frozenset(needs)))
@@ -229,14 +241,18 @@ def test_compiles_without_warnings(needs: list[str], tmp_path: Path) -> None:
     assert (ended.returncode, ended.stderr) == (0, "")
 
 
-@pytest.mark.parametrize("needs", list(itertools.permutations(["team", "min_f64", "workspace"])))
-def test_text_does_not_depend_on_the_order_of_needs(needs: tuple[str, ...]) -> None:
-    assert prelude(frozenset(needs)) == prelude(frozenset(["workspace", "team", "min_f64"]))
+@pytest.mark.parametrize(
+    "needs", [*itertools.permutations([Piece.TEAM, Helper("min", "f64"), Piece.WORKSPACE])], ids=named
+)
+def test_text_does_not_depend_on_the_order_of_needs(needs: tuple[Need, ...]) -> None:
+    assert prelude(frozenset(needs)) == prelude(
+        frozenset([Piece.WORKSPACE, Piece.TEAM, Helper("min", "f64")])
+    )
 
 
 def test_only_what_is_needed() -> None:
     assert prelude(frozenset()) == "#include <stddef.h>\n#include <stdint.h>\n"
-    text = prelude(frozenset({"floordiv_i32"}))
+    text = prelude(frozenset({Helper("floordiv", "i32")}))
     assert "_pm_floordiv_i32" in text
     assert "omp.h" not in text
     assert text.count("static inline") == 1
@@ -247,16 +263,52 @@ def test_products_that_know_more_stand_for_those_that_do_not() -> None:
     plain, halves = (Shape("f64", 32, 4, 2, known) for known in (False, True))
     walks = replace(plain, walks=True)
     several = [plain, halves, walks, halves | walks]
-    assert [Shape.parse(shape.need) for shape in several] == several
-    assert len({shape.need for shape in several}) == 4
-    both = prelude(frozenset({plain.need, halves.need}))
-    assert both == prelude(frozenset({halves.need}))
-    assert both != prelude(frozenset({plain.need}))
-    assert prelude(frozenset({walks.need, halves.need})) == prelude(frozenset({(halves | walks).need}))
+    assert len(set(map(str, several))) == 4
+    both = prelude(frozenset({plain, halves}))
+    assert both == prelude(frozenset({halves}))
+    assert both != prelude(frozenset({plain}))
+    assert prelude(frozenset({walks, halves})) == prelude(frozenset({(halves | walks)}))
     other = Shape("f32", 32, 4, 2)
-    assert set(joined({plain.need, other.need})) == {plain.need, other.need}
+    assert set(joined({plain, other})) == {plain, other}
 
 
 def test_unknown_need() -> None:
+    class Team(Need):
+        def __str__(self) -> str:
+            return "teem"
+
     with pytest.raises(InternalError, match="bug in polymat: the C prelude has no floordiv_i7, teem"):
-        prelude(frozenset({"teem", "floordiv_i7", "min_f64"}))
+        prelude(frozenset({Team(), Helper("floordiv", "i7"), Helper("min", "f64")}))
+
+
+ROWS = RowTypes("f32", 8)
+ONE_OF_EACH: tuple[Need, ...] = (
+    Helper("min", "f64"),
+    HelperReduction(Helper("min", "f64")),
+    Shape("f32", 32, 4, 2),
+    FilterShape("f64", 8, 4, 2),
+    RecursiveShape("f64", 8, (0, 1), (1,)),
+    cblas_routine("cblas_ddot"),
+    *FftNeed,
+    *(RowNeed(part, ROWS) for part in RowPart),
+    *(piece for piece in Piece if piece is not Piece.LIBM),  # which says how others are written
+)
+
+
+def test_every_kind_of_need_is_here() -> None:
+    kinds = {kind.__name__ for kind in Need.__subclasses__() if kind.__module__.startswith("polymat.")}
+    assert {type(need).__name__ for need in ONE_OF_EACH} == kinds
+
+
+@pytest.mark.parametrize("need", ONE_OF_EACH, ids=str)
+def test_every_need_has_a_text(need: Need) -> None:
+    """Nothing that may be asked for is left out."""
+    assert len(prelude(frozenset({need}))) > len(prelude(frozenset()))
+
+
+def test_order_of_types() -> None:
+    """Vectors come before what uses them, and of each the single precision first."""
+    types = [RowTypes("f64", 4), RowTypes("f32", 8)]
+    text = prelude(frozenset().union(*(each.needs(RowPart.TOTAL) for each in types)))
+    names = [f"_pm_row_{name}_{suffix}(" for name in ("load", "total") for suffix in ("f32", "f64")]
+    assert [*map(text.index, names)] == sorted(map(text.index, names))

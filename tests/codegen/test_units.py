@@ -13,6 +13,7 @@ import polymat as pm
 from polymat.codegen import units
 from polymat.codegen.c.apart import Files
 from polymat.codegen.c.ctree import APART, CCall, CFunction, Evaluate, File, Literal
+from polymat.codegen.c.needs import MIN_I64
 from polymat.codegen.program import Program
 from polymat.machine.known import GENERIC
 from polymat.runtime import libraryfile as building
@@ -91,7 +92,7 @@ def test_functions_stay_with_those_that_they_call() -> None:
     }
     for name, count in (("_pm_min_i", 1), ("_pm_min_i64", 2)):
         callers = [CFunction(APART, f"_pm_nest_{k}", (), (calls[name],)) for k in range(32)]
-        assert len(units.split(File("stages", frozenset({"min_i64"}), (), (called, *callers)))) == count
+        assert len(units.split(File("stages", frozenset({MIN_I64}), (), (called, *callers)))) == count
 
 
 @pytest.mark.parametrize("kind", ["rows", "product", "first_smallest", "recursive_filter", "transform"])

@@ -14,6 +14,7 @@ from unittest.mock import patch
 import pytest
 
 from polymat import Double
+from polymat.codegen.c.needs import Need
 from polymat.codegen.prelude import prelude
 from tests.product import test_ways
 
@@ -39,7 +40,7 @@ CHANGES = {
 def edited(before: str, after: str) -> Iterator[None]:
     """Let generated code say something else."""
 
-    def changed(needs: Collection[str]) -> str:
+    def changed(needs: Collection[Need]) -> str:
         text: str = prelude(frozenset(needs))
         assert before in text, f"nothing says {before} any more: change what is planted"
         return text.replace(before, after)

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 from polymat import Double, Float, Int, Matrix, Parameter
+from polymat.codegen.c.needs import MAX_I64, MIN_I64, Piece
 from polymat.codegen.prelude import prelude
 from polymat.codegen.products.blockshape import Shape
 from polymat.graph.group import Group
@@ -78,11 +79,11 @@ class Told:
 def library(dtype: ScalarType) -> Callable[[KernelPlan, Any], Told]:
     """The decisions of generated code for a type of elements."""
     blocks = kernel_of("AB", dtype, ZEN3).blocks
-    need = Shape(dtype.suffix, blocks.vector_bytes, blocks.rows, blocks.vectors).need
+    need = Shape(dtype.suffix, blocks.vector_bytes, blocks.rows, blocks.vectors)
     constants = machine_values(blocks) | dict.fromkeys(("kc", "nc", "small"))
     given = ", ".join(name if value is None else str(value) for name, value in constants.items())
     ask = _ASK.replace("$MACHINE", given).replace("$S", dtype.suffix).replace("$T", dtype.c)
-    text = prelude(frozenset({need, "blocks", "place", "min_i64", "max_i64"}))
+    text = prelude(frozenset({need, Piece.BLOCKS, Piece.PLACE, MIN_I64, MAX_I64}))
     made = build(f"#define _PM_TRACE 1\n{text}{ask}")
     found = ctypes.CDLL(str(made.path))
     made.release()

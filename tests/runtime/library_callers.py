@@ -6,7 +6,10 @@ import subprocess
 from pathlib import Path
 
 from polymat.codegen.c.abi import Array, Signature, Size, mark
+from polymat.codegen.c.needs import Piece
 from polymat.codegen.prelude import prelude
+from polymat.codegen.routines.cblas import cblas_routine
+from polymat.codegen.routines.fftw import FftNeed
 from polymat.codegen.routines.librarylinks import routines_of
 from polymat.runtime.compiled import Compiled
 from tests.runtime.hand_written import matrix, symbol
@@ -81,17 +84,19 @@ def product_signature() -> Signature:
 
 def product(directory: Path) -> Compiled:
     """The product, loaded."""
-    source = prelude(frozenset({"team", "cblas_dgemm"})) + _ENTRY % _PRODUCT + _PRODUCT_IN_C
+    head = prelude(frozenset({Piece.TEAM, cblas_routine("cblas_dgemm")}))
+    source = head + _ENTRY % _PRODUCT + _PRODUCT_IN_C
     source += f'const char _pm_signature[] = "{mark(product_signature())}";\n'
     return Compiled(library(directory, "product", source), product_signature(), header=PRODUCT_HEADER)
 
 
 def transform(directory: Path, dtype: str = "complex128", rigour: str = "_PM_ESTIMATE") -> Compiled:
     """The transform of every row."""
-    need, prefix, ctype = {
-        "complex128": ("fft_f64", "fftw", "double _Complex"),
-        "complex64": ("fft_f32", "fftwf", "float _Complex"),
+    need, ctype = {
+        "complex128": (FftNeed.DOUBLE, "double _Complex"),
+        "complex64": (FftNeed.SINGLE, "float _Complex"),
     }[dtype]
+    prefix = need.prefix
     extents = (symbol(0), symbol(1))
     signature = Signature(
         f"transform{rigour}",
@@ -102,7 +107,7 @@ def transform(directory: Path, dtype: str = "complex128", rigour: str = "_PM_EST
         routines=routines_of({need}),
     )
     body = _TRANSFORM.replace("@P@", prefix).replace("@C@", ctype).replace("@RIGOUR@", rigour)
-    source = prelude(frozenset({"team", need})) + _ENTRY % body
+    source = prelude(frozenset({Piece.TEAM, need})) + _ENTRY % body
     return Compiled(library(directory, f"transform_{prefix}{rigour}", source), signature)
 
 

@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from polymat.codegen.c.needs import Piece
 from polymat.codegen.prelude import prelude
 from polymat.runtime.libraryfile import build
 
 SOURCE = (
-    prelude(frozenset({"team"}))
+    prelude(frozenset({Piece.TEAM}))
     + """
 double total(const double *x, ptrdiff_t n, int threads, int *members)
 {

@@ -13,7 +13,9 @@ import numpy as np
 import pytest
 
 from polymat.codegen.c.abi import LIBRARY_MISSING
+from polymat.codegen.c.needs import Piece
 from polymat.codegen.prelude import prelude
+from polymat.codegen.routines.fftw import FftNeed
 from polymat.errors import ToolchainError
 from polymat.idiom.libraryfacts import Kind
 from polymat.runtime import providers
@@ -351,7 +353,7 @@ assert np.allclose(transform(x), np.fft.fft(x, axis=1))
 def test_transforms_of_a_program_without_python(tmp_path: Path) -> None:
     source = tmp_path / "main.c"
     source.write_text(
-        prelude(frozenset({"fft_f64", "fft_f32", "complex"}))
+        prelude(frozenset({*FftNeed, Piece.COMPLEX}))
         + """
 #include <stdio.h>
 int main(void)

@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from polymat.codegen.c.needs import Piece
 from polymat.codegen.prelude import prelude
 from polymat.errors import ArgumentError
 from polymat.runtime import openmp
@@ -24,7 +25,7 @@ from polymat.runtime.settings import settings
 from polymat.runtime.threads import default_num_threads, get_num_threads, set_num_threads, threads
 
 SOURCE = (
-    prelude(frozenset({"team", "workspace"}))
+    prelude(frozenset({Piece.TEAM, Piece.WORKSPACE}))
     + """
 #include <string.h>
 

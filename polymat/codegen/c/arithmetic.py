@@ -5,16 +5,21 @@ They stand in the headers `signed`, `unsigned`, `floating`, `complex` and `besse
 
 from __future__ import annotations
 
+from collections.abc import Set
 from dataclasses import dataclass
 
 from polymat.codegen.c.elements import C_TYPES
 from polymat.codegen.c.kernels import element_macros, kernel_functions, kernel_text
+from polymat.codegen.c.needs import Helper, HelperReduction, Need
 
 _TRUTH = ("min", "max")  # what there is of truth values
 _NEUTRAL = {"min": "INFINITY", "max": "-INFINITY"}
-_BESSEL = {"i0_f64": "bessel", "i0_f32": "besselfloat"}
+_I0 = {suffix: Helper("i0", suffix) for suffix in ("f64", "f32")}
+_BESSEL = {_I0["f64"]: "bessel", _I0["f32"]: "besselfloat"}
 # What a function calls: of each complex power the quotient.
-_CALLED = {"pow_c64": "div_c64", "pow_c128": "div_c128", "i0_f32": "i0_f64"}
+_CALLED = {Helper("pow", suffix): Helper("div", suffix) for suffix in ("c64", "c128")} | {
+    _I0["f32"]: _I0["f64"]
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,20 +37,21 @@ class _Kind:
         return _TRUTH if self.suffix == "b8" else kernel_functions(self.header)
 
     @property
-    def names(self) -> frozenset[str]:
-        """All needs that are for this type."""
+    def needs(self) -> frozenset[Helper | HelperReduction]:
+        """All that are for this type."""
         reductions = _NEUTRAL if self.header == "floating" else ()
-        return frozenset(
-            [f"{name}_{self.suffix}" for name in self.functions]
-            + [f"reduction_{name}_{self.suffix}" for name in reductions]
-        )
+        combined = (HelperReduction(self._helper(name)) for name in reductions)
+        return frozenset((*map(self._helper, self.functions), *combined))
 
-    def text(self, wanted: frozenset[str]) -> str:
+    def text(self, wanted: Set[Need]) -> str:
         """The definitions of those that are wanted."""
-        only = [name for name in self.functions if f"{name}_{self.suffix}" in wanted]
-        reductions = [name for name in only if f"reduction_{name}_{self.suffix}" in wanted]
+        only = [name for name in self.functions if self._helper(name) in wanted]
+        reductions = [name for name in only if HelperReduction(self._helper(name)) in wanted]
         functions = kernel_text(self.header, macros=self._macros(), only=only) if only else ""
         return functions + "".join(map(self._reduction, reductions))
+
+    def _helper(self, operation: str) -> Helper:
+        return Helper(operation, self.suffix)
 
     def _macros(self) -> dict[str, object]:
         macros: dict[str, object] = {"T": self.ctype, "NAME(name)": f"_pm_##name##_{self.suffix}"}
@@ -58,7 +64,7 @@ class _Kind:
 
     def _reduction(self, name: str) -> str:
         """The OpenMP reduction: a loop with it is vectorised; one that only calls the function is not."""
-        function = f"_pm_{name}_{self.suffix}"
+        function = self._helper(name).function
         combined = f"omp_out = {function}(omp_out, omp_in)) \\\n    initializer(omp_priv = {_NEUTRAL[name]})"
         return f"#pragma omp declare reduction({function} : {self.ctype} : {combined}\n"
 
@@ -77,14 +83,14 @@ _KINDS = (
 )
 
 
-def arithmetic_names() -> frozenset[str]:
-    """Every function there is: "floordiv_i32", "min_f64" and so on."""
-    return frozenset(_BESSEL).union(*(kind.names for kind in _KINDS))
+def arithmetic_needs() -> frozenset[Helper | HelperReduction]:
+    """Every function there is, and every reduction."""
+    return frozenset(_BESSEL).union(*(kind.needs for kind in _KINDS))
 
 
-def arithmetic(needs: frozenset[str]) -> list[str]:
+def arithmetic(needs: frozenset[Need]) -> list[str]:
     """The definitions of those needs that are functions of this module, in a fixed order."""
-    wanted = needs | {name.removeprefix("reduction_") for name in needs}
-    wanted |= {_CALLED[name] for name in needs & _CALLED.keys()}
-    bessel = [kernel_text(header) for name, header in _BESSEL.items() if name in wanted]
+    wanted = needs | {need.helper for need in needs if isinstance(need, HelperReduction)}
+    wanted |= {called for caller, called in _CALLED.items() if caller in needs}
+    bessel = [kernel_text(header) for helper, header in _BESSEL.items() if helper in wanted]
     return [*filter(None, (kind.text(wanted) for kind in _KINDS)), *bessel]

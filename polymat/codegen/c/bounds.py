@@ -8,7 +8,7 @@ into.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from dataclasses import replace
 
 from polymat.codegen.c.ctree import (
@@ -23,6 +23,7 @@ from polymat.codegen.c.ctree import (
     substituted,
 )
 from polymat.codegen.c.elements import C_TYPES
+from polymat.codegen.c.needs import Helper, Need
 
 _SUFFIXES = ("f32", "f64")
 _HIDDEN = {f"_pm_hidden_{suffix}": C_TYPES[suffix] for suffix in _SUFFIXES}
@@ -34,7 +35,7 @@ _CLAMPS = {
 _ROUNDINGS = frozenset(f"__builtin_{name}{tail}" for name in ("rint", "floor", "ceil") for tail in ("", "f"))
 
 
-def bounded(value: CExpr, needs: set[str]) -> CExpr:
+def bounded(value: CExpr, needs: set[Need]) -> CExpr:
     """A floating-point value that is converted to an integer next, its bounds for `named_bounds` to name."""
     if not isinstance(value, CCall):
         return value
@@ -46,14 +47,14 @@ def bounded(value: CExpr, needs: set[str]) -> CExpr:
     if _is_number(operand) or not _is_number(bound):
         return value
     bounding, suffix = _CLAMPS[value.function]
-    needs.update((f"{bounding}_{suffix}", f"hidden_{suffix}"))
-    hidden = CCall(f"_pm_hidden_{suffix}", (bound,))
-    return CCall(f"_pm_{bounding}_{suffix}", (bounded(operand, needs), hidden))
+    beside, hides = Helper(bounding, suffix), Helper("hidden", suffix)
+    needs.update((beside, hides))
+    return CCall(beside.function, (bounded(operand, needs), CCall(hides.function, (bound,))))
 
 
-def named_bounds(functions: Iterable[CFunction], needs: Iterable[str]) -> list[CFunction]:
+def named_bounds(functions: Iterable[CFunction], needs: Set[Need]) -> list[CFunction]:
     """Functions that begin with the bounds that they use."""
-    if not any(f"_pm_{need}" in _HIDDEN for need in needs):
+    if needs.isdisjoint(Helper("hidden", suffix) for suffix in _SUFFIXES):
         return list(functions)
     return [_named(function) for function in functions]
 

@@ -8,6 +8,7 @@ from polymat.codegen.c.bounds import bounded
 from polymat.codegen.c.ctree import Cast, CBinary, CCall, CExpr, CUnary, Id, Literal, Subscript, Ternary
 from polymat.codegen.c.elements import FUNCTIONS
 from polymat.codegen.c.literals import literal
+from polymat.codegen.c.needs import FLOORDIV_I64, Helper, Need
 from polymat.errors import unreachable
 from polymat.lang.affine import Affine, FloorDiv
 from polymat.lang.condition import Condition
@@ -57,7 +58,7 @@ class ExpressionWriter:
         index: Callable[[str], CExpr],
         scalar: Callable[[str], CExpr],
         element: Callable[[str, tuple[CExpr, ...]], CExpr],
-        needs: set[str],
+        needs: set[Need],
         ready: Mapping[int, CExpr] | None = None,
     ) -> None:
         self.index = index
@@ -140,8 +141,9 @@ class ExpressionWriter:
         return self._helper("pow", expr.dtype, left, right)
 
     def _helper(self, name: str, dtype: ScalarType, *arguments: CExpr) -> CExpr:
-        self.needs.add(f"{name}_{dtype.suffix}")
-        return CCall(f"_pm_{name}_{dtype.suffix}", arguments)
+        helper = Helper(name, dtype.suffix)
+        self.needs.add(helper)
+        return CCall(helper.function, arguments)
 
     def _call(self, function: str, expr: Call, operand: CExpr) -> CExpr:
         kind = expr.operand.dtype.kind
@@ -214,15 +216,15 @@ def _unlike(condition: Condition, left: CExpr, right: CExpr) -> CExpr:
     return CBinary("&&", CUnary("!", negative), as_unsigned)
 
 
-def affine_expr(form: Affine, index: Callable[[str], CExpr], needs: set[str]) -> CExpr:
+def affine_expr(form: Affine, index: Callable[[str], CExpr], needs: set[Need]) -> CExpr:
     """An affine form over names that `index` knows; positive terms first, so that it reads well."""
     terms = sorted(form.terms, key=lambda term: term[1] < 0)
     total: CExpr | None = None
     for atom, coefficient in terms:
         if isinstance(atom, FloorDiv):
-            needs.add("floordiv_i64")
+            needs.add(FLOORDIV_I64)
             inner = affine_expr(atom.numerator, index, needs)
-            value: CExpr = CCall("_pm_floordiv_i64", (inner, Literal(str(atom.divisor))))
+            value: CExpr = CCall(FLOORDIV_I64.function, (inner, Literal(str(atom.divisor))))
         else:
             value = index(atom)
         if abs(coefficient) != 1:

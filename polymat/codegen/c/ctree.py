@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar, cast
 
+from polymat.codegen.c.needs import Need
+
 
 @dataclass(frozen=True, slots=True)
 class Id:
@@ -193,7 +195,7 @@ class File:
     """
 
     comment: str
-    needs: frozenset[str]
+    needs: frozenset[Need]
     undefine: tuple[str, ...]
     functions: tuple[CFunction, ...]
     tables: tuple[Constants, ...] = ()

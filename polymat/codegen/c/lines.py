@@ -7,6 +7,6 @@ from polymat.codegen.c.rows import RowTypes
 STREAMS = "_PM_STREAMS"  # whether the C compiler has stores past the caches
 
 
-def lines_text(need: str) -> str:
-    """A piece of the prelude by its name, `lines_f32x16` say, put after the vectors of the same type."""
-    return RowTypes.parse(need).kernel("lines")
+def lines_text(types: RowTypes) -> str:
+    """A piece of the prelude, put after the vectors of the same type."""
+    return types.kernel("lines")

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import Enum
 
 from polymat.codegen.c.ctree import CBinary, CCall, CExpr, CUnary, Evaluate, Id, Literal, Subscript, names_in
 from polymat.codegen.c.elements import C_TYPES, ELEMENT_BYTES
 from polymat.codegen.c.kernels import kernel, kernel_text
+from polymat.codegen.c.needs import Need
 from polymat.codegen.c.vectortypes import lane_macros, processor_macros
 from polymat.lang.types import ScalarType
 
@@ -26,12 +28,6 @@ class RowTypes:
     def of(dtype: ScalarType, lanes: int) -> RowTypes | None:
         """Vectors of a type; None of one that has none."""
         return RowTypes(dtype.suffix, lanes) if dtype.suffix in C_TYPES else None
-
-    @staticmethod
-    def parse(need: str) -> RowTypes:
-        """The vectors of a need of the prelude, `lines_f32x16` say."""
-        suffix, lanes = need.rpartition("_")[2].split("x")
-        return RowTypes(suffix, int(lanes))
 
     def kernel(self, name: str, **macros: object) -> str:
         """A header of `kernels/rows` for these vectors; macros: those that it takes beside the usual ones."""
@@ -51,30 +47,9 @@ class RowTypes:
         """The C type of a vector."""
         return f"_pm_row_{self.suffix}"
 
-    @property
-    def need(self) -> str:
-        """The name under which the prelude knows it."""
-        return f"rows_{self.suffix}x{self.lanes}"
-
-    @property
-    def lines_need(self) -> str:
-        """The name under which the prelude knows stores of parts and of whole lines."""
-        return f"lines_{self.suffix}x{self.lanes}"
-
-    @property
-    def sums_need(self) -> str:
-        """The name under which the prelude knows sums of rows in vectors."""
-        return f"sums_{self.suffix}x{self.lanes}"
-
-    @property
-    def total_need(self) -> str:
-        """The name under which the prelude knows parts of a vector and the sum of its lanes."""
-        return f"total_{self.suffix}x{self.lanes}"
-
-    @property
-    def extremes_need(self) -> str:
-        """The name under which the prelude knows minima and maxima in vectors."""
-        return f"extremes_{self.suffix}x{self.lanes}"
+    def needs(self, *parts: RowPart) -> set[RowNeed]:
+        """The vectors, and what else is asked for of them."""
+        return {RowNeed(part, self) for part in (RowPart.VECTORS, *parts)}
 
     @property
     def size(self) -> int:
@@ -140,9 +115,29 @@ class RowTypes:
         return CCall(f"_pm_row_turned_{self.suffix}", (now, following, turn))
 
 
-def rows_text(need: str) -> str:
-    """The types and the shift of the vectors that go by this name in the prelude."""
-    types = RowTypes.parse(need)
+class RowPart(Enum):
+    """A part of the C for vectors of rows; they are in the order of the text, each after what it uses."""
+
+    VECTORS = "rows"
+    LINES = "lines"  # stores of parts and of whole lines
+    SUMS = "sums"  # of rows in vectors
+    TOTAL = "total"  # parts of a vector, and the sum of its lanes
+    EXTREMES = "extremes"  # minima and maxima in vectors
+
+
+@dataclass(frozen=True, slots=True)
+class RowNeed(Need):
+    """The need of a part of the C for vectors of rows."""
+
+    part: RowPart
+    types: RowTypes
+
+    def __str__(self) -> str:
+        return f"{self.part.value}_{self.types.suffix}x{self.types.lanes}"
+
+
+def rows_text(types: RowTypes) -> str:
+    """The types and the shift of the vectors."""
     s = types.suffix
     indices = ", ".join(f"shift + {lane}" if lane else "shift" for lane in range(types.lanes))
     macro = f"#define _PM_ROW_BEHIND_{s}(now, next, shift)"

@@ -9,17 +9,17 @@ choice has set on both ways, which doubles what lies between; so there are few, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Set
 from functools import cache
 
 from polymat.codegen.c.elements import FUNCTIONS
+from polymat.codegen.c.needs import Helper, Need, Piece
 from polymat.codegen.functions.circular import CIRCULAR, circular
 from polymat.codegen.functions.exponentials import EXPONENTIALS, exponential
 from polymat.codegen.functions.kind import KINDS, Kind
 from polymat.codegen.functions.logarithms import BASES, logarithm
 from polymat.codegen.functions.powers import power
 
-LIBM = "libm"  # the need of a program whose elementary functions are all libm's
 # What lets a compiler compute something else than is written, x for (x + 1e16) - 1e16 say.
 _REARRANGING = (
     "-Ofast",
@@ -56,9 +56,9 @@ _MAKERS: dict[str, Callable[[Kind, str], str]] = {
 _COMPOSED = {"sigmoid": ("exp",)}
 
 
-def function_names() -> frozenset[str]:
-    """Every need that this module knows: "exp_f32" and so on, and "libm"."""
-    return frozenset((*(f"{name}_{kind.suffix}" for name in FUNCTIONS for kind in KINDS), LIBM))
+def function_needs() -> frozenset[Helper]:
+    """Every function of this module."""
+    return frozenset(Helper(name, kind.suffix) for name in FUNCTIONS for kind in KINDS)
 
 
 def rearranges(flags: Iterable[str]) -> bool:
@@ -66,19 +66,19 @@ def rearranges(flags: Iterable[str]) -> bool:
     return any(flag in _REARRANGING for flag in flags)
 
 
-def functions_text(needs: frozenset[str]) -> list[str]:
+def functions_text(needs: frozenset[Need]) -> list[str]:
     """The definitions of those needs that are functions of this module, in a fixed order."""
     composed = _named(_COMPOSED, needs)
-    used = {f"{each}_{kind.suffix}" for kind, name in composed for each in _COMPOSED[name]}
+    used = {Helper(each, kind.suffix) for kind, name in composed for each in _COMPOSED[name]}
     wanted = _named(_MAKERS, needs | used)
     if not wanted:
         return []
-    texts = [_libm(wanted) if LIBM in needs else f"{_own(wanted)}#else\n{_libm(wanted)}#endif\n"]
+    texts = [_libm(wanted) if Piece.LIBM in needs else f"{_own(wanted)}#else\n{_libm(wanted)}#endif\n"]
     return ["\n".join([*texts, *(kind.text(name) for kind, name in composed)])]
 
 
-def _named(names: Iterable[str], needs: frozenset[str] | set[str]) -> list[tuple[Kind, str]]:
-    return [(kind, name) for kind in KINDS for name in names if f"{name}_{kind.suffix}" in needs]
+def _named(names: Iterable[str], needs: Set[Need]) -> list[tuple[Kind, str]]:
+    return [(kind, name) for kind in KINDS for name in names if Helper(name, kind.suffix) in needs]
 
 
 def _own(wanted: list[tuple[Kind, str]]) -> str:

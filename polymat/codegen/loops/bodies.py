@@ -8,6 +8,7 @@ from polymat.codegen.c.cexpr import ExpressionWriter, affine_expr
 from polymat.codegen.c.cnames import Names
 from polymat.codegen.c.ctree import Assign, Cast, CBinary, CCall, CExpr, CUnary, Id, Literal, Stmt, Subscript
 from polymat.codegen.c.literals import literal
+from polymat.codegen.c.needs import Helper, Need
 from polymat.codegen.c.sharedvalues import shared_values
 from polymat.codegen.loops.nestloops import Body, Point
 from polymat.codegen.memory.storage import Buffer
@@ -26,7 +27,7 @@ class BodyWriter:
     """Writes statement bodies for the stages of one pipeline."""
 
     def __init__(
-        self, pipeline: Pipeline, storage: Mapping[str, Buffer], names: Names, needs: set[str]
+        self, pipeline: Pipeline, storage: Mapping[str, Buffer], names: Names, needs: set[Need]
     ) -> None:
         self.pipeline = pipeline
         self.storage = storage
@@ -229,6 +230,6 @@ class BodyWriter:
         return Assign(target, "=", self._helper(stage, target, value))
 
     def _helper(self, stage: Stage, left: CExpr, right: CExpr) -> CExpr:
-        helper = f"{stage.operation.value}_{stage.dtype.suffix}"
+        helper = Helper(stage.operation.value, stage.dtype.suffix)
         self.needs.add(helper)
-        return CCall(f"_pm_{helper}", (left, right))
+        return CCall(helper.function, (left, right))

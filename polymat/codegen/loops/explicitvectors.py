@@ -8,7 +8,8 @@ from polymat.codegen.c.ctree import (
     Id,
     Stmt,
 )
-from polymat.codegen.c.rows import RowTypes
+from polymat.codegen.c.needs import MAX_I64, MIN_I64, Helper, Piece
+from polymat.codegen.c.rows import RowPart, RowTypes
 from polymat.codegen.loops.extremes import with_extremes
 from polymat.codegen.loops.lanesums import LEAST_LANES, with_lane_sums
 from polymat.codegen.loops.nestwriter import NestWriter
@@ -35,7 +36,7 @@ def in_blocks(writer: NestWriter, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
     """The loops with those blocked whose index is divided."""
     found = split_by_quotient(split_by_remainder(body))
     if found != body:
-        writer.needs.update({"min_i64", "max_i64"})
+        writer.needs.update({MIN_I64, MAX_I64})
     return found
 
 
@@ -62,11 +63,11 @@ def in_rows(writer: NestWriter, stage: Stage, plan: LoopPlan, body: tuple[Stmt, 
             if writer.fences is not None:
                 writer.fences[types.suffix] = Evaluate(types.streamed())
             body = lines
-            writer.needs.update({types.need, types.lines_need, "min_i64", "place"})
+            writer.needs.update({*types.needs(RowPart.LINES), MIN_I64, Piece.PLACE})
     found = with_shifts(body, types, scalars, distinct)
     if found is None:
         return body
-    writer.needs.update({types.need, "min_i64"})
+    writer.needs.update({*types.needs(), MIN_I64})
     return found
 
 
@@ -86,7 +87,7 @@ def in_words(writer: NestWriter, stage: Stage, body: tuple[Stmt, ...]) -> tuple[
     }
     found = with_words(body, arrays)
     if found != body:
-        writer.needs.add("words")
+        writer.needs.add(Piece.WORDS)
     return found
 
 
@@ -98,12 +99,12 @@ def in_lanes(writer: NestWriter, stage: Stage, plan: LoopPlan, body: tuple[Stmt,
     read = {load.source.name for load in stage.loads()}
     arrays = {writer.bodies.array(name) for name in read if writer.storage[name].dtype == stage.dtype}
     if (several := with_lane_sums(body, types, arrays)) is not None:
-        writer.needs.update({types.need, types.sums_need})
+        writer.needs.update(types.needs(RowPart.SUMS))
     body = several or body
     if (single := with_single_sums(body, types, arrays)) is not None:
-        writer.needs.update({types.need, types.total_need})
+        writer.needs.update(types.needs(RowPart.TOTAL))
     body = single or body
     if (compared := with_extremes(body, types, arrays)) is not None:
-        both = {f"{op}_{types.suffix}" for op in ("min", "max")}
-        writer.needs.update({types.need, types.total_need, types.extremes_need, "min_i64", *both})
+        both = {Helper(op, types.suffix) for op in ("min", "max")}
+        writer.needs.update({*types.needs(RowPart.TOTAL, RowPart.EXTREMES), MIN_I64, *both})
     return compared or body

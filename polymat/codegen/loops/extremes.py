@@ -189,9 +189,8 @@ def _element(term: CExpr) -> CExpr:
             return term
 
 
-def extremes_text(need: str) -> str:
-    """A piece of the prelude by its name, `extremes_f32x16` say; it stands after `total_f32x16`."""
-    types = RowTypes.parse(need)
+def extremes_text(types: RowTypes) -> str:
+    """A piece of the prelude; it stands after that of `single_sums_text`."""
     return "\n".join([SHUFFLES, *(_text(types, kind, sign) for kind, sign in (("min", "<"), ("max", ">")))])
 
 

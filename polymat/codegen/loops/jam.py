@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from polymat.codegen.c.ctree import Block, CBinary, Declare, For, Id, Literal, Stmt
+from polymat.codegen.c.needs import Helper, HelperReduction, Need
 from polymat.codegen.loops.addends import added_together
 from polymat.codegen.loops.bodies import BodyWriter
 from polymat.codegen.loops.nestloops import JAM, LoopWriter, NestStatement, jammed
@@ -23,7 +24,7 @@ class RangedLoops:
     """The loops of one function: what they run, how, and over which ranges.  context: what sizes meet."""
 
     bodies: BodyWriter
-    needs: set[str]
+    needs: set[Need]
     context: Domain
     plan: LoopPlan
     statements: Statements
@@ -126,9 +127,9 @@ class RangedLoops:
         names = ", ".join(self.bodies.local_names(stage, copies))
         if op in (Op.Sum, Op.Mul) or stage.dtype.kind != "f":
             return f"reduction({op.value}:{names})"
-        helper = f"{op.value}_{stage.dtype.suffix}"
-        self.needs.add(f"reduction_{helper}")
-        return f"reduction(_pm_{helper}:{names})"
+        helper = Helper(op.value, stage.dtype.suffix)
+        self.needs.add(HelperReduction(helper))
+        return f"reduction({helper.function}:{names})"
 
 
 def _position(item: NestStatement, number: int) -> int:

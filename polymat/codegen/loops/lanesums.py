@@ -62,9 +62,8 @@ def with_lane_sums(
     return made if found else None
 
 
-def lane_sums_text(need: str) -> str:
-    """The functions that sums of several rows in vectors need, by their name in the prelude."""
-    types = RowTypes.parse(need)
+def lane_sums_text(types: RowTypes) -> str:
+    """The functions that sums of several rows in vectors need."""
     memory = f"_pm_row_memory_{types.suffix}"
     sums = row_sums(f"_pm_row_sums_of_{types.suffix}", types.vector, memory, types.ctype, types.lanes)
     return f"{types.kernel('last')}\n{sums}"

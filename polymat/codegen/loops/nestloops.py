@@ -19,6 +19,7 @@ from polymat.codegen.c.ctree import (
     Stmt,
     Ternary,
 )
+from polymat.codegen.c.needs import FLOORDIV_I64, Helper, Need
 from polymat.errors import InternalError
 from polymat.poly.ast import Guard, Identifier, Instance, Integer, Loop, LoopExpr, Nest, Operation
 from polymat.poly.domain import Domain
@@ -55,7 +56,7 @@ class LoopWriter:
         statements: Sequence[NestStatement],
         name: Callable[[str], str],
         pragmas: Callable[[int, bool], tuple[str, ...]],
-        needs: set[str],
+        needs: set[Need],
         copies: int = 1,
     ) -> None:
         self.statements = statements
@@ -122,14 +123,15 @@ class LoopWriter:
         if op == "select":
             return Ternary(*operands)
         if op in ("min", "max"):
-            self.needs.add(f"{op}_i64")
+            helper = Helper(op, "i64")
+            self.needs.add(helper)
             result = operands[0]
             for operand in operands[1:]:
-                result = CCall(f"_pm_{op}_i64", (result, operand))
+                result = CCall(helper.function, (result, operand))
             return result
         if op == "floordiv":
-            self.needs.add("floordiv_i64")
-            return CCall("_pm_floordiv_i64", tuple(operands))
+            self.needs.add(FLOORDIV_I64)
+            return CCall(FLOORDIV_I64.function, tuple(operands))
         spelled = {"and": "&&", "or": "||", "div": "/", "mod": "%"}.get(op, op)
         if len(operands) != 2:
             raise InternalError(f"bug in polymat: {op} with {len(operands)} operands in a loop bound")

@@ -15,6 +15,7 @@ from polymat.codegen.c.ctree import (
     Stmt,
     names_in,
 )
+from polymat.codegen.c.needs import Need
 from polymat.codegen.loops.bodies import BodyWriter
 from polymat.codegen.loops.nestfunction import NestFunction, Work, describe
 from polymat.codegen.loops.ranges import Range
@@ -37,7 +38,7 @@ class NestWriter:
         pipeline: Pipeline,
         storage: Mapping[str, Buffer],
         names: Names,
-        needs: set[str],
+        needs: set[Need],
         aliased: set[tuple[str, str]],
     ) -> None:
         self.pipeline = pipeline

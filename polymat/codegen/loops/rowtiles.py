@@ -20,7 +20,8 @@ from polymat.codegen.c.ctree import (
     Stmt,
     names_in,
 )
-from polymat.codegen.c.rows import RowTypes
+from polymat.codegen.c.needs import MAX_I64, MIN_I64, Piece
+from polymat.codegen.c.rows import RowPart, RowTypes
 from polymat.codegen.loops.rowloopwriter import RowLoopWriter
 from polymat.codegen.loops.rowplaces import ROW, STOP
 from polymat.codegen.loops.stagecode import StageWriter
@@ -55,7 +56,7 @@ def row_tiles(writer: StageWriter, plan: TilePlan, number: int) -> RowTiles | No
         return None
     types = RowTypes.of(stages[0].dtype, loop.lanes)
     assert types is not None, "a row loop has elements that vectors have"
-    writer.needs.update({types.need, types.lines_need, "min_i64", "max_i64", "place"})
+    writer.needs.update({*types.needs(RowPart.LINES), MIN_I64, MAX_I64, Piece.PLACE})
     read = {load.source.name for stage in writer.pipeline.stages for load in stage.loads()}
     streams = loop.streamed > 0 and not written & read
     functions, runs = [], []

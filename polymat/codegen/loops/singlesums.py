@@ -66,9 +66,8 @@ def with_single_sums(
     return made if found else None
 
 
-def single_sums_text(need: str) -> str:
-    """A piece of the prelude by its name, `total_f32x16` say, put after the vectors of the same type."""
-    types = RowTypes.parse(need)
+def single_sums_text(types: RowTypes) -> str:
+    """A piece of the prelude, put after the vectors of the same type."""
     steps, step = [], types.lanes // 2
     while step > 1:
         other = ", ".join(str(lane ^ step) for lane in range(types.lanes))

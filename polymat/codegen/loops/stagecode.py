@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 from polymat.codegen.c.cnames import Names
+from polymat.codegen.c.needs import Need
 from polymat.codegen.loops.accumulators import with_accumulators
 from polymat.codegen.loops.explicitvectors import in_blocks, in_lanes, in_rows, in_words
 from polymat.codegen.loops.jam import RangedLoops
@@ -63,7 +64,7 @@ class StageWriter(NestWriter):
         pipeline: Pipeline,
         storage: Mapping[str, Buffer],
         names: Names,
-        needs: set[str],
+        needs: set[Need],
         aliased: set[tuple[str, str]],
         makers: Mapping[type[NestPlan], NestMaker] | None = None,
     ) -> None:

@@ -21,6 +21,7 @@ from polymat.codegen.c.ctree import (
     Return,
     Stmt,
 )
+from polymat.codegen.c.needs import Need, Piece
 from polymat.codegen.memory.storage import LINE_BYTES, Buffer
 
 _KEPT, _OWN, _FIRST = Id("_pm_kept"), Id("_pm_own"), Id("_pm_is_first")
@@ -32,9 +33,9 @@ def kept_buffers(storage: Mapping[str, Buffer]) -> list[Buffer]:
     return [buffer for buffer in storage.values() if buffer.place == "kept"]
 
 
-def pointers(arrays: Sequence[Buffer], names: Names, needs: set[str]) -> list[Stmt]:
+def pointers(arrays: Sequence[Buffer], names: Names, needs: set[Need]) -> list[Stmt]:
     """Pointers to them: into what an earlier call has computed, or into memory of this call's own."""
-    needs.add("kept")
+    needs.add(Piece.KEPT)
     declared: list[Stmt] = []
     at = 0
     for buffer in arrays:

@@ -7,13 +7,10 @@ stores.  All products of a file share their register blocks; a number says which
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from zlib import crc32
-
 from polymat.codegen.c.elements import INTEGERS
 from polymat.codegen.c.kernels import kernel_text
 from polymat.codegen.c.vectortypes import memory_suffix
-from polymat.codegen.products.blockshape import Shape
+from polymat.codegen.products.blockshape import End, Shape
 from polymat.product.ends import MOST_ARRAYS, Kind
 
 # By bytes of a vector: the feature that has extremes of them, how their names end, and further arguments.
@@ -24,53 +21,19 @@ _EXTREMES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class End:
-    """The C expression of a vector `x` of the result, of arrays `e0`, .. and of numbers `s0`, ..
-
-    kinds: how the arrays are read.  numbers: how many there are.  Its text is a part of the name under which
-    the prelude knows the register blocks, see `Shape`.
-    """
-
-    value: str
-    kinds: tuple[Kind, ...]
-    numbers: int
-
-    def __str__(self) -> str:
-        return f"{self.numbers};{','.join(self.kinds)};{self.value}"
-
-    @staticmethod
-    def parse(text: str) -> End:
-        """The end with that text."""
-        numbers, kinds, value = text.split(";")
-        known: tuple[Kind, ...] = ("full", "column", "row")
-        return End(value, tuple(known[known.index(k)] for k in kinds.split(",") if k), int(numbers))
-
-    @property
-    def is_by_row(self) -> bool:
-        """Whether a vector of the result has to lie in one row, for arrays to be read beside it."""
-        return any(kind != "full" for kind in self.kinds)
-
-    @property
-    def title(self) -> str:
-        """A number that tells the C names of this expression from those of others."""
-        return f"{crc32(str(self).encode()):08x}"
-
-
 def ends_text(shape: Shape) -> str:
     """The types, the expressions, and the vector minima and maxima that they use; nothing without ends."""
     if not shape.ends:
         return ""
     s = shape.suffix
-    ends = [End.parse(text) for text in shape.ends]
-    names = ", ".join(f"_PM_END_{s}_{end.title}" for end in ends)
-    numbers = max(1, *(end.numbers for end in ends))
+    names = ", ".join(f"_PM_END_{s}_{end.title}" for end in shape.ends)
+    numbers = max(1, *(end.numbers for end in shape.ends))
     parts = (
         f"enum {{ _PM_NO_END_{s}, {names} }};\n",
         kernel_text("products/ends", s, ARRAYS=MOST_ARRAYS, NUMBERS=numbers),
         f"typedef {INTEGERS[s]} _pm_lanes_{s} __attribute__((vector_size({shape.vector_bytes})));\n",
         *(_extreme(shape, op, sign) for op, sign in (("min", "<"), ("max", ">"))),
-        *(_value(shape, end) for end in ends),
+        *(_value(shape, end) for end in shape.ends),
     )
     return "".join(parts)
 
@@ -127,7 +90,7 @@ static inline __attribute__((always_inline)) _pm_vector_{s} _pm_value_{s}_{end.t
 
 def ends_of_block(shape: Shape, rows: int, vectors: int, *, masked: bool) -> str:
     """The code by which a register block ends its sums before it stores them."""
-    cases = "".join(_case(shape, End.parse(text), rows, vectors, masked) for text in shape.ends)
+    cases = "".join(_case(shape, end, rows, vectors, masked) for end in shape.ends)
     return f"    if (end != NULL)\n        switch (end->kind) {{\n{cases}        }}\n" if cases else ""
 
 

@@ -4,23 +4,47 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from zlib import crc32
 
 from polymat.codegen.c.elements import C_TYPES, ELEMENT_BYTES
+from polymat.codegen.c.needs import Need
 from polymat.codegen.c.vectortypes import Parts
-from polymat.errors import InternalError
-
-_FEATURES = ("halves", "walks")  # end the need of products that know triangles, or depth in segments
-_TURNS = "turns"  # and of those with turned blocks, with their depth
+from polymat.product.ends import Kind as EndKind
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class End:
+    """The C expression of a vector `x` of the result, of arrays `e0`, .. and of numbers `s0`, ..
+
+    kinds: how the arrays are read.  numbers: how many there are.  See `polymat.codegen.products.blockends`.
+    """
+
+    value: str
+    kinds: tuple[EndKind, ...]
+    numbers: int
+
+    def __str__(self) -> str:
+        return f"{self.numbers};{','.join(self.kinds)};{self.value}"
+
+    @property
+    def is_by_row(self) -> bool:
+        """Whether a vector of the result has to lie in one row, for arrays to be read beside it."""
+        return any(kind != "full" for kind in self.kinds)
+
+    @property
+    def title(self) -> str:
+        """A number that tells the C names of this expression from those of others."""
+        return f"{crc32(str(self).encode()):08x}"
+
+
+@dataclass(frozen=True, slots=True)
+class Shape(Need):
     """A family of register blocks: up to `rows` x `vectors` vectors of `vector_bytes`, elements of a type.
 
     suffix: "f32" or "f64".  halves: whether the product around them knows triangles.  walks: whether there
     are blocks that walk over several segments of depth where they lie.  turns: the most depth of blocks whose
-    vectors hold segments of columns; 0: there are none.  ends: the texts of the expressions of
-    a result that they compute in registers, see `polymat.codegen.products.blockends`.
+    vectors hold segments of columns; 0: there are none.  ends: the expressions of a result that
+    they compute in registers.
     """
 
     suffix: str
@@ -30,7 +54,7 @@ class Shape:
     halves: bool = False
     walks: bool = False
     turns: int = 0
-    ends: tuple[str, ...] = ()
+    ends: tuple[End, ...] = ()
 
     @property
     def ctype(self) -> str:
@@ -47,30 +71,15 @@ class Shape:
         """Elements of a vector."""
         return self.vector_bytes // self.element_bytes
 
-    @property
-    def need(self) -> str:
-        """The name under which the prelude knows it."""
-        features = "".join(f"_{feature}" for feature in _FEATURES if getattr(self, feature))
-        features += f"_{_TURNS}{self.turns}" if self.turns else ""
-        blocks = f"gemm_{self.suffix}_{self.vector_bytes}x{self.rows}x{self.vectors}{features}"
-        return "|".join((blocks, *self.ends))
-
-    @staticmethod
-    def parse(need: str) -> Shape:
-        """The shape that has this name in the prelude."""
-        blocks, *ends = need.split("|")
-        kind, suffix, numbers, *features = blocks.split("_")
-        turns = [int(each.removeprefix(_TURNS)) for each in features if each.startswith(_TURNS)]
-        features = features[: len(features) - len(turns)]
-        if kind != "gemm" or suffix not in C_TYPES or not {*features} <= {*_FEATURES}:
-            raise InternalError(f"bug in polymat: {need} is no family of register blocks")
-        vector_bytes, rows, vectors = (int(number) for number in numbers.split("x"))
-        known = ("halves" in features, "walks" in features)
-        return Shape(suffix, vector_bytes, rows, vectors, *known, sum(turns), tuple(ends))
+    def __str__(self) -> str:
+        features = [name for name in ("halves", "walks") if getattr(self, name)]
+        features += [f"turns{self.turns}"] * (self.turns > 0)
+        blocks = f"gemm_{self.suffix}_{self.vector_bytes}x{self.rows}x{self.vectors}"
+        return "|".join(("_".join((blocks, *features)), *map(str, self.ends)))
 
     def __or__(self, other: Shape) -> Shape:
         """The family that stands for both: the same blocks, and a product that knows what either knows."""
-        ends = tuple(sorted({*self.ends, *other.ends}))
+        ends = tuple(sorted({*self.ends, *other.ends}, key=str))
         turns = max(self.turns, other.turns)
         halves, walks = self.halves or other.halves, self.walks or other.walks
         return replace(self, halves=halves, walks=walks, turns=turns, ends=ends)
@@ -88,10 +97,10 @@ typedef _pm_vector_{s} _pm_memory_{s} __attribute__((aligned(sizeof({t})), may_a
 {parts.text()}"""
 
 
-def joined(needs: Iterable[str]) -> tuple[str, ...]:
+def joined(shapes: Iterable[Shape]) -> tuple[Shape, ...]:
     """The families of register blocks that stand for these: one where the blocks are the same."""
     families: dict[Shape, Shape] = {}
-    for shape in map(Shape.parse, sorted(needs)):
+    for shape in sorted(shapes, key=str):
         plain = replace(shape, halves=False, walks=False, turns=0, ends=())
         families[plain] = families.get(plain, plain) | shape
-    return tuple(shape.need for shape in families.values())
+    return tuple(families.values())

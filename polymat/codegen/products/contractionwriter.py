@@ -21,6 +21,7 @@ from polymat.codegen.c.ctree import (
     Literal,
     Stmt,
 )
+from polymat.codegen.c.needs import MAX_I64, MIN_I64, Piece
 from polymat.codegen.loops.bodies import BodyWriter
 from polymat.codegen.loops.nestfunction import NestFunction, run_nest
 from polymat.codegen.loops.ranges import Range
@@ -104,7 +105,7 @@ class ContractionWriter:
     def end_with(self, ends: EndWriter) -> None:
         """Let register blocks compute a reader of the result."""
         self.ends = ends
-        self.shape = replace(self.shape, ends=(str(ends.end),))
+        self.shape = replace(self.shape, ends=(ends.end,))
 
     @property
     def readers(self) -> tuple[Stage, ...]:
@@ -116,11 +117,9 @@ class ContractionWriter:
         """The function, with the memory for packed operands, and the start values where they come first."""
         parts = (self, *self.further)
         found, starts, finish = self.found, self._starts(), parts[-1].finish
-        self.writer.needs.update({"min_i64", "max_i64", "place", *(part.shape.need for part in parts)})
+        self.writer.needs.update({MIN_I64, MAX_I64, Piece.PLACE, *(part.shape for part in parts)})
         body = self._product_added() if len(parts) == 1 else tuple(Block(p._product_added()) for p in parts)
-        first: tuple[Stmt, ...] = ()
-        if starts is not None:
-            first = (run_nest(starts),)
+        first: tuple[Stmt, ...] = () if starts is None else (run_nest(starts),)
         stages = (self.stage, *parts[-1].readers)
         body, work = self.guarded((*first, *body)), work_along(self.found, self.plan.parallel)
         nest = self.writer.as_nest(stages, self.plan, body, kind, self.ranges, work=work)

@@ -9,7 +9,7 @@ from polymat.codegen.c.ctree import Braces, CExpr, Declare, Id, Literal, Stmt
 from polymat.codegen.c.literals import literal
 from polymat.codegen.c.render import expression
 from polymat.codegen.loops.bodies import BodyWriter
-from polymat.codegen.products.blockends import End
+from polymat.codegen.products.blockshape import End
 from polymat.errors import InternalError
 from polymat.graph.stage import Stage
 from polymat.lang.affine import Affine

@@ -46,9 +46,8 @@ _CALLED = ("room", "unrolled", "small", "direct", "general", "multiply")  # what
 
 # Of a need alone: what it is made of are files of the package.
 @lru_cache(maxsize=8)
-def gemm_text(need: str) -> Apart:
+def gemm_text(shape: Shape) -> Apart:
     """The C text behind a need of the prelude: the register blocks, the product around them, and its call."""
-    shape = Shape.parse(need)
     tables = [block_tables(shape), past_table(shape), *([edge_table(shape)] if shape.halves else [])]
     turned = turned_text(shape) if shape.turns else ""
     blocks = [microkernels(shape), past_blocks(shape), *([edges(shape)] if shape.halves else [])]

@@ -17,6 +17,7 @@ from polymat.codegen.routines.cblas import (
     TRANS,
     UNIT,
     UPPER,
+    cblas_routine,
 )
 from polymat.idiom.call import Operand
 from polymat.idiom.libraryroutines import blas_routine
@@ -28,7 +29,7 @@ NOWHERE: Mapping[str, CExpr] = MappingProxyType({})
 def called(calls: CallWriter, routine: str, *arguments: CExpr) -> CExpr:
     """The call of a routine of the library, with its type's letter."""
     name = blas_routine(routine, calls.call.dtype.dtype)
-    calls.writer.needs.add(name)
+    calls.writer.needs.add(cblas_routine(name))
     return pointer_call(name, arguments)
 
 

@@ -1,7 +1,7 @@
 """Routines of BLAS libraries that generated C may call: their prototypes, and C wrappers for them.
 
-The need "cblas_dgemm" defines `_pm_cblas_dgemm`, which takes what the routine takes but for the order, which
-is always row-major: enumerations as `int` (the constants of CBLAS), extents and strides as `ptrdiff_t`,
+A routine as a need defines `_pm_cblas_dgemm`, say, which takes what the routine takes but for the order,
+which is always row-major: enumerations as `int` (the constants of CBLAS), extents and strides as `ptrdiff_t`,
 complex scalars by value.  It calls through a table that `polymat.codegen.routines.librarylinks` fills at run
 time, so that the generated library does not depend on any BLAS when it is linked.
 
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from polymat.codegen.c.needs import Need
 from polymat.idiom.routines import ROUTINES, Form, Routine
 
 INT_LIMIT = 2**31 - 1
@@ -28,12 +29,15 @@ _REAL = {"s": "float", "d": "double", "c": "float", "z": "double"}
 
 
 @dataclass(frozen=True, slots=True)
-class CblasRoutine:
+class CblasRoutine(Need):
     """One routine of CBLAS: what it has of a row of `ROUTINES` for a type; `letter` is s, d, c or z."""
 
     letter: str
     form: Form
     row: Routine
+
+    def __str__(self) -> str:
+        return self.name
 
     @property
     def name(self) -> str:
@@ -59,14 +63,13 @@ def cblas_routine(name: str) -> CblasRoutine:
     return _ROUTINES[name]
 
 
-def blas_routine_names() -> frozenset[str]:
-    """Every name that may be a need."""
-    return frozenset(_ROUTINES)
+def cblas_routines() -> tuple[CblasRoutine, ...]:
+    """Every routine."""
+    return tuple(_ROUTINES.values())
 
 
-def blas_wrapper(name: str, slot: int) -> str:
+def blas_wrapper(routine: CblasRoutine, slot: int) -> str:
     """The C function `_pm_<name>`, which calls what is in a slot of the table of routines."""
-    routine = _ROUTINES[name]
     found = [
         _argument(routine, letter, f"p{position}") for position, letter in enumerate(routine.form.parameters)
     ]
@@ -74,7 +77,7 @@ def blas_wrapper(name: str, slot: int) -> str:
     call = f"((routine *)_pm_routines[{slot}])({', '.join(arguments)});"
     value = "" if routine.returns == "void" else "return "
     return _folded(
-        f"static inline {routine.returns} _pm_{name}({', '.join(parameters)})",
+        f"static inline {routine.returns} _pm_{routine.name}({', '.join(parameters)})",
         "{",
         f"    typedef {routine.returns} routine({', '.join(types)});",
         f"    {value}{call}",

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from functools import partial, reduce
 
 from polymat.codegen.c.ctree import Cast, CBinary, CCall, CExpr, Literal, Ternary
+from polymat.codegen.c.needs import Piece
 from polymat.codegen.loops.stagecode import StageWriter
 from polymat.codegen.loops.work import box_points
 from polymat.codegen.routines.curve import curve_text
@@ -41,7 +42,7 @@ def _call_seconds(writer: StageWriter, choice: CallChoice) -> CExpr:
 def _one(writer: StageWriter, call: MeasuredCall) -> CExpr:
     name = f"_pm_seconds_{call.routine}_{call.dtype}"
     writer.texts.setdefault(name, curve_text(name, call.grid))
-    writer.needs.update({"curve", "place"})
+    writer.needs.update({Piece.CURVE, Piece.PLACE})
     seconds: CExpr = CCall(name, tuple(_product(writer, extent) for extent in call.extents))
     return CBinary("*", _product(writer, call.batch), seconds) if call.batch else seconds
 
@@ -66,7 +67,7 @@ def _pairing_seconds(writer: StageWriter, found: Contraction, flops: float) -> C
 
 def _product_seconds(writer: StageWriter, plan: KernelPlan, found: Contraction, flops: float) -> CExpr:
     """The seconds of one product by register blocks, at so many operations a second."""
-    writer.needs.update({"blocks", "place"})
+    writer.needs.update({Piece.BLOCKS, Piece.PLACE})
     blocks = plan.blocks
 
     def lengths(*dims: str) -> CExpr:

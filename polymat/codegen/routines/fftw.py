@@ -1,6 +1,6 @@
 """C around FFTW: plans made once for each shape and kept, executed by several threads on arrays of their own.
 
-The need "fft_f64" defines, and "fft_f32" with `fftwf` for `fftw`:
+`FftNeed.DOUBLE` asks for, and `FftNeed.SINGLE` with `fftwf` for `fftw`:
 
     _pm_fftw_plan *_pm_fftw_plan_for(kind, sign, rigour, rank, dims, batches, batch, in, out, alignment);
     void _pm_fftw_run(const _pm_fftw_plan *plan, const void *in, void *out);
@@ -18,7 +18,25 @@ Nothing is scaled, as in FFTW.  C2R keeps its input, which takes FFTW about a te
 
 from __future__ import annotations
 
+from enum import Enum
+
 from polymat.codegen.c.kernels import kernel_text
+from polymat.codegen.c.needs import Need
+
+
+class FftNeed(Need, Enum):
+    """The need of transforms of a precision, in the order of the text."""
+
+    DOUBLE = "fftw"
+    SINGLE = "fftwf"
+
+    @property
+    def prefix(self) -> str:
+        """The begin of FFTW's names."""
+        return self.value
+
+    def __str__(self) -> str:
+        return f"fft_{'f64' if self is FftNeed.DOUBLE else 'f32'}"
 
 
 def fft_text(prefix: str, first: int) -> str:

@@ -13,15 +13,13 @@ done nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence, Set
 
 from polymat.codegen.c.kernels import kernel_text, statements
-from polymat.codegen.routines.cblas import blas_routine_names, blas_wrapper
-from polymat.codegen.routines.fftw import fft_text
+from polymat.codegen.c.needs import Need
+from polymat.codegen.routines.cblas import CblasRoutine, blas_wrapper, cblas_routines
+from polymat.codegen.routines.fftw import FftNeed, fft_text
 from polymat.idiom.libraryroutines import fft_routine_names
-
-# Precision of a need for transforms, and how FFTW calls it.
-_FFT_NEEDS = {"fft_f64": "fftw", "fft_f32": "fftwf"}
 
 # Of the first kind that is there, names under which the dynamic loader may find it.
 _BLAS_NAMES = (
@@ -32,55 +30,60 @@ _BLAS_NAMES = (
     "libblis.so.4",
     "libcblas.so.3",
 )
-_FFT_NAMES = {"fftw": ("libfftw3.so.3",), "fftwf": ("libfftw3f.so.3",)}
+_FFT_NAMES = {FftNeed.DOUBLE: ("libfftw3.so.3",), FftNeed.SINGLE: ("libfftw3f.so.3",)}
 
 
-def library_needs() -> frozenset[str]:
+def library_needs() -> frozenset[CblasRoutine | FftNeed]:
     """Every need that makes a library call routines of others."""
-    return blas_routine_names() | frozenset(_FFT_NEEDS)
+    return frozenset((*cblas_routines(), *FftNeed))
 
 
-def routines_of(needs: frozenset[str] | set[str]) -> tuple[str, ...]:
+def routines_of(needs: Set[Need]) -> tuple[str, ...]:
     """The routines that these needs call, BLAS first, each kind in order: the table's order."""
-    found = sorted(needs & blas_routine_names())
-    for need, prefix in _FFT_NEEDS.items():
-        if need in needs:
-            found.extend(fft_routine_names(prefix))
-    return tuple(found)
+    names = [routine.name for routine in _products(needs)]
+    for need in _transforms(needs):
+        names.extend(fft_routine_names(need.prefix))
+    return tuple(names)
 
 
-def library_text(needs: frozenset[str]) -> str:
+def library_text(needs: frozenset[Need]) -> str:
     """The C text for all needs of `library_needs` among these; empty when there is none."""
-    routines = routines_of(needs)
+    products, transforms, routines = _products(needs), _transforms(needs), routines_of(needs)
     if not routines:
         return ""
-    blas = sum(name.startswith("cblas_") for name in routines)
-    prefixes = [prefix for need, prefix in _FFT_NEEDS.items() if need in needs]
     table = kernel_text(
         "routines",
         NAMES=_quoted(routines),
         COUNT=len(routines),
-        PLANNER=int(bool(prefixes)),
-        FIND=statements(_finders(blas, prefixes)),
+        PLANNER=int(bool(transforms)),
+        FIND=statements(_finders(len(products), transforms)),
     )
-    pieces = [kernel_text("planner")] * bool(prefixes) + [table]
-    pieces += [blas_wrapper(name, slot) for slot, name in enumerate(routines[:blas])]
-    if prefixes:
+    pieces = [kernel_text("planner")] * bool(transforms) + [table]
+    pieces += [blas_wrapper(routine, slot) for slot, routine in enumerate(products)]
+    if transforms:
         pieces.append(kernel_text("fftdimensions"))
-    for prefix in prefixes:
-        first = routines.index(fft_routine_names(prefix)[0])
-        pieces.append(fft_text(prefix, first))
+    for need in transforms:
+        first = routines.index(fft_routine_names(need.prefix)[0])
+        pieces.append(fft_text(need.prefix, first))
     return "\n".join(pieces)
 
 
-def _finders(blas: int, prefixes: list[str]) -> list[str]:
+def _products(needs: Set[Need]) -> list[CblasRoutine]:
+    return sorted((need for need in needs if isinstance(need, CblasRoutine)), key=str)
+
+
+def _transforms(needs: Set[Need]) -> list[FftNeed]:
+    return [need for need in FftNeed if need in needs]
+
+
+def _finders(blas: int, transforms: Sequence[FftNeed]) -> list[str]:
     calls: list[tuple[str, str, tuple[str, ...], int, int]] = []
     if blas:
         calls.append(("blas", "POLYMAT_BLAS", _BLAS_NAMES, 0, blas))
     first = blas
-    for prefix in prefixes:
-        last = first + len(fft_routine_names(prefix))
-        calls.append((prefix, "POLYMAT_FFT", _FFT_NAMES[prefix], first, last))
+    for need in transforms:
+        last = first + len(fft_routine_names(need.prefix))
+        calls.append((need.prefix, "POLYMAT_FFT", _FFT_NAMES[need], first, last))
         first = last
     return [
         line

@@ -15,6 +15,7 @@ from polymat.codegen.c.ctree import (
     Stmt,
     Subscript,
 )
+from polymat.codegen.c.needs import MAX_I64, MIN_I64
 from polymat.codegen.routines.blas import CallWriter
 
 EDGE = 16  # of the squares copied one after the other: a few lines of the cache each way
@@ -27,7 +28,7 @@ def mirror_statements(calls: CallWriter) -> tuple[Stmt, ...]:
     before:  rows b .. e - 1 of the lower triangle are complete
     after:   columns b .. e - 1 of the upper triangle, too, which no other part of the rows touches
     """
-    calls.writer.needs.update({"min_i64", "max_i64"})
+    calls.writer.needs.update({MIN_I64, MAX_I64})
     (row,), (column,) = calls.merged["m"], calls.merged["n"]
     low = calls.begin(column)
     first = CBinary("-", calls.begin(row), low)

@@ -24,14 +24,14 @@ from dataclasses import dataclass
 
 from polymat.codegen.c.elements import C_TYPES
 from polymat.codegen.c.kernels import kernel_text, statements
-from polymat.errors import InternalError
+from polymat.codegen.c.needs import Need
 from polymat.tilesize.filterblock import MOST_KINDS
 
 LEAST = 8  # results of a row: a register block and its transposition need as many
 
 
 @dataclass(frozen=True, slots=True)
-class FilterShape:
+class FilterShape(Need):
     """A register block of `rows` vectors of `lanes` results, `taps` taps a step.
 
     suffix: "f32" or "f64".
@@ -42,24 +42,12 @@ class FilterShape:
     rows: int
     taps: int
 
-    @property
-    def need(self) -> str:
-        """The name under which the prelude knows it."""
+    def __str__(self) -> str:
         return f"filter_{self.suffix}_{self.lanes}x{self.rows}x{self.taps}"
 
-    @staticmethod
-    def parse(need: str) -> FilterShape:
-        """The shape that has this name in the prelude."""
-        kind, suffix, numbers = need.split("_")
-        if kind != "filter" or suffix not in C_TYPES:
-            raise InternalError(f"bug in polymat: {need} is no register block of filters")
-        lanes, rows, taps = (int(number) for number in numbers.split("x"))
-        return FilterShape(suffix, lanes, rows, taps)
 
-
-def filter_text(need: str) -> str:
+def filter_text(shape: FilterShape) -> str:
     """The C text behind a need of the prelude."""
-    shape = FilterShape.parse(need)
     s, lanes = shape.suffix, shape.lanes
     rows = [shape.rows] if shape.rows <= LEAST else [shape.rows, LEAST]
     names = {"BLOCK": _block_name(shape, rows[0]), "SHORT_BLOCK": _block_name(shape, rows[-1])}

@@ -22,6 +22,7 @@ from polymat.codegen.c.ctree import (
     Return,
     Stmt,
 )
+from polymat.codegen.c.needs import MAX_I64, MIN_I64, Piece
 from polymat.codegen.loops.nestfunction import NestFunction
 from polymat.codegen.loops.ranges import Range
 from polymat.codegen.loops.stagecode import StageWriter
@@ -66,7 +67,7 @@ class _FilterWriter:
         """The function, with the memory for its tables, and the loops for the edges."""
         plan, writer = self.plan, self.writer
         shape = FilterShape(real_part(plan.stage.dtype).suffix, plan.lanes, plan.rows, plan.taps)
-        writer.needs.update({shape.need, "min_i64", "max_i64", "place"})
+        writer.needs.update({shape, MIN_I64, MAX_I64, Piece.PLACE})
         own = self.along if self.axis.output in self.along else (*self.along, self.axis.output)
         loops = writer.ranged(plan.stage, plan.loops, own, "loops")
         begin, end = self._range(self.axis.output)

@@ -28,7 +28,7 @@ from dataclasses import dataclass
 
 from polymat.codegen.c.elements import C_TYPES
 from polymat.codegen.c.kernels import kernel_text, statements
-from polymat.errors import InternalError
+from polymat.codegen.c.needs import Need
 from polymat.tilesize.filterblock import RUN
 
 LEAST_RUN = 16  # positions of a run for which runs side by side are worth it
@@ -37,7 +37,7 @@ LIMITS = {"f32": "0x1p126f", "f64": "0x1p1022"}
 
 
 @dataclass(frozen=True, slots=True)
-class RecursiveShape:
+class RecursiveShape(Need):
     """Sections of one form, in vectors of `lanes` samples.
 
     suffix: "f32" or "f64".  forward, back: how far back in time the samples lie that a section reads.
@@ -59,24 +59,13 @@ class RecursiveShape:
         return max(self.back)
 
     @property
-    def need(self) -> str:
-        """The name under which the prelude knows it."""
-        offsets = ("x".join(map(str, each)) for each in (self.forward, self.back))
-        return f"recursive_{self.suffix}_{self.lanes}_{'_'.join(offsets)}"
-
-    @property
     def name(self) -> str:
         """The end of the names of the C functions that filter blocks of this shape."""
-        return self.need.removeprefix("recursive_")
+        offsets = ("x".join(map(str, each)) for each in (self.forward, self.back))
+        return f"{self.suffix}_{self.lanes}_{'_'.join(offsets)}"
 
-    @staticmethod
-    def parse(need: str) -> RecursiveShape:
-        """The shape that has this name in the prelude."""
-        kind, suffix, lanes, *offsets = need.split("_")
-        if kind != "recursive" or suffix not in C_TYPES or len(offsets) != 2:
-            raise InternalError(f"bug in polymat: {need} is no block of recursive filters")
-        forward, back = (tuple(int(number) for number in each.split("x")) for each in offsets)
-        return RecursiveShape(suffix, int(lanes), forward, back)
+    def __str__(self) -> str:
+        return f"recursive_{self.name}"
 
     def tables(self, sections: int) -> int:
         """Elements of working memory: the tables of all sections, states and a block."""
@@ -84,9 +73,8 @@ class RecursiveShape:
         return sections * own + (RUN + 4 * self.depth + 4) * self.lanes
 
 
-def recursive_text(need: str) -> str:
+def recursive_text(shape: RecursiveShape) -> str:
     """The C text behind a need of the prelude."""
-    shape = RecursiveShape.parse(need)
     kind, back = C_TYPES[shape.suffix], range(shape.past)
     sizes: dict[str, object] = {"LANES": shape.lanes, "DEPTH": shape.depth, "PAST": shape.past}
     sizes["COEFFICIENT_COUNT"] = len(shape.forward) + len(shape.back)

@@ -19,6 +19,7 @@ from polymat.codegen.c.ctree import (
     Stmt,
     Subscript,
 )
+from polymat.codegen.c.needs import Piece
 from polymat.codegen.loops.nestfunction import NestFunction
 from polymat.codegen.loops.ranges import Range
 from polymat.codegen.loops.stagecode import StageWriter
@@ -66,7 +67,7 @@ class _RecursiveWriter:
     def nest(self, kind: str) -> NestFunction:
         """The function, with its memory."""
         writer, plan, count = self.writer, self.plan, self.found.count
-        writer.needs.update({self.shape.need, "place"})
+        writer.needs.update({self.shape, Piece.PLACE})
         dtype = self.found.stage.dtype
         body: tuple[Stmt, ...] = (
             Declare("const ptrdiff_t", CHANNELS, self._channels()),

@@ -25,11 +25,13 @@ from polymat.codegen.c.ctree import (
     Return,
     Stmt,
 )
+from polymat.codegen.c.needs import Piece
 from polymat.codegen.loops.nestfunction import NestFunction, run_nest
 from polymat.codegen.loops.ranges import Range
 from polymat.codegen.loops.stagecode import StageWriter
 from polymat.codegen.routines.blas import ZERO
 from polymat.codegen.routines.fftlarge import large_text
+from polymat.codegen.routines.fftw import FftNeed
 from polymat.graph.stage import Part, Ref, Stage
 from polymat.idiom.libraryroutines import fft_prefix
 from polymat.idiom.mirrored import regions
@@ -76,7 +78,7 @@ class _Transform:
 
     def body(self, loops: NestFunction, after: Sequence[NestFunction]) -> tuple[Stmt, ...]:
         """Loops where there is nothing to transform or no plan; else the run, then what follows it."""
-        self.writer.needs.add("fft_f32" if self.single else "fft_f64")
+        self.writer.needs.add(FftNeed(self.prefix))
         lengths = [self.writer.size(axis.length) for axis in self.transform.axes]
         counts = [count for _, count in self._batch()]
         empty = reduce(partial(CBinary, "||"), [CBinary("<=", n, ZERO) for n in (*lengths, *counts)])
@@ -100,7 +102,7 @@ class _Transform:
         """Whether it is large and was computed axis by axis, by a team where there is no batch to share."""
         name = f"_pm_{self.prefix}_large"
         self.writer.texts.setdefault(name, large_text(self.prefix, self.plan.least))
-        self.writer.needs.update({"math", "string", "team", "workspace"})
+        self.writer.needs.update({Piece.MATH, Piece.STRING, Piece.TEAM, Piece.WORKSPACE})
         shared = [Literal("1") if self.bounds else Id(name) for name in SHARED]
         return CCall(name, (*self._shape(), *shared))
 

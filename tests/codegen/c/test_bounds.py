@@ -8,6 +8,7 @@ import pytest
 import polymat as pm
 from polymat.codegen.c.bounds import bounded, named_bounds
 from polymat.codegen.c.ctree import CCall, CFunction, CUnary, Id, Literal, Return
+from polymat.codegen.c.needs import Helper, Need
 from polymat.lang.types import ScalarType
 
 N = pm.Parameter(pm.Int, "N")
@@ -20,20 +21,20 @@ def least(first: object, second: object) -> CCall:
 
 
 def test_numbers_on_either_side_are_hidden() -> None:
-    needs: set[str] = set()
+    needs: set[Need] = set()
     hidden = CCall("_pm_hidden_f32", (HIGH,))
     assert bounded(least(X, HIGH), needs) == CCall("_pm_atmost_f32", (X, hidden))
     assert bounded(least(HIGH, X), needs) == CCall("_pm_atmost_f32", (X, hidden))
-    assert needs == {"atmost_f32", "hidden_f32"}
+    assert needs == {Helper("atmost", "f32"), Helper("hidden", "f32")}
 
 
 def test_clamps_in_clamps_and_below_roundings_are_found() -> None:
-    needs: set[str] = set()
+    needs: set[Need] = set()
     found = bounded(CCall("__builtin_rintf", (least(CCall("_pm_max_f32", (X, LOW)), HIGH),)), needs)
     inner = CCall("_pm_atleast_f32", (X, CCall("_pm_hidden_f32", (LOW,))))
     outer = CCall("_pm_atmost_f32", (inner, CCall("_pm_hidden_f32", (HIGH,))))
     assert found == CCall("__builtin_rintf", (outer,))
-    assert needs == {"atleast_f32", "atmost_f32", "hidden_f32"}
+    assert needs == {Helper(name, "f32") for name in ("atleast", "atmost", "hidden")}
 
 
 @pytest.mark.parametrize(
@@ -41,13 +42,13 @@ def test_clamps_in_clamps_and_below_roundings_are_found() -> None:
     [X, least(X, Id("y")), least(LOW, HIGH), least(X, CCall("__builtin_nanf", (Literal('""'),)))],
 )
 def test_other_values_stay_as_they_are(value: CCall | Id) -> None:
-    needs: set[str] = set()
+    needs: set[Need] = set()
     assert bounded(value, needs) == value
     assert not needs
 
 
 def test_a_function_begins_with_each_bound_once() -> None:
-    needs: set[str] = set()
+    needs: set[Need] = set()
     value = bounded(CCall("_pm_max_f32", (least(X, HIGH), HIGH)), needs)
     (function,) = named_bounds([CFunction("float", "f", (), (Return(value),))], needs)
     assert len(function.body) == 2

@@ -16,7 +16,8 @@ import pytest
 
 from polymat import Options
 from polymat.codegen.c.elements import FUNCTIONS
-from polymat.codegen.functions.elementary import ERRORS, LIBM, function_names, rearranges
+from polymat.codegen.c.needs import Helper, Need, Piece
+from polymat.codegen.functions.elementary import ERRORS, function_needs, rearranges
 from polymat.codegen.prelude import prelude
 from polymat.runtime.libraryfile import build
 from polymat.runtime.toolchain import find_compiler, flags_for
@@ -62,9 +63,9 @@ def loop(name: str, suffix: str) -> str:
 
 
 @cache
-def library(*needs: str, flags: tuple[str, ...] = ()) -> ctypes.CDLL:
+def library(*needs: Need, flags: tuple[str, ...] = ()) -> ctypes.CDLL:
     """Every function as two loops."""
-    text = prelude(function_names() - {LIBM} | set(needs))
+    text = prelude(function_needs() | set(needs))
     built = build(text + "\n".join(loop(*case) for case in CASES), Options(cflags=flags))
     loaded = ctypes.CDLL(str(built.path))
     built.release()
@@ -188,12 +189,12 @@ def test_libm(name: str, suffix: str, seed: int) -> None:
     expected = np.array(
         [function(*map(float, point)) for point in zip(*values, strict=True)], values[0].dtype
     )
-    np.testing.assert_array_equal(apply(f"{name}_{suffix}", *values, of=library(LIBM)), expected)
+    np.testing.assert_array_equal(apply(f"{name}_{suffix}", *values, of=library(Piece.LIBM)), expected)
 
 
 def test_no_warnings(tmp_path: Path) -> None:
     source = tmp_path / "functions.c"
-    source.write_text(prelude(function_names() - {LIBM}))
+    source.write_text(prelude(function_needs()))
     compiler = find_compiler()
     command = [compiler.path, *flags_for(compiler), *WARNINGS, "-Wno-unused-function", "-c", str(source)]
     done = subprocess.run([*command, "-o", str(tmp_path / "functions.o")], capture_output=True, text=True)
@@ -204,9 +205,8 @@ def test_no_warnings(tmp_path: Path) -> None:
 def test_without_multiply_adds(tmp_path: Path) -> None:
     """A processor that has none takes libm's."""
     source = tmp_path / "functions.c"
-    source.write_text(
-        prelude(frozenset({"exp_f32", "sin_f64"})) + "double f(double x) { return _pm_sin_f64(x); }\n"
-    )
+    text = prelude(frozenset({Helper("exp", "f32"), Helper("sin", "f64")}))
+    source.write_text(text + "double f(double x) { return _pm_sin_f64(x); }\n")
     compiler = find_compiler()
     command = [compiler.path, "-std=gnu11", "-E", "-P", "-mno-fma", str(source)]
     text = subprocess.run(command, capture_output=True, text=True, check=True).stdout

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import polymat as pm
+from polymat.codegen.c.needs import MAX_I64, MIN_I64, Piece
 from polymat.codegen.prelude import prelude
 from polymat.codegen.products.blockshape import Shape
 from polymat.graph.group import Group
@@ -146,8 +147,8 @@ def planned(sizes: Mapping[str, int], policy: Literal["shares", "working-sets"] 
 def test_the_model_takes_what_generated_code_takes() -> None:
     plan = planned({"M": 24, "N": 24, "S": 99, "K": 24})
     blocks = plan.blocks
-    need = Shape("f64", 64, blocks.rows, blocks.vectors, turns=blocks.turned_depth).need
-    made = build("#define _PM_TRACE 1\n" + prelude(frozenset({need, "place", "min_i64", "max_i64"})) + _ASK)
+    need = Shape("f64", 64, blocks.rows, blocks.vectors, turns=blocks.turned_depth)
+    made = build("#define _PM_TRACE 1\n" + prelude(frozenset({need, Piece.PLACE, MIN_I64, MAX_I64})) + _ASK)
     library = ctypes.CDLL(str(made.path))
     made.release()
     library.ask.argtypes = (ctypes.c_ssize_t,) * 6

@@ -160,7 +160,6 @@ def test_shapes_of_blocks() -> None:
         for suffix, size in (("f32", 4), ("f64", 8)):
             block = filter_block(machine, size)
             shape = FilterShape(suffix, block.lanes, block.rows, block.taps)
-            assert FilterShape.parse(shape.need) == shape
             assert shape.lanes % 8 == 0
             assert 8 % shape.rows == 0 or shape.rows == 16
 

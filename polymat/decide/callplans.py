@@ -22,8 +22,9 @@ from polymat.idiom.libraryroutines import (
     supported,
     triangle_can_be_cut,
 )
+from polymat.idiom.librarytransforms import can_transform, transform_seconds
 from polymat.idiom.parts import least_of, part_seconds
-from polymat.idiom.profit import call_seconds, can_transform, transform_seconds
+from polymat.idiom.profit import call_seconds
 from polymat.idiom.syrk import as_half
 from polymat.idiom.transform import Transform
 from polymat.machine.model import Machine
@@ -260,8 +261,6 @@ class CallPlanner:
             return False
         others = (stage for stage in self.pipeline.stages if stage.name not in stages)
         return not any(load.source.name in inside for stage in others for load in stage.loads())
-
-    # ---- cutting for threads ----
 
     def _parallel(self, idiom: Idiom, loops: LoopPlan) -> str | None:
         """The dimension whose range threads share: of the batch, or the longer of those that may be cut.

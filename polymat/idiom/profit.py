@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import log2, prod
+from math import prod
 
 from polymat.idiom.call import Idiom, LibraryCall
 from polymat.idiom.librarymodel import LibraryModel
 from polymat.idiom.measuredcalls import measured_seconds
-from polymat.idiom.parts import least_of, part_seconds
-from polymat.idiom.transform import Transform
 from polymat.lang.affine import Affine
 from polymat.lang.types import real_part
 from polymat.machine.model import Machine
 
 CALL_SECONDS = 5e-8  # to call a routine, check its arguments and choose a kernel
 MIRROR_SECONDS = 5e-10  # to copy an element across the diagonal (Zen 5, 16 x 16 at a time)
-FFT_SHARE = 0.1  # of the peak that transforms reach
-MOST_DIMS = 6  # of a transform and its batch together: what the generated table holds
 EFFICIENCY = 0.75  # of the peak that a library that was not measured reaches on a large product
 SHORT = 8.0  # steps along an axis that cost as much as the packing and the tails of a call
 # PolyMage matrix thesis, section 4.4: multiplications from which a product is mapped to a library.
@@ -94,64 +90,3 @@ def _mirrored_points(call: LibraryCall, sizes: Mapping[str, int]) -> float:
 
 def _value(form: Affine, sizes: Mapping[str, int]) -> float:
     return max(float(form.evaluate({name: sizes[name] for name in form.names()})), 0.0)
-
-
-def can_transform(transform: Transform) -> bool:
-    """Whether FFTW computes a transform: complex, from real values to a whole or half a spectrum, or back."""
-    dtypes = (transform.product.dtype, transform.source.dtype)
-    same = real_part(dtypes[0]) == real_part(dtypes[1])
-    if transform.kind not in ("complex", "real", "hermitian") or transform.start or not same:
-        return False
-    if len(transform.axes) + len(transform.batch) > MOST_DIMS or any(
-        len(b.dims) != 1 for b in transform.batch
-    ):
-        return False
-    if transform.kind == "hermitian":
-        return True
-    return sum(axis.half for axis in transform.axes) <= 1 and not any(
-        axis.mirrored for axis in transform.axes
-    )
-
-
-def transform_seconds(
-    transform: Transform,
-    machine: Machine,
-    sizes: Mapping[str, int],
-    threads: int,
-    model: LibraryModel | None = None,
-) -> float:
-    """Predicted seconds: as measured, axis by axis, or 5 N log2 N operations at a tenth of the peak."""
-    points = 1.0
-    for axis in transform.axes:
-        points *= max(_value(axis.length, sizes), 1.0)
-    batch = 1.0
-    for one in transform.batch:
-        for extent in one.extents:
-            batch *= _value(extent, sizes)
-    used = max(1.0, min(batch, threads))
-    if not transform.batch and transform.parts:
-        least = least_of(model, transform.product.dtype)
-        is_real = transform.kind != "complex"
-        axes = least.real_axes_shared if is_real else least.axes_shared
-        line = 2 * least.shared if is_real else least.shared
-        used = threads if points >= (line if len(transform.axes) == 1 else axes) else 1.0
-    measured = None if model is None else _measured_axes(transform, points, sizes, model)
-    if measured is not None:
-        return batch / used * measured
-    flops = 5.0 * points * max(log2(points), 1.0)
-    peak = machine.peak_flops(real_part(transform.product.dtype).size, 1)
-    return batch / used * (flops / (peak * FFT_SHARE) + CALL_SECONDS)
-
-
-def _measured_axes(
-    transform: Transform, points: float, sizes: Mapping[str, int], model: LibraryModel
-) -> float | None:
-    """Seconds of one transform as measured, axis by axis, one alone in parts where that is quicker."""
-    lengths = [max(_value(axis.length, sizes), 1.0) for axis in transform.axes]
-    parts = part_seconds(transform, lengths[0], model) if len(lengths) == 1 else None
-    if parts is not None:
-        return min(parts)
-    dtype = transform.product.dtype if transform.kind == "hermitian" else transform.source.dtype
-    times = [model.transform_seconds(dtype.dtype, length) for length in lengths]
-    known = [points / n * time for n, time in zip(lengths, times, strict=True) if time is not None]
-    return sum(known) if len(known) == len(times) else None

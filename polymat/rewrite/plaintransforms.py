@@ -21,8 +21,8 @@ from polymat.graph.stage import Accumulation, Part, Stage
 from polymat.idiom.dft import match_dft, reason_against_dft
 from polymat.idiom.hermitian import match_hermitian
 from polymat.idiom.libraryfacts import Libraries
+from polymat.idiom.librarytransforms import can_transform, transform_seconds
 from polymat.idiom.mirrored import halved_axis, regions
-from polymat.idiom.profit import can_transform, transform_seconds
 from polymat.idiom.transform import FourierAxis, Transform
 from polymat.idiom.unlike import reason_against_sum
 from polymat.lang.affine import Affine

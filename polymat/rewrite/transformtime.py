@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import log2
 
 from polymat.idiom.libraryfacts import Libraries
-from polymat.idiom.librarymodel import is_smooth
 from polymat.idiom.libraryroutines import fft_prefix, fft_routine_names
-from polymat.lang.types import ScalarType, real_part
+from polymat.idiom.librarytransforms import line_seconds
+from polymat.lang.types import ScalarType
 from polymat.machine.model import MEMORY, Machine
 from polymat.options import Options
-
-SHARE = 0.1  # of the peak that transforms reach where none were measured
-AWKWARD = 8.0  # times longer that a transform takes whose length has a large prime factor
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,14 +30,8 @@ class Transforms:
         return self.libraries.has("fft", fft_routine_names(fft_prefix(dtype.dtype)))
 
     def seconds(self, dtype: ScalarType, points: int) -> float:
-        """Seconds of one transform of complex values, or from or to real ones: as measured, if it was."""
-        model = self.libraries.model("fft")
-        measured = None if model is None else model.transform_seconds(dtype.dtype, points)
-        if measured is not None:
-            return measured
-        each = 5.0 if dtype.kind == "c" else 2.5
-        flops = each * points * max(log2(points), 1.0) * (1.0 if is_smooth(points) else AWKWARD)
-        return flops / (self.machine.peak_flops(real_part(dtype).size, 1) * SHARE)
+        """Seconds of one transform of complex values, or from or to real ones."""
+        return line_seconds(dtype, points, self.machine, self.libraries.model("fft"))
 
     def pass_seconds(self, dtype: ScalarType, values: float) -> float:
         """Seconds to read or write so many values in memory."""

@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* polymat/codegen/abi.py */
+/* polymat/codegen/c/abi.py */
 enum { ENTRY_OK = 0, ENTRY_OUT_OF_MEMORY = 1, ENTRY_LIBRARY_MISSING = 2 };
 enum { SCALAR_SLOT_BYTES = 16 };
 enum { MAX_RANK = 32 };

@@ -30,7 +30,7 @@ from polymat import (
 from polymat.graph.build import build
 from polymat.graph.verifypipeline import verify
 from polymat.idiom.find import idiom_of
-from polymat.idiom.profit import can_transform
+from polymat.idiom.librarytransforms import can_transform
 from polymat.idiom.transform import Transform
 from tests.idiom.carry_out_signals import transform
 from tests.idiom.recognise import SCALARS, L, M, N, alpha, i, j, k, l, pipeline, point, total, upto, values_of

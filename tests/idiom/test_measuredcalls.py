@@ -10,8 +10,9 @@ import pytest
 
 from polymat import Complex, Double, Exp, Matrix, Vector, symm, syrk, trmm
 from polymat.idiom.librarymodel import AXES, LibraryModel
+from polymat.idiom.librarytransforms import transform_seconds
 from polymat.idiom.measuredcalls import measured_seconds
-from polymat.idiom.profit import call_seconds, transform_seconds
+from polymat.idiom.profit import call_seconds
 from polymat.machine.grid import Grid
 from polymat.machine.known import GENERIC
 from tests.idiom.recognise import K, M, N, alpha, beta, i, j, k, recognised, total, upto

@@ -90,7 +90,7 @@ CHANGES = [
     Planted("model.reuse", "NO_REUSE", 0.8, e("whole_rows")),
     Planted("rewrite.filtertime", "DIRECT_SHARE", 0.5, e("long_filter")),
     Planted("rewrite.filtertime", "CACHED", (4.0, 5.0), e("filter_of_taps")),
-    Planted("rewrite.transformtime", "SHARE", 0.2, e("long_filter")),
+    Planted("idiom.librarytransforms", "FFT_SHARE", 0.2, e("long_filter")),
     Planted("idiom.profit", "CALL_SECONDS", 1e-6, e("called_sums")),
     Planted("idiom.profit", "EFFICIENCY", 0.4, e("called_product")),
     Planted("tilesize.rowloop", "RINGS_SHARE", 0.3, partial(kept_rows, 256, 2048)),

@@ -6,7 +6,9 @@ at given values of all axes where it lies.  A block of the result is a call with
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from math import prod
 from typing import Literal, TypeAlias
 
 from polymat.graph.product import Product
@@ -16,6 +18,7 @@ from polymat.idiom.routines import ROUTINES, Routine
 from polymat.lang.affine import Affine
 from polymat.lang.expr import Expr
 from polymat.lang.types import ScalarType
+from polymat.model.extents import extent
 
 Role: TypeAlias = Literal["m", "n", "k"]
 Triangle: TypeAlias = Literal["lower", "upper"]
@@ -33,6 +36,10 @@ class Axis:
     dims: tuple[str, ...]
     low: tuple[Affine, ...]
     extents: tuple[Affine, ...]
+
+    def length(self, sizes: Mapping[str, int]) -> float:
+        """How many iterations it has at some sizes."""
+        return prod((extent(form, sizes) for form in self.extents), start=1.0)
 
     def __str__(self) -> str:
         return "*".join(self.dims) or "1"

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from math import prod
 from typing import TypeVar
 
-from polymat.idiom.call import Axis, LibraryCall, Role
+from polymat.idiom.call import LibraryCall, Role
 from polymat.idiom.librarymodel import LibraryModel
 from polymat.idiom.routines import timed_as
 
@@ -20,8 +20,8 @@ def measured_seconds(
 
     A batch is shared out; otherwise the longest axis of the result is, in blocks as long as each other.
     """
-    extents = {role: _length(axis, sizes) for role, axis in call.axes}
-    batch = prod((_length(axis, sizes) for axis in call.batch), start=1.0)
+    extents = {role: axis.length(sizes) for role, axis in call.axes}
+    batch = prod((axis.length(sizes) for axis in call.batch), start=1.0)
     waves = batch
     if batch >= threads:
         waves = batch / threads
@@ -40,13 +40,3 @@ def asked(call: LibraryCall, extents: Mapping[Role, T], one: T) -> tuple[str, st
     lengths = {str(role): extent for role, extent in extents.items()}
     found = tuple(lengths.get(roles.get(role, role), one) for role in timed.roles)
     return timed.name, call.dtype.dtype, found
-
-
-def _length(axis: Axis, sizes: Mapping[str, int]) -> float:
-    return prod(
-        (
-            max(float(form.evaluate({name: sizes[name] for name in form.names()})), 0.0)
-            for form in axis.extents
-        ),
-        start=1.0,
-    )

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from math import prod
 
 from polymat.idiom.call import Idiom, LibraryCall
 from polymat.idiom.librarymodel import LibraryModel
 from polymat.idiom.measuredcalls import measured_seconds
-from polymat.lang.affine import Affine
+from polymat.idiom.routines import HALF
 from polymat.lang.types import real_part
 from polymat.machine.model import Machine
 
@@ -25,11 +25,8 @@ STREAM_EFFICIENCY = 0.2
 
 def call_points(call: LibraryCall, sizes: Mapping[str, int]) -> float:
     """Multiplications of a call with its batch."""
-    points = call.row.points
-    for axis in (*call.batch, *(axis for _, axis in call.axes)):
-        for extent in axis.extents:
-            points *= _value(extent, sizes)
-    return points
+    axes = (*call.batch, *(axis for _, axis in call.axes))
+    return prod((axis.length(sizes) for axis in axes), start=call.row.points)
 
 
 def is_mapped(idiom: Idiom, sizes: Mapping[str, int]) -> bool:
@@ -41,13 +38,12 @@ def efficiency(call: LibraryCall, sizes: Mapping[str, int]) -> float:
     """The share of the peak that a routine reaches at these extents: less where one is short."""
     if call.row.level < 3:
         return STREAM_EFFICIENCY
-    share = EFFICIENCY
-    for _, axis in call.axes:
-        length = 1.0
-        for extent in axis.extents:
-            length *= _value(extent, sizes)
-        share *= length / (length + SHORT)
-    return share
+    return product_share(axis.length(sizes) for _, axis in call.axes)
+
+
+def product_share(lengths: Iterable[float]) -> float:
+    """The share of the peak that a product with axes of these lengths reaches."""
+    return prod((length / (length + SHORT) for length in lengths), start=EFFICIENCY)
 
 
 def call_seconds(
@@ -69,10 +65,7 @@ def call_seconds(
         if measured is not None:
             total += measured
             continue
-        batch = 1.0
-        for axis in call.batch:
-            for extent in axis.extents:
-                batch *= _value(extent, sizes)
+        batch = prod((axis.length(sizes) for axis in call.batch), start=1.0)
         flops = 2.0 * call_points(call, sizes) * (4.0 if call.dtype.kind == "c" else 1.0)
         if flops > 0:  # no extent is 0, where nothing has an efficiency
             total += flops / (peak * efficiency(call, sizes))
@@ -85,8 +78,4 @@ def _mirrored_points(call: LibraryCall, sizes: Mapping[str, int]) -> float:
     if not call.mirrored:
         return 0.0
     axes = (*call.batch, call.axis("m"), call.axis("n"))
-    return 0.5 * prod(_value(extent, sizes) for axis in axes for extent in axis.extents)
-
-
-def _value(form: Affine, sizes: Mapping[str, int]) -> float:
-    return max(float(form.evaluate({name: sizes[name] for name in form.names()})), 0.0)
+    return prod((axis.length(sizes) for axis in axes), start=HALF)

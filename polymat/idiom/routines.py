@@ -14,6 +14,7 @@ from typing import Literal, TypeAlias
 
 Start: TypeAlias = Literal["scaled", "added", "replaced", "set"]
 
+HALF = 0.5  # of a square: what lies on one side of its diagonal
 LETTERS = {"float32": "s", "float64": "d", "complex64": "c", "complex128": "z"}
 
 
@@ -61,7 +62,7 @@ class Routine:
     which must be set even if it is zero; "replaced": an operand, which the result overwrites; "set":
     anything, which is not read.
     triangle_of: of which a triangle alone is computed or read.
-    points: multiplications at a step of all axes, half where a triangle saves the other half.
+    products: of elements at a step of all axes.
     timed: as measured; transposed: with the last of its matrices transposed alone, None where that is the
     same.  like: another routine that was measured in its place.
     loops_do: whether loops are as quick, so that it is called only where calls are wanted in any case.
@@ -75,13 +76,18 @@ class Routine:
     forms: tuple[Form, ...]
     start: Start = "scaled"
     triangle_of: Literal["result", "operand"] | None = None
-    points: float = 1.0
+    products: float = 1.0
     timed: Timed | None = None
     transposed: Timed | None = None
     like: str = ""
     loops_do: bool = False
     spreads: bool = False
     rounds: bool = False
+
+    @property
+    def points(self) -> float:
+        """Multiplications at a step of all axes: half, where a triangle saves the other half."""
+        return self.products * (1.0 if self.triangle_of is None else HALF)
 
     @property
     def overwrites(self) -> bool:
@@ -111,26 +117,26 @@ _ROWS = (
     ),
     Routine(
         "syrk", 3, "result(m, n) += alpha A(m, k) A(n, k) in one triangle of the result",
-        (Form("sdcz", "syrk", "oeeiisalswl"),), triangle_of="result", points=0.5,
+        (Form("sdcz", "syrk", "oeeiisalswl"),), triangle_of="result",
         timed=Timed("syrk", "mk", "(122, 111, x, y, one, a, y, zero, c, x)"),
     ),
     Routine(
         "herk", 3, "result(m, n) += alpha A(m, k) conj(A(n, k)) in one triangle of the result",
-        (Form("cz", "herk", "oeeiiralrwl"),), triangle_of="result", points=0.5, like="syrk",
+        (Form("cz", "herk", "oeeiiralrwl"),), triangle_of="result", like="syrk",
     ),
     Routine(
         "syr2k", 3, "result(m, n) += alpha (A(m, k) B(n, k) + B(m, k) A(n, k)) in one triangle of the result",
-        (Form("sdcz", "syr2k", "oeeiisalalswl"),), triangle_of="result",
+        (Form("sdcz", "syr2k", "oeeiisalalswl"),), triangle_of="result", products=2.0,
         timed=Timed("syr2k", "mk", "(122, 111, x, y, one, a, y, b, y, zero, c, x)"),
     ),
     Routine(
         "trmm", 3, "result(m, n) = alpha T(m, k) B(k, n) (side left) or alpha B(m, k) T(k, n), T triangular",
-        (Form("sdcz", "trmm", "oeeeeiisalwl"),), start="replaced", triangle_of="operand", points=0.5,
+        (Form("sdcz", "trmm", "oeeeeiisalwl"),), start="replaced", triangle_of="operand",
         timed=Timed("trmm", "mn", "(141, 122, 112, 132, x, y, one, a, x, c, y)"), spreads=True,
     ),
     Routine(
         "trsm", 3, "T result = alpha B (side left) or result T = alpha B, T triangular",
-        (Form("sdcz", "trsm", "oeeeeiisalwl"),), start="replaced", triangle_of="operand", points=0.5,
+        (Form("sdcz", "trsm", "oeeeeiisalwl"),), start="replaced", triangle_of="operand",
         timed=Timed("trsm", "mn", "(141, 122, 111, 132, x, y, one, a, x, c, y)"), spreads=True, rounds=True,
     ),
     Routine(
@@ -149,7 +155,7 @@ _ROWS = (
     ),
     Routine(
         "syr", 2, "result(m, n) += alpha x(m) x(n) in one triangle of the result",
-        (Form("sd", "syr", "oeisaiwl"),), start="added", triangle_of="result", points=0.5, loops_do=True,
+        (Form("sd", "syr", "oeisaiwl"),), start="added", triangle_of="result", loops_do=True,
         timed=Timed("syr", "m", "(122, x, one, b, 1, c, x)"),
     ),
     Routine(
@@ -158,12 +164,12 @@ _ROWS = (
     ),
     Routine(
         "trmv", 2, "result(m) = alpha T(m, k) x(k), T triangular", (Form("sdcz", "trmv", "oeeeialwi"),),
-        start="replaced", triangle_of="operand", points=0.5,
+        start="replaced", triangle_of="operand",
         timed=Timed("trmv", "m", "(122, 111, 132, x, a, x, c, 1)"),
     ),
     Routine(
         "trsv", 2, "T result = alpha x, T triangular", (Form("sdcz", "trsv", "oeeeialwi"),),
-        start="replaced", triangle_of="operand", points=0.5,
+        start="replaced", triangle_of="operand",
         timed=Timed("trsv", "m", "(122, 111, 132, x, a, x, c, 1)"), rounds=True,
     ),
     Routine(

@@ -62,14 +62,7 @@ class Blocking:
     def scheme(self, parallel: str, estimates: Mapping[str, int]) -> Scheme:
         """The atoms of a blocking; several dimensions that one loop runs along are joined by `*`."""
         found, blocks = self.contraction, self.blocks
-        rows, columns, depth = (
-            "*".join(dims)
-            for dims in (
-                (*found.more_rows, found.rows),
-                (*found.more_columns, found.columns),
-                (*found.sums, found.depth),
-            )
-        )
+        rows, columns, depth = ("*".join(dims) for dims in (found.all_rows, found.all_columns, found.summed))
         atoms: list[Atom] = [SchemeLoop("Par", parallel)]
         atoms += [SchemeLoop("R", dim) for dim in found.outer if dim != parallel]
         atoms += [self._pack(found.left)] if self.left_first else []
@@ -99,9 +92,7 @@ class Blocking:
     def bands(self, extents: Mapping[str, int]) -> tuple[list[tuple[str, ...]], list[dict[str, int]]]:
         """Orders of its bands of loops, outermost first, and tile sizes, innermost first, for a nest."""
         found, blocks = self.contraction, self.blocks
-        rows = (*found.more_rows, found.rows)
-        columns = (*found.more_columns, found.columns)
-        depth = (*found.sums, found.depth)
+        rows, columns, depth = found.all_rows, found.all_columns, found.summed
         single = dict.fromkeys(found.outer, 1)
         outer = single | _sizes(rows, self.rows, extents) | _sizes(columns, self.columns, extents)
         outer |= _sizes(depth, self.depth, extents)
@@ -139,12 +130,12 @@ class Blocking:
     def _packed_order(self, factor: Factor) -> tuple[str, ...]:
         """The dimensions of a packed operand as register blocks use it, the innermost last."""
         found = self.contraction
-        own = (*found.more_rows, found.rows) if factor is found.left else (*found.more_columns, found.columns)
+        own = found.all_rows if factor is found.left else found.all_columns
         if self.way is Way.LANES_OVER_DEPTH:
             return (*own, found.depth)
         if factor is found.right and self.lanes_of is not None:
             own = (found.columns, self.lanes_of)
-        return (*found.sums, found.depth, *own)
+        return (*found.summed, *own)
 
     def _pack(self, factor: Factor) -> Pack:
         """The copy of an operand; its order where that is another one than that of the array."""
@@ -184,7 +175,7 @@ def _uncut(way: Way, found: Contraction, blocks: Blocks, estimates: Mapping[str,
     """The whole product as one block, with nothing copied."""
     m, n, k = (
         prod(found.length(dim, estimates) for dim in dims)
-        for dims in ((*found.more_rows, found.rows), (*found.more_columns, found.columns), (found.depth,))
+        for dims in (found.all_rows, found.all_columns, (found.depth,))
     )
     rows, columns, depth = max(1, ceil(m)), max(1, ceil(n)), max(1, ceil(k))
     return Blocking(way, found, blocks, m, n, k, rows, columns, depth, packs_left=False, packs_right=False)

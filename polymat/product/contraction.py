@@ -11,12 +11,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TypeVar
 
 from polymat.graph.monomials import Factor
 from polymat.lang.affine import Affine
 from polymat.lang.expr import Expr
 from polymat.model.extents import extent
 from polymat.product.triangle import Triangle
+
+Dims = TypeVar("Dims", int, frozenset[str])
+"""A set of dimensions: by their names, or as the bits of a number."""
+
+
+def sides(left: Dims, right: Dims, result: Dims) -> tuple[Dims, Dims, Dims]:
+    """The rows, columns and depth of a product, of the dimensions of its operands and of its result."""
+    both = left & right
+    return (left ^ both) & result, (right ^ both) & result, both ^ (both & result)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,9 +82,29 @@ class Contraction:
     @property
     def windows(self) -> bool:
         """Whether neighbouring rows share elements, as the windows of a convolution do."""
-        rows, summed = {self.rows, *self.more_rows}, {self.depth, *self.sums}
+        rows, summed = {*self.all_rows}, {*self.summed}
         forms = [set(form.names()) for form in self.left.indices]
         return bool(self.sums) and any(names & rows and names & summed for names in forms)
+
+    @property
+    def all_rows(self) -> tuple[str, ...]:
+        """The dimensions of the rows, the innermost last."""
+        return (*self.more_rows, self.rows)
+
+    @property
+    def all_columns(self) -> tuple[str, ...]:
+        """The dimensions of the columns, the innermost last."""
+        return (*self.more_columns, self.columns)
+
+    @property
+    def summed(self) -> tuple[str, ...]:
+        """The dimensions that are summed over, the innermost last."""
+        return (*self.sums, self.depth)
+
+    @property
+    def right_dims(self) -> tuple[str, ...]:
+        """The dimensions of all products of the right operand, outermost first."""
+        return (*self.outer, *self.all_columns, *self.summed)
 
     @property
     def products(self) -> tuple[Contraction, ...]:

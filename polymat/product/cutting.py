@@ -75,7 +75,7 @@ def _within(asked: Values, rows: float, columns: float, depth: float) -> Cut:
 
 def continues_rows(found: Contraction) -> bool:
     """Whether all dimensions of rows continue each other in the left operand and in the result."""
-    rows = tuple(dim for dim in found.result if dim in (*found.more_rows, found.rows))
+    rows = tuple(dim for dim in found.result if dim in found.all_rows)
     lie = [tuple(form.names()) for form in found.left.indices]
 
     def is_in(places: Sequence[object], line: Sequence[object]) -> bool:

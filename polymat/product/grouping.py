@@ -13,7 +13,7 @@ from polymat.lang.affine import Affine
 from polymat.lang.expr import Expr, Load
 from polymat.lang.traverse import walk
 from polymat.model.extents import extent
-from polymat.product.contraction import Contraction, Start
+from polymat.product.contraction import Contraction, Start, sides
 
 ENOUGH_ROWS = 8  # that are worth a register block
 OUTWEIGHED = 4  # times as large as an operand: a result that is written in its own order
@@ -28,11 +28,11 @@ def grouped(stage: Stage, product: Product, term: Term, estimates: Mapping[str, 
         return None
     left, right = operands
     bounds = dict(zip(term.dims, term.box, strict=True))
-    only_left, only_right = (_only(stage, one, other) for one, other in (operands, operands[::-1]))
+    within = sides(left.names(), right.names(), frozenset(stage.dims))
+    only_left, only_right = ([dim for dim in stage.dims[:-1] if dim in side] for side in within[:2])
     lengths = {d: extent(bounds[d][1] - bounds[d][0] + 1, estimates) for d in term.dims}
     rows = _rows(stage, only_left, left, lengths)
-    both = left.names() & right.names()
-    depth = _inner([d for d in term.reduced if d in both], operands, lengths)
+    depth = _inner([d for d in term.reduced if d in within[2]], operands, lengths)
     if rows is None or depth is None:
         return None
     start = _start(product, columns)
@@ -59,11 +59,6 @@ def grouped(stage: Stage, product: Product, term: Term, estimates: Mapping[str, 
         starts=bool(product.addends) and start is None,
         result=stage.dims,
     )
-
-
-def _only(stage: Stage, one: Factor, other: Factor) -> list[str]:
-    """The dimensions of the result before its last that one operand has and the other one not."""
-    return [dim for dim in stage.dims[:-1] if dim in one.names() and dim not in other.names()]
 
 
 def _operands(term: Term, columns: str) -> tuple[Factor, Factor] | None:

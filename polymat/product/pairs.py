@@ -23,6 +23,7 @@ from polymat.lang.expr import Expr
 from polymat.lang.names import RESERVED_PREFIX
 from polymat.lang.types import real_part
 from polymat.product.contraction import Contraction
+from polymat.product.operandlayout import is_contiguous
 
 PART = f"{RESERVED_PREFIX}part"  # 0 for real, 1 for imaginary parts of the left operand
 FIRST = f"{RESERVED_PREFIX}first_pair"  # where the columns begin that are in memory as pairs
@@ -53,6 +54,11 @@ class Pairs:
     def is_beside_reals(self) -> bool:
         """Whether the left operand is real."""
         return self.left.dtype.kind == "f"
+
+    @property
+    def reals_joined(self) -> bool:
+        """Whether what is read as real values has its last dimension twice as long, not one more."""
+        return self.joined or self.is_beside_reals
 
     @property
     def read(self) -> str | None:
@@ -94,9 +100,7 @@ def _one_as_reals(found: Contraction, name: str) -> tuple[Contraction, Pairs] | 
     if kinds != ("c", "c"):
         return None
     depth, last = Affine.name(found.depth), found.left.indices[-1]
-    joined = last.coefficient(found.depth) == 1 and not any(
-        form.coefficient(found.depth) for form in found.left.indices[:-1]
-    )
+    joined = is_contiguous(found.left, found.depth)
     doubled = {dim: (low.scale(2), high.scale(2) + 1) for dim, (low, high) in found.bounds.items()}
     changed = [found.columns, found.depth] if joined else [found.columns]
     bounds = {**found.bounds, **{dim: doubled[dim] for dim in changed}}
@@ -106,11 +110,11 @@ def _one_as_reals(found: Contraction, name: str) -> tuple[Contraction, Pairs] | 
         indices = (*found.left.indices, Affine.name(PART))
         bounds[PART] = (Affine(), Affine((), 1))
         sums = (*sums, PART)
-    lines = (*found.sums, found.depth, *found.more_columns)
+    lines = (*found.summed, *found.more_columns)
     pairs = Pairs(name, found.left, found.right, found.scale, found.bounds[found.depth], lines, joined)
     real = real_part(found.left.dtype)
     left = Factor(Ref(reals_of(found.left.source), real, is_input=False), indices)
-    places = _names((*found.sums, found.depth, *(() if joined else (PART,)), *found.more_columns))
+    places = _names((*found.summed, *(() if joined else (PART,)), *found.more_columns))
     right = Factor(Ref(pairs.array, real, is_input=False), (*places, Affine.name(found.columns)))
     changes = replace(found, left=left, right=right, bounds=bounds, sums=sums, scale=None)
     return _started_before(changes), pairs
@@ -119,7 +123,7 @@ def _one_as_reals(found: Contraction, name: str) -> tuple[Contraction, Pairs] | 
 def _beside_reals(found: Contraction, name: str) -> tuple[Contraction, Pairs]:
     """The product of a real left operand: columns of the right one are pairs of real ones."""
     columns, right, real = Affine.name(found.columns), found.right, real_part(found.right.dtype)
-    lines = (*found.sums, found.depth, *found.more_columns)
+    lines = (*found.summed, *found.more_columns)
     written = not _is_in_order(found)
     pairs = Pairs(
         name, found.left, right, found.scale, found.bounds[found.depth], lines, joined=False, written=written
@@ -138,11 +142,9 @@ def _beside_reals(found: Contraction, name: str) -> tuple[Contraction, Pairs]:
 
 def _is_in_order(found: Contraction) -> bool:
     """Whether the right operand can be read as it lies, since nothing but real values multiplies it."""
-    *others, last = found.right.indices
-    elsewhere = {name for form in others for name in form.names()}
     if found.right.conjugated or (found.scale is not None and found.scale.dtype.kind == "c"):
         return False
-    return last.coefficient(found.columns) == 1 and found.columns not in elsewhere
+    return is_contiguous(found.right, found.columns)
 
 
 def _started_before(found: Contraction) -> Contraction:

@@ -6,10 +6,11 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from math import inf
 
-from polymat.idiom.profit import CALL_SECONDS, EFFICIENCY, SHORT
+from polymat.idiom.profit import CALL_SECONDS, EFFICIENCY, product_share
 from polymat.lang.types import ScalarType, real_part
 from polymat.machine.model import MEMORY, Machine
 from polymat.model.describe import COMPLEX_OPERATIONS
+from polymat.product.contraction import sides
 from polymat.tilesize.cost import OVERLAP_LOSS
 from polymat.tilesize.kernelplanner import LEAST_POINTS
 from polymat.tilesize.stagework import VECTOR_SHARE
@@ -83,26 +84,22 @@ class ContractionTime:
 
     def weight(self, factors: Sequence[int], result: int) -> float:
         """Operations of the peak in the time of one point, where all lengths are long."""
-        is_product = len(factors) == 2 and all(_groups(factors, result)) and self.dtype.kind in "fc"
+        is_product = len(factors) == 2 and all(_sides(factors, result)) and self.dtype.kind in "fc"
         return len(factors) / (EFFICIENCY if is_product else VECTOR_SHARE)
 
     def _share(self, factors: Sequence[int], result: int) -> float:
         """Of the peak: register blocks fill more of it, where rows, columns and depth are long."""
-        groups = _groups(factors, result)
+        groups = _sides(factors, result)
         lengths = [self.points(group) for group in groups]
         one = lengths[0] * lengths[1] * lengths[2]
         if self.dtype.kind not in "fc" or not all(groups) or one < LEAST_POINTS:
             return VECTOR_SHARE
-        share = EFFICIENCY
-        for length in lengths:
-            share *= length / (length + SHORT)
-        return max(share, VECTOR_SHARE)
+        return max(product_share(lengths), VECTOR_SHARE)
 
 
-def _groups(factors: Sequence[int], result: int) -> tuple[int, int, int]:
-    """The rows, columns and depth of a product of two factors."""
+def _sides(factors: Sequence[int], result: int) -> tuple[int, int, int]:
     left, right = factors
-    return left & result & ~right, right & result & ~left, left & right & ~result
+    return sides(left, right, result)
 
 
 def bits(names: Collection[str], dims: Sequence[str]) -> int:

@@ -61,8 +61,7 @@ def plan_kernel(
         f"{made.blocks.columns}, {scheme}{_triangle(product)}{_further(product)}{by_policy}; "
         f"as {made.way.value}"
     )
-    order = (*product.outer, *product.more_columns, product.columns, *product.sums, product.depth)
-    order = (*order, *product.more_rows, product.rows)
+    order = (*product.right_dims, *product.all_rows)
     return KernelPlan(
         group, "kernel", order, parallel, found.columns, reason, found, blocks, scheme, made.way, pairs=pairs
     )
@@ -110,15 +109,11 @@ def _by_working_sets(
     """The blocks that PolyDL's ranking has first, and what it says of them, in words."""
     m, n, k = (
         prod(found.length(dim, estimates) for dim in dims)
-        for dims in (
-            (found.rows, *found.more_rows),
-            (found.columns, *found.more_columns),
-            (found.depth, *found.sums),
-        )
+        for dims in (found.all_rows, found.all_columns, found.summed)
     )
     m, n = (
         ceil(length / machine.cores) if parallel in dims else length
-        for length, dims in ((m, (found.rows, *found.more_rows)), (n, (found.columns, *found.more_columns)))
+        for length, dims in ((m, found.all_rows), (n, found.all_columns))
     )
     size = blocks.vector_bytes // blocks.lanes
     order = ranked(blocks, int(m), int(n), int(k), size, machine, machine.cores)
@@ -236,8 +231,7 @@ def _pairing(plan: KernelPlan, estimates: Mapping[str, int], share: Share) -> fl
     if not any(pairs.written for pairs in plan.pairs):
         return 0.0
     found = plan.contraction
-    dims = (*found.outer, *found.more_columns, found.columns, *found.sums, found.depth)
-    return pairing_operations(_points(found, dims, estimates, share), 1.0)
+    return pairing_operations(_points(found, found.right_dims, estimates, share), 1.0)
 
 
 def _points(found: Contraction, dims: Sequence[str], estimates: Mapping[str, int], share: Share) -> float:

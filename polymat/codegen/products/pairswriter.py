@@ -79,8 +79,7 @@ class PairsWriter(ContractionWriter):
         writer, pairs = self.writer, self.pairs
         views = {reals_of(self.stage.name): self._as_reals(self.stage.name, joined=True)}
         if pairs.read is not None:
-            joined = pairs.joined or pairs.is_beside_reals
-            views[reals_of(pairs.read)] = self._as_reals(pairs.read, joined=joined)
+            views[reals_of(pairs.read)] = self._as_reals(pairs.read, joined=pairs.reals_joined)
         if pairs.written:
             views[pairs.array] = self._pairs_buffer()
         return BodyWriter(writer.pipeline, {**writer.storage, **views}, writer.names, writer.needs)

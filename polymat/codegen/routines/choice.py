@@ -60,9 +60,8 @@ def _own_seconds(writer: StageWriter, plan: CallPlan, choice: CallChoice, points
 
 def _pairing_seconds(writer: StageWriter, found: Contraction, flops: float) -> CExpr:
     """The seconds that writing the pairs of complex right operands takes."""
-    dims = (*found.outer, *found.more_columns, found.columns, *found.sums, found.depth)
     each = pairing_operations(1.0, 1.0) / flops
-    return CBinary("*", Literal(f"{each!r}"), _product(writer, map(found.extent, dims)))
+    return CBinary("*", Literal(f"{each!r}"), _product(writer, map(found.extent, found.right_dims)))
 
 
 def _product_seconds(writer: StageWriter, plan: KernelPlan, found: Contraction, flops: float) -> CExpr:

@@ -45,7 +45,7 @@ def compiled_levels(
 
 def own_c(program: Program) -> str:
     """The C of the program's own functions and tables, without what the library adds."""
-    return unit(replace(program.file, texts=(), undefine=(), declared=(), mark=""), "")
+    return unit(replace(program.file, texts=(), undefine=(), declared=(), marks=()), "")
 
 
 def report_text(outputs: Any, **asked: Any) -> str:

@@ -25,7 +25,7 @@ def render(file: File, *, whole: bool = True) -> str:
     Its comment says in which line the program's own part begins, behind what that uses of the library.
     """
     head = prelude(file.needs, whole=whole)
-    library = replace(file, comment=_located(file.comment, 0), tables=(), declared=(), functions=(), mark="")
+    library = replace(file, comment=_located(file.comment, 0), tables=(), declared=(), functions=(), marks=())
     begins = unit(library, head).count("\n") + 2  # an empty line lies between them
     return unit(replace(file, comment=_located(file.comment, begins)), head)
 
@@ -61,7 +61,7 @@ def split(file: File) -> tuple[File, ...]:
     read = names_in(statement for function in others for statement in function.body)
     tables = tuple(table for table in file.tables if table.name in read)
     comment = f"Functions of {file.comment.splitlines()[0]}"
-    other = replace(file, comment=comment, needs=needs, functions=others, tables=tables, mark="")
+    other = replace(file, comment=comment, needs=needs, functions=others, tables=tables, marks=())
     return (replace(file, functions=own, declared=others), other)
 
 

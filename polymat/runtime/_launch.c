@@ -69,10 +69,10 @@ static Status run_kernel(const Launcher *launcher, const Frame *frame)
     if (result == ENTRY_OK)
         return DONE;
     if (result == ENTRY_OUT_OF_MEMORY && launcher->missing != NULL && launcher->missing() > 0)
-        PyErr_Format(PyExc_MemoryError, "%U(): no memory for intermediate arrays, %zu bytes", launcher->name,
-                     launcher->missing());
+        PyErr_Format(PyExc_MemoryError, "%U(): no memory for %s, %zu bytes", launcher->name,
+                     launcher->intermediates, launcher->missing());
     else if (result == ENTRY_OUT_OF_MEMORY)
-        PyErr_Format(PyExc_MemoryError, "%U(): no memory for intermediate arrays", launcher->name);
+        PyErr_Format(PyExc_MemoryError, "%U(): no memory for %s", launcher->name, launcher->intermediates);
     else if (result == ENTRY_LIBRARY_MISSING)
         PyErr_Format(PyExc_OSError, "%U(): a BLAS or FFT library that it calls is missing", launcher->name);
     else
@@ -165,6 +165,9 @@ static int open_library(Launcher *launcher, const char *path)
     *(void **)&launcher->entry = dlsym(launcher->library, "_pm_entry");
     *(void **)&launcher->work = dlsym(launcher->library, "_pm_work");
     *(void **)&launcher->missing = dlsym(launcher->library, "_pm_missing_bytes");
+    launcher->intermediates = dlsym(launcher->library, "_pm_intermediates");
+    if (launcher->intermediates == NULL)
+        launcher->intermediates = "intermediate arrays";
     if (launcher->entry != NULL && launcher->work != NULL)
         return 0;
     PyErr_Format(PyExc_OSError, "%s: not a library of polymat: no _pm_entry or no _pm_work", path);

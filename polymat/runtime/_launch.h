@@ -77,6 +77,7 @@ typedef struct {
     EntryFunction entry;
     WorkFunction work;
     MissingFunction missing; /* NULL in libraries without intermediate arrays */
+    const char *intermediates; /* these in words */
     const Runtime *openmp; /* NULL: the library has no threads */
     PyObject *name;
     Block *blocks; /* memory of everything below */

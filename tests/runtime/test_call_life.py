@@ -266,5 +266,5 @@ except MemoryError as error:
 """
     ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     told, _, count = ran.stdout.removesuffix(" bytes\n").rpartition(" ")
-    assert told == "g(): no memory for intermediate arrays,"
+    assert told == "g(): no memory for the intermediate array f,"
     assert 8 << 28 <= int(count) <= (8 << 28) + 4096  # lines of the cache

@@ -11,7 +11,9 @@ the generic entry instead:
 of its C type at offset 0; `threads` >= 1.  The result is `OK`, `OUT_OF_MEMORY` or, with the outputs as they
 were, `LIBRARY_MISSING`.  `_pm_work` estimates the scalar operations of a call.  Where a library has
 `size_t _pm_missing_bytes(void)`, it tells what the latest call of this thread that found no memory had asked
-for.  Arrays are C-contiguous and aligned to their element; no output overlaps any other array, except that
+for, and `const char _pm_intermediates[]`, where there is that, for which arrays.
+
+Arrays are C-contiguous and aligned to their element; no output overlaps any other array, except that
 output `o` may be exactly input `i` when `(i, o)` is in `Signature.inplace`.
 
 A library with `Signature.routines` also exports

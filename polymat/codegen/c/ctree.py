@@ -191,7 +191,7 @@ class File:
     """A translation unit: a comment, the prelude's needs, names that may be macros, functions, tables.
 
     texts: functions that are text already; they call nothing but the prelude.
-    declared: functions of other files that it calls.  mark: a text that stands in the library.
+    declared: functions of other files that it calls.  marks: texts that stand in the library, by name.
     """
 
     comment: str
@@ -201,7 +201,7 @@ class File:
     tables: tuple[Constants, ...] = ()
     texts: tuple[str, ...] = ()
     declared: tuple[CFunction, ...] = ()
-    mark: str = ""
+    marks: tuple[tuple[str, str], ...] = ()
 
 
 def plus(value: CExpr, distance: int) -> CExpr:

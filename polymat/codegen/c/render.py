@@ -67,8 +67,7 @@ def unit(file: File, head: str) -> str:
     pieces += [f"{_folded(prototype(function))};\n" for function in file.declared]
     for function in file.functions:
         pieces.append("".join(f"{_folded(line)}\n" for line in _function(function)))
-    if file.mark:
-        pieces.append(f'const char _pm_signature[] = "{file.mark}";\n')
+    pieces += [f'const char {name}[] = "{text}";\n' for name, text in file.marks]
     return "\n".join(pieces)
 
 

@@ -42,8 +42,11 @@ def compiled_form(form: str, dtype: ScalarType) -> Any:
     return pm.compile(point(dtype, "end", value), name="ends", inputs=inputs, options=options)
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("machine", MACHINES)
+# The widest vectors take compilers for a processor without them longest: of the forms that which has all.
+@pytest.mark.parametrize(
+    ("machine", "form"),
+    [(each, form) for each in MACHINES for form in FORMS if each != "wide" or form == "all"],
+)
 def test_forms(form: str, machine: str, seed: int, compile_for: CompileFor) -> None:
     compile_for(MACHINES[machine])
     dtype = pm.Float if machine == "wide" else pm.Double
@@ -61,7 +64,7 @@ def test_forms(form: str, machine: str, seed: int, compile_for: CompileFor) -> N
 @pytest.mark.parametrize("form", ["bias", "full", "number", "all"])
 def test_what_is_no_number_stays_none(form: str, compile_for: CompileFor) -> None:
     """Of small integers every result is exact, NaN and infinities included."""
-    compile_for(MACHINES["wide"])
+    compile_for(MACHINES["narrow"])
     compiled = compiled_form(form, pm.Double)
     rng = np.random.default_rng(5)
     a, b = rng.integers(-3, 4, (19, 6)).astype(float), rng.integers(-3, 4, (6, 29)).astype(float)
@@ -137,7 +140,7 @@ def test_results_past_the_caches(seed: int, compile_for: CompileFor) -> None:
             )
 
 
-@pytest.mark.parametrize(("machine", "turned"), [("wide", False), ("wide", True), ("narrow", False)])
+@pytest.mark.parametrize(("machine", "turned"), [("wide", True), ("narrow", False)])
 def test_several_dimensions_of_columns(
     machine: str, turned: bool, seed: int, compile_for: CompileFor
 ) -> None:

@@ -17,8 +17,8 @@ from tests.hosts import CompileFor, compiling_for
 
 TESTS = Path(__file__).parent
 # What these test shows in numbers, texts and decisions, whatever gcc makes of the C; tests of what writes and
-# runs C compile as users do, but for unrolled loops.  The C compiler takes most of the time of all tests: three
-# quarters without unrolling, and with these flags, under which loops still run on vectors, less than half.
+# runs C compile as users do, but for unrolled loops.  The C compiler takes most of the time of all tests:
+# three quarters without unrolling, and with these flags, under which loops run on vectors, less than half.
 ANY_FLAGS = frozenset(
     ("decide", "fusion", "graph", "idiom", "lang", "model", "plan", "poly", "product", "properties")
 ) | {"rewrite", "tilesize", "tune"}

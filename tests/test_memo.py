@@ -114,7 +114,7 @@ OF_THE_PROCESS = {
     "codegen/functions/elementary.py": {"_definition"},
     "codegen/products/blockcost.py": {"prices_text"},
     "codegen/products/packedgemm.py": {"gemm_text"},
-    "codegen/products/microkernel.py": {"microkernels"},
+    "codegen/products/microkernel.py": {"described"},
     "codegen/products/waystext.py": {"choices", "ways_text"},
     "machine/cpuinfo.py": {"first_processor"},
     "machine/probe.py": {"probe"},

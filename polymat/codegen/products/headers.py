@@ -17,15 +17,15 @@ FOLDER = "products"
 
 def headers_text(shape: Shape, *names: str) -> str:
     """The text of some headers, between the definitions of their macros and their ends."""
-    return with_macros(shape, written(*names))
+    return _with_macros(shape, _written(*names))
 
 
-def written(*names: str) -> str:
+def _written(*names: str) -> str:
     """The text of some headers as it is written."""
     return "\n".join(kernel(f"{FOLDER}/{name}").text for name in names)
 
 
-def with_macros(shape: Shape, text: str) -> str:
+def _with_macros(shape: Shape, text: str) -> str:
     """A text between the definitions of those macros that it uses and their ends; names are written out."""
     macros = {macro: str(value) for macro, value in _macros(shape).items()}
     for macro in [macro for macro in macros if macro.endswith(OF_NAME)]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from polymat.codegen.c.apart import prototypes
 from polymat.codegen.products.blockends import ends_text
 from polymat.codegen.products.blockresults import lines_requested, requested, results
 from polymat.codegen.products.blockshape import Shape, vector_types
@@ -17,6 +16,7 @@ from polymat.codegen.products.headers import headers_text
 from polymat.codegen.products.registerblock import (
     RegisterBlock,
     block_text,
+    declared,
     loads,
     statements,
     steps,
@@ -61,18 +61,23 @@ ptrdiff_t depth, const {t} *a, ptrdiff_t a_row, const {t} *b, {t} scale,
         {t} beta, const _pm_result_{s} *to, const char *next, ptrdiff_t pace"""
 
 
-# Of a shape alone, asked for the blocks and for their prototypes.
-@lru_cache(maxsize=8)
 def microkernels(shape: Shape) -> str:
+    """The C functions of the blocks."""
+    return "\n".join(map(block_text, described(shape)))
+
+
+# Of a shape alone, asked for the blocks and for their declarations.
+@lru_cache(maxsize=8)
+def described(shape: Shape) -> tuple[RegisterBlock, ...]:
     """Every block up to the full one, and those of whole vectors for packed operands and those in place."""
     sizes = [(r, v) for v in range(1, shape.vectors + 1) for r in range(1, shape.rows + 1)]
     counts = range(1, shape.vectors + 1)
-    described = [_block(shape, rows, vectors) for rows, vectors in sizes]
-    described += [_full_block(shape)]
-    described += [_passing_block(shape, vectors) for vectors in counts]
-    described += [_reading_block(shape, vectors) for vectors in counts]
-    described += [_walk(shape, rows, vectors) for rows, vectors in sizes] if shape.walks else []
-    return "\n".join(map(block_text, described))
+    blocks = [_block(shape, rows, vectors) for rows, vectors in sizes]
+    blocks += [_full_block(shape)]
+    blocks += [_passing_block(shape, vectors) for vectors in counts]
+    blocks += [_reading_block(shape, vectors) for vectors in counts]
+    blocks += [_walk(shape, rows, vectors) for rows, vectors in sizes] if shape.walks else []
+    return tuple(blocks)
 
 
 def full_block(shape: Shape) -> str:
@@ -85,7 +90,7 @@ def block_tables(shape: Shape) -> str:
     blocks = [_table(shape, "block"), *([_table(shape, "walk")] if shape.walks else [])]
     tables = [*blocks, _passing_table(shape), _reading_table(shape)]
     types = [vector_types(shape), ends_text(shape), headers_text(shape, "operands", "requests")]
-    return "\n".join([*types, prototypes(microkernels(shape)), *tables])
+    return "\n".join([*types, declared(described(shape)), *tables])
 
 
 def _parameters(shape: Shape, kind: str = "block") -> str:

@@ -25,11 +25,11 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from polymat.codegen.c.apart import Apart, prototypes
+from polymat.codegen.c.apart import Apart
 from polymat.codegen.c.lanes import SHUFFLES, row_sums
 from polymat.codegen.products.blockshape import Shape
 from polymat.codegen.products.edges import edge_table, edges
-from polymat.codegen.products.headers import headers_text, with_macros, written
+from polymat.codegen.products.headers import headers_text
 from polymat.codegen.products.microkernel import block_tables, microkernels
 from polymat.codegen.products.pastblock import past_blocks, past_table
 from polymat.codegen.products.turnedgemm import turned_head, turned_text
@@ -52,7 +52,7 @@ def gemm_text(shape: Shape) -> Apart:
     turned = turned_text(shape) if shape.turns else ""
     blocks = [microkernels(shape), past_blocks(shape), *([edges(shape)] if shape.halves else [])]
     types = headers_text(shape, *_TYPES) + ways_text() + headers_text(shape, "choices")
-    declared = with_macros(shape, prototypes(written(*_SUMS, *_PACKED, *_LARGE, *_BLOCKED)))
+    declared = headers_text(shape, "declared")
     head = "\n".join([*tables, types, *([turned_head(shape)] if shape.turns else []), declared])
     sums = _row_sums(shape) + headers_text(shape, *_SUMS)
     copied, large = headers_text(shape, *_PACKED), headers_text(shape, *_LARGE)

@@ -9,17 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from polymat.codegen.c.apart import prototypes
 from polymat.codegen.c.elements import INTEGERS
 from polymat.codegen.c.vectortypes import memory_suffix
 from polymat.codegen.products.blockends import ends_of_block
 from polymat.codegen.products.blockresults import ended
 from polymat.codegen.products.blockshape import Shape
-from polymat.codegen.products.headers import headers_text, with_macros, written
+from polymat.codegen.products.headers import headers_text
 from polymat.codegen.products.microkernel import AHEAD, UNUSED
 from polymat.codegen.products.registerblock import (
     RegisterBlock,
     block_text,
+    declared,
     loads,
     statements,
     steps,
@@ -54,7 +54,7 @@ def past_table(shape: Shape) -> str:
     return f"""\
 #if defined(__AVX512F__) && defined(__GNUC__) && !defined(__clang__) && {shape.vector_bytes} == 64
 #define _PM_WHOLE_{s} 1
-{with_macros(shape, prototypes(written("some")))}{prototypes(_blocks(shape))}
+{headers_text(shape, "somedeclared")}{declared(_blocks(shape))}
 typedef void (*_pm_past_{s})({_parameters(shape)});
 static const _pm_past_{s} _pm_pasts_{s}[{shape.vectors}] {UNUSED} = {{{names}}};
 #else
@@ -65,11 +65,12 @@ static const _pm_past_{s} _pm_pasts_{s}[{shape.vectors}] {UNUSED} = {{{names}}};
 
 def past_blocks(shape: Shape) -> str:
     """The C functions."""
-    return f"{headers_text(shape, 'some')}#if _PM_WHOLE_{shape.suffix}\n{_blocks(shape)}#endif\n"
+    texts = "\n".join(map(block_text, _blocks(shape)))
+    return f"{headers_text(shape, 'some')}#if _PM_WHOLE_{shape.suffix}\n{texts}#endif\n"
 
 
-def _blocks(shape: Shape) -> str:
-    return "\n".join(block_text(_past_block(shape, vectors)) for vectors in range(1, shape.vectors + 1))
+def _blocks(shape: Shape) -> list[RegisterBlock]:
+    return [_past_block(shape, vectors) for vectors in range(1, shape.vectors + 1)]
 
 
 def _past_block(shape: Shape, vectors: int) -> RegisterBlock:

@@ -1,7 +1,8 @@
 """What every register block is: a C function that keeps sums in registers along a depth.
 
 `RegisterBlock` describes one: its sums, what each step of the depth loads, adds and requests, and what
-becomes of the sums; `block_text` prints it.  `sums`, `loads` and `steps` describe what most have in common.
+becomes of the sums; `block_text` prints it, and `declared` what others see of several.  `sums`, `loads` and
+`steps` describe what most have in common.
 """
 
 from __future__ import annotations
@@ -39,9 +40,17 @@ class RegisterBlock:
 
 def block_text(block: RegisterBlock) -> str:
     """The C function."""
-    head = f"{block.linkage} __attribute__((noinline)) void {block.name}({block.parameters})"
     body = f"{block.before}{statements(block.sums, 4)}{block.first}{_depth(block)}{block.stores}"
-    return f"{block.comment}{head}\n{{\n{body}}}\n"
+    return f"{block.comment}{_head(block)}\n{{\n{body}}}\n"
+
+
+def declared(blocks: Iterable[RegisterBlock]) -> str:
+    """The declarations of the C functions."""
+    return "".join(f"{_head(block)};\n" for block in blocks)
+
+
+def _head(block: RegisterBlock) -> str:
+    return f"{block.linkage} __attribute__((noinline)) void {block.name}({block.parameters})"
 
 
 def _depth(block: RegisterBlock) -> str:

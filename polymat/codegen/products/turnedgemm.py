@@ -12,10 +12,9 @@ lines; where these begin within the eight columns, a part of them waits for thos
 
 from __future__ import annotations
 
-from polymat.codegen.c.apart import prototypes
 from polymat.codegen.c.lanes import SHUFFLES
 from polymat.codegen.products.blockshape import Shape
-from polymat.codegen.products.headers import headers_text, with_macros, written
+from polymat.codegen.products.headers import headers_text
 from polymat.codegen.products.turnedblock import turned_blocks
 
 
@@ -26,7 +25,7 @@ def turned_head(shape: Shape) -> str:
 {SHUFFLES}
 #if _PM_WHOLE_{s} && defined(_PM_SHUFFLES)
 #define _PM_TURNS_{s} 1
-{with_macros(shape, prototypes(written("turnedlines", "turned")))}#endif
+{headers_text(shape, "turneddeclared")}#endif
 """
 
 

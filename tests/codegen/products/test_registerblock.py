@@ -6,6 +6,7 @@ from polymat.codegen.products.blockshape import Shape
 from polymat.codegen.products.registerblock import (
     RegisterBlock,
     block_text,
+    declared,
     loads,
     steps,
     sums,
@@ -45,6 +46,13 @@ _PM_SHARED __attribute__((noinline)) void _pm_made_up(ptrdiff_t depth, const dou
 
 def test_a_block_is_printed_part_by_part() -> None:
     assert block_text(BLOCK) == TEXT
+
+
+def test_each_is_declared_as_it_is_defined() -> None:
+    others = [BLOCK, replace(BLOCK, name="_pm_other", comment="/* why */\n", linkage="static")]
+    heads = [block_text(block).removeprefix(block.comment).partition("\n{")[0] for block in others]
+    assert declared(others) == "".join(f"{head};\n" for head in heads)
+    assert declared(others[:1]) == TEXT.partition("\n{")[0] + ";\n"
 
 
 def test_a_loop_around_the_depth_is_closed() -> None:

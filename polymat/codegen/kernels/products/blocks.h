@@ -18,7 +18,6 @@ void NAME(row_sums)(NAME(vector) a, NAME(vector) b, NAME(vector) c, NAME(vector)
 #if LANES == 8 && defined(__AVX512F__) && !defined(__clang__)
 #define _PM_WHOLE_of 1 /* whether there are stores of whole vectors past the caches */
 #define _PM_TURNS_of 1 /* and turned blocks */
-void NAME(some)(T *to, NAME(vector) value, int first, int end);
 #else
 #define _PM_WHOLE_of 0
 #endif

@@ -10,6 +10,7 @@
 #include "products/choices.h"
 #include "products/column.h"
 #include "products/copied.h"
+#include "products/declared.h"
 #include "products/direct.h"
 #include "products/lanesoverdepth.h"
 #include "products/read.h"

@@ -1,7 +1,7 @@
 /* Some lanes of a vector stored, where whole lines are written past the caches. */
 #pragma once
 
-#include "products/blocks.h"
+#include "products/somedeclared.h"
 
 #if CONST(WHOLE)
 /* Lanes first..end - 1 of a vector, one by one; `to` is where the first one of all would go. */

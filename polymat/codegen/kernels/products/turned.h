@@ -10,6 +10,7 @@
 #pragma once
 
 #include "products/product.h"
+#include "products/turneddeclared.h"
 #include "products/turnedlines.h"
 
 #if CONST(TURNS)

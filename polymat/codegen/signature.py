@@ -20,7 +20,7 @@ def make_signature(
     given = [replace(a, extents=_users(pipeline, a)) for a in pipeline.inputs]
     sizes = bind_sizes([s.name for s in pipeline.sizes], given)
     _check_order(pipeline, sizes)
-    rows = _Rows([size.name for size in sizes])
+    rows = _FormRows([size.name for size in sizes])
     inputs = tuple(
         Array(a.name, a.dtype.dtype, tuple(rows.row(e) for e in a.extents), by_columns=a.turned)
         for a in given
@@ -96,7 +96,7 @@ def _only_unknown(extent: Affine, bound: dict[str, Size]) -> str | None:
     return None if inside else name
 
 
-class _Rows:
+class _FormRows:
     """Affine forms as rows over numbered symbols; floor divisions become derived symbols."""
 
     def __init__(self, sizes: Sequence[str]) -> None:

@@ -27,7 +27,7 @@ _MOST_FACTORS = 64  # parts of one of them: of shared nodes, squares of squares,
 
 
 @dataclass(frozen=True, slots=True)
-class _Value:
+class _Expanded:
     """The monomials of a node, if it has any; free: without elements that move; fixed: nor indices."""
 
     monomials: tuple[Monomial, ...] | None
@@ -35,7 +35,7 @@ class _Value:
     fixed: bool
 
 
-_NOTHING = _Value(None, free=False, fixed=False)
+_NOTHING = _Expanded(None, free=False, fixed=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ def _is_too_long(monomials: tuple[Monomial, ...]) -> bool:
     return any(sum(map(len, parts)) > _MOST_FACTORS for parts in lists)
 
 
-def _value(node: Node, parts: tuple[_Value, ...], where: _Where) -> _Value:
+def _value(node: Node, parts: tuple[_Expanded, ...], where: _Where) -> _Expanded:
     if isinstance(node, Load):
         return _load(node, where)
     if all(part.free for part in parts):
@@ -74,33 +74,33 @@ def _value(node: Node, parts: tuple[_Value, ...], where: _Where) -> _Value:
     monomials = _sum(node, parts) if _same_precision(node.dtype, where.dtype) else None
     if monomials is None or _is_too_long(monomials):
         return _NOTHING
-    return _Value(monomials, free=False, fixed=False)
+    return _Expanded(monomials, free=False, fixed=False)
 
 
-def _free(node: Node, parts: tuple[_Value, ...]) -> _Value:
+def _free(node: Node, parts: tuple[_Expanded, ...]) -> _Expanded:
     """A node without elements that move: a scale, a weight, or a product of both."""
     if not isinstance(node, Variable) and all(part.fixed for part in parts):
-        return _Value((Monomial(scale=unless_one(node)),), free=True, fixed=True)
+        return _Expanded((Monomial(scale=unless_one(node)),), free=True, fixed=True)
     scaled = isinstance(node, Binary) and node.dtype.kind in "fc" and any(part.fixed for part in parts)
     if scaled and isinstance(node, Binary) and node.op in ("*", "/"):
-        return _Value(_sum(node, parts), free=True, fixed=False)
-    return _Value((Monomial(weights=(node,)),), free=True, fixed=False)
+        return _Expanded(_sum(node, parts), free=True, fixed=False)
+    return _Expanded((Monomial(weights=(node,)),), free=True, fixed=False)
 
 
-def _load(load: Load, where: _Where) -> _Value:
+def _load(load: Load, where: _Where) -> _Expanded:
     factor = Factor(load.source, load.indices)
     if factor.source not in where.inside and not factor.names() & where.dims:
-        return _Value((Monomial(scale=load),), free=True, fixed=True)
+        return _Expanded((Monomial(scale=load),), free=True, fixed=True)
     if not _same_precision(load.dtype, where.dtype):
         return _NOTHING
-    return _Value((Monomial(factors=(factor,)),), free=False, fixed=False)
+    return _Expanded((Monomial(factors=(factor,)),), free=False, fixed=False)
 
 
 def _same_precision(dtype: ScalarType, stored: ScalarType) -> bool:
     return dtype in (stored, real_part(stored))
 
 
-def _sum(node: Node, parts: tuple[_Value, ...]) -> tuple[Monomial, ...] | None:
+def _sum(node: Node, parts: tuple[_Expanded, ...]) -> tuple[Monomial, ...] | None:
     """The monomials of a node with an element below it."""
     if isinstance(node, SelectExpr):
         return _select(node, parts)
@@ -149,7 +149,7 @@ def _over(left: tuple[Monomial, ...], right: tuple[Monomial, ...]) -> tuple[Mono
     return _times(left, (inverse,))
 
 
-def _select(node: SelectExpr, parts: tuple[_Value, ...]) -> tuple[Monomial, ...] | None:
+def _select(node: SelectExpr, parts: tuple[_Expanded, ...]) -> tuple[Monomial, ...] | None:
     """The two branches, each where it is chosen, when the condition is between indices."""
     then, otherwise = parts[-2].monomials, parts[-1].monomials
     if then is None or otherwise is None or affine_names(node.condition) is None:

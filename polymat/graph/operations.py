@@ -1,8 +1,9 @@
-"""What a function costs beside an addition: one table, for fusion and for threads."""
+"""Operations of an expression, and what functions cost beside an addition: for fusion and for threads."""
 
 from __future__ import annotations
 
 from polymat.lang.expr import ANGLES, Binary, Call, Const, Expr
+from polymat.lang.traverse import children, walk
 
 # Operations of a vectorised loop: of those with code of their own, what that code is made of, by instructions
 # counted in it (a division as ten, as it takes ten times as long as an addition on Zen 4 and on Ice Lake).
@@ -33,6 +34,11 @@ _SIMPLE = {
 # One number at a time, by libm: 5 to 15 ns, as long as a vector of eight numbers takes for some twenty to
 # sixty operations.
 ONE_AT_A_TIME = 300.0
+
+
+def expression_operations(expr: Expr) -> float:
+    """Operations of an expression, each of its nodes once: one of arithmetic, what it costs of a function."""
+    return sum(function_operations(node) or float(bool(children(node))) for node in walk(expr))
 
 
 def function_operations(node: Expr) -> float:

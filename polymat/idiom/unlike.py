@@ -60,7 +60,7 @@ def _phase_names(node: Call) -> list[set[str]]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Value:
+class _Judged:
     """moves: whether an element at the indices is below.  against: the first reason found, or nothing."""
 
     moves: bool = False
@@ -80,16 +80,16 @@ class _Reading:
         results = {name for form in item.target for name in form.names()}
         return _Reading(item.reduced_dims, results, dtype)
 
-    def value(self, node: Expr, parts: Sequence[_Value]) -> _Value:
+    def value(self, node: Expr, parts: Sequence[_Judged]) -> _Judged:
         """Of a node from its operands', bottom up."""
         if isinstance(node, Load):
             names = {name for form in node.indices for name in form.names()}
             moves = not names.isdisjoint({*self.summed, *self.results})
-            return _Value(moves, self._precision(node) if moves else "")
+            return _Judged(moves, self._precision(node) if moves else "")
         against = next((part.against for part in parts if part.against), "")
         if against or not any(part.moves for part in parts):
-            return _Value(bool(against), against)
-        return _Value(True, self._operation(node) or self._precision(node))
+            return _Judged(bool(against), against)
+        return _Judged(True, self._operation(node) or self._precision(node))
 
     def _fits(self, node: Expr) -> bool:
         return real_part(node.dtype) == real_part(self.dtype)

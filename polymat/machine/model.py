@@ -142,6 +142,10 @@ class Machine:
             )
         return replace(measured, memory_bandwidth_total=measured.bandwidth(MEMORY, self.cores))
 
+    def team(self, threads: int) -> int:
+        """How many threads compute: so many, or one a core where that is 0."""
+        return threads or self.cores
+
     def _estimate(self, level: int, stream: Stream) -> Rate:
         one = (self.l1_bandwidth, self.l2_bandwidth, self.l3_bandwidth, self.memory_bandwidth)[level - 1]
         every = one * self.cores

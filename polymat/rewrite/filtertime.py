@@ -85,7 +85,7 @@ class FilterTimes:
 
     @property
     def _threads(self) -> int:
-        return self.options.threads or self.machine.cores
+        return self.machine.team(self.options.threads)
 
     def at(self, form: Affine) -> float:
         """A length at what is assumed of the sizes; at least 1."""

@@ -58,7 +58,7 @@ def plain_transforms(
     if options.fft == "never":
         return pipeline
     sizes = assumed_sizes(pipeline, estimates)
-    rewriting = _Rewriting(pipeline, options, Transforms(machine, libraries), sizes, names_taken(pipeline))
+    rewriting = _Transforming(pipeline, options, Transforms(machine, libraries), sizes, names_taken(pipeline))
     found = [rewriting.of(stage) for stage in pipeline.stages]
     notes = [note for _, note in found if note]
     if not notes:
@@ -69,7 +69,7 @@ def plain_transforms(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Rewriting:
+class _Transforming:
     """What is asked for every stage.  sizes: what is assumed of each.  taken: names that others have."""
 
     pipeline: Pipeline
@@ -114,7 +114,7 @@ class _Rewriting:
         if not forced and not self.transforms.are_called(self.options, plain.dtype):
             return [stage], f"{stage.name} is computed by sums: there is no library for the {found}"
         machine = self.transforms.machine
-        threads = self.options.threads or machine.cores
+        threads = machine.team(self.options.threads)
         values = 2 * prod(extent(form, self.sizes) for form in stage.extents)
         seconds = self.transforms.pass_seconds(plain.dtype, values)
         model = self.transforms.libraries.model("fft")

@@ -54,12 +54,12 @@ def order_products(
     """
     if not options.reassociate:
         return Ordered(pipeline)
-    model = _Model(pipeline, estimates, machine, options.threads or machine.cores)
+    model = _Model(pipeline, estimates, machine, machine.team(options.threads))
     pipeline = take_out_factors(pipeline, model.time, CLEARLY)
     chains = [chain for chain in chains_of(pipeline) if chain.is_open]
     if not chains:
         return Ordered(pipeline)
-    rewriting = _Rewriting(pipeline, model, names_taken(pipeline), share=options.share)
+    rewriting = _Reordering(pipeline, model, names_taken(pipeline), share=options.share)
     found = {chain.root.name: rewriting.of(chain) for chain in chains}
     ordered = rewriting.pipeline_of(found)
     if estimates or options.cost != "time" or (options.keep and kept_stages(pipeline)):
@@ -104,7 +104,7 @@ class _Model:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Found:
+class _Ordered:
     """The stages in place of the root of a chain, and what was decided in words.
 
     text: the order.  seconds, work: what is predicted of it.
@@ -118,7 +118,7 @@ class _Found:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Rewriting:
+class _Reordering:
     """What is asked for every chain.  taken: names that others have."""
 
     pipeline: Pipeline
@@ -126,7 +126,7 @@ class _Rewriting:
     taken: set[str]
     share: bool
 
-    def of(self, chain: Chain) -> _Found:
+    def of(self, chain: Chain) -> _Ordered:
         """The quickest order of a chain."""
         order = ProductOrder(chain, self.model.time(chain.root, chain.network))
         seconds, tree = order.best()
@@ -142,9 +142,9 @@ class _Rewriting:
         else:
             reason = f"no other order is predicted to be clearly quicker, the best takes {seconds:.3g} s"
         note = f"{root}: its products are computed as written, {written:.3g} s: {reason}"
-        return _Found([chain.root], note, "written", written, self._work(chain))
+        return _Ordered([chain.root], note, "written", written, self._work(chain))
 
-    def in_order(self, chain: Chain, tree: Tree, work: Work, taken: set[str]) -> _Found | None:
+    def in_order(self, chain: Chain, tree: Tree, work: Work, taken: set[str]) -> _Ordered | None:
         """A chain in some order; None where that reads beside arrays.  taken: names that others have."""
         if not all(covers_box(stage) for stage, _ in chain.within):
             return None
@@ -152,9 +152,9 @@ class _Rewriting:
         stages, text = Writer(chain, order, taken).stages(tree)
         if not all(reads_inside(stage, self.pipeline) for stage in stages):
             return None
-        return _Found(stages, "", text, 0.0, work)
+        return _Ordered(stages, "", text, 0.0, work)
 
-    def pipeline_of(self, found: Mapping[str, _Found]) -> Pipeline:
+    def pipeline_of(self, found: Mapping[str, _Ordered]) -> Pipeline:
         """The pipeline with these chains in these orders."""
         notes = [each.note for each in found.values() if each.note]
         noted = replace(self.pipeline, notes=(*self.pipeline.notes, *notes))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from polymat.graph.inline import CHEAP_OPERATIONS, MOST_NODES
-from polymat.graph.operations import function_operations
+from polymat.graph.operations import expression_operations
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.splice import free_name, names_taken
 from polymat.graph.stage import Accumulation, Bounds, Part, Stage
@@ -16,7 +16,7 @@ from polymat.lang.expr import Binary, Const, Expr, Load, Variable
 from polymat.lang.expressiontext import number_nodes
 from polymat.lang.indices import index_variable
 from polymat.lang.table import Lookup
-from polymat.lang.traverse import children, rebuild, walk
+from polymat.lang.traverse import rebuild, walk
 from polymat.poly.domain import Domain
 from polymat.rewrite.madestages import reads_inside
 
@@ -71,7 +71,7 @@ class _Item:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Found:
+class _CommonPart:
     """An expression, and the items that compute it."""
 
     number: int
@@ -92,13 +92,13 @@ class _Search:
     tried: set[tuple[int, Bounds]] = field(default_factory=set)
     numbers: dict[str, int] = field(default_factory=dict)
 
-    def largest(self, pipeline: Pipeline) -> _Found | None:
+    def largest(self, pipeline: Pipeline) -> _CommonPart | None:
         """The most expensive expression that several stages compute and that was not tried yet."""
         by_box: dict[Bounds, list[_Item]] = {}
         for item in self._items(pipeline):
             by_box.setdefault(item.box, []).append(item)
         common = [each for items in by_box.values() for each in self._common(items)]
-        common.sort(key=lambda each: -_operations(each.node))
+        common.sort(key=lambda each: -expression_operations(each.node))
         free = (each for each in (self._uncalled(found, pipeline) for found in common) if each is not None)
         return next((found for found in free if reads_inside(_stage(found, "_pm"), pipeline)), None)
 
@@ -114,7 +114,7 @@ class _Search:
                 if len(numbers) <= MOST_NODES:
                     yield _Item(stage, dims, box, expr, numbers)
 
-    def _common(self, items: Sequence[_Item]) -> Iterator[_Found]:
+    def _common(self, items: Sequence[_Item]) -> Iterator[_CommonPart]:
         users: dict[int, list[_Item]] = {}
         for item in items:
             for number in set(item.numbers.values()):
@@ -126,9 +126,9 @@ class _Search:
                 if len(using) < 2 or using[0] is not item or (number, item.box) in self.tried:
                     continue
                 if _is_worth(node, item):
-                    yield _Found(number, node, tuple(using))
+                    yield _CommonPart(number, node, tuple(using))
 
-    def _uncalled(self, found: _Found, pipeline: Pipeline) -> _Found | None:
+    def _uncalled(self, found: _CommonPart, pipeline: Pipeline) -> _CommonPart | None:
         """What is left of it where no library, and no register blocks, compute the whole stage."""
         items = tuple(item for item in found.items if not self.is_called(item.stage, pipeline))
         return replace(found, items=items) if len(items) > 1 else None
@@ -153,7 +153,7 @@ def _is_worth(node: Expr, item: _Item) -> bool:
     """Whether an expression is expensive, runs along all dimensions, and can be computed at any point."""
     if node.dtype.kind != "f" or node.dtype.weak or not all(_is_index(low) for low, _ in item.box):
         return False
-    if len(item.dims) < 2 or _operations(node) <= CHEAP_OPERATIONS:
+    if len(item.dims) < 2 or expression_operations(node) <= CHEAP_OPERATIONS:
         return False
     nodes = list(walk(node))
     names = {
@@ -173,12 +173,7 @@ def _may_fail(node: Expr) -> bool:
     return isinstance(node, Lookup)
 
 
-def _operations(node: Expr) -> float:
-    """Operations of an expression, each of its nodes once."""
-    return sum(1.0 + function_operations(each) for each in walk(node) if children(each))
-
-
-def _shared(pipeline: Pipeline, found: _Found) -> tuple[Pipeline, str]:
+def _shared(pipeline: Pipeline, found: _CommonPart) -> tuple[Pipeline, str]:
     """The pipeline with a stage of an expression, which the others read, and the name of that."""
     name = free_name(f"{found.items[0].stage.name}_shared", names_taken(pipeline))
     made = _stage(found, name)
@@ -193,7 +188,7 @@ def _shared(pipeline: Pipeline, found: _Found) -> tuple[Pipeline, str]:
     return replace(pipeline, stages=tuple(stages), notes=(*pipeline.notes, note)), name
 
 
-def _stage(found: _Found, name: str) -> Stage:
+def _stage(found: _CommonPart, name: str) -> Stage:
     item = found.items[0]
     domain = Domain.box(tuple(item.stage.domain.params), item.dims, item.box)
     value = _renamed(found.node, _positions(item.dims), item.dims)

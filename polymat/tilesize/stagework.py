@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from polymat.graph.operations import function_operations
+from polymat.graph.operations import expression_operations
 from polymat.graph.stage import Accumulation, Part, Stage
 from polymat.lang.affine import Affine
-from polymat.lang.traverse import children, walk
 from polymat.model.describe import COMPLEX_OPERATIONS
 from polymat.model.estimates import once_a_stage
 from polymat.model.extents import extent
@@ -46,9 +45,7 @@ def stage_operations(stage: Stage, estimates: Mapping[str, int]) -> float:
     total = 0.0
     for item in items:
         box = item.box if isinstance(item, Accumulation) else stage.box
-        nodes = list(walk(item.expr))
-        each = 1 + sum(map(function_operations, nodes)) + sum(1 for node in nodes if children(node))
-        total += each * points(box, estimates)
+        total += (1 + expression_operations(item.expr)) * points(box, estimates)
     return total * (COMPLEX_OPERATIONS if stage.dtype.kind == "c" else 1.0)
 
 

@@ -7,8 +7,11 @@ import pytest
 import polymat as pm
 from polymat.codegen.c.elements import FUNCTIONS
 from polymat.codegen.loops.work import operations
-from polymat.graph.operations import _OWN, ONE_AT_A_TIME, function_operations
-from polymat.lang.expr import Expr
+from polymat.graph.build import build
+from polymat.graph.operations import _OWN, ONE_AT_A_TIME, expression_operations, function_operations
+from polymat.lang.expr import Expr, Load
+from polymat.lang.traverse import walk
+from polymat.tilesize.stagework import stage_operations
 
 N = pm.Parameter(pm.Int, "N")
 i = pm.Variable(pm.Int, "i")
@@ -40,3 +43,25 @@ def test_order(cheap: Expr, dear: Expr) -> None:
 
 def test_arithmetic_is_no_function() -> None:
     assert function_operations(x + 1) == function_operations(x) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (x, 0),
+        (x * x + 1, 2),
+        (pm.Abs(x), 1),
+        (x**2, 1),
+        (pm.Sqrt(x) + 1, 11),
+        (pm.Exp(x) * x, _OWN["exp"] + 1),
+    ],
+)
+def test_fusion_and_threads_count_alike(value: Expr, expected: float) -> None:
+    """A function is worth what the table says and nothing besides; threads count what is read as well."""
+    assert expression_operations(value) == expected
+    loads = sum(isinstance(node, Load) for node in walk(value))
+    assert operations(value) == 1 + expected + loads
+    y = pm.Function(([i], [pm.Interval(pm.Int, 0, 9)]), pm.Double, "y")
+    y.defn = [value]
+    (stage,) = build([y]).stages
+    assert stage_operations(stage, {}) == 10 * (1 + expected)

@@ -49,13 +49,13 @@ def with_shifts(
     before:  for j: y[j] = a * x[j - 1] + b * x[j + 1]
     after:   for j by 16: next = x[j + 15 ...]; y[j ...] = a * now + b * (now, next from 2 on); now = next
     """
-    found = _Rows(types, frozenset(scalars), frozenset(distinct))
+    found = _ShiftedRows(types, frozenset(scalars), frozenset(distinct))
     made = found.each(statements)
     return made if found.changed else None
 
 
 @dataclass(slots=True)
-class _Rows:
+class _ShiftedRows:
     """Rewrites loops; changed: whether there was one."""
 
     types: RowTypes

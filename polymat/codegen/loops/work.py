@@ -6,11 +6,11 @@ from collections.abc import Callable
 from functools import partial, reduce
 
 from polymat.codegen.c.ctree import CBinary, CCall, CExpr, Literal
-from polymat.graph.operations import function_operations
+from polymat.graph.operations import expression_operations
 from polymat.graph.stage import Bounds, Stage
 from polymat.lang.affine import Affine
 from polymat.lang.expr import Expr, Load
-from polymat.lang.traverse import children, walk
+from polymat.lang.traverse import walk
 from polymat.memo import remembered
 
 
@@ -24,10 +24,7 @@ def stage_work(stage: Stage, size: Callable[[Affine], CExpr], skip: int = 0) -> 
 @remembered
 def operations(expr: Expr) -> int:
     """Operations of one point: loads and arithmetic count one, functions as `graph.operations` says."""
-    count = 1
-    for node in walk(expr):
-        count += int(function_operations(node)) or bool(isinstance(node, Load) or children(node))
-    return count
+    return 1 + int(expression_operations(expr)) + sum(isinstance(node, Load) for node in walk(expr))
 
 
 def box_points(box: Bounds, size: Callable[[Affine], CExpr], skip: int = 0, each: int = 1) -> CExpr:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from polymat.codegen.c.abi import mark
+from polymat.codegen.c.abi import Signature, mark
 from polymat.codegen.c.bounds import named_bounds
 from polymat.codegen.c.cexpr import table_name
 from polymat.codegen.c.cnames import Names, is_macro_like
@@ -64,14 +64,7 @@ def lower(schedule: Schedule, name: str, options: Options) -> Program:
     storage = buffers(pipeline, schedule)
     inplace = inplace_pairs(pipeline, schedule)
     signature = make_signature(pipeline, name, storage, inplace)
-    names = Names()
-    for kind, items in (
-        ("array", storage),
-        ("size", [s.name for s in signature.sizes]),
-        ("scalar", [s.name for s in signature.scalars]),
-    ):
-        for item in items:
-            names.get(kind, item)
+    names = _names(storage, signature)
     aliased = {(pipeline.inputs[i].name, pipeline.outputs[o]) for i, o in inplace}
     kinds = {array.dtype.kind for array in pipeline.inputs} | {stage.dtype.kind for stage in pipeline.stages}
     needs: set[Need] = {Piece.TEAM, Piece.PROCESSOR}
@@ -99,6 +92,19 @@ def lower(schedule: Schedule, name: str, options: Options) -> Program:
     file = File(comment, frozenset(needs), undefine, code, _tables(pipeline), texts, marks=marks)
     header = header_text(signature, names)
     return Program(file, signature, header, _flags(schedule), tuple(storage.values()), names)
+
+
+def _names(storage: Mapping[str, Buffer], signature: Signature) -> Names:
+    """The names of all that is handed to a call, given out first so that they stay as the user wrote them."""
+    names = Names()
+    for kind, items in (
+        ("array", storage),
+        ("size", [s.name for s in signature.sizes]),
+        ("scalar", [s.name for s in signature.scalars]),
+    ):
+        for item in items:
+            names.get(kind, item)
+    return names
 
 
 def _group(schedule: Schedule, stages: StageWriter, number: int) -> GroupCode:

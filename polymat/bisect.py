@@ -183,7 +183,7 @@ def _plain_from(schedule: Schedule, first: int) -> Schedule:
         for name in group.stages:
             groups.append(Group((name,)))
             plans.append(plan_stage(groups[-1], pipeline.stage(name), pipeline.context))
-    return replace(schedule, grouping=Grouping(pipeline, tuple(groups)), plans=tuple(plans), decisions=())
+    return replace(schedule, grouping=Grouping(pipeline, tuple(groups)), plans=tuple(plans), telling=tuple)
 
 
 def _made(schedule: Schedule, job: Job) -> tuple[Program, CSource, Built]:

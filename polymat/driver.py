@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeVar, overload
 
@@ -210,7 +210,8 @@ def _compile(request: Request, results: dict[str, Level]) -> Compiled[Any, Repor
     log_schedule(name, schedule)
     pipeline = schedule.grouping.pipeline
     products = Products(pipeline, schedule, request.machine, request.options, request.estimates)
-    report = make_report(built, schedule, program, request.estimates, seconds, products)
+    signature, buffers = program.signature, program.buffers
+    report = partial(make_report, built, schedule, signature, buffers, request.estimates, seconds, products)
     return loaded(request, program, source.text, library, report, partial(_reference, built))
 
 
@@ -219,7 +220,7 @@ def loaded(
     program: Program,
     source: str,
     library: Built,
-    report: Report | None = None,
+    report: Callable[[], Report] | None = None,
     reference: Reference | None = None,
 ) -> Compiled[Any, Report]:
     """The callable of a program that was compiled."""

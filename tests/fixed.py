@@ -56,5 +56,5 @@ def report_text(outputs: Any, **asked: Any) -> str:
     assert isinstance(schedule, Schedule)
     assert isinstance(program, Program)
     guessed = fixed_sizes(asked.get("estimates"), "estimates")
-    text = str(make_report(built, schedule, program, guessed, {}))
+    text = str(make_report(built, schedule, program.signature, program.buffers, guessed, {}))
     return re.sub(r"[^\s(]*?(\w+\.py):\d+", r"\1", text.removesuffix("\ncompiled in: "))

@@ -124,6 +124,7 @@ OF_THE_PROCESS = {
     "options.py": {"_hints"},
     "poly/domain.py": {"set_of"},
     "product/formula.py": {"asker_of"},
+    "product/formulanames.py": {"_walk"},
     "product/ranking.py": {"ranked"},
     "runtime/compiled.py": {"_unpickled"},
     "runtime/foreign.py": {"_takes_copy"},

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import prod
 
+from polymat.codegen.c.abi import Signature
+from polymat.codegen.memory.storage import Buffer
 from polymat.codegen.productreport import Products
-from polymat.codegen.program import Program
 from polymat.codegen.report import NO_ARRAY, GroupReport, Prediction, Report
 from polymat.graph.pipeline import Pipeline
 from polymat.machine.memory import total_memory
@@ -21,16 +22,16 @@ _SURELY_THERE = 1 << 30  # bytes for which the system is not asked how many it h
 def make_report(
     built: Pipeline,
     schedule: Schedule,
-    program: Program,
+    signature: Signature,
+    buffers: Iterable[Buffer],
     estimates: Mapping[str, int],
     seconds: Mapping[str, float],
     products: Products | None = None,
 ) -> Report:
     """Collect what the levels decided; products: who is asked about products at other sizes."""
     pipeline = schedule.grouping.pipeline
-    places = {buffer.name: buffer.place for buffer in program.buffers}
+    places = {buffer.name: buffer.place for buffer in buffers}
     kept = {stage.name for stage in pipeline.stages}
-    signature = program.signature
     decisions = schedule.decisions or (None,) * len(schedule.plans)
     groups = tuple(
         replace(_with(_group(plan, places), plan, decision), types=_types(pipeline, plan))

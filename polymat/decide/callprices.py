@@ -23,6 +23,7 @@ from polymat.memo import remembered
 from polymat.options import Options
 from polymat.plan.kernel import KernelPlan
 from polymat.plan.loops import LoopPlan
+from polymat.poly.domain import Domain
 from polymat.tilesize.kernelplanner import kernel_operations
 from polymat.tilesize.stagework import VECTOR_SHARE, loop_slowdown, points, stage_operations
 
@@ -157,8 +158,7 @@ class CallPrices:
 
     def _factors(self, flat: Stage, loops: LoopPlan) -> list[float]:
         """How long loops over each of the sums of a stage take, of contiguous ones over the box around it."""
-        context = self.pipeline.context
-        triangles = [not a.domain.assume(context).is_box() for a in flat.accumulations]
+        triangles = _are_triangles(flat, self.pipeline.context)
         return [
             (TRIANGLE if half else 1.0) * (COLUMNS if _is_across(a, loops.vector) else 1.0)
             for a, half in zip(flat.accumulations, triangles, strict=True)
@@ -175,6 +175,12 @@ def _model(libraries: Libraries, kind: Kind) -> LibraryModel | None:
         return libraries.model(kind)
     except ToolchainError:
         return None
+
+
+@remembered
+def _are_triangles(flat: Stage, context: Domain) -> tuple[bool, ...]:
+    """For each of a stage's sums whether it is over a part of a box."""
+    return tuple(not added.domain.assume(context).is_box() for added in flat.accumulations)
 
 
 def _share(flat: Stage, factors: Sequence[float], sizes: Mapping[str, int]) -> float:

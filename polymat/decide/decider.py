@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 
 from polymat.decide.candidates import Candidates
+from polymat.decide.explained import Reasons
 from polymat.decide.uncalled import uncalled
 from polymat.decide.unused import check_tile_sizes
-from polymat.fusion.alignment import align
 from polymat.fusion.dag import Dag
 from polymat.fusion.joins import joinable_edges, siblings
-from polymat.fusion.legality import live_outs
 from polymat.fusion.partition import partition
 from polymat.fusion.reads import Reads
 from polymat.fusion.separate import separate
@@ -24,15 +24,12 @@ from polymat.idiom.libraryfacts import Libraries
 from polymat.machine.model import Machine
 from polymat.memo import Memo, with_own_memo
 from polymat.model.assumed import assumed_sizes
-from polymat.model.describe import stage_nest
 from polymat.model.papercost import PaperCost
 from polymat.model.team import team_cost
 from polymat.options import Options
-from polymat.plan.schedule import Considered, Decision, Schedule
+from polymat.plan.schedule import Considered, Schedule
 from polymat.plan.tile import Plan, TilePlan
 from polymat.tilesize.cost import PlanCost, plan_cost
-from polymat.tilesize.decision import decision
-from polymat.tilesize.paperplan import aligned_nest
 from polymat.tilesize.sweeps import back_and_forth
 from polymat.tilesize.traffic import home_level
 
@@ -111,9 +108,11 @@ class Decider:
         considered = tuple(
             Considered(stages, priced.cost, priced.terms) for stages, priced in self.plans.items()
         )
-        decisions = tuple(map(self._decision, plans))
+        priced = tuple(map(self._told, plans))
+        reasons = Reasons(self.pipeline, self.reads, self.machine, self.assumed, self.threads, priced)
         notes = uncalled(self.pipeline, plans, self.candidates.calls, self.options)
-        return Schedule(grouping, plans, team_cost(self.machine), decisions, considered, self.kept, notes)
+        team = team_cost(self.machine)
+        return Schedule(grouping, plans, team, cache(reasons.decisions), considered, self.kept, notes)
 
     def cost(self, stages: tuple[str, ...]) -> float:
         """The cost of a group: predicted seconds, or the papers' figure; infinite when it may not be fused.
@@ -153,21 +152,11 @@ class Decider:
         others = (*priced.others, *sorted(slower, key=lambda other: other[0]))
         return Priced(costs[best].seconds, plans[best], costs[best], others)
 
-    def _decision(self, plan: Plan) -> Decision:
-        names = plan.group.stages
-        stages = [self.pipeline.stage(name) for name in names]
-        alignment = align(self.reads, names)
-        live = live_outs(self.reads, names)
-        nest = (
-            stage_nest(stages[0], self.assumed)
-            if len(stages) == 1
-            else aligned_nest(stages, alignment, live, self.assumed)
-        )
-        priced = self._best(names)
-        seconds = priced.cost if self.options.cost == "time" else self._plan_cost(plan).seconds
-        return decision(
-            plan, nest, stages, self.machine, self.assumed, self.threads, terms=priced.terms, seconds=seconds
-        )
+    def _told(self, plan: Plan) -> tuple[Plan, str, float]:
+        """A plan with the terms of its cost, and its predicted seconds."""
+        priced = self._best(plan.group.stages)
+        by_time = self.options.cost == "time"
+        return plan, priced.terms, priced.cost if by_time else self._plan_cost(plan).seconds
 
     def _best(self, stages: tuple[str, ...]) -> Priced:
         if stages not in self.plans:

@@ -13,11 +13,13 @@ from polymat.graph.term import Term
 from polymat.lang.affine import Affine
 from polymat.lang.expr import Const, Expr, binary
 from polymat.lang.reduction import Op
+from polymat.memo import remembered
 from polymat.poly.domain import Domain
 
 MOST_STARTS = 8  # parts of a domain in which different addends are added
 
 
+@remembered
 def flat_stage(product: Product, pipeline: Pipeline) -> Stage | None:
     """The product as a reduction that starts from its addends and accumulates its terms.
 

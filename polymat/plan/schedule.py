@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from polymat.graph.group import Grouping
@@ -45,7 +45,8 @@ class Schedule:
     """A plan for every group; team: what a parallel region costs.
 
     kept: stages that are the same in every call, so that the first one computes them.
-    decisions, considered: what speaks for each plan, and all groups that were looked at, for `explain()`.
+    telling: gives what speaks for each plan, which `explain()` and logs alone ask for.
+    considered: all groups that were looked at.
     notes: why sums are no library calls, in words.
     others: schedules of the same with products in other orders, and what these cost at some sizes.
     """
@@ -53,11 +54,16 @@ class Schedule:
     grouping: Grouping
     plans: tuple[Plan, ...]
     team: TeamCost = UNKNOWN
-    decisions: tuple[Decision, ...] = ()
+    telling: Callable[[], tuple[Decision, ...]] = tuple
     considered: tuple[Considered, ...] = ()
     kept: frozenset[str] = frozenset()
     notes: tuple[str, ...] = ()
     others: tuple[tuple[Work, Schedule], ...] = ()
+
+    @property
+    def decisions(self) -> tuple[Decision, ...]:
+        """The reasons for each plan, in their order; none where nobody knows them."""
+        return self.telling()
 
     @property
     def summary(self) -> str:
@@ -66,11 +72,11 @@ class Schedule:
 
     def __str__(self) -> str:
         """Every plan with every number it holds; the groups that were looked at are in the log alone."""
-        lines = [self.summary, ""]
+        lines, decisions = [self.summary, ""], self.decisions
         for number, plan in enumerate(self.plans, 1):
             lines += [f"group {number}: {plan}", *value_lines("plan", plan)]
-            if self.decisions:
-                lines += value_lines("decision", self.decisions[number - 1])
+            if decisions:
+                lines += value_lines("decision", decisions[number - 1])
             lines.append("")
         lines += value_lines("team", self.team)
         lines += value_lines("kept", tuple(sorted(self.kept)))

@@ -13,7 +13,6 @@ Numbers are doubles, or integers that C computes as such.  Names stand in `polym
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -32,20 +31,20 @@ _ORDER |= dict.fromkeys(("<", "<=", ">", ">=", "==", "!="), 3)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Formula(ABC):
-    """A number or a condition; conditions are 1 and 0."""
+class Formula:
+    """A number or a condition; conditions are 1 and 0.  No `ABC`: Python tells their instances slowly."""
 
-    @abstractmethod
     def asker(self) -> Asker:
         """The function that gives the value of the formula."""
+        raise NotImplementedError
 
     def at(self, values: Values) -> float:
         """The value of the formula where its names have these values."""
         return asker_of(self)(values)
 
-    @abstractmethod
     def text(self, kind: Kind) -> str:
         """The C expression, of variables of a type with these names."""
+        raise NotImplementedError
 
     @property
     def parts(self) -> tuple[Formula, ...]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from operator import itemgetter
 
 from polymat.product.formula import Asker, Formula, Kind, Number, Predicate, Values, asker_of
@@ -72,14 +73,14 @@ class LetCondition(_Let, Predicate):
 
 def declarations(formulas: Sequence[Formula], kind: Kind) -> list[str]:
     """C declarations of the names that stand for formulas in these, each after those that it needs."""
-    found = [each for each in _walk(formulas) if isinstance(each, LetNumber | LetCondition)]
+    found = [each for each in _walk(tuple(formulas)) if isinstance(each, LetNumber | LetCondition)]
     types = {LetNumber: f"const {kind}", LetCondition: "const int"}
     return [f"{types[type(each)]} {each.name} = {each.formula.text(kind)};" for each in found]
 
 
 def names(formulas: Sequence[Formula]) -> list[str]:
     """The names that whoever asks gives, of numbers and of facts, in the order of their use."""
-    return [*dict.fromkeys(each.name for each in _walk(formulas) if isinstance(each, Name | Fact))]
+    return [*dict.fromkeys(each.name for each in _walk(tuple(formulas)) if isinstance(each, Name | Fact))]
 
 
 def _once(name: str, formula: Formula) -> Asker:
@@ -95,7 +96,9 @@ def _once(name: str, formula: Formula) -> Asker:
     return known
 
 
-def _walk(formulas: Sequence[Formula]) -> list[Formula]:
+# Of constants of the package, whose names and declarations are asked for one after the other.
+@lru_cache(maxsize=2)
+def _walk(formulas: tuple[Formula, ...]) -> list[Formula]:
     """All of some formulas, parts first, each once: formulas share many of their parts."""
     found: dict[Formula, None] = {}
     for formula in formulas:

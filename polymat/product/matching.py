@@ -12,6 +12,7 @@ from polymat.lang.affine import Affine
 from polymat.lang.expr import Const
 from polymat.lang.expressiontext import structure
 from polymat.lang.types import ALL_TYPES
+from polymat.model.estimates import once_a_stage
 from polymat.poly.domain import Domain
 from polymat.product.contraction import Contraction
 from polymat.product.grouping import grouped, has_loads, is_linear
@@ -25,6 +26,11 @@ def contraction_of(stage: Stage, context: Domain, estimates: Mapping[str, int]) 
 
     Of several dimensions that could be rows or depth, the longest is; the estimates decide no more than that.
     """
+    return _contraction_of(stage, estimates, context)
+
+
+@once_a_stage
+def _contraction_of(stage: Stage, estimates: Mapping[str, int], context: Domain) -> Contraction | None:
     if stage.dtype not in _FLOATING or not stage.is_reduction or len(stage.dims) < 2:
         return None
     product = product_of(stage, context)

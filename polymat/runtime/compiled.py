@@ -84,7 +84,7 @@ class Compiled(_launch.Launcher, Generic[Result, Told]):
         """Open the library at `path`.
 
         source, header: the C text and the prototype for C programs.
-        report: what `explain` returns; its text is saved.
+        report: what `explain` returns, or what makes it when it is first asked for; its text is saved.
         reference: the interpreter; None for a pipeline that comes from a file.
         threads: a fixed number of threads; 0 follows `set_num_threads`.
         cpu: the `native_cpu` text the code depends on.
@@ -120,7 +120,7 @@ class Compiled(_launch.Launcher, Generic[Result, Told]):
         predictions hold for where a size is not named.  It also says of which large arrays calls have had to
         make copies so far.
         """
-        notes, report = tuple(self._copies), self._report
+        notes, report = tuple(self._copies), self._told()
         if sizes is not None:
             if report is None or isinstance(report, str):
                 raise PolymatError(
@@ -135,6 +135,12 @@ class Compiled(_launch.Launcher, Generic[Result, Told]):
         else:
             report = replace(report, notes=(*report.notes, *notes))
         return cast("Told", report)
+
+    def _told(self) -> Any:
+        """The report of the compilation, made when it is first asked for."""
+        if callable(self._report):
+            self._report = self._report()
+        return self._report
 
     def reference(self, *args: Any, **kwargs: Any) -> Any:
         """Run the interpreter on the arguments of a call, without `out=`; always new arrays."""
@@ -183,7 +189,7 @@ class Compiled(_launch.Launcher, Generic[Result, Told]):
             threads=self.threads,
             header=self.header,
             source=self.source,
-            report="" if self._report is None else str(self._report),
+            report="" if self._report is None else str(self._told()),
         )
 
     def __repr__(self) -> str:

@@ -104,6 +104,8 @@ def log_schedule(name: str, schedule: Schedule) -> None:
     fusion.info("%s: groups %s", name, schedule.grouping.summary)
     for note in schedule.notes:
         idiom.info("%s: %s", name, note)
+    if not tilesize.isEnabledFor(logging.INFO):
+        return  # what speaks for a plan is only worked out where somebody reads it
     for plan, decision in zip(schedule.plans, schedule.decisions, strict=False):
         tilesize.info("%s: %s; %s", name, plan, decision.terms)
         tilesize.debug("%s: %s moves %s", name, plan, decision.movement.explain())

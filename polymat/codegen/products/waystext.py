@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from textwrap import wrap
 
 from polymat.codegen.c.kernels import kernel_text
 from polymat.product.asked import FACTS
@@ -59,10 +58,14 @@ def way_name(way: Way) -> str:
 
 
 def _wrapped(line: str, indent: int) -> str:
-    space, further = " " * indent, " " * (indent + 8)
-    return "\n".join(
-        wrap(line, _WIDTH, initial_indent=space, subsequent_indent=further, break_long_words=False)
-    )
+    """A line broken at spaces, as `textwrap` does it, which takes longer: it looks for more than spaces."""
+    lines, room = [], _WIDTH - indent
+    while len(line) > room and " " in line:
+        at = line.rfind(" ", 0, room + 1)
+        at = line.find(" ") if at < 0 else at
+        lines.append(line[:at])
+        line, room = line[at + 1 :], _WIDTH - indent - 8
+    return " " * indent + f"\n{' ' * (indent + 8)}".join([*lines, line])
 
 
 def _taken() -> str:

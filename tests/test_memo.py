@@ -113,6 +113,7 @@ OF_THE_PROCESS = {
     "codegen/c/kernels.py": {"kernel"},
     "codegen/functions/elementary.py": {"_definition"},
     "codegen/products/blockcost.py": {"prices_text"},
+    "codegen/products/cutstext.py": {"cut_macros"},
     "codegen/products/packedgemm.py": {"gemm_text"},
     "codegen/products/microkernel.py": {"described"},
     "codegen/products/waystext.py": {"choices", "ways_text"},

@@ -1,10 +1,10 @@
 """How register-block code carries out a contraction at given sizes: what is packed, which blocks, its scheme.
 
-Which way is taken and what is packed is said once, for Python and for generated code (`polymat.product.ways`,
-`packs`).  The blocks are the twin of those that the generated `_pm_gemm` decides when it runs, but for what
-depends on strides and addresses that only the call tells: dimensions that continue each other in memory are
-joined there, and where segments are gathered, as many columns are packed at a time as are neighbours in
-memory, up to some times the second level.
+Which way is taken, what is packed and how blocks are cut is said once, for Python and for generated code
+(`polymat.product.ways`, `packs`, `cuts`).  Generated code decides when it runs, with strides and addresses
+that only the call tells: dimensions that continue each other in memory are joined there, and where segments
+are gathered, as many columns are packed at a time as are neighbours in memory, up to some times the second
+level.
 """
 
 from __future__ import annotations

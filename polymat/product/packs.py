@@ -23,9 +23,10 @@ STAYING = 8  # second-level caches whose room is enough for weights that are rea
 all_panels = LetNumber("all_panels", panels * column_segments)
 # Segments of depth that register blocks walk over where they lie, and weights that stay beside them.
 windows = LetCondition("windows", slides & along & (depth_segments > 1))
-stays = LetCondition(
-    "stays", windows & in_order & column_segments.equals(1) & (k * depth_segments * n <= STAYING * small)
+may_stay = LetCondition(
+    "may_stay", windows & in_order & column_segments.equals(1) & (k * depth_segments * n <= STAYING * small)
 )
+stays = LetCondition("stays", may_stay)  # generated code looks at whether segments follow each other, too
 cut = ~place.equals(0) & ~mirrored  # blocks are those of a triangle
 
 # Few panels do not pay for a copy of A: where its depth is contiguous, one segment follows the other.

@@ -29,7 +29,7 @@ from polymat.product.formula import Constant, Number
 from polymat.product.formulanames import LetNumber
 from polymat.product.numbers import larger, quotient, smaller, where
 from polymat.product.packs import BLOCKED_LEFT, BLOCKED_RIGHT, PASSING_LEFT, cut
-from polymat.product.ways import Way, height, panel
+from polymat.product.ways import Way, height, panel, wide
 
 FULL_SHARE = Constant(0.98)  # of the peak that full register blocks reach
 FILL = Constant(2.5)  # steps of depth that filling and storing a register block is worth
@@ -55,7 +55,6 @@ all_columns = LetNumber("all_columns", n * column_segments)
 all_depth = LetNumber("all_depth", k * depth_segments)
 results = LetNumber("results", height * all_columns)
 of_right = LetNumber("of_right", all_depth * all_columns)
-wide = LetNumber("wide", quotient(n, lanes))
 first = LetNumber("first", where(started, BEFORE * results, 0))
 
 # Loading A for the sums of a few columns, once.

@@ -7,13 +7,22 @@ from __future__ import annotations
 
 from math import ceil
 
+from polymat.product.asked import k, small
 from polymat.product.blocks import Blocks
+from polymat.product.formulanames import LetNumber
+from polymat.product.numbers import larger, quotient, smaller, whole
+from polymat.product.question import machine_values
+from polymat.product.ways import panel, panels
 
-GROUP = 16  # panels that are requested together
+GROUP = 16  # panels that are requested together, at most
+LEAST_GROUP = 3
+
+fitting = LetNumber("fitting", larger(whole(whole(small, 4), k * panel), LEAST_GROUP))
+most_together = LetNumber("most_together", smaller(fitting, GROUP))
+groups = LetNumber("groups", quotient(panels, most_together))
 
 
 def group_columns(n: float, k: float, blocks: Blocks) -> int:
     """Columns of a segment of n that are requested together, where B of depth k is read beside few rows."""
-    panels = max(1, ceil(n / blocks.columns))
-    most = min(GROUP, max(3, int(blocks.small / 4 / (k * blocks.columns))))
-    return min(ceil(panels / ceil(panels / most)) * blocks.columns, ceil(n))
+    values = machine_values(blocks) | {"n": n, "k": k}
+    return min(ceil(panels.at(values) / groups.at(values)) * blocks.columns, ceil(n))

@@ -8,10 +8,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from polymat.product.asked import small
 from polymat.product.blocks import Blocks
 from polymat.product.contraction import Contraction
+from polymat.product.formulanames import LetNumber
+from polymat.product.numbers import whole
 from polymat.product.operandlayout import is_contiguous
-from polymat.product.ways import SETS, TURNED_COLUMNS, TURNED_ROWS
+from polymat.product.ways import SETS, TURNED_COLUMNS, TURNED_ROWS, turned_set
+
+set_vectors = LetNumber("set_vectors", whole(whole(small, SETS), turned_set))
 
 
 def can_turn(found: Contraction, blocks: Blocks) -> bool:
@@ -39,7 +44,7 @@ def turned_blocks(blocks: Blocks) -> Blocks:
 
 def most_vectors(k: float, blocks: Blocks) -> int:
     """Vectors of segments of a set, at most."""
-    return max(1, int(blocks.small // SETS // (set_columns(1) * k)))
+    return max(1, int(set_vectors.at({"small": blocks.small, "k": k})))
 
 
 def run_of_segments(found: Contraction, estimates: Mapping[str, int]) -> float:

@@ -75,6 +75,7 @@ TURNED_ROWS, TURNED_COLUMNS = 3, 8  # of a turned register block; lanes of its v
 SETS = 3  # a set of columns of turned blocks takes this part of the second level, the next one lies beside it
 LONG_ROW = 4  # vectors of a single row whose sums are kept
 
+wide = LetNumber("wide", quotient(n, lanes))
 width = LetNumber("width", quotient(n, lanes) * lanes)
 panel = LetNumber("panel", vectors * lanes)
 strips = LetNumber("strips", quotient(m, rows) * row_segments)

@@ -28,6 +28,8 @@ CHANGES = {
     "more depth of what is read where it is": ("k >= 16.0", "k >= 64.0", "AB"),
     "more strips that pass parts": ("height >= 8.0 * rows", "height >= 20.0 * rows", "AB"),
     "what is large": ("2.0 * small", "3.0 * small", "AB"),
+    "fewer rows of a block": ("(mc * deeper / rows)", "(mc * deeper / rows / 2)", "ABT"),
+    "fewer columns of a block": (": nc) * deeper / panel", ": nc) * deeper / panel / 2", "ATBT"),
     "the price of packing": ("48.0", "70.0", "AB"),
     "the price of packing in a cache": ("30.0", "45.0", "AB"),
     "the price of a copy": ("16.0 *", "25.0 *", "ABT"),

@@ -5,12 +5,11 @@ from __future__ import annotations
 from polymat.codegen.c.elements import INTEGERS
 from polymat.codegen.c.kernels import OF_NAME, element_macros, has_word, kernel, named
 from polymat.codegen.products.blockshape import Shape
+from polymat.codegen.products.cutstext import cut_macros
 from polymat.codegen.products.waystext import choices
 from polymat.product.blocking import DIRECT_DEPTH
-from polymat.product.cuts import GATHERED, PASSED_EIGHTHS
-from polymat.product.packs import STAYING
-from polymat.product.reading import GROUP
-from polymat.product.ways import SETS, TURNED_ROWS
+from polymat.product.cuts import GATHERED
+from polymat.product.ways import TURNED_ROWS
 
 FOLDER = "products"
 
@@ -60,12 +59,9 @@ def _macros(shape: Shape) -> dict[str, object]:
         "HALVES": int(shape.halves),
         "WALKS": int(shape.walks),
         "GATHERED": GATHERED,
-        "STAYING": STAYING,
-        "GROUP": GROUP,
         "TURNED_ROWS": TURNED_ROWS,
-        "SETS": SETS,
-        "PASSED_EIGHTHS": int(PASSED_EIGHTHS.value),
         "DIRECT_DEPTH": DIRECT_DEPTH,
         "TURNED_DEPTH": shape.turns,
         **choices(),
+        **cut_macros(),
     }

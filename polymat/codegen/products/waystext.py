@@ -37,19 +37,19 @@ def statements(formulas: Sequence[Formula]) -> str:
     facts, used = {each.name for each in FACTS}, names(formulas)
     numbers = [name for name in used if name not in facts]
     lines = [_asked("double", numbers), _asked("int", [name for name in used if name in facts])]
-    lines += [_wrapped(line, 4) for line in declarations(formulas, "double")]
+    lines += [wrapped(line, 4) for line in declarations(formulas, "double")]
     return "\n".join(filter(None, lines))
 
 
 def _asked(ctype: str, own: Sequence[str]) -> str:
     """The declaration of names from what is asked, in lines that end with a name."""
     values = ", ".join(f"{name}\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}asked->{name}" for name in own)
-    return _wrapped(f"const {ctype} {values};", 4).replace("\N{NO-BREAK SPACE}", " ") if own else ""
+    return wrapped(f"const {ctype} {values};", 4).replace("\N{NO-BREAK SPACE}", " ") if own else ""
 
 
 def returned(formula: Formula, indent: int) -> str:
     """The statement that returns a formula's value."""
-    return _wrapped(f"return {formula.text('double')};", indent)
+    return wrapped(f"return {formula.text('double')};", indent)
 
 
 def way_name(way: Way) -> str:
@@ -57,7 +57,7 @@ def way_name(way: Way) -> str:
     return f"_PM_WAY_{way.name}"
 
 
-def _wrapped(line: str, indent: int) -> str:
+def wrapped(line: str, indent: int) -> str:
     """A line broken at spaces, as `textwrap` does it, which takes longer: it looks for more than spaces."""
     lines, room = [], _WIDTH - indent
     while len(line) > room and " " in line:
@@ -74,7 +74,7 @@ def _taken() -> str:
     for way, condition in WAYS.items():
         text = condition.text("double")
         last = text == "1"
-        lines += [] if last else [_wrapped(f"if ({text})", 4)]
+        lines += [] if last else [wrapped(f"if ({text})", 4)]
         lines.append(f"{' ' * (4 if last else 8)}return {way_name(way)};")
     return "\n".join(lines)
 
@@ -83,7 +83,7 @@ def _taken() -> str:
 @cache
 def ways_text() -> str:
     """The C of the table: the names of the ways, what is asked, and the function that chooses one."""
-    names = "\n".join(_wrapped(f"{way_name(way)}, /* {way.value} */", 4) for way in Way)
+    names = "\n".join(wrapped(f"{way_name(way)}, /* {way.value} */", 4) for way in Way)
     return f"""\
 #ifndef _PM_WAYS
 #define _PM_WAYS
@@ -125,7 +125,7 @@ def choices() -> dict[str, object]:
         "COPIES_STRIPS": ("", PASSING_LEFT),
     }
     texts = {
-        macro: _wrapped(first + condition.text("ptrdiff_t"), 8).lstrip().replace("\n", " \\\n")
+        macro: wrapped(first + condition.text("ptrdiff_t"), 8).lstrip().replace("\n", " \\\n")
         for macro, (first, condition) in conditions.items()
     }
     return {"ALWAYS_FEW": ALWAYS_FEW, "NEAR_ELEMENTS": NEAR_ELEMENTS, **texts}

@@ -77,7 +77,7 @@ static NAME(blocking) NAME(blocking_of)(const NAME(product) *all, const NAME(sch
             .idle = how->cuts && place == 1
                     && NAME(is_empty)(NAME(spans_of)(&all->half, 0, all->m, k_0, k_0 + depth))};
     const ptrdiff_t panel_2 = panel_1 + how->broad < all_panels ? panel_1 + how->broad : all_panels;
-    if (place == 0 && how->pack_b && all->b_column == 1 && !how->gathered && chunks <= how->together
+    if (place == 0 && how->pack_b && all->b_column == 1 && !how->gathered && how->whole_depth
             && panel_1 < panel_2)
         found.rows_next = NAME(rows_ahead_of)(&found.right, panel_1, panel_2, depth,
                 (panel_1 - panel_0) * how->all_strips, all->columns, all->b + b_0, all->b_step);
@@ -107,7 +107,7 @@ static void NAME(pack_right)(NAME(blocking) *now, ptrdiff_t panel, const NAME(pa
             NAME(rotate)(&now->right, panel, now->packed, now->depth, how->turn, copied);
 #endif
     }
-    if (how->gathered && panel == now->panel_0 && how->chunks <= how->together) {
+    if (how->gathered && panel == now->panel_0 && how->whole_depth) {
         const ptrdiff_t panel_2 =
                 NAME(batch)(now->panel_1, how->all_panels, how->panels, (VECTORS * LANES) * how->deepest,
                         how->most, all->columns, all->b, all->b_column, all->b_step);

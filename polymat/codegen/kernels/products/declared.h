@@ -13,6 +13,5 @@ _PM_SHARED __attribute__((noinline)) void NAME(small_copied)(ptrdiff_t m, ptrdif
 _PM_SHARED __attribute__((noinline)) void NAME(result_transposed)(const NAME(product) *all);
 _PM_SHARED __attribute__((noinline)) void NAME(few_rows)(const NAME(product) *all);
 _PM_SHARED __attribute__((noinline)) void NAME(few_columns)(const NAME(product) *all);
-_PM_SHARED __attribute__((noinline)) void NAME(right_in_parts)(const NAME(product) *all, int packs,
-        ptrdiff_t room);
+_PM_SHARED __attribute__((noinline)) void NAME(right_in_parts)(const NAME(product) *all);
 _PM_SHARED __attribute__((noinline)) void NAME(blocked)(const NAME(product) *all);

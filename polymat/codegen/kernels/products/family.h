@@ -16,10 +16,7 @@
    takes HALVES=1                     whether there are triangles
    takes WALKS=1                      whether there are blocks that walk over segments of depth
    takes GATHERED=8                   neighbouring segments that are packed together
-   takes STAYING=8                    times the second level that a right operand has which is not copied
-   takes GROUP=16                     panels that are requested together
-   takes TURNED_ROWS=3                rows of a turned register block
-   takes SETS=3                       a set of columns of turned blocks takes this part of the second level */
+   takes TURNED_ROWS=3                rows of a turned register block */
 #pragma once
 
 #include <stddef.h>

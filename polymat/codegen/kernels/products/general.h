@@ -1,9 +1,7 @@
 /* Products about which something is asked: which way they take, and where each way begins.
 
-   takes COPIES_STRIPS=along && place  whether strips of A are copied that pass parts of B
-   takes PASSED_EIGHTHS=5              a part of B fills so many eighths of the second level
-   takes DIRECT_DEPTH=128              the most depth at a time of a long product that is not packed
-   takes TURNED_DEPTH=256              the most depth of turned blocks */
+   takes DIRECT_DEPTH=128  the most depth at a time of a long product that is not packed
+   takes TURNED_DEPTH=256  the most depth of turned blocks */
 #pragma once
 
 #include "products/blocked.h"
@@ -116,15 +114,10 @@ static __attribute__((noinline)) void NAME(general)(const NAME(product) *all)
         NAME(turned)(all);
 #endif
     } else if (way == _PM_WAY_RIGHT_IN_PARTS) {
-        const int along = all->a_step == 1, packs = COPIES_STRIPS;
-#ifdef _PM_TRACE
-        _pm_packed_left = packs;
-        _pm_packed_right = 1;
-#endif
-        _PM_TAKES(RIGHT_IN_PARTS);
-        NAME(right_in_parts)(all, packs, all->small * PASSED_EIGHTHS / 8);
+        _PM_COUNTS(RIGHT_IN_PARTS); /* what is copied is decided there */
+        NAME(right_in_parts)(all);
     } else if (way == _PM_WAY_BLOCKED || way == _PM_WAY_RIGHT_COPIED) { /* the latter never comes here */
-        _PM_COUNTS(BLOCKED); /* what is copied is decided there */
+        _PM_COUNTS(BLOCKED); /* and so it is here */
         NAME(blocked)(all);
     } else if (way == _PM_WAY_ROW) {
         _PM_TAKES(ROW);

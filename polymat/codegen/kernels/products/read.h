@@ -4,14 +4,14 @@
    multiplications, and while it is made memory is waited for.  Here the small operand is copied to where the
    second level holds it; register blocks read the large one in place, and each requests lines of what comes
    after the part in use.  Of columns these are pieces of their rows, as long as the second level allows, since
-   lines far apart are read slowly one by one. */
+   lines far apart are read slowly one by one.
+
+   takes CUT_READ=const ptrdiff_t segment_strips = m + rows, strips = row_segments, wide = n + lanes, panels = vectors, groups = k + small  declares what formulas compute */
 #pragma once
 
 #include "products/ahead.h"
 #include "products/finishrows.h"
 #include "products/product.h"
-
-enum { CONST(GROUP) = GROUP }; /* panels that are requested together */
 
 /* The requests of a block that makes none itself. */
 static void NAME(ask)(ptrdiff_t depth, const NAME(requests) *asked)
@@ -45,10 +45,10 @@ static inline void NAME(read_block)(ptrdiff_t k, const T *a_strip, ptrdiff_t hei
 /* The product of a few rows; a_packed: room for a copy of A. */
 _PM_SHARED __attribute__((noinline)) void NAME(few_rows)(const NAME(product) *all)
 {
-    const ptrdiff_t m = all->m, n = all->n, k = all->k, row_count = all->row_count,
+    enum { rows = ROWS, vectors = VECTORS, lanes = LANES };
+    const ptrdiff_t m = all->m, n = all->n, k = all->k, row_segments = all->row_count,
                     column_count = all->column_count, a_row = all->a_row, a_step = all->a_step,
                     b_step = all->b_step, from_row = all->from_row, c_row = all->c_row, small = all->small;
-    const ptrdiff_t *const rows = all->rows;
     const ptrdiff_t *const columns = all->columns;
     const T scale = all->scale;
     const T *const a = all->a;
@@ -57,46 +57,44 @@ _PM_SHARED __attribute__((noinline)) void NAME(few_rows)(const NAME(product) *al
     const T *const from = all->from;
     T *const c = all->c;
     T *const a_packed = all->scratch;
-    const ptrdiff_t strips = (m + ROWS - 1) / ROWS, all_strips = strips * row_count;
-    const ptrdiff_t vectors = (n + LANES - 1) / LANES, panels = (vectors + VECTORS - 1) / VECTORS;
-    const ptrdiff_t fit = small / 4 / (k * VECTORS * LANES) > 3 ? small / 4 / (k * VECTORS * LANES) : 3;
-    const ptrdiff_t most = fit < CONST(GROUP) ? fit : CONST(GROUP), groups = (panels + most - 1) / most;
+    CUT_READ;
     const NAME(depth) cut = {1, k, 1, 1};
-    const NAME(lines) left = {m, strips, 1, ROWS, 0, 1, NAME(apart)(ROWS, k), &cut, NAME(origin)};
-    NAME(pack_all)(&left, 0, all_strips, rows, a, a_row, a_step, a_packed);
+    const NAME(lines) left = {m, segment_strips, 1, ROWS, 0, 1, NAME(apart)(ROWS, k), &cut, NAME(origin)};
+    NAME(pack_all)(&left, 0, strips, all->rows, a, a_row, a_step, a_packed);
     for (ptrdiff_t group = 0; group < groups * column_count; group++) {
         const ptrdiff_t *const across = columns + group / groups * 3;
         const ptrdiff_t first = NAME(before)(panels, groups, group % groups);
         const ptrdiff_t last = first + NAME(piece)(panels, groups, group % groups);
-        const ptrdiff_t j_0 = NAME(before)(vectors, panels, first) * LANES;
-        const ptrdiff_t beyond = NAME(before)(vectors, panels, last) * LANES, j_1 = beyond < n ? beyond : n;
+        const ptrdiff_t j_0 = NAME(before)(wide, panels, first) * LANES;
+        const ptrdiff_t beyond = NAME(before)(wide, panels, last) * LANES, j_1 = beyond < n ? beyond : n;
         const ptrdiff_t onward = last < panels      ? across[0] + j_1
                 : group / groups + 1 < column_count ? across[3]
                                                     : across[0] + j_0;
-        const ptrdiff_t width = (j_1 - j_0) * (ptrdiff_t)sizeof(T), blocks = (last - first) * all_strips;
+        const ptrdiff_t width = (j_1 - j_0) * (ptrdiff_t)sizeof(T), blocks = (last - first) * strips;
         const ptrdiff_t pace = (width + blocks - 1) / blocks;
         NAME(requests) asked = {NULL, pace, pace / 3, width, b_step * (ptrdiff_t)sizeof(T) - width};
         ptrdiff_t block = 0, j = j_0;
-        for (ptrdiff_t panel = first; panel < last; panel++) {
-            const ptrdiff_t wide = NAME(piece)(vectors, panels, panel);
-            const ptrdiff_t filled = n - j < wide * LANES ? n - j : wide * LANES;
+        for (ptrdiff_t one = first; one < last; one++) {
+            const ptrdiff_t here = NAME(piece)(wide, panels, one);
+            const ptrdiff_t filled = n - j < here * LANES ? n - j : here * LANES;
             const T *const b_panel = b + across[0] + j;
-            for (ptrdiff_t strip = 0; strip < all_strips; strip++, block++) {
-                const ptrdiff_t *const down = rows + strip / strips * 3;
-                const ptrdiff_t i = NAME(line)(&left, strip % strips);
-                const ptrdiff_t height = NAME(width)(&left, strip % strips);
+            for (ptrdiff_t strip = 0; strip < strips; strip++, block++) {
+                const ptrdiff_t *const down = all->rows + strip / segment_strips * 3;
+                const ptrdiff_t i = NAME(line)(&left, strip % segment_strips);
+                const ptrdiff_t height = NAME(width)(&left, strip % segment_strips);
                 const NAME(result) part =
                         NAME(result_of)(from == NULL ? NULL : from + down[2] + i * from_row + across[2] + j,
                                 from_row, c + down[1] + i * c_row + across[1] + j, c_row END(all->end));
                 const T *const a_strip = a_packed + strip * left.apart;
                 asked.next = (const char *)(b + onward + k * block / blocks * b_step + CONST(LINE) - 1);
-                NAME(read_block)(k, a_strip, height, wide, filled, b_panel, b_step, scale, beta, &part,
+                NAME(read_block)(k, a_strip, height, here, filled, b_panel, b_step, scale, beta, &part,
                         &asked);
             }
             j += filled;
         }
         if (all->finish != NULL)
-            NAME(finish_rows)(m, strips, 0, all_strips, group / groups, j_0, j_1, all->finish, all->around);
+            NAME(finish_rows)(m, segment_strips, 0, strips, group / groups, j_0, j_1, all->finish,
+                    all->around);
     }
 }
 

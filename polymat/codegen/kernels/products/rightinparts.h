@@ -4,7 +4,10 @@
    columns: A is read and C is written in the order of memory, a strip of A stays in the first level for all
    panels, and while one is multiplied the next one is requested.  A whose depth is contiguous is read where it
    is, since a copy would cost as much as a few columns do; a triangle, or A that is contiguous along rows, is
-   copied some rows at a time. */
+   copied some rows at a time.
+
+   takes CUT_PASSED=const ptrdiff_t segment_strips = m, strips = row_segments, panels = n + vectors + lanes, passed_pieces = k, passed_depth = kc, room = small, part = nc, parts = rows, passing = strips; const int is_one = parts == 1  declares what formulas compute
+   takes COPIES_STRIPS=along && place  whether strips of A are copied */
 #pragma once
 
 #include "products/triangles.h"
@@ -155,47 +158,43 @@ static inline void NAME(passing_strips)(const NAME(passing_part) *now)
     }
 }
 
-/* The product where B is one segment, and so is the depth.  packs: whether A is packed, some rows at a time:
-   where elements along that are no neighbours, or it is a triangle.  room: elements that a packed part of B has,
-   one panel at least. */
-_PM_SHARED __attribute__((noinline)) void NAME(right_in_parts)(const NAME(product) *all, int packs,
-        ptrdiff_t room)
+/* The product where B is one segment, and so is the depth.  A is packed, some rows at a time, where elements
+   along the depth are no neighbours, or it is a triangle.  The formulas are those that Python evaluates. */
+_PM_SHARED __attribute__((noinline)) void NAME(right_in_parts)(const NAME(product) *all)
 {
-    const ptrdiff_t m = all->m, n = all->n, k = all->k, deep = all->kc, most = all->nc * all->kc;
-    const ptrdiff_t panels = (n + VECTORS * LANES - 1) / (VECTORS * LANES), pieces = (k + deep - 1) / deep;
-    const ptrdiff_t strips = (m + ROWS - 1) / ROWS, all_strips = strips * all->row_count;
-    const ptrdiff_t deepest = (k + pieces - 1) / pieces, wide = room / (VECTORS * LANES * deepest);
-    const ptrdiff_t share = NAME(share)(panels, wide > 1 ? wide : 1), parts = (panels + share - 1) / share;
-    /* Where B has one part, that stays, and so does what is packed of A. */
-    const int is_one = pieces * parts == 1;
-    const ptrdiff_t held = (is_one ? room / 4 : most) / (ROWS * deepest);
-    const ptrdiff_t tall = packs ? NAME(share)(all_strips, held > 1 ? held : 1) : all_strips;
-    const NAME(depth) cut = {1, k, pieces, 1};
+    enum { rows = ROWS, vectors = VECTORS, lanes = LANES };
+    const ptrdiff_t m = all->m, n = all->n, k = all->k, row_segments = all->row_count;
+    const ptrdiff_t kc = all->kc, nc = all->nc, small = all->small;
+    const int along = all->a_step == 1, place = HALVES ? all->half.place : 0, packs = COPIES_STRIPS;
+    _PM_PACKS(packs, 1);
+    CUT_PASSED;
+    const NAME(depth) cut = {1, k, passed_pieces, 1};
     T *const b_packed = all->scratch,
-             *const a_packed = b_packed + share * NAME(apart)(VECTORS * LANES, deepest);
-    for (ptrdiff_t strip_0 = 0, step = 0; strip_0 < all_strips;
-            step = (step + 1) % (pieces * parts), strip_0 += step == 0 ? tall : 0) {
-        const ptrdiff_t piece = step / parts, panel_0 = step % parts * share;
+             *const a_packed = b_packed + part * NAME(apart)(VECTORS * LANES, passed_depth);
+    for (ptrdiff_t strip_0 = 0, step = 0; strip_0 < strips;
+            step = (step + 1) % (passed_pieces * parts), strip_0 += step == 0 ? passing : 0) {
+        const ptrdiff_t piece = step / parts, panel_0 = step % parts * part;
         const NAME(chunk) chunk = NAME(chunk_of)(&cut, piece);
         const ptrdiff_t k_0 = chunk.begin, depth = chunk.length;
         NAME(passing_part) now = {.all = all,
-                .left = {m, strips, 1, ROWS, piece, piece + 1, NAME(apart)(ROWS, depth), &cut, NAME(origin)},
+                .left = {m, segment_strips, 1, ROWS, piece, piece + 1, NAME(apart)(ROWS, depth), &cut,
+                        NAME(origin)},
                 .right = {n, panels, LANES, VECTORS * LANES, piece, piece + 1,
                         NAME(apart)(VECTORS * LANES, depth), &cut, NAME(origin)},
                 .panel_0 = panel_0,
-                .panel_1 = panel_0 + share < panels ? panel_0 + share : panels,
+                .panel_1 = panel_0 + part < panels ? panel_0 + part : panels,
                 .k_0 = k_0,
                 .depth = depth,
                 .strip_0 = strip_0,
-                .strip_1 = strip_0 + tall < all_strips ? strip_0 + tall : all_strips,
-                .all_strips = all_strips,
-                .tall = tall,
-                .few = room / 4 / (share * ROWS * VECTORS * LANES) + 1,
+                .strip_1 = strip_0 + passing < strips ? strip_0 + passing : strips,
+                .all_strips = strips,
+                .tall = passing,
+                .few = room / 4 / (part * ROWS * VECTORS * LANES) + 1,
                 .a_packed = a_packed,
                 .b_packed = b_packed,
                 .packs = packs,
-                .far = packs && is_one && all->a_row == 1 && all->row_count == 1,
-                .is_last = piece + 1 == pieces};
+                .far = packs && is_one && all->a_row == 1 && row_segments == 1,
+                .is_last = piece + 1 == passed_pieces};
         now.used = NAME(panels)(&all->half, &now.right, 0, m, panel_0, now.panel_1);
         if (packs && panel_0 == 0)
             NAME(pack_left)(&now.left, &all->half, strip_0, now.strip_1, all->rows, k_0, k_0 + depth, all->a,

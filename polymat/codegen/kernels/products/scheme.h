@@ -6,15 +6,15 @@
 
 /* How a product is cut, and what is copied.  Of rows: strips of a segment and of all; of columns: vectors
    and panels of a segment, and panels of all.  Of the depth: pieces of a segment, groups of segments that
-   follow each other, chunks, and how many of them, at most `deepest` steps, are packed together.  Of B
-   `broad` panels at a time, `batch` packed together; of gathered segments about `most` elements.  Of A
-   `tall` strips at a time.  resident: A is packed once.  ordered: the result is written in the order of
-   memory.  cuts: blocks are those of a triangle.  past: the result is written past the caches,
+   follow each other, chunks, and how many of them, at most `deepest` steps, are packed together; whole_depth:
+   all of them are.  Of B `broad` panels at a time, `batch` packed together; of gathered segments about `most`
+   elements.  Of A `tall` strips at a time.  resident: A is packed once.  ordered: the result is written in
+   the order of memory.  cuts: blocks are those of a triangle.  past: the result is written past the caches,
    by panels that are rotated by `turn` columns. */
 typedef struct {
     ptrdiff_t strips, all_strips, vectors, panels, all_panels, pieces, group, chunks, together, deepest;
     ptrdiff_t broad, batch, most, tall;
-    int gathered, ordered, resident, cuts, pack_a, pack_b, past, turn;
+    int whole_depth, gathered, ordered, resident, cuts, pack_a, pack_b, past, turn;
 } NAME(scheme);
 
 /* Whether the next panel has whole vectors, too, and to the right of this one in the result. */

@@ -3,14 +3,6 @@
 
 #include "products/blocks.h"
 
-/* The largest of the fewest pieces of nearly equal size, each `most` at most, that `count` is cut into; of
-   nothing 1. */
-static inline ptrdiff_t NAME(share)(ptrdiff_t count, ptrdiff_t most)
-{
-    const ptrdiff_t pieces = (count + most - 1) / most;
-    return pieces <= 1 ? (count > 1 ? count : 1) : (count + pieces - 1) / pieces;
-}
-
 /* Eight lines of eight elements, transposed in registers; of fewer lines the last one stands for the rest. */
 typedef T NAME(eight) __attribute__((vector_size(8 * sizeof(T))));
 typedef NAME(eight) NAME(eight_memory) __attribute__((aligned(sizeof(T)), may_alias));

@@ -6,7 +6,9 @@
    what is transposed, in registers, are eight columns of a few rows of the result.  B is copied as it lies,
    eight columns of a few vectors at a time, by the register blocks themselves: each step of their depth copies
    a vector of what is next and requests one of what comes after that.  Large results go past the caches in
-   whole lines; where these begin within the eight columns, a part of them waits for those to the right. */
+   whole lines; where these begin within the eight columns, a part of them waits for those to the right.
+
+   takes CUT_TURNED=const ptrdiff_t set_vectors = small  declares what formulas compute */
 #pragma once
 
 #include "products/product.h"
@@ -114,23 +116,23 @@ _PM_SHARED __attribute__((noinline)) void NAME(turned)(const NAME(product) *all)
     const int large = all->large;
     const ptrdiff_t groups = (m + TURNED_ROWS - 1) / TURNED_ROWS, part = 8 * 8 * k,
                     packed = groups * TURNED_ROWS * k;
-    const ptrdiff_t most = small / SETS / part;
+    CUT_TURNED;
     T *const first = scratch + (packed + 7) / 8 * 8;
-    T *const sets[2] = {first, first + most * part};
+    T *const sets[2] = {first, first + set_vectors * part};
     const int past = large && NAME(is_even)(n, c_row, column_count, columns);
     const int turn = past ? (int)(-(uintptr_t)c % 64 / sizeof(T)) : 0;
     const NAME(turning) turning = {m, n, k, groups, column_count, columns, scratch, b, b_step, b_column, c,
-            c_row, scale, first + 2 * most * part, past, turn};
+            c_row, scale, first + 2 * set_vectors * part, past, turn};
     NAME(turned_rows)(m, groups, k, a, a_row, a_step, scratch);
     const NAME(set) none = {0, 0, 0};
-    NAME(set) set = NAME(set_after)(none, n, turn, most, column_count, columns);
+    NAME(set) set = NAME(set_after)(none, n, turn, set_vectors, column_count, columns);
     NAME(coming) coming = {0, 0, set, set, sets[0]};
     NAME(copy) copy = {0};
     NAME(turned_rest)(&turning, &coming, &copy);
     for (int odd = 0, more = 1; more; odd ^= 1, set = coming.set) {
         more = set.j + 8 < n + turn || set.segment + 8 * set.vectors < column_count;
-        const NAME(set) next = NAME(set_after)(set, n, turn, most, column_count, columns);
-        const NAME(set) after = NAME(set_after)(next, n, turn, most, column_count, columns);
+        const NAME(set) next = NAME(set_after)(set, n, turn, set_vectors, column_count, columns);
+        const NAME(set) after = NAME(set_after)(next, n, turn, set_vectors, column_count, columns);
         coming = (NAME(coming)){more ? 0 : 8, 0, next, after, sets[odd ^ 1]};
         for (ptrdiff_t vector = 0; vector < set.vectors; vector++)
             NAME(turned_vector)(&turning, &set, vector, sets[odd] + vector * part, &coming, &copy);

@@ -32,14 +32,11 @@ static void NAME(walk_over)(const NAME(lines) *lines, ptrdiff_t wide, ptrdiff_t 
     }
 }
 
-/* Whether B is read where it is: a matrix of at most STAYING `small` elements, whose rows are contiguous and
-   whose segments of depth follow each other without a gap. */
-static inline int NAME(stays)(const NAME(depth) *cut, const ptrdiff_t *at, ptrdiff_t n, ptrdiff_t segments,
-        ptrdiff_t b_step, ptrdiff_t b_column, ptrdiff_t small)
+/* Whether so many segments of the depth of B follow each other, each of the same length; at: where they lie. */
+static inline int NAME(follow)(const ptrdiff_t *at, ptrdiff_t count, ptrdiff_t length)
 {
-    const double elements = (double)cut->count * (double)cut->k * (double)n;
-    int stays = segments == 1 && b_column == 1 && elements <= STAYING * (double)small;
-    for (ptrdiff_t s = 1; stays && s < cut->count; s++)
-        stays = at[2 * s + 1] - at[2 * s - 1] == cut->k * b_step;
-    return stays;
+    int follow = 1;
+    for (ptrdiff_t s = 1; follow && s < count; s++)
+        follow = at[2 * s + 1] - at[2 * s - 1] == length;
+    return follow;
 }

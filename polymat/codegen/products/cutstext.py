@@ -1,0 +1,64 @@
+"""How products are cut, in C: the formulas that Python evaluates, printed as declarations.
+
+Headers of products use them as macros, after variables that have the names of what is asked, and `rows`,
+`vectors` and `lanes` of the register block.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+
+from polymat.codegen.products.waystext import wrapped
+from polymat.product import cuts, packs, reading, turned, ways
+from polymat.product.formula import Formula
+from polymat.product.formulanames import declarations
+
+# The fields of the structure of products/scheme.h.
+SCHEME: Mapping[str, Formula] = {
+    "strips": cuts.segment_strips,
+    "all_strips": ways.strips,
+    "vectors": ways.wide,
+    "panels": ways.panels,
+    "all_panels": packs.all_panels,
+    "pieces": cuts.pieces,
+    "group": cuts.group,
+    "chunks": cuts.chunks,
+    "together": cuts.together,
+    "deepest": cuts.deepest,
+    "broad": cuts.broad,
+    "batch": cuts.batch,
+    "most": cuts.most,
+    "tall": cuts.tall,
+    "whole_depth": cuts.whole_depth,
+    "gathered": cuts.gathered,
+    "ordered": cuts.ordered,
+    "resident": cuts.resident,
+    "cuts": packs.cut,
+}
+_COPIED = (packs.windows, packs.may_stay, packs.all_panels, ways.height, ways.large)
+_PASSED = (cuts.segment_strips, cuts.passed_depth, cuts.parts, cuts.is_one, cuts.passing)
+_READ = (cuts.segment_strips, ways.strips, ways.wide, reading.groups)
+
+
+# Of formulas alone, which are constants of the package.
+@cache
+def cut_macros() -> dict[str, str]:
+    """The macros: of blocks for the caches, of parts that rows pass, of what is read or turned."""
+    kept = [f"how.{field} = {formula.text('ptrdiff_t')};" for field, formula in SCHEME.items()]
+    return {
+        "CUT_BLOCKS": _macro([*_declared((*SCHEME.values(), *_COPIED)), *kept]),
+        "CUT_PASSED": _macro(_declared(_PASSED)),
+        "CUT_READ": _macro(_declared(_READ)),
+        "CUT_TURNED": _macro(_declared((turned.set_vectors,))),
+    }
+
+
+def _declared(formulas: Sequence[Formula]) -> list[str]:
+    return declarations(formulas, "ptrdiff_t")
+
+
+def _macro(lines: Sequence[str]) -> str:
+    """Statements as the value of a macro, of which the last semicolon is where that is used."""
+    text = "\n".join(wrapped(line, 4) for line in lines)
+    return text.lstrip().removesuffix(";").replace("\n", " \\\n")

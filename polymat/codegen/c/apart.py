@@ -7,7 +7,6 @@ where a library is one C text.  As files of their own they see each other, and n
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 SHARED = """\
@@ -22,9 +21,6 @@ SHARED = """\
 """
 _BEGIN = f"#define _PM_APART\n{SHARED}"
 _INCLUDES = "#include <stddef.h>\n#include <stdint.h>\n"
-_SHARED_FUNCTION = re.compile(
-    r"_PM_SHARED (?<=^_PM_SHARED )[^{;]*(?=\n\{)", re.MULTILINE
-)  # letters first: quicker
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +74,3 @@ class Files:
 def apart(text: str) -> str:
     """A file whose shared functions are seen by other files."""
     return _BEGIN + text
-
-
-def prototypes(text: str) -> str:
-    """Declarations of the shared functions of a C text."""
-    return "".join(f"{head};\n" for head in _SHARED_FUNCTION.findall(text))

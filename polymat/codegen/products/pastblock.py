@@ -82,7 +82,7 @@ def _past_block(shape: Shape, vectors: int) -> RegisterBlock:
         f"_pm_past_{shape.suffix}_{vectors}",
         _parameters(shape),
         before=_before(shape, vectors),
-        sums=sums(shape, rows, vectors),
+        sums=sums(shape, range(rows), vectors),
         loads=loads(shape, whole_vectors(shape, vectors)),
         steps=steps(shape, rows, vectors, "1", str(rows), str(vectors * shape.lanes)),
         requests=AHEAD,

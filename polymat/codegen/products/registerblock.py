@@ -19,17 +19,18 @@ class RegisterBlock:
     """A register block.
 
     sums: their declarations, zero each.  loads, steps, requests: what is done at each step of the depth:
-    elements are loaded, their products added to the sums, and what is needed later is requested.
-    stores: what becomes of the sums.  before: declarations and requests.  first: a loop over a part of the
-    depth.  around: how a loop begins that has the one over the depth in it.
+    elements are loaded, their products added to the sums, and what is needed later is requested; without
+    steps there is no loop.  stores: what becomes of the sums.  before: declarations and requests.  first: a
+    loop over a part of the depth, or steps that are written out.  around: how a loop begins that has the one
+    over the depth in it.
     """
 
     name: str
     parameters: str
     sums: tuple[str, ...]
-    loads: tuple[str, ...]
-    steps: tuple[str, ...]
     stores: str
+    loads: tuple[str, ...] = ()
+    steps: tuple[str, ...] = ()
     requests: tuple[str, ...] = ()
     before: str = ""
     first: str = ""
@@ -54,7 +55,9 @@ def _head(block: RegisterBlock) -> str:
 
 
 def _depth(block: RegisterBlock) -> str:
-    """The loop over the depth."""
+    """The loop over the depth, if there is one."""
+    if not block.steps:
+        return ""
     body = statements((*block.loads, *block.steps, *block.requests), 8)
     loop = f"#pragma GCC unroll 1\n    for (ptrdiff_t k = 0; k < depth; k++) {{\n{body}    }}\n"
     if not block.around:
@@ -68,9 +71,9 @@ def statements(lines: Iterable[str], spaces: int) -> str:
     return "".join(f"{' ' * spaces}{line}\n" for line in lines)
 
 
-def sums(shape: Shape, rows: int, vectors: int) -> tuple[str, ...]:
-    """The sums of so many rows, zero each."""
-    columns = [", ".join(f"c{row}_{v} = {{0}}" for v in range(vectors)) for row in range(rows)]
+def sums(shape: Shape, rows: Iterable[int], vectors: int) -> tuple[str, ...]:
+    """The sums of some rows, zero each."""
+    columns = [", ".join(f"c{row}_{v} = {{0}}" for v in range(vectors)) for row in rows]
     return tuple(f"_pm_vector_{shape.suffix} {each};" for each in columns)
 
 

@@ -66,7 +66,7 @@ def _turned_block(
     return RegisterBlock(
         f"_pm_turned_{name}_{shape.suffix}",
         _PARAMETERS.format(s=shape.suffix, t=shape.ctype),
-        sums=sums(shape, ROWS, COLUMNS),
+        sums=sums(shape, range(ROWS), COLUMNS),
         first=before,
         loads=(f"_pm_vector_{shape.suffix} b_j;", *copy),
         steps=(*_products(shape), f"a += {ROWS};", f"b += {COLUMNS * COLUMNS};"),

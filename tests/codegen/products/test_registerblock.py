@@ -17,7 +17,7 @@ SHAPE = Shape("f64", 32, 2, 1)
 BLOCK = RegisterBlock(
     "_pm_made_up",
     "ptrdiff_t depth, const double *a",
-    sums=sums(SHAPE, 2, 1),
+    sums=sums(SHAPE, range(2), 1),
     loads=loads(SHAPE, whole_vectors(SHAPE, 1)),
     steps=steps(SHAPE, 2, 1, "1", "2", "4"),
     requests=("__builtin_prefetch(next, 0, 2);",),
@@ -74,3 +74,9 @@ def test_what_comes_before_and_first_stands_around_the_sums() -> None:
     text = block_text(declared)
     assert text.startswith("/* why */\nstatic __attribute__((noinline)) void _pm_made_up(")
     assert text.index("BEFORE;") < text.index("c0_0 = {0}") < text.index("FIRST;") < text.index("#pragma")
+
+
+def test_a_block_without_steps_has_no_loop() -> None:
+    straight = replace(BLOCK, loads=(), steps=(), requests=(), first="    c0_0 += a[0] * b0;\n")
+    assert "for (" not in block_text(straight)
+    assert "{0};\n    c0_0 += a[0] * b0;\n    *(_pm_memory_f64 *)c = " in block_text(straight)

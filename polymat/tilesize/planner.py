@@ -21,7 +21,14 @@ from polymat.tilesize.joint import joint_sums
 from polymat.tilesize.plain import plan_stage
 from polymat.tilesize.register import ROWS_REDUCED, ROWS_UPDATED, in_rows, unrolled
 from polymat.tilesize.rowloop import row_loop, row_width
-from polymat.tilesize.tileshape import call_sizes, levels_of_rows, on_grid, rolling_sizes, tile_sizes
+from polymat.tilesize.tileshape import (
+    UnsizedTile,
+    call_sizes,
+    levels_of_rows,
+    on_grid,
+    rolling_sizes,
+    tile_sizes,
+)
 
 DOT_TILE = 4096  # elements of a sum that has no other loop to share out
 MANY_REGISTERS = 32  # vector registers that hold eight rows of two sums
@@ -86,7 +93,7 @@ def plan_tiles(
         sizes = (together.rows, row_width(stages, members, machine, together.rows))
     elif not sizes:
         choose = rolling_sizes if rolling else call_sizes if calls else tile_sizes
-        sizes = choose(stages, loops, dims, members, machine, estimates)
+        sizes = choose(UnsizedTile(stages, loops, dims, members, machine, estimates))
     sizes = on_grid(sizes[: len(dims)], members)
     if rolling:
         loops = {

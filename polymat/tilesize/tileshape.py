@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from polymat.graph.aligned import Member, grid
 from polymat.graph.stage import Stage
@@ -23,62 +24,61 @@ ROLLING_PLANE = 16  # of its extents between the first and the contiguous one
 ROLLING_WIDTHS = (512, 256)  # elements of its rows
 
 
-def rolling_sizes(
-    stages: Mapping[str, Stage],
-    loops: Mapping[str, NestPlan],
-    dims: tuple[str, ...],
-    members: Sequence[Member],
-    machine: Machine,
-    estimates: Mapping[str, int],
-) -> tuple[int, ...]:
+@dataclass(frozen=True, slots=True, eq=False)
+class UnsizedTile:
+    """Stages that share tiles of sizes that are to be chosen.
+
+    loops: the plan of each of them.  dims: the names of the tiled dimensions, outermost first.
+    """
+
+    stages: Mapping[str, Stage]
+    loops: Mapping[str, NestPlan]
+    dims: tuple[str, ...]
+    members: Sequence[Member]
+    machine: Machine
+    estimates: Mapping[str, int]
+
+    @property
+    def coarsest(self) -> list[int]:
+        """Points of each tiled dimension that one point of the coarsest stage takes up."""
+        return [max(member.scale(level) for member in self.members) for level in range(len(self.dims))]
+
+    def first_that_fits(self, candidates: Sequence[tuple[int, ...]], room: float) -> tuple[int, ...]:
+        """The first sizes whose tile takes at most so many bytes; the last ones where none does."""
+        size_of = tile_size(self.stages, self.members, self.estimates)
+        return next((sizes for sizes in candidates if size_of(sizes) <= room), candidates[-1])
+
+
+def rolling_sizes(tile: UnsizedTile) -> tuple[int, ...]:
     """A few rows at a time, as wide as what the stages write fits in the first-level cache."""
-    contiguous = [any(m.dims[level] == loops[m.stage].vector for m in members) for level in range(len(dims))]
-    rows = ROLLING_ROWS * _coarsest(members, 0)
-    return _first_that_fits(
-        [
-            (rows, *(width if along else ROLLING_PLANE for along in contiguous[1:]))
-            for width in ROLLING_WIDTHS
-        ],
-        tile_size(stages, members, estimates),
-        ROLLING_SHARE * machine.l1_bytes,
+    inner = range(1, len(tile.dims))
+    contiguous = [any(m.dims[level] == tile.loops[m.stage].vector for m in tile.members) for level in inner]
+    rows = ROLLING_ROWS * tile.coarsest[0]
+    return tile.first_that_fits(
+        [(rows, *(width if along else ROLLING_PLANE for along in contiguous)) for width in ROLLING_WIDTHS],
+        ROLLING_SHARE * tile.machine.l1_bytes,
     )
 
 
-def tile_sizes(
-    stages: Mapping[str, Stage],
-    loops: Mapping[str, NestPlan],
-    dims: tuple[str, ...],
-    members: Sequence[Member],
-    machine: Machine,
-    estimates: Mapping[str, int],
-) -> tuple[int, ...]:
+def tile_sizes(tile: UnsizedTile) -> tuple[int, ...]:
     """Blocks of rows for sums; for maps the largest tile whose scratchpads fit in the second-level cache."""
-    if any(stage.is_reduction for stage in stages.values()):
-        return _sum_sizes(stages, loops, dims, members, machine, estimates)
-    if len(dims) == 1 and all(m.dims[0] == loops[m.stage].vector for m in members):
+    if any(stage.is_reduction for stage in tile.stages.values()):
+        return _sum_sizes(tile)
+    if len(tile.dims) == 1 and all(m.dims[0] == tile.loops[m.stage].vector for m in tile.members):
         return (4 * INNER_TILE,)
-    return _first_that_fits(
-        [(rows, *(INNER_TILE for _ in dims[1:])) for rows in (128, 64, 32, 16, 8)],
-        tile_size(stages, members, estimates),
-        SCRATCH_SHARE * machine.l2_bytes,
+    return tile.first_that_fits(
+        [(rows, *(INNER_TILE for _ in tile.dims[1:])) for rows in (128, 64, 32, 16, 8)],
+        SCRATCH_SHARE * tile.machine.l2_bytes,
     )
 
 
-def _sum_sizes(
-    stages: Mapping[str, Stage],
-    loops: Mapping[str, NestPlan],
-    dims: tuple[str, ...],
-    members: Sequence[Member],
-    machine: Machine,
-    estimates: Mapping[str, int],
-) -> tuple[int, ...]:
+def _sum_sizes(tile: UnsizedTile) -> tuple[int, ...]:
     """Blocks of rows along all dimensions, or as many of the nearest rows as fit in the second-level cache.
 
     Where no two rows of a sum load the same, as few as stay in a part of the first level: what comes from
     memory is then waited for while the rows before are computed, which a processor does for so far ahead.
     """
-    steps = [_coarsest(members, level) for level in range(len(dims))]
-    rows = levels_of_rows(loops, members)
+    steps, rows = tile.coarsest, levels_of_rows(tile.loops, tile.members)
     blocks = tuple(ROWS_REDUCED * step if level in rows else INNER_TILE for level, step in enumerate(steps))
 
     def nearest(count: int) -> tuple[int, ...]:
@@ -87,11 +87,12 @@ def _sum_sizes(
             for level, step in enumerate(steps)
         )
 
-    size_of = tile_size(stages, members, estimates)
-    if rows and not any(_shares_loads(stages[m.stage], loops[m.stage], m, rows[-1]) for m in members):
-        return _first_that_fits([*map(nearest, ROWS_APART)], size_of, APART_SHARE * machine.l1_bytes)
+    if rows and not any(
+        _shares_loads(tile.stages[m.stage], tile.loops[m.stage], m, rows[-1]) for m in tile.members
+    ):
+        return tile.first_that_fits([*map(nearest, ROWS_APART)], APART_SHARE * tile.machine.l1_bytes)
     fewer = (ROWS_REDUCED, ROWS_REDUCED // 2, ROWS_REDUCED // 4, 1)
-    return _first_that_fits([blocks, *map(nearest, fewer)], size_of, SCRATCH_SHARE * machine.l2_bytes)
+    return tile.first_that_fits([blocks, *map(nearest, fewer)], SCRATCH_SHARE * tile.machine.l2_bytes)
 
 
 def _shares_loads(stage: Stage, loops: NestPlan, member: Member, level: int) -> bool:
@@ -113,24 +114,14 @@ def _has_fixed_loads(stage: Stage, dim: str) -> bool:
     )
 
 
-def call_sizes(
-    stages: Mapping[str, Stage],
-    loops: Mapping[str, NestPlan],
-    dims: tuple[str, ...],
-    members: Sequence[Member],
-    machine: Machine,
-    estimates: Mapping[str, int],
-) -> tuple[int, ...]:
+def call_sizes(tile: UnsizedTile) -> tuple[int, ...]:
     """As many points of the coarsest stage, a block of a filter say, as stay in the first-level cache.
 
     One of them where none does.
     """
-    steps = [_coarsest(members, level) for level in range(len(dims))]
-    return _first_that_fits(
-        [tuple(points * step for step in steps) for points in (16, 8, 4, 2, 1)],
-        tile_size(stages, members, estimates),
-        machine.l1_bytes,
-    )
+    counts = (16, 8, 4, 2, 1)
+    candidates = [tuple(points * step for step in tile.coarsest) for points in counts]
+    return tile.first_that_fits(candidates, tile.machine.l1_bytes)
 
 
 def levels_of_rows(loops: Mapping[str, NestPlan], members: Sequence[Member]) -> list[int]:
@@ -147,18 +138,6 @@ def levels_of_rows(loops: Mapping[str, NestPlan], members: Sequence[Member]) -> 
         if not any(dim == plan.vector and count > 1 and count >= most for count, plan, dim in along):
             found.append(level)
     return found
-
-
-def _first_that_fits(
-    candidates: Sequence[tuple[int, ...]], size_of: Callable[[Sequence[int]], float], room: float
-) -> tuple[int, ...]:
-    """The first sizes whose tile takes at most so many bytes; the last ones where none does."""
-    return next((sizes for sizes in candidates if size_of(sizes) <= room), candidates[-1])
-
-
-def _coarsest(members: Sequence[Member], level: int) -> int:
-    """Points of a tiled dimension that one point of the coarsest stage takes up."""
-    return max(member.scale(level) for member in members)
 
 
 def on_grid(sizes: Sequence[int], members: Sequence[Member]) -> tuple[int, ...]:

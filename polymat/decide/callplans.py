@@ -76,7 +76,7 @@ class CallPlanner:
         if flat is None:
             return None
         loops = plan_stage(Group(stages), flat, self.pipeline.context)
-        if loops.kind not in ("reduce", "row", "recurrence"):
+        if not (loops.adds_up or loops.kind == "recurrence"):
             return None
         if loops.kind != "recurrence":
             loops = unrolled(flat, loops)
@@ -170,7 +170,7 @@ class CallPlanner:
         if flat is None:
             return None
         loops = plan_stage(Group(stages), flat, self.pipeline.context)
-        if loops.kind not in ("reduce", "row"):
+        if not loops.adds_up:
             return None
         parallel = found.batch[0].dims[0] if found.batch else None
         model = self.prices.model("fft")

@@ -42,7 +42,7 @@ class FilterPlanner:
         if flat is None:
             return None
         loops = plan_stage(Group(stages), flat, self.calls.pipeline.context)
-        if loops.kind not in ("reduce", "row"):
+        if not loops.adds_up:
             return None
         loops = unrolled(flat, loops)
         (axis,) = found.axes

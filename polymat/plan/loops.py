@@ -47,6 +47,11 @@ class LoopPlan(NestPlan):
         return self.kind != "recurrence"
 
     @property
+    def adds_up(self) -> bool:
+        """Whether every result is a sum that is finished where it is begun, by itself or along a row."""
+        return self.kind in ("reduce", "row")
+
+    @property
     def jammed(self) -> int:
         """Iterations of its outermost loop that run together."""
         return self.unroll

@@ -74,7 +74,7 @@ def joint_sums(
 
 def _is_block(plan: NestPlan, stage: Stage) -> TypeGuard[LoopPlan]:
     """Whether a stage is one sum to a point of one dimension, by blocks of rows."""
-    if not isinstance(plan, LoopPlan) or plan.kind not in ("reduce", "row") or plan.unroll == 1:
+    if not isinstance(plan, LoopPlan) or not plan.adds_up or plan.unroll == 1:
         return False
     if stage.dtype.kind == "c":  # OpenMP has accumulators of complex numbers, but GCC does not vectorise them
         return False

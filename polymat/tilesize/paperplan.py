@@ -101,7 +101,7 @@ class PaperPlanner:
 
     def _ordered(self, stage: Stage, plan: NestPlan) -> NestPlan:
         """The loops with Algorithm 5's dimension innermost, where a kind of loops has it there."""
-        if not self.thesis or not isinstance(plan, LoopPlan) or plan.kind not in ("map", "reduce", "row"):
+        if not self.thesis or not isinstance(plan, LoopPlan) or not (plan.adds_up or plan.kind == "map"):
             return plan
         found = stage_scores(stage, self.estimates)
         if found.choice is None or found.choice == plan.order[-1]:

@@ -40,7 +40,7 @@ def plan_alone(group: Group, stage: Stage, context: Domain, machine: Machine) ->
     """One stage: its plain loops, register-tiled; a sum without a parallel loop in private parts."""
     plan = unrolled(stage, plan_stage(group, stage, context))
     plan = in_rows(stage, plan, machine, plan.parallel)
-    if plan.kind not in ("reduce", "row") or plan.parallel is not None:
+    if not plan.adds_up or plan.parallel is not None:
         return plan
     return _private(group, stage, plan) if can_be_private(stage) else plan
 

@@ -60,7 +60,7 @@ def unrolled(stage: Stage, plan: LoopPlan) -> LoopPlan:
     outermost loop) addends side by side; not what is compared, since C compilers do not vectorise a chain of
     comparisons (measured: 3 to 15 times slower).
     """
-    if plan.kind not in ("reduce", "row") or not plan.order:
+    if not plan.adds_up or not plan.order:
         return plan
     if plan.kind == "reduce" and compares_computed(stage):
         return replace(plan, terms=True)

@@ -25,7 +25,7 @@ START = 1.8
 
 def starting_operations(stage: Stage, loops: LoopPlan, estimates: Mapping[str, int], lanes: int) -> float:
     """Operations that starting the short loops of a nest is worth; none of sums into computed elements."""
-    if loops.kind not in ("map", "reduce", "row"):
+    if not (loops.adds_up or loops.kind == "map"):
         return 0.0
     lengths, variable = loop_lengths(stage, estimates), _variable(stage, estimates)
     starts, around = 0.0, 1.0

@@ -26,7 +26,7 @@ def loop_slowdown(loops: NestPlan, threads: int) -> float:
     if loops.recurrence is not None:
         levels = loops.recurrence.loops
         return 1.0 if not levels or loops.recurrence.parallel[levels[-1]] else WAITING
-    alone = loops.kind in ("reduce", "row") and loops.unroll == 1 and not loops.terms
+    alone = loops.adds_up and loops.unroll == 1 and not loops.terms
     return NO_BLOCK if alone else 1.0
 
 

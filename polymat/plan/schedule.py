@@ -10,7 +10,7 @@ from polymat.graph.orders import Work
 from polymat.model.looporder import Innermost
 from polymat.model.movement import Movement
 from polymat.model.team import UNKNOWN, TeamCost
-from polymat.plan.plantext import value_lines
+from polymat.plan.printedplan import value_lines
 from polymat.plan.tile import Plan
 
 

@@ -19,7 +19,7 @@ def test_sides() -> None:
     assert sides(left, right, result) == (frozenset("m"), frozenset("n"), frozenset("k"))
 
 
-@pytest.mark.parametrize("result", SUBSETS[::5], ids="".join)
+@pytest.mark.parametrize("result", SUBSETS[::5], ids=lambda dims: "".join(sorted(dims)))
 def test_sides_of_bits_are_those_of_names(result: frozenset[str]) -> None:
     for left, right in itertools.product(SUBSETS[::3], SUBSETS[::2]):
         numbers = sides(*(bits(each, DIMS) for each in (left, right, result)))

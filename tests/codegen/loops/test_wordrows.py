@@ -167,6 +167,13 @@ def test_values_that_are_used_twice() -> None:
     assert_as_reference(compiled, numbers(pm.UChar, 259))
 
 
+def test_words_whose_first_element_is_the_highest_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.byteorder", "big")
+    a = pm.Vector(pm.UChar, "a", [N])
+    compiled = pm.compile(row(pm.Cast(pm.Float, a(i)) * 0.5, pm.UChar), name="highest")
+    assert WORDS not in compiled.source
+
+
 def test_choices_among_values() -> None:
     a = pm.Vector(pm.UInt16, "a", [N])
     value = pm.Cast(pm.Float, a(i)) * 0.25

@@ -174,4 +174,4 @@ def _cut(block: int, position: CExpr) -> CExpr:
     size = Literal(str(block))
     blocks = CBinary("/", CBinary("+", length, Literal(str(block - 1))), size)
     part = CBinary("*", CBinary("/", CBinary("*", blocks, position), Id(PIECES)), size)
-    return CCall("_pm_min_i64", (CBinary("+", Id(FIRST), part), Id(LAST)))
+    return CCall(MIN_I64.function, (CBinary("+", Id(FIRST), part), Id(LAST)))

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial, reduce
 
 from polymat.codegen.c.ctree import CBinary, CCall, CExpr, Declare, For, Id, Literal, Stmt
+from polymat.codegen.c.needs import MAX_I64
 from polymat.codegen.loops.rowtiles import FIRST
 from polymat.codegen.memory.storage import TILE
 from polymat.codegen.tilerun import LAST
@@ -57,4 +58,4 @@ def _along(hull: tuple[CExpr, CExpr], size: int) -> CExpr:
     length = high if low == Literal("0") else CBinary("-", high, low)
     if size > 1:
         length = CBinary("/", CBinary("+", length, Literal(str(size - 1))), Literal(str(size)))
-    return CCall("_pm_max_i64", (length, Literal("0")))
+    return CCall(MAX_I64.function, (length, Literal("0")))

@@ -23,6 +23,7 @@ from polymat.codegen.c.ctree import (
     Literal,
     Stmt,
 )
+from polymat.codegen.c.needs import MIN_I64
 from polymat.codegen.loops.nestfunction import NestFunction
 from polymat.codegen.loops.rowtiles import FIRST
 from polymat.codegen.memory.pads import Pad, ThreadScratch
@@ -118,7 +119,7 @@ class TileCode:
         body = [*self.scratch.declare(chunk), *map(self._clear, self.copied)]
         own: dict[CExpr, CExpr] = {Id(private.array): Id(private.pad.array) for private in self.copied}
         arguments = tuple(own.get(argument, argument) for argument in self.arguments)
-        stop = CCall("_pm_min_i64", (bounds[1], Id(LAST)))
+        stop = CCall(MIN_I64.function, (bounds[1], Id(LAST)))
         body.append(Evaluate(CCall(self.tiles.name, (*arguments, bounds[0], stop))))
         loop = For(
             "_pm_chunk",

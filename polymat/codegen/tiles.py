@@ -188,7 +188,7 @@ class TileWriter:
         """Where a tile ends along a dimension that its tiles cover up to `high`."""
         stop: CExpr = CBinary("+", Id(f"{TILE}{level}"), self._tile_size(level))
         if grid(self.plan.members, level) == 1:  # else the last tile ends at a multiple of all scales, too
-            stop = CCall("_pm_min_i64", (stop, high))
+            stop = CCall(MIN_I64.function, (stop, high))
         return Declare("const ptrdiff_t", f"{STOP}{level}", stop)
 
     def _tile_size(self, level: int) -> CExpr:
@@ -221,9 +221,9 @@ class TileWriter:
         low, high = self._size(part.low), self._size(part.high + 1)
         on_grid = grid(self.plan.members, part.number) > 1
         if begin != tile or low != hulls[part.number][0]:
-            begin = CCall("_pm_max_i64", (begin, low))
+            begin = CCall(MAX_I64.function, (begin, low))
         if end != stop or on_grid or high != hulls[part.number][1]:
-            end = CCall("_pm_min_i64", (end, high))
+            end = CCall(MIN_I64.function, (end, high))
         return begin, end
 
     def _part_begins(self) -> list[Stmt]:
@@ -240,7 +240,7 @@ class TileWriter:
     def _divided(self, value: CExpr, more: int, divisor: int) -> CExpr:
         """floor((value + more) / divisor)."""
         self.stages.needs.add(FLOORDIV_I64)
-        return CCall("_pm_floordiv_i64", (plus(value, more), Literal(str(divisor))))
+        return CCall(FLOORDIV_I64.function, (plus(value, more), Literal(str(divisor))))
 
     def _hull(self, level: int, nests: Sequence[tuple[Member, NestFunction]]) -> tuple[CExpr, CExpr]:
         """What the tiles cover along a dimension: the ranges of the stages that are kept.

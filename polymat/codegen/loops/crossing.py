@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from polymat.codegen.c.ctree import CBinary, CCall, CExpr, CUnary, Declare, Literal
+from polymat.codegen.c.needs import MAX_I64, MIN_I64
 from polymat.lang.affine import Affine
 from polymat.model.associativity import rows_kept
 from polymat.plan.tile import Crossing
@@ -21,8 +22,8 @@ def declare_width(crossing: Crossing, size: Callable[[Affine], CExpr]) -> Declar
         for extent in extents:
             apart = CBinary("*", apart, size(extent))
         power: CExpr = CBinary("&", apart, CUnary("-", apart))
-        power = CCall("_pm_max_i64", (power, Literal(str(crossing.cache.line_bytes))))
-        power = CCall("_pm_min_i64", (power, Literal(str(way))))
+        power = CCall(MAX_I64.function, (power, Literal(str(crossing.cache.line_bytes))))
+        power = CCall(MIN_I64.function, (power, Literal(str(way))))
         rows = CBinary("/", Literal(str(rows_kept(crossing.cache) * way)), power)
-        width = CCall("_pm_min_i64", (width, rows))
+        width = CCall(MIN_I64.function, (width, rows))
     return Declare("const ptrdiff_t", WIDTH, width)

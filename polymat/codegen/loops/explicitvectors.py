@@ -75,9 +75,8 @@ def in_rows(writer: NestWriter, stage: Stage, plan: LoopPlan, body: tuple[Stmt, 
 
 def in_words(writer: NestWriter, stage: Stage, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
     """The loops of a map from small integers to such by floating point, over words of several elements."""
-    if stage.dtype.kind not in "iu" or stage.dtype.size > _LARGEST_IN_WORDS or stage.dims == ():
-        return body
-    if sys.byteorder != "little":  # the first element of a word is its lowest bits
+    is_small = stage.dtype.kind in "iu" and stage.dtype.size <= _LARGEST_IN_WORDS
+    if not is_small or stage.dims == () or sys.byteorder != "little":  # the lowest bits are the first element
         return body
     values = [part.expr for part in stage.parts]
     if not all(isinstance(value, CastExpr) and value.operand.dtype.kind == "f" for value in values):

@@ -32,6 +32,7 @@ from polymat.codegen.c.ctree import (
 )
 from polymat.codegen.c.kernels import statements
 from polymat.codegen.c.lanes import SHUFFLES
+from polymat.codegen.c.needs import MIN_I64
 from polymat.codegen.c.rows import RowTypes, read_of
 from polymat.codegen.loops.accumulators import PLACE, ROW_BEGIN, ROW_BYTES, VECTORISED
 from polymat.codegen.loops.innermost import straight_range, with_innermost
@@ -125,7 +126,7 @@ class _Extremes:
             for n, name in enumerate(vectors)
         )
         yield For(self.variable, low, CBinary("<", Id(self.variable), behind), turn, body)
-        end = CCall("_pm_min_i64", (Id(LAST), CBinary("-", high, lanes)))
+        end = CCall(MIN_I64.function, (Id(LAST), CBinary("-", high, lanes)))
         at = Declare("const ptrdiff_t", self.variable, end)
         left = tuple(
             self._compared(vectors[0], term, 0) for (_, term), vectors in zip(self.terms, names, strict=True)
@@ -174,7 +175,7 @@ def _computed(loop: For, types: RowTypes, span: tuple[CExpr, CExpr]) -> Stmt | N
     extremes = _Extremes.of(over, types, {TERMS})
     assert extremes is not None, "it compares the elements of a row"
     most = Literal(str(MOST_TERMS))
-    left = CCall("_pm_min_i64", (CBinary("-", span[1], begin), most))
+    left = CCall(MIN_I64.function, (CBinary("-", span[1], begin), most))
     row = (Declare("const ptrdiff_t", COUNT, left), written, extremes.block(over, (Literal("0"), count)))
     rows = For(ROW_BEGIN, span[0], CBinary("<", begin, span[1]), most, row)
     return Block((Declare(types.ctype, f"{TERMS}[{MOST_TERMS}]"), rows))

@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from polymat.codegen.c.ctree import Assign, Block, CBinary, CExpr, Declare, For, Id, If, Literal, Stmt
+from polymat.codegen.c.needs import FLOORDIV_I64
 
-DIVISION = "_pm_floordiv_i64"  # an index divided and rounded down, which has no vector instruction
+DIVISION = FLOORDIV_I64.function  # an index divided and rounded down, which has no vector instruction
 
 
 def with_innermost(

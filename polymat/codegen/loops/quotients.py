@@ -21,6 +21,7 @@ from polymat.codegen.c.ctree import (
     expressions,
     substituted,
 )
+from polymat.codegen.c.needs import MAX_I64, MIN_I64
 from polymat.codegen.loops.innermost import DIVISION, straight_range, with_innermost
 
 SHORTEST = 64  # points of a loop that are worth one of their own
@@ -56,8 +57,10 @@ def _split(loop: For) -> Block | None:
     first = CBinary("*", quotient, divisor)
     part = replace(
         loop,
-        start=CCall("_pm_max_i64", (Id(LOW), first)),
-        condition=CBinary("<", Id(variable), CCall("_pm_min_i64", (Id(HIGH), CBinary("+", first, divisor)))),
+        start=CCall(MAX_I64.function, (Id(LOW), first)),
+        condition=CBinary(
+            "<", Id(variable), CCall(MIN_I64.function, (Id(HIGH), CBinary("+", first, divisor)))
+        ),
         body=substituted(loop.body, {CCall(DIVISION, (Id(variable), divisor)): quotient}),
     )
     inside = CBinary("<", first, Id(HIGH))

@@ -25,6 +25,7 @@ from polymat.codegen.c.ctree import (
     names_in,
     substituted,
 )
+from polymat.codegen.c.needs import MAX_I64, MIN_I64
 from polymat.codegen.c.rows import index_terms, integer_of
 from polymat.codegen.loops.innermost import DIVISION, straight_range, with_innermost
 
@@ -53,7 +54,7 @@ def _split(loop: For) -> Block | None:
     if not found or count == 1 or count > LONGEST:
         return None
     begin = CCall(DIVISION, (CBinary("+", Id(LOW), Literal(str(count - 1))), Literal(str(count))))
-    end = CCall("_pm_max_i64", (Id(FIRST), CCall(DIVISION, (Id(HIGH), Literal(str(count))))))
+    end = CCall(MAX_I64.function, (Id(FIRST), CCall(DIVISION, (Id(HIGH), Literal(str(count))))))
     known = (
         Declare("const ptrdiff_t", LOW, start),
         Declare("const ptrdiff_t", HIGH, high),
@@ -64,7 +65,7 @@ def _split(loop: For) -> Block | None:
     together = tuple(part for copy in copies for part in copy)
     inside = CBinary("<", Id(BLOCK), Id(BEHIND))
     blocks = For(BLOCK, Id(FIRST), inside, Literal("1"), together, loop.pragmas)
-    before = _points(loop, Id(LOW), CCall("_pm_min_i64", (Id(HIGH), _times(count, Id(FIRST)))))
+    before = _points(loop, Id(LOW), CCall(MIN_I64.function, (Id(HIGH), _times(count, Id(FIRST)))))
     behind = _points(loop, _times(count, Id(BEHIND)), Id(HIGH))
     return Block((*known, before, blocks, behind))
 

@@ -18,6 +18,7 @@ from polymat.codegen.c.ctree import (
     plus,
     substituted,
 )
+from polymat.codegen.c.needs import MAX_I64, MIN_I64
 from polymat.codegen.loops.rowplaces import AT, COLUMN, HERE, ROW, STOP, WHOLE_FROM, WHOLE_TO, RowPlaces
 from polymat.lang.affine import Affine
 
@@ -34,9 +35,11 @@ class RowStores:
         for name in dict.fromkeys(name for name, _ in self.places.stored()):
             low, high = self.places.stages[name].box[1]
             lag, (begin, end) = self.places.loop.lags[name], _limits(self.places.bodies.array(name))
-            yield Declare("const ptrdiff_t", begin, CCall("_pm_max_i64", (Id(COLUMN), self.places.size(low))))
             yield Declare(
-                "const ptrdiff_t", end, CCall("_pm_min_i64", (Id(STOP), self.places.size(high + 1)))
+                "const ptrdiff_t", begin, CCall(MAX_I64.function, (Id(COLUMN), self.places.size(low)))
+            )
+            yield Declare(
+                "const ptrdiff_t", end, CCall(MIN_I64.function, (Id(STOP), self.places.size(high + 1)))
             )
             begins.append(plus(Id(begin), lag + (lanes if self.places.past_caches else 0)))
             ends.append(plus(Id(end), lag - lanes))

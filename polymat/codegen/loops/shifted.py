@@ -28,6 +28,7 @@ from polymat.codegen.c.ctree import (
     Subscript,
     substituted,
 )
+from polymat.codegen.c.needs import MIN_I64
 from polymat.codegen.c.rows import RowRead, RowTypes, read_of
 from polymat.codegen.loops.rowreads import elements_of, has_vectors, is_vector, streams_of
 
@@ -230,7 +231,7 @@ class RowPoint:
     def _last(self, requests: Sequence[Stmt], store: Store) -> For:
         """The vectors behind the main loop, the last one so that it ends with the row."""
         end = CBinary("-", Id(HIGH), self.types.lanes_text)
-        at = Declare("const ptrdiff_t", self.variable, CCall("_pm_min_i64", (Id(LAST), end)))
+        at = Declare("const ptrdiff_t", self.variable, CCall(MIN_I64.function, (Id(LAST), end)))
         condition = CBinary("<", Id(LAST), Id(HIGH))
         return For(LAST, Id(REST), condition, self.types.lanes_text, (at, *requests, *self._at({}, store)))
 

@@ -234,11 +234,11 @@ def _reading_block(shape: Shape, vectors: int) -> RegisterBlock:
     """A block of all rows, which are neighbours in A, and whole vectors; the depth has any steps."""
     s, rows = shape.suffix, shape.rows
     asked = ", ".join(f"{name} = asked->{name}" for name in ("pace", "apart", "width", "jump"))
-    declared = ("const char *next = asked->next;", f"const ptrdiff_t {asked};", "ptrdiff_t at = 0;")
+    requests = ("const char *next = asked->next;", f"const ptrdiff_t {asked};", "ptrdiff_t at = 0;")
     return RegisterBlock(
         f"_pm_reading_{s}_{vectors}",
         _READING.format(t=shape.ctype, s=s),
-        before=statements(declared, 4) + requested(shape, rows, vectors),
+        before=statements(requests, 4) + requested(shape, rows, vectors),
         sums=sums(shape, range(rows), vectors),
         loads=loads(shape, whole_vectors(shape, vectors)),
         steps=steps(shape, rows, vectors, "1", "a_step", "b_step"),

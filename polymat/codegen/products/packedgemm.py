@@ -52,8 +52,9 @@ def gemm_text(shape: Shape) -> Apart:
     turned = turned_text(shape) if shape.turns else ""
     blocks = [microkernels(shape), past_blocks(shape), *([edges(shape)] if shape.halves else [])]
     types = headers_text(shape, *_TYPES) + ways_text() + headers_text(shape, "choices")
-    declared = headers_text(shape, "declared")
-    head = "\n".join([*tables, types, *([turned_head(shape)] if shape.turns else []), declared])
+    head = "\n".join(
+        [*tables, types, *([turned_head(shape)] if shape.turns else []), headers_text(shape, "declared")]
+    )
     sums = _row_sums(shape) + headers_text(shape, *_SUMS)
     copied, large = headers_text(shape, *_PACKED), headers_text(shape, *_LARGE)
     blocked = headers_text(shape, *_BLOCKED)

@@ -22,6 +22,7 @@ from polymat.codegen.c.ctree import (
     Literal,
     Stmt,
 )
+from polymat.codegen.c.needs import MIN_I64
 from polymat.codegen.loops.bodies import BodyWriter
 from polymat.codegen.loops.nestfunction import NestFunction, run_nest
 from polymat.codegen.loops.stagecode import StageWriter
@@ -155,7 +156,7 @@ class PairsWriter(ContractionWriter):
         if self.found.columns not in self.along:
             begin, end = map(self.writer.bodies.size, self._columns_bounds())
         after = CBinary("+", Id(FIRST), Id(WIDTH))
-        last = Declare("const ptrdiff_t", _LAST, CCall("_pm_min_i64", (after, end)))
+        last = Declare("const ptrdiff_t", _LAST, CCall(MIN_I64.function, (after, end)))
         body = (last, *super()._product_added())
         condition = CBinary("<", Id(FIRST), end)
         columns = For(FIRST, begin, condition, Id(WIDTH), body)

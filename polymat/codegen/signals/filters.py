@@ -124,8 +124,8 @@ class _FilterWriter:
         low, high = begin, end
         if self.found.edges == "zero":
             limits = [self.writer.size(form) for form in self._whole()]
-            low = CCall("_pm_max_i64", (begin, limits[0]))
-            high = CCall("_pm_min_i64", (end, limits[1]))
+            low = CCall(MAX_I64.function, (begin, limits[0]))
+            high = CCall(MIN_I64.function, (end, limits[1]))
         declared = (Declare("const ptrdiff_t", FIRST, low), Declare("ptrdiff_t", LAST, high))
         below = CBinary("<", Id(LAST), Id(FIRST))
         empty = If(below, (Assign(Id(LAST), "=", Id(FIRST)),))

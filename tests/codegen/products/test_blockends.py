@@ -61,11 +61,14 @@ def test_forms(form: str, machine: str, seed: int, compile_for: CompileFor) -> N
         assert_close(found, expected, roundings=k + 8, magnitude=6.0 * k + 6, name=f"{form} {m, n, k}")
 
 
-@pytest.mark.parametrize("form", ["bias", "full", "number", "all"])
-def test_what_is_no_number_stays_none(form: str, compile_for: CompileFor) -> None:
+@pytest.mark.parametrize(
+    ("machine", "form"), [*(("narrow", form) for form in ("bias", "full", "number", "all")), ("wide", "all")]
+)
+def test_what_is_no_number_stays_none(machine: str, form: str, compile_for: CompileFor) -> None:
     """Of small integers every result is exact, NaN and infinities included."""
-    compile_for(MACHINES["narrow"])
-    compiled = compiled_form(form, pm.Double)
+    compile_for(MACHINES[machine])
+    dtype = pm.Float if machine == "wide" else pm.Double
+    compiled = compiled_form(form, dtype)
     rng = np.random.default_rng(5)
     a, b = rng.integers(-3, 4, (19, 6)).astype(float), rng.integers(-3, 4, (6, 29)).astype(float)
     row, column = rng.integers(-3, 4, 19).astype(float), rng.integers(-3, 4, 31).astype(float)
@@ -73,7 +76,7 @@ def test_what_is_no_number_stays_none(form: str, compile_for: CompileFor) -> Non
     a[3, 2], a[5, 1], b[4, 7] = np.nan, np.inf, -np.inf
     column[9], full[11, 13], full[12, 1], row[17] = np.nan, np.nan, np.inf, np.nan
     for number in (2.0, np.nan, -np.inf):
-        arguments = (a, b, row, column, full, number)
+        arguments = (*(array.astype(dtype.dtype) for array in (a, b, row, column, full)), number)
         with np.errstate(invalid="ignore"):
             assert np.array_equal(compiled(*arguments), compiled.reference(*arguments), equal_nan=True)
 

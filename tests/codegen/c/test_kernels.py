@@ -23,7 +23,7 @@ from polymat.errors import InternalError
 NAMES = sorted(str(path.relative_to(FOLDER).with_suffix("")) for path in FOLDER.rglob("*.h"))
 COMPILERS = [name for name in ("gcc", "clang") if shutil.which(name)]
 WARNINGS = ["-std=gnu11", "-fopenmp", "-Wall", "-Wextra", "-Wconversion", "-Werror", "-fsyntax-only"]
-WARNINGS += ["-Wno-unused-function", "-Wno-psabi", "-Wno-unknown-attributes"]
+WARNINGS += ["-Wshadow", "-Wno-unused-function", "-Wno-psabi", "-Wno-unknown-attributes"]
 MOST_LINES, MOST_ARGUMENTS = 60, 12
 # Functions that are longer, and those with more arguments, by header: to become fewer.
 LONG: dict[str, int] = {}

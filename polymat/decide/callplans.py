@@ -145,9 +145,8 @@ class CallPlanner:
     def _kernel(self, group: Group, flat: Stage) -> KernelPlan | None:
         if not self.options.kernels or flat.reads_itself:
             return None
-        return plan_kernel(
-            group, flat, self.pipeline.context, self.machine, self.sizes, policy=self.options.blocks
-        )
+        product = (group, flat, self.pipeline.context, self.machine, self.sizes)
+        return plan_kernel(*product, policy=self.options.blocks, threads=self.threads)
 
     def transform(self, stage: str) -> TransformPlan | None:
         """The plan of a stage that is a transform by itself, found once."""

@@ -150,9 +150,8 @@ class Candidates:
 
     def _kernel(self, group: Group, stage: Stage) -> KernelPlan | None:
         """A contraction around register blocks, where there is enough to do."""
-        plan = plan_kernel(
-            group, stage, self.pipeline.context, self.machine, self.assumed, policy=self.options.blocks
-        )
+        product = (group, stage, self.pipeline.context, self.machine, self.assumed)
+        plan = plan_kernel(*product, policy=self.options.blocks, threads=self.threads)
         return plan if plan is not None and is_worth(plan, self.assumed) else None
 
     def _epilogue(self, stages: tuple[str, ...]) -> EpiloguePlan | None:

@@ -37,10 +37,12 @@ def plan_kernel(
     estimates: Mapping[str, int],
     *,
     policy: Literal["shares", "working-sets"] = "shares",
+    threads: int = 0,
 ) -> KernelPlan | None:
     """The plan of a stage that is a contraction; None of any other.
 
-    policy: how its blocks for the caches are chosen, as in `Options.blocks`.
+    policy: how its blocks for the caches are chosen, as in `Options.blocks`.  threads: that compute it, 0 for
+    one a core.
     """
     product = contraction_of(stage, context, estimates)
     reals = None if product is None else _in_reals(product, stage)
@@ -50,10 +52,11 @@ def plan_kernel(
     blocks = blocks_of(machine, real_part(stage.dtype).size)
     if pairs or policy == "working-sets":  # copies may be smaller than turned blocks need
         blocks = replace(blocks, turned_depth=0)
-    parallel = _parallel(found, estimates, machine.cores)
+    team = machine.team(threads)
+    parallel = _parallel(found, estimates, team)
     by_policy = ""
     if policy == "working-sets":
-        blocks, by_policy = _by_working_sets(found, blocks, parallel, machine, estimates)
+        blocks, by_policy = _by_working_sets(found, blocks, parallel, machine, estimates, team)
     made = blocking(found, blocks, estimates)
     scheme = made.scheme(parallel, estimates)
     reason = (
@@ -104,7 +107,12 @@ def upright(plan: KernelPlan, estimates: Mapping[str, int]) -> KernelPlan:
 
 
 def _by_working_sets(
-    found: Contraction, blocks: Blocks, parallel: str, machine: Machine, estimates: Mapping[str, int]
+    found: Contraction,
+    blocks: Blocks,
+    parallel: str,
+    machine: Machine,
+    estimates: Mapping[str, int],
+    threads: int,
 ) -> tuple[Blocks, str]:
     """The blocks that PolyDL's ranking has first, and what it says of them, in words."""
     m, n, k = (
@@ -112,11 +120,11 @@ def _by_working_sets(
         for dims in (found.all_rows, found.all_columns, found.summed)
     )
     m, n = (
-        ceil(length / machine.cores) if parallel in dims else length
+        ceil(length / threads) if parallel in dims else length
         for length, dims in ((m, found.all_rows), (n, found.all_columns))
     )
     size = blocks.vector_bytes // blocks.lanes
-    order = ranked(blocks, int(m), int(n), int(k), size, machine, machine.cores)
+    order = ranked(blocks, int(m), int(n), int(k), size, machine, threads)
     first, cost = order[0]
     usual = next(each for variant, each in order if variant == blocks)
     words = f"the first of {len(order)} by working sets, {cost:.3g} (by shares of the caches {usual:.3g})"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -13,9 +13,11 @@ from benchmarks.polybench import find_kernel
 from benchmarks.stencils import chain
 from polymat.decide.decider import Decider
 from polymat.driver import levels, request_for
+from polymat.graph.build import build
 from polymat.graph.pipeline import Pipeline
 from polymat.machine.model import Machine
 from polymat.options import Options
+from polymat.plan.kernel import KernelPlan
 from polymat.plan.tile import TilePlan
 from polymat.runtime.host import InstalledLibraries
 from tests.tolerance import assert_close
@@ -177,3 +179,33 @@ def test_stages_grouped_over_arrays_known_to_be_empty(number: int) -> None:
             assert found.shape == wanted.shape
             np.testing.assert_array_equal(found, np.zeros(wanted.shape))
             np.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.parametrize("blocks", ["shares", "working-sets"])
+def test_the_threads_that_were_asked_for_count_and_not_the_cores(
+    blocks: Literal["shares", "working-sets"],
+) -> None:
+    """Six products are shared out to few threads, and cut for many; blocks are cut for a thread's part."""
+    sizes = {"B": 6, "M": 30, "N": 300, "K": 200}
+    B, M, N, K = (pm.Parameter(pm.Int, name) for name in sizes)
+    x, y = pm.Image(pm.Double, "x", [B, M, K]), pm.Image(pm.Double, "y", [B, K, N])
+    products = build([pm.einsum("bij,bjk->bik", x, y).named("z")], inputs=[x, y])
+
+    def decided(cores: int, threads: int) -> tuple[KernelPlan, str]:
+        options = Options(threads=threads, blocks=blocks, blas="never")
+        decider = Decider(products, replace(MACHINE, cores=cores), sizes, options, InstalledLibraries())
+        schedule = decider.schedule(decider.grouping())
+        ((plan,), (decision,)) = schedule.plans, schedule.decisions
+        assert isinstance(plan, KernelPlan)
+        return plan, decision.terms
+
+    alone, priced = decided(1, 0)
+    asked, terms = decided(8, 1)
+    every, _ = decided(8, 0)
+    assert terms == priced
+    assert (asked.parallel, asked.way, asked.scheme) == (alone.parallel, alone.way, alone.scheme)
+    assert (asked.blocks.kc, asked.blocks.mc) == (alone.blocks.kc, alone.blocks.mc)
+    # Of the last level a core has its part, whoever else computes.
+    assert asked.blocks.nc < alone.blocks.nc
+    assert (asked.parallel, every.parallel) == ("b", "k")
+    assert (asked.blocks.mc < every.blocks.mc) == (blocks == "working-sets")

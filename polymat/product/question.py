@@ -60,8 +60,11 @@ def _strides(found: Contraction, lengths: Mapping[str, float]) -> tuple[int, int
     return (*beside, right.get(found.depth, 0), right.get(found.columns, 0))
 
 
-def facts(found: Contraction, blocks: Blocks, handed: bool, ended: bool = False) -> Values:
-    """Facts of a product at any sizes; of segments of columns whether they may be neighbours."""
+def facts(found: Contraction, blocks: Blocks, handed: bool, ended: bool) -> Values:
+    """Facts of a product at any sizes; of segments of columns whether they may be neighbours.
+
+    handed, ended: as for `question`.
+    """
     place = 0 if found.triangle is None else PLACES.index(found.triangle.place) + 1
     known = {
         "mirrored": found.mirror is not None,

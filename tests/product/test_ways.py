@@ -91,7 +91,7 @@ def library(dtype: ScalarType) -> Callable[[KernelPlan, Any], Told]:
     def ask_of(plan: KernelPlan, asked: Any) -> Told:
         told = np.empty((len(asked), 6), np.int32)
         prices, own = np.empty(len(asked)), plan.blocks
-        known = facts_number(facts(plan.contraction, own, handed=False))
+        known = facts_number(facts(plan.contraction, own, plan.handed, plan.ended))
         sizes = (ctypes.c_ssize_t(size) for size in (own.kc, own.mc, own.nc, own.small))
         arrays = (ctypes.c_void_p(array.ctypes.data) for array in (told, prices))
         count, lies = ctypes.c_ssize_t(len(asked)), ctypes.c_void_p(asked.ctypes.data)

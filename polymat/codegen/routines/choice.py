@@ -88,7 +88,7 @@ def _product_seconds(writer: StageWriter, plan: KernelPlan, found: Contraction, 
             extents,
             *(step(found.left, dim) for dim in (found.rows, found.depth)),
             *(step(found.right, dim) for dim in (found.depth, found.columns)),
-            Literal(str(facts_number(facts(found, blocks, plan.handed)))),
+            Literal(str(facts_number(facts(found, blocks, plan.handed, plan.ended)))),
         ),
     )
     machine = CCall(

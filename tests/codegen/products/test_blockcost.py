@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import itertools
 from collections.abc import Callable
+from dataclasses import replace
 from math import ceil
 from typing import Any
 
@@ -71,11 +72,14 @@ def kernel_of(output: Any, machine: Machine) -> KernelPlan:
     "make", [product, transposed, right_transposed, of_the_result, lower_half, symmetric]
 )
 @pytest.mark.parametrize("dtype", [Double, Float], ids=["double", "float"])
-def test_c_prices_what_python_prices(make: Callable[[Any], Any], dtype: Any, machine: Machine) -> None:
-    plan = kernel_of(make(dtype), machine)
+@pytest.mark.parametrize("ended", [False, True], ids=["stored", "ended"])
+def test_c_prices_what_python_prices(
+    make: Callable[[Any], Any], dtype: Any, machine: Machine, ended: bool
+) -> None:
+    plan = replace(kernel_of(make(dtype), machine), ended=ended)
     found, blocks = plan.contraction, plan.blocks
     machine_text = ", ".join(str(value) for value in machine_values(blocks).values())
-    known = facts_number(facts(found, blocks, handed=False))
+    known = facts_number(facts(found, blocks, plan.handed, plan.ended))
     body = (
         "double ask(double m, double n, double k, long long a_row, long long a_step, long long b_step, "
         "long long b_column) { return _pm_blocks_operations(_pm_in_blocks(_pm_lying(_pm_extents(m, n, k, "

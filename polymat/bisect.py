@@ -107,7 +107,7 @@ class _Call:
 
     def difference(self, found: Mapping[str, Values], expected: Mapping[str, Values]) -> str:
         """The first element that is not as expected, in words."""
-        texts = (_difference(name, found[name], expected[name], self.tolerance) for name in found)
+        texts = (first_difference(name, found[name], expected[name], self.tolerance) for name in found)
         return next(filter(None, texts), _RIGHT)
 
 
@@ -192,7 +192,7 @@ def _made(schedule: Schedule, job: Job) -> tuple[Program, CSource, Built]:
     return program, source, PASSES[position("runtime")].apply(source, job)
 
 
-def _difference(name: str, found: Values, expected: Values, tolerance: float | None) -> str:
+def first_difference(name: str, found: Values, expected: Values, tolerance: float | None) -> str:
     """The first element of a result that is not as expected; the interpreter rounds in another order."""
     if found.size != expected.size:
         return f"{name} has {found.size} elements, not {expected.size}"

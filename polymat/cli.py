@@ -27,7 +27,7 @@ from polymat.runtime.doctor import Finding, bytes_text, examine, findings
 from polymat.runtime.librarystore import model_lines
 from polymat.runtime.logs import configure_logging
 from polymat.runtime.settings import settings
-from polymat.runtime.target import ProgramError, Target, UsageError, load_target
+from polymat.runtime.target import ProgramError, Target, UsageError, load_arguments, load_target
 from polymat.tune.blastimes import calibrate_library
 from polymat.tune.fft import calibrate_fft
 from polymat.tune.measuremachine import calibrate
@@ -60,6 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 _TARGET = "a file and a name in it: a function, a list of outputs, a Compiled or a function that returns one"
+_INPUTS = "the arguments of a call, by name"
 _Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
@@ -97,11 +98,16 @@ def _add_finding(commands: _Commands) -> None:
 
     search = commands.add_parser("bisect", help="find the pass that makes numbers wrong")
     search.add_argument("target", metavar="FILE.py[:name]", help=_TARGET)
-    search.add_argument(
-        "--inputs", metavar="FILE.npz", required=True, help="the arguments of a call, by name"
-    )
+    search.add_argument("--inputs", metavar="FILE.npz", required=True, help=_INPUTS)
     search.add_argument("--tolerance", type=float, help="of the largest element (default: half the digits)")
     search.set_defaults(run=_bisect)
+
+    measured = commands.add_parser("audit", help="measure each group, and the plans that it might have had")
+    measured.add_argument("target", metavar="FILE.py[:name]", help=_TARGET)
+    measured.add_argument("--inputs", metavar="FILE.npz", required=True, help=_INPUTS)
+    measured.add_argument("--threads", type=int, default=1, help="that share the work (default: 1)")
+    measured.add_argument("--json", metavar="FILE", help="write the figures there, too")
+    measured.set_defaults(run=_audit)
 
 
 def _add_machine(commands: _Commands) -> None:
@@ -189,13 +195,18 @@ def _request(target: Target) -> Request:
     return request_for(**target.keywords)
 
 
+def _uncompiled(spec: str) -> Request:
+    """What a target stands for that is not compiled yet."""
+    target = load_target(spec)
+    if target.compiled is not None:
+        raise UsageError(f"{spec} is compiled already", hint="name what it was made of")
+    return _request(target)
+
+
 def _bisect(asked: argparse.Namespace) -> int:
     from polymat.bisect import bisect  # with the interpreter, which nothing else here needs
 
-    target = load_target(asked.target)
-    if target.compiled is not None:
-        raise UsageError(f"{asked.target} is compiled already", hint="name what it was made of")
-    request, arguments = _request(target), _arguments(asked.inputs)
+    request, arguments = _uncompiled(asked.target), load_arguments(asked.inputs)
     try:
         found = bisect(request, arguments, tolerance=asked.tolerance)
     except ArgumentError as error:
@@ -204,13 +215,20 @@ def _bisect(asked: argparse.Namespace) -> int:
     return _OK if found.at_fault is None else _FAILED
 
 
-def _arguments(path: str) -> dict[str, Any]:
-    """The arrays of a file by name; those without dimensions are numbers."""
+def _audit(asked: argparse.Namespace) -> int:
+    # With the interpreter, as above.
+    from polymat.audit.audited import summary_line, table_lines, write_json
+    from polymat.audit.auditor import audit
+
+    request, arguments = _uncompiled(asked.target), load_arguments(asked.inputs)
     try:
-        with np.load(path) as found:
-            return {name: array if array.ndim else array.item() for name, array in found.items()}
-    except (OSError, ValueError, AttributeError, TypeError) as error:
-        raise UsageError(f"cannot read {path}: {error}", hint='np.savez("FILE.npz", A=a, B=b)') from error
+        found = audit(request, arguments, threads=asked.threads)
+    except ArgumentError as error:
+        raise UsageError(error.message, hint=error.hint) from error
+    print("\n".join([*table_lines(found), summary_line(found)]))
+    if asked.json is not None:
+        write_json(asked.json, found)
+    return _FAILED if any(group.wrong for group in found) else _OK
 
 
 def _calibrate(asked: argparse.Namespace) -> int:

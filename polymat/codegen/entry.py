@@ -84,6 +84,7 @@ class Entry:
     """Writes `_pm_entry` and `_pm_work`.
 
     slots: the arrays of the workspace; those of one slot share memory.  kept: stages of the first call.
+    clocked: the end of each group is noted, for an audit; calls with small sizes are like others then.
     """
 
     pipeline: Pipeline
@@ -94,6 +95,7 @@ class Entry:
     options: Options
     cost: TeamCost
     kept: frozenset[str] = frozenset()
+    clocked: bool = False
 
     @property
     def worth(self) -> float:
@@ -103,6 +105,8 @@ class Entry:
 
     def small_calls(self, groups: Sequence[GroupCode], sizes: Sequence[Size]) -> SmallCalls | None:
         """The calls with small sizes that are known to need no team and little memory; None without any."""
+        if self.clocked:
+            return None
         named = tuple(size.name for size in sizes)
         shares = self._shares
         found = []
@@ -134,9 +138,10 @@ class Entry:
         if first:
             once = [statement for group in first for statement in self._noted(group)]
             body.append(for_the_first(once))
+        body += self._clock(0)
         for group in groups:
             if group not in first:
-                body += self._noted(group)
+                body += [*self._noted(group), *self._clock(group.number)]
         if routines_of(self.needs):
             missing = CBinary("==", CCall("_pm_routines_ready", ()), Literal("0"))
             body.insert(0, If(missing, (Return(Literal(str(LIBRARY_MISSING))),)))
@@ -158,6 +163,13 @@ class Entry:
 
     def _noted(self, group: GroupCode) -> list[Stmt]:
         return [Note(f"group {group.number}: {group.plan}"), *self._group(group)]
+
+    def _clock(self, number: int) -> list[Stmt]:
+        """Note when a group ends, by its number, or when the first one begins."""
+        if not self.clocked:
+            return []
+        self.needs.add(Piece.CLOCK)
+        return [Evaluate(CCall("_pm_group_end", (Literal(str(number)),)))]
 
     def _is_kept(self, group: GroupCode) -> bool:
         return not self.kept.isdisjoint(group.plan.group.stages)

@@ -58,8 +58,11 @@ MAKERS: Mapping[type[NestPlan], NestMaker] = {
 }
 
 
-def lower(schedule: Schedule, name: str, options: Options) -> Program:
-    """The program that carries out a schedule."""
+def lower(schedule: Schedule, name: str, options: Options, *, clocked: bool = False) -> Program:
+    """The program that carries out a schedule.
+
+    clocked: with a clock that notes when each group ends, which an audit reads.
+    """
     pipeline = schedule.grouping.pipeline
     storage = buffers(pipeline, schedule)
     inplace = inplace_pairs(pipeline, schedule)
@@ -75,7 +78,7 @@ def lower(schedule: Schedule, name: str, options: Options) -> Program:
     stages = StageWriter(pipeline, storage, names, needs, aliased, MAKERS)
     groups = [_group(schedule, stages, number) for number in range(len(schedule.plans))]
     slots = shared_slots(schedule, storage)
-    entry = Entry(pipeline, storage, slots, names, needs, options, schedule.team, schedule.kept)
+    entry = Entry(pipeline, storage, slots, names, needs, options, schedule.team, schedule.kept, clocked)
     small = entry.small_calls(groups, signature.sizes)
     exported = [
         entry.work_function(signature.sizes),

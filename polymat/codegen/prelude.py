@@ -47,6 +47,7 @@ _PIECES = {
     Piece.WORDS: "words",
     Piece.TEAM: "team",
     Piece.CURVE: "curve",
+    Piece.CLOCK: "groupclock",
 }
 
 _ROWS: dict[RowPart, Callable[[RowTypes], str]] = {
@@ -59,7 +60,7 @@ _ROWS: dict[RowPart, Callable[[RowTypes], str]] = {
 
 # What has a writer for all of its values; of functions there are some for each type.
 _WRITTEN = (Piece, RowNeed, Shape, FilterShape, RecursiveShape, CblasRoutine, FftNeed)
-_STATE = frozenset((Piece.TEAM, Piece.WORKSPACE, Piece.KEPT))
+_STATE = frozenset((Piece.TEAM, Piece.WORKSPACE, Piece.KEPT, Piece.CLOCK))
 
 
 def prelude(needs: frozenset[Need], *, whole: bool = True) -> str:

@@ -132,6 +132,11 @@ class Decider:
         inside = frozenset(member.stage for member in members if member.scratch)
         return sum(self.cost(group.stages) for group in groups), inside
 
+    def ways(self, stages: tuple[str, ...]) -> tuple[Plan, ...]:
+        """The plans of a group: the best, by prediction, and the others; none where there may be no group."""
+        best = self._best(stages)
+        return () if best.plan is None else (best.plan, *(plan for _, plan in best.others))
+
     def _plan(self, stages: tuple[str, ...]) -> Plan:
         priced = self._best(stages)
         if isinstance(priced.plan, TilePlan) and priced.plan.solved is None and self.options.cost == "time":

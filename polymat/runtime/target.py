@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from types import FunctionType, ModuleType
 from typing import Any
 
+import numpy as np
+
 from polymat.errors import PolymatError
 from polymat.lang.function import Function, Input
 from polymat.runtime.compiled import Compiled
@@ -45,6 +47,15 @@ def load_target(spec: str) -> Target:
     elif not hasattr(module, name):
         raise UsageError(f"{path} has no {name}", hint=_candidates_hint(module))
     return _target(getattr(module, name), f"{path}:{name}")
+
+
+def load_arguments(path: str) -> dict[str, Any]:
+    """The arrays of a file by name; those without dimensions are numbers."""
+    try:
+        with np.load(path) as found:
+            return {name: array if array.ndim else array.item() for name, array in found.items()}
+    except (OSError, ValueError, AttributeError, TypeError) as error:
+        raise UsageError(f"cannot read {path}: {error}", hint='np.savez("FILE.npz", A=a, B=b)') from error
 
 
 def _split(spec: str) -> tuple[str, str | None]:

@@ -33,6 +33,7 @@ class Piece(Need, Enum):
     WORDS = "words"  # several small integers each
     TEAM = "team"
     CURVE = "curve"
+    CLOCK = "clock"  # of groups, for audits
     BLOCKS = "blocks"  # prices of products by register blocks
     LIBM = "libm"  # all elementary functions are libm's
 

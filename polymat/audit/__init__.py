@@ -1,0 +1,1 @@
+"""What decisions cost on this machine: predicted against measured seconds, and the plans not taken."""

@@ -1,0 +1,192 @@
+"""Every group of a program beside the plans that it might have had: predicted and measured seconds."""
+
+from __future__ import annotations
+
+import logging
+import math
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from polymat.audit.audited import Audited, TimedPlan
+from polymat.audit.groupseconds import Arrays, Clocked, clocked
+from polymat.bisect import first_difference
+from polymat.checked import check
+from polymat.graph.pipeline import Pipeline
+from polymat.model.assumed import assumed_sizes
+from polymat.options import LibraryUse
+from polymat.passes import levels_of
+from polymat.plan.schedule import Schedule
+from polymat.plan.tile import Plan
+from polymat.request import Request
+from polymat.runtime.diagnose import bind
+from polymat.steps import Job
+from polymat.tilesize.cost import plan_cost
+from polymat.tilesize.traffic import home_level
+
+SECONDS = 1.0  # that all programs together are called by turns
+NEAR, CALLED = 2.0, 10.0  # of the least prediction: plans that are measured, and those of another library
+MOST = 6  # other plans of a group
+ROUNDS, MOST_CALLS = 3, 200  # at least; at most of one turn
+TURN, LONG = 1e-3, 2e-2  # seconds of a turn, and of a call that begins with cold caches in any case
+_log = logging.getLogger("polymat.audit")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Other:
+    """A plan that was not taken: the number of its group, what it is, and the program with it.
+
+    wrong: what is wrong with its results, or why there is no program.
+    """
+
+    group: int
+    summary: str
+    predicted: float
+    program: Clocked | None
+    wrong: str = ""
+
+    @property
+    def timed(self) -> TimedPlan:
+        """What was found of it."""
+        program = self.runs
+        least = math.inf if program is None else program.least[self.group]
+        return TimedPlan(self.summary, self.predicted, least, self.wrong)
+
+    @property
+    def runs(self) -> Clocked | None:
+        """The program where it is right."""
+        return None if self.wrong else self.program
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Prices:
+    """Predictions for the sizes of a call."""
+
+    pipeline: Pipeline
+    request: Request
+    sizes: Mapping[str, int]
+
+    def of(self, plan: Plan) -> float:
+        """Predicted seconds of a plan."""
+        machine, threads = self.request.machine, self.request.machine.team(self.request.options.threads)
+        level = home_level(self.pipeline, machine, self.sizes)
+        return plan_cost(self.pipeline, plan, machine, self.sizes, threads, level).seconds
+
+    def near(self, choice: Plan, plans: Sequence[Plan]) -> list[tuple[float, Plan]]:
+        """The plans beside the choice that are predicted to be not much slower than the best."""
+        priced = [(self.of(plan), plan) for plan in plans]
+        best = min([self.of(choice), *(seconds for seconds, _ in priced)])
+        limits = [NEAR if plan.library == choice.library else CALLED for plan in plans]
+        near = [each for each, limit in zip(priced, limits, strict=True) if each[0] <= limit * best]
+        return sorted(near, key=lambda each: each[0])[:MOST]
+
+
+def audit(
+    request: Request, arguments: Mapping[str, Any], *, threads: int = 1, seconds: float | None = None
+) -> tuple[Audited, ...]:
+    """Measure each group of a program, and its other plans in the place of the one that was chosen.
+
+    arguments: of a call, by name; predictions are for its sizes.  seconds: of measuring, or a few calls.
+    What is tried next is told to the logger polymat.audit, for the case that it ends the process.
+    """
+    request = replace(request, options=replace(request.options, threads=threads))
+    return _Audit.of(Job(request), arguments).found(SECONDS if seconds is None else seconds)
+
+
+def _called(use: LibraryUse) -> LibraryUse:
+    return "always" if use == "auto" else use
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Audit:
+    """A program, what it computes from its arguments, and what is asked about its groups.
+
+    always: asks for library calls wherever there may be one, and is compiled for its plans alone.
+    """
+
+    job: Job
+    always: Job
+    schedule: Schedule
+    choice: Clocked
+    prices: _Prices
+    arguments: Mapping[str, Any]
+    expected: Arrays
+
+    @staticmethod
+    def of(job: Job, arguments: Mapping[str, Any]) -> _Audit:
+        """Compile the program as it is, and call it."""
+        schedule = next(level for _, level in levels_of(job) if isinstance(level, Schedule))
+        choice, pipeline = clocked(schedule, job), schedule.grouping.pipeline
+        bound = bind(choice.compiled.signature, (), arguments)
+        prices = _Prices(pipeline, job.request, assumed_sizes(pipeline, bound.sizes))
+        options = job.request.options
+        always = replace(options, blas=_called(options.blas), fft=_called(options.fft))
+        return _Audit(
+            job,
+            Job(replace(job.request, options=always)),
+            schedule,
+            choice,
+            prices,
+            arguments,
+            choice.results(arguments),
+        )
+
+    def found(self, seconds: float) -> tuple[Audited, ...]:
+        """Measure all ways of all groups."""
+        others = {group: [*self._others(group)] for group in self.choice.groups}
+        right = [other.runs for each in others.values() for other in each if other.runs is not None]
+        self._by_turns([self.choice, *right], seconds)
+        return tuple(self._audited(group, others[group]) for group in self.choice.groups)
+
+    def _others(self, group: int) -> Iterator[_Other]:
+        """The programs with other plans of a group, each C text once."""
+        choice, known = self.schedule.plans[group], {self.choice.source}
+        pipeline, stages = self.prices.pipeline, choice.group.stages
+        ways = {plan: plan.summary for plan in self.job.decider(pipeline).ways(stages) if plan is not choice}
+        called = self.always.decider(pipeline).ways(stages)
+        ways |= {plan: f"{plan.summary} at all sizes" for plan in called if plan.library}
+        for predicted, plan in self.prices.near(choice, [*ways]):
+            _log.info("%s: %s as %s", self.job.request.name, "+".join(stages), ways[plan])
+            try:
+                schedule = self._with(group, plan)
+                check("tilesize", schedule)
+                program = clocked(schedule, self.job)
+                wrong = "" if program.source in known else self._fault(program)
+            except Exception as error:  # whatever it is: with the choice it is not
+                fault = f"it fails with {type(error).__name__}: {error}"
+                yield _Other(group, ways[plan], predicted, None, fault)
+                continue
+            if program.source not in known:
+                known.add(program.source)
+                yield _Other(group, ways[plan], predicted, program, wrong)
+
+    def _with(self, group: int, plan: Plan) -> Schedule:
+        """The schedule with another plan of a group."""
+        plans = (*self.schedule.plans[:group], plan, *self.schedule.plans[group + 1 :])
+        return replace(self.schedule, plans=plans, telling=tuple)
+
+    def _fault(self, program: Clocked) -> str:
+        """The first element that differs from what the program as it is computes."""
+        names = [array.name for array in program.compiled.signature.outputs]
+        found = program.results(self.arguments)
+        texts = (first_difference(*each, None) for each in zip(names, found, self.expected, strict=True))
+        return next(filter(None, texts), "")
+
+    def _by_turns(self, programs: Sequence[Clocked], seconds: float) -> None:
+        """Call one program after the other, again and again, into arrays of the same results."""
+        out = tuple(array.copy() for array in self.expected)
+        self.choice.run(self.arguments, out, 1, warm=False)
+        begin = time.perf_counter()
+        self.choice.run(self.arguments, out, 1, warm=False)
+        once = time.perf_counter() - begin
+        calls, rounds = min(max(math.ceil(TURN / once), 2), MOST_CALLS), 0
+        while rounds < ROUNDS or time.perf_counter() - begin < seconds:
+            for program in programs:
+                program.run(self.arguments, out, calls, warm=once < LONG)
+            rounds += 1
+
+    def _audited(self, group: int, others: Sequence[_Other]) -> Audited:
+        plan = self.schedule.plans[group]
+        choice = TimedPlan(plan.summary, self.prices.of(plan), self.choice.least[group])
+        return Audited(plan.group.stages, choice, tuple(other.timed for other in others))

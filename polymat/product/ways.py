@@ -71,6 +71,8 @@ READ_PANELS = 2  # of columns, the left one
 LEAST_READ_DEPTH = 16
 LINES = 16  # that share a set of the second level
 LEAST_STRIPS = 8  # of rows that pass parts of the right operand
+AMPLE_STRIPS = 16  # of rows that pay for a copy of it wherever it lies
+NEARBY = 2  # second levels that hold what is read where it is by however many rows
 TURNED_ROWS, TURNED_COLUMNS = 3, 8  # of a turned register block; lanes of its vectors
 SETS = 3  # a set of columns of turned blocks takes this part of the second level, the next one lies beside it
 LONG_ROW = 4  # vectors of a single row whose sums are kept
@@ -162,18 +164,25 @@ LANES_OVER_SEGMENTS = (
     & (k * n * column_segments > 2 * small)
 )
 
-large = LetCondition("is_large", k * n > 2 * small)
+LARGE = k * n > NEARBY * small
+large = LetCondition("is_large", LARGE)
 # Both operands can be read where they are, unless they are too large.
 direct = LetCondition("direct", one_right & whole_result & ordered)
 far = LetCondition(
     "is_far",
-    ((height > 2 * rows) & (large | (height * n > 2 * small))) | (~along & (height * k > small)),
+    ((height > 2 * rows) & (large | (height * n > NEARBY * small))) | (~along & (height * k > small)),
 )
 # A copy of rows of A does not write past the caches.
 rows_pass = (place.equals(1) & large) | (
     ~place.equals(1) & ~place.equals(2) & (along | (whole_result & rowwise & ~past))
 )
 RIGHT_IN_PARTS = rows_pass & one_right & (m >= rows) & (height >= LEAST_STRIPS * rows) & (k > 0)
+# A copy of B costs as much as a strip or two of the product.  It repays that where many strips pass it, since
+# rows of B begin anywhere within lines of the cache and may share sets of it, and sooner where B takes half
+# of the second level, which the rest of the product needs, too.
+REPAID = along & (panels > 1) & ~UNASKED & ((strips >= AMPLE_STRIPS) | (2 * k * n > small))
+# Whether neither operand of a product in order is copied, nor of one with fewer rows, columns and steps.
+COPIES_NOTHING = (k * n <= NEARBY * small) & (m * n <= NEARBY * small) & ((m < LEAST_STRIPS * rows) | UNASKED)
 ROW = height.equals(1) & (n >= LONG_ROW * lanes) & (4 * k * n > small) & ~handed & ~ended
 COLUMN = n.equals(1) & along & down & (k >= lanes) & ~ended
 
@@ -186,7 +195,7 @@ WAYS: Mapping[Way, Predicate] = {
     Way.RIGHT_COPIED: single & ((whole_result & ~ordered) | (place.equals(3) & ~ended)) & NEAR,
     Way.SMALL: matrix & (n > 1) & UNASKED,
     Way.LANES_OVER_SEGMENTS: LANES_OVER_SEGMENTS,
-    Way.RIGHT_IN_PARTS: (~direct | far) & RIGHT_IN_PARTS,
+    Way.RIGHT_IN_PARTS: (~direct | far | REPAID) & RIGHT_IN_PARTS,
     Way.BLOCKED: ~direct | far,
     Way.ROW: ROW,
     Way.COLUMN: COLUMN,

@@ -25,7 +25,7 @@ from polymat.machine.known import ZEN3
 from polymat.machine.model import Machine
 from polymat.plan.kernel import KernelPlan
 from polymat.product.question import facts, facts_number, machine_values
-from polymat.product.ways import Way
+from polymat.product.ways import COPIES_NOTHING, Way
 from polymat.runtime.libraryfile import build
 from polymat.tilesize.kernelplanner import blocking_of, kernel_operations, plan_kernel, shares_of
 from tests.idiom.recognise import pipeline
@@ -183,6 +183,22 @@ def test_python_says_what_each_of_two_threads_does(lies: str, dtype: ScalarType)
         assert [*shares_of(shared, each, 2)] == [share for _, share in shares(plan, each)], each
         alike = pytest.approx(2.0 * dearest[id(each)], rel=1e-12)  # all wait for the slowest
         assert kernel_operations(shared, each, 2) == alike, each
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("dtype", [Double, Float], ids=["double", "float"])
+def test_what_has_no_room_for_copies_copies_nothing(dtype: ScalarType, machine: str) -> None:
+    """Room is asked for by extents that are rounded up, or by the most that they may be."""
+    plan, draw = kernel_of("AB", dtype, MACHINES[machine]), random.Random(19)
+    blocks, copied = plan.blocks, 0
+    for most in products(19):
+        rounded = {"m": most["M"] + blocks.rows, "n": most["N"] + blocks.columns, "k": most["K"]}
+        spared = COPIES_NOTHING.holds({**rounded, "rows": blocks.rows, "small": blocks.small})
+        for each in (most, {name: draw.randint(1, extent) for name, extent in most.items()}):
+            copies = blocking_of(plan, each).way in (Way.RIGHT_IN_PARTS, Way.BLOCKED)
+            assert not (spared and copies), (most, each)
+            copied += copies
+    assert copied > 0
 
 
 def shared_dim(plan: KernelPlan, sizes: Mapping[str, int]) -> str:

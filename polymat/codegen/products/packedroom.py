@@ -11,6 +11,7 @@ from polymat.codegen.memory.pads import Limits, Pad, most
 from polymat.lang.affine import Affine
 from polymat.product.blocks import Blocks
 from polymat.product.contraction import Contraction
+from polymat.product.ways import COPIES_NOTHING
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,8 @@ class PackedRoom:
             most(found.extent(dim), limits) for dim in (found.rows, found.columns, found.depth)
         )
         rows = (rows + blocks.rows) * prod(most(found.extent(dim), limits) for dim in found.more_rows)
-        return self.is_plain and max(rows, depth) * (columns + blocks.columns) <= 2 * blocks.small
+        extents = {"m": rows, "n": columns + blocks.columns, "k": depth}
+        return self.is_plain and COPIES_NOTHING.holds({**extents, "rows": blocks.rows, "small": blocks.small})
 
 
 def packed_pad(name: str, ctype: str, rooms: Sequence[PackedRoom]) -> Pad:

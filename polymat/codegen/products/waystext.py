@@ -16,7 +16,9 @@ from polymat.product.formulanames import declarations, names
 from polymat.product.packs import BLOCKED_LEFT, BLOCKED_RIGHT, PASSING_LEFT
 from polymat.product.ways import (
     ALWAYS_FEW,
+    COPIES_NOTHING,
     LANES_OVER_DEPTH,
+    LARGE,
     NEAR,
     NEAR_ELEMENTS,
     RESULT_TRANSPOSED,
@@ -123,6 +125,8 @@ def choices() -> dict[str, object]:
         "COPIES_A": ("", BLOCKED_LEFT),
         "COPIES_B": ("", BLOCKED_RIGHT),
         "COPIES_STRIPS": ("", PASSING_LEFT),
+        "COPIES_NOTHING": ("", COPIES_NOTHING),
+        "IS_LARGE": ("", LARGE),
     }
     texts = {
         macro: wrapped(first + condition.text("ptrdiff_t"), 8).lstrip().replace("\n", " \\\n")

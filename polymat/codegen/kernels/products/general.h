@@ -1,7 +1,8 @@
 /* Products about which something is asked: which way they take, and where each way begins.
 
    takes DIRECT_DEPTH=128  the most depth at a time of a long product that is not packed
-   takes TURNED_DEPTH=256  the most depth of turned blocks */
+   takes TURNED_DEPTH=256  the most depth of turned blocks
+   takes IS_LARGE=k * n > small  whether B is large */
 #pragma once
 
 #include "products/blocked.h"
@@ -60,12 +61,18 @@ static inline _pm_asked NAME(asked_of)(const NAME(product) *all)
     return asked;
 }
 
+/* Whether B is larger than what is read where it is by many rows. */
+static inline int NAME(is_large)(double n, double k, double small)
+{
+    return IS_LARGE;
+}
+
 /* A product of operands that are read where they are: segments of rows, some of them at a time where they are
    handed over. */
 static inline void NAME(in_place)(const NAME(product) *all, int is_column)
 {
     const ptrdiff_t m = all->m, n = all->n, k = all->k;
-    const int is_large = (double)k * (double)n > 2.0 * (double)all->small;
+    const int is_large = NAME(is_large)((double)n, (double)k, (double)all->small);
     const ptrdiff_t most = all->finish == NULL ? m : (all->small / 4 / n / ROWS + 1) * ROWS;
     NAME(product) part = *all;
     for (ptrdiff_t segment = 0; segment < all->row_count; segment++) {

@@ -106,6 +106,22 @@ static inline ptrdiff_t NAME(filled)(const NAME(lines) *lines, ptrdiff_t strip)
 
 enum { CONST(TOGETHER) = 32 };
 
+/* Copy some neighbours: those of a whole panel as so many vectors. */
+static inline void NAME(copy_line)(ptrdiff_t count, const T *from, T *to)
+{
+    if (count == VECTORS * LANES) {
+        UNROLL(VECTORS)
+        for (int vector = 0; vector < VECTORS; vector++)
+            ((NAME(memory) *)to)[vector] = ((const NAME(memory) *)from)[vector];
+        return;
+    }
+    ptrdiff_t r = 0;
+    for (; r + LANES <= count; r += LANES)
+        *(NAME(memory) *)(to + r) = *(const NAME(memory) *)(from + r);
+    for (; r < count; r++)
+        to[r] = from[r];
+}
+
 /* At most so many strips begin..end - 1 whose lines are neighbours, all of them at each depth. */
 static void NAME(pack_lines)(const NAME(lines) *lines, ptrdiff_t begin, ptrdiff_t end,
         const ptrdiff_t *offsets, const T *from, ptrdiff_t along, T *to)
@@ -126,8 +142,7 @@ static void NAME(pack_lines)(const NAME(lines) *lines, ptrdiff_t begin, ptrdiff_
             for (ptrdiff_t s = 0; s < end - begin; s++) {
                 for (ptrdiff_t r = 0; r < filled[s]; r += 64 / (int)sizeof(T))
                     __builtin_prefetch(source + line[s] + r + soon);
-                NAME(strip)(filled[s], 1, source + line[s], 1, 1, to + s * lines->apart + done * width[s],
-                        width[s], 0);
+                NAME(copy_line)(filled[s], source + line[s], to + s * lines->apart + done * width[s]);
             }
         }
     }

@@ -9,22 +9,19 @@ find.
 from __future__ import annotations
 
 import argparse
-import datetime
 import json
-import os
-import platform
 import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from benchmarks.machinetext import header
 from benchmarks.measure import QUICK_SECONDS, SECONDS, Row, run_section
 from benchmarks.report import remarks, table
 from benchmarks.section import Section
 from benchmarks.sections import SECTIONS
 from polymat.machine.model import Machine
 from polymat.runtime.calibration import calibrated_machine
-from polymat.runtime.toolchain import compiler_version, find_compiler
 
 PROGRAMS = {
     "limits": ("benchmarks.limits",),
@@ -33,23 +30,11 @@ PROGRAMS = {
     "calls": ("benchmarks.call_overhead",),
     "alternation": ("benchmarks.alternation",),
     "providers": ("benchmarks.providers",),
+    "audit": ("benchmarks.audit",),
 }
 """Sections that are programs of their own."""
+ASKED = frozenset(("audit",))  # of these, those that take --quick, --threads and --only
 RESULTS = Path(__file__).parent / "results"
-
-
-def header(machine: Machine) -> str:
-    """The machine, the compiler and the day, without which no figure means anything."""
-    limits = "calibrated" if machine.calibration else "estimated: `python -m polymat calibrate` measures them"
-    lines = [
-        f"- date: {datetime.date.today().isoformat()}",
-        f"- machine: {machine.name}, {machine.cores} cores, {machine.vector_bits}-bit vectors, "
-        f"L1d {machine.l1_bytes >> 10} KiB, L2 {machine.l2_bytes >> 10} KiB, L3 {machine.l3_bytes >> 20} MiB",
-        f"- compiler: {compiler_version(find_compiler())}; Python {platform.python_version()}",
-        f"- limits: {limits}",
-        f"- load: {os.getloadavg()[0]:.1f} when the run began",
-    ]
-    return "\n".join(lines)
 
 
 def run(section: Section, machine: Machine, *, threads: Sequence[int], quick: bool, only: str) -> int:
@@ -85,6 +70,11 @@ def as_json(row: Row) -> dict[str, object]:
     }
 
 
+def _asked_of(asked: argparse.Namespace) -> list[str]:
+    """The arguments of this program for another one."""
+    return [f"--threads={asked.threads}", f"--only={asked.only}", *["--quick"] * asked.quick]
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run what the command line asks for; the number of failures is the exit status."""
     known = [*SECTIONS, *PROGRAMS]
@@ -111,7 +101,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             failures += run(section, machine, threads=counts, quick=asked.quick, only=asked.only)
         else:
             print(f"## {name}\n", flush=True)
-            failures += subprocess.run([sys.executable, "-m", *PROGRAMS[name]], check=False).returncode != 0
+            command = [sys.executable, "-m", *PROGRAMS[name], *(_asked_of(asked) if name in ASKED else ())]
+            failures += subprocess.run(command, check=False).returncode != 0
     return min(failures, 100)
 
 

@@ -50,12 +50,12 @@ def prepare_from_c(task: Task) -> Prepared:
     with TemporaryDirectory() as directory:
         call.save(directory)
         # Loading it here has the runtime find the libraries that it calls, as from Python.
-        _loaded.append(pm.load(Path(directory) / f"{_identifier(task.problem)}.json"))
+        _loaded.append(pm.load(Path(directory) / f"{identifier(task.problem)}.json"))
         _loaded[-1](*task.arrays.values(), **scalars)
         values = {**task.values.get("sizes", {}), **scalars}
         arrays = [copy_aligned(array) for array in task.arrays.values()]
         return prepare_saved(
-            Path(directory), _identifier(task.problem), [*arrays, *results], results, values, note
+            Path(directory), identifier(task.problem), [*arrays, *results], results, values, note
         )
 
 
@@ -106,15 +106,16 @@ def compile_task(task: Task, given: pm.Options | None = None) -> tuple[pm.Compil
     options = given or _options(task.values.get("options", {}))
     if task.values.get("exact"):
         exact = {size: sizes[size.name] for size in description.sizes}
-        call = description.compile(_identifier(task.problem), sizes=exact, options=options)
+        call = description.compile(identifier(task.problem), sizes=exact, options=options)
     else:
-        call = description.compile(_identifier(task.problem), estimates=sizes, options=options)
+        call = description.compile(identifier(task.problem), estimates=sizes, options=options)
     seconds = time.perf_counter() - begin
     origin = "compiled" if {entry.key for entry in entries()} - before else "from the cache"
     return call, f"{origin} in {seconds:.2f} s", scalars
 
 
-def _identifier(problem: str) -> str:
+def identifier(problem: str) -> str:
+    """The name of a problem where C needs one."""
     name = problem.replace("-", "_")
     return name if name.isidentifier() else f"k{name}"
 

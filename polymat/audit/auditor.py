@@ -5,9 +5,12 @@ from __future__ import annotations
 import logging
 import math
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from polymat.audit.audited import Audited, TimedPlan
 from polymat.audit.groupseconds import Arrays, Clocked, clocked
@@ -30,6 +33,7 @@ NEAR, CALLED = 2.0, 10.0  # of the least prediction: plans that are measured, an
 MOST = 6  # other plans of a group
 ROUNDS, MOST_CALLS = 3, 200  # at least; at most of one turn
 TURN, LONG = 1e-3, 2e-2  # seconds of a turn, and of a call that begins with cold caches in any case
+Array = npt.NDArray[Any]
 _log = logging.getLogger("polymat.audit")
 
 
@@ -83,15 +87,23 @@ class _Prices:
 
 
 def audit(
-    request: Request, arguments: Mapping[str, Any], *, threads: int = 1, seconds: float | None = None
+    request: Request,
+    arguments: Mapping[str, Any],
+    *,
+    threads: int = 1,
+    seconds: float | None = None,
+    copied: Callable[[Array], Array] = np.copy,
 ) -> tuple[Audited, ...]:
     """Measure each group of a program, and its other plans in the place of the one that was chosen.
 
     arguments: of a call, by name; predictions are for its sizes.  seconds: of measuring, or a few calls.
+    copied: makes the arrays that results are written to, which may matter where these lie in memory.
     What is tried next is told to the logger polymat.audit, for the case that it ends the process.
     """
     request = replace(request, options=replace(request.options, threads=threads))
-    return _Audit.of(Job(request), arguments).found(SECONDS if seconds is None else seconds)
+    asked = _Audit.of(Job(request), arguments)
+    out = tuple(copied(array) for array in asked.expected)
+    return asked.found(out, SECONDS if seconds is None else seconds)
 
 
 def _called(use: LibraryUse) -> LibraryUse:
@@ -132,11 +144,11 @@ class _Audit:
             choice.results(arguments),
         )
 
-    def found(self, seconds: float) -> tuple[Audited, ...]:
-        """Measure all ways of all groups."""
+    def found(self, out: Arrays, seconds: float) -> tuple[Audited, ...]:
+        """Measure all ways of all groups, with results in `out`."""
         others = {group: [*self._others(group)] for group in self.choice.groups}
         right = [other.runs for each in others.values() for other in each if other.runs is not None]
-        self._by_turns([self.choice, *right], seconds)
+        self._by_turns([self.choice, *right], out, seconds)
         return tuple(self._audited(group, others[group]) for group in self.choice.groups)
 
     def _others(self, group: int) -> Iterator[_Other]:
@@ -173,9 +185,8 @@ class _Audit:
         texts = (first_difference(*each, None) for each in zip(names, found, self.expected, strict=True))
         return next(filter(None, texts), "")
 
-    def _by_turns(self, programs: Sequence[Clocked], seconds: float) -> None:
-        """Call one program after the other, again and again, into arrays of the same results."""
-        out = tuple(array.copy() for array in self.expected)
+    def _by_turns(self, programs: Sequence[Clocked], out: Arrays, seconds: float) -> None:
+        """Call one program after the other, again and again."""
         self.choice.run(self.arguments, out, 1, warm=False)
         begin = time.perf_counter()
         self.choice.run(self.arguments, out, 1, warm=False)

@@ -1,0 +1,1 @@
+"""The audit of the suite: what is audited, what was found, and how it is shown."""

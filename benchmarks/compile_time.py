@@ -40,7 +40,12 @@ LIMITS = {
 
 
 def _run(arguments: list[str], cache: str) -> str:
-    environment = {**os.environ, "POLYMAT_CACHE_DIR": cache, "POLYMAT_CACHE": "on"}
+    environment = {
+        **os.environ,
+        "POLYMAT_CACHE_DIR": cache,
+        "POLYMAT_CACHE": "on",
+        "POLYMAT_CALIBRATE": "off",
+    }
     environment.pop("PYTHONDONTWRITEBYTECODE", None)  # a user's Python keeps the byte code of what it imports
     done = subprocess.run(
         [sys.executable, *arguments], env=environment, check=True, capture_output=True, text=True

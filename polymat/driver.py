@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar, overload
 
@@ -128,10 +129,22 @@ def compile(
         fortran=fortran,
         options=options,
     )
-    compiled = _compiled(request)
+    compiled = _compiled(_measured(request))
     for function in reachable(request.outputs)[0]:
         function.keep_definition()
     return compiled
+
+
+def _measured(request: Request) -> Request:
+    """The request with figures of this machine, which are measured now if that was never done."""
+    here, native = HOST.get(), request.options.target == "native"
+    if settings().calibrate_mode == "off" or request.machine.calibration or here.machine or not native:
+        return request
+    from polymat.tune.firstcompile import measure_first  # imported where nobody has measured
+
+    if not measure_first():
+        return request
+    return replace(request, machine=under_flags(here.described(), request.options.compiler_flags))
 
 
 def _compiled(request: Request) -> Compiled[Any, Report]:

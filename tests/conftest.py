@@ -89,6 +89,7 @@ def _isolate_cache(config: pytest.Config) -> None:
     os.environ["XDG_CACHE_HOME"] = str(cache)
     for name in ("POLYMAT_CACHE", "POLYMAT_LOG"):
         os.environ.pop(name, None)
+    os.environ["POLYMAT_CALIBRATE"] = "off"  # decisions rest on what is known, in their processes, too
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import os
+import time
+from contextlib import suppress
 from pathlib import Path
 
 from polymat.machine.calibrate import LEVELS, Calibration, Rate, load, store
+from polymat.machine.keptfile import read_text, write_text
 from polymat.machine.model import Machine
 from polymat.machine.probe import probe
 from polymat.runtime.cachedir import directory_trusted
 from polymat.runtime.cpu import native_cpu
 from polymat.runtime.measurementfiles import keep_measured, measured_path
 from polymat.runtime.settings import settings
+
+# How long after a calibration that came to nothing none begins by itself: nobody waits for it again and
+# again, and on another day the machine may be less busy.
+_AGAIN_SECONDS = 86400.0
+_MOST_REASON = 1000
 
 
 def calibrated_machine() -> Machine:
@@ -42,11 +51,37 @@ def store_calibration(calibration: Calibration) -> Path | None:
     return keep_measured(calibration_path(), lambda path: store(path, calibration))
 
 
+def failure_path() -> Path:
+    """The file that says why a calibration which began by itself came to nothing."""
+    return calibration_path().with_suffix(".failed")
+
+
+def keep_failure(reason: str) -> None:
+    """Keep what `failed_lately` tells."""
+    text = reason.encode("ascii", errors="replace").decode()[:_MOST_REASON]
+    keep_measured(failure_path(), lambda path: write_text(path, text))
+
+
+def failed_lately(*, least_seconds: float = 0.0) -> str:
+    """Why the last calibration that began by itself came to nothing, for a day; empty when none did.
+
+    least_seconds: it was kept so long ago at least.
+    """
+    path = failure_path()
+    with suppress(OSError, ValueError):
+        if not directory_trusted(path.parent):
+            return ""
+        if least_seconds <= time.time() - os.stat(path).st_mtime < _AGAIN_SECONDS:
+            return read_text(path, most_bytes=2 * _MOST_REASON).strip()
+    return ""
+
+
 def calibration_lines(calibration: Calibration) -> tuple[str, ...]:
     """The figures for people, a line each."""
     threads = calibration.threads
     head = f"measured {calibration.date} with {calibration.compiler}, one thread"
-    lines = [head + (f" and {threads}" if threads > 1 else "")]
+    part = "" if calibration.blocks else "; in part: `python -m polymat calibrate` measures more"
+    lines = [head + (f" and {threads}" if threads > 1 else "") + part]
     for level, read, copy in zip(LEVELS, calibration.read, calibration.copy, strict=True):
         lines.append(f"{level:<7} read {_pair(read, threads)}  copy {_pair(copy, threads)} GB/s")
     for name, flops in (("float32", calibration.flops32), ("float64", calibration.flops64)):

@@ -15,13 +15,13 @@ from polymat.machine.probe import probe
 from polymat.runtime.cache import cache_directory
 from polymat.runtime.cachedir import prepare_directory
 from polymat.runtime.cacheroom import entries
-from polymat.runtime.calibration import calibration_lines, stored_calibration
+from polymat.runtime.calibration import calibration_lines, failed_lately, stored_calibration
 from polymat.runtime.libraries import found_libraries
 from polymat.runtime.librarystore import model_lines, stored_model
 from polymat.runtime.openmp import loaded_openmp, openmp_warning
 from polymat.runtime.providers import tried_provider
 from polymat.runtime.recycling import kept_limit
-from polymat.runtime.settings import settings
+from polymat.runtime.settings import CalibrateMode, settings
 from polymat.runtime.threads import get_num_threads
 from polymat.runtime.toolchain import compiler_version, find_compiler, flags_for
 
@@ -103,10 +103,21 @@ def _caches() -> str:
 
 
 def _calibration() -> str:
-    stored = stored_calibration()
+    mode, stored = settings().calibrate_mode, stored_calibration()
     if stored is None:
-        return "none: speeds are estimates until you run `python -m polymat calibrate`"
+        return _uncalibrated(mode)
     return "\n".join(calibration_lines(stored))
+
+
+def _uncalibrated(mode: CalibrateMode) -> str:
+    """What will measure this machine."""
+    mine = "`python -m polymat calibrate`"
+    if mode == "off" or settings().cache_mode != "on":
+        return f"none: speeds are estimates until you run {mine}"
+    reason = failed_lately()
+    if reason:
+        return f"none: compile measured in vain today: {reason}; until {mine} speeds are estimates"
+    return f"none: speeds are estimates until the first compile, or {mine}, measures them"
 
 
 def _compiler() -> str:

@@ -47,6 +47,16 @@ def configure_logging() -> None:
             root.addHandler(handler)
 
 
+def tell_user(topic: str, text: str) -> None:
+    """Say something once: by the logger polymat.TOPIC, or, where nobody listens to it, to a terminal."""
+    logger = logging.getLogger(f"{_ROOT}.{topic}")
+    if logger.isEnabledFor(logging.INFO):
+        logger.info(text)
+    elif sys.stderr is not None and sys.stderr.isatty():
+        sys.stderr.write(f"polymat: {text}\n")
+        sys.stderr.flush()
+
+
 class SlowCompile:
     """Says that a compilation takes longer than two seconds: `with SlowCompile(name) as slow`.
 

@@ -11,6 +11,7 @@ from typing import Literal
 from polymat.errors import ToolchainError
 
 CacheMode = Literal["on", "off", "readonly"]
+CalibrateMode = Literal["auto", "off"]
 _DEFAULT_LIMIT_BYTES = 512 << 20
 
 
@@ -18,7 +19,8 @@ _DEFAULT_LIMIT_BYTES = 512 << 20
 class Settings:
     """The wishes of the environment; an empty string or None means that it asks for nothing.
 
-    cache, cache_limit, keep_limit: as written; `cache_mode` and `*_bytes` say what they mean, or raise.
+    cache, cache_limit, keep_limit, calibrate: as written; `*_mode` and `*_bytes` tell what they mean.
+    What nobody could have meant raises.
     memory_checker: a library that watches every access to memory is loaded first.
     library_path: the directories of LD_LIBRARY_PATH.
     openblas_core: the processor whose kernels OpenBLAS is told to use.
@@ -31,6 +33,7 @@ class Settings:
     cache_dir: str
     cache_limit: str
     keep_limit: str
+    calibrate: str
     memory_checker: bool
     xdg_cache_home: str
     home: str
@@ -48,6 +51,11 @@ class Settings:
     def cache_mode(self) -> CacheMode:
         """Whether the cache is on; a value nobody could have meant is a `ToolchainError`."""
         return _cache_mode(self.cache)
+
+    @property
+    def calibrate_mode(self) -> CalibrateMode:
+        """Whether `compile` may measure this machine; `ToolchainError` as for `cache_mode`."""
+        return _calibrate_mode(self.calibrate)
 
     @property
     def cache_limit_bytes(self) -> int:
@@ -70,6 +78,7 @@ def settings(environ: Mapping[str, str] | None = None) -> Settings:
         cache_dir=env.get("POLYMAT_CACHE_DIR", ""),
         cache_limit=env.get("POLYMAT_CACHE_LIMIT", ""),
         keep_limit=env.get("POLYMAT_KEEP_LIMIT", ""),
+        calibrate=env.get("POLYMAT_CALIBRATE", ""),
         memory_checker=re.search("asan|vgpreload", env.get("LD_PRELOAD", "")) is not None,
         xdg_cache_home=env.get("XDG_CACHE_HOME", ""),
         home=env.get("HOME", ""),
@@ -99,6 +108,15 @@ def _cache_mode(text: str) -> CacheMode:
         case "readonly":
             return "readonly"
     raise ToolchainError(f"POLYMAT_CACHE is {text!r}", hint="it must be on, off or readonly")
+
+
+def _calibrate_mode(text: str) -> CalibrateMode:
+    match text.strip().lower():
+        case "" | "auto":
+            return "auto"
+        case "off" | "0":
+            return "off"
+    raise ToolchainError(f"POLYMAT_CALIBRATE is {text!r}", hint="it must be auto or off")
 
 
 def _limit_bytes(name: str, text: str) -> int | None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ctypes
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
+from polymat.codegen.products.blockshape import Shape
 from polymat.errors import ToolchainError
 from polymat.machine.calibrate import BlockRate, Calibration, Rate, Stream
 from polymat.machine.cpus import usable_cpus
@@ -17,76 +18,59 @@ from polymat.runtime.openmp import quiet_openmp
 from polymat.runtime.threads import get_num_threads
 from polymat.runtime.toolchain import compiler_version, find_compiler
 from polymat.tune.blockbench import name_of
+from polymat.tune.effort import LONG, Effort, Progress, measure_rounds, measure_until_agreed
 from polymat.tune.microbenchmarks import block_shapes, source
 from polymat.tune.samples import RefusedError, Sample, memory_for_sweeps, samples_of
 from polymat.tune.timing import date_text
 
-Progress = Callable[[float], None]
-"""Told the part of the work that is done, from 0.0 to 1.0."""
 
-_SECONDS = 2.0  # for all rounds together, or up to twice as long where others use the machine
-_PATIENCE = 2.0
-_LEAST_ROUNDS = 5
-
-
-def calibrate(
-    *, force: bool = False, seconds: float = _SECONDS, progress: Progress | None = None
-) -> Calibration:
+def calibrate(*, force: bool = False, progress: Progress | None = None) -> Calibration:
     """The stored calibration of this machine, or a new one, which is then stored.
 
     A stored one that was measured with fewer threads than calls use now, or without register blocks, is
     replaced; force: any is.
     """
-    threads = max(1, min(get_num_threads(), usable_cpus()))
-    stored = stored_calibration()
+    threads, stored = measured_threads(), stored_calibration()
     if stored is not None and stored.threads >= threads and stored.blocks and not force:
         return stored
-    measured = measure(probe(), threads, seconds=seconds, progress=progress)
+    measured = measure(probe(), threads, progress=progress)
     store_calibration(measured)
     return measured
 
 
+def measured_threads() -> int:
+    """How many threads are measured together: those of a call, if there are processors for them."""
+    return max(1, min(get_num_threads(), usable_cpus()))
+
+
 def measure(
-    machine: Machine, threads: int, *, seconds: float = _SECONDS, progress: Progress | None = None
+    machine: Machine, threads: int, *, effort: Effort = LONG, progress: Progress | None = None
 ) -> Calibration:
-    """Measure with one and with `threads` threads, in rounds of all samples for about `seconds`."""
-    library = _library(machine)
-    try:
-        samples = _measured(library, machine, threads, seconds, progress)
-    except RefusedError:
-        threads = 1
-        samples = _measured(library, machine, threads, seconds, progress)
-    return _calibration(samples, machine, threads)
+    """Measure with one and with `threads` threads, in rounds of all samples."""
+    deadline = time.perf_counter() + effort.most_seconds
+    shapes = () if effort.short else block_shapes(machine)
+    library = _library(machine, shapes)
 
-
-def _measured(
-    library: ctypes.CDLL, machine: Machine, threads: int, seconds: float, progress: Progress | None
-) -> Mapping[str, Sample]:
-    with memory_for_sweeps(library, threads) as block:
-        samples = dict(samples_of(library, machine, block, threads))
-        _rounds(tuple(samples.values()), seconds, progress)
-    if progress is not None:
-        progress(1.0)
-    return samples
-
-
-def _rounds(samples: tuple[Sample, ...], seconds: float, progress: Progress | None) -> None:
-    """Measure all in turn until none has become better during the second half of the time."""
-    begin = time.perf_counter()
-    done = improved = 0
-    while True:
-        if any([sample.measure() for sample in samples]):  # a list: every one is measured
-            improved = done
-        done += 1
-        spent = time.perf_counter() - begin
-        settled = spent >= seconds and done >= max(_LEAST_ROUNDS, 2 * improved)
-        if settled or (spent >= _PATIENCE * seconds and done >= _LEAST_ROUNDS):
-            return
+    def measured(team: int) -> Calibration:
+        with memory_for_sweeps(library, team, effort.memory) as block:
+            samples = dict(samples_of(library, machine, block, team, shapes))
+            if effort.short:
+                measure_until_agreed(samples, effort.seconds, deadline)
+            else:
+                measure_rounds(tuple(samples.values()), effort, progress)
         if progress is not None:
-            progress(min(0.99, spent / max(seconds, spent)))
+            progress(1.0)
+        return _calibration(samples, machine, team, shapes)
+
+    try:
+        return measured(threads)
+    except RefusedError:
+        return measured(1)
 
 
-def _calibration(samples: Mapping[str, Sample], machine: Machine, threads: int) -> Calibration:
+def _calibration(
+    samples: Mapping[str, Sample], machine: Machine, threads: int, shapes: Sequence[Shape]
+) -> Calibration:
     def rate(name: str) -> Rate:
         return Rate(samples[f"{name} 1"].rate, samples[f"{name} {threads}"].rate)
 
@@ -106,7 +90,7 @@ def _calibration(samples: Mapping[str, Sample], machine: Machine, threads: int) 
         wake_seconds=samples["wake"].seconds if many else machine.wake_seconds,
         blocks=tuple(
             BlockRate(each.element_bytes, each.rows, each.vectors, samples[f"block {name_of(each)}"].rate)
-            for each in block_shapes(machine)
+            for each in shapes
         ),
     )
 
@@ -123,10 +107,10 @@ def _at_least(rate: Rate, least: Rate) -> Rate:
     return Rate(max(rate.one, least.one), max(rate.all, least.all))
 
 
-def _library(machine: Machine) -> ctypes.CDLL:
+def _library(machine: Machine, shapes: Sequence[Shape]) -> ctypes.CDLL:
     # The sweeps are unrolled as they should be: with 64 loads a turn, reading the second level took twice as
     # long on a Zen 5, whose prefetcher goes by the addresses of the instructions.
-    built = build(source(machine), program_flags=("-fno-unroll-loops",))
+    built = build(source(machine, shapes), program_flags=("-fno-unroll-loops",))
     try:
         quiet_openmp(built.image)
         library = ctypes.CDLL(str(built.path))
@@ -143,7 +127,7 @@ def _library(machine: Machine) -> ctypes.CDLL:
         ("pm_chain", (size, real)),
         ("pm_clock", (size,)),
         ("pm_regions", (count, count, count)),
-        ("pm_block", (count, pointer, size)),
+        *([("pm_block", (count, pointer, size))] if shapes else []),
     ):
         function = getattr(library, name)
         function.argtypes, function.restype = arguments, real

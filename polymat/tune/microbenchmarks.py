@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from polymat.codegen.c.needs import Piece
 from polymat.codegen.products.blockshape import Shape
 from polymat.machine.model import Machine
@@ -27,8 +29,8 @@ def block_shapes(machine: Machine) -> tuple[Shape, ...]:
     )
 
 
-def source(machine: Machine) -> str:
-    """The measuring program for the vectors of a machine."""
+def source(machine: Machine, shapes: Sequence[Shape]) -> str:
+    """The measuring program for the vectors of a machine, and for these register blocks."""
     macros = {"VECTOR_BYTES": machine.vector_bits // 8, "ACCUMULATORS": accumulators(machine)}
     texts = calibration_texts(_KERNELS, macros)
-    return "\n".join([calibration_head(NEEDS, _KERNELS), *texts, block_text(block_shapes(machine))])
+    return "\n".join([calibration_head(NEEDS, _KERNELS), *texts, block_text(shapes) if shapes else ""])

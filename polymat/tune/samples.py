@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 
 from polymat.codegen.products.blockshape import Shape
 from polymat.errors import ToolchainError
@@ -13,16 +14,16 @@ from polymat.machine.calibrate import Stream
 from polymat.machine.memory import available_memory
 from polymat.machine.model import MEMORY, Machine
 from polymat.tune.blockbench import name_of, operations
-from polymat.tune.microbenchmarks import accumulators, block_shapes
+from polymat.tune.microbenchmarks import accumulators
 
-_IMPROVEMENT = 0.97
 _SAMPLE_SECONDS = 1e-3
 _REGIONS, _SLEEPY_REGIONS, _SLEEP_MICROSECONDS = 100, 4, 300
+_REGION_PATIENCE = 2.0  # how deep threads sleep differs
 _PAGE = 4096
 _STEP = 1 << 11  # a multiple of one step of a sweep, for vectors of up to 2048 bits
 # Of memory so much at a time that what a cache still holds of it, unwritten above all, does not count.
 _WINDOW, _LEAST_WINDOW = 64 << 20, 8 << 20
-_WANTED_MEMORY, _WANTED_SLICE = 512 << 20, 64 << 20
+WANTED_MEMORY = 512 << 20
 _LEAST_SLICE = 8 << 20
 
 
@@ -35,22 +36,32 @@ class Sample:
     """Something measured again and again: its best time counts, because disturbance only adds to it.
 
     run: does `amount` of it, in bytes, operations or times, and returns the seconds that it took.
+    patience: how many times as much as of others its times may differ.
     """
 
     amount: float
     run: Callable[[], float]
-    best: float = field(default=float("inf"))
+    patience: float = 1.0
+    least: list[float] = field(default_factory=list)  # the three best times, the best one first
 
-    def measure(self) -> bool:
-        """Measure once more; tell whether that was better by more than a little."""
+    def measure(self) -> float:
+        """Measure once more; return the best time as a share of what it was before."""
         seconds = self.run()
         if seconds < 0.0:
             raise RefusedError
         before = self.best
         # The clock of some virtual machines stands still for short whiles.
         if seconds > 0.0:
-            self.best = min(before, seconds)
-        return self.best < _IMPROVEMENT * before
+            self.least = sorted([*self.least, seconds])[:3]
+        return self.best / before if self.least else 1.0
+
+    @property
+    def best(self) -> float:
+        return self.least[0] if self.least else float("inf")
+
+    def agrees(self, share: float) -> bool:
+        """Whether three times were at most so many times the best one, and `patience`."""
+        return len(self.least) == 3 and self.least[2] <= share * self.patience * self.least[0]
 
     @property
     def rate(self) -> float:
@@ -76,8 +87,9 @@ class _Block:
 
 
 def samples_of(
-    library: ctypes.CDLL, machine: Machine, block: _Block, threads: int
+    library: ctypes.CDLL, machine: Machine, block: _Block, threads: int, shapes: Sequence[Shape]
 ) -> Iterator[tuple[str, Sample]]:
+    """Bandwidths, arithmetic, these register blocks and parallel regions, by name."""
     for team in dict.fromkeys((1, threads)):
         for level in range(1, MEMORY + 1):
             yield f"read {level} {team}", _bandwidth(library, machine, block, level, "read", team)
@@ -88,16 +100,12 @@ def samples_of(
     yield "clock", Sample(8.0 * steps, lambda: library.pm_clock(steps))
     links = int(_SAMPLE_SECONDS * machine.hertz / machine.fma_latency)
     yield "chain", Sample(float(links), lambda: library.pm_chain(links, 0.999))
-    for number, shape in enumerate(block_shapes(machine)):
+    for number, shape in enumerate(shapes):
         yield f"block {name_of(shape)}", _products(library.pm_block, number, shape, machine, block)
     if threads > 1:
-        yield "region", Sample(_REGIONS, lambda: library.pm_regions(_REGIONS, 0, threads))
-        yield (
-            "wake",
-            Sample(
-                _SLEEPY_REGIONS, lambda: library.pm_regions(_SLEEPY_REGIONS, _SLEEP_MICROSECONDS, threads)
-            ),
-        )
+        for name, count, pause in (("region", _REGIONS, 0), ("wake", _SLEEPY_REGIONS, _SLEEP_MICROSECONDS)):
+            run = partial(library.pm_regions, count, pause, threads)
+            yield name, Sample(count, run, patience=_REGION_PATIENCE)
 
 
 def _bandwidth(
@@ -160,10 +168,13 @@ def _products(
 
 
 @contextmanager
-def memory_for_sweeps(library: ctypes.CDLL, threads: int) -> Iterator[_Block]:
-    """Memory for the sweeps: as much as is wanted, but an eighth of what is available at most."""
+def memory_for_sweeps(library: ctypes.CDLL, threads: int, total: int = WANTED_MEMORY) -> Iterator[_Block]:
+    """Memory for the sweeps: `total` and at least an eighth of that for each thread, if there is plenty.
+
+    An eighth of what is available at most.
+    """
     most = available_memory() // 8 // threads
-    wanted = max(_WANTED_MEMORY // threads, _WANTED_SLICE)
+    wanted = max(total // threads, total // 8)
     size = _round(max(min(wanted, most), _LEAST_SLICE), _PAGE)
     address = library.pm_allocate(size, threads)
     if not address:

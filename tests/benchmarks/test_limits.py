@@ -10,6 +10,7 @@ import pytest
 from benchmarks import limits, run
 from polymat.machine.probe import probe
 from polymat.runtime.calibration import calibration_lines, store_calibration
+from polymat.tune.effort import Effort
 from polymat.tune.measuremachine import measure
 
 
@@ -17,7 +18,7 @@ def test_stored_limits_are_printed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("POLYMAT_CACHE_DIR", str(tmp_path))
-    stored = replace(measure(probe(), 1, seconds=0.0), threads=4096)
+    stored = replace(measure(probe(), 1, effort=Effort(0.0, 0.0)), threads=4096)
     store_calibration(stored)
     assert limits.main(["--stored"]) == 0
     assert capsys.readouterr().out.splitlines() == list(calibration_lines(stored))

@@ -28,9 +28,10 @@ from polymat.runtime.calibration import (
 )
 from polymat.tune import measuremachine as measuring
 from polymat.tune import samples
+from polymat.tune.effort import Effort
 from polymat.tune.measuremachine import calibrate, measure
 
-SECONDS = 0.05
+QUICK, ONCE = Effort(0.05, 0.1), Effort(0.0, 0.0)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -43,7 +44,7 @@ def little_memory() -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def measured() -> Calibration:
-    return measure(probe(), 2, seconds=SECONDS)
+    return measure(probe(), 2, effort=QUICK)
 
 
 @pytest.fixture
@@ -94,7 +95,7 @@ def test_a_measured_machine_answers(measured: Calibration) -> None:
 @pytest.mark.parametrize(("bits", "registers"), [(128, 16), (128, 32), (256, 16), (512, 32)])
 def test_other_vectors(bits: int, registers: int) -> None:
     """GCC splits or lowers what the processor has not."""
-    found = measure(replace(probe(), vector_bits=bits, vector_registers=registers), 1, seconds=0.0)
+    found = measure(replace(probe(), vector_bits=bits, vector_registers=registers), 1, effort=ONCE)
     assert all(rate.one == rate.all > 0 for rate in rates(found))
 
 
@@ -102,7 +103,7 @@ def test_strange_caches(monkeypatch: pytest.MonkeyPatch) -> None:
     """Large caches, and hardly any memory to show them in."""
     machine = replace(probe(), l1_bytes=1 << 20, l2_bytes=4 << 20, l3_bytes=1 << 30)
     monkeypatch.setattr(samples, "available_memory", lambda: 0)
-    assert all(rate.all > 0 for rate in rates(measure(machine, 2, seconds=0.0)))
+    assert all(rate.all > 0 for rate in rates(measure(machine, 2, effort=ONCE)))
 
 
 def test_stored_and_found_again(cache: Path, measured: Calibration, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -176,7 +177,7 @@ def test_a_file_that_cannot_be_written_is_named(cache: Path, measured: Calibrati
 
 def test_progress_ends_with_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
     shown: list[float] = []
-    measure(probe(), 1, seconds=0.0, progress=shown.append)
+    measure(probe(), 1, effort=ONCE, progress=shown.append)
     assert shown == sorted(shown)
     assert shown[-1] == 1.0
 
@@ -193,8 +194,9 @@ def test_threads_that_are_refused() -> None:
     """Such a machine is measured with one thread."""
     program = (
         "from polymat.machine.probe import probe\n"
+        "from polymat.tune.effort import Effort\n"
         "from polymat.tune.measuremachine import measure\n"
-        "print(measure(probe(), 8, seconds=0.0).threads)"
+        "print(measure(probe(), 8, effort=Effort(0.0, 0.0)).threads)"
     )
     environment = {**os.environ, "OMP_THREAD_LIMIT": "1"}
     command = [sys.executable, "-c", program]

@@ -1,0 +1,135 @@
+"""Measuring this machine by itself, in short, when something is compiled and nobody has measured it yet.
+
+Once a machine.  What goes wrong here fails no compilation: decisions then rest on estimates, as before.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from dataclasses import replace
+from pathlib import Path
+
+from polymat.machine.calibrate import LEVELS, Calibration
+from polymat.machine.kernelstate import others_seconds, was_forked
+from polymat.machine.model import Machine
+from polymat.machine.probe import probe
+from polymat.runtime.cachedir import prepare_directory
+from polymat.runtime.calibration import (
+    calibration_path,
+    failed_lately,
+    failure_path,
+    keep_failure,
+    store_calibration,
+    stored_calibration,
+)
+from polymat.runtime.filelock import bucket_lock
+from polymat.runtime.logs import tell_user
+from polymat.runtime.settings import settings
+from polymat.runtime.toolchain import find_compiler
+from polymat.tune.effort import LONG, SHORT, Effort
+from polymat.tune.measuremachine import measure, measured_threads
+
+_log = logging.getLogger("polymat.calibrate")
+# For another process that measures; it takes less.
+_WAIT_SECONDS = 5.0
+# Of the estimate: simple processors reach more than an eighth of what is estimated for unknown ones, and
+# programs under emulators do not.
+_LEAST_SHARE = 0.125
+# Of all cores together, in what they do not share.  Half of it is what two threads of one core reach that a
+# virtual machine shows as two cores; others who used processors meanwhile are a likelier cause.
+_LEAST_SPEEDUP, _LEAST_SPEEDUP_BESIDE = 0.4, 0.75
+_PRIVATE = (1, 2)
+# Of all over one, in what they share: no more threads are slower than one, but for noise.
+_LEAST_SHARED_SPEEDUP = 0.9
+_MUCH_USE = 0.1  # of one processor, by others
+_asked: set[Path] = set()  # the files that this process has asked for
+
+
+def measure_first() -> bool:
+    """Measure this machine and keep the figures, unless that was done, tried lately, or cannot be kept.
+
+    Tell whether there are figures now.  One process measures at a time.  Others wait for it, not for long:
+    what they would compute meanwhile would disturb it, and they decide by the same figures then.
+    """
+    path = calibration_path()
+    if path in _asked:
+        return False
+    try:
+        if not _may_measure():
+            return False
+        find_compiler()
+        prepare_directory(path.parent)
+        with bucket_lock(path.with_suffix(".lock"), _WAIT_SECONDS) as locked:
+            if locked and stored_calibration() is None and not failed_lately():
+                _measure(path)
+        return stored_calibration() is not None
+    except Exception as error:  # estimates do
+        _log.debug("not calibrated: %s: %s", type(error).__name__, error)
+        return False
+    finally:
+        _asked.add(path)
+
+
+def _may_measure() -> bool:
+    """Unless the user refuses, and not in a forked process, which would wait for threads of its parent.
+
+    Nor where every access to memory is watched; and what did not come to its end long ago will not.
+    """
+    asked = settings()
+    if asked.calibrate_mode == "off" or asked.cache_mode != "on" or asked.memory_checker:
+        return False
+    return not failed_lately(least_seconds=_WAIT_SECONDS) and not was_forked()
+
+
+def _measure(path: Path) -> None:
+    tell_user(
+        "calibrate",
+        f"measuring this machine once, for a few seconds; kept in {path} (POLYMAT_CALIBRATE=off refuses)",
+    )
+    # Before the work, too: a process that dies of it is the last one for a while.
+    keep_failure("it did not come to its end")
+    try:
+        machine = probe()
+        begin, others = time.perf_counter(), others_seconds()
+        measured = measure(machine, measured_threads(), effort=_effort(machine))
+        others = (others_seconds() - others) / (time.perf_counter() - begin)
+        reason = doubt(measured, machine, others)
+    except Exception as error:
+        keep_failure(f"{type(error).__name__}: {error}")
+        raise
+    if reason:
+        keep_failure(reason)
+        _log.debug("not calibrated: %s", reason)
+        return
+    store_calibration(measured)
+    failure_path().unlink(missing_ok=True)
+
+
+def _effort(machine: Machine) -> Effort:
+    """The short one, with memory enough that most of it is in no cache."""
+    return replace(SHORT, memory=max(SHORT.memory, min(LONG.memory, 4 * machine.l3_bytes)))
+
+
+def doubt(measured: Calibration, machine: Machine, others: float = 0.0) -> str:
+    """Why one should rather decide by the estimates of `machine`; empty where nothing speaks against figures.
+
+    They may be far from estimates, which is why one measures; but not as far as no processor is.
+    others: processors that other processes used meanwhile, on average.
+    """
+    together = min(measured.threads, machine.cores)
+    own = together * (_LEAST_SPEEDUP_BESIDE if others > _MUCH_USE else _LEAST_SPEEDUP)
+    rates = [
+        ("float32 arithmetic", measured.flops32, machine.peak_flops(4), own),
+        ("float64 arithmetic", measured.flops64, machine.peak_flops(8), own),
+    ]
+    for level, (name, rate) in enumerate(zip(LEVELS, measured.read, strict=True), start=1):
+        least = own if level in _PRIVATE else _LEAST_SHARED_SPEEDUP
+        rates.append((f"reading from {name}", rate, machine.bandwidth(level), least))
+    for name, rate, estimate, least in rates:
+        if rate.one < _LEAST_SHARE * estimate:
+            return f"{name} is {estimate / rate.one:.0f} times slower than estimated"
+        if together > 1 and rate.all < least * rate.one:
+            speedup = f"{rate.all / rate.one:.1f} times as fast on {together} cores as on one"
+            return f"{name} is {speedup}, while others used {max(0.0, others):.1f}"
+    return ""

@@ -68,6 +68,7 @@ class FilterPlanner:
             lanes=block.lanes,
             rows=block.rows,
             taps=block.taps,
+            width=block.width,
         )
 
     def _parallel(self, found: Filter) -> str:

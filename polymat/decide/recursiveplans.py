@@ -13,7 +13,7 @@ from polymat.idiom.recursiveends import Ending, match_ending, match_result
 from polymat.machine.model import Machine
 from polymat.options import Options
 from polymat.plan.library import RecursivePlan
-from polymat.tilesize.filterblock import RUN, transposed_lanes
+from polymat.tilesize.filterblock import RUN, register_lanes, transposed_lanes
 from polymat.tilesize.stagework import points, stage_operations
 
 # Operations of vectorised loops in the time that passes take for one sample beside the coefficients: it is
@@ -106,6 +106,7 @@ class RecursivePlanner:
             indices=indices,
             endings=endings,
             lanes=lanes,
+            width=register_lanes(self.machine, found.stage.dtype.size),
             relative=min(relative, QUICKER),
         )
 

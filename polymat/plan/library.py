@@ -91,8 +91,8 @@ class FilterPlan(FlatPlan):
     """A filter of one dimension around register blocks.
 
     filter: what is computed; its result and its signal are contiguous along the filtered dimension.
-    lanes, rows, taps: of a register block (`codegen.filterblocks`).  The loops are for the results at the
-    edges, and for rows shorter than a block.
+    lanes, rows, taps: of a register block (`codegen.filterblocks`).  width: lanes that a register holds.  The
+    loops are for the results at the edges, and for rows shorter than a block.
     """
 
     filter: Filter
@@ -100,6 +100,7 @@ class FilterPlan(FlatPlan):
     lanes: int
     rows: int
     taps: int
+    width: int
 
     @property
     def by_definition(self) -> bool:
@@ -121,8 +122,9 @@ class RecursivePlan(NestPlan):
     """A recursive filter, or several in a row whose results between them have no array, block by block.
 
     recursion: what is computed.  result: the stage that gets the last results, by its indices for those of
-    the recurrence.  endings: stages that get the last samples of every signal.  lanes: of the vectors.
-    relative: the time of an operation of the recurrence, in units of that in a vectorised loop.
+    the recurrence.  endings: stages that get the last samples of every signal.  lanes: samples side by
+    side, of which a register holds `width`.  relative: the time of an operation of the recurrence, in units
+    of that in a vectorised loop.
     """
 
     recursion: Recursion
@@ -130,6 +132,7 @@ class RecursivePlan(NestPlan):
     indices: tuple[str, ...]
     endings: tuple[Ending, ...]
     lanes: int
+    width: int
     relative: float
 
     @property

@@ -12,23 +12,39 @@ RUN = 128  # positions of a run at most: a block of doubles in vectors of eight 
 
 @dataclass(frozen=True, slots=True)
 class FilterBlock:
-    """A register block of `rows` vectors of `lanes` results, `taps` taps a step."""
+    """A register block of `rows` times `lanes` results, `taps` taps a step; a register holds `width`."""
 
     lanes: int
     rows: int
     taps: int
+    width: int
 
 
 def filter_block(machine: Machine, element_bytes: int) -> FilterBlock:
     """The block for a machine: half of the registers accumulate, the rest holds taps and samples.
 
-    Vectors have at least eight lanes, since transpositions work on eight; shorter registers come in pairs.
+    At least eight lanes go side by side, runs of results far apart: shorter registers come in pairs.
     """
     lanes = transposed_lanes(machine, element_bytes)
     registers = machine.vector_registers * machine.lanes(element_bytes) // lanes
-    return FilterBlock(lanes, max(2, min(16, registers // 2)), 4 if registers >= 16 else 2)
+    rows, taps = max(2, min(16, registers // 2)), 4 if registers >= 16 else 2
+    return FilterBlock(lanes, rows, taps, register_lanes(machine, element_bytes))
 
 
 def transposed_lanes(machine: Machine, element_bytes: int) -> int:
-    """Lanes of vectors: at least eight, on which transpositions work; shorter ones come in pairs."""
+    """Runs side by side: at least eight, in one register or in several."""
     return max(8, machine.lanes(element_bytes))
+
+
+def register_lanes(machine: Machine, element_bytes: int) -> int:
+    """Lanes of the vectors that code is written in.
+
+    Wider ones than registers gcc keeps in memory: filters of doubles in vectors of eight took 12 to 27 times
+    as long on a Zen 3, which has registers of four, and recursive ones 12 times.
+    """
+    return max(2, machine.lanes(element_bytes))
+
+
+def square_side(width: int) -> int:
+    """The side of the squares that are transposed, for registers of so many lanes."""
+    return min(8, width)

@@ -34,7 +34,7 @@ def test_everything_at_once(tmp_path: Path) -> None:
     options = Options(blas="never", fuse=False, cflags=("-O0",))
     compiled = pm.compile(outputs, name="everything", options=options)
     assert "_pm_transpose_f64(" in compiled.source
-    assert "_pm_transpose_octets_f64(" in compiled.source  # once both were called the same
+    assert "_pm_transpose_square_f64(" in compiled.source  # once both were called the same
     compiler = find_compiler()
     compile_shared(compiled.source, tmp_path / "everything.so", compiler, flags_for(compiler, ("-O0",)))
     rng = np.random.default_rng(5)

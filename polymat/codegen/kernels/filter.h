@@ -4,7 +4,8 @@
 
    takes T                               the type of an element
    takes NAME(name)                      functions and types of that type
-   takes LANES=8|16                      results in a vector
+   takes LANES=8|16                      runs side by side
+   takes SIDE=4|8                        elements of the vectors that are transposed
    takes ROWS=8|16                       vectors of results of a register block
    takes LEAST=8                         those of the block that computes what is left
    takes MOST_KINDS=64                   of results that take their taps from different phases
@@ -15,7 +16,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#include "octets.h"
+#include "squares.h"
 #include "filterblock.h"
 
 /* Have the lines of so many elements brought near while something else is computed; addresses may be any. */
@@ -59,9 +60,9 @@ static void NAME(filter_pack)(ptrdiff_t count, const T *x, const ptrdiff_t *at, 
         ptrdiff_t depth, T *table)
 {
     ptrdiff_t m = 0, phase = 0, place = 0;
-    for (; m + 8 <= count; m += 8) {
-        T *row[8];
-        for (int line = 0; line < 8; line++) {
+    for (; m + SIDE <= count; m += SIDE) {
+        T *row[SIDE];
+        for (int line = 0; line < SIDE; line++) {
             row[line] = table + (phase * depth + place) * LANES;
             if (++phase == down) {
                 phase = 0;
@@ -69,15 +70,15 @@ static void NAME(filter_pack)(ptrdiff_t count, const T *x, const ptrdiff_t *at, 
             }
         }
 #pragma GCC unroll 2
-        for (int lane = 0; lane < LANES; lane += 8) {
-            NAME(octet) r[8];
+        for (int lane = 0; lane < LANES; lane += SIDE) {
+            NAME(square_row) r[SIDE];
 #pragma GCC unroll 8
-            for (int line = 0; line < 8; line++)
-                r[line] = *(const NAME(octet_memory) *)(const void *)(x + at[lane + line] + m);
-            NAME(transpose_octets)(r);
+            for (int line = 0; line < SIDE; line++)
+                r[line] = *(const NAME(square_memory) *)(const void *)(x + at[lane + line] + m);
+            NAME(transpose_square)(r);
 #pragma GCC unroll 8
-            for (int line = 0; line < 8; line++)
-                *(NAME(octet) *)(void *)(row[line] + lane) = r[line];
+            for (int line = 0; line < SIDE; line++)
+                *(NAME(square_row) *)(void *)(row[line] + lane) = r[line];
         }
     }
     for (; m < count; m++) {
@@ -94,21 +95,23 @@ static void NAME(filter_pack)(ptrdiff_t count, const T *x, const ptrdiff_t *at, 
 static void NAME(filter_unpack)(ptrdiff_t run, const T *results, const ptrdiff_t *to, T scale, const T *from,
         T *y)
 {
-    for (ptrdiff_t row = 0; row < run; row += 8)
+    for (ptrdiff_t row = 0; row < run; row += SIDE)
 #pragma GCC unroll 2
-        for (int lane = 0; lane < LANES; lane += 8) {
-            NAME(octet) r[8];
+        for (int lane = 0; lane < LANES; lane += SIDE) {
+            NAME(square_row) r[SIDE];
 #pragma GCC unroll 8
-            for (int line = 0; line < 8; line++)
-                r[line] = *(const NAME(octet) *)(const void *)(results + (row + line) * LANES + lane) * scale;
-            NAME(transpose_octets)(r);
+            for (int line = 0; line < SIDE; line++) {
+                const void *const results_at = results + (row + line) * LANES + lane;
+                r[line] = *(const NAME(square_row) *)results_at * scale;
+            }
+            NAME(transpose_square)(r);
             if (from != NULL)
 #pragma GCC unroll 8
-                for (int line = 0; line < 8; line++)
-                    r[line] += *(const NAME(octet_memory) *)(const void *)(from + to[lane + line] + row);
+                for (int line = 0; line < SIDE; line++)
+                    r[line] += *(const NAME(square_memory) *)(const void *)(from + to[lane + line] + row);
 #pragma GCC unroll 8
-            for (int line = 0; line < 8; line++)
-                *(NAME(octet_memory) *)(void *)(y + to[lane + line] + row) = r[line];
+            for (int line = 0; line < SIDE; line++)
+                *(NAME(square_memory) *)(void *)(y + to[lane + line] + row) = r[line];
         }
 }
 

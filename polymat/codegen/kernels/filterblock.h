@@ -2,7 +2,7 @@
 
    takes T                          the type of an element
    takes NAME(name)                 functions and types of that type
-   takes LANES=8|16                 results in a vector
+   takes PARTS=1|2                  vectors of a position
    takes BLOCK=NAME(filter_block)   the name of the function
    takes TAPS=1                     taps a step
    takes SUMS=c0 = {0}              the results, which begin as 0
@@ -15,8 +15,8 @@
 #include <stddef.h>
 #include "filterlanes.h"
 
-/* Results of every run, `across` vectors apart: phase after phase, some taps a step.  The first tap meets sample
-   `begin` of each run. */
+/* Results of every run, `across` positions apart: phase after phase, some taps a step.  The first tap meets
+   sample `begin` of each run. */
 static __attribute__((noinline)) void BLOCK(ptrdiff_t down, ptrdiff_t begin, ptrdiff_t count, ptrdiff_t depth,
         const T *h, const T *table, T *results, ptrdiff_t across)
 {
@@ -27,7 +27,7 @@ static __attribute__((noinline)) void BLOCK(ptrdiff_t down, ptrdiff_t begin, ptr
     const ptrdiff_t more = count - each * down;
     ptrdiff_t place = down == 1 ? begin : begin / down, at = begin - place * down;
     for (ptrdiff_t phase = 0; phase < phases; phase++) {
-        const NAME(lanes) *x = (const NAME(lanes) *)(const void *)table + at * depth + place;
+        const NAME(lanes) *x = (const NAME(lanes) *)(const void *)table + (at * depth + place) * PARTS;
         ptrdiff_t left = each + (phase < more);
         if (++at == down) {
             at = 0;
@@ -37,13 +37,13 @@ static __attribute__((noinline)) void BLOCK(ptrdiff_t down, ptrdiff_t begin, ptr
         for (; left >= TAPS; left -= TAPS) {
             STEP;
             h += TAPS;
-            x += TAPS;
+            x += TAPS * PARTS;
         }
 #pragma GCC unroll 1
         for (; left > 0; left--) {
             ONE;
             h++;
-            x++;
+            x += PARTS;
         }
     }
     STORE;

@@ -5,24 +5,31 @@
    takes T                                                          the type of a sample
    takes NAME(name)                                                 functions and types of sections of this form
    takes LANES=8|16                                                 samples in a vector
+   takes WIDTH=4|8                                                  those that a register holds
+   takes SIDE=4|8                                                   elements of the vectors that are transposed
    takes DEPTH=2                                                    samples of the past that are remembered of every signal
    takes PAST=2                                                     past results that a section reads, up to the oldest
    takes COEFFICIENT_COUNT=4                                        coefficients of a section
    takes COEFFICIENTS=const T f1 = c[0], g1 = c[1], g2 = c[2]       the coefficients, as variables
    takes SERIAL_STATE=T x1 = xs[0], y1 = ys[0], y2 = ys[1]          the samples of the past, the newest first, as variables
-   takes STATE=NAME(rec_vector) x1 = xs[0], y1 = ys[0], y2 = ys[1]  those of vectors
+   takes STATE=NAME(rec_part) x1 = xs[0], y1 = ys[0], y2 = ys[1]    those of parts of vectors
    takes STEP=y0 = f1 * x1; y0 -= g2 * y2; y0 -= g1 * y1            the next result
    takes SHIFT=x1 = x0; y2 = y1; y1 = y0                            what makes it one of the past
-   takes RESTORED(vector)=(vector + t[0] * before[0])               a vector with what was before it
+   takes RESTORED(part)=(part + t[0] * before[0])                   a part of a vector with what was before it
 */
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
-#include "octets.h"
+#include "squares.h"
 
 typedef T NAME(rec_vector) __attribute__((vector_size(LANES * sizeof(T)), may_alias));
-typedef NAME(rec_vector) NAME(rec_memory) __attribute__((aligned(sizeof(T)), may_alias));
+
+/* The part of such a vector that a register holds, and that anywhere in memory: of vectors wider than registers
+   gcc keeps all values in memory. */
+typedef T NAME(rec_part) __attribute__((vector_size(WIDTH * sizeof(T)), may_alias));
+typedef NAME(rec_part) NAME(rec_memory) __attribute__((aligned(sizeof(T)), may_alias));
+enum { NAME(rec_parts) = LANES / WIDTH };
 
 /* The last DEPTH samples of a signal, the newest first, after `count` more that lie `step` apart. */
 static inline void NAME(rec_remember)(T *last, ptrdiff_t count, const T *samples, ptrdiff_t step)
@@ -89,37 +96,42 @@ static void NAME(rec_sections)(ptrdiff_t count, ptrdiff_t sections, const T *c, 
     NAME(rec_remember)(last + sections * DEPTH, count, samples, 1);
 }
 
-/* A section over the vectors of a block, in place; `before` is added to what it reads by table t, if any. */
+/* A section over the same part of all vectors of a block, in place; `before` is added to what it reads by
+   table t, if any. */
 static inline __attribute__((always_inline)) void NAME(rec_pass)(ptrdiff_t run, const T *c, const T *t,
-        const NAME(rec_vector) *before, const NAME(rec_vector) *xs, const NAME(rec_vector) *ys,
-        NAME(rec_vector) *block)
+        const NAME(rec_part) *before, const NAME(rec_part) *xs, const NAME(rec_part) *ys,
+        NAME(rec_part) *block)
 {
     COEFFICIENTS;
     STATE;
 #pragma GCC unroll 2
     for (ptrdiff_t n = 0; n < run; n++) {
-        NAME(rec_vector) x0 = block[n], y0;
+        NAME(rec_part) x0 = block[n * NAME(rec_parts)], y0;
         if (t != NULL) {
             x0 = RESTORED(x0);
             t += PAST;
         }
         STEP;
         SHIFT;
-        block[n] = y0;
+        block[n * NAME(rec_parts)] = y0;
     }
 }
 
 static __attribute__((noinline)) void NAME(rec_plain)(ptrdiff_t run, const T *c, const NAME(rec_vector) *xs,
         const NAME(rec_vector) *ys, NAME(rec_vector) *block)
 {
-    NAME(rec_pass)(run, c, NULL, NULL, xs, ys, block);
+    for (int part = 0; part < NAME(rec_parts); part++)
+        NAME(rec_pass)(run, c, NULL, NULL, (const NAME(rec_part) *)xs + part,
+                (const NAME(rec_part) *)ys + part, (NAME(rec_part) *)block + part);
 }
 
 static __attribute__((noinline)) void NAME(rec_corrected)(ptrdiff_t run, const T *c, const T *t,
         const NAME(rec_vector) *before, const NAME(rec_vector) *xs, const NAME(rec_vector) *ys,
         NAME(rec_vector) *block)
 {
-    NAME(rec_pass)(run, c, t, before, xs, ys, block);
+    for (int part = 0; part < NAME(rec_parts); part++)
+        NAME(rec_pass)(run, c, t, (const NAME(rec_part) *)before + part, (const NAME(rec_part) *)xs + part,
+                (const NAME(rec_part) *)ys + part, (NAME(rec_part) *)block + part);
 }
 
 /* Copy a block from memory: lane l of vector n is at x[l * across + n * along]; run is a multiple of 8. */
@@ -127,20 +139,23 @@ static void NAME(rec_load)(ptrdiff_t run, const T *x, ptrdiff_t across, ptrdiff_
 {
     if (across == 1) {
         for (ptrdiff_t n = 0; n < run; n++)
-            ((NAME(rec_vector) *)(void *)block)[n] = *(const NAME(rec_memory) *)(const void *)(x + n * along);
+            for (int lane = 0; lane < LANES; lane += WIDTH) {
+                const void *const from = x + n * along + lane;
+                *(NAME(rec_part) *)(void *)(block + n * LANES + lane) = *(const NAME(rec_memory) *)from;
+            }
     } else if (along == 1) {
-        for (ptrdiff_t n = 0; n < run; n += 8)
-            for (int lane = 0; lane < LANES; lane += 8) {
-                NAME(octet) r[8];
+        for (ptrdiff_t n = 0; n < run; n += SIDE)
+            for (int lane = 0; lane < LANES; lane += SIDE) {
+                NAME(square_row) r[SIDE];
 #pragma GCC unroll 8
-                for (int line = 0; line < 8; line++) {
+                for (int line = 0; line < SIDE; line++) {
                     const void *const from = x + (lane + line) * across + n;
-                    r[line] = *(const NAME(octet_memory) *)from;
+                    r[line] = *(const NAME(square_memory) *)from;
                 }
-                NAME(transpose_octets)(r);
+                NAME(transpose_square)(r);
 #pragma GCC unroll 8
-                for (int line = 0; line < 8; line++)
-                    *(NAME(octet) *)(void *)(block + (n + line) * LANES + lane) = r[line];
+                for (int line = 0; line < SIDE; line++)
+                    *(NAME(square_row) *)(void *)(block + (n + line) * LANES + lane) = r[line];
             }
     } else {
         for (ptrdiff_t n = 0; n < run; n++)
@@ -149,39 +164,56 @@ static void NAME(rec_load)(ptrdiff_t run, const T *x, ptrdiff_t across, ptrdiff_
     }
 }
 
+/* SIDE vectors of a block, part by part, with what was before by table t, if any. */
+static inline __attribute__((always_inline)) void NAME(rec_restored)(const T *block, const T *t,
+        const NAME(rec_vector) *entering, NAME(rec_part) *rows)
+{
+#pragma GCC unroll 8
+    for (int line = 0; line < SIDE; line++) {
+#pragma GCC unroll 4
+        for (int part = 0; part < NAME(rec_parts); part++) {
+            const NAME(rec_part) *const before = (const NAME(rec_part) *)entering + part;
+            NAME(rec_part) *const row = rows + line * NAME(rec_parts) + part;
+            *row = *(const NAME(rec_part) *)(const void *)(block + line * LANES + part * WIDTH);
+            if (t != NULL)
+                *row = RESTORED(*row);
+        }
+        if (t != NULL)
+            t += PAST;
+    }
+}
+
 /* Write a block to memory, and add what was before by table t, if any. */
 static void NAME(rec_store)(ptrdiff_t run, const T *block, const T *t, const NAME(rec_vector) *before, T *y,
         ptrdiff_t across, ptrdiff_t along)
 {
-    for (ptrdiff_t n = 0; n < run; n += 8) {
-        NAME(rec_vector) rows[8];
-#pragma GCC unroll 8
-        for (int line = 0; line < 8; line++) {
-            rows[line] = *(const NAME(rec_vector) *)(const void *)(block + (n + line) * LANES);
-            if (t != NULL) {
-                rows[line] = RESTORED(rows[line]);
-                t += PAST;
-            }
-        }
+    enum { parts = NAME(rec_parts) };
+    for (ptrdiff_t n = 0; n < run; n += SIDE) {
+        NAME(rec_part) rows[SIDE * parts];
+        NAME(rec_restored)(block + n * LANES, t, before, rows);
+        if (t != NULL)
+            t += SIDE * PAST;
         if (across == 1) {
-            for (int line = 0; line < 8; line++)
-                *(NAME(rec_memory) *)(void *)(y + (n + line) * along) = rows[line];
+            for (int line = 0; line < SIDE; line++)
+                for (int part = 0; part < parts; part++)
+                    *(NAME(rec_memory) *)(void *)(y + (n + line) * along + part * WIDTH) =
+                            rows[line * parts + part];
         } else if (along == 1) {
 #pragma GCC unroll 2
-            for (int lane = 0; lane < LANES; lane += 8) {
-                NAME(octet) r[8];
+            for (int lane = 0; lane < LANES; lane += SIDE) {
+                NAME(square_row) r[SIDE];
 #pragma GCC unroll 8
-                for (int line = 0; line < 8; line++)
-                    r[line] = ((const NAME(octet) *)(const void *)&rows[line])[lane / 8];
-                NAME(transpose_octets)(r);
+                for (int line = 0; line < SIDE; line++)
+                    r[line] = ((const NAME(square_row) *)rows)[(line * LANES + lane) / SIDE];
+                NAME(transpose_square)(r);
 #pragma GCC unroll 8
-                for (int line = 0; line < 8; line++)
-                    *(NAME(octet_memory) *)(void *)(y + (lane + line) * across + n) = r[line];
+                for (int line = 0; line < SIDE; line++)
+                    *(NAME(square_memory) *)(void *)(y + (lane + line) * across + n) = r[line];
             }
         } else {
-            for (int line = 0; line < 8; line++)
+            for (int line = 0; line < SIDE; line++)
                 for (int lane = 0; lane < LANES; lane++)
-                    y[lane * across + (n + line) * along] = rows[line][lane];
+                    y[lane * across + (n + line) * along] = ((const T *)rows)[line * LANES + lane];
         }
     }
 }

@@ -25,14 +25,14 @@ from dataclasses import dataclass
 from polymat.codegen.c.elements import C_TYPES
 from polymat.codegen.c.kernels import kernel_text, statements
 from polymat.codegen.c.needs import Need
-from polymat.tilesize.filterblock import MOST_KINDS
+from polymat.tilesize.filterblock import MOST_KINDS, square_side
 
 LEAST = 8  # results of a row: a register block and its transposition need as many
 
 
 @dataclass(frozen=True, slots=True)
 class FilterShape(Need):
-    """A register block of `rows` vectors of `lanes` results, `taps` taps a step.
+    """A register block of `rows` times `lanes` results, `taps` taps a step; a register holds `width` of them.
 
     suffix: "f32" or "f64".
     """
@@ -41,6 +41,12 @@ class FilterShape(Need):
     lanes: int
     rows: int
     taps: int
+    width: int
+
+    @property
+    def parts(self) -> int:
+        """Vectors that hold the results at one position of all runs."""
+        return self.lanes // self.width
 
     def __str__(self) -> str:
         return f"filter_{self.suffix}_{self.lanes}x{self.rows}x{self.taps}"
@@ -51,12 +57,13 @@ def filter_text(shape: FilterShape) -> str:
     s, lanes = shape.suffix, shape.lanes
     rows = [shape.rows] if shape.rows <= LEAST else [shape.rows, LEAST]
     names = {"BLOCK": _block_name(shape, rows[0]), "SHORT_BLOCK": _block_name(shape, rows[-1])}
-    sizes = {"LANES": lanes, "ROWS": shape.rows, "LEAST": LEAST, "MOST_KINDS": MOST_KINDS}
+    side = square_side(shape.width)
+    sizes = {"LANES": lanes, "SIDE": side, "ROWS": shape.rows, "LEAST": LEAST, "MOST_KINDS": MOST_KINDS}
     return "\n".join(
         [
             kernel_text("shuffles"),
-            kernel_text("octets", s),
-            kernel_text("filterlanes", s, LANES=lanes),
+            kernel_text("squares", s, SIDE=side),
+            kernel_text("filterlanes", s, WIDTH=shape.width),
             *(_block(shape, count) for count in rows),
             kernel_text("filter", s, {**sizes, **names}),
             kernel_text("complexfilter", s),
@@ -70,17 +77,18 @@ def _block_name(shape: FilterShape, rows: int) -> str:
 
 def _block(shape: FilterShape, rows: int) -> str:
     """One block: its results at consecutive positions of all runs."""
-    each = range(rows)
+    parts = shape.parts
+    each = [(row, part) for row in range(rows) for part in range(parts)]
     return kernel_text(
         "filterblock",
         shape.suffix,
-        LANES=shape.lanes,
+        PARTS=parts,
         BLOCK=_block_name(shape, rows),
         TAPS=shape.taps,
-        SUMS=", ".join(f"c{row} = {{0}}" for row in each),
+        SUMS=", ".join(f"c{row}_{part} = {{0}}" for row, part in each),
         STEP=_step(shape, rows),
-        ONE=statements(f"c{row} += h[0] * x[{row}]" for row in each),
-        STORE=statements(f"y[{row} * across] = c{row}" for row in each),
+        ONE=statements(f"c{row}_{part} += h[0] * x[{row * parts + part}]" for row, part in each),
+        STORE=statements(f"y[{row * parts} * across + {part}] = c{row}_{part}" for row, part in each),
     )
 
 
@@ -89,6 +97,8 @@ def _step(shape: FilterShape, rows: int) -> str:
     taps = range(shape.taps)
     lines = [f"const {C_TYPES[shape.suffix]} {', '.join(f't{k} = h[{k}]' for k in taps)}"]
     for place in range(rows + shape.taps - 1):
-        lines.append(f"const _pm_lanes_{shape.suffix} v{place} = x[{place}]")
-        lines += [f"c{place - k} += t{k} * v{place}" for k in taps if 0 <= place - k < rows]
+        for part in range(shape.parts):
+            vector = f"v{place}_{part}"
+            lines.append(f"const _pm_lanes_{shape.suffix} {vector} = x[{place * shape.parts + part}]")
+            lines += [f"c{place - k}_{part} += t{k} * {vector}" for k in taps if 0 <= place - k < rows]
     return statements(lines)

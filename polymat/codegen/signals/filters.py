@@ -66,7 +66,8 @@ class _FilterWriter:
     def nest(self, kind: str) -> NestFunction:
         """The function, with the memory for its tables, and the loops for the edges."""
         plan, writer = self.plan, self.writer
-        shape = FilterShape(real_part(plan.stage.dtype).suffix, plan.lanes, plan.rows, plan.taps)
+        suffix = real_part(plan.stage.dtype).suffix
+        shape = FilterShape(suffix, plan.lanes, plan.rows, plan.taps, plan.width)
         writer.needs.update({shape, MIN_I64, MAX_I64, Piece.PLACE})
         own = self.along if self.axis.output in self.along else (*self.along, self.axis.output)
         loops = writer.ranged(plan.stage, plan.loops, own, "loops")

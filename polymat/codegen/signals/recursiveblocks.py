@@ -23,13 +23,14 @@ would not otherwise.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from polymat.codegen.c.elements import C_TYPES
 from polymat.codegen.c.kernels import kernel_text, statements
 from polymat.codegen.c.needs import Need
-from polymat.tilesize.filterblock import RUN
+from polymat.tilesize.filterblock import RUN, square_side
 
 LEAST_RUN = 16  # positions of a run for which runs side by side are worth it
 WIDER = {"f32": "double", "f64": "long double"}  # where there is such a type
@@ -38,7 +39,7 @@ LIMITS = {"f32": "0x1p126f", "f64": "0x1p1022"}
 
 @dataclass(frozen=True, slots=True)
 class RecursiveShape(Need):
-    """Sections of one form, in vectors of `lanes` samples.
+    """Sections of one form, in vectors of `lanes` samples, of which a register holds `width`.
 
     suffix: "f32" or "f64".  forward, back: how far back in time the samples lie that a section reads.
     """
@@ -47,6 +48,7 @@ class RecursiveShape(Need):
     lanes: int
     forward: tuple[int, ...]
     back: tuple[int, ...]
+    width: int
 
     @property
     def depth(self) -> int:
@@ -75,34 +77,19 @@ class RecursiveShape(Need):
 
 def recursive_text(shape: RecursiveShape) -> str:
     """The C text behind a need of the prelude."""
-    kind, back = C_TYPES[shape.suffix], range(shape.past)
     sizes: dict[str, object] = {"LANES": shape.lanes, "DEPTH": shape.depth, "PAST": shape.past}
     sizes["COEFFICIENT_COUNT"] = len(shape.forward) + len(shape.back)
-    of_shape = {"T": kind, "NAME(name)": f"_pm_##name##_{shape.name}"}
+    of_shape = {"T": C_TYPES[shape.suffix], "NAME(name)": f"_pm_##name##_{shape.name}"}
     runs = {**of_shape, **sizes, "RUN": RUN, "LEAST_RUN": LEAST_RUN}
+    carried = _sum("value", (f"h[{i}] * part[{i}]" for i in range(shape.past)))
     return "\n".join(
         [
             kernel_text("shuffles"),
-            kernel_text("octets", macros=of_shape),
-            kernel_text(
-                "recursivepasses",
-                macros={
-                    **of_shape,
-                    **sizes,
-                    "RESTORED(vector)": _sum("vector", (f"t[{i}] * before[{i}]" for i in back)),
-                },
-                COEFFICIENTS=_coefficients(shape),
-                SERIAL_STATE=_state(shape, kind),
-                STATE=_state(shape, f"_pm_rec_vector_{shape.name}"),
-                STEP=_step(shape),
-                SHIFT=_shift(shape),
-            ),
+            kernel_text("squares", macros=of_shape, SIDE=square_side(shape.width)),
+            _passes_text(shape, {**of_shape, **sizes}),
             kernel_text(
                 "recursiveruns",
-                macros={
-                    **runs,
-                    "CARRIED(value)": _sum("value", (f"h[{i}] * part[{i}]" for i in back)),
-                },
+                macros={**runs, "CARRIED(value)": carried},
                 BACK=len(shape.back),
                 OFFSETS=", ".join(map(str, shape.back)),
                 WIDE=WIDER[shape.suffix],
@@ -111,6 +98,22 @@ def recursive_text(shape: RecursiveShape) -> str:
             ),
             kernel_text("recursive", macros=runs),
         ]
+    )
+
+
+def _passes_text(shape: RecursiveShape, macros: Mapping[str, object]) -> str:
+    """A section over the samples of a block."""
+    restored = _sum("part", (f"t[{i}] * before[{_at(shape, i)}]" for i in range(shape.past)))
+    return kernel_text(
+        "recursivepasses",
+        macros={**macros, "RESTORED(part)": restored},
+        WIDTH=shape.width,
+        SIDE=square_side(shape.width),
+        COEFFICIENTS=_coefficients(shape),
+        SERIAL_STATE=_state(shape, C_TYPES[shape.suffix], str),
+        STATE=_state(shape, f"_pm_rec_part_{shape.name}", partial(_at, shape)),
+        STEP=_step(shape),
+        SHIFT=_shift(shape),
     )
 
 
@@ -131,10 +134,15 @@ def _coefficients(shape: RecursiveShape) -> str:
     return f"const {C_TYPES[shape.suffix]} {', '.join(names)}"
 
 
-def _state(shape: RecursiveShape, kind: str) -> str:
+def _at(shape: RecursiveShape, vector: int) -> str:
+    """Where a part of a vector lies among the parts of all."""
+    return f"{vector} * _pm_rec_parts_{shape.name}"
+
+
+def _state(shape: RecursiveShape, kind: str, at: Callable[[int], str]) -> str:
     """The samples of the past, the newest first, as variables."""
-    xs = [f"x{j} = xs[{j - 1}]" for j in range(1, max(shape.forward) + 1)]
-    ys = [f"y{k} = ys[{k - 1}]" for k in range(1, max(shape.back) + 1)]
+    xs = [f"x{j} = xs[{at(j - 1)}]" for j in range(1, max(shape.forward) + 1)]
+    ys = [f"y{k} = ys[{at(k - 1)}]" for k in range(1, max(shape.back) + 1)]
     return f"{kind} {', '.join([*xs, *ys])}"
 
 

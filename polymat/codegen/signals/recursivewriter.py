@@ -60,7 +60,8 @@ class _RecursiveWriter:
             Range(k, *self.box[dim]) for k, dim in enumerate(along) if dim is not None and dim == self.channel
         ]
         forward, back = sorted(section.forward), sorted(section.back)
-        self.shape = RecursiveShape(stage.dtype.suffix, plan.lanes, tuple(forward), tuple(back))
+        offsets = tuple(forward), tuple(back)
+        self.shape = RecursiveShape(stage.dtype.suffix, plan.lanes, *offsets, plan.width)
         self.factors = [section.forward[j] for j in forward] + [section.back[k] for k in back]
         self.pad = f"_pm_states_of_{plan.result}"
 

@@ -159,7 +159,7 @@ def test_shapes_of_blocks() -> None:
         machine = Machine("m", 2, 1 << 15, 1 << 20, 1 << 24, vector_bits=bits, vector_registers=registers)
         for suffix, size in (("f32", 4), ("f64", 8)):
             block = filter_block(machine, size)
-            shape = FilterShape(suffix, block.lanes, block.rows, block.taps)
+            shape = FilterShape(suffix, block.lanes, block.rows, block.taps, block.width)
             assert shape.lanes % 8 == 0
             assert 8 % shape.rows == 0 or shape.rows == 16
 

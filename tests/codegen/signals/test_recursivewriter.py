@@ -249,7 +249,7 @@ def test_reason_and_names() -> None:
 
 
 def test_shapes_have_names() -> None:
-    shape = RecursiveShape("f64", 8, (0, 2), (1, 3))
+    shape = RecursiveShape("f64", 8, (0, 2), (1, 3), 4)
     assert shape.name == "f64_8_0x2_1x3"
     assert f"_pm_recursive_{shape.name}(" in recursive_text(shape)
     assert shape.depth == 3

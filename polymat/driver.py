@@ -137,8 +137,10 @@ def compile(
 
 def _measured(request: Request) -> Request:
     """The request with figures of this machine, which are measured now if that was never done."""
-    here, native = HOST.get(), request.options.target == "native"
-    if settings().calibrate_mode == "off" or request.machine.calibration or here.machine or not native:
+    here = HOST.get()
+    if request.machine.calibration or here.machine or request.options.target != "native":
+        return request
+    if settings().calibrate_mode == "off":
         return request
     from polymat.tune.firstcompile import measure_first  # imported where nobody has measured
 

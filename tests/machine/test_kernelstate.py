@@ -11,6 +11,7 @@ from polymat.machine import kernelstate
 from polymat.machine.kernelstate import others_seconds, was_forked
 
 
+@pytest.mark.filterwarnings("ignore:.*use of fork:DeprecationWarning")  # pytest has threads
 def test_a_forked_child_knows_it() -> None:
     child = os.fork()
     if child == 0:

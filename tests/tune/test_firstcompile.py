@@ -199,6 +199,8 @@ def test_what_did_not_come_to_its_end_is_not_waited_for(
 def test_threads_wait_for_the_one_that_measures(
     measuring: Measuring, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(firstcompile, "_WAIT_SECONDS", 60.0)
+
     def slowly(machine: object, threads: int, *, effort: Effort) -> Calibration:
         time.sleep(0.2)
         return measuring(machine, threads, effort=effort)
@@ -209,6 +211,7 @@ def test_threads_wait_for_the_one_that_measures(
     assert len(measuring.efforts) == 1
 
 
+@pytest.mark.filterwarnings("ignore:.*use of fork:DeprecationWarning")  # pytest has threads
 def test_a_forked_process_measures_nothing(measuring: Measuring) -> None:
     """Its parent may have had threads that are not there any more."""
     child = os.fork()
@@ -313,6 +316,7 @@ def measure(*_, **__):
     time.sleep(0.5)
     return decode((directory / "figures").read_text())
 firstcompile.measure = measure
+firstcompile._WAIT_SECONDS = 60.0
 N = pm.Parameter(pm.Int, "N")
 x = pm.Vector(pm.Double, "x", [N])
 pm.compile((x + x).named("twice"))

@@ -13,7 +13,7 @@ Progress = Callable[[float], None]
 """Told the part of the work that is done, from 0.0 to 1.0."""
 
 _IMPROVEMENT = 0.97
-_LEAST_ROUNDS, _LEAST_SHORT_ROUNDS = 5, 8
+_LEAST_ROUNDS = 5
 # The third best time over the best one; and at the end, when a figure still says more than an estimate does.
 _AGREEMENT, _MOST_DISAGREEMENT = 1.2, 1.5
 
@@ -35,7 +35,7 @@ class Effort:
 
 
 LONG = Effort()
-SHORT = Effort(seconds=0.5, most_seconds=3.8, memory=128 << 20, short=True)
+SHORT = Effort(seconds=0.8, most_seconds=3.8, memory=128 << 20, short=True)
 
 
 def measure_rounds(samples: Sequence[Sample], effort: Effort, progress: Progress | None) -> None:
@@ -70,7 +70,7 @@ def measure_until_agreed(samples: Mapping[str, Sample], seconds: float, deadline
                 _check_agreement(samples)
                 return
         done += 1
-        if done >= _LEAST_SHORT_ROUNDS and time.perf_counter() - begin >= seconds:
+        if done >= _LEAST_ROUNDS and time.perf_counter() - begin >= seconds:
             left = tuple(sample for sample in left if not sample.agrees(_AGREEMENT))
 
 

@@ -18,7 +18,7 @@ from polymat.tune.microbenchmarks import accumulators
 
 _SAMPLE_SECONDS = 1e-3
 _REGIONS, _SLEEPY_REGIONS, _SLEEP_MICROSECONDS = 100, 4, 300
-_REGION_PATIENCE = 2.0  # how deep threads sleep differs
+_REGION_PATIENCE = 3.0  # how deep threads sleep differs
 _PAGE = 4096
 _STEP = 1 << 11  # a multiple of one step of a sweep, for vectors of up to 2048 bits
 # Of memory so much at a time that what a cache still holds of it, unwritten above all, does not count.

@@ -15,16 +15,18 @@ from polymat.product.asked import (
     small,
 )
 from polymat.product.formulanames import LetCondition, LetNumber
-from polymat.product.ways import height, large, one_right, panels
+from polymat.product.ways import REPAYS, height, large, one_right, panels
 
 FEW_PANELS, MANY_PANELS = 2, 16  # for which a copy of the left operand never pays, and always does
 STAYING = 8  # second-level caches whose room is enough for weights that are read where they are
 
 all_panels = LetNumber("all_panels", panels * column_segments)
-# Segments of depth that register blocks walk over where they lie, and weights that stay beside them.
+# Segments of depth that register blocks walk over where they lie, and weights that stay beside them, where
+# too few pixels pass them to repay a copy.
 windows = LetCondition("windows", slides & along & (depth_segments > 1))
 may_stay = LetCondition(
-    "may_stay", windows & in_order & column_segments.equals(1) & (k * depth_segments * n <= STAYING * small)
+    "may_stay",
+    windows & in_order & column_segments.equals(1) & (k * depth_segments * n <= STAYING * small) & ~REPAYS,
 )
 stays = LetCondition("stays", may_stay)  # generated code looks at whether segments follow each other, too
 cut = ~place.equals(0) & ~mirrored  # blocks are those of a triangle

@@ -180,7 +180,8 @@ RIGHT_IN_PARTS = rows_pass & one_right & (m >= rows) & (height >= LEAST_STRIPS *
 # A copy of B costs as much as a strip or two of the product.  It repays that where many strips pass it, since
 # rows of B begin anywhere within lines of the cache and may share sets of it, and sooner where B takes half
 # of the second level, which the rest of the product needs, too.
-REPAID = along & (panels > 1) & ~UNASKED & ((strips >= AMPLE_STRIPS) | (2 * k * n > small))
+TAKES_HALF = 2 * k * depth_segments * n > small
+REPAYS = (panels > 1) & ((strips >= AMPLE_STRIPS) | ((height >= LEAST_STRIPS * rows) & TAKES_HALF))
 # Whether neither operand of a product in order is copied, nor of one with fewer rows, columns and steps.
 COPIES_NOTHING = (k * n <= NEARBY * small) & (m * n <= NEARBY * small) & ((m < LEAST_STRIPS * rows) | UNASKED)
 ROW = height.equals(1) & (n >= LONG_ROW * lanes) & (4 * k * n > small) & ~handed & ~ended
@@ -195,7 +196,7 @@ WAYS: Mapping[Way, Predicate] = {
     Way.RIGHT_COPIED: single & ((whole_result & ~ordered) | (place.equals(3) & ~ended)) & NEAR,
     Way.SMALL: matrix & (n > 1) & UNASKED,
     Way.LANES_OVER_SEGMENTS: LANES_OVER_SEGMENTS,
-    Way.RIGHT_IN_PARTS: (~direct | far | REPAID) & RIGHT_IN_PARTS,
+    Way.RIGHT_IN_PARTS: (~direct | far | (along & REPAYS & ~UNASKED)) & RIGHT_IN_PARTS,
     Way.BLOCKED: ~direct | far,
     Way.ROW: ROW,
     Way.COLUMN: COLUMN,

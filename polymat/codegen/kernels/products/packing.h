@@ -142,6 +142,7 @@ static void NAME(pack_lines)(const NAME(lines) *lines, ptrdiff_t begin, ptrdiff_
             for (ptrdiff_t s = 0; s < end - begin; s++) {
                 for (ptrdiff_t r = 0; r < filled[s]; r += 64 / (int)sizeof(T))
                     __builtin_prefetch(source + line[s] + r + soon);
+                __builtin_prefetch(source + line[s] + filled[s] - 1 + soon); /* rows begin within lines */
                 NAME(copy_line)(filled[s], source + line[s], to + s * lines->apart + done * width[s]);
             }
         }

@@ -15,7 +15,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-FLAGS = ("-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined")
+FLAGS = (
+    "-O1",
+    "-g1",
+    "-fno-unroll-loops",
+    "-fno-peel-loops",
+    "-fsanitize=address,undefined",
+    "-fno-sanitize-recover=undefined",
+)
 ROOT = Path(__file__).resolve().parents[2]
 
 

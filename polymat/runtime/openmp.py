@@ -51,6 +51,11 @@ def loaded_openmp() -> tuple[Path, ...]:
     return tuple(path for path in _mapped_files("omp") if path.name.startswith(_NAMES))
 
 
+def idle_threads_sleep() -> bool:
+    """Whether a runtime was loaded so that its idle threads soon sleep: nobody else did, or chose."""
+    return bool(_quietened)
+
+
 def openmp_warning() -> str:
     """Why OpenMP threads may spin against others in this process, in one sentence; empty when they do not.
 

@@ -14,7 +14,7 @@ from polymat.machine.model import MEMORY, Machine
 from polymat.machine.probe import probe
 from polymat.runtime.calibration import fingerprint, store_calibration, stored_calibration
 from polymat.runtime.libraryfile import build
-from polymat.runtime.openmp import quiet_openmp
+from polymat.runtime.openmp import idle_threads_sleep, quiet_openmp
 from polymat.runtime.threads import get_num_threads
 from polymat.runtime.toolchain import compiler_version, find_compiler
 from polymat.tune.blockbench import name_of
@@ -87,7 +87,8 @@ def _calibration(
         hertz=samples["clock"].rate,
         fma_seconds=samples["chain"].seconds,
         region_seconds=samples["region"].seconds if many else machine.region_seconds,
-        wake_seconds=samples["wake"].seconds if many else machine.wake_seconds,
+        # Threads that never slept were not woken.
+        wake_seconds=samples["wake"].seconds if many and idle_threads_sleep() else machine.wake_seconds,
         blocks=tuple(
             BlockRate(each.element_bytes, each.rows, each.vectors, samples[f"block {name_of(each)}"].rate)
             for each in shapes

@@ -1,7 +1,8 @@
-"""A process that has used threads may fork: parent and child both go on, with threads."""
+"""A process that has used threads may fork: parent and child both go on, with threads; idle ones sleep."""
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import textwrap
@@ -123,3 +124,27 @@ def test_fork(name: str, tmp_path: Path) -> None:
         check=False,
     )
     assert ended.returncode == 0, ended.stderr
+
+
+COMPILE = """
+import polymat as pm
+from polymat.runtime.openmp import idle_threads_sleep, loaded_openmp
+N = pm.Parameter(pm.Int, "N")
+A, B = pm.Matrix(pm.Double, "A", [N, N]), pm.Matrix(pm.Double, "B", [N, N])
+assert not loaded_openmp()
+pm.compile((A @ B).named("product"))
+print(idle_threads_sleep())
+"""
+
+
+@pytest.mark.parametrize("policy", ["", "active"])
+def test_compiling_leaves_idle_threads_quiet(policy: str) -> None:
+    """Nothing on the way loads the runtime before that: it reads how to wait when it is loaded."""
+    chosen = ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "KMP_BLOCKTIME")
+    environment = {name: value for name, value in os.environ.items() if name not in chosen}
+    if policy:
+        environment["OMP_WAIT_POLICY"] = policy
+    ended = subprocess.run(
+        [sys.executable, "-c", COMPILE], env=environment, capture_output=True, text=True, timeout=120
+    )
+    assert (ended.stdout, ended.stderr) == (f"{not policy}\n", "")

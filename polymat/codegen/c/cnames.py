@@ -29,6 +29,8 @@ _TYPES = frozenset(
 )
 # Functions that generated code calls: a local of that name would hide them.
 _CALLED = frozenset({"omp_get_max_threads", "omp_in_parallel"})
+# Of its runtime, which is not asked by loading it: it would read its environment then, and its threads spin.
+_OPENMP_NAMES = ("omp_", "GOMP_", "GOACC_")
 # Names that C programs get from headers, or that no shared library has.
 _MACROS = frozenset(
     {
@@ -113,8 +115,10 @@ def check_export_name(name: object) -> str:
 
 
 def _in_c_library(name: str) -> bool:
-    """Whether the process already has a C function of that name, which an export would replace."""
-    for library in (None, "libm.so.6", "libgomp.so.1", "libpthread.so.0"):
+    """Whether the process has, or will have, a C function of that name, which an export would replace."""
+    if name.startswith(_OPENMP_NAMES):
+        return True
+    for library in (None, "libm.so.6", "libpthread.so.0"):
         try:
             getattr(ctypes.CDLL(library), name)
         except (AttributeError, OSError):

@@ -13,7 +13,7 @@ from benchmarks.sections.contractions import CONTRACTIONS, QUICK, contraction_ca
 from benchmarks.task import Task
 
 SECTIONS_AUDITED = (
-    *("blas2", "products", "cubes", "crossover", "layer", "stencils", "channels", "networks"),
+    *("blas2", "products", "cubes", "sizes", "crossover", "layer", "stencils", "channels", "networks"),
     *("convolutions", "fir", "dsp", "recursive", "transforms", "rows"),
 )
 LEFT_OUT = "EXTRALARGE"

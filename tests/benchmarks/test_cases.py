@@ -74,7 +74,18 @@ def test_numbers_for_people() -> None:
 
 
 def test_sections_begin_with_a_case_that_can_be_judged() -> None:
-    names = ("blas2", "products", "stencils", "cubes", "crossover", "layer", "transforms", "fir", "dsp")
+    names = (
+        "blas2",
+        "products",
+        "stencils",
+        "cubes",
+        "sizes",
+        "crossover",
+        "layer",
+        "transforms",
+        "fir",
+        "dsp",
+    )
     for name in (*names, "functions"):
         case = next(iter(SECTIONS[name].cases(True)))
         assert isinstance(case, Case)

@@ -13,13 +13,11 @@ from polymat.lang.types import real_part
 from polymat.model.extents import extent
 from polymat.plan.library import FilterPlan
 from polymat.tilesize.filterblock import MOST_KINDS, filter_block
+from polymat.tilesize.filterprice import filter_seconds
 from polymat.tilesize.plain import plan_stage
 from polymat.tilesize.register import unrolled
 from polymat.tilesize.stagework import loop_slowdown
 
-SHARE = 0.85  # of the peak that register blocks reach
-MOVED = 12.0  # multiplications that it takes to transpose a sample, or a result
-ROW = 400.0  # that a row takes beside its results
 QUICKER = 0.9  # of the time of loops, at most: those add short rows of products, each to one result
 
 
@@ -46,11 +44,8 @@ class FilterPlanner:
             return None
         loops = unrolled(flat, loops)
         (axis,) = found.axes
-        peak = self.machine.peak_flops(real_part(flat.dtype).size, self.threads)
-        filters = 4.0 if flat.dtype.kind == "c" else 1.0  # real ones
-        seconds = filters * self._operations(found) / (peak * SHARE)
         block = filter_block(self.machine, real_part(flat.dtype).size)
-        relative = self.calls.prices.in_operations(seconds, found.product)
+        relative = self.calls.prices.in_operations(self._seconds(found), found.product)
         relative = min(relative, QUICKER * loop_slowdown(loops, self.threads))
         return FilterPlan(
             group=Group(stages),
@@ -80,8 +75,8 @@ class FilterPlanner:
         ]
         return dims[0] if dims else found.axes[0].output
 
-    def _operations(self, found: Filter) -> float:
-        """Multiplications and additions that would take the time of the filter at full speed."""
+    def _seconds(self, found: Filter) -> float:
+        """The time of register blocks."""
         (axis,) = found.axes
         rows = 1.0
         for dim in found.product.dims[:-1]:
@@ -90,7 +85,10 @@ class FilterPlanner:
         taps = extent(high - low + 1, self.calls.sizes)
         results = self._length(found.product, axis.output)
         samples = results * axis.step / axis.up
-        return 2.0 * rows * (results * taps + MOVED * (results + samples) + ROW)
+        dtype = found.product.dtype
+        return filter_seconds(
+            self.machine, dtype, self.threads, taps=taps, results=results, samples=samples, rows=rows
+        )
 
     def _length(self, product: Product, dim: str) -> float:
         low, high = product.box[product.dims.index(dim)]

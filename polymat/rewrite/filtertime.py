@@ -5,18 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal, TypeAlias
 
 from polymat.idiom.librarymodel import is_smooth
 from polymat.lang.affine import Affine
 from polymat.lang.fftfilters import kept_of
-from polymat.lang.types import ScalarType, real_part
+from polymat.lang.types import ScalarType
 from polymat.machine.model import Machine
 from polymat.model.extents import extent
 from polymat.options import Options
 from polymat.rewrite.transformtime import Transforms
+from polymat.tilesize.filterprice import filter_seconds
 
-DIRECT_SHARE = 0.8  # of the peak that register blocks of filters reach
 SIZES = tuple(sorted(m << n for n in range(6, 20) for m in (2, 3)))  # points of the transforms of blocks
 # Passes over a block in memory that take as long as what is around its transforms.  Where a block goes
 # through all stages in the second-level cache, those of the signal and of each filter; else for all arrays of
@@ -92,11 +93,11 @@ class FilterTimes:
         return max(extent(form, self.sizes), 1.0)
 
     def _direct(self, task: Task) -> FilterWay:
-        real = real_part(task.dtype)
-        each = 8.0 if task.dtype.kind == "c" else 2.0
-        flops = sum(each * self.at(count) * self.at(task.length) / task.step for count in task.taps)
-        peak = self.machine.peak_flops(real.size, self._threads)
-        return FilterWay("direct", flops / (peak * DIRECT_SHARE), Affine())
+        """Each filter for itself, whose samples are as many as its results with those that are not kept."""
+        length = self.at(task.length)
+        each = partial(filter_seconds, self.machine, task.dtype, self._threads, samples=length)
+        seconds = (each(taps=self.at(count), results=length / task.step) for count in task.taps)
+        return FilterWay("direct", sum(seconds), Affine())
 
     def _blocks(self, task: Task) -> FilterWay | None:
         """Of all blocks, one after the other; the spectra of the taps count as more transforms."""

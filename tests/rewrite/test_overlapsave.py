@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from typing import Any
 
@@ -257,3 +258,22 @@ def test_a_correlation_costs_what_a_convolution_does() -> None:
     rng = np.random.default_rng(2)
     a, b = rng.uniform(-1, 1, 100_000), rng.uniform(-1, 1, 4000)
     assert_close(compiled(a, b), np.correlate(a, b, "valid"), roundings=4000, magnitude=4000.0)
+
+
+@pytest.mark.parametrize("kind", [pm.Float, pm.Double, pm.Complex])
+@pytest.mark.parametrize("count", [40, 90])
+def test_the_time_of_sums_is_that_of_their_plan(kind: Any, count: int) -> None:
+    """Both are asked of one model, so that a filter is no longer or shorter than its plan says."""
+    x, h = pm.Signal(kind, "x", 100_000), pm.Vector(kind, "h", [count])
+    compiled = pm.compile(x.fir(h), name="filtered", inputs=[x, h], options=Options(threads=1))
+    report = compiled.explain()
+    (note,) = (note for note in report.notes if "by sums" in note)
+    (group,) = report.groups
+    assert group.kind == "filter"
+    sums, computing = (
+        re.search(pattern, text)
+        for pattern, text in ((r"(\S+) s by sums", note), (r"computing (\S+) s", str(report)))
+    )
+    assert sums is not None
+    assert computing is not None
+    assert float(sums[1]) == pytest.approx(float(computing[1]), rel=0.01)

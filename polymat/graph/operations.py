@@ -51,6 +51,8 @@ def function_operations(node: Expr) -> float:
             return 10.0 if value in (-1, 0.5) else 1.0
         case Binary("**"):
             return _OWN["pow"] if node.dtype.kind == "f" else ONE_AT_A_TIME
+        case Binary("//" | "%") if node.dtype.kind == "f":  # by the remainder, which libm's fmod computes
+            return ONE_AT_A_TIME
         case Binary(op) if op in ANGLES:
             return ONE_AT_A_TIME
     return 0.0

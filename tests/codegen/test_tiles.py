@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -104,3 +105,17 @@ def test_a_chain_along_its_only_dimension_does_not_roll() -> None:
     for extent in (0, 5, 2047, 2053, 5000):
         array = np.random.default_rng(2).random(extent)
         assert_close(compiled(array), compiled.reference(array), roundings=4, magnitude=4.0)
+
+
+@pytest.mark.parametrize(("columns", "row"), [(510, 528), (1022, 1040), (498, 528), (254, 256), (62, 64)])
+def test_rows_of_scratchpads_lie_in_different_sets_of_a_cache(columns: int, row: int) -> None:
+    """A row has two more columns than its tile, and one more line where that makes 32 or 64 lines."""
+    image = pm.Image(pm.Float, "image", [R, C])
+    a = stage("a", (0, 2), (0, 0), image(i, j) + 2 * image(i + 2, j))
+    b = stage("b", (0, 4), (1, 1), a(i, j - 1) - a(i + 2, j + 1))
+    options = Options(parallel_threshold=0, tile_sizes=(8, columns))
+    compiled = pm.compile(b, inputs=[image], name="rows", options=options, estimates={R: 4096, C: 40960})
+    assert {*re.findall(r"a\[[^\]]* \* (\d+) ", compiled.source)} == {str(row)}
+    for shape in ((0, 0), (5, 1), (19, columns), (21, 2 * columns + 1)):
+        array = np.random.default_rng(3).random(shape, dtype=np.float32)
+        assert_close(compiled(array), compiled.reference(array), roundings=6, magnitude=16.0)

@@ -34,6 +34,8 @@ def test_own_functions_have_their_costs() -> None:
         (x**1.5, pm.Erf(x)),
         (pm.Exp(x), pm.Exp(z)),
         (pm.Exp(x), pm.Atan2(x, 1.0)),
+        (x**1.5, x // 3.0),
+        (x**1.5, x % 3.0),
     ],
 )
 def test_order(cheap: Expr, dear: Expr) -> None:

@@ -15,6 +15,9 @@ from polymat.plan.tile import TilePlan
 from polymat.poly.domain import Domain
 
 LINE_BYTES = 64  # of a cache; rows of a scratchpad begin on a line of their own
+# Lines of a row, or a divisor of them, by which many rows would have the same sets of a first-level cache.
+# That finds its sets by addresses within a page: rows half a page apart share two of them, of 8 to 12 lines.
+COLLIDING_LINES = 32
 TILE = "_pm_tile"  # with a number: where the tile begins along a tiled dimension
 WHOLE = "_pm_whole_"  # before a stage's name: its array, inside a group that computes it in a scratchpad
 
@@ -93,14 +96,13 @@ def inside(pipeline: Pipeline, plan: TilePlan, storage: Mapping[str, Buffer]) ->
 def _scratchpad(stage: Stage, plan: TilePlan, member: Member) -> Buffer:
     """An array for the points of one tile and its margins."""
     extents, origin, ring = [], [], None
-    line = LINE_BYTES // stage.dtype.size
     for position, (dim, (low, high)) in enumerate(zip(stage.dims, stage.box, strict=True)):
         if dim in member.dims:
             level = member.dims.index(dim)
             loop = plan.row_loop if level == 1 else None
             width = loop.columns(plan.sizes[1]) if loop else plan.pad_extent(member, level)
             before = loop.before(member.stage) if loop else member.margins[level][0]
-            extents.append(Affine((), -(-width // line) * line if dim == stage.dims[-1] else width))
+            extents.append(Affine((), _row(width, stage.dtype.size) if dim == stage.dims[-1] else width))
             if plan.rolling and level == 0:
                 ring = position
                 origin.append(Affine())
@@ -112,6 +114,13 @@ def _scratchpad(stage: Stage, plan: TilePlan, member: Member) -> Buffer:
             extents.append(high - low + 1)
             origin.append(low)
     return Buffer(stage.name, stage.dtype, "scratchpad", tuple(extents), tuple(origin), ring=ring)
+
+
+def _row(width: int, element_bytes: int) -> int:
+    """Elements of a scratchpad's row: whole lines, one more than fit where rows would collide in a cache."""
+    line = LINE_BYTES // element_bytes
+    lines = -(-width // line)
+    return (lines + (lines % COLLIDING_LINES == 0)) * line
 
 
 def part_begin(level: int, stage: str) -> str:

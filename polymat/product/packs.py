@@ -15,7 +15,7 @@ from polymat.product.asked import (
     small,
 )
 from polymat.product.formulanames import LetCondition, LetNumber
-from polymat.product.ways import REPAYS, height, large, one_right, panels
+from polymat.product.ways import MANY_STRIPS, height, large, one_right, panels, repays
 
 FEW_PANELS, MANY_PANELS = 2, 16  # for which a copy of the left operand never pays, and always does
 STAYING = 8  # second-level caches whose room is enough for weights that are read where they are
@@ -26,7 +26,11 @@ all_panels = LetNumber("all_panels", panels * column_segments)
 windows = LetCondition("windows", slides & along & (depth_segments > 1))
 may_stay = LetCondition(
     "may_stay",
-    windows & in_order & column_segments.equals(1) & (k * depth_segments * n <= STAYING * small) & ~REPAYS,
+    windows
+    & in_order
+    & column_segments.equals(1)
+    & (k * depth_segments * n <= STAYING * small)
+    & ~(MANY_STRIPS & repays(k * depth_segments)),
 )
 stays = LetCondition("stays", may_stay)  # generated code looks at whether segments follow each other, too
 cut = ~place.equals(0) & ~mirrored  # blocks are those of a triangle

@@ -38,7 +38,7 @@ from polymat.product.asked import (
 )
 from polymat.product.formula import ALWAYS, Constant, Number, Predicate, Values, asker_of
 from polymat.product.formulanames import LetCondition, LetNumber
-from polymat.product.numbers import larger, quotient, whole
+from polymat.product.numbers import quotient, whole
 
 
 class Way(Enum):
@@ -86,7 +86,7 @@ height = LetNumber("height", m * row_segments)
 
 whole_result = place.equals(0)
 one_depth = depth_segments.equals(1)
-one_right = column_segments.equals(1) & one_depth
+one_right = LetCondition("one_right", column_segments.equals(1) & one_depth)
 single = LetCondition("single", row_segments.equals(1) & one_right & ~handed)
 plain = LetCondition("plain", single & whole_result & ~ended)
 ordered = LetCondition("ordered", in_order | n.equals(1))
@@ -120,7 +120,17 @@ UNASKED = (m <= UNASKED_EXTENT) & (n <= UNASKED_EXTENT) & (k <= UNASKED_DEPTH) &
 
 def _spreads(power: Number) -> Predicate:
     """Whether steps of the depth find place in the second level twice: their lines may share sets of it."""
-    return 2 * k <= LINES * larger(whole(whole(small, LINES), power), 1)
+    return 2 * k <= LINES * whole(whole(small, LINES), power)
+
+
+def repays(depth: Number) -> Predicate:
+    """Whether a copy of so much depth of B pays where it passes many strips.
+
+    It costs as much as a strip or two of the product.  More strips repay that, since rows of B begin anywhere
+    within lines of the cache and may share sets of it; fewer do where B takes half of the second level, which
+    the rest of the product needs, too.
+    """
+    return (panels > 1) & ((strips >= AMPLE_STRIPS) | (2 * depth * n > small))
 
 
 READ_DEEP = (k >= LEAST_READ_DEPTH) & (k <= kc)
@@ -135,8 +145,7 @@ FEW_ROWS = (
     & _spreads(right_power)
 )
 FEW_COLUMNS = (
-    column_segments.equals(1)
-    & rowwise
+    rowwise
     & ~along
     & ~handed
     & (panels <= READ_PANELS)
@@ -164,6 +173,7 @@ LANES_OVER_SEGMENTS = (
     & (k * n * column_segments > 2 * small)
 )
 
+unasked = LetCondition("unasked", UNASKED)
 LARGE = k * n > NEARBY * small
 large = LetCondition("is_large", LARGE)
 # Both operands can be read where they are, unless they are too large.
@@ -176,12 +186,8 @@ far = LetCondition(
 rows_pass = (place.equals(1) & large) | (
     ~place.equals(1) & ~place.equals(2) & (along | (whole_result & rowwise & ~past))
 )
-RIGHT_IN_PARTS = rows_pass & one_right & (m >= rows) & (height >= LEAST_STRIPS * rows) & (k > 0)
-# A copy of B costs as much as a strip or two of the product.  It repays that where many strips pass it, since
-# rows of B begin anywhere within lines of the cache and may share sets of it, and sooner where B takes half
-# of the second level, which the rest of the product needs, too.
-TAKES_HALF = 2 * k * depth_segments * n > small
-REPAYS = (panels > 1) & ((strips >= AMPLE_STRIPS) | ((height >= LEAST_STRIPS * rows) & TAKES_HALF))
+MANY_STRIPS = height >= LEAST_STRIPS * rows
+RIGHT_IN_PARTS = rows_pass & one_right & (m >= rows) & MANY_STRIPS & (k > 0)
 # Whether neither operand of a product in order is copied, nor of one with fewer rows, columns and steps.
 COPIES_NOTHING = (k * n <= NEARBY * small) & (m * n <= NEARBY * small) & ((m < LEAST_STRIPS * rows) | UNASKED)
 ROW = height.equals(1) & (n >= LONG_ROW * lanes) & (4 * k * n > small) & ~handed & ~ended
@@ -191,12 +197,12 @@ COLUMN = n.equals(1) & along & down & (k >= lanes) & ~ended
 WAYS: Mapping[Way, Predicate] = {
     Way.LANES_OVER_DEPTH: plain & LANES_OVER_DEPTH,
     Way.FEW_ROWS: whole_result & one_depth & FEW_ROWS,
-    Way.FEW_COLUMNS: whole_result & one_depth & FEW_COLUMNS,
+    Way.FEW_COLUMNS: whole_result & one_right & FEW_COLUMNS,
     Way.RESULT_TRANSPOSED: plain & RESULT_TRANSPOSED,
     Way.RIGHT_COPIED: single & ((whole_result & ~ordered) | (place.equals(3) & ~ended)) & NEAR,
-    Way.SMALL: matrix & (n > 1) & UNASKED,
+    Way.SMALL: matrix & (n > 1) & unasked,
     Way.LANES_OVER_SEGMENTS: LANES_OVER_SEGMENTS,
-    Way.RIGHT_IN_PARTS: (~direct | far | (along & REPAYS & ~UNASKED)) & RIGHT_IN_PARTS,
+    Way.RIGHT_IN_PARTS: (~direct | far | (along & repays(k) & ~unasked)) & RIGHT_IN_PARTS,
     Way.BLOCKED: ~direct | far,
     Way.ROW: ROW,
     Way.COLUMN: COLUMN,

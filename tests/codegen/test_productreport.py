@@ -40,7 +40,8 @@ def at(m: int, k: int, n: int) -> dict[str, int]:
     ("sizes", "way", "packed"),
     [
         ((40, 40, 40), "small", ()),
-        ((300, 4, 300), "direct", ()),
+        ((90, 4, 400), "direct", ()),
+        ((300, 4, 300), "right_in_parts", ("B",)),
         ((2000, 2000, 2000), "right_in_parts", ("B",)),
         ((1, 300, 3000), "row", ()),
         ((3000, 300, 1), "lanes_over_depth", ()),

@@ -36,7 +36,7 @@ SCHEME: Mapping[str, Formula] = {
     "resident": cuts.resident,
     "cuts": packs.cut,
 }
-_COPIED = (packs.windows, packs.may_stay, packs.all_panels, ways.height, ways.large)
+_COPIED = (packs.windows, packs.may_stay, packs.all_panels, ways.height, ways.large, ways.one_right)
 _PASSED = (cuts.segment_strips, cuts.passed_depth, cuts.parts, cuts.is_one, cuts.passing)
 _READ = (cuts.segment_strips, ways.strips, ways.wide, reading.groups)
 

@@ -270,7 +270,8 @@ def test_figures_that_differ_to_the_end_are_refused() -> None:
 
     def faster() -> float:
         nonlocal seconds
-        seconds *= 0.8
+        time.sleep(0.001)  # so that it is not halved until it is nothing
+        seconds *= 0.5
         return seconds
 
     samples = {"steady": Sample(1.0, lambda: 1.0), "faster": Sample(1.0, faster)}

@@ -107,8 +107,7 @@ class _Call:
 
     def difference(self, found: Mapping[str, Values], expected: Mapping[str, Values]) -> str:
         """The first element that is not as expected, in words."""
-        texts = (first_difference(name, found[name], expected[name], self.tolerance) for name in found)
-        return next(filter(None, texts), _RIGHT)
+        return first_difference(found, expected, self.tolerance)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -192,7 +191,18 @@ def _made(schedule: Schedule, job: Job) -> tuple[Program, CSource, Built]:
     return program, source, PASSES[position("runtime")].apply(source, job)
 
 
-def first_difference(name: str, found: Values, expected: Values, tolerance: float | None) -> str:
+def first_difference(
+    found: Mapping[str, Values], expected: Mapping[str, Values], tolerance: float | None = None
+) -> str:
+    """The first element of results that is not as expected, in words; nothing where all are right.
+
+    tolerance: of the largest element; None for half of the digits, since sums are added in other orders.
+    """
+    texts = (_difference(name, found[name], expected[name], tolerance) for name in found)
+    return next(filter(None, texts), _RIGHT)
+
+
+def _difference(name: str, found: Values, expected: Values, tolerance: float | None) -> str:
     """The first element of a result that is not as expected; the interpreter rounds in another order."""
     if found.size != expected.size:
         return f"{name} has {found.size} elements, not {expected.size}"

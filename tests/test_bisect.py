@@ -19,9 +19,7 @@ from polymat import (
     Interval,
     Matrix,
     Options,
-    Parameter,
     Variable,
-    Vector,
 )
 from polymat.bisect import Verdict, bisect
 from polymat.codegen.c import render
@@ -30,12 +28,9 @@ from polymat.driver import request_for
 from polymat.graph.group import Grouping
 from polymat.lang.expr import Const
 from polymat.plan.schedule import Schedule
-from polymat.plan.tile import TilePlan
+from tests.faulty import N, i, stencils, without_margins, x
 
-N = Parameter(Int, "N")
-i = Variable(Int, "i")
 A, B, C = (Matrix(Double, name, [N, N]) for name in "ABC")
-x = Vector(Double, "x", [N])
 Planted = Callable[[pytest.MonkeyPatch], None]
 
 
@@ -47,15 +42,6 @@ def products() -> Function:
     low.defn = [pm.Reduce(low(i), pm.Select(pm.Condition(k, "<=", i), A(i, k), 0.0), pm.Op.Sum)]
     t, u = (x + 1).named("t"), (x + 2).named("u")
     return (A @ B @ x + low + pm.elementwise_mul(t, u)).named("y")
-
-
-def stencils() -> Function:
-    """Two stages in one tile, and one that is summed from it."""
-    f = Function(([i], [Interval(Int, 1, N - 2)]), Double, "f")
-    f.defn = [x(i - 1) + x(i + 1)]
-    g = Function(([i], [Interval(Int, 2, N - 3)]), Double, "g")
-    g.defn = [f(i - 1) * f(i + 1)]
-    return g
 
 
 def found(output: Function, **options: Any) -> Verdict:
@@ -157,11 +143,6 @@ def test_the_first_group_that_is_planned_wrongly_is_found(monkeypatch: pytest.Mo
     def narrow(decider: Decider, grouping: Grouping) -> Schedule:
         schedule = decide(decider, grouping)
         return replace(schedule, plans=tuple(map(without_margins, schedule.plans)))
-
-    def without_margins(plan: Any) -> Any:
-        if not isinstance(plan, TilePlan):
-            return plan
-        return replace(plan, members=tuple(replace(each, margins=((0, 0),)) for each in plan.members))
 
     monkeypatch.setattr(Decider, "schedule", narrow)
     finding = found(stencils(), inline=False, tile_sizes=(16,))

@@ -181,9 +181,10 @@ class _Audit:
     def _fault(self, program: Clocked) -> str:
         """The first element that differs from what the program as it is computes."""
         names = [array.name for array in program.compiled.signature.outputs]
-        found = program.results(self.arguments)
-        texts = (first_difference(*each, None) for each in zip(names, found, self.expected, strict=True))
-        return next(filter(None, texts), "")
+        found, expected = (
+            dict(zip(names, each, strict=True)) for each in (program.results(self.arguments), self.expected)
+        )
+        return first_difference(found, expected)
 
     def _by_turns(self, programs: Sequence[Clocked], out: Arrays, seconds: float) -> None:
         """Call one program after the other, again and again."""

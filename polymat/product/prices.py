@@ -29,7 +29,7 @@ from polymat.product.formula import Constant, Number
 from polymat.product.formulanames import LetNumber
 from polymat.product.numbers import larger, quotient, smaller, where
 from polymat.product.packs import BLOCKED_LEFT, BLOCKED_RIGHT, PASSING_LEFT, cut
-from polymat.product.ways import Way, height, panel, wide
+from polymat.product.ways import NEARBY, Way, height, panel, wide
 
 FULL_SHARE = Constant(0.98)  # of the peak that full register blocks reach
 FILL = Constant(2.5)  # steps of depth that filling and storing a register block is worth
@@ -92,7 +92,7 @@ multiplied = LetNumber("multiplied", blocks_share * steps * per_step)
 def _packing(left: LetNumber, right: LetNumber, storing: Number) -> Number:
     """Copies of so many elements, and what is stored more than once or far away."""
     most = larger(larger(of_right, left), results)
-    cached = (height <= 2 * rows) | (most <= 2 * small)
+    cached = (height <= 2 * rows) | (most <= NEARBY * small)
     added_up = results * (quotient(all_depth, kc) - 1)
     return where(cached, CACHED_PACKING * (left + right), PACKING * (left + right + added_up) + storing)
 

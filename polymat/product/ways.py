@@ -112,7 +112,11 @@ RESULT_TRANSPOSED = (
 )
 
 NEAR = (
-    (n > 1) & (m <= NEAR_ROWS) & (width * k <= NEAR_ELEMENTS) & (m * k <= 2 * small) & (small >= LEAST_SMALL)
+    (n > 1)
+    & (m <= NEAR_ROWS)
+    & (width * k <= NEAR_ELEMENTS)
+    & (m * k <= NEARBY * small)
+    & (small >= LEAST_SMALL)
 )
 UNASKED_SIZE = (m * n <= LEAST_SMALL) & ((m > 1) | (n <= 64)) & (small >= LEAST_SMALL)
 UNASKED = (m <= UNASKED_EXTENT) & (n <= UNASKED_EXTENT) & (k <= UNASKED_DEPTH) & UNASKED_SIZE
@@ -139,7 +143,7 @@ FEW_ROWS = (
     & (strips > 1)
     & (strips <= FEW_STRIPS)
     & (n >= panel)
-    & (k * (n * column_segments) > 2 * small)
+    & (k * (n * column_segments) > NEARBY * small)
     & (4 * rows * strips * k <= small)
     & READ_DEEP
     & _spreads(right_power)
@@ -150,7 +154,7 @@ FEW_COLUMNS = (
     & ~handed
     & (panels <= READ_PANELS)
     & (n > lanes)
-    & (k * height > 2 * small)
+    & (k * height > NEARBY * small)
     & (4 * panel * panels * k <= small)
     & READ_DEEP
     & _spreads(left_power)
@@ -170,7 +174,7 @@ LANES_OVER_SEGMENTS = (
     & (k <= turned_depth)
     & (SETS * turned_set <= small)
     & (4 * (quotient(m, TURNED_ROWS) * TURNED_ROWS * k) <= small)
-    & (k * n * column_segments > 2 * small)
+    & (k * n * column_segments > NEARBY * small)
 )
 
 unasked = LetCondition("unasked", UNASKED)

@@ -17,16 +17,11 @@ from polymat import (
     ArgumentError,
     Double,
     Function,
-    Int,
-    Interval,
     Matrix,
     Options,
-    Parameter,
-    Variable,
-    Vector,
 )
 from polymat.audit.auditor import audit
-from polymat.audit.groupseconds import Clocked, clocked
+from polymat.audit.groupseconds import MOST_GROUPS, Clocked, clocked
 from polymat.cli import main
 from polymat.decide.decider import Decider
 from polymat.driver import request_for
@@ -35,13 +30,11 @@ from polymat.plan.schedule import Schedule
 from polymat.plan.tile import TilePlan
 from polymat.runtime.providers import provider
 from polymat.steps import Job
+from tests.faulty import N, stencils, without_margins, x
 from tests.fixed import NARROW
 from tests.hosts import CompileFor
 
-N = Parameter(Int, "N")
-i = Variable(Int, "i")
 A, B = (Matrix(Double, name, [N, N]) for name in "AB")
-x = Vector(Double, "x", [N])
 
 
 @pytest.fixture(autouse=True)
@@ -83,7 +76,9 @@ def test_a_clock_tells_seconds_of_each_group_and_the_results_are_the_same(n: int
 
 def test_programs_have_no_clock_otherwise() -> None:
     assert "_pm_group_end" not in pm.compile(products(), name="y").source
-    assert "_pm_group_end(1);" in program(products(), Options())[1].source
+    clocked_source = program(products(), Options())[1].source
+    assert "_pm_group_end(1);" in clocked_source
+    assert f"double _pm_group_ends[{MOST_GROUPS + 1}];" in clocked_source
 
 
 def test_groups_of_the_first_call_alone_are_left_out() -> None:
@@ -111,26 +106,12 @@ def test_other_plans_are_measured_and_right() -> None:
         assert "calls of gemv" in [way.summary for way in found[0].others]
 
 
-def stencils() -> Function:
-    """Two stages in one tile."""
-    f = Function(([i], [Interval(Int, 1, N - 2)]), Double, "f")
-    f.defn = [x(i - 1) + x(i + 1)]
-    g = Function(([i], [Interval(Int, 2, N - 3)]), Double, "g")
-    g.defn = [f(i - 1) * f(i + 1)]
-    return g
-
-
-def without_margins(plan: Any) -> Any:
-    assert isinstance(plan, TilePlan)
-    return replace(plan, members=tuple(replace(each, margins=((0, 0),)) for each in plan.members))
-
-
 @pytest.fixture
 def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The arguments of an audit of the stencils, from the command line."""
     monkeypatch.setattr(sys, "path", list(sys.path))
     text = (
-        "from tests.audit.test_auditor import N, stencils\nfrom polymat import Options\n"
+        "from tests.faulty import N, stencils\nfrom polymat import Options\n"
         "wanted = {'outputs': stencils(), 'estimates': {N: 100000}, 'options': Options(inline=False)}\n"
     )
     (tmp_path / "app.py").write_text(text, encoding="utf-8")

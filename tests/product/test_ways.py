@@ -190,15 +190,17 @@ def test_python_says_what_each_of_two_threads_does(lies: str, dtype: ScalarType)
 def test_what_has_no_room_for_copies_copies_nothing(dtype: ScalarType, machine: str) -> None:
     """Room is asked for by extents that are rounded up, or by the most that they may be."""
     plan, draw = kernel_of("AB", dtype, MACHINES[machine]), random.Random(19)
-    blocks, copied = plan.blocks, 0
+    blocks, copied, without = plan.blocks, 0, 0
     for most in products(19):
         rounded = {"m": most["M"] + blocks.rows, "n": most["N"] + blocks.columns, "k": most["K"]}
         spared = COPIES_NOTHING.holds({**rounded, "rows": blocks.rows, "small": blocks.small})
+        without += spared
         for each in (most, {name: draw.randint(1, extent) for name, extent in most.items()}):
             copies = blocking_of(plan, each).way in (Way.RIGHT_IN_PARTS, Way.BLOCKED)
             assert not (spared and copies), (most, each)
             copied += copies
     assert copied > 0
+    assert without > 0
 
 
 def shared_dim(plan: KernelPlan, sizes: Mapping[str, int]) -> str:

@@ -31,8 +31,8 @@ from polymat.codegen.header import header_text
 from polymat.codegen.program import Program
 from polymat.codegen.routines.librarylinks import routines_of
 from polymat.graph.orders import Work
+from polymat.model.confidence import CLEARLY
 
-CLEARLY = 0.9  # of the work of the first program that another one must have to be run
 _EXPORTED = ("_pm_entry", "_pm_work")
 _UNROLLED = "-fno-unroll-loops"  # where every loop is a register block's
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cached_property
 
+from polymat.decide.filterplans import QUICKER
 from polymat.graph.group import Group
 from polymat.graph.pipeline import Pipeline
 from polymat.idiom.recursion import Recursion
@@ -19,9 +20,6 @@ from polymat.tilesize.stagework import points, stage_operations
 # Operations of vectorised loops in the time that passes take for one sample beside the coefficients: it is
 # transposed twice, and stored and loaded by each section.
 MOVED = 6.0
-# Of the time of loops, at most: they wait for one result after the other, which their price tells of only
-# where nothing else is inside; at worst blocks do the same.
-QUICKER = 0.9
 
 
 class RecursivePlanner:

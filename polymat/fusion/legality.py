@@ -21,8 +21,7 @@ from polymat.fusion.joins import unfit
 from polymat.fusion.margins import Margin, Unbounded, widen
 from polymat.fusion.reads import ONE, Reads
 from polymat.graph.aligned import Alignment, Fusable, Member, Refused
-
-MAX_TILED = 4  # dimensions that are tiled at once
+from polymat.plan.tile import MOST_TILED
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,7 +66,7 @@ class Choices:
         dims = [tiling.dim for tiling in self.tilings]
         found = [
             self.along(chosen)
-            for many in range(1, min(len(dims), MAX_TILED) + 1)
+            for many in range(1, min(len(dims), MOST_TILED) + 1)
             for chosen in combinations(dims, many)
         ]
         return tuple(choice for choice in found if isinstance(choice, Fusable))
@@ -86,11 +85,11 @@ def fuse(
         return choices
     if dims is not None:
         return choices.along(dims)
-    free = choices.along([tiling.dim for tiling in choices.tilings if not tiling.privates][:MAX_TILED])
+    free = choices.along([tiling.dim for tiling in choices.tilings if not tiling.privates][:MOST_TILED])
     if isinstance(free, Fusable):
         return free
     every = choices.all()
-    return every[0] if every else choices.along([tiling.dim for tiling in choices.tilings][:MAX_TILED])
+    return every[0] if every else choices.along([tiling.dim for tiling in choices.tilings][:MOST_TILED])
 
 
 def choices_of(reads: Reads, dag: Dag, stages: Sequence[str]) -> Choices | Refused:

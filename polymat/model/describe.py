@@ -11,12 +11,10 @@ from polymat.lang.affine import Affine, FloorDiv, extremes
 from polymat.lang.expr import Binary, Call, Expr, Load, Unary
 from polymat.lang.traverse import walk
 from polymat.lang.types import ScalarType
+from polymat.model.assumed import UNKNOWN_EXTENT
 from polymat.model.estimates import once_a_stage
 from polymat.model.loopnest import Dim, LoopNest, Statement
 from polymat.model.reference import Reference
-
-# What a size counts as that no estimate is given for.
-UNKNOWN_SIZE = 1024
 
 Placement = Mapping[str, str | Affine]
 Placed = tuple[tuple[str, str | Affine], ...]
@@ -210,7 +208,7 @@ def _indices(forms: Sequence[Affine], piece: _Piece, estimates: Mapping[str, int
 
 def _with_sizes(form: Affine, dims: Sequence[str], estimates: Mapping[str, int]) -> Affine:
     sizes = [name for name in form.names() if name not in dims]
-    return form.substitute({name: Affine((), estimates.get(name, UNKNOWN_SIZE)) for name in sizes})
+    return form.substitute({name: Affine((), estimates.get(name, UNKNOWN_EXTENT)) for name in sizes})
 
 
 def _extents(piece: _Piece, estimates: Mapping[str, int]) -> tuple[dict[str, int], float]:

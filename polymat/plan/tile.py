@@ -13,6 +13,8 @@ from polymat.model.select import TileSizes
 from polymat.plan.loops import LoopPlan
 from polymat.plan.nest import GroupPlan, NestPlan
 
+MOST_TILED = 4  # dimensions that are tiled at once: loops over tiles, one in another
+
 
 @dataclass(frozen=True, slots=True)
 class Crossing:

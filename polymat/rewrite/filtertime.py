@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Literal, TypeAlias
 
-from polymat.idiom.librarymodel import is_smooth
 from polymat.lang.affine import Affine
 from polymat.lang.fftfilters import kept_of
 from polymat.lang.types import ScalarType
 from polymat.machine.model import Machine
 from polymat.model.extents import extent
 from polymat.options import Options
-from polymat.rewrite.transformtime import Transforms
+from polymat.rewrite.transformtime import Transforms, easy_length
 from polymat.tilesize.filterprice import filter_seconds
 
 SIZES = tuple(sorted(m << n for n in range(6, 20) for m in (2, 3)))  # points of the transforms of blocks
@@ -26,7 +25,6 @@ SIZES = tuple(sorted(m << n for n in range(6, 20) for m in (2, 3)))  # points of
 CACHED = (2.5, 3.0)
 FROM_MEMORY = (8.0, 12.0)
 ARRAYS = 2  # of a block for the signal, and as many for each filter
-LINE = 16  # lengths of a whole transform are multiples of it
 STEPS = 8  # at least so many multiples of a power of two are the length of one that depends on sizes
 
 Kind: TypeAlias = Literal["direct", "blocks", "whole"]
@@ -139,7 +137,4 @@ class FilterTimes:
         if not least.is_constant:
             step = 1 << max(int(self.at(least) // STEPS).bit_length() - 1, 1)
             return (least + (step - 1)).floordiv(step).scale(step)
-        length = -(-max(least.const, 1) // LINE) * LINE
-        while not is_smooth(length):
-            length += LINE
-        return Affine((), length)
+        return Affine((), easy_length(least.const))

@@ -11,7 +11,6 @@ from polymat.graph.simplify import redirected, stage_key
 from polymat.graph.splice import names_taken, spliced, without_unread
 from polymat.graph.stage import Ref, Stage
 from polymat.idiom.libraryfacts import Libraries
-from polymat.idiom.librarymodel import is_smooth
 from polymat.lang.affine import Affine
 from polymat.lang.expr import Load
 from polymat.lang.fouriertransforms import resampled
@@ -20,10 +19,9 @@ from polymat.lang.signal import MAKERS, Signal
 from polymat.lang.types import Double, Float
 from polymat.machine.model import Machine
 from polymat.options import Options
-from polymat.rewrite.transformtime import Transforms
+from polymat.rewrite.transformtime import Transforms, easy_length
 
 PASSES = 5  # over the values of a transform, for the product before it and the result behind it
-STEP = 16  # lengths of transforms are multiples of it
 MOST_KEPT = 128 << 20  # bytes of spectra that are kept for one interpolation
 
 
@@ -104,9 +102,7 @@ def _is_same(wanted: Pipeline, name: str, stage: Stage, pipeline: Pipeline) -> b
 def _points(samples: Load, count: int, factor: int, transforms: Transforms) -> int | None:
     """The length of transforms by which convolutions are predicted to be faster; None where none is."""
     size = samples.dtype.size
-    least = -(-(2 * count - 1) // STEP) * STEP
-    while not is_smooth(least):
-        least += STEP
+    least = easy_length(2 * count - 1)
 
     def work(points: int) -> float:
         values = (PASSES * (factor - 1) + 2) * points + 2 * count * factor

@@ -15,6 +15,7 @@ from polymat.graph.stage import Stage
 from polymat.lang.affine import Affine
 from polymat.machine.model import Machine
 from polymat.model.assumed import assumed_sizes
+from polymat.model.confidence import CLEARLY
 from polymat.model.extents import extent
 from polymat.options import Options
 from polymat.rewrite.chains import Chain, chains_of
@@ -25,8 +26,6 @@ from polymat.rewrite.network import Network, covers_box
 from polymat.rewrite.otherorders import other_orders
 from polymat.rewrite.productsteps import ProductOrder, Writer
 from polymat.rewrite.subsets import Tree
-
-CLEARLY = 0.9  # of the time of the order that the user wrote: the model is no better than that
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -17,10 +17,10 @@ from polymat.lang.expressiontext import number_nodes
 from polymat.lang.indices import index_variable
 from polymat.lang.table import Lookup
 from polymat.lang.traverse import rebuild, walk
+from polymat.model.confidence import CLEARLY
 from polymat.poly.domain import Domain
 from polymat.rewrite.madestages import reads_inside
 
-CLEARLY = 0.9  # of the predicted seconds: a stage more is a loop more, and its values go through a cache
 MOST_TRIED = 4  # expressions, for each of which the pipeline is decided once more
 
 Predict = Callable[[Pipeline], tuple[float, frozenset[str]]]  # seconds, and the stages that live in tiles

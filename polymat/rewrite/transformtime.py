@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from polymat.idiom.libraryfacts import Libraries
+from polymat.idiom.librarymodel import is_smooth
 from polymat.idiom.libraryroutines import fft_prefix, fft_routine_names
 from polymat.idiom.librarytransforms import line_seconds
 from polymat.lang.types import ScalarType
 from polymat.machine.model import MEMORY, Machine
 from polymat.options import Options
+
+STEP = 16  # lengths of transforms are multiples of it, where they are free
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,3 +39,11 @@ class Transforms:
     def pass_seconds(self, dtype: ScalarType, values: float) -> float:
         """Seconds to read or write so many values in memory."""
         return values * dtype.size / self.machine.bandwidth(MEMORY, 1, "copy")
+
+
+def easy_length(least: int) -> int:
+    """The shortest length from there on that transforms find easy."""
+    length = -(-max(least, 1) // STEP) * STEP
+    while not is_smooth(length):
+        length += STEP
+    return length

@@ -19,9 +19,8 @@ from polymat.model.loopnest import LoopNest
 from polymat.model.select import choose_tiles_levels
 from polymat.plan.tile import TilePlan
 from polymat.tilesize.register import ROWS_REDUCED
-from polymat.tilesize.tileshape import INNER_TILE
+from polymat.tilesize.tileshape import INNER_TILE, KEPT_SHARE
 
-FILL = 0.5  # of a cache; the rest is for lines on their way from and to memory
 LEAST_ROW = 128  # elements of a row in a tile: shorter ones are mostly the ends of vectors
 LEAST_TILES = 4  # a thread, so that none waits long for the last of another
 
@@ -43,7 +42,7 @@ def plans_by_level(
     inner = _contiguous(plan)
     found: dict[tuple[int, ...], TilePlan] = {}
     levels = choose_tiles_levels(
-        nest, machine, inner=inner, inner_tile=INNER_TILE, threads=threads, fill=FILL, tiled=plan.dims
+        nest, machine, inner=inner, inner_tile=INNER_TILE, threads=threads, fill=KEPT_SHARE, tiled=plan.dims
     )
     for tiles, cache in zip(levels, machine.caches, strict=False):
         sizes = tuple(

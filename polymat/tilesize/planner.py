@@ -19,7 +19,7 @@ from polymat.plan.tile import Plan, TilePlan
 from polymat.poly.domain import Domain
 from polymat.tilesize.joint import joint_sums
 from polymat.tilesize.plain import plan_stage
-from polymat.tilesize.register import ROWS_REDUCED, ROWS_UPDATED, in_rows, unrolled
+from polymat.tilesize.register import ROLLING_ROWS, ROWS_REDUCED, ROWS_UPDATED, in_rows, unrolled
 from polymat.tilesize.rowloop import row_loop, row_width
 from polymat.tilesize.tileshape import (
     UnsizedTile,
@@ -32,7 +32,6 @@ from polymat.tilesize.tileshape import (
 
 DOT_TILE = 4096  # elements of a sum that has no other loop to share out
 MANY_REGISTERS = 32  # vector registers that hold eight rows of two sums
-ROWS_AHEAD = 2  # rows from the one that is computed to the one that is asked for: those of the next tile
 NO_CALLS: Mapping[str, NestPlan] = MappingProxyType({})
 
 
@@ -96,9 +95,8 @@ def plan_tiles(
         sizes = choose(UnsizedTile(stages, loops, dims, members, machine, estimates))
     sizes = on_grid(sizes[: len(dims)], members)
     if rolling:
-        loops = {
-            m.stage: _loops(stages[m.stage], m, pipeline.context, machine, ahead=ROWS_AHEAD) for m in members
-        }
+        ahead = ROLLING_ROWS  # those of the next tile
+        loops = {m.stage: _loops(stages[m.stage], m, pipeline.context, machine, ahead=ahead) for m in members}
     loops |= {name: _paired(inner[name], machine) for pair in joint for name in pair}
     reason = _reason(members, calls, dims[0] if rolling else None, joint)
     return TilePlan(group, dims, sizes, tuple(members), loops, reason, rolling, joint, row_loop=together)

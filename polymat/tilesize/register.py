@@ -19,7 +19,7 @@ ROWS_REDUCED = 8  # accumulators of a block of sums: half of the vector register
 ROWS_COMPLEX = 4  # complex accumulators, each of which takes two registers
 ADDENDS = 4  # of an element of a row of results for which it is loaded and stored once
 SHIFTED_BITS = 512  # of vectors that one instruction shifts
-ROWS_SHARED = 2  # rows of a stencil side by side: as many as a rolling tile has
+ROLLING_ROWS = 2  # new rows of a rolling tile, which a stencil computes side by side
 ROWS_UPDATED = 4  # rows of results in memory, each of which is loaded and stored
 
 
@@ -37,7 +37,7 @@ def in_rows(stage: Stage, plan: LoopPlan, machine: Machine, first: str | None) -
     if plan.kind != "map" or machine.vector_bits < SHIFTED_BITS or stage.dtype.kind != "f":
         return plan
     shares = first is not None and first != stage.dims[-1] and _shares_rows(stage, first)
-    return replace(plan, lanes=machine.lanes(stage.dtype.size), unroll=ROWS_SHARED if shares else 1)
+    return replace(plan, lanes=machine.lanes(stage.dtype.size), unroll=ROLLING_ROWS if shares else 1)
 
 
 def _shares_rows(stage: Stage, dim: str) -> bool:

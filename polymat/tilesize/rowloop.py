@@ -18,11 +18,11 @@ from polymat.lang.traverse import walk
 from polymat.machine.model import Machine
 from polymat.memo import remembered
 from polymat.plan.tile import RowLoop
+from polymat.tilesize.register import SHIFTED_BITS
+from polymat.tilesize.tileshape import KEPT_SHARE
 
-SHIFTED_BITS = 512  # of vectors that one instruction shifts
 MOST_ROWS = (4, 2)  # of the result side by side: each kept row is then loaded once for all of them
 ROW_BYTES = (16384, 8192, 4096, 2048)  # of a row in a tile: long rows are what memory is fastest with
-RINGS_SHARE = 0.5  # of the second-level cache that the kept rows may fill
 STREAMED_SHARE = 0.5  # of the last-level cache, above which results are written past it
 
 
@@ -46,7 +46,7 @@ def row_width(stages: Mapping[str, Stage], members: Sequence[Member], machine: M
     """How wide tiles are: rows as long as the second-level cache has room for the kept ones."""
     size = stages[members[0].stage].dtype.size
     kept = sum(rows + sum(m.margins[0]) for m in members if m.scratch and sum(m.margins[0]) > 0)
-    room = RINGS_SHARE * machine.l2_bytes
+    room = KEPT_SHARE * machine.l2_bytes
     return next((width for width in ROW_BYTES if kept * width <= room), ROW_BYTES[-1]) // size
 
 

@@ -12,14 +12,12 @@ from polymat.memo import remembered
 from polymat.model.extents import tile_size
 from polymat.plan.nest import NestPlan
 from polymat.tilesize.plain import own_names
-from polymat.tilesize.register import ROWS_REDUCED
+from polymat.tilesize.register import ROLLING_ROWS, ROWS_REDUCED
 
 INNER_TILE = 512  # elements along the contiguous dimension of a stencil tile
-SCRATCH_SHARE = 0.5  # of the second-level cache that the arrays of a tile may fill
+KEPT_SHARE = 0.5  # of a cache that what tiles keep there may fill; the rest is for lines on their way
 ROWS_APART = (64, 32, 16, 8, 4, 2, 1)  # of sums that share nothing
 APART_SHARE = 0.25  # of the first-level cache that what such a tile writes may fill
-ROLLING_ROWS = 2  # new rows of a rolling tile
-ROLLING_SHARE = 0.5  # of the first-level cache; the rest is for rows on their way from and to memory
 ROLLING_PLANE = 16  # of its extents between the first and the contiguous one
 ROLLING_WIDTHS = (512, 256)  # elements of its rows
 
@@ -56,7 +54,7 @@ def rolling_sizes(tile: UnsizedTile) -> tuple[int, ...]:
     rows = ROLLING_ROWS * tile.coarsest[0]
     return tile.first_that_fits(
         [(rows, *(width if along else ROLLING_PLANE for along in contiguous)) for width in ROLLING_WIDTHS],
-        ROLLING_SHARE * tile.machine.l1_bytes,
+        KEPT_SHARE * tile.machine.l1_bytes,
     )
 
 
@@ -68,7 +66,7 @@ def tile_sizes(tile: UnsizedTile) -> tuple[int, ...]:
         return (4 * INNER_TILE,)
     return tile.first_that_fits(
         [(rows, *(INNER_TILE for _ in tile.dims[1:])) for rows in (128, 64, 32, 16, 8)],
-        SCRATCH_SHARE * tile.machine.l2_bytes,
+        KEPT_SHARE * tile.machine.l2_bytes,
     )
 
 
@@ -92,7 +90,7 @@ def _sum_sizes(tile: UnsizedTile) -> tuple[int, ...]:
     ):
         return tile.first_that_fits([*map(nearest, ROWS_APART)], APART_SHARE * tile.machine.l1_bytes)
     fewer = (ROWS_REDUCED, ROWS_REDUCED // 2, ROWS_REDUCED // 4, 1)
-    return tile.first_that_fits([blocks, *map(nearest, fewer)], SCRATCH_SHARE * tile.machine.l2_bytes)
+    return tile.first_that_fits([blocks, *map(nearest, fewer)], KEPT_SHARE * tile.machine.l2_bytes)
 
 
 def _shares_loads(stage: Stage, loops: NestPlan, member: Member, level: int) -> bool:

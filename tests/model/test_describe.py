@@ -11,7 +11,8 @@ from polymat.graph.build import build
 from polymat.graph.inline import inline_pointwise
 from polymat.graph.stage import Stage
 from polymat.lang.affine import Affine
-from polymat.model.describe import UNKNOWN_SIZE, Placement, group_nest, stage_nest
+from polymat.model.assumed import UNKNOWN_EXTENT
+from polymat.model.describe import Placement, group_nest, stage_nest
 from polymat.model.footprint import tile_volume
 from polymat.model.looporder import innermost
 from polymat.model.movement import movement
@@ -178,7 +179,7 @@ def test_every_polybench_stage_gets_tiles_that_fit(kernel: Kernel) -> None:
 def test_sizes_without_an_estimate() -> None:
     v = pm.Vector(pm.Double, "v", [N])
     nest = stage_nest(stages(v + v)[0], {})
-    assert nest.extents[nest.names[0]] == UNKNOWN_SIZE
+    assert nest.extents[nest.names[0]] == UNKNOWN_EXTENT
 
 
 def test_a_scalar_result() -> None:

@@ -42,11 +42,11 @@ from polymat.lang.types import real_part
 from polymat.plan.kernel import KernelPlan
 from polymat.plan.loops import LoopPlan
 from polymat.product.contraction import Contraction
+from polymat.product.question import PLACES
 from polymat.product.shares import work_along
 from polymat.product.turned import can_turn
 
 ZERO, NULL = Literal("0"), Literal("NULL")
-_PLACES = ("left", "right", "result")  # from 1 in C
 
 
 def kernel_nest(
@@ -243,7 +243,7 @@ class ContractionWriter:
         shift: CExpr = Literal(str(triangle.shift))
         shift = shift if line == ZERO else CBinary("+", shift, line)
         shift = shift if across == ZERO else CBinary("-", shift, across)
-        place = Literal(str(_PLACES.index(triangle.place) + 1))
+        place = Literal(str(PLACES.index(triangle.place) + 1))
         mirror = found.mirror
         rest: tuple[CExpr, ...] = (Literal("NULL"), ZERO, ZERO)
         if mirror is not None:

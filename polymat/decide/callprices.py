@@ -148,7 +148,7 @@ class CallPrices:
         if length is not None:
             cube = dict.fromkeys(self.sizes, length)
             return sum(points(a.box, cube) for a in flat.accumulations) if length > 2 else 0.0
-        return float(256**3)
+        return float(CUBES[-1] ** 3)
 
     def _relative(self, idiom: Idiom, parallel: str | None, used: int) -> float:
         """The time of an operation in the calls, in units of that in vectorised loops on so many threads."""

@@ -19,7 +19,7 @@ class CacheShape:
     line_bytes: int
 
     @staticmethod
-    def of(size_bytes: int, ways: int, line_bytes: int = 64) -> CacheShape:
+    def of(size_bytes: int, ways: int, line_bytes: int) -> CacheShape:
         """The shape of a cache by its size."""
         return CacheShape(max(1, size_bytes // (ways * line_bytes)), ways, line_bytes)
 

@@ -158,7 +158,7 @@ def test_orders_must_match_the_bands() -> None:
 
 
 def test_lines_of_a_set_associative_cache() -> None:
-    cache = CacheShape.of(32 << 10, ways=8)
+    cache = CacheShape.of(32 << 10, ways=8, line_bytes=64)
     assert cache.sets == 64
     tiles = {"A": 4097, "B": 3 * 4096, "C": 8}
     assert lines_per_set(tiles, cache) == {"A": 2, "B": 3, "C": 1}

@@ -63,11 +63,15 @@ def filtered_by_blocks(
     length: Affine,
     blocks: SampleBlocks,
     step: int = 1,
+    more: tuple[Parameter, ...] = (),
 ) -> Any:
-    """y(i) = sum over k of h(k) x(start + step i - k) for i < length, x being zero outside."""
+    """y(i) = sum over k of h(k) x(start + step i - k) for i < length, x being zero outside.
+
+    more: sizes that anything depends on beside those of the signal and the taps.
+    """
     points, kept = blocks.points, blocks.kept
     both = (x.source, taps.source)
-    sizes = merged_sizes(*both)
+    sizes = merged_sizes(*both, *more)
     longer = padded(make, x, blocks.first, blocks.count.scale(kept) + (points - kept), sizes)
     dtype = complex_type(x.dtype)
     b, k, j = fresh_variables(3, names_in(both))
@@ -88,7 +92,7 @@ def filtered_by_blocks(
         within = Affine.name(i.name).scale(step) - number.scale(kept)
         return Load(back, (number, within + (start - blocks.first)), x.dtype, None)
 
-    return pointwise(make.computed, both, (length,), value, "")
+    return pointwise(make.computed, (*both, *more), (length,), value, "")
 
 
 def filtered_whole(
@@ -100,13 +104,15 @@ def filtered_whole(
     first: Affine,
     points: Affine,
     step: int = 1,
+    more: tuple[Parameter, ...] = (),
 ) -> Any:
     """A filter by one transform of the samples from `first` on, zero where there are none, and one back.
 
     points: of the transforms, which may depend on sizes: at least those from `first` to the last one needed.
+    more: as for blocks.
     """
     both = (x.source, taps.source)
-    sizes = merged_sizes(*both)
+    sizes = merged_sizes(*both, *more)
     dtype = complex_type(x.dtype)
     whole = index_expression(points, {size.name: size for size in sizes})
     longer = padded(make, x, first, points, sizes)
@@ -129,7 +135,7 @@ def filtered_whole(
         taken = index_expression(count, {size.name: size for size in sizes})
         return [Case(Condition(taken, ">=", 1), sample), Case(Condition(taken, "<", 1), 0)]  # an empty sum
 
-    return pointwise(make.computed, (*both, back), (length,), value, "")
+    return pointwise(make.computed, (*both, back, *more), (length,), value, "")
 
 
 def _response(

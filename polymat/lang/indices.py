@@ -7,7 +7,7 @@ from typing import Any
 from polymat.errors import Location, NotAffineError
 from polymat.lang.affine import Affine
 from polymat.lang.condition import Condition
-from polymat.lang.expr import Binary, CastExpr, Const, Expr, Parameter, Unary, Variable, as_expr
+from polymat.lang.expr import Binary, CastExpr, Const, Expr, Load, Parameter, Unary, Variable, as_expr
 from polymat.lang.expressiontext import expr_text
 from polymat.lang.traverse import condition_operands, fold
 from polymat.lang.types import ScalarType
@@ -17,6 +17,8 @@ _HINT = (
     "indices, bounds and case conditions are sums of integer multiples of variables and sizes, "
     "// and % by constants"
 )
+_BORDERS = 'pad(x, 2, "edge") has a border around it, and indices need no bounds; or a Case for each border'
+_COUNTED = "compare it with every k: a sum of Select(Condition({}, '==', k), value, 0)"
 
 
 def as_affine(value: Any, at: Location | None) -> Affine:
@@ -62,7 +64,17 @@ def _affine(expr: Expr, parts: tuple[Affine, ...], at: Location | None) -> Affin
         case Binary("*" | "//" | "%"):
             return _scaled(expr, parts[0], parts[1], at)
         case _:
-            raise NotAffineError(f"not affine: {expr_text(expr)}", at=at, hint=_HINT)
+            raise NotAffineError(f"not affine: {expr_text(expr)}", at=at, hint=_instead_of(expr))
+
+
+def _instead_of(expr: Expr) -> str:
+    """What a user who wrote that as an index may write."""
+    match expr:
+        case Binary("min" | "max"):
+            return _BORDERS
+        case Load() if expr.indices and expr.dtype.kind in "iu":
+            return _COUNTED.format(expr_text(expr))
+    return _HINT
 
 
 def _scaled(expr: Binary, left: Affine, right: Affine, at: Location | None) -> Affine:

@@ -79,7 +79,7 @@ _SPECIAL: dict[str, Callable[..., Any]] = {
 @later.call_on_whole.given
 def call_on_whole(function: Any, arguments: tuple[Any, ...], options: Mapping[str, Any]) -> Any:
     """Apply a function of NumPy that is no ufunc to arguments of which one is a whole array."""
-    name = function.__name__
+    name = f"{function.__module__}.{function.__name__}".removeprefix("numpy.")
     if name in _METHODS_OF:
         given = {key: value for key, value in options.items() if value is not np._NoValue}
         return getattr(arguments[0], _METHODS_OF[name])(*arguments[1:], **given)
@@ -89,20 +89,32 @@ def call_on_whole(function: Any, arguments: tuple[Any, ...], options: Mapping[st
 
 
 _SUMS = "pm.lfilter([1], [1, -1], x) along a Vector or Signal; else a Function that reads itself at i - 1"
+_COUNTS = "for every bin k the sum over i of Select(Condition(bin_of(i), '==', k), 1, 0)"
 _WRITTEN = {
     "cumsum": _SUMS,
     "add.accumulate": _SUMS,
     "diff": "A[1:] - A[:-1]",
     "roll": "pm.pad(A, (1, 0), 'wrap')[:-1] for one place",
+    "linalg.norm": "pm.Sqrt((A**2).sum())",
+    "histogram": _COUNTS,
+    "bincount": _COUNTS,
 }
+_ELSEWHERE = "write it with polymat's own functions, or index them in a definition"
+_NAMESAKES = {"fft", "ifft", "rfft", "irfft", "convolve", "correlate", "concatenate"}
 
 
 def _unknown(name: str, options: Mapping[str, Any]) -> LangError:
     given = f" with {', '.join(f'{option}=' for option in options)}" if options else ""
+    own = name.rpartition(".")[2]
+    other = (
+        f"pm.{own}"
+        if own in _NAMESAKES
+        else "write it with polymat's own functions, or index them in a definition"
+    )
     return LangError(
         f"np.{name}{given} is not defined on whole functions and inputs",
         at=caller_location(),
-        hint=_WRITTEN.get(name, "write it with polymat's own functions, or index them in a definition"),
+        hint=_WRITTEN.get(name, other),
     )
 
 

@@ -37,7 +37,10 @@ from polymat.lang.windows import firwin
 
 
 def fft(x: Source) -> SignalResult:
-    """The spectrum X[j] = sum over k of x[k] exp(-2 pi i j k / N), complex, of length N, of every channel."""
+    """The spectrum X[j] = sum over k of x[k] exp(-2 pi i j k / N), complex, of length N.
+
+    Of channels each has its own, as the rows of a matrix or of a function have.
+    """
     source = _channels(x, "fft")
     stage: SignalResult = spectrum(MAKERS, source, -1, source.shape[-1], f"fft({source.label})")
     return stage
@@ -203,8 +206,10 @@ def sosfilt(sos: Any, x: SignalAlgebra, zi: Any = None, *, axis: int = -1) -> An
 
 
 def _channels(x: Any, function: str) -> Source:
-    """A signal of any number of channels, or a vector."""
-    return x if isinstance(x, SignalAlgebra) else _rank_one(x, function)
+    """A signal of any number of channels, a vector, or rows that are transformed one by one."""
+    if isinstance(x, SignalAlgebra):
+        return x
+    return _plain(x, function) if isinstance(x, Source) and x.rank == 2 else _rank_one(x, function)
 
 
 def _rank_one(x: Any, function: str) -> Source:
@@ -213,6 +218,10 @@ def _rank_one(x: Any, function: str) -> Source:
         channels = isinstance(x, Source) and x.rank == 2 and function != "correlate"
         hint = "the rows of a Signal are channels: Signal(Double, 'x', [2, N])" if channels else ""
         raise ShapeError(f"{function}: {what} is no Signal or Vector", at=caller_location(), hint=hint)
+    return _plain(x, function)
+
+
+def _plain(x: Source, function: str) -> Source:
     if x.algebra == "":
         check_plain(x, function)
     return x

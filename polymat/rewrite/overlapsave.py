@@ -233,12 +233,13 @@ def _transformed(
         )
         for n, factor in enumerate(factors)
     )
+    more, span = tuple(known.values()), (each.start, each.kept)
     if way.kind == "whole":
-        result = filtered_whole(MAKERS, x, h, each.start, each.kept, bank.first, way.points, each.step)
+        result = filtered_whole(MAKERS, x, h, *span, bank.first, way.points, each.step, more)
     else:
         points, kept = way.points.const, kept_of(way.points.const, bank.reach.const, each.step)
         blocks = SampleBlocks(bank.first, points, kept, (bank.length + (kept - 1)).floordiv(kept))
-        result = filtered_by_blocks(MAKERS, x, h, each.start, each.kept, blocks, each.step)
+        result = filtered_by_blocks(MAKERS, x, h, *span, blocks, each.step, more)
     refs = {"placeholder0": each.found.signal.ref, "placeholder1": each.found.taps.ref}
     return spliced(each.stage, build([result]), refs, taken)
 

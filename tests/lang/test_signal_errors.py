@@ -120,9 +120,8 @@ pm.rfft(pm.fft(s))
 DtypeError: rfft: fft(s) is Complex, not real
 hint: fft(fft(s))
 
-pm.fft(S)
-ShapeError: fft: S (N x N) is no Signal or Vector
-hint: the rows of a Signal are channels: Signal(Double, 'x', [2, N])
+pm.fft(pm.Image(pm.Double, "T", [N, N, 3]))
+ShapeError: fft: T (N x N x 3) is no Signal or Vector
 
 pm.irfft(c, 0)
 ShapeError: irfft: 0 samples of c (3)

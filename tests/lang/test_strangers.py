@@ -56,6 +56,34 @@ np.diff(x)
 LangError: np.diff is not defined on whole functions and inputs
 hint: A[1:] - A[:-1]
 
+np.fft.rfft(x)
+LangError: np.fft.rfft is not defined on whole functions and inputs
+hint: pm.rfft
+
+np.convolve(x, [1.0, 2.0])
+LangError: np.convolve is not defined on whole functions and inputs
+hint: pm.convolve
+
+np.linalg.norm(x)
+LangError: np.linalg.norm is not defined on whole functions and inputs
+hint: pm.Sqrt((A**2).sum())
+
+np.linalg.inv(B)
+LangError: np.linalg.inv is not defined on whole functions and inputs
+hint: write it with polymat's own functions, ...
+
+np.histogram(x)
+LangError: np.histogram is not defined on whole functions and inputs
+hint: for every bin k the sum over i of Select(Condition(bin_of(i), '==', k), 1, 0)
+
+x(Max(i - 1, 0))
+NotAffineError: not affine: Max(i - 1, 0)
+hint: pad(x, 2, "edge") has a border around it, and indices need no bounds; or a Case for each border
+
+x(Vector(Int, "labels", [N])(i))
+NotAffineError: not affine: labels(i)
+hint: compare it with every k: a sum of Select(Condition(labels(i), '==', k), value, 0)
+
 np.roll(x, 1)
 LangError: np.roll is not defined on whole functions and inputs
 hint: pm.pad(A, (1, 0), 'wrap')[:-1] for one place

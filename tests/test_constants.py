@@ -12,7 +12,19 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-DECIDING = ("decide", "fusion", "idiom", "model", "plan", "product", "rewrite", "tilesize", "tune")
+DECIDING = [
+    "codegen",
+    "decide",
+    "fusion",
+    "graph",
+    "idiom",
+    "model",
+    "plan",
+    "product",
+    "rewrite",
+    "tilesize",
+    "tune",
+]
 NEUTRAL = (0, 1)  # nothing, and what changes nothing
 
 
@@ -63,16 +75,14 @@ def constants(text: str) -> set[str]:
 
 
 def listed(text: str) -> list[Row]:
-    """The rows of the tables of constants; each table stands under the name of its package."""
-    rows, package = [], ""
+    """The rows of the tables of constants."""
+    rows = []
     for line in text.splitlines():
-        if line.startswith("## "):
-            package = line.removeprefix("## ").strip()
         cells = [cell.strip() for cell in line.strip().strip("|").split(" | ")]
-        if line.startswith("| `") and package:
+        if line.startswith("| `"):
             names, module, kind, reason = (*cells, "", "", "")[:4]
             named = tuple(re.findall(r"`([^`]+)`", names))
-            rows.append(Row(f"{package}/{module.strip('`')}", named, kind, reason))
+            rows.append(Row(module.strip("`"), named, kind, reason))
     return rows
 
 
@@ -154,10 +164,10 @@ LIST = """
 
 | constant | module | kind | why |
 |---|---|---|---|
-| `SHARE` | `planning.py` | argued | Half of it. |
-| `FEW`, `MANY` | `planning.py` | guess | By eye. To measure: both. |
-| `limit` | `planning.py` | measured once | So. ([measured](measurements.md#limits)) |
-| `Effort.seconds`, `spread.step` | `planning.py` | argued | Enough. |
+| `SHARE` | `tilesize/planning.py` | argued | Half of it. |
+| `FEW`, `MANY` | `tilesize/planning.py` | guess | By eye. To measure: both. |
+| `limit` | `tilesize/planning.py` | measured once | So. ([measured](measurements.md#limits)) |
+| `Effort.seconds`, `spread.step` | `tilesize/planning.py` | argued | Enough. |
 """
 
 

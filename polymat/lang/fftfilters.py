@@ -129,13 +129,18 @@ def filtered_whole(
 
     def value(i: Variable) -> Expr | list[CaseEntry]:
         sample = read(back, Affine.name(i.name).scale(step) + (start - first), sizes)
-        count = taps.source.shape[0]
-        if count.is_constant:
-            return sample
-        taken = index_expression(count, {size.name: size for size in sizes})
-        return [Case(Condition(taken, ">=", 1), sample), Case(Condition(taken, "<", 1), 0)]  # an empty sum
+        return _of_taps(sample, taps, sizes)
 
     return pointwise(make.computed, (*both, back, *more), (length,), value, "")
+
+
+def _of_taps(sample: Expr, taps: Samples, sizes: tuple[Parameter, ...]) -> Expr | list[CaseEntry]:
+    """A result, which is 0, an empty sum, where a filter has no taps."""
+    count = taps.source.shape[0]
+    if count.is_constant:
+        return sample
+    taken = index_expression(count, {size.name: size for size in sizes})
+    return [Case(Condition(taken, ">=", 1), sample), Case(Condition(taken, "<", 1), 0)]
 
 
 def _response(

@@ -29,10 +29,11 @@ from polymat.codegen.c.ctree import (
     expressions,
     names_in,
 )
+from polymat.codegen.c.elements import C_TYPES, ELEMENT_BYTES
 
 ROW_BYTES = 256  # of partial sums: four vectors of 512 bits, eight of 256
 LEAST = 16  # rows of terms from which it pays (Zen 5: 1.3 times as fast at 1000 doubles, 1.9 at 2000)
-SIZES = {"double": 8, "float": 4}
+SIZES = {ctype: ELEMENT_BYTES[suffix] for suffix, ctype in C_TYPES.items()}
 # Functions of which C compilers make vector instructions.
 VECTORISED = frozenset({"__builtin_fabs", "__builtin_fabsf"})
 LOW, HIGH, BEHIND = "_pm_low", "_pm_high", "_pm_behind"

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from functools import cache
 
 from polymat.codegen.c.kernels import kernel_text
+from polymat.codegen.c.render import LINE_WIDTH
 from polymat.product.asked import FACTS
 from polymat.product.formula import Formula
 from polymat.product.formulanames import declarations, names
@@ -30,8 +31,6 @@ from polymat.product.ways import (
     WAYS,
     Way,
 )
-
-_WIDTH = 110
 
 
 def statements(formulas: Sequence[Formula]) -> str:
@@ -61,12 +60,12 @@ def way_name(way: Way) -> str:
 
 def wrapped(line: str, indent: int) -> str:
     """A line broken at spaces, as `textwrap` does it, which takes longer: it looks for more than spaces."""
-    lines, room = [], _WIDTH - indent
+    lines, room = [], LINE_WIDTH - indent
     while len(line) > room and " " in line:
         at = line.rfind(" ", 0, room + 1)
         at = line.find(" ") if at < 0 else at
         lines.append(line[:at])
-        line, room = line[at + 1 :], _WIDTH - indent - 8
+        line, room = line[at + 1 :], LINE_WIDTH - indent - 8
     return " " * indent + f"\n{' ' * (indent + 8)}".join([*lines, line])
 
 

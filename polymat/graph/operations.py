@@ -11,6 +11,7 @@ _OWN = {
     "exp": 25.0,
     "exp2": 25.0,
     "expm1": 30.0,
+    "hypot": 30.0,
     "log": 40.0,
     "log10": 40.0,
     "log2": 40.0,
@@ -44,6 +45,8 @@ def expression_operations(expr: Expr) -> float:
 def function_operations(node: Expr) -> float:
     """Operations that a node is worth, as a function; 0 where it is none."""
     match node:
+        case Call("abs") if node.operand.dtype.kind == "c":
+            return _OWN["hypot"]
         case Call(function):
             own = node.dtype.kind != "c" and node.operand.dtype.kind != "c"
             return _SIMPLE.get(function) or (_OWN.get(function, ONE_AT_A_TIME) if own else ONE_AT_A_TIME)
@@ -54,5 +57,5 @@ def function_operations(node: Expr) -> float:
         case Binary("//" | "%") if node.dtype.kind == "f":  # by the remainder, which libm's fmod computes
             return ONE_AT_A_TIME
         case Binary(op) if op in ANGLES:
-            return ONE_AT_A_TIME
+            return _OWN.get(op, ONE_AT_A_TIME)
     return 0.0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
+from math import prod
 
 from polymat.decide.filterplans import QUICKER
 from polymat.graph.group import Group
@@ -15,11 +16,17 @@ from polymat.machine.model import Machine
 from polymat.options import Options
 from polymat.plan.library import RecursivePlan
 from polymat.tilesize.filterblock import RUN, register_lanes, transposed_lanes
-from polymat.tilesize.stagework import points, stage_operations
+from polymat.tilesize.shortloops import loop_lengths
+from polymat.tilesize.stagework import stage_operations
 
-# Operations of vectorised loops in the time that passes take for one sample beside the coefficients: it is
-# transposed twice, and stored and loaded by each section.
-MOVED = 6.0
+# Operations of vectorised loops, for one sample.  Measured (Zen 3, 10 to 40 cycles a vector): a multiply-add
+# of a section, of which a cycle has two where none waits for another; and to transpose a sample into lanes
+# and its result back, once for all sections in a row.
+MULTIPLY_ADD = 0.6
+MOVED = 7.5
+# The same for each position of a run, section and sample that it looks back: what a run adds to the next one
+# is computed at each call, one number after the other.  As many channels as lanes have no use for it.
+RESPONSE = 60.0
 
 
 class RecursivePlanner:
@@ -88,10 +95,7 @@ class RecursivePlanner:
         endings: tuple[Ending, ...],
     ) -> RecursivePlan:
         lanes = transposed_lanes(self.machine, found.stage.dtype.size)
-        section = found.section
-        each = 2.0 * (len(section.forward) + 2 * len(section.back)) + MOVED
-        relative = each * points(found.stage.box, self.sizes)
-        relative /= max(1.0, stage_operations(found.stage, self.sizes))
+        relative = self._operations(found, lanes) / max(1.0, stage_operations(found.stage, self.sizes))
         return RecursivePlan(
             group=Group(stages),
             kind="recursive",
@@ -107,6 +111,21 @@ class RecursivePlanner:
             width=register_lanes(self.machine, found.stage.dtype.size),
             relative=min(relative, QUICKER),
         )
+
+    def _operations(self, found: Recursion, lanes: int) -> float:
+        """Operations of vectorised loops in the time of all sections, on so many lanes side by side.
+
+        They add coefficients of the signal and of results, and of results once more for the run before.
+        """
+        section, lengths = found.section, loop_lengths(found.stage, self.sizes)
+        sections = float(found.count) if found.chain is not None else 1.0
+        channels = prod((lengths[dim] for dim in found.channels), start=1.0)
+        each = MULTIPLY_ADD * sections * (len(section.forward) + 2 * len(section.back)) + MOVED
+        total = each * channels * lengths[found.time]
+        if channels < lanes:
+            run = min(float(RUN), lengths[found.time] / lanes)
+            total += RESPONSE * run * sections * section.depth
+        return total
 
 
 def _reason(found: Recursion, lanes: int) -> str:

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from polymat.lang.expr import ANGLES, Binary, Call, Const, Expr
 from polymat.lang.traverse import children, walk
+from polymat.lang.types import real_part
 
-# Operations of a vectorised loop: of those with code of their own, what that code is made of, by instructions
+# Instructions of a vector: of those with code of their own, what that code is made of, by instructions
 # counted in it (a division as ten, as it takes ten times as long as an addition on Zen 4 and on Ice Lake).
 _OWN = {
-    "exp": 25.0,
-    "exp2": 25.0,
+    "exp": 22.0,
+    "exp2": 22.0,
     "expm1": 30.0,
-    "hypot": 30.0,
     "log": 40.0,
-    "log10": 40.0,
-    "log2": 40.0,
+    "log10": 35.0,
+    "log2": 35.0,
     "pow": 100.0,
     "sin": 30.0,
     "cos": 30.0,
     "sigmoid": 40.0,
-    "tanh": 40.0,
+    "tanh": 30.0,
 }
 _SIMPLE = {
     "abs": 1.0,
@@ -32,9 +32,14 @@ _SIMPLE = {
     "sign": 3.0,
     "sqrt": 10.0,
 }
-# One number at a time, by libm: 5 to 15 ns, as long as a vector of eight numbers takes for some twenty to
-# sixty operations.
-ONE_AT_A_TIME = 300.0
+# Of each number of a vector of VECTOR_BYTES, one after the other: by libm, 8 to 80 cycles, 30 in the mean
+# (Zen 3); a complex number takes two of them.  Integers that are divided, 6 to 7 cycles (Zen 3; older
+# processors took three times as long with 64 bits); by a constant for all of a vector, as it is multiplied
+# and shifted.
+ONE_AT_A_TIME = 30.0
+DIVIDED = 6.0
+BY_A_CONSTANT = 10.0
+VECTOR_BYTES = 32
 
 
 def expression_operations(expr: Expr) -> float:
@@ -45,17 +50,27 @@ def expression_operations(expr: Expr) -> float:
 def function_operations(node: Expr) -> float:
     """Operations that a node is worth, as a function; 0 where it is none."""
     match node:
-        case Call("abs") if node.operand.dtype.kind == "c":
-            return _OWN["hypot"]
+        case Call(function) if function in _SIMPLE:
+            return _SIMPLE[function]
         case Call(function):
-            own = node.dtype.kind != "c" and node.operand.dtype.kind != "c"
-            return _SIMPLE.get(function) or (_OWN.get(function, ONE_AT_A_TIME) if own else ONE_AT_A_TIME)
+            if node.dtype.kind == "c" or node.operand.dtype.kind == "c":
+                return 2 * _one_by_one(node, ONE_AT_A_TIME)
+            return _OWN.get(function) or _one_by_one(node, ONE_AT_A_TIME)
         case Binary("**", _, Const(value)) if value in (-1, 0, 1, 2, 0.5):
             return 10.0 if value in (-1, 0.5) else 1.0
         case Binary("**"):
-            return _OWN["pow"] if node.dtype.kind == "f" else ONE_AT_A_TIME
+            return _OWN["pow"] if node.dtype.kind == "f" else _one_by_one(node, ONE_AT_A_TIME)
         case Binary("//" | "%") if node.dtype.kind == "f":  # by the remainder, which libm's fmod computes
-            return ONE_AT_A_TIME
+            return _one_by_one(node, ONE_AT_A_TIME)
+        case Binary("//" | "%", _, Const()):
+            return BY_A_CONSTANT
+        case Binary("//" | "%"):
+            return _one_by_one(node, DIVIDED)
         case Binary(op) if op in ANGLES:
-            return _OWN.get(op, ONE_AT_A_TIME)
+            return _one_by_one(node, ONE_AT_A_TIME)
     return 0.0
+
+
+def _one_by_one(node: Expr, each: float) -> float:
+    """Operations of the numbers of a vector, one after the other."""
+    return each * VECTOR_BYTES / real_part(node.dtype).size

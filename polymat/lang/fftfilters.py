@@ -111,9 +111,8 @@ def filtered_whole(
     points: of the transforms, which may depend on sizes: at least those from `first` to the last one needed.
     more: as for blocks.
     """
-    both = (x.source, taps.source)
+    both, dtype = (x.source, taps.source), complex_type(x.dtype)
     sizes = merged_sizes(*both, *more)
-    dtype = complex_type(x.dtype)
     whole = index_expression(points, {size.name: size for size in sizes})
     longer = padded(make, x, first, points, sizes)
     k, j = fresh_variables(2, names_in(both))

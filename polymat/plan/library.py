@@ -141,6 +141,12 @@ class RecursivePlan(NestPlan):
         name = self.recursion.stage.name
         return () if name == self.result else (name,)
 
+    @property
+    def read_back(self) -> tuple[str, ...]:
+        """A filter without a chain reads its own results, where it has just computed them."""
+        name = self.recursion.stage.name
+        return (name,) if name == self.result else ()
+
     def slowdown(self, threads: int) -> float:
         """How many times slower than in a vectorised loop an operation is."""
         del threads

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 import polymat as pm
 from polymat.codegen.c.elements import FUNCTIONS
 from polymat.codegen.loops.work import operations
 from polymat.graph.build import build
-from polymat.graph.operations import _OWN, ONE_AT_A_TIME, expression_operations, function_operations
+from polymat.graph.operations import (
+    _OWN,
+    BY_A_CONSTANT,
+    DIVIDED,
+    ONE_AT_A_TIME,
+    expression_operations,
+    function_operations,
+)
 from polymat.lang.expr import Expr, Load
 from polymat.lang.traverse import walk
 from polymat.tilesize.stagework import stage_operations
@@ -39,8 +48,24 @@ def test_own_functions_have_their_costs() -> None:
     ],
 )
 def test_order(cheap: Expr, dear: Expr) -> None:
-    assert function_operations(cheap) < function_operations(dear) <= ONE_AT_A_TIME
+    assert function_operations(cheap) < function_operations(dear) <= 2 * 4 * ONE_AT_A_TIME
     assert operations(cheap) < operations(dear)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "numbers"), [(pm.Float, 8), (pm.Double, 4), (pm.Int, 8), (pm.Long, 4), (pm.Short, 16)]
+)
+def test_one_number_at_a_time(dtype: Any, numbers: int) -> None:
+    """A vector takes as long as all of its numbers."""
+    one, other = (pm.Vector(dtype, name, [N])(i) for name in "ab")
+    each = DIVIDED if dtype.kind == "i" else ONE_AT_A_TIME
+    assert function_operations(one % other) == function_operations(one // other) == numbers * each
+    if dtype.kind == "i":
+        assert function_operations(one % 7) == function_operations(one // 7) == BY_A_CONSTANT
+
+
+def test_complex_numbers_take_two_functions() -> None:
+    assert function_operations(pm.Exp(z)) == function_operations(pm.Abs(z) // 2.0) * 2 == 8 * ONE_AT_A_TIME
 
 
 def test_arithmetic_is_no_function() -> None:

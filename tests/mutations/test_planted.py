@@ -101,7 +101,7 @@ CHANGES = [
     Planted("codegen.loops.extremes", "MOST_TERMS", 64, c("largest_of_terms")),
     Planted("codegen.memory.storage", "LINE_BYTES", 32, c("one_loop_over_rows")),
     Planted("graph.inline", "CHEAP_OPERATIONS", 0, c("read_twice")),
-    Planted("graph.operations", "ONE_AT_A_TIME", 30.0, e("transform")),
+    Planted("graph.operations", "ONE_AT_A_TIME", 300.0, e("transform")),
 ]
 
 

@@ -8,7 +8,6 @@ lanes.  Other compilers see a function that they may inline.
 
 from __future__ import annotations
 
-from polymat.codegen.c.kernels import statements
 from polymat.codegen.functions.kind import Kind
 
 _CALLS_VECTORS = "defined(__x86_64__) && !defined(__clang__)"
@@ -71,10 +70,9 @@ def _shared(kind: Kind, name: str, names: tuple[str, ...]) -> dict[str, object]:
 
 
 def _looped(kind: Kind, name: str, count: int, bits: int) -> str:
-    names, lanes = ("x", "y")[:count], bits // kind.size
+    names = ("x", "y")[:count]
     texts = {
-        "ARRAYS": ", ".join(f"{each}s[{lanes}]" for each in names),
-        "COPIES": statements(f"__builtin_memcpy({each}s, &{each}, sizeof {each}s)" for each in names),
-        "ELEMENTS": ", ".join(f"{each}s[lane]" for each in names),
+        "LANED": ", ".join(f"{each}s = {{{each}}}" for each in names),
+        "ELEMENTS": ", ".join(f"{each}s.each[lane]" for each in names),
     }
     return kind.text("vectors", texts={**version_names(kind, name, count, bits), **texts})

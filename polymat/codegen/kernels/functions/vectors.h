@@ -10,9 +10,10 @@
    takes COMMON=NAME(sin_near)                        the common case, which says whether arguments lie beyond it
    takes VECTORS=VECTOR x                             parameters
    takes ARGUMENTS=x                                  their names
-   takes ARRAYS=xs[LANES]                             as arrays
-   takes COPIES=__builtin_memcpy(xs, &x, sizeof xs)   what fills those
-   takes ELEMENTS=xs[lane]                            arguments of one lane
+   takes LANED=xs = {x}                               as unions with their lanes
+   takes ELEMENTS=xs.each[lane]                       arguments of one lane
+
+   gcc 12 copies vectors of 256 bits to arrays in halves, and a load of both at once waits for these in memory.
 */
 #pragma once
 
@@ -21,14 +22,15 @@
 __attribute__((weak, visibility("hidden"))) VECTOR MAPPED(VECTORS) __asm__(SYMBOL);
 VECTOR MAPPED(VECTORS)
 {
-    _Alignas(LANES * sizeof(T)) T ARRAYS, out[LANES];
+    union {
+        VECTOR whole;
+        T each[LANES];
+    } LANED, out;
     U far = 0;
-    COPIES;
 #pragma omp simd simdlen(LANES) reduction(| : far)
     for (int lane = 0; lane < LANES; lane++)
-        out[lane] = COMMON(ELEMENTS, &far);
+        out.each[lane] = COMMON(ELEMENTS, &far);
     if (__builtin_expect(far != 0, 0))
         return BEYOND(ARGUMENTS);
-    __builtin_memcpy(&x, out, sizeof out);
-    return x;
+    return out.whole;
 }

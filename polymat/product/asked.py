@@ -39,8 +39,9 @@ rows, vectors, lanes = Name("rows"), Name("vectors"), Name("lanes")
 kc, nc, small, turned_depth = Name("kc"), Name("nc"), Name("small"), Name("turned_depth")
 
 # Of blocks for the caches alone: of the left operand, whether neighbouring segments of the depth are packed
-# together, and whether segments of rows follow each other in the result.
-mc, gathers, follows = Name("mc"), Fact("gathers"), Fact("follows")
+# together, and whether segments of rows follow each other in the result; whether they do so there and in
+# what that is added to, and nobody is handed parts of them.
+mc, gathers, follows, joinable = Name("mc"), Fact("gathers"), Fact("follows"), Fact("joinable")
 
 FACTS = (along, rowwise, in_order, down, mirrored, slides, runs, handed, ended, added, started, past)
 NUMBERS = (

@@ -20,9 +20,9 @@ from polymat.model.loopnest import LoopNest
 from polymat.model.reference import Reference
 from polymat.product.blocks import Blocks
 from polymat.product.contraction import Contraction
-from polymat.product.cutting import cut_by, cut_past
+from polymat.product.cutting import cut_by, cut_past, is_joinable
 from polymat.product.formula import Values
-from polymat.product.packs import BLOCKED_LEFT, BLOCKED_RIGHT, PASSING_LEFT
+from polymat.product.packs import BLOCKED_LEFT, BLOCKED_RIGHT, PASSING_LEFT, joined
 from polymat.product.question import is_unrolled, question
 from polymat.product.reading import group_columns
 from polymat.product.scheme import Atom, Pack, Scheme, SchemeLoop, Sequence2
@@ -42,6 +42,7 @@ class Blocking:
     rows_outside: whether the loop over columns is in that over rows.
     left_first: whether all of the left operand is copied before the loops over blocks.
     lanes_of: the dimension whose neighbours are in the lanes of vectors; None: the columns.
+    joins: whether register blocks have rows of several segments.
     """
 
     way: Way
@@ -58,6 +59,7 @@ class Blocking:
     rows_outside: bool = False
     left_first: bool = False
     lanes_of: str | None = None
+    joins: bool = False
 
     def scheme(self, parallel: str, estimates: Mapping[str, int]) -> Scheme:
         """The atoms of a blocking; several dimensions that one loop runs along are joined by `*`."""
@@ -87,6 +89,8 @@ class Blocking:
             lines = _cut(found.columns, columns, blocks.rows, 1)
             return [lines, _cut(found.rows, rows, blocks.columns, blocks.lanes)]
         lines = _cut(found.rows, rows, blocks.rows, 1)
+        if self.joins:
+            lines = _cut("*".join(found.all_rows), self.m, blocks.rows, 1)
         return [lines, _cut(found.columns, columns, blocks.columns, blocks.lanes)]
 
     def bands(self, extents: Mapping[str, int]) -> tuple[list[tuple[str, ...]], list[dict[str, int]]]:
@@ -166,6 +170,7 @@ def blocking(
     ended: with these computed in registers.
     """
     values = question(found, blocks, estimates, share=share, past=past, handed=handed, ended=ended)
+    values = values | {"joinable": float(is_joinable(found, share=share or (), handed=handed))}
     is_straight = not share and is_unrolled(found, blocks, estimates)
     way = Way.UNROLLED if is_straight else way_of(values)
     return _by_way(_uncut(way, cut(found, share or {}), blocks, estimates), values, estimates)
@@ -215,8 +220,9 @@ def _by_way(plain: Blocking, values: Values, estimates: Mapping[str, int]) -> Bl
 def _in_blocks(plain: Blocking, values: Values, segments: float) -> Blocking:
     """Blocks for the caches of both operands, each of which is copied where that pays."""
     (rows, columns, depth), in_order = cut_by(values, plain.contraction, plain.blocks)
-    left, right = bool(BLOCKED_LEFT.at(values)), bool(BLOCKED_RIGHT.at(values))
-    made = replace(plain, k=plain.k * segments, rows=rows, columns=columns, depth=depth)
+    joins, right = bool(joined.at(values)), bool(BLOCKED_RIGHT.at(values))
+    left = joins or bool(BLOCKED_LEFT.at(values))
+    made = replace(plain, k=plain.k * segments, rows=rows, columns=columns, depth=depth, joins=joins)
     return replace(made, packs_left=left, packs_right=right, left_first=in_order and left)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from math import prod
 
 from polymat.graph.monomials import Factor
@@ -76,8 +77,9 @@ def _rows(stage: Stage, dims: Sequence[str], left: Factor, lengths: Mapping[str,
     Where the left operand is the larger array, the one that it is contiguous along.
     """
     enough = [dim for dim in dims if lengths[dim] >= ENOUGH_ROWS]
+    nearest = sorted(dims, key=partial(_place, left), reverse=True)  # of several that are as long
     result, operand = (_elements(forms, lengths) for forms in (map(Affine.name, stage.dims), left.indices))
-    return enough[-1] if enough and operand <= result else _inner(dims, (left,), lengths)
+    return enough[-1] if enough and operand <= result else _inner(nearest, (left,), lengths)
 
 
 def _elements(indices: Iterable[Affine], lengths: Mapping[str, float]) -> float:
@@ -105,9 +107,6 @@ def _in_order(
     own: dimensions of the operand that are within a segment.  inner: those of the result.
     """
 
-    def place(dim: str) -> int:
-        return max((at for at, form in enumerate(factor.indices) if form.coefficient(dim)), default=-1)
-
     def piece(positions: Sequence[Sequence[str]], within: Sequence[str]) -> float:
         count = 1.0
         for names in reversed(positions):
@@ -122,8 +121,13 @@ def _in_order(
     if written >= OUTWEIGHED * read:
         return tuple(dims)
     if of_operand < of_result:
-        return tuple(sorted(dims, key=place))
+        return tuple(sorted(dims, key=partial(_place, factor)))
     return tuple(sorted(dims, key=lambda dim: factor.indices[-1].coefficient(dim) == 1))
+
+
+def _place(factor: Factor, dim: str) -> int:
+    """Which of its indices a factor has a dimension in."""
+    return max((at for at, form in enumerate(factor.indices) if form.coefficient(dim)), default=-1)
 
 
 def _inner(dims: Sequence[str], factors: Sequence[Factor], lengths: Mapping[str, float]) -> str | None:

@@ -7,15 +7,20 @@ from polymat.product.asked import (
     column_segments,
     depth_segments,
     in_order,
+    joinable,
     k,
+    m,
     mirrored,
     n,
     place,
+    row_segments,
+    rows,
     slides,
     small,
 )
 from polymat.product.formulanames import LetCondition, LetNumber
-from polymat.product.ways import MANY_STRIPS, height, large, one_right, panels, repays
+from polymat.product.numbers import quotient
+from polymat.product.ways import MANY_STRIPS, height, large, one_right, panels, repays, strips
 
 FEW_PANELS, MANY_PANELS = 2, 16  # for which a copy of the left operand never pays, and always does
 STAYING = 8  # second-level caches whose room is enough for weights that are read where they are
@@ -43,6 +48,12 @@ BLOCKED_LEFT = (
     | (place.equals(1) & ~cut)
     | (~windows & (all_panels >= MANY_PANELS))
     | (~windows & ((all_panels > FEW_PANELS) | ~along) & (height * k > small / 2))
+)
+# Rows of segments that follow each other in the result share strips, where these are fewer: that takes a copy
+# of A, of windows too, which many panels repay.
+joined = LetCondition(
+    "joined",
+    joinable & along & (all_panels >= MANY_PANELS) & (quotient(m * row_segments, rows) < strips),
 )
 # Beside a triangle of A or C, rows of B that the second level holds are read where they are.
 beside = one_right & in_order & (place.equals(1) | place.equals(3))

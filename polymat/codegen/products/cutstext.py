@@ -48,6 +48,7 @@ def cut_macros() -> dict[str, str]:
     kept = [f"how.{field} = {formula.text('ptrdiff_t')};" for field, formula in SCHEME.items()]
     return {
         "CUT_BLOCKS": _macro([*_declared((*SCHEME.values(), *_COPIED)), *kept]),
+        "CUT_JOINED": _macro(_declared((packs.joined,))),
         "CUT_PASSED": _macro(_declared(_PASSED)),
         "CUT_READ": _macro(_declared(_READ)),
         "CUT_TURNED": _macro(_declared((turned.set_vectors,))),

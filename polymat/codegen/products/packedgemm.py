@@ -39,7 +39,7 @@ _TYPES = ("finish", "pieces", "half", "product")
 _SUMS = ("lanesoverdepth", "column", "row")
 _COPIES = ("transposed", "packing", "windows", "ahead")
 _PACKED = (*_COPIES, "triangles", "copied", "resulttransposed", "finishrows")
-_LARGE = ("read", "rightinparts", "rotated", "scheme")
+_LARGE = ("read", "rightinparts", "rotated", "rowsjoined", "scheme")
 _BLOCKED = ("panel", "cutting", "blocked")
 _CALLED = ("room", "unrolled", "small", "direct", "general", "multiply")  # what small products run through
 

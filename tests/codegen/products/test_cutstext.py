@@ -17,6 +17,7 @@ FIELDS = re.compile(r"^    (?:ptrdiff_t|int) ([\w, ]+);$", re.MULTILINE)
 NAME = re.compile(r"\b([a-z_]+) =")
 HEADERS = {
     "CUT_BLOCKS": "cutting",
+    "CUT_JOINED": "rowsjoined",
     "CUT_PASSED": "rightinparts",
     "CUT_READ": "read",
     "CUT_TURNED": "turned",

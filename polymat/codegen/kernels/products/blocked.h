@@ -8,6 +8,7 @@
 #include "products/panel.h"
 #include "products/rotated.h"
 #include "products/rightinparts.h"
+#include "products/rowsjoined.h"
 
 /* Some panels of B and some of the depth: how their lines are packed, how many steps that is and from which on,
    where B has them in its first segment of columns; where they are packed, and how many panels are by now;
@@ -117,6 +118,22 @@ static void NAME(pack_right)(NAME(blocking) *now, ptrdiff_t panel, const NAME(pa
     }
 }
 
+/* Pack strips of A, unless they are. */
+static inline void NAME(pack_strips)(const NAME(blocking) *now, ptrdiff_t strip_0, ptrdiff_t strip_1,
+        T *a_strips)
+{
+    const NAME(product) *const all = now->all;
+    const NAME(scheme) *const how = now->how;
+    const ptrdiff_t end = how->ordered ? how->all_strips : strip_1;
+    if (!how->pack_a || (how->resident && now->panel_0 > 0) || (how->ordered && strip_0 > 0))
+        return;
+    if (all->left_rows != NULL)
+        NAME(pack_joined)(all, &now->left, strip_0, end, a_strips);
+    else
+        NAME(pack_left)(&now->left, &all->half, strip_0, end, all->rows, now->k_0, now->k_0 + now->depth,
+                all->a, all->a_row, all->a_step, a_strips);
+}
+
 /* Strips strip_0..strip_1 - 1 of A times all of the panels. */
 static void NAME(strips_by_panels)(NAME(blocking) *now, ptrdiff_t strip_0, ptrdiff_t strip_1)
 {
@@ -127,9 +144,7 @@ static void NAME(strips_by_panels)(NAME(blocking) *now, ptrdiff_t strip_0, ptrdi
     T *const a_strips = now->a_packed + (how->resident ? strip_0 : 0) * now->left.apart;
     const NAME(part) part = {all, how, &now->left, now->k_0, now->depth, strip_0, strip_1, a_strips,
             now->carry, &now->upcoming, &now->rows_next, now->end};
-    if (how->pack_a && !(how->resident && panel_0 > 0) && !(how->ordered && strip_0 > 0))
-        NAME(pack_left)(&now->left, &all->half, strip_0, how->ordered ? how->all_strips : strip_1, all->rows,
-                now->k_0, now->k_0 + now->depth, all->a, all->a_row, all->a_step, a_strips);
+    NAME(pack_strips)(now, strip_0, strip_1, a_strips);
     const ptrdiff_t most = all->small / 4 / ((strip_1 - strip_0) * ROWS); /* columns handed over */
     ptrdiff_t column = NAME(before)(vectors, panels, panel_0 % panels) * LANES;
     ptrdiff_t here = panel_0 % panels;
@@ -191,7 +206,8 @@ static void NAME(in_blocks)(const NAME(product) *all, const NAME(scheme) *how)
 /* The product by packed blocks. */
 _PM_SHARED __attribute__((noinline)) void NAME(blocked)(const NAME(product) *all)
 {
-    const NAME(scheme) how = NAME(scheme_of)(all);
+    const NAME(product) joined = NAME(rows_joined)(all);
+    const NAME(scheme) how = NAME(scheme_of)(&joined);
     _PM_PACKS(how.pack_a, how.pack_b);
-    NAME(in_blocks)(all, &how);
+    NAME(in_blocks)(&joined, &how);
 }

@@ -57,7 +57,7 @@ static inline __attribute__((always_inline)) NAME(scheme) NAME(scheme_of)(const 
     NAME(scheme) how;
     CUT_BLOCKS;
     const int stays = may_stay && NAME(follow)(all->depths, depth_segments, k * all->b_step);
-    how.pack_a = COPIES_A;
+    how.pack_a = all->left_rows != NULL || (COPIES_A);
     how.pack_b = COPIES_B;
     NAME(choose_stores)(all, place, &how);
     return how;

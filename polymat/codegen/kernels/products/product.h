@@ -12,7 +12,9 @@
    half: a triangle, where there is one segment of each; scratch: 2 * kc * nc elements, less where the
    matrices are smaller.
    finish, around: who is called with complete parts of the result (NULL: nobody), and what it is handed.
-   end: what is made of the result in registers (NULL: nothing); then nobody is called. */
+   end: what is made of the result in registers (NULL: nothing); then nobody is called.
+   left_rows, left_each: offsets of segments of rows in A alone, where rows are of one segment elsewhere, and
+   how many each has (NULL: they are of the same segments). */
 typedef struct {
     ptrdiff_t m, n, k, row_count;
     const ptrdiff_t *rows;
@@ -36,4 +38,6 @@ typedef struct {
     NAME(finish) finish;
     void *const *around;
     const void *end;
+    const ptrdiff_t *left_rows;
+    ptrdiff_t left_each;
 } NAME(product);

@@ -7,12 +7,10 @@
 typedef T NAME(eight) __attribute__((vector_size(8 * sizeof(T))));
 typedef NAME(eight) NAME(eight_memory) __attribute__((aligned(sizeof(T)), may_alias));
 
-static inline void NAME(transpose)(ptrdiff_t lines, const T *from, ptrdiff_t across, T *to, ptrdiff_t step)
-{
 #ifdef _PM_SHUFFLES
-    NAME(eight) r[8], s[8];
-    for (int line = 0; line < 8; line++)
-        r[line] = *(const NAME(eight_memory) *)(from + (line < lines ? line : lines - 1) * across);
+static inline __attribute__((always_inline)) void NAME(turn)(NAME(eight) *r, T *to, ptrdiff_t step)
+{
+    NAME(eight) s[8];
     for (int line = 0; line < 8; line += 2) {
         s[line] = __builtin_shufflevector(r[line], r[line + 1], 0, 8, 2, 10, 4, 12, 6, 14);
         s[line + 1] = __builtin_shufflevector(r[line], r[line + 1], 1, 9, 3, 11, 5, 13, 7, 15);
@@ -29,10 +27,35 @@ static inline void NAME(transpose)(ptrdiff_t lines, const T *from, ptrdiff_t acr
     }
     for (int line = 0; line < 8; line++)
         *(NAME(eight_memory) *)(to + line * step) = s[line];
+}
+#endif
+
+static inline void NAME(transpose)(ptrdiff_t lines, const T *from, ptrdiff_t across, T *to, ptrdiff_t step)
+{
+#ifdef _PM_SHUFFLES
+    NAME(eight) r[8];
+    for (int line = 0; line < 8; line++)
+        r[line] = *(const NAME(eight_memory) *)(from + (line < lines ? line : lines - 1) * across);
+    NAME(turn)(r, to, step);
 #else
     for (int line = 0; line < 8; line++)
         for (int lane = 0; lane < 8; lane++)
             to[lane * step + line] = from[(line < lines ? line : lines - 1) * across + lane];
+#endif
+}
+
+/* The same of eight lines wherever they lie, from the same element of each. */
+static inline void NAME(transpose_lines)(const T *const *lines, ptrdiff_t from, T *to, ptrdiff_t step)
+{
+#ifdef _PM_SHUFFLES
+    NAME(eight) r[8];
+    for (int line = 0; line < 8; line++)
+        r[line] = *(const NAME(eight_memory) *)(lines[line] + from);
+    NAME(turn)(r, to, step);
+#else
+    for (int line = 0; line < 8; line++)
+        for (int lane = 0; lane < 8; lane++)
+            to[lane * step + line] = lines[line][from + lane];
 #endif
 }
 

@@ -114,6 +114,7 @@ def main() -> int:
                 run(dtype)
         with compiling_for(WIDE):
             run_turned()
+        run_layers()
     return 0
 
 
@@ -176,6 +177,24 @@ def run_turned() -> None:
         y = rng.integers(-9, 10, (columns, depth, segments)).astype(float)
         np.testing.assert_array_equal(compiled(x, y), np.einsum("mk,nks->smn", x, y, optimize=True))
     print("turned", flush=True)
+
+
+def run_layers() -> None:
+    """Convolutions whose strips have rows of several segments, of one depth and of several blocks of it."""
+    import polymat as pm
+    from tests.codegen.test_joined_rows import NARROW, layers
+    from tests.hosts import compiling_for
+
+    rng = np.random.default_rng(6)
+    with compiling_for(NARROW):
+        compiled = layers(pm.Float, 1, "none", pm.Options(blas="never", threads=1, cflags=FLAGS))
+    assert "pack(I" in str(compiled.explain())
+    for images, side, channels, outputs, taps in ((1, 7, 40, 200, 3), (3, 5, 7, 130, 2), (2, 1, 9, 300, 3)):
+        x = rng.integers(-9, 10, (images, side + taps - 1, side + taps - 1, channels)).astype(np.float32)
+        y = rng.integers(-9, 10, (taps, taps, channels, outputs)).astype(np.float32)
+        windows = np.lib.stride_tricks.sliding_window_view(x, (taps, taps), (1, 2))
+        np.testing.assert_array_equal(compiled(x, y), np.einsum("nhwcrs,rsck->nhwk", windows, y))
+    print("layers", flush=True)
 
 
 def shapes(rng: np.random.Generator) -> Iterator[tuple[int, ...]]:

@@ -56,7 +56,7 @@ class FilterPlanner:
             order=(),
             parallel=self._parallel(found),
             vector=axis.output,
-            reason=f"{found}, register blocks of {block.rows} x {block.lanes} results",
+            reason=f"{found}, register blocks of {block.rows * block.lanes} results",
             stage=flat,
             within=stages[:-1],
             relative=relative,

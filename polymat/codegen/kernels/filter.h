@@ -11,6 +11,8 @@
    takes MOST_KINDS=64                   of results that take their taps from different phases
    takes BLOCK=NAME(filter_block)        the block of ROWS
    takes SHORT_BLOCK=NAME(filter_block)  that of LEAST, where ROWS is more
+   takes WIDTH=4|8                       lanes of a vector
+   takes NEAR=0|1                        whether there are blocks of neighbouring results
 */
 #pragma once
 
@@ -18,6 +20,7 @@
 #include <stdint.h>
 #include "squares.h"
 #include "filterblock.h"
+#include "nearfilter.h"
 
 /* Have the lines of so many elements brought near while something else is computed; addresses may be any. */
 static inline void NAME(filter_fetch)(const T *array, ptrdiff_t from, ptrdiff_t count, const int write)
@@ -44,12 +47,26 @@ static inline ptrdiff_t NAME(filter_depth)(ptrdiff_t run, ptrdiff_t span, ptrdif
     return run + (span + down - 1) / down;
 }
 
+/* Whether the results of a vector are neighbours.  Samples are then taken apart and results put together by
+   loops of the compiler: where one of two is kept, it shuffles four elements better than eight, and by other
+   factors it moves them one by one, which many taps outweigh. */
+static inline int NAME(filter_is_near)(ptrdiff_t count, ptrdiff_t up, ptrdiff_t down)
+{
+    const ptrdiff_t many = 12 * WIDTH;
+    const int is_plain = down == 1 || (down == 2 && WIDTH <= 4) || count >= many * down;
+    return NEAR && is_plain && (up <= 2 || count >= many * up);
+}
+
 /* Bytes that a filter of so many taps needs: the taps, the table and the results. */
 static inline double NAME(filter_bytes)(ptrdiff_t count, ptrdiff_t up, ptrdiff_t down)
 {
     if (count <= 0)
         return 0.0;
     const ptrdiff_t span = (count + up - 1) / up + (up > 1 ? down : 0);
+#if NEAR
+    if (NAME(filter_is_near)(count, up, down))
+        return NAME(near_bytes)(count, span, up, down);
+#endif
     const ptrdiff_t run = NAME(filter_run)(span, up, down);
     const double vectors = (double)NAME(filter_depth)(run, span, down) * (double)down + (double)(run * up);
     return ((double)count + LANES + LANES * vectors) * sizeof(T);
@@ -176,10 +193,17 @@ static T *NAME(filter_taps)(ptrdiff_t count, ptrdiff_t down, const T *h, ptrdiff
 static inline void NAME(filter)(ptrdiff_t n, ptrdiff_t count, ptrdiff_t down, const T *h, ptrdiff_t h_step,
         const T *x, T scale, const T *from, T *y, T *scratch)
 {
+    const int is_near = NAME(filter_is_near)(count, 1, down);
     const ptrdiff_t begin = 0;
-    (void)NAME(filter_taps)(count, down, h, h_step, scratch);
-    NAME(filter_kinds)(n, 1, &count, &begin, count, down, scratch, x, scale, from, y,
-            scratch + (count + LANES - 1) / LANES * LANES);
+    (void)NAME(filter_taps)(count, is_near ? down * WIDTH : down, h, h_step, scratch);
+    T *const room = scratch + (count + LANES - 1) / LANES * LANES;
+#if NEAR
+    if (is_near) {
+        NAME(near_kinds)(n, 1, &count, &begin, count, down, scratch, x, scale, from, y, room);
+        return;
+    }
+#endif
+    NAME(filter_kinds)(n, 1, &count, &begin, count, down, scratch, x, scale, from, y, room);
 }
 
 /* y[i] = from[i] + scale * sum over k of h[p % up + up * k] * x[p / up - k], p = down * i + shift, for
@@ -188,6 +212,8 @@ static inline void NAME(filter)(ptrdiff_t n, ptrdiff_t count, ptrdiff_t down, co
 static inline void NAME(filter_up)(ptrdiff_t n, ptrdiff_t count, ptrdiff_t up, ptrdiff_t down,
         ptrdiff_t shift, const T *h, const T *x, T scale, const T *from, T *y, T *scratch)
 {
+    const int is_near = NAME(filter_is_near)(count, up, down);
+    const ptrdiff_t phases = is_near ? down * WIDTH : down;
     ptrdiff_t counts[MOST_KINDS], begins[MOST_KINDS];
     const ptrdiff_t oldest = shift / up - (count + up - 1) / up + 1;
     T *taps = scratch;
@@ -195,9 +221,15 @@ static inline void NAME(filter_up)(ptrdiff_t n, ptrdiff_t count, ptrdiff_t up, p
         const ptrdiff_t place = shift + down * kind, phase = place % up, newest = place / up;
         counts[kind] = phase < count ? (count - phase + up - 1) / up : 0;
         begins[kind] = newest - counts[kind] + 1 - oldest;
-        taps = NAME(filter_taps)(counts[kind], down, h + phase + up * (counts[kind] - 1), -up, taps);
+        taps = NAME(filter_taps)(counts[kind], phases, h + phase + up * (counts[kind] - 1), -up, taps);
     }
     const ptrdiff_t span = (shift + down * (up - 1)) / up + 1 - oldest;
-    NAME(filter_kinds)(n, up, counts, begins, span, down, scratch, x + oldest, scale, from, y,
-            scratch + (count + LANES - 1) / LANES * LANES);
+    T *const room = scratch + (count + LANES - 1) / LANES * LANES;
+#if NEAR
+    if (is_near) {
+        NAME(near_kinds)(n, up, counts, begins, span, down, scratch, x + oldest, scale, from, y, room);
+        return;
+    }
+#endif
+    NAME(filter_kinds)(n, up, counts, begins, span, down, scratch, x + oldest, scale, from, y, room);
 }

@@ -16,6 +16,12 @@ taps: the results of one position in a run are u vectors, computed from the same
 
 The last run of a row begins where all of it is inside the row; what it has in common with the run before is
 computed twice, to the same values.
+
+Of vectors of up to 32 bytes at most every other load that is not aligned crosses a cache line.  There the
+lanes of a vector are neighbouring results (`nearfilter.h`), read and written as they lie in memory: taps that
+are a vector apart meet vectors of samples that follow each other, so that each of these is loaded once for
+several results, and nothing is transposed.  Of every d-th result the phases of the signal are copied first;
+results of an interpolation are put together afterwards.
 """
 
 from __future__ import annotations
@@ -28,6 +34,8 @@ from polymat.codegen.c.needs import Need
 from polymat.tilesize.filterblock import MOST_KINDS, square_side
 
 LEAST = 8  # results of a row: a register block and its transposition need as many
+NEAR_BYTES = 32  # of vectors of neighbouring results, at most
+NEAR_ROWS, NEAR_TAPS = 8, 4  # vectors of results, and taps a step: with a vector of samples 13 registers
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +56,11 @@ class FilterShape(Need):
         """Vectors that hold the results at one position of all runs."""
         return self.lanes // self.width
 
+    @property
+    def is_near(self) -> bool:
+        """Whether vectors of neighbouring results are quicker than those of results far apart."""
+        return self.width * (4 if self.suffix == "f32" else 8) <= NEAR_BYTES
+
     def __str__(self) -> str:
         return f"filter_{self.suffix}_{self.lanes}x{self.rows}x{self.taps}"
 
@@ -59,16 +72,60 @@ def filter_text(shape: FilterShape) -> str:
     names = {"BLOCK": _block_name(shape, rows[0]), "SHORT_BLOCK": _block_name(shape, rows[-1])}
     side = square_side(shape.width)
     sizes = {"LANES": lanes, "SIDE": side, "ROWS": shape.rows, "LEAST": LEAST, "MOST_KINDS": MOST_KINDS}
+    near = {"NEAR": int(shape.is_near), "WIDTH": shape.width}
     return "\n".join(
         [
             kernel_text("shuffles"),
             kernel_text("squares", s, SIDE=side),
             kernel_text("filterlanes", s, WIDTH=shape.width),
             *(_block(shape, count) for count in rows),
-            kernel_text("filter", s, {**sizes, **names}),
+            *_near_texts(shape),
+            kernel_text("filter", s, {**sizes, **names, **near}),
             kernel_text("complexfilter", s),
         ]
     )
+
+
+def _near_texts(shape: FilterShape) -> list[str]:
+    """Blocks of neighbouring results and what is around them, where they are quicker."""
+    if not shape.is_near:
+        return []
+    s, few = shape.suffix, max(1, LEAST // shape.width)
+    block, short = f"_pm_near_block_{s}", f"_pm_near_few_{s}"
+    sizes = {"WIDTH": shape.width, "NEAR_ROWS": NEAR_ROWS, "LEAST": LEAST}
+    return [
+        kernel_text("nearvectors", s, WIDTH=shape.width),
+        _near_block(shape, block, NEAR_ROWS),
+        _near_block(shape, short, few),
+        kernel_text("nearfilter", s, {**sizes, "NEAR_BLOCK": block, "NEAR_FEW": short}),
+    ]
+
+
+def _near_block(shape: FilterShape, name: str, rows: int) -> str:
+    """One block of so many vectors of neighbouring results."""
+    each = range(rows)
+    return kernel_text(
+        "nearblock",
+        shape.suffix,
+        WIDTH=shape.width,
+        NEAR_BLOCK=name,
+        NEAR_TAPS=NEAR_TAPS,
+        NEAR_SUMS=", ".join(f"c{row} = {{0}}" for row in each),
+        NEAR_STEP=_near_step(shape.suffix, rows, NEAR_TAPS),
+        NEAR_THREE=_near_step(shape.suffix, rows, 3),
+        NEAR_TWO=_near_step(shape.suffix, rows, 2),
+        NEAR_ONE=_near_step(shape.suffix, rows, 1),
+        NEAR_STORE=statements(f"y[{row}] = c{row}" for row in each),
+    )
+
+
+def _near_step(suffix: str, rows: int, taps: int) -> str:
+    """Add taps that meet vectors of samples which follow each other; each vector is loaded once."""
+    lines = [f"const {C_TYPES[suffix]} {', '.join(f't{k} = h[{k}]' for k in range(taps))}"]
+    for place in range(rows + taps - 1):
+        lines.append(f"const _pm_near_{suffix} v{place} = _pm_near_loaded_{suffix}(x[{place}])")
+        lines += [f"c{place - k} += t{k} * v{place}" for k in range(taps) if 0 <= place - k < rows]
+    return statements(lines)
 
 
 def _block_name(shape: FilterShape, rows: int) -> str:

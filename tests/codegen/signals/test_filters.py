@@ -29,6 +29,7 @@ TYPES = {np.float32: pm.Float, np.float64: pm.Double}
 MODES = ("valid", "causal", "same", "full")
 LANES, RUN = 8, 136  # of double precision on a machine with long vectors
 LENGTHS = (1, 7, 8, 9, 17, 64, 65, 130, LANES * RUN + 8, 2 * LANES * RUN + 13)
+CHUNK = 512  # results that vectors of neighbours compute at a time; up to 8 more at the end
 TAPS = (1, 2, 3, 4, 5, 7, 8, 9, 23, 64, 101)
 
 
@@ -82,6 +83,36 @@ def test_interpolations(dtype: type[Any], steps: bool) -> None:
     for length in (1, 7, 8, 9, 131, 1201):
         for taps in TAPS[length % 5 :: 5]:
             check(compiled, signals(length, taps, dtype), taps)
+
+
+def upsampled(x: Array, up: int) -> Array:
+    """Zeros between the samples."""
+    stuffed = np.zeros(len(x) * up, x.dtype)
+    stuffed[::up] = x
+    return stuffed
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_chunks_of_neighbouring_results(dtype: type[Any]) -> None:
+    """Lengths around chunks, and as many taps as factors above 2 take to be computed so."""
+    kind = TYPES[dtype]
+    x, z = pm.Signal(kind, "x", N), pm.Signal(kind, "z", N)
+    h, g = pm.Vector(kind, "h", [K]), pm.Vector(kind, "g", [K])
+    ways = (("causal", 1, 1), ("valid", 1, 2), ("full", 1, 3), ("causal", 2, 1), ("full", 3, 1))
+    outputs = [x.up(up).fir(h, mode).down(down) for mode, up, down in ways]
+    outputs += [z + x.fir(g, "causal"), 0.5 * x.up(2).fir(g, "causal")]
+    compiled = compile_filters(outputs, [x, z, h, g], len(outputs))
+    for length in (CHUNK - 1, CHUNK, CHUNK + 7, CHUNK + 8, CHUNK + 9, 2 * CHUNK + 15, 3 * CHUNK + 41):
+        for taps in (6, 13, 31, 150, 300):
+            samples, weights = signals(length, taps, dtype)
+            added = samples[::-1].copy()
+            whole = {up: np.convolve(upsampled(samples, up), weights) for up in (1, 2, 3)}
+            parts = {"causal": slice(length), "valid": slice(taps - 1, length), "full": slice(None)}
+            parts_up = {"causal": slice(2 * length), "full": slice(None)}
+            expected = [whole[up][(parts if up == 1 else parts_up)[mode]][::down] for mode, up, down in ways]
+            expected += [added + whole[1][:length], dtype(0.5) * whole[2][: 2 * length]]
+            for one, other in zip(compiled(samples, added, weights, weights), expected, strict=True):
+                assert_close(one, other, roundings=taps + 4, magnitude=30.0 * taps, name=f"{length}, {taps}")
 
 
 def test_what_is_added_to_may_not_be_overwritten() -> None:
@@ -162,6 +193,7 @@ def test_shapes_of_blocks() -> None:
             shape = FilterShape(suffix, block.lanes, block.rows, block.taps, block.width)
             assert shape.lanes % 8 == 0
             assert 8 % shape.rows == 0 or shape.rows == 16
+            assert shape.is_near == (bits <= 256)
 
 
 def test_no_access_outside_an_array() -> None:

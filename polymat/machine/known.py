@@ -119,7 +119,13 @@ ZEN = replace(
 )
 ZEN2 = replace(ZEN, microarchitecture="zen2", fma_units=2, l3_bytes=16 * _MIB, l1_bandwidth=1.8e11)
 ZEN3 = replace(
-    ZEN2, microarchitecture="zen3", fma_latency=4, hertz=3.5e9, l2_bandwidth=9e10, l3_bandwidth=5e10
+    ZEN2,
+    microarchitecture="zen3",
+    fma_latency=4,
+    hertz=3.5e9,
+    l2_bandwidth=9e10,
+    l3_bandwidth=5e10,
+    memory_bandwidth=2.2e10,
 )
 # 512-bit operations take the 256-bit units twice.
 ZEN4 = replace(

@@ -68,15 +68,20 @@ def machine_from(
     )
 
 
-def _hertz(cpuinfo: Mapping[str, str], directory: Path, fallback: float) -> float:
-    """The highest clock the kernel knows of, else that of the moment, which a virtual machine keeps fixed."""
-    kilohertz = read_line(directory / "cpufreq" / "cpuinfo_max_freq")
+def _hertz(cpuinfo: Mapping[str, str], directory: Path, row: float) -> float:
+    """The highest clock the kernel knows of, else that of the table's row or of the moment, the higher one.
+
+    A virtual machine always shows the clock that a processor is sold with, and runs at what it rises to.
+    """
+    highest = _clock(read_line(directory / "cpufreq" / "cpuinfo_max_freq"), 1e3)
+    return highest or max(_clock(cpuinfo.get("cpu MHz", ""), 1e6), row)
+
+
+def _clock(text: str, unit: float) -> float:
+    """A clock in hertz, or 0 where a text is none."""
     low, high = _PLAUSIBLE_HERTZ
-    for text, unit in ((kilohertz, 1e3), (cpuinfo.get("cpu MHz", ""), 1e6)):
-        hertz = float(text) * unit if re.fullmatch(r"\d{1,9}(\.\d{1,9})?", text, re.ASCII) else 0.0
-        if low <= hertz <= high:
-            return hertz
-    return fallback
+    hertz = float(text) * unit if re.fullmatch(r"\d{1,9}(\.\d{1,9})?", text, re.ASCII) else 0.0
+    return hertz if low <= hertz <= high else 0.0
 
 
 def _name(cpuinfo: Mapping[str, str], architecture: str) -> str:

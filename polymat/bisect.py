@@ -126,6 +126,8 @@ class _Code:
         first = replace(schedule, others=())
         if schedule.others and not self._fault(first):
             return Verdict("orders", f"orders: {fault}; without other orders of products it is right")
+        if schedule.folds and not self._fault(replace(first, folds={})):
+            return Verdict("folds", f"folds: {fault}; with all elements of recurrences kept it is right")
         if self._fault(_plain_from(first, 0)):
             return self._stage(schedule.grouping.pipeline, fault)
         right, wrong = 0, count  # with all groups from there on in plain loops
@@ -175,14 +177,18 @@ class _Code:
 
 
 def _plain_from(schedule: Schedule, first: int) -> Schedule:
-    """The schedule with every stage of the groups from the first one on by itself, in plain loops."""
+    """The schedule with every stage of the groups from the first one on by itself, in plain loops.
+
+    All elements of recurrences are kept: how few are enough follows from the plans.
+    """
     pipeline, plans = schedule.grouping.pipeline, [*schedule.plans[:first]]
     groups = [*schedule.grouping.groups[:first]]
     for group in schedule.grouping.groups[first:]:
         for name in group.stages:
             groups.append(Group((name,)))
             plans.append(plan_stage(groups[-1], pipeline.stage(name), pipeline.context))
-    return replace(schedule, grouping=Grouping(pipeline, tuple(groups)), plans=tuple(plans), telling=tuple)
+    grouping = Grouping(pipeline, tuple(groups))
+    return replace(schedule, grouping=grouping, plans=tuple(plans), telling=tuple, folds={})
 
 
 def _made(schedule: Schedule, job: Job) -> tuple[Program, CSource, Built]:

@@ -27,6 +27,7 @@ from polymat.steps import (
     build_stages,
     compile_source,
     filter_blocks,
+    fold,
     fuse,
     inline,
     join,
@@ -181,6 +182,11 @@ PASSES: tuple[Pass, ...] = (
         instead=lambda pipeline, _: separate(pipeline),
     ),
     Pass("tilesize", "tilesize", Grouping, Schedule, "every group has its quickest plan", plan),
+    Pass(
+        *("folds", "codegen", Schedule, Schedule),
+        "recurrences keep the steps alone that are read again",
+        fold,
+    ),
     Pass(
         *("orders", "codegen", Schedule, Schedule),
         "where no sizes are known, other orders of products stand beside it",

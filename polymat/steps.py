@@ -11,6 +11,7 @@ from polymat.codegen.program import CSource, Program
 from polymat.codegen.severalorders import joined_programs
 from polymat.codegen.units import files, render
 from polymat.decide.decider import Decider
+from polymat.decide.folding import fold_storage
 from polymat.graph.build import build
 from polymat.graph.columnmajor import turn_inputs
 from polymat.graph.group import Grouping
@@ -146,6 +147,11 @@ def fuse(pipeline: Pipeline, job: Job) -> Grouping:
 def plan(grouping: Grouping, job: Job) -> Schedule:
     """The quickest plan of each group."""
     return job.decider(grouping.pipeline).schedule(grouping)
+
+
+def fold(schedule: Schedule, _: Job) -> Schedule:
+    """The schedule with places for those elements of recurrences alone that are needed at a time."""
+    return fold_storage(schedule)
 
 
 def lower_schedule(schedule: Schedule, job: Job) -> Program:

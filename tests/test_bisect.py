@@ -151,6 +151,22 @@ def test_the_first_group_that_is_planned_wrongly_is_found(monkeypatch: pytest.Mo
     assert finding.text.endswith("; in plain loops it is right")
 
 
+def test_too_few_elements_of_a_recurrence_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    def single(schedule: Schedule) -> Schedule:
+        return replace(schedule, folds={"f": (1, None)})
+
+    monkeypatch.setattr("polymat.steps.fold_storage", single)
+    t, whole = Variable(Int, "t"), Interval(Int, 0, N - 1)
+    f = Function(([t, i], [Interval(Int, 0, 5), whole]), Double, "f")
+    first, later = pm.Condition(t, "==", 0), pm.Condition(t, ">", 0)
+    f.defn = [pm.Case(first, x(i)), pm.Case(later, x(i) - f(t - 1, N - 1 - i))]
+    g = Function(([i], [whole]), Double, "g")
+    g.defn = [f(5, i) * 2.0]
+    finding = found(g)
+    assert finding.at_fault == "folds", finding.text
+    assert finding.text.endswith("; with all elements of recurrences kept it is right")
+
+
 def test_a_mistake_of_the_code_is_found_with_its_stage(monkeypatch: pytest.MonkeyPatch) -> None:
     expression = render.expression
 

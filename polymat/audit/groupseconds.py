@@ -67,7 +67,8 @@ def clocked(schedule: Schedule, job: Job) -> Clocked:
     """Compile a schedule with a clock; of products in several orders the first."""
     if len(schedule.plans) > MOST_GROUPS:
         raise PolymatError(f"{job.request.name} has {len(schedule.plans)} groups, too many for an audit")
-    program = lower(schedule, job.request.name, job.request.options, clocked=True)
+    folded = PASSES[position("folds")].apply(schedule, job)
+    program = lower(folded, job.request.name, job.request.options, clocked=True)
     source = PASSES[position("source")].apply(program, job)
     library: Built = PASSES[position("runtime")].apply(source, job)
     image = CDLL(str(library.path))  # while the file is there

@@ -30,11 +30,11 @@ def make_report(
 ) -> Report:
     """Collect what the levels decided; products: who is asked about products at other sizes."""
     pipeline = schedule.grouping.pipeline
-    places = {buffer.name: buffer.place for buffer in buffers}
+    arrays = {buffer.name: buffer for buffer in buffers}
     kept = {stage.name for stage in pipeline.stages}
     decisions = schedule.decisions or (None,) * len(schedule.plans)
     groups = tuple(
-        replace(_with(_group(plan, places), plan, decision), types=_types(pipeline, plan))
+        _with(_group(pipeline, plan, arrays), plan, decision)
         for plan, decision in zip(schedule.plans, decisions, strict=True)
     )
     sizes = assumed_sizes(pipeline, estimates)
@@ -61,6 +61,17 @@ def make_report(
 
 def _types(pipeline: Pipeline, plan: Plan) -> dict[str, str]:
     return {name: pipeline.stage(name).dtype.dtype for name in plan.group.stages}
+
+
+def _folds(pipeline: Pipeline, plan: Plan, arrays: Mapping[str, Buffer]) -> dict[str, str]:
+    """How few of the elements of its arrays have places, in words."""
+    told = {}
+    for stage in (pipeline.stage(name) for name in plan.group.stages if name in arrays):
+        sides = zip(arrays[stage.name].folds, stage.dims, stage.box, strict=False)
+        parts = [f"{few} of {high - low + 1} along {dim}" for few, dim, (low, high) in sides if few]
+        if parts:
+            told[stage.name] = ", ".join(parts)
+    return told
 
 
 def _is_beyond_memory(pipeline: Pipeline, sizes: Mapping[str, int]) -> bool:
@@ -111,7 +122,8 @@ def _total(groups: Sequence[Prediction]) -> Prediction:
     )
 
 
-def _group(plan: Plan, places: Mapping[str, str]) -> GroupReport:
+def _group(pipeline: Pipeline, plan: Plan, arrays: Mapping[str, Buffer]) -> GroupReport:
+    places = {name: arrays[name].place if name in arrays else NO_ARRAY for name in plan.group.stages}
     return GroupReport(
         stages=plan.group.stages,
         kind=plan.kind,
@@ -119,8 +131,10 @@ def _group(plan: Plan, places: Mapping[str, str]) -> GroupReport:
         tile_sizes=plan.tile_sizes,
         parallel=plan.parallel,
         vector=plan.shown_vector,
-        storage={name: places.get(name, NO_ARRAY) for name in plan.group.stages},
+        storage=places,
         library_calls=plan.routines,
         reason=plan.why,
         inside=plan.inside,
+        types=_types(pipeline, plan),
+        folds=_folds(pipeline, plan, arrays),
     )

@@ -67,6 +67,7 @@ class CSource:
 def _marks(buffer: Buffer) -> str:
     """What else is known of where an array lies."""
     ring = "" if buffer.ring is None else f", a ring along dimension {buffer.ring}"
+    folded = [f", {places} places along dimension {k}" for k, places in enumerate(buffer.folds) if places]
     start = ", ".join(map(str, buffer.written_from))
     partly = "" if buffer.fully_written else f", written from ({start})" if start else ", partly written"
-    return f"{ring}{partly}{', a copy' if buffer.copy else ''}"
+    return f"{ring}{''.join(folded)}{partly}{', a copy' if buffer.copy else ''}"

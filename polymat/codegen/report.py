@@ -53,7 +53,8 @@ class GroupReport:
     inside: the loops of each stage within a tile.  cost: the terms that the group was chosen by, with the
     equation of its tile sizes where they solve one.  movement: predicted traffic in words.  scores: of every
     loop of each stage as the innermost one.  predicted: seconds and bytes of this group.
-    types: the element type of each stage.
+    types: the element type of each stage.  folds: of arrays that keep few of their elements at a time, how
+    many of how many along which dimension.
     """
 
     stages: tuple[str, ...]
@@ -71,6 +72,7 @@ class GroupReport:
     scores: Mapping[str, str] = field(default_factory=dict)
     predicted: Prediction | None = None
     types: Mapping[str, str] = field(default_factory=dict)
+    folds: Mapping[str, str] = field(default_factory=dict)
 
     def __str__(self) -> str:
         way = f"{self.kind} loops {', '.join(self.order)}" if self.order else self.kind
@@ -86,6 +88,7 @@ class GroupReport:
         lines += [
             f"  {name}{f' ({self.types[name]})' if name in self.types else ''} "
             f"{_PLACES.get(place, f'in the {place}')}"
+            f"{f': {self.folds[name]}' if name in self.folds else ''}"
             for name, place in self.storage.items()
         ]
         lines += [

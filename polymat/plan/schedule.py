@@ -12,6 +12,7 @@ from polymat.model.movement import Movement
 from polymat.model.team import UNKNOWN, TeamCost
 from polymat.plan.printedplan import value_lines
 from polymat.plan.tile import Plan
+from polymat.poly.lifespan import Folds
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,8 @@ class Schedule:
     considered: all groups that were looked at.
     notes: why sums are no library calls, in words.
     others: schedules of the same with products in other orders, and what these cost at some sizes.
+    folds: of stages that keep few of their elements at a time, how many places there are along each dimension
+    (None: one for each element).
     """
 
     grouping: Grouping
@@ -59,6 +62,7 @@ class Schedule:
     kept: frozenset[str] = frozenset()
     notes: tuple[str, ...] = ()
     others: tuple[tuple[Work, Schedule], ...] = ()
+    folds: Mapping[str, Folds] = field(default_factory=dict)
 
     @property
     def decisions(self) -> tuple[Decision, ...]:
@@ -80,6 +84,7 @@ class Schedule:
             lines.append("")
         lines += value_lines("team", self.team)
         lines += value_lines("kept", tuple(sorted(self.kept)))
+        lines += value_lines("folds", self.folds)
         lines += [f"note: {note}" for note in self.notes]
         for work, other in self.others:
             lines += ["", "in another order:", *value_lines("work", work), str(other)]

@@ -54,9 +54,22 @@ def _schedule_faults(schedule: Schedule) -> Iterator[str]:
         yield f"the groups are {schedule.grouping.summary}, and the plans are for {texts}"
     stages = {stage.name: stage for stage in pipeline.stages}
     yield from (f"{name} is kept, and is no stage" for name in sorted(schedule.kept - stages.keys()))
+    yield from _fold_faults(schedule)
     for plan in plans:
         for fault in (*_hidden_faults(pipeline, plan), *_own_faults(plan, stages)):
             yield f"{'+'.join(plan.group.stages)}: {fault}"
+
+
+def _fold_faults(schedule: Schedule) -> Iterator[str]:
+    """Only loops of a stage that reads itself leave elements out, and not of what callers get."""
+    pipeline = schedule.grouping.pipeline
+    plans = {plan.group.stages[-1]: plan for plan in schedule.plans}
+    for name, places in schedule.folds.items():
+        plan = plans.get(name)
+        if not isinstance(plan, LoopPlan) or plan.recurrence is None or name in pipeline.outputs:
+            yield f"{name} keeps few of its elements, and is no recurrence between others"
+        elif len(places) != len(pipeline.stage(name).dims) or any(k is not None and k < 1 for k in places):
+            yield f"{name} keeps {places} of its elements"
 
 
 def _hidden_faults(pipeline: Pipeline, plan: Plan) -> Iterator[str]:

@@ -8,7 +8,19 @@ from typing import Any
 
 import pytest
 
-from polymat import Double, Function, Int, InternalError, Interval, Options, Parameter, Variable, Vector
+from polymat import (
+    Case,
+    Condition,
+    Double,
+    Function,
+    Int,
+    InternalError,
+    Interval,
+    Options,
+    Parameter,
+    Variable,
+    Vector,
+)
 from polymat.driver import levels, request_for
 from polymat.graph.group import Group, Grouping
 from polymat.plan.schedule import Schedule
@@ -16,7 +28,7 @@ from polymat.plan.tile import TilePlan
 from polymat.plan.verifyplan import check_grouping, check_schedule
 
 N = Parameter(Int, "N")
-i = Variable(Int, "i")
+i, k = Variable(Int, "i"), Variable(Int, "k")
 x = Vector(Double, "x", [N])
 
 
@@ -85,3 +97,26 @@ def test_members_lie_along_dimensions_that_they_have() -> None:
     loops = {**plan.loops, "f": replace(plan.loops["f"], vector="j")}
     with pytest.raises(InternalError, match="the loop along j is none of"):
         check_schedule(with_plan(loops=loops))
+
+
+@pytest.mark.parametrize("folds", [{"f": (2,)}, {"h": (1,)}])
+def test_only_recurrences_between_others_keep_few_of_their_elements(folds: Any) -> None:
+    with pytest.raises(
+        InternalError, match=f"{next(iter(folds))} keeps few of its elements, and is no recurrence"
+    ):
+        check_schedule(replace(schedule(), folds=folds))
+
+
+@pytest.mark.parametrize("places", [(0, None), (2,)])
+def test_there_is_a_place_along_every_dimension(places: Any) -> None:
+    u = Function(([i, k], [Interval(Int, 0, N), Interval(Int, 0, N)]), Double, "u")
+    edge, inner = Condition(i, "==", 0), Condition(i, ">", 0)
+    u.defn = [Case(edge, 1.0 * k), Case(inner, u(i - 1, k))]
+    g = Function(([k], [Interval(Int, 0, N)]), Double, "g")
+    g.defn = [2.0 * u(N, k)]
+    found = next(level for name, level in levels(request_for([g], name="g")) if name == "folds")
+    assert isinstance(found, Schedule)
+    assert found.folds == {"u": (1, None)}
+    check_schedule(found)
+    with pytest.raises(InternalError, match=r"u keeps \(.*\) of its elements"):
+        check_schedule(replace(found, folds={"u": places}))

@@ -90,17 +90,27 @@ class BodyWriter:
     def _linear(self, name: str, indices: tuple[CExpr, ...]) -> CExpr:
         buffer = self.storage[name]
         total: CExpr = Literal("0")
-        for k, (value, low, extent) in enumerate(zip(indices, buffer.origin, buffer.extents, strict=True)):
-            if low != Affine():
-                value = CBinary("-", value, self.size(low))
-            if k == buffer.ring:
-                value = CBinary("&", value, self.size(extent - 1))
+        for k, (value, extent) in enumerate(zip(indices, buffer.extents, strict=True)):
+            if buffer.is_single(k):
+                continue
+            value = self._place(buffer, k, value)
             if k == 0:
                 total = value
                 continue
             product = CBinary("*", total, self.size(extent))
             total = value if total == Literal("0") else CBinary("+", product, value)
         return total
+
+    def _place(self, buffer: Buffer, k: int, value: CExpr) -> CExpr:
+        """Where an index is along a dimension of an array."""
+        if buffer.origin[k] != Affine():
+            value = CBinary("-", value, self.size(buffer.origin[k]))
+        places = buffer.folds[k] if buffer.folds else None
+        if places is not None and places & (places - 1):
+            return CBinary("%", value, Literal(str(places)))
+        if k == buffer.ring or places is not None:
+            return CBinary("&", value, self.size(buffer.extents[k] - 1))
+        return value
 
     def size(self, form: Affine) -> CExpr:
         """A form over the sizes."""
@@ -111,7 +121,7 @@ class BodyWriter:
         total: CExpr = Literal("0")
         for position, form in enumerate(forms):
             coefficient = form.coefficient(dim)
-            if coefficient == 0:
+            if coefficient == 0 or self.storage[name].is_single(position):
                 continue
             stride: CExpr = Literal(str(coefficient))
             for extent in self.storage[name].extents[position + 1 :]:
@@ -148,12 +158,13 @@ class BodyWriter:
         return [self.local_name(stage, copy, copies) for copy in range(copies)]
 
     def store(self, stage: Stage, expr: Expr) -> Body:
-        """`stage[point] = expr`."""
+        """`stage[point] = expr`; nothing where that is what the place of the element holds already."""
 
         def body(points: Sequence[Point]) -> tuple[Stmt, ...]:
             declared, values = self._evaluate(points, stage, expr)
             targets = [self._target(stage, point) for point in points]
-            return (*declared, *(Assign(t, "=", v) for t, v in zip(targets, values, strict=True)))
+            pairs = zip(targets, values, strict=True)
+            return (*declared, *(Assign(t, "=", v) for t, v in pairs if t != v))
 
         return body
 

@@ -13,6 +13,7 @@ from polymat.lang.types import ScalarType
 from polymat.plan.schedule import Schedule
 from polymat.plan.tile import TilePlan
 from polymat.poly.domain import Domain
+from polymat.poly.lifespan import Folds
 
 LINE_BYTES = 64  # of a cache; rows of a scratchpad begin on a line of their own
 # Lines of a row, or a divisor of them, by which many rows would have the same sets of a first-level cache.
@@ -30,6 +31,8 @@ class Buffer:
     origin moves with the tile).
     ring: the first dimension that is one, if any: index i of it is at i modulo its extent, a power of two.
     copy: it is the scratchpad of a stage that has an array as well.
+    folds: of an array that has places for few of its elements at a time, their number along each dimension,
+    index i being at i modulo that (None: each index has a place); empty for others.
     written_from: of an output that is not fully written, the positions from which on it is, one a dimension;
     empty where what is written is no rectangle.
     """
@@ -43,6 +46,11 @@ class Buffer:
     written_from: tuple[Affine, ...] = ()
     ring: int | None = None
     copy: bool = False
+    folds: Folds = ()
+
+    def is_single(self, dim: int) -> bool:
+        """Whether all elements along a dimension have the same place."""
+        return bool(self.folds) and self.folds[dim] == 1
 
 
 def buffers(pipeline: Pipeline, schedule: Schedule) -> dict[str, Buffer]:
@@ -69,18 +77,26 @@ def buffers(pipeline: Pipeline, schedule: Schedule) -> dict[str, Buffer]:
         place = "kept" if stage.name in schedule.kept else place
         trim = pipeline.trim and place == "output"
         origin = tuple(_origin(stage, k, pipeline.context, trim) for k in range(len(stage.dims)))
-        extents = tuple(extent - low for extent, low in zip(stage.extents, origin, strict=True))
+        folds = schedule.folds.get(stage.name, ())
         full = place != "output" or _covers_box(stage, origin, pipeline.context)
         found[stage.name] = Buffer(
             stage.name,
             stage.dtype,
             place,
-            extents,
+            _extents(stage, origin, folds),
             origin,
             fully_written=full,
             written_from=() if full else _rectangle(stage, origin, pipeline.context),
+            folds=folds,
         )
     return found
+
+
+def _extents(stage: Stage, origin: tuple[Affine, ...], folds: Folds) -> tuple[Affine, ...]:
+    """The places of an array along each dimension."""
+    whole = [extent - low for extent, low in zip(stage.extents, origin, strict=True)]
+    kept = folds or (None,) * len(whole)
+    return tuple(extent if few is None else Affine((), few) for extent, few in zip(whole, kept, strict=True))
 
 
 def inside(pipeline: Pipeline, plan: TilePlan, storage: Mapping[str, Buffer]) -> dict[str, Buffer]:

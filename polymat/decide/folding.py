@@ -1,0 +1,92 @@
+"""Stages that read themselves and of whose elements few are needed at a time: each gets so few places.
+
+before:  u(t, i, j) has T + 1 planes
+after:   u(t, i, j) is at (t mod 2, i, j), where u(t - 1, .) and u(T, .) are all that is read
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from polymat.graph.accesses import reads_of
+from polymat.graph.pipeline import Pipeline
+from polymat.graph.recurrence import recurrence_statements
+from polymat.graph.stage import Stage
+from polymat.lang.affine import Affine
+from polymat.lang.expr import Load
+from polymat.plan.loops import LoopPlan
+from polymat.plan.schedule import Schedule
+from polymat.poly.access import Access
+from polymat.poly.lifespan import Copying, Folds, folds, lifespans
+
+MOST = 64  # places along a dimension; where more are needed, all elements have one
+
+
+def fold_storage(schedule: Schedule) -> Schedule:
+    """Say of each stage that reads itself how few places its elements need, along each dimension.
+
+    The order of its points is that of its plan; what other stages read is read behind all of them.
+    """
+    pipeline = schedule.grouping.pipeline
+    found: dict[str, Folds] = {}
+    for plan in schedule.plans:
+        name = plan.group.stages[-1]
+        if isinstance(plan, LoopPlan) and plan.recurrence is not None and name not in pipeline.outputs:
+            known = _folds(schedule, pipeline.stage(name), plan)
+            if any(known):
+                found[name] = known
+    return replace(schedule, folds=found) if found else schedule
+
+
+def _folds(schedule: Schedule, stage: Stage, plan: LoopPlan) -> Folds:
+    """Of one stage; empty where nothing can be known."""
+    pipeline = schedule.grouping.pipeline
+    most = _most(schedule, stage)
+    if plan.recurrence is None or not any(most):
+        return ()
+    shared = stage.dims.index(plan.parallel) if plan.outwards and plan.parallel else None
+    statements = recurrence_statements(stage, pipeline.context)
+    spans = lifespans(statements, plan.recurrence, shared=shared, later=[*_later(pipeline, stage)])
+    return folds(spans, most, [*_copies(stage)])
+
+
+def _most(schedule: Schedule, stage: Stage) -> list[int]:
+    """The most places along each dimension that would be fewer than all, and that its readers can read.
+
+    Readers that are plain loops compute each place; for others what they read must lie as in the whole array
+    but for where it begins: their index along the outermost dimension is the same at all of their points.
+    """
+    lengths = [high - low + 1 for low, high in stage.box]
+    most = [min(length.const - 1, MOST) if length.is_constant else MOST for length in lengths]
+    for plan in schedule.plans:
+        for reader in (schedule.grouping.pipeline.stage(name) for name in plan.group.stages):
+            if reader.name == stage.name:
+                continue
+            plain = isinstance(plan, LoopPlan)
+            dims = {*reader.dims, *(dim for item in reader.accumulations for dim in item.dims)}
+            for load in (each for each in reader.loads() if each.source.name == stage.name):
+                for k, form in enumerate(load.indices):
+                    fixed = dims.isdisjoint(form.names())
+                    most[k] = min(most[k], MOST if fixed and (plain or k == 0) else int(plain))
+    return [max(places, 0) for places in most]
+
+
+def _later(pipeline: Pipeline, stage: Stage) -> Iterator[Access]:
+    """What other stages read of its elements."""
+    for reader in pipeline.stages:
+        if reader.name != stage.name:
+            for domain, expr in reader.expressions():
+                yield from reads_of(domain.assume(pipeline.context), expr, stage.name)
+
+
+def _copies(stage: Stage) -> Iterator[Copying]:
+    """The parts of a definition that only say that an element is one at another index of one dimension."""
+    for tag, part in enumerate(stage.parts):
+        expr = part.expr
+        if not isinstance(expr, Load) or expr.source.name != stage.name:
+            continue
+        apart = [Affine.name(dim) - form for dim, form in zip(stage.dims, expr.indices, strict=True)]
+        moved = [dim for dim, form in enumerate(apart) if form != Affine()]
+        if len(moved) == 1 and apart[moved[0]].is_constant:
+            yield Copying(tag, moved[0], abs(apart[moved[0]].const))

@@ -17,21 +17,10 @@
 #pragma once
 
 #include <stddef.h>
-#include <stdint.h>
+#include "filterfetch.h"
 #include "squares.h"
 #include "filterblock.h"
 #include "nearfilter.h"
-
-/* Have the lines of so many elements brought near while something else is computed; addresses may be any. */
-static inline void NAME(filter_fetch)(const T *array, ptrdiff_t from, ptrdiff_t count, const int write)
-{
-    const uintptr_t at = (uintptr_t)array + (uintptr_t)from * sizeof(T);
-    for (uintptr_t line = 0; line < (uintptr_t)count * sizeof(T); line += 64)
-        if (write)
-            __builtin_prefetch((const void *)(at + line), 1, 2);
-        else
-            __builtin_prefetch((const void *)(at + line), 0, 2);
-}
 
 /* Positions of a run, odd times eight so that runs begin in different sets of a cache: the table of samples
    and the results stay near the first level with short filters, and long ones pay for their first samples. */

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <stddef.h>
+#include "filterfetch.h"
 #include "nearblock.h"
 
 /* Results of a kind that are computed together, of which the first-level cache has all; the last ones. */
@@ -86,8 +87,13 @@ static void NAME(near_kinds)(ptrdiff_t n, ptrdiff_t up, const ptrdiff_t *counts,
         for (ptrdiff_t kind = 0; kind < up; kind++) {
             T *const to = is_stored ? y + first : results + kind * NAME(near_room);
             ptrdiff_t k = 0;
-            for (; k + NEAR_ROWS * WIDTH <= count; k += NEAR_ROWS * WIDTH)
+            for (; k + NEAR_ROWS * WIDTH <= count; k += NEAR_ROWS * WIDTH) {
                 NEAR_BLOCK(down, begins[kind], counts[kind], depth, kind_taps, samples + k, to + k);
+                if (kind == 0) {
+                    NAME(filter_fetch)(x, (first + count + k) * down + span, NEAR_ROWS * WIDTH * down, 0);
+                    NAME(filter_fetch)(y, (first + k) * up, NEAR_ROWS * WIDTH * up, 1);
+                }
+            }
             for (; k < count; k += LEAST) {
                 const ptrdiff_t at = k < count - LEAST ? k : count - LEAST;
                 NEAR_FEW(down, begins[kind], counts[kind], depth, kind_taps, samples + at, to + at);

@@ -77,6 +77,7 @@ def filter_text(shape: FilterShape) -> str:
         [
             kernel_text("shuffles"),
             kernel_text("squares", s, SIDE=side),
+            kernel_text("filterfetch", s),
             kernel_text("filterlanes", s, WIDTH=shape.width),
             *(_block(shape, count) for count in rows),
             *_near_texts(shape),

@@ -69,6 +69,6 @@ def _row_sums(shape: Shape) -> str:
 
 
 def _call(shape: Shape) -> str:
-    """A product of all that its struct is made of."""
-    s = shape.suffix
-    return f"\n#define _pm_gemm_{s}(...) _pm_multiply_{s}((_pm_product_{s}){{__VA_ARGS__}})\n"
+    """A product of all that its struct is made of; the last two fields are for `rowsjoined.h` alone."""
+    s, rest = shape.suffix, ".left_rows = NULL, .left_each = 0"
+    return f"\n#define _pm_gemm_{s}(...) _pm_multiply_{s}((_pm_product_{s}){{__VA_ARGS__, {rest}}})\n"

@@ -12,6 +12,7 @@ _OWN = {
     "exp": 22.0,
     "exp2": 22.0,
     "expm1": 30.0,
+    "hypot": 30.0,
     "log": 40.0,
     "log10": 35.0,
     "log2": 35.0,
@@ -50,6 +51,8 @@ def expression_operations(expr: Expr) -> float:
 def function_operations(node: Expr) -> float:
     """Operations that a node is worth, as a function; 0 where it is none."""
     match node:
+        case Call("abs") if node.operand.dtype.kind == "c":
+            return _OWN["hypot"]
         case Call(function) if function in _SIMPLE:
             return _SIMPLE[function]
         case Call(function):
@@ -67,7 +70,7 @@ def function_operations(node: Expr) -> float:
         case Binary("//" | "%"):
             return _one_by_one(node, DIVIDED)
         case Binary(op) if op in ANGLES:
-            return _one_by_one(node, ONE_AT_A_TIME)
+            return _OWN.get(op) or _one_by_one(node, ONE_AT_A_TIME)
     return 0.0
 
 

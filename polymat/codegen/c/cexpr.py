@@ -121,6 +121,8 @@ class ExpressionWriter:
         right = self.convert(parts[1], expr.right, dtype, force=exact)
         if op == "**":
             return self._power(expr, left, right)
+        if op in _OWN:
+            return self._helper(op, dtype, left, right)
         if op in ANGLES:
             return CCall(f"__builtin_{op}{_libm_suffix(dtype)}", (left, right))
         if op in _HELPER_OPS:
@@ -155,6 +157,8 @@ class ExpressionWriter:
             return self._helper(function, expr.dtype, operand)
         if function in ("conj", "real", "imag") and kind != "c":
             return operand if function != "imag" else literal(0, expr.dtype)
+        if function == "abs" and kind == "c":
+            return self._helper("cabs", expr.dtype, operand)
         name = {"conj": "conj", "real": "creal", "imag": "cimag", "round": "rint"}.get(function)
         if name is None:
             fabs = "fabs" if function == "abs" and kind == "f" else function

@@ -7,5 +7,5 @@ INTEGERS = {"f32": "int", "f64": "long long"}  # as large as an element, for mas
 ELEMENT_BYTES = {"f32": 4, "f64": 8}
 # The elementary functions that programs have C of their own for, see `polymat.codegen.functions`.
 FUNCTIONS = frozenset(
-    {"cos", "exp", "exp2", "expm1", "log", "log10", "log2", "pow", "sigmoid", "sin", "tanh"}
+    {"cos", "exp", "exp2", "expm1", "hypot", "log", "log10", "log2", "pow", "sigmoid", "sin", "tanh"}
 )

@@ -16,6 +16,7 @@ from polymat.codegen.c.elements import FUNCTIONS
 from polymat.codegen.c.needs import Helper, Need, Piece
 from polymat.codegen.functions.circular import CIRCULAR, circular
 from polymat.codegen.functions.exponentials import EXPONENTIALS, exponential
+from polymat.codegen.functions.hypotenuse import length_of_two
 from polymat.codegen.functions.kind import KINDS, Kind
 from polymat.codegen.functions.logarithms import BASES, logarithm
 from polymat.codegen.functions.powers import power
@@ -34,6 +35,7 @@ ERRORS = {
     "exp": 1.0,
     "exp2": 1.5,
     "expm1": 3.0,
+    "hypot": 1.5,
     "log10": 2.5,
     "log2": 2.5,
     "log": 1.0,
@@ -51,14 +53,15 @@ _MAKERS: dict[str, Callable[[Kind, str], str]] = {
     **dict.fromkeys(BASES, logarithm),
     **dict.fromkeys(CIRCULAR, circular),
     "pow": power,
+    "hypot": length_of_two,
 }
 # Of other functions their headers, the same with libm's, and what they use.
-_COMPOSED = {"sigmoid": ("exp",)}
+_COMPOSED = {"sigmoid": ("exp",), "cabs": ("hypot",)}
 
 
 def function_needs() -> frozenset[Helper]:
     """Every function of this module."""
-    return frozenset(Helper(name, kind.suffix) for name in FUNCTIONS for kind in KINDS)
+    return frozenset(Helper(name, kind.suffix) for name in FUNCTIONS | set(_COMPOSED) for kind in KINDS)
 
 
 def rearranges(flags: Iterable[str]) -> bool:

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+import polymat as pm
 from polymat import Options
 from polymat.codegen.c.elements import FUNCTIONS
 from polymat.codegen.c.needs import Helper, Need, Piece
@@ -34,6 +35,7 @@ REFERENCES: dict[str, Callable[..., Values]] = {
     "exp": np.exp,
     "exp2": np.exp2,
     "expm1": np.expm1,
+    "hypot": np.hypot,
     "log": np.log,
     "log10": np.log10,
     "log2": np.log2,
@@ -42,7 +44,7 @@ REFERENCES: dict[str, Callable[..., Values]] = {
     "sin": np.sin,
     "tanh": np.tanh,
 }
-BINARY: frozenset[str] = frozenset({"pow"})
+BINARY: frozenset[str] = frozenset({"hypot", "pow"})
 CASES = sorted((name, suffix) for name in FUNCTIONS for suffix in TYPES)
 WARNINGS = ("-Wall", "-Wextra", "-Wconversion", "-Wsign-conversion", "-Wshadow", "-pedantic", "-Werror")
 SPECIAL = (
@@ -190,6 +192,23 @@ def test_libm(name: str, suffix: str, seed: int) -> None:
         [function(*map(float, point)) for point in zip(*values, strict=True)], values[0].dtype
     )
     np.testing.assert_array_equal(apply(f"{name}_{suffix}", *values, of=library(Piece.LIBM)), expected)
+
+
+@pytest.mark.parametrize("dtype", [pm.Complex, pm.ComplexFloat])
+def test_absolute_values_of_complex_numbers(dtype: Any) -> None:
+    """Of all magnitudes, infinite beside NaN included, in a loop of vectors."""
+    size = pm.Parameter(pm.Int, "N")
+    z = pm.Vector(dtype, "z", [size])
+    lengths = pm.compile(pm.Abs(z), inputs=[z])
+    part = np.float64 if dtype == pm.Complex else np.float32
+    with np.errstate(all="ignore"):
+        numbers = np.array([*SPECIAL, *(-value for value in SPECIAL), np.nan]).astype(part)
+        pairs = [grid.ravel() for grid in np.meshgrid(numbers, numbers)]
+        given = np.stack(pairs, axis=1).view(dtype.dtype)[:, 0]
+        expected = np.abs(given)
+    np.testing.assert_array_max_ulp(lengths(given), expected, 2)
+    assert "_pm_cabs" in lengths.source
+    assert "__builtin_cabs" not in lengths.source
 
 
 def test_no_warnings(tmp_path: Path) -> None:

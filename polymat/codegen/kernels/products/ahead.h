@@ -107,6 +107,33 @@ static inline const char *NAME(request_row)(NAME(rows_ahead) *ahead)
             + call % ahead->each * ahead->width;
 }
 
+/* The lines of cache of some neighbours in rows that are packed next, from `next` on, `count` of them in each
+   row, which are `pace` bytes apart: a block requests one in as many rows as it has steps. */
+typedef struct {
+    const char *next;
+    ptrdiff_t count, pace;
+} NAME(lines_ahead);
+
+static NAME(lines_ahead) NAME(lines_ahead_of)(const T *from, ptrdiff_t width, ptrdiff_t step)
+{
+    enum { line = 64 };
+    const ptrdiff_t bytes = sizeof(T), within = (ptrdiff_t)((uintptr_t)from % line);
+    const NAME(lines_ahead) found = {(const char *)from, (within + width * bytes + line - 1) / line,
+            step * bytes};
+    return found;
+}
+
+/* What a block requests: a line of the first row, or nothing. */
+static inline const char *NAME(request_line)(NAME(lines_ahead) *ahead)
+{
+    const char *const now = ahead->next;
+    if (ahead->count <= 0)
+        return NULL;
+    ahead->count--;
+    ahead->next += 64;
+    return now;
+}
+
 /* The panel after those that are packed together with `panel`, of all of them, of `elements` each: `most`
    in all or a few times as many.  Segments that are neighbours in memory are packed together, whole runs of
    them where these are short; else a run is cut where a line of cache ends, if that is so for all lines. */

@@ -11,18 +11,20 @@
 #include "products/rowsjoined.h"
 
 /* Some panels of B and some of the depth: how their lines are packed, how many steps that is and from which on,
-   where B has them in its first segment of columns; where they are packed, and how many panels are by now;
+   where B has them in its first segment of columns, and where the next ones, if there are `further` ones; where
+   they are packed, and how many panels are by now;
    whether the result is complete then, to be handed over, and whether a triangle has nothing there. */
 typedef struct {
     const NAME(product) *all;
     const NAME(scheme) *how;
     NAME(lines) left, right;
-    ptrdiff_t panel_0, panel_1, k_0, depth, b_0;
+    ptrdiff_t panel_0, panel_1, k_0, depth, b_0, b_1;
     T *a_packed, *b_packed, *carry;
     ptrdiff_t packed;
-    int complete, idle;
+    int complete, idle, further;
     NAME(ahead) upcoming;
     NAME(rows_ahead) rows_next;
+    NAME(lines_ahead) lines_next;
     const void *end;
 } NAME(blocking);
 
@@ -56,6 +58,9 @@ static NAME(blocking) NAME(blocking_of)(const NAME(product) *all, const NAME(sch
     const NAME(chunk) begin = chunks == 0 ? (NAME(chunk)){0} : NAME(chunk_of)(cut, chunk_0);
     const ptrdiff_t k_0 = begin.begin;
     const ptrdiff_t b_0 = chunks == 0 ? 0 : all->depths[2 * begin.segment + 1] + k_0 * all->b_step;
+    const int further = chunk_1 < chunks;
+    const NAME(chunk) next = further ? NAME(chunk_of)(cut, chunk_1) : begin;
+    const ptrdiff_t b_1 = further ? all->depths[2 * next.segment + 1] + next.begin * all->b_step : b_0;
     const ptrdiff_t a_apart = NAME(apart)(ROWS, depth), b_apart = NAME(apart)(VECTORS * LANES, depth);
     T *const a_packed = all->scratch + (how->broad < all_panels ? how->broad : all_panels) * b_apart;
     const ptrdiff_t kept = how->resident || how->all_strips < how->tall ? how->all_strips : how->tall;
@@ -69,6 +74,8 @@ static NAME(blocking) NAME(blocking_of)(const NAME(product) *all, const NAME(sch
             .k_0 = k_0,
             .depth = depth,
             .b_0 = b_0,
+            .b_1 = b_1,
+            .further = further,
             .a_packed = a_packed,
             .b_packed = all->scratch,
             .carry = a_packed + kept * a_apart,
@@ -118,6 +125,26 @@ static void NAME(pack_right)(NAME(blocking) *now, ptrdiff_t panel, const NAME(pa
     }
 }
 
+/* What of B is packed after the panels that are now: of the same depth, or, where these are used by all strips
+   and no others, of the next one.  Nothing where something else is requested. */
+static NAME(lines_ahead) NAME(lines_after)(const NAME(blocking) *now, int is_last)
+{
+    const NAME(product) *const all = now->all;
+    const NAME(scheme) *const how = now->how;
+    const int place = HALVES ? all->half.place : 0, here = now->packed < now->panel_1;
+    const int others = now->rows_next.each > 0 || now->upcoming.calls > 0;
+    if (!how->pack_b || all->b_column != 1 || all->b_step <= 0 || how->gathered || place != 0 || others
+            || !(here || (is_last && now->further)))
+        return (NAME(lines_ahead)){0};
+    const ptrdiff_t vectors = how->vectors, panels = how->panels;
+    const ptrdiff_t first = here ? now->packed : now->panel_0, within = first % panels;
+    const ptrdiff_t last = within + how->batch < panels ? within + how->batch : panels;
+    const ptrdiff_t j = NAME(before)(vectors, panels, within) * LANES;
+    const ptrdiff_t j_1 = last == panels ? all->n : NAME(before)(vectors, panels, last) * LANES;
+    const T *const from = all->b + (here ? now->b_0 : now->b_1) + all->columns[first / panels * 3] + j;
+    return NAME(lines_ahead_of)(from, j_1 - j, all->b_step);
+}
+
 /* Pack strips of A, unless they are. */
 static inline void NAME(pack_strips)(const NAME(blocking) *now, ptrdiff_t strip_0, ptrdiff_t strip_1,
         T *a_strips)
@@ -143,9 +170,13 @@ static void NAME(strips_by_panels)(NAME(blocking) *now, ptrdiff_t strip_0, ptrdi
     const ptrdiff_t vectors = how->vectors, panels = how->panels, n = all->n, panel_0 = now->panel_0;
     T *const a_strips = now->a_packed + (how->resident ? strip_0 : 0) * now->left.apart;
     const NAME(part) part = {all, how, &now->left, now->k_0, now->depth, strip_0, strip_1, a_strips,
-            now->carry, &now->upcoming, &now->rows_next, now->end};
+            now->carry, &now->upcoming, &now->rows_next, &now->lines_next, now->end};
     NAME(pack_strips)(now, strip_0, strip_1, a_strips);
     const ptrdiff_t most = all->small / 4 / ((strip_1 - strip_0) * ROWS); /* columns handed over */
+    now->lines_next = (NAME(lines_ahead)){0};
+    /* Panels that all of A passes at once are not used again: the next ones take their place. */
+    const int passes = strip_1 - strip_0 == how->all_strips && how->batch <= how->broad && place == 0
+            && !how->gathered && how->turn == 0;
     ptrdiff_t column = NAME(before)(vectors, panels, panel_0 % panels) * LANES;
     ptrdiff_t here = panel_0 % panels;
     NAME(panel) at = {.across = all->columns + panel_0 / panels * 3, .j = column};
@@ -156,7 +187,7 @@ static void NAME(strips_by_panels)(NAME(blocking) *now, ptrdiff_t strip_0, ptrdi
         }
         at.wide = vectors / panels + (here < vectors - vectors / panels * panels);
         at.filled = n - at.j < at.wide * LANES ? n - at.j : at.wide * LANES;
-        T *const copied = now->b_packed + (panel - panel_0) * now->right.apart;
+        T *const copied = now->b_packed + (passes ? panel % how->batch : panel - panel_0) * now->right.apart;
         at.elements = how->pack_b ? copied : all->b + at.across[0] + now->b_0 + at.j;
         at.step = how->pack_b ? at.wide * LANES : all->b_step;
         at.follows = at.goes_on;
@@ -166,8 +197,11 @@ static void NAME(strips_by_panels)(NAME(blocking) *now, ptrdiff_t strip_0, ptrdi
         const int empty = now->idle
                 || (place == 3
                         && NAME(is_empty)(NAME(spans_of)(&all->half, 0, all->m, at.j, at.j + at.filled)));
+        const ptrdiff_t packed = now->packed;
         if (strip_0 == 0)
             NAME(pack_right)(now, panel, &at, empty, copied);
+        if (now->packed != packed)
+            now->lines_next = NAME(lines_after)(now, strip_1 == how->all_strips);
         /* Each of the strips asks for its part of the next panel, where that is packed. */
         const int ahead = how->pack_b && strip_0 > 0 && panel + 1 < now->panel_1;
         at.next = (const char *)(ahead ? at.elements + now->right.apart : at.elements);

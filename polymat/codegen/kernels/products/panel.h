@@ -8,7 +8,7 @@
 
 /* A part of a product: chunks of the depth, those of `left`, from step k_0 on, and strips of A, which lie
    behind each other where they are packed.  carry: what blocks hand to those on their right.  upcoming,
-   rows_next: what is packed next, where that is requested. */
+   rows_next, lines_next: what is packed next, where that is requested. */
 typedef struct {
     const NAME(product) *all;
     const NAME(scheme) *how;
@@ -18,6 +18,7 @@ typedef struct {
     T *carry;
     NAME(ahead) *upcoming;
     NAME(rows_ahead) *rows_next;
+    NAME(lines_ahead) *lines_next;
     const void *end;
 } NAME(part);
 
@@ -99,6 +100,11 @@ static inline void NAME(ask_ahead)(const NAME(part) *part, const NAME(panel) *pa
     if (part->rows_next->each > 0) {
         strip->next = NAME(request_row)(part->rows_next);
         strip->pace = strip->next == NULL ? 0 : part->rows_next->pace;
+        strip->next = strip->next == NULL ? (const char *)panel->elements : strip->next;
+    }
+    if (part->lines_next->pace > 0 && strip->height == ROWS) { /* others request nothing */
+        strip->next = NAME(request_line)(part->lines_next);
+        strip->pace = strip->next == NULL ? 0 : part->lines_next->pace;
         strip->next = strip->next == NULL ? (const char *)panel->elements : strip->next;
     }
 }

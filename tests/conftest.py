@@ -16,16 +16,17 @@ import pytest
 from tests.hosts import CompileFor, compiling_for
 
 TESTS = Path(__file__).parent
-# What these test shows in numbers, texts and decisions, whatever gcc makes of the C; tests of what writes and
-# runs C compile as users do, but that loops stay loops.  The C compiler takes most of the time of all tests:
-# under these flags, by which loops still run on vectors, less than half; without unrolling, 0.7 to 0.8 for
-# programs of many loops, and 0.8 of that where the few rounds before and after vectors are loops, too; of
-# products, 0.8 without unrolling.
-ANY_FLAGS = frozenset(
+# The C compiler takes most of the time of all tests.  What these test shows in numbers, texts and decisions,
+# whatever gcc makes of the C: it makes the plainest code, in a third of the time.
+NOT_OPTIMISED = frozenset(
     ("decide", "fusion", "graph", "idiom", "lang", "model", "plan", "poly", "product", "properties")
 ) | {"rewrite", "tilesize", "tune"}
-QUICKLY_COMPILED = ("-O1", "-ftree-vectorize")
-UNROLLING = "-funroll-loops"
+# These compare what writers of C make of many programs: loops run on vectors, in half of the time.
+ON_VECTORS = frozenset(f"codegen/{room}" for room in ("c", "memory", "products", "routines", "signals"))
+# The others, random programs and whatever runs C above all, compile as users do, but that loops stay loops:
+# without unrolling, 0.7 to 0.8 of the time for programs of many loops, and 0.8 of that where the few rounds
+# before and after vectors are loops, too.
+AS_USERS_DO = ("-O3", "-funroll-loops")
 PEELING = "-fpeel-loops"
 LOOPS_STAY = "--param=max-completely-peeled-insns=60"
 _temporary_cache = pytest.StashKey[Path]()
@@ -65,16 +66,23 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
     """Let the C compiler be quick where its optimisation is not tested, for fixtures of modules too."""
     from polymat.runtime import flags  # imported after the cache of the tests is set up
 
-    chosen = tuple(flag for flag in flags._COMMON if flag != UNROLLING)
-    if item.path.relative_to(TESTS).parts[0] in ANY_FLAGS:
-        chosen = (*QUICKLY_COMPILED, *(flag for flag in chosen if flag != "-O3"))
-    else:
-        chosen = (*chosen, LOOPS_STAY)
+    others = (flag for flag in flags._COMMON if flag not in AS_USERS_DO)
+    chosen = (*_optimising(item.path.relative_to(TESTS)), *others)
     plain = {kind: tuple(flag for flag in some if flag != PEELING) for kind, some in flags._PLAIN.items()}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(flags, "_COMMON", chosen)
         patch.setattr(flags, "_PLAIN", plain)
         return (yield)
+
+
+def _optimising(test: Path) -> tuple[str, ...]:
+    """How far the C compiler optimises for a test."""
+    rooms = {"/".join(test.parts[:depth]) for depth in (1, 2)}
+    if rooms & NOT_OPTIMISED:
+        return ("-O0",)
+    if rooms & ON_VECTORS:
+        return ("-O1", "-ftree-vectorize")
+    return (AS_USERS_DO[0], LOOPS_STAY)
 
 
 def _isolate_cache(config: pytest.Config) -> None:

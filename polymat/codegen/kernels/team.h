@@ -30,7 +30,7 @@ static void *_pm_team_member(void *gate)
 
 /* libgomp ends the process when it is refused a thread, so ask first: have as many threads as the team needs.
    Two more than that are asked for, because threads that have ended are counted for a little while. */
-static __attribute__((noinline)) int _pm_team_probe(int threads)
+static __attribute__((noinline, cold)) int _pm_team_probe(int threads)
 {
     pthread_t *made = malloc(((size_t)threads + 1) * sizeof *made);
     if (made == NULL)
@@ -48,7 +48,7 @@ static __attribute__((noinline)) int _pm_team_probe(int threads)
 }
 
 /* Have no two threads of the team on one core: move away, and be free to run anywhere again at once. */
-static __attribute__((noinline)) void _pm_team_spread(int threads)
+static __attribute__((noinline, cold)) void _pm_team_spread(int threads)
 {
     int core[_PM_TEAM_SPREAD];
 #pragma omp parallel num_threads(threads)

@@ -25,7 +25,7 @@ def filtered(kind: str, order: int, channels: int = 1) -> tuple[Any, dict[Any, i
     x = pm.Signal(pm.Double, "x", [C, N] if channels > 1 else [N])
     if kind == "sections":
         return pm.sosfilt(pm.Matrix(pm.Double, "sos", [order // 2, 6]), x), sizes
-    b, a = (pm.Vector(pm.Double, name, [order + 1]) for name in "ba")
+    b, a = (pm.Vector(pm.Double, name, [order + 1]) for name in ("b", "a"))
     return pm.lfilter(b, a, x), sizes
 
 

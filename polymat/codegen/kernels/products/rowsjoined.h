@@ -67,7 +67,8 @@ static void NAME(pack_joined)(const NAME(product) *all, const NAME(lines) *left,
         for (ptrdiff_t line = 0; line < ROWS + 8; line++) {
             const ptrdiff_t row = first + (line < width ? line : width - 1);
             const ptrdiff_t segment = row / all->left_each;
-            lines[line] = all->a + all->left_rows[3 * segment] + (row - segment * all->left_each) * all->a_row;
+            lines[line] =
+                    all->a + all->left_rows[3 * segment] + (row - segment * all->left_each) * all->a_row;
         }
         T *target = to;
         for (ptrdiff_t chunk = left->first; chunk < left->last; chunk++) {

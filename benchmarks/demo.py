@@ -16,8 +16,8 @@ from benchmarks.harness import PeerError, Timing, Worker, interleave
 from benchmarks.peers.table import find_peer, polymat_peer
 from benchmarks.polybench import KERNELS
 from benchmarks.polybench.kernel import DATASETS, Kernel
+from polymat.measuring.firstcompile import measure_first
 from polymat.runtime.calibration import calibrated_machine
-from polymat.tune.firstcompile import measure_first
 
 ALL_KERNELS: tuple[Kernel, ...] = (*KERNELS, decimate.KERNEL)
 MOST_SECONDS_PER_KERNEL = 4.0

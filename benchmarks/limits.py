@@ -11,8 +11,8 @@ import argparse
 import sys
 from collections.abc import Sequence
 
+from polymat.measuring.measuremachine import calibrate
 from polymat.runtime.calibration import calibration_lines
-from polymat.tune.measuremachine import calibrate
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -18,6 +18,9 @@ from polymat.dump import DUMPED, LEVELS, after, difference, pass_lines
 from polymat.errors import ArgumentError, PolymatError
 from polymat.graph.graphviz import to_dot
 from polymat.graph.pipeline import Pipeline
+from polymat.measuring.blastimes import calibrate_library
+from polymat.measuring.fft import calibrate_fft
+from polymat.measuring.measuremachine import calibrate
 from polymat.request import Request
 from polymat.runtime.cache import cache_directory
 from polymat.runtime.cacheroom import clear, entries
@@ -28,9 +31,6 @@ from polymat.runtime.librarystore import model_lines
 from polymat.runtime.logs import configure_logging
 from polymat.runtime.settings import settings
 from polymat.runtime.target import ProgramError, Target, UsageError, load_arguments, load_target
-from polymat.tune.blastimes import calibrate_library
-from polymat.tune.fft import calibrate_fft
-from polymat.tune.measuremachine import calibrate
 
 _OK, _FAILED, _USAGE, _INTERRUPTED = 0, 1, 2, 130
 

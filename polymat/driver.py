@@ -142,7 +142,7 @@ def _measured(request: Request) -> Request:
         return request
     if settings().calibrate_mode == "off":
         return request
-    from polymat.tune.firstcompile import measure_first  # imported where nobody has measured
+    from polymat.measuring.firstcompile import measure_first  # imported where nobody has measured
 
     if not measure_first():
         return request

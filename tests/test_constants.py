@@ -23,7 +23,7 @@ DECIDING = [
     "product",
     "rewrite",
     "tilesize",
-    "tune",
+    "measuring",
 ]
 NEUTRAL = (0, 1)  # nothing, and what changes nothing
 

@@ -9,9 +9,9 @@ import pytest
 
 from benchmarks import limits, run
 from polymat.machine.probe import probe
+from polymat.measuring.effort import Effort
+from polymat.measuring.measuremachine import measure
 from polymat.runtime.calibration import calibration_lines, store_calibration
-from polymat.tune.effort import Effort
-from polymat.tune.measuremachine import measure
 
 
 def test_stored_limits_are_printed(

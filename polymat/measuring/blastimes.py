@@ -12,11 +12,8 @@ import numpy.typing as npt
 from polymat.idiom.librarymodel import AXES, LibraryModel
 from polymat.idiom.routines import measurements
 from polymat.machine.grid import Grid
-from polymat.runtime.calibration import fingerprint
-from polymat.runtime.librarystore import identity, stored_model
-from polymat.runtime.providers import Provider, provider
-from polymat.tune.librarybench import ROUTINES, bench_source, function_name
-from polymat.tune.timing import (
+from polymat.measuring.librarybench import ROUTINES, bench_source, function_name
+from polymat.measuring.timing import (
     PASSES,
     PATIENCE_SECONDS,
     SAMPLE_SECONDS,
@@ -24,6 +21,9 @@ from polymat.tune.timing import (
     kept_or_measured,
     load_timers,
 )
+from polymat.runtime.calibration import fingerprint
+from polymat.runtime.librarystore import identity, stored_model
+from polymat.runtime.providers import Provider, provider
 
 Progress = Callable[[float], None]
 _DTYPES = ("float64", "float32", "complex128", "complex64")

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from polymat.measuring import fft
 from polymat.runtime.librarystore import library_model, model_lines, store_model
 from polymat.runtime.providers import provider
-from polymat.tune import fft
 
 
 def test_times_of_transforms() -> None:

@@ -14,6 +14,8 @@ from polymat.machine.calibrate import LEVELS, Calibration
 from polymat.machine.kernelstate import others_seconds, was_forked
 from polymat.machine.model import Machine
 from polymat.machine.probe import probe
+from polymat.measuring.effort import LONG, SHORT, Effort
+from polymat.measuring.measuremachine import measure, measured_threads
 from polymat.runtime.cachedir import prepare_directory
 from polymat.runtime.calibration import (
     calibration_path,
@@ -27,8 +29,6 @@ from polymat.runtime.filelock import bucket_lock
 from polymat.runtime.logs import tell_user
 from polymat.runtime.settings import settings
 from polymat.runtime.toolchain import find_compiler
-from polymat.tune.effort import LONG, SHORT, Effort
-from polymat.tune.measuremachine import measure, measured_threads
 
 _log = logging.getLogger("polymat.calibrate")
 # For another process that measures; it takes less.

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from polymat.errors import ToolchainError
-from polymat.tune.samples import WANTED_MEMORY, Sample
+from polymat.measuring.samples import WANTED_MEMORY, Sample
 
 Progress = Callable[[float], None]
 """Told the part of the work that is done, from 0.0 to 1.0."""

@@ -7,8 +7,8 @@ from polymat.codegen.routines.fftlarge import fft_macros, large_text
 from polymat.codegen.routines.fftw import FftNeed
 from polymat.codegen.routines.librarylinks import routines_of
 from polymat.idiom.parts import Least
-from polymat.tune.programs import calibration_head, calibration_text, calibration_texts
-from polymat.tune.timing import WARM_SECONDS
+from polymat.measuring.programs import calibration_head, calibration_text, calibration_texts
+from polymat.measuring.timing import WARM_SECONDS
 
 _PIECES = (Piece.COMPLEX, Piece.MATH, Piece.STRING, Piece.TEAM, Piece.WORKSPACE)
 NEEDS: frozenset[Need] = frozenset((*_PIECES, *FftNeed))

@@ -8,7 +8,7 @@ from polymat.codegen.c.apart import SHARED
 from polymat.codegen.products.blockshape import Shape, vector_types
 from polymat.codegen.products.headers import headers_text
 from polymat.codegen.products.microkernel import full_block
-from polymat.tune.programs import calibration_text
+from polymat.measuring.programs import calibration_text
 
 LINES, COLUMNS, DEPTH = 96, 96, 256  # of the products, about: the operands stay in a second-level cache
 BLOCK = "BLOCK(depth, a, b, a_step, b_step, part, next, turn)"  # as its header takes it

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from polymat.codegen.c.needs import Piece
 from polymat.codegen.products.blockshape import Shape
 from polymat.machine.model import Machine
+from polymat.measuring.blockbench import block_text
+from polymat.measuring.programs import calibration_head, calibration_texts
 from polymat.product.blocks import register_family
-from polymat.tune.blockbench import block_text
-from polymat.tune.programs import calibration_head, calibration_texts
 
 NEEDS = frozenset({Piece.TEAM})
 _KERNELS = ("clock", "sink", "timed", "sweeps", "arithmetic", "regions")

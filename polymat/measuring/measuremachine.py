@@ -12,16 +12,16 @@ from polymat.machine.calibrate import BlockRate, Calibration, Rate, Stream
 from polymat.machine.cpus import usable_cpus
 from polymat.machine.model import MEMORY, Machine
 from polymat.machine.probe import probe
+from polymat.measuring.blockbench import name_of
+from polymat.measuring.effort import LONG, Effort, Progress, measure_rounds, measure_until_agreed
+from polymat.measuring.microbenchmarks import block_shapes, source
+from polymat.measuring.samples import RefusedError, Sample, memory_for_sweeps, samples_of
+from polymat.measuring.timing import date_text
 from polymat.runtime.calibration import fingerprint, store_calibration, stored_calibration
 from polymat.runtime.libraryfile import build
 from polymat.runtime.openmp import idle_threads_sleep, quiet_openmp
 from polymat.runtime.threads import get_num_threads
 from polymat.runtime.toolchain import compiler_version, find_compiler
-from polymat.tune.blockbench import name_of
-from polymat.tune.effort import LONG, Effort, Progress, measure_rounds, measure_until_agreed
-from polymat.tune.microbenchmarks import block_shapes, source
-from polymat.tune.samples import RefusedError, Sample, memory_for_sweeps, samples_of
-from polymat.tune.timing import date_text
 
 
 def calibrate(*, force: bool = False, progress: Progress | None = None) -> Calibration:

@@ -6,8 +6,8 @@ from polymat.codegen.c.needs import Piece
 from polymat.codegen.routines.cblas import cblas_routine
 from polymat.idiom.libraryroutines import blas_routine
 from polymat.idiom.routines import measurements
-from polymat.tune.programs import calibration_head, calibration_text, calibration_texts
-from polymat.tune.timing import WARM_SECONDS
+from polymat.measuring.programs import calibration_head, calibration_text, calibration_texts
+from polymat.measuring.timing import WARM_SECONDS
 
 _MEASURED = {timed.name: (timed, row) for timed, row in measurements()}
 ROUTINES = tuple(_MEASURED)

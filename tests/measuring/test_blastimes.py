@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from polymat.idiom.librarymodel import AXES
+from polymat.measuring import blastimes
+from polymat.measuring.librarybench import ROUTINES
 from polymat.runtime.librarystore import library_model, model_lines, model_path, store_model
 from polymat.runtime.providers import provider
-from polymat.tune import blastimes
-from polymat.tune.librarybench import ROUTINES
 
 SMALL = (1, 4, 16)
 

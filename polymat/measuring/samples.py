@@ -13,8 +13,8 @@ from polymat.errors import ToolchainError
 from polymat.machine.calibrate import Stream
 from polymat.machine.memory import available_memory
 from polymat.machine.model import MEMORY, Machine
-from polymat.tune.blockbench import name_of, operations
-from polymat.tune.microbenchmarks import accumulators
+from polymat.measuring.blockbench import name_of, operations
+from polymat.measuring.microbenchmarks import accumulators
 
 _SAMPLE_SECONDS = 1e-3
 _REGIONS, _SLEEPY_REGIONS, _SLEEP_MICROSECONDS = 100, 4, 300

@@ -10,11 +10,8 @@ import numpy as np
 
 from polymat.idiom.librarymodel import LibraryModel
 from polymat.machine.grid import Grid
-from polymat.runtime.calibration import fingerprint
-from polymat.runtime.librarystore import identity, stored_model
-from polymat.runtime.providers import Provider, provider
-from polymat.tune.fftbench import fft_bench_source
-from polymat.tune.timing import (
+from polymat.measuring.fftbench import fft_bench_source
+from polymat.measuring.timing import (
     PASSES,
     PATIENCE_SECONDS,
     SAMPLE_SECONDS,
@@ -22,6 +19,9 @@ from polymat.tune.timing import (
     kept_or_measured,
     load_timers,
 )
+from polymat.runtime.calibration import fingerprint
+from polymat.runtime.librarystore import identity, stored_model
+from polymat.runtime.providers import Provider, provider
 
 POWERS = tuple(2**k for k in range(21))
 # The primes below the powers of two: the lengths that transforms find hardest.

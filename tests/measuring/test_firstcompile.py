@@ -21,6 +21,9 @@ from polymat.errors import ToolchainError
 from polymat.machine.calibrate import BlockRate, Calibration, Rate, encode
 from polymat.machine.known import ZEN3
 from polymat.machine.probe import probe
+from polymat.measuring import firstcompile
+from polymat.measuring.effort import Effort, measure_until_agreed
+from polymat.measuring.samples import Sample
 from polymat.request import Request
 from polymat.runtime import doctor
 from polymat.runtime.calibration import (
@@ -34,9 +37,6 @@ from polymat.runtime.calibration import (
 )
 from polymat.runtime.filelock import bucket_lock
 from polymat.runtime.settings import settings
-from polymat.tune import firstcompile
-from polymat.tune.effort import Effort, measure_until_agreed
-from polymat.tune.samples import Sample
 from tests.hosts import CompileFor
 from tests.machine.test_model import MEASURED, QUAD
 
@@ -309,7 +309,7 @@ import sys, time
 from pathlib import Path
 import polymat as pm
 from polymat.machine.calibrate import decode
-from polymat.tune import firstcompile
+from polymat.measuring import firstcompile
 directory = Path(sys.argv[1])
 def measure(*_, **__):
     with open(directory / "measured", "a") as stream:
@@ -337,7 +337,7 @@ def test_processes_wait_for_the_one_that_measures(tmp_path: Path) -> None:
 
 REALLY = """
 import numpy as np, polymat as pm
-from polymat.tune import samples
+from polymat.measuring import samples
 samples.available_memory = lambda: 256 << 20
 N = pm.Parameter(pm.Int, "N")
 x = pm.Vector(pm.Double, "x", [N])

@@ -17,6 +17,10 @@ from polymat.errors import ToolchainError
 from polymat.machine.calibrate import LEVELS, Calibration, Rate, encode
 from polymat.machine.model import MEMORY
 from polymat.machine.probe import probe
+from polymat.measuring import measuremachine as measuring
+from polymat.measuring import samples
+from polymat.measuring.effort import Effort
+from polymat.measuring.measuremachine import calibrate, measure
 from polymat.product.blocks import register_family
 from polymat.runtime.calibration import (
     calibrated_machine,
@@ -26,10 +30,6 @@ from polymat.runtime.calibration import (
     store_calibration,
     stored_calibration,
 )
-from polymat.tune import measuremachine as measuring
-from polymat.tune import samples
-from polymat.tune.effort import Effort
-from polymat.tune.measuremachine import calibrate, measure
 
 QUICK, ONCE = Effort(0.05, 0.1), Effort(0.0, 0.0)
 
@@ -194,8 +194,8 @@ def test_threads_that_are_refused() -> None:
     """Such a machine is measured with one thread."""
     program = (
         "from polymat.machine.probe import probe\n"
-        "from polymat.tune.effort import Effort\n"
-        "from polymat.tune.measuremachine import measure\n"
+        "from polymat.measuring.effort import Effort\n"
+        "from polymat.measuring.measuremachine import measure\n"
         "print(measure(probe(), 8, effort=Effort(0.0, 0.0)).threads)"
     )
     environment = {**os.environ, "OMP_THREAD_LIMIT": "1"}

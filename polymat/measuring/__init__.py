@@ -1,0 +1,1 @@
+"""Measuring the machine and its libraries, where models are not enough."""

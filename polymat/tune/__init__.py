@@ -1,1 +1,0 @@
-"""Measured search over implementations."""

@@ -8,7 +8,7 @@ Describe what is to be computed, compile it, call it with arrays:
     run = pm.compile(A @ B, inputs=[A, B])
     run(np.ones((2, 3)), np.ones((3, 4)))
 
-compile(outputs, ...)       a callable `Compiled`: .explain() .source .save() .reference()
+compile(outputs, ...)       a callable `Compiled`: .explain() .profile() .source .save() .reference()
 load(path)                  the same from what `save` wrote, without a compiler
 Options(...)                what a user may decide about a compilation
 Matrix Vector Image Signal  inputs                       Parameter Variable Interval  sizes, indices, ranges
@@ -147,11 +147,13 @@ from polymat.surface import surface_package, surfaced
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from polymat.codegen.profile import Profile
     from polymat.codegen.report import Report
     from polymat.driver import compile as compile  # not in __all__: `import *` leaves Python's own
 else:
     # Imported when first used: what was saved is loaded and called without a compiler.
-    _COMPILER = {"compile": "polymat.driver", "Report": "polymat.codegen.report"}
+    _COMPILER = {name: f"polymat.codegen.{name.lower()}" for name in ("Profile", "Report")}
+    _COMPILER["compile"] = "polymat.driver"
 
     def __getattr__(name: str) -> Any:
         if name not in _COMPILER:
@@ -227,6 +229,7 @@ __all__ = [
     "PolymatError",
     "PolymatWarning",
     "Pow",
+    "Profile",
     "Real",
     "Reduce",
     "Reduction",

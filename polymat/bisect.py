@@ -13,12 +13,12 @@ from polymat.checked import check
 from polymat.codegen.memory.storage import buffers
 from polymat.codegen.program import CSource, Program
 from polymat.codegen.signature import make_signature
-from polymat.driver import loaded
 from polymat.fusion.separate import separate
 from polymat.graph.group import Group, Grouping
 from polymat.graph.interpret import interpret
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.splice import without_unread
+from polymat.loading import loaded
 from polymat.passes import PASSES, position
 from polymat.plan.schedule import Schedule
 from polymat.poly.membership import members

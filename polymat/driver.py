@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar, overload
@@ -13,8 +13,8 @@ import numpy.typing as npt
 
 from polymat.codegen.c.cnames import check_export_name
 from polymat.codegen.explain import make_report
-from polymat.codegen.header import header_for
 from polymat.codegen.productreport import Products
+from polymat.codegen.profile import Profile
 from polymat.codegen.program import CSource, Program
 from polymat.codegen.report import Report
 from polymat.errors import LangError, PolymatError, ToolchainError, unexpected
@@ -25,18 +25,18 @@ from polymat.graph.pipeline import Pipeline
 from polymat.lang.condition import Condition
 from polymat.lang.expr import Parameter
 from polymat.lang.function import Function, Input
+from polymat.loading import loaded
 from polymat.options import DEFAULTS, Options, check_options
+from polymat.page.subject import Subject
 from polymat.passes import PASSES, levels_of
 from polymat.plan.schedule import Schedule
 from polymat.request import Request
-from polymat.runtime.compiled import Compiled, Reference
-from polymat.runtime.cpu import features_of
+from polymat.runtime.compiled import Compiled
 from polymat.runtime.host import HOST
 from polymat.runtime.libraryfile import Built
 from polymat.runtime.logs import SlowCompile, configure_logging, log_schedule
 from polymat.runtime.providers import left_out
 from polymat.runtime.settings import settings
-from polymat.runtime.threads import quiet_openmp
 from polymat.runtime.vectors import under_flags
 from polymat.steps import Job, Level
 
@@ -226,40 +226,33 @@ def _compile(request: Request, results: dict[str, Level]) -> Compiled[Any, Repor
     pipeline = schedule.grouping.pipeline
     products = Products(pipeline, schedule, request.machine, request.options, request.estimates)
     signature, buffers = program.signature, program.buffers
-    report = partial(make_report, built, schedule, signature, buffers, request.estimates, seconds, products)
-    return loaded(request, program, source.text, library, report, partial(_reference, built))
+    page = partial(_page, Subject(built, schedule, program, request))
+    report = partial(
+        make_report, built, schedule, signature, buffers, request.estimates, seconds, products, page
+    )
+    return loaded(
+        request,
+        program,
+        source.text,
+        library,
+        report,
+        partial(_reference, built),
+        partial(_profile, schedule, request),
+    )
 
 
-def loaded(
-    request: Request,
-    program: Program,
-    source: str,
-    library: Built,
-    report: Callable[[], Report] | None = None,
-    reference: Reference | None = None,
-) -> Compiled[Any, Report]:
-    """The callable of a program that was compiled."""
-    options = request.options
-    quiet_openmp(library.image)
-    try:
-        return Compiled(
-            library.path,
-            program.signature,
-            source=source,
-            header=header_for(program.header, features_of(library.cpu)),
-            report=report,
-            reference=reference,
-            threads=options.threads,
-            cpu=library.cpu,
-            image=library.image,
-            flags=(*program.flags, *options.compiler_flags),
-        )
-    except ToolchainError as error:
-        if options.cflags and not error.hint:
-            error.hint = f"cflags are {options.cflags!r}: leave out what keeps it from loading"
-        raise
-    finally:
-        library.release()
+def _profile(schedule: Schedule, request: Request, *asked: Any) -> Profile:
+    """The time of a call, group by group."""
+    from polymat.groupclock import profile  # imported where a profile is asked for
+
+    return profile(schedule, Job(request), *asked)
+
+
+def _page(subject: Subject, report: Report) -> str:
+    """The page of a report."""
+    from polymat.page.document import document  # imported where somebody looks at a page
+
+    return document(subject, report)
 
 
 def _found(results: Mapping[str, Level], level: str, kind: type[T]) -> T:

@@ -13,10 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from polymat.audit.audited import Audited, TimedPlan
-from polymat.audit.groupseconds import Arrays, Clocked, clocked
 from polymat.bisect import first_difference
 from polymat.checked import check
-from polymat.graph.pipeline import Pipeline
+from polymat.decide.figures import Figures
+from polymat.groupclock import Arrays, Clocked, clocked
 from polymat.model.assumed import assumed_sizes
 from polymat.options import LibraryUse
 from polymat.passes import levels_of
@@ -25,8 +25,6 @@ from polymat.plan.tile import Plan
 from polymat.request import Request
 from polymat.runtime.diagnose import bind
 from polymat.steps import Job
-from polymat.tilesize.cost import plan_cost
-from polymat.tilesize.traffic import home_level
 
 SECONDS = 1.0  # that all programs together are called by turns
 NEAR, CALLED = 2.0, 10.0  # of the least prediction: plans that are measured, and those of another library
@@ -63,27 +61,13 @@ class _Other:
         return None if self.wrong else self.program
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Prices:
-    """Predictions for the sizes of a call."""
-
-    pipeline: Pipeline
-    request: Request
-    sizes: Mapping[str, int]
-
-    def of(self, plan: Plan) -> float:
-        """Predicted seconds of a plan."""
-        machine, threads = self.request.machine, self.request.machine.team(self.request.options.threads)
-        level = home_level(self.pipeline, machine, self.sizes)
-        return plan_cost(self.pipeline, plan, machine, self.sizes, threads, level).seconds
-
-    def near(self, choice: Plan, plans: Sequence[Plan]) -> list[tuple[float, Plan]]:
-        """The plans beside the choice that are predicted to be not much slower than the best."""
-        priced = [(self.of(plan), plan) for plan in plans]
-        best = min([self.of(choice), *(seconds for seconds, _ in priced)])
-        limits = [NEAR if plan.library == choice.library else CALLED for plan in plans]
-        near = [each for each, limit in zip(priced, limits, strict=True) if each[0] <= limit * best]
-        return sorted(near, key=lambda each: each[0])[:MOST]
+def _near(figures: Figures, choice: Plan, plans: Sequence[Plan]) -> list[tuple[float, Plan]]:
+    """The plans beside the choice that are predicted to be not much slower than the best."""
+    priced = [(figures.price(plan).seconds, plan) for plan in plans]
+    best = min([figures.price(choice).seconds, *(seconds for seconds, _ in priced)])
+    limits = [NEAR if plan.library == choice.library else CALLED for plan in plans]
+    near = [each for each, limit in zip(priced, limits, strict=True) if each[0] <= limit * best]
+    return sorted(near, key=lambda each: each[0])[:MOST]
 
 
 def audit(
@@ -121,7 +105,7 @@ class _Audit:
     always: Job
     schedule: Schedule
     choice: Clocked
-    prices: _Prices
+    figures: Figures
     arguments: Mapping[str, Any]
     expected: Arrays
 
@@ -131,15 +115,16 @@ class _Audit:
         schedule = next(level for _, level in levels_of(job) if isinstance(level, Schedule))
         choice, pipeline = clocked(schedule, job), schedule.grouping.pipeline
         bound = bind(choice.compiled.signature, (), arguments)
-        prices = _Prices(pipeline, job.request, assumed_sizes(pipeline, bound.sizes))
-        options = job.request.options
+        options, machine = job.request.options, job.request.machine
+        sizes = assumed_sizes(pipeline, bound.sizes)
+        figures = Figures.at(pipeline, machine, sizes, machine.team(options.threads))
         always = replace(options, blas=_called(options.blas), fft=_called(options.fft))
         return _Audit(
             job,
             Job(replace(job.request, options=always)),
             schedule,
             choice,
-            prices,
+            figures,
             arguments,
             choice.results(arguments),
         )
@@ -154,11 +139,11 @@ class _Audit:
     def _others(self, group: int) -> Iterator[_Other]:
         """The programs with other plans of a group, each C text once."""
         choice, known = self.schedule.plans[group], {self.choice.source}
-        pipeline, stages = self.prices.pipeline, choice.group.stages
+        pipeline, stages = self.figures.pipeline, choice.group.stages
         ways = {plan: plan.summary for plan in self.job.decider(pipeline).ways(stages) if plan is not choice}
         called = self.always.decider(pipeline).ways(stages)
         ways |= {plan: f"{plan.summary} at all sizes" for plan in called if plan.library}
-        for predicted, plan in self.prices.near(choice, [*ways]):
+        for predicted, plan in _near(self.figures, choice, [*ways]):
             _log.info("%s: %s as %s", self.job.request.name, "+".join(stages), ways[plan])
             try:
                 schedule = self._with(group, plan)
@@ -200,5 +185,5 @@ class _Audit:
 
     def _audited(self, group: int, others: Sequence[_Other]) -> Audited:
         plan = self.schedule.plans[group]
-        choice = TimedPlan(plan.summary, self.prices.of(plan), self.choice.least[group])
+        choice = TimedPlan(plan.summary, self.figures.price(plan).seconds, self.choice.least[group])
         return Audited(plan.group.stages, choice, tuple(other.timed for other in others))

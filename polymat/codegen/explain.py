@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import prod
 
@@ -27,8 +27,9 @@ def make_report(
     estimates: Mapping[str, int],
     seconds: Mapping[str, float],
     products: Products | None = None,
+    page: Callable[[Report], str] | None = None,
 ) -> Report:
-    """Collect what the levels decided; products: who is asked about products at other sizes."""
+    """Collect what the levels decided; products: who is asked about other sizes; page: who draws it."""
     pipeline = schedule.grouping.pipeline
     arrays = {buffer.name: buffer for buffer in buffers}
     kept = {stage.name for stage in pipeline.stages}
@@ -56,6 +57,7 @@ def make_report(
         assumed=assumed,
         beyond_memory=beyond,
         asked=products,
+        page=page,
     )
 
 

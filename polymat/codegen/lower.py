@@ -94,7 +94,8 @@ def lower(schedule: Schedule, name: str, options: Options, *, clocked: bool = Fa
     undefine = (*names.macro_like(), *([name] if is_macro_like(name) else []))
     file = File(comment, frozenset(needs), undefine, code, _tables(pipeline), texts, marks=marks)
     header = header_text(signature, names)
-    return Program(file, signature, header, _flags(schedule), tuple(storage.values()), names)
+    owned = tuple(tuple(function.name for function in group.functions) for group in groups)
+    return Program(file, signature, header, _flags(schedule), tuple(storage.values()), names, owned)
 
 
 def _names(storage: Mapping[str, Buffer], signature: Signature) -> Names:

@@ -19,7 +19,7 @@ class Program:
     """A C tree with its signature.
 
     header: the C header's text.  flags: compiler flags that this program needs.  buffers: where arrays live.
-    names: of arrays, sizes and scalars in C.
+    names: of arrays, sizes and scalars in C.  groups: the names of the functions of each group.
     """
 
     file: File
@@ -28,6 +28,7 @@ class Program:
     flags: tuple[str, ...]
     buffers: tuple[Buffer, ...]
     names: Names
+    groups: tuple[tuple[str, ...], ...] = ()
 
     def __str__(self) -> str:
         """Arrays and flags, the program's own C, and then the library's."""

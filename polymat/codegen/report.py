@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from math import inf
 from pathlib import Path
 
 from polymat.codegen.productreport import ProductReport, Products
+from polymat.codegen.profile import Profile
 from polymat.errors import ArgumentError, ToolchainError
 from polymat.graph.arguments import check_known, fixed_sizes
 from polymat.lang.expr import Parameter
@@ -110,6 +111,7 @@ class Report:
     are computed, what else was predicted for them, and why sums are no library calls or transforms.
     beyond_memory: arrays of assumed sizes do not fit into this machine, so that predictions mean nothing.
     products: how products are computed at the sizes that were asked for, if any were; asked: who is asked.
+    profile: what was measured of a call, if anything was.  page: makes the HTML of a report.
     """
 
     name: str
@@ -125,6 +127,8 @@ class Report:
     beyond_memory: bool = False
     products: tuple[ProductReport, ...] = ()
     asked: Products | None = None
+    profile: Profile | None = None
+    page: Callable[[Report], str] | None = None
 
     def at(self, sizes: Mapping[Parameter, int], threads: int) -> Report:
         """This report with the way that each product takes at some sizes on so many threads.
@@ -148,6 +152,7 @@ class Report:
             for array, output in self.inplace
         ]
         lines += self.notes
+        lines += [f"measured: {self.profile}"] if self.profile is not None else []
         lines += [f"partition {self.partition}"] if self.partition else []
         lines += self._alternatives()
         if self.predicted.bytes and not self.beyond_memory:
@@ -176,23 +181,19 @@ class Report:
         return lines
 
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><td>{_escaped(' + '.join(g.stages))}</td><td>{_escaped(g.kind)}</td>"
-            f"<td>{_escaped(', '.join(g.order))}</td><td>{_escaped(g.parallel or '')}</td>"
-            f"<td>{_escaped(g.vector or '')}</td><td>{_escaped(g.reason)}</td></tr>"
-            for g in self.groups
-        )
-        head = "".join(f"<th>{h}</th>" for h in ("stages", "kind", "loops", "parallel", "vector", "reason"))
-        title, text = _escaped(self.name), _escaped(str(self))
-        return f"<h3>{title}</h3><table><tr>{head}</tr>{rows}</table><pre>{text}</pre>"
+        return f"<pre>{_escaped(str(self))}</pre>" if self.page is None else self.page(self)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the report as a page of HTML."""
         if not isinstance(path, str | os.PathLike):
             raise ArgumentError(f"save() takes the path of a file, got {path!r:.60}")
         target = Path(path)
-        title = _escaped(self.name)
-        page = f'<!doctype html><meta charset="utf-8"><title>{title}</title>{self._repr_html_()}\n'
+        page = (
+            '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+            '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+            f'<title>{_escaped(self.name)}: what polymat decided</title>\n<link rel="icon" href="data:,">\n'
+            f'</head>\n<body style="margin: 0">\n{self._repr_html_()}\n</body>\n</html>\n'
+        )
         try:
             target.write_text(page, encoding="utf-8")
         except (OSError, ValueError) as error:  # ValueError: a null character in the path

@@ -106,7 +106,8 @@ class Decider:
             plans = back_and_forth(self.pipeline, plans)
         check_tile_sizes(self.pipeline, plans, self.options)
         considered = tuple(
-            Considered(stages, priced.cost, priced.terms) for stages, priced in self.plans.items()
+            Considered(stages, priced.cost, priced.terms, priced.others)
+            for stages, priced in self.plans.items()
         )
         priced = tuple(map(self._told, plans))
         reasons = Reasons(self.pipeline, self.reads, self.machine, self.assumed, self.threads, priced)

@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from polymat.fusion.alignment import align
-from polymat.fusion.legality import live_outs
+from polymat.decide.figures import nest_of
 from polymat.fusion.reads import Reads
 from polymat.graph.pipeline import Pipeline
 from polymat.machine.model import Machine
-from polymat.model.describe import stage_nest
 from polymat.plan.schedule import Decision
 from polymat.plan.tile import Plan
 from polymat.tilesize.decision import decision
-from polymat.tilesize.paperplan import aligned_nest
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,12 +35,7 @@ class Reasons:
     def _decision(self, plan: Plan, terms: str, seconds: float) -> Decision:
         names = plan.group.stages
         stages = [self.pipeline.stage(name) for name in names]
-        alignment, live = align(self.reads, names), live_outs(self.reads, names)
-        nest = (
-            stage_nest(stages[0], self.assumed)
-            if len(stages) == 1
-            else aligned_nest(stages, alignment, live, self.assumed)
-        )
+        nest = nest_of(self.pipeline, self.reads, names, self.assumed)
         return decision(
             plan, nest, stages, self.machine, self.assumed, self.threads, terms=terms, seconds=seconds
         )

@@ -17,11 +17,15 @@ from polymat.poly.lifespan import Folds
 
 @dataclass(frozen=True, slots=True)
 class Considered:
-    """A group that was looked at: its cost (infinite: not allowed) and the terms of it, or why not."""
+    """A group that was looked at: its cost (infinite: not allowed) and the terms of it, or why not.
+
+    others: its plans that were predicted to be slower, and their seconds.
+    """
 
     stages: tuple[str, ...]
     cost: float
     terms: str
+    others: tuple[tuple[float, Plan], ...] = ()
 
     def __str__(self) -> str:
         return f"{' + '.join(self.stages)}: {self.terms}"

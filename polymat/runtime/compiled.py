@@ -7,7 +7,6 @@ import logging
 import os
 import shutil
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, cast
@@ -23,12 +22,14 @@ from polymat.runtime.foreign import adopted_arguments, with_given_outputs
 from polymat.runtime.openmp import quiet_openmp
 from polymat.runtime.pythontext import arrow, documentation, python_signature
 from polymat.runtime.spec import launch_spec
+from polymat.runtime.telling import measured, told
 from polymat.runtime.threads import get_num_threads
 from polymat.surface import surfaced
 
 if TYPE_CHECKING:
     from typing_extensions import TypeVar  # which type checkers know, installed or not
 
+    from polymat.codegen.profile import Profile
     from polymat.lang.expr import Parameter
     from polymat.runtime.metadata import Metadata
 
@@ -41,6 +42,8 @@ else:
 
 # From inputs, scalars and sizes by name to the outputs in order.
 Reference = Callable[[Mapping[str, AnyArray], Mapping[str, Number], Mapping[str, int]], Sequence[AnyArray]]
+# From arguments by name, sizes and the number of threads to what was measured.
+Profiler = Callable[[Mapping[str, Any], Mapping[str, int], int], "Profile"]
 
 
 @_launch.enable_vectorcall
@@ -62,6 +65,8 @@ class Compiled(_launch.Launcher, Generic[Result, Told]):
     __signature__: inspect.Signature
     _report: Any
     _reference: Reference | None
+    _profiler: Profiler | None
+    _profile: Profile | None
     _image: bytes
     _flags: tuple[str, ...] | None
     _packed: tuple[str, str, bytes] | None
@@ -76,6 +81,7 @@ class Compiled(_launch.Launcher, Generic[Result, Told]):
         header: str = "",
         report: object = None,
         reference: Reference | None = None,
+        profiler: Profiler | None = None,
         threads: int = 0,
         cpu: str = "",
         image: bytes = b"",
@@ -85,9 +91,8 @@ class Compiled(_launch.Launcher, Generic[Result, Told]):
 
         source, header: the C text and the prototype for C programs.
         report: what `explain` returns, or what makes it when it is first asked for; its text is saved.
-        reference: the interpreter; None for a pipeline that comes from a file.
-        threads: a fixed number of threads; 0 follows `set_num_threads`.
-        cpu: the `native_cpu` text the code depends on.
+        reference, profiler: the interpreter, and a build with clocks; None for a pipeline from a file.
+        threads: fixed, or 0 to follow `set_num_threads`.  cpu: the `native_cpu` text the code depends on.
         image: the bytes of the library, for `save`; default what is at `path`.
         flags: what the C text is compiled with besides the flags of every program; None where nobody knows.
         """
@@ -102,7 +107,7 @@ class Compiled(_launch.Launcher, Generic[Result, Told]):
         self.path, self.signature, self.source, self.header = path, signature, source, header
         self.threads, self.cpu = threads, cpu
         self._report, self._reference, self._image, self._flags = report, reference, image, flags
-        self._packed, self._copies = None, []
+        self._packed, self._copies, self._profiler, self._profile = None, [], profiler, None
         self.__doc__ = documentation(signature)
         self.__name__ = signature.name
         self.__signature__ = python_signature(signature)
@@ -120,21 +125,22 @@ class Compiled(_launch.Launcher, Generic[Result, Told]):
         predictions hold for where a size is not named.  It also says of which large arrays calls have had to
         make copies so far.
         """
-        notes, report = tuple(self._copies), self._told()
-        if sizes is not None:
-            if report is None or isinstance(report, str):
-                raise PolymatError(
-                    f"{self.signature.name}: a pipeline that comes from a file says nothing of other sizes",
-                    hint="compile it from its definition",
-                )
-            report = report.at(sizes, self.threads or get_num_threads())
-        if not notes or report is None:
-            return cast("Told", report)
-        if isinstance(report, str):
-            report = "\n".join([report, *notes])
-        else:
-            report = replace(report, notes=(*report.notes, *notes))
-        return cast("Told", report)
+        found = told(self._told(), self.signature.name, sizes, self._team, self._copies, self._profile)
+        return cast("Told", found)
+
+    def profile(self, *args: Any, **kwargs: Any) -> Profile:
+        """Measure each group of a call, which takes no `out=`; `explain()` shows it beside predictions.
+
+        A second build with a clock between groups is called for about a third of a second, at least twice.
+        Of products whose order each call chooses it has the first order.
+        """
+        self._profile = measured(self._profiler, self.signature, args, kwargs, self._team)
+        return self._profile
+
+    @property
+    def _team(self) -> int:
+        """The threads that share a call from here."""
+        return self.threads or get_num_threads()
 
     def _told(self) -> Any:
         """The report of the compilation, made when it is first asked for."""

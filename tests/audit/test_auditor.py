@@ -21,10 +21,10 @@ from polymat import (
     Options,
 )
 from polymat.audit.auditor import audit
-from polymat.audit.groupseconds import MOST_GROUPS, Clocked, clocked
 from polymat.cli import main
 from polymat.decide.decider import Decider
 from polymat.driver import request_for
+from polymat.groupclock import MOST_GROUPS, Clocked, clocked
 from polymat.passes import levels_of
 from polymat.plan.schedule import Schedule
 from polymat.plan.tile import TilePlan

@@ -65,10 +65,14 @@ def unit(file: File, head: str) -> str:
     pieces += file.texts
     pieces += [_constants(table) for table in file.tables]
     pieces += [f"{_folded(prototype(function))};\n" for function in file.declared]
-    for function in file.functions:
-        pieces.append("".join(f"{_folded(line)}\n" for line in _function(function)))
+    pieces += [function_text(function) for function in file.functions]
     pieces += [f'const char {name}[] = "{text}";\n' for name, text in file.marks]
     return "\n".join(pieces)
+
+
+def function_text(function: CFunction) -> str:
+    """The text of one function."""
+    return "".join(f"{_folded(line)}\n" for line in _function(function))
 
 
 def _constants(table: Constants) -> str:

@@ -1,7 +1,9 @@
-"""A program with a clock in it: the seconds of each group of a call."""
+"""A program with a clock in it: the seconds of each group of a call, and `Compiled.profile()`."""
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Mapping
 from ctypes import CDLL, c_double
 from dataclasses import dataclass, field
@@ -11,16 +13,22 @@ import numpy as np
 import numpy.typing as npt
 
 from polymat.codegen.lower import lower
-from polymat.driver import loaded
+from polymat.codegen.profile import GroupProfile, Profile
+from polymat.decide.figures import Figures
 from polymat.errors import PolymatError
+from polymat.loading import loaded
+from polymat.model.assumed import assumed_sizes
 from polymat.passes import PASSES, position
 from polymat.plan.schedule import Schedule
+from polymat.plan.tile import Plan
 from polymat.runtime.compiled import Compiled
 from polymat.runtime.libraryfile import Built
 from polymat.steps import Job
 
 Arrays = tuple[npt.NDArray[Any], ...]
 MOST_GROUPS = 1023  # that the clock, in groupclock.h, has room for
+PROFILED, TURN = 0.3, 0.02  # seconds of a profile, and of the calls that one mean is of
+LEAST_TURNS, MOST_CALLS = 2, 200  # of a profile; of a turn
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,7 +74,7 @@ class Clocked:
 def clocked(schedule: Schedule, job: Job) -> Clocked:
     """Compile a schedule with a clock; of products in several orders the first."""
     if len(schedule.plans) > MOST_GROUPS:
-        raise PolymatError(f"{job.request.name} has {len(schedule.plans)} groups, too many for an audit")
+        raise PolymatError(f"{job.request.name} has {len(schedule.plans)} groups, too many for its clock")
     folded = PASSES[position("folds")].apply(schedule, job)
     program = lower(folded, job.request.name, job.request.options, clocked=True)
     source = PASSES[position("source")].apply(program, job)
@@ -75,3 +83,29 @@ def clocked(schedule: Schedule, job: Job) -> Clocked:
     ends = (c_double * (MOST_GROUPS + 1)).in_dll(image, "_pm_group_ends")
     computed = [k for k, plan in enumerate(schedule.plans) if schedule.kept.isdisjoint(plan.group.stages)]
     return Clocked(loaded(job.request, program, source.text, library), source.text, tuple(computed), ends)
+
+
+def profile(
+    schedule: Schedule, job: Job, arguments: Mapping[str, Any], sizes: Mapping[str, int], threads: int
+) -> Profile:
+    """Call a program with a clock, and put what it shows beside what is predicted for these sizes."""
+    pipeline = schedule.grouping.pipeline
+    program = clocked(schedule, job)
+    out = program.results(arguments)
+    start = time.perf_counter()
+    program.run(arguments, out, 1, warm=False)
+    once = max(time.perf_counter() - start, 1e-9)
+    calls, turns = min(max(math.ceil(TURN / once), 1), MOST_CALLS), 0
+    program.least.clear()
+    while turns < LEAST_TURNS or time.perf_counter() - start < PROFILED:
+        program.run(arguments, out, calls, warm=False)
+        turns += 1
+    figures = Figures.at(pipeline, job.request.machine, assumed_sizes(pipeline, sizes), threads)
+    groups = tuple(_profiled(program, figures, k, plan) for k, plan in enumerate(schedule.plans))
+    return Profile(job.request.name, groups, dict(sizes), threads, calls * turns)
+
+
+def _profiled(program: Clocked, figures: Figures, number: int, plan: Plan) -> GroupProfile:
+    found, kept = figures.of(plan), number not in program.groups
+    seconds = 0.0 if kept else program.least[number]
+    return GroupProfile(plan.group.stages, seconds, found.cost.seconds, found.cost.bytes, found.flops, kept)

@@ -1,0 +1,123 @@
+"""Pages of a few pipelines, for a machine that is stated; nothing is compiled by a C compiler."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache, partial
+from html.parser import HTMLParser
+from typing import Any
+
+import polymat as pm
+from benchmarks.stencils import harris
+from polymat.codegen.explain import make_report
+from polymat.codegen.profile import GroupProfile, Profile
+from polymat.codegen.program import Program
+from polymat.codegen.report import Report
+from polymat.driver import levels, request_for
+from polymat.graph.arguments import fixed_sizes
+from polymat.graph.pipeline import Pipeline
+from polymat.page.document import document
+from polymat.page.subject import Subject
+from polymat.plan.schedule import Schedule
+from tests.fixed import NARROW
+from tests.hosts import StatedLibraries
+
+EMPTY = {"meta", "link", "br", "hr", "img"}
+
+
+def subject_of(outputs: Any, estimates: Any = None, **asked: Any) -> Subject:
+    """The levels of a compilation for the stated machine."""
+    request = request_for(outputs, estimates=estimates, **asked)
+    request = replace(request, machine=NARROW, libraries=StatedLibraries())
+    found = {}
+    for name, level in levels(request):
+        found[name] = level
+        if name == "codegen":
+            break
+    built, schedule, program = found["built"], found["tilesize"], found["codegen"]
+    assert isinstance(built, Pipeline)
+    assert isinstance(schedule, Schedule)
+    assert isinstance(program, Program)
+    return Subject(built, schedule, program, request)
+
+
+def report_of(subject: Subject, estimates: Any = None) -> Report:
+    """The report with its page."""
+    return make_report(
+        subject.built,
+        subject.schedule,
+        subject.program.signature,
+        subject.program.buffers,
+        fixed_sizes(estimates, "estimates"),
+        {},
+        page=partial(document, subject),
+    )
+
+
+def measured(report: Report, sizes: dict[str, int]) -> Report:
+    """The report with a profile in which each group takes twice what was predicted."""
+    groups = []
+    for group in report.groups:
+        assert group.predicted is not None
+        seconds = group.predicted.seconds or 1.0
+        groups.append(GroupProfile(group.stages, 2 * seconds, seconds, 1e6, 1e6))
+    return replace(report, profile=Profile(report.name, tuple(groups), sizes, 2, 10))
+
+
+@cache
+def stencils() -> Report:
+    """Harris's twelve stages, which are one group of tiles."""
+    described = harris.build()
+    sizes = {size: 1024 for size in described.sizes}
+    subject = subject_of(described.outputs, sizes, inputs=described.inputs, name="harris")
+    return report_of(subject, sizes)
+
+
+@cache
+def products() -> Report:
+    """Three products, the last of which reads the others, and a map behind them."""
+    N = pm.Parameter(pm.Int, "N")
+    A, B, C, D = (pm.Matrix(pm.Double, name, [N, N]) for name in "ABCD")
+    E, F = (A @ B).named("E"), (C @ D).named("F")
+    less = (E @ F).named("G") * (2.0 if "<b>" else 1.0)  # what HTML would take for a tag
+    subject = subject_of(less.named("H"), {N: 500}, inputs=[A, B, C, D])
+    return report_of(subject, {N: 500})
+
+
+@cache
+def transforms() -> Report:
+    """A spectrum of known length, which a library computes, and its squares."""
+    x = pm.Vector(pm.Double, "x", [1024])
+    spectrum = pm.fft(x)
+    return report_of(subject_of(pm.Abs(spectrum).named("power")))
+
+
+class Page(HTMLParser):
+    """The elements of a page, and whether they are closed in order."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.elements: list[tuple[str, dict[str, str]]] = []
+        self.texts: list[str] = []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, {key: value or "" for key, value in attrs}))
+        if tag not in EMPTY:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.open[-1:] != ["style"]:
+            self.texts.append(data)
+
+    @property
+    def text(self) -> str:
+        return " ".join(self.texts)
+
+    def all(self, tag: str) -> list[dict[str, str]]:
+        return [attributes for name, attributes in self.elements if name == tag]

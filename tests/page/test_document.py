@@ -1,0 +1,107 @@
+"""The page of `explain()`: well-formed, by itself, and everything in it that a reader looks for."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from polymat.codegen.report import Report
+from tests.page.pages import Page, measured, products, stencils, transforms
+
+REPORTS = {"stencils": stencils, "products": products, "transforms": transforms}
+MOST_BYTES = 300_000
+
+
+@pytest.fixture(params=REPORTS)
+def report(request: pytest.FixtureRequest) -> Report:
+    made: Report = REPORTS[request.param]()
+    return made
+
+
+def test_every_element_is_closed_and_nothing_comes_from_elsewhere(report: Report, tmp_path: Path) -> None:
+    text = report.save(tmp_path / "page.html").read_text("utf-8")
+    page = Page(text)
+    assert not page.open
+    assert len(text.encode()) < MOST_BYTES
+    assert not page.all("script") + page.all("img") + page.all("iframe")
+    targets = [each.get(key, "") for _, each in page.elements for key in ("href", "src")]
+    assert all(target.startswith("#") or target in ("", "data:,") for target in targets)
+    assert "url(http" not in text
+    assert "@import" not in text
+
+
+def test_links_lead_to_one_place_each(report: Report) -> None:
+    page = Page(report._repr_html_())
+    names = [each["id"] for _, each in page.elements if "id" in each]
+    assert len(names) == len(set(names))
+    links = [each["href"] for each in page.all("a")]
+    assert links
+    assert {link[1:] for link in links} <= set(names)
+
+
+def test_there_is_a_card_for_every_group(report: Report) -> None:
+    page = Page(report._repr_html_())
+    cards = [each for each in page.all("section") if each["class"] == "card"]
+    assert len(cards) == len(report.groups)
+    for group in report.groups:
+        assert " + ".join(group.stages) in page.text
+        assert group.reason in page.text
+    assert page.text.count("Limited by") == len(report.groups)
+    assert page.text.count("What else there was") == len(report.groups)
+
+
+def test_all_rules_are_below_one_class() -> None:
+    (style,) = re.findall(r"<style>(.*?)</style>", products()._repr_html_(), re.S)
+    plain = re.sub(r"@media[^{]*\{", "", style)
+    selectors = re.findall(r"([^{}]+)\{[^{}]*\}", plain)
+    assert len(selectors) > 30
+    assert all(".polymat-page" in each for selector in selectors for each in selector.split(","))
+
+
+def test_the_alternatives_have_times() -> None:
+    text = Page(products()._repr_html_()).text
+    assert "calls of gemm" in text
+    assert re.search(r"fused with group \d [\d.e+]+ m?s for all of them, not ", text)
+    assert "not fused: each stage by itself" in Page(stencils()._repr_html_()).text
+
+
+def test_what_has_no_array_is_told_where_it_is_computed() -> None:
+    text = Page(stencils()._repr_html_()).text
+    assert "Computed inside, without arrays:" in text
+    assert re.search(r"without arrays:\s+det", text)
+
+
+def test_the_users_lines_stand_beside_the_c_of_their_group() -> None:
+    page = Page(products()._repr_html_())
+    assert 'E, F = (A @ B).named("E")' in page.text
+    assert "static void _pm_nest_" in page.text
+    assert '"<b>"' in page.text
+    assert not page.all("b") or all("<b>" not in each.get("class", "") for each in page.all("b"))
+
+
+def test_a_transform_has_no_point_in_a_roofline() -> None:
+    page = Page(transforms()._repr_html_())
+    assert "library call: FFTW" in page.text
+    assert "A transform needs fewer operations than its sum has" in page.text
+
+
+def test_measured_times_stand_beside_predictions() -> None:
+    before, after = (Page(each._repr_html_()) for each in (products(), measured(products(), {"N": 300})))
+    assert "measured: " not in before.text
+    assert "N = 300 (as given)" in after.text
+    assert sum(each.get("class") == "measured" for each in after.all("circle")) == 3
+    assert not [each for each in before.all("circle") if each["class"] == "measured"]
+    assert "measured: H at N 300 on 2 threads" in str(measured(products(), {"N": 300}))
+
+
+def test_pages_are_the_same_each_time(report: Report) -> None:
+    assert report._repr_html_() == report._repr_html_()
+
+
+def test_a_report_without_levels_is_text() -> None:
+    from dataclasses import replace
+
+    alone = replace(products(), page=None)
+    assert alone._repr_html_().startswith("<pre>H: ")

@@ -1,0 +1,41 @@
+"""Which lines and which C belong to a group."""
+
+from __future__ import annotations
+
+import polymat as pm
+from polymat.page.sources import group_c, put_into, user_lines
+from tests.page.pages import subject_of
+
+
+def test_stages_without_arrays_belong_to_their_readers() -> None:
+    N = pm.Parameter(pm.Int, "N")
+    x = pm.Vector(pm.Double, "x", [N])
+    i = pm.Variable(pm.Int, "i")
+    every = pm.Interval(pm.Int, 0, N - 1)
+    one = pm.Function(([i], [every]), pm.Double, "one")
+    one.defn = [x(i) + 1]
+    two = pm.Function(([i], [every]), pm.Double, "two")
+    two.defn = [2 * one(i)]
+    three = pm.Function(([i], [every]), pm.Double, "three")
+    three.defn = [pm.Exp(x(i))]
+    subject = subject_of([two, three])
+    pipeline = subject.schedule.grouping.pipeline
+    assert put_into(subject.built, pipeline, ["two"]) == ("one",)
+    assert put_into(subject.built, pipeline, ["three"]) == ()
+    lines = user_lines((subject.built, pipeline), ("one", "two"))
+    assert [line for _, line in lines if "defn" in line] == [
+        "one.defn = [x(i) + 1]",
+        "two.defn = [2 * one(i)]",
+    ]
+    assert all(place.startswith("test_sources.py:") for place, _ in lines)
+
+
+def test_each_function_belongs_to_one_group() -> None:
+    N = pm.Parameter(pm.Int, "N")
+    A, B = (pm.Matrix(pm.Double, name, [N, N]) for name in "AB")
+    subject = subject_of(((A @ B) @ (B @ A)).named("D"), inputs=[A, B], options=pm.Options(fuse=False))
+    texts = [group_c(subject.program, number) for number in range(len(subject.schedule.plans))]
+    assert len(texts) == 3
+    assert all(text.count("static void _pm_nest_") == 1 for text in texts)
+    assert len(set(texts)) == 3
+    assert group_c(subject.program, 3) == ""

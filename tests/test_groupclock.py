@@ -1,0 +1,71 @@
+"""`Compiled.profile()`: every group of a call by a clock; no time is judged here."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import polymat as pm
+from polymat import PolymatError
+from polymat.codegen.report import Report
+
+N = pm.Parameter(pm.Int, "N")
+A, B = (pm.Matrix(pm.Double, name, [N, N]) for name in "AB")
+FAST = pm.Options(cflags=("-O0",), kernels=False, blas="never", fuse=False)
+
+
+@pytest.fixture(scope="module")
+def compiled() -> pm.Compiled[Any, Report]:
+    return pm.compile((A @ B @ A).named("C"), inputs=[A, B], estimates={N: 1000}, options=FAST)
+
+
+def arrays(n: int) -> list[np.ndarray]:
+    rng = np.random.default_rng(0)
+    return [rng.random((n, n)) for _ in range(2)]
+
+
+def test_every_group_is_measured_at_the_sizes_of_the_call(compiled: pm.Compiled[Any, Report]) -> None:
+    assert "measured" not in str(compiled.explain())
+    found = compiled.profile(*arrays(37))
+    assert [group.stages for group in found.groups] == [group.stages for group in compiled.explain().groups]
+    assert found.sizes == {"N": 37}
+    assert found.threads == pm.get_num_threads()
+    assert found.calls >= 2
+    assert all(group.seconds > 0 and group.predicted > 0 for group in found.groups)
+    assert [group.flops for group in found.groups] == [2 * 37**3, 2 * 37**3]
+    assert [group.bytes for group in found.groups] == [3 * 8 * 37**2] * 2
+    assert found.seconds == sum(group.seconds for group in found.groups)
+
+
+def test_explain_shows_the_latest_profile(compiled: pm.Compiled[Any, Report]) -> None:
+    compiled.profile(*arrays(37))
+    found = compiled.profile(*arrays(11))
+    report = compiled.explain()
+    assert report.profile == found
+    assert f"measured: {found}" in str(report)
+    assert "N = 11 (as given)" in report._repr_html_()
+
+
+def test_wrong_calls_are_refused_as_calls_are(compiled: pm.Compiled[Any, Report]) -> None:
+    a, b = arrays(3)
+    with pytest.raises(pm.ArgumentError, match="argument B is missing"):
+        compiled.profile(a)
+    with pytest.raises(PolymatError, match=r"C: profile\(\) keeps no results and takes no out="):
+        compiled.profile(a, b, out=np.empty((3, 3)))
+
+
+def test_what_comes_from_a_file_has_none(compiled: pm.Compiled[Any, Report], tmp_path: Path) -> None:
+    for copy in (pm.load(compiled.save(tmp_path)), pickle.loads(pickle.dumps(compiled))):
+        with pytest.raises(PolymatError, match="a pipeline that comes from a file has no profile"):
+            copy.profile(*arrays(3))
+
+
+def test_empty_arrays_have_a_profile(compiled: pm.Compiled[Any, Report]) -> None:
+    found = compiled.profile(np.empty((0, 0)), np.empty((0, 0)))
+    assert [group.flops for group in found.groups] == [0, 0]
+    assert "GFLOP/s" not in str(found)
+    assert compiled.explain()._repr_html_()

@@ -86,6 +86,8 @@ class Options:
     fft_rigour: "measure" tries plans of FFTW out on arrays of that size at the first call, for about two
     seconds a plan at most, and remembers the best; "estimate" does not.
     kernels: compute sums of products of two arrays with register blocks and packed operands.
+    steps: compute many steps of an elimination at a time, whose products for later results become products of
+    matrices (`reassociate`, `kernels` and the pass `folds` are needed for it).
     blocks: how their blocks for the caches are chosen: "shares" by the parts of each cache that were measured
     to be best; "working-sets" by PolyDL's ranking (section 4) of these and others at the estimates.
     math: whose exp, log, sin, cos, tanh, pow ... of real numbers: "vector" is polymat's own code, which loops
@@ -123,6 +125,7 @@ class Options:
     fir: Literal["auto", "direct", "fft", "blocks", "whole"] = "auto"
     fft_rigour: Literal["estimate", "measure"] = "estimate"
     kernels: bool = True
+    steps: bool = True
     math: Literal["vector", "libm"] = "vector"
     blocks: Literal["shares", "working-sets"] = "shares"
     target: str = "native"
@@ -151,21 +154,8 @@ class Options:
         The outer loop is shared out to `threads` where its points are independent.
         """
         switches = (
-            "share",
-            "inline",
-            "reassociate",
-            "join",
-            "keep",
-            "fuse",
-            "siblings",
-            "overlap",
-            "rolling",
-            "private",
-            "tile",
-            "outwards",
-            "unroll",
-            "vector",
-            "kernels",
+            *("share", "inline", "reassociate", "join", "keep", "fuse", "siblings", "overlap", "rolling"),
+            *("private", "tile", "outwards", "unroll", "vector", "kernels", "steps"),
         )
         return cls(
             **{
@@ -193,9 +183,10 @@ class Options:
 
 
 # What neither the thesis nor PolyMage has.
-_PUBLISHED = dict.fromkeys(
-    ("reassociate", "join", "keep", "siblings", "rolling", "private", "outwards", "unroll", "kernels"), False
-)
+_PUBLISHED = {
+    **dict.fromkeys(("reassociate", "join", "keep", "siblings", "rolling", "private", "outwards"), False),
+    **dict.fromkeys(("unroll", "kernels", "steps"), False),
+}
 
 
 def check_options(options: Any) -> Options:

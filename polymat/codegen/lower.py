@@ -20,6 +20,7 @@ from polymat.codegen.loops.merged import merged_nest
 from polymat.codegen.loops.stagecode import NestMaker, StageWriter
 from polymat.codegen.memory.slots import shared_slots
 from polymat.codegen.memory.storage import Buffer, buffers
+from polymat.codegen.products.eliminationwriter import elimination_nest
 from polymat.codegen.products.epiloguewriter import epilogue_nest
 from polymat.codegen.products.pairswriter import product_nest
 from polymat.codegen.program import Program
@@ -37,6 +38,7 @@ from polymat.lang.sharing import written_size
 from polymat.lang.table import Lookup, Table
 from polymat.lang.traverse import children, walk
 from polymat.options import Options
+from polymat.plan.blockedsteps import EliminationPlan
 from polymat.plan.epilogue import EpiloguePlan
 from polymat.plan.kernel import KernelPlan
 from polymat.plan.library import CallPlan, FilterPlan, RecursivePlan, TransformPlan
@@ -55,6 +57,7 @@ MAKERS: Mapping[type[NestPlan], NestMaker] = {
     RecursivePlan: recursive_nest,
     MergedPlan: merged_nest,
     EpiloguePlan: epilogue_nest,
+    EliminationPlan: elimination_nest,
 }
 
 

@@ -29,6 +29,7 @@ from polymat.graph.stage import Stage
 from polymat.lang.affine import Affine
 from polymat.model.team import BLOCKS, TeamCost
 from polymat.options import Options
+from polymat.plan.blockedsteps import EliminationPlan
 from polymat.plan.library import TransformPlan
 from polymat.plan.nest import NestPlan
 from polymat.plan.tile import Plan
@@ -95,6 +96,8 @@ class Shares:
         first = scratch.declare(Literal("0"))
         if not nest.ranges and isinstance(plan, TransformPlan):
             return (self._transform(plan, nest),)
+        if isinstance(plan, EliminationPlan):
+            return (Block((*first, *self._team_within(stages, plan, nest, scratch))),)
         if not nest.ranges:
             team = (self._band_team(stages[-1], plan),) if plan.kind == "recurrence" else ()
             call = Evaluate(CCall(function, (*nest.arguments, *team)))
@@ -106,6 +109,16 @@ class Shares:
         alone = CBinary("==", Id(PIECES), Literal("1"))
         split = If(alone, (*first, serial), self._chunks(nest, scratch))
         return (Block((begin, end, *shared, split)),)
+
+    def _team_within(
+        self, stages: Sequence[Stage], plan: NestPlan, nest: NestFunction, scratch: ThreadScratch
+    ) -> tuple[Stmt, ...]:
+        """Run a nest that shares the larger of its parts out to a team, by their work."""
+        speed = self.speed(plan)
+        team = self.declared(stages, speed, fixed=True)
+        least = Literal(f"{self.least_work(speed)!r}")
+        arguments = (*nest.arguments, scratch.apart, Id(PIECES), Id(TEAM), least)
+        return (*team, Evaluate(CCall(nest.function.name, arguments)))
 
     def _transform(self, plan: TransformPlan, nest: NestFunction) -> Stmt:
         """Run a transform without a batch, which shares itself out to a team."""

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from polymat.decide.callplans import CallPlanner
+from polymat.decide.eliminationplans import EliminationPlanner
 from polymat.decide.filterplans import FilterPlanner
 from polymat.decide.recursiveplans import RecursivePlanner
 from polymat.fusion.alignment import align
@@ -72,6 +73,7 @@ class Candidates:
         self.calls = CallPlanner(pipeline, machine, assumed, options, threads, libraries, estimates)
         self.filters = FilterPlanner(self.calls)
         self.recursive = RecursivePlanner(pipeline, machine, options, assumed)
+        self.eliminations = EliminationPlanner(pipeline, machine, options, assumed, threads)
         self._wanted: dict[tuple[str, ...], CallPlan | TransformPlan | None] = {}
         self.papers = PaperPlanner(pipeline, machine, assumed, thesis=options.cost == "paper")
 
@@ -85,7 +87,11 @@ class Candidates:
         if self.options.blas != "always":
             blocks = (self.calls.merged(stages), self._epilogue(stages))
             found = [*found, *(plan for plan in blocks if plan is not None)]
-        direct = (self.filters.plan(stages), self.recursive.plan(stages))
+        direct = (
+            self.filters.plan(stages),
+            self.recursive.plan(stages),
+            self.eliminations.plan(stages, found),
+        )
         found = [*found, *(plan for plan in direct if plan is not None)]
         if not found:
             none = Refused("no code can be generated for any of its tilings")

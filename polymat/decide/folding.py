@@ -6,19 +6,14 @@ after:   u(t, i, j) is at (t mod 2, i, j), where u(t - 1, .) and u(T, .) are all
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
-from polymat.graph.accesses import reads_of
-from polymat.graph.pipeline import Pipeline
-from polymat.graph.recurrence import recurrence_statements
+from polymat.graph.recurrence import copies, later_reads, recurrence_statements
 from polymat.graph.stage import Stage
-from polymat.lang.affine import Affine
-from polymat.lang.expr import Load
+from polymat.plan.blockedsteps import EliminationPlan
 from polymat.plan.loops import LoopPlan
 from polymat.plan.schedule import Schedule
-from polymat.poly.access import Access
-from polymat.poly.lifespan import Copying, Folds, folds, lifespans
+from polymat.poly.lifespan import Folds, folds, lifespans
 
 MOST = 64  # places along a dimension; where more are needed, all elements have one
 
@@ -32,7 +27,9 @@ def fold_storage(schedule: Schedule) -> Schedule:
     found: dict[str, Folds] = {}
     for plan in schedule.plans:
         name = plan.group.stages[-1]
-        if isinstance(plan, LoopPlan) and plan.recurrence is not None and name not in pipeline.outputs:
+        if isinstance(plan, EliminationPlan):
+            found[name] = plan.places
+        elif isinstance(plan, LoopPlan) and plan.recurrence is not None and name not in pipeline.outputs:
             known = _folds(schedule, pipeline.stage(name), plan)
             if any(known):
                 found[name] = known
@@ -47,8 +44,8 @@ def _folds(schedule: Schedule, stage: Stage, plan: LoopPlan) -> Folds:
         return ()
     shared = stage.dims.index(plan.parallel) if plan.outwards and plan.parallel else None
     statements = recurrence_statements(stage, pipeline.context)
-    spans = lifespans(statements, plan.recurrence, shared=shared, later=[*_later(pipeline, stage)])
-    return folds(spans, most, [*_copies(stage)])
+    spans = lifespans(statements, plan.recurrence, shared=shared, later=[*later_reads(pipeline, stage)])
+    return folds(spans, most, [*copies(stage)])
 
 
 def _most(schedule: Schedule, stage: Stage) -> list[int]:
@@ -70,23 +67,3 @@ def _most(schedule: Schedule, stage: Stage) -> list[int]:
                     fixed = dims.isdisjoint(form.names())
                     most[k] = min(most[k], MOST if fixed and (plain or k == 0) else int(plain))
     return [max(places, 0) for places in most]
-
-
-def _later(pipeline: Pipeline, stage: Stage) -> Iterator[Access]:
-    """What other stages read of its elements."""
-    for reader in pipeline.stages:
-        if reader.name != stage.name:
-            for domain, expr in reader.expressions():
-                yield from reads_of(domain.assume(pipeline.context), expr, stage.name)
-
-
-def _copies(stage: Stage) -> Iterator[Copying]:
-    """The parts of a definition that only say that an element is one at another index of one dimension."""
-    for tag, part in enumerate(stage.parts):
-        expr = part.expr
-        if not isinstance(expr, Load) or expr.source.name != stage.name:
-            continue
-        apart = [Affine.name(dim) - form for dim, form in zip(stage.dims, expr.indices, strict=True)]
-        moved = [dim for dim, form in enumerate(apart) if form != Affine()]
-        if len(moved) == 1 and apart[moved[0]].is_constant:
-            yield Copying(tag, moved[0], abs(apart[moved[0]].const))

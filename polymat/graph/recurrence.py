@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from polymat.graph.accesses import reads_of
+from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Accumulation, Stage
 from polymat.lang.affine import Affine
+from polymat.lang.expr import Load
 from polymat.poly.access import Access
 from polymat.poly.domain import Domain
 from polymat.poly.isltext import affine_text, encode
+from polymat.poly.lifespan import Copying
 from polymat.poly.order import Assignment
 
 
@@ -48,3 +53,23 @@ def _lexicographic(accumulation: Accumulation, inner: int, tag: int) -> tuple[st
     outer = tuple(affine_text(form) for form in accumulation.target)
     reduced = [encode(d) for d in accumulation.reduced_dims]
     return (*outer, str(tag), *reduced, *["0"] * (inner - len(reduced)))
+
+
+def later_reads(pipeline: Pipeline, stage: Stage) -> Iterator[Access]:
+    """The elements of a stage that others read."""
+    for reader in pipeline.stages:
+        if reader.name != stage.name:
+            for domain, expr in reader.expressions():
+                yield from reads_of(domain.assume(pipeline.context), expr, stage.name)
+
+
+def copies(stage: Stage) -> Iterator[Copying]:
+    """The parts of a definition that only say that an element is one at another index of one dimension."""
+    for tag, part in enumerate(stage.parts):
+        expr = part.expr
+        if not isinstance(expr, Load) or expr.source.name != stage.name:
+            continue
+        apart = [Affine.name(dim) - form for dim, form in zip(stage.dims, expr.indices, strict=True)]
+        moved = [dim for dim, form in enumerate(apart) if form != Affine()]
+        if len(moved) == 1 and apart[moved[0]].is_constant:
+            yield Copying(tag, moved[0], abs(apart[moved[0]].const))

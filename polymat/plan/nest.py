@@ -42,6 +42,11 @@ class GroupPlan:
         return ""
 
     @property
+    def moved(self) -> float | None:
+        """Bytes to and from where the arrays live, of plans that know them; None where each array says it."""
+        return None
+
+    @property
     def numbered(self) -> int:
         """Dimensions that tiles run through in the order of memory."""
         return 0

@@ -10,6 +10,7 @@ from polymat.graph.aligned import Member
 from polymat.graph.group import Grouping
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Stage
+from polymat.plan.blockedsteps import EliminationPlan
 from polymat.plan.loops import LoopPlan
 from polymat.plan.nest import NestPlan
 from polymat.plan.schedule import Schedule
@@ -66,7 +67,10 @@ def _fold_faults(schedule: Schedule) -> Iterator[str]:
     plans = {plan.group.stages[-1]: plan for plan in schedule.plans}
     for name, places in schedule.folds.items():
         plan = plans.get(name)
-        if not isinstance(plan, LoopPlan) or plan.recurrence is None or name in pipeline.outputs:
+        folds = isinstance(plan, EliminationPlan) or (
+            isinstance(plan, LoopPlan) and plan.recurrence is not None
+        )
+        if not folds or name in pipeline.outputs:
             yield f"{name} keeps few of its elements, and is no recurrence between others"
         elif len(places) != len(pipeline.stage(name).dims) or any(k is not None and k < 1 for k in places):
             yield f"{name} keeps {places} of its elements"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 
 import islpy as isl
 
@@ -59,6 +59,20 @@ class Order:
         where = f"[{first}, {last}] -> {{ [{', '.join(dims)}] : {first} <= {dims[level]} < {last} }}"
         return self.schedule.intersect_range(isl.UnionSet.from_set(isl.Set(where)))
 
+    def among(self, domains: Sequence[Domain]) -> isl.UnionMap:
+        """The schedule of some points of each statement, by its number."""
+        points = isl.UnionSet("{ }")
+        for tag, domain in enumerate(domains):
+            points = points.union(isl.UnionSet.from_set(tagged(domain, tag)))
+        return self.schedule.intersect_domain(points)
+
+    def exchanged(self, domains: Sequence[Domain]) -> isl.UnionMap:
+        """The schedule of some points of each statement with its two outermost loops exchanged."""
+        dims = [f"i{k}" for k in range(len(self.parallel))]
+        other = [dims[1], dims[0], *dims[2:]]
+        swap = isl.Map(f"{{ [{', '.join(dims)}] -> [{', '.join(other)}] }}")
+        return self.among(domains).apply_range(isl.UnionMap.from_map(swap))
+
 
 @dataclass(frozen=True, slots=True)
 class Circle:
@@ -89,6 +103,50 @@ def find_order(statements: Sequence[Assignment], context: Domain) -> Order | Cir
         return Circle(None)
     depth = max(m.dim(isl.dim_type.out) for m in _maps(found))
     return Order(found, _parallel(found, conflicts, depth))
+
+
+def within(statements: Sequence[Assignment], domains: Sequence[Domain]) -> list[Assignment]:
+    """The statements at some points of each."""
+    return [
+        replace(
+            each,
+            domain=domain,
+            writes=_at(each.writes, domain),
+            reads=tuple(_at(r, domain) for r in each.reads),
+        )
+        for each, domain in zip(statements, domains, strict=True)
+    ]
+
+
+def _at(access: Access, domain: Domain) -> Access:
+    return Access(domain, access.map.intersect_domain(domain.set))
+
+
+def respects_in_place(
+    schedule: isl.UnionMap, statements: Sequence[Assignment], quiet: Collection[int]
+) -> bool:
+    """Whether a schedule is right where elements that differ in their first index alone share a place.
+
+    quiet: statements that change nothing there.  Every value is read after it is written, and before the
+    next one at its place is.
+    """
+    rest = ", ".join(f"i{k}" for k in range(1, len(statements[0].domain.dims)))
+    after = isl.Map(f"{{ [a0, {rest}] -> [b0, {rest}] : a0 < b0 }}")
+    overwritten = isl.UnionMap("{ }")
+    for reader in statements:
+        for writer in (each for each in statements if each.tag not in quiet):
+            for read in reader.reads:
+                pairs = read.map.apply_range(after).apply_range(writer.writes.map.reverse())
+                pairs = pairs if reader is not writer else pairs.subtract(isl.Map.identity(pairs.get_space()))
+                overwritten = overwritten.union(isl.UnionMap.from_map(_tag(pairs, reader.tag, writer.tag)))
+    return _respects(schedule, _flow(statements)) and _respects(schedule, overwritten)
+
+
+def one_after_other(first: isl.UnionMap, second: isl.UnionMap, depth: int) -> isl.UnionMap:
+    """A schedule of all that one schedules, then of all that another does; depth: dimensions of each."""
+    dims = ", ".join(f"i{k}" for k in range(depth))
+    before, after = (isl.UnionMap(f"{{ [{dims}] -> [{place}, {dims}] }}") for place in (0, 1))
+    return first.apply_range(before).union(second.apply_range(after))
 
 
 def _user_order(statements: Sequence[Assignment], backwards: int | None) -> isl.UnionMap:

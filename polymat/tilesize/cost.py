@@ -111,6 +111,7 @@ def _demand(pipeline: Pipeline, plan: Plan, machine: Machine, estimates: Mapping
             others.append((stage, loops, often))
     moved = traffic(pipeline, stages, {*tiling.scratch, *plan.absorbed}, estimates, again=not tiling.fits)
     moved -= sum(array_bytes(by_name[name], estimates) for name in plan.read_back)
+    moved = moved if plan.moved is None else plan.moved
     return _Demand(
         operations,
         tuple(others),

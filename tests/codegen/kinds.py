@@ -9,6 +9,7 @@ import numpy as np
 
 import polymat as pm
 from polymat import Case, Condition, Double, Float, Function, Int, Interval, Op, Options, Reduce, Reduction
+from tests.decide.eliminations import ldlt
 from tests.fixed import WIDE
 
 Asked = Mapping[str, Any]
@@ -258,10 +259,16 @@ def two_scales() -> Asked:
     return {"outputs": sharp}
 
 
+def elimination() -> Asked:
+    """Right-looking elimination, whose products wait for the end of a block of steps."""
+    return {"outputs": ldlt()}
+
+
 KINDS: Mapping[str, Callable[[], Asked]] = {
     make.__name__: make
     for make in (
-        *(rows, shifted_rows, across_rows, halves, functions, cases, triangle, recurrence, scatter, one_sum),
+        *(rows, shifted_rows, across_rows, halves, functions, cases, triangle, recurrence, elimination),
+        *(scatter, one_sum),
         *(sums_along_rows, sums_along_columns, largest, first_smallest, largest_of_terms, sums_of_a_triangle),
         *(triangular_system, read_twice, norm, product, small_product),
         *(transposed_product, half_a_product, complex_product, added_product, epilogue_in_registers),

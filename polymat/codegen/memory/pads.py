@@ -58,6 +58,11 @@ class ThreadScratch:
     def _base(self) -> str:
         return f"_pm_threads_at_{self.number}"
 
+    @property
+    def apart(self) -> CExpr:
+        """How many bytes lie between the pads of one thread and those of the next."""
+        return Id(self._bytes)
+
     def reserve(self) -> list[Stmt]:
         """Reserve the pads of every thread; nothing when there are none."""
         if not self.pads:

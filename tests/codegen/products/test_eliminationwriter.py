@@ -1,0 +1,76 @@
+"""Eliminations in blocks of steps compute what the interpreter does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import polymat as pm
+from polymat.decide import eliminationplans
+from tests.decide import eliminations
+from tests.tolerance import assert_close
+
+SIZES = (0, 1, 2, 3, 7, 8, 9, 17, 29)
+SHAPES = {
+    "unscaled_lu": {"A": "square"},
+    "ldlt": {"A": "square"},
+    "upper_cholesky": {"A": "square"},
+    "schur": {"A": "wide"},
+    "forward_solve": {"L": "square", "B": "wide"},
+    "right_solve": {"U": "square", "B": "tall"},
+}
+
+
+@pytest.fixture
+def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Blocks of 8 steps, halved down to 2: small matrices have several of them."""
+    monkeypatch.setattr(eliminationplans, "LEAST_STEPS", 2)
+    monkeypatch.setattr(eliminationplans, "MOST_STEPS", 8)
+
+
+def given(name: str, size: int, columns: int, dtype: str) -> dict[str, Any]:
+    made = eliminations.arguments(size, columns, dtype)
+    found = {array: made[shape] for array, shape in SHAPES[name].items()}
+    return found | ({"S": min(size, columns) // 2} if name == "schur" else {})
+
+
+def check(compiled: Any, name: str, size: int, columns: int, dtype: str) -> None:
+    arguments = given(name, size, columns, dtype)
+    # Each result is a sum of `size` products, which the steps before have rounded as often.
+    assert_close(compiled(**arguments), compiled.reference(**arguments), roundings=8 * (size + 1))
+
+
+@pytest.mark.usefixtures("small_blocks")
+@pytest.mark.parametrize(
+    ("name", "dtype"),
+    [*((name, pm.Double) for name in SHAPES), ("ldlt", pm.Float), ("right_solve", pm.Float)],
+)
+def test_results_at_sizes_around_those_of_blocks(name: str, dtype: Any) -> None:
+    options = pm.Options(threads=2, parallel_threshold=1)
+    compiled = pm.compile(eliminations.LEGAL[name](dtype), options=options)
+    assert "_pm_steps_" in compiled.source
+    for size in SIZES:
+        for columns in {size} if len(SHAPES[name]) == 1 and name != "schur" else {0, 1, 5, size, 33}:
+            check(compiled, name, size, columns, dtype.dtype)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_blocks_as_they_are(threads: int) -> None:
+    compiled = pm.compile(eliminations.unscaled_lu(), options=pm.Options(threads=threads))
+    for size in (7, 8, 9, 16, 63):
+        check(compiled, "unscaled_lu", size, size, "float64")
+    size = 300
+    matrix = eliminations.arguments(size, size, "float64")["square"]
+    result = compiled(matrix)
+    upper = np.triu(result)
+    lower = np.tril(result, -1) / np.diag(result) + np.eye(size)
+    assert_close(lower @ upper, matrix, roundings=8 * size, magnitude=np.abs(lower) @ np.abs(upper))
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_sizes_that_are_numbers() -> None:
+    compiled = pm.compile(eliminations.unscaled_lu(size=41))
+    assert "_pm_steps_" in compiled.source
+    check(compiled, "unscaled_lu", 41, 41, "float64")

@@ -21,7 +21,7 @@ export PYTHONNOUSERSITE := 1
 unexport PYTHONHOME
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test golden sanitize lint format types layers peers bench clean
+.PHONY: help setup demo test golden sanitize lint format types layers peers bench docs dist clean
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 16
@@ -76,6 +76,13 @@ peers: $(READY) ## .venv-peers with what benchmarks compare with: Numba, JAX, Py
 
 bench: $(READY) ## figures beside those of peers: ARGS="blas2 products --quick", all sections without
 	$(PY) -m benchmarks.run $(ARGS)
+
+docs: $(READY) ## the documentation as a site, in build/docs; a warning is an error
+	$(PY) -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	$(PY) -m sphinx -W --keep-going -q -b html docs build/docs
+
+dist: $(READY) ## an sdist, and a wheel for this machine and this Python, in dist/
+	$(PY) -m build --outdir dist .
 
 clean: ## remove the environment and everything built
 	rm -rf .venv build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

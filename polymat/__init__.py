@@ -144,9 +144,8 @@ from polymat.runtime.compiled import Compiled, load
 from polymat.runtime.threads import get_num_threads, set_num_threads, threads
 from polymat.surface import surface_package, surfaced
 
-__version__ = "0.1.0"
-
 if TYPE_CHECKING:
+    __version__: str
     from polymat.codegen.profile import Profile
     from polymat.codegen.report import Report
     from polymat.driver import compile as compile  # not in __all__: `import *` leaves Python's own
@@ -156,6 +155,8 @@ else:
     _COMPILER["compile"] = "polymat.driver"
 
     def __getattr__(name: str) -> Any:
+        if name == "__version__":
+            return imported_quickly("polymat.runtime.release").release()
         if name not in _COMPILER:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         found = getattr(imported_quickly(_COMPILER[name]), name)

@@ -139,7 +139,7 @@ class Card:
             size = "main memory" if level.bytes == inf else f"{level.name}, {bytes_text(level.bytes)}"
             parts.append(text("p", f"{size}{out}", class_="level"))
             if level.bytes < inf:
-                pieces = [*((p.what, p.bytes) for p in self.found.pieces), ("all arrays", self.found.whole)]
+                pieces = [*((p.what, p.bytes) for p in self.found.pieces), ("all values", self.found.whole)]
                 parts += [_filled(what, count, level.bytes) for what, count in pieces]
         bars = element("div", "".join(parts), class_="bars")
         yield element("div", text("h4", "Footprint in the caches of one thread") + bars)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from polymat.machine.model import MEMORY
+from polymat.plan.blockedsteps import EliminationPlan
 from polymat.plan.epilogue import EpiloguePlan
 from polymat.plan.kernel import KernelPlan
 from polymat.plan.library import CallPlan, FilterPlan, RecursivePlan, TransformPlan
@@ -72,6 +73,8 @@ def _own(plan: NestPlan) -> str:
             return "a recursive filter, block by block"
         case KernelPlan() | MergedPlan() | EpiloguePlan():
             return "a product around register blocks"
+        case EliminationPlan():
+            return "blocks of elimination steps"
         case LoopPlan():
             return {"reduce": "loops that sum", "row": "loops that sum along rows"}.get(plan.kind, "loops")
         case _:

@@ -162,7 +162,7 @@ class Compiled(_launch.Launcher, Generic[Result, Told]):
         return outputs[0] if len(self.signature.outputs) == 1 else outputs
 
     def save(self, directory: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
-        """Write lib<name>.so, <name>.h and <name>.json; the path of the last, for `load`.
+        """Write lib<name>.so, <name>.h and <name>.json, for `load`, and for pkg-config and CMake.
 
         overwrite: replace another program of this name, which is an `ArgumentError` otherwise.
         """

@@ -1,4 +1,4 @@
-"""Pipelines in a directory: lib<name>.so, <name>.h and <name>.json."""
+"""Pipelines in a directory: lib<name>.so, <name>.h, <name>.json and what build systems find them by."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 
 from polymat.errors import ArgumentError, ToolchainError
 from polymat.machine.keptfile import open_regular
+from polymat.runtime.buildfiles import build_files
 from polymat.runtime.cpu import missing_features
 from polymat.runtime.metadata import Metadata, MetadataError, from_json, to_json
 
@@ -19,7 +20,7 @@ _contents_at: dict[str, list[str]] = {}
 
 
 def write_saved(directory: Path, library: bytes, metadata: Metadata, *, overwrite: bool = False) -> Path:
-    """Write the three files, each in one step, the metadata last; the path of the metadata.
+    """Write the files, each in one step, the metadata last; the path of the metadata.
 
     overwrite: take the place of another program of this name.
     """
@@ -32,6 +33,8 @@ def write_saved(directory: Path, library: bytes, metadata: Metadata, *, overwrit
         directory.mkdir(parents=True, exist_ok=True)
         _write(directory / metadata.library, library, 0o755)
         _write(directory / f"{name}.h", metadata.header.encode(), 0o644)
+        for file, text in build_files(name, metadata.library).items():
+            _write(directory / file, text.encode(), 0o644)
         _write(target, to_json(metadata).encode(), 0o644)
     except OSError as error:
         raise ToolchainError(f"cannot save {name} in {directory}: {error}") from error

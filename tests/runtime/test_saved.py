@@ -30,7 +30,8 @@ def mm(tmp_path_factory: pytest.TempPathFactory) -> Compiled:
 def test_a_saved_pipeline_is_the_same_pipeline(mm: Compiled, tmp_path: Path) -> None:
     path = mm.save(tmp_path / "new" / "build")
     assert path == tmp_path / "new" / "build" / "mm.json"
-    assert sorted(item.name for item in path.parent.iterdir()) == ["libmm.so", "mm.h", "mm.json"]
+    found = sorted(item.name for item in path.parent.iterdir())
+    assert found == ["libmm.so", "mm.h", "mm.json", "polymat-mm.pc", "polymat-mmConfig.cmake"]
     assert (path.parent / "mm.h").read_text() == "void mm(void);\n"
     again = load(path)
     np.testing.assert_array_equal(again(A, B), A @ B)

@@ -21,7 +21,8 @@ from polymat.tilesize.stagework import VECTOR_SHARE, stage_operations
 
 LEAST_STEPS = 8  # that loops compute one after the other
 MOST_STEPS = 256  # whose products are added to all later results at once
-LEAST_RESULTS = 32  # rows and columns beyond the first step: with fewer, loops compute most of it
+LEAST_RESULTS = 32  # rows and columns beyond the first steps: with fewer, loops compute most of it
+LEAST_OF_A_TRIANGLE = 88  # the same of a triangle, of which there is half as much to do in products
 SHARE = 0.8  # of the peak that products of a block's depth reach
 WITHIN = 4.0  # times slower than long vectors: loops over the few columns of a block
 SAMPLES = 64  # steps of which results are counted
@@ -56,7 +57,8 @@ class EliminationPlanner:
         return options.kernels and options.reassociate and options.steps and not kept
 
     def _is_worth(self, found: Elimination) -> bool:
-        return min(self._sides(found, found.first + LEAST_STEPS)) >= LEAST_RESULTS
+        least = LEAST_RESULTS if found.trailing.triangle is None else LEAST_OF_A_TRIANGLE
+        return min(self._sides(found, found.first + LEAST_STEPS)) >= least
 
     def _sides(self, found: Elimination, end: int) -> tuple[float, float]:
         """Rows and columns of what waits for the steps before `end`."""

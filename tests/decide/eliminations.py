@@ -115,6 +115,14 @@ def right_solve(dtype: ScalarType = Double) -> Function:
     return last(X, dtype, N, M, upto(N), "Y")
 
 
+def summed(dtype: ScalarType = Double) -> Function:
+    """A sum of S products, one a step: no result is read but by itself."""
+    A, B = pm.Matrix(dtype, "A", [N, S]), pm.Matrix(dtype, "B", [S, M])
+    W = Function(([k, i, j], [Interval(Int, 0, S), upto(N), upto(M)]), dtype, "W")
+    W.defn = [Case(start, 1.0), Case(step, W(k - 1, i, j) + 2.0 * A(i, p) * B(p, j))]
+    return last(W, dtype, S, N, upto(M))
+
+
 def gauss_jordan(dtype: ScalarType = Double) -> Function:
     """Every step changes all rows, among them those whose elements it multiplies by."""
     A = pm.Matrix(dtype, "A", [N, N])
@@ -142,7 +150,8 @@ def smoothed(dtype: ScalarType = Double) -> Function:
 
 
 LEGAL: dict[str, Callable[..., Function]] = {
-    each.__name__: each for each in (unscaled_lu, schur, ldlt, upper_cholesky, forward_solve, right_solve)
+    each.__name__: each
+    for each in (unscaled_lu, schur, ldlt, upper_cholesky, forward_solve, right_solve, summed)
 }
 REFUSED: dict[str, Callable[..., Function]] = {each.__name__: each for each in (gauss_jordan, smoothed)}
 

@@ -49,6 +49,8 @@ def test_each_of_these_keeps_the_loops(options: Options) -> None:
 def test_small_ones_run_in_loops() -> None:
     assert not is_blocked(eliminations.unscaled_lu(), estimates={eliminations.N: 39})
     assert is_blocked(eliminations.unscaled_lu(), estimates={eliminations.N: 41})
+    assert not is_blocked(eliminations.ldlt(), estimates={eliminations.N: 95})
+    assert is_blocked(eliminations.ldlt(), estimates={eliminations.N: 97})
 
 
 @pytest.mark.parametrize("name", eliminations.REFUSED)

@@ -92,3 +92,10 @@ def test_names_do_not_matter() -> None:
     made = found(out)
     assert made is not None
     assert made.trailing == Trailing((0, 0))
+
+
+def test_all_results_of_a_plain_sum_wait() -> None:
+    made = found(eliminations.summed())
+    assert made is not None
+    assert (str(made.scale), str(made.left), str(made.right)) == ("2.0", "A(i, k - 1)", "B(k - 1, j)")
+    assert made.trailing == Trailing((None, None))

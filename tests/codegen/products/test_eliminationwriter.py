@@ -74,3 +74,13 @@ def test_sizes_that_are_numbers() -> None:
     compiled = pm.compile(eliminations.unscaled_lu(size=41))
     assert "_pm_steps_" in compiled.source
     check(compiled, "unscaled_lu", 41, 41, "float64")
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_a_plain_sum_of_products() -> None:
+    compiled = pm.compile(eliminations.summed())
+    assert "_pm_steps_" in compiled.source
+    rng = np.random.default_rng(5)
+    for rows, steps, columns in ((0, 0, 0), (1, 1, 1), (5, 9, 3), (17, 40, 9), (7, 0, 9)):
+        left, right = rng.random((rows, steps)), rng.random((steps, columns))
+        assert_close(compiled(left, right), compiled.reference(left, right), roundings=3 * steps + 3)

@@ -39,6 +39,7 @@ from polymat.codegen.nestshares import Shares
 from polymat.codegen.routines.librarylinks import routines_of
 from polymat.codegen.smallcalls import SmallCalls, small_bound
 from polymat.codegen.tilerun import TileCode
+from polymat.codegen.valuechecks import value_checks
 from polymat.errors import InternalError
 from polymat.graph.pipeline import Pipeline
 from polymat.lang.affine import Affine
@@ -105,7 +106,7 @@ class Entry:
 
     def small_calls(self, groups: Sequence[GroupCode], sizes: Sequence[Size]) -> SmallCalls | None:
         """The calls with small sizes that are known to need no team and little memory; None without any."""
-        if self.clocked:
+        if self.clocked or any(array.values is not None for array in self.pipeline.inputs):
             return None
         named = tuple(size.name for size in sizes)
         shares = self._shares
@@ -145,6 +146,7 @@ class Entry:
         if routines_of(self.needs):
             missing = CBinary("==", CCall("_pm_routines_ready", ()), Literal("0"))
             body.insert(0, If(missing, (Return(Literal(str(LIBRARY_MISSING))),)))
+        body = [*value_checks(self.pipeline, self.names, self._size, self.needs), *body]
         if self.slots or scratch:
             body.append(Evaluate(CCall("_pm_workspace_give", (Id("_pm_workspace"),))))
         if kept:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from polymat.graph.accesses import reads_of
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Accumulation, InputArray, Part, Stage
-from polymat.lang.affine import Affine
+from polymat.lang.affine import Affine, computed_in
 from polymat.plan.schedule import Schedule
 from polymat.poly.access import Access
 
@@ -44,6 +44,9 @@ def _reads_own_element(pipeline: Pipeline, stage: Stage, kind: str, name: str) -
     items: list[Part | Accumulation] = [*stage.parts, *stage.accumulations]
     for item in items:
         domain = item.domain.assume(pipeline.context)
+        places = computed_in(item.target) if isinstance(item, Accumulation) else ()
+        if any(reads_of(domain, atom.value, name) for atom in places):
+            return False
         reads = reads_of(domain, item.expr, name)
         if not reads:
             continue

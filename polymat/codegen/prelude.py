@@ -44,6 +44,7 @@ _PIECES = {
     Piece.KEPT: "kept",
     Piece.PROCESSOR: "processor",
     Piece.PLACE: "place",
+    Piece.OUTSIDE: "outside",
     Piece.WORDS: "words",
     Piece.TEAM: "team",
     Piece.CURVE: "curve",
@@ -60,7 +61,7 @@ _ROWS: dict[RowPart, Callable[[RowTypes], str]] = {
 
 # What has a writer for all of its values; of functions there are some for each type.
 _WRITTEN = (Piece, RowNeed, Shape, FilterShape, RecursiveShape, CblasRoutine, FftNeed)
-_STATE = frozenset((Piece.TEAM, Piece.WORKSPACE, Piece.KEPT, Piece.CLOCK))
+_STATE = frozenset((Piece.TEAM, Piece.WORKSPACE, Piece.KEPT, Piece.CLOCK, Piece.OUTSIDE))
 
 
 def prelude(needs: frozenset[Need], *, whole: bool = True) -> str:

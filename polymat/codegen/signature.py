@@ -10,7 +10,7 @@ from polymat.codegen.memory.storage import Buffer
 from polymat.errors import LangError, caller_location
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import InputArray
-from polymat.lang.affine import Affine, FloorDiv
+from polymat.lang.affine import Affine, Atom, FloorDiv
 
 
 def make_signature(
@@ -109,9 +109,9 @@ class _FormRows:
         terms = tuple((self._symbol(atom), coefficient) for atom, coefficient in form.terms)
         return Row(form.const, terms)
 
-    def _symbol(self, atom: str | FloorDiv) -> int:
+    def _symbol(self, atom: Atom) -> int:
         if not isinstance(atom, FloorDiv):
-            return self.symbols[atom]
+            return self.symbols[str(atom)]
         if atom not in self.known:
             inner = self.row(atom.numerator)
             self.derived.append(Row(inner.const, inner.terms, atom.divisor))

@@ -29,7 +29,7 @@ from polymat.codegen.c.ctree import (
     Stmt,
 )
 from polymat.codegen.loops.nestfunction import NestFunction
-from polymat.codegen.loops.work import operations
+from polymat.codegen.loops.work import accumulated, operations
 from polymat.codegen.memory.pads import Limits, most
 from polymat.codegen.memory.storage import LINE_BYTES, Buffer
 from polymat.codegen.nestshares import Shares
@@ -128,9 +128,9 @@ def most_work(stages: Sequence[Stage], limits: Limits) -> float:
     """The most that `stage_work` can be where the sizes lie between these limits."""
     total = 0.0
     for stage in stages:
-        for expr, box in (
-            *((part.expr, stage.box) for part in stage.parts),
-            *((part.expr, part.box) for part in stage.accumulations),
+        for each, box in (
+            *((operations(part.expr), stage.box) for part in stage.parts),
+            *((accumulated(item), item.box) for item in stage.accumulations),
         ):
-            total += operations(expr) * prod(most(high - low + 1, limits) for low, high in box)
+            total += each * prod(most(high - low + 1, limits) for low, high in box)
     return total

@@ -33,7 +33,7 @@ from polymat.tilesize.kernelplanner import described, is_worth, plan_kernel, upr
 from polymat.tilesize.levels import overflows, plans_by_level
 from polymat.tilesize.paperplan import PaperPlan, PaperPlanner, aligned_nest
 from polymat.tilesize.plain import plan_stage
-from polymat.tilesize.planner import NO_CALLS, can_be_private, plan_alone, plan_tiles
+from polymat.tilesize.planner import NO_CALLS, can_be_private, is_small, plan_alone, plan_tiles
 from polymat.tilesize.pointreaders import plan_epilogue
 from polymat.tilesize.register import unrolled
 from polymat.tilesize.streamed import past_caches, product_past_caches, tiles_past_caches
@@ -144,6 +144,10 @@ class Candidates:
         plan = plan_alone(group, stage, self.pipeline.context, self.machine)
         if plan.members and not (self.options.tile and self.options.private):
             plan = unrolled(stage, plan_stage(group, stage, self.pipeline.context))
+        if plan.members and not all(item.is_aligned for item in stage.accumulations):
+            # How many points there are the call knows, and threads cost nothing where few make no team.
+            whole = plan_stage(group, stage, self.pipeline.context)
+            return [plan] if is_small(stage, self.machine) else [plan, whole]
         if self.options.tile:
             crossed = plan_transposed(self.pipeline, group, stage, self.machine, self.assumed)
             plan = plan if crossed is None else crossed

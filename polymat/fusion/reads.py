@@ -10,7 +10,7 @@ from itertools import pairwise
 from polymat.graph.accesses import loads_with_domains
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Accumulation, Stage
-from polymat.lang.affine import Affine, FloorDiv
+from polymat.lang.affine import Affine, FloorDiv, computed_in
 from polymat.lang.expr import Expr
 from polymat.memo import remembered
 from polymat.poly.distance import Span, value_span
@@ -195,7 +195,10 @@ def _reads(stage: Stage, context: Domain) -> Iterator[Read]:
         yield from _loads(stage, part.domain.assume(context), part.expr, same)
     for accumulation in stage.accumulations:
         where = accumulation.domain.assume(context)
-        yield from _loads(stage, where, accumulation.expr, _iterators(stage, accumulation))
+        iterators = _iterators(stage, accumulation)
+        yield from _loads(stage, where, accumulation.expr, iterators)
+        for atom in computed_in(accumulation.target):
+            yield from _loads(stage, where, atom.value, iterators)
 
 
 def _iterators(stage: Stage, accumulation: Accumulation) -> tuple[tuple[str, str], ...]:

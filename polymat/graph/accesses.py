@@ -31,6 +31,7 @@ def loads_with_domains(domain: Domain, expr: Expr) -> Iterator[tuple[Domain, Loa
             if element not in found:
                 found.add(element)
                 yield where, node
+            stack.extend((where, child) for child in reversed(children(node)))
         elif isinstance(node, SelectExpr):
             yes, no = _branches(where, node.condition)
             stack.extend([(no, node.otherwise), (yes, node.then)])

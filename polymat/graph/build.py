@@ -17,7 +17,7 @@ from polymat.graph.naming import check_call_names, check_clashes, name_sources
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import InputArray, ScalarInput
 from polymat.graph.translate import Translation
-from polymat.lang.affine import Affine
+from polymat.lang.affine import Affine, computed_in
 from polymat.lang.algebra import Result
 from polymat.lang.condition import Condition
 from polymat.lang.expr import Expr, Load, Parameter
@@ -144,7 +144,11 @@ def _check_sizes(functions: Sequence[Function]) -> None:
 
 def _values(function: Function) -> list[Expr]:
     entries = [e.value if isinstance(e, CaseEntry) else e for e in function.defn]
-    values = [e.value if isinstance(e, ReduceEntry) else e for e in entries]
+    values: list[Expr] = []
+    for entry in entries:
+        if isinstance(entry, ReduceEntry):
+            values += [entry.target] if computed_in(entry.target.indices) else []
+        values.append(entry.value if isinstance(entry, ReduceEntry) else entry)
     if isinstance(function, Reduction) and function.init is not None:
         values.append(function.init)  # after the operands, so that arguments come in the user's order
     return [*values, function.default] if function.default is not None else values

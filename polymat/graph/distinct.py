@@ -22,15 +22,20 @@ def separate_names(pipeline: Pipeline) -> Pipeline:
 
 
 def _separated(stage: Stage) -> Stage:
-    if not any(set(a.reduced_dims) & set(stage.dims) for a in stage.accumulations):
+    if not any(set(_own_dims(a)) & set(stage.dims) for a in stage.accumulations):
         return stage
     return replace(stage, accumulations=tuple(_renamed(stage, a) for a in stage.accumulations))
+
+
+def _own_dims(accumulation: Accumulation) -> tuple[str, ...]:
+    """The dimensions that are none of the result's: all where the place in the result is computed."""
+    return accumulation.reduced_dims if accumulation.is_aligned else accumulation.dims
 
 
 def _renamed(stage: Stage, accumulation: Accumulation) -> Accumulation:
     taken = {*stage.dims, *accumulation.dims, *stage.domain.params}
     fresh: dict[str, str] = {}
-    for dim in accumulation.reduced_dims:
+    for dim in _own_dims(accumulation):
         if dim in stage.dims:
             name = dim
             while name in taken:

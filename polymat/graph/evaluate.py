@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from polymat.errors import unreachable
+from polymat.lang.affine import Affine, computed_in
 from polymat.lang.condition import Condition
 from polymat.lang.expr import (
     Binary,
@@ -105,7 +106,10 @@ class Evaluator:
                 known = points[expr.name] if expr.name in points else np.full(count, self.params[expr.name])
                 return np.asarray(known).astype(expr.dtype.dtype)
             case Load(source, indices):
-                return self._load(source.name, indices, points, count)
+                known = dict(
+                    zip(computed_in(indices), (part.astype(np.int64) for part in parts), strict=True)
+                )
+                return self._load(source.name, indices, {**points, **known}, count)
             case Unary():
                 return np.asarray(np.negative(parts[0]))
             case Binary("**", _, Const(0.5)) if expr.dtype.kind == "f":
@@ -126,8 +130,15 @@ class Evaluator:
             case _:
                 unreachable(expr)
 
-    def _load(self, name: str, indices: Any, points: Points, count: int) -> Values:
-        """Elements of an array."""
+    def indices(self, forms: Sequence[Affine], points: Points, count: int) -> list[Any]:
+        """The values of indices."""
+        known: dict[Any, Any] = {**self.params, **points}
+        for atom in computed_in(forms):
+            known[atom] = self.value(atom.value, points, count).astype(np.int64)
+        return [form.evaluate(known) for form in forms]
+
+    def _load(self, name: str, indices: Any, points: Mapping[Any, Any], count: int) -> Values:
+        """Elements of an array; points: of computed values, too."""
         array = self.arrays[name]
         known = {**self.params, **points}
         where = tuple(

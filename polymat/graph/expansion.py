@@ -6,6 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from polymat.graph.monomials import Factor, Monomial, unless_one
+from polymat.lang.affine import computed_in
 from polymat.lang.expr import (
     Binary,
     Call,
@@ -88,6 +89,8 @@ def _free(node: Node, parts: tuple[_Expanded, ...]) -> _Expanded:
 
 
 def _load(load: Load, where: _Where) -> _Expanded:
+    if computed_in(load.indices):
+        return _NOTHING
     factor = Factor(load.source, load.indices)
     if factor.source not in where.inside and not factor.names() & where.dims:
         return _Expanded((Monomial(scale=load),), free=True, fixed=True)

@@ -8,12 +8,11 @@ from polymat.graph.accesses import loads_with_domains
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.simplify import map_expressions
 from polymat.graph.stage import Stage
-from polymat.lang.affine import Affine, FloorDiv
+from polymat.lang.affine import Affine, computed_in
+from polymat.lang.computed import affine_value
 from polymat.lang.condition import Condition
-from polymat.lang.expr import Call, CastExpr, Const, Expr, Load, Parameter, SelectExpr, Variable, binary
-from polymat.lang.indices import index_variable
+from polymat.lang.expr import Call, CastExpr, Const, Expr, Load, Parameter, SelectExpr, Variable
 from polymat.lang.traverse import children, comparisons, condition_operands, fold, rebuild, walk
-from polymat.lang.types import Long
 from polymat.poly.access import Access
 from polymat.poly.domain import Domain
 
@@ -79,6 +78,8 @@ def _nodes(stage: Stage) -> int:
 
 
 def _may_inline(producer: Stage, readers: list[Stage]) -> bool:
+    if any(_looks_up(producer, reader) for reader in readers):
+        return False
     if _is_copy(producer):
         return True
     if _nodes(producer) + max((_nodes(reader) for reader in readers), default=0) > MOST_NODES:
@@ -88,6 +89,11 @@ def _may_inline(producer: Stage, readers: list[Stage]) -> bool:
     if reads > most or (reads > 1 and any(_compared_as_equal(producer, reader) for reader in readers)):
         return False
     return all(access.is_injective() for reader in readers for access in _accesses(producer, reader))
+
+
+def _looks_up(producer: Stage, reader: Stage) -> bool:
+    """Whether a stage is read at computed indices: its values are computed once, wherever they are read."""
+    return any(load.source.name == producer.name and computed_in(load.indices) for load in reader.loads())
 
 
 def _compared_as_equal(producer: Stage, reader: Stage) -> bool:
@@ -176,18 +182,3 @@ def _value_at(producer: Stage, indices: tuple[Affine, ...]) -> Expr:
 
     expr = rebuild(producer.parts[0].expr, leaf)
     return expr if expr.dtype == producer.dtype else CastExpr(expr, producer.dtype)
-
-
-def affine_value(form: Affine) -> Expr:
-    """An affine form as an expression of type Long."""
-    total: Expr | None = None
-    for atom, coefficient in form.terms:
-        if isinstance(atom, FloorDiv):
-            value = binary("//", affine_value(atom.numerator), Const(atom.divisor, Long))
-        else:
-            value = index_variable(atom, Long)
-        term = value if coefficient == 1 else binary("*", Const(coefficient, Long), value)
-        total = term if total is None else binary("+", total, term)
-    if total is None or form.const == 0:
-        return Const(form.const, Long) if total is None else total
-    return binary("+", total, Const(form.const, Long))

@@ -18,6 +18,7 @@ from polymat.graph.pipeline import Pipeline
 from polymat.graph.points import enumerate_points
 from polymat.graph.stage import Accumulation, Part, Stage
 from polymat.graph.unfold import element_order, self_reads
+from polymat.graph.valuelimits import check_values
 from polymat.lang.reduction import Op
 from polymat.poly.domain import Domain
 
@@ -41,6 +42,9 @@ def interpret(
     Elements that the pipeline does not define are zero.  inside: says which points a domain has, where a
     rewritten pipeline is interpreted, whose definitions hold on their domains without saying a condition.
     """
+    for array in pipeline.inputs:
+        if array.values is not None:
+            check_values(array, arrays[array.name], params)
     values = dict(arrays)
     origins: dict[str, tuple[int, ...]] = {}
     for stage in pipeline.stages:
@@ -133,9 +137,8 @@ class _StageRun:
 
     def _flat(self, item: Part | Accumulation, points: Points, count: int) -> Values:
         """Flat index of the element that each point writes."""
-        known = {**self.params, **points}
         if isinstance(item, Accumulation):
-            index = [form.evaluate(known) for form in item.target]
+            index = self.evaluator.indices(item.target, points, count)
         else:
             index = [points[d] for d in self.stage.dims]
         total = np.zeros(count, dtype=np.int64)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
-from polymat.graph.inline import affine_value
 from polymat.graph.stage import Accumulation, Bounds, Part, Stage
 from polymat.lang.affine import Affine
+from polymat.lang.computed import affine_value
 from polymat.lang.condition import Condition
 from polymat.lang.expr import Expr, Load, SelectExpr, Variable
 from polymat.lang.indices import affine_form

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from polymat.graph.inline import affine_value
 from polymat.graph.stage import Ref
 from polymat.lang.affine import Affine
+from polymat.lang.computed import affine_value
 from polymat.lang.condition import Condition
 from polymat.lang.expr import (
     CastExpr,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from polymat.graph.inline import affine_value
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Accumulation, Part, Stage
 from polymat.lang.affine import Affine
+from polymat.lang.computed import affine_value
 from polymat.lang.expr import CastExpr, Expr, Load, Variable
 from polymat.lang.traverse import rebuild, rebuild_condition
 from polymat.poly.access import Access

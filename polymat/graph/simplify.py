@@ -7,11 +7,11 @@ from dataclasses import replace
 
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Accumulation, Part, Ref, Stage
-from polymat.lang.affine import Affine
+from polymat.lang.affine import Affine, computed_in
 from polymat.lang.expr import Expr, Load, Variable
 from polymat.lang.expressiontext import structure
 from polymat.lang.indices import index_variable
-from polymat.lang.traverse import rebuild
+from polymat.lang.traverse import rebuild, rebuild_indices
 
 ITSELF = "(itself)"  # no stage can have this name
 
@@ -62,7 +62,9 @@ def redirected(stage: Stage, refs: Mapping[str, Ref]) -> Stage:
 def map_expressions(stage: Stage, change: Callable[[Expr], Expr]) -> Stage:
     """Apply a function to every right-hand side."""
     parts = tuple(replace(part, expr=change(part.expr)) for part in stage.parts)
-    accumulations = tuple(replace(a, expr=change(a.expr)) for a in stage.accumulations)
+    accumulations = tuple(
+        replace(a, expr=change(a.expr), target=rebuild_indices(a.target, change)) for a in stage.accumulations
+    )
     return replace(stage, parts=parts, accumulations=accumulations)
 
 
@@ -106,6 +108,7 @@ def _part_key(stage: Stage, part: Part) -> tuple[str, str, bool]:
 
 def _accumulation_key(stage: Stage, accumulation: Accumulation) -> tuple[str, str, str]:
     names = _renaming(accumulation.dims)
-    target = ", ".join(str(form.substitute(names)) for form in accumulation.target)
+    forms = [form.substitute(names) for form in accumulation.target]
+    target = f"{', '.join(map(str, forms))} {[structure(atom.value) for atom in computed_in(forms)]}"
     domain = accumulation.domain.renamed(_canonical(accumulation.dims)).key
     return (domain, target, _key_text(stage, accumulation.expr, accumulation.dims))

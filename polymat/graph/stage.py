@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from polymat.errors import InternalError, Location
-from polymat.lang.affine import Affine, extremes
+from polymat.lang.affine import Affine, computed_in, extremes
 from polymat.lang.condition import Condition
 from polymat.lang.expr import Expr, Load
 from polymat.lang.reduction import Op
@@ -124,11 +124,13 @@ class Stage:
         return tuple(high + 1 for _, high in self.box)
 
     def expressions(self) -> Iterator[tuple[Domain, Expr]]:
-        """Every right-hand side with the domain it runs on."""
+        """Every right-hand side with the domain it runs on, and what the places of sums are computed by."""
         for part in self.parts:
             yield part.domain, part.expr
         for accumulation in self.accumulations:
             yield accumulation.domain, accumulation.expr
+            for atom in computed_in(accumulation.target):
+                yield accumulation.domain, atom.value
 
     def loads(self) -> Iterator[Load]:
         """Every load of every right-hand side."""
@@ -153,13 +155,17 @@ def _bounding_box(dims: tuple[str, ...], bounds: Bounds) -> Bounds:
 
 @dataclass(frozen=True, slots=True)
 class InputArray:
-    """An array given at call time; `turned`: the user's has its dimensions in the other order."""
+    """An array given at call time; `turned`: the user's has its dimensions in the other order.
+
+    values: what each of its elements lies between, both included; a call checks that.
+    """
 
     name: str
     dtype: ScalarType
     extents: tuple[Affine, ...]
     at: Location | None = None
     turned: bool = False
+    values: tuple[Affine, Affine] | None = None
 
     @property
     def ref(self) -> Ref:

@@ -17,7 +17,7 @@ from polymat.lang.indices import as_affine
 from polymat.lang.interval import Interval
 from polymat.lang.neutral import neutral
 from polymat.lang.reduction import ReduceEntry, Reduction
-from polymat.lang.traverse import condition_operands, rebuild, rebuild_condition, walk
+from polymat.lang.traverse import condition_operands, rebuild, rebuild_condition, rebuild_indices, walk
 from polymat.poly.domain import Domain
 
 
@@ -31,7 +31,11 @@ class Translation:
 
     def input_array(self, array: Input) -> InputArray:
         """An input with its extents over the remaining sizes."""
-        return InputArray(self.names[id(array)], array.dtype, self._forms(array.dims), array.at)
+        limits = array.values[0] if array.values is not None else None
+        values = None if limits is None else (self._form(limits.lows[0]), self._form(limits.highs[0]))
+        return InputArray(
+            self.names[id(array)], array.dtype, self._forms(array.dims), array.at, values=values
+        )
 
     def constraint(self, condition: Condition, needed_by: str = "") -> list[tuple[Affine, str]]:
         """A constraint on sizes as forms >= 0, each with its text: N > 4, or N >= 11 for concatenate(x, y).
@@ -100,8 +104,9 @@ class Translation:
             condition = self._condition(entry.condition, dims, entry.at)
             domain = _where(domain, condition, entry.at)
         reduced: ReduceEntry = entry.value if isinstance(entry, CaseEntry) else entry
-        target = self._forms(reduced.target.indices)
-        self._check_names(target, dims, reduced.at)
+        forms = self._forms(reduced.target.indices)
+        self._check_names(forms, dims, reduced.at)
+        target = rebuild_indices(forms, lambda value: self._expr(value, dims, reduced.at))
         expr = self._expr(reduced.value, dims, reduced.at)
         return Accumulation(dims, bounds, domain, condition, target, expr, reduced.at)
 

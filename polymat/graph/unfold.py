@@ -51,6 +51,7 @@ def _loads(expr: Expr, evaluator: Evaluator, points: Points, count: int) -> Iter
         seen[id(node), id(chosen)] = chosen
         if isinstance(node, Load):
             yield node, chosen
+            stack += [(part, chosen) for part in reversed(children(node))]
         elif isinstance(node, SelectExpr):
             then, otherwise = _branches(node.condition, evaluator, points, chosen)
             stack += [(node.otherwise, otherwise), (node.then, then)]

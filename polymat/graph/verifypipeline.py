@@ -10,11 +10,13 @@ from polymat.graph.accesses import loads_with_domains
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.recurrence import recurrence_statements
 from polymat.graph.stage import Accumulation, Bounds, Part, Stage
-from polymat.lang.affine import Affine
+from polymat.graph.verifycomputed import check_places, what_clamps
+from polymat.lang.affine import Affine, computed_in
 from polymat.lang.expr import Load
 from polymat.lang.function import MAX_RANK
 from polymat.poly.access import Access
 from polymat.poly.domain import Domain
+from polymat.poly.freed import freed
 from polymat.poly.order import Circle, find_order
 
 _PARAMETERS = re.compile(r"^\[[^]]*\] -> ")
@@ -46,6 +48,7 @@ def verify(pipeline: Pipeline) -> Pipeline:
         if stage.name in pipeline.outputs:
             _check_output(pipeline, stage)
         if stage.reads_itself:
+            check_places(pipeline, stage)
             _check_order(pipeline, stage)
     return pipeline
 
@@ -62,7 +65,7 @@ def _point_text(example: dict[str, int], names: Sequence[str]) -> str:
     return ", ".join(f"{name} = {example[name]}" for name in names if name in example)
 
 
-def _shown(indices: Sequence[Affine]) -> str:
+def _shown(indices: Sequence[Affine | int]) -> str:
     return ", ".join(str(form) for form in indices)
 
 
@@ -79,45 +82,70 @@ def _check_load(
     pipeline: Pipeline, stage: Stage, domain: Domain, load: Load, target: Domain, bounds: Bounds
 ) -> None:
     where = domain.assume(pipeline.context)
-    example = Access.of(where, load.indices).outside(target).example()
+    example = _outside(where, load.indices, target)
     if example is None:
         return
-    name = pipeline.called(load.source.name)
-    element = ", ".join(str(form.evaluate(example)) for form in load.indices)
-    sizes = [n for n in where.params if n in example]
+    name, (point, element) = pipeline.called(load.source.name), example
+    sizes = [n for n in where.params if n in point]
     raise BoundsError(
         f"{pipeline.called(stage.name)} reads {name}({_shown(load.indices)}) outside {name}: "
-        f"{_example_text(example, where.dims, sizes)} "
-        f"this is {name}({element}), "
+        f"{_example_text(point, where.dims, sizes)}{_values_text(point, load.indices)} "
+        f"this is {name}({_shown(element)}), "
         f"and {name} {_indices_text(target, bounds)}",
         at=load.at,
-        hint=_what_helps(where, load, target, {name: example[name] for name in sizes}),
+        hint=_what_helps(where, load, target, {name: point[name] for name in sizes})
+        or what_clamps(load.indices, element, bounds)
+        or "narrow the interval, put the access under a Case or Select, or give constraints= on the sizes",
     )
 
 
+def _outside(
+    where: Domain, indices: Sequence[Affine], target: Domain
+) -> tuple[dict[str, int], tuple[int, ...]] | None:
+    """A point at which indices may name an element outside of an array, and that element.
+
+    Values that indices are computed from are in the point by their own texts.
+    """
+    if Access.of(where, indices).outside(target).is_empty():
+        return None
+    free, forms = freed(where, indices)
+    example = Access.of(free, forms).outside(target).example()
+    if example is None:
+        return None
+    texts = zip(free.dims[len(where.dims) :], computed_in(indices), strict=True)
+    point = example | {str(atom): example[dim] for dim, atom in texts if dim in example}
+    return point, tuple(int(form.evaluate(example)) for form in forms)
+
+
+def _values_text(point: dict[str, int], indices: Sequence[Affine]) -> str:
+    """` and a(i) = 7`, for the values that indices are computed from."""
+    return "".join(f" and {atom} = {point[str(atom)]}" for atom in computed_in(indices))
+
+
 def _what_helps(where: Domain, load: Load, target: Domain, sizes: dict[str, int]) -> str:
-    """The bound on one size that rules out every such read, where a small one does."""
+    """The bound on one size that rules out every such read, where a small one does; else nothing."""
     for size, least in sizes.items():
         for most in range(least, least + 4):
             larger = where.at_least_zero([Affine.name(size) - most - 1])
             if Access.of(larger, load.indices).outside(target).example() is None:
                 condition = f"Condition({size}, '>', {most})"
                 return f"compile(..., constraints=[{condition}]), or a Case or Select for sizes that small"
-    return "narrow the interval, put the access under a Case or Select, or give constraints= on the sizes"
+    return ""
 
 
 def _check_target(pipeline: Pipeline, stage: Stage, accumulation: Accumulation) -> None:
     where, target = accumulation.domain.assume(pipeline.context), accumulation.target
-    example = Access.of(where, target).outside(stage.domain).example()
+    example = _outside(where, target, stage.domain)
     if example is None:
         return
-    name = pipeline.called(stage.name)
-    element = ", ".join(str(form.evaluate(example)) for form in target)
+    name, (point, element) = pipeline.called(stage.name), example
     raise BoundsError(
         f"{name} accumulates into {name}({_shown(target)}) outside its domain: "
-        f"{_example_text(example, (*where.dims, *where.params), ())} this is {name}({element}), "
+        f"{_example_text(point, (*where.dims, *where.params), ())}{_values_text(point, target)} "
+        f"this is {name}({_shown(element)}), "
         f"and {name} {_indices_text(stage.domain, stage.bounds)}",
         at=accumulation.at,
+        hint=what_clamps(target, element, stage.bounds),
     )
 
 

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 from polymat.errors import InternalError
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Stage
+from polymat.lang.affine import computed_in
 from polymat.lang.expr import Expr, Load, Variable
 from polymat.lang.traverse import walk
 
@@ -40,7 +41,8 @@ def _faults_of(stage: Stage, sizes: Collection[str]) -> Iterator[str]:
             yield f"a part over {_list(part.domain.dims)} of a stage over {_list(stage.dims)}"
     for item in stage.accumulations:
         yield from _misnamed("a sum's", item.dims, len(item.bounds), item.domain.dims)
-        yield from _unknown(item.expr, item.dims, sizes)
+        for expr in (item.expr, *(atom.value for atom in computed_in(item.target))):
+            yield from _unknown(expr, item.dims, sizes)
         if len(item.target) != len(stage.dims):
             yield f"a sum into {len(item.target)} indices of {len(stage.dims)}"
 

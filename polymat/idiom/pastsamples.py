@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from polymat.graph.stage import Ref
-from polymat.lang.affine import Affine
+from polymat.lang.affine import Affine, computed_in
 from polymat.lang.expr import Binary, Const, Expr, Load, Unary
 from polymat.lang.types import WEAK_INT
 
@@ -31,7 +31,7 @@ def moving_element(expr: Expr, time: str) -> tuple[Ref, tuple[Affine, ...]] | No
     if not isinstance(expr, Load):
         return None
     moving = [form for form in expr.indices if time in form.names()]
-    if len(moving) != 1 or moving[0].coefficient(time) != 1:
+    if len(moving) != 1 or moving[0].coefficient(time) != 1 or computed_in(expr.indices):
         return None
     return expr.source, expr.indices
 

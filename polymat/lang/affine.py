@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -20,7 +20,45 @@ class FloorDiv:
         return f"({self.numerator})//{self.divisor}"
 
 
-Atom: TypeAlias = str | FloorDiv
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """All of some forms at most, and all of others at least, what they limit: low <= value <= high."""
+
+    lows: tuple[Affine, ...] = ()
+    highs: tuple[Affine, ...] = ()
+
+    def substitute(self, values: Mapping[str, Affine]) -> Limits:
+        """Replace names by forms, all at once."""
+        lows, highs = (tuple(form.substitute(values) for form in side) for side in (self.lows, self.highs))
+        return Limits(lows, highs)
+
+
+@dataclass(frozen=True, slots=True)
+class Computed:
+    """The value of an expression that is no form, as an atom of an index: of which there is one at most.
+
+    value: the expression, told apart from others by `key`.  place: the position of the index, by which it is
+    found again in rewritten indices.  ranges: the value lies within one of them.  inside: the names in it.
+    """
+
+    value: Any = field(compare=False)
+    key: object
+    place: int
+    ranges: tuple[Limits, ...]
+    inside: tuple[str, ...] = field(compare=False)
+
+    def substitute(self, values: Mapping[str, Affine]) -> Computed:
+        """Replace names by forms, all at once."""
+        if values.keys().isdisjoint(self.inside):
+            return self
+        ranges = tuple(limits.substitute(values) for limits in self.ranges)
+        return later.computed(later.substituted(self.value, values), self.place, ranges)
+
+    def __str__(self) -> str:
+        return later.value_text(self.value)
+
+
+Atom: TypeAlias = str | FloorDiv | Computed
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -122,33 +160,56 @@ class Affine:
     def names(self) -> Iterator[str]:
         """The names that occur, with repetitions, in order."""
         for atom, _ in self.terms:
-            if isinstance(atom, FloorDiv):
-                yield from atom.numerator.names()
-            else:
-                yield atom
+            match atom:
+                case FloorDiv(numerator):
+                    yield from numerator.names()
+                case Computed():
+                    yield from atom.inside
+                case _:
+                    yield atom
 
     def coefficient(self, name: str) -> int:
         """Coefficient of a plain name (0 where it only occurs inside a floor division)."""
         return dict(self.terms).get(name, 0)
 
     def is_linear_in(self, names: Iterable[str]) -> bool:
-        """Whether none of the names is in a floor division: each moves the form by its coefficient."""
-        divided = {n for atom, _ in self.terms if isinstance(atom, FloorDiv) for n in atom.numerator.names()}
-        return divided.isdisjoint(names)
+        """Whether none of the names is in a floor division or a computed value, but moves the form evenly."""
+        uneven = Affine(tuple(term for term in self.terms if not isinstance(term[0], str)))
+        return {*uneven.names()}.isdisjoint(names)
 
     def substitute(self, values: Mapping[str, Affine]) -> Affine:
         """Replace names by forms, all at once."""
         result = Affine((), self.const)
         for atom, coefficient in self.terms:
-            if isinstance(atom, FloorDiv):
-                inner = atom.numerator.substitute(values).floordiv(atom.divisor)
-            else:
-                inner = values.get(atom, Affine.name(atom))
+            match atom:
+                case FloorDiv(numerator, divisor):
+                    inner = numerator.substitute(values).floordiv(divisor)
+                case Computed():
+                    inner = Affine(((atom.substitute(values), 1),))
+                case _:
+                    inner = values.get(atom, Affine.name(atom))
             result = result + inner.scale(coefficient)
         return result
 
-    def evaluate(self, values: Mapping[str, Any]) -> Any:
-        """Value at integers, or elementwise at NumPy integer arrays."""
+    def with_computed(self, values: Mapping[Computed, Affine]) -> Affine:
+        """Replace computed values by forms."""
+        result = Affine((), self.const, self.parameters)
+        for atom, coefficient in self.terms:
+            match atom:
+                case FloorDiv(numerator, divisor):
+                    inner = numerator.with_computed(values).floordiv(divisor)
+                case Computed() if atom in values:
+                    inner = values[atom]
+                case _:
+                    inner = Affine(((atom, 1),))
+            result = result + inner.scale(coefficient)
+        return result
+
+    def evaluate(self, values: Mapping[Any, Any]) -> Any:
+        """Value at integers, or elementwise at NumPy integer arrays.
+
+        values: of names, and of computed values by themselves.
+        """
         total: Any = self.const
         for atom, coefficient in self.terms:
             if isinstance(atom, FloorDiv):
@@ -179,11 +240,29 @@ def extremes(form: Affine, bounds: Mapping[str, tuple[Affine, Affine]]) -> tuple
     for atom, coefficient in form.terms:
         if isinstance(atom, FloorDiv):
             inner = tuple(e.floordiv(atom.divisor) for e in extremes(atom.numerator, bounds))
-        elif atom in bounds:
+        elif isinstance(atom, str) and atom in bounds:
             inner = bounds[atom]
         else:
-            inner = (Affine.name(atom), Affine.name(atom))
+            inner = (Affine(((atom, 1),)), Affine(((atom, 1),)))
         first, last = (inner[0], inner[1]) if coefficient > 0 else (inner[1], inner[0])
         low = low + first.scale(coefficient)
         high = high + last.scale(coefficient)
     return low, high
+
+
+def computed_in(forms: Iterable[Affine]) -> tuple[Computed, ...]:
+    """The computed values in some forms, each once, in order."""
+    found: dict[Computed, None] = {}
+    for form in forms:
+        for atom, _ in form.terms:
+            if isinstance(atom, FloorDiv):
+                found |= dict.fromkeys(computed_in([atom.numerator]))
+            elif isinstance(atom, Computed):
+                found[atom] = None
+    return tuple(found)
+
+
+def without_computed(forms: Sequence[Affine]) -> tuple[Affine, ...]:
+    """The forms as they are where each computed value is 0."""
+    found = dict.fromkeys(computed_in(forms), Affine())
+    return tuple(form.with_computed(found) for form in forms) if found else tuple(forms)

@@ -199,7 +199,7 @@ def _lower_bound(form: Affine) -> tuple[dict[str, Fraction], Fraction]:
             inner, rest = _lower_bound(atom.numerator.scale(factor) - lost)
             share = Fraction(1, atom.divisor)
         else:
-            inner, rest, share = {atom: Fraction(factor)}, Fraction(), Fraction(1)
+            inner, rest, share = {str(atom): Fraction(factor)}, Fraction(), Fraction(1)
         for name, value in inner.items():
             factors[name] = factors.get(name, Fraction()) + value * share
         const += rest * share

@@ -18,6 +18,7 @@ from polymat.errors import (
     caller_location,
 )
 from polymat.lang.affine import Affine
+from polymat.lang.computed import index_form
 from polymat.lang.condition import Condition
 from polymat.lang.constructs import as_condition, truth
 from polymat.lang.expr import Const, Expr, Load, Parameter, as_expr, fits
@@ -26,6 +27,7 @@ from polymat.lang.interval import Domain, bounds_of, check_domain, size_paramete
 from polymat.lang.methods import WholeMethods
 from polymat.lang.names import check_name
 from polymat.lang.types import ScalarType, can_store, check_type
+from polymat.lang.valueranges import Ranges, declared_ranges
 
 MAX_RANK = 32
 
@@ -36,6 +38,7 @@ class Source(WholeMethods):
     algebra = ""  # "matrix" or "signal" where that is more than an array
     makers: Any = None  # the kinds of stages that operators make of it, `Makers`; None for plain arrays
     sizes: tuple[Parameter, ...]  # the parameters that the extents are made of
+    values: Ranges | None = None  # what its elements lie within, of integer inputs that are declared so
     _settable: ClassVar[frozenset[str]] = frozenset({"at", "what", "dtype", "name", "sizes"})
 
     def __init__(self, dtype: ScalarType, name: str | None, what: str, *, internal: bool = False) -> None:
@@ -87,22 +90,31 @@ class Source(WholeMethods):
             )
         if len(indices) != self.rank:
             raise ShapeError(f"{self.label} has {self.rank} dimensions, got {len(indices)} indices", at=at)
-        forms = tuple(as_affine(index, at) for index in indices)
+        forms = tuple(index_form(index, place, at) for place, index in enumerate(indices))
         return Load(self, forms, self.dtype, at, size_parameters(*indices))
 
 
 class Input(Source):
-    """An array given at call time; `dims` are its extents."""
+    """An array given at call time; `dims` are its extents.
 
-    _settable = frozenset({"dims"})
+    values: (lowest, highest) of an array of integers, both affine in sizes: what a call checks, and what its
+    elements may then be indices of.
+    """
 
-    def __init__(self, dtype: ScalarType, name: str, dims: Sequence[Any], what: str) -> None:
+    _settable = frozenset({"dims", "values"})
+
+    def __init__(
+        self, dtype: ScalarType, name: str, dims: Sequence[Any], what: str, values: Any = None
+    ) -> None:
         super().__init__(dtype, name, what)
         check_name(name, what, self.at)  # unlike a function, it cannot do without one
         if isinstance(dims, str | bytes) or not isinstance(dims, Sequence):
             raise ShapeError(f"the extents of {name} are a list, got {dims!r}", at=self.at, hint="[M, N]")
         self.sizes = size_parameters(*dims)
         self.dims = tuple(as_affine(d, self.at).with_parameters(self.sizes) for d in dims)
+        if values is not None:
+            self.values = declared_ranges(self.label, self.dtype, values, self.at)
+            self.sizes = tuple(dict.fromkeys((*self.sizes, *size_parameters(*values))))
         _check_sizes_only(self)
         if len(self.dims) > MAX_RANK:
             raise ShapeError(
@@ -125,11 +137,12 @@ class Input(Source):
 
 def _check_sizes_only(source: Input) -> None:
     sizes = {p.name for p in source.sizes}
-    for extent in source.dims:
+    limits = [form for each in source.values or () for form in (*each.lows, *each.highs)]
+    for what, extent in (*(("extent", e) for e in source.dims), *(("limit", e) for e in limits)):
         for name in extent.names():
             if name not in sizes:
                 raise ShapeError(
-                    f"the extent {extent} of {source.label} uses the variable {name}",
+                    f"the {what} {extent} of {source.label} uses the variable {name}",
                     at=source.at,
                     hint="extents are made of integers and size parameters",
                 )
@@ -139,10 +152,11 @@ class Image(Input):
     """An input of any rank: `Image(dtype, name, [extents])`, row-major.
 
     All of its operators go element by element, `*` too; `@` is the product of matrices, or of stacks of them.
+    values: of integers the lowest and the highest, which are checked at each call: `values=(0, N - 1)`.
     """
 
-    def __init__(self, dtype: ScalarType, name: str, dims: Sequence[Any]) -> None:
-        super().__init__(dtype, name, dims, "Image")
+    def __init__(self, dtype: ScalarType, name: str, dims: Sequence[Any], *, values: Any = None) -> None:
+        super().__init__(dtype, name, dims, "Image", values)
 
 
 @dataclass(frozen=True, slots=True, repr=False)

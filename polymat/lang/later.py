@@ -7,7 +7,7 @@ module that has it gives it, `@later.arithmetic.given`, and is loaded when it is
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 
@@ -15,7 +15,7 @@ from polymat.errors import InternalError
 
 if TYPE_CHECKING:
     from polymat.errors import LangError, Location
-    from polymat.lang.affine import Affine
+    from polymat.lang.affine import Affine, Computed, Limits
     from polymat.lang.algebra import Result
     from polymat.lang.condition import Condition
     from polymat.lang.expr import Expr
@@ -57,6 +57,10 @@ call: Later[[str, Any], Expr] = Later("expr")
 negative: Later[[Any], Expr] = Later("expr")
 value_of_sizes: Later[[str, Any, Any], Any] = Later("expr")
 extent_expression: Later[[Affine], Expr] = Later("makers")
+# Of values in indices.
+computed: Later[[Expr, int, tuple[Limits, ...]], Computed] = Later("computed")
+substituted: Later[[Expr, Mapping[str, Affine]], Expr] = Later("computed")
+value_text: Later[[Expr], str] = Later("computed")
 held: Later[[object, str, Location | None], Condition] = Later("condition")
 logical: Later[[str, object, object], Condition] = Later("condition")
 no_bits: Later[[str, str], LangError] = Later("condition")

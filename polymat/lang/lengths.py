@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from polymat.lang.affine import Affine
+from polymat.lang.affine import Affine, FloorDiv
 from polymat.lang.condition import Condition
 from polymat.lang.expr import Expr, Parameter
 from polymat.lang.makers import index_expression
@@ -22,7 +22,7 @@ def not_negative(lengths: Iterable[Affine], sizes: Sequence[Parameter]) -> tuple
 
 def _may_be_negative(length: Affine) -> bool:
     """Whether a length is not seen to be at least 0 for all sizes, as that of the valid part of a filter."""
-    inside = (atom.numerator for atom, _ in length.terms if not isinstance(atom, str))
+    inside = (atom.numerator for atom, _ in length.terms if isinstance(atom, FloorDiv))
     falls = length.const < 0 or any(factor < 0 for _, factor in length.terms)
     return falls or any(map(_may_be_negative, inside))
 

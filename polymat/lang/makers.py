@@ -38,8 +38,10 @@ def index_expression(form: Affine, leaves: dict[str, Expr]) -> Expr:
     for atom, coefficient in form.terms:
         if isinstance(atom, FloorDiv):
             value = binary("//", index_expression(atom.numerator, leaves), Const(atom.divisor, Long))
-        else:
+        elif isinstance(atom, str):
             value = leaves[atom]
+        else:
+            value = CastExpr(atom.value, Long)
         term = value if coefficient == 1 else binary("*", Const(coefficient, Long), value)
         total = term if total == Const(0, Long) else binary("+", total, term)
     return total

@@ -48,18 +48,23 @@ class Matrix(MatrixAlgebra, Input):
 
     `A * B` of two matrices is their product, as `A @ B` is, and says so once: `elementwise_mul(A, B)` is what
     NumPy means.  All else goes element by element: `Exp(A)`, `A / B`, `A ** 2`, `A > 0`, `A + bias`.
+    values: of integers the lowest and the highest, which are checked at each call.
     """
 
-    def __init__(self, dtype: ScalarType, name: str, dims: Sequence[Any]) -> None:
-        super().__init__(dtype, name, dims, "Matrix")
+    def __init__(self, dtype: ScalarType, name: str, dims: Sequence[Any], *, values: Any = None) -> None:
+        super().__init__(dtype, name, dims, "Matrix", values)
         _check_rank(self, 2, "Vector for one, Image for any number")
 
 
 class Vector(MatrixAlgebra, Input):
-    """An input of rank 1: `Vector(Double, "x", [N])`."""
+    """An input of rank 1: `Vector(Double, "x", [N])`.
 
-    def __init__(self, dtype: ScalarType, name: str, dims: Sequence[Any]) -> None:
-        super().__init__(dtype, name, dims, "Vector")
+    values: of integers the lowest and the highest: `Vector(Int, "column", [NNZ], values=(0, N - 1))` holds
+    indices of what has N elements.  Each call checks them.
+    """
+
+    def __init__(self, dtype: ScalarType, name: str, dims: Sequence[Any], *, values: Any = None) -> None:
+        super().__init__(dtype, name, dims, "Vector", values)
         _check_rank(self, 1, "Matrix for two, Image for any number")
 
 

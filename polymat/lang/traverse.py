@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import TypeAlias, TypeVar, cast
 
+from polymat.errors import InternalError
+from polymat.lang import later
+from polymat.lang.affine import Affine, Computed, computed_in
 from polymat.lang.condition import Condition
 from polymat.lang.expr import (
     Binary,
@@ -32,8 +36,10 @@ Operands = Callable[[Expr], tuple[Expr, ...]]
 
 
 def children(expr: Expr) -> tuple[Expr, ...]:
-    """The direct operands, including those of a Select's condition."""
+    """The direct operands, including those of a Select's condition and the values in indices."""
     match expr:
+        case Load(_, indices):
+            return tuple(atom.value for atom in computed_in(indices))
         case Unary(_, operand) | Call(_, operand) | CastExpr(operand) | Lookup(_, operand):
             return (operand,)
         case Binary(_, left, right):
@@ -139,6 +145,8 @@ def rebuild(
 ) -> Expr:
     """Map the leaves (Const, Parameter, Variable, Load); types are found anew.
 
+    The values that indices of a Load are made of are mapped by themselves: `leaf` need not care for them.
+
     compare: what to put in the place of a comparison, None for the same one of mapped leaves.  instead: what
     to put in the place of a whole node, None for the same one of mapped leaves.
     """
@@ -162,10 +170,37 @@ def rebuild(
                 *compared, then, otherwise = parts
                 remade = _with_operands(condition, iter(compared), compare)
                 return SelectExpr(remade, then, otherwise, promote(then.dtype, otherwise.dtype))
+            case Load(_, indices) if parts:
+                return _with_values(leaf(node), computed_in(indices), parts)
             case _:
                 return leaf(node)
 
     return fold(expr, remake)
+
+
+def _with_values(load: Expr, before: tuple[Computed, ...], values: tuple[Expr, ...]) -> Load:
+    """A load with other values in its indices, in place of those that had the same place before."""
+    by_place = {atom.place: value for atom, value in zip(before, values, strict=True)}
+    if not isinstance(load, Load) or {atom.place for atom in computed_in(load.indices)} != by_place.keys():
+        raise InternalError(
+            f"bug in polymat: a load at computed indices was rewritten to {type(load).__name__}"
+        )
+    return replace(load, indices=_with_computed(load.indices, by_place))
+
+
+def _with_computed(indices: tuple[Affine, ...], by_place: dict[int, Expr]) -> tuple[Affine, ...]:
+    made = {
+        atom: Affine(((later.computed(by_place[atom.place], atom.place, atom.ranges), 1),))
+        for atom in computed_in(indices)
+    }
+    return tuple(form.with_computed(made) for form in indices)
+
+
+def rebuild_indices(indices: tuple[Affine, ...], change: Callable[[Expr], Expr]) -> tuple[Affine, ...]:
+    """Map the values that indices are made of."""
+    found = computed_in(indices)
+    by_place = {atom.place: change(atom.value) for atom in found}
+    return _with_computed(indices, by_place) if found else indices
 
 
 def rebuild_condition(

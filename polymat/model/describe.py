@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import ceil, prod
 
 from polymat.graph.stage import Accumulation, Bounds, Part, Stage
-from polymat.lang.affine import Affine, FloorDiv, extremes
+from polymat.lang.affine import Affine, FloorDiv, extremes, without_computed
 from polymat.lang.expr import Binary, Call, Expr, Load, Unary
 from polymat.lang.traverse import walk
 from polymat.lang.types import ScalarType
@@ -115,9 +115,9 @@ def _main_part(parts: Sequence[Part]) -> Part | None:
 def _stage_dims(stage: Stage, accumulation: Accumulation) -> dict[str, str]:
     """The stage's dimension for each dimension of an accumulation that is an index of its target."""
     return {
-        next(form.names()): dim
+        name: dim
         for dim, form in zip(stage.dims, accumulation.target, strict=True)
-        if form.terms and form == Affine.name(next(form.names()))
+        if form == Affine.name(name := next(form.names(), ""))
     }
 
 
@@ -203,7 +203,9 @@ def _target_dims(piece: _Piece) -> tuple[str, ...]:
 
 
 def _indices(forms: Sequence[Affine], piece: _Piece, estimates: Mapping[str, int]) -> tuple[Affine, ...]:
-    return tuple(_with_sizes(form, piece.dims, estimates).substitute(piece.placed) for form in forms)
+    """Indices over the group's dimensions; what is computed from data counts as what does not move."""
+    plain = without_computed(forms)
+    return tuple(_with_sizes(form, piece.dims, estimates).substitute(piece.placed) for form in plain)
 
 
 def _with_sizes(form: Affine, dims: Sequence[str], estimates: Mapping[str, int]) -> Affine:
@@ -236,7 +238,7 @@ def _group_extents(form: Affine, extent: int) -> Iterator[tuple[str, int]]:
     for atom, factor in form.terms:
         if isinstance(atom, FloorDiv):
             yield from _group_extents(atom.numerator, extent * atom.divisor)
-        else:
+        elif isinstance(atom, str):
             yield atom, ceil(extent / abs(factor))
 
 

@@ -88,5 +88,5 @@ def _changes(form: Affine) -> Iterator[tuple[str, float]]:
     for atom, factor in form.terms:
         if isinstance(atom, FloorDiv):
             yield from ((name, factor * inner / atom.divisor) for name, inner in _changes(atom.numerator))
-        else:
+        elif isinstance(atom, str):
             yield atom, factor

@@ -1,4 +1,4 @@
-"""Accesses: which element of an array each point of a domain touches."""
+"""Accesses: which elements of an array each point of a domain touches, or may touch."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import islpy as isl
 
 from polymat.lang.affine import Affine
 from polymat.poly.domain import Domain
+from polymat.poly.freed import freed
 from polymat.poly.isltext import affine_text, space_text, tuple_text
 
 
@@ -18,13 +19,22 @@ class Access:
 
     domain: Domain
     map: isl.Map
+    is_exact: bool = True
 
     @staticmethod
     def of(domain: Domain, indices: Sequence[Affine]) -> Access:
-        """The access `array(indices)` at every point of a domain."""
-        image = "[" + ", ".join(affine_text(form) for form in indices) + "]"
-        whole = isl.Map(space_text(domain.params, f"{tuple_text(domain.dims)} -> {image}"))
-        return Access(domain, whole.intersect_domain(domain.set))
+        """The access `array(indices)` at every point of a domain.
+
+        An index that is computed from data has every value that it may have: such an access is not exact.
+        """
+        free, forms = freed(domain, indices)
+        image = "[" + ", ".join(affine_text(form) for form in forms) + "]"
+        whole = isl.Map(space_text(domain.params, f"{tuple_text(free.dims)} -> {image}"))
+        found, rank = whole.intersect_domain(free.set), len(domain.dims)
+        if free is domain:
+            return Access(domain, found)
+        points = found.project_out(isl.dim_type.in_, rank, len(free.dims) - rank)
+        return Access(domain, points, is_exact=False)
 
     def image(self) -> isl.Set:
         """The elements touched."""
@@ -45,8 +55,8 @@ class Access:
         return Domain(self.domain.params, (), self.map.range()).renamed(dims)
 
     def is_injective(self) -> bool:
-        """Whether no element is touched by two points."""
-        return bool(self.map.is_injective())
+        """Whether no element is touched by two points, and each point touches one."""
+        return self.is_exact and bool(self.map.is_injective())
 
     def is_subset(self, other: Access) -> bool:
         """Whether every (point, element) pair is also in `other`."""

@@ -9,7 +9,7 @@ from functools import cached_property, lru_cache
 import islpy as isl
 
 from polymat.errors import Location
-from polymat.lang.affine import Affine
+from polymat.lang.affine import Affine, Limits
 from polymat.lang.condition import Condition
 from polymat.poly.isltext import affine_text, condition_text, decode_text, encode, space_text, tuple_text
 
@@ -57,6 +57,15 @@ class Domain:
         if not forms:
             return self
         return self._constrain(" and ".join(f"{affine_text(form)} >= 0" for form in forms))
+
+    def within(self, dim: str, ranges: Sequence[Limits]) -> Domain:
+        """The points at which a dimension lies within one of some ranges."""
+        name, texts = encode(dim), []
+        for limits in ranges:
+            lows = [f"{affine_text(form)} <= {name}" for form in limits.lows]
+            highs = [f"{name} <= {affine_text(form)}" for form in limits.highs]
+            texts.append(f"({' and '.join([*lows, *highs]) or 'true'})")
+        return self._constrain(" or ".join(texts))
 
     def with_params(self, names: Sequence[str]) -> Domain:
         """This set with further parameters, not constrained."""

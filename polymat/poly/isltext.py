@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from polymat.errors import Location
-from polymat.lang.affine import Affine, FloorDiv
+from polymat.errors import InternalError, Location
+from polymat.lang.affine import Affine, Computed, FloorDiv
 from polymat.lang.condition import Condition
 from polymat.lang.indices import as_affine
 
@@ -35,10 +35,13 @@ def affine_text(form: Affine) -> str:
     """An affine form as isl reads it."""
     parts = [str(form.const)]
     for atom, coefficient in form.terms:
-        if isinstance(atom, FloorDiv):
-            parts.append(f"{coefficient}*floor(({affine_text(atom.numerator)})/{atom.divisor})")
-        else:
-            parts.append(f"{coefficient}*{encode(atom)}")
+        match atom:
+            case FloorDiv(numerator, divisor):
+                parts.append(f"{coefficient}*floor(({affine_text(numerator)})/{divisor})")
+            case Computed():
+                raise InternalError(f"bug in polymat: {atom} is in a set, and known at the call alone")
+            case _:
+                parts.append(f"{coefficient}*{encode(atom)}")
     return " + ".join(parts)
 
 

@@ -57,6 +57,17 @@ static Frame lay_out(const Launcher *launcher, char *memory)
     return frame;
 }
 
+static void raise_outside(const Launcher *launcher)
+{
+    PyObject *errors = PyImport_ImportModule("polymat.errors");
+    PyObject *kind = errors == NULL ? NULL : PyObject_GetAttrString(errors, "ArgumentError");
+    if (kind != NULL)
+        PyErr_Format(kind, "%U(): %s", launcher->name,
+                     launcher->outside != NULL ? launcher->outside() : "a value is outside of its limits");
+    Py_XDECREF(kind);
+    Py_XDECREF(errors);
+}
+
 static Status run_kernel(const Launcher *launcher, const Frame *frame)
 {
     int threads = threads_of_call(launcher->threads, launcher->openmp);
@@ -73,6 +84,8 @@ static Status run_kernel(const Launcher *launcher, const Frame *frame)
                      launcher->intermediates, launcher->missing());
     else if (result == ENTRY_OUT_OF_MEMORY)
         PyErr_Format(PyExc_MemoryError, "%U(): no memory for %s", launcher->name, launcher->intermediates);
+    else if (result == ENTRY_VALUES_OUTSIDE)
+        raise_outside(launcher);
     else if (result == ENTRY_LIBRARY_MISSING)
         PyErr_Format(PyExc_OSError, "%U(): a BLAS or FFT library that it calls is missing", launcher->name);
     else
@@ -165,6 +178,7 @@ static int open_library(Launcher *launcher, const char *path)
     *(void **)&launcher->entry = dlsym(launcher->library, "_pm_entry");
     *(void **)&launcher->work = dlsym(launcher->library, "_pm_work");
     *(void **)&launcher->missing = dlsym(launcher->library, "_pm_missing_bytes");
+    *(void **)&launcher->outside = dlsym(launcher->library, "_pm_outside");
     launcher->intermediates = dlsym(launcher->library, "_pm_intermediates");
     if (launcher->intermediates == NULL)
         launcher->intermediates = "intermediate arrays";

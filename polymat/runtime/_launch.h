@@ -17,13 +17,14 @@
 #include <stdint.h>
 
 /* polymat/codegen/c/abi.py */
-enum { ENTRY_OK = 0, ENTRY_OUT_OF_MEMORY = 1, ENTRY_LIBRARY_MISSING = 2 };
+enum { ENTRY_OK = 0, ENTRY_OUT_OF_MEMORY = 1, ENTRY_LIBRARY_MISSING = 2, ENTRY_VALUES_OUTSIDE = 4 };
 enum { SCALAR_SLOT_BYTES = 16 };
 enum { MAX_RANK = 32 };
 
 typedef int (*EntryFunction)(void *const *arrays, const ptrdiff_t *sizes, const void *scalars, int threads);
 typedef double (*WorkFunction)(const ptrdiff_t *sizes);
 typedef size_t (*MissingFunction)(void);
+typedef const char *(*OutsideFunction)(void);
 
 /* How a step of a call ended.  REFUSED: the arguments are wrong and Python words the error, so an exception
    that may be set is dropped.  RAISED: the exception that is set goes to the caller. */
@@ -78,6 +79,7 @@ typedef struct {
     WorkFunction work;
     MissingFunction missing; /* NULL in libraries without intermediate arrays */
     const char *intermediates; /* these in words */
+    OutsideFunction outside; /* NULL in libraries without inputs whose values were declared */
     const Runtime *openmp; /* NULL: the library has no threads */
     PyObject *name;
     Block *blocks; /* memory of everything below */

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from math import prod
 from types import MappingProxyType
 
 from polymat.graph.aligned import Member
@@ -18,7 +19,7 @@ from polymat.plan.nest import NestPlan
 from polymat.plan.tile import Plan, TilePlan
 from polymat.poly.domain import Domain
 from polymat.tilesize.joint import joint_sums
-from polymat.tilesize.plain import plan_stage
+from polymat.tilesize.plain import FEW, plan_stage
 from polymat.tilesize.register import ROLLING_ROWS, ROWS_REDUCED, ROWS_UPDATED, in_rows, unrolled
 from polymat.tilesize.rowloop import row_loop, row_width
 from polymat.tilesize.tileshape import (
@@ -39,6 +40,8 @@ def plan_alone(group: Group, stage: Stage, context: Domain, machine: Machine) ->
     """One stage: its plain loops, register-tiled; a sum without a parallel loop in private parts."""
     plan = unrolled(stage, plan_stage(group, stage, context))
     plan = in_rows(stage, plan, machine, plan.parallel)
+    if plan.kind == "scatter" and plan.parallel is None and can_scatter_apart(stage):
+        return _scattered_apart(group, stage, plan)
     if not plan.adds_up or plan.parallel is not None:
         return plan
     return _private(group, stage, plan) if can_be_private(stage) else plan
@@ -46,13 +49,26 @@ def plan_alone(group: Group, stage: Stage, context: Domain, machine: Machine) ->
 
 def can_be_private(stage: Stage) -> bool:
     """Whether parts of its reduced dimensions can be accumulated independently and added up."""
-    return (
-        len(stage.accumulations) == 1
-        and stage.accumulations[0].is_aligned
-        and bool(stage.accumulations[0].reduced_dims)
-        and stage.domain.is_box()
-        and all(low == Affine() for low, _ in stage.box)
-    )
+    aligned = all(item.is_aligned and item.reduced_dims for item in stage.accumulations)
+    return aligned and _can_be_copied(stage)
+
+
+def can_scatter_apart(stage: Stage) -> bool:
+    """Whether parts of a sum into computed places can be accumulated independently and added up."""
+    return _can_be_copied(stage) and bool(stage.accumulations[0].dims)
+
+
+def _can_be_copied(stage: Stage) -> bool:
+    """Whether there is one sum, into an array that threads may have copies of."""
+    one_sum = len(stage.accumulations) == 1
+    return one_sum and stage.domain.is_box() and all(low == Affine() for low, _ in stage.box)
+
+
+def is_small(stage: Stage, machine: Machine) -> bool:
+    """Whether the size of a result is known, and copies of it stay in the second-level cache."""
+    extents = [high - low + 1 for low, high in stage.box]
+    known = all(extent.is_constant for extent in extents)
+    return known and prod(extent.const for extent in extents) * stage.dtype.size <= machine.l2_bytes
 
 
 def _private(group: Group, stage: Stage, plan: LoopPlan) -> TilePlan:
@@ -63,6 +79,20 @@ def _private(group: Group, stage: Stage, plan: LoopPlan) -> TilePlan:
     member = Member(stage.name, (along,), ((0, 0),), private=True)
     reason = f"{along} is summed over and shared out: each thread adds into a copy of its own"
     return TilePlan(group, (along,), (size,), (member,), {stage.name: loops}, reason)
+
+
+def _scattered_apart(group: Group, stage: Stage, plan: LoopPlan) -> TilePlan:
+    """The outermost dimension of a sum into computed places shared out, with a copy for each thread."""
+    item = stage.accumulations[0]
+    sizes = [high - low + 1 for low, high in item.box]
+    long = (dim for dim, n in zip(item.dims, sizes, strict=True) if not n.is_constant or n.const >= FEW)
+    along = next(long, item.dims[0])
+    size = DOT_TILE if along == item.dims[-1] else 1
+    member = Member(stage.name, (along,), ((0, 0),), private=True)
+    reason = (
+        f"{along} is shared out: each thread adds into a copy of its own, and these are added up in order"
+    )
+    return TilePlan(group, (along,), (size,), (member,), {stage.name: plan}, reason)
 
 
 def plan_tiles(

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from polymat.graph.operations import expression_operations
 from polymat.graph.stage import Accumulation, Part, Stage
-from polymat.lang.affine import Affine
+from polymat.lang.affine import Affine, computed_in
 from polymat.model.describe import COMPLEX_OPERATIONS
 from polymat.model.estimates import once_a_stage
 from polymat.model.extents import extent
@@ -15,17 +15,20 @@ from polymat.plan.nest import NestPlan
 
 VECTOR_SHARE = 0.25  # of the peak that compiler-vectorised loops reach
 ROW_LOOP_SHARE = 0.4  # of the peak that stages in one loop over registers reach
-WAITING = 6.0  # times slower: sums of a recurrence, each addition through memory (1 ns a point, Zen 5)
+# Times slower: sums of a recurrence or into computed places, each addition through memory (1 ns, Zen 5).
+WAITING = 6.0
 NO_BLOCK = 2.5  # times slower: sums that are not computed several rows at a time
 
 
 def loop_slowdown(loops: NestPlan, threads: int) -> float:
-    """Sums without a block of rows wait for loads or for the addition before, recurrences for a store."""
+    """Sums without a block of rows wait for loads or for the addition before, others for a store."""
     if not isinstance(loops, LoopPlan):
         return loops.slowdown(threads)
     if loops.recurrence is not None:
         levels = loops.recurrence.loops
         return 1.0 if not levels or loops.recurrence.parallel[levels[-1]] else WAITING
+    if loops.kind == "scatter":
+        return WAITING
     alone = loops.adds_up and loops.unroll == 1 and not loops.terms
     return NO_BLOCK if alone else 1.0
 
@@ -45,7 +48,9 @@ def stage_operations(stage: Stage, estimates: Mapping[str, int]) -> float:
     total = 0.0
     for item in items:
         box = item.box if isinstance(item, Accumulation) else stage.box
-        total += (1 + expression_operations(item.expr)) * points(box, estimates)
+        target = computed_in(item.target) if isinstance(item, Accumulation) else ()
+        each = 1 + expression_operations(item.expr) + sum(expression_operations(a.value) for a in target)
+        total += each * points(box, estimates)
     return total * (COMPLEX_OPERATIONS if stage.dtype.kind == "c" else 1.0)
 
 

@@ -91,6 +91,20 @@ def scatter() -> Asked:
     return {"outputs": summed}
 
 
+def looked_up() -> Asked:
+    levels, table = pm.Image(pm.UChar, "levels", [M, N]), pm.Vector(Float, "table", [256])
+    nearest = pm.Vector(Int, "nearest", [M], values=(0, M - 1))
+    shown = Function(([i, j], [ROWS, COLUMNS]), Float, "shown")
+    shown.defn = [table(levels(nearest(i), j))]
+    return {"outputs": shown}
+
+
+def histogram() -> Asked:
+    counts = Reduction(([k], [Interval(Int, 0, 15)]), ([i, j], [ROWS, COLUMNS]), Int, "counts")
+    counts.defn = [Reduce(counts(pm.Clamp(pm.Cast(Int, image(i, j) * 10), 0, 15)), 1, Op.Sum)]
+    return {"outputs": counts}
+
+
 def one_sum() -> Asked:
     return {"outputs": pm.dot(x, z).named("dot")}
 
@@ -268,7 +282,7 @@ KINDS: Mapping[str, Callable[[], Asked]] = {
     make.__name__: make
     for make in (
         *(rows, shifted_rows, across_rows, halves, functions, cases, triangle, recurrence, elimination),
-        *(scatter, one_sum),
+        *(scatter, looked_up, histogram, one_sum),
         *(sums_along_rows, sums_along_columns, largest, first_smallest, largest_of_terms, sums_of_a_triangle),
         *(triangular_system, read_twice, norm, product, small_product),
         *(transposed_product, half_a_product, complex_product, added_product, epilogue_in_registers),

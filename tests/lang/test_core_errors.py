@@ -97,7 +97,7 @@ ShapeError: x has 1 dimensions, got 2 indices
 
 x(x(i))
 NotAffineError: not affine: x(i)
-hint: indices, bounds and case conditions are ...
+hint: an index is an integer: Cast(Int, ...), and Clamp(..., 0, N - 1) where it may be outside
 
 x(i * N)
 NotAffineError: not affine: i * N

@@ -9,9 +9,12 @@ the generic entry instead:
 
 `arrays` holds the inputs and then the outputs; `scalars` is an array of 16-byte slots, each holding one value
 of its C type at offset 0; `threads` >= 1.  The result is `OK`, `OUT_OF_MEMORY` or, with the outputs as they
-were, `LIBRARY_MISSING`.  `_pm_work` estimates the scalar operations of a call.  Where a library has
+were, `LIBRARY_MISSING` or, of an input with an element outside of what was declared, `VALUES_OUTSIDE`.
+`_pm_work` estimates the scalar operations of a call.  Where a library has
 `size_t _pm_missing_bytes(void)`, it tells what the latest call of this thread that found no memory had asked
-for, and `const char _pm_intermediates[]`, where there is that, for which arrays.
+for, and `const char _pm_intermediates[]`, where there is that, for which arrays.  Where it has
+`const char *_pm_outside(void)`, that says in words which element was outside in the latest such call of this
+thread.
 
 Arrays are C-contiguous and aligned to their element; no output overlaps any other array, except that
 output `o` may be exactly input `i` when `(i, o)` is in `Signature.inplace`.
@@ -37,6 +40,7 @@ OK = 0
 OUT_OF_MEMORY = 1
 LIBRARY_MISSING = 2
 PROCESSOR_LACKS = 3
+VALUES_OUTSIDE = 4
 SCALAR_SLOT_BYTES = 16
 ABI_VERSION = 2
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 
 from polymat.codegen.c.bounds import bounded
 from polymat.codegen.c.ctree import Cast, CBinary, CCall, CExpr, CUnary, Id, Literal, Subscript, Ternary
@@ -10,7 +11,7 @@ from polymat.codegen.c.elements import FUNCTIONS
 from polymat.codegen.c.literals import literal
 from polymat.codegen.c.needs import FLOORDIV_I64, Helper, Need
 from polymat.errors import unreachable
-from polymat.lang.affine import Affine, FloorDiv
+from polymat.lang.affine import Affine, Computed, FloorDiv, computed_in
 from polymat.lang.condition import Condition
 from polymat.lang.expr import (
     ANGLES,
@@ -41,6 +42,7 @@ from polymat.lang.types import (
     promote,
 )
 
+NO_VALUES: Mapping[Computed, CExpr] = MappingProxyType({})
 _FLOAT_RANK = {"float32": 1, "float64": 2, "complex64": 1, "complex128": 2}
 _OWN = FUNCTIONS | {"atan"}
 _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
@@ -88,7 +90,9 @@ class ExpressionWriter:
                     Cast(expr.dtype.c, self.index(expr.name)) if expr.dtype != Long else self.index(expr.name)
                 )
             case Load(source, indices):
-                return self.element(source.name, tuple(self.affine(form) for form in indices))
+                values = dict(zip(computed_in(indices), parts, strict=True))
+                forms = tuple(affine_expr(form, self.index, self.needs, values) for form in indices)
+                return self.element(source.name, forms)
             case Unary():
                 return narrowed(CUnary("-", parts[0]), expr.dtype)
             case Binary():
@@ -203,8 +207,9 @@ class ExpressionWriter:
         return bounded(text, self.needs) if expr.dtype.kind == "f" and target.kind in "iu" else text
 
     def affine(self, form: Affine) -> CExpr:
-        """An affine form as an integer expression."""
-        return affine_expr(form, self.index, self.needs)
+        """An affine form as an integer expression, with the values that it is computed from."""
+        values = {atom: self.value(atom.value) for atom in computed_in([form])}
+        return affine_expr(form, self.index, self.needs, values)
 
 
 def _unlike(condition: Condition, left: CExpr, right: CExpr) -> CExpr:
@@ -220,17 +225,28 @@ def _unlike(condition: Condition, left: CExpr, right: CExpr) -> CExpr:
     return CBinary("&&", CUnary("!", negative), as_unsigned)
 
 
-def affine_expr(form: Affine, index: Callable[[str], CExpr], needs: set[Need]) -> CExpr:
-    """An affine form over names that `index` knows; positive terms first, so that it reads well."""
+def affine_expr(
+    form: Affine,
+    index: Callable[[str], CExpr],
+    needs: set[Need],
+    values: Mapping[Computed, CExpr] = NO_VALUES,
+) -> CExpr:
+    """An affine form over names that `index` knows; positive terms first, so that it reads well.
+
+    values: of what is computed from data.
+    """
     terms = sorted(form.terms, key=lambda term: term[1] < 0)
     total: CExpr | None = None
     for atom, coefficient in terms:
-        if isinstance(atom, FloorDiv):
-            needs.add(FLOORDIV_I64)
-            inner = affine_expr(atom.numerator, index, needs)
-            value: CExpr = CCall(FLOORDIV_I64.function, (inner, Literal(str(atom.divisor))))
-        else:
-            value = index(atom)
+        match atom:
+            case FloorDiv(numerator, divisor):
+                needs.add(FLOORDIV_I64)
+                inner = affine_expr(numerator, index, needs, values)
+                value: CExpr = CCall(FLOORDIV_I64.function, (inner, Literal(str(divisor))))
+            case Computed():
+                value = Cast("ptrdiff_t", values[atom])
+            case _:
+                value = index(atom)
         if abs(coefficient) != 1:
             value = CBinary("*", Literal(str(abs(coefficient))), value)
         if total is None:

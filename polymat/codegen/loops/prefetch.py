@@ -14,7 +14,7 @@ from polymat.codegen.c.rows import integer_of
 from polymat.codegen.loops.bodies import BodyWriter
 from polymat.codegen.memory.storage import LINE_BYTES
 from polymat.graph.stage import Stage
-from polymat.lang.affine import Affine
+from polymat.lang.affine import Affine, computed_in
 
 Indices = tuple[Affine, ...]
 
@@ -62,7 +62,7 @@ def _rows(bodies: BodyWriter, stage: Stage, outer: str) -> list[tuple[str, Indic
     """For each array the last of the rows that a stage touches at one point of `outer`; its own first."""
     inner = Affine.name(stage.dims[-1])
     touched = [(stage.name, tuple(map(Affine.name, stage.dims)))]
-    touched += [(load.source.name, load.indices) for load in stage.loads()]
+    touched += [(load.source.name, load.indices) for load in stage.loads() if not computed_in(load.indices)]
     last: dict[tuple[str, Indices], Indices] = {}
     for name, indices in touched:
         if not indices or bodies.storage[name].place == "scratchpad":

@@ -15,6 +15,7 @@ from polymat.codegen.loops.jointloops import JointPart, joint_statements
 from polymat.codegen.loops.nestfunction import NestFunction, Work
 from polymat.codegen.loops.nestloops import LoopWriter
 from polymat.codegen.loops.nestwriter import NestWriter
+from polymat.codegen.loops.placesfirst import places_first
 from polymat.codegen.loops.prefetch import with_prefetch
 from polymat.codegen.loops.ranges import Range, range_context
 from polymat.codegen.loops.statements import (
@@ -150,6 +151,10 @@ class StageWriter(NestWriter):
     ) -> tuple[Statements, list[Range]]:
         """A part of a sum over ranges of its loops; whole: with all that is needed to compute a result."""
         accumulation = stage.accumulations[0]
+        if plan.kind == "scatter":
+            box = dict(zip(accumulation.dims, accumulation.box, strict=True))
+            ranges = [Range(k, *box[dim]) for k, dim in enumerate(along) if dim is not None]
+            return scatter_statements(self.bodies, stage, accumulation, along), ranges
         names = own_names(stage, accumulation)
         own = [names.get(dim, dim) if dim is not None else None for dim in along]
         box = dict(zip(accumulation.dims, accumulation.box, strict=True))
@@ -182,6 +187,8 @@ class StageWriter(NestWriter):
             body = in_rows(self, stage, plan, body)
         if plan.kind == "map":
             body = in_words(self, stage, body)
+        if plan.kind == "scatter":
+            body = places_first(body, self.bodies.array(stage.name), stage.dtype.c, self.needs)
         body = in_blocks(self, body)
         if plan.kind == "reduce":
             body = with_accumulators(in_lanes(self, stage, plan, body))

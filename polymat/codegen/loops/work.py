@@ -7,8 +7,8 @@ from functools import partial, reduce
 
 from polymat.codegen.c.ctree import CBinary, CCall, CExpr, Literal
 from polymat.graph.operations import expression_operations
-from polymat.graph.stage import Bounds, Stage
-from polymat.lang.affine import Affine
+from polymat.graph.stage import Accumulation, Bounds, Stage
+from polymat.lang.affine import Affine, computed_in
 from polymat.lang.expr import Expr, Load
 from polymat.lang.traverse import walk
 from polymat.memo import remembered
@@ -17,8 +17,13 @@ from polymat.memo import remembered
 def stage_work(stage: Stage, size: Callable[[Affine], CExpr], skip: int = 0) -> CExpr:
     """Operations of all its points (of the enclosing box), without the `skip` outermost dimensions."""
     terms = [box_points(stage.box, size, skip, operations(part.expr)) for part in stage.parts]
-    terms += [box_points(a.box, size, skip, operations(a.expr)) for a in stage.accumulations]
+    terms += [box_points(a.box, size, skip, accumulated(a)) for a in stage.accumulations]
     return reduce(partial(CBinary, "+"), terms)
+
+
+def accumulated(item: Accumulation) -> int:
+    """Operations of one point of a sum, with those that its place is computed by."""
+    return operations(item.expr) + sum(operations(atom.value) for atom in computed_in(item.target))
 
 
 @remembered

@@ -1,0 +1,69 @@
+/* Integer inputs whose elements were declared to lie between limits: looked at before anything is computed. */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+static _Thread_local char _pm_outside_text[512];
+
+/* What was wrong with the latest call of this thread that found a value outside. */
+const char *_pm_outside(void);
+const char *_pm_outside(void)
+{
+    return _pm_outside_text;
+}
+
+static inline int _pm_tell_outside(const char *array, int rank, const ptrdiff_t *extents, int turned,
+        ptrdiff_t at, const char *value, int64_t low, int64_t high)
+{
+    ptrdiff_t place[32];
+    for (int k = rank - 1; k >= 0; k--) {
+        place[turned ? rank - 1 - k : k] = at % extents[k];
+        at /= extents[k];
+    }
+    char *text = _pm_outside_text;
+    const char *const end = text + sizeof _pm_outside_text;
+    text += snprintf(text, (size_t)(end - text), "%.64s[", array);
+    for (int k = 0; k < rank && end - text > 128; k++)
+        text += snprintf(text, (size_t)(end - text), k == 0 ? "%td" : ", %td", place[k]);
+    (void)snprintf(text, (size_t)(end - text), "] is %s, and its values are declared as %lld..%lld", value,
+            (long long)low, (long long)high);
+    return 1;
+}
+
+#define _PM_OUTSIDE(T, SUFFIX, FORMAT, WIDE, BELOW, ABOVE) \
+    static inline int _pm_outside_##SUFFIX(const T *restrict values, const char *array, int rank, \
+            const ptrdiff_t *extents, int turned, int64_t low, int64_t high) \
+    { \
+        ptrdiff_t count = 1; \
+        for (int k = 0; k < rank; k++) \
+            count *= extents[k] > 0 ? extents[k] : 0; \
+        if (count == 0) \
+            return 0; \
+        T least = values[0], most = values[0]; \
+        for (ptrdiff_t k = 0; k < count; k++) { \
+            least = values[k] < least ? values[k] : least; \
+            most = values[k] > most ? values[k] : most; \
+        } \
+        if (!(BELOW(least)) && !(ABOVE(most))) \
+            return 0; \
+        ptrdiff_t at = 0; \
+        while (!(BELOW(values[at])) && !(ABOVE(values[at]))) \
+            at++; \
+        char value[32]; \
+        (void)snprintf(value, sizeof value, FORMAT, (WIDE)values[at]); \
+        return _pm_tell_outside(array, rank, extents, turned, at, value, low, high); \
+    }
+#define _PM_SIGNED_BELOW(X) ((int64_t)(X) < low)
+#define _PM_SIGNED_ABOVE(X) ((int64_t)(X) > high)
+#define _PM_UNSIGNED_BELOW(X) (low > 0 && (uint64_t)(X) < (uint64_t)low)
+#define _PM_UNSIGNED_ABOVE(X) (high < 0 || (uint64_t)(X) > (uint64_t)high)
+_PM_OUTSIDE(int8_t, i8, "%lld", long long, _PM_SIGNED_BELOW, _PM_SIGNED_ABOVE)
+_PM_OUTSIDE(int16_t, i16, "%lld", long long, _PM_SIGNED_BELOW, _PM_SIGNED_ABOVE)
+_PM_OUTSIDE(int32_t, i32, "%lld", long long, _PM_SIGNED_BELOW, _PM_SIGNED_ABOVE)
+_PM_OUTSIDE(int64_t, i64, "%lld", long long, _PM_SIGNED_BELOW, _PM_SIGNED_ABOVE)
+_PM_OUTSIDE(uint8_t, u8, "%llu", unsigned long long, _PM_UNSIGNED_BELOW, _PM_UNSIGNED_ABOVE)
+_PM_OUTSIDE(uint16_t, u16, "%llu", unsigned long long, _PM_UNSIGNED_BELOW, _PM_UNSIGNED_ABOVE)
+_PM_OUTSIDE(uint32_t, u32, "%llu", unsigned long long, _PM_UNSIGNED_BELOW, _PM_UNSIGNED_ABOVE)
+_PM_OUTSIDE(uint64_t, u64, "%llu", unsigned long long, _PM_UNSIGNED_BELOW, _PM_UNSIGNED_ABOVE)

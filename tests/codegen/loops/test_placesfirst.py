@@ -1,0 +1,63 @@
+"""Places in vectors before sums into them, as C and as numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import polymat as pm
+from polymat import Cast, Clamp, Int, Interval, Op, Reduce, Reduction
+from polymat.codegen.loops.placesfirst import PLACES
+
+N = pm.Parameter(Int, "N")
+x, b = pm.Variable(Int, "x"), pm.Variable(Int, "b")
+values, level = pm.Vector(pm.Float, "values", [N]), pm.Vector(pm.UChar, "level", [N])
+POINTS = Interval(Int, 0, N - 1)
+
+
+def into(place: Any, value: Any, op: Op, dtype: Any, name: str) -> Reduction:
+    made = Reduction(([b], [Interval(Int, 0, 255)]), ([x], [POINTS]), dtype, name)
+    made.defn = [Reduce(made(place), value, op)]
+    return made
+
+
+@pytest.fixture(scope="module")
+def compiled() -> pm.Compiled:
+    place = Clamp(Cast(Int, values(x) * 200), 0, 255)
+    stages = [
+        into(place, 1, Op.Sum, pm.Long, "counts"),
+        into(place, values(x) * 2, Op.Max, pm.Float, "largest"),
+        into(level(x), pm.Floor(values(x) * 4), Op.Sum, pm.Double, "sums"),
+        into(level(x), 1, Op.Sum, pm.Int, "plain"),
+    ]
+    options = pm.Options(threads=2, parallel_threshold=0, fuse=False)
+    return pm.compile(stages, inputs=[values, level], options=options)
+
+
+@pytest.mark.parametrize("size", [0, 1, 63, 64, 65, 128, 10_001])
+def test_numbers(compiled: pm.Compiled, size: int) -> None:
+    rng = np.random.default_rng(size)
+    given = rng.integers(-8, 17, size).astype(np.float32) / 8, rng.integers(0, 256, size, dtype=np.uint8)
+    for result, expected in zip(compiled(*given), compiled.reference(*given), strict=True):
+        assert np.array_equal(result, expected)
+
+
+def test_only_what_takes_computing_comes_first(compiled: pm.Compiled) -> None:
+    parts = compiled.source.split("static void _pm_part_")
+    split = {part.partition("(")[0]: f"{PLACES}[" in part for part in parts[1:]}
+    assert split == {"counts": True, "largest": True, "sums": True, "plain": False}
+
+
+def test_small_results_of_known_size_are_shared_out_whatever_is_assumed_of_sizes() -> None:
+    whole = pm.compile(into(level(x), 1, Op.Sum, pm.Int, "plain"), options=pm.Options(threads=2))
+    assert "each thread adds into a copy of its own" in str(whole.explain())
+
+
+def test_large_results_are_not_copied_for_a_few_points() -> None:
+    few = pm.Vector(pm.Long, "few", [5], values=(0, N - 1))
+    made = Reduction(([b], [POINTS]), ([x], [Interval(Int, 0, 4)]), pm.Double, "made")
+    made.defn = [Reduce(made(few(x)), 1.0, Op.Sum)]
+    compiled = pm.compile(made, estimates={N: 1_000_000}, options=pm.Options(threads=2))
+    assert "copy of its own" not in str(compiled.explain()).partition("instead of")[0]

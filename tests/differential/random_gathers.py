@@ -1,0 +1,229 @@
+"""Random pipelines that read and accumulate at places computed from data.
+
+All values are integers or eighths, so that sums are exact in whichever order they are added up.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+import polymat as pm
+from polymat import (
+    Cast,
+    Clamp,
+    Condition,
+    Function,
+    Int,
+    Interval,
+    Long,
+    Max,
+    Min,
+    Op,
+    Reduce,
+    Reduction,
+    Select,
+)
+from polymat import Variable as Index
+
+N, M = pm.Parameter(Int, "N"), pm.Parameter(Int, "M")
+FEW = 7  # elements of the small arrays
+ALL_SIZES = tuple({"N": n, "M": m} for n, m in ((0, 3), (3, 0), (1, 1), (2, 5), (5, 2), (13, 17), (67, 1)))
+i, j, b, x, y = (Index(Int, name) for name in "ijbxy")
+ROWS, COLUMNS, BINS = Interval(Int, 0, N - 1), Interval(Int, 0, M - 1), Interval(Int, 0, FEW - 1)
+_TYPES = {
+    Op.Sum: (pm.Long, pm.Int, pm.Double, pm.UInt, pm.Short),
+    Op.Mul: (pm.Int, pm.Short),
+    Op.Min: (pm.Int, pm.Short, pm.Float, pm.Double),
+    Op.Max: (pm.Int, pm.Long, pm.Float, pm.UChar),
+}
+
+
+@dataclass(frozen=True)
+class Gathers:
+    """Outputs, and how they were made."""
+
+    outputs: list[Any]
+    text: str
+
+    def arrays(self, rng: np.random.Generator, n: int, m: int) -> dict[str, Any]:
+        """Values for all inputs."""
+        return {
+            "levels": rng.integers(0, 256, (n, m), dtype=np.uint8),
+            "image": rng.integers(-8, 17, (n, m)).astype(np.float32) / 8,
+            "column": rng.integers(0, max(m, 1), (n, m), dtype=np.int32) if m else np.zeros((n, m), np.int32),
+            "row": rng.integers(0, max(n, 1), (n, m), dtype=np.int64) if n else np.zeros((n, m), np.int64),
+            "few": rng.integers(-9, 10, FEW, dtype=np.int32),
+            "table": rng.integers(-99, 100, 256, dtype=np.int32),
+        }
+
+
+def inputs() -> dict[str, Any]:
+    """The inputs by name."""
+    return {
+        "levels": pm.Image(pm.UChar, "levels", [N, M]),
+        "image": pm.Image(pm.Float, "image", [N, M]),
+        "column": pm.Image(pm.Int, "column", [N, M], values=(0, M - 1)),
+        "row": pm.Image(pm.Long, "row", [N, M], values=(0, N - 1)),
+        "few": pm.Vector(pm.Int, "few", [FEW]),
+        "table": pm.Vector(pm.Int, "table", [256]),
+    }
+
+
+@dataclass
+class _Writer:
+    rng: random.Random
+    prefix: str
+    given: dict[str, Any]
+    planes: list[Any] = field(default_factory=list)
+    tables: list[Any] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.planes += [self.given["levels"], self.given["image"]]
+        self.tables += [self.given["few"]]
+
+    def integer(self, p: Any, q: Any) -> Any:
+        """An integer of any size, from data at (p, q)."""
+        rng, given = self.rng, self.given
+        plane = rng.choice(self.planes)
+        match rng.randrange(6):
+            case 0:
+                return Cast(Int, given["levels"](p, q))
+            case 1:
+                return Cast(Long, Clamp(given["image"](p, q) * 4, -9.0, 20.0))
+            case 2:
+                return given["column"](p, q) - rng.randint(0, 3)
+            case 3:
+                return Select(Condition(given["image"](p, q), ">", 0), p, given["row"](p, q))
+            case 4 if plane.dtype.kind in "iu":
+                return Cast(Long, plane(p, q)) // rng.randint(1, 9)
+            case _:
+                return Cast(Int, given["levels"](p, q)) * rng.randint(-3, 3) + rng.randint(-5, 5)
+
+    def below(self, p: Any, q: Any) -> Any:
+        """An index of a small array."""
+        e = self.integer(p, q)
+        match self.rng.randrange(5):
+            case 0:
+                return e % FEW
+            case 1:
+                return Min(Max(e, 0), FEW - 1)
+            case 2:
+                return Cast(Int, self.given["levels"](p, q)) // 37
+            case 3:
+                return Clamp(e, 0, 4) + 2
+            case _:
+                return Clamp(e, 0, FEW - 1)
+
+    def value(self, p: Any, q: Any) -> Any:
+        """An element at a computed index, for p and q inside."""
+        rng, given = self.rng, self.given
+        plane = rng.choice(self.planes)
+        match rng.randrange(6):
+            case 0:
+                return given["table"](given["levels"](p, q))
+            case 1:
+                return plane(p, given["column"](p, q))
+            case 2:
+                return plane(Clamp(self.integer(p, q), 0, N - 1), q)
+            case 3:
+                return plane(given["row"](p, q), Clamp(self.integer(p, q), 0, M - 1))
+            case 4:
+                return plane(Clamp(p + Clamp(self.integer(p, q), -1, 1), 0, N - 1), q)
+            case _:
+                return rng.choice(self.tables)(self.below(p, q))
+
+    def plane(self) -> None:
+        """A stage over all points."""
+        total: Any = self.value(x, y)
+        for _ in range(self.rng.randint(0, 2)):
+            other = self.value(x, y) if self.rng.random() < 0.7 else self.rng.choice(self.planes)(x, y)
+            total = total + other if self.rng.random() < 0.6 else Max(total, other)
+        dtype = self.rng.choice((pm.Int, pm.Double, pm.Float))
+        made = Function(([x, y], [ROWS, COLUMNS]), dtype, f"{self.prefix}f{len(self.texts)}")
+        made.defn = [Cast(dtype, total)]
+        self._keep(made, self.planes)
+
+    def counts(self) -> None:
+        """A sum, product, minimum or maximum into computed places."""
+        op = self.rng.choice((Op.Sum, Op.Sum, Op.Sum, Op.Min, Op.Max, Op.Mul))
+        dtype = self.rng.choice(_TYPES[op])
+        name, rng = f"{self.prefix}h{len(self.texts)}", self.rng
+        over = ([i, j], [ROWS, COLUMNS])
+        value = 1 if op is Op.Sum and rng.random() < 0.5 else Cast(dtype, self.value(i, j))
+        if op is Op.Mul:
+            value = Cast(dtype, Clamp(self.value(i, j), 1, 2))
+        match rng.randrange(4):
+            case 0:
+                made = Reduction(([x], [ROWS]), over, dtype, name)
+                made.defn = [Reduce(made(self.given["row"](i, j)), value, op)]
+            case 1:
+                made = Reduction(([x, y], [ROWS, COLUMNS]), over, dtype, name)
+                made.defn = [Reduce(made(i, self.given["column"](i, j)), value, op)]
+                self._keep(made, self.planes)
+                return
+            case _:
+                made = Reduction(([b], [BINS]), over, dtype, name)
+                made.defn = [Reduce(made(self.below(i, j)), value, op)]
+                self._keep(made, self.tables if dtype.kind in "iuf" else [])
+                return
+        self._keep(made, [])
+
+    def running(self) -> None:
+        """Sums up to each element of a small array."""
+        table, name = self.rng.choice(self.tables), f"{self.prefix}c{len(self.texts)}"
+        made = Function(([b], [BINS]), pm.Double, name)
+        made.defn = [
+            pm.Case(Condition(b, "==", 0), Cast(pm.Double, table(0))),
+            pm.Case(Condition(b, ">", 0), made(b - 1) + table(b)),
+        ]
+        self._keep(made, self.tables)
+
+    def _keep(self, made: Any, among: list[Any]) -> None:
+        among.append(made)
+        self.texts.append(f"{made.name}: {made.defn}")
+        self.made = made
+
+
+def random_gathers(seed: int, count: int = 6) -> Gathers:
+    """Several programs of one seed in one pipeline: one compilation for all."""
+    given = inputs()
+    outputs, texts = [], []
+    for number in range(count):
+        writer = _Writer(random.Random(f"gathers {seed} {number}"), f"p{number}_", given)
+        outputs_of_one = []
+        for _ in range(writer.rng.randint(1, 4)):
+            writer.rng.choice((writer.plane, writer.counts, writer.counts, writer.running))()
+            if writer.rng.random() < 0.4:
+                outputs_of_one.append(writer.made)
+        outputs += (
+            [*outputs_of_one, writer.made][-2:] if writer.made not in outputs_of_one else outputs_of_one
+        )
+        texts += writer.texts
+    unique = list({id(output): output for output in outputs}.values())
+    return Gathers(unique, "\n".join(texts))
+
+
+def differences(gathers: Gathers, options: pm.Options, seed: int) -> list[str]:
+    """Compile, run at all sizes, and describe what differs from the interpreter."""
+    compiled = pm.compile(gathers.outputs, options=options, name="gathers")
+    found = []
+    for sizes in ALL_SIZES:
+        rng = np.random.default_rng(seed)
+        given = gathers.arrays(rng, sizes["N"], sizes["M"])
+        known = {array.name: given[array.name] for array in compiled.signature.inputs}
+        known |= {size.name: sizes[size.name] for size in compiled.signature.sizes if size.array < 0}
+        results, reference = compiled(**known), compiled.reference(**known)
+        pairs = zip(_tuple(results), _tuple(reference), gathers.outputs, strict=True)
+        for result, expected, output in pairs:
+            if not np.array_equal(result, expected):
+                found.append(f"{output.name} at {sizes}: {result} instead of {expected}\n{gathers.text}")
+    return found
+
+
+def _tuple(results: Any) -> tuple[Any, ...]:
+    return results if isinstance(results, tuple) else (results,)

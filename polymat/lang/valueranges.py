@@ -65,7 +65,7 @@ def of_type(dtype: ScalarType) -> Ranges:
 
 
 def declared_ranges(label: str, dtype: ScalarType, values: Any, at: Location | None) -> Ranges:
-    """What was declared of the elements of an input: a pair of forms of sizes."""
+    """The range that is declared of the elements of an input, by a pair of forms of sizes."""
     if dtype.kind not in "iu":
         raise DtypeError(
             f"values= declares what integers lie between, and {label} is {dtype}",

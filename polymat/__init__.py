@@ -9,14 +9,14 @@ Describe what is to be computed, compile it, call it with arrays:
     run(np.ones((2, 3)), np.ones((3, 4)))
 
 compile(outputs, ...)       a callable `Compiled`: .explain() .profile() .source .save() .reference()
+tune(outputs, ...)          the same in the way that measuring finds to be the quickest, for later ones, too
 load(path)                  the same from what `save` wrote, without a compiler
 Options(...)                what a user may decide about a compilation
 Matrix Vector Image Signal  inputs                       Parameter Variable Interval  sizes, indices, ranges
 Function Reduction Reduce Op Case Condition Select Cast  stages by index
 Sin Exp Sqrt Min Max ...    functions of expressions     einsum dot outer transpose gemm ...  algebra
 fft firwin convolve stft conv2d ...                      signals and images
-set_num_threads threads     how many threads a call takes
-PolymatError                what every error is
+set_num_threads threads     how many threads a call takes    PolymatError  what every error is
 
 `A @ B` is the matrix product, and so is `A * B`, as in PolyMage; `elementwise_mul(A, B)` multiplies elements.
 Every name has a text of its own: help(pm.compile).
@@ -149,10 +149,11 @@ if TYPE_CHECKING:
     from polymat.codegen.profile import Profile
     from polymat.codegen.report import Report
     from polymat.driver import compile as compile  # not in __all__: `import *` leaves Python's own
+    from polymat.search.tuning import Tuned, tune
 else:
     # Imported when first used: what was saved is loaded and called without a compiler.
     _COMPILER = {name: f"polymat.codegen.{name.lower()}" for name in ("Profile", "Report")}
-    _COMPILER["compile"] = "polymat.driver"
+    _COMPILER |= dict.fromkeys(("tune", "Tuned"), "polymat.search.tuning") | {"compile": "polymat.driver"}
 
     def __getattr__(name: str) -> Any:
         if name == "__version__":
@@ -160,8 +161,8 @@ else:
         if name not in _COMPILER:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         found = getattr(imported_quickly(_COMPILER[name]), name)
-        globals()[name] = found = surfaced(found, __name__) if name == "compile" else found
-        return found
+        found = surfaced(found, __name__) if name in ("compile", "tune") else found
+        return globals().setdefault(name, found)
 
     def __dir__() -> list[str]:
         return sorted({*globals(), *__all__, *_COMPILER})
@@ -248,6 +249,7 @@ __all__ = [
     "Tan",
     "Tanh",
     "ToolchainError",
+    "Tuned",
     "UChar",
     "UInt",
     "UInt16",
@@ -292,6 +294,7 @@ __all__ = [
     "threads",
     "transpose",
     "trmm",
+    "tune",
     "upfirdn",
     "where",
 ]

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from polymat.checked import check
+from polymat.codegen.c.abi import Signature
 from polymat.codegen.memory.storage import buffers
 from polymat.codegen.program import CSource, Program
 from polymat.codegen.signature import make_signature
@@ -64,6 +65,12 @@ def bisect(request: Request, arguments: Mapping[str, Any], *, tolerance: float |
     return _Code(job, call, arguments).search(level)
 
 
+def plain_signature(built: Pipeline, name: str) -> Signature:
+    """The arguments of a pipeline that nothing was decided about yet."""
+    storage = buffers(built, _plain_from(Schedule(separate(built), ()), 0))
+    return make_signature(built, name, storage, ())
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class _Call:
     """Arguments, and what the interpreter makes of them; name: of the pipeline.
@@ -78,8 +85,7 @@ class _Call:
     @staticmethod
     def of(built: Pipeline, request: Request, arguments: Mapping[str, Any], tolerance: float | None) -> _Call:
         """Check the arguments as a call would."""
-        storage = buffers(built, _plain_from(Schedule(separate(built), ()), 0))
-        bound = bind(make_signature(built, request.name, storage, ()), (), arguments)
+        bound = bind(plain_signature(built, request.name), (), arguments)
         values = interpret(built, bound.inputs, {**bound.scalars, **bound.sizes})
         return _Call(bound, {name: values[name] for name in built.outputs}, tolerance)
 

@@ -10,10 +10,8 @@ import traceback
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
-import numpy as np
-
 import polymat
-from polymat.driver import compile_request, request_for
+from polymat.driver import request_for, request_of
 from polymat.dump import DUMPED, LEVELS, after, difference, pass_lines
 from polymat.errors import ArgumentError, PolymatError
 from polymat.graph.graphviz import to_dot
@@ -31,6 +29,8 @@ from polymat.runtime.librarystore import model_lines
 from polymat.runtime.logs import configure_logging
 from polymat.runtime.settings import settings
 from polymat.runtime.target import ProgramError, Target, UsageError, load_arguments, load_target
+from polymat.selftest import self_test
+from polymat.tunecommand import add_arguments, forget_line, store_line, tune_lines
 
 _OK, _FAILED, _USAGE, _INTERRUPTED = 0, 1, 2, 130
 
@@ -109,6 +109,10 @@ def _add_finding(commands: _Commands) -> None:
     measured.add_argument("--json", metavar="FILE", help="write the figures there, too")
     measured.set_defaults(run=_audit)
 
+    tune = commands.add_parser("tune", help="try other ways for some time, and keep the quickest")
+    add_arguments(tune, _TARGET, _INPUTS)
+    tune.set_defaults(run=_tune)
+
 
 def _add_machine(commands: _Commands) -> None:
     """Commands about this machine and what is kept on it."""
@@ -118,6 +122,7 @@ def _add_machine(commands: _Commands) -> None:
 
     cache = commands.add_parser("cache", help="show the store of compiled libraries, or empty it")
     cache.add_argument("--clear", action="store_true", help="remove every entry")
+    cache.add_argument("--forget-tuned", action="store_true", help="forget what `tune` found instead")
     cache.set_defaults(run=_cache)
 
     doctor = commands.add_parser("doctor", help="show the machine, the compiler and the libraries found")
@@ -231,6 +236,13 @@ def _audit(asked: argparse.Namespace) -> int:
     return _FAILED if any(group.wrong for group in found) else _OK
 
 
+def _tune(asked: argparse.Namespace) -> int:
+    target = load_target(asked.target)
+    request = _request(target) if target.compiled is None else request_of(target.compiled)
+    print("\n".join(tune_lines(asked, request)))
+    return _OK
+
+
 def _calibrate(asked: argparse.Namespace) -> int:
     progress = _progress if sys.stderr and sys.stderr.isatty() else None
     measured = calibrate(force=asked.force, progress=progress)
@@ -251,9 +263,8 @@ def _progress(done: float) -> None:
 
 
 def _cache(asked: argparse.Namespace) -> int:
-    if asked.clear:
-        removed = clear()
-        print(f"removed {removed} files from {cache_directory()}")
+    if asked.forget_tuned or asked.clear:
+        print(forget_line() if asked.forget_tuned else f"removed {clear()} files from {cache_directory()}")
         return _OK
     found = entries()
     print(f"directory  {cache_directory()}")
@@ -261,28 +272,17 @@ def _cache(asked: argparse.Namespace) -> int:
     print(f"entries    {len(found)}")
     limit = bytes_text(settings().cache_limit_bytes)
     print(f"size       {bytes_text(sum(entry.bytes for entry in found))} of at most {limit}")
+    print(store_line())
     return _OK
 
 
 def _doctor(asked: argparse.Namespace) -> int:
     version = Finding("polymat", polymat.__version__)
-    found = (version, *findings(), examine("self-test", _self_test))
+    found = (version, *findings(), examine("self-test", self_test))
     for finding in found:
         indented = finding.text.replace("\n", "\n" + " " * 12)
         print(f"{finding.topic:<11} {'' if finding.ok else 'error: '}{indented}")
     return _OK if all(finding.ok for finding in found) else _FAILED
-
-
-def _self_test() -> str:
-    """Compile a small pipeline and compare what it computes with NumPy."""
-    N = polymat.Parameter(polymat.Int, "N")
-    x = polymat.Vector(polymat.Double, "x", [N])
-    array = np.arange(100.0)
-    request = request_for((x + x).named("twice"), name="polymat_self_test")  # `compile` might measure first
-    result = compile_request(request)(array)
-    if not np.array_equal(result, array + array):
-        raise PolymatError("the compiled pipeline computes wrong numbers")
-    return "compiled a pipeline, loaded it, and its numbers are right"
 
 
 def _report_program(error: ProgramError) -> int:

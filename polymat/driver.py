@@ -17,11 +17,13 @@ from polymat.codegen.productreport import Products
 from polymat.codegen.profile import Profile
 from polymat.codegen.program import CSource, Program
 from polymat.codegen.report import Report
+from polymat.decide.chosen import UnfitError
 from polymat.errors import LangError, PolymatError, ToolchainError, unexpected
 from polymat.graph.arguments import checked_constraints, fixed_sizes, output_functions
 from polymat.graph.build import reachable
 from polymat.graph.columnmajor import fortran_inputs
 from polymat.graph.pipeline import Pipeline
+from polymat.interpreted import Interpreted
 from polymat.lang.condition import Condition
 from polymat.lang.expr import Parameter
 from polymat.lang.function import Function, Input
@@ -37,6 +39,7 @@ from polymat.runtime.libraryfile import Built
 from polymat.runtime.logs import SlowCompile, configure_logging, log_schedule
 from polymat.runtime.providers import left_out
 from polymat.runtime.settings import settings
+from polymat.runtime.tunedstore import anything_tuned
 from polymat.runtime.vectors import under_flags
 from polymat.steps import Job, Level
 
@@ -129,13 +132,13 @@ def compile(
         fortran=fortran,
         options=options,
     )
-    compiled = _compiled(_measured(request))
+    compiled = _compiled(_found(measured(request)))
     for function in reachable(request.outputs)[0]:
         function.keep_definition()
     return compiled
 
 
-def _measured(request: Request) -> Request:
+def measured(request: Request) -> Request:
     """The request with figures of this machine, which are measured now if that was never done."""
     here = HOST.get()
     if request.machine.calibration or here.machine or request.options.target != "native":
@@ -149,9 +152,28 @@ def _measured(request: Request) -> Request:
     return replace(request, machine=under_flags(here.described(), request.options.compiler_flags))
 
 
+def _found(request: Request) -> Request:
+    """The request with what an earlier search on this machine found for it."""
+    if settings().tuned_mode == "off" or not anything_tuned():
+        return request
+    from polymat.runtime.tunedkey import found_for  # imported where something was tuned
+
+    found = found_for(PASSES[0].apply(request, Job(request)), request)
+    return request if found is None else replace(request, found=found, estimates=found.sizes)
+
+
+def request_of(compiled: Compiled[Any, Any]) -> Request | None:
+    """The request that a program was compiled from; None of one that comes from a file."""
+    reference = compiled.interpreter
+    return reference.request if isinstance(reference, Interpreted) else None
+
+
 def _compiled(request: Request) -> Compiled[Any, Report]:
     try:
         return compile_request(request)
+    except UnfitError as error:  # decisions of an earlier search
+        logging.getLogger("polymat.tune").warning("%s: %s", request.name, error)
+        return _compiled(replace(request, found=None))
     except RecursionError:
         raise LangError(
             f"a definition in {request.name} is nested too deeply to compile",
@@ -219,9 +241,9 @@ def _compile(request: Request, results: dict[str, Level]) -> Compiled[Any, Repor
             results[level], slow.last = result, part
             if level == part:
                 logging.getLogger(f"polymat.{level}").info("%s: %.1f ms", name, seconds[level] * 1e3)
-    built, schedule = _found(results, "built", Pipeline), _found(results, "tilesize", Schedule)
-    program, library = _found(results, "codegen", Program), _found(results, "runtime", Built)
-    source = _found(results, "source", CSource)
+    built, schedule = _level(results, "built", Pipeline), _level(results, "tilesize", Schedule)
+    program, library = _level(results, "codegen", Program), _level(results, "runtime", Built)
+    source = _level(results, "source", CSource)
     log_schedule(name, schedule)
     pipeline = schedule.grouping.pipeline
     products = Products(pipeline, schedule, request.machine, request.options, request.estimates)
@@ -236,7 +258,7 @@ def _compile(request: Request, results: dict[str, Level]) -> Compiled[Any, Repor
         source.text,
         library,
         report,
-        partial(_reference, built),
+        Interpreted(built, request),
         partial(_profile, schedule, request),
     )
 
@@ -255,25 +277,8 @@ def _page(subject: Subject, report: Report) -> str:
     return document(subject, report)
 
 
-def _found(results: Mapping[str, Level], level: str, kind: type[T]) -> T:
+def _level(results: Mapping[str, Level], level: str, kind: type[T]) -> T:
     """A level of a compilation, which is of its own type."""
     result = results[level]
     assert isinstance(result, kind)
     return result
-
-
-def _reference(
-    pipeline: Pipeline, arrays: Mapping[str, Any], scalars: Mapping[str, Any], sizes: Mapping[str, int]
-) -> list[Any]:
-    """The outputs by the interpreter."""
-    from polymat.graph.interpret import interpret  # imported where a reference is asked for
-
-    params = {**scalars, **sizes}
-    values = interpret(pipeline, arrays, params)
-    if not pipeline.trim:
-        return [values[output] for output in pipeline.outputs]
-    trimmed = []
-    for output in pipeline.outputs:
-        low = [max(int(lo.evaluate(params)), 0) for lo, _ in pipeline.stage(output).box]
-        trimmed.append(values[output][tuple(slice(lo, None) for lo in low)])
-    return trimmed

@@ -86,6 +86,7 @@ def _other_orders(schedule: Schedule, job: Job) -> Schedule:
     """The schedule with those of other orders of its products, unless the first call keeps results."""
     if schedule.kept:
         return schedule
+    job = Job(replace(job.request, found=None))  # what was measured is of this order alone
     found = [(work, _scheduled(other, job)) for work, other in schedule.grouping.pipeline.others]
     others = tuple((work, other) for work, other in found if not other.kept)
     return replace(schedule, others=others) if others else schedule

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from polymat.graph.selection import TunedChoice
 from polymat.idiom.libraryfacts import Libraries
 from polymat.lang.condition import Condition
 from polymat.lang.expr import Parameter
@@ -21,6 +22,7 @@ class Request:
     sizes: exact ones.  estimates: typical ones, by name.  constraints: single comparisons.
     fortran: inputs that lie column by column.
     machine: as the compiler's flags leave it, see `under_flags`.
+    found: decisions that were found by measuring, which are carried out instead of being made.
     """
 
     outputs: Sequence[Function]
@@ -34,3 +36,4 @@ class Request:
     trim: bool = False
     fortran: Sequence[Input] = ()
     options: Options = DEFAULTS
+    found: TunedChoice | None = None

@@ -10,6 +10,7 @@ from polymat.codegen.lower import lower
 from polymat.codegen.program import CSource, Program
 from polymat.codegen.severalorders import joined_programs
 from polymat.codegen.units import files, render
+from polymat.decide.chosen import Ways
 from polymat.decide.decider import Decider
 from polymat.decide.folding import fold_storage
 from polymat.graph.build import build
@@ -22,6 +23,7 @@ from polymat.graph.verifypipeline import verify
 from polymat.idiom.find import is_called
 from polymat.idiom.recursiveends import kept_of_chains
 from polymat.model.assumed import assumed_sizes
+from polymat.options import LibraryUse
 from polymat.plan.schedule import Schedule
 from polymat.request import Request
 from polymat.rewrite.cascades import join_cascades
@@ -42,13 +44,28 @@ class Job:
     """One compilation: what was asked for, and who decides about each of its pipelines."""
 
     request: Request
-    deciders: dict[Pipeline, Decider] = field(default_factory=dict)
+    deciders: dict[Pipeline, Ways] = field(default_factory=dict)
 
     def decider(self, pipeline: Pipeline) -> Decider:
         """The decider of a pipeline, the same for fusion and for what follows."""
+        return self.ways(pipeline).decider
+
+    def ways(self, pipeline: Pipeline) -> Ways:
+        """The ways of computing the groups of a pipeline, with register blocks as they were chosen."""
         if pipeline not in self.deciders:
-            self.deciders[pipeline] = _decider(pipeline, self.request)
+            asked = self.request
+            if asked.found is not None:
+                registers = asked.found.choice.registers
+                asked = replace(asked, machine=replace(asked.machine, registers=registers))
+            options = asked.options
+            always = replace(options, blas=_called(options.blas), fft=_called(options.fft))
+            called = _decider(pipeline, replace(asked, options=always))
+            self.deciders[pipeline] = Ways(_decider(pipeline, asked), called)
         return self.deciders[pipeline]
+
+
+def _called(use: LibraryUse) -> LibraryUse:
+    return "always" if use == "auto" else use
 
 
 def _decider(pipeline: Pipeline, asked: Request) -> Decider:
@@ -140,12 +157,16 @@ def share_parts(pipeline: Pipeline, job: Job) -> Pipeline:
 
 
 def fuse(pipeline: Pipeline, job: Job) -> Grouping:
-    """The partition into groups that costs least."""
-    return job.decider(pipeline).grouping()
+    """The partition into groups that costs least, or that was found by measuring."""
+    found = job.request.found
+    return job.decider(pipeline).grouping() if found is None else job.ways(pipeline).grouping(found.choice)
 
 
 def plan(grouping: Grouping, job: Job) -> Schedule:
-    """The quickest plan of each group."""
+    """The quickest plan of each group, by prediction or as it was found by measuring."""
+    found = job.request.found
+    if found is not None:
+        return job.ways(grouping.pipeline).schedule(found.choice, found.told)
     return job.decider(grouping.pipeline).schedule(grouping)
 
 

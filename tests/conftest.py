@@ -20,7 +20,7 @@ TESTS = Path(__file__).parent
 # whatever gcc makes of the C: it makes the plainest code, in a third of the time.
 NOT_OPTIMISED = frozenset(
     ("decide", "fusion", "graph", "idiom", "lang", "model", "plan", "poly", "product", "properties")
-) | {"rewrite", "tilesize", "measuring"}
+) | {"rewrite", "search", "tilesize", "measuring"}
 # These compare what writers of C make of many programs: loops run on vectors, in half of the time.
 ON_VECTORS = frozenset(f"codegen/{room}" for room in ("c", "memory", "products", "routines", "signals"))
 # The others, random programs and whatever runs C above all, compile as users do, but that loops stay loops:

@@ -22,6 +22,7 @@ DECIDING = [
     "plan",
     "product",
     "rewrite",
+    "search",
     "tilesize",
     "measuring",
 ]

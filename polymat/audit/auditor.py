@@ -15,10 +15,10 @@ import numpy.typing as npt
 from polymat.audit.audited import Audited, TimedPlan
 from polymat.bisect import first_difference
 from polymat.checked import check
+from polymat.decide.chosen import AT_ALL_SIZES
 from polymat.decide.figures import Figures
 from polymat.groupclock import Arrays, Clocked, clocked
 from polymat.model.assumed import assumed_sizes
-from polymat.options import LibraryUse
 from polymat.passes import levels_of
 from polymat.plan.schedule import Schedule
 from polymat.plan.tile import Plan
@@ -90,19 +90,11 @@ def audit(
     return asked.found(out, SECONDS if seconds is None else seconds)
 
 
-def _called(use: LibraryUse) -> LibraryUse:
-    return "always" if use == "auto" else use
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class _Audit:
-    """A program, what it computes from its arguments, and what is asked about its groups.
-
-    always: asks for library calls wherever there may be one, and is compiled for its plans alone.
-    """
+    """A program, what it computes from its arguments, and what is asked about its groups."""
 
     job: Job
-    always: Job
     schedule: Schedule
     choice: Clocked
     figures: Figures
@@ -118,16 +110,7 @@ class _Audit:
         options, machine = job.request.options, job.request.machine
         sizes = assumed_sizes(pipeline, bound.sizes)
         figures = Figures.at(pipeline, machine, sizes, machine.team(options.threads))
-        always = replace(options, blas=_called(options.blas), fft=_called(options.fft))
-        return _Audit(
-            job,
-            Job(replace(job.request, options=always)),
-            schedule,
-            choice,
-            figures,
-            arguments,
-            choice.results(arguments),
-        )
+        return _Audit(job, schedule, choice, figures, arguments, choice.results(arguments))
 
     def found(self, out: Arrays, seconds: float) -> tuple[Audited, ...]:
         """Measure all ways of all groups, with results in `out`."""
@@ -140,9 +123,10 @@ class _Audit:
         """The programs with other plans of a group, each C text once."""
         choice, known = self.schedule.plans[group], {self.choice.source}
         pipeline, stages = self.figures.pipeline, choice.group.stages
-        ways = {plan: plan.summary for plan in self.job.decider(pipeline).ways(stages) if plan is not choice}
-        called = self.always.decider(pipeline).ways(stages)
-        ways |= {plan: f"{plan.summary} at all sizes" for plan in called if plan.library}
+        asked = self.job.ways(pipeline)
+        ways = {plan: plan.summary for plan in asked.decider.ways(stages) if plan is not choice}
+        called = asked.always.ways(stages)
+        ways |= {plan: f"{plan.summary} {AT_ALL_SIZES}" for plan in called if plan.library}
         for predicted, plan in _near(self.figures, choice, [*ways]):
             _log.info("%s: %s as %s", self.job.request.name, "+".join(stages), ways[plan])
             try:

@@ -99,9 +99,12 @@ class Decider:
         return partition(self.pipeline, self.cost, joins=joins)
 
     @with_own_memo
-    def schedule(self, grouping: Grouping) -> Schedule:
-        """The plan of every group, what speaks for it, and every group that was priced."""
-        plans = tuple(self._plan(group.stages) for group in grouping.groups)
+    def schedule(self, grouping: Grouping, chosen: tuple[Plan, ...] = ()) -> Schedule:
+        """The plan of every group, what speaks for it, and every group that was priced.
+
+        chosen: the plans, where somebody else has decided.
+        """
+        plans = chosen or tuple(self._plan(group.stages) for group in grouping.groups)
         if self.options.cost == "time":
             plans = back_and_forth(self.pipeline, plans)
         check_tile_sizes(self.pipeline, plans, self.options)
@@ -109,7 +112,7 @@ class Decider:
             Considered(stages, priced.cost, priced.terms, priced.others)
             for stages, priced in self.plans.items()
         )
-        priced = tuple(map(self._told, plans))
+        priced = tuple(map(self._told_of_choice if chosen else self._told, plans))
         reasons = Reasons(self.pipeline, self.reads, self.machine, self.assumed, self.threads, priced)
         notes = uncalled(self.pipeline, plans, self.candidates.calls, self.options)
         team = team_cost(self.machine)
@@ -138,6 +141,16 @@ class Decider:
         best = self._best(stages)
         return () if best.plan is None else (best.plan, *(plan for _, plan in best.others))
 
+    @with_own_memo
+    def settled(self, stages: tuple[str, ...]) -> tuple[Plan, ...]:
+        """The plans of a group that is one of the partition: those of `ways`, and tiles of other sizes."""
+        return () if self._best(stages).plan is None else (self._plan(stages), *self.ways(stages)[1:])
+
+    @with_own_memo
+    def seconds(self, plan: Plan) -> float:
+        """Predicted seconds of any plan of a group."""
+        return self._plan_cost(plan).seconds
+
     def _plan(self, stages: tuple[str, ...]) -> Plan:
         priced = self._best(stages)
         if isinstance(priced.plan, TilePlan) and priced.plan.solved is None and self.options.cost == "time":
@@ -163,6 +176,11 @@ class Decider:
         priced = self._best(plan.group.stages)
         by_time = self.options.cost == "time"
         return plan, priced.terms, priced.cost if by_time else self._plan_cost(plan).seconds
+
+    def _told_of_choice(self, plan: Plan) -> tuple[Plan, str, float]:
+        """The same of a plan that somebody else has chosen."""
+        cost = self._plan_cost(plan)
+        return plan, cost.explain(), cost.seconds
 
     def _best(self, stages: tuple[str, ...]) -> Priced:
         if stages not in self.plans:

@@ -50,6 +50,7 @@ class Machine:
     region_seconds, wake_seconds: to enter and leave a parallel region whose threads still wait for it, and
     one whose threads have gone to sleep meanwhile.
     calibration: what was measured; without it, all figures are estimates.
+    registers: bytes of an element, rows and vectors of register blocks that were chosen for one program.
     """
 
     name: str
@@ -75,6 +76,7 @@ class Machine:
     wake_seconds: float = 4.0e-5
     microarchitecture: str = "generic"
     calibration: Calibration | None = field(default=None, repr=False)
+    registers: tuple[tuple[int, int, int], ...] = field(default=(), repr=False)
 
     @property
     def caches(self) -> tuple[Cache, ...]:

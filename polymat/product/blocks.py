@@ -10,6 +10,7 @@ from polymat.product.ways import TURNED_COLUMNS
 PANEL_SHARE = 0.19  # of the second-level cache that a panel of the right operand takes, up to this depth:
 MOST_DEPTH = 1024
 MOST_VECTORS = 6  # of a register block, where that is measured
+LEAST_KC = 32  # of any block: segments that are gathered share it
 CLASS = 0.93  # of the best rate, above which register blocks count as equally fast
 TURNED_SHARE = 0.87  # of the first-level cache that its columns of B take at most
 L2_SHARE = 0.5  # of the second-level cache that the packed block of the left operand takes
@@ -90,11 +91,14 @@ def register_family(machine: Machine) -> tuple[tuple[int, int], ...]:
 
 
 def register_block(machine: Machine, element_bytes: int) -> tuple[int, int]:
-    """Rows and vectors of register blocks: what was measured on the machine, or the model.
+    """Rows and vectors of register blocks: what was chosen, what was measured on the machine, or the model.
 
     Blocks that reach nearly the best rate are one class.  Of the first class the model's block is taken, so
     that noise does not change code; where it is not in there, the fastest.
     """
+    for size, rows, vectors in machine.registers:
+        if size == element_bytes:
+            return rows, vectors
     model = modelled_block(machine)
     rates = machine.calibration.blocks if machine.calibration is not None else ()
     measured = {(r.rows, r.vectors): r.flops for r in rates if r.element_bytes == element_bytes}
@@ -110,3 +114,15 @@ def _most_rows(machine: Machine, vectors: int) -> int:
 def whole_units(size: float, unit: int) -> int:
     """The size in whole units, rounded down, one at least."""
     return max(1, int(size) // unit) * unit
+
+
+def holds(blocks: Blocks) -> bool:
+    """Whether the scratch of a product has room for what these blocks are packed into.
+
+    It has for kc x nc elements of each operand: as many as mc rows and the parts of the second level that are
+    used at a time, with room to spare.
+    """
+    deep = (
+        blocks.kc >= LEAST_KC and blocks.mc >= blocks.rows and blocks.nc >= max(2 * blocks.mc, blocks.columns)
+    )
+    return deep and blocks.nc * blocks.kc >= 2 * blocks.small

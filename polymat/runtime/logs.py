@@ -16,7 +16,7 @@ _EVERYTHING = "all"
 _SLOW_SECONDS = 2.0
 TOPICS = (
     *("built", "graph", "fusion", "tilesize", "idiom"),
-    *("codegen", "source", "runtime", "cache", "calibrate", "compile", "audit"),
+    *("codegen", "source", "runtime", "cache", "calibrate", "compile", "audit", "tune"),
 )
 
 

@@ -12,6 +12,7 @@ from polymat.errors import ToolchainError
 
 CacheMode = Literal["on", "off", "readonly"]
 CalibrateMode = Literal["auto", "off"]
+TunedMode = Literal["auto", "off"]
 _DEFAULT_LIMIT_BYTES = 512 << 20
 
 
@@ -19,7 +20,7 @@ _DEFAULT_LIMIT_BYTES = 512 << 20
 class Settings:
     """The wishes of the environment; an empty string or None means that it asks for nothing.
 
-    cache, cache_limit, keep_limit, calibrate: as written; `*_mode` and `*_bytes` tell what they mean.
+    cache, cache_limit, keep_limit, calibrate, tuned: as written; `*_mode` and `*_bytes` tell what they mean.
     What nobody could have meant raises.
     memory_checker: a library that watches every access to memory is loaded first.
     library_path: the directories of LD_LIBRARY_PATH.
@@ -34,6 +35,7 @@ class Settings:
     cache_limit: str
     keep_limit: str
     calibrate: str
+    tuned: str
     memory_checker: bool
     xdg_cache_home: str
     home: str
@@ -55,7 +57,12 @@ class Settings:
     @property
     def calibrate_mode(self) -> CalibrateMode:
         """Whether `compile` may measure this machine; `ToolchainError` as for `cache_mode`."""
-        return _calibrate_mode(self.calibrate)
+        return _auto_or_off("POLYMAT_CALIBRATE", self.calibrate)
+
+    @property
+    def tuned_mode(self) -> TunedMode:
+        """Whether `compile` takes what a search found here; `ToolchainError` as for `cache_mode`."""
+        return _auto_or_off("POLYMAT_TUNED", self.tuned)
 
     @property
     def cache_limit_bytes(self) -> int:
@@ -79,6 +86,7 @@ def settings(environ: Mapping[str, str] | None = None) -> Settings:
         cache_limit=env.get("POLYMAT_CACHE_LIMIT", ""),
         keep_limit=env.get("POLYMAT_KEEP_LIMIT", ""),
         calibrate=env.get("POLYMAT_CALIBRATE", ""),
+        tuned=env.get("POLYMAT_TUNED", ""),
         memory_checker=re.search("asan|vgpreload", env.get("LD_PRELOAD", "")) is not None,
         xdg_cache_home=env.get("XDG_CACHE_HOME", ""),
         home=env.get("HOME", ""),
@@ -110,13 +118,13 @@ def _cache_mode(text: str) -> CacheMode:
     raise ToolchainError(f"POLYMAT_CACHE is {text!r}", hint="it must be on, off or readonly")
 
 
-def _calibrate_mode(text: str) -> CalibrateMode:
+def _auto_or_off(name: str, text: str) -> Literal["auto", "off"]:
     match text.strip().lower():
         case "" | "auto":
             return "auto"
         case "off" | "0":
             return "off"
-    raise ToolchainError(f"POLYMAT_CALIBRATE is {text!r}", hint="it must be auto or off")
+    raise ToolchainError(f"{name} is {text!r}", hint="it must be auto or off")
 
 
 def _limit_bytes(name: str, text: str) -> int | None:

@@ -1,0 +1,169 @@
+"""The space of a search: what choices there are, what each is predicted to take, and the next one."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import replace
+from math import exp, inf
+from random import Random
+
+from polymat.decide.chosen import UnfitError, Ways, scratch_fits
+from polymat.fusion.separate import separate
+from polymat.graph.group import Grouping
+from polymat.graph.selection import GroupChoice, Registers, Selection, TunedChoice
+from polymat.plan.schedule import Schedule
+from polymat.plan.tile import TilePlan
+from polymat.request import Request
+from polymat.search.moves import (
+    other_blocks,
+    other_partition,
+    other_registers,
+    other_tiles,
+    other_way,
+    regrouped,
+)
+from polymat.steps import Job
+
+NEAR, CALLED = 2.0, 10.0  # times the default's prediction: what is tried, and that with other libraries
+DOUBT = 0.3  # of the logarithm of a prediction: how far it may be off, one time in three
+DRAWN = 8  # choices of which the one that is predicted to be the best is tried
+AFRESH = 0.2  # of the choices begin with the default, not with the best so far
+FURTHER = 0.4  # of the steps have another one behind them
+MOST_FIRST = 12  # of the ways next to the default that are tried first
+MOST_DRAWS = 20  # times that choices are drawn in vain
+
+
+class Space:
+    """Choices for one program.
+
+    grouping: the partition that the compiler chooses by itself, at the sizes of the request.
+    """
+
+    def __init__(self, request: Request, grouping: Grouping, seed: int = 0) -> None:
+        self.request = request
+        self.machine = request.machine
+        self.pipeline = grouping.pipeline
+        self.seed = seed
+        self._ways: dict[Registers, Ways] = {}
+        self._prices: dict[tuple[Registers, GroupChoice], float] = {}
+        self.default = self.ways(()).usual(grouping)
+        options = request.options
+        self.fuses = options.fuse and options.tile and "fusion" not in options.skip
+        self._first: tuple[Selection, ...] | None = None
+
+    def ways(self, registers: Registers) -> Ways:
+        """The ways of groups with some register blocks."""
+        if registers not in self._ways:
+            found = TunedChoice(Selection((), registers), {})
+            self._ways[registers] = Job(replace(self.request, found=found)).ways(self.pipeline)
+        return self._ways[registers]
+
+    def schedule(self, choice: Selection) -> Schedule:
+        """The schedule that carries a choice out."""
+        return self.ways(choice.registers).schedule(choice)
+
+    def price(self, choice: Selection) -> float:
+        """Predicted seconds; infinite for what cannot be carried out."""
+        return sum(self._price(choice.registers, group) for group in choice.groups)
+
+    def _price(self, registers: Registers, group: GroupChoice) -> float:
+        key = registers, group
+        if key not in self._prices:
+            self._prices[key] = self._priced(self.ways(registers), group)
+        return self._prices[key]
+
+    def _priced(self, ways: Ways, group: GroupChoice) -> float:
+        try:
+            plan = ways.plan(group)
+        except UnfitError:
+            return inf
+        fits = not isinstance(plan, TilePlan) or scratch_fits(plan, ways.decider)
+        return ways.decider.seconds(plan) if fits else inf
+
+    def draw(self, number: int, best: Selection, known: Collection[Selection]) -> Selection | None:
+        """The choice of a trial: first those next to the default, by prediction, and then at random.
+
+        best: so far, from which steps are taken.  known: what was tried.  None where nothing new is found.
+        """
+        for choice in self.first:
+            if choice not in known:
+                return choice
+        for attempt in range(MOST_DRAWS):
+            rng = Random(f"{self.seed} {number} {attempt}")
+            drawn: dict[Selection, float] = {}
+            for _ in range(DRAWN):
+                choice = self._stepped(self.default if rng.random() < AFRESH else best, rng)
+                seconds = self.price(choice)
+                if choice not in known and choice != self.default and seconds <= self._limit(choice):
+                    drawn[choice] = seconds * exp(rng.gauss(0.0, DOUBT))
+            if drawn:
+                return min(drawn, key=lambda each: drawn[each])
+        return None
+
+    @property
+    def first(self) -> tuple[Selection, ...]:
+        """The choices next to the default, cheapest first: one group in another way, nothing fused."""
+        if self._first is None:
+            priced = {choice: self.price(choice) for choice in self._next_to_default()}
+            near = [choice for choice, seconds in priced.items() if seconds <= self._limit(choice)]
+            self._first = tuple(sorted(near, key=lambda choice: priced[choice])[:MOST_FIRST])
+        return self._first
+
+    def _next_to_default(self) -> Iterator[Selection]:
+        ways, groups = self.ways(()), self.default.groups
+        for k, group in enumerate(groups):
+            for other in ways.listed(group.stages)[1:]:
+                yield replace(self.default, groups=(*groups[:k], other, *groups[k + 1 :]))
+        if self.fuses:
+            alone = [group.stages for group in separate(self.pipeline).groups]
+            apart = regrouped(ways, self.default, alone)
+            if apart is not None and apart != self.default:
+                yield apart
+
+    def _limit(self, choice: Selection) -> float:
+        """The prediction beyond which a choice is not tried."""
+        same = self._libraries(choice) == self._libraries(self.default)
+        return (NEAR if same else CALLED) * self.price(self.default)
+
+    def _libraries(self, choice: Selection) -> frozenset[str]:
+        ways = self.ways(choice.registers)
+        plans = [ways.plan(group) for group in choice.groups]
+        return frozenset(stage for plan in plans if plan.routines for stage in plan.group.stages)
+
+    def _stepped(self, choice: Selection, rng: Random) -> Selection:
+        """A choice some steps away."""
+        while True:
+            choice = self._step(choice, rng) or choice
+            if rng.random() >= FURTHER:
+                return choice
+
+    def _step(self, choice: Selection, rng: Random) -> Selection | None:
+        """One step, in a group that takes long more often than in others; None where there is none."""
+        ways, machine = self.ways(choice.registers), self.machine
+        weights = [self._price(choice.registers, group) for group in choice.groups]
+        number = rng.choices(range(len(weights)), [weight + 1e-9 for weight in weights])[0]
+        group = choice.groups[number]
+        kinds = ["way", "tiles", "blocks", "registers", *(["partition"] if self.fuses else [])]
+        rng.shuffle(kinds)
+        for kind in kinds:
+            match kind:
+                case "registers":
+                    found = other_registers(ways, machine, choice, rng)
+                case "partition":
+                    found = other_partition(ways, choice, rng)
+                case "way":
+                    found = _with(choice, number, other_way(ways, group, rng))
+                case "tiles":
+                    found = _with(choice, number, other_tiles(ways, machine, group, rng))
+                case _:
+                    found = _with(choice, number, other_blocks(ways, machine, group, rng))
+            if found is not None and self.price(found) < inf:
+                return found
+        return None
+
+
+def _with(choice: Selection, number: int, group: GroupChoice | None) -> Selection | None:
+    """The choice with another group in a place; None without one."""
+    if group is None:
+        return None
+    return replace(choice, groups=(*choice.groups[:number], group, *choice.groups[number + 1 :]))

@@ -1,0 +1,122 @@
+"""Choices that are drawn can be carried out, are told apart, and are the same for the same seed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import inf
+from typing import Any
+
+import numpy as np
+import pytest
+
+import polymat as pm
+from polymat import Double, Function, Int, Matrix, Options, Parameter
+from polymat.checked import check
+from polymat.driver import compile_request, request_for
+from polymat.graph.selection import Selection, TunedChoice
+from polymat.passes import levels_of
+from polymat.plan.schedule import Schedule
+from polymat.request import Request
+from polymat.search.space import CALLED, NEAR, Space
+from polymat.steps import Job
+from tests.faulty import N, stencils
+from tests.fixed import NARROW
+from tests.hosts import StatedLibraries
+
+M = Parameter(Int, "M")
+A, B, C = (Matrix(Double, name, [M, M]) for name in "ABC")
+
+
+def products() -> Function:
+    return pm.gemm((A @ B).named("T"), C, A, 2.0, 1.0).named("D")
+
+
+def request(outputs: Any, estimates: Any, **options: Any) -> Request:
+    options = {"inline": False, "threads": 1, "reassociate": False, **options}
+    found = request_for(outputs, estimates=estimates, options=Options(**options))
+    return replace(found, machine=NARROW, libraries=StatedLibraries())
+
+
+def space_of(asked: Request, seed: int = 0) -> Space:
+    schedule = next(level for _, level in levels_of(Job(asked)) if isinstance(level, Schedule))
+    return Space(asked, schedule.grouping, seed)
+
+
+def drawn(space: Space, count: int) -> list[Selection]:
+    found: list[Selection] = []
+    while len(found) < count:
+        choice = space.draw(len(found), found[-1] if found else space.default, found)
+        if choice is None:
+            break
+        found.append(choice)
+    return found
+
+
+PROGRAMS = {
+    "products": lambda **options: request(products(), {M: 300}, **options),
+    "stencils": lambda **options: request(stencils(), {N: 100000}, **options),
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_choices_are_new_near_and_sound(name: str) -> None:
+    space = space_of(PROGRAMS[name]())
+    found = drawn(space, 25)
+    assert len({*found}) == len(found) > 5
+    assert space.default not in found
+    assert space.price(space.default) > 0.0
+    for choice in found:
+        assert space.price(choice) <= max(NEAR, CALLED) * space.price(space.default)
+        check("tilesize", space.schedule(choice))
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_the_same_seed_draws_the_same(name: str) -> None:
+    one, again, other = (drawn(space_of(PROGRAMS[name](), seed), 12) for seed in (1, 1, 2))
+    assert one == again
+    assert one != other
+
+
+def test_the_ways_next_to_the_default_come_first_by_prediction() -> None:
+    space = space_of(PROGRAMS["products"]())
+    prices = [space.price(choice) for choice in space.first]
+    assert prices == sorted(prices)
+    assert drawn(space, len(prices)) == [*space.first]
+    ways = [[group.way for group in choice.groups] for choice in space.first]
+    assert ["calls of gemm", "merged kernel loops"] in ways
+
+
+def test_all_that_may_be_chosen_is_tried() -> None:
+    found = drawn(space_of(PROGRAMS["products"]()), 60)
+    assert any(choice.registers for choice in found)
+    assert any(group.blocks for choice in found for group in choice.groups)
+    found = drawn(space_of(PROGRAMS["stencils"]()), 25)
+    assert {len(choice.groups) for choice in found} == {1, 2}
+    assert any(group.sizes for choice in found for group in choice.groups)
+
+
+def test_what_is_switched_off_is_not_tried() -> None:
+    found = drawn(space_of(PROGRAMS["stencils"](fuse=False)), 10)
+    assert {len(choice.groups) for choice in found} <= {2}
+
+
+def test_what_does_not_fit_has_no_price() -> None:
+    space = space_of(PROGRAMS["stencils"]())
+    (group,) = space.default.groups
+    assert space.price(Selection((replace(group, way="no such way"),))) == inf
+    assert space.price(Selection((replace(group, sizes=(1 << 40,)),))) == inf
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_random_choices_compute_the_same(name: str, seed: int) -> None:
+    """At sizes that are odd, and smaller than those that they were drawn for."""
+    asked = PROGRAMS[name](blas="never")
+    space = space_of(asked, seed)
+    rng = np.random.default_rng(seed)
+    for choice in drawn(space, 20)[-2:]:
+        compiled = compile_request(replace(asked, found=TunedChoice(choice, {})))
+        for n in (1, 7, 131):
+            given = {each.name: rng.random((n,) * len(each.extents)) for each in compiled.signature.inputs}
+            expected = compiled.reference(**given)
+            found = compiled(**given)
+            np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-11, err_msg=str(choice))

@@ -9,18 +9,20 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from polymat.errors import ToolchainError
 from polymat.graph.selection import Selection, choice_data, choice_of
-from polymat.machine.keptfile import open_regular
+from polymat.machine.keptfile import open_regular, read_text, write_text
 from polymat.runtime.cachedir import DIRECTORY_HINT, cache_directory, directory_trusted, prepare_directory
 from polymat.runtime.filelock import bucket_lock
 from polymat.runtime.settings import settings
 
 DIRECTORY, SUFFIX = "tuned", ".jsonl"
+_TRYING = ".trying"
 _MOST_BYTES = 1 << 26
 _WAIT_SECONDS = 5.0  # for another process that writes a line
 
@@ -77,6 +79,28 @@ class TunedFile:
         self.records.append(record)
         if self.path is not None and settings().cache_mode == "on":
             _append(self.path, _line(record))
+
+    def begin(self, choice: Selection) -> int:
+        """Note that a choice is about to be tried; how often that was noted before, with no end of it.
+
+        A candidate may end the process, and would do so again whenever the search goes on.
+        """
+        if self.path is None or settings().cache_mode != "on":
+            return 0
+        note, data = self.path.with_suffix(_TRYING), choice_data(choice)
+        before = 0
+        with suppress(OSError, ValueError, TypeError, KeyError):
+            noted = json.loads(read_text(note, most_bytes=_MOST_BYTES))
+            before = int(noted["times"]) if choice_of(noted["choice"]) == choice else 0
+        prepare_directory(self.path.parent.parent)
+        prepare_directory(self.path.parent)
+        write_text(note, json.dumps({"times": before + 1, "choice": data}))
+        return before
+
+    def done(self) -> None:
+        """Take the note away."""
+        if self.path is not None:
+            self.path.with_suffix(_TRYING).unlink(missing_ok=True)
 
 
 def tuned_path(key: str) -> Path:

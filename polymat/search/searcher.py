@@ -15,6 +15,7 @@ from polymat.search.clock import Clock, Compared
 
 RESERVED = 0.15  # of the time, for the best ones at the end
 FINALISTS = 3
+ENDED = 2  # times that the process ended while something was tried: it is not tried again
 BETTER = 0.98  # of the default's time: what takes more is not worth another program
 WON = 0.7  # of the rounds at the end in which it has to be the quicker one
 
@@ -120,7 +121,10 @@ class Search:
 
     def _try(self, choice: Selection, begin: float) -> None:
         best = self.best
-        tried = self.tries.trial(choice, 1.0 if best is None else best.ratio)
+        if self.file.begin(choice) < ENDED:
+            tried = self.tries.trial(choice, 1.0 if best is None else best.ratio)
+        else:
+            tried = Tried(None, "the process ended whenever it was tried")
         times = tried.times or Compared(0.0, 0.0, 0.0, 0, 0.0)
         trial = Trial(
             choice=choice,
@@ -136,6 +140,7 @@ class Search:
             date=_date(),
         )
         self.file.add(trial)
+        self.file.done()
         self.trials.append(trial)
         self.spent += trial.spent
         self.told(self.trials, self.spent)

@@ -155,6 +155,17 @@ def test_a_search_that_is_killed_goes_on_where_it_was(killed_at: int, torn: int)
     assert undated(read_tuned("key").records) == undated(read_tuned("whole").records)
 
 
+def test_what_ends_the_process_twice_is_not_tried_again() -> None:
+    for killed_at in (4, 0):
+        with pytest.raises(Killed):
+            search(PlantedBench(RATIOS, killed_at=killed_at)).run()
+    asked = search(PlantedBench(RATIOS))
+    assert asked.run().choice == way(9)
+    faults = [trial.fault for trial in asked.trials if trial.fault]
+    assert faults == ["the process ended whenever it was tried"]
+    assert number_of(asked.trials[4].choice) == 5
+
+
 def test_a_search_that_is_killed_at_the_end_measures_the_best_again() -> None:
     bench = PlantedBench(RATIOS)
     asked = search(bench)

@@ -164,7 +164,7 @@ def _found(request: Request) -> Request:
 
 def request_of(compiled: Compiled[Any, Any]) -> Request | None:
     """The request that a program was compiled from; None of one that comes from a file."""
-    reference = compiled.interpreter
+    reference = compiled._reference
     return reference.request if isinstance(reference, Interpreted) else None
 
 

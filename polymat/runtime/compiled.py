@@ -142,11 +142,6 @@ class Compiled(_launch.Launcher, Generic[Result, Told]):
         """The threads that share a call from here."""
         return self.threads or get_num_threads()
 
-    @property
-    def interpreter(self) -> Reference | None:
-        """The function that `reference` calls; None for a pipeline that comes from a file."""
-        return self._reference
-
     def _told(self) -> Any:
         """The report of the compilation, made when it is first asked for."""
         if callable(self._report):

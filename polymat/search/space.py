@@ -11,6 +11,7 @@ from polymat.decide.chosen import UnfitError, Ways, scratch_fits
 from polymat.fusion.separate import separate
 from polymat.graph.group import Grouping
 from polymat.graph.selection import GroupChoice, Registers, Selection, TunedChoice
+from polymat.options import Options
 from polymat.plan.schedule import Schedule
 from polymat.plan.tile import TilePlan
 from polymat.request import Request
@@ -49,6 +50,7 @@ class Space:
         self.default = self.ways(()).usual(grouping)
         options = request.options
         self.fuses = options.fuse and options.tile and "fusion" not in options.skip
+        self.kinds = _kinds(options, fuses=self.fuses)
         self._first: tuple[Selection, ...] | None = None
 
     def ways(self, registers: Registers) -> Ways:
@@ -143,7 +145,7 @@ class Space:
         weights = [self._price(choice.registers, group) for group in choice.groups]
         number = rng.choices(range(len(weights)), [weight + 1e-9 for weight in weights])[0]
         group = choice.groups[number]
-        kinds = ["way", "tiles", "blocks", "registers", *(["partition"] if self.fuses else [])]
+        kinds = [*self.kinds]
         rng.shuffle(kinds)
         for kind in kinds:
             match kind:
@@ -167,3 +169,10 @@ def _with(choice: Selection, number: int, group: GroupChoice | None) -> Selectio
     if group is None:
         return None
     return replace(choice, groups=(*choice.groups[:number], group, *choice.groups[number + 1 :]))
+
+
+def _kinds(options: Options, *, fuses: bool) -> tuple[str, ...]:
+    """The kinds of steps that leave what the user has decided as it is."""
+    tiles = () if options.tile_sizes else ("tiles",)
+    blocks = ("blocks", "registers") if options.blocks == "shares" else ()
+    return ("way", *tiles, *blocks, *(("partition",) if fuses else ()))

@@ -10,9 +10,9 @@ from polymat.graph.pipeline import Pipeline
 from polymat.graph.selection import TunedChoice
 from polymat.request import Request
 from polymat.runtime.calibration import fingerprint
+from polymat.runtime.release import release
 from polymat.runtime.toolchain import find_compiler
 from polymat.runtime.tunedstore import SearchEnd, TunedFile, read_tuned
-from polymat.version import __version__
 
 EXACT = 16  # sizes up to which each is a class of its own
 STEPS = 3  # classes of sizes between one and its double
@@ -32,7 +32,7 @@ def tuned_key(built: Pipeline, request: Request) -> str:
         repr(request.options),
         f"{fingerprint()}|{machine.name}|{machine.cores}|{team}",
         find_compiler().identity,
-        __version__,
+        release(),
     )
     return hashlib.sha256("\0".join(parts).encode("utf-8", errors="surrogateescape")).hexdigest()[:32]
 

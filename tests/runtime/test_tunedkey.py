@@ -64,7 +64,7 @@ def test_the_key_is_of_the_program_its_options_the_machine_and_the_versions(
     assert len({key(each) for each in same}) == 1
     assert len({key(each) for each in [asked, *others]}) == 1 + len(others)
     before = key(asked)
-    monkeypatch.setattr(tunedkey, "__version__", "0.0.0")
+    monkeypatch.setattr(tunedkey, "release", lambda: "0.0.0")
     assert key(asked) != before
 
 

@@ -1,6 +1,6 @@
 """polymat: a compiler, embedded in Python, for matrix and signal pipelines on multicore CPUs.
 
-Describe what is to be computed, compile it, call it with arrays:
+Describe what is to be computed, compile it, call it with arrays; every name has a text, help(pm.compile):
 
     import numpy as np, polymat as pm
     M, K, N = (pm.Parameter(pm.Int, name) for name in ("M", "K", "N"))
@@ -19,7 +19,6 @@ fft firwin convolve stft conv2d ...                      signals and images
 set_num_threads threads     how many threads a call takes    PolymatError  what every error is
 
 `A @ B` is the matrix product, and so is `A * B`, as in PolyMage; `elementwise_mul(A, B)` multiplies elements.
-Every name has a text of its own: help(pm.compile).
 """
 
 from typing import TYPE_CHECKING, Any
@@ -161,8 +160,7 @@ else:
         if name not in _COMPILER:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         found = getattr(imported_quickly(_COMPILER[name]), name)
-        found = surfaced(found, __name__) if name in ("compile", "tune") else found
-        return globals().setdefault(name, found)
+        return globals().setdefault(name, found if isinstance(found, type) else surfaced(found, __name__))
 
     def __dir__() -> list[str]:
         return sorted({*globals(), *__all__, *_COMPILER})

@@ -11,7 +11,7 @@ from polymat.errors import Location
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Stage
 
-MOST_LETTERS = 12_000  # of the C of a group on a page
+MOST_LETTERS, ALL_LETTERS = 12_000, 150_000  # of the C of a group on a page, and of that of all groups
 MOST_LINES = 60  # of the user's program for a group
 
 
@@ -54,7 +54,8 @@ def group_c(program: Program, number: int) -> str:
     names = program.groups[number] if number < len(program.groups) else ()
     functions = (function for function in program.file.functions if function.name in names)
     text = "\n".join(function_text(function) for function in functions)
-    if len(text) <= MOST_LETTERS:
+    most = min(MOST_LETTERS, ALL_LETTERS // max(len(program.groups), 1))
+    if len(text) <= most:
         return text
-    shown = text[:MOST_LETTERS].rpartition("\n")[0]
+    shown = text[:most].rpartition("\n")[0]
     return f"{shown}\n/* and {len(text) - len(shown)} letters more: see .source */\n"

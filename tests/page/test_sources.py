@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 import polymat as pm
 from polymat.page.sources import group_c, put_into, user_lines
 from tests.page.pages import subject_of
@@ -39,3 +41,15 @@ def test_each_function_belongs_to_one_group() -> None:
     assert all(text.count("static void _pm_nest_") == 1 for text in texts)
     assert len(set(texts)) == 3
     assert group_c(subject.program, 3) == ""
+
+
+def test_a_page_has_room_for_so_much_c(monkeypatch: pytest.MonkeyPatch) -> None:
+    N = pm.Parameter(pm.Int, "N")
+    A = pm.Matrix(pm.Double, "A", [N, N])
+    program = subject_of((A @ A).named("B")).program
+    whole = group_c(program, 0)
+    monkeypatch.setattr("polymat.page.sources.ALL_LETTERS", 200)
+    shown, told = group_c(program, 0).rstrip("\n").rsplit("\n", 1)
+    assert whole.startswith(shown)
+    assert len(shown) <= 200
+    assert told == f"/* and {len(whole) - len(shown)} letters more: see .source */"

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from polymat.bisect import plain_signature
 from polymat.errors import ArgumentError
 from polymat.graph.pipeline import Pipeline
+from polymat.lang.affine import Affine
 from polymat.lang.types import ScalarType
 from polymat.runtime.diagnose import bind
 
@@ -46,7 +47,10 @@ def random_arguments(
     given: dict[str, Any] = {}
     for array in built.inputs:
         shape = tuple(form.evaluate(sizes) for form in built.as_called(array.name, array.extents))
+        low, high = (int(form.evaluate(sizes)) for form in array.values or (Affine((), 1), Affine()))
         made = random_array(array.dtype, shape, rng)
+        if low <= high:  # an array whose values are declared
+            made = rng.integers(low, high, shape, endpoint=True).astype(array.dtype.dtype)
         given[array.name] = np.asfortranarray(made) if array.name in turned else made
     for scalar in built.scalars:
         given[scalar.name] = random_array(scalar.dtype, (), rng).item()

@@ -203,6 +203,14 @@ def test_what_is_no_time_is_refused(text: Any) -> None:
     assert str(error.value) == f'budget= is {text!r}, no time\nhint: "60 s", "5 min" or 60'
 
 
+def test_random_arguments_keep_what_is_declared_of_them() -> None:
+    M = Parameter(Int, "M")
+    at = pm.Image(Int, "at", [M], values=(M - 3, M - 1))
+    request = request_for((at + 1).named("y"))
+    given = random_arguments(build_stages(request, Job(request)), {"M": 500})
+    assert {*given["at"].tolist()} == {497, 498, 499}
+
+
 def test_random_arguments_have_the_types_and_extents_of_the_program() -> None:
     M = Parameter(Int, "M")
     alpha = Parameter(pm.Float, "alpha")

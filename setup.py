@@ -17,6 +17,7 @@ LAUNCH = Extension(
         "polymat/runtime/_launch_bind.c",
         "polymat/runtime/_launch_memory.c",
         "polymat/runtime/_launch_numpy.c",
+        "polymat/runtime/_launch_pitch.c",
         "polymat/runtime/_launch_recycle.c",
         "polymat/runtime/_launch_rows.c",
         "polymat/runtime/_launch_spec.c",

@@ -90,7 +90,7 @@ class _Call:
         return _Call(bound, {name: values[name] for name in built.outputs}, tolerance)
 
     @property
-    def parameters(self) -> Mapping[str, Any]:
+    def parameters(self) -> dict[str, Any]:
         """Sizes and scalars by name."""
         return {**self.bound.scalars, **self.bound.sizes}
 
@@ -99,7 +99,8 @@ class _Call:
         given = {}
         for array in pipeline.inputs:
             values = self.bound.inputs[array.name]
-            extents = [int(extent.evaluate(self.parameters)) for extent in array.extents]
+            sizes = self.parameters | array.tight(self.parameters)
+            extents = [int(extent.evaluate(sizes)) for extent in array.extents]
             given[array.name] = np.reshape(values.T if array.turned else values, extents)
         return interpret(pipeline, given, self.parameters, members)
 

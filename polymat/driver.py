@@ -21,8 +21,9 @@ from polymat.decide.chosen import UnfitError
 from polymat.errors import LangError, PolymatError, ToolchainError, unexpected
 from polymat.graph.arguments import checked_constraints, fixed_sizes, output_functions
 from polymat.graph.build import reachable
-from polymat.graph.columnmajor import fortran_inputs
+from polymat.graph.columnmajor import listed_inputs
 from polymat.graph.pipeline import Pipeline
+from polymat.graph.pitches import strided_inputs
 from polymat.interpreted import Interpreted
 from polymat.lang.condition import Condition
 from polymat.lang.expr import Parameter
@@ -82,6 +83,7 @@ def compile(
     constraints: Iterable[Condition] = ...,
     trim: bool = ...,
     fortran: Sequence[Input] = ...,
+    strided: Sequence[Input] = ...,
     options: Options = ...,
 ) -> Compiled[npt.NDArray[Any], Report]: ...
 @overload
@@ -95,6 +97,7 @@ def compile(
     constraints: Iterable[Condition] = ...,
     trim: bool = ...,
     fortran: Sequence[Input] = ...,
+    strided: Sequence[Input] = ...,
     options: Options = ...,
 ) -> Compiled[Any, Report]: ...
 def compile(
@@ -107,6 +110,7 @@ def compile(
     constraints: Iterable[Condition] = (),
     trim: bool = False,
     fortran: Sequence[Input] = (),
+    strided: Sequence[Input] = (),
     options: Options = DEFAULTS,
 ) -> Compiled[Any, Report]:
     """Compile outputs into a callable.
@@ -118,7 +122,9 @@ def compile(
     every call must meet, `Condition(N, ">=", 16)`, and that bounds are checked under.
     trim: return lo..hi of each output dimension alone, not 0..hi.
     fortran: inputs that lie column by column (Fortran order) and are read as they lie; others, and these in
-    another order, are copied at each call.
+    another order, are copied at each call.  strided: inputs whose rows may lie apart, as those of
+    `image[:, 8:-8]` do, and are read as they lie; others are copied at each call where they are no
+    C-contiguous arrays.
     """
     configure_logging()
     request = request_for(
@@ -130,6 +136,7 @@ def compile(
         constraints=constraints,
         trim=trim,
         fortran=fortran,
+        strided=strided,
         options=options,
     )
     compiled = _compiled(_found(measured(request)))
@@ -192,6 +199,7 @@ def request_for(
     constraints: Iterable[Condition] = (),
     trim: bool = False,
     fortran: Sequence[Input] = (),
+    strided: Sequence[Input] = (),
     options: Options = DEFAULTS,
 ) -> Request:
     """Check arguments of `compile` as far as that needs no graph, and add the machine and its libraries."""
@@ -205,7 +213,8 @@ def request_for(
         estimates=fixed_sizes(estimates, "estimates"),
         constraints=checked_constraints(constraints),
         trim=trim,
-        fortran=fortran_inputs(fortran),
+        fortran=listed_inputs(fortran, "fortran"),
+        strided=strided_inputs(strided, fortran),
         options=checked,
         machine=under_flags(here.described(), checked.compiler_flags),
         libraries=here.libraries,

@@ -34,6 +34,7 @@ from polymat.steps import (
     join_filters,
     lower_schedule,
     order,
+    pitch,
     plan,
     render_program,
     replace_waves,
@@ -104,6 +105,7 @@ def _scheduled(pipeline: Pipeline, job: Job) -> Schedule:
 PASSES: tuple[Pass, ...] = (
     Pass("built", "built", Request, Pipeline, "frozen stages with exact domains, checked", build_stages),
     Pass("turn", "graph", Pipeline, Pipeline, "inputs by columns are their transposes by rows", turn),
+    Pass("pitch", "graph", Pipeline, Pipeline, "inputs with rows apart are parts of larger arrays", pitch),
     Pass(
         *("names", "graph", Pipeline, Pipeline),
         "a reduced dimension has a name that no dimension of the result has",

@@ -20,7 +20,7 @@ class Request:
 
     name: of the C function.  inputs: the arguments in order; None for the order of first use.
     sizes: exact ones.  estimates: typical ones, by name.  constraints: single comparisons.
-    fortran: inputs that lie column by column.
+    fortran: inputs that lie column by column.  strided: inputs whose rows may lie apart.
     machine: as the compiler's flags leave it, see `under_flags`.
     found: decisions that were found by measuring, which are carried out instead of being made.
     """
@@ -35,5 +35,6 @@ class Request:
     constraints: Sequence[Condition] = ()
     trim: bool = False
     fortran: Sequence[Input] = ()
+    strided: Sequence[Input] = ()
     options: Options = DEFAULTS
     found: TunedChoice | None = None

@@ -18,6 +18,7 @@ from polymat.graph.columnmajor import turn_inputs
 from polymat.graph.group import Grouping
 from polymat.graph.inline import inline_pointwise
 from polymat.graph.pipeline import Pipeline
+from polymat.graph.pitches import pitch_inputs
 from polymat.graph.stage import Stage
 from polymat.graph.verifypipeline import verify
 from polymat.idiom.find import is_called
@@ -89,6 +90,11 @@ def build_stages(request: Request, _: Job) -> Pipeline:
 def turn(pipeline: Pipeline, job: Job) -> Pipeline:
     """Inputs that calls give by columns as transposes of arrays by rows."""
     return turn_inputs(pipeline, job.request.fortran)
+
+
+def pitch(pipeline: Pipeline, job: Job) -> Pipeline:
+    """Inputs whose rows lie apart as rows of the larger arrays that they are parts of."""
+    return pitch_inputs(pipeline, job.request.strided)
 
 
 def alone(rewrite: Callable[[Pipeline], Pipeline]) -> Callable[[Pipeline, Job], Pipeline]:

@@ -23,7 +23,19 @@ N, M = Parameter(Int, "N"), Parameter(Int, "M")
 i = Variable(Int, "i")
 A, B, C = (Matrix(Double, name, [N, N]) for name in "ABC")
 x = Vector(Double, "x", [N])
-ORDER = ["built", "turn", "names", "terms", "share", "samples", "products", "cascades", "blocks", "phases"]
+ORDER = [
+    "built",
+    "turn",
+    "pitch",
+    "names",
+    "terms",
+    "share",
+    "samples",
+    "products",
+    "cascades",
+    "blocks",
+    "phases",
+]
 ORDER += ["transforms", "inline", "inlined_terms", "join", "convert", "parts"]
 ORDER += ["fusion", "tilesize", "folds", "orders", "codegen", "source", "runtime"]
 
@@ -64,7 +76,7 @@ def test_levels_come_under_the_names_of_passes_and_of_levels() -> None:
             assert isinstance(level, Pipeline)
         if name == "codegen":
             break
-    assert names == [*ORDER[:16], "graph", *ORDER[16:21]]
+    assert names == [*ORDER[:17], "graph", *ORDER[17:22]]
 
 
 @pytest.mark.parametrize("each", PASSES, ids=lambda each: each.name)

@@ -42,6 +42,10 @@ def turn() -> Asked:
     return {"outputs": A @ x, "fortran": [A]}
 
 
+def pitch() -> Asked:
+    return {"outputs": A @ x, "strided": [A]}
+
+
 def names() -> Asked:
     """The dimension of the result has the name of one that is summed over."""
     made = Reduction(([i], [COLUMNS]), ([i, j], [ROWS, COLUMNS]), Double, "made")
@@ -134,7 +138,8 @@ def interpreted(pipeline: Pipeline, sizes: Mapping[str, int], arrays: Mapping[st
     given = {}
     for array in pipeline.inputs:
         values = arrays[array.name].T if array.turned else arrays[array.name]
-        given[array.name] = values.reshape([int(extent.evaluate(sizes)) for extent in array.extents])
+        own = {**sizes, **array.tight(sizes)}
+        given[array.name] = values.reshape([int(extent.evaluate(own)) for extent in array.extents])
     values = interpret(pipeline, given, sizes)
     return {name: values[name].ravel() for name in pipeline.outputs}
 

@@ -159,6 +159,12 @@ def _array_text(array: Array, names: Names, symbols: list[str]) -> str:
     note = ": only part of it is written" if array.zero_fill else ""
     if array.by_columns:
         note += ": by columns, its dimensions in the other order"
+    if array.pitches:
+        own = [
+            symbols[each] if each >= 0 else text
+            for each, text in zip(array.pitches, extents[1:], strict=True)
+        ]
+        note += f": part of an array [...][{']['.join(own)}]"
     return f"{array.dtype} {names.get('array', array.name)}[{']['.join(extents)}]{note}"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from polymat.codegen.c.abi import Array, Row, Scalar, Signature, Size
+from polymat.codegen.c.abi import PITCH, Array, Row, Scalar, Signature, Size
 from polymat.codegen.memory.storage import Buffer
 from polymat.errors import LangError, caller_location
 from polymat.graph.pipeline import Pipeline
@@ -18,11 +18,19 @@ def make_signature(
 ) -> Signature:
     """The signature of a compiled pipeline: what it accepts and returns."""
     given = [replace(a, extents=_users(pipeline, a)) for a in pipeline.inputs]
-    sizes = bind_sizes([s.name for s in pipeline.sizes], given)
+    pitches = [name for array in pipeline.inputs for name in array.pitches if name]
+    sizes = bind_sizes([s.name for s in pipeline.sizes if s.name not in pitches], given)
+    sizes = (*sizes, *(Size(name, PITCH) for name in pitches))
     _check_order(pipeline, sizes)
     rows = _FormRows([size.name for size in sizes])
     inputs = tuple(
-        Array(a.name, a.dtype.dtype, tuple(rows.row(e) for e in a.extents), by_columns=a.turned)
+        Array(
+            a.name,
+            a.dtype.dtype,
+            tuple(rows.row(e) for e in a.extents),
+            by_columns=a.turned,
+            pitches=tuple(rows.symbols.get(name, -1) for name in a.pitches),
+        )
         for a in given
     )
     outputs = tuple(
@@ -47,13 +55,15 @@ def make_signature(
         derived=tuple(rows.derived),
         scalars=tuple(Scalar(s.name, s.dtype.dtype) for s in pipeline.scalars),
         order=pipeline.order,
-        inplace=inplace,
+        inplace=tuple((i, o) for i, o in inplace if not inputs[i].pitches),
         constraints=constraints,
     )
 
 
 def _users(pipeline: Pipeline, array: InputArray) -> tuple[Affine, ...]:
     """The extents of an input as the user passes it."""
+    if array.pitches:
+        return array.shape
     extents = pipeline.as_called(array.name, array.extents)
     return extents[::-1] if array.turned else extents
 

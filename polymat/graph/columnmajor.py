@@ -15,18 +15,18 @@ from polymat.lang.operators import shown
 from polymat.lang.traverse import rebuild
 
 
-def fortran_inputs(fortran: Any) -> tuple[Input, ...]:
-    """Check what the user passed as `fortran=`, as far as that can be without the pipeline."""
-    if not isinstance(fortran, list | tuple):
+def listed_inputs(value: Any, word: str) -> tuple[Input, ...]:
+    """Check what the user passed as `fortran=` or `strided=`, as far as that can be without the pipeline."""
+    if not isinstance(value, list | tuple):
         raise LangError(
-            f"fortran= is a list of input arrays, got {shown(fortran)}",
+            f"{word}= is a list of input arrays, got {shown(value)}",
             at=caller_location(),
-            hint="fortran=[A]",
+            hint=f"{word}=[A]",
         )
-    for item in fortran:
+    for item in value:
         if not isinstance(item, Input):
-            raise LangError(f"fortran= lists input arrays, got {shown(item)}", at=caller_location())
-    return tuple(fortran)
+            raise LangError(f"{word}= lists input arrays, got {shown(item)}", at=caller_location())
+    return tuple(value)
 
 
 def turn_inputs(pipeline: Pipeline, fortran: Sequence[Input]) -> Pipeline:

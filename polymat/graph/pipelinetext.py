@@ -56,8 +56,10 @@ def stage_lines(stage: Stage, is_output: bool = False, formula: str = "") -> Ite
 
 
 def _input(array: InputArray) -> str:
-    turned = " by columns" if array.turned else ""
-    return f"{array.name}[{', '.join(map(str, array.extents))}]: {array.dtype}{turned}"
+    note = " by columns" if array.turned else ""
+    if any(array.pitches):
+        note = f" of [{', '.join(map(str, array.shape))}] in it"
+    return f"{array.name}[{', '.join(map(str, array.extents))}]: {array.dtype}{note}"
 
 
 def _intervals(dims: Sequence[str], bounds: Bounds) -> Iterator[str]:

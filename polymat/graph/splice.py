@@ -33,10 +33,10 @@ def spliced(stage: Stage, built: Pipeline, refs: Mapping[str, Ref], taken: set[s
         return Load(ref, node.indices, node.dtype, node.at)
 
     found = [map_expressions(each, lambda expr: rebuild(expr, leaf)) for each in built.stages]
-    return [replace(_over(each, params), name=named[each.name], at=stage.at) for each in found]
+    return [replace(over_sizes(each, params), name=named[each.name], at=stage.at) for each in found]
 
 
-def _over(stage: Stage, params: tuple[str, ...]) -> Stage:
+def over_sizes(stage: Stage, params: tuple[str, ...]) -> Stage:
     """The stage with all sets over these sizes."""
     parts = tuple(replace(part, domain=part.domain.over(params)) for part in stage.parts)
     sums = tuple(replace(item, domain=item.domain.over(params)) for item in stage.accumulations)

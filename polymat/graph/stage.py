@@ -155,8 +155,11 @@ def _bounding_box(dims: tuple[str, ...], bounds: Bounds) -> Bounds:
 
 @dataclass(frozen=True, slots=True)
 class InputArray:
-    """An array given at call time; `turned`: the user's has its dimensions in the other order.
+    """An array given at call time.
 
+    turned: the user's has its dimensions in the other order.
+    pitches: where the user's is part of a larger array, whose extents these are: the size that each but the
+    first is, "" where the user's extent is that of the larger array, too.  shape: the user's extents then.
     values: what each of its elements lies between, both included; a call checks that.
     """
 
@@ -166,11 +169,18 @@ class InputArray:
     at: Location | None = None
     turned: bool = False
     values: tuple[Affine, Affine] | None = None
+    pitches: tuple[str, ...] = ()
+    shape: tuple[Affine, ...] = ()
 
     @property
     def ref(self) -> Ref:
         """How stages read it."""
         return Ref(self.name, self.dtype, is_input=True)
+
+    def tight(self, sizes: Mapping[str, int]) -> dict[str, int]:
+        """The pitches of an array that is no part of a larger one."""
+        pairs = zip(self.pitches, self.shape[1:], strict=True) if self.pitches else ()
+        return {name: int(extent.evaluate(sizes)) for name, extent in pairs if name}
 
 
 @dataclass(frozen=True, slots=True)

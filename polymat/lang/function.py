@@ -80,11 +80,12 @@ class Source(WholeMethods):
     def __repr__(self) -> str:
         return f"<{self.what} {self.label}: {self.dtype}, rank {self.rank}>"
 
-    def __call__(self, *indices: Any) -> Expr:
+    def __call__(self, *indices: Any, **arguments: Any) -> Expr:
         at = caller_location()
-        if any(isinstance(index, np.ndarray) for index in indices):
+        if arguments or any(isinstance(index, np.ndarray) for index in indices):
             raise LangError(
-                f"{self.label} is no compiled pipeline, and was called with arrays",
+                f"{self.label} is no compiled pipeline, and was called with"
+                f" {next((f'{name}=' for name in arguments), 'arrays')}",
                 at=at,
                 hint=self._running(),
             )

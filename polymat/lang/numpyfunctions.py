@@ -82,6 +82,9 @@ def call_on_whole(function: Any, arguments: tuple[Any, ...], options: Mapping[st
     name = f"{function.__module__}.{function.__name__}".removeprefix("numpy.")
     if name in _METHODS_OF:
         given = {key: value for key, value in options.items() if value is not np._NoValue}
+        others = {key: value for key, value in given.items() if key not in ("axis", "keepdims", "ddof")}
+        if others:
+            raise _unknown(name, others)
         return getattr(arguments[0], _METHODS_OF[name])(*arguments[1:], **given)
     if name not in _CALLED:
         raise _unknown(name, {})
@@ -106,11 +109,9 @@ _NAMESAKES = {"fft", "ifft", "rfft", "irfft", "convolve", "correlate", "concaten
 def _unknown(name: str, options: Mapping[str, Any]) -> LangError:
     given = f" with {', '.join(f'{option}=' for option in options)}" if options else ""
     own = name.rpartition(".")[2]
-    other = (
-        f"pm.{own}"
-        if own in _NAMESAKES
-        else "write it with polymat's own functions, or index them in a definition"
-    )
+    other = f"pm.{own}" if own in _NAMESAKES else _ELSEWHERE
+    if "dtype" in options and own in _METHODS:
+        other = f"A.astype(pm.Double).{own}() converts the elements first"
     return LangError(
         f"np.{name}{given} is not defined on whole functions and inputs",
         at=caller_location(),

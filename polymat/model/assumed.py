@@ -25,9 +25,17 @@ def assumed_sizes(pipeline: Pipeline, given: Mapping[str, int]) -> Estimates:
     nearly.
     """
     values = Estimates({size.name: given.get(size.name, UNKNOWN_EXTENT) for size in pipeline.sizes})
-    open_sizes = [size.name for size in pipeline.sizes if size.name not in given]
-    if not open_sizes:
-        return values
+    pitches = [name for array in pipeline.inputs for name in array.pitches if name]
+    open_sizes = [s.name for s in pipeline.sizes if s.name not in given and s.name not in pitches]
+    if open_sizes:
+        _fit(values, pipeline, open_sizes)
+    for array in pipeline.inputs:
+        values.update({name: each for name, each in array.tight(values).items() if name not in given})
+    return values
+
+
+def _fit(values: Estimates, pipeline: Pipeline, open_sizes: list[str]) -> None:
+    """Change open sizes until extents and constraints are as they should be."""
     extents = dict.fromkeys(form for form in _extents(pipeline) if not form.is_constant)
     windows = {name for form in extents for name in open_sizes if _grows(form, values, name, by_half=True)}
     values.update(dict.fromkeys(windows, UNKNOWN_WINDOW))
@@ -37,13 +45,12 @@ def assumed_sizes(pipeline: Pipeline, given: Mapping[str, int]) -> Estimates:
         missed += [form for form in extents if _is_short(form, values, open_sizes)]
         if not any(_mend(form, values, open_sizes) for form in missed):
             break
-    return values
 
 
 def _extents(pipeline: Pipeline) -> Iterator[Affine]:
     """The extent of every dimension of every array and loop."""
     for array in pipeline.inputs:
-        yield from array.extents
+        yield from array.shape or array.extents
     for stage in pipeline.stages:
         for box in (stage.box, *(accumulation.box for accumulation in stage.accumulations)):
             yield from (high - low + 1 for low, high in box)

@@ -52,9 +52,13 @@ typedef struct {
     _Atomic char reported; /* that it is copied at each call: what alone changes after construction */
     Row *extents;
     Row *written_from; /* NULL where what is written is no rectangle */
+    Py_ssize_t *pitches; /* NULL, or the symbol of each dimension but the first; -1: as many as it has points */
 } ArraySpec;
 
-/* A size: floor((rest + coefficient * size) / rest.divisor) is an extent, or it has a slot (array is -1). */
+enum { BY_NAME = -1, PITCH = -2 };
+
+/* A size: floor((rest + coefficient * size) / rest.divisor) is an extent, or it has a slot (array is BY_NAME), or
+   is a pitch (array is PITCH), which is set once all arrays lie as they will be read. */
 typedef struct {
     Py_ssize_t array, dim, slot;
     ptrdiff_t least;
@@ -131,6 +135,23 @@ int numpy_ready(void);
 Status check_overlaps(Launcher *launcher, Frame *frame);
 Status prepare_memory(const Launcher *launcher, Frame *frame);
 Status write_back(const Launcher *launcher, Frame *frame);
+
+/* _launch_pitch.c */
+int lies_in_rows(const ArraySpec *spec, PyArrayObject *array, ptrdiff_t limit);
+void find_pitches(const Launcher *launcher, Frame *frame, Py_ssize_t i);
+
+static inline int lies_as_read(const Launcher *launcher, Py_ssize_t i, PyArrayObject *array)
+{
+    const ArraySpec *spec = &launcher->arrays[i];
+    return spec->pitches == NULL ? is_plain(array, spec) : lies_in_rows(spec, array, launcher->limit);
+}
+
+/* Set the sizes that are pitches of an input, once it is known whether it is copied. */
+static inline void set_pitches(const Launcher *launcher, Frame *frame, Py_ssize_t i)
+{
+    if (launcher->arrays[i].pitches != NULL)
+        find_pitches(launcher, frame, i);
+}
 
 /* _launch_recycle.c */
 int recycle_ready(void);

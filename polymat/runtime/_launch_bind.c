@@ -46,6 +46,8 @@ static Status bind_sizes(const Launcher *launcher, Frame *frame)
             continue;
         }
         const SizeSpec *size = &launcher->sizes[symbol];
+        if (size->array == PITCH)
+            continue;
         if (size->array >= 0
             && size_from_extent(size, symbols, PyArray_DIM(frame->arrays[size->array], (int)size->dim),
                                 &symbols[symbol]) != DONE)
@@ -265,7 +267,7 @@ Status bind_scalars(const Launcher *launcher, Frame *frame)
             return REFUSED;
     for (Py_ssize_t i = 0; i < launcher->n_sizes; i++) {
         const SizeSpec *size = &launcher->sizes[i];
-        if (size->array >= 0)
+        if (size->array != BY_NAME)
             continue;
         PyObject *object = frame->slots[size->slot];
         if (object == NULL || put_integer(object, 'i', sizeof(ptrdiff_t), (char *)&frame->symbols[i]) != DONE)

@@ -273,10 +273,11 @@ Status prepare_memory(const Launcher *launcher, Frame *frame)
         Status status = DONE;
         if (frame->arrays[i] == NULL)
             status = new_output(launcher, frame, i);
-        else if (frame->keep[i] == NULL && !is_plain(frame->arrays[i], &launcher->arrays[i]))
+        else if (frame->keep[i] == NULL && !lies_as_read(launcher, i, frame->arrays[i]))
             status = pack(launcher, frame, i);
         if (status != DONE)
             return status;
+        set_pitches(launcher, frame, i);
         frame->data[i] = PyArray_DATA(frame->keep[i] != NULL ? frame->keep[i] : frame->arrays[i]);
     }
     return DONE;

@@ -91,6 +91,24 @@ static int parse_names(Launcher *launcher, PyObject *source)
     return 0;
 }
 
+static int parse_pitches(Launcher *launcher, ArraySpec *array, PyObject *source)
+{
+    const Py_ssize_t count = PyTuple_GET_SIZE(source);
+    if (count == 0)
+        return 0;
+    if (count != array->rank - 1)
+        return invalid("pitches");
+    array->pitches = allocate(launcher, count, sizeof *array->pitches);
+    for (Py_ssize_t d = 0; array->pitches != NULL && d < count; d++) {
+        array->pitches[d] = PyLong_AsSsize_t(PyTuple_GET_ITEM(source, d));
+        if (array->pitches[d] == -1 && PyErr_Occurred())
+            return -1;
+        if (array->pitches[d] < -1 || array->pitches[d] >= launcher->n_symbols)
+            return invalid("pitch");
+    }
+    return array->pitches == NULL ? -1 : 0;
+}
+
 static int parse_arrays(Launcher *launcher, PyObject *source)
 {
     launcher->n_arrays = PyTuple_GET_SIZE(source);
@@ -102,10 +120,10 @@ static int parse_arrays(Launcher *launcher, PyObject *source)
         return -1;
     for (Py_ssize_t i = 0; i < launcher->n_arrays; i++) {
         ArraySpec *array = &launcher->arrays[i];
-        PyObject *name, *dtype, *extents, *zeroed;
+        PyObject *name, *dtype, *extents, *zeroed, *pitches;
         int by_columns;
-        if (!PyArg_ParseTuple(PyTuple_GET_ITEM(source, i), "UO!O!Op", &name, &PyArrayDescr_Type, &dtype,
-                              &PyTuple_Type, &extents, &zeroed, &by_columns))
+        if (!PyArg_ParseTuple(PyTuple_GET_ITEM(source, i), "UO!O!OpO!", &name, &PyArrayDescr_Type, &dtype,
+                              &PyTuple_Type, &extents, &zeroed, &by_columns, &PyTuple_Type, &pitches))
             return -1;
         array->contiguous = by_columns ? NPY_ARRAY_F_CONTIGUOUS : NPY_ARRAY_C_CONTIGUOUS;
         array->name = Py_NewRef(name);
@@ -115,7 +133,7 @@ static int parse_arrays(Launcher *launcher, PyObject *source)
         if (array->rank > MAX_RANK)
             return invalid("rank");
         array->extents = parse_rows(launcher, extents);
-        if (array->extents == NULL)
+        if (array->extents == NULL || parse_pitches(launcher, array, pitches) < 0)
             return -1;
         if (!PyTuple_Check(zeroed) || array->zero_fill == 0)
             continue;
@@ -144,7 +162,7 @@ static int parse_sizes(Launcher *launcher, PyObject *source)
             || parse_row(launcher, rest, &size->rest) < 0)
             return -1;
         if (size->array < 0) {
-            size->slot = slot++;
+            size->slot = size->array == BY_NAME ? slot++ : -1;
             continue;
         }
         if (size->array >= launcher->n_inputs || size->dim < 0

@@ -37,7 +37,10 @@ def check_array(
         note = " (not in this machine's byte order)" if swapped else ""
         raise ArgumentError(
             f"{signature.name}(): argument {label} has dtype {value.dtype}{note}: expected {array.dtype}",
-            hint=instead or _converted(label, value.dtype, np.dtype(array.dtype)),
+            hint=instead
+            or _converted(
+                label, value.dtype, np.dtype(array.dtype), f"{label}.astype(np.{_in_numpy(array.dtype)})"
+            ),
         )
     return _check_rank(signature, f"argument {label}", array, value)
 
@@ -64,10 +67,12 @@ def _check_foreign(
             raise ArgumentError(
                 f"{call} argument {label} is {kind} of {element}: expected {array.dtype}", hint=hint
             ) from None
-        raise ArgumentError(f"{call} argument {label} is {kind} {error.why}: {wanted}", hint=hint) from None
+        known = hint if instead or error.convertible else ""
+        raise ArgumentError(f"{call} argument {label} is {kind} {error.why}: {wanted}", hint=known) from None
     if found.dtype != np.dtype(array.dtype):
         raise ArgumentError(
-            f"{call} argument {label} is {kind} of {found.dtype}: expected {array.dtype}", hint=hint
+            f"{call} argument {label} is {kind} of {found.dtype}: expected {array.dtype}",
+            hint=instead or _converted(label, found.dtype, np.dtype(array.dtype), hint),
         )
     return _check_rank(signature, subject(label, value), array, found)
 
@@ -91,11 +96,11 @@ def _in_numpy(dtype: object) -> str:
     return "bool_" if str(dtype) == "bool" else str(dtype)
 
 
-def _converted(label: str, given: np.dtype[Any], wanted: np.dtype[Any]) -> str:
-    """What the caller may write, where that is likely to be meant: a complex array has two parts."""
+def _converted(label: str, given: np.dtype[Any], wanted: np.dtype[Any], whole: str) -> str:
+    """What the caller may write: `whole`, where that is likely to be meant: a complex array has two parts."""
     if given.kind == "c" and wanted.kind != "c":
         return f"{label}.real or abs({label}), as {wanted}, which has no room for imaginary parts"
-    return f"{label}.astype(np.{_in_numpy(wanted)})"
+    return whole
 
 
 def check_extents(

@@ -97,9 +97,12 @@ def _is_single(scalar: Scalar) -> bool:
 
 def _refuse(call: str, scalar: Scalar, value: object) -> NoReturn:
     kind, convert = ("complex", "complex") if scalar.dtype.startswith("complex") else ("real", "float")
+    hint = f"{convert}({scalar.name})"
+    if kind == "real" and isinstance(value, (complex, np.complexfloating)):
+        hint = f"{scalar.name}.real or abs({scalar.name})"
     raise ArgumentError(
         f"{call} argument {scalar.name} is {_show(value)}: expected a {kind} number ({scalar.dtype})",
-        hint=f"{convert}({scalar.name})",
+        hint="" if value is None else hint,
     )
 
 

@@ -20,7 +20,9 @@ def copy_text(signature: Signature, index: int, array: AnyArray) -> str:
     spec = signature.inputs[index]
     if array.flags.aligned and (array.flags.f_contiguous if spec.by_columns else array.flags.c_contiguous):
         return f"{spec.name}, {what}, is also the output, and is copied first: the code cannot work in place"
-    if spec.by_columns:
+    if not spec.by_columns and not spec.pitches and _has_rows(array):
+        instead = f"compile(..., strided=[{spec.name}]) reads it as it lies"
+    elif spec.by_columns:
         instead = "without fortran= it is read as it lies" if array.flags.c_contiguous else _CONTIGUOUS
     else:
         by_columns = f"compile(..., fortran=[{spec.name}]) reads it as it lies"
@@ -29,6 +31,19 @@ def copy_text(signature: Signature, index: int, array: AnyArray) -> str:
 
 
 _CONTIGUOUS = "np.ascontiguousarray copies it once, for several calls"
+
+
+def _has_rows(array: AnyArray) -> bool:
+    """Whether it is part of a C-contiguous array, whose last dimension lies without gaps."""
+    steps = [*array.strides, array.itemsize]
+    pairs = zip(array.shape, steps, steps[1:], (*array.shape[1:], 1), strict=False)
+    apart = [
+        step % inner == 0 and step >= inner * extent
+        for n, step, inner, extent in pairs
+        if n > 1 and inner > 0
+    ]
+    whole = array.shape[-1:] == (1,) or array.strides[-1:] == (array.itemsize,)
+    return array.ndim > 1 and array.flags.aligned and whole and len(apart) == array.ndim and all(apart)
 
 
 def _layout(array: AnyArray) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 
-from polymat.codegen.c.abi import Signature, Size
+from polymat.codegen.c.abi import PITCH, Signature, Size
 from polymat.errors import ArgumentError, InternalError
 from polymat.runtime.check_arrays import (
     AnyArray,
@@ -52,7 +52,7 @@ def bind(signature: Signature, args: Sequence[object], kwargs: Mapping[str, obje
     named = {
         size.name: check_integer(call, size.name, given[size.name], "int64")
         for size in signature.sizes
-        if size.array < 0
+        if size.by_name
     }
     arrays = [check_array(signature, array.name, array, given[array.name]) for array in signature.inputs]
     symbols = _bind_sizes(signature, arrays, named)
@@ -100,7 +100,7 @@ def match_arguments(
 def _unknown(signature: Signature, name: str, names: Sequence[str]) -> ArgumentError:
     message = f"{signature.name}(): unknown argument {name!r}"
     for size in signature.sizes:
-        if size.name == name:
+        if size.name == name and size.array >= 0:
             where = f"dimension {size.dim} of {signature.inputs[size.array].name} sets it"
             return ArgumentError(f"{message}: {where}, it is not passed")
     from difflib import get_close_matches  # imported where something is wrong
@@ -124,6 +124,14 @@ def _bind_sizes(signature: Signature, arrays: Sequence[AnyArray], named: Mapping
     return symbols
 
 
+def _pitch(signature: Signature, index: int, arrays: Sequence[AnyArray]) -> int:
+    """The pitch of a dimension of a contiguous copy."""
+    spec, array = next(
+        pair for pair in zip(signature.inputs, arrays, strict=True) if index in pair[0].pitches
+    )
+    return int(array.shape[spec.pitches.index(index) + 1])
+
+
 def _bind_size(
     signature: Signature,
     index: int,
@@ -132,8 +140,10 @@ def _bind_size(
     symbols: Mapping[int, int],
 ) -> int:
     size = signature.sizes[index]
-    if size.array < 0:
+    if size.by_name:
         return _in_range(signature, size, named[size.name])
+    if size.array == PITCH:
+        return _pitch(signature, index, arrays)
     extent = arrays[size.array].shape[size.dim]
     value = invert(signature, index).size(extent, symbols)
     if value is None:

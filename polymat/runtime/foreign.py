@@ -25,15 +25,19 @@ _HOST = (1, 3, 11)  # of DLPack's devices: memory of the processor, pinned for C
 _DEVICES = {2: "CUDA", 4: "OpenCL", 7: "Vulkan", 8: "Metal", 10: "ROCm", 13: "CUDA's managed memory"}
 _NUMBERS = (np.generic, bool, int, float, complex, str)
 _without_buffer: WeakSet[type] = WeakSet()  # types that were asked for their buffer and have none
-_PROTOCOLS = ("__array_interface__", "__array__", "__dlpack__")
+_INTERFACE = "__array_interface__"
+_PROTOCOLS = ("__array__", "__dlpack__")
 
 
 class NoArrayError(Exception):
-    """Why a thing cannot be read as an array: words to follow what it is, and what to do."""
+    """Why a thing cannot be read as an array: words to follow what it is, and what to do.
 
-    def __init__(self, why: str, hint: str = "") -> None:
+    convertible: whether NumPy makes an array of it by a copy.
+    """
+
+    def __init__(self, why: str, hint: str = "", *, convertible: bool = True) -> None:
         super().__init__(why)
-        self.why, self.hint = why, hint
+        self.why, self.hint, self.convertible = why, hint, convertible
 
 
 def adopted_arguments(
@@ -85,7 +89,12 @@ def offers_array(value: Any) -> bool:
     kind = type(value)
     if issubclass(kind, _NUMBERS) or isinstance(value, type):
         return False
-    return any(hasattr(kind, name) for name in _PROTOCOLS) or _has_buffer(value)
+    return any(hasattr(kind, name) for name in _PROTOCOLS) or _has_interface(value) or _has_buffer(value)
+
+
+def _has_interface(value: Any) -> bool:
+    """Whether it tells where its memory is: NumPy asks the thing itself, not its type alone."""
+    return hasattr(type(value), _INTERFACE) or _INTERFACE in getattr(value, "__dict__", ())
 
 
 def _has_buffer(value: Any) -> bool:
@@ -110,14 +119,14 @@ def array_of(value: Any) -> AnyArray:
                 "that requires grad, of which a call would know nothing", "detach()"
             ) from error
         reason = " ".join(str(error).split()) or type(error).__name__
-        raise NoArrayError(f"that gives no array: {reason:.200}") from error
+        raise NoArrayError(f"that gives no array: {reason:.200}", convertible=False) from error
 
 
 def _array_of(value: Any) -> AnyArray:
     kind = type(value)
     if hasattr(kind, "__dlpack_device__"):
         _check_device(value.__dlpack_device__()[0])
-    if hasattr(kind, "__array_interface__"):
+    if _has_interface(value):
         return np.asarray(value)
     if kind not in _without_buffer:
         try:

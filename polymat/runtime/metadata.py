@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields
 from typing import Any, TypeVar
 
-from polymat.codegen.c.abi import ABI_VERSION, Array, Row, Scalar, Signature, Size
+from polymat.codegen.c.abi import ABI_VERSION, PITCH, Array, Row, Scalar, Signature, Size
 from polymat.options import MOST_THREADS
 
 _T = TypeVar("_T")
@@ -129,13 +129,22 @@ def _check_indices(signature: Signature) -> None:
         if row.divisor < 1 or not all(0 <= symbol < count for symbol, _ in row.terms):
             raise MetadataError("a row is out of range")
     for size in signature.sizes:
-        if size.array >= len(signature.inputs) or (
-            size.array >= 0 and not 0 <= size.dim < len(signature.inputs[size.array].extents)
+        if (
+            size.array >= len(signature.inputs)
+            or (size.array >= 0 and not 0 <= size.dim < len(signature.inputs[size.array].extents))
+            or size.array < PITCH
         ):
             raise MetadataError(f"size {size.name} is bound to a dimension that does not exist")
     for array in arrays:
         if len(array.extents) > _MOST_DIMENSIONS:
             raise MetadataError(f"{array.name} has {len(array.extents)} dimensions")
+        if array.pitches and len(array.pitches) != len(array.extents) - 1:
+            raise MetadataError(f"{array.name} has pitches of another rank")
+        pitches = [symbol for symbol in array.pitches if symbol != -1]
+        if not all(
+            0 <= each < len(signature.sizes) and signature.sizes[each].array == PITCH for each in pitches
+        ):
+            raise MetadataError("a pitch is out of range")
         if len(array.written_from) not in (0, len(array.extents)):
             raise MetadataError(f"{array.name} is written in a rectangle of another rank")
 
@@ -153,6 +162,7 @@ def _array(value: Any) -> Array:
         found["zero_fill"],
         _tuple(found["written_from"], _row),
         found["by_columns"],
+        _tuple(found["pitches"], _integer),
     )
 
 

@@ -37,9 +37,7 @@ def documentation(signature: Signature) -> str:
     lines = [usage(signature), ""]
     lines += [f"    {array.name}: {_array_text(signature, array)}" for array in signature.inputs]
     lines += [f"    {scalar.name}: {scalar.dtype}" for scalar in signature.scalars]
-    lines += [
-        f"    {size.name}: integer, at least {size.least}" for size in signature.sizes if size.array < 0
-    ]
+    lines += [f"    {size.name}: integer, at least {size.least}" for size in signature.sizes if size.by_name]
     lines += [f"    returns {array.name}: {_array_text(signature, array)}" for array in signature.outputs]
     return "\n".join(lines)
 
@@ -47,7 +45,7 @@ def documentation(signature: Signature) -> str:
 def arrow(signature: Signature) -> str:
     kinds = {array.name: _array_text(signature, array) for array in signature.inputs}
     kinds |= {scalar.name: scalar.dtype for scalar in signature.scalars}
-    kinds |= {size.name: "int" for size in signature.sizes if size.array < 0}
+    kinds |= {size.name: "int" for size in signature.sizes if size.by_name}
     named = [name for name in slot_names(signature) if name not in signature.order]
     inputs = [f"{name}: {kinds[name]}" for name in signature.order]
     inputs += [*(["*"] if named else []), *(f"{name}: {kinds[name]}" for name in named)]

@@ -121,5 +121,5 @@ def shape_text(signature: Signature, rows: Sequence[Row]) -> str:
 def origin_text(signature: Signature, size: Size) -> str:
     """Where the value of a size came from."""
     if size.array < 0:
-        return "which is passed by name"
+        return "which is passed by name" if size.by_name else "which strides show"
     return f"which {signature.inputs[size.array].name}'s dimension {size.dim} sets"

@@ -46,7 +46,7 @@ def slot_names(signature: Signature) -> tuple[str, ...]:
     """Names of everything that may be passed, except `out`: inputs, scalars, sizes that no shape shows."""
     names = [array.name for array in signature.inputs]
     names += [scalar.name for scalar in signature.scalars]
-    names += [size.name for size in signature.sizes if size.array < 0]
+    names += [size.name for size in signature.sizes if size.by_name]
     if "out" in names:
         raise NameClashError(
             f"{signature.name}: an argument is called out, but out= stands for the output",
@@ -61,12 +61,12 @@ def slot_names(signature: Signature) -> tuple[str, ...]:
 def _array(array: Array) -> tuple[Any, ...]:
     zeroed = array.zero_fill and (tuple(_row(row) for row in array.written_from) or True)
     extents = tuple(_row(row) for row in array.extents)
-    return array.name, np.dtype(array.dtype), extents, zeroed, array.by_columns
+    return array.name, np.dtype(array.dtype), extents, zeroed, array.by_columns, array.pitches
 
 
 def _size(signature: Signature, index: int, size: Size) -> tuple[Any, ...]:
     if size.array < 0:
-        return -1, 0, size.least, 1, _row(Row(0))
+        return size.array, 0, size.least, 1, _row(Row(0))
     inversion = invert(signature, index)
     return size.array, size.dim, size.least, inversion.coefficient, _row(inversion.rest)
 

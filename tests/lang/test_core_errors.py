@@ -287,6 +287,8 @@ def test_uncompiled_functions_called_with_arrays() -> None:
     ) as refused:
         SCOPE["f"](np.ones(3))
     assert refused.value.hint == "compile it: run = pm.compile(f), then run(...)"
+    with pytest.raises(pm.LangError, match=r"f is no compiled pipeline, and was called with x="):
+        SCOPE["f"](x=np.ones(3))
     with pytest.raises(pm.LangError, match=r"hint: x is an input: pm.compile\(\) what is computed from it"):
         SCOPE["x"](np.ones(3))
 

@@ -31,6 +31,20 @@ class Interface:
         return self.held.__array_interface__
 
 
+class Told:
+    """Has `__array_interface__` as an attribute of its own."""
+
+    def __init__(self, array: npt.NDArray[Any]) -> None:
+        self.held, self.__array_interface__ = array, array.__array_interface__
+
+
+class Broken:
+    """Gives no array, whoever asks."""
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> npt.NDArray[Any]:
+        raise RuntimeError("resolve me first")
+
+
 class ArrayMethod:
     """Has `__array__` alone, of NumPy 2."""
 
@@ -102,7 +116,7 @@ class Rounded:
 
 
 window: Any = memoryview  # whose argument mypy does not take arrays for
-OFFERED = [Interface, ArrayMethod, OldArrayMethod, Packed, window]
+OFFERED = [Interface, Told, ArrayMethod, OldArrayMethod, Packed, window]
 
 
 def counted(*shape: int) -> Doubles:
@@ -210,6 +224,14 @@ def test_what_cannot_be_read_where_it_lies(mm: Compiled) -> None:
     why = "whose numbers do not lie in one array: they would have to be copied"
     refused(f"{start}Apart {why}", mm, Apart(), b)
     refused("mm(): argument out is a tests.Apart whose numbers", mm, a, b, out=Apart())
+    refused(f"{start}Broken that gives no array: resolve me first{wanted}", mm, Broken(), b)
+    with pytest.raises(ArgumentError) as caught:
+        mm(Broken(), b)
+    assert "hint" not in str(caught.value)  # np.asarray would say the same
+    parts = "hint: A.real or abs(A), as float64, which has no room for imaginary parts"
+    refused(
+        f"mm(): argument A is a memoryview of complex128: expected float64\n{parts}", mm, window(a * 1j), b
+    )
 
 
 def test_numbers_and_classes_are_no_arrays(mm: Compiled) -> None:

@@ -126,7 +126,7 @@ def test_missing_files(mm: Compiled, tmp_path: Path) -> None:
         ('{"format": NaN}', "NaN is not a JSON number"),
         ('{"format": "polymat 1"}', "not a saved pipeline of format"),
         ('{"format": "polymat 3", "abi": 99}', "calling convention 99"),
-        ('{"format": "polymat 3", "abi": 2}', "the checksum does not match"),
+        ('{"format": "polymat 3", "abi": 3}', "the checksum does not match"),
     ],
 )
 def test_metadata_that_is_none(tmp_path: Path, text: str, why: str) -> None:

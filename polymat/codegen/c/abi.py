@@ -16,8 +16,9 @@ for, and `const char _pm_intermediates[]`, where there is that, for which arrays
 `const char *_pm_outside(void)`, that says in words which element was outside in the latest such call of this
 thread.
 
-Arrays are C-contiguous and aligned to their element; no output overlaps any other array, except that
-output `o` may be exactly input `i` when `(i, o)` is in `Signature.inplace`.
+Arrays are C-contiguous and aligned to their element, but for inputs that are `by_columns` or have `pitches`;
+no output overlaps any other array, except that output `o` may be exactly input `i` when `(i, o)` is in
+`Signature.inplace`.
 
 A library with `Signature.routines` also exports
 
@@ -42,7 +43,9 @@ LIBRARY_MISSING = 2
 PROCESSOR_LACKS = 3
 VALUES_OUTSIDE = 4
 SCALAR_SLOT_BYTES = 16
-ABI_VERSION = 2
+BY_NAME = -1
+PITCH = -2
+ABI_VERSION = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,13 +66,19 @@ class Size:
 
     It is either bound to the extent of an array dimension (`array` is an index into `Signature.inputs`, `dim`
     one of its dimensions, whose row is invertible and has this as its only size not bound by an earlier
-    entry), or passed by name (`array` is -1).  A size is never below `least`.
+    entry), or passed by name (`array` is BY_NAME), or the pitch of a dimension (`array` is PITCH), which the
+    strides of an array show.  A size is never below `least`.
     """
 
     name: str
     array: int = -1
     dim: int = -1
     least: int = 0
+
+    @property
+    def by_name(self) -> bool:
+        """Whether the caller passes it."""
+        return self.array == BY_NAME
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +88,9 @@ class Array:
     `extents` are rows over the symbols; a negative extent of an output means 0.  `zero_fill` says that a new
     output array must be zeroed because the pipeline does not write all of it.  It writes all from
     the positions `written_from` on, a row a dimension; empty where what it writes is no rectangle.  An input
-    that is `by_columns` is Fortran-contiguous instead.
+    that is `by_columns` is Fortran-contiguous instead.  One with `pitches` is part of a larger array: for
+    each dimension but the first the size, by its number, that says how many steps along it one along the
+    dimension before takes; -1: as many as it has points.
     """
 
     name: str
@@ -88,6 +99,7 @@ class Array:
     zero_fill: bool = False
     written_from: tuple[Row, ...] = ()
     by_columns: bool = False
+    pitches: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +139,7 @@ def mark(signature: Signature) -> str:
     named += [size.name for size in signature.sizes]
     numbers = {name: number for number, name in enumerate(named)}
     parts = (
-        [[(a.dtype, a.extents, a.zero_fill, a.written_from) for a in arrays]
+        [[(a.dtype, a.extents, a.zero_fill, a.written_from, a.by_columns, a.pitches) for a in arrays]
          for arrays in (signature.inputs, signature.outputs)],
         [(size.array, size.dim, size.least) for size in signature.sizes],
         signature.derived,

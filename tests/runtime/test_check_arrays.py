@@ -170,6 +170,13 @@ def test_float_and_complex_scalars(directory: Path, dtype: str) -> None:
     wrongs += [np.timedelta64(1, "s"), np.datetime64(1, "s"), np.array(1), b"1", object()]
     if not dtype.startswith("complex"):
         wrongs += [1j, np.complex64(1)]
+        parts = "\nhint: value.real or abs(value)"
+        refuses(
+            f"{call} argument value is 1j, a complex: expected a real number ({dtype}){parts}",
+            echo,
+            1j,
+            pad=0,
+        )
     else:
         wrongs += [np.clongdouble(1)]
     for wrong in wrongs:

@@ -139,7 +139,11 @@ def compile(
         strided=strided,
         options=options,
     )
-    compiled = _compiled(_found(measured(request)))
+    return _kept(_compiled(_found(measured(request))), request)
+
+
+def _kept(compiled: Compiled[Any, Report], request: Request) -> Compiled[Any, Report]:
+    """The callable, once no definition that it was compiled from can be changed any more."""
     for function in reachable(request.outputs)[0]:
         function.keep_definition()
     return compiled

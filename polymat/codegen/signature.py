@@ -23,16 +23,7 @@ def make_signature(
     sizes = (*sizes, *(Size(name, PITCH) for name in pitches))
     _check_order(pipeline, sizes)
     rows = _FormRows([size.name for size in sizes])
-    inputs = tuple(
-        Array(
-            a.name,
-            a.dtype.dtype,
-            tuple(rows.row(e) for e in a.extents),
-            by_columns=a.turned,
-            pitches=tuple(rows.symbols.get(name, -1) for name in a.pitches),
-        )
-        for a in given
-    )
+    inputs = tuple(rows.input(array) for array in given)
     outputs = tuple(
         Array(
             output,
@@ -114,6 +105,15 @@ class _FormRows:
         self.count = len(sizes)
         self.derived: list[Row] = []
         self.known: dict[FloorDiv, int] = {}
+
+    def input(self, array: InputArray) -> Array:
+        return Array(
+            array.name,
+            array.dtype.dtype,
+            tuple(self.row(extent) for extent in array.extents),
+            by_columns=array.turned,
+            pitches=tuple(self.symbols.get(name, -1) for name in array.pitches),
+        )
 
     def row(self, form: Affine) -> Row:
         terms = tuple((self._symbol(atom), coefficient) for atom, coefficient in form.terms)

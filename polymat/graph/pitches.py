@@ -35,13 +35,8 @@ def pitch_inputs(pipeline: Pipeline, strided: Sequence[Input]) -> Pipeline:
     before:  c(i) += A(i, k) * x(k), A of M x K
     after:   c(i) += A(i, k) * x(k), A of M x P, of which K columns are read; P >= K comes from A's strides
     """
+    _check(pipeline, strided)
     names = {array.name for array in strided}
-    known = [array.name for array in pipeline.inputs]
-    for array in strided:
-        if array.name not in known:
-            raise LangError(
-                f"strided= lists {array.name}, which the outputs do not read", at=caller_location()
-            )
     inputs = tuple(_pitched(array) if array.name in names else array for array in pipeline.inputs)
     added = [name for array in inputs for name in array.pitches if name]
     if not added:
@@ -65,6 +60,21 @@ def pitch_inputs(pipeline: Pipeline, strided: Sequence[Input]) -> Pipeline:
         context=pipeline.context.over(params).at_least_zero(room),
         notes=(*pipeline.notes, *notes),
     )
+
+
+def _check(pipeline: Pipeline, strided: Sequence[Input]) -> None:
+    """Refuse what the pipeline does not read, and arrays whose elements are checked one after the other."""
+    known = {array.name: array for array in pipeline.inputs}
+    for array in strided:
+        if array.name not in known:
+            raise LangError(
+                f"strided= lists {array.name}, which the outputs do not read", at=caller_location()
+            )
+        if known[array.name].values is not None and len(known[array.name].extents) > 1:
+            raise LangError(
+                f"strided= lists {array.name}, whose values are declared: each call checks a whole array",
+                at=caller_location(),
+            )
 
 
 def _pitched(array: InputArray) -> InputArray:

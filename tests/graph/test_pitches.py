@@ -149,3 +149,8 @@ def test_what_strided_lists() -> None:
         pm.compile(A @ B, strided=[v])
     with pytest.raises(LangError, match=r"both list A\n[^$]*hint: it is read column by column, or"):
         pm.compile(A @ B, fortran=[A], strided=[A])
+    rows = Matrix(Int, "rows", [M, K], values=(0, N - 1))
+    with pytest.raises(
+        LangError, match="strided= lists rows, whose values are declared: each call checks a whole"
+    ):
+        pm.compile(rows * 2, strided=[rows])

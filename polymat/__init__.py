@@ -50,6 +50,7 @@ from polymat.lang.expr import Parameter, Variable
 from polymat.lang.frames import frames, istft, overlap_add, stft
 from polymat.lang.function import Case, Function, Image
 from polymat.lang.interval import Interval
+from polymat.lang.iterate import iterate
 from polymat.lang.linalg import (
     dot,
     elementwise_mul,
@@ -273,6 +274,7 @@ __all__ = [
     "ifft",
     "irfft",
     "istft",
+    "iterate",
     "kaiser",
     "kaiser_beta",
     "lfilter",

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from polymat.checked import check
 from polymat.codegen.c.abi import Signature
-from polymat.codegen.memory.storage import buffers
+from polymat.codegen.memory.storage import output_buffer
 from polymat.codegen.program import CSource, Program
 from polymat.codegen.signature import make_signature
 from polymat.fusion.separate import separate
 from polymat.graph.group import Group, Grouping
 from polymat.graph.interpret import interpret
+from polymat.graph.interpretsteps import interpret_stepwise
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.splice import without_unread
+from polymat.graph.stepwise import Stepwise, section_text
 from polymat.loading import loaded
 from polymat.passes import PASSES, position
 from polymat.plan.schedule import Schedule
@@ -58,16 +60,19 @@ def bisect(request: Request, arguments: Mapping[str, Any], *, tolerance: float |
                 check(each.name, level)
         except Exception as error:  # whatever it is: without the pass it would not be
             return Verdict(each.name, f"{each.name} fails with {type(error).__name__}: {error}")
-        fault = call.fault_of(level) if isinstance(level, Pipeline) and level is not before else _RIGHT
+        fault = call.fault_of(level) if level is not before else _RIGHT
         if fault:
             return Verdict(each.name, f"{each.name}: interpreted after it, {fault}")
+    code = _Code(job, call, arguments)
+    if isinstance(level, Stepwise):
+        return code.search_sections(level)
     assert isinstance(level, Schedule)
-    return _Code(job, call, arguments).search(level)
+    return code.search(level)
 
 
 def plain_signature(built: Pipeline, name: str) -> Signature:
     """The arguments of a pipeline that nothing was decided about yet."""
-    storage = buffers(built, _plain_from(Schedule(separate(built), ()), 0))
+    storage = {name: output_buffer(built.stage(name), built) for name in built.outputs}
     return make_signature(built, name, storage, ())
 
 
@@ -94,23 +99,28 @@ class _Call:
         """Sizes and scalars by name."""
         return {**self.bound.scalars, **self.bound.sizes}
 
-    def interpreted(self, pipeline: Pipeline) -> dict[str, Values]:
+    def interpreted(self, level: Pipeline | Stepwise[Pipeline]) -> dict[str, Values]:
         """Every stage of a pipeline, whose inputs may lie or count otherwise than the caller's."""
-        given = {}
+        pipeline, given = (level.whole if isinstance(level, Stepwise) else level), {}
         for array in pipeline.inputs:
             values = self.bound.inputs[array.name]
             sizes = self.parameters | array.tight(self.parameters)
             extents = [int(extent.evaluate(sizes)) for extent in array.extents]
             given[array.name] = np.reshape(values.T if array.turned else values, extents)
+        if isinstance(level, Stepwise):
+            return interpret_stepwise(level, given, self.parameters, members)
         return interpret(pipeline, given, self.parameters, members)
 
-    def fault_of(self, pipeline: Pipeline) -> str:
-        """Interpret a pipeline and say what is wrong; nothing where it is right."""
+    def fault_of(self, level: Level) -> str:
+        """Interpret what is a pipeline, or several, and say what is wrong; nothing where it is right."""
+        flat = level.flat() if isinstance(level, Stepwise) else iter([level])
+        if not all(isinstance(each, Pipeline) for each in flat):
+            return _RIGHT
         try:
-            values = self.interpreted(pipeline)
+            values = self.interpreted(cast("Pipeline | Stepwise[Pipeline]", level))
         except Exception as error:
             return f"it fails with {type(error).__name__}: {error}"
-        return self.difference({name: values[name] for name in pipeline.outputs}, self.expected)
+        return self.difference({name: values[name] for name in self.expected}, self.expected)
 
     def difference(self, found: Mapping[str, Values], expected: Mapping[str, Values]) -> str:
         """The first element that is not as expected, in words."""
@@ -124,6 +134,21 @@ class _Code:
     job: Job
     call: _Call
     arguments: Mapping[str, Any]
+
+    def search_sections(self, stepwise: Stepwise[Schedule]) -> Verdict:
+        """Find the first section without whose plans the code is right."""
+        fault = self._fault(stepwise)
+        if not fault:
+            return Verdict(None, "the code of all sections agrees with the interpreter")
+        for number, section in enumerate(stepwise.sections):
+            levels = [each.level for each in stepwise.sections]
+            level = section.level
+            plain = level.map(_plain) if isinstance(level, Stepwise) else _plain(level)
+            levels[number] = plain
+            if not self._fault(stepwise.with_levels(levels)):
+                where = f"section {number + 1}, {section_text(section)}"
+                return Verdict("tilesize", f"tilesize, {where}: {fault}; in plain loops it is right")
+        return Verdict("codegen", f"codegen: {fault}; also where one section after the other is plain loops")
 
     def search(self, schedule: Schedule) -> Verdict:
         """Find the first group whose code is wrong."""
@@ -159,9 +184,11 @@ class _Code:
                 return Verdict("codegen", f"codegen, {stage.name} in plain loops: {wrong}")
         return Verdict("codegen", f"codegen: {fault}; every stage by itself is right in plain loops")
 
-    def _fault(self, schedule: Schedule, expected: Mapping[str, Values] | None = None) -> str:
+    def _fault(
+        self, schedule: Schedule | Stepwise[Schedule], expected: Mapping[str, Values] | None = None
+    ) -> str:
         """Run the code of a schedule and say what is wrong; nothing where it is right."""
-        pipeline = schedule.grouping.pipeline
+        pipeline = _whole(schedule)
         try:
             found = self._run(schedule)
         except Exception as error:
@@ -171,16 +198,25 @@ class _Code:
             wanted = {name: self._trimmed(pipeline, name, each) for name, each in wanted.items()}
         return self.call.difference(found, wanted)
 
-    def _run(self, schedule: Schedule) -> dict[str, Values]:
+    def _run(self, schedule: Schedule | Stepwise[Schedule]) -> dict[str, Values]:
         program, source, library = _made(schedule, self.job)
         check("codegen", program)
         results = loaded(self.job.request, program, source.text, library)(**self.arguments)
-        outputs = schedule.grouping.pipeline.outputs
+        outputs = _whole(schedule).outputs
         return dict(zip(outputs, results if len(outputs) > 1 else (results,), strict=True))
 
     def _trimmed(self, pipeline: Pipeline, name: str, values: Values) -> Values:
         low = [max(int(low.evaluate(self.call.parameters)), 0) for low, _ in pipeline.stage(name).box]
         return values[tuple(slice(first, None) for first in low)]
+
+
+def _whole(schedule: Schedule | Stepwise[Schedule]) -> Pipeline:
+    return schedule.whole if isinstance(schedule, Stepwise) else schedule.grouping.pipeline
+
+
+def _plain(schedule: Schedule) -> Schedule:
+    """The schedule with all stages in plain loops."""
+    return _plain_from(replace(schedule, others=()), 0)
 
 
 def _plain_from(schedule: Schedule, first: int) -> Schedule:
@@ -198,7 +234,7 @@ def _plain_from(schedule: Schedule, first: int) -> Schedule:
     return replace(schedule, grouping=grouping, plans=tuple(plans), telling=tuple, folds={})
 
 
-def _made(schedule: Schedule, job: Job) -> tuple[Program, CSource, Built]:
+def _made(schedule: Schedule | Stepwise[Schedule], job: Job) -> tuple[Program, CSource, Built]:
     program = PASSES[position("codegen")].apply(schedule, job)
     source = PASSES[position("source")].apply(program, job)
     return program, source, PASSES[position("runtime")].apply(source, job)

@@ -7,6 +7,7 @@ from polymat.codegen.verifyprogram import check_program
 from polymat.errors import InternalError, PolymatError
 from polymat.graph.group import Grouping
 from polymat.graph.pipeline import Pipeline
+from polymat.graph.stepwise import Stepwise
 from polymat.graph.verifypipeline import verify
 from polymat.graph.wellformed import check_form
 from polymat.plan.schedule import Schedule
@@ -32,6 +33,9 @@ def _check(level: Level) -> None:
             check_grouping(level)
         case Schedule():
             check_schedule(level)
+        case Stepwise():
+            for section in level.sections:
+                _check(section.level)
         case Program():
             check_program(level)
         case _:  # a text or a library, which the C compiler has looked at

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from polymat.codegen.c.cnames import check_export_name
 from polymat.codegen.explain import make_report
+from polymat.codegen.explainsteps import make_stepwise_report
 from polymat.codegen.productreport import Products
 from polymat.codegen.profile import Profile
 from polymat.codegen.program import CSource, Program
@@ -24,6 +25,7 @@ from polymat.graph.build import reachable
 from polymat.graph.columnmajor import listed_inputs
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.pitches import strided_inputs
+from polymat.graph.stepwise import Stepwise
 from polymat.interpreted import Interpreted
 from polymat.lang.condition import Condition
 from polymat.lang.expr import Parameter
@@ -254,33 +256,43 @@ def _compile(request: Request, results: dict[str, Level]) -> Compiled[Any, Repor
             results[level], slow.last = result, part
             if level == part:
                 logging.getLogger(f"polymat.{level}").info("%s: %.1f ms", name, seconds[level] * 1e3)
-    built, schedule = _level(results, "built", Pipeline), _level(results, "tilesize", Schedule)
+    built = _level(results, "built", Pipeline)
     program, library = _level(results, "codegen", Program), _level(results, "runtime", Built)
     source = _level(results, "source", CSource)
-    log_schedule(name, schedule)
-    pipeline = schedule.grouping.pipeline
-    products = Products(pipeline, schedule, request.machine, request.options, request.estimates)
-    signature, buffers = program.signature, program.buffers
-    page = partial(_page, Subject(built, schedule, program, request))
-    report = partial(
-        make_report, built, schedule, signature, buffers, request.estimates, seconds, products, page
-    )
-    return loaded(
-        request,
-        program,
-        source.text,
-        library,
-        report,
-        Interpreted(built, request),
-        partial(_profile, schedule, request),
-    )
+    scheduled = results["tilesize"]
+    report = _reporter(request, built, scheduled, program, seconds)
+    profiler = partial(_profile, scheduled, request)
+    return loaded(request, program, source.text, library, report, Interpreted(built, request), profiler)
 
 
-def _profile(schedule: Schedule, request: Request, *asked: Any) -> Profile:
+def _reporter(
+    request: Request, built: Pipeline, scheduled: Level, program: Program, seconds: Mapping[str, float]
+) -> Callable[[], Report]:
+    """Who makes the report when it is asked for; what was decided is told to the loggers now."""
+    signature, buffers, estimates = program.signature, program.buffers, request.estimates
+    if isinstance(scheduled, Stepwise):
+        for part in scheduled.flat():
+            log_schedule(request.name, part)
+        return partial(make_stepwise_report, built, scheduled, signature, estimates, seconds)
+    assert isinstance(scheduled, Schedule)
+    log_schedule(request.name, scheduled)
+    pipeline = scheduled.grouping.pipeline
+    products = Products(pipeline, scheduled, request.machine, request.options, estimates)
+    page = partial(_page, Subject(built, scheduled, program, request))
+    return partial(make_report, built, scheduled, signature, buffers, estimates, seconds, products, page)
+
+
+def _profile(scheduled: Level, request: Request, *asked: Any) -> Profile:
     """The time of a call, group by group."""
+    if not isinstance(scheduled, Schedule):
+        raise LangError(
+            f"{request.name} runs step by step, and its groups have no clocks",
+            at=request.outputs[0].at,
+            hint="compile one step as a pipeline of its own, and profile that",
+        )
     from polymat.groupclock import profile  # imported where a profile is asked for
 
-    return profile(schedule, Job(request), *asked)
+    return profile(scheduled, Job(request), *asked)
 
 
 def _page(subject: Subject, report: Report) -> str:

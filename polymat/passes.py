@@ -13,7 +13,9 @@ from polymat.graph.group import Grouping
 from polymat.graph.guards import leave_out_terms
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.sampled import compute_kept_samples
+from polymat.graph.sections import in_sections
 from polymat.graph.simplify import share_common_stages
+from polymat.graph.stepwise import Stepwise
 from polymat.memo import with_memo
 from polymat.options import SKIPPABLE, Options
 from polymat.plan.schedule import Schedule
@@ -55,6 +57,7 @@ class Pass:
     level: the part of the compiler that it belongs to, which `levels` yields by that name after the last of
     its passes.  run: the step, of what it takes and the job.  wanted: whether the options switch it on.
     instead: the step where `Options.skip` names it; a rewrite of a pipeline leaves that as it is.
+    joins: whether it makes one of what runs in sections; others are taken in each of these.
     """
 
     name: str
@@ -65,6 +68,7 @@ class Pass:
     run: Callable[[Any, Job], Any]
     wanted: Callable[[Options], bool] = _always
     instead: Callable[[Any, Job], Any] = lambda level, _: level
+    joins: bool = False
 
     @property
     def is_skippable(self) -> bool:
@@ -76,6 +80,8 @@ class Pass:
         options = job.request.options
         if not self.wanted(options):
             return level
+        if isinstance(level, Stepwise) and not self.joins:
+            return level.map(lambda part: self.apply(part, job))
         return self.instead(level, job) if self.name in options.skip else self.run(level, job)
 
 
@@ -106,6 +112,11 @@ PASSES: tuple[Pass, ...] = (
     Pass("built", "built", Request, Pipeline, "frozen stages with exact domains, checked", build_stages),
     Pass("turn", "graph", Pipeline, Pipeline, "inputs by columns are their transposes by rows", turn),
     Pass("pitch", "graph", Pipeline, Pipeline, "inputs with rows apart are parts of larger arrays", pitch),
+    Pass(
+        *("sections", "graph", Pipeline, Pipeline),
+        "functions that need each other run step by step, in a pipeline of their own",
+        alone(in_sections),
+    ),
     Pass(
         *("names", "graph", Pipeline, Pipeline),
         "a reduced dimension has a name that no dimension of the result has",
@@ -202,6 +213,7 @@ PASSES: tuple[Pass, ...] = (
         Program,
         "a C function for every nest, and those exported",
         lower_schedule,
+        joins=True,
     ),
     Pass("source", "source", Program, CSource, "C text with what it needs of the library", render_program),
     Pass("runtime", "runtime", CSource, Built, "a library, from the cache or the C compiler", compile_source),

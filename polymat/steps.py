@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Any, TypeVar
 
 from polymat.codegen.lower import lower
 from polymat.codegen.program import CSource, Program
 from polymat.codegen.severalorders import joined_programs
+from polymat.codegen.stepwiseprogram import lower_stepwise
 from polymat.codegen.units import files, render
 from polymat.decide.chosen import Ways
 from polymat.decide.decider import Decider
@@ -20,6 +22,7 @@ from polymat.graph.inline import inline_pointwise
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.pitches import pitch_inputs
 from polymat.graph.stage import Stage
+from polymat.graph.stepwise import Stepwise
 from polymat.graph.verifypipeline import verify
 from polymat.idiom.find import is_called
 from polymat.idiom.recursiveends import kept_of_chains
@@ -37,7 +40,8 @@ from polymat.rewrite.sharedparts import share_expressions
 from polymat.runtime.libraryfile import Built
 from polymat.runtime.libraryfile import build as build_library
 
-Level = Pipeline | Grouping | Schedule | Program | CSource | Built
+L = TypeVar("L")
+Level = Pipeline | Grouping | Schedule | Stepwise[Any] | Program | CSource | Built
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,7 +101,7 @@ def pitch(pipeline: Pipeline, job: Job) -> Pipeline:
     return pitch_inputs(pipeline, job.request.strided)
 
 
-def alone(rewrite: Callable[[Pipeline], Pipeline]) -> Callable[[Pipeline, Job], Pipeline]:
+def alone(rewrite: Callable[[Pipeline], L]) -> Callable[[Pipeline, Job], L]:
     """A rewrite that needs to know the pipeline alone."""
     return lambda pipeline, _: rewrite(pipeline)
 
@@ -181,13 +185,20 @@ def fold(schedule: Schedule, _: Job) -> Schedule:
     return fold_storage(schedule)
 
 
-def lower_schedule(schedule: Schedule, job: Job) -> Program:
-    """The schedule as C functions, of all orders of its products."""
+def lower_schedule(schedule: Schedule | Stepwise[Schedule], job: Job, *, within: bool = False) -> Program:
+    """The schedule as C functions, of all orders of its products, or of all sections.
+
+    within: a call of it is a part of another one.
+    """
     name, options = job.request.name, job.request.options
-    program = lower(schedule, name, options)
+    if isinstance(schedule, Stepwise):
+        parts = [lower_schedule(section.level, job, within=True) for section in schedule.sections]
+        team = next(schedule.flat()).team
+        return lower_stepwise(schedule.with_levels(parts), name, options, team, within=within)
+    program = lower(schedule, name, options, within=within)
     if not schedule.others:
         return program
-    others = [(work, lower(other, name, options)) for work, other in schedule.others]
+    others = [(work, lower(other, name, options, within=within)) for work, other in schedule.others]
     return joined_programs(schedule.grouping.pipeline.work, program, others)
 
 

@@ -27,6 +27,7 @@ ORDER = [
     "built",
     "turn",
     "pitch",
+    "sections",
     "names",
     "terms",
     "share",

@@ -14,9 +14,12 @@ from polymat import Double, Function, Int, Interval, Op, Options, Reduce, Reduct
 from polymat.checked import check
 from polymat.driver import request_for
 from polymat.graph.interpret import interpret
+from polymat.graph.interpretsteps import interpret_stepwise
 from polymat.graph.pipeline import Pipeline
+from polymat.graph.stepwise import Stepwise
 from polymat.machine.known import ZEN3
 from polymat.passes import PASSES, levels_of, position
+from polymat.poly.membership import members
 from polymat.request import Request
 from polymat.steps import Job
 from tests.tolerance import assert_close
@@ -44,6 +47,19 @@ def turn() -> Asked:
 
 def pitch() -> Asked:
     return {"outputs": A @ x, "strided": [A]}
+
+
+def sections() -> Asked:
+    """Two functions that read each other, and what one of them comes to."""
+    t, steps = pm.Variable(Int, "t"), pm.Parameter(Int, "M")
+    domain = ([t, i], [Interval(Int, 0, steps), COLUMNS])
+    one, other = Function(domain, Double, "one"), Function(domain, Double, "other")
+    first, later = pm.Condition(t, "==", 0), pm.Condition(t, ">=", 1)
+    one.defn = [pm.Case(first, x(i)), pm.Case(later, one(t - 1, i) + other(t - 1, i) / 4)]
+    other.defn = [one(t, i) / 2]
+    last = Function(([i], [COLUMNS]), Double, "last")
+    last.defn = [one(steps, i)]
+    return {"outputs": last}
 
 
 def names() -> Asked:
@@ -133,14 +149,19 @@ def request_of(name: str) -> Request:
     return replace(request_for(**asked()), machine=replace(ZEN3, cores=2))
 
 
-def interpreted(pipeline: Pipeline, sizes: Mapping[str, int], arrays: Mapping[str, Any]) -> dict[str, Any]:
+def interpreted(
+    level: Pipeline | Stepwise[Pipeline], sizes: Mapping[str, int], arrays: Mapping[str, Any]
+) -> dict[str, Any]:
     """The outputs of a pipeline, whose inputs may lie or count otherwise than those that were given."""
-    given = {}
+    pipeline, given = (level.whole if isinstance(level, Stepwise) else level), {}
     for array in pipeline.inputs:
         values = arrays[array.name].T if array.turned else arrays[array.name]
         own = {**sizes, **array.tight(sizes)}
         given[array.name] = values.reshape([int(extent.evaluate(own)) for extent in array.extents])
-    values = interpret(pipeline, given, sizes)
+    if isinstance(level, Stepwise):
+        values = interpret_stepwise(level, given, sizes, members)
+    else:
+        values = interpret(level, given, sizes)
     return {name: values[name].ravel() for name in pipeline.outputs}
 
 

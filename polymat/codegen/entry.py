@@ -86,6 +86,7 @@ class Entry:
 
     slots: the arrays of the workspace; those of one slot share memory.  kept: stages of the first call.
     clocked: the end of each group is noted, for an audit; calls with small sizes are like others then.
+    within: calls are parts of others.
     """
 
     pipeline: Pipeline
@@ -97,6 +98,7 @@ class Entry:
     cost: TeamCost
     kept: frozenset[str] = frozenset()
     clocked: bool = False
+    within: bool = False
 
     @property
     def worth(self) -> float:
@@ -151,7 +153,7 @@ class Entry:
             body.append(Evaluate(CCall("_pm_workspace_give", (Id("_pm_workspace"),))))
         if kept:
             body.append(FREE)
-        if self.options.parallel_threshold is None:
+        if self.options.parallel_threshold is None and not self.within:
             several = CBinary(">", Id("_pm_threads"), Literal("1"))
             body.append(If(several, (Evaluate(CCall("_pm_team_leave", ())),)))
         body.append(Return(Literal(str(OK))))

@@ -47,7 +47,7 @@ def make_report(
     return Report(
         name=signature.name,
         groups=groups,
-        predicted=_total([group.predicted for group in every_call if group.predicted is not None]),
+        predicted=total([group.predicted for group in every_call if group.predicted is not None]),
         inlined=tuple(stage.name for stage in built.stages if stage.name not in kept),
         inplace=tuple((signature.inputs[i].name, signature.outputs[o].name) for i, o in signature.inplace),
         seconds=dict(seconds),
@@ -110,8 +110,8 @@ def _with(group: GroupReport, plan: Plan, decision: Decision | None) -> GroupRep
     )
 
 
-def _total(groups: Sequence[Prediction]) -> Prediction:
-    """What all groups cost, one after the other."""
+def total(groups: Sequence[Prediction]) -> Prediction:
+    """Add up what groups cost, one after the other."""
     levels = dict.fromkeys(level for group in groups for level in group.bytes)
     return Prediction(
         sum(group.seconds or 0.0 for group in groups) if groups else None,

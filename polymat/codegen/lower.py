@@ -61,10 +61,13 @@ MAKERS: Mapping[type[NestPlan], NestMaker] = {
 }
 
 
-def lower(schedule: Schedule, name: str, options: Options, *, clocked: bool = False) -> Program:
+def lower(
+    schedule: Schedule, name: str, options: Options, *, clocked: bool = False, within: bool = False
+) -> Program:
     """The program that carries out a schedule.
 
-    clocked: with a clock that notes when each group ends, which an audit reads.
+    clocked: with a clock that notes when each group ends, which an audit reads.  within: a call of it is a
+    part of another one, which says when the threads are needed no more.
     """
     pipeline = schedule.grouping.pipeline
     storage = buffers(pipeline, schedule)
@@ -72,16 +75,13 @@ def lower(schedule: Schedule, name: str, options: Options, *, clocked: bool = Fa
     signature = make_signature(pipeline, name, storage, inplace)
     names = _names(storage, signature)
     aliased = {(pipeline.inputs[i].name, pipeline.outputs[o]) for i, o in inplace}
-    kinds = {array.dtype.kind for array in pipeline.inputs} | {stage.dtype.kind for stage in pipeline.stages}
-    needs: set[Need] = {Piece.TEAM, Piece.PROCESSOR}
-    if "c" in kinds:
-        needs.add(Piece.PRODUCTS)
-    if options.math == "libm" or rearranges(options.cflags):
-        needs.add(Piece.LIBM)
+    needs = _first_needs(pipeline, options)
     stages = StageWriter(pipeline, storage, names, needs, aliased, MAKERS)
     groups = [_group(schedule, stages, number) for number in range(len(schedule.plans))]
     slots = shared_slots(schedule, storage)
-    entry = Entry(pipeline, storage, slots, names, needs, options, schedule.team, schedule.kept, clocked)
+    entry = Entry(
+        pipeline, storage, slots, names, needs, options, schedule.team, schedule.kept, clocked, within
+    )
     small = entry.small_calls(groups, signature.sizes)
     exported = [
         entry.work_function(signature.sizes),
@@ -99,6 +99,17 @@ def lower(schedule: Schedule, name: str, options: Options, *, clocked: bool = Fa
     header = header_text(signature, names)
     owned = tuple(tuple(function.name for function in group.functions) for group in groups)
     return Program(file, signature, header, _flags(schedule), tuple(storage.values()), names, owned)
+
+
+def _first_needs(pipeline: Pipeline, options: Options) -> set[Need]:
+    """What a program needs of the library whatever its groups are."""
+    kinds = {array.dtype.kind for array in pipeline.inputs} | {stage.dtype.kind for stage in pipeline.stages}
+    needs: set[Need] = {Piece.TEAM, Piece.PROCESSOR}
+    if "c" in kinds:
+        needs.add(Piece.PRODUCTS)
+    if options.math == "libm" or rearranges(options.cflags):
+        needs.add(Piece.LIBM)
+    return needs
 
 
 def _names(storage: Mapping[str, Buffer], signature: Signature) -> Names:

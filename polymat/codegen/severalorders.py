@@ -16,25 +16,21 @@ from polymat.codegen.c.ctree import (
     CFunction,
     CParameter,
     Declare,
-    File,
     Id,
     If,
     Literal,
     Return,
     Stmt,
     Subscript,
-    called_otherwise,
     names_in,
 )
 from polymat.codegen.c.needs import Need, Piece
 from polymat.codegen.header import header_text
+from polymat.codegen.joinedfiles import as_part, is_exported, joined_file, joined_flags
 from polymat.codegen.program import Program
 from polymat.codegen.routines.librarylinks import routines_of
 from polymat.graph.orders import Work
 from polymat.model.confidence import CLEARLY
-
-_EXPORTED = ("_pm_entry", "_pm_work")
-_UNROLLED = "-fno-unroll-loops"  # where every loop is a register block's
 
 
 def joined_programs(work: Work, first: Program, others: Sequence[tuple[Work, Program]]) -> Program:
@@ -46,49 +42,25 @@ def joined_programs(work: Work, first: Program, others: Sequence[tuple[Work, Pro
     if not others:
         return first
     programs = [first, *(program for _, program in others)]
-    files = [_numbered(program.file, number) for number, program in enumerate(programs, 1)]
+    files = [
+        as_part(program.file, str(number), all_names=number > 1) for number, program in enumerate(programs, 1)
+    ]
     needs: set[Need] = set().union(*(file.needs for file in files), {Piece.ARGUMENT, Piece.PLACE})
     choice = _choice([work, *(each for each, _ in others)], first, needs)
     functions = [function for file in files for function in file.functions]
-    chosen = [_chosen(function, len(programs)) for function in first.file.functions if _is_exported(function)]
-    file = replace(
-        files[0],
-        comment="\n\n".join(each.comment for each in files),
-        needs=frozenset(needs),
-        undefine=tuple(dict.fromkeys(name for each in files for name in each.undefine)),
-        functions=(*functions, choice, *chosen, first.file.functions[-1]),
-        tables=tuple({table.name: table for each in files for table in each.tables}.values()),
-        texts=tuple(dict.fromkeys(text for each in files for text in each.texts)),
-    )
+    chosen = [_chosen(function, len(programs)) for function in first.file.functions if is_exported(function)]
+    comment = "\n\n".join(each.comment for each in files)
+    file = joined_file(files, needs, [*functions, choice, *chosen, first.file.functions[-1]], comment)
     shared = set.intersection(*({*program.signature.inplace} for program in programs))
     inplace = tuple(pair for pair in first.signature.inplace if pair in shared)
     signature = replace(first.signature, inplace=inplace, routines=routines_of(needs))
     header = header_text(signature, first.names)
-    return replace(first, file=file, signature=signature, header=header, flags=_flags(programs))
+    return replace(first, file=file, signature=signature, header=header, flags=joined_flags(programs))
 
 
 def _is_alike(one: Signature, other: Signature) -> bool:
     """Whether two programs are called alike, but for arrays that may be one and libraries that they need."""
     return replace(other, inplace=one.inplace, routines=one.routines) == one
-
-
-def _flags(programs: Sequence[Program]) -> tuple[str, ...]:
-    every = dict.fromkeys(flag for program in programs for flag in program.flags)
-    unrolled = all(_UNROLLED in program.flags for program in programs)
-    return tuple(flag for flag in every if flag != _UNROLLED or unrolled)
-
-
-def _is_exported(function: CFunction) -> bool:
-    return function.name in _EXPORTED
-
-
-def _numbered(file: File, number: int) -> File:
-    """The functions of one program without what C programs call; those of the first keep their names."""
-    kept = file.functions[:-1]
-    names = {f.name: f"{f.name}_{number}" for f in kept if number > 1 or _is_exported(f)}
-    functions = (replace(f, name=names.get(f.name, f.name), static=True) for f in kept)
-    bodies = (replace(f, body=called_otherwise(f.body, names)) for f in functions)
-    return replace(file, functions=tuple(bodies))
 
 
 def _choice(works: Sequence[Work], program: Program, needs: set[Need]) -> CFunction:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 
-from polymat.errors import CycleError, LangError, NameClashError, UndefinedError, caller_location
+from polymat.errors import LangError, NameClashError, UndefinedError, caller_location
 from polymat.graph.arguments import (
     argument_order,
     check_known,
@@ -15,7 +16,8 @@ from polymat.graph.arguments import (
 )
 from polymat.graph.naming import check_call_names, check_clashes, name_sources
 from polymat.graph.pipeline import Pipeline
-from polymat.graph.stage import InputArray, ScalarInput
+from polymat.graph.stage import InputArray, ScalarInput, Stage
+from polymat.graph.strong import components
 from polymat.graph.translate import Translation
 from polymat.lang.affine import Affine, computed_in
 from polymat.lang.algebra import Result
@@ -46,8 +48,8 @@ def build(
 
     estimates: names of the parameters that there are estimates for.
     """
-    functions, used = reachable(outputs)
-    _check_sizes(functions)
+    groups, used = _reachable(outputs)
+    functions = _checked_sizes(groups)
     fixed = fixed_sizes(sizes, "sizes")
     own = {condition: _formula(f) or f.label for f in functions for condition in f.requires}
     constraints = (*checked_constraints(constraints), *own)
@@ -65,7 +67,7 @@ def build(
         inputs=input_arrays,
         sizes=tuple(ScalarInput(n, parameters[n].declared) for n in size_names),
         scalars=tuple(ScalarInput(p.name, p.declared) for p in scalars),
-        stages=tuple(map(translation.stage, functions)),
+        stages=tuple(stage for group in groups for stage in _stages(translation, group)),
         outputs=tuple(names[id(f)] for f in outputs),
         order=tuple(names[id(i)] if isinstance(i, Input) else i.name for i in order),
         context=_context(size_names, input_arrays, checked),
@@ -73,6 +75,12 @@ def build(
         trim=checked_flag(trim, "trim"),
         formulas={names[id(f)]: formula for f in functions if (formula := _formula(f))},
     )
+
+
+def _stages(translation: Translation, group: Sequence[Function]) -> list[Stage]:
+    stages = [translation.stage(function) for function in group]
+    circle = tuple(stage.name for stage in stages) if len(stages) > 1 else ()
+    return [replace(stage, circle=circle) for stage in stages] if circle else stages
 
 
 def _check_occurring(
@@ -102,36 +110,29 @@ def _checked_names(
 
 def reachable(outputs: Sequence[Function]) -> tuple[list[Function], list[Input]]:
     """Functions that the outputs need, producers first, and inputs in order of first use."""
-    done: dict[int, Function] = {}
-    inputs: dict[int, Input] = {}
-    path: dict[int, Function] = {}
-    stack: list[tuple[Input | Function, bool]] = [(output, False) for output in reversed(outputs)]
-    while stack:
-        source, leaving = stack.pop()
-        if isinstance(source, Input):
-            inputs.setdefault(id(source), source)
-        elif leaving:
-            done[id(source)] = path.pop(id(source))
-        elif id(source) in path:
-            raise _cycle(list(path.values()), source)
-        elif id(source) not in done:
-            path[id(source)] = source
-            stack.append((source, True))
-            stack.extend((s, False) for s in reversed(_reads(source)) if s is not source)
-    return list(done.values()), list(inputs.values())
+    groups, inputs = _reachable(outputs)
+    return [function for group in groups for function in group], inputs
 
 
-def _cycle(path: list[Function], again: Function) -> CycleError:
-    cycle = [*path[[id(f) for f in path].index(id(again)) :], again]
-    return CycleError(
-        f"these functions need each other: {' -> '.join(f.label for f in cycle)}",
-        at=again.at,
-        hint="a recurrence is one function that reads itself at earlier points",
-    )
+def _reachable(outputs: Sequence[Function]) -> tuple[list[tuple[Function, ...]], list[Input]]:
+    """The functions by circles, most of them alone."""
+    groups: list[tuple[Function, ...]] = []
+    inputs: list[Input] = []
+    roots: list[Input | Function] = [*outputs]
+    for group in components(roots, _needs):
+        functions = tuple(source for source in group if isinstance(source, Function))
+        groups += [functions] if functions else []
+        inputs += [source for source in group if isinstance(source, Input)]
+    return groups, inputs
 
 
-def _check_sizes(functions: Sequence[Function]) -> None:
-    """Refuse what would be written out as more C than a compiler can take."""
+def _needs(source: Input | Function) -> list[Input | Function]:
+    return [] if isinstance(source, Input) else [each for each in _reads(source) if each is not source]
+
+
+def _checked_sizes(groups: Sequence[tuple[Function, ...]]) -> list[Function]:
+    """All functions; what would be written out as more C than a compiler can take is refused."""
+    functions = [function for group in groups for function in group]
     for function in functions:
         size = sum(written_size(value) for value in _values(function))
         if size > MAX_OPERATIONS:
@@ -140,6 +141,7 @@ def _check_sizes(functions: Sequence[Function]) -> None:
                 at=function.defined_at,
                 hint=f"at most {MAX_OPERATIONS}; give parts of it names, as functions of their own",
             )
+    return functions
 
 
 def _values(function: Function) -> list[Expr]:

@@ -6,7 +6,8 @@ recurrences run element by element as soon as what they read is complete.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from polymat.graph.fourier import FourierSum, fourier_sum
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.points import enumerate_points
 from polymat.graph.stage import Accumulation, Part, Stage
-from polymat.graph.unfold import element_order, self_reads
+from polymat.graph.unfold import Edges, Place, element_order, reads_among
 from polymat.graph.valuelimits import check_values
 from polymat.lang.reduction import Op
 from polymat.poly.domain import Domain
@@ -46,17 +47,39 @@ def interpret(
         if array.values is not None:
             check_values(array, arrays[array.name], params)
     values = dict(arrays)
-    origins: dict[str, tuple[int, ...]] = {}
+    runs = _runs(pipeline.stages, values, params, inside)
+    done: set[str] = set()
     for stage in pipeline.stages:
+        with np.errstate(all="ignore"):
+            if not stage.reads_itself:
+                runs[stage.name].run()
+            elif stage.name not in done:
+                together = stage.circle or (stage.name,)
+                unfold([runs[name] for name in together]).run()
+                done.update(together)
+    return values
+
+
+def _runs(
+    stages: Iterable[Stage], values: dict[str, Values], params: Mapping[str, Any], inside: Inside | None
+) -> dict[str, _StageRun]:
+    """What computes each stage into its array, which is put among the values."""
+    origins: dict[str, tuple[int, ...]] = {}
+    runs: dict[str, _StageRun] = {}
+    for stage in stages:
         low = [int(lo.evaluate(params)) for lo, _ in stage.box]
         high = [int(hi.evaluate(params)) for _, hi in stage.box]
         origins[stage.name] = tuple(min(lo, 0) for lo in low)
         shape = [max(hi + 1 - min(lo, 0), 0) for lo, hi in zip(low, high, strict=True)]
         values[stage.name] = np.zeros(shape, dtype=stage.dtype.dtype)
-        runner = _StageRun(stage, Evaluator(values, origins, params), params, inside)
-        with np.errstate(all="ignore"):
-            runner.run()
-    return values
+        runs[stage.name] = _StageRun(stage, Evaluator(values, origins, params), params, inside)
+    return runs
+
+
+def unfolded(pipeline: Pipeline, names: Collection[str], params: Mapping[str, Any]) -> Unfolded:
+    """All points of some stages of a pipeline; nothing is computed."""
+    chosen = [stage for stage in pipeline.stages if stage.name in names]
+    return unfold([*_runs(chosen, {}, params, None).values()])
 
 
 class _StageRun:
@@ -74,12 +97,9 @@ class _StageRun:
 
     def run(self) -> None:
         """Compute all elements."""
-        if self.stage.reads_itself:
-            self._run_recurrence()
-            return
-        for part in self._parts():
+        for part in self.parts():
             for points, count in self._points(part):
-                self._assign(part, points, count)
+                self.assign(part, points, count)
         for accumulation in self.stage.accumulations:
             transform = fourier_sum(accumulation) if self.stage.op is Op.Sum else None
             if transform is not None:
@@ -88,7 +108,7 @@ class _StageRun:
             for points, count in self._points(accumulation):
                 self._accumulate(accumulation, points, count)
 
-    def _parts(self) -> list[Part]:
+    def parts(self) -> list[Part]:
         """The default first, so that the cases overwrite it."""
         return sorted(self.stage.parts, key=lambda part: not part.fills)
 
@@ -112,7 +132,15 @@ class _StageRun:
             return None
         return self.inside(item.domain, {**self.params, **points})
 
-    def _assign(self, part: Part, points: Points, count: int) -> None:
+    def compute(self, item: Part | Accumulation, points: Points, count: int) -> None:
+        """Assign or accumulate some points of a definition."""
+        if isinstance(item, Part):
+            self.assign(item, points, count)
+        else:
+            self._accumulate(item, points, count)
+
+    def assign(self, part: Part, points: Points, count: int) -> None:
+        """Write some points of a part."""
         value = self.evaluator.value(part.expr, points, count).astype(self.array.dtype, copy=False)
         where = tuple(points[d] - o for d, o in zip(self.stage.dims, self.origin, strict=True))
         self.array[where] = value if where else value[0]
@@ -120,7 +148,8 @@ class _StageRun:
     def _accumulate(self, item: Accumulation, points: Points, count: int) -> None:
         value = self.evaluator.value(item.expr, points, count).astype(self.array.dtype, copy=False)
         flat = self.array.reshape(-1)
-        _ACCUMULATE[self.stage.operation].at(flat, self._flat(item, points, count), value)
+        where = self.place(0).flat(self.indices(item, points, count), count)
+        _ACCUMULATE[self.stage.operation].at(flat, where, value)
 
     def _transform(self, item: FourierSum) -> None:
         """Add a Fourier transform, computed in double precision."""
@@ -135,50 +164,84 @@ class _StageRun:
             whole = np.fft.fft(values) if item.sign < 0 else np.fft.ifft(values, norm="forward")
             self.array[:outputs] += whole[np.arange(outputs) % length].astype(self.array.dtype)
 
-    def _flat(self, item: Part | Accumulation, points: Points, count: int) -> Values:
-        """Flat index of the element that each point writes."""
+    def place(self, base: int) -> Place:
+        """Where its elements are, the first of which has that number."""
+        return Place(base, self.array.shape, self.origin)
+
+    def indices(self, item: Part | Accumulation, points: Points, count: int) -> list[Any]:
+        """Indices of the element that each point writes."""
         if isinstance(item, Accumulation):
-            index = self.evaluator.indices(item.target, points, count)
-        else:
-            index = [points[d] for d in self.stage.dims]
-        total = np.zeros(count, dtype=np.int64)
-        for value, origin, extent in zip(index, self.origin, self.array.shape, strict=True):
-            total = total * extent + (value - origin)
-        return total
+            return self.evaluator.indices(item.target, points, count)
+        return [points[d] for d in self.stage.dims]
 
-    def _run_recurrence(self) -> None:
-        items: list[Part | Accumulation] = [*self._parts(), *self.stage.accumulations]
-        gathered = [self._gather(item) for item in items]
-        defaults = [k for k, item in enumerate(items) if isinstance(item, Part) and item.fills]
-        covered = np.concatenate(
-            [np.zeros(0, np.int64)]
-            + [self._flat(items[k], *gathered[k]) for k in range(len(items)) if k not in defaults]
-        ).astype(np.int64)
-        for k in defaults:
-            keep = ~np.isin(self._flat(items[k], *gathered[k]), covered)
-            gathered[k] = ({n: v[keep] for n, v in gathered[k][0].items()}, int(keep.sum()))
-        written = [self._flat(item, *pair) for item, pair in zip(items, gathered, strict=True)]
-        edges = [self._edges(item, *pair) for item, pair in zip(items, gathered, strict=True)]
-        order = element_order(written, edges, self.array.size)
-        if order is None:
-            raise CycleError(f"{self.stage.name} cannot be ordered at these sizes", at=self.stage.at)
-        for wave in order:
-            for item, (points, _), chosen in zip(items, gathered, wave, strict=True):
-                if chosen.size:
-                    some = {n: v[chosen] for n, v in points.items()}
-                    if isinstance(item, Part):
-                        self._assign(item, some, chosen.size)
-                    else:
-                        self._accumulate(item, some, chosen.size)
-
-    def _gather(self, item: Part | Accumulation) -> tuple[Points, int]:
+    def gather(self, item: Part | Accumulation) -> tuple[Points, int]:
+        """All points of a definition at once."""
         chunks = self._points(item)
         dims = item.dims if isinstance(item, Accumulation) else self.stage.dims
         joined = {d: np.concatenate([p[d] for p, _ in chunks] or [np.zeros(0, np.int64)]) for d in dims}
         return joined, sum(count for _, count in chunks)
 
-    def _edges(self, item: Part | Accumulation, points: Points, count: int) -> tuple[Values, Values]:
-        """(element read, element written) for every read of the stage itself."""
-        written = self._flat(item, points, count)
-        shape, origin = self.array.shape, self.origin
-        return self_reads(self.stage.name, item.expr, self.evaluator, points, count, written, shape, origin)
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Unfolded:
+    """Stages that read themselves or each other, as all their points.
+
+    items: the definitions with the stage of each.  gathered: the points of each, and how many these are.
+    written: the number of the element that each point writes.  places: where each stage's elements are.
+    """
+
+    items: Sequence[tuple[_StageRun, Part | Accumulation]]
+    gathered: Sequence[tuple[Points, int]]
+    written: Sequence[Values]
+    places: Mapping[str, Place]
+    size: int
+
+    def edges(self) -> list[Edges]:
+        """(element read, element written) for every read among them, a definition each."""
+        rows = zip(self.items, self.gathered, self.written, strict=True)
+        return [
+            reads_among(self.places, item.expr, run.evaluator, points, count, written)
+            for (run, item), (points, count), written in rows
+        ]
+
+    def run(self) -> None:
+        """Compute all elements, each as soon as all that it reads is complete."""
+        order = element_order(self.written, self.edges(), self.size)
+        if order is None:
+            names = ", ".join(self.places)
+            raise CycleError(f"{names} cannot be ordered at these sizes", at=self.items[0][0].stage.at)
+        for wave in order:
+            for (run, item), (points, _), chosen in zip(self.items, self.gathered, wave, strict=True):
+                if chosen.size:
+                    run.compute(item, {n: v[chosen] for n, v in points.items()}, chosen.size)
+
+
+def unfold(runs: Sequence[_StageRun]) -> Unfolded:
+    """Gather all points of stages, those of a default where no case holds."""
+    places: dict[str, Place] = {}
+    size = 0
+    for run in runs:
+        places[run.stage.name] = run.place(size)
+        size += run.array.size
+    items: list[tuple[_StageRun, Part | Accumulation]] = []
+    for run in runs:
+        items += [(run, part) for part in run.parts()]
+        items += [(run, accumulation) for accumulation in run.stage.accumulations]
+    gathered = [run.gather(item) for run, item in items]
+    written = [_written(places, row, points) for row, points in zip(items, gathered, strict=True)]
+    defaults = [k for k, (_, item) in enumerate(items) if isinstance(item, Part) and item.fills]
+    covered = np.concatenate(
+        [np.zeros(0, np.int64), *(w for k, w in enumerate(written) if k not in defaults)]
+    )
+    for k in defaults:
+        keep = ~np.isin(written[k], covered)
+        gathered[k] = ({n: v[keep] for n, v in gathered[k][0].items()}, int(keep.sum()))
+        written[k] = written[k][keep]
+    return Unfolded(items, gathered, written, places, size)
+
+
+def _written(
+    places: Mapping[str, Place], row: tuple[_StageRun, Part | Accumulation], gathered: tuple[Points, int]
+) -> Values:
+    run, item = row
+    return places[run.stage.name].flat(run.indices(item, *gathered), gathered[1])

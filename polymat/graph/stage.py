@@ -84,6 +84,7 @@ class Stage:
     parts: its definition; for a reduction the start values.
     op, accumulations: of a reduction, else None and empty.
     bounds: the user's intervals; `domain` the same as an exact set.
+    circle: the stages that need each other, this one among them; empty where it needs itself at most.
     """
 
     name: str
@@ -95,6 +96,7 @@ class Stage:
     op: Op | None
     accumulations: tuple[Accumulation, ...]
     at: Location | None
+    circle: tuple[str, ...] = ()
 
     @property
     def ref(self) -> Ref:
@@ -123,6 +125,11 @@ class Stage:
         """Extents of its array: largest index plus one."""
         return tuple(high + 1 for _, high in self.box)
 
+    def definitions(self) -> Iterator[Part | Accumulation]:
+        """Yield its parts, then its accumulations."""
+        yield from self.parts
+        yield from self.accumulations
+
     def expressions(self) -> Iterator[tuple[Domain, Expr]]:
         """Every right-hand side with the domain it runs on, and what the places of sums are computed by."""
         for part in self.parts:
@@ -142,8 +149,8 @@ class Stage:
 
     @cached_property
     def reads_itself(self) -> bool:
-        """Whether it is a recurrence."""
-        return any(load.source.name == self.name for load in self.loads())
+        """Whether it is a recurrence, by itself or with others."""
+        return bool(self.circle) or any(load.source.name == self.name for load in self.loads())
 
 
 def _bounding_box(dims: tuple[str, ...], bounds: Bounds) -> Bounds:

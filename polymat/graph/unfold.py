@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -15,27 +17,42 @@ from polymat.lang.traverse import children, condition_operands, conjuncts
 Edges = tuple[Values, Values]
 
 
-def self_reads(
-    name: str,
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where the array of a stage lies among the elements of all that are unfolded together.
+
+    base: the number of its first element.  origin: the indices of that.
+    """
+
+    base: int
+    shape: tuple[int, ...]
+    origin: tuple[int, ...]
+
+    def flat(self, indices: Iterable[Any], count: int) -> Values:
+        """The numbers of elements, of their indices along every dimension."""
+        total = np.zeros(count, np.int64)
+        for value, low, extent in zip(indices, self.origin, self.shape, strict=True):
+            total = total * extent + (value - low)
+        return total + self.base
+
+
+def reads_among(
+    places: Mapping[str, Place],
     expr: Expr,
     evaluator: Evaluator,
     points: Points,
     count: int,
     written: Values,
-    shape: tuple[int, ...],
-    origin: tuple[int, ...],
 ) -> Edges:
-    """(element read, element written) for every read of array `name`; Selects on indices narrow them."""
+    """(element read, element written) for every read of one of the arrays; Selects on indices narrow them."""
     sources, targets = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     for load, chosen in _loads(expr, evaluator, points, count):
-        if load.source.name != name:
+        place = places.get(load.source.name)
+        if place is None:
             continue
         some = {n: v[chosen] for n, v in points.items()}
-        known = {**evaluator.params, **some}
-        flat = np.zeros(chosen.size, np.int64)
-        for form, low, extent in zip(load.indices, origin, shape, strict=True):
-            flat = flat * extent + (form.evaluate(known) - low)
-        sources.append(flat)
+        indices = evaluator.indices(load.indices, some, chosen.size)
+        sources.append(place.flat(indices, chosen.size))
         targets.append(written[chosen])
     return np.concatenate(sources), np.concatenate(targets)
 

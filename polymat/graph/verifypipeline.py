@@ -7,6 +7,8 @@ from collections.abc import Sequence
 
 from polymat.errors import BoundsError, CoverageError, CycleError, ShapeError
 from polymat.graph.accesses import loads_with_domains
+from polymat.graph.circlepoints import circle_of_points
+from polymat.graph.circlesteps import circle_steps
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.recurrence import recurrence_statements
 from polymat.graph.stage import Accumulation, Bounds, Part, Stage
@@ -49,6 +51,9 @@ def verify(pipeline: Pipeline) -> Pipeline:
             _check_output(pipeline, stage)
         if stage.reads_itself:
             check_places(pipeline, stage)
+        if stage.circle:
+            _check_circle(pipeline, stage)
+        elif stage.reads_itself:
             _check_order(pipeline, stage)
     return pipeline
 
@@ -200,6 +205,25 @@ def _check_coverage(pipeline: Pipeline, stage: Stage) -> None:
 def _with_sizes(example: dict[str, int], context: Domain) -> str:
     text = _point_text(example, context.params)
     return f" (with {text})" if text else ""
+
+
+def _check_circle(pipeline: Pipeline, stage: Stage) -> None:
+    """Refuse, at the first of them, stages that need each other in no order of steps."""
+    if stage.name != stage.circle[0] or circle_steps(pipeline, stage.circle) is not None:
+        return
+    points = circle_of_points(pipeline, stage.circle)
+    names = " and ".join(pipeline.called(name) for name in stage.circle)
+    if points is None:
+        raise CycleError(
+            f"{names} need each other, and no dimension of each was found along which all can take steps",
+            at=stage.at,
+            hint="let every one have the dimension that counts the steps, and read at it minus a number",
+        )
+    raise CycleError(
+        f"{names} need each other in a circle: {' needs '.join(points.elements)}{points.where}",
+        at=stage.at,
+        hint="a function may read points that come earlier in some order only",
+    )
 
 
 def _check_order(pipeline: Pipeline, stage: Stage) -> None:

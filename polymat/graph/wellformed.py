@@ -26,7 +26,8 @@ def _faults(pipeline: Pipeline) -> Iterator[str]:
     stages, sizes = {stage.name for stage in pipeline.stages}, {size.name for size in pipeline.sizes}
     yield from (f"the output {name} is no stage" for name in pipeline.outputs if name not in stages)
     for stage in pipeline.stages:
-        known[stage.name] = len(stage.dims)  # which may read itself
+        own = {each.name: len(each.dims) for each in pipeline.stages if each.name in stage.circle}
+        known |= own or {stage.name: len(stage.dims)}  # which may read itself
         yield from (f"{stage.name}: {fault}" for fault in _faults_of(stage, sizes))
         yield from (f"{stage.name} {fault}" for load in stage.loads() for fault in _misread(load, known))
 

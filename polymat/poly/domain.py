@@ -86,6 +86,28 @@ class Domain:
         limit = set_of(space_text(params, body))
         return Domain(params, self.dims, self.set.align_params(limit.get_space()).intersect(limit))
 
+    def sliced(self, dim: str, value: Affine) -> Domain:
+        """The points at one value of a dimension, which goes; the value may use new parameters, put last."""
+        position, known = self.dims.index(dim), {*self.params, *self.dims, *value.names()}
+        here = max(known, key=len) + "_"  # the value may have a name of its own that is the dimension's here
+        dims = (*self.dims[:position], here, *self.dims[position + 1 :])
+        there = self.renamed(dims).between(here, value, value + 1)
+        rest = there.set.project_out(isl.dim_type.set, position, 1)
+        return Domain(there.params, self.dims[:position] + self.dims[position + 1 :], rest)
+
+    def is_alike_for(self, param: str, context: Domain) -> bool:
+        """Whether there are points for all values of a parameter that a context allows, or for none.
+
+        The other parameters decide which of the two it is.
+        """
+        line, position = isl.dim_type.set, context.params.index(param)
+        allowed = context.set.params().coalesce()
+        there = self.set.params().align_params(allowed.get_space()).intersect(allowed)
+        sides = (there, allowed.subtract(there))
+        wide = (isl.Set.from_params(side) for side in sides)
+        some, none = (side.move_dims(line, 0, isl.dim_type.param, position, 1) for side in wide)
+        return bool(some.project_out(line, 0, 1).is_disjoint(none.project_out(line, 0, 1)))
+
     def moved(self, dim: str, by: int) -> Domain:
         """The points of this set with `by` added to one dimension."""
         after = [f"{encode(d)} + {by}" if d == dim else encode(d) for d in self.dims]

@@ -26,6 +26,7 @@ inside = pm.Condition(i, "<", N)
 CALLS: dict[str, tuple[Any, ...]] = {
     "Parameter": (Int, "N"),
     "Variable": (Int, "i"),
+    "iterate": (lambda u: u + 1, x),
     "Interval": (Int, 0, N - 1),
     "Condition": (i, "<", N),
     "Case": (inside, 1),

@@ -144,9 +144,9 @@ def test_two_functions_need_each_other() -> None:
     g.defn = h(i)
     h.defn = g(i) + x(i)
     assert fails(pm.CycleError, f) == (
-        "these functions need each other: g -> h -> g\n"
+        "g and h need each other in a circle: g(0) needs h(0) needs g(0) (with N = 1)\n"
         "    return Function(([i], [over]), Double, name, default)\n"
-        "hint: a recurrence is one function that reads itself at earlier points"
+        "hint: a function may read points that come earlier in some order only"
     )
 
 

@@ -62,10 +62,7 @@ def buffers(pipeline: Pipeline, schedule: Schedule) -> dict[str, Buffer]:
         for member in plan.members
         if member.scratch
     }
-    found = {
-        array.name: Buffer(array.name, array.dtype, "input", array.extents, (Affine(),) * len(array.extents))
-        for array in pipeline.inputs
-    }
+    found = input_buffers(pipeline)
     absorbed = {name for plan in schedule.plans for name in plan.absorbed}
     for stage in pipeline.stages:
         if stage.name in absorbed:
@@ -73,23 +70,34 @@ def buffers(pipeline: Pipeline, schedule: Schedule) -> dict[str, Buffer]:
         if stage.name in scratch:
             found[stage.name] = _scratchpad(stage, *scratch[stage.name])
             continue
-        place = "output" if stage.name in pipeline.outputs else "workspace"
-        place = "kept" if stage.name in schedule.kept else place
-        trim = pipeline.trim and place == "output"
-        origin = tuple(_origin(stage, k, pipeline.context, trim) for k in range(len(stage.dims)))
+        if stage.name in pipeline.outputs:
+            found[stage.name] = output_buffer(stage, pipeline)
+            continue
+        place = "kept" if stage.name in schedule.kept else "workspace"
+        origin = tuple(_origin(stage, k, pipeline.context, trim=False) for k in range(len(stage.dims)))
         folds = schedule.folds.get(stage.name, ())
-        full = place != "output" or _covers_box(stage, origin, pipeline.context)
-        found[stage.name] = Buffer(
-            stage.name,
-            stage.dtype,
-            place,
-            _extents(stage, origin, folds),
-            origin,
-            fully_written=full,
-            written_from=() if full else _rectangle(stage, origin, pipeline.context),
-            folds=folds,
-        )
+        extents = _extents(stage, origin, folds)
+        found[stage.name] = Buffer(stage.name, stage.dtype, place, extents, origin, folds=folds)
     return found
+
+
+def input_buffers(pipeline: Pipeline) -> dict[str, Buffer]:
+    """The arrays that a call is given, by name."""
+    return {
+        array.name: Buffer(array.name, array.dtype, "input", array.extents, (Affine(),) * len(array.extents))
+        for array in pipeline.inputs
+    }
+
+
+def output_buffer(stage: Stage, pipeline: Pipeline) -> Buffer:
+    """The array of an output, which is the caller's."""
+    origin = tuple(_origin(stage, k, pipeline.context, pipeline.trim) for k in range(len(stage.dims)))
+    full = _covers_box(stage, origin, pipeline.context)
+    written = () if full else _rectangle(stage, origin, pipeline.context)
+    extents = _extents(stage, origin, ())
+    return Buffer(
+        *(stage.name, stage.dtype, "output", extents, origin), fully_written=full, written_from=written
+    )
 
 
 def _extents(stage: Stage, origin: tuple[Affine, ...], folds: Folds) -> tuple[Affine, ...]:

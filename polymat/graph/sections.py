@@ -1,0 +1,194 @@
+"""A pipeline with circles as several without: what is before each, its steps one by one, what is behind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+from polymat.errors import InternalError
+from polymat.graph.circlesteps import CircleSteps, circle_steps, in_circles
+from polymat.graph.heldarrays import held_member, held_stage
+from polymat.graph.onestep import at_step
+from polymat.graph.peeled import pieces
+from polymat.graph.pipeline import Pipeline
+from polymat.graph.sectioninputs import SectionInputs
+from polymat.graph.simplify import map_expressions
+from polymat.graph.splice import free_name, names_taken, without_unread
+from polymat.graph.stage import Part, ScalarInput, Stage
+from polymat.graph.stepwise import ArrayView, Held, Steps, StepSection, Stepwise
+from polymat.lang.affine import Affine
+from polymat.lang.expr import Expr, Load
+from polymat.lang.traverse import rebuild
+from polymat.lang.types import Long
+from polymat.poly.domain import Domain
+
+Relink = Callable[[Load, tuple[Affine, ...]], Load]
+
+
+def in_sections(pipeline: Pipeline) -> Pipeline | Stepwise[Pipeline]:
+    """Split a pipeline at its circles; the pipeline itself where it has none.
+
+    before:  a reads x; b and c read a, and each other at t - 1; d reads b at t = T
+    after:   a, once; b and c at one t, for every t; d, once
+    """
+    circles = list(dict.fromkeys(stage.circle for stage in pipeline.stages if stage.circle))
+    if not circles:
+        return pipeline
+    found = [circle_steps(pipeline, names) for names in circles]
+    known = [steps for steps in found if steps is not None]
+    if len(known) < len(found):
+        raise InternalError(
+            f"bug in polymat: one of the circles of {', '.join(pipeline.outputs)} has no steps"
+        )
+    return _Split(pipeline, known).run()
+
+
+class _Split:
+    """The work of splitting a pipeline.
+
+    held: where stages are, by name, that are needed in other sections.  outputs: arrays that the last section
+    writes.  taken: names of arrays and sizes so far.  done: stages of the sections so far.
+    """
+
+    def __init__(self, pipeline: Pipeline, circles: Sequence[CircleSteps]) -> None:
+        self.pipeline = pipeline
+        self.circles = circles
+        self.held: dict[str, Held] = {}
+        self.outputs: list[Held] = []
+        self.taken = names_taken(pipeline) | {steps.name for steps in circles}
+        self.inputs = SectionInputs(pipeline, circles, self.held, self.taken)
+        self.done: set[str] = set()
+
+    def run(self) -> Stepwise[Pipeline]:
+        """Every section in order."""
+        for steps in self.circles:
+            for member in steps.members:
+                held = held_member(self.pipeline, steps, member)
+                if held is not None:
+                    self._hold(member, held)
+        sections = tuple(self._sections())
+        held_arrays = {held.name: held for held in (*self.held.values(), *self.outputs)}
+        return Stepwise(self.pipeline, tuple(held_arrays.values()), sections)
+
+    def _hold(self, stage: Stage, held: Held) -> None:
+        """Remember where a stage is; an output that lies elsewhere at first has another name there."""
+        if stage.name in self.pipeline.outputs and held.place != "output":
+            held = replace(held, name=free_name(f"{stage.name}_made", self.taken))
+            self.taken.add(held.name)
+        self.held[stage.name] = held
+
+    def _sections(self) -> Iterator[StepSection[Pipeline]]:
+        for steps in self.circles:
+            members = {member.name for member in steps.members}
+            needed = self._needed(members) - members - self.done
+            yield from self._before([stage for stage in self.pipeline.stages if stage.name in needed])
+            yield from self._circle(steps)
+            self.done |= members
+        yield from self._behind()
+
+    def _needed(self, names: set[str]) -> set[str]:
+        """All stages that some need, themselves among them."""
+        found = set(names)
+        for stage in reversed(self.pipeline.stages):
+            if found & {stage.name, *stage.circle}:
+                found |= {load.source.name for load in stage.loads() if not load.source.is_input}
+        return found
+
+    def _before(self, stages: Sequence[Stage]) -> Iterator[StepSection[Pipeline]]:
+        """Stages of no circle that a circle needs."""
+        names = {stage.name for stage in stages}
+        others = (stage for stage in self.pipeline.stages if stage.name not in names)
+        read = {load.source.name for stage in others for load in stage.loads()}
+        outputs = [stage for stage in stages if stage.name in read or stage.name in self.pipeline.outputs]
+        for stage in outputs:
+            self._hold(stage, held_stage(self.pipeline, stage))
+        views = tuple(ArrayView(self.held[stage.name].name) for stage in outputs)
+        yield from self._once(stages, [stage.name for stage in outputs], views, trim=False)
+        self.done |= names
+
+    def _behind(self) -> Iterator[StepSection[Pipeline]]:
+        """All other stages, and outputs that lie elsewhere than in the callers' arrays."""
+        rest = [stage for stage in self.pipeline.stages if stage.name not in self.done]
+        moved = {name for name, held in self.held.items() if held.name != name}
+        left = [
+            self.pipeline.stage(name)
+            for name in self.pipeline.outputs
+            if name in moved or name not in self.done
+        ]
+        self.outputs += [Held(stage.name, stage.dtype, "output", stage.extents) for stage in left]
+        copies = [self._copy(stage) for stage in left if stage.name in moved]
+        names = [stage.name for stage in left]
+        views = tuple(map(ArrayView, names))
+        yield from self._once([*rest, *copies], names, views, trim=self.pipeline.trim)
+
+    def _copy(self, stage: Stage) -> Stage:
+        """An output of the elements of an array between sections."""
+        indices = tuple(map(Affine.name, stage.dims))
+        value = Load(stage.ref, indices, stage.dtype, stage.at)
+        part = Part(stage.domain, None, self.inputs.outside(value, indices), stage.at)
+        return replace(stage, parts=(part,), op=None, accumulations=(), circle=())
+
+    def _once(
+        self, stages: Sequence[Stage], outputs: Sequence[str], views: tuple[ArrayView, ...], *, trim: bool
+    ) -> Iterator[StepSection[Pipeline]]:
+        made = {stage.name for stage in stages if stage.name not in self.done}
+
+        def relink(load: Load, indices: tuple[Affine, ...]) -> Load:
+            return load if load.source.name in made else self.inputs.outside(load, indices)
+
+        relinked = [_relinked(stage, relink) if stage.name in made else stage for stage in stages]
+        if outputs:
+            yield self._section(relinked, outputs, views, None, self.pipeline.context, trim)
+
+    def _circle(self, steps: CircleSteps) -> Iterator[StepSection[Pipeline]]:
+        """The steps of a circle: those that are like no others, and all others."""
+        for when, context in pieces(steps):
+            relink = self.inputs.inside(steps)
+            found = [
+                at_step(member, steps.axes[member.name], steps.step, context, relink)
+                for member in steps.members
+            ]
+            stages = [stage for stage in found if stage is not None]
+            outputs = [stage.name for stage in stages if stage.name in self.held]
+            views = tuple(ArrayView(self.held[name].name, steps.step) for name in outputs)
+            if outputs:
+                yield self._section(stages, outputs, views, when, context, trim=False)
+
+    def _section(
+        self,
+        stages: Sequence[Stage],
+        outputs: Sequence[str],
+        views: tuple[ArrayView, ...],
+        steps: Steps | None,
+        context: Domain,
+        trim: bool,
+    ) -> StepSection[Pipeline]:
+        ordered = [stage for group in in_circles(stages) for stage in _marked(group)]
+        own = (ScalarInput(steps.name, Long),) if steps is not None else ()
+        pipeline = Pipeline(
+            inputs=(),
+            sizes=(*self.pipeline.sizes, *own),
+            scalars=self.pipeline.scalars,
+            stages=tuple(ordered),
+            outputs=tuple(outputs),
+            order=(),
+            context=context,
+            trim=trim,
+            formulas=self.pipeline.formulas,
+        )
+        pipeline = without_unread(pipeline)
+        arrays, given = self.inputs.of(pipeline)
+        return StepSection(in_sections(replace(pipeline, inputs=arrays)), given, views, steps)
+
+
+def _marked(group: tuple[Stage, ...]) -> Iterator[Stage]:
+    """The stages of a circle with a note that they are."""
+    names = tuple(stage.name for stage in group) if len(group) > 1 else ()
+    yield from (stage if stage.circle == names else replace(stage, circle=names) for stage in group)
+
+
+def _relinked(stage: Stage, relink: Relink) -> Stage:
+    def leaf(node: Expr) -> Expr:
+        return relink(node, node.indices) if isinstance(node, Load) else node
+
+    return map_expressions(stage, lambda expr: rebuild(expr, leaf))

@@ -1,0 +1,136 @@
+"""A computation as several pipelines one after the other, some of them once a step: what circles become.
+
+before:  ey(t, .) reads hz(t - 1, .), ex(t, .) too, and hz(t, .) reads both
+after:   a pipeline of ey, ex and hz at one t, run for t = 1 .. T with the planes of hz that it needs
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Generic, TypeVar
+
+from polymat.graph.pipeline import Pipeline
+from polymat.lang.affine import Affine
+from polymat.lang.types import ScalarType
+
+L = TypeVar("L")
+ONE = Affine((), 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """An array between the pipelines: one plane, or one a step of those that make it.
+
+    place: "output" where it is the caller's, else "workspace".  extents: of a plane.
+    origin: the step of the first plane; None where there is one plane alone.  planes: how many there are.
+    count: planes that would be there were none left out.
+    """
+
+    name: str
+    dtype: ScalarType
+    place: str
+    extents: tuple[Affine, ...]
+    origin: Affine | None = None
+    planes: Affine = ONE
+    count: Affine = ONE
+
+    @property
+    def is_folded(self) -> bool:
+        """Whether planes make room for later ones."""
+        return self.planes != self.count
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayView:
+    """An argument of a pipeline: an array, or its plane of a step."""
+
+    array: str
+    step: Affine | None = None
+
+    def __str__(self) -> str:
+        return self.array if self.step is None else f"{self.array} at {self.step}"
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """The steps at which a pipeline runs: from the largest of `first` to the smallest of `last`."""
+
+    name: str
+    first: tuple[Affine, ...]
+    last: tuple[Affine, ...]
+
+    def __str__(self) -> str:
+        low, high = (_one("max", self.first), _one("min", self.last))
+        return f"{self.name} = {low}" if low == high else f"{self.name} = {low} .. {high}"
+
+
+def _one(word: str, forms: tuple[Affine, ...]) -> str:
+    texts = list(dict.fromkeys(map(str, forms)))
+    return texts[0] if len(texts) == 1 else f"{word}({', '.join(texts)})"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StepSection(Generic[L]):
+    """One of the pipelines, with where its inputs and outputs lie; steps: at which it runs, None for once."""
+
+    level: L | Stepwise[L]
+    inputs: tuple[ArrayView, ...]
+    outputs: tuple[ArrayView, ...]
+    steps: Steps | None = None
+
+    def flat(self) -> Iterator[L]:
+        """Yield the level, or those of the sections that it is."""
+        if isinstance(self.level, Stepwise):
+            yield from self.level.flat()
+        else:
+            yield self.level
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Stepwise(Generic[L]):
+    """The pipelines in order, at any level of the compilation.
+
+    whole: what all of them compute.  held: the arrays between them, and the outputs.
+    """
+
+    whole: Pipeline
+    held: tuple[Held, ...]
+    sections: tuple[StepSection[L], ...]
+
+    def flat(self) -> Iterator[L]:
+        """Yield the levels of all sections, those of sections within them too."""
+        for section in self.sections:
+            yield from section.flat()
+
+    def map(self, change: Callable[[L], Any]) -> Stepwise[Any]:
+        """Change every level, within sections of sections too; this one where none changes."""
+        levels = (section.level for section in self.sections)
+        return self.with_levels([e.map(change) if isinstance(e, Stepwise) else change(e) for e in levels])
+
+    def with_levels(self, levels: Sequence[Any]) -> Stepwise[Any]:
+        """Put other levels into its sections; this one where these are the same."""
+        pairs = [*zip(self.sections, levels, strict=True)]
+        if all(level is section.level for section, level in pairs):
+            return self
+        return replace(self, sections=tuple(replace(section, level=level) for section, level in pairs))
+
+    def __str__(self) -> str:
+        lines = [f"{held_text(held)}" for held in self.held]
+        for number, section in enumerate(self.sections, 1):
+            lines += ["", f"section {number}: {section_text(section)}", "", str(section.level)]
+        return "\n".join(lines)
+
+
+def held_text(held: Held) -> str:
+    """An array between the pipelines in words."""
+    extents = ", ".join(map(str, held.extents))
+    planes = "" if held.origin is None else f", {held.planes} of {held.count} planes from {held.origin}"
+    return f"{held.place}  {held.name}: {held.dtype} [{extents}]{planes}"
+
+
+def section_text(section: StepSection[Any]) -> str:
+    """When a section runs and on what."""
+    when = "once" if section.steps is None else f"for {section.steps}"
+    views = [", ".join(map(str, views)) or "nothing" for views in (section.inputs, section.outputs)]
+    return f"{when}, of {views[0]} to {views[1]}"

@@ -1,0 +1,76 @@
+"""Steps from a state to the next, many times: `iterate`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from polymat.errors import LangError, Location, caller_location
+from polymat.lang.algebra import (
+    check_plain,
+)
+from polymat.lang.function import Source
+from polymat.lang.indices import as_affine
+from polymat.lang.interval import size_parameters
+from polymat.lang.statechain import StateChain
+
+
+def iterate(
+    step: Callable[..., Any],
+    initial: Source | Sequence[Source],
+    *,
+    steps: Any,
+    keep: int = 1,
+    every: int | None = None,
+) -> Any:
+    """Apply a step to a state again and again: the state after `steps` steps.
+
+    step: gives the next state of a state, written as any definition is: `lambda u: u + dt * (A @ u)`, or a
+    function that makes a `Function`, with cases for a boundary, and returns it.  The state may be several
+    arrays, `initial` a list of them; step takes as many and returns as many.  One that takes an argument
+    more gets the number of the step, an index from 1 to `steps`.
+    initial: the first state: inputs or results whose indices begin at 0.  Each state has its shape and type.
+    steps: an integer, or a size such as Parameter(Int, "T"), which calls give by name.
+    keep: so many of the last states along a new first dimension, the last one behind, where that is more
+    than 1.  every: instead each of so many states along a new first dimension, from the first one on: those
+    after 0, every, 2 * every, ... steps.
+
+    Memory: the states that steps still read, and what is kept.
+    """
+    at = caller_location()
+    if not callable(step):
+        raise LangError(f"iterate: a step is a function of the state, got {step!r:.60}", at=at)
+    several = not isinstance(initial, Source)
+    first = _checked_initial(initial, at)
+    total, sizes = as_affine(steps, at), size_parameters(steps)
+    _check_kept(keep, every, at)
+    made = StateChain(step, first, total, sizes, at)
+    found = made.last(keep) if every is None else made.each(every)
+    return found if several else found[0]
+
+
+def _checked_initial(initial: Source | Sequence[Source], at: Location | None) -> tuple[Source, ...]:
+    states: tuple[Any, ...] = tuple(initial) if isinstance(initial, tuple | list) else (initial,)
+    for state in states:
+        if not isinstance(state, Source):
+            raise LangError(
+                f"iterate: the first state is an array or several, got {state!r:.60}",
+                at=at,
+                hint="inputs, functions or results; numbers can be read within the step",
+            )
+        check_plain(state, "iterate")
+    if not states:
+        raise LangError("iterate: there is no first state", at=at)
+    return states
+
+
+def _check_kept(keep: Any, every: Any, at: Location | None) -> None:
+    for word, value in (("keep", keep), ("every", every)):
+        if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
+            raise LangError(f"iterate: {word}= is a positive integer, got {value!r:.40}", at=at)
+    if every is not None and keep != 1:
+        raise LangError(
+            "iterate: keep= is of the last states, every= of all; give one of them",
+            at=at,
+            hint="two calls of iterate share their steps",
+        )

@@ -1,0 +1,130 @@
+"""`iterate`: what it means, by the interpreter, and what it refuses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import polymat as pm
+from polymat import Case, Condition, Double, Float, Function, Int, Interval, Matrix, Vector
+from polymat.driver import request_for
+from polymat.graph.build import build
+from polymat.graph.interpret import interpret
+from polymat.graph.verifypipeline import verify
+from tests.tolerance import assert_close
+
+T, M, N = (pm.Parameter(Int, name) for name in "TMN")
+i, j = (pm.Variable(Int, name) for name in "ij")
+x, v, A = Vector(Double, "x", [N]), Vector(Double, "v", [N]), Matrix(Double, "A", [N, N])
+
+
+def values(result: Any, arrays: dict[str, Any], **params: int) -> Any:
+    """What the interpreter makes of one result or several."""
+    outputs = [result] if isinstance(result, Function) else [*result]
+    pipeline = verify(build(outputs))
+    sizes = {"N": arrays["x"].shape[0], **params}
+    found = interpret(pipeline, arrays, sizes)
+    each = [found[name] for name in pipeline.outputs]
+    return each[0] if isinstance(result, Function) else each
+
+
+def test_the_last_state() -> None:
+    start = np.arange(4.0)
+    assert values(pm.iterate(lambda u: 2 * u, x, steps=T), {"x": start}, T=5).tolist() == [0, 32, 64, 96]
+    assert values(pm.iterate(lambda u: 2 * u, x, steps=3), {"x": start}).tolist() == [0, 8, 16, 24]
+    assert values(pm.iterate(lambda u: 2 * u, x, steps=T), {"x": start}, T=0).tolist() == [0, 1, 2, 3]
+
+
+def test_several_states_and_the_number_of_the_step() -> None:
+    def leap(place: Any, speed: Any, step: Any) -> tuple[Any, Any]:
+        kick = Function(([i], [Interval(Int, 0, N - 1)]), Double, "kick")
+        kick.defn = [speed(i) - place(i) + step]
+        return place + kick, kick
+
+    start, speed = np.arange(3.0), np.ones(3)
+    found = values(pm.iterate(leap, [x, v], steps=T), {"x": start, "v": speed}, T=3)
+    for step in (1, 2, 3):
+        speed = speed - start + step
+        start = start + speed
+    assert_close(found[0], start, roundings=10, magnitude=20.0)
+    assert_close(found[1], speed, roundings=10, magnitude=20.0)
+
+
+def test_a_boundary_with_cases_and_a_default() -> None:
+    def heat(u: Any) -> Function:
+        after = Function(([i], [Interval(Int, 0, N - 1)]), Double, "u", default=u(i))
+        inner = Condition(i, ">=", 1) & Condition(i, "<=", N - 2)
+        after.defn = [Case(inner, (u(i - 1) + u(i) + u(i + 1)) / 3)]
+        return after
+
+    expected = [start := np.array([9.0, 0, 0, 3, 0, 6])]
+    for _ in range(7):
+        before = expected[-1]
+        after = before.copy()
+        after[1:-1] = (before[:-2] + before[1:-1] + before[2:]) / 3
+        expected.append(after)
+    for kept, result in (
+        (expected[7:], pm.iterate(heat, x, steps=7)),
+        (expected[5:], pm.iterate(heat, x, steps=T, keep=3)),
+        (expected[::3], pm.iterate(heat, x, steps=T, every=3)),
+        (expected, pm.iterate(heat, x, steps=T, every=1)),
+    ):
+        found = values(result, {"x": start}, T=7)
+        assert_close(found, np.array(kept).reshape(found.shape), roundings=50, magnitude=9.0)
+
+
+def test_products_and_sums_within_a_step_and_around_it() -> None:
+    def power(u: Any) -> Any:
+        image = A @ u
+        return image / pm.Sqrt(pm.dot(image, image)())
+
+    matrix = np.diag([3.0, 1.0, 2.0])
+    found = values(2 * pm.iterate(power, x, steps=T), {"x": np.ones(3), "A": matrix}, T=100)
+    assert_close(found, np.array([2.0, 0, 0]), roundings=100, magnitude=2.0)
+
+
+def test_few_states_are_kept() -> None:
+    from polymat.graph.stepwise import Stepwise
+    from polymat.passes import PASSES
+    from polymat.steps import Job
+
+    job = Job(request_for(pm.iterate(lambda u: A @ u, x, steps=T)))
+    stepwise = PASSES[2].apply(PASSES[0].apply(job.request, job), job)
+    assert isinstance(stepwise, Stepwise)
+    planes = {held.name: str(held.planes) for held in stepwise.held if held.origin is not None}
+    assert [*planes.values()] == ["2"]
+
+
+def test_compiled() -> None:
+    run = pm.compile(pm.iterate(lambda u: (A @ u) / 4 + x, x, steps=T), inputs=[A, x], name="sum_of_powers")
+    for size, steps in ((1, 3), (7, 0), (19, 6)):
+        matrix, start = np.random.default_rng(1).random((size, size)) / size, np.ones(size)
+        state = start
+        for _ in range(steps):
+            state = matrix @ state / 4 + start
+        assert_close(run(matrix, start, T=steps), state, roundings=100 * size, magnitude=2.0)
+
+
+@pytest.mark.parametrize(
+    ("step", "given", "message"),
+    [
+        (lambda u: A, {}, "iterate: the step makes A (N x N) of x (N)"),
+        (lambda u: (u, u), {}, "iterate: the step takes 1 arrays and gives 2"),
+        (lambda u: 1.0, {}, "iterate: the step gives an array, got 1.0"),
+        (lambda u: pm.Cast(Float, u), {}, "iterate: the step makes Float of the Double state x"),
+        (lambda u: u, {"keep": 0}, "iterate: keep= is a positive integer, got 0"),
+        (lambda u: u, {"every": 2, "keep": 2}, "iterate: keep= is of the last states, every= of all"),
+    ],
+)
+def test_what_is_refused(step: Any, given: dict[str, Any], message: str) -> None:
+    with pytest.raises(pm.LangError) as raised:
+        pm.iterate(step, x, steps=T, **given)
+    assert message in str(raised.value)
+    assert raised.value.location is not None
+
+
+def test_a_first_state_that_is_no_array() -> None:
+    with pytest.raises(pm.LangError, match="the first state is an array or several, got 1.0"):
+        pm.iterate(lambda u: u, 1.0, steps=T)  # type: ignore[arg-type]

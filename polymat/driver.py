@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar, overload
@@ -286,9 +286,9 @@ def _profile(scheduled: Level, request: Request, *asked: Any) -> Profile:
     """The time of a call, group by group."""
     if not isinstance(scheduled, Schedule):
         raise LangError(
-            f"{request.name} runs step by step, and its groups have no clocks",
+            f"{request.name} runs step by step, and its groups are not measured one by one",
             at=request.outputs[0].at,
-            hint="compile one step as a pipeline of its own, and profile that",
+            hint="audit, tune or profile one step, as a pipeline of its own",
         )
     from polymat.groupclock import profile  # imported where a profile is asked for
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from polymat.codegen.program import CSource, Program
+from polymat.errors import LangError
 from polymat.fusion.separate import separate
 from polymat.graph.distinct import separate_names
 from polymat.graph.group import Grouping
@@ -235,3 +236,17 @@ def levels_of(job: Job, passes: Sequence[Pass] = PASSES, level: Any = None) -> I
     for each in passes:
         level = each.apply(level, job)
         yield each, level
+
+
+def one_schedule(job: Job) -> Schedule:
+    """The first schedule of a compilation, for who measures its groups one by one."""
+    for _, level in levels_of(job):
+        if isinstance(level, Schedule):
+            return level
+        if isinstance(level, Stepwise):
+            break
+    raise LangError(
+        f"{job.request.name} runs step by step, and its groups are not measured one by one",
+        at=job.request.outputs[0].at,
+        hint="audit, tune or profile one step, as a pipeline of its own",
+    )

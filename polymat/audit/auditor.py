@@ -19,7 +19,7 @@ from polymat.decide.chosen import AT_ALL_SIZES
 from polymat.decide.figures import Figures
 from polymat.groupclock import Arrays, Clocked, clocked
 from polymat.model.assumed import assumed_sizes
-from polymat.passes import levels_of
+from polymat.passes import one_schedule
 from polymat.plan.schedule import Schedule
 from polymat.plan.tile import Plan
 from polymat.request import Request
@@ -104,7 +104,7 @@ class _Audit:
     @staticmethod
     def of(job: Job, arguments: Mapping[str, Any]) -> _Audit:
         """Compile the program as it is, and call it."""
-        schedule = next(level for _, level in levels_of(job) if isinstance(level, Schedule))
+        schedule = one_schedule(job)
         choice, pipeline = clocked(schedule, job), schedule.grouping.pipeline
         bound = bind(choice.compiled.signature, (), arguments)
         options, machine = job.request.options, job.request.machine

@@ -86,7 +86,7 @@ def tuned(
         arrays = random_arguments(built, known, turned={str(array.name) for array in request.fortran})
     arguments, exact = call_arguments(built, request.name, arrays, known)
     request = replace(request, estimates=exact, found=None)
-    schedule = next(level for _, level in levels_of(Job(request)) if isinstance(level, Schedule))
+    schedule = one_schedule(Job(request))
     file = read_tuned(tuned_key(built, request))
     space = Space(request, schedule.grouping, seed)
     with progress_line(request.name, budget) as line:

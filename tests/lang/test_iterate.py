@@ -126,5 +126,5 @@ def test_what_is_refused(step: Any, given: dict[str, Any], message: str) -> None
 
 
 def test_a_first_state_that_is_no_array() -> None:
-    with pytest.raises(pm.LangError, match="the first state is an array or several, got 1.0"):
+    with pytest.raises(pm.LangError, match=r"the first state is an array or several, got 1\.0"):
         pm.iterate(lambda u: u, 1.0, steps=T)  # type: ignore[arg-type]

@@ -23,10 +23,12 @@ def check_places(pipeline: Pipeline, stage: Stage) -> None:
     """A stage that reads itself knows all of its places beforehand: they say in which order it can run."""
     name = pipeline.called(stage.name)
     for load in stage.loads():
-        if load.source.name == stage.name and computed_in(load.indices):
+        if load.source.name in (stage.circle or (stage.name,)) and computed_in(load.indices):
             shown = ", ".join(map(str, load.indices))
+            other = pipeline.called(load.source.name)
+            what = "itself" if other == name else f"{other}, which needs it,"
             raise CycleError(
-                f"{name} reads itself at {name}({shown}), which is computed from data",
+                f"{name} reads {what} at {other}({shown}), which is computed from data",
                 at=load.at,
                 hint="the indices of a recurrence are affine: what it reads must be known to come before it",
             )

@@ -5,17 +5,15 @@ Describe what is to be computed, compile it, call it with arrays; every name has
     import numpy as np, polymat as pm
     M, K, N = (pm.Parameter(pm.Int, name) for name in ("M", "K", "N"))
     A, B = pm.Matrix(pm.Double, "A", [M, K]), pm.Matrix(pm.Double, "B", [K, N])
-    run = pm.compile(A @ B, inputs=[A, B])
-    run(np.ones((2, 3)), np.ones((3, 4)))
+    pm.compile(A @ B, inputs=[A, B])(np.ones((2, 3)), np.ones((3, 4)))
 
 compile(outputs, ...)       a callable `Compiled`: .explain() .profile() .source .save() .reference()
 tune(outputs, ...)          the same in the way that measuring finds to be the quickest, for later ones, too
-load(path)                  the same from what `save` wrote, without a compiler
-Options(...)                what a user may decide about a compilation
+load(path)                  the same from what `save` wrote, without a compiler     Options(...)  for `compile`
 Matrix Vector Image Signal  inputs                       Parameter Variable Interval  sizes, indices, ranges
 Function Reduction Reduce Op Case Condition Select Cast  stages by index
 Sin Exp Sqrt Min Max ...    functions of expressions     einsum dot outer transpose gemm ...  algebra
-fft firwin convolve stft conv2d ...                      signals and images
+fft firwin convolve stft conv2d ...  signals and images  iterate(step, start, steps=T)  a step, many times
 set_num_threads threads     how many threads a call takes    PolymatError  what every error is
 
 `A @ B` is the matrix product, and so is `A * B`, as in PolyMage; `elementwise_mul(A, B)` multiplies elements.

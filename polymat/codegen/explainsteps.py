@@ -10,7 +10,7 @@ from polymat.codegen.explain import make_report, total
 from polymat.codegen.memory.storage import buffers
 from polymat.codegen.report import GroupReport, Prediction, Report
 from polymat.graph.pipeline import Pipeline
-from polymat.graph.stepwise import Held, Steps, StepSection, Stepwise
+from polymat.graph.stepwise import HeldArray, Steps, StepSection, Stepwise
 from polymat.model.assumed import assumed_sizes
 from polymat.plan.schedule import Schedule
 
@@ -81,7 +81,7 @@ def _times(predicted: Prediction, many: int) -> Prediction:
     )
 
 
-def _placed(group: GroupReport, section: StepSection[Schedule], held: Mapping[str, Held]) -> GroupReport:
+def _placed(group: GroupReport, section: StepSection[Schedule], held: Mapping[str, HeldArray]) -> GroupReport:
     """The report of a group with where its arrays are for the whole, and how many planes of them."""
     level = section.level
     names = level.whole.outputs if isinstance(level, Stepwise) else level.grouping.pipeline.outputs

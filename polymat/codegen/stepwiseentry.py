@@ -36,7 +36,7 @@ from polymat.codegen.memory.pads import place
 from polymat.codegen.program import Program
 from polymat.codegen.routines.librarylinks import routines_of
 from polymat.codegen.valuechecks import value_checks
-from polymat.graph.stepwise import ArrayView, Held, StepSection, Stepwise, section_text
+from polymat.graph.stepwise import ArrayView, HeldArray, StepSection, Stepwise, section_text
 from polymat.lang.affine import Affine
 
 STATE, SIZES = "_pm_state", "_pm_sizes"
@@ -165,17 +165,17 @@ class StepwiseEntry:
 
     # ---- memory ----
 
-    def _planar(self) -> list[Held]:
+    def _planar(self) -> list[HeldArray]:
         """The arrays of several planes that some section has one of."""
         views = [view for each in self.stepwise.sections for view in (*each.inputs, *each.outputs)]
         stepped = {view.array for view in views if view.step is not None}
         single = Affine((), 1)
         return [each for each in self.stepwise.held if each.name in stepped and each.planes != single]
 
-    def _plane(self, held: Held) -> str:
+    def _plane(self, held: HeldArray) -> str:
         return f"_pm_plane_{held.name}"
 
-    def _plane_size(self, held: Held) -> list[Stmt]:
+    def _plane_size(self, held: HeldArray) -> list[Stmt]:
         """The distance of planes; those that nobody reads all at once have lines of their own."""
         size = self._bytes(held.dtype.size, held.extents)
         if not held.is_folded:
@@ -191,7 +191,7 @@ class StepwiseEntry:
             count = CBinary("*", count, CCall("_pm_extent", (self._form(extent),)))
         return count
 
-    def _workspace(self, kept: Sequence[Held]) -> list[Stmt]:
+    def _workspace(self, kept: Sequence[HeldArray]) -> list[Stmt]:
         """Lay the arrays out one after the other, each on its own cache line."""
         self.needs.update({Piece.WORKSPACE, Piece.PLACE})
         body: list[Stmt] = [Declare("size_t", "_pm_bytes", Literal("0"))]
@@ -206,7 +206,7 @@ class StepwiseEntry:
             body.append(Declare("char *const ", self.names.get("array", each.name), pointer))
         return body
 
-    def _room(self, held: Held) -> CExpr:
+    def _room(self, held: HeldArray) -> CExpr:
         """The bytes of an array between sections."""
         if held.is_folded and held.planes != Affine((), 1):
             planes = Cast("double", self._form(held.planes))

@@ -16,7 +16,7 @@ from polymat.codegen.routines.librarylinks import routines_of
 from polymat.codegen.signature import make_signature
 from polymat.codegen.stepwiseentry import StepwiseEntry
 from polymat.graph.pipeline import Pipeline
-from polymat.graph.stepwise import Held, Stepwise, section_text
+from polymat.graph.stepwise import HeldArray, Stepwise, section_text
 from polymat.lang.affine import Affine
 from polymat.model.team import TeamCost
 from polymat.options import Options
@@ -57,14 +57,14 @@ def lower_stepwise(
     return Program(file, signature, header, joined_flags(programs), buffers, names)
 
 
-def _named(held: Sequence[Held]) -> list[tuple[str, str]]:
+def _named(held: Sequence[HeldArray]) -> list[tuple[str, str]]:
     """What a message calls the arrays between sections, for who finds no memory for them."""
     names = [each.name for each in held if each.place == "workspace"]
     word = "the intermediate array" if len(names) == 1 else "the intermediate arrays"
     return [("_pm_intermediates", f"{word} {', '.join(names)}")] if names else []
 
 
-def _workspace_buffers(held: Sequence[Held]) -> list[Buffer]:
+def _workspace_buffers(held: Sequence[HeldArray]) -> list[Buffer]:
     """The arrays between sections as others know arrays."""
     found = []
     for each in held:

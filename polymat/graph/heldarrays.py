@@ -9,7 +9,7 @@ from polymat.errors import LangError
 from polymat.graph.circlesteps import CircleSteps
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Stage
-from polymat.graph.stepwise import Held
+from polymat.graph.stepwise import HeldArray
 from polymat.lang.affine import Affine, computed_in
 from polymat.lang.expr import Load
 from polymat.poly.domain import Domain
@@ -45,7 +45,7 @@ def is_fixed(form: Affine, sizes: Collection[str]) -> bool:
     return not computed_in([form]) and set(form.names()).issubset(sizes)
 
 
-def held_member(pipeline: Pipeline, steps: CircleSteps, member: Stage) -> Held | None:
+def held_member(pipeline: Pipeline, steps: CircleSteps, member: Stage) -> HeldArray | None:
     """The planes of a stage of a circle that stay from step to step or are read behind; None without any."""
     uses, distances = uses_of(pipeline, steps, member), steps.distances[member.name]
     is_output = member.name in pipeline.outputs
@@ -62,7 +62,7 @@ def held_member(pipeline: Pipeline, steps: CircleSteps, member: Stage) -> Held |
     known = [each for each in back if each is not None]
     if len(known) == len(back) and not uses.anywhere and not is_output and max(known) <= MOST_PLANES:
         planes = Affine((), max(known))
-    return Held(
+    return HeldArray(
         member.name, member.dtype, "output" if direct else "workspace", extents, origin, planes, count
     )
 
@@ -93,12 +93,12 @@ def plane_extents(pipeline: Pipeline, steps: CircleSteps, member: Stage) -> tupl
     return tuple(high + 1 for _, high in rest)
 
 
-def held_stage(pipeline: Pipeline, stage: Stage) -> Held:
+def held_stage(pipeline: Pipeline, stage: Stage) -> HeldArray:
     """A stage that is of no circle and read in another section."""
     for dim in stage.dims:
         _check_low(pipeline.context, stage, dim)
     direct = stage.name in pipeline.outputs and not _is_trimmed(pipeline, stage)
-    return Held(stage.name, stage.dtype, "output" if direct else "workspace", stage.extents)
+    return HeldArray(stage.name, stage.dtype, "output" if direct else "workspace", stage.extents)
 
 
 def _check_low(context: Domain, stage: Stage, dim: str) -> None:

@@ -10,7 +10,7 @@ from polymat.graph.onestep import Relink
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.splice import free_name
 from polymat.graph.stage import InputArray, Ref
-from polymat.graph.stepwise import ArrayView, Held
+from polymat.graph.stepwise import ArrayView, HeldArray
 from polymat.lang.affine import Affine
 from polymat.lang.expr import Load
 
@@ -25,7 +25,7 @@ class SectionInputs:
         self,
         pipeline: Pipeline,
         circles: Sequence[CircleSteps],
-        held: Mapping[str, Held],
+        held: Mapping[str, HeldArray],
         taken: set[str],
     ) -> None:
         self.pipeline = pipeline

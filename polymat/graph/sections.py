@@ -15,7 +15,7 @@ from polymat.graph.sectioninputs import SectionInputs
 from polymat.graph.simplify import map_expressions
 from polymat.graph.splice import free_name, names_taken, without_unread
 from polymat.graph.stage import Part, ScalarInput, Stage
-from polymat.graph.stepwise import ArrayView, Held, Steps, StepSection, Stepwise
+from polymat.graph.stepwise import ArrayView, HeldArray, Steps, StepSection, Stepwise
 from polymat.lang.affine import Affine
 from polymat.lang.expr import Expr, Load
 from polymat.lang.traverse import rebuild
@@ -53,8 +53,8 @@ class _Split:
     def __init__(self, pipeline: Pipeline, circles: Sequence[CircleSteps]) -> None:
         self.pipeline = pipeline
         self.circles = circles
-        self.held: dict[str, Held] = {}
-        self.outputs: list[Held] = []
+        self.held: dict[str, HeldArray] = {}
+        self.outputs: list[HeldArray] = []
         self.taken = names_taken(pipeline) | {steps.name for steps in circles}
         self.inputs = SectionInputs(pipeline, circles, self.held, self.taken)
         self.done: set[str] = set()
@@ -70,7 +70,7 @@ class _Split:
         held_arrays = {held.name: held for held in (*self.held.values(), *self.outputs)}
         return Stepwise(self.pipeline, tuple(held_arrays.values()), sections)
 
-    def _hold(self, stage: Stage, held: Held) -> None:
+    def _hold(self, stage: Stage, held: HeldArray) -> None:
         """Remember where a stage is; an output that lies elsewhere at first has another name there."""
         if stage.name in self.pipeline.outputs and held.place != "output":
             held = replace(held, name=free_name(f"{stage.name}_made", self.taken))
@@ -115,7 +115,7 @@ class _Split:
             for name in self.pipeline.outputs
             if name in moved or name not in self.done
         ]
-        self.outputs += [Held(stage.name, stage.dtype, "output", stage.extents) for stage in left]
+        self.outputs += [HeldArray(stage.name, stage.dtype, "output", stage.extents) for stage in left]
         copies = [self._copy(stage) for stage in left if stage.name in moved]
         names = [stage.name for stage in left]
         views = tuple(map(ArrayView, names))

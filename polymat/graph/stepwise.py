@@ -19,7 +19,7 @@ ONE = Affine((), 1)
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class HeldArray:
     """An array between the pipelines: one plane, or one a step of those that make it.
 
     place: "output" where it is the caller's, else "workspace".  extents: of a plane.
@@ -95,7 +95,7 @@ class Stepwise(Generic[L]):
     """
 
     whole: Pipeline
-    held: tuple[Held, ...]
+    held: tuple[HeldArray, ...]
     sections: tuple[StepSection[L], ...]
 
     def flat(self) -> Iterator[L]:
@@ -122,7 +122,7 @@ class Stepwise(Generic[L]):
         return "\n".join(lines)
 
 
-def held_text(held: Held) -> str:
+def held_text(held: HeldArray) -> str:
     """An array between the pipelines in words."""
     extents = ", ".join(map(str, held.extents))
     planes = "" if held.origin is None else f", {held.planes} of {held.count} planes from {held.origin}"

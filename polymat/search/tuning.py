@@ -13,7 +13,7 @@ from polymat.graph.arguments import fixed_sizes
 from polymat.graph.pipeline import Pipeline
 from polymat.lang.expr import Parameter
 from polymat.lang.function import Function
-from polymat.passes import PASSES
+from polymat.passes import PASSES, one_schedule
 from polymat.request import Request
 from polymat.runtime.compiled import Compiled
 from polymat.runtime.logs import configure_logging

@@ -9,7 +9,7 @@ Describe what is to be computed, compile it, call it with arrays; every name has
 
 compile(outputs, ...)       a callable `Compiled`: .explain() .profile() .source .save() .reference()
 tune(outputs, ...)          the same in the way that measuring finds to be the quickest, for later ones, too
-load(path)                  the same from what `save` wrote, without a compiler     Options(...)  for `compile`
+load(path)                  the same from what `save` wrote, without a compiler      Options(...)  choices
 Matrix Vector Image Signal  inputs                       Parameter Variable Interval  sizes, indices, ranges
 Function Reduction Reduce Op Case Condition Select Cast  stages by index
 Sin Exp Sqrt Min Max ...    functions of expressions     einsum dot outer transpose gemm ...  algebra

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar, overload
@@ -12,10 +12,6 @@ from typing import Any, TypeVar, overload
 import numpy.typing as npt
 
 from polymat.codegen.c.cnames import check_export_name
-from polymat.codegen.explain import make_report
-from polymat.codegen.explainsteps import make_stepwise_report
-from polymat.codegen.productreport import Products
-from polymat.codegen.profile import Profile
 from polymat.codegen.program import CSource, Program
 from polymat.codegen.report import Report
 from polymat.decide.chosen import UnfitError
@@ -25,21 +21,19 @@ from polymat.graph.build import reachable
 from polymat.graph.columnmajor import listed_inputs
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.pitches import strided_inputs
-from polymat.graph.stepwise import Stepwise
 from polymat.interpreted import Interpreted
 from polymat.lang.condition import Condition
 from polymat.lang.expr import Parameter
 from polymat.lang.function import Function, Input
 from polymat.loading import loaded
 from polymat.options import DEFAULTS, Options, check_options
-from polymat.page.subject import Subject
 from polymat.passes import PASSES, levels_of
-from polymat.plan.schedule import Schedule
+from polymat.reporting import profile_of, reporter
 from polymat.request import Request
 from polymat.runtime.compiled import Compiled
 from polymat.runtime.host import HOST
 from polymat.runtime.libraryfile import Built
-from polymat.runtime.logs import SlowCompile, configure_logging, log_schedule
+from polymat.runtime.logs import SlowCompile, configure_logging
 from polymat.runtime.providers import left_out
 from polymat.runtime.settings import settings
 from polymat.runtime.tunedstore import anything_tuned
@@ -260,46 +254,9 @@ def _compile(request: Request, results: dict[str, Level]) -> Compiled[Any, Repor
     program, library = _level(results, "codegen", Program), _level(results, "runtime", Built)
     source = _level(results, "source", CSource)
     scheduled = results["tilesize"]
-    report = _reporter(request, built, scheduled, program, seconds)
-    profiler = partial(_profile, scheduled, request)
+    report = reporter(request, built, scheduled, program, seconds)
+    profiler = partial(profile_of, scheduled, request)
     return loaded(request, program, source.text, library, report, Interpreted(built, request), profiler)
-
-
-def _reporter(
-    request: Request, built: Pipeline, scheduled: Level, program: Program, seconds: Mapping[str, float]
-) -> Callable[[], Report]:
-    """Who makes the report when it is asked for; what was decided is told to the loggers now."""
-    signature, buffers, estimates = program.signature, program.buffers, request.estimates
-    if isinstance(scheduled, Stepwise):
-        for part in scheduled.flat():
-            log_schedule(request.name, part)
-        return partial(make_stepwise_report, built, scheduled, signature, estimates, seconds)
-    assert isinstance(scheduled, Schedule)
-    log_schedule(request.name, scheduled)
-    pipeline = scheduled.grouping.pipeline
-    products = Products(pipeline, scheduled, request.machine, request.options, estimates)
-    page = partial(_page, Subject(built, scheduled, program, request))
-    return partial(make_report, built, scheduled, signature, buffers, estimates, seconds, products, page)
-
-
-def _profile(scheduled: Level, request: Request, *asked: Any) -> Profile:
-    """The time of a call, group by group."""
-    if not isinstance(scheduled, Schedule):
-        raise LangError(
-            f"{request.name} runs step by step, and its groups are not measured one by one",
-            at=request.outputs[0].at,
-            hint="audit, tune or profile one step, as a pipeline of its own",
-        )
-    from polymat.groupclock import profile  # imported where a profile is asked for
-
-    return profile(scheduled, Job(request), *asked)
-
-
-def _page(subject: Subject, report: Report) -> str:
-    """The page of a report."""
-    from polymat.page.document import document  # imported where somebody looks at a page
-
-    return document(subject, report)
 
 
 def _level(results: Mapping[str, Level], level: str, kind: type[T]) -> T:

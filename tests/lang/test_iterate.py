@@ -87,11 +87,11 @@ def test_products_and_sums_within_a_step_and_around_it() -> None:
 
 def test_few_states_are_kept() -> None:
     from polymat.graph.stepwise import Stepwise
-    from polymat.passes import PASSES
+    from polymat.passes import PASSES, position
     from polymat.steps import Job
 
     job = Job(request_for(pm.iterate(lambda u: A @ u, x, steps=T)))
-    stepwise = PASSES[2].apply(PASSES[0].apply(job.request, job), job)
+    stepwise = PASSES[position("sections")].apply(PASSES[0].apply(job.request, job), job)
     assert isinstance(stepwise, Stepwise)
     planes = {held.name: str(held.planes) for held in stepwise.held if held.origin is not None}
     assert [*planes.values()] == ["2"]

@@ -1,0 +1,59 @@
+"""What a compiled pipeline tells of itself when it is asked: `explain()`, its page, `profile()`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+from polymat.codegen.explain import make_report
+from polymat.codegen.explainsteps import make_stepwise_report
+from polymat.codegen.productreport import Products
+from polymat.codegen.profile import Profile
+from polymat.codegen.program import Program
+from polymat.codegen.report import Report
+from polymat.errors import LangError
+from polymat.graph.pipeline import Pipeline
+from polymat.graph.stepwise import Stepwise
+from polymat.page.subject import Subject
+from polymat.plan.schedule import Schedule
+from polymat.request import Request
+from polymat.runtime.logs import log_schedule
+from polymat.steps import Job, Level
+
+
+def reporter(
+    request: Request, built: Pipeline, scheduled: Level, program: Program, seconds: Mapping[str, float]
+) -> Callable[[], Report]:
+    """Who makes the report when it is asked for; what was decided is told to the loggers now."""
+    signature, buffers, estimates = program.signature, program.buffers, request.estimates
+    if isinstance(scheduled, Stepwise):
+        for part in scheduled.flat():
+            log_schedule(request.name, part)
+        return partial(make_stepwise_report, built, scheduled, signature, estimates, seconds)
+    assert isinstance(scheduled, Schedule)
+    log_schedule(request.name, scheduled)
+    pipeline = scheduled.grouping.pipeline
+    products = Products(pipeline, scheduled, request.machine, request.options, estimates)
+    page = partial(_page, Subject(built, scheduled, program, request))
+    return partial(make_report, built, scheduled, signature, buffers, estimates, seconds, products, page)
+
+
+def profile_of(scheduled: Level, request: Request, *asked: Any) -> Profile:
+    """The time of a call, group by group."""
+    if not isinstance(scheduled, Schedule):
+        raise LangError(
+            f"{request.name} runs step by step, and its groups are not measured one by one",
+            at=request.outputs[0].at,
+            hint="audit, tune or profile one step, as a pipeline of its own",
+        )
+    from polymat.groupclock import profile  # imported where a profile is asked for
+
+    return profile(scheduled, Job(request), *asked)
+
+
+def _page(subject: Subject, report: Report) -> str:
+    """The page of a report."""
+    from polymat.page.document import document  # imported where somebody looks at a page
+
+    return document(subject, report)

@@ -9,6 +9,7 @@ from typing import Any
 from polymat.codegen.program import CSource, Program
 from polymat.errors import LangError
 from polymat.fusion.separate import separate
+from polymat.graph.borders import split_borders
 from polymat.graph.distinct import separate_names
 from polymat.graph.group import Grouping
 from polymat.graph.guards import leave_out_terms
@@ -189,6 +190,11 @@ PASSES: tuple[Pass, ...] = (
         "what several sums compute at the same points is a stage where that pays",
         share_parts,
         lambda options: options.share and _tiled(options),
+    ),
+    Pass(
+        *("borders", "graph", Pipeline, Pipeline),
+        "borders that a Select tells from the interior are parts of their own",
+        alone(split_borders),
     ),
     Pass(
         *("fusion", "fusion", Pipeline, Grouping),

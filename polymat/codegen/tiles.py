@@ -18,12 +18,12 @@ from polymat.codegen.c.ctree import (
     Id,
     Literal,
     Stmt,
-    Ternary,
     names_in,
     plus,
 )
 from polymat.codegen.c.needs import FLOORDIV_I64, MAX_I64, MIN_I64, Piece
 from polymat.codegen.loops.crossing import WIDTH, declare_width
+from polymat.codegen.loops.innermost import innermost_loops
 from polymat.codegen.loops.nestfunction import NestFunction
 from polymat.codegen.loops.ranges import Range
 from polymat.codegen.loops.rowtiles import FIRST, RowTiles, row_tiles
@@ -41,7 +41,7 @@ from polymat.plan.loops import LoopPlan
 from polymat.plan.tile import TilePlan
 
 STOP = "_pm_stop"  # with a number: where the tile ends
-MANY = 8  # stages of a group whose nests are not inlined; with three, 256 x 256 points took 1.02 of the time
+MANY = 8  # innermost loops of a group whose nests are not inlined; three took 1.02 of the time (256 x 256)
 
 
 class TileWriter:
@@ -88,7 +88,8 @@ class TileWriter:
         Sums stay as they are: those of a few rows took up to 1.07 times as long.
         """
         stages = [self.stages.pipeline.stage(member.stage) for member in self.plan.members]
-        if len(stages) < MANY or any(stage.is_reduction for stage in stages):
+        loops = sum(innermost_loops(function.body) for function in functions)
+        if loops < MANY or any(stage.is_reduction for stage in stages):
             return functions
         return [replace(f, returns=APART) if f.returns == "void" else f for f in functions]
 
@@ -178,7 +179,7 @@ class TileWriter:
 
     def _loop(self, level: int, body: tuple[Stmt, ...], hulls: Sequence[tuple[CExpr, CExpr]]) -> Stmt:
         tile, size = Id(f"{TILE}{level}"), self._tile_size(level)
-        low, high = (Id(FIRST), Id(LAST)) if level == 0 else hulls[level]
+        low, high = (plus(Id(FIRST), -self.plan.run_up), Id(LAST)) if level == 0 else hulls[level]
         declared = self._end(level, high)
         if level == 0 and self.plan.backwards:
             return self._backwards(tile, (declared, *body))
@@ -211,16 +212,17 @@ class TileWriter:
         scale = member.scale(part.number)
         tile, stop = Id(f"{TILE}{part.number}"), Id(f"{STOP}{part.number}")
         begin, end = plus(tile, -before), plus(stop, behind)
-        if self.plan.rolling and part.number == 0 and before != -behind:
-            # A thread begins with the margins; from then on each stage goes on where it ended.
-            first = CBinary("==", tile, Id(FIRST))
-            begin = CBinary("+", tile, Ternary(first, Literal(str(-before)), Literal(str(behind))))
+        if self.plan.rolling and part.number == 0:
+            begin = plus(tile, behind)  # each stage goes on where it ended
+            if before + behind != self.plan.run_up:
+                begin = CCall(MAX_I64.function, (begin, plus(Id(FIRST), -before)))
         if scale > 1:
             begin = self._divided(begin, scale - 1, scale)
             end = self._divided(end, scale - 1, scale)
         low, high = self._size(part.low), self._size(part.high + 1)
         on_grid = grid(self.plan.members, part.number) > 1
-        if begin != tile or low != hulls[part.number][0]:
+        rolling = self.plan.rolling and part.number == 0
+        if begin != tile or low != hulls[part.number][0] or (rolling and self.plan.run_up):
             begin = CCall(MAX_I64.function, (begin, low))
         if end != stop or on_grid or high != hulls[part.number][1]:
             end = CCall(MIN_I64.function, (end, high))

@@ -12,9 +12,15 @@ from polymat.model.estimates import once_a_stage
 
 
 def tile_size(
-    stages: Mapping[str, Stage], members: Sequence[Member], estimates: Mapping[str, int]
+    stages: Mapping[str, Stage],
+    members: Sequence[Member],
+    estimates: Mapping[str, int],
+    kept: Mapping[str, int] | None = None,
 ) -> Callable[[Sequence[int]], float]:
-    """The bytes that one tile's stages write, margins included, as a function of its sizes."""
+    """The bytes that one tile's stages write, margins included, as a function of its sizes.
+
+    kept: of rolling tiles, how many points along the first dimension the ring of a stage has beside them.
+    """
     known: list[tuple[float, list[tuple[int, int, int]]]] = []
     for member in members:
         stage = stages[member.stage]
@@ -23,7 +29,10 @@ def tile_size(
         for dim, length in zip(stage.dims, stage_extents(stage, estimates), strict=True):
             if dim in member.dims:
                 level = member.dims.index(dim)
-                levels.append((level, sum(member.margins[level]), member.scale(level)))
+                beside = sum(member.margins[level])
+                if kept is not None and level == 0:
+                    beside = kept.get(member.stage, beside)
+                levels.append((level, beside, member.scale(level)))
             else:
                 whole *= length
         known.append((whole, levels))

@@ -78,6 +78,8 @@ class TilePlan(GroupPlan):
     dimension run from the last to the first.  crossing: the last tile size is found at run time by this, and
     is in `sizes` what it would be at the estimates.  solved: the reuse equation that the sizes come from.
     row_loop: all stages of a rolling tile run in one loop.  forced: the user chose the sizes.
+    kept: points of the first dimension beside those of a rolling tile that the ring of a stage keeps for its
+    readers; of a stage that is not listed, as many as its margins have.
     """
 
     group: Group
@@ -93,6 +95,7 @@ class TilePlan(GroupPlan):
     solved: TileSizes | None = None
     row_loop: RowLoop | None = None
     forced: bool = False
+    kept: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def kind(self) -> str:
@@ -207,8 +210,22 @@ class TilePlan(GroupPlan):
 
     def pad_extent(self, member: Member, level: int) -> int:
         """Points that a scratchpad holds along a tiled dimension; a power of two where it is a ring."""
-        points = max(member.points(level, self.sizes[level]), 1)
-        return 1 << (points - 1).bit_length() if self.rolling and level == 0 else points
+        if not (self.rolling and level == 0):
+            return max(member.points(level, self.sizes[level]), 1)
+        beside = self.kept.get(member.stage, sum(member.margins[0]))
+        points = max((self.sizes[0] - 1 + beside) // member.scale(0) + 1, 1)
+        return 1 << (points - 1).bit_length()
+
+    @property
+    def run_up(self) -> int:
+        """How far before the first tile of a thread its rolling tiles begin: a whole number of tiles.
+
+        There each stage computes what the first tile reads of it, so many points at a time as in any other.
+        """
+        if not self.rolling:
+            return 0
+        furthest = max(sum(member.margins[0]) for member in self.members)
+        return -(-furthest // self.sizes[0]) * self.sizes[0]
 
     def __str__(self) -> str:
         tiles = ",".join(f"{dim}:{size}" for dim, size in zip(self.dims, self.sizes, strict=True))

@@ -26,6 +26,20 @@ def set_of(text: str) -> isl.Set:
     return isl.Set(text)
 
 
+def _basic_sets(union: isl.Set) -> list[isl.BasicSet]:
+    """The convex sets that a set is written as the union of."""
+    parts = union.get_basic_set_list()
+    return [parts.get_at(k) for k in range(parts.n_basic_set())]
+
+
+def _first_fixed(part: isl.BasicSet) -> int:
+    """The first dimension that an equation gives a value; behind the last where none does."""
+    equations = [each for each in part.get_constraints() if each.is_equality()]
+    count = int(part.dim(isl.dim_type.set))
+    fixed = (k for k in range(count) if any(e.involves_dims(isl.dim_type.set, k, 1) for e in equations))
+    return next(fixed, count)
+
+
 @dataclass(frozen=True, eq=False)
 class Domain:
     """The points of one stage (or of the parameters alone, with no dims).  Equality is identity."""
@@ -151,6 +165,56 @@ class Domain:
     def subtract(self, other: Domain) -> Domain:
         """The points of this one only."""
         return Domain(self.params, self.dims, self.set.subtract(other.set).coalesce())
+
+    def pieces(self) -> tuple[Domain, ...]:
+        """The set in disjoint convex pieces, those first in which an outer dimension has one value.
+
+        before:  i = 0 or i = N - 1 or j = 0, of 0 <= i, j < N
+        after:   i = 0;  i = N - 1 > 0;  j = 0 and 0 < i < N - 1
+        """
+        whole = self.set.coalesce()
+        if whole.n_basic_set() <= 1:
+            return (self,)
+        found: list[isl.BasicSet] = []
+        before = isl.Set.empty(whole.get_space())
+        for part in sorted(_basic_sets(whole), key=_first_fixed):
+            found += _basic_sets(isl.Set.from_basic_set(part).subtract(before).coalesce().make_disjoint())
+            before = before.union(isl.Set.from_basic_set(part))
+        return tuple(Domain(self.params, self.dims, isl.Set.from_basic_set(piece)) for piece in found)
+
+    def limits(self, dim: str) -> tuple[Affine, Affine] | None:
+        """The least and the largest value of a dimension of a convex set, where each is one form of sizes.
+
+        Forms, not values: where they cross, or other conditions on the sizes do not hold, the set is empty.
+        """
+        parts = _basic_sets(self.set)
+        if len(parts) != 1 or parts[0].dim(isl.dim_type.div) > 0:
+            return None
+        lows, highs = [], []
+        for constraint in parts[0].remove_redundancies().get_constraints():
+            step, form = self._solved(constraint, dim)
+            if step == 0:
+                continue
+            if form is None or abs(step) != 1:
+                return None
+            equal = constraint.is_equality()
+            lows += [form.scale(-step)] if equal or step > 0 else []
+            highs += [form.scale(-step)] if equal or step < 0 else []
+        return (lows[0], highs[0]) if len(lows) == len(highs) == 1 else None
+
+    def _solved(self, constraint: isl.Constraint, dim: str) -> tuple[int, Affine | None]:
+        """The coefficient of a dimension in a constraint, and the rest; None for one with dimensions."""
+
+        def at(kind: isl.dim_type, position: int) -> int:
+            return int(constraint.get_coefficient_val(kind, position).to_python())
+
+        own = self.dims.index(dim)
+        others = (k for k in range(len(self.dims)) if k != own)
+        if any(at(isl.dim_type.set, k) for k in others):
+            return at(isl.dim_type.set, own), None
+        terms = ((name, at(isl.dim_type.param, k)) for k, name in enumerate(self.params))
+        const = int(constraint.get_constant_val().to_python())
+        return at(isl.dim_type.set, own), Affine(tuple((name, c) for name, c in terms if c), const)
 
     def is_empty(self) -> bool:
         """Whether there is no point for any parameter values."""

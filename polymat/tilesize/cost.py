@@ -109,6 +109,7 @@ def _demand(pipeline: Pipeline, plan: Plan, machine: Machine, estimates: Mapping
             operations += _loop_operations(stage, loops, machine, estimates) * often
         else:
             others.append((stage, loops, often))
+    operations += tiling.ends
     moved = traffic(pipeline, stages, {*tiling.scratch, *plan.absorbed}, estimates, again=not tiling.fits)
     moved -= sum(array_bytes(by_name[name], estimates) for name in plan.read_back)
     moved = moved if plan.moved is None else plan.moved
@@ -152,7 +153,7 @@ def _cost_on(
     speed = machine.bandwidth(level, threads) / (1.0 + SPLIT_ROWS * tiling.split)
     return PlanCost(
         computing=arithmetic / peak,
-        moving=moved / speed + tiling.padded / machine.bandwidth(2, threads),
+        moving=moved / speed + tiling.padded / machine.bandwidth(tiling.level, threads),
         entering=machine.region_seconds if threads > 1 else 0.0,
         bytes=moved,
         level=level,

@@ -30,13 +30,15 @@ def in_rows(stage: Stage, plan: LoopPlan, machine: Machine, first: str | None) -
 
     With 512 bits nearly every read beside the point crosses a cache line, and one instruction takes any 16
     neighbours out of two registers; with 256 bits every other read crosses one, and a shift takes several
-    instructions.
+    instructions: there two rows of a tile share what both load, and the C compiler makes the vectors.
     """
     if plan.kind == "reduce" and stage.dtype.kind == "f":
         return replace(plan, lanes=machine.lanes(stage.dtype.size))
-    if plan.kind != "map" or machine.vector_bits < SHIFTED_BITS or stage.dtype.kind != "f":
+    if plan.kind != "map" or stage.dtype.kind != "f":
         return plan
     shares = first is not None and first != stage.dims[-1] and _shares_rows(stage, first)
+    if machine.vector_bits < SHIFTED_BITS:
+        return replace(plan, unroll=ROLLING_ROWS) if shares and plan.parallel is None else plan
     return replace(plan, lanes=machine.lanes(stage.dtype.size), unroll=ROLLING_ROWS if shares else 1)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from polymat.graph.operations import expression_operations
-from polymat.graph.stage import Accumulation, Part, Stage
+from polymat.graph.stage import Bounds, Part, Stage
 from polymat.lang.affine import Affine, computed_in
 from polymat.model.describe import COMPLEX_OPERATIONS
 from polymat.model.estimates import once_a_stage
@@ -44,14 +44,26 @@ def own_name_in(stage: Stage, dim: str, used: set[str]) -> bool:
 @once_a_stage
 def stage_operations(stage: Stage, estimates: Mapping[str, int]) -> float:
     """Real operations of a stage at the estimates."""
-    items: list[Part | Accumulation] = [*stage.parts, *stage.accumulations]
     total = 0.0
-    for item in items:
-        box = item.box if isinstance(item, Accumulation) else stage.box
-        target = computed_in(item.target) if isinstance(item, Accumulation) else ()
-        each = 1 + expression_operations(item.expr) + sum(expression_operations(a.value) for a in target)
-        total += each * points(box, estimates)
+    for each in stage.accumulations:
+        places = sum(expression_operations(a.value) for a in computed_in(each.target))
+        total += (1 + expression_operations(each.expr) + places) * points(each.box, estimates)
+    for part in stage.parts:
+        boxes = (stage.box,) if len(stage.parts) == 1 else _boxes(stage, part)
+        total += (1 + expression_operations(part.expr)) * sum(points(box, estimates) for box in boxes)
     return total * (COMPLEX_OPERATIONS if stage.dtype.kind == "c" else 1.0)
+
+
+def _boxes(stage: Stage, part: Part) -> tuple[Bounds, ...]:
+    """The rectangles of a part; the stage's own where it is not made of such."""
+    found = []
+    for piece in part.domain.pieces():
+        limits = [piece.limits(dim) for dim in stage.dims]
+        box = tuple(each for each in limits if each is not None)
+        if len(box) < len(limits):
+            return (stage.box,)
+        found.append(box)
+    return tuple(found)
 
 
 def points(box: Iterable[tuple[Affine, Affine]], estimates: Mapping[str, int]) -> float:

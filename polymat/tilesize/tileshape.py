@@ -26,7 +26,8 @@ ROLLING_WIDTHS = (512, 256)  # elements of its rows
 class UnsizedTile:
     """Stages that share tiles of sizes that are to be chosen.
 
-    loops: the plan of each of them.  dims: the names of the tiled dimensions, outermost first.
+    loops: the plan of each of them.  dims: the names of the tiled dimensions, outermost first.  kept: of
+    rolling tiles, the points beside a tile's that rings have room for (`TilePlan.kept`).
     """
 
     stages: Mapping[str, Stage]
@@ -35,6 +36,7 @@ class UnsizedTile:
     members: Sequence[Member]
     machine: Machine
     estimates: Mapping[str, int]
+    kept: Mapping[str, int] | None = None
 
     @property
     def coarsest(self) -> list[int]:
@@ -43,7 +45,7 @@ class UnsizedTile:
 
     def first_that_fits(self, candidates: Sequence[tuple[int, ...]], room: float) -> tuple[int, ...]:
         """The first sizes whose tile takes at most so many bytes; the last ones where none does."""
-        size_of = tile_size(self.stages, self.members, self.estimates)
+        size_of = tile_size(self.stages, self.members, self.estimates, self.kept)
         return next((sizes for sizes in candidates if size_of(sizes) <= room), candidates[-1])
 
 

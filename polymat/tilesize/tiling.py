@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from math import prod
 
 from polymat.graph.aligned import Member
 from polymat.graph.pipeline import Pipeline
@@ -15,8 +16,12 @@ from polymat.tilesize.shortloops import (
     loop_lengths,
 )
 from polymat.tilesize.stagework import ROW_LOOP_SHARE, VECTOR_SHARE, own_name_in
-from polymat.tilesize.tileshape import levels_of_rows
+from polymat.tilesize.tileshape import KEPT_SHARE, levels_of_rows
 from polymat.tilesize.traffic import array_bytes, input_bytes
+
+# Operations a lane that the ends of a row are worth, at the rate of loops on vectors: the call, what is left
+# of the last vector, and two branches that are not foreseen.  Measured (Zen 3, double): 20 ns a row.
+ROW_ENDS = 64.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -24,9 +29,10 @@ class TileDemand:
     """Demands of tiles; without any, those of a group that has none.
 
     repeats: how many tiles there are along each dimension.  often: how often points of a stage are computed,
-    on average.  fits: whether what a tile reads and writes stays in the second-level cache.  private: bytes
-    of a thread's copies.  padded: bytes to and from scratchpads beyond the first-level cache.  split: tiled
-    dimensions that cut rows.  share: of the peak that its loops reach.
+    on average.  fits: whether what a tile reads and writes stays in the cache of a core, or what rolling
+    tiles keep in its share of the last one.  private: bytes of a thread's copies.  padded: bytes to and from
+    scratchpads beyond the first-level cache, in that of `level`.  split: tiled dimensions that cut rows.
+    ends: operations that the ends of the rows so cut are worth.  share: of the peak that its loops reach.
     """
 
     repeats: Sequence[float] = ()
@@ -35,7 +41,9 @@ class TileDemand:
     scratch: frozenset[str] = frozenset()
     private: float = 0.0
     padded: float = 0.0
+    level: int = 2
     split: int = 0
+    ends: float = 0.0
     share: float = VECTOR_SHARE
 
 
@@ -47,16 +55,21 @@ def tiling_of(
         return TileDemand()
     by_name = {stage.name: stage for stage in stages}
     repeats = _tile_counts(plan, by_name, estimates)
-    written = tile_size(by_name, plan.members, estimates)(plan.sizes)
-    fits = _tile_fits(pipeline, plan, stages, machine, estimates, written)
+    kept = plan.kept if plan.rolling else None
+    written = tile_size(by_name, plan.members, estimates, kept)(plan.sizes)
+    near = _tile_fits(pipeline, plan, stages, machine, estimates, written)
+    fits = near or (plan.rolling and written <= KEPT_SHARE * machine.l3_bytes / machine.cores)
+    often = {member.stage: _redundancy(member, plan, repeats) for member in plan.members}
     return TileDemand(
         repeats,
-        {member.stage: _redundancy(member, plan, repeats) for member in plan.members},
+        often,
         fits,
         frozenset(plan.scratch if fits else ()),
         sum(array_bytes(by_name[m.stage], estimates) for m in plan.members if m.private),
         _padded_bytes(plan, by_name, machine, estimates, written) if fits else 0.0,
+        2 if near else 3,
         _split_rows(plan),
+        sum(often[m.stage] * _row_ends(m, plan, by_name, machine, estimates) for m in plan.members),
         VECTOR_SHARE if plan.row_loop is None else ROW_LOOP_SHARE,
     )
 
@@ -78,6 +91,24 @@ def _padded_bytes(
     loops = [m for m in plan.members if m.scratch and not plan.loops[m.stage].routines]
     pads = [m.stage for m in loops if not one or sum(m.margins[0]) > 0]
     return sum(2 * array_bytes(stages[name], estimates) for name in pads)
+
+
+def _row_ends(
+    member: Member,
+    plan: TilePlan,
+    stages: Mapping[str, Stage],
+    machine: Machine,
+    estimates: Mapping[str, int],
+) -> float:
+    """Operations that the ends of a stage's rows are worth where tiles cut them; not of a row loop."""
+    stage, loops = stages[member.stage], plan.loops[member.stage]
+    if plan.row_loop is not None or loops.vector is None or loops.vector not in member.dims[1:]:
+        return 0.0
+    level = member.dims.index(loops.vector)
+    lengths = loop_lengths(stage, estimates)
+    rows = prod(length for dim, length in lengths.items() if dim != loops.vector)
+    pieces = member.scale(level) * lengths.get(loops.vector, 1.0) / plan.sizes[level]
+    return ROW_ENDS * machine.lanes(stage.dtype.size) * rows * max(pieces - 1.0, 0.0)
 
 
 def _split_rows(plan: TilePlan) -> int:

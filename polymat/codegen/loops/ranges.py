@@ -12,26 +12,30 @@ from polymat.poly.domain import Domain
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """A part of a dimension given at run time, begin <= index < end; low and high: what it may at most be."""
+    """A part of a dimension given at run time, begin <= index < end; low and high: what it may at most be.
+
+    piece: behind the names of a range that was narrowed to a piece of what the nest computes.
+    """
 
     number: int
     low: Affine
     high: Affine
+    piece: str = ""
 
     @property
     def begin(self) -> str:
         """Name of the first index."""
-        return f"_pm_begin{self.number}"
+        return f"_pm_begin{self.number}{self.piece}"
 
     @property
     def start(self) -> str:
         """Name of the first index where blocks come before the rest, which begins at `begin`."""
-        return f"_pm_start{self.number}"
+        return f"_pm_start{self.number}{self.piece}"
 
     @property
     def end(self) -> str:
         """Name of the index after the last."""
-        return f"_pm_end{self.number}"
+        return f"_pm_end{self.number}{self.piece}"
 
 
 def range_context(context: Domain, ranges: Sequence[Range]) -> Domain:

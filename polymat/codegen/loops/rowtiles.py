@@ -90,7 +90,7 @@ def _function(
 
 def _whole(writer: StageWriter, plan: TilePlan, loop: RowLoop) -> Iterator[CExpr]:
     """The tile is whole, and its rows are kept from the one before; of each stage all rows are there."""
-    yield CBinary("!=", Id(ROW), Id(FIRST))
+    yield CBinary(">=", Id(ROW), Id(FIRST))
     yield CBinary("==", CBinary("-", Id(ROW_STOP), Id(ROW)), Literal(str(loop.rows)))
     for member in plan.members:
         low, high = writer.pipeline.stage(member.stage).box[0]

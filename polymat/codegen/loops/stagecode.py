@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 from polymat.codegen.c.cnames import Names
+from polymat.codegen.c.ctree import Stmt
 from polymat.codegen.c.needs import Need
 from polymat.codegen.loops.accumulators import with_accumulators
 from polymat.codegen.loops.explicitvectors import in_blocks, in_lanes, in_rows, in_words
@@ -15,6 +16,7 @@ from polymat.codegen.loops.jointloops import JointPart, joint_statements
 from polymat.codegen.loops.nestfunction import NestFunction, Work
 from polymat.codegen.loops.nestloops import LoopWriter
 from polymat.codegen.loops.nestwriter import NestWriter
+from polymat.codegen.loops.pieces import PieceLoops
 from polymat.codegen.loops.placesfirst import places_first
 from polymat.codegen.loops.prefetch import with_prefetch
 from polymat.codegen.loops.ranges import Range, range_context
@@ -180,9 +182,15 @@ class StageWriter(NestWriter):
         self, stage: Stage, plan: LoopPlan, statements: Statements, ranges: Sequence[Range], kind: str
     ) -> NestFunction:
         loops = RangedLoops(self.bodies, self.needs, self.pipeline.context, plan, statements, tuple(ranges))
-        body = loops.body()
-        if plan.ahead and ranges and (outer := statements.items[0].ranged[ranges[0].number]) is not None:
-            body = with_prefetch(self.bodies, stage, body, outer, plan.ahead)
+
+        def ahead(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+            outer = statements.items[0].ranged[ranges[0].number] if plan.ahead and ranges else None
+            return body if outer is None else with_prefetch(self.bodies, stage, body, outer, plan.ahead)
+
+        if plan.kind == "map":
+            body = PieceLoops(loops, self.size, self.needs, ahead).body()
+        else:
+            body = ahead(loops.body())
         if plan.lanes > 1 and plan.kind == "map":
             body = in_rows(self, stage, plan, body)
         if plan.kind == "map":

@@ -30,17 +30,22 @@ class Statements:
 def map_statements(
     bodies: BodyWriter, stage: Stage, along: Sequence[str | None], order: Sequence[str]
 ) -> Statements:
-    """`stage[point] = expr`, part after part, with the stage's dimensions in the given order."""
+    """`stage[point] = expr`, piece after piece of its parts, with its dimensions in the given order.
+
+    A part that is no rectangle, as a border is none, runs in loops of its own for each of its pieces: in one
+    nest every row would ask which of them it belongs to.
+    """
     own = tuple(encode(d) for d in order)
-    single = len(stage.parts) == 1
+    pieces = [(piece, part) for part in stage.parts for piece in part.domain.pieces()]
+    single = len(pieces) == 1
     items = tuple(
         NestStatement(
-            part.domain,
+            piece,
             own if single else (str(k), *own),
             bodies.store(stage, part.expr),
             tuple(along),
         )
-        for k, part in enumerate(stage.parts)
+        for k, (piece, part) in enumerate(pieces)
     )
     return Statements(items, tuple(order) if single else (PIECE, *order))
 

@@ -23,7 +23,6 @@ from polymat.codegen.c.ctree import (
 )
 from polymat.codegen.c.needs import FLOORDIV_I64, MAX_I64, MIN_I64, Piece
 from polymat.codegen.loops.crossing import WIDTH, declare_width
-from polymat.codegen.loops.innermost import innermost_loops
 from polymat.codegen.loops.nestfunction import NestFunction
 from polymat.codegen.loops.ranges import Range
 from polymat.codegen.loops.rowtiles import FIRST, RowTiles, row_tiles
@@ -41,7 +40,7 @@ from polymat.plan.loops import LoopPlan
 from polymat.plan.tile import TilePlan
 
 STOP = "_pm_stop"  # with a number: where the tile ends
-MANY = 8  # innermost loops of a group whose nests are not inlined; three took 1.02 of the time (256 x 256)
+MANY = 8  # pieces of stages whose nests are not inlined; with three, 256 x 256 points took 1.02 of the time
 
 
 class TileWriter:
@@ -88,8 +87,8 @@ class TileWriter:
         Sums stay as they are: those of a few rows took up to 1.07 times as long.
         """
         stages = [self.stages.pipeline.stage(member.stage) for member in self.plan.members]
-        loops = sum(innermost_loops(function.body) for function in functions)
-        if loops < MANY or any(stage.is_reduction for stage in stages):
+        pieces = sum(len(part.domain.pieces()) for stage in stages for part in stage.parts)
+        if pieces < MANY or any(stage.is_reduction for stage in stages):
             return functions
         return [replace(f, returns=APART) if f.returns == "void" else f for f in functions]
 

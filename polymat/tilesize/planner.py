@@ -25,6 +25,7 @@ from polymat.tilesize.rowloop import row_loop, row_width
 from polymat.tilesize.tileshape import (
     UnsizedTile,
     call_sizes,
+    kept_points,
     levels_of_rows,
     on_grid,
     rolling_sizes,
@@ -116,11 +117,11 @@ def plan_tiles(
     inner |= _in_nearer_blocks(stages, inner, members, pipeline.context, machine, estimates)
     loops: dict[str, NestPlan] = {**inner, **calls}
     rolling = roll and not calls and _can_roll(stages, loops, members)
-    kept = _kept(stages, members) if rolling else None
+    kept = kept_points(stages, members) if rolling else None
     joint = () if sizes else joint_sums(stages, members, loops)
     together = row_loop(stages, members, machine) if rolling and len(dims) == 2 and not sizes else None
     if together is not None:
-        sizes = (together.rows, row_width(stages, members, machine, together.rows))
+        sizes = (together.rows, row_width(stages, members, machine, together.rows, kept or {}))
     elif not sizes:
         choose = rolling_sizes if rolling else call_sizes if calls else tile_sizes
         sizes = choose(UnsizedTile(stages, loops, dims, members, machine, estimates, kept))
@@ -133,20 +134,6 @@ def plan_tiles(
     return TilePlan(
         group, dims, sizes, tuple(members), loops, reason, rolling, joint, row_loop=together, kept=kept or {}
     )
-
-
-def _kept(stages: Mapping[str, Stage], members: Sequence[Member]) -> dict[str, int]:
-    """How many points of the first dimension, beside a tile's, the readers of each scratchpad go back to.
-
-    A reader's margins lie within those of what it reads, so that it reads nothing further from its own points
-    than the margins differ.
-    """
-    sums = {member.stage: sum(member.margins[0]) for member in members}
-    nearest: dict[str, int] = {}
-    for member in members:
-        for name in {load.source.name for load in stages[member.stage].loads()} & sums.keys():
-            nearest[name] = min(nearest.get(name, sums[name]), sums[member.stage])
-    return {m.stage: sums[m.stage] - nearest[m.stage] for m in members if m.scratch and m.stage in nearest}
 
 
 def _reason(

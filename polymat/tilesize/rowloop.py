@@ -42,12 +42,21 @@ def row_loop(stages: Mapping[str, Stage], members: Sequence[Member], machine: Ma
     return None
 
 
-def row_width(stages: Mapping[str, Stage], members: Sequence[Member], machine: Machine, rows: int) -> int:
-    """How wide tiles are: rows as long as the second-level cache has room for the kept ones."""
+def row_width(
+    stages: Mapping[str, Stage],
+    members: Sequence[Member],
+    machine: Machine,
+    rows: int,
+    kept: Mapping[str, int],
+) -> int:
+    """How wide tiles are: rows as long as the second-level cache has room for the kept ones.
+
+    kept: how many of each stage, beside those of a tile (`TilePlan.kept`).
+    """
     size = stages[members[0].stage].dtype.size
-    kept = sum(rows + sum(m.margins[0]) for m in members if m.scratch and sum(m.margins[0]) > 0)
+    rings = sum(rows + kept.get(m.stage, 0) for m in members if m.scratch and sum(m.margins[0]) > 0)
     room = KEPT_SHARE * machine.l2_bytes
-    return next((width for width in ROW_BYTES if kept * width <= room), ROW_BYTES[-1]) // size
+    return next((width for width in ROW_BYTES if rings * width <= room), ROW_BYTES[-1]) // size
 
 
 def _are_alike(stages: Mapping[str, Stage], members: Sequence[Member]) -> bool:

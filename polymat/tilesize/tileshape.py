@@ -49,6 +49,20 @@ class UnsizedTile:
         return next((sizes for sizes in candidates if size_of(sizes) <= room), candidates[-1])
 
 
+def kept_points(stages: Mapping[str, Stage], members: Sequence[Member]) -> dict[str, int]:
+    """How many points of the first dimension, beside a tile's, the readers of each scratchpad go back to.
+
+    A reader's margins lie within those of what it reads, so that it reads nothing further from its own points
+    than the margins differ.
+    """
+    sums = {member.stage: sum(member.margins[0]) for member in members}
+    nearest: dict[str, int] = {}
+    for member in members:
+        for name in {load.source.name for load in stages[member.stage].loads()} & sums.keys():
+            nearest[name] = min(nearest.get(name, sums[name]), sums[member.stage])
+    return {m.stage: sums[m.stage] - nearest[m.stage] for m in members if m.scratch and m.stage in nearest}
+
+
 def rolling_sizes(tile: UnsizedTile) -> tuple[int, ...]:
     """A few rows at a time, as wide as what the stages write fits in the first-level cache."""
     inner = range(1, len(tile.dims))

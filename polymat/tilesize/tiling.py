@@ -102,7 +102,9 @@ def _row_ends(
 ) -> float:
     """Operations that the ends of a stage's rows are worth where tiles cut them; not of a row loop."""
     stage, loops = stages[member.stage], plan.loops[member.stage]
-    if plan.row_loop is not None or loops.vector is None or loops.vector not in member.dims[1:]:
+    if plan.row_loop is not None or loops.kind != "map" or len(stage.dims) < 2:
+        return 0.0
+    if loops.vector is None or loops.vector not in member.dims:
         return 0.0
     level = member.dims.index(loops.vector)
     lengths = loop_lengths(stage, estimates)

@@ -182,3 +182,30 @@ def test_keys_tell_different_sets_apart() -> None:
     assert halves.key != box((0, 8)).key
     assert halves.equals(box((0, 9)))
     assert halves != box((0, 9))  # equality is identity
+
+
+BORDER = SQUARE.where(
+    Condition(i, "==", 0) | Condition(i, "==", N - 1) | Condition(j, "==", 0) | Condition(j, "==", N - 1)
+)
+
+
+@pytest.mark.parametrize("size", [0, 1, 2, 3, 5])
+def test_pieces_are_disjoint_and_cover_a_set(size: int) -> None:
+    found = [point for piece in BORDER.pieces() for point in points(piece, N=size, M=1)]
+    assert sorted(found) == points(BORDER, N=size, M=1)
+    assert len(set(found)) == len(found)
+
+
+def test_pieces_begin_with_whole_rows() -> None:
+    pieces = BORDER.pieces()
+    assert [piece.limits("i") for piece in pieces[:2]] == [(form(0), form(0)), (form(N - 1), form(N - 1))]
+    assert pieces[0].limits("j") == (form(0), form(N - 1))
+    assert SQUARE.pieces() == (SQUARE,)
+
+
+def test_limits_are_forms_of_sizes() -> None:
+    assert box((1, N - 2), (0, M - 1)).limits("i") == (form(1), form(N - 2))
+    assert SQUARE.where(Condition(j, "<=", i)).limits("j") is None
+    assert SQUARE.where(Condition(i % 2, "==", 0)).limits("i") is None
+    assert SQUARE.where(Condition(i, "<=", M)).limits("i") is None
+    assert BORDER.limits("i") is None

@@ -39,22 +39,6 @@ def with_innermost(
     return each(statements)
 
 
-def innermost_loops(statements: Sequence[Stmt]) -> int:
-    """How many loops there are without a loop in them."""
-    count = 0
-    for statement in statements:
-        match statement:
-            case For(body=body):
-                count += innermost_loops(body) or 1
-            case If(_, then, otherwise):
-                count += innermost_loops((*then, *otherwise))
-            case Block(body):
-                count += innermost_loops(body)
-            case _:
-                pass
-    return count
-
-
 def straight_range(loop: For) -> tuple[CExpr, CExpr] | None:
     """The first index of a loop and the one after the last; None if it steps or does more than assign."""
     match loop:

@@ -37,7 +37,7 @@ ORDER = [
     "blocks",
     "phases",
 ]
-ORDER += ["transforms", "inline", "inlined_terms", "join", "convert", "parts"]
+ORDER += ["transforms", "inline", "inlined_terms", "join", "convert", "parts", "borders"]
 ORDER += ["fusion", "tilesize", "folds", "orders", "codegen", "source", "runtime"]
 
 

@@ -144,6 +144,14 @@ def parts() -> Asked:
     return {"outputs": made, "estimates": {N: 2000}}
 
 
+def borders() -> Asked:
+    """Rows inside, and the first and the last."""
+    made = Function(([i, j], [ROWS, COLUMNS]), Double, "made")
+    inside = pm.Condition(i, ">=", 1) & pm.Condition(i, "<=", M - 2)
+    made.defn = [pm.Select(inside, A(i - 1, j) - A(i + 1, j), A(i, j))]
+    return {"outputs": made}
+
+
 def request_of(name: str) -> Request:
     asked: Callable[[], Asked] = globals()[name]
     return replace(request_for(**asked()), machine=replace(ZEN3, cores=2))
@@ -161,7 +169,7 @@ def interpreted(
     if isinstance(level, Stepwise):
         values = interpret_stepwise(level, given, sizes, members)
     else:
-        values = interpret(level, given, sizes)
+        values = interpret(level, given, sizes, members)
     return {name: values[name].ravel() for name in pipeline.outputs}
 
 

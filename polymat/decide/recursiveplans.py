@@ -95,7 +95,8 @@ class RecursivePlanner:
         endings: tuple[Ending, ...],
     ) -> RecursivePlan:
         lanes = transposed_lanes(self.machine, found.stage.dtype.size)
-        relative = self._operations(found, lanes) / max(1.0, stage_operations(found.stage, self.sizes))
+        loops = sum(stage_operations(self.pipeline.stage(name), self.sizes) for name in stages)
+        relative = self._operations(found, lanes) / max(1.0, loops)
         return RecursivePlan(
             group=Group(stages),
             kind="recursive",

@@ -13,6 +13,7 @@ from benchmarks.polybench import find_kernel
 from benchmarks.stencils import chain
 from polymat.decide.decider import Decider
 from polymat.driver import levels, request_for
+from polymat.graph.aligned import Refused
 from polymat.graph.build import build
 from polymat.graph.pipeline import Pipeline
 from polymat.machine.model import Machine
@@ -87,19 +88,30 @@ def test_both_sums_of_gesummv_and_their_combination_are_one_group() -> None:
     assert shape("gesummv") == [("reduce", "reduce", "map", "8")]
 
 
-@pytest.mark.parametrize(("cache", "width"), [(32 << 10, 256), (48 << 10, 512), (128 << 10, 512)])
-def test_stencils_roll_in_rows_that_fit_the_nearest_cache(cache: int, width: int) -> None:
+def stencils(machine: Machine) -> Decider:
     description = chain.build()
     found = levels(request_for(description.outputs, name="x", inputs=description.inputs))
     pipeline = next(level for word, level in found if word == "graph")
     assert isinstance(pipeline, Pipeline)
-    decider = Decider(
-        pipeline, replace(MACHINE, l1_bytes=cache), chain.SIZES["LARGE"], Options(), InstalledLibraries()
-    )
+    return Decider(pipeline, machine, chain.SIZES["LARGE"], Options(), InstalledLibraries())
+
+
+@pytest.mark.parametrize(("cache", "width"), [(32 << 10, 256), (48 << 10, 512), (128 << 10, 512)])
+def test_stencils_roll_in_rows_that_fit_the_nearest_cache(cache: int, width: int) -> None:
+    decider = stencils(replace(MACHINE, l1_bytes=cache))
+    (group,) = decider.grouping().groups
+    plans = decider.candidates.of(group.stages)
+    assert not isinstance(plans, Refused)
+    rolling = {plan.sizes for plan in plans if isinstance(plan, TilePlan) and plan.rolling}
+    assert rolling == {(2,), (2, width)}
+
+
+def test_stencils_roll_over_whole_rows_whose_rings_fit_in_a_share_of_the_last_cache() -> None:
+    """Rows that tiles cut have more ends, and rings in the last cache are read from there."""
+    decider = stencils(MACHINE)
     (plan,) = decider.schedule(decider.grouping()).plans
     assert isinstance(plan, TilePlan)
-    assert plan.rolling
-    assert plan.sizes == (2, width)
+    assert plan.sizes == (2,)
 
 
 def test_fusion_can_be_switched_off() -> None:

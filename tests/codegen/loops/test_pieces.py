@@ -96,3 +96,6 @@ def test_rows_of_the_interior_run_side_by_side_without_a_branch() -> None:
     assert inner.count("step1[") == 2
     assert "?" not in body
     assert "if (" not in inner
+    assert {*re.findall(r"step\d\[\([^&]* & (\d+)\)", source)} == {
+        "3"
+    }  # rings of four rows, whatever follows

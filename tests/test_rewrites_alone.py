@@ -161,15 +161,16 @@ def interpreted(
     level: Pipeline | Stepwise[Pipeline], sizes: Mapping[str, int], arrays: Mapping[str, Any]
 ) -> dict[str, Any]:
     """The outputs of a pipeline, whose inputs may lie or count otherwise than those that were given."""
-    pipeline, given = (level.whole if isinstance(level, Stepwise) else level), {}
+    pipeline, known = (level.whole if isinstance(level, Stepwise) else level), dict(sizes)
+    given = {}
     for array in pipeline.inputs:
         values = arrays[array.name].T if array.turned else arrays[array.name]
-        own = {**sizes, **array.tight(sizes)}
-        given[array.name] = values.reshape([int(extent.evaluate(own)) for extent in array.extents])
+        known |= array.tight(sizes)
+        given[array.name] = values.reshape([int(extent.evaluate(known)) for extent in array.extents])
     if isinstance(level, Stepwise):
-        values = interpret_stepwise(level, given, sizes, members)
+        values = interpret_stepwise(level, given, known, members)
     else:
-        values = interpret(level, given, sizes, members)
+        values = interpret(level, given, known, members)
     return {name: values[name].ravel() for name in pipeline.outputs}
 
 

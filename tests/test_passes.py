@@ -77,7 +77,7 @@ def test_levels_come_under_the_names_of_passes_and_of_levels() -> None:
             assert isinstance(level, Pipeline)
         if name == "codegen":
             break
-    assert names == [*ORDER[:18], "graph", *ORDER[18:23]]
+    assert names == [*ORDER[:19], "graph", *ORDER[19:24]]
 
 
 @pytest.mark.parametrize("each", PASSES, ids=lambda each: each.name)

@@ -8,10 +8,10 @@ filters `filterblocks` and `recursiveblocks` in `polymat.codegen.signals`, vecto
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import TypeVar
 
-from polymat.codegen.c.apart import Apart, Files, apart
+from polymat.codegen.c.apart import SHARED, Apart, Files, apart
 from polymat.codegen.c.arithmetic import arithmetic, arithmetic_needs
 from polymat.codegen.c.kernels import kernel_headers, kernel_text
 from polymat.codegen.c.lines import lines_text
@@ -51,6 +51,13 @@ _PIECES = {
     Piece.CLOCK: "groupclock",
 }
 
+# Of a piece the header of its larger half, which may be compiled apart: it is the same for all programs.
+_APART = {
+    Piece.WORKSPACE: "workspaceapart",
+    Piece.PROCESSOR: "processorapart",
+    Piece.TEAM: "teamapart",
+}
+
 _ROWS: dict[RowPart, Callable[[RowTypes], str]] = {
     RowPart.VECTORS: rows_text,
     RowPart.LINES: lines_text,
@@ -70,28 +77,34 @@ def prelude(needs: frozenset[Need], *, whole: bool = True) -> str:
     whole: with what may be compiled apart; else that is what `parts` gives.
     """
     _check(needs)
-    takes = {Piece.MEMORY} if needs & {Piece.WORKSPACE, Piece.KEPT} else set()
+    takes = {Piece.MEMORY} if Piece.KEPT in needs or (whole and Piece.WORKSPACE in needs) else set()
     wanted = [header for piece, header in _PIECES.items() if piece in needs | takes]
+    beside = [header for piece, header in _APART.items() if whole and piece in needs]
     functions = [*arithmetic(needs), *functions_text(needs)]
     libraries = library_text(needs)
     headers = {"stddef.h", "stdint.h"}
     headers.update(f"{piece}.h" for piece in _HEADERS if piece in needs)
-    headers.update(kernel_headers(*wanted))
+    headers.update(kernel_headers(*wanted, *beside))
     if functions or Piece.BLOCKS in needs:
         headers.add("math.h")
     if libraries:
         headers.update(kernel_headers("routines"))
-    includes = "".join(f"#include <{header}>\n" for header in sorted(headers))
-    if Piece.TEAM in needs or libraries:
-        includes = "#define _GNU_SOURCE\n" + includes
-    texts = [kernel_text(header) for header in wanted]
+    texts = [SHARED] if whole and needs & _APART.keys() else []
+    texts += [kernel_text(header) for header in (*wanted, *beside)]
     texts += [prices_text()] if Piece.BLOCKS in needs else []
     texts += [*functions, *_row_texts(needs)]
     texts += [text.whole if whole else text.program for text in _products(needs)]
     texts += map(filter_text, _of(FilterShape, needs))
     texts += map(recursive_text, _of(RecursiveShape, needs))
+    includes = _includes(headers, gnu="sched.h" in headers or bool(libraries))
     text = "\n".join([includes, *texts, *filter(None, [libraries])])
     return text if whole else apart(text)
+
+
+def _includes(headers: Collection[str], *, gnu: bool) -> str:
+    """The includes of a text; gnu: with what the C library has beside the standards."""
+    includes = "".join(f"#include <{header}>\n" for header in sorted(headers))
+    return "#define _GNU_SOURCE\n" + includes if gnu else includes
 
 
 def stateless(needs: frozenset[Need]) -> frozenset[Need]:
@@ -102,7 +115,13 @@ def stateless(needs: frozenset[Need]) -> frozenset[Need]:
 
 def parts(needs: frozenset[Need]) -> Files:
     """C files of the parts that may be compiled apart, the same for all programs with the same needs."""
-    return sum((text.files for text in _products(needs)), Files(()))
+    beside = [header for piece, header in _APART.items() if piece in needs]
+    files = sum((text.files for text in _products(needs)), Files(()))
+    if not beside:
+        return files
+    wanted = ["memory", *beside] if Piece.WORKSPACE in needs else beside
+    texts = [_includes(kernel_headers(*wanted), gnu=True), *map(kernel_text, wanted)]
+    return files + Files((), (), (apart("\n".join(texts)),))
 
 
 def _check(needs: frozenset[Need]) -> None:

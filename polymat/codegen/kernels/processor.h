@@ -1,77 +1,14 @@
 /* Asks, once, whether the processor has the instructions that a library was compiled with. */
 #pragma once
 
-/* Whether the processor has the instructions that this was compiled with: 0 not asked yet, 1 it has, 2 it
-   lacks some.  The question itself is compiled for any processor of the kind. */
-static int _pm_processor_known;
+#include "shared.h"
 
-#if defined __x86_64__ && defined __GNUC__
-__attribute__((noinline, cold, target("arch=x86-64"))) static int _pm_processor_asked(void)
-{
-    int has = 1;
-    __builtin_cpu_init();
-#ifdef __SSE4_2__
-    has &= __builtin_cpu_supports("sse4.2") != 0;
-#endif
-#ifdef __POPCNT__
-    has &= __builtin_cpu_supports("popcnt") != 0;
-#endif
-#ifdef __AVX__
-    has &= __builtin_cpu_supports("avx") != 0;
-#endif
-#ifdef __AVX2__
-    has &= __builtin_cpu_supports("avx2") != 0;
-#endif
-#ifdef __FMA__
-    has &= __builtin_cpu_supports("fma") != 0;
-#endif
-#ifdef __BMI__
-    has &= __builtin_cpu_supports("bmi") != 0;
-#endif
-#ifdef __BMI2__
-    has &= __builtin_cpu_supports("bmi2") != 0;
-#endif
-#ifdef __AVX512F__
-    has &= __builtin_cpu_supports("avx512f") != 0;
-#endif
-#ifdef __AVX512CD__
-    has &= __builtin_cpu_supports("avx512cd") != 0;
-#endif
-#ifdef __AVX512DQ__
-    has &= __builtin_cpu_supports("avx512dq") != 0;
-#endif
-#ifdef __AVX512BW__
-    has &= __builtin_cpu_supports("avx512bw") != 0;
-#endif
-#ifdef __AVX512VL__
-    has &= __builtin_cpu_supports("avx512vl") != 0;
-#endif
-#ifdef __AVX512VBMI__
-    has &= __builtin_cpu_supports("avx512vbmi") != 0;
-#endif
-#ifdef __AVX512VBMI2__
-    has &= __builtin_cpu_supports("avx512vbmi2") != 0;
-#endif
-#ifdef __AVX512VNNI__
-    has &= __builtin_cpu_supports("avx512vnni") != 0;
-#endif
-#ifdef __AVX512BITALG__
-    has &= __builtin_cpu_supports("avx512bitalg") != 0;
-#endif
-#ifdef __AVX512VPOPCNTDQ__
-    has &= __builtin_cpu_supports("avx512vpopcntdq") != 0;
-#endif
-    __atomic_store_n(&_pm_processor_known, 2 - has, __ATOMIC_RELAXED);
-    return has;
-}
-#else
-static int _pm_processor_asked(void)
-{
-    return 1;
-}
-#endif
+static int _pm_processor_known; /* 0 not asked yet, 1 it has, 2 it lacks some */
+
+_PM_SHARED int _pm_processor_asked(int *known);
 
 static inline int _pm_processor_fits(void)
 {
-    return __atomic_load_n(&_pm_processor_known, __ATOMIC_RELAXED) == 1 || _pm_processor_asked();
+    return __atomic_load_n(&_pm_processor_known, __ATOMIC_RELAXED) == 1
+            || _pm_processor_asked(&_pm_processor_known);
 }

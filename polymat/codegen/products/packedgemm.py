@@ -41,7 +41,7 @@ _COPIES = ("transposed", "packing", "windows", "ahead")
 _PACKED = (*_COPIES, "triangles", "copied", "resulttransposed", "finishrows")
 _LARGE = ("read", "rightinparts", "rotated", "rowsjoined", "scheme")
 _BLOCKED = ("panel", "cutting", "blocked")
-_CALLED = ("room", "unrolled", "small", "direct", "general", "multiply")  # what small products run through
+_CALLED = ("room", "unrolled", "small", "direct", "multiply")  # what small products run through
 
 
 # Of a need alone: what it is made of are files of the package.
@@ -58,7 +58,8 @@ def gemm_text(shape: Shape) -> Apart:
     sums = _row_sums(shape) + headers_text(shape, *_SUMS)
     copied, large = headers_text(shape, *_PACKED), headers_text(shape, *_LARGE)
     blocked = headers_text(shape, *_BLOCKED)
-    around = f"{SHUFFLES}{copied}{large}{blocked}{turned}"
+    general = headers_text(shape, "general")
+    around = f"{SHUFFLES}{copied}{large}{blocked}{turned}{general}"
     return Apart(head, (around, "\n".join(blocks)), (sums,), headers_text(shape, *_CALLED) + _call(shape))
 
 

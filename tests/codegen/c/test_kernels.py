@@ -126,6 +126,7 @@ def arguments_of(function: str) -> int:
 def test_functions_are_found() -> None:
     functions = functions_of(kernel("team").text)
     assert [arguments_of(function) for function in functions if "_paying(" in function.splitlines()[0]] == [4]
+    functions = functions_of(kernel("teamapart").text)
     assert [function.count("\n") for function in functions if "_leave(" in function] == [8]
 
 

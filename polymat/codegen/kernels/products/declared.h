@@ -15,3 +15,5 @@ _PM_SHARED __attribute__((noinline)) void NAME(few_rows)(const NAME(product) *al
 _PM_SHARED __attribute__((noinline)) void NAME(few_columns)(const NAME(product) *all);
 _PM_SHARED __attribute__((noinline)) void NAME(right_in_parts)(const NAME(product) *all);
 _PM_SHARED __attribute__((noinline)) void NAME(blocked)(const NAME(product) *all);
+_PM_SHARED __attribute__((noinline)) void NAME(direct)(const NAME(product) *all, ptrdiff_t deep);
+_PM_SHARED __attribute__((noinline)) void NAME(general)(const NAME(product) *all);

@@ -8,7 +8,7 @@
 
 /* A product of matrices that are not packed, at most `deep` of the depth at a time: where that is not all of
    it, few rows use what is read of B, so that each panel asks for the next one. */
-static __attribute__((noinline)) void NAME(direct)(const NAME(product) *all, ptrdiff_t deep)
+_PM_SHARED __attribute__((noinline)) void NAME(direct)(const NAME(product) *all, ptrdiff_t deep)
 {
     const ptrdiff_t m = all->m, n = all->n, a_row = all->a_row, a_step = all->a_step, b_step = all->b_step,
                     from_row = all->from_row, c_row = all->c_row;

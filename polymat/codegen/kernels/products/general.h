@@ -94,7 +94,7 @@ static inline void NAME(in_place)(const NAME(product) *all, int is_column)
 
 /* The product of `gemm` where nothing is known to be small: in a function of its own, so that a small
    product is not held up by what only this one needs. */
-static __attribute__((noinline)) void NAME(general)(const NAME(product) *all)
+_PM_SHARED __attribute__((noinline)) void NAME(general)(const NAME(product) *all)
 {
     const int place = HALVES ? all->half.place : 0;
     if (all->row_count == 1 && all->column_count == 1 && all->depth_count == 1 && place == 0

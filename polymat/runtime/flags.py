@@ -8,9 +8,11 @@ from pathlib import Path
 
 from polymat.errors import ToolchainError
 
-_COMMON = (
+_OPTIMISED = (
     "-O3",
     "-funroll-loops",  # measured: 5 to 30 % on short inner loops, no slower elsewhere
+)
+_COMMON = (
     "-std=gnu11",
     "-fopenmp",
     "-shared",
@@ -33,7 +35,7 @@ _GCC = (
     "-fno-code-hoisting",
 )
 # Of files that programs share: their loops are unrolled as they are written.
-_SHARED = ("-fno-unroll-loops",)
+_SHARED = ("-O3", "-fno-unroll-loops")
 # Of those that are written in vectors; the second makes fused multiply-adds, the third unrolls loops over a
 # few of them.  Measured with gcc 12: as fast, and compiled in two thirds of the time of -O3.  -O1 begins
 # functions and loops anywhere: calls of products of 4 x 4 and 8 x 8 took 0.83 and 0.85 of the time where they
@@ -41,8 +43,9 @@ _SHARED = ("-fno-unroll-loops",)
 _PLAIN = {
     "gcc": (
         *("-O1", "-fexpensive-optimizations", "-fpeel-loops"),
-        *("-falign-functions=64", "-falign-loops=32"),
-    )
+        *("-falign-functions=64", "-falign-loops=32", "-fno-unroll-loops"),
+    ),
+    "clang": _SHARED,
 }
 _UNSAFE_PARTS = ("-fno-signed-zeros", "-fno-trapping-math", "-fassociative-math", "-freciprocal-math")
 _FAST_PARTS = (
@@ -67,19 +70,32 @@ _CRTFASTMATH_SYMBOL = "set_fast_math"
 
 def compile_flags(kind: str, extra: tuple[str, ...] = ()) -> tuple[str, ...]:
     """polymat's own flags, then the user's; none changes the floating-point mode of the process."""
-    flags = [*_COMMON, *_native_flags(platform.machine())]
+    return _flags(kind, _OPTIMISED, extra)
+
+
+def shared_flags(kind: str, extra: tuple[str, ...] = ()) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The same for files that programs share, and for plain ones."""
+    return _flags(kind, _SHARED, extra), _flags(kind, _PLAIN[kind], extra)
+
+
+def _flags(kind: str, optimised: tuple[str, ...], extra: tuple[str, ...]) -> tuple[str, ...]:
+    flags = [*optimised, *_COMMON, *_native_flags(platform.machine())]
     if kind == "gcc":
         flags.extend(_GCC)
     for flag in extra:
         parts = _EXPANSIONS.get(flag, (flag,))
         flags.extend(part for part in parts if kind == "gcc" or part not in _OF_GCC)
     check_flags(tuple(flags))
-    return tuple(flags)
+    return _last_level(flags)
 
 
-def shared_flags(kind: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The flags of files that programs share, and of plain ones, beside the flags of all."""
-    return _SHARED, (*_PLAIN.get(kind, ()), *_SHARED)
+def _last_level(flags: list[str]) -> tuple[str, ...]:
+    """Of several levels of optimisation the last, which is the one that counts, as the first flag.
+
+    So files are the same for all who ask for the level that they are compiled with anyway.
+    """
+    levels = [flag for flag in flags if flag.startswith("-O")]
+    return (*levels[-1:], *(flag for flag in flags if not flag.startswith("-O")))
 
 
 def check_flags(flags: tuple[str, ...]) -> None:

@@ -75,8 +75,7 @@ def build(
         if several is None or len(several) == 1:
             compile_shared(source, path, compiler, flags)
         else:
-            beside = shared_flags(compiler.kind)
-            shared, plain = (flags_for(compiler, (*more, *options.compiler_flags)) for more in beside)
+            shared, plain = shared_flags(compiler.kind, options.compiler_flags)
             compile_files(several, path, compiler, flags, shared, plain)
         spent.append(time.perf_counter() - begin)
 

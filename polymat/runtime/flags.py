@@ -74,7 +74,7 @@ def compile_flags(kind: str, extra: tuple[str, ...] = ()) -> tuple[str, ...]:
 
 
 def shared_flags(kind: str, extra: tuple[str, ...] = ()) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The same for files that programs share, and for plain ones."""
+    """Flags for files that programs share and for plain ones, like those of `compile_flags` for programs."""
     return _flags(kind, _SHARED, extra), _flags(kind, _PLAIN[kind], extra)
 
 

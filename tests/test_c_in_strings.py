@@ -9,10 +9,12 @@ from pathlib import Path
 
 import pytest
 
-MOST_LINES = 142  # of C in strings of several lines, in all of the package: to become fewer
+MOST_LINES = 138  # of C in strings of several lines, in all of the package: to become fewer
 MOST_OF_A_STRING = 9
 # Modules that have longer ones, each with how many.
 LONGER: dict[str, int] = {}
+# What writes for build tools, in their languages: CMake and pkg-config.
+NO_C = frozenset(("runtime/buildfiles.py",))
 _PACKAGE = Path("polymat")
 # Ends of statements and blocks, continued lines of macros, directives and comments.
 _C = re.compile(r"[;{}\\]\s*$|^\s*(#|/\*|//)")
@@ -56,7 +58,7 @@ def counted() -> dict[str, list[int]]:
         ]
         for path in sorted(_PACKAGE.rglob("*.py"))
     }
-    return {module: counts for module, counts in found.items() if counts}
+    return {module: counts for module, counts in found.items() if counts and module not in NO_C}
 
 
 def test_little_c_stands_in_strings() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from polymat.codegen.report import Report
 from polymat.decide.figures import Figures
@@ -12,7 +13,6 @@ from polymat.page.cards import Card
 from polymat.page.drawing import MOST_DRAWN, drawing
 from polymat.page.figuretext import bytes_text, rate_text, seconds_text
 from polymat.page.markup import bulleted, element, escaped, text
-from polymat.page.style import STYLE
 from polymat.page.subject import Subject
 from polymat.page.wording import GLOSSARY, limit
 
@@ -41,7 +41,7 @@ def document(subject: Subject, report: Report) -> str:
     ]
     anchor = f"pm{hashlib.sha256(str(report).encode()).hexdigest()[:8]}"
     parts = [
-        element("style", STYLE),
+        element("style", _style()),
         text("h2", report.name),
         *_summary(report, subject, cards, figures),
         *_graph(subject, cards, anchor),
@@ -131,3 +131,11 @@ def _rest(report: Report) -> Iterator[str]:
 
 def _count(number: int, what: str) -> str:
     return f"{number} {what}{'s' * (number != 1)}"
+
+
+def _style() -> str:
+    """How a page looks: light and dark, on narrow and wide screens, in a notebook as by itself.
+
+    Every rule is below one class, so that the rest of a notebook stays as it is.
+    """
+    return Path(__file__).with_name("page.css").read_text(encoding="utf-8")

@@ -18,7 +18,7 @@ _TARGET = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+_-]*")
 # The passes that a pipeline is compiled right without, by name; `polymat.passes` says what each does.
 SKIPPABLE = (
     *("terms", "share", "samples", "products", "cascades", "blocks", "phases", "transforms"),
-    *("inline", "inlined_terms", "join", "convert", "parts", "borders", "fusion", "folds", "orders"),
+    *("inline", "inlined_terms", "join", "convert", "parts", "borders", "fusion", "folds", "orders", "bands"),
 )
 LibraryUse = Literal["auto", "always", "never"]
 

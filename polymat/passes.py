@@ -44,6 +44,7 @@ from polymat.steps import (
     replace_waves,
     share_parts,
     split_phases,
+    take_bands,
     turn,
 )
 
@@ -114,6 +115,12 @@ PASSES: tuple[Pass, ...] = (
     Pass("built", "built", Request, Pipeline, "frozen stages with exact domains, checked", build_stages),
     Pass("turn", "graph", Pipeline, Pipeline, "inputs by columns are their transposes by rows", turn),
     Pass("pitch", "graph", Pipeline, Pipeline, "inputs with rows apart are parts of larger arrays", pitch),
+    Pass(
+        *("bands", "graph", Pipeline, Pipeline),
+        "recurrences over time take several steps at a time where that pays",
+        take_bands,
+        _tiled,
+    ),
     Pass(
         *("sections", "graph", Pipeline, Pipeline),
         "functions that need each other run step by step, in a pipeline of their own",

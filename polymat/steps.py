@@ -37,6 +37,7 @@ from polymat.rewrite.overlapsave import filter_by_blocks
 from polymat.rewrite.plaintransforms import plain_transforms
 from polymat.rewrite.productorder import order_products
 from polymat.rewrite.sharedparts import share_expressions
+from polymat.rewrite.timebands import in_bands
 from polymat.runtime.libraryfile import Built
 from polymat.runtime.libraryfile import build as build_library
 
@@ -155,6 +156,11 @@ def join(pipeline: Pipeline, job: Job) -> Pipeline:
     """A short last dimension as one with that before it."""
     called = partial(_is_called, asked=job.request)
     return join_channels(pipeline, job.request.machine, called)
+
+
+def take_bands(pipeline: Pipeline, job: Job) -> Pipeline:
+    """Recurrences over time in bands of steps where that pays."""
+    return in_bands(pipeline, lambda other: _decider(other, job.request).prediction()[0])
 
 
 def share_parts(pipeline: Pipeline, job: Job) -> Pipeline:

@@ -27,6 +27,7 @@ ORDER = [
     "built",
     "turn",
     "pitch",
+    "bands",
     "sections",
     "names",
     "terms",
@@ -77,7 +78,7 @@ def test_levels_come_under_the_names_of_passes_and_of_levels() -> None:
             assert isinstance(level, Pipeline)
         if name == "codegen":
             break
-    assert names == [*ORDER[:19], "graph", *ORDER[19:24]]
+    assert names == [*ORDER[:20], "graph", *ORDER[20:25]]
 
 
 @pytest.mark.parametrize("each", PASSES, ids=lambda each: each.name)

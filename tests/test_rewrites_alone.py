@@ -49,6 +49,24 @@ def pitch() -> Asked:
     return {"outputs": A @ x, "strided": [A]}
 
 
+def bands() -> Asked:
+    """Means of neighbours, time after time, of more than a cache holds."""
+    t, steps, r = pm.Variable(Int, "t"), pm.Parameter(Int, "M"), pm.Variable(Int, "r")
+    rows, start = Interval(Int, 0, 9), pm.Matrix(Double, "start", [10, N])
+    u = Function(([t, r, i], [Interval(Int, 0, steps), rows, COLUMNS]), Double, "u")
+    inner = pm.Condition(i, ">=", 1) & pm.Condition(i, "<=", N - 2)
+    outer = pm.Condition(i, "<=", 0) | (pm.Condition(i, ">=", 1) & pm.Condition(i, ">=", N - 1))
+    later = pm.Condition(t, ">=", 1)
+    u.defn = [
+        pm.Case(pm.Condition(t, "==", 0), start(r, i)),
+        pm.Case(later & inner, (u(t - 1, r, i - 1) + u(t - 1, r, i + 1)) / 2),
+        pm.Case(later & outer, u(t - 1, r, i)),
+    ]
+    last = Function(([r, i], [rows, COLUMNS]), Double, "last")
+    last.defn = [u(steps, r, i)]
+    return {"outputs": last, "estimates": {steps: 100, N: 1_000_000}}
+
+
 def sections() -> Asked:
     """Two functions that read each other, and what one of them comes to."""
     t, steps = pm.Variable(Int, "t"), pm.Parameter(Int, "M")

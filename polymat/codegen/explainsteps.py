@@ -35,7 +35,11 @@ def make_stepwise_report(
         inlined=tuple(stage.name for stage in built.stages if stage.name not in kept),
         inplace=(),
         seconds=dict(seconds),
-        notes=tuple(dict.fromkeys([*_section_notes(stepwise), *(n for part in parts for n in part.notes)])),
+        notes=tuple(
+            dict.fromkeys(
+                [*stepwise.whole.notes, *_section_notes(stepwise), *(n for part in parts for n in part.notes)]
+            )
+        ),
         considered=tuple(each for part in parts for each in part.considered),
         assumed=assumed,
     )

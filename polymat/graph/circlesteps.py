@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from polymat.graph.circles import Axes, inner_reads, possible_axes
@@ -138,6 +138,15 @@ def in_circles(stages: Sequence[Stage]) -> Iterator[tuple[Stage, ...]]:
         return [known[name] for name in names if name in known and name != stage.name]
 
     yield from components(stages, producers)
+
+
+def marked(stages: Sequence[Stage]) -> tuple[Stage, ...]:
+    """Stages in an order in which they can run, those of a circle with a note of it."""
+    found: list[Stage] = []
+    for group in in_circles(stages):
+        names = tuple(stage.name for stage in group) if len(group) > 1 else ()
+        found += (stage if stage.circle == names else replace(stage, circle=names) for stage in group)
+    return tuple(found)
 
 
 def _is_orderable(steps: CircleSteps, group: tuple[Stage, ...]) -> bool:

@@ -18,7 +18,7 @@ def pieces(steps: CircleSteps) -> list[tuple[Steps, Domain]]:
     before:  t = 0 .. T, where one case holds at t = 0 and another at t >= 1
     after:   t = 0, and t = 1 .. T
     """
-    front, back = _peeled(steps)
+    front, back = peeled(steps)
     first, last, step, name = steps.first, steps.last, steps.step, steps.name
     found = []
     for k in range(front):
@@ -33,7 +33,7 @@ def pieces(steps: CircleSteps) -> list[tuple[Steps, Domain]]:
     return [(when, context) for when, context in found if not context.is_empty()]
 
 
-def _peeled(steps: CircleSteps) -> tuple[int, int]:
+def peeled(steps: CircleSteps) -> tuple[int, int]:
     """How many steps at the beginning and at the end are unlike the others; none where that is no help."""
     domains = [*_domains(steps)]
     for total in range(MOST_PEELED + 1):

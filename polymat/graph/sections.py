@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from polymat.errors import InternalError
-from polymat.graph.circlesteps import CircleSteps, circle_steps, in_circles
+from polymat.graph.circlesteps import CircleSteps, circle_steps, marked
 from polymat.graph.heldarrays import held_member, held_stage
 from polymat.graph.onestep import at_step
 from polymat.graph.peeled import pieces
@@ -163,13 +163,12 @@ class _Split:
         context: Domain,
         trim: bool,
     ) -> StepSection[Pipeline]:
-        ordered = [stage for group in in_circles(stages) for stage in _marked(group)]
         own = (ScalarInput(steps.name, Long),) if steps is not None else ()
         pipeline = Pipeline(
             inputs=(),
             sizes=(*self.pipeline.sizes, *own),
             scalars=self.pipeline.scalars,
-            stages=tuple(ordered),
+            stages=marked(stages),
             outputs=tuple(outputs),
             order=(),
             context=context,
@@ -179,12 +178,6 @@ class _Split:
         pipeline = without_unread(pipeline)
         arrays, given = self.inputs.of(pipeline)
         return StepSection(in_sections(replace(pipeline, inputs=arrays)), given, views, steps)
-
-
-def _marked(group: tuple[Stage, ...]) -> Iterator[Stage]:
-    """The stages of a circle with a note that they are."""
-    names = tuple(stage.name for stage in group) if len(group) > 1 else ()
-    yield from (stage if stage.circle == names else replace(stage, circle=names) for stage in group)
 
 
 def _relinked(stage: Stage, relink: Relink) -> Stage:

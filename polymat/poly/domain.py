@@ -109,6 +109,13 @@ class Domain:
         rest = there.set.project_out(isl.dim_type.set, position, 1)
         return Domain(there.params, self.dims[:position] + self.dims[position + 1 :], rest)
 
+    def raised(self, param: str) -> Domain:
+        """This set with a parameter as its first dimension."""
+        position = self.params.index(param)
+        moved = self.set.move_dims(isl.dim_type.set, 0, isl.dim_type.param, position, 1)
+        rest = self.params[:position] + self.params[position + 1 :]
+        return Domain(rest, self.dims, moved).renamed((param, *self.dims))
+
     def is_alike_for(self, param: str, context: Domain) -> bool:
         """Whether there are points for all values of a parameter that a context allows, or for none.
 

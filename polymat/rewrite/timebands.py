@@ -1,0 +1,86 @@
+"""Recurrences over time in bands of several steps, where that is predicted to take less time.
+
+One step after another passes over memory each time; the steps of a band are a chain of stages like any other,
+whose tiles keep what lies between them in a cache.  Overlapped tiling of the thesis on PolyMage's matrix
+extension, section 3.1, then tiles time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from math import inf
+
+from polymat.graph.banded import Bandable, bandable, banded
+from polymat.graph.circlesteps import circle_steps
+from polymat.graph.pipeline import Pipeline
+from polymat.graph.sections import in_sections
+from polymat.graph.stepwise import Stepwise
+from polymat.lang.affine import Affine
+
+Predict = Callable[[Pipeline], float]
+"""The predicted seconds of a pipeline."""
+
+SIZES = (4, 8)  # steps of a band that are tried
+MOST_STAGES = 16  # of a band
+CLEARLY = 0.8  # of the time of steps one by one: bands have to be so much quicker, by prediction
+
+
+def in_bands(pipeline: Pipeline, predict: Predict) -> Pipeline:
+    """Run recurrences whose last states alone are read in bands of steps, where that pays.
+
+    before:  u(t, i, j) reads u(t - 1, ., .), and u(T, ., .) is all that is read
+    after:   eight stages at a time, the first of which reads what the last of the band before came to
+    """
+    changed = pipeline
+    for names in _recurrences(pipeline):
+        steps = circle_steps(pipeline, names)
+        chosen = None if steps is None else bandable(changed, steps)
+        if chosen is None:
+            continue
+        size, alone, best = _quickest(changed, chosen, predict)
+        if best < CLEARLY * alone:
+            seconds = f"{best:.3g} s a step, {alone:.3g} s one by one"
+            note = f"{', '.join(names)} in bands of {size} steps: {seconds}"
+            changed = banded(changed, chosen, size)
+            changed = replace(changed, notes=(*changed.notes, note))
+    return changed
+
+
+def _recurrences(pipeline: Pipeline) -> Iterator[tuple[str, ...]]:
+    """The circles of a pipeline, and the functions that read themselves alone."""
+    for stage in pipeline.stages:
+        if stage.circle and stage.name == stage.circle[0]:
+            yield stage.circle
+        elif not stage.circle and stage.reads_itself and not stage.is_reduction and len(stage.dims) > 1:
+            yield (stage.name,)
+
+
+def _quickest(pipeline: Pipeline, chosen: Bandable, predict: Predict) -> tuple[int, float, float]:
+    """The best size of a band; predicted seconds of a step by itself, and of one in such a band."""
+    alone = _body(_circled(pipeline, chosen), chosen.last, predict)
+    least, members = max(chosen.depths.values()), len(chosen.steps.members)
+    sizes = [size for size in SIZES if size > least and size * members <= MOST_STAGES]
+    found = {
+        size: _body(banded(pipeline, chosen, size), chosen.bands(size), predict) / size for size in sizes
+    }
+    best = min(sizes, key=found.__getitem__, default=0)
+    return best, alone, found.get(best, inf)
+
+
+def _circled(pipeline: Pipeline, chosen: Bandable) -> Pipeline:
+    """The pipeline whose recurrence is a circle, also where it is of one stage."""
+    names = tuple(member.name for member in chosen.steps.members)
+    stages = (replace(each, circle=names) if each.name in names else each for each in pipeline.stages)
+    return pipeline.with_stages(tuple(stages))
+
+
+def _body(pipeline: Pipeline, last: Affine, predict: Predict) -> float:
+    """Predicted seconds of what runs at most steps, the last of which is known; infinite where nothing is."""
+    sections = in_sections(pipeline)
+    if not isinstance(sections, Stepwise):
+        return inf
+    steps = ((section.level, section.steps) for section in sections.sections)
+    levels = [level for level, each in steps if each is not None and each.last == (last,)]
+    level = levels[-1] if levels else None
+    return predict(level) if isinstance(level, Pipeline) else inf

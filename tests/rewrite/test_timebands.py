@@ -1,0 +1,55 @@
+"""When recurrences run in bands, by planted predictions, and what their code computes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import polymat as pm
+from polymat import Options
+from polymat.graph.build import build
+from polymat.graph.pipeline import Pipeline
+from polymat.rewrite import timebands
+from polymat.rewrite.timebands import in_bands
+from tests.graph.test_banded import fields, means, x, y
+
+
+def stages(pipeline: Pipeline) -> list[str]:
+    return [stage.name for stage in pipeline.stages]
+
+
+def test_the_quickest_size_is_taken_where_it_is_clearly_quicker() -> None:
+    pipeline = build([means()])
+    assert in_bands(pipeline, lambda each: float(len(each.stages))) is pipeline
+    found = in_bands(pipeline, lambda each: 1.0)
+    assert "u_8" in stages(found)
+    assert found.notes[-1] == "u in bands of 8 steps: 0.125 s a step, 1 s one by one"
+    fours = in_bands(pipeline, lambda each: 9.0 if len(each.stages) > 4 else 1.0)
+    assert "u_4" in stages(fours)
+    assert "u_8" not in stages(fours)
+
+
+def test_bands_of_many_stages_are_not_tried() -> None:
+    sizes = []
+
+    def predict(each: Pipeline) -> float:
+        sizes.append(len(each.stages))
+        return 1.0
+
+    in_bands(build([fields()]), predict)
+    assert max(sizes) <= timebands.MOST_STAGES
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_compiled_bands(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(timebands, "CLEARLY", 1e9)
+    options = Options(threads=threads, parallel_threshold=0 if threads > 1 else None)
+    make = fields if threads == 1 else means
+    run = pm.compile(make(), inputs=[x, y], name="bands", options=options)
+    assert " in bands of " in str(run.explain())
+    rng = np.random.default_rng(threads)
+    for steps in (0, 1, 3, 4, 8, 9, 23):
+        for points in (1, 2, 17, 200):
+            arrays = rng.random(points), rng.random(points)
+            found, expected = run(*arrays, T=steps), run.reference(*arrays, T=steps)
+            np.testing.assert_allclose(found, expected, rtol=1e-13, atol=1e-13)

@@ -8,10 +8,12 @@ from typing import Any
 
 from polymat.codegen.c.render import unit
 from polymat.codegen.explain import make_report
+from polymat.codegen.explainsteps import make_stepwise_report
 from polymat.codegen.program import Program
 from polymat.driver import levels, request_for
 from polymat.graph.arguments import fixed_sizes
 from polymat.graph.pipeline import Pipeline
+from polymat.graph.stepwise import Stepwise
 from polymat.machine.known import HASWELL, ZEN4
 from polymat.machine.model import Machine
 from polymat.options import DEFAULTS, Options
@@ -53,8 +55,11 @@ def report_text(outputs: Any, **asked: Any) -> str:
     found = compiled_levels(outputs, **asked)
     built, schedule, program = found["built"], found["tilesize"], found["codegen"]
     assert isinstance(built, Pipeline)
-    assert isinstance(schedule, Schedule)
     assert isinstance(program, Program)
     guessed = fixed_sizes(asked.get("estimates"), "estimates")
-    text = str(make_report(built, schedule, program.signature, program.buffers, guessed, {}))
+    if isinstance(schedule, Stepwise):
+        text = str(make_stepwise_report(built, schedule, program.signature, guessed, {}))
+    else:
+        assert isinstance(schedule, Schedule)
+        text = str(make_report(built, schedule, program.signature, program.buffers, guessed, {}))
     return re.sub(r"[^\s(]*?(\w+\.py):\d+", r"\1", text.removesuffix("\ncompiled in: "))

@@ -33,7 +33,7 @@ def make_stepwise_report(
         groups=groups,
         predicted=total([part.predicted for part in parts]),
         inlined=tuple(stage.name for stage in built.stages if stage.name not in kept),
-        inplace=(),
+        inplace=tuple((signature.inputs[i].name, signature.outputs[o].name) for i, o in signature.inplace),
         seconds=dict(seconds),
         notes=tuple(
             dict.fromkeys(

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from polymat.graph.accesses import reads_of
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Accumulation, InputArray, Part, Stage
+from polymat.graph.stepwise import Stepwise
 from polymat.lang.affine import Affine, computed_in
 from polymat.plan.schedule import Schedule
 from polymat.poly.access import Access
@@ -24,10 +27,29 @@ def inplace_pairs(pipeline: Pipeline, schedule: Schedule) -> tuple[tuple[int, in
     return tuple(pairs)
 
 
+def inplace_in_sections(stepwise: Stepwise[Any]) -> tuple[tuple[int, int], ...]:
+    """(input, output) positions such that no section reads the input once one has written of the output."""
+    pipeline, sections = stepwise.whole, stepwise.sections
+    pairs = []
+    for i, array in enumerate(pipeline.inputs):
+        reads = [k for k, each in enumerate(sections) if array.name in {view.array for view in each.inputs}]
+        for o, output in enumerate(pipeline.outputs):
+            writes = [k for k, each in enumerate(sections) if output in {v.array for v in each.outputs}]
+            alike = _are_alike(pipeline, array, pipeline.stage(output))
+            if alike and max(reads, default=-1) < min(writes, default=-1):
+                pairs.append((i, o))
+    return tuple(pairs)
+
+
+def _are_alike(pipeline: Pipeline, array: InputArray, written: Stage) -> bool:
+    """Whether an input and an output have the same type and shape, for the caller too."""
+    shapes = [pipeline.as_called(each.name, each.extents) for each in (array, written)]
+    return written.dtype == array.dtype and written.extents == array.extents and shapes[0] == shapes[1]
+
+
 def _may_coincide(pipeline: Pipeline, schedule: Schedule, array: InputArray, output: str) -> bool:
     written = pipeline.stage(output)
-    shapes = [pipeline.as_called(each.name, each.extents) for each in (array, written)]
-    if written.dtype != array.dtype or written.extents != array.extents or shapes[0] != shapes[1]:
+    if not _are_alike(pipeline, array, written):
         return False
     position = next(k for k, plan in enumerate(schedule.plans) if output in plan.group.stages)
     later = [name for plan in schedule.plans[position:] for name in plan.group.stages if name != output]

@@ -9,6 +9,7 @@ from polymat.codegen.c.abi import Size, mark
 from polymat.codegen.c.cnames import Names, is_macro_like
 from polymat.codegen.c.needs import Need, Piece
 from polymat.codegen.header import header_text, public_function
+from polymat.codegen.inplace import inplace_in_sections
 from polymat.codegen.joinedfiles import as_part, joined_file, joined_flags
 from polymat.codegen.memory.storage import Buffer, input_buffers, output_buffer
 from polymat.codegen.program import Program
@@ -31,7 +32,7 @@ def lower_stepwise(
     """
     pipeline = stepwise.whole
     outputs = {each: output_buffer(pipeline.stage(each), pipeline) for each in pipeline.outputs}
-    signature = make_signature(pipeline, name, outputs, ())
+    signature = make_signature(pipeline, name, outputs, inplace_in_sections(stepwise))
     programs = [*stepwise.flat()]
     files = [as_part(program.file, f"s{number}") for number, program in enumerate(programs, 1)]
     needs: set[Need] = set().union(*(file.needs for file in files), {Piece.ARGUMENT, Piece.PLACE})

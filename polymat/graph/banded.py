@@ -43,7 +43,7 @@ class Bandable:
 
 
 def bandable(pipeline: Pipeline, steps: CircleSteps) -> Bandable | None:
-    """What bands have to know of a circle; None where it cannot have them.
+    """Say what bands have to know of a circle; None where it cannot have them.
 
     Its stages are computed point by point, none reads itself at the same step, the steps are the first
     dimension of each, and of each the last states alone are read.

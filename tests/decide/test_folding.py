@@ -11,6 +11,7 @@ import polymat as pm
 from polymat import Case, Condition, Double, Function, Int, Interval, Options, Parameter, Variable
 from polymat.plan.schedule import Schedule
 from polymat.poly.lifespan import Folds
+from polymat.rewrite import timebands
 from tests.fixed import compiled_levels, report_text
 from tests.polybench import recurrences
 
@@ -20,6 +21,12 @@ time, line = Interval(Int, 0, T), Interval(Int, 0, N - 1)
 A = pm.Matrix(Double, "A", [N, N])
 inside = Condition(t, ">=", 1) & Condition(i, ">=", 1) & Condition(i, "<=", N - 2)
 edge = Condition(t, "==", 0) | Condition(i, "<", 1) | Condition(i, ">", N - 2)
+
+
+@pytest.fixture(autouse=True)
+def _one_step_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of bands of steps the copies are planes of sections, and no storage is folded."""
+    monkeypatch.setattr(timebands, "SIZES", ())
 
 
 def sweeps(name: str = "u", given: Any = A) -> Function:

@@ -57,7 +57,8 @@ def test_three_fields_on_a_staggered_grid() -> None:
         Case(later & Condition(i, "<=", M - 2) & Condition(j, "==", N - 1), hz(t - 1, i, j)),
     ]
     outputs = [last(field, T, upto(M - 1), upto(N - 1)) for field in (ex, ey, hz)]
-    run = pm.compile(outputs, inputs=[pulse, *starts], name="fdtd")
+    options = pm.Options(skip=("bands",))
+    run = pm.compile(outputs, inputs=[pulse, *starts], name="fdtd", options=options)
     for steps, rows, columns in ((0, 2, 3), (1, 1, 1), (3, 5, 4), (6, 9, 17)):
         source, arrays = RNG.random(steps), [RNG.random((rows, columns)) for _ in range(3)]
         found = run(source, *arrays)
@@ -69,11 +70,12 @@ def test_three_fields_on_a_staggered_grid() -> None:
             z[:-1, :-1] -= 0.7 * (x[:-1, 1:] - x[:-1, :-1] + y[1:, :-1] - y[:-1, :-1])
         for one, other in zip(found, (x, y, z), strict=True):
             assert_close(one, other, roundings=20 * max(steps, 1), magnitude=4.0**steps)
+    out = arrays[2].copy()
+    run(source, *arrays[:2], out, out=(np.empty_like(x), np.empty_like(y), out))
+    assert_close(out, z, roundings=200, magnitude=4.0**steps)  # a field that is read before all is written
     report = str(run.explain())
     assert "hz (float64) in the workspace: 2 of T + 1 steps" in report
-    assert (
-        "ex, hz, ey take steps together: t = 1 .. T" in report or "take steps together: t = 1 .. T" in report
-    )
+    assert "take steps together: t = 1 .. T" in report
 
 
 def test_levinson_and_durbin() -> None:

@@ -105,7 +105,7 @@ def _sum_sizes(tile: UnsizedTile) -> tuple[int, ...]:
         _shares_loads(tile.stages[m.stage], tile.loops[m.stage], m, rows[-1]) for m in tile.members
     ):
         return tile.first_that_fits([*map(nearest, ROWS_APART)], APART_SHARE * tile.machine.l1_bytes)
-    fewer = (ROWS_REDUCED, ROWS_REDUCED // 2, ROWS_REDUCED // 4, 1)
+    fewer = [max(ROWS_REDUCED // share, 1) for share in (1, 2, 4, ROWS_REDUCED)]
     return tile.first_that_fits([blocks, *map(nearest, fewer)], KEPT_SHARE * tile.machine.l2_bytes)
 
 

@@ -18,6 +18,7 @@ from benchmarks.sections import (
     recursive,
     rows,
     stencils,
+    timesteps,
     transforms,
 )
 from benchmarks.task import MissingError, Task
@@ -30,6 +31,7 @@ OTHERS: dict[str, Describe] = {
     **convolutions.PROBLEMS,
     **transforms.PROBLEMS,
     **stencils.PROBLEMS,
+    **timesteps.PROBLEMS,
     **channels.PROBLEMS,
     **filters.PROBLEMS,
     **functions.PROBLEMS,

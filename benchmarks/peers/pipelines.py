@@ -69,6 +69,11 @@ def prepare_naive(task: Task) -> Prepared:
     return _into_arrays(task, pm.Options.naive())
 
 
+def prepare_one_by_one(task: Task) -> Prepared:
+    """Steps of recurrences one after the other, over all of memory."""
+    return _with(task, skip=("bands",))
+
+
 def prepare_blas_always(task: Task) -> Prepared:
     """A library wherever a routine of it fits."""
     return _with(task, blas="always")

@@ -43,6 +43,7 @@ _PEERS = {
     # Other ways of polymat itself.
     "unfused, out=": ("pipelines:prepare_unfused", False),
     "naive, out=": ("pipelines:prepare_naive", False),
+    "polymat, one by one": ("pipelines:prepare_one_by_one", False),
     "polymat, blas always": ("pipelines:prepare_blas_always", False),
     "polymat, blas never": ("pipelines:prepare_blas_never", False),
     "polymat, direct": ("pipelines:prepare_direct", False),

@@ -15,12 +15,14 @@ from benchmarks.sections import (
     recursive,
     rows,
     stencils,
+    timesteps,
     transforms,
 )
 
 _MODULES = (
     polybench,
     stencils,
+    timesteps,
     channels,
     products,
     contractions,

@@ -1,7 +1,7 @@
 """Stencils in time, of PolyBench's kernels: fields that a step after the other changes.
 
-Each module has NAME, STEPS, OPERATIONS of a point, SIZES, `build()`, `inputs(sizes, rng)`, `reference(arrays)`
-and `points(sizes)`; the number of steps is a part of the program.
+Each module has NAME, STEPS, OPERATIONS of a point, SIZES and `build()`, `inputs(sizes, rng)`,
+`reference(arrays)`, `points(sizes)`; the number of steps is a part of the program.
 """
 
 from __future__ import annotations

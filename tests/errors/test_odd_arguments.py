@@ -169,7 +169,8 @@ def test_odd_arguments(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_every_public_function_is_called() -> None:
-    classes = {"Report", "Compiled", "Op"}  # made by the compiler, or a table of names
+    # Made by the compiler, or a table of names; what measures for a minute is tested with planted clocks.
+    classes = {"Report", "Compiled", "Op", "Profile", "Tuned", "tune"}
     like_others = {
         *("Acos", "Asin", "Atan", "Ceil", "Cos", "Cosh", "Exp", "Floor", "Imag", "Log", "Sin", "Sinh", "Tan"),
         *("Acosh", "Asinh", "Atanh", "Cbrt", "Erf", "Exp2", "Expm1", "Log1p", "Log2", "Log10", "Sigmoid"),

@@ -76,14 +76,6 @@ np.histogram(x)
 LangError: np.histogram is not defined on whole functions and inputs
 hint: for every bin k the sum over i of Select(Condition(bin_of(i), '==', k), 1, 0)
 
-x(Max(i - 1, 0))
-NotAffineError: not affine: Max(i - 1, 0)
-hint: pad(x, 2, "edge") has a border around it, and indices need no bounds; or a Case for each border
-
-x(Vector(Int, "labels", [N])(i))
-NotAffineError: not affine: labels(i)
-hint: compare it with every k: a sum of Select(Condition(labels(i), '==', k), value, 0)
-
 np.roll(x, 1)
 LangError: np.roll is not defined on whole functions and inputs
 hint: pm.pad(A, (1, 0), 'wrap')[:-1] for one place

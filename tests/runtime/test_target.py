@@ -45,7 +45,7 @@ def test_unknown_topics(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptu
     monkeypatch.setenv("POLYMAT_LOG", "fusoin")
     configure_logging()
     topics = "all, built, graph, fusion, tilesize, idiom, codegen, source, runtime, cache, calibrate, compile"
-    topics += ", audit"
+    topics += ", audit, tune"
     assert caplog.messages == [f"POLYMAT_LOG: no topic 'fusoin'; the topics are {topics}"]
     assert set(LEVELS) <= set(TOPICS)
 

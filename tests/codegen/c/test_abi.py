@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import polymat
-from polymat.codegen.c.abi import LIBRARY_MISSING, OK, OUT_OF_MEMORY, SCALAR_SLOT_BYTES
+from polymat.codegen.c.abi import LIBRARY_MISSING, OK, OUT_OF_MEMORY, SCALAR_SLOT_BYTES, VALUES_OUTSIDE
 from polymat.lang.function import MAX_RANK
 
 HEADER = Path(polymat.__file__).parent / "runtime" / "_launch.h"
@@ -19,6 +19,7 @@ def test_the_module_in_c_says_the_same() -> None:
         "ENTRY_OK": OK,
         "ENTRY_OUT_OF_MEMORY": OUT_OF_MEMORY,
         "ENTRY_LIBRARY_MISSING": LIBRARY_MISSING,
+        "ENTRY_VALUES_OUTSIDE": VALUES_OUTSIDE,
         "SCALAR_SLOT_BYTES": SCALAR_SLOT_BYTES,
         "MAX_RANK": MAX_RANK,
     }

@@ -91,7 +91,9 @@ def test_one_region_around_all_loops(name: str) -> None:
     options = Options(parallel_threshold=0, threads=3, blas="never", kernels=False)
     compiled = pm.compile(result, inputs=list(inputs), name=name, options=options)
     group = compiled.explain().groups[-1]
-    assert (group.order[0], group.parallel) == ("k" if name == "halves" else "t", "i")
+    # The sums of halves go to places that their dimensions do not name: these have names of their own.
+    expected = ("k", "i_") if name == "halves" else ("t", "i")
+    assert (group.order[0], group.parallel) == expected
     rng = np.random.default_rng(0)
     for steps, width in [(0, 0), (1, 1), (1, 5), (2, 3), (7, 2), (13, 17), (31, 64)]:
         shapes = {"A": (steps, width), "L": (steps, steps)}

@@ -17,7 +17,7 @@ from polymat.options import Options
 from polymat.plan.library import RecursivePlan
 from polymat.tilesize.filterblock import RUN, register_lanes, transposed_lanes
 from polymat.tilesize.shortloops import loop_lengths
-from polymat.tilesize.stagework import stage_operations
+from polymat.tilesize.stagework import WAITING, stage_operations
 
 # Operations of vectorised loops, for one sample.  Measured (Zen 3, 10 to 40 cycles a vector): a multiply-add
 # of a section, of which a cycle has two where none waits for another; and to transpose a sample into lanes
@@ -97,6 +97,7 @@ class RecursivePlanner:
         lanes = transposed_lanes(self.machine, found.stage.dtype.size)
         loops = sum(stage_operations(self.pipeline.stage(name), self.sizes) for name in stages)
         relative = self._operations(found, lanes) / max(1.0, loops)
+        most = QUICKER * (1.0 if found.channels else WAITING)  # of loops, which wait for each sample
         return RecursivePlan(
             group=Group(stages),
             kind="recursive",
@@ -110,7 +111,7 @@ class RecursivePlanner:
             endings=endings,
             lanes=lanes,
             width=register_lanes(self.machine, found.stage.dtype.size),
-            relative=min(relative, QUICKER),
+            relative=min(relative, most),
         )
 
     def _operations(self, found: Recursion, lanes: int) -> float:

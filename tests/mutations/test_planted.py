@@ -82,7 +82,7 @@ CHANGES = [
     Planted("tilesize.filterprice", "SHARE", 0.5, e("long_filter")),
     Planted("tilesize.filterprice", "MOVED", 24.0, e("filter_of_taps")),
     Planted("tilesize.filterprice", "ROW", 800.0, e("filter_of_taps")),
-    Planted("decide.recursiveplans", "MOVED", 1.0, e("recursive_filter")),
+    Planted("decide.recursiveplans", "MOVED", 12.0, e("recursive_filter")),
     Planted("model.team", "BLOCKS", 2.0, c("product")),
     Planted("model.team", "OPERATIONS_A_CYCLE", 1.0, c("rows")),
     Planted("model.assumed", "UNKNOWN_EXTENT", 500, e("rows")),

@@ -37,6 +37,12 @@ class Bandable:
     last: Affine
     depths: Mapping[str, int]
 
+    def has(self, size: int) -> bool:
+        """Whether there are bands of so many steps at any sizes, and hold what is read back."""
+        room = self.last - self.first + 1 - size
+        some = not self.steps.context.at_least_zero([room]).is_empty()
+        return some and size >= max(self.depths.values())
+
     def bands(self, size: int) -> Affine:
         """How many whole bands of so many steps there are."""
         return (self.last - self.first + 1).floordiv(size)
@@ -51,18 +57,39 @@ def bandable(pipeline: Pipeline, steps: CircleSteps) -> Bandable | None:
     plain = StepAxis(0)
     if any(axis != plain for axis in steps.axes.values()) or any(s.is_reduction for s in steps.members):
         return None
-    depths: dict[str, int] = {}
-    for member in steps.members:
-        distances, uses = steps.distances[member.name], uses_of(pipeline, steps, member)
-        if None in distances or uses.anywhere or member.name in pipeline.outputs:
-            return None
-        depths[member.name] = max((each for each in distances if each is not None), default=0)
     if any(len(group) > 1 or _reads_itself(group[0]) for group in same_step(steps)):
         return None
     front, back = peeled(steps)
+    depths: dict[str, int] = {}
+    for member in steps.members:
+        depth = _depth(pipeline, steps, member, back)
+        if depth is None:
+            return None
+        depths[member.name] = depth
     found = Bandable(steps, steps.first + front, steps.last - back, depths)
     started = steps.context.at_least_zero([found.first - 2 - found.last]).is_empty()
     return found if started and front >= max(depths.values()) > 0 else None
+
+
+def _depth(pipeline: Pipeline, steps: CircleSteps, member: Stage, back: int) -> int | None:
+    """How many of the last states of bands are read, by steps behind or by others; None where that is open.
+
+    back: steps behind the last band, at least.
+    """
+    distances, uses = steps.distances[member.name], uses_of(pipeline, steps, member)
+    if uses.anywhere or member.name in pipeline.outputs:
+        return None
+    depths = [0]
+    for form in uses.at:
+        apart = steps.last - form
+        if not apart.is_constant:
+            return None
+        depths.append(apart.const + 1 - back)
+    for distance in distances:
+        if distance is None:
+            return None
+        depths.append(distance)
+    return max(depths)
 
 
 def _reads_itself(stage: Stage) -> bool:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
+from math import prod
 from typing import TypeVar
 
 from polymat.graph.accesses import loads_with_domains
@@ -17,6 +19,7 @@ from polymat.poly.domain import Domain
 
 T = TypeVar("T")
 FORWARDS, BACKWARDS = 1, -1
+MOST_CHOICES = 64  # of dimensions, one for each stage, that are tried
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,15 +77,28 @@ class InnerRead:
 def possible_axes(members: Sequence[Stage], context: Domain) -> Iterator[Axes]:
     """Every choice of dimensions along which no stage needs what is made at a later step."""
     known: list[Positions] = []
-    for first in range(len(members[0].dims)):
-        positions = _positions(members, first)
-        if positions is not None and positions not in known:
+    for positions in _candidates(members):
+        if positions not in known:
             known.append(positions)
             needs = [*inner_reads(members, positions, context)]
             for sign in (FORWARDS, BACKWARDS):
                 axes = _shifted(members, positions, needs, sign)
                 if axes is not None:
                     yield axes
+
+
+def _candidates(members: Sequence[Stage]) -> Iterator[Positions]:
+    """First the dimensions that keep constant distances, then others, unless these are very many."""
+    for first in range(len(members[0].dims)):
+        positions = _positions(members, first)
+        if positions is not None:
+            yield positions
+    if prod(len(stage.dims) for stage in members) > MOST_CHOICES:
+        return
+    for places in product(*(range(len(stage.dims)) for stage in members)):
+        named = zip(members, places, strict=True)
+        if all(_has_own(stage, place) for stage, place in named):
+            yield {stage.name: place for stage, place in zip(members, places, strict=True)}
 
 
 def own_index(stage: Stage, item: Part | Accumulation, position: int) -> Affine:

@@ -53,8 +53,8 @@ def without_unread(pipeline: Pipeline) -> Pipeline:
     """The pipeline without stages that no output needs."""
     needed = set(pipeline.outputs)
     for stage in reversed(pipeline.stages):
-        if stage.name in needed:
-            needed |= {load.source.name for load in stage.loads()}
+        if not needed.isdisjoint((stage.name, *stage.circle)):
+            needed |= {stage.name, *(load.source.name for load in stage.loads())}
     return replace(pipeline, stages=tuple(stage for stage in pipeline.stages if stage.name in needed))
 
 

@@ -28,7 +28,7 @@ def iterate(
     step: gives the next state of a state, written as any definition is: `lambda u: u + dt * (A @ u)`, or a
     function that makes a `Function`, with cases for a boundary, and returns it.  The state may be several
     arrays, `initial` a list of them; step takes as many and returns as many.  One that takes an argument
-    more gets the number of the step, an index from 1 to `steps`.
+    more gets the number of the step, from 1 to `steps`, an index for the definitions of Functions.
     initial: the first state: inputs or results whose indices begin at 0.  Each state has its shape and type.
     steps: an integer, or a size such as Parameter(Int, "T"), which calls give by name.
     keep: so many of the last states along a new first dimension, the last one behind, where that is more
@@ -44,6 +44,9 @@ def iterate(
     first = _checked_initial(initial, at)
     total, sizes = as_affine(steps, at), size_parameters(steps)
     _check_kept(keep, every, at)
+    if total.is_constant and total.const < keep - 1:
+        least = f"and keep={keep} states need at least {keep - 1}" if keep > 1 else "which is less than 0"
+        raise LangError(f"iterate: steps= is {total.const}, {least}", at=at)
     made = StateChain(step, first, total, sizes, at)
     found = made.last(keep) if every is None else made.each(every)
     return found if several else found[0]

@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from polymat.lang.affine import Affine
+from polymat.lang.affine import Affine, computed_in
 from polymat.lang.condition import Condition
 from polymat.lang.expr import Expr, Load, Parameter, Variable
 from polymat.lang.function import CaseEntry, Function, Source
 from polymat.lang.interval import Interval
 from polymat.lang.makers import index_expression
 from polymat.lang.reduction import ReduceEntry, Reduction
-from polymat.lang.traverse import rebuild, rebuild_condition, walk
+from polymat.lang.traverse import rebuild, rebuild_condition, rebuild_indices, walk
 
 Before = Mapping[int, Callable[[tuple[Affine, ...]], Load]]
 """What a read of a state at indices becomes, by the identity of the state."""
@@ -41,6 +41,8 @@ def values_of(function: Function) -> list[Expr]:
     """Every expression of a definition."""
     entries = [entry.value if isinstance(entry, CaseEntry) else entry for entry in function.defn]
     values = [entry.value if isinstance(entry, ReduceEntry) else entry for entry in entries]
+    targets = (entry.target.indices for entry in entries if isinstance(entry, ReduceEntry))
+    values += [atom.value for indices in targets for atom in computed_in(indices)]
     starts = [function.init] if isinstance(function, Reduction) and function.init is not None else []
     return [*values, *starts, *([function.default] if function.default is not None else [])]
 
@@ -58,7 +60,8 @@ def reached(results: Iterable[Source], states: Sequence[Source]) -> list[Functio
     stack = [*results]
     while stack:
         source = stack.pop()
-        if isinstance(source, Function) and id(source) not in known and id(source) not in found:
+        is_new = id(source) not in known and id(source) not in found
+        if isinstance(source, Function) and source.is_defined and is_new:
             found[id(source)] = source
             stack += reversed(sources_of(source))
     return list(found.values())
@@ -139,7 +142,8 @@ class Lifted:
             case CaseEntry(condition, value, at):
                 return CaseEntry(self.condition(condition), self.entry(value, made), at)
             case ReduceEntry(target, value, op, at):
-                indices = (*self.times.indices, *target.indices)
+                inner = tuple(form.substitute(self.forms) for form in target.indices)
+                indices = (*self.times.indices, *rebuild_indices(inner, self.value))
                 there = Load(made, indices, made.dtype, target.at, (*target.sizes, *self.times.sizes))
                 return ReduceEntry(there, self.value(value), op, at)
             case _:

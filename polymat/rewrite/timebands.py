@@ -59,8 +59,8 @@ def _recurrences(pipeline: Pipeline) -> Iterator[tuple[str, ...]]:
 def _quickest(pipeline: Pipeline, chosen: Bandable, predict: Predict) -> tuple[int, float, float]:
     """The best size of a band; predicted seconds of a step by itself, and of one in such a band."""
     alone = _body(_circled(pipeline, chosen), chosen.last, predict)
-    least, members = max(chosen.depths.values()), len(chosen.steps.members)
-    sizes = [size for size in SIZES if size > least and size * members <= MOST_STAGES]
+    members = len(chosen.steps.members)
+    sizes = [size for size in SIZES if chosen.has(size) and size * members <= MOST_STAGES]
     found = {
         size: _body(banded(pipeline, chosen, size), chosen.bands(size), predict) / size for size in sizes
     }

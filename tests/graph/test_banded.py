@@ -102,6 +102,28 @@ def test_states_that_others_read_are_no_bands() -> None:
     assert chosen(build([every], constraints=[Condition(N, ">=", 1)])) is None
 
 
+@pytest.mark.parametrize("back", [0, 1, 2])
+def test_states_before_the_last_one_are_left_by_bands_or_there_are_none(back: int) -> None:
+    u = Function(([t, i], [TIMES, POINTS]), Double, "u")
+    u.defn = [Case(Condition(t, "<=", 1), x(i)), Case(Condition(t, ">=", 2), u(t - 1, i) / 2 + y(i))]
+    pipeline = build([last(u, back)], constraints=[Condition(T, ">=", 2)])
+    found = chosen(pipeline)
+    assert (found is None) == (back == 2)
+    if found is not None:
+        assert found.depths == {"u": 1 + back}
+        verify(banded(pipeline, found, 4))
+
+
+def test_few_steps_have_no_bands() -> None:
+    u = Function(([t, i], [Interval(Int, 0, 5), POINTS]), Double, "u")
+    u.defn = [Case(Condition(t, "==", 0), x(i)), Case(Condition(t, ">=", 1), u(t - 1, i) / 2)]
+    end = Function(([i], [POINTS]), Double, "end")
+    end.defn = [u(5, i)]
+    found = chosen(build([end]))
+    assert found is not None
+    assert [size for size in (4, 5, 6, 8) if found.has(size)] == [4, 5]
+
+
 def test_sweeps_are_no_bands() -> None:
     """New neighbours are read at the same step: nothing lies between its points that a tile could keep."""
     u = Function(([t, i], [TIMES, POINTS]), Double, "u")

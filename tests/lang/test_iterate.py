@@ -85,6 +85,24 @@ def test_products_and_sums_within_a_step_and_around_it() -> None:
     assert_close(found, np.array([2.0, 0, 0]), roundings=100, magnitude=2.0)
 
 
+def test_steps_within_steps() -> None:
+    """The inner steps begin with the outer state, and read it."""
+
+    def outer(u: Any) -> Any:
+        return pm.iterate(lambda w: w / 2 + u, u, steps=3)
+
+    start = np.arange(1.0, 4.0)
+    found = values(pm.iterate(outer, x, steps=T), {"x": start}, T=4)
+    assert_close(found, start * 1.875**4, roundings=100, magnitude=40.0)
+
+
+def test_every_second_state_with_a_sum_in_each_step() -> None:
+    run = pm.compile(pm.iterate(lambda u: pm.Cos(u) / 2 + u.sum() / 8, x, steps=T, every=2), inputs=[x])
+    start = np.arange(1.0, 4.0)
+    for steps in (0, 1, 4, 5):
+        assert_close(run(start, T=steps), run.reference(start, T=steps), roundings=100, magnitude=4.0)
+
+
 def test_few_states_are_kept() -> None:
     from polymat.graph.stepwise import Stepwise
     from polymat.passes import PASSES, position
@@ -114,13 +132,15 @@ def test_compiled() -> None:
         (lambda u: (u, u), {}, "iterate: the step takes 1 arrays and gives 2"),
         (lambda u: 1.0, {}, "iterate: the step gives an array, got 1.0"),
         (lambda u: pm.Cast(Float, u), {}, "iterate: the step makes Float of the Double state x"),
+        (lambda u: 2 * u, {"steps": -1}, "iterate: steps= is -1, which is less than 0"),
+        (lambda u: 2 * u, {"steps": 1, "keep": 4}, "steps= is 1, and keep=4 states need at least 3"),
         (lambda u: u, {"keep": 0}, "iterate: keep= is a positive integer, got 0"),
         (lambda u: u, {"every": 2, "keep": 2}, "iterate: keep= is of the last states, every= of all"),
     ],
 )
 def test_what_is_refused(step: Any, given: dict[str, Any], message: str) -> None:
     with pytest.raises(pm.LangError) as raised:
-        pm.iterate(step, x, steps=T, **given)
+        pm.iterate(step, x, **{"steps": T, **given})
     assert message in str(raised.value)
     assert raised.value.location is not None
 

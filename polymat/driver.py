@@ -135,7 +135,7 @@ def compile(
         strided=strided,
         options=options,
     )
-    return _kept(_compiled(_found(measured(request))), request)
+    return _kept(_compiled(measured(request)), request)
 
 
 def _kept(compiled: Compiled[Any, Report], request: Request) -> Compiled[Any, Report]:
@@ -177,10 +177,10 @@ def request_of(compiled: Compiled[Any, Any]) -> Request | None:
 
 def _compiled(request: Request) -> Compiled[Any, Report]:
     try:
-        return compile_request(request)
+        return compile_request(_found(request))
     except UnfitError as error:  # decisions of an earlier search
         logging.getLogger("polymat.tune").warning("%s: %s", request.name, error)
-        return _compiled(replace(request, found=None))
+        return compile_request(request)
     except RecursionError:
         raise LangError(
             f"a definition in {request.name} is nested too deeply to compile",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from polymat.errors import LangError
@@ -11,7 +11,6 @@ from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Stage
 from polymat.graph.stepwise import HeldArray
 from polymat.lang.affine import Affine, computed_in
-from polymat.lang.expr import Load
 from polymat.poly.domain import Domain
 
 MOST_PLANES = 64  # that make room for later ones; where more are needed, each step has one
@@ -108,9 +107,3 @@ def _check_low(context: Domain, stage: Stage, dim: str) -> None:
             at=stage.at,
             hint="functions that need each other, and what they read, begin at index 0 or above; shift it",
         )
-
-
-def reads(stages: Sequence[Stage]) -> Iterator[Load]:
-    """Every load of some stages."""
-    for stage in stages:
-        yield from stage.loads()

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from polymat.errors import InternalError
 from polymat.graph.circlesteps import CircleSteps, circle_steps, marked
 from polymat.graph.heldarrays import held_member, held_stage
-from polymat.graph.onestep import at_step
+from polymat.graph.onestep import Relink, at_step
 from polymat.graph.peeled import pieces
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.sectioninputs import SectionInputs
@@ -21,8 +21,6 @@ from polymat.lang.expr import Expr, Load
 from polymat.lang.traverse import rebuild
 from polymat.lang.types import Long
 from polymat.poly.domain import Domain
-
-Relink = Callable[[Load, tuple[Affine, ...]], Load]
 
 
 def in_sections(pipeline: Pipeline) -> Pipeline | Stepwise[Pipeline]:

@@ -30,6 +30,7 @@ class Case:
     compute_bound: whether flops rather than bytes are the figure to quote.
     stream: whether the bytes are mostly read, or as many are written.
     view: the part of each result that is judged, where judging all of it would take too long.
+    sound: the parts of all results that can be judged, where not all can.
     """
 
     name: str
@@ -42,6 +43,7 @@ class Case:
     element_bytes: int = 8
     view: Callable[[Array], Array] = identity
     stream: Stream = "read"
+    sound: Callable[[Results], Results] = tuple
 
 
 @dataclass(slots=True)
@@ -56,9 +58,10 @@ class Judge:
         if self._known is None:
             self._known = self.case.expected()
         expected, bounds = self._known
-        found = results if isinstance(results, tuple | list) else (results,)
+        found = tuple(results) if isinstance(results, tuple | list) else (results,)
         if len(found) != len(expected):
             return float("inf")
+        found = self.case.sound(found)
         parts = [self.case.view(np.asarray(array)) for array in found]
         return max(map(_excess, parts, expected, bounds), default=0.0)
 
@@ -81,19 +84,29 @@ def kernel_case(kernel: Kernel, dataset: str, **values: Any) -> Case:
     """A kernel of PolyBench at the sizes of a data set."""
     sizes = kernel.sizes[dataset]
     arrays = kernel.inputs(sizes)
+    names: list[str] = []
 
     def expected() -> tuple[Results, Results]:
-        magnitudes = kernel.reference({name: np.abs(array) for name, array in arrays.items()})
-        bounds = rounding_bounds(tuple(magnitudes.values()), 2 * kernel.roundings(sizes), np.float64)
-        return tuple(kernel.reference(arrays).values()), bounds
+        whole = kernel.solve(arrays, sizes)
+        names[:] = whole
+        right = kernel.sound(whole)
+        bounds = kernel.bounds(arrays, right, sizes)
+        return tuple(right.values()), tuple(2 * bound for bound in bounds.values())
+
+    def sound(results: Results) -> Results:
+        return tuple(kernel.sound(dict(zip(names, results, strict=True))).values())
 
     flops = kernel.flops(sizes)
+    counts = dict(kernel.counted(sizes))
+    values = {"sizes": dict(sizes), "flops": flops, "counts": counts, "dtype": kernel.dtype, **values}
     return Case(
         name=f"{kernel.name} {dataset}",
         group=dataset,
-        task=Task(kernel.name, arrays, {"sizes": dict(sizes), "flops": flops, **values}),
+        task=Task(kernel.name, arrays, values),
         expected=expected,
         flops=flops,
         traffic=kernel.traffic(sizes),
         compute_bound=kernel.compute_bound,
+        element_bytes=np.dtype(kernel.dtype).itemsize,
+        sound=sound,
     )

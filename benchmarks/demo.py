@@ -14,12 +14,12 @@ from benchmarks import decimate
 from benchmarks.cases import Judge, kernel_case
 from benchmarks.harness import PeerError, Timing, Worker, interleave
 from benchmarks.peers.table import find_peer, polymat_peer
-from benchmarks.polybench import KERNELS
+from benchmarks.polybench import PRODUCTS
 from benchmarks.polybench.kernel import DATASETS, Kernel
 from polymat.measuring.firstcompile import measure_first
 from polymat.runtime.calibration import calibrated_machine
 
-ALL_KERNELS: tuple[Kernel, ...] = (*KERNELS, decimate.KERNEL)
+ALL_KERNELS: tuple[Kernel, ...] = (*PRODUCTS, decimate.KERNEL)
 MOST_SECONDS_PER_KERNEL = 4.0
 LEAST_SECONDS_PER_KERNEL = 0.3
 

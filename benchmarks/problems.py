@@ -18,7 +18,6 @@ from benchmarks.sections import (
     recursive,
     rows,
     stencils,
-    timesteps,
     transforms,
 )
 from benchmarks.task import MissingError, Task
@@ -31,7 +30,6 @@ OTHERS: dict[str, Describe] = {
     **convolutions.PROBLEMS,
     **transforms.PROBLEMS,
     **stencils.PROBLEMS,
-    **timesteps.PROBLEMS,
     **channels.PROBLEMS,
     **filters.PROBLEMS,
     **functions.PROBLEMS,
@@ -44,7 +42,8 @@ def describe(task: Task) -> tuple[Description, Mapping[str, float]]:
     """The pipeline of a task, and the scalars it is called with."""
     for kernel in (*KERNELS, decimate.KERNEL):
         if kernel.name == task.problem:
-            return kernel.builds[task.values.get("way") or next(iter(kernel.builds))](), kernel.scalars
+            description = kernel.builds[task.values.get("way") or next(iter(kernel.builds))]()
+            return description, {**kernel.scalars, **task.values.get("counts", {})}
     if task.problem not in OTHERS:
         raise MissingError(f"no pipeline {task.problem}")
     return OTHERS[task.problem](task), {}

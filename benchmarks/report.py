@@ -56,15 +56,19 @@ def geometric_mean(values: Iterable[float]) -> float:
     return math.exp(sum(logs) / len(logs)) if logs else math.nan
 
 
-def table(rows: Sequence[Row], rivals: Rivals, machine: Machine) -> Iterator[str]:
-    """The lines of the table, and of the geometric means a group."""
+def table(
+    rows: Sequence[Row], rivals: Rivals, machine: Machine, *, told: Sequence[str] = ()
+) -> Iterator[str]:
+    """The lines of the table, and of the geometric means a group; in a last column what `told` peers say."""
     peers = [peer for names in rivals.values() for peer in names if any(peer in row.timings for row in rows)]
-    head = ["case", *rivals, "rate", "of limit", *(f"x {peer}" for peer in peers), "x best"]
+    head = ["case", *rivals, "rate", "of limit", *(f"x {peer}" for peer in peers), "x best", *told]
     yield _line(head)
     yield _line(["---", *("---:" for _ in head[1:])])
     for row in rows:
         found = ratios(row, rivals)
-        yield _line([row.case, *_times(row, rivals), *_rate(row, rivals, machine), *_ratios(found, peers)])
+        said = [row.notes.get(peer, "") for peer in told]
+        cells = [*_times(row, rivals), *_rate(row, rivals, machine), *_ratios(found, peers)]
+        yield _line([row.case, *cells, *said])
     for group in dict.fromkeys(row.group for row in rows):
         many = [ratios(row, rivals) for row in rows if row.group == group]
         if len(many) > 1:
@@ -73,6 +77,7 @@ def table(rows: Sequence[Row], rivals: Rivals, machine: Machine) -> Iterator[str
             best = geometric_mean(min(f.values()) for f in many if f)
             yield _line(
                 [f"**{group}**, geometric mean", *("" for _ in rivals), "", "", *cells, _number(best)]
+                + [""] * len(told)
             )
 
 

@@ -47,7 +47,12 @@ def run(section: Section, machine: Machine, *, threads: Sequence[int], quick: bo
         rows = list(
             run_section(section, count, seconds=QUICK_SECONDS if quick else SECONDS, quick=quick, only=only)
         )
-        text += [f"### {count} thread{'s' * (count > 1)}", "", *table(rows, section.rivals, machine), ""]
+        text += [
+            f"### {count} thread{'s' * (count > 1)}",
+            "",
+            *table(rows, section.rivals, machine, told=section.told),
+            "",
+        ]
         text += [*remarks(rows, section.rivals), ""]
         kept += [as_json(row) for row in rows]
         failures += sum(len(row.wrong) for row in rows)

@@ -24,6 +24,7 @@ class Section:
     cases: given whether a quick orientation is enough.
     rivals: the peers, by the way of calling polymat they are compared with; see SUBJECTS.
     goals: what the section is to show, in words, for the reader of the table.
+    told: peers whose notes are a column of the table.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Section:
     goals: tuple[str, ...] = ()
     threads: tuple[int, ...] = (1, 2)
     environment: Mapping[str, str] = field(default_factory=dict)
+    told: tuple[str, ...] = ()
 
     def peers(self, threads: int) -> tuple[Peer, ...]:
         """All that are measured, polymat first."""

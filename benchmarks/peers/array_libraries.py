@@ -29,7 +29,7 @@ def bind(xp: Any, task: Task) -> Function:
 def prepare_numpy(task: Task) -> Prepared:
     """Plain NumPy."""
     if task.problem not in FORMULAS:
-        solve = importlib.import_module("benchmarks.peers.references").find_reference(task.problem)
+        solve = importlib.import_module("benchmarks.peers.references").find_reference(task)
         return Prepared(lambda: solve(task.arrays))
     function, arrays = bind(importlib.import_module("numpy"), task), tuple(task.arrays.values())
     return Prepared(lambda: function(*arrays))

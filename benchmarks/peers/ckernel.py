@@ -32,21 +32,49 @@ RESULTS: dict[str, tuple[Shape, ...]] = {
     "mvt": ((("A", 0),), (("A", 0),)),
     "product": ((("A", 0), ("B", 1)),),
 }
-RESULT_COUNTS = {"bicg": 2, "mvt": 2}
+_LINE: Shape = (("A", 0),)
+_SQUARE: Shape = (("A", 0), ("A", 1))
+_CUBE: Shape = (*_SQUARE, ("A", 2))
+_DATA: Shape = (("data", 0), ("data", 1))
+_IMAGE: Shape = (("imgIn", 0), ("imgIn", 1))
+_FIELD: Shape = (("ex", 0), ("ex", 1))
+_U: Shape = (("u", 0), ("u", 1))
+RECURRENCES: dict[str, tuple[Shape, ...]] = {
+    "correlation": ((("data", 1), ("data", 1)), _DATA),
+    "covariance": ((("data", 1), ("data", 1)), _DATA),
+    "cholesky": (_SQUARE,),
+    "durbin": ((("r", 0),), (("r", 0),)),
+    "gramschmidt": ((("A", 1), ("A", 1)), _SQUARE, _SQUARE),
+    "lu": (_SQUARE,),
+    "ludcmp": (_LINE, _SQUARE, _LINE),
+    "trisolv": ((("b", 0),),),
+    "deriche": (_IMAGE, _IMAGE, _IMAGE),
+    "floyd-warshall": ((("path", 0), ("path", 1)),),
+    "nussinov": ((("seq", 0), ("seq", 0)),),
+    "adi": (_U, _U, _U, _U),
+    "fdtd-2d": (_FIELD, _FIELD, _FIELD),
+    "heat-3d": (_CUBE, _CUBE),
+    "jacobi-1d": (_LINE, _LINE),
+    "jacobi-2d": (_SQUARE, _SQUARE),
+    "seidel-2d": (_SQUARE,),
+}
+RESULT_COUNTS = {"bicg": 2, "mvt": 2, "gramschmidt": 2, "fdtd-2d": 3}
 
 
 def prepare_kernel(library: ctypes.CDLL, task: Task, symbol: str = "") -> Prepared:
     """Call the kernel of the task's name (or `symbol`) on aligned copies of its arrays.
 
-    task.values["sizes"]: the sizes in the order that the kernel takes them.
+    task.values["sizes"]: the sizes in the order that the kernel takes them; "dtype": of the results, where it
+    is not that of the inputs.
     """
-    symbol = symbol or NAMES.get(task.problem, task.problem)
-    if task.problem not in RESULTS or not hasattr(library, symbol):
+    symbol = symbol or NAMES.get(task.problem, task.problem.replace("-", "_"))
+    shapes = RESULTS.get(task.problem) or RECURRENCES.get(task.problem, ())
+    if not shapes or not hasattr(library, symbol):
         raise MissingError(f"no kernel {task.problem}")
     kernel = getattr(library, symbol)
     inputs = [copy_aligned(array) for array in task.arrays.values()]
-    kind = np.result_type(*inputs)
-    results = [_result(task.arrays, shape, kind) for shape in RESULTS[task.problem]]
+    kind = task.values.get("dtype") or np.result_type(*inputs)
+    results = [_result(task.arrays, shape, kind) for shape in shapes]
     sizes = tuple(task.values["sizes"].values())
     arguments = ((ctypes.c_long * len(sizes))(*sizes), pointers(inputs), pointers(results))
     alive = (inputs, results)  # as long as their addresses are used

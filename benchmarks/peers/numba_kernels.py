@@ -10,6 +10,7 @@ import numba
 import numpy as np
 from numba import njit, prange
 
+from benchmarks.peers import numba_recurrences
 from benchmarks.task import MissingError, Prepared, Task
 
 ALPHA, BETA = 1.5, 1.2
@@ -215,8 +216,10 @@ KERNELS: Mapping[str, Callable[..., Any]] = {
 
 def prepare(task: Task) -> Prepared:
     """The kernel of the task's name; products go to SciPy's BLAS."""
-    if task.problem not in KERNELS:
+    known = {**KERNELS, **numba_recurrences.KERNELS}
+    if task.problem not in known:
         raise MissingError(f"no kernel {task.problem}")
     numba.set_num_threads(int(os.environ["OMP_NUM_THREADS"]))
-    kernel, arrays = KERNELS[task.problem], tuple(task.arrays.values())
-    return Prepared(lambda: kernel(*arrays))
+    kernel, arrays = known[task.problem], tuple(task.arrays.values())
+    counts = task.values.get("counts", {}).values()
+    return Prepared(lambda: kernel(*arrays, *counts))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
@@ -23,7 +23,27 @@ _loaded: list[pm.Compiled] = []
 def prepare(task: Task) -> Prepared:
     """Called from Python; results are new arrays, as they are with NumPy."""
     call, note, scalars = compile_task(task)
-    return Prepared(partial(call, *task.arrays.values(), **scalars), note)
+    bound = partial(call, *task.arrays.values(), **scalars)
+    return Prepared(bound, note + workspace_text(bound) if task.values.get("memory") else note)
+
+
+def workspace_text(call: Callable[[], Any]) -> str:
+    """How much memory a call takes at most beside its arguments and results, in words."""
+    marks = Path("/proc/self/clear_refs")
+    try:
+        marks.write_text("5")  # the largest size so far is forgotten
+    except OSError:
+        return ""
+    before = _memory("VmRSS")
+    found = call()
+    results = sum(array.nbytes for array in (found if isinstance(found, tuple) else (found,)))
+    return f", {(_memory('VmHWM') - before - results) / 1e6:.1f} MB beside its arrays"
+
+
+def _memory(what: str) -> int:
+    """Of this process, in bytes."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return 1024 * next(int(line.split()[1]) for line in lines if line.startswith(what))
 
 
 def prepare_out(task: Task) -> Prepared:

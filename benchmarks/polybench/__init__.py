@@ -1,25 +1,42 @@
-"""The thirteen PolyBench/C 4.2.1 problems that are matrix products and matrix-vector products."""
+"""The thirty problems of PolyBench/C 4.2.1."""
 
 from __future__ import annotations
 
 from benchmarks.polybench import (
+    adi,
     atax,
     bicg,
+    cholesky,
+    correlation,
+    covariance,
+    deriche,
     doitgen,
+    durbin,
+    fdtd_2d,
+    floyd_warshall,
     gemm,
     gemver,
     gesummv,
+    gramschmidt,
+    heat_3d,
+    jacobi_1d,
+    jacobi_2d,
     k2mm,
     k3mm,
+    lu,
+    ludcmp,
     mvt,
+    nussinov,
+    seidel_2d,
     symm,
     syr2k,
     syrk,
+    trisolv,
     trmm,
 )
 from benchmarks.polybench.kernel import Kernel
 
-KERNELS: tuple[Kernel, ...] = (
+PRODUCTS: tuple[Kernel, ...] = (
     gemm.KERNEL,
     k2mm.KERNEL,
     k3mm.KERNEL,
@@ -34,6 +51,30 @@ KERNELS: tuple[Kernel, ...] = (
     bicg.KERNEL,
     mvt.KERNEL,
 )
+"""Products of matrices, and of a matrix and vectors."""
+
+RECURRENCES: tuple[Kernel, ...] = (
+    correlation.KERNEL,
+    covariance.KERNEL,
+    cholesky.KERNEL,
+    durbin.KERNEL,
+    gramschmidt.KERNEL,
+    lu.KERNEL,
+    ludcmp.KERNEL,
+    trisolv.KERNEL,
+    deriche.KERNEL,
+    floyd_warshall.KERNEL,
+    nussinov.KERNEL,
+    adi.KERNEL,
+    fdtd_2d.KERNEL,
+    heat_3d.KERNEL,
+    jacobi_1d.KERNEL,
+    jacobi_2d.KERNEL,
+    seidel_2d.KERNEL,
+)
+"""Statistics, solvers, dynamic programming and stencils: what reads what it has made, or several times."""
+
+KERNELS = (*PRODUCTS, *RECURRENCES)
 
 
 def find_kernel(name: str) -> Kernel:

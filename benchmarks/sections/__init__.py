@@ -12,17 +12,17 @@ from benchmarks.sections import (
     networks,
     polybench,
     products,
+    recurrences,
     recursive,
     rows,
     stencils,
-    timesteps,
     transforms,
 )
 
 _MODULES = (
     polybench,
     stencils,
-    timesteps,
+    recurrences,
     channels,
     products,
     contractions,

@@ -26,7 +26,7 @@ PAIRS = [
     (kernel.name, peer)
     for kernel in KERNELS
     for peer in PEERS
-    if not peer.startswith("polymat") or kernel.name in ("gemm", "2mm", "bicg")
+    if not peer.startswith("polymat") or kernel.name in ("gemm", "2mm", "bicg", "seidel-2d")
 ]
 
 

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 import polymat as pm
+from benchmarks.polybench import cholesky, lu
 from polymat import Options
 from polymat.plan.blockedsteps import EliminationPlan
 from polymat.plan.schedule import Schedule
 from tests.decide import eliminations
 from tests.fixed import compiled_levels, report_text
-from tests.polybench import recurrences
 
 
 def plans(outputs: Any, **asked: Any) -> list[type]:
@@ -25,7 +25,7 @@ def is_blocked(outputs: Any, **asked: Any) -> bool:
     return EliminationPlan in plans(outputs, **asked)
 
 
-@pytest.mark.parametrize("describe", [recurrences.lu, recurrences.cholesky])
+@pytest.mark.parametrize("describe", [lu.build, cholesky.build])
 def test_published_eliminations_are_blocked(describe: Any) -> None:
     assert is_blocked([*describe().outputs])
 

@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 import polymat as pm
+from benchmarks.polybench import cholesky, floyd_warshall, lu, seidel_2d
 from polymat import Case, Condition, Double, Function, Int, Interval, Options, Parameter, Variable
 from polymat.plan.schedule import Schedule
 from polymat.poly.lifespan import Folds
 from polymat.rewrite import timebands
+from tests.decide import recurrences
 from tests.fixed import compiled_levels, report_text
-from tests.polybench import recurrences
 
 T, N = Parameter(Int, "T"), Parameter(Int, "N")
 t, i, j = (Variable(Int, name) for name in "tij")
@@ -50,17 +51,15 @@ def folds(*outputs: Any, **asked: Any) -> dict[str, Folds]:
 @pytest.mark.parametrize(
     ("describe", "expected"),
     [
-        (recurrences.jacobi_1d, (1, None, None)),
-        (recurrences.jacobi_2d, (1, None, None, None)),
-        (recurrences.seidel_2d, (1, None, None)),
-        (recurrences.lu, (1, None, None)),
-        (recurrences.cholesky, (1, None, None)),
-        (recurrences.floyd_warshall, (2, None, None)),
-        (recurrences.trisolv, (None, 1)),
+        (recurrences.two_arrays, (1, None, None)),
+        (seidel_2d.build, (1, None, None)),
+        (lu.build, (1, None, None)),
+        (cholesky.build, (1, None, None)),
+        (floyd_warshall.build, (2, None, None)),
+        (recurrences.sums_along_rows, (None, 1)),
     ],
 )
 def test_published_recurrences(describe: Any, expected: Folds) -> None:
-    """Both jacobi kernels have a dimension for the two arrays; trisolv's sums are a line."""
     assert [*folds(*describe().outputs).values()] == [expected]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks.polybench import KERNELS
+from benchmarks.polybench import PRODUCTS
 from polymat import (
     Case,
     Cast,
@@ -102,7 +102,7 @@ def texts(product: Product) -> list[str]:
 
 @pytest.mark.parametrize("extent", [0, 1, 5])
 @pytest.mark.parametrize(
-    ("kernel", "way"), [pytest.param(k, way, id=f"{k.name}-{way}") for k in KERNELS for way in k.builds]
+    ("kernel", "way"), [pytest.param(k, way, id=f"{k.name}-{way}") for k in PRODUCTS for way in k.builds]
 )
 def test_every_stage_and_group_of_polybench(kernel: Any, way: str, extent: int) -> None:
     description = kernel.builds[way]()
@@ -117,7 +117,7 @@ def test_every_stage_and_group_of_polybench(kernel: Any, way: str, extent: int) 
     assert any(product is not None and product.terms[0].reduced for product in found)
 
 
-@pytest.mark.parametrize("kernel", [k for k in KERNELS if k.name in ("gemm", "symm", "syrk", "trmm")])
+@pytest.mark.parametrize("kernel", [k for k in PRODUCTS if k.name in ("gemm", "symm", "syrk", "trmm")])
 def test_algebra_and_loops_are_the_same_product(kernel: Any) -> None:
     forms = []
     for way in ("algebra", "loops"):

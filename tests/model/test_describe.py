@@ -5,7 +5,7 @@ from math import inf
 import pytest
 
 import polymat as pm
-from benchmarks.polybench import KERNELS
+from benchmarks.polybench import PRODUCTS
 from benchmarks.polybench.kernel import Kernel
 from polymat.graph.build import build
 from polymat.graph.inline import inline_pointwise
@@ -162,7 +162,7 @@ def test_a_start_value_that_reads_is_a_statement() -> None:
     assert existing_cost(nest, TINY).value < inf
 
 
-@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.name)
+@pytest.mark.parametrize("kernel", PRODUCTS, ids=lambda kernel: kernel.name)
 def test_every_polybench_stage_gets_tiles_that_fit(kernel: Kernel) -> None:
     for build_kernel in kernel.builds.values():
         description = build_kernel()

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks.polybench import KERNELS, find_kernel
+from benchmarks.polybench import PRODUCTS, find_kernel
 from benchmarks.polybench.kernel import Array, Arrays, Kernel, Sizes
 from tests.polybench.golden import GOLDEN_DATASETS, assert_golden
 from tests.tolerance import assert_close
@@ -21,8 +21,8 @@ def each_way(kernels: Iterable[Kernel]) -> pytest.MarkDecorator:
     return pytest.mark.parametrize(("kernel", "way"), ways)
 
 
-EACH_WAY = each_way(KERNELS)
-EACH_WAY_IN_PLACE = each_way(kernel for kernel in KERNELS if kernel.inplace)
+EACH_WAY = each_way(PRODUCTS)
+EACH_WAY_IN_PLACE = each_way(kernel for kernel in PRODUCTS if kernel.inplace)
 # Edges first: a dimension of 0 or 1, then numbers that no tile size divides.
 ODD_EXTENTS = ((0, 0, 0, 0, 0), (1, 1, 1, 1, 1), (0, 3, 5, 2, 4), (5, 0, 3, 4, 1), (1, 7, 2, 1, 3),
                (7, 1, 0, 3, 0), (13, 17, 11, 7, 19), (33, 31, 65, 16, 9))  # fmt: skip

@@ -32,12 +32,13 @@ Generator = np.random.Generator
 
 
 def dominant(rng: Generator, shape: tuple[int, ...]) -> Array:
-    return rng.uniform(-1, 1, shape) + shape[0] * np.eye(*shape)
+    return rng.uniform(-1, 1, shape) + shape[0] * np.eye(shape[0])
 
 
 def definite(rng: Generator, shape: tuple[int, ...]) -> Array:
     A = rng.uniform(-1, 1, shape)
-    return A @ A.T + len(A) * np.eye(*shape)
+    product: Array = A @ A.T + len(A) * np.eye(len(A))
+    return product
 
 
 # By kernel, for its first array: values for which the problem is well conditioned.
@@ -46,7 +47,7 @@ CONDITIONED: dict[str, Callable[[Generator, tuple[int, ...]], Array]] = {
     "ludcmp": dominant,
     "trisolv": dominant,
     "cholesky": definite,
-    "gramschmidt": lambda rng, shape: rng.uniform(-1, 1, shape) + np.eye(*shape),
+    "gramschmidt": lambda rng, shape: rng.uniform(-1, 1, shape) + np.eye(shape[0], shape[1]),
     "durbin": lambda rng, shape: rng.uniform(-1, 1, shape) / shape[0],
     "floyd-warshall": lambda rng, shape: rng.integers(1, 1000, shape, dtype=np.int32),
     "nussinov": lambda rng, shape: rng.integers(0, 4, shape, dtype=np.int8),

@@ -16,6 +16,7 @@ from polymat.fusion.joins import joinable_edges, siblings
 from polymat.fusion.partition import partition
 from polymat.fusion.reads import Reads
 from polymat.fusion.separate import separate
+from polymat.fusion.together import undivided
 from polymat.graph.aligned import Refused
 from polymat.graph.constant import kept_stages
 from polymat.graph.group import Grouping
@@ -96,7 +97,8 @@ class Decider:
         joins += [*self.candidates.calls.joins(), *self.candidates.recursive.joins()]
         if self.options.siblings:
             joins += siblings(self.reads, self.dag)
-        return partition(self.pipeline, self.cost, joins=joins)
+        together = undivided(self.reads, self.dag, self._are_kept_alike)
+        return partition(self.pipeline, self.cost, joins=joins, together=together)
 
     @with_own_memo
     def schedule(self, grouping: Grouping, chosen: tuple[Plan, ...] = ()) -> Schedule:
@@ -182,9 +184,13 @@ class Decider:
         cost = self._plan_cost(plan)
         return plan, cost.explain(), cost.seconds
 
+    def _are_kept_alike(self, *stages: str) -> bool:
+        """Whether the first call alone computes all of these stages, or none of them."""
+        return len(self.kept.intersection(stages)) in (0, len(stages))
+
     def _best(self, stages: tuple[str, ...]) -> Priced:
         if stages not in self.plans:
-            if len(self.kept.intersection(stages)) not in (0, len(stages)):
+            if not self._are_kept_alike(*stages):
                 refused = Refused("some of them are computed by the first call alone")
                 self.plans[stages] = Priced(math.inf, None, refused)
             else:

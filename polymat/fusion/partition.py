@@ -10,6 +10,7 @@ from polymat.errors import InternalError
 from polymat.fusion.bounded import improve
 from polymat.fusion.dag import Dag, Edge
 from polymat.fusion.exact import Exhausted, Solution, solve
+from polymat.fusion.quotient import Quotient
 from polymat.graph.group import Group, Grouping
 from polymat.graph.pipeline import Pipeline
 
@@ -26,6 +27,7 @@ BOUNDED = (
     f"bounded: more than {EXACT_STAGES} stages are connected in too many ways to try all; "
     "costs no more than merging greedily, nor than no fusion"
 )
+UNDIVIDED = "; stages that read each other at their own point alone are not divided"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +43,26 @@ class Partition:
 
 
 def partition(
-    pipeline: Pipeline, cost: GroupCost, *, joins: Iterable[Edge] | None = None, max_steps: int = MAX_STEPS
+    pipeline: Pipeline,
+    cost: GroupCost,
+    *,
+    joins: Iterable[Edge] | None = None,
+    together: Iterable[tuple[str, ...]] = (),
+    max_steps: int = MAX_STEPS,
 ) -> Grouping:
-    """Partition a pipeline; see `partition_stages`."""
-    found = partition_stages(Dag.of_pipeline(pipeline, joins), cost, max_steps=max_steps)
-    return Grouping(
-        pipeline, tuple(Group(names) for names in found.groups), EXACT if found.exact else BOUNDED
-    )
+    """Partition a pipeline; see `partition_stages`.
+
+    together: sets of stages that are not divided where more than `EXACT_STAGES` are connected.
+    """
+    whole = Dag.of_pipeline(pipeline, joins)
+    many = [set(whole.group(part)) for part in whole.components(whole.all) if part.bit_count() > EXACT_STAGES]
+    sets = [names for names in together if any(part.issuperset(names) for part in many)]
+    graph = Quotient.of(whole, [names for names in sets if cost(names) < math.inf])
+    found = partition_stages(graph.dag, lambda nodes: cost(graph.stages(nodes)), max_steps=max_steps)
+    note = EXACT if found.exact else BOUNDED
+    if len(graph.masks) < len(whole.names):
+        note += UNDIVIDED
+    return Grouping(pipeline, tuple(Group(graph.stages(nodes)) for nodes in found.groups), note)
 
 
 def partition_stages(dag: Dag, cost: GroupCost, *, max_steps: int = MAX_STEPS) -> Partition:
@@ -73,34 +88,43 @@ def partition_stages(dag: Dag, cost: GroupCost, *, max_steps: int = MAX_STEPS) -
 
 
 class _Price:
-    """The cost of a group by its mask, asked once; gives up after `limit` stages of groups."""
+    """The cost of a group by its mask, asked once."""
 
     def __init__(self, dag: Dag, cost: GroupCost) -> None:
         self.dag, self.cost = dag, cost
-        self.limit: int | None = None
         self.known: dict[int, float] = {}
-        self.asked = 0
 
     def __call__(self, mask: int) -> float:
         if mask not in self.known:
-            if self.limit is not None and self.asked >= self.limit:
-                raise Exhausted
-            self.asked += mask.bit_count()
             self.known[mask] = self.cost(self.dag.group(mask))
         return self.known[mask]
 
 
 def _component(dag: Dag, price: _Price, stages: int, max_steps: int) -> tuple[Solution, bool]:
-    small = stages.bit_count() <= EXACT_STAGES
-    price.limit = None if small else price.asked + MAX_ASKED
-    found: Solution | None
-    try:
-        found = solve(dag, price, dag.all & ~stages, dag.all, None if small else max_steps)
-        exact = True
-    except Exhausted:
-        price.limit = None
-        found, exact = improve(dag, price, stages), False
+    exact = stages.bit_count() <= EXACT_STAGES or _is_within(dag, stages, max_steps)
+    found = solve(dag, price, dag.all & ~stages, dag.all) if exact else improve(dag, price, stages)
     if found is None or found.cost == math.inf:
         names = ", ".join(dag.group(stages))
         raise InternalError(f"bug in polymat: no partition of {names} has a finite cost")
     return found, exact
+
+
+def _is_within(dag: Dag, stages: int, max_steps: int) -> bool:
+    """Whether the search stays within its limits, which no cost changes: it is run without any."""
+    known: set[int] = set()
+    asked = 0
+
+    def ask(mask: int) -> float:
+        nonlocal asked
+        if mask not in known:
+            if asked >= MAX_ASKED:
+                raise Exhausted
+            known.add(mask)
+            asked += mask.bit_count()
+        return 0.0
+
+    try:
+        solve(dag, ask, dag.all & ~stages, dag.all, max_steps)
+    except Exhausted:
+        return False
+    return True

@@ -15,6 +15,7 @@ from polymat.poly.order import Circle, Order, accumulation_is_parallel, find_ord
 
 IN_ORDER = "points run after those that they read"
 FEW = 16  # points of a dimension that many threads, or two, cannot share evenly: of three planes, two and one
+SHORT_BYTES = 32  # of a row of addends, of known length, that is not worth a vector of its own
 
 
 def plan_stage(group: Group, stage: Stage, context: Domain) -> LoopPlan:
@@ -29,15 +30,7 @@ def plan_stage(group: Group, stage: Stage, context: Domain) -> LoopPlan:
         return _scatter(group, stage, context)
     reduced = max((a.reduced_dims for a in stage.accumulations), key=len)
     if stage.dims and _prefers_row(stage):
-        outer = stage.dims[0]  # blocks of rows are blocks along the outermost loop
-        return LoopPlan(
-            group,
-            "row",
-            (*stage.dims[:-1], *reduced, stage.dims[-1]),
-            outer if len(stage.dims) > 1 else None,
-            stage.dims[-1],
-            f"the loads are contiguous along {stage.dims[-1]}, not along {', '.join(reduced)}",
-        )
+        return _by_rows(group, stage, reduced)
     return LoopPlan(
         group,
         "reduce",
@@ -45,6 +38,24 @@ def plan_stage(group: Group, stage: Stage, context: Domain) -> LoopPlan:
         outer,
         reduced[-1] if reduced else None,
         "each point is summed up in a register",
+    )
+
+
+def _by_rows(group: Group, stage: Stage, reduced: tuple[str, ...]) -> LoopPlan:
+    """Rows of results: threads share blocks of them, along the outermost loop, and of one row its points.
+
+    Not those of one row whose addends are far apart: its parts would read parts of many lines.
+    """
+    row = stage.dims[-1]
+    short = all(_is_short(stage, a) and _is_contiguous(a, a.reduced_dims[-1]) for a in stage.accumulations)
+    why = f"and {reduced[-1]} has too few points for a vector" if short else f"not along {', '.join(reduced)}"
+    return LoopPlan(
+        group,
+        "row",
+        (*stage.dims[:-1], *reduced, row),
+        shared_dim(stage) if short else stage.dims[0] if len(stage.dims) > 1 else None,
+        row,
+        f"the loads are contiguous along {row}, {why}",
     )
 
 
@@ -103,17 +114,29 @@ def own_names(stage: Stage, accumulation: Accumulation) -> dict[str, str]:
 
 
 def _prefers_row(stage: Stage) -> bool:
-    """Whether the last result dimension walks all loads contiguously and the last reduced one does not."""
+    """Whether the last result dimension walks all loads contiguously and the last reduced one does not.
+
+    Or has too few points for a vector, as the five taps of a filter have.
+    """
     rows = []
     for accumulation in stage.accumulations:
         if not accumulation.reduced_dims:
             return False
-        last = own_names(stage, accumulation)[stage.dims[-1]]
+        last, reduced = own_names(stage, accumulation)[stage.dims[-1]], accumulation.reduced_dims[-1]
         rows.append(
             _is_contiguous(accumulation, last)
-            and not _is_contiguous(accumulation, accumulation.reduced_dims[-1])
+            and (not _is_contiguous(accumulation, reduced) or _is_short(stage, accumulation))
         )
     return all(rows)
+
+
+def _is_short(stage: Stage, accumulation: Accumulation) -> bool:
+    """Whether rows of addends are no longer than a vector, and shorter than the rows of the result."""
+    (low, high), (first, last) = accumulation.box[-1], stage.box[-1]
+    taps, row = high - low + 1, last - first + 1
+    if not taps.is_constant or taps.const * stage.dtype.size > SHORT_BYTES:
+        return False
+    return not row.is_constant or row.const > taps.const
 
 
 def _is_contiguous(accumulation: Accumulation, dim: str) -> bool:

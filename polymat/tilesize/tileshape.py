@@ -16,6 +16,8 @@ from polymat.tilesize.register import ROLLING_ROWS, ROWS_REDUCED
 
 INNER_TILE = 512  # elements along the contiguous dimension of a stencil tile
 KEPT_SHARE = 0.5  # of a cache that what tiles keep there may fill; the rest is for lines on their way
+ROWS_MAPPED = (128, 64, 32, 16, 8)  # of maps: with fewer, what is computed again in margins counts
+ROWS_ALONE = (4, 2, 1)  # of maps that read each other at their own rows alone
 ROWS_APART = (64, 32, 16, 8, 4, 2, 1)  # of sums that share nothing
 APART_SHARE = 0.25  # of the first-level cache that what such a tile writes may fill
 ROLLING_PLANE = 16  # of its extents between the first and the contiguous one
@@ -80,8 +82,10 @@ def tile_sizes(tile: UnsizedTile) -> tuple[int, ...]:
         return _sum_sizes(tile)
     if len(tile.dims) == 1 and all(m.dims[0] == tile.loops[m.stage].vector for m in tile.members):
         return (4 * INNER_TILE,)
+    margins = any(margin != (0, 0) for member in tile.members for margin in member.margins)
+    rows = ROWS_MAPPED if margins else (*ROWS_MAPPED, *ROWS_ALONE)
     return tile.first_that_fits(
-        [(rows, *(INNER_TILE for _ in tile.dims[1:])) for rows in (128, 64, 32, 16, 8)],
+        [(count, *(INNER_TILE for _ in tile.dims[1:])) for count in rows],
         KEPT_SHARE * tile.machine.l2_bytes,
     )
 

@@ -10,7 +10,9 @@ from polymat import (
     Case,
     Condition,
     Double,
+    Float,
     Function,
+    Image,
     Int,
     Interval,
     Matrix,
@@ -116,6 +118,31 @@ def test_filters() -> None:
     signal, taps = Signal(Double, "signal", N), Vector(Double, "taps", [T])
     assert plans(signal.fir(taps)) == "out: reduce i,j omp(i) simd(j)"
     assert plans(signal.fir([1.0, 2.0])) == "out: map i omp(i) simd(i)"
+
+
+def window(taps: int, op: Op, dtype: Any = Float, row: Any = N) -> Reduction:
+    image = Image(dtype, "image", [M, row])
+    results, addends = upto(row - taps + 1), upto(taps)
+    out = Reduction(([i, j], [upto(M), results]), ([i, j, k], [upto(M), results, addends]), dtype, "out")
+    out.defn = [Reduce(out(i, j), image(i, j + k), op)]
+    return out
+
+
+@pytest.mark.parametrize("op", [Op.Sum, Op.Max])
+def test_few_taps_are_no_vector(op: Op) -> None:
+    assert plans(window(5, op)) == "out: row i,k,j omp(i) simd(j)"
+    assert plans(window(8, op)) == "out: row i,k,j omp(i) simd(j)"
+    assert plans(window(9, op)) == "out: reduce i,j,k omp(i) simd(k)"
+    assert plans(window(4, op, Double)) == "out: row i,k,j omp(i) simd(j)"
+    assert plans(window(5, op, Double)) == "out: reduce i,j,k omp(i) simd(k)"
+    assert plans(window(5, op, row=8)) == "out: reduce i,j,k omp(i) simd(k)"  # four results are fewer still
+
+
+def test_threads_share_a_row_of_short_sums() -> None:
+    signal = Signal(Float, "signal", N)
+    out = Reduction(([j], [upto(N - 2)]), ([j, k], [upto(N - 2), upto(3)]), Float, "out")
+    out.defn = [Reduce(out(j), signal(j + k), Op.Max)]
+    assert plans(out) == "out: row k,j omp(j) simd(j)"
 
 
 def test_sums_over_several_dimensions() -> None:

@@ -29,6 +29,7 @@ from polymat.lang.types import Long
 from polymat.lang.valueranges import never_wraps, ranges_of
 
 _DEEPEST = 50  # sums inside each other that are looked into for parts that are affine
+_MOST_SHIFTED = 32  # bits: forms multiply and divide by what they mean
 _CAST = "an index is an integer: Cast(Int, ...), and Clamp(..., 0, N - 1) where it may be outside"
 
 
@@ -83,6 +84,10 @@ def _combined(expr: Expr, place: int, depth: int) -> Affine | None:
             return _parts(left, place, depth).scale(int(value.real))
         case Binary("//", left, Const(value)) if value.real > 0:
             return _parts(left, place, depth).floordiv(int(value.real))
+        case Binary("<<", left, Const(value)) if 0 <= value.real < _MOST_SHIFTED:
+            return _parts(left, place, depth).scale(1 << int(value.real))
+        case Binary(">>", left, Const(value)) if 0 <= value.real < _MOST_SHIFTED:
+            return _parts(left, place, depth).floordiv(1 << int(value.real))
     return None
 
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from polymat.errors import DtypeError, LangError, Location, caller_location
 from polymat.lang import later
-from polymat.lang.expr import Const, Expr, as_expr
+from polymat.lang.expr import Const, Expr, as_expr, binary
 from polymat.lang.exproperators import is_whole
-from polymat.lang.types import Bool, promote
+from polymat.lang.types import WEAK_INT, Bool, promote
 
 COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
 _OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
+_SCALE = "x * 2 and x / 2 of floating-point values; Cast(Int, b) of a truth value"
 _COMPARISON_HINT = "one of " + " ".join(COMPARISONS)
 
 
@@ -98,7 +101,7 @@ def held(value: object, op: str, at: Location | None) -> Condition:
     if isinstance(value, Expr) and value.dtype == Bool:
         return Condition(value, "!=", 0)
     if isinstance(value, Expr):
-        raise no_bits(op, f"{value} with {op}")
+        raise no_bits(op, f"~{value}" if op == "~" else f"{op} of {value}")
     raise LangError(f"{op} combines conditions, got {value!r:.60}", at=at)
 
 
@@ -112,13 +115,41 @@ def logical(op: str, left: object, right: object) -> Condition:
     return (one & ~other) | (~one & other)
 
 
+@later.combined.given
+def combined(op: str, left: Any, right: Any) -> Any:
+    """`left op right` with `&`, `|` or `^`: a condition of truth values, an integer of integers."""
+    tell = [_tells(side) for side in (left, right)]
+    if all(tell):
+        return logical(op, left, right)
+    if any(tell):
+        raise no_bits(op, f"{left} {op} {right}")
+    return binary(op, left, right)
+
+
+def _tells(side: object) -> bool:
+    """Whether a value is true or false."""
+    return isinstance(side, Condition | bool | np.bool_) or (isinstance(side, Expr) and side.dtype == Bool)
+
+
+@later.complement.given
+def complement(operand: Expr) -> Any:
+    """`~operand`: where it does not hold, or an integer with every bit the other way."""
+    if operand.dtype.kind not in "iu":
+        return ~held(operand, "~", None)
+    ones = operand.dtype.kind == "u"
+    all_bits = Const(int(np.iinfo(operand.dtype.dtype).max), operand.dtype) if ones else Const(-1, WEAK_INT)
+    return binary("^", operand, all_bits)
+
+
 @later.no_bits.given
 def no_bits(op: str, text: str) -> LangError:
-    """The error that says that `op` is for truth values, not for the bits of integers."""
+    """The error that says that `op` is for truth values or for integers, and not for what it was given."""
+    if op in ("<<", ">>"):
+        return LangError(f"{text}: {op} shifts the bits of integers", at=caller_location(), hint=_SCALE)
     return LangError(
-        f"{text}: {op} is for comparisons and Bool values, not for bits",
+        f"{text}: {op} is for two truth values or for two integers",
         at=caller_location(),
-        hint=f"(A > 0) {op} (B > 0), say; np.logical_and(A, B) where elements are not 0"
-        if op in ("&", "|", "^")
-        else "A * 2 for A << 1, A // 2 for A >> 1, -1 - A for ~A of signed integers",
+        hint="A == 0 of elements; Cast(Int, x) of what has no bits"
+        if op == "~"
+        else f"(A > 0) {op} (B > 0), say; Cast(Int, b) of a truth value beside an integer",
     )

@@ -57,19 +57,20 @@ def Select(condition: Any, then: Any, otherwise: Any) -> Any:  # noqa: N802 (Pol
 
 
 @overload
-def Cast(dtype: ScalarType, operand: Source) -> Result: ...
+def Cast(dtype: ScalarType, operand: Source, *, saturate: bool = False) -> Result: ...
 @overload
-def Cast(dtype: ScalarType, operand: Any) -> Expr: ...
-def Cast(dtype: ScalarType, operand: Any) -> Any:  # noqa: N802 (PolyMage's name)
+def Cast(dtype: ScalarType, operand: Any, *, saturate: bool = False) -> Expr: ...
+def Cast(dtype: ScalarType, operand: Any, *, saturate: bool = False) -> Any:  # noqa: N802 (PolyMage's name)
     """Convert a value, or each element of an array, to another element type, with C's rules.
 
     To Bool: whether it is not zero; a condition is one, too.
+    saturate: of what is beyond an integer type take its least or largest value, of NaN 0.
     """
     at = caller_location()
     check_type(dtype, "Cast", at)
     if is_whole(operand):
-        return later.converted(operand, dtype)
+        return later.converted(operand, dtype, saturate)
     operand = truth(operand) if isinstance(operand, Condition) else as_expr(operand, at)
     if operand.dtype.kind == "c" and dtype.kind != "c":
         raise DtypeError(f"a complex value cannot be cast to {dtype}", at=at, hint="Real(x) or Abs(x)")
-    return CastExpr(operand, dtype)
+    return later.saturated(operand, dtype, at) if saturate else CastExpr(operand, dtype)

@@ -128,7 +128,7 @@ class Unary(Expr):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Binary(Expr):
-    """`op` is one of + - * / // % ** min max atan2 hypot."""
+    """`op` is one of + - * / // % ** & | ^ << >> min max atan2 hypot."""
 
     op: str
     left: Expr
@@ -223,6 +223,7 @@ def fits(expr: Expr, dtype: ScalarType) -> bool:
 
 
 ANGLES = ("atan2", "hypot")  # the functions of two coordinates
+BITS = ("&", "|", "^", "<<", ">>")  # of integers alone
 
 
 @later.binary.given
@@ -242,6 +243,8 @@ def binary(op: str, left: Any, right: Any) -> Expr:
         )
     if dtype.kind == "c" and op in ("//", "%", "min", "max", *ANGLES):
         raise DtypeError(f"{op} is not defined for complex values", at=caller_location())
+    if op in BITS and dtype.kind not in "iu":
+        raise later.no_bits(op, f"{left} {op} {right}")
     if not dtype.weak:
         for side in (left, right):
             if not fits(side, dtype):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from polymat.lang.condition import Condition
 from polymat.lang.expr import (
     Binary,
@@ -17,9 +19,14 @@ from polymat.lang.expr import (
 )
 from polymat.lang.table import Lookup
 from polymat.lang.traverse import condition_operands, fold, postorder
+from polymat.lang.types import ScalarType
 
-_PRECEDENCE = {"+": 1, "-": 1, "*": 2, "/": 2, "//": 2, "%": 2, "neg": 3, "**": 4}
-_LOOSEST, _ATOM = 0, 5
+_PRECEDENCE = {
+    **{"|": 1, "^": 2, "&": 3, "<<": 4, ">>": 4},
+    **{"+": 5, "-": 5, "*": 6, "/": 6, "//": 6, "%": 6, "neg": 7, "**": 8},
+}
+_LOOSEST, _ATOM = 0, 9
+_SUM = _PRECEDENCE["+"]
 
 LONGEST = 4000  # characters
 
@@ -74,6 +81,8 @@ def _piece(expr: Expr, parts: tuple[Piece, ...]) -> Piece:
             return f"-{_wrap(parts[0], level)}", level
         case Binary("min" | "max" | "atan2" | "hypot" as op):
             return f"{op.capitalize()}({parts[0][0]}, {parts[1][0]})", _ATOM
+        case Binary("^", _, Const(ones)) if ones == _all_bits(expr.dtype):
+            return f"~{_wrap(parts[0], _PRECEDENCE['neg'])}", _PRECEDENCE["neg"]
         case Binary(op):
             level = _PRECEDENCE[op]
             left, right = _wrap(parts[0], level + (op == "**")), _wrap(parts[1], level + (op != "**"))
@@ -85,10 +94,20 @@ def _piece(expr: Expr, parts: tuple[Piece, ...]) -> Piece:
         case CastExpr(_, dtype):
             return f"Cast({dtype}, {parts[0][0]})", _ATOM
         case SelectExpr(condition):
-            *compared, then, otherwise = (text for text, _ in parts)
-            return f"Select({_compose(condition, compared)}, {then}, {otherwise})", _ATOM
+            compared = [_compared(piece) for piece in parts[:-2]]
+            return f"Select({_compose(condition, compared)}, {parts[-2][0]}, {parts[-1][0]})", _ATOM
         case _:
             return object.__repr__(expr), _ATOM
+
+
+def _all_bits(dtype: ScalarType) -> int:
+    return int(np.iinfo(dtype.dtype).max) if dtype.kind == "u" else -1
+
+
+def _compared(piece: Piece) -> str:
+    """A side of a comparison: operations on bits stand in parentheses, as conditions have `&`, too."""
+    text, binds = piece
+    return f"({text})" if _LOOSEST < binds < _SUM else text
 
 
 def _wrap(piece: Piece, level: int) -> str:
@@ -98,7 +117,8 @@ def _wrap(piece: Piece, level: int) -> str:
 
 def condition_text(condition: Condition) -> str:
     """Render a condition: `i < N & A(i) > 0`."""
-    return _compose(condition, [expr_text(operand) for operand in condition_operands(condition)])
+    operands = condition_operands(condition)
+    return _compose(condition, [_compared(fold(operand, _short_piece)) for operand in operands])
 
 
 def _compose(condition: Condition, operands: list[str]) -> str:

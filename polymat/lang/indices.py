@@ -13,6 +13,7 @@ from polymat.lang.traverse import condition_operands, fold
 from polymat.lang.types import ScalarType
 
 LIMIT = 2**62
+_MOST_SHIFTED = 62  # bits, with which forms stay below that
 _HINT = (
     "indices, bounds and case conditions are sums of integer multiples of variables and sizes, "
     "// and % by constants"
@@ -62,7 +63,12 @@ def _affine(expr: Expr, parts: tuple[Affine, ...], at: Location | None) -> Affin
         case Binary("-"):
             return parts[0] - parts[1]
         case Binary("*" | "//" | "%"):
-            return _scaled(expr, parts[0], parts[1], at)
+            return _scaled(expr, expr.op, parts[0], parts[1], at)
+        case Binary("<<" | ">>") if parts[1].is_constant and 0 <= parts[1].const < _MOST_SHIFTED:
+            power = Affine((), 1 << parts[1].const)
+            return _scaled(expr, "*" if expr.op == "<<" else "//", parts[0], power, at)
+        case Binary("&") if parts[1].is_constant and _is_mask(parts[1].const):
+            return _scaled(expr, "%", parts[0], parts[1] + 1, at)
         case _:
             raise NotAffineError(f"not affine: {expr_text(expr)}", at=at, hint=_instead_of(expr))
 
@@ -77,14 +83,19 @@ def _instead_of(expr: Expr) -> str:
     return _HINT
 
 
-def _scaled(expr: Binary, left: Affine, right: Affine, at: Location | None) -> Affine:
-    if expr.op == "*" and left.is_constant:
+def _is_mask(number: int) -> bool:
+    """Whether a number is one less than a power of two, so that its bits are those of a remainder."""
+    return number >= 0 and number & (number + 1) == 0
+
+
+def _scaled(expr: Binary, op: str, left: Affine, right: Affine, at: Location | None) -> Affine:
+    if op == "*" and left.is_constant:
         return right.scale(left.const)
-    if expr.op == "*" and right.is_constant:
+    if op == "*" and right.is_constant:
         return left.scale(right.const)
-    if expr.op != "*" and right.is_constant and right.const > 0:
+    if op != "*" and right.is_constant and right.const > 0:
         quotient = left.floordiv(right.const)
-        return quotient if expr.op == "//" else left - quotient.scale(right.const)
+        return quotient if op == "//" else left - quotient.scale(right.const)
     raise NotAffineError(f"not affine: {expr_text(expr)}", at=at, hint=_HINT)
 
 

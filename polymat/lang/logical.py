@@ -1,43 +1,54 @@
-"""The operators of truth values on expressions: `&`, `|`, `^`, `~`."""
+"""The operators `&`, `|`, `^`, `~` of truth values and of the bits of integers, and shifts."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from polymat.lang.condition import Condition
 from polymat.lang import later
 
 
 class Logical:
-    """Lets Bool values be combined as conditions are; of other values the operators are errors."""
+    """Bool values are combined as conditions are, integers bit by bit; of other values these are errors."""
 
     __slots__ = ()
 
     def __and__(self, other: Any) -> Any:
         return _combined("&", self, other)
 
+    def __rand__(self, other: Any) -> Any:
+        return _combined("&", other, self)
+
     def __or__(self, other: Any) -> Any:
         return _combined("|", self, other)
+
+    def __ror__(self, other: Any) -> Any:
+        return _combined("|", other, self)
 
     def __xor__(self, other: Any) -> Any:
         return _combined("^", self, other)
 
+    def __rxor__(self, other: Any) -> Any:
+        return _combined("^", other, self)
+
     def __lshift__(self, other: Any) -> Any:
         return _shifted("<<", self, other)
+
+    def __rlshift__(self, other: Any) -> Any:
+        return _shifted("<<", other, self)
 
     def __rshift__(self, other: Any) -> Any:
         return _shifted(">>", self, other)
 
-    def __invert__(self) -> Condition:
-        return ~later.held(self, "~", None)
+    def __rrshift__(self, other: Any) -> Any:
+        return _shifted(">>", other, self)
+
+    def __invert__(self) -> Any:
+        return later.complement(self)
 
 
 def _combined(op: str, left: Any, right: Any) -> Any:
-    return NotImplemented if hasattr(right, "algebra") else later.logical(op, left, right)
+    return NotImplemented if hasattr(right, "algebra") else later.combined(op, left, right)
 
 
 def _shifted(op: str, left: Any, right: Any) -> Any:
-    if hasattr(right, "algebra"):
-        return NotImplemented
-    raise later.no_bits(op, f"{left} {op} {right}")
+    return NotImplemented if hasattr(right, "algebra") else later.binary(op, left, right)

@@ -17,14 +17,6 @@ from polymat.lang.padding import pad
 from polymat.lang.ufuncs import ARITHMETIC, COMPARED, FUNCTIONS
 from polymat.lang.whole import Mask, arithmetic, compared, lifted, where
 
-_OPERATORS = {
-    **ARITHMETIC,
-    "bitwise_and": "&",
-    "bitwise_or": "|",
-    "bitwise_xor": "^",
-    "left_shift": "<<",
-    "right_shift": ">>",
-}
 _METHODS = {"sum", "prod", "mean", "var", "std", "min", "max", "argmin", "argmax", "any", "all"}
 _METHODS_OF = {"amin": "min", "amax": "max", **{name: name for name in _METHODS}}
 _REDUCES = {"add": "sum", "multiply": "prod", "minimum": "min", "maximum": "max"}
@@ -43,7 +35,7 @@ def apply_to_whole(ufunc: Any, method: str, inputs: tuple[Any, ...], options: Ma
 
 
 def _function_of(name: str) -> Callable[..., Any] | None:
-    op = _OPERATORS.get(name)
+    op = ARITHMETIC.get(name)
     if op is not None:
         return lambda left, right: arithmetic(op, left, right)
     if name in COMPARED:

@@ -157,7 +157,7 @@ class WholeOperators:
     def __neg__(self: Any) -> Result:
         return later.negated(self)
 
-    def __invert__(self: Any) -> Mask:
+    def __invert__(self: Any) -> Result:
         return later.inverted(self)
 
     def __pos__(self: Any) -> Any:

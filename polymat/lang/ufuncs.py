@@ -16,6 +16,11 @@ _REFLECTED = {
     "floor_divide": "__rfloordiv__",
     "remainder": "__rmod__",
     "power": "__rpow__",
+    "bitwise_and": "__rand__",
+    "bitwise_or": "__ror__",
+    "bitwise_xor": "__rxor__",
+    "left_shift": "__rlshift__",
+    "right_shift": "__rrshift__",
     "matmul": "__rmatmul__",
     "less": "__gt__",
     "less_equal": "__ge__",
@@ -33,6 +38,11 @@ ARITHMETIC = {
     "floor_divide": "//",
     "remainder": "%",
     "power": "**",
+    "bitwise_and": "&",
+    "bitwise_or": "|",
+    "bitwise_xor": "^",
+    "left_shift": "<<",
+    "right_shift": ">>",
 }
 COMPARED = {
     "less": "<",

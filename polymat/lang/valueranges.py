@@ -13,7 +13,9 @@ import numpy as np
 
 from polymat.errors import DtypeError, LangError, Location
 from polymat.lang.affine import Affine, Limits
+from polymat.lang.bitranges import bit_range, power_of
 from polymat.lang.expr import (
+    BITS,
     Binary,
     Call,
     CastExpr,
@@ -156,6 +158,11 @@ def _binary(op: str, left: Ranges, right: Ranges) -> Ranges | None:
                 Limits(*(tuple(form.floordiv(by) for form in side) for side in (each.lows, each.highs)))
                 for each in left
             )
+        case "<<" | ">>" if (power := power_of(_constant(right))) is not None:
+            return _binary("*" if op == "<<" else "//", left, (_between(power, power),))
+        case _ if op in BITS:
+            found = bit_range(op, _hull(left), _hull(right))
+            return None if found is None else (_between(*found),)
         case _:
             return None
 

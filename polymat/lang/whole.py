@@ -12,7 +12,7 @@ from polymat.lang.algebra import Result, Shape, check_plain, pointwise, scalar
 from polymat.lang.broadcasting import broadcast_shape, element, repeated
 from polymat.lang.condition import COMPARISONS, Condition, logical, no_bits
 from polymat.lang.constructs import Cast, Select, as_condition, truth
-from polymat.lang.expr import Expr, Variable, binary, call
+from polymat.lang.expr import BITS, Expr, Variable, binary, call
 from polymat.lang.function import Source
 from polymat.lang.interval import Domain
 from polymat.lang.makers import Makers
@@ -136,7 +136,7 @@ def arithmetic(op: str, left: Any, right: Any) -> Result:
     if op in ("&", "|", "^") and _tells(left) and _tells(right):
         return _combined(op, left, right, f"({text})")
     broadcast_shape(operands_of((left, right), text), text)  # refused under the name of what was written
-    if op in ("&", "|", "^", "<<", ">>"):
+    if op in BITS and not (_has_bits(left) and _has_bits(right)):
         raise no_bits(op, text)
     result: Result = lifted(lambda one, other: binary(op, one, other), (left, right), f"({text})")
     return result
@@ -147,16 +147,24 @@ def _tells(value: Any) -> bool:
     return isinstance(value, Mask | Condition) or (isinstance(value, Source) and value.dtype == Bool)
 
 
+def _has_bits(value: Any) -> bool:
+    """Whether a value is an integer, or an array of integers."""
+    return is_number(value) or (not isinstance(value, Condition) and value.dtype.kind in "iu")
+
+
 @later.inverted.given
-def inverted(source: Source) -> Mask:
-    """~A, of truth values."""
-    if source.dtype != Bool:
-        raise LangError(
-            f"~{source.label}: it is {source.dtype}, and ~ is of truth values",
-            at=caller_location(),
-            hint=f"{source.label} == 0, say",
-        )
-    return compared("==", source, 0)
+def inverted(source: Source) -> Result:
+    """~A: of truth values where they do not hold, of integers every bit the other way."""
+    if source.dtype == Bool:
+        return compared("==", source, 0)
+    if source.dtype.kind in "iu":
+        result: Result = lifted(lambda value: ~value, (source,), f"(~{source.label})")
+        return result
+    raise LangError(
+        f"~{source.label}: it is {source.dtype}, and ~ is of truth values and of integers",
+        at=caller_location(),
+        hint=f"{source.label} == 0, say",
+    )
 
 
 @later.negated.given
@@ -271,11 +279,12 @@ def where(condition: Any, then: Any, otherwise: Any) -> Result:
 
 
 @later.converted.given
-def converted(source: Source, dtype: ScalarType) -> Result:
-    """The elements in another type, by C's rules."""
+def converted(source: Source, dtype: ScalarType, saturate: bool = False) -> Result:
+    """The elements in another type, by C's rules, or with the ends of a type for what is beyond them."""
 
     def cast(value: Expr) -> Expr:
-        return Cast(dtype, value)
+        return Cast(dtype, value, saturate=saturate)
 
-    result: Result = lifted(cast, (source,), f"{source.label}.astype({dtype})", dtype)
+    text = f"Cast({dtype}, {source.label}, saturate=True)" if saturate else f"{source.label}.astype({dtype})"
+    result: Result = lifted(cast, (source,), text, dtype)
     return result

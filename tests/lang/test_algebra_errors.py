@@ -246,12 +246,12 @@ S < "a"
 LangError: expected a number or an expression, got str 'a'
 
 S & (S > 0)
-LangError: S & (S > 0): & is for comparisons and Bool values, not for bits
-hint: (A > 0) & (B > 0), say; np.logical_and(A, B) where elements are not 0
+LangError: S & (S > 0): & is for two truth values or for two integers
+hint: (A > 0) & (B > 0), say; Cast(Int, b) of a truth value beside an integer
 
 S << 1
-LangError: S << 1: << is for comparisons and Bool values, not for bits
-hint: A * 2 for A << 1, A // 2 for A >> 1, -1 - A for ~A of signed integers
+LangError: S << 1: << shifts the bits of integers
+hint: x * 2 and x / 2 of floating-point values; Cast(Int, b) of a truth value
 
 np.cumsum(S)
 LangError: np.cumsum is not defined on whole functions and inputs

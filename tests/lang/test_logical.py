@@ -60,18 +60,6 @@ def test_bool_elements_are_conditions() -> None:
     np.testing.assert_array_equal(compiled.reference(c, d, x), expected)
 
 
-def test_bits_of_integers_are_refused_in_words() -> None:
-    for attempt, op in (
-        (lambda: Q(i, j) & 1, "&"),
-        (lambda: Q(i, j) << 1, "<<"),
-        (lambda: ~Q(i, j), "~"),
-        (lambda: A(i, j) | Q(i, j), r"\|"),
-        (lambda: Q ^ A, r"\^"),
-    ):
-        with pytest.raises(pm.LangError, match=f"{op} is for comparisons and Bool values, not for bits"):
-            attempt()
-
-
 def test_scalars_beyond_64_bits_with_a_sign_are_refused() -> None:
     """They count as Long in expressions: 2**64 - 1 was taken for -1."""
     compiled = pm.compile(Q + p, inputs=[Q])

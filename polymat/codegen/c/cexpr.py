@@ -46,7 +46,7 @@ NO_VALUES: Mapping[Computed, CExpr] = MappingProxyType({})
 _FLOAT_RANK = {"float32": 1, "float64": 2, "complex64": 1, "complex128": 2}
 _OWN = FUNCTIONS | {"atan"}
 _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
-_HELPER_OPS = {"min": "min", "max": "max", "//": "floordiv", "%": "mod"}
+_HELPER_OPS = {"min": "min", "max": "max", "//": "floordiv", "%": "mod", "<<": "shl", ">>": "shr"}
 
 
 class ExpressionWriter:

@@ -28,6 +28,17 @@ static inline T NAME(mod)(T a, T b)
     return (T)(((r != 0) & ((r ^ b) < 0)) ? r + b : r);
 }
 
+/* Shifts: by a negative number of bits, or by more than there are, all bits leave. */
+static inline T NAME(shl)(T a, T b)
+{
+    return (T)((U)b < 8 * sizeof(T) ? (U)a << b : 0);
+}
+
+static inline T NAME(shr)(T a, T b)
+{
+    return (T)(a >> ((U)b < 8 * sizeof(T) ? b : (T)(8 * sizeof(T) - 1)));
+}
+
 /* Power by squaring, wrapping; a negative exponent gives the quotient towards zero, 0 but for 1 and -1. */
 static inline T NAME(pow)(T base, T exponent)
 {

@@ -18,6 +18,16 @@ static inline T NAME(mod)(T a, T b)
     return (T)(b == 0 ? 0 : a % b);
 }
 
+static inline T NAME(shl)(T a, T b)
+{
+    return (T)(b < 8 * sizeof(T) ? (W)a << b : 0);
+}
+
+static inline T NAME(shr)(T a, T b)
+{
+    return (T)(b < 8 * sizeof(T) ? a >> b : 0);
+}
+
 static inline T NAME(pow)(T base, T exponent)
 {
     W result = 1, power = base;

@@ -19,7 +19,8 @@ set_num_threads threads     how many threads a call takes    PolymatError  what 
 `A @ B` is the matrix product, and so is `A * B`, as in PolyMage; `elementwise_mul(A, B)` multiplies elements.
 """
 
-from typing import TYPE_CHECKING, Any
+import typing
+from typing import TYPE_CHECKING
 
 from polymat.errors import (
     ArgumentError,
@@ -119,6 +120,7 @@ from polymat.lang.spectra import (
     sosfilt,
     upfirdn,
 )
+from polymat.lang.truths import All, Any, Count
 from polymat.lang.types import (
     Bool,
     Complex,
@@ -153,7 +155,7 @@ else:
     _COMPILER = {name: f"polymat.codegen.{name.lower()}" for name in ("Profile", "Report")}
     _COMPILER |= dict.fromkeys(("tune", "Tuned"), "polymat.search.tuning") | {"compile": "polymat.driver"}
 
-    def __getattr__(name: str) -> Any:
+    def __getattr__(name: str) -> typing.Any:
         if name == "__version__":
             return imported_quickly("polymat.runtime.release").release()
         if name not in _COMPILER:
@@ -170,6 +172,8 @@ __all__ = [
     "Abs",
     "Acos",
     "Acosh",
+    "All",
+    "Any",
     "ArgumentError",
     "Asin",
     "Asinh",
@@ -190,6 +194,7 @@ __all__ = [
     "Conj",
     "Cos",
     "Cosh",
+    "Count",
     "CoverageError",
     "CycleError",
     "Double",

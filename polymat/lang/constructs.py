@@ -68,6 +68,8 @@ def Cast(dtype: ScalarType, operand: Any, *, saturate: bool = False) -> Any:  # 
     """
     at = caller_location()
     check_type(dtype, "Cast", at)
+    if not isinstance(saturate, bool):
+        raise LangError(f"Cast: saturate is True or False, got {saturate!r:.40}", at=at)
     if is_whole(operand):
         return later.converted(operand, dtype, saturate)
     operand = truth(operand) if isinstance(operand, Condition) else as_expr(operand, at)

@@ -46,7 +46,7 @@ class WholeMethods(WholeOperators):
 
     def astype(self: Any, dtype: ScalarType) -> Result:
         """The elements converted to another type, by C's rules."""
-        return later.converted(self, dtype)
+        return later.converted(self, dtype, False)
 
     def sum(self: Any, axis: Any = None, keepdims: bool = False) -> Result:
         """Sum of the elements."""

@@ -14,11 +14,12 @@ from polymat.lang.expr import binary
 from polymat.lang.linalg import outer
 from polymat.lang.matrix import matmul, multiplied, transposed
 from polymat.lang.padding import pad
+from polymat.lang.truths import Count
 from polymat.lang.ufuncs import ARITHMETIC, COMPARED, FUNCTIONS
 from polymat.lang.whole import Mask, arithmetic, compared, lifted, where
 
 _METHODS = {"sum", "prod", "mean", "var", "std", "min", "max", "argmin", "argmax", "any", "all"}
-_METHODS_OF = {"amin": "min", "amax": "max", **{name: name for name in _METHODS}}
+_METHODS_OF = {"amin": "min", "amax": "max", "count_nonzero": "", **{name: name for name in _METHODS}}
 _REDUCES = {"add": "sum", "multiply": "prod", "minimum": "min", "maximum": "max"}
 
 
@@ -77,6 +78,8 @@ def call_on_whole(function: Any, arguments: tuple[Any, ...], options: Mapping[st
         others = {key: value for key, value in given.items() if key not in ("axis", "keepdims", "ddof")}
         if others:
             raise _unknown(name, others)
+        if name == "count_nonzero":
+            return Count(*arguments, **given)
         return getattr(arguments[0], _METHODS_OF[name])(*arguments[1:], **given)
     if name not in _CALLED:
         raise _unknown(name, {})

@@ -214,11 +214,13 @@ def _with_elements(along: _Along, stage: Result) -> Result:
 
 @later.holds.given
 def holds(source: Source, method: str, axis: Any, keepdims: bool) -> Result:
-    """Whether some, or all, elements are not 0."""
+    """Whether some, or all, elements are not 0, or how many."""
     along = _along(source, method, axis, keepdims)
 
     def is_true(value: Expr) -> Expr:
         return truth(Condition(value, "!=", 0))
 
+    if method == "count":
+        return _shaped(along, _reduced(along, Op.Sum, Long, lambda value: Cast(Long, is_true(value))))
     op, start = (Op.Max, 0) if method == "any" else (Op.Min, 1)
     return _shaped(along, _reduced(along, op, Bool, is_true, Const(start, Bool)))

@@ -9,7 +9,9 @@ from typing import Any, ClassVar
 
 from polymat.errors import DtypeError, LangError, Location, caller_location
 from polymat.lang import later
-from polymat.lang.expr import Expr, Load, as_expr
+from polymat.lang.condition import Condition
+from polymat.lang.constructs import truth
+from polymat.lang.expr import CastExpr, Expr, Load, as_expr
 from polymat.lang.function import CaseEntry, Function
 from polymat.lang.interval import Domain, check_domain
 from polymat.lang.types import Bool, ScalarType
@@ -24,11 +26,23 @@ class Op(Enum):
     Max = "max"
     ArgMin = "argmin"
     ArgMax = "argmax"
+    Any = "any"
+    All = "all"
+    Count = "count"
 
     @property
     def gives_index(self) -> bool:
         """Whether it gives where an element is, not its value."""
         return self in (Op.ArgMin, Op.ArgMax)
+
+    @property
+    def of_truth(self) -> bool:
+        """Whether it is of conditions, or of whether values are not 0."""
+        return self in _OF_TRUTH
+
+
+# What these are of numbers: of 0 and 1 the largest, the smallest and the sum.
+_OF_TRUTH = {Op.Any: Op.Max, Op.All: Op.Min, Op.Count: Op.Sum}
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -52,9 +66,14 @@ def Reduce(target: Expr, value: Any, op: Op) -> ReduceEntry:  # noqa: N802 (Poly
         raise LangError("the first argument of Reduce is the reduction at its indices", at=at, hint="C(i, j)")
     if not isinstance(op, Op):
         raise LangError(
-            f"the third argument of Reduce is Op.Sum, Mul, Min, Max, ArgMin or ArgMax, got {op!r}", at=at
+            "the third argument of Reduce is Op.Sum, Mul, Min, Max, ArgMin, ArgMax, Any, All or Count, "
+            f"got {op!r}",
+            at=at,
         )
-    return ReduceEntry(target, as_expr(value, at), op, at)
+    if not op.of_truth:
+        return ReduceEntry(target, as_expr(value, at), op, at)
+    condition = value if isinstance(value, Condition) else Condition(as_expr(value, at), "!=", 0)
+    return ReduceEntry(target, truth(condition), op, at)
 
 
 class Reduction(Function):
@@ -67,6 +86,9 @@ class Reduction(Function):
     Op.ArgMin and Op.ArgMax give an integer: the value of the variable that is reduced over where the smallest
     or largest element is, of several that are equal the first, of NaN the first.  Of several variables, which
     then go from 0 to a size, it counts their points in the order of the domain.
+
+    Op.Any, Op.All and Op.Count take a Condition, or a value that holds where it is not 0: whether it holds
+    somewhere (Bool), everywhere (Bool, and of no points), and how often (an integer).
     """
 
     _settable = frozenset({"reduction_variables", "reduction_intervals", "init"})
@@ -100,6 +122,8 @@ class Reduction(Function):
             raise LangError(
                 f"{self.label} is defined by a Reduce into {entry.target.source.label}", at=entry.at
             )
+        if entry.op.of_truth:
+            entry = self._of_numbers(entry)
         dtype = entry.value.dtype if entry.op.gives_index else self.dtype
         if entry.op not in (Op.Sum, Op.Mul) and dtype.kind == "c":
             raise DtypeError(f"Op.{entry.op.name} has no meaning for complex values", at=entry.at)
@@ -111,6 +135,18 @@ class Reduction(Function):
             )
         value = entry.value if entry.op.gives_index else self._value(entry.value, entry.at)
         return ReduceEntry(entry.target, value, entry.op, entry.at)
+
+    def _of_numbers(self, entry: ReduceEntry) -> ReduceEntry:
+        """The same of the numbers 0 and 1."""
+        counts = entry.op is Op.Count
+        if self.dtype.kind not in "iu" if counts else self.dtype != Bool:
+            raise DtypeError(
+                f"{self.label} is {self.dtype}, but Op.{entry.op.name} gives "
+                f"{'a number of points, an integer' if counts else 'a truth value, Bool'}",
+                at=entry.at,
+            )
+        value = CastExpr(entry.value, self.dtype) if counts else entry.value
+        return ReduceEntry(entry.target, value, _OF_TRUTH[entry.op], entry.at)
 
     def _whole_definition(self, entries: tuple[Any, ...]) -> tuple[Any, ...]:
         if not any(_reduce_of(entry).op.gives_index for entry in entries):

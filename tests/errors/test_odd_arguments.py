@@ -42,6 +42,7 @@ CALLS: dict[str, tuple[Any, ...]] = {
     "Clamp": (x(i), 0.0, 1.0),
     "where": (x > 0, x, 1.0),
     **{name: (x, y) for name in ("dot", "outer", "elementwise_mul")},
+    **{name: (A,) for name in ("Any", "All", "Count")},
     "scalar_mul": (A, 2.0),
     "transpose": (A,),
     "gemm": (A, B, C, 1.0, 2.0),
@@ -90,12 +91,12 @@ METHODS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     **{
         f"{text} {op}": (lambda value, whole=whole, op=op: eval(f"a {op} b", {"a": whole, "b": value}), (B,))
         for text, whole in (("matrix", A), ("signal", s), ("read", x(i)))
-        for op in ("+", "*", "/", "//", "**", "==")
+        for op in ("+", "*", "/", "//", "**", "==", "&", "<<")
     },
     **{
         f"{op} {text}": (lambda value, whole=whole, op=op: eval(f"b {op} a", {"a": whole, "b": value}), (B,))
         for text, whole in (("matrix", A), ("signal", s), ("read", x(i)))
-        for op in ("+", "*", "/", "==")
+        for op in ("+", "*", "/", "==", "|", ">>")
     },
 }
 # Python's own words where an argument is missing, superfluous or of a type that has no such operator.

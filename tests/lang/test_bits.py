@@ -9,6 +9,7 @@ import pytest
 
 import polymat as pm
 from polymat import Int, Parameter, Variable, Vector
+from polymat.lang.types import ScalarType
 
 N = Parameter(Int, "N")
 i = Variable(Int, "i")
@@ -22,7 +23,7 @@ def _written(a: Any, b: Any, s: Any) -> list[Any]:
     return [*quotients, *shifts, a & b, a | b, a ^ b, ~a, a & 15, 5 | a, 7 ^ a, (a >> 2 & 3) | (b ^ ~s)]
 
 
-def _values(dtype: pm.ScalarType, count: int, rng: np.random.Generator) -> list[Any]:
+def _values(dtype: ScalarType, count: int, rng: np.random.Generator) -> list[Any]:
     info = np.iinfo(dtype.dtype)
     a, b = (rng.integers(info.min, info.max, count, dtype=dtype.dtype, endpoint=True) for _ in range(2))
     signed = info.min < 0
@@ -33,7 +34,7 @@ def _values(dtype: pm.ScalarType, count: int, rng: np.random.Generator) -> list[
 
 
 @pytest.mark.parametrize("dtype", INTEGERS, ids=str)
-def test_arrays_equal_numpys(dtype: pm.ScalarType) -> None:
+def test_arrays_equal_numpys(dtype: ScalarType) -> None:
     inputs = [Vector(dtype, name, [N]) for name in "abs"]
     found = pm.compile(_written(*inputs), inputs=inputs, options=pm.Options(fuse=False))
     for count in (0, 1, 101):
@@ -102,7 +103,7 @@ def test_what_has_no_bits_is_refused() -> None:
         Vector(pm.UChar, "u", [N])(i) & 256
 
 
-def _saturated(values: Any, dtype: pm.ScalarType) -> Any:
+def _saturated(values: Any, dtype: ScalarType) -> Any:
     """The same element by element, with Python's numbers."""
     info = np.iinfo(dtype.dtype)
     whole = [0 if value != value else value for value in values.tolist()]
@@ -111,7 +112,7 @@ def _saturated(values: Any, dtype: pm.ScalarType) -> Any:
 
 
 @pytest.mark.parametrize("source", [*INTEGERS, pm.Float, pm.Double], ids=str)
-def test_conversions_saturate(source: pm.ScalarType) -> None:
+def test_conversions_saturate(source: ScalarType) -> None:
     a = Vector(source, "a", [N])
     compiled = pm.compile([pm.Cast(target, a, saturate=True) for target in INTEGERS], inputs=[a])
     if source.kind == "f":

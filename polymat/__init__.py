@@ -19,7 +19,6 @@ set_num_threads threads     how many threads a call takes    PolymatError  what 
 `A @ B` is the matrix product, and so is `A * B`, as in PolyMage; `elementwise_mul(A, B)` multiplies elements.
 """
 
-import typing
 from typing import TYPE_CHECKING
 
 from polymat.errors import (
@@ -138,11 +137,11 @@ from polymat.lang.types import (
 )
 from polymat.lang.whole import where
 from polymat.lang.windows import firwin, get_window, kaiser, kaiser_beta
+from polymat.onfirstuse import on_first_use
 from polymat.options import Options
-from polymat.quickimport import imported_quickly
 from polymat.runtime.compiled import Compiled, load
 from polymat.runtime.threads import get_num_threads, set_num_threads, threads
-from polymat.surface import surface_package, surfaced
+from polymat.surface import surface_package
 
 if TYPE_CHECKING:
     __version__: str
@@ -152,20 +151,7 @@ if TYPE_CHECKING:
     from polymat.search.tuning import Tuned, tune
 else:
     # Imported when first used: what was saved is loaded and called without a compiler.
-    _COMPILER = {name: f"polymat.codegen.{name.lower()}" for name in ("Profile", "Report")}
-    _COMPILER |= dict.fromkeys(("tune", "Tuned"), "polymat.search.tuning") | {"compile": "polymat.driver"}
-
-    def __getattr__(name: str) -> typing.Any:
-        if name == "__version__":
-            return imported_quickly("polymat.runtime.release").release()
-        if name not in _COMPILER:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        found = getattr(imported_quickly(_COMPILER[name]), name)
-        return globals().setdefault(name, found if isinstance(found, type) else surfaced(found, __name__))
-
-    def __dir__() -> list[str]:
-        return sorted({*globals(), *__all__, *_COMPILER})
-
+    __getattr__, __dir__ = on_first_use(globals())
 
 __all__ = [
     "I0",

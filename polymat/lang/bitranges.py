@@ -10,7 +10,7 @@ _WIDEST = 62  # bits of what a shift by a constant multiplies or divides by
 
 
 def power_of(shifted: int | None) -> int | None:
-    """What a shift by so many bits multiplies or divides by, where that is known and not too large."""
+    """The power of two that a shift by a known number of bits multiplies or divides by."""
     return None if shifted is None or not 0 <= shifted < _WIDEST else 1 << shifted
 
 

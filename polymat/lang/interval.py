@@ -14,9 +14,10 @@ from polymat.errors import (
     ShapeError,
     caller_location,
 )
-from polymat.lang.affine import Affine, extremes
-from polymat.lang.expr import Expr, Parameter, Variable
-from polymat.lang.indices import as_affine
+from polymat.lang.affine import Affine, computed_in, extremes
+from polymat.lang.computed import index_form
+from polymat.lang.databounds import enclosed
+from polymat.lang.expr import Expr, Load, Parameter, Variable, as_expr
 from polymat.lang.traverse import walk
 from polymat.lang.types import ScalarType, check_type
 
@@ -24,10 +25,15 @@ from polymat.lang.types import ScalarType, check_type
 class Interval:
     """The integers lo, lo + 1, ..., hi (both included), as in PolyMage.
 
-    Bounds are affine in sizes and in the variables before it in the same domain; hi < lo is empty.
+    Bounds are affine in sizes and in the variables before it in the same domain; hi < lo is empty.  Of what a
+    Reduction reduces over they may be computed from data whose range is known: `Interval(Int, row(i),
+    row(i + 1) - 1)` of `Vector(Int, "row", [N + 1], values=(0, NNZ), sorted=True)`, the rows of a sparse
+    matrix.
+
+    data: such bounds; lo and hi are then what all of them lie between.
     """
 
-    __slots__ = ("at", "dtype", "hi", "lo", "sizes")
+    __slots__ = ("at", "data", "dtype", "hi", "lo", "sizes")
 
     def __init__(
         self, dtype: ScalarType, lo: Any, hi: Any, *, sizes: tuple[Parameter, ...] | None = None
@@ -37,8 +43,13 @@ class Interval:
         if dtype.kind not in "iu":
             raise DtypeError(f"an Interval is of integers, got {dtype}", at=self.at)
         self.sizes = size_parameters(lo, hi) if sizes is None else sizes
-        self.lo = as_affine(lo, self.at)
-        self.hi = as_affine(hi, self.at)
+        self.lo, self.hi = (index_form(bound, place, self.at) for place, bound in enumerate((lo, hi)))
+        self.data: tuple[Expr, Expr] | None = None
+        if computed_in((self.lo, self.hi)):
+            self.data = as_expr(lo, self.at), as_expr(hi, self.at)
+            limits = _declared_sizes(self.data)
+            self.sizes = tuple(dict.fromkeys((*self.sizes, *limits)))
+            self.lo, self.hi = enclosed(self.lo, self.hi, self.at)
 
     def __repr__(self) -> str:
         return f"Interval({self.dtype}, {self.lo}, {self.hi})"
@@ -50,13 +61,22 @@ def size_parameters(*values: Any) -> tuple[Parameter, ...]:
     return tuple(dict.fromkeys(found))
 
 
+def _declared_sizes(values: tuple[Expr, ...]) -> tuple[Parameter, ...]:
+    """The parameters of the indices, extents and limits of what is read in some expressions."""
+    loads = [node for value in values for node in walk(value) if isinstance(node, Load)]
+    return tuple(size for load in loads for size in (*load.sizes, *load.source.sizes))
+
+
 Domain = tuple[Sequence[Variable], Sequence[Interval]]
 
 
 def check_domain(
-    domain: Any, label: str, at: Location | None
+    domain: Any, label: str, at: Location | None, *, reduced: bool = False
 ) -> tuple[tuple[Variable, ...], tuple[Interval, ...]]:
-    """Check the form of `([variables], [intervals])`, and that bounds use earlier variables only."""
+    """Check the form of `([variables], [intervals])`, and that bounds use earlier variables only.
+
+    reduced: it is reduced over, so that bounds may be computed from data.
+    """
     try:
         variables, intervals = (tuple(part) for part in domain)
     except (TypeError, ValueError):
@@ -78,6 +98,13 @@ def check_domain(
     for name in names:
         if names.count(name) > 1:
             raise NameClashError(f"two variables of {label} are named {name}", at=at)
+    for variable, interval in zip(variables, intervals, strict=True):
+        if interval.data is not None and not reduced:
+            raise NotAffineError(
+                f"the bounds of {variable} in {label} are computed from data",
+                at=interval.at,
+                hint="those of what a Reduction reduces over may be; elsewhere Select(condition, value, 0)",
+            )
     _check_bounds(names, intervals, label)
     return variables, intervals
 
@@ -97,7 +124,7 @@ def _instead(item: object) -> str:
 def _check_bounds(names: list[str], intervals: tuple[Interval, ...], label: str) -> None:
     for position, interval in enumerate(intervals):
         sizes = {p.name for p in interval.sizes}
-        for used in (*interval.lo.names(), *interval.hi.names()):
+        for used in (*interval.lo.names(), *interval.hi.names(), *_names_in(interval.data or ())):
             if used in sizes and used in names:
                 raise NameClashError(f"{used} is both a size and a variable of {label}", at=interval.at)
             if used not in sizes and used not in names[:position]:
@@ -106,6 +133,14 @@ def _check_bounds(names: list[str], intervals: tuple[Interval, ...], label: str)
                     at=interval.at,
                     hint="bounds may use sizes and the variables before in the same domain",
                 )
+
+
+def _names_in(values: tuple[Expr, ...]) -> list[str]:
+    """The names that the values of some bounds depend on."""
+    nodes = [node for value in values for node in walk(value)]
+    loads = [form for node in nodes if isinstance(node, Load) for form in node.indices]
+    plain = [node.name for node in nodes if isinstance(node, Variable | Parameter)]
+    return [*plain, *(name for form in loads for name in form.names())]
 
 
 def bounds_of(interval: Interval, earlier: dict[str, tuple[Affine, Affine]]) -> tuple[Affine, Affine]:

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from polymat.lang.affine import Affine, Computed, Limits
     from polymat.lang.algebra import Result
     from polymat.lang.condition import Condition
-    from polymat.lang.expr import Expr
+    from polymat.lang.expr import Const, Expr
     from polymat.lang.function import Source
     from polymat.lang.matrix import MatrixReduction
-    from polymat.lang.reduction import Reduction
+    from polymat.lang.reduction import Op, Reduction
     from polymat.lang.types import ScalarType
     from polymat.lang.whole import Mask
 
@@ -91,5 +91,6 @@ deviation: Later[[Source, Any, Any, bool], Result] = Later("reducing")
 extreme: Later[[Source, str, Any, bool], Result] = Later("reducing")
 position: Later[[Source, str, Any, bool], Result] = Later("reducing")
 holds: Later[[Source, str, Any, bool], Result] = Later("reducing")
-# Of reductions to an index.
+# Of reductions.
+neutral: Later[[Op, ScalarType], Const] = Later("neutral")
 positions: Later[[Reduction, tuple[Any, ...]], tuple[Any, ...]] = Later("positions")

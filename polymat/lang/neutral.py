@@ -6,11 +6,13 @@ import math
 
 import numpy as np
 
+from polymat.lang import later
 from polymat.lang.expr import Const
 from polymat.lang.reduction import Op
 from polymat.lang.types import Bool, ScalarType
 
 
+@later.neutral.given
 def neutral(op: Op, dtype: ScalarType) -> Const:
     """The value that a reduction starts from: 0, 1, the largest (Min) or the smallest value (Max)."""
     if op in (Op.Sum, Op.Mul):

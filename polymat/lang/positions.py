@@ -83,7 +83,7 @@ def _first(stage: Reduction, entry: ReduceEntry, value: Expr, extreme: Load) -> 
     if value.dtype.kind == "f":  # where there is a NaN, the extreme is NaN, which nothing is equal to
         hit = hit | Condition(value, "!=", value)
     largest = Const(int(np.iinfo(stage.dtype.dtype).max), stage.dtype)
-    return Select(hit, Cast(stage.dtype, _index(stage, entry)), largest)
+    return stage.within(Select(hit, Cast(stage.dtype, _index(stage, entry)), largest), largest)
 
 
 def _index(stage: Reduction, entry: ReduceEntry) -> Expr:

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
+from functools import reduce
+from operator import and_
 from typing import Any, ClassVar
 
 from polymat.errors import DtypeError, LangError, Location, caller_location
 from polymat.lang import later
 from polymat.lang.condition import Condition
-from polymat.lang.constructs import truth
+from polymat.lang.constructs import Select, truth
+from polymat.lang.databounds import holds_within
 from polymat.lang.expr import CastExpr, Expr, Load, as_expr
 from polymat.lang.function import CaseEntry, Function
 from polymat.lang.interval import Domain, check_domain
@@ -106,7 +109,7 @@ class Reduction(Function):
     ) -> None:
         super().__init__(domain, dtype, name, what=what, internal=internal)
         self.reduction_variables, self.reduction_intervals = check_domain(
-            reduction_domain, f"{self.label}'s reduction", self.at
+            reduction_domain, f"{self.label}'s reduction", self.at, reduced=True
         )
         self.init = None if init is None else super()._value(init, self.at)
 
@@ -133,8 +136,20 @@ class Reduction(Function):
                 at=entry.at,
                 hint="Op.Max for any, Op.Min for all; an Int reduction counts",
             )
-        value = entry.value if entry.op.gives_index else self._value(entry.value, entry.at)
+        value = entry.value
+        if not entry.op.gives_index:
+            value = self._value(value, entry.at)
+            value = self.within(value, later.neutral(entry.op, self.dtype))
         return ReduceEntry(entry.target, value, entry.op, entry.at)
+
+    def within(self, value: Expr, otherwise: Expr) -> Expr:
+        """A value where all bounds that are computed from data hold, and elsewhere another one."""
+        pairs = zip(self.reduction_variables, self.reduction_intervals, strict=True)
+        conditions = [holds_within(variable, each.data) for variable, each in pairs if each.data is not None]
+        if not conditions:
+            return value
+        value = value if value.dtype == otherwise.dtype else CastExpr(value, otherwise.dtype)
+        return Select(reduce(and_, conditions), value, otherwise)
 
     def _of_numbers(self, entry: ReduceEntry) -> ReduceEntry:
         """The same of the numbers 0 and 1."""

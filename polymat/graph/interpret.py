@@ -116,13 +116,26 @@ class _StageRun:
         dims = item.dims if isinstance(item, Accumulation) else self.stage.dims
         bounds = item.bounds if isinstance(item, Accumulation) else self.stage.bounds
         found = []
-        for points, count in enumerate_points(dims, bounds, self.params):
+        within = self._within if isinstance(item, Accumulation) and self.stage.segments else None
+        for points, count in enumerate_points(dims, bounds, self.params, within):
             mask = self._mask(item, points, count)
             if mask is not None:
                 points, count = {n: v[mask] for n, v in points.items()}, int(mask.sum())
             if count:
                 found.append((points, count))
         return found
+
+    def _within(self, dim: str, points: Points, count: int) -> tuple[Values, Values]:
+        """Bounds of a dimension that data give, both included: outside of them there is nothing to add."""
+        low, high = (np.full(count, end) for end in (-(2**62), 2**62))
+        segments = self.stage.segments
+        for each in segments.dims if segments is not None else ():
+            if each.dim == dim:
+                for bound in each.lows:
+                    low = np.maximum(low, self.evaluator.value(bound, points, count))
+                for bound in each.ends:
+                    high = np.minimum(high, self.evaluator.value(bound, points, count) - 1)
+        return low, high
 
     def _mask(self, item: Part | Accumulation, points: Points, count: int) -> Values | None:
         """The points at which a definition holds; None for all of them."""

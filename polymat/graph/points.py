@@ -2,25 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from polymat.graph.evaluate import Points
+from polymat.graph.evaluate import Points, Values
 from polymat.graph.stage import Bounds
 
 CHUNK = 1 << 20
 
 
+Within = Callable[[str, Points, int], "tuple[Values, Values]"]
+
+
 def enumerate_points(
-    dims: Sequence[str], bounds: Bounds, params: Mapping[str, int]
+    dims: Sequence[str], bounds: Bounds, params: Mapping[str, int], within: Within | None = None
 ) -> Iterator[tuple[Points, int]]:
-    """The points in lexicographic order, in chunks of about a million."""
-    yield from _extend({}, 1, 0, dims, bounds, params)
+    """The points in lexicographic order, in chunks of about a million.
+
+    within: further lower and upper bounds of a dimension, at points of those before it.
+    """
+    yield from _extend({}, 1, 0, dims, bounds, params, within)
 
 
 def _extend(
-    points: Points, count: int, level: int, dims: Sequence[str], bounds: Bounds, params: Mapping[str, int]
+    points: Points,
+    count: int,
+    level: int,
+    dims: Sequence[str],
+    bounds: Bounds,
+    params: Mapping[str, int],
+    within: Within | None,
 ) -> Iterator[tuple[Points, int]]:
     if level == len(dims):
         if count:
@@ -29,16 +41,19 @@ def _extend(
     known = {**params, **points}
     low = np.broadcast_to(np.asarray(bounds[level][0].evaluate(known), dtype=np.int64), (count,))
     high = np.broadcast_to(np.asarray(bounds[level][1].evaluate(known), dtype=np.int64), (count,))
+    if within is not None:
+        least, most = within(dims[level], points, count)
+        low, high = np.maximum(low, least), np.minimum(high, most)
     lengths = np.maximum(high - low + 1, 0)
     total = int(lengths.sum())
     if total > CHUNK and count > 1:
         half = count // 2
         for part in (slice(0, half), slice(half, count)):
             some = {name: values[part] for name, values in points.items()}
-            yield from _extend(some, len(range(*part.indices(count))), level, dims, bounds, params)
+            yield from _extend(some, len(range(*part.indices(count))), level, dims, bounds, params, within)
         return
     starts = np.cumsum(lengths) - lengths
     values = np.arange(total) - np.repeat(starts, lengths) + np.repeat(low, lengths)
     longer = {name: np.repeat(old, lengths) for name, old in points.items()}
     longer[dims[level]] = values
-    yield from _extend(longer, total, level + 1, dims, bounds, params)
+    yield from _extend(longer, total, level + 1, dims, bounds, params, within)

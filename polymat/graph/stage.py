@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from polymat.errors import InternalError, Location
+from polymat.graph.segments import Segments, find_segments
 from polymat.lang.affine import Affine, computed_in, extremes
 from polymat.lang.condition import Condition
 from polymat.lang.expr import Expr, Load
+from polymat.lang.neutral import neutral
 from polymat.lang.reduction import Op
 from polymat.lang.traverse import walk
 from polymat.lang.types import ScalarType
@@ -146,6 +148,24 @@ class Stage:
     @cached_property
     def _loads(self) -> tuple[Load, ...]:
         return tuple(n for _, expr in self.expressions() for n in walk(expr) if isinstance(n, Load))
+
+    @cached_property
+    def segments(self) -> Segments | None:
+        """Where its one sum runs between bounds that data give; None where it does not."""
+        if self.op is None or len(self.accumulations) != 1:
+            return None
+        (item,) = self.accumulations
+        return find_segments(item.expr, item.reduced_dims, neutral(self.op, self.dtype))
+
+    def counted(self, item: Accumulation) -> Bounds:
+        """The box of an accumulation, without the dimensions that bounds given by data depend on.
+
+        All the rows of a sparse matrix have as many elements together as there are.
+        """
+        if self.segments is None:
+            return item.box
+        names = self.segments.names()
+        return tuple(pair for dim, pair in zip(item.dims, item.box, strict=True) if dim not in names)
 
     @cached_property
     def reads_itself(self) -> bool:

@@ -119,6 +119,10 @@ def _prefers_row(stage: Stage) -> bool:
     Or has too few points for a vector, as the five taps of a filter have.
     """
     rows = []
+    if stage.segments is not None and own_names(stage, stage.accumulations[0])[stage.dims[-1]] in (
+        stage.segments.names()
+    ):
+        return False
     for accumulation in stage.accumulations:
         if not accumulation.reduced_dims:
             return False

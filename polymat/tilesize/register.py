@@ -60,9 +60,9 @@ def unrolled(stage: Stage, plan: LoopPlan) -> LoopPlan:
     "reduce": points of the result side by side, but for what is computed before it is compared: that fills
     rows of terms first; "row": rows of results side by side, or (of a sum over the
     outermost loop) addends side by side; not what is compared, since C compilers do not vectorise a chain of
-    comparisons (measured: 3 to 15 times slower).
+    comparisons (measured: 3 to 15 times slower).  Sums between bounds that data give have rows of their own.
     """
-    if not plan.adds_up or not plan.order:
+    if not plan.adds_up or not plan.order or stage.segments is not None:
         return plan
     if plan.kind == "reduce" and compares_computed(stage):
         return replace(plan, terms=True)

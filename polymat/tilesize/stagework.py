@@ -47,7 +47,7 @@ def stage_operations(stage: Stage, estimates: Mapping[str, int]) -> float:
     total = 0.0
     for each in stage.accumulations:
         places = sum(expression_operations(a.value) for a in computed_in(each.target))
-        total += (1 + expression_operations(each.expr) + places) * points(each.box, estimates)
+        total += (1 + expression_operations(each.expr) + places) * points(stage.counted(each), estimates)
     for part in stage.parts:
         boxes = (stage.box,) if len(stage.parts) == 1 else _boxes(stage, part)
         total += (1 + expression_operations(part.expr)) * sum(points(box, estimates) for box in boxes)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Protocol
 
 from polymat.codegen.c.cnames import Names
@@ -20,6 +21,7 @@ from polymat.codegen.loops.pieces import PieceLoops
 from polymat.codegen.loops.placesfirst import places_first
 from polymat.codegen.loops.prefetch import with_prefetch
 from polymat.codegen.loops.ranges import Range, range_context
+from polymat.codegen.loops.segmentloops import between_bounds, without_choice
 from polymat.codegen.loops.statements import (
     Statements,
     map_statements,
@@ -110,19 +112,19 @@ class StageWriter(NestWriter):
         if plan.kind == "recurrence":
             return self._recurrence(stage, plan, next((dim for dim in along if dim is not None), None), kind)
         if plan.kind == "map":
-            statements = map_statements(self.bodies, stage, along, plan.order)
+            make = partial(map_statements, self.bodies, along=along, order=plan.order)
         else:
-            statements = _SUMS[plan.kind](self.bodies, stage, along)
+            make = partial(_SUMS[plan.kind], self.bodies, along=along)
         box = dict(zip(stage.dims, stage.box, strict=True))
         ranges = [Range(k, *box[dim]) for k, dim in enumerate(along) if dim is not None]
-        return self._independent(stage, plan, statements, ranges, kind)
+        return self._independent(stage, plan, make, ranges, kind)
 
     def partial(self, stage: Stage, plan: NestPlan, along: Sequence[str | None]) -> NestFunction:
         """The nest that accumulates what one part of the reduced dimensions contributes."""
         if not isinstance(plan, LoopPlan):
             return self.makers[type(plan)](self, stage, plan, along, "part")
-        statements, ranges = self._part(stage, plan, along)
-        return self._independent(stage, plan, statements, ranges, "part")
+        ranges = self._part(stage, plan, along)[1]
+        return self._independent(stage, plan, lambda item: self._part(item, plan, along)[0], ranges, "part")
 
     def joint(self, parts: Sequence[tuple[Stage, LoopPlan, Member]]) -> NestFunction:
         """The nest of several sums over the same two loops (`TilePlan.joint`), rows in memory first."""
@@ -172,15 +174,25 @@ class StageWriter(NestWriter):
             along = [plan.parallel] if plan.parallel else []
             box = dict(zip(accumulation.dims, accumulation.box, strict=True))
             ranges = [Range(0, *box[dim]) for dim in along]
-            statements = scatter_statements(self.bodies, stage, accumulation, along)
-            nests.append(self._independent(stage, plan, statements, ranges, f"add{k}"))
+
+            def make(item: Stage, k: int = k, along: Sequence[str | None] = along) -> Statements:
+                return scatter_statements(self.bodies, item, item.accumulations[k], along)
+
+            nests.append(self._independent(stage, plan, make, ranges, f"add{k}"))
         return nests
 
     # ---- from statements to a function ----
 
     def _independent(
-        self, stage: Stage, plan: LoopPlan, statements: Statements, ranges: Sequence[Range], kind: str
+        self,
+        stage: Stage,
+        plan: LoopPlan,
+        make: Callable[[Stage], Statements],
+        ranges: Sequence[Range],
+        kind: str,
     ) -> NestFunction:
+        """make: the statements of the stage, or of the same stage within its segments."""
+        statements = make(stage)
         loops = RangedLoops(self.bodies, self.needs, self.pipeline.context, plan, statements, tuple(ranges))
 
         def ahead(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
@@ -190,7 +202,7 @@ class StageWriter(NestWriter):
         if plan.kind == "map":
             body = PieceLoops(loops, self.size, self.needs, ahead).body()
         else:
-            body = ahead(loops.body())
+            body = self._within_segments(stage, loops, make) or ahead(loops.body())
         if plan.lanes > 1 and plan.kind == "map":
             body = in_rows(self, stage, plan, body)
         if plan.kind == "map":
@@ -199,9 +211,19 @@ class StageWriter(NestWriter):
             body = places_first(body, self.bodies.array(stage.name), stage.dtype.c, self.needs)
         body = in_blocks(self, body)
         if plan.kind == "reduce":
-            body = with_accumulators(in_lanes(self, stage, plan, body))
+            body = in_lanes(self, stage, plan, body) if stage.segments is None else body
+            body = with_accumulators(body, segments=stage.segments is not None)
         box = stage.domain.assume(self.pipeline.context).is_box()
         return self.as_nest((stage,), plan, body, kind, ranges, work="even" if box else "uneven")
+
+    def _within_segments(
+        self, stage: Stage, loops: RangedLoops, make: Callable[[Stage], Statements]
+    ) -> tuple[Stmt, ...] | None:
+        """The loops between bounds that data give, where points run one by one; None of other stages."""
+        if stage.segments is None or loops.plan.unroll > 1 or loops.plan.addends > 1:
+            return None
+        body = replace(loops, statements=make(without_choice(stage))).body()
+        return between_bounds(body, stage, self.bodies, self.needs)
 
     def _recurrence(
         self, stage: Stage, plan: LoopPlan, along: str | None, kind: str = "nest"

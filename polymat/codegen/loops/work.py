@@ -17,7 +17,7 @@ from polymat.memo import remembered
 def stage_work(stage: Stage, size: Callable[[Affine], CExpr], skip: int = 0) -> CExpr:
     """Operations of all its points (of the enclosing box), without the `skip` outermost dimensions."""
     terms = [box_points(stage.box, size, skip, operations(part.expr)) for part in stage.parts]
-    terms += [box_points(a.box, size, skip, accumulated(a)) for a in stage.accumulations]
+    terms += [box_points(stage.counted(a), size, skip, accumulated(a)) for a in stage.accumulations]
     return reduce(partial(CBinary, "+"), terms)
 
 

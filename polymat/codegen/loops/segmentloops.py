@@ -1,0 +1,89 @@
+"""Loops that begin and end where data say, instead of asking at every point."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from polymat.codegen.c.ctree import Block, CBinary, CCall, CExpr, Declare, For, Id, If, Literal, Stmt
+from polymat.codegen.c.needs import MAX_I64, MIN_I64, Need
+from polymat.codegen.loops.bodies import BodyWriter
+from polymat.graph.segments import Segment
+from polymat.graph.stage import Stage
+from polymat.lang.expr import Expr
+
+FROM, TO = "_pm_from", "_pm_to"
+
+
+def without_choice(stage: Stage) -> Stage:
+    """The stage with what it accumulates as it is within its segments."""
+    segments = stage.segments
+    if segments is None:
+        return stage
+    (item,) = stage.accumulations
+    return replace(stage, accumulations=(replace(item, expr=segments.value),))
+
+
+def between_bounds(
+    statements: Sequence[Stmt], stage: Stage, bodies: BodyWriter, needs: set[Need]
+) -> tuple[Stmt, ...] | None:
+    """The loops along the segments of a stage between their bounds; None where one is no loop as it is.
+
+    before:  for k in 0 .. NNZ - 1: s += a[k]
+    after:   for k in max(0, row[i]) .. min(NNZ, row[i + 1]) - 1: s += a[k]
+    """
+    assert stage.segments is not None, "asked for stages that have segments"
+    item = stage.accumulations[0]
+    point = bodies.loop_point(item.dims)
+
+    def value(expr: Expr) -> CExpr:
+        return bodies.writer(point).value(expr)
+
+    along = {bodies.index_name(each.dim): each for each in stage.segments.dims}
+    clipping = _Clipping(along, value, needs, {})
+    body = clipping.each(statements)
+    return body if clipping.done == dict.fromkeys(along, True) else None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Clipping:
+    """done: by the variable of each segment, whether all that runs along it are loops that were changed."""
+
+    segments: dict[str, Segment]
+    value: Callable[[Expr], CExpr]
+    needs: set[Need]
+    done: dict[str, bool]
+
+    def each(self, statements: Sequence[Stmt]) -> tuple[Stmt, ...]:
+        return tuple(map(self._visit, statements))
+
+    def _visit(self, statement: Stmt) -> Stmt:
+        match statement:
+            case For(variable, start, CBinary("<", Id(name), end), Literal("1"), body) if (
+                name == variable and name in self.segments
+            ):
+                self.done.setdefault(name, True)
+                return self._clipped(replace(statement, body=self.each(body)), start, end)
+            case For(name) | Declare(_, name) if name in self.segments:
+                self.done[name] = False
+                return statement
+            case For(body=body):
+                return replace(statement, body=self.each(body))
+            case If(_, then, otherwise):
+                return replace(statement, then=self.each(then), otherwise=self.each(otherwise))
+            case Block(body):
+                return Block(self.each(body))
+            case _:
+                return statement
+
+    def _clipped(self, loop: For, low: CExpr, end: CExpr) -> Stmt:
+        segment = self.segments[loop.variable]
+        self.needs.update((MIN_I64, MAX_I64))
+        for bound in segment.lows:
+            low = CCall(MAX_I64.function, (low, self.value(bound)))
+        for bound in segment.ends:
+            end = CCall(MIN_I64.function, (end, self.value(bound)))
+        first, last = f"{FROM}_{loop.variable}", f"{TO}_{loop.variable}"
+        declared = (Declare("const ptrdiff_t", first, low), Declare("const ptrdiff_t", last, end))
+        condition = CBinary("<", Id(loop.variable), Id(last))
+        return Block((*declared, replace(loop, start=Id(first), condition=condition)))

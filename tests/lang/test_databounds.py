@@ -1,0 +1,201 @@
+"""Reductions between bounds that data give: sparse matrices, sums of parts of an array, beside SciPy."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sparse
+
+import polymat as pm
+from polymat import Int, Interval, Op, Parameter, Reduce, Reduction, Variable, Vector
+from polymat.lang.types import ScalarType
+
+N, M, NNZ, C = (Parameter(Int, name) for name in ("N", "M", "NNZ", "C"))
+i, k, c = (Variable(Int, name) for name in "ikc")
+row = Vector(Int, "row", [N + 1], values=(0, NNZ))
+column = Vector(Int, "column", [NNZ], values=(0, M - 1))
+ROWS, ROW = Interval(Int, 0, N - 1), Interval(Int, row(i), row(i + 1) - 1)
+SHAPES = [(0, 3), (1, 1), (1, 50), (7, 5), (64, 33), (101, 300)]
+
+
+def _product(dtype: ScalarType) -> tuple[Any, list[Any]]:
+    """A sparse matrix times a vector."""
+    value, x = Vector(dtype, "value", [NNZ]), Vector(dtype, "x", [M])
+    y = Reduction(([i], [ROWS]), ([i, k], [ROWS, ROW]), dtype, "y")
+    y.defn = [Reduce(y(i), value(k) * x(column(k)), Op.Sum)]
+    return y, [row, column, value, x]
+
+
+def matrix(shape: tuple[int, int], kind: str, dtype: str, rng: np.random.Generator) -> Any:
+    """A matrix of small integers: some of its rows are empty, or one has nearly all elements."""
+    rows, columns = shape
+    each = rng.integers(0, min(columns, 6) + 1, rows)
+    if kind == "skewed" and rows:
+        each = np.zeros(rows, np.int64)
+        each[rng.integers(rows)] = columns
+        each[rng.integers(rows)] = 1
+    ends = np.concatenate([[0], np.cumsum(each)]).astype(np.int32)
+    places = [np.sort(rng.choice(columns, count, replace=False)) for count in each]
+    indices = np.concatenate([np.zeros(0, np.int64), *places]).astype(np.int32)
+    values = rng.integers(-4, 5, len(indices)).astype(dtype)
+    return sparse.csr_matrix((values, indices, ends), shape=shape)
+
+
+@pytest.mark.parametrize("dtype", [pm.Double, pm.Float, pm.Int, pm.Long], ids=str)
+def test_sparse_matrix_times_vector(dtype: ScalarType) -> None:
+    y, inputs = _product(dtype)
+    compiled = [
+        pm.compile(y, inputs=inputs, options=pm.Options(threads=t, parallel_threshold=0)) for t in (1, 2)
+    ]
+    rng = np.random.default_rng(0)
+    for shape in SHAPES:
+        for kind in ("even", "skewed"):
+            a = matrix(shape, kind, dtype.dtype, rng)
+            x = rng.integers(-4, 5, shape[1]).astype(dtype.dtype)
+            arrays = (a.indptr, a.indices, a.data, x)
+            for found in (compiled[0].reference(*arrays), *(each(*arrays) for each in compiled)):
+                np.testing.assert_array_equal(found, a @ x)
+
+
+def test_rows_of_real_numbers_are_rounded_as_sums_are() -> None:
+    y, inputs = _product(pm.Float)
+    compiled = pm.compile(y, inputs=inputs)
+    rng = np.random.default_rng(1)
+    a = sparse.random(40, 2000, 0.3, format="csr", random_state=1, dtype=np.float32)
+    x = rng.standard_normal(2000).astype(np.float32)
+    bound = 600 * np.finfo(np.float32).eps * (abs(a) @ abs(x))
+    assert (abs(compiled(a.indptr, a.indices, a.data, x) - a.astype(np.float64) @ x) <= bound).all()
+
+
+def test_sparse_matrix_times_some_vectors() -> None:
+    value, x = Vector(pm.Double, "value", [NNZ]), pm.Matrix(pm.Double, "x", [M, C])
+    columns = Interval(Int, 0, C - 1)
+    y = Reduction(([i, c], [ROWS, columns]), ([i, k, c], [ROWS, ROW, columns]), pm.Double, "y")
+    y.defn = [Reduce(y(i, c), value(k) * x(column(k), c), Op.Sum)]
+    compiled = pm.compile(y, inputs=[row, column, value, x])
+    rng = np.random.default_rng(2)
+    for shape in SHAPES:
+        a = matrix(shape, "even", "float64", rng)
+        for count in (0, 1, 5):
+            vectors = rng.integers(-4, 5, (shape[1], count)).astype(float)
+            arrays = (a.indptr, a.indices, a.data, vectors)
+            for found in (compiled(*arrays), compiled.reference(*arrays)):
+                np.testing.assert_array_equal(found, a @ vectors)
+
+
+def _pooled(dtype: ScalarType, op: Op, value: Any = None) -> Any:
+    x = Vector(dtype, "x", [NNZ])
+    p = Reduction(([i], [ROWS]), ([i, k], [ROWS, ROW]), dtype, f"p{op.name}")
+    p.defn = [Reduce(p(i), x(k) if value is None else value, op)]
+    return x, p
+
+
+@pytest.mark.parametrize("dtype", [pm.Float, pm.Short, pm.UChar], ids=str)
+def test_parts_of_an_array_are_pooled(dtype: ScalarType) -> None:
+    x = Vector(dtype, "x", [NNZ])
+    outputs = []
+    for op, result in ((Op.Sum, dtype), (Op.Min, dtype), (Op.Max, dtype), (Op.ArgMax, Int), (Op.Count, Int)):
+        p = Reduction(([i], [ROWS]), ([i, k], [ROWS, ROW]), result, f"p{op.name}")
+        p.defn = [Reduce(p(i), x(k), op)]
+        outputs.append(p)
+    compiled = pm.compile(outputs, inputs=[row, x])
+    rng = np.random.default_rng(3)
+    for lengths in ([], [0], [1], [3, 0, 0, 70, 1, 33], rng.integers(0, 9, 50)):
+        ends = np.concatenate([[0], np.cumsum(np.array(lengths, int))]).astype(np.int32)
+        values = rng.integers(0, 90, ends[-1]).astype(dtype.dtype)
+        parts = [values[a:b] for a, b in pairwise(ends)]
+        for found in (compiled(ends, values), compiled.reference(ends, values)):
+            for n, part in enumerate(parts):
+                assert found[0][n] == part.sum(dtype=dtype.dtype)
+                assert found[4][n] == np.count_nonzero(part)
+                if len(part):
+                    assert (found[1][n], found[2][n]) == (part.min(), part.max())
+                    assert found[3][n] == ends[n] + part.argmax()
+
+
+def test_an_infinite_element_outside_is_not_the_extreme_one() -> None:
+    """What lies outside of a part counts as the neutral element, which is infinite for Min."""
+    x, p = Vector(pm.Float, "x", [NNZ]), Reduction(([i], [ROWS]), ([i, k], [ROWS, ROW]), Int, "p")
+    p.defn = [Reduce(p(i), x(k), Op.ArgMin)]
+    compiled = pm.compile(p, inputs=[row, x])
+    arrays = np.array([0, 2, 4], np.int32), np.array([1, 2, np.inf, np.inf], np.float32)
+    for found in (compiled(*arrays), compiled.reference(*arrays)):
+        np.testing.assert_array_equal(found, [0, 2])
+
+
+def test_bounds_with_steps_and_lengths() -> None:
+    """Bounds are any integers with a range: starts and lengths, parts that overlap or are turned round."""
+    start = Vector(pm.Long, "start", [N], values=(0, NNZ))
+    length = Vector(pm.UChar, "length", [N])
+    x = Vector(pm.Double, "x", [NNZ])
+    last = pm.Clamp(start(i) + length(i), 0, NNZ) - 1
+    s = Reduction(([i], [ROWS]), ([i, k], [ROWS, Interval(Int, start(i), last)]), pm.Double, "s")
+    s.defn = [pm.Case(pm.Condition(k % 3, "!=", 1), Reduce(s(i), x(k), Op.Sum))]
+    compiled = pm.compile(s, inputs=[start, length, x])
+    rng = np.random.default_rng(4)
+    values = rng.integers(-9, 9, 100).astype(float)
+    starts, lengths = rng.integers(0, 101, 30), rng.integers(0, 60, 30).astype(np.uint8)
+    counted = np.where(np.arange(100) % 3 != 1, values, 0)
+    expected = [counted[a : a + n].sum() for a, n in zip(starts, lengths, strict=True)]
+    for found in (compiled(starts, lengths, values), compiled.reference(starts, lengths, values)):
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_segments_into_computed_places() -> None:
+    """The transposed matrix times a vector: elements of each row go to the places of their columns."""
+    value, x = Vector(pm.Double, "value", [NNZ]), Vector(pm.Double, "x", [N])
+    y = Reduction(([c], [Interval(Int, 0, M - 1)]), ([i, k], [ROWS, ROW]), pm.Double, "y")
+    y.defn = [Reduce(y(column(k)), value(k) * x(i), Op.Sum)]
+    compiled = pm.compile(y, inputs=[row, column, value, x])
+    rng = np.random.default_rng(5)
+    for shape in SHAPES:
+        a = matrix(shape, "even", "float64", rng)
+        x_values = rng.integers(-4, 5, shape[0]).astype(float)
+        arrays = (a.indptr, a.indices, a.data, x_values)
+        for call in (compiled, compiled.reference):
+            np.testing.assert_array_equal(call(*arrays, M=shape[1]), a.T @ x_values)
+
+
+def test_loops_run_between_the_bounds() -> None:
+    y, inputs = _product(pm.Double)
+    source = pm.compile(y, inputs=inputs).source
+    assert "const ptrdiff_t _pm_from_k = _pm_max_i64(0, (int64_t)row[i]);" in source
+    assert "const ptrdiff_t _pm_to_k = _pm_min_i64(NNZ, (int64_t)row[i + 1]);" in source
+    fixed = pm.compile(y, inputs=inputs, sizes={NNZ: 1, M: 2})
+    arrays = np.array([0, 0, 1, 1], np.int32), np.ones(1, np.int32), np.full(1, 3.0), np.array([5.0, 7.0])
+    for found in (fixed(*arrays), fixed.reference(*arrays)):
+        np.testing.assert_array_equal(found, [0, 21, 0])
+
+
+def test_values_outside_are_refused_before_anything_is_read() -> None:
+    y, inputs = _product(pm.Double)
+    compiled = pm.compile(y, inputs=inputs)
+    good = [np.array([0, 1, 2], np.int32), np.array([0, 1], np.int32), np.ones(2), np.ones(2)]
+    for place, bad, text in (
+        (0, [0, 3, 2], r"row\[1\] is 3, and its values are declared as 0\.\.2"),
+        (1, [0, 2], r"column\[1\] is 2, and its values are declared as 0\.\.1"),
+    ):
+        arrays = [*good]
+        arrays[place] = np.array(bad, np.int32)
+        for call in (compiled, compiled.reference):
+            with pytest.raises(pm.ArgumentError, match=text):
+                call(*arrays)
+
+
+def test_bounds_without_a_range_and_bounds_of_results_are_refused() -> None:
+    free = Vector(Int, "free", [N + 1])
+    with pytest.raises(
+        pm.BoundsError, match=r"an interval ends at free\(i\), and nothing says where that lies"
+    ):
+        Interval(Int, free(i), row(i + 1) - 1)
+    with pytest.raises(pm.NotAffineError, match="the bounds of k in f are computed from data"):
+        pm.Function(([i, k], [ROWS, ROW]), Int, "f")
+    with pytest.raises(
+        pm.NotAffineError, match="the bounds of k in r's reduction use i, which does not come before"
+    ):
+        Reduction(([k], [ROWS]), ([k, i], [ROW, ROWS]), Int, "r")
+    with pytest.raises(pm.NotAffineError, match=r"not affine: 1\.5 is not an integer"):
+        Interval(Int, row(i), 1.5)

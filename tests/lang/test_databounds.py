@@ -64,7 +64,7 @@ def test_rows_of_real_numbers_are_rounded_as_sums_are() -> None:
     y, inputs = _product(pm.Float)
     compiled = pm.compile(y, inputs=inputs)
     rng = np.random.default_rng(1)
-    a = sparse.random(40, 2000, 0.3, format="csr", random_state=1, dtype=np.float32)
+    a: Any = sparse.random(40, 2000, 0.3, format="csr", random_state=1, dtype=np.float32)
     x = rng.standard_normal(2000).astype(np.float32)
     bound = 600 * np.finfo(np.float32).eps * (abs(a) @ abs(x))
     assert (abs(compiled(a.indptr, a.indices, a.data, x) - a.astype(np.float64) @ x) <= bound).all()

@@ -167,6 +167,10 @@ class Shares:
 
     def _bound(self, nest: NestFunction, position: CExpr) -> CExpr:
         """Where the piece of that number begins; those of a triangle's rows have the same area."""
+        if nest.balance is not None:
+            suffix, ends = nest.balance
+            self.needs.add(Piece.SHARES)
+            return CCall(f"_pm_share_{suffix}", (ends, Id(FIRST), Id(LAST), position, Id(PIECES)))
         if nest.work not in ("rising", "falling"):
             return _cut(nest.block, position)
         self.needs.add(Piece.MATH)

@@ -45,6 +45,7 @@ _PIECES = {
     Piece.PROCESSOR: "processor",
     Piece.PLACE: "place",
     Piece.OUTSIDE: "outside",
+    Piece.SHARES: "shares",
     Piece.WORDS: "words",
     Piece.TEAM: "team",
     Piece.CURVE: "curve",

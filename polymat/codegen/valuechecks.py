@@ -6,7 +6,19 @@ from collections.abc import Callable, Iterator
 
 from polymat.codegen.c.abi import VALUES_OUTSIDE
 from polymat.codegen.c.cnames import Names
-from polymat.codegen.c.ctree import Block, Braces, CCall, CExpr, Declare, Id, If, Literal, Return, Stmt
+from polymat.codegen.c.ctree import (
+    Block,
+    Braces,
+    CBinary,
+    CCall,
+    CExpr,
+    Declare,
+    Id,
+    If,
+    Literal,
+    Return,
+    Stmt,
+)
 from polymat.codegen.c.needs import Need, Piece
 from polymat.graph.pipeline import Pipeline
 from polymat.lang.affine import Affine
@@ -37,4 +49,8 @@ def value_checks(
         )
         outside = CCall(f"_pm_outside_{array.dtype.suffix}", arguments)
         declared = Declare("const ptrdiff_t", f"{_EXTENTS}[{len(extents)}]", shape)
-        yield Block((declared, If(outside, (Return(Literal(str(VALUES_OUTSIDE))),))))
+        wrong: CExpr = outside
+        if array.sorted:
+            unsorted = CCall(f"_pm_unsorted_{array.dtype.suffix}", (*arguments[:2], size(extents[0])))
+            wrong = CBinary("||", outside, unsorted)
+        yield Block((declared, If(wrong, (Return(Literal(str(VALUES_OUTSIDE))),))))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from polymat.errors import InternalError, Location
-from polymat.graph.segments import Segments, find_segments
+from polymat.graph.datasegments import SegmentedSum, find_segments
 from polymat.lang.affine import Affine, computed_in, extremes
 from polymat.lang.condition import Condition
 from polymat.lang.expr import Expr, Load
@@ -150,7 +150,7 @@ class Stage:
         return tuple(n for _, expr in self.expressions() for n in walk(expr) if isinstance(n, Load))
 
     @cached_property
-    def segments(self) -> Segments | None:
+    def segments(self) -> SegmentedSum | None:
         """Where its one sum runs between bounds that data give; None where it does not."""
         if self.op is None or len(self.accumulations) != 1:
             return None
@@ -187,7 +187,8 @@ class InputArray:
     turned: the user's has its dimensions in the other order.
     pitches: where the user's is part of a larger array, whose extents these are: the size that each but the
     first is, "" where the user's extent is that of the larger array, too.  shape: the user's extents then.
-    values: what each of its elements lies between, both included; a call checks that.
+    values: what each of its elements lies between, both included; a call checks that.  sorted: and that none
+    is less than the one before.
     """
 
     name: str
@@ -198,6 +199,7 @@ class InputArray:
     values: tuple[Affine, Affine] | None = None
     pitches: tuple[str, ...] = ()
     shape: tuple[Affine, ...] = ()
+    sorted: bool = False
 
     @property
     def ref(self) -> Ref:

@@ -34,7 +34,12 @@ class Translation:
         limits = array.values[0] if array.values is not None else None
         values = None if limits is None else (self._form(limits.lows[0]), self._form(limits.highs[0]))
         return InputArray(
-            self.names[id(array)], array.dtype, self._forms(array.dims), array.at, values=values
+            self.names[id(array)],
+            array.dtype,
+            self._forms(array.dims),
+            array.at,
+            values=values,
+            sorted=array.sorted,
         )
 
     def constraint(self, condition: Condition, needed_by: str = "") -> list[tuple[Affine, str]]:

@@ -11,11 +11,12 @@ from polymat.errors import ArgumentError
 from polymat.graph.stage import InputArray
 
 # As the library says it, `polymat/codegen/kernels/outside.h`.
+UNSORTED = "{array}[{at}] is {value}, less than {before} before it, and its values are declared as sorted"
 OUTSIDE = "{array}[{indices}] is {value}, and its values are declared as {low}..{high}"
 
 
 def check_values(array: InputArray, given: np.ndarray[Any, Any], params: Mapping[str, Any]) -> None:
-    """Raise an `ArgumentError` that names the first element outside of the limits, and its value."""
+    """Raise an `ArgumentError` that names the first element outside of the limits, or out of order."""
     if array.values is None:
         return
     low, high = (int(form.evaluate(params)) for form in array.values)
@@ -29,3 +30,8 @@ def check_values(array: InputArray, given: np.ndarray[Any, Any], params: Mapping
         raise ArgumentError(
             OUTSIDE.format(array=array.name, indices=indices, value=value, low=low, high=high)
         )
+    falls = np.flatnonzero(given[1:] < given[:-1]) if array.sorted else given[:0]
+    if falls.size:
+        at = int(falls[0]) + 1
+        before, value = (int(each) for each in given[at - 1 : at + 1])
+        raise ArgumentError(UNSORTED.format(array=array.name, at=at, value=value, before=before))

@@ -39,6 +39,7 @@ class Source(WholeMethods):
     makers: Any = None  # the kinds of stages that operators make of it, `Makers`; None for plain arrays
     sizes: tuple[Parameter, ...]  # the parameters that the extents are made of
     values: Ranges | None = None  # what its elements lie within, of integer inputs that are declared so
+    sorted = False  # whether none is less than the one before, of vectors that are declared so
     _settable: ClassVar[frozenset[str]] = frozenset({"at", "what", "dtype", "name", "sizes"})
 
     def __init__(self, dtype: ScalarType, name: str | None, what: str, *, internal: bool = False) -> None:

@@ -60,12 +60,24 @@ class Vector(MatrixAlgebra, Input):
     """An input of rank 1: `Vector(Double, "x", [N])`.
 
     values: of integers the lowest and the highest: `Vector(Int, "column", [NNZ], values=(0, N - 1))` holds
-    indices of what has N elements.  Each call checks them.
+    indices of what has N elements.  sorted: none is less than the one before, as `np.sort` leaves them.  Each
+    call checks both.
     """
 
-    def __init__(self, dtype: ScalarType, name: str, dims: Sequence[Any], *, values: Any = None) -> None:
+    _settable = frozenset({"sorted"})
+
+    def __init__(
+        self, dtype: ScalarType, name: str, dims: Sequence[Any], *, values: Any = None, sorted: bool = False
+    ) -> None:
         super().__init__(dtype, name, dims, "Vector", values)
         _check_rank(self, 1, "Matrix for two, Image for any number")
+        if not isinstance(sorted, bool):
+            raise LangError(f"{name}: sorted is True or False, got {sorted!r:.40}", at=self.at)
+        if sorted and self.values is None:
+            raise LangError(
+                f"{name}: sorted= is of integers between declared limits", at=self.at, hint="values=(0, NNZ)"
+            )
+        self.sorted = sorted
 
 
 def _check_rank(source: Input, rank: int, hint: str) -> None:

@@ -51,6 +51,7 @@ def random_arguments(
         made = random_array(array.dtype, shape, rng)
         if low <= high:  # an array whose values are declared
             made = rng.integers(low, high, shape, endpoint=True).astype(array.dtype.dtype)
+            made = np.sort(made) if array.sorted else made
         given[array.name] = np.asfortranarray(made) if array.name in turned else made
     for scalar in built.scalars:
         given[scalar.name] = random_array(scalar.dtype, (), rng).item()

@@ -15,7 +15,7 @@ from polymat.lang.types import ScalarType
 
 N, M, NNZ, C = (Parameter(Int, name) for name in ("N", "M", "NNZ", "C"))
 i, k, c = (Variable(Int, name) for name in "ikc")
-row = Vector(Int, "row", [N + 1], values=(0, NNZ))
+row = Vector(Int, "row", [N + 1], values=(0, NNZ), sorted=True)
 column = Vector(Int, "column", [NNZ], values=(0, M - 1))
 ROWS, ROW = Interval(Int, 0, N - 1), Interval(Int, row(i), row(i + 1) - 1)
 SHAPES = [(0, 3), (1, 1), (1, 50), (7, 5), (64, 33), (101, 300)]
@@ -176,6 +176,8 @@ def test_values_outside_are_refused_before_anything_is_read() -> None:
     good = [np.array([0, 1, 2], np.int32), np.array([0, 1], np.int32), np.ones(2), np.ones(2)]
     for place, bad, text in (
         (0, [0, 3, 2], r"row\[1\] is 3, and its values are declared as 0\.\.2"),
+        (0, [0, -1, 2], r"row\[1\] is -1, and its values are declared as 0\.\.2"),
+        (0, [0, 2, 1], r"row\[2\] is 1, less than 2 before it, and its values are declared as sorted"),
         (1, [0, 2], r"column\[1\] is 2, and its values are declared as 0\.\.1"),
     ):
         arrays = [*good]
@@ -183,6 +185,30 @@ def test_values_outside_are_refused_before_anything_is_read() -> None:
         for call in (compiled, compiled.reference):
             with pytest.raises(pm.ArgumentError, match=text):
                 call(*arrays)
+
+
+def test_threads_share_the_elements_of_rows() -> None:
+    y, inputs = _product(pm.Double)
+    source = pm.compile(y, inputs=inputs, options=pm.Options(threads=2)).source
+    assert "_pm_share_i32(row, _pm_first, _pm_last, _pm_chunk, _pm_pieces)" in " ".join(source.split())
+    free = Vector(Int, "row", [N + 1], values=(0, NNZ))
+    x, s = (
+        Vector(pm.Double, "x", [NNZ]),
+        Reduction(([i], [ROWS]), ([i, k], [ROWS, _between(free)]), pm.Double, "s"),
+    )
+    s.defn = [Reduce(s(i), x(k), Op.Sum)]
+    assert "_pm_share" not in pm.compile(s, inputs=[free, x], options=pm.Options(threads=2)).source
+
+
+def _between(ends: Any) -> Interval:
+    return Interval(Int, ends(i), ends(i + 1) - 1)
+
+
+def test_what_is_sorted_is_declared_so() -> None:
+    with pytest.raises(pm.LangError, match="r: sorted= is of integers between declared limits"):
+        Vector(Int, "r", [N], sorted=True)
+    with pytest.raises(pm.LangError, match="r: sorted is True or False, got 3"):
+        Vector(Int, "r", [N], values=(0, N), sorted=3)  # type: ignore[arg-type]
 
 
 def test_bounds_without_a_range_and_bounds_of_results_are_refused() -> None:

@@ -32,7 +32,9 @@ static inline int _pm_tell_outside(const char *array, int rank, const ptrdiff_t 
     return 1;
 }
 
-#define _PM_OUTSIDE(T, SUFFIX, FORMAT, WIDE, BELOW, ABOVE) \
+/* The distance from the lower limit in the unsigned type is larger for what is below it than for what is not
+   above the upper one: one comparison an element. */
+#define _PM_OUTSIDE(T, U, SUFFIX, FORMAT, WIDE, LEAST, MOST, BELOW, ABOVE) \
     static inline int _pm_outside_##SUFFIX(const T *restrict values, const char *array, int rank, \
             const ptrdiff_t *extents, int turned, int64_t low, int64_t high) \
     { \
@@ -41,29 +43,56 @@ static inline int _pm_tell_outside(const char *array, int rank, const ptrdiff_t 
             count *= extents[k] > 0 ? extents[k] : 0; \
         if (count == 0) \
             return 0; \
-        T least = values[0], most = values[0]; \
-        for (ptrdiff_t k = 0; k < count; k++) { \
-            least = values[k] < least ? values[k] : least; \
-            most = values[k] > most ? values[k] : most; \
+        const int64_t first = low > (LEAST) ? low : (LEAST), last = high < (MOST) ? high : (MOST); \
+        if (first <= last) { \
+            U farthest = 0; \
+            for (ptrdiff_t k = 0; k < count; k++) { \
+                const U distance = (U)((U)values[k] - (U)first); \
+                farthest = distance > farthest ? distance : farthest; \
+            } \
+            if (farthest <= (U)((U)last - (U)first)) \
+                return 0; \
         } \
-        if (!(BELOW(least)) && !(ABOVE(most))) \
-            return 0; \
         ptrdiff_t at = 0; \
         while (!(BELOW(values[at])) && !(ABOVE(values[at]))) \
             at++; \
         char value[32]; \
         (void)snprintf(value, sizeof value, FORMAT, (WIDE)values[at]); \
         return _pm_tell_outside(array, rank, extents, turned, at, value, low, high); \
+    } \
+\
+    static inline int _pm_unsorted_##SUFFIX(const T *restrict values, const char *array, ptrdiff_t count) \
+    { \
+        int falls = 0; \
+        for (ptrdiff_t k = 1; k < count; k++) \
+            falls |= values[k] < values[k - 1]; \
+        if (!falls) \
+            return 0; \
+        ptrdiff_t at = 1; \
+        while (values[at] >= values[at - 1]) \
+            at++; \
+        (void)snprintf(_pm_outside_text, sizeof _pm_outside_text, \
+                "%.64s[%td] is " FORMAT ", less than " FORMAT \
+                " before it, and its values are declared as sorted", \
+                array, at, (WIDE)values[at], (WIDE)values[at - 1]); \
+        return 1; \
     }
 #define _PM_SIGNED_BELOW(X) ((int64_t)(X) < low)
 #define _PM_SIGNED_ABOVE(X) ((int64_t)(X) > high)
 #define _PM_UNSIGNED_BELOW(X) (low > 0 && (uint64_t)(X) < (uint64_t)low)
 #define _PM_UNSIGNED_ABOVE(X) (high < 0 || (uint64_t)(X) > (uint64_t)high)
-_PM_OUTSIDE(int8_t, i8, "%lld", long long, _PM_SIGNED_BELOW, _PM_SIGNED_ABOVE)
-_PM_OUTSIDE(int16_t, i16, "%lld", long long, _PM_SIGNED_BELOW, _PM_SIGNED_ABOVE)
-_PM_OUTSIDE(int32_t, i32, "%lld", long long, _PM_SIGNED_BELOW, _PM_SIGNED_ABOVE)
-_PM_OUTSIDE(int64_t, i64, "%lld", long long, _PM_SIGNED_BELOW, _PM_SIGNED_ABOVE)
-_PM_OUTSIDE(uint8_t, u8, "%llu", unsigned long long, _PM_UNSIGNED_BELOW, _PM_UNSIGNED_ABOVE)
-_PM_OUTSIDE(uint16_t, u16, "%llu", unsigned long long, _PM_UNSIGNED_BELOW, _PM_UNSIGNED_ABOVE)
-_PM_OUTSIDE(uint32_t, u32, "%llu", unsigned long long, _PM_UNSIGNED_BELOW, _PM_UNSIGNED_ABOVE)
-_PM_OUTSIDE(uint64_t, u64, "%llu", unsigned long long, _PM_UNSIGNED_BELOW, _PM_UNSIGNED_ABOVE)
+_PM_OUTSIDE(int8_t, uint8_t, i8, "%lld", long long, INT8_MIN, INT8_MAX, _PM_SIGNED_BELOW, _PM_SIGNED_ABOVE)
+_PM_OUTSIDE(int16_t, uint16_t, i16, "%lld", long long, INT16_MIN, INT16_MAX, _PM_SIGNED_BELOW,
+        _PM_SIGNED_ABOVE)
+_PM_OUTSIDE(int32_t, uint32_t, i32, "%lld", long long, INT32_MIN, INT32_MAX, _PM_SIGNED_BELOW,
+        _PM_SIGNED_ABOVE)
+_PM_OUTSIDE(int64_t, uint64_t, i64, "%lld", long long, INT64_MIN, INT64_MAX, _PM_SIGNED_BELOW,
+        _PM_SIGNED_ABOVE)
+_PM_OUTSIDE(uint8_t, uint8_t, u8, "%llu", unsigned long long, 0, UINT8_MAX, _PM_UNSIGNED_BELOW,
+        _PM_UNSIGNED_ABOVE)
+_PM_OUTSIDE(uint16_t, uint16_t, u16, "%llu", unsigned long long, 0, UINT16_MAX, _PM_UNSIGNED_BELOW,
+        _PM_UNSIGNED_ABOVE)
+_PM_OUTSIDE(uint32_t, uint32_t, u32, "%llu", unsigned long long, 0, UINT32_MAX, _PM_UNSIGNED_BELOW,
+        _PM_UNSIGNED_ABOVE)
+_PM_OUTSIDE(uint64_t, uint64_t, u64, "%llu", unsigned long long, 0, INT64_MAX, _PM_UNSIGNED_BELOW,
+        _PM_UNSIGNED_ABOVE)

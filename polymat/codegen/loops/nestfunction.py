@@ -23,6 +23,8 @@ class NestFunction:
 
     work: how it changes along the first range, from which equal shares for threads follow.
     block: how many points of the first range run together; ranges should be cut at multiples of it.
+    balance: what says how much work there is up to each point of the first range: the suffix of the type of a
+    sorted array, and the address of its element for point 0.
     helpers: functions that it calls.  pads: memory of its own that it needs on every thread; each is one of
     its parameters, by name.
     """
@@ -34,6 +36,7 @@ class NestFunction:
     block: int = 1
     helpers: tuple[CFunction, ...] = ()
     pads: tuple[Pad, ...] = ()
+    balance: tuple[str, CExpr] | None = None
 
     @property
     def functions(self) -> tuple[CFunction, ...]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from polymat.codegen.c.ctree import Block, CBinary, CCall, CExpr, Declare, For, Id, If, Literal, Stmt
+from polymat.codegen.c.ctree import Block, CBinary, CCall, CExpr, Declare, For, Id, If, Literal, Stmt, plus
 from polymat.codegen.c.needs import MAX_I64, MIN_I64, Need
 from polymat.codegen.loops.bodies import BodyWriter
-from polymat.graph.segments import Segment
+from polymat.graph.datasegments import Segment
 from polymat.graph.stage import Stage
-from polymat.lang.expr import Expr
+from polymat.lang.affine import Affine
+from polymat.lang.expr import CastExpr, Expr, Load
 
 FROM, TO = "_pm_from", "_pm_to"
 
@@ -43,6 +44,35 @@ def between_bounds(
     clipping = _Clipping(along, value, needs, {})
     body = clipping.each(statements)
     return body if clipping.done == dict.fromkeys(along, True) else None
+
+
+def balanced(stage: Stage, along: str, bodies: BodyWriter) -> tuple[str, CExpr] | None:
+    """The array that says where the segments of points along a dimension begin, if it is a sorted one.
+
+    Its type, and the address of the element for point 0, as `NestFunction.balance` has them.
+    """
+    segments = stage.segments
+    if segments is None or len(segments.dims) != 1:
+        return None
+    (item,), (segment,) = stage.accumulations, segments.dims
+    own = Affine.name(along)
+    if len(segment.lows) != 1 or len(segment.ends) != 1 or own not in item.target:
+        return None
+    first, last = (_element(bound) for bound in (segment.lows[0], segment.ends[0]))
+    if first is None or last is None or first.source.name != last.source.name:
+        return None
+    offset = first.indices[0] - own
+    known = {array.name for array in bodies.pipeline.inputs if array.sorted}
+    if first.source.name not in known or not offset.is_constant or last.indices[0] != first.indices[0] + 1:
+        return None
+    address = plus(Id(bodies.array(first.source.name)), offset.const)
+    return first.dtype.suffix, address
+
+
+def _element(bound: Expr) -> Load | None:
+    """The element of a vector that a bound is, as it is."""
+    value = bound.operand if isinstance(bound, CastExpr) and bound.operand.dtype.kind in "iu" else bound
+    return value if isinstance(value, Load) and len(value.indices) == 1 else None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -21,7 +21,7 @@ from polymat.codegen.loops.pieces import PieceLoops
 from polymat.codegen.loops.placesfirst import places_first
 from polymat.codegen.loops.prefetch import with_prefetch
 from polymat.codegen.loops.ranges import Range, range_context
-from polymat.codegen.loops.segmentloops import between_bounds, without_choice
+from polymat.codegen.loops.segmentloops import balanced, between_bounds, without_choice
 from polymat.codegen.loops.statements import (
     Statements,
     map_statements,
@@ -214,7 +214,10 @@ class StageWriter(NestWriter):
             body = in_lanes(self, stage, plan, body) if stage.segments is None else body
             body = with_accumulators(body, segments=stage.segments is not None)
         box = stage.domain.assume(self.pipeline.context).is_box()
-        return self.as_nest((stage,), plan, body, kind, ranges, work="even" if box else "uneven")
+        nest = self.as_nest((stage,), plan, body, kind, ranges, work="even" if box else "uneven")
+        if plan.parallel is None or not ranges or ranges[0].number != 0 or plan.kind == "map":
+            return nest
+        return replace(nest, balance=balanced(stage, plan.parallel, self.bodies))
 
     def _within_segments(
         self, stage: Stage, loops: RangedLoops, make: Callable[[Stage], Statements]

@@ -27,20 +27,20 @@ class Segment:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Segments:
+class SegmentedSum:
     """The dimensions that run between bounds, in their order, and the value that is accumulated there."""
 
     dims: tuple[Segment, ...]
     value: Expr
 
     def names(self) -> frozenset[str]:
-        """What the bounds depend on."""
+        """The names of the dimensions and sizes that the bounds depend on."""
         bounds = [bound for each in self.dims for bound in (*each.lows, *each.ends)]
         return frozenset(name for bound in bounds for name in names_in(bound))
 
 
-def find_segments(expr: Expr, reduced: Sequence[str], nothing: Const) -> Segments | None:
-    """What is accumulated only between bounds computed from data; None where nothing says so.
+def find_segments(expr: Expr, reduced: Sequence[str], nothing: Const) -> SegmentedSum | None:
+    """Find the dimensions that a sum runs along between bounds from data; None where it has no such bounds.
 
     reduced: the dimensions that are summed over, in the order of their loops.  nothing: the neutral element.
     """
@@ -58,7 +58,7 @@ def find_segments(expr: Expr, reduced: Sequence[str], nothing: Const) -> Segment
     data = (bound for each in found for bound in (*each.lows, *each.ends))
     if rest or not any(isinstance(node, Load) for bound in data for node in walk(bound)):
         return None
-    return Segments(tuple(found), expr.then)
+    return SegmentedSum(tuple(found), expr.then)
 
 
 def _bound(condition: Condition, dim: str, later: frozenset[str]) -> tuple[bool, Expr] | None:

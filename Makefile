@@ -21,7 +21,7 @@ export PYTHONNOUSERSITE := 1
 unexport PYTHONHOME
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test golden sanitize lint format types layers peers bench docs dist clean
+.PHONY: help setup demo test golden sanitize lint format types layers peers bench results docs dist clean
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 16
@@ -76,6 +76,9 @@ peers: $(READY) ## .venv-peers with what benchmarks compare with: Numba, JAX, Py
 
 bench: $(READY) ## figures beside those of peers: ARGS="blas2 products --quick", all sections without
 	$(PY) -m benchmarks.run $(ARGS)
+
+results: $(READY) ## README's tables again, from benchmarks/results
+	@$(PY) -m benchmarks.figures
 
 docs: $(READY) ## the documentation as a site, in build/docs; a warning is an error
 	$(PY) -m pip install --quiet --disable-pip-version-check --editable '.[docs]'

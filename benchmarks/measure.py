@@ -18,7 +18,8 @@ SECONDS, QUICK_SECONDS = 3.0, 1.0  # that the rounds of one case may take; with 
 class Row:
     """What came out of one case.
 
-    timings: by peer; notes: why a peer has no timing, or what it has to say.
+    timings: by peer; notes: why a peer has no timing, or what it has to say.  predicted: seconds, by peer.
+    least: seconds that the machine allows, and what limits them; see `report.least_seconds`.
     """
 
     case: str
@@ -32,6 +33,8 @@ class Row:
     notes: Mapping[str, str] = field(default_factory=dict)
     wrong: tuple[str, ...] = ()
     stream: Stream = "read"
+    predicted: Mapping[str, float] = field(default_factory=dict)
+    least: tuple[float, str] | None = None
 
 
 class Crew:
@@ -83,6 +86,7 @@ def run_section(
 def run_case(case: Case, crew: Crew, threads: int, seconds: float) -> Row:
     """Prepare, check and time one case."""
     judge, ready, notes, wrong = Judge(case), [], {}, []
+    predicted: dict[str, float] = {}
     for worker in crew.workers():
         name = worker.peer.name
         try:
@@ -103,6 +107,9 @@ def run_case(case: Case, crew: Crew, threads: int, seconds: float) -> Row:
             continue
         if answer.note:
             notes[name] = answer.note
+        said = getattr(answer, "predicted", None)  # a worker of an older checkout says nothing
+        if said is not None:
+            predicted[name] = said
         ready.append(worker)
         progress(".")
     notes.update(crew.absent)
@@ -120,6 +127,7 @@ def run_case(case: Case, crew: Crew, threads: int, seconds: float) -> Row:
         notes,
         tuple(wrong),
         case.stream,
+        predicted,
     )
 
 

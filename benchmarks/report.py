@@ -56,9 +56,7 @@ def geometric_mean(values: Iterable[float]) -> float:
     return math.exp(sum(logs) / len(logs)) if logs else math.nan
 
 
-def table(
-    rows: Sequence[Row], rivals: Rivals, machine: Machine, *, told: Sequence[str] = ()
-) -> Iterator[str]:
+def table(rows: Sequence[Row], rivals: Rivals, *, told: Sequence[str] = ()) -> Iterator[str]:
     """The lines of the table, and of the geometric means a group; in a last column what `told` peers say."""
     peers = [peer for names in rivals.values() for peer in names if any(peer in row.timings for row in rows)]
     head = ["case", *rivals, "rate", "of limit", *(f"x {peer}" for peer in peers), "x best", *told]
@@ -67,7 +65,7 @@ def table(
     for row in rows:
         found = ratios(row, rivals)
         said = [row.notes.get(peer, "") for peer in told]
-        cells = [*_times(row, rivals), *_rate(row, rivals, machine), *_ratios(found, peers)]
+        cells = [*_times(row, rivals), *_rate(row, rivals), *_ratios(found, peers)]
         yield _line([row.case, *cells, *said])
     for group in dict.fromkeys(row.group for row in rows):
         many = [ratios(row, rivals) for row in rows if row.group == group]
@@ -102,13 +100,13 @@ def _times(row: Row, rivals: Rivals) -> list[str]:
     return [show_seconds(row.timings[s].seconds) if s in row.timings else "–" for s in rivals]
 
 
-def _rate(row: Row, rivals: Rivals, machine: Machine) -> list[str]:
+def _rate(row: Row, rivals: Rivals) -> list[str]:
     mine = [row.timings[subject].seconds for subject in rivals if subject in row.timings]
     if not mine:
         return ["–", "–"]
-    seconds, limit = least_seconds(row, machine)
     count, unit = (row.flops, "GFLOP/s") if row.compute_bound else (row.traffic, "GB/s")
-    return [f"{count / min(mine) / 1e9:.3g} {unit}", f"{seconds / min(mine):.2f} {limit}"]
+    of_limit = "–" if row.least is None else f"{row.least[0] / min(mine):.2f} {row.least[1]}"
+    return [f"{count / min(mine) / 1e9:.3g} {unit}", of_limit]
 
 
 def _ratios(found: Mapping[str, float], peers: Sequence[str]) -> list[str]:

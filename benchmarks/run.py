@@ -2,22 +2,23 @@
 
     python -m benchmarks.run [SECTION ...] [--quick] [--threads 1,2] [--only TEXT]
 
-Sections of peers print Markdown tables and leave them in benchmarks/results/; the others print what they
-find.
+Sections of peers print Markdown tables and leave their rounds in benchmarks/results/, from which `make
+results` writes tables and pictures; the others print what they find.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import subprocess
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from benchmarks.machinetext import header
-from benchmarks.measure import QUICK_SECONDS, SECONDS, Row, run_section
+from benchmarks.machinetext import about, header
+from benchmarks.measure import QUICK_SECONDS, SECONDS, run_section
+from benchmarks.records import Entry, Heading, Record, roofs, write_record
 from benchmarks.report import remarks, table
 from benchmarks.section import Section
 from benchmarks.sections import SECTIONS
@@ -42,38 +43,25 @@ def run(section: Section, machine: Machine, *, threads: Sequence[int], quick: bo
     """Measure a section, print and keep its tables; the number of peers that were wrong."""
     failures = 0
     text = [f"## {section.title}", "", *(f"- to show: {goal}" for goal in section.goals), ""]
-    kept: list[dict[str, object]] = []
+    kept = Record(about(machine), {section.name: Heading.of(section)}, roofs=roofs(machine, threads))
     for count in threads:
-        rows = list(
-            run_section(section, count, seconds=QUICK_SECONDS if quick else SECONDS, quick=quick, only=only)
-        )
+        seconds = QUICK_SECONDS if quick else SECONDS
+        found = run_section(section, count, seconds=seconds, quick=quick, only=only)
+        entries = tuple(Entry.of(section.name, row, machine) for row in found)
+        rows = [entry.row for entry in entries]
         text += [
             f"### {count} thread{'s' * (count > 1)}",
             "",
-            *table(rows, section.rivals, machine, told=section.told),
+            *table(rows, section.rivals, told=section.told),
             "",
         ]
         text += [*remarks(rows, section.rivals), ""]
-        kept += [as_json(row) for row in rows]
+        kept = replace(kept, entries=kept.entries + entries)
         failures += sum(len(row.wrong) for row in rows)
     print("\n".join(text), flush=True)
     if not (only or quick):
-        RESULTS.mkdir(exist_ok=True)
-        (RESULTS / f"{section.name}.md").write_text("\n".join([header(machine), "", *text]))
-        (RESULTS / f"{section.name}.json").write_text(json.dumps(kept, indent=0) + "\n")
+        write_record(RESULTS / f"{section.name}.json", kept)
     return failures
-
-
-def as_json(row: Row) -> dict[str, object]:
-    """Medians by peer, for programs that read figures."""
-    seconds = {peer: float(f"{timing.seconds:.4g}") for peer, timing in row.timings.items()}
-    return {
-        "case": row.case,
-        "threads": row.threads,
-        "flops": row.flops,
-        "bytes": row.traffic,
-        "seconds": seconds,
-    }
 
 
 def _asked_of(asked: argparse.Namespace) -> list[str]:

@@ -28,21 +28,24 @@ class Prepared:
     call: what is timed; it returns the result, an array or a tuple of arrays.
     note: a remark for the reader.
     repeat: the seconds that so many calls take, where a loop in C tells better than one in Python.
+    predicted: the seconds that the peer itself says a call takes.
     """
 
     call: Callable[[], Any]
     note: str = ""
     repeat: Callable[[int], float] | None = None
+    predicted: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """A worker's answer to a task: the result of one call, how long preparing and that call took."""
+    """A worker's answer to a task: the result of a call, how long preparing and that call took, and more."""
 
     result: Any
     note: str
     prepare_seconds: float
     first_seconds: float
+    predicted: float | None = None
 
 
 class MissingError(RuntimeError):

@@ -50,7 +50,7 @@ class Server:
         result = prepared.call()
         end = time.perf_counter()
         self._prepared, self._estimate = prepared, end - between
-        return Ready(result, prepared.note, between - begin, end - between)
+        return Ready(result, prepared.note, between - begin, end - between, prepared.predicted)
 
     def round(self, seconds: float) -> float:
         """Median seconds per call over about `seconds`, in batches long enough for the clock.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import sys
 from collections.abc import Collection, Iterator
 from dataclasses import fields
 from pathlib import Path
@@ -13,6 +14,7 @@ import polymat
 from polymat.lang.types import ScalarType
 from polymat.options import Options
 
+ROOT = Path(__file__).resolve().parents[1]
 project = "polymat"
 release = version = polymat.__version__
 extensions = ["myst_parser", "sphinx.ext.autodoc"]
@@ -96,4 +98,8 @@ def setup(app: Any) -> None:
     for name, (heads, rows) in tables.items():
         lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|", *rows]
         (Path(__file__).parent / "reference" / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    sys.path.insert(0, str(ROOT))  # the benchmarks, which no environment has
+    from benchmarks.figures.site import write_site
+
+    write_site(ROOT / "docs" / "results")
     app.connect("autodoc-process-docstring", as_rst)

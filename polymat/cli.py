@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 import polymat
+from polymat import benchcommand
 from polymat.driver import request_for, request_of
 from polymat.dump import DUMPED, LEVELS, after, difference, pass_lines
 from polymat.errors import ArgumentError, PolymatError
@@ -112,6 +113,7 @@ def _add_finding(commands: _Commands) -> None:
     tune = commands.add_parser("tune", help="try other ways for some time, and keep the quickest")
     add_arguments(tune, _TARGET, _INPUTS)
     tune.set_defaults(run=_tune)
+    benchcommand.add_to(commands)
 
 
 def _add_machine(commands: _Commands) -> None:

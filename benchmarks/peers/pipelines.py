@@ -24,7 +24,8 @@ def prepare(task: Task) -> Prepared:
     """Called from Python; results are new arrays, as they are with NumPy."""
     call, note, scalars = compile_task(task)
     bound = partial(call, *task.arrays.values(), **scalars)
-    return Prepared(bound, note + workspace_text(bound) if task.values.get("memory") else note)
+    note += workspace_text(bound) if task.values.get("memory") else ""
+    return Prepared(bound, note, predicted=predicted_seconds(call))
 
 
 def workspace_text(call: Callable[[], Any]) -> str:
@@ -57,7 +58,8 @@ def _into_arrays(task: Task, options: pm.Options | None = None) -> Prepared:
     many = isinstance(first, tuple)
     out = tuple(copy_aligned(result) for result in (first if many else (first,)))
     arrays = tuple(copy_aligned(array) for array in task.arrays.values())
-    return Prepared(partial(call, *arrays, out=out if many else out[0], **scalars), note)
+    timed = partial(call, *arrays, out=out if many else out[0], **scalars)
+    return Prepared(timed, note, predicted=predicted_seconds(call))
 
 
 def prepare_from_c(task: Task) -> Prepared:
@@ -74,9 +76,10 @@ def prepare_from_c(task: Task) -> Prepared:
         _loaded[-1](*task.arrays.values(), **scalars)
         values = {**task.values.get("sizes", {}), **scalars}
         arrays = [copy_aligned(array) for array in task.arrays.values()]
-        return prepare_saved(
+        saved = prepare_saved(
             Path(directory), identifier(task.problem), [*arrays, *results], results, values, note
         )
+        return replace(saved, predicted=predicted_seconds(call))
 
 
 def prepare_unfused(task: Task) -> Prepared:
@@ -137,6 +140,12 @@ def compile_task(task: Task, given: pm.Options | None = None) -> tuple[pm.Compil
     seconds = time.perf_counter() - begin
     origin = "compiled" if {entry.key for entry in entries()} - before else "from the cache"
     return call, f"{origin} in {seconds:.2f} s", scalars
+
+
+def predicted_seconds(call: pm.Compiled) -> float | None:
+    """What a compiled pipeline says of a call at the sizes it was compiled for."""
+    report = call.explain()
+    return None if report is None or report.beyond_memory else report.predicted.seconds
 
 
 def identifier(problem: str) -> str:

@@ -70,6 +70,11 @@ def find_peer(name: str, threads: int) -> Peer:
     )
 
 
+def is_own(name: str) -> bool:
+    """Whether a peer is another way of polymat itself."""
+    return _PEERS.get(name, ("", False))[0].startswith("pipelines:")
+
+
 def elsewhere_peer(name: str, prepare: str, threads: int) -> Peer:
     """A peer that runs in the peers' environment."""
     libraries = f"{PEERS_HOME / 'lib'}:{os.environ.get('LD_LIBRARY_PATH', '')}".rstrip(":")

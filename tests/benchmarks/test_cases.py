@@ -53,7 +53,7 @@ def test_the_slower_of_peak_and_bandwidth_is_the_limit() -> None:
 def test_table_has_ratios_and_a_mean() -> None:
     rows = [row(1e-6, 2e-6), row(1e-6, 8e-6)]
     assert ratios(rows[1], RIVALS) == {"NumPy": 8.0}
-    lines = list(table(rows, RIVALS, MACHINE))
+    lines = list(table(rows, RIVALS))
     assert lines[0] == "| case | polymat | rate | of limit | x NumPy | x best |"
     assert lines[-1].split("|")[5:7] == [" 4.00 ", " 4.00 "]
     assert list(remarks(rows, RIVALS)) == ["- JAX, everywhere: no jax"]
@@ -63,7 +63,7 @@ def test_a_peer_is_not_compared_without_polymat() -> None:
     missing = row(1.0, 2.0)
     del missing.timings["polymat"]  # type: ignore[attr-defined]
     assert ratios(missing, RIVALS) == {}
-    assert " – " in list(table([missing], RIVALS, MACHINE))[-1]
+    assert " – " in list(table([missing], RIVALS))[-1]
     assert list(remarks([missing], RIVALS))[-1] == "- gemm, without polymat: NumPy is the best with 2 s"
 
 

@@ -1,0 +1,1 @@
+"""Tables and pictures from the records of runs: README's, and those of the site."""

@@ -1,0 +1,179 @@
+"""Two runs beside each other: what takes longer in the second one, beyond what noise explains.
+
+Runs are of different hours, and a shared machine may have been quicker in one of them.  So a case counts as
+slower only when it takes longer, and the median and the least of its rounds say so when they are measured by
+what the peers of that case took in the same rounds: by more than rounds of one run differ among themselves,
+and by more than programs differ between the runs that are the same in both, those of the peers.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from benchmarks.harness import Timing
+from benchmarks.peers.table import is_own
+from benchmarks.records import Entry, Heading, Key, Record
+from benchmarks.report import geometric_mean, show_seconds
+
+LEAST_CHANGE = 1.1  # times as long: what is less is not told
+SPREADS = 2.0  # of the rounds of both runs, that a change has to exceed
+FEWEST_ROUNDS, FEWEST_PROGRAMS = 3, 5
+SCALE = 2.5 * 1.4826  # of the median distance from the median: 99 of 100 of a normal distribution
+TOO_NOISY = 1.25  # where unchanged programs differ by more, runs are not fit to be compared
+Timings = Mapping[str, Timing]
+Both = tuple[Timing, Timing]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One way of calling polymat in one case.
+
+    before, after: seconds, medians.  times: how many times as long it takes after, in the median.  least,
+    most: of that and of the least times, by what the peers took.  noise: the factor within which rounds of
+    the same code differ.
+    """
+
+    key: Key
+    subject: str
+    before: float
+    after: float
+    times: float
+    least: float
+    most: float
+    noise: float
+
+    @property
+    def is_slower(self) -> bool:
+        """Whether it takes longer beyond the noise."""
+        return self.least > self.noise and self.times > LEAST_CHANGE
+
+    @property
+    def is_quicker(self) -> bool:
+        """Whether it takes less time beyond the noise."""
+        return self.most < 1.0 / self.noise and self.times < 1.0 / LEAST_CHANGE
+
+
+def spread(timing: Timing) -> float:
+    """How far rounds differ: half of what the middle half of them spans, of the median."""
+    low, middle, high = statistics.quantiles(timing.rounds, n=4)
+    return (high - low) / 2.0 / middle
+
+
+def changes(before: Record, after: Record) -> list[Change]:
+    """Every case and way of calling polymat that both runs have enough rounds of."""
+    found: list[Change] = []
+    between = scatter_between(before, after)
+    for entry, earlier, heading in _common(before, after):
+        peers = [*_peers(heading, earlier.row.timings, entry.row.timings)]
+        for subject in heading.rivals:
+            both = _both(earlier.row.timings, entry.row.timings, subject)
+            if both is not None:
+                found.append(_change(entry.key, subject, both, peers, between))
+    return found
+
+
+def scatter_between(before: Record, after: Record) -> float:
+    """The factor within which programs that are the same in both runs differ, but for what all do.
+
+    The peers are such programs; where there are hardly any, most of polymat's are taken for it.
+    """
+    peers, own = list[Both](), list[Both]()
+    for entry, earlier, heading in _common(before, after):
+        peers += _peers(heading, earlier.row.timings, entry.row.timings)
+        found = [_both(earlier.row.timings, entry.row.timings, subject) for subject in heading.rivals]
+        own += [both for both in found if both is not None]
+    return math.exp(SCALE * _distance(peers if len(peers) >= FEWEST_PROGRAMS else own))
+
+
+def _distance(many: Sequence[Both]) -> float:
+    """The median distance of the logarithms of ratios from their median; 0 of none."""
+    if not many:
+        return 0.0
+    ratios = [math.log(now.seconds / was.seconds) for was, now in many]
+    middle = statistics.median(ratios)
+    return statistics.median(abs(ratio - middle) for ratio in ratios)
+
+
+def _common(before: Record, after: Record) -> Iterator[tuple[Entry, Entry, Heading]]:
+    """The rows of both runs: after, before, and what their section is."""
+    for entry in after.entries:
+        earlier, heading = before.entry(entry.key), after.headings.get(entry.section)
+        if earlier is not None and heading is not None:
+            yield entry, earlier, heading
+
+
+def _both(before: Timings, after: Timings, name: str) -> Both | None:
+    if name in before and name in after and _enough(before[name], after[name]):
+        return before[name], after[name]
+    return None
+
+
+def _enough(*timings: Timing) -> bool:
+    return all(len(timing.rounds) >= FEWEST_ROUNDS for timing in timings)
+
+
+def _peers(heading: Heading, before: Timings, after: Timings) -> Iterator[Both]:
+    """What both runs have of the peers that are not polymat, and so are the same programs in both."""
+    names = [peer for peers in heading.rivals.values() for peer in peers if not is_own(peer)]
+    for peer in dict.fromkeys(names):
+        both = _both(before, after, peer)
+        if both is not None:
+            yield both
+
+
+def _change(key: Key, subject: str, both: Both, peers: Sequence[Both], between: float) -> Change:
+    before, after = both
+    drifts = [now.seconds / was.seconds for was, now in peers]
+    drift = statistics.median(drifts) if drifts else 1.0
+    times = after.seconds / before.seconds
+    figures = times / drift, min(after.rounds) / min(before.rounds) / drift
+    spreads = [spread(before), spread(after)]
+    # The peers' own noise is that of the quietest one: their median hardly follows the others.
+    spreads += [min(math.hypot(spread(was), spread(now)) for was, now in peers)] if peers else []
+    noise = max(LEAST_CHANGE, between, 1.0 + SPREADS * math.hypot(*spreads))
+    return Change(key, subject, before.seconds, after.seconds, times, min(figures), max(figures), noise)
+
+
+def compare_lines(before: Record, after: Record) -> tuple[list[str], int]:
+    """What to print, and how many cases became slower."""
+    found = changes(before, after)
+    slower = sorted((each for each in found if each.is_slower), key=lambda each: -each.least)
+    quicker = sorted((each for each in found if each.is_quicker), key=lambda each: each.most)
+    lines = [*_conditions(before, after)]
+    for title, some in (("slower", slower), ("quicker", quicker)):
+        if some:
+            lines += [f"{title}:", *map(_line, some)]
+    between = scatter_between(before, after)
+    if between > TOO_NOISY:
+        lines.append(
+            f"note: programs that are the same in both runs differ by up to {between:.2f} times, and less "
+            "than that is not told: `python -m benchmarks.compare` interleaves two checkouts"
+        )
+    few = sum(before.entry(entry.key) is not None for entry in after.entries)
+    lines.append(
+        f"{len(found)} timings of {few} cases in both runs: {len(slower)} slower, {len(quicker)} quicker, "
+        f"geometric mean {geometric_mean(each.times for each in found):.3f} times as long"
+        if found
+        else "the two runs have no timing in common"
+    )
+    return lines, len(slower)
+
+
+def _conditions(before: Record, after: Record) -> Iterator[str]:
+    """What is not alike: figures of two machines say nothing of a change."""
+    for what in ("machine", "compiler"):
+        was, now = before.about.get(what, "?"), after.about.get(what, "?")
+        if was != now:
+            yield f"note: another {what}: {was} before, {now} after"
+
+
+def _line(each: Change) -> str:
+    section, case, threads = each.key
+    where = f"{section}: {case}, {each.subject}, {threads} thread{'s' * (threads > 1)}"
+    return (
+        f"  {where}: {each.times:.2f} times as long, {show_seconds(each.before)} before, "
+        f"{show_seconds(each.after)} after (noise explains {each.noise:.2f})"
+    )

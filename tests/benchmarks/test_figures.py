@@ -1,0 +1,149 @@
+"""Tables and pictures from records: README is what the command writes; pictures can be printed in black."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import xml.etree.ElementTree as ET
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from benchmarks.figures import readme
+from benchmarks.figures.readme import README, RESULTS, TABLES, readme_with_figures
+from benchmarks.figures.site import NO_PICTURES, write_site
+from benchmarks.figures.tables import Column, Table, all_of, caption, table_lines
+from benchmarks.harness import Timing
+from benchmarks.measure import Row
+from benchmarks.records import Entry, Heading, Record, read_record, write_record
+
+ABOUT = {
+    "machine": "toy (m), 2 cores, 128-bit vectors",
+    "compiler": "cc (x) 1; Python 3",
+    "date": "2026-01-02",
+}
+drawing = pytest.mark.skipif(
+    importlib.util.find_spec("matplotlib") is None, reason="matplotlib is not installed: make docs"
+)
+
+
+def entry(case: str, group: str, threads: int, **seconds: float) -> Entry:
+    timings = {name: Timing(name, (value,)) for name, value in seconds.items()}
+    row = Row(
+        case, group, threads, 2000, 800, True, 8, timings, predicted={"polymat": seconds["polymat"] * 1.2}
+    )
+    return Entry("s", row)
+
+
+RECORD = Record(
+    ABOUT,
+    {"s": Heading("Sums", {"polymat": ("NumPy", "C")})},
+    (
+        entry("a", "G", 1, polymat=1e-6, NumPy=2e-6, C=8e-6),
+        entry("b", "G", 1, polymat=1e-3, NumPy=8e-3, C=2e-3),
+        entry("a", "G", 2, polymat=5e-7, NumPy=2e-6),
+    ),
+    {"1": {"peak, 8 bytes": 50.0, "memory": 20.0}},
+)
+
+
+def test_readme_is_what_the_command_writes() -> None:
+    text = README.read_text("utf-8")
+    assert readme_with_figures(text) == text, "make results"
+    assert re.findall(r"<!-- figures: (\w+) -->", text) == [*TABLES]
+
+
+def test_every_table_names_its_conditions() -> None:
+    for table in TABLES.values():
+        record = read_record(RESULTS / f"{table.section}.json")
+        said = caption(record, table.section)
+        for what in ("machine", "compiler", "date"):
+            assert record.about[what] in said
+        assert re.search(r"; threads [\d ·]+; \d{4}-", said)
+
+
+def test_a_table_has_threads_side_by_side_and_means() -> None:
+    assert caption(RECORD, "s") == (
+        "Sums. toy (m), 2 cores, 128-bit vectors; cc (x) 1; Python 3; threads 1 · 2; 2026-01-02."
+    )
+    assert [*table_lines(RECORD, all_of(RECORD, "s"))] == [
+        "| case | polymat | GFLOP/s | NumPy | C |",
+        "| --- | ---: | ---: | ---: | ---: |",
+        "| a | 1 µs · 500 ns | 2 · 4 | 2.00 · 4.00 | 8.00 · – |",
+        "| b | 1 ms · – | 0.002 · – | 8.00 · – | 2.00 · – |",
+        "| G, geometric mean of 2 |  |  | 4.00 · 4.00 | 4.00 · – |",
+    ]
+    best = Table("s", "polymat", (Column("best", ("C", "NumPy")),), means=True)
+    assert [*table_lines(RECORD, best)][2:] == ["| G, geometric mean of 2 |  | 2.00 · 4.00 |"]
+
+
+def test_tables_follow_their_records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(readme, "TABLES", {"s": Table("s", "polymat", (Column("C", ("C",)),))})
+    write_record(tmp_path / "s.json", RECORD)
+    text = "# x\n\n<!-- figures: s -->\nold\n<!-- end -->\ny\n"
+    first = readme_with_figures(text, tmp_path)
+    assert "| a | 1 µs · 500 ns | 8.00 · – |" in first
+    assert first.endswith("\n<!-- end -->\ny\n")
+    assert readme_with_figures(first, tmp_path) == first
+    slower = replace(RECORD, entries=(entry("a", "G", 1, polymat=4e-6, C=8e-6),))
+    write_record(tmp_path / "s.json", slower)
+    assert "| a | 4 µs | 2.00 |" in readme_with_figures(first, tmp_path)
+
+
+def test_the_page_has_tables_without_matplotlib(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("benchmarks.figures.site.importlib.util.find_spec", lambda name: None)
+    write_record(tmp_path / "records" / "s.json", RECORD)
+    write_site(tmp_path / "site", tmp_path / "records")
+    text = (tmp_path / "site" / "_results.md").read_text("utf-8")
+    assert text.startswith(NO_PICTURES)
+    assert "## Sums\n\nSums. toy (m)" in text
+    assert [*(tmp_path / "site").glob("*.svg")] == []
+
+
+@drawing
+def test_pictures(tmp_path: Path) -> None:
+    write_record(tmp_path / "records" / "s.json", RECORD)
+    write_site(tmp_path / "site", tmp_path / "records")
+    page = (tmp_path / "site" / "_results.md").read_text("utf-8")
+    names = re.findall(r"!\[.*?\]\((.*?)\)", page)
+    assert names == [
+        "_s-s-bars-1.svg",
+        "_s-s-bars-2.svg",
+        "_s-predicted-and-measured.svg",
+        "_s-roofline-threads-1.svg",
+    ]
+    for name in names:
+        text = (tmp_path / "site" / name).read_text("utf-8")
+        ET.fromstring(text)
+        assert "toy (m), 2 cores, 128-bit vectors; cc 1; Python 3; 2026-01-02" in text
+        assert_without_colour(text)
+    bars = (tmp_path / "site" / "_s-s-bars-1.svg").read_text("utf-8")
+    assert all(f">{word}</text>" in bars for word in ("a", "b", "NumPy", "C", "8", "2"))
+    points = (tmp_path / "site" / "_s-predicted-and-measured.svg").read_text("utf-8")
+    assert "1 thread: 2 of 2 within 1.5" in points
+    write_site(tmp_path / "again", tmp_path / "records")
+    assert all(
+        (tmp_path / "again" / name).read_bytes() == (tmp_path / "site" / name).read_bytes() for name in names
+    )
+
+
+@drawing
+def test_rates_over_sizes(tmp_path: Path) -> None:
+    from benchmarks.figures.pictures import over_size
+
+    many = tuple(
+        entry(f"{n}, float64", "float64", 1, polymat=n * 1e-6, OpenBLAS=(n - 90) ** 2 * 1e-7 + 1e-6)
+        for n in (24, 48, 96, 192, 384)
+    )
+    record = replace(RECORD, entries=many, headings={"s": Heading("P", {"polymat": ("OpenBLAS",)})})
+    pictures = over_size(record, "s", 1)
+    assert [*pictures] == ["float64"]
+    assert "grey: sizes at which a library is quicker" in pictures["float64"]
+    assert_without_colour(pictures["float64"])
+    assert over_size(replace(record, entries=many[:3]), "s", 1) == {}
+
+
+def assert_without_colour(text: str) -> None:
+    for colour in re.findall(r"#([0-9a-f]{6})\b(?=[;\"])", text):
+        assert colour[:2] == colour[2:4] == colour[4:], colour

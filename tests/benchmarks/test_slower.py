@@ -1,0 +1,137 @@
+"""Two runs beside each other: noise is not told, what became slower is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from benchmarks.harness import Timing
+from benchmarks.measure import Row
+from benchmarks.records import Entry, Heading, Record, read_record
+from benchmarks.slower import changes, compare_lines, scatter_between
+
+DATA = Path(__file__).resolve().parents[1] / "data"
+Rounds = Callable[[str, str, tuple[float, ...]], tuple[float, ...]]
+
+
+def changed(record: Record, change: Rounds) -> Record:
+    """A record with other rounds: of a case, a peer and its rounds."""
+    entries = []
+    for entry in record.entries:
+        row = entry.row
+        timings = {
+            name: Timing(name, change(row.case, name, timing.rounds)) for name, timing in row.timings.items()
+        }
+        entries.append(Entry(entry.section, replace(row, timings=timings)))
+    return replace(record, entries=tuple(entries))
+
+
+def halves(record: Record) -> tuple[Record, Record]:
+    """The even and the odd rounds as two runs."""
+    even = changed(record, lambda case, name, rounds: rounds[::2])
+    return even, changed(record, lambda case, name, rounds: rounds[1::2])
+
+
+def planted(*cases: str, factor: float = 1.3) -> Rounds:
+    """Make polymat slower in some cases."""
+
+    def slower(case: str, name: str, rounds: tuple[float, ...]) -> tuple[float, ...]:
+        by = factor if case in cases and name.startswith("polymat") else 1.0
+        return tuple(seconds * by for seconds in rounds)
+
+    return slower
+
+
+def named(before: Record, after: Record) -> set[str]:
+    return {change.key[1] for change in changes(before, after) if change.is_slower}
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_rounds_of_one_run_are_alike(first: int) -> None:
+    both = halves(read_record(DATA / "bench-after.json"))
+    lines, slower = compare_lines(both[first], both[1 - first])
+    assert slower == 0
+    assert lines == [lines[-1]]
+    assert lines[-1].startswith("26 timings of 13 cases in both runs: 0 slower, 0 quicker, geometric mean ")
+
+
+def test_a_planted_slowdown_is_named() -> None:
+    before, after = halves(read_record(DATA / "bench-after.json"))
+    after = changed(after, planted("gemm SMALL"))
+    lines, slower = compare_lines(before, after)
+    assert slower == 2
+    assert lines[0] == "slower:"
+    assert lines[1].startswith("  products: gemm SMALL, polymat from C, 1 thread: 1.3")
+    assert "(noise explains 1." in lines[1]
+    quicker, none = compare_lines(after, before)
+    assert (quicker[0], none) == ("quicker:", 0)
+
+
+def test_runs_on_a_machine_with_other_work_say_so_and_nothing_else() -> None:
+    before, after = read_record(DATA / "bench-before.json"), read_record(DATA / "bench-after.json")
+    for pair in ((before, after), (after, before)):
+        (note, total), slower = compare_lines(*pair)
+        assert slower == 0
+        assert note.startswith("note: programs that are the same in both runs differ by up to 1.")
+        assert "benchmarks.compare" in note
+        assert "0 slower" in total
+
+
+def drawn(seed: int, *, drift: float = 1.0, peers: bool = True, scatter: float = 0.03) -> Record:
+    """A run of twelve cases: rounds that differ by 4 %, runs by `scatter`."""
+    rng = np.random.default_rng(seed)
+    entries = []
+    for number in range(12):
+        names = ["polymat", *["NumPy"] * peers]
+        timings = {}
+        for name in names:
+            level = drift * 1e-3 * (1 + number) * np.exp(scatter * rng.standard_normal())
+            rounds = tuple((level * np.exp(0.04 * rng.standard_normal(12))).tolist())
+            timings[name] = Timing(name, rounds)
+        entries.append(Entry("s", Row(f"c{number}", "g", 1, 1000, 100, True, 8, timings)))
+    about = {"machine": "m", "compiler": "c"}
+    return Record(about, {"s": Heading("S", {"polymat": ("NumPy",)})}, tuple(entries))
+
+
+@pytest.mark.parametrize("peers", [True, False])
+@pytest.mark.parametrize(("scatter", "most", "least"), [(0.01, 0, 79), (0.03, 8, 70)])
+def test_few_of_many_drawn_runs_are_named_wrongly(peers: bool, scatter: float, most: int, least: int) -> None:
+    """most: wrongly named of 480.  least: rightly named of 80."""
+    wrong, found = 0, 0
+    for seed in range(0, 80, 2):
+        before = drawn(seed, peers=peers, scatter=scatter)
+        after = drawn(seed + 1, peers=peers, scatter=scatter)
+        wrong += len(named(before, after))
+        found += len(named(before, changed(after, planted("c3", "c8"))) & {"c3", "c8"})
+    assert wrong <= most
+    assert found >= least
+
+
+def test_a_slower_machine_is_no_slower_program() -> None:
+    before, after = drawn(1), drawn(2, drift=1.5)
+    assert named(before, after) == set()
+    assert named(before, changed(after, planted("c5", factor=1.4))) == {"c5"}
+
+
+def test_everything_slower_is_seen_beside_peers() -> None:
+    before, after = drawn(1), drawn(2)
+    everything = planted(*(f"c{number}" for number in range(12)), factor=1.4)
+    assert len(named(before, changed(after, everything))) >= 11
+
+
+def test_programs_that_are_the_same_tell_how_far_runs_differ() -> None:
+    quiet = scatter_between(drawn(1, scatter=0.0), drawn(2, scatter=0.0))
+    assert 1.0 < quiet < 1.1 < scatter_between(drawn(1, scatter=0.2), drawn(2, scatter=0.2))
+
+
+def test_what_is_not_alike_is_told() -> None:
+    before, after = drawn(1), drawn(2)
+    after = replace(after, about={"machine": "other", "compiler": "c"})
+    lines, _ = compare_lines(before, after)
+    assert lines[0] == "note: another machine: m before, other after"
+    lines, slower = compare_lines(before, replace(after, entries=()))
+    assert (lines[-1], slower) == ("the two runs have no timing in common", 0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from functools import cache, wraps
 from types import NoneType, UnionType
@@ -96,6 +96,9 @@ class Options:
     target: the processor that code is for, in the compiler's words: "native", the one at hand, or
     "x86-64-v3", "armv8.2-a" and so on, for libraries that are saved for others.  What is measured of the one
     at hand still decides how code is written, as far as the target has its vectors.
+    scheme: the loops of sums of products of two arrays, by the names of their stages, in the atoms that
+    Tollenaere and others have, {"C": "[R(j), T(k, 256), pack(B), R(i), R(k), U(i, 6), V(j, 4)]"}: written as
+    it says, whatever they cost, and fused with nothing.  `explain()` prints such; a guide has the language.
     skip: passes that are left out, by name; `python -m polymat dump --list` says what each does.  A pass
     without which wrong numbers are right is at fault.
     cflags: further compiler flags, after polymat's own (a sanitizer, say).
@@ -129,6 +132,7 @@ class Options:
     math: Literal["vector", "libm"] = "vector"
     blocks: Literal["shares", "working-sets"] = "shares"
     target: str = "native"
+    scheme: Mapping[str, str] | tuple[tuple[str, str], ...] = ()
     skip: tuple[str, ...] = ()
     cflags: tuple[str, ...] = ()
     parallel_threshold: int | None = None
@@ -141,6 +145,11 @@ class Options:
     def compiler_flags(self) -> tuple[str, ...]:
         """The flags that the user adds for the compiler: the target's and `cflags`."""
         return self.cflags if self.target == "native" else (f"-march={self.target}", *self.cflags)
+
+    @property
+    def schemes(self) -> dict[str, str]:
+        """The schemes by the names of their stages."""
+        return dict(self.scheme)
 
     @classmethod
     def default(cls, **changes: Any) -> Options:
@@ -244,7 +253,9 @@ def _hints() -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """A value with Python's numbers for NumPy's."""
+    """A value with Python's numbers for NumPy's, and pairs for what is mapped."""
+    if isinstance(value, Mapping):
+        return tuple(sorted(value.items(), key=str))
     if isinstance(value, tuple):
         return tuple(map(_plain, value))
     return value.item() if isinstance(value, np.integer | np.bool_) else value
@@ -257,6 +268,7 @@ _WORDS = {
     str: "a string",
     tuple[int, ...]: "a tuple of integers in 1 .. 2**31 - 1",
     tuple[str, ...]: "a tuple of strings",
+    Mapping[str, str] | tuple[tuple[str, str], ...]: "a dict from names of stages to schemes",
 }
 
 

@@ -23,6 +23,7 @@ from polymat.codegen.memory.storage import Buffer, buffers
 from polymat.codegen.products.eliminationwriter import elimination_nest
 from polymat.codegen.products.epiloguewriter import epilogue_nest
 from polymat.codegen.products.pairswriter import product_nest
+from polymat.codegen.products.schemewriter import scheme_nest
 from polymat.codegen.program import Program
 from polymat.codegen.routines.calls import call_nest
 from polymat.codegen.routines.librarylinks import routines_of
@@ -44,6 +45,7 @@ from polymat.plan.kernel import KernelPlan
 from polymat.plan.library import CallPlan, FilterPlan, RecursivePlan, TransformPlan
 from polymat.plan.nest import MergedPlan, NestPlan
 from polymat.plan.schedule import Schedule
+from polymat.plan.schemeplan import SchemePlan
 from polymat.plan.tile import TilePlan
 
 _LARGE = 1000  # operations of one expression
@@ -58,6 +60,7 @@ MAKERS: Mapping[type[NestPlan], NestMaker] = {
     MergedPlan: merged_nest,
     EpiloguePlan: epilogue_nest,
     EliminationPlan: elimination_nest,
+    SchemePlan: scheme_nest,
 }
 
 

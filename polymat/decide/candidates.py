@@ -36,6 +36,7 @@ from polymat.tilesize.plain import plan_stage
 from polymat.tilesize.planner import NO_CALLS, can_be_private, is_small, plan_alone, plan_tiles
 from polymat.tilesize.pointreaders import plan_epilogue
 from polymat.tilesize.register import unrolled
+from polymat.tilesize.schemeplanner import plan_scheme
 from polymat.tilesize.streamed import past_caches, product_past_caches, tiles_past_caches
 from polymat.tilesize.switches import switched
 from polymat.tilesize.tilesforthreads import shared_out
@@ -75,10 +76,14 @@ class Candidates:
         self.recursive = RecursivePlanner(pipeline, machine, options, assumed)
         self.eliminations = EliminationPlanner(pipeline, machine, options, assumed, threads)
         self._wanted: dict[tuple[str, ...], CallPlan | TransformPlan | None] = {}
+        self.schemes = options.schemes
         self.papers = PaperPlanner(pipeline, machine, assumed, thesis=options.cost == "paper")
 
     def of(self, stages: tuple[str, ...]) -> list[Plan] | Refused:
         """Every plan of a group; at least one, or why there is none."""
+        given = next((name for name in stages if name in self.schemes), None)
+        if given is not None:
+            return self._by_scheme(given) if len(stages) == 1 else Refused(f"{given} has a scheme of its own")
         loops = self._alone(stages) if len(stages) == 1 else self._together(stages)
         call = self.calls.plan(stages)
         found: list[Plan] = [] if isinstance(loops, Refused) else loops
@@ -157,6 +162,12 @@ class Candidates:
         if kernel is None:
             return [plan]
         return [plan, product_past_caches(self.pipeline, stage, kernel, self.machine, self.assumed)]
+
+    def _by_scheme(self, name: str) -> list[Plan]:
+        """The plan of a stage in the loops that the user wrote."""
+        stage, context = self.pipeline.stage(name), self.pipeline.context
+        usual = plan_kernel(Group((name,)), stage, context, self.machine, self.assumed, threads=self.threads)
+        return [plan_scheme(stage, self.schemes[name], context, self.machine, self.assumed, usual)]
 
     def _kernel(self, group: Group, stage: Stage) -> KernelPlan | None:
         """A contraction around register blocks, where there is enough to do."""

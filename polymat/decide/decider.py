@@ -10,7 +10,7 @@ from functools import cache
 from polymat.decide.candidates import Candidates
 from polymat.decide.explained import Reasons
 from polymat.decide.uncalled import uncalled
-from polymat.decide.unused import check_tile_sizes
+from polymat.decide.unused import check_schemes, check_tile_sizes
 from polymat.fusion.dag import Dag
 from polymat.fusion.joins import joinable_edges, siblings
 from polymat.fusion.partition import partition
@@ -110,6 +110,7 @@ class Decider:
         if self.options.cost == "time":
             plans = back_and_forth(self.pipeline, plans)
         check_tile_sizes(self.pipeline, plans, self.options)
+        check_schemes(self.pipeline, self.options)
         considered = tuple(
             Considered(stages, priced.cost, priced.terms, priced.others)
             for stages, priced in self.plans.items()
@@ -194,7 +195,7 @@ class Decider:
                 refused = Refused("some of them are computed by the first call alone")
                 self.plans[stages] = Priced(math.inf, None, refused)
             else:
-                by_time = self.options.cost == "time"
+                by_time = self.options.cost == "time" or not self.candidates.schemes.keys().isdisjoint(stages)
                 self.plans[stages] = self._by_time(stages) if by_time else self._by_paper(stages)
         return self.plans[stages]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Sequence
 
 from polymat.errors import OptionError
@@ -29,6 +30,20 @@ def check_tile_sizes(pipeline: Pipeline, plans: Sequence[Plan], options: Options
         f"Options.tile_sizes={options.tile_sizes} has no effect: {why}",
         at=pipeline.stage(pipeline.outputs[0]).at,
         hint=hint,
+    )
+
+
+def check_schemes(pipeline: Pipeline, options: Options) -> None:
+    """Refuse `Options.scheme` for a stage that the pipeline has not, or no more."""
+    stages = {stage.name for stage in pipeline.stages}
+    unknown = next((name for name in options.schemes if name not in stages), None)
+    if unknown is None:
+        return
+    near = difflib.get_close_matches(unknown, stages, 1) or sorted(stages)[:_MOST_NAMED]
+    raise OptionError(
+        f"Options.scheme[{unknown!r}] has no effect: there is no stage of this name",
+        at=pipeline.stage(pipeline.outputs[0]).at,
+        hint=f"the stages that are computed by themselves are among {', '.join(near)}; explain() lists them",
     )
 
 

@@ -11,6 +11,7 @@ from polymat.plan.kernel import KernelPlan
 from polymat.plan.library import CallPlan, FilterPlan, RecursivePlan, TransformPlan
 from polymat.plan.loops import LoopPlan
 from polymat.plan.nest import MergedPlan, NestPlan
+from polymat.plan.schemeplan import SchemePlan
 from polymat.plan.tile import Plan, TilePlan
 from polymat.tilesize.cost import PlanCost
 
@@ -73,6 +74,8 @@ def _own(plan: NestPlan) -> str:
             return "a recursive filter, block by block"
         case KernelPlan() | MergedPlan() | EpiloguePlan():
             return "a product around register blocks"
+        case SchemePlan():
+            return "loops of a scheme"
         case EliminationPlan():
             return "blocks of elimination steps"
         case LoopPlan():

@@ -1,10 +1,12 @@
 """Schemes: how a contraction is carried out, as the atoms of the structured search over loop transformations.
 
 Tollenaere and others write a loop nest around a register microkernel as a list of atoms, outermost first:
-R(i), the loop over all of what is left of i; T(i, 4), a tile loop; U(i, 8), unrolled; V(j), a vector;
-seq(i: 8 | 7), two sizes one after the other where one does not divide; pack(B), a copy in the order of use,
-pack(B: k, j) where that permutes its dimensions to this order, the innermost last;
-Par(i), shared out to threads.  i*j are two dimensions that one loop runs along.
+R(i), the loop over all of what is left of i, in steps of what stands further in; T(i, 32), a loop over tiles
+of 32 points, the last of which may be smaller; Texact(i, 32), over tiles that are all whole; U(i, 6), six
+points unrolled; V(j, 4), a vector; seq(i: 8 | 7), blocks of two sizes one after the other where one does not
+divide; pack(B), a copy in the order of use, pack(B: k, j) where that permutes its dimensions to this order,
+the innermost last; Par(i), shared out to threads.  All sizes are in points: U(j, 8) around V(j, 4) are two
+vectors.  i*j are two dimensions that one loop runs along.
 """
 
 from __future__ import annotations
@@ -15,16 +17,18 @@ from typing import Literal
 
 from polymat.errors import InternalError
 
+Kind = Literal["R", "T", "Texact", "U", "V", "Par"]
+
 
 @dataclass(frozen=True, slots=True)
 class SchemeLoop:
     """A loop along one dimension.
 
-    kind: "R" (all that is left), "T" (tiles of `size`), "U" (`size` points unrolled), "V" (vectors, `size`
-    points) or "Par" (shared out to threads, in one piece each).
+    kind: "R" (all that is left), "T" (tiles of `size`), "Texact" (whole tiles of `size`), "U" (`size` points
+    unrolled), "V" (vectors, `size` points) or "Par" (shared out to threads, in one piece each).
     """
 
-    kind: Literal["R", "T", "U", "V", "Par"]
+    kind: Kind
     dim: str
     size: int = 0
 
@@ -71,22 +75,29 @@ class Scheme:
     atoms: tuple[Atom, ...]
 
     def __post_init__(self) -> None:
-        sizes: dict[str, int] = {}
-        for position, atom in enumerate(self.atoms):
-            if isinstance(atom, Pack):
-                if len({*atom.order}) < len(atom.order):
-                    raise InternalError(f"bug in polymat: {atom} has a dimension twice")
-                continue
-            size = atom.size
-            if size and atom.dim in sizes and size > sizes[atom.dim]:
-                raise InternalError(f"bug in polymat: {atom} stands inside a smaller tile of {atom.dim}")
-            if size:
-                sizes[atom.dim] = size
-            if isinstance(atom, SchemeLoop) and atom.kind == "V" and position != len(self.atoms) - 1:
-                raise InternalError(f"bug in polymat: {atom} is not innermost in {scheme_text(self.atoms)}")
+        wrong = contradiction(self.atoms)
+        if wrong:
+            raise InternalError(f"bug in polymat: {wrong}")
 
     def __str__(self) -> str:
         return scheme_text(self.atoms)
+
+
+def contradiction(atoms: Sequence[Atom]) -> str:
+    """What makes atoms no scheme, in words; empty where they are one."""
+    sizes: dict[str, int] = {}
+    for position, atom in enumerate(atoms):
+        if isinstance(atom, Pack):
+            if len({*atom.order}) < len(atom.order):
+                return f"{atom} has a dimension twice"
+            continue
+        if atom.size > sizes.get(atom.dim, atom.size):
+            return f"{atom} stands inside a smaller tile of {atom.dim}"
+        if atom.size:
+            sizes[atom.dim] = atom.size
+        if isinstance(atom, SchemeLoop) and atom.kind == "V" and position != len(atoms) - 1:
+            return f"{atom} is not innermost in {scheme_text(atoms)}"
+    return ""
 
 
 def scheme_text(atoms: Sequence[Atom]) -> str:

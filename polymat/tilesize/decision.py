@@ -12,7 +12,9 @@ from polymat.model.loopnest import LoopNest
 from polymat.model.movement import Traffic, movement
 from polymat.plan.registerblocks import kernel_of
 from polymat.plan.schedule import Decision
+from polymat.plan.schemeplan import SchemePlan
 from polymat.plan.tile import Plan, TilePlan
+from polymat.product.schemefit import tiles_of
 from polymat.tilesize.kernelplanner import blocking_of
 from polymat.tilesize.paperplan import stage_scores
 
@@ -41,6 +43,8 @@ def decision(
     elif kernel is not None and not kernel.pairs and {*kernel.contraction.bounds} == {*nest.names}:
         way = blocking_of(kernel, estimates)
         (order, tiles), nest = way.bands(nest.extents), way.packed(nest)
+    elif isinstance(plan, SchemePlan) and {*plan.contraction.bounds} == {*nest.names}:
+        order, tiles = plan.order, [*tiles_of(plan.atoms, nest.extents)]
     else:
         order = plan.order if sorted(plan.order) == sorted(nest.names) else nest.names
         tiles = [_blocks(nest, stages, machine)] if plan.by_blocks else []

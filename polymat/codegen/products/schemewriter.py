@@ -1,0 +1,95 @@
+"""Contractions in the loops of a scheme: any order, any number of levels, copies of operands at any of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from polymat.codegen.c.ctree import CBinary, Id, Stmt
+from polymat.codegen.loops.nestfunction import NestFunction, run_nest, with_pads
+from polymat.codegen.loops.ranges import Range
+from polymat.codegen.loops.stagecode import StageWriter
+from polymat.codegen.products.schemeblocks import BlockWriter, unrolled
+from polymat.codegen.products.schemecopies import CopyWriter
+from polymat.codegen.products.schemeloops import SchemeLoops
+from polymat.codegen.products.schemeplace import Place, Span
+from polymat.errors import InternalError
+from polymat.graph.stage import Stage
+from polymat.plan.loops import LoopPlan
+from polymat.plan.schemeplan import SchemePlan
+from polymat.product.scheme import Atom, Pack, SchemeLoop, Sequence2
+
+
+def scheme_nest(
+    writer: StageWriter, stage: Stage, plan: SchemePlan, along: Sequence[str | None], kind: str
+) -> NestFunction:
+    """The nest of a contraction over run-time ranges of dimensions of its result."""
+    if kind == "part":
+        raise InternalError(f"bug in polymat: a scheme for a part of the sums of {stage.name}")
+    return SchemeWriter(writer, stage, plan, along).nest(kind)
+
+
+class SchemeWriter:
+    """Writes the nest of one contraction from its atoms.
+
+    Loops over summed dimensions alone that stand right around a block run with its sums in registers.
+    """
+
+    def __init__(
+        self, writer: StageWriter, stage: Stage, plan: SchemePlan, along: Sequence[str | None]
+    ) -> None:
+        self.writer, self.stage, self.plan, self.along = writer, stage, plan, tuple(along)
+        self.found = plan.contraction
+        box = dict(zip(stage.dims, stage.box, strict=True))
+        self.ranges = [Range(k, *box[dim]) for k, dim in enumerate(along) if dim is not None]
+
+    def nest(self, kind: str) -> NestFunction:
+        """The function, with the memory for its copies, and the start values where they come first."""
+        atoms = [a for a in self.plan.atoms if not isinstance(a, SchemeLoop) or a.kind != "Par"]
+        count = self._outer(atoms)
+        outside = [atom for atom in atoms[:count] if not isinstance(atom, Pack)]
+        adds = self._has_starts() or any(atom.dim in self.found.summed for atom in outside)
+        copies = CopyWriter(self.writer, self.stage, self.found)
+        loops = SchemeLoops(copies, self.writer.needs)
+        blocks = BlockWriter(self.writer, self.stage, self.plan, loops, adds=adds)
+        place = Place({dim: self._whole(dim) for dim in self.found.bounds})
+        body = loops.around(atoms, count, place, blocks.block)
+        starts = self._starts() if adds else None
+        first: tuple[Stmt, ...] = () if starts is None else (run_nest(starts),)
+        nest = self.writer.as_nest((self.stage,), self.plan, (*first, *body), kind, self.ranges)
+        is_shared = self.plan.parallel is not None and self.along[:1] == (self.plan.parallel,)
+        block = unrolled(atoms).get(self.plan.parallel or "", 1) if is_shared else 1
+        helpers = () if starts is None else starts.functions
+        return with_pads(replace(nest, block=block, helpers=helpers), tuple(copies.pads))
+
+    def _outer(self, atoms: Sequence[Atom]) -> int:
+        """How many atoms are outside of a block and of the loops whose sums it keeps in registers."""
+        count = len(atoms)
+        while count and self._is_within(atoms[count - 1]):
+            count -= 1
+        return count
+
+    def _is_within(self, atom: Atom) -> bool:
+        if isinstance(atom, Pack):
+            return False
+        return isinstance(atom, Sequence2) or atom.kind in ("U", "V") or atom.dim in self.found.summed
+
+    def _whole(self, dim: str) -> Span:
+        """All points of a dimension that the nest covers."""
+        size = self.writer.bodies.size
+        if dim in self.along:
+            part = next(r for r in self.ranges if r.number == self.along.index(dim))
+            begin, end = Id(part.begin), Id(part.end)
+            return Span(begin, end, None, CBinary("-", end, begin))
+        low, high = self.found.bounds[dim]
+        extent = self.found.extent(dim)
+        return Span(size(low), size(high + 1), extent.const if extent.is_constant else None, size(extent))
+
+    def _has_starts(self) -> bool:
+        return self.found.starts or self.found.others or self.found.start is not None
+
+    def _starts(self) -> NestFunction:
+        """Loops that compute what the sums are added to."""
+        dims = self.stage.dims
+        plan = LoopPlan(self.plan.group, "map", dims, None, dims[-1], "start values")
+        return self.writer.ranged(self.stage, plan, self.along, "initial")

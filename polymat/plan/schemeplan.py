@@ -1,0 +1,37 @@
+"""The plan of a contraction in the loops of a scheme that the user wrote."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from polymat.plan.nest import NestPlan
+from polymat.product.contraction import Contraction
+from polymat.product.scheme import Atom, Scheme
+
+WITHOUT_VECTORS = 4.0  # times slower, about: a scheme that was given is compared with nothing
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SchemePlan(NestPlan):
+    """A contraction in the loops, copies and blocks that a scheme says, whatever they cost.
+
+    scheme: as it was given.  atoms: those that loops are written from.  lanes: elements of a vector.
+    """
+
+    contraction: Contraction
+    scheme: Scheme
+    atoms: tuple[Atom, ...]
+    lanes: int
+
+    @property
+    def is_unrolled(self) -> bool:
+        """The scheme says what is."""
+        return True
+
+    def slowdown(self, threads: int) -> float:
+        """How many times slower than in a vectorised loop an operation is."""
+        del threads
+        return 1.0 if self.vector is not None else WITHOUT_VECTORS
+
+    def __str__(self) -> str:
+        return f"{'+'.join(self.group.stages)}: {self.kind} {self.scheme}"

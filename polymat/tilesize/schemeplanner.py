@@ -1,0 +1,80 @@
+"""The plan of a stage for which `Options.scheme` has a scheme."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from polymat.errors import OptionError
+from polymat.graph.group import Group
+from polymat.graph.stage import Stage
+from polymat.machine.model import Machine
+from polymat.plan.kernel import KernelPlan
+from polymat.plan.schemeplan import SchemePlan
+from polymat.poly.domain import Domain
+from polymat.product.blocks import blocks_of
+from polymat.product.contraction import Contraction
+from polymat.product.matching import contraction_of
+from polymat.product.scheme import Scheme, SchemeLoop
+from polymat.product.schemefit import fitted, operands
+from polymat.product.schemetext import Misfit, read_scheme
+
+
+def plan_scheme(
+    stage: Stage,
+    text: str,
+    context: Domain,
+    machine: Machine,
+    estimates: Mapping[str, int],
+    usual: KernelPlan | None,
+) -> SchemePlan | KernelPlan:
+    """The plan of a stage by its scheme; an `OptionError` at the stage where it has none.
+
+    usual: the plan around register blocks that was found for it: where its own scheme is given, that is it.
+    """
+    scheme = read_scheme(text)
+    if isinstance(scheme, Scheme) and usual is not None and scheme == usual.scheme:
+        return usual
+    found = contraction_of(stage, context, estimates)
+    refused = _refused(stage, found)
+    if found is None or refused:
+        raise _error(stage, Misfit(refused, "schemes are for sums of products of two arrays over boxes"))
+    lanes = blocks_of(machine, stage.dtype.size).lanes
+    atoms = scheme if isinstance(scheme, Misfit) else fitted(scheme, found, lanes)
+    if isinstance(scheme, Misfit) or isinstance(atoms, Misfit):
+        raise _error(stage, scheme if isinstance(scheme, Misfit) else atoms)  # type: ignore[arg-type]
+    loops = [atom for atom in atoms if isinstance(atom, SchemeLoop)]
+    vector = loops[-1].dim if loops and loops[-1].kind == "V" else None
+    first = loops[0]
+    order = tuple(dict.fromkeys(loop.dim for loop in reversed(loops) if loop.kind not in ("U", "V", "Par")))
+    return SchemePlan(
+        group=Group((stage.name,)),
+        kind="scheme",
+        order=order[::-1],
+        parallel=first.dim if first.kind == "Par" else None,
+        vector=vector,
+        reason=f"{scheme}, as Options.scheme says",
+        contraction=found,
+        scheme=scheme,
+        atoms=atoms,
+        lanes=lanes,
+    )
+
+
+def _refused(stage: Stage, found: Contraction | None) -> str:
+    """Why loops cannot be written from schemes for a stage, in words; empty where they can."""
+    if found is None:
+        return "it is no sum of products of two arrays over a box"
+    if found.triangle is not None or found.mirror is not None:
+        return "it is a product over a triangle"
+    if found.more:
+        return "it is a sum of several products"
+    types = {stage.dtype, *(each.dtype for each in operands(found))}
+    if len(types) > 1 or stage.dtype.kind != "f":
+        return f"it is no product in one type of real numbers ({', '.join(sorted(map(str, types)))})"
+    return ""
+
+
+def _error(stage: Stage, wrong: Misfit) -> OptionError:
+    return OptionError(
+        f"Options.scheme[{stage.name!r}] does not fit: {wrong.problem}", at=stage.at, hint=wrong.hint
+    )

@@ -16,7 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 
 FLAGS = (
-    "-O1",
+    "-O0",
     "-g1",
     "-fno-unroll-loops",
     "-fno-peel-loops",

@@ -1,11 +1,11 @@
-"""Contractions in the loops of a scheme: any order, any number of levels, copies of operands at any of them."""
+"""Contractions in the loops of a scheme: any order and number of levels, copies of operands at any of them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
 
-from polymat.codegen.c.ctree import CBinary, Id, Stmt
+from polymat.codegen.c.ctree import Id, Stmt
 from polymat.codegen.loops.nestfunction import NestFunction, run_nest, with_pads
 from polymat.codegen.loops.ranges import Range
 from polymat.codegen.loops.stagecode import StageWriter
@@ -76,13 +76,11 @@ class SchemeWriter:
 
     def _whole(self, dim: str) -> Span:
         """All points of a dimension that the nest covers."""
-        size = self.writer.bodies.size
+        size, extent = self.writer.bodies.size, self.found.extent(dim)
         if dim in self.along:
             part = next(r for r in self.ranges if r.number == self.along.index(dim))
-            begin, end = Id(part.begin), Id(part.end)
-            return Span(begin, end, None, CBinary("-", end, begin))
+            return Span(Id(part.begin), Id(part.end), None, size(extent))
         low, high = self.found.bounds[dim]
-        extent = self.found.extent(dim)
         return Span(size(low), size(high + 1), extent.const if extent.is_constant else None, size(extent))
 
     def _has_starts(self) -> bool:

@@ -25,7 +25,7 @@ from tests.hosts import CompileFor
 from tests.tolerance import assert_close
 
 # Register blocks are written in vectors; -O3 takes twice as long for them, 20 s a program of 512 bits.
-OWN = pm.Options(blas="never", cflags=("-O1",))
+OWN = pm.Options(blas="never", cflags=("-O0",))
 ROW, COLUMN = (pm.Variable(pm.Int, name) for name in "ij")
 ROWS, COLUMNS = (pm.Interval(pm.Int, 0, size - 1) for size in (M, N))
 WHOLE = ([ROW, COLUMN], [ROWS, COLUMNS])

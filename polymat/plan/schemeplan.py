@@ -8,8 +8,6 @@ from polymat.plan.nest import NestPlan
 from polymat.product.contraction import Contraction
 from polymat.product.scheme import Atom, Scheme
 
-WITHOUT_VECTORS = 4.0  # times slower, about: a scheme that was given is compared with nothing
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SchemePlan(NestPlan):
@@ -27,11 +25,6 @@ class SchemePlan(NestPlan):
     def is_unrolled(self) -> bool:
         """The scheme says what is."""
         return True
-
-    def slowdown(self, threads: int) -> float:
-        """How many times slower than in a vectorised loop an operation is."""
-        del threads
-        return 1.0 if self.vector is not None else WITHOUT_VECTORS
 
     def __str__(self) -> str:
         return f"{'+'.join(self.group.stages)}: {self.kind} {self.scheme}"

@@ -84,7 +84,7 @@ class Scheme:
 
 
 def contradiction(atoms: Sequence[Atom]) -> str:
-    """What makes atoms no scheme, in words; empty where they are one."""
+    """Why atoms are no scheme, in words; empty where they are one."""
     sizes: dict[str, int] = {}
     for position, atom in enumerate(atoms):
         if isinstance(atom, Pack):

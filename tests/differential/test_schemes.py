@@ -107,7 +107,13 @@ def test_random_schemes_compute_what_the_definition_says(case: int, seed: int) -
     assert kinds == dict.fromkeys(schemes, "scheme")
     values = np.random.default_rng(case)
     for m, n, k_, l_ in SIZES:
-        shapes = {"A": (m, k_), "B": (k_, n), "At": (k_, m), "Bt": (n, k_), "C0": (m, n)}
+        shapes: dict[str, tuple[int, ...]] = {
+            "A": (m, k_),
+            "B": (k_, n),
+            "At": (k_, m),
+            "Bt": (n, k_),
+            "C0": (m, n),
+        }
         shapes |= {"T3": (l_, m, k_), "S": (m + k_,)}
         arrays = [values.random(shapes[each.name]).astype(dtype.dtype) for each in inputs]
         for name, got, wanted in zip(schemes, compiled(*arrays), compiled.reference(*arrays), strict=True):

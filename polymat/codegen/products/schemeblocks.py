@@ -18,7 +18,7 @@ from polymat.codegen.c.ctree import (
 from polymat.codegen.c.rows import RowTypes
 from polymat.codegen.loops.stagecode import StageWriter
 from polymat.codegen.products.schemeloops import SchemeLoops
-from polymat.codegen.products.schemeplace import ONE, Place, Span, is_whole
+from polymat.codegen.products.schemeplace import ONE, LoopPlace, Span, is_whole
 from polymat.codegen.products.schemesums import Sum, SumWriter
 from polymat.errors import InternalError
 from polymat.graph.stage import Stage
@@ -43,7 +43,7 @@ class BlockWriter:
             writer.needs.update(types.needs())
         self.sums = SumWriter(writer, stage, plan, loops, types, adds=adds)
 
-    def block(self, atoms: Sequence[Atom], place: Place) -> tuple[Stmt, ...]:
+    def block(self, atoms: Sequence[Atom], place: LoopPlace) -> tuple[Stmt, ...]:
         """All sums of a block, whole or not."""
         sizes = unrolled(atoms)
         own = {dim: sizes.get(dim, 1) for dim in self.stage.dims}
@@ -55,7 +55,7 @@ class BlockWriter:
         return (If(fits, whole, self._rest(dims, atoms, own, place)),)
 
     def _rest(
-        self, dims: Sequence[str], atoms: Sequence[Atom], sizes: Mapping[str, int], place: Place
+        self, dims: Sequence[str], atoms: Sequence[Atom], sizes: Mapping[str, int], place: LoopPlace
     ) -> tuple[Stmt, ...]:
         """Less than a block: point by point, but for whole vectors."""
         if not dims:
@@ -74,7 +74,7 @@ class BlockWriter:
             statements.append(For(at.name, begin, inside, Literal(str(size)), body))
         return tuple(statements)
 
-    def _sums(self, atoms: Sequence[Atom], sizes: Mapping[str, int], place: Place) -> tuple[Stmt, ...]:
+    def _sums(self, atoms: Sequence[Atom], sizes: Mapping[str, int], place: LoopPlace) -> tuple[Stmt, ...]:
         """The sums of a block of so many points, each in a register of its own, and their stores."""
         vector = self.plan.vector
         single = vector is not None and sizes.get(vector, self.plan.lanes) < self.plan.lanes
@@ -84,7 +84,7 @@ class BlockWriter:
             for at in offsets(sizes, vector if lanes > 1 else None, lanes)
         ]
 
-        def added(rest: Sequence[Atom], inner: Place) -> tuple[Stmt, ...]:
+        def added(rest: Sequence[Atom], inner: LoopPlace) -> tuple[Stmt, ...]:
             return self._added(rest, sums, inner)
 
         count = next((k for k, atom in enumerate(atoms) if _takes(atom)), len(atoms))
@@ -94,8 +94,8 @@ class BlockWriter:
             *(statement for each in sums for statement in self.sums.store(each, place)),
         )
 
-    def _added(self, atoms: Sequence[Atom], sums: Sequence[Sum], place: Place) -> tuple[Stmt, ...]:
-        """What the points of summed dimensions add to each sum."""
+    def _added(self, atoms: Sequence[Atom], sums: Sequence[Sum], place: LoopPlace) -> tuple[Stmt, ...]:
+        """Add to each sum what the points of summed dimensions do."""
         found, lanes = unrolled(atoms), sums[0].lanes
         sizes = {dim: found.get(dim, 1) for dim in self.plan.contraction.summed}
         vector = self.plan.vector if lanes > 1 else None

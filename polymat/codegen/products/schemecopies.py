@@ -8,7 +8,7 @@ from polymat.codegen.c.ctree import Assign, Cast, CBinary, CCall, CExpr, Declare
 from polymat.codegen.c.needs import MIN_I64
 from polymat.codegen.loops.stagecode import StageWriter
 from polymat.codegen.memory.pads import Pad
-from polymat.codegen.products.schemeplace import ONE, Copied, Place, times
+from polymat.codegen.products.schemeplace import ONE, Copied, LoopPlace, times
 from polymat.errors import InternalError
 from polymat.graph.monomials import Factor
 from polymat.graph.stage import Stage
@@ -28,8 +28,8 @@ class CopyWriter:
         self.pads: list[Pad] = []
 
     def copy(
-        self, atom: Pack, further: Sequence[Atom], place: Place, fresh: Callable[[str], str]
-    ) -> tuple[tuple[Stmt, ...], Place]:
+        self, atom: Pack, further: Sequence[Atom], place: LoopPlace, fresh: Callable[[str], str]
+    ) -> tuple[tuple[Stmt, ...], LoopPlace]:
         """The loops that copy what is left of an operand to further atoms, and the place behind them."""
         factor = packed_factor(atom, self.found)
         if factor is None:
@@ -48,7 +48,7 @@ class CopyWriter:
         copied: Copied,
         dims: Sequence[str],
         strip: int,
-        place: Place,
+        place: LoopPlace,
         fresh: Callable[[str], str],
     ) -> tuple[Stmt, ...]:
         """The loops that fill a copy, strip after strip in the order of memory."""
@@ -56,7 +56,7 @@ class CopyWriter:
         *outer, last = dims
         span = place.spans[last]
         first, end = (span.begin, span.end) if strip == 1 else (Id(fresh("of")), Id(fresh("end")))
-        element = self.element(factor, at, Place({}))
+        element = self.element(factor, at, LoopPlace({}))
         body: tuple[Stmt, ...] = (Assign(copied.at(at, {last: first}), "=", element),)
         body = (_each(at[last], first, end, 1, body),)
         for dim in reversed(outer):
@@ -69,20 +69,20 @@ class CopyWriter:
             _each(first, span.begin, span.end, strip, (Declare("const ptrdiff_t", end.name, limit), *body)),
         )
 
-    def element(self, factor: Factor, point: Mapping[str, CExpr], place: Place) -> CExpr:
+    def element(self, factor: Factor, point: Mapping[str, CExpr], place: LoopPlace) -> CExpr:
         """The element of an operand at a point, in its copy where there is one."""
         if factor in place.copies:
             return place.copies[factor].at(point, place.blocks)
         return self.writer.bodies.at(factor.source, factor.indices, dict(point))
 
-    def step(self, factor: Factor, dim: str, place: Place) -> CExpr:
+    def step(self, factor: Factor, dim: str, place: LoopPlace) -> CExpr:
         """How far neighbours in a block are apart along a dimension."""
         if factor in place.copies:
             return place.copies[factor].step(dim)
         return self.writer.bodies.step(factor.source, factor.indices, dim)
 
 
-def _layout(array: str, dims: Sequence[str], strip: int, place: Place) -> Copied:
+def _layout(array: str, dims: Sequence[str], strip: int, place: LoopPlace) -> Copied:
     """Row after row in this order of dimensions, of each strip of the last one where there are several."""
     *outer, last = dims
     begins = {dim: place.spans[dim].begin for dim in dims}
@@ -93,7 +93,7 @@ def _layout(array: str, dims: Sequence[str], strip: int, place: Place) -> Copied
     return Copied(array, begins, steps, None if strip == 1 else last)
 
 
-def _points(dims: Sequence[str], place: Place) -> CExpr:
+def _points(dims: Sequence[str], place: LoopPlace) -> CExpr:
     """All points that may be left of some dimensions."""
     found: CExpr = ONE
     for dim in dims:

@@ -8,10 +8,10 @@ from typing import TypeAlias
 from polymat.codegen.c.ctree import CBinary, CCall, CExpr, Declare, For, Id, Literal, Stmt, plus
 from polymat.codegen.c.needs import MIN_I64, Need
 from polymat.codegen.products.schemecopies import CopyWriter
-from polymat.codegen.products.schemeplace import Place, Span
+from polymat.codegen.products.schemeplace import LoopPlace, Span
 from polymat.product.scheme import Atom, Pack, SchemeLoop, Sequence2
 
-Inside: TypeAlias = Callable[[Sequence[Atom], Place], tuple[Stmt, ...]]
+Inside: TypeAlias = Callable[[Sequence[Atom], LoopPlace], tuple[Stmt, ...]]
 """Writes what the loops around leave to the atoms that are left."""
 
 
@@ -27,7 +27,7 @@ class SchemeLoops:
         self._named += 1
         return f"_pm_{what}{self._named}"
 
-    def around(self, atoms: Sequence[Atom], count: int, place: Place, inside: Inside) -> tuple[Stmt, ...]:
+    def around(self, atoms: Sequence[Atom], count: int, place: LoopPlace, inside: Inside) -> tuple[Stmt, ...]:
         """The loops and copies of so many atoms, the first ones, around what is written of the others."""
         if count == 0:
             return inside(atoms, place)
@@ -46,7 +46,7 @@ class SchemeLoops:
         )
 
     def _two_sizes(
-        self, pair: Sequence2, rest: Sequence[Atom], place: Place, inside: Inside
+        self, pair: Sequence2, rest: Sequence[Atom], place: LoopPlace, inside: Inside
     ) -> tuple[Stmt, ...]:
         """Blocks of the larger size, then those of the smaller: as few as make both fill the dimension."""
         span, middle, count = place.spans[pair.dim], self.fresh("middle"), self.fresh("count")
@@ -76,8 +76,8 @@ class SchemeLoops:
         dim: str,
         span: Span,
         step: int,
-        inside: Callable[[Place], tuple[Stmt, ...]],
-        place: Place,
+        inside: Callable[[LoopPlace], tuple[Stmt, ...]],
+        place: LoopPlace,
         *,
         whole: bool = False,
     ) -> tuple[Stmt, ...]:

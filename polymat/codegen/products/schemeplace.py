@@ -80,22 +80,22 @@ def distance(value: CExpr, begin: CExpr) -> CExpr:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """What is left of every dimension, which operands are read from copies, and where the block begins."""
+class LoopPlace:
+    """The points left of every dimension, which operands are read from copies, and where the block begins."""
 
     spans: Mapping[str, Span]
     copies: Mapping[Factor, Copied] = field(default_factory=dict)
     blocks: Mapping[str, CExpr] = field(default_factory=dict)
 
-    def along(self, dim: str, span: Span) -> Place:
+    def along(self, dim: str, span: Span) -> LoopPlace:
         """The place with another part of a dimension left."""
         return replace(self, spans={**self.spans, dim: span})
 
-    def with_copy(self, factor: Factor, copied: Copied) -> Place:
+    def with_copy(self, factor: Factor, copied: Copied) -> LoopPlace:
         """The place with an operand in a copy."""
         return replace(self, copies={**self.copies, factor: copied})
 
-    def in_block(self, dims: Iterable[str]) -> Place:
+    def in_block(self, dims: Iterable[str]) -> LoopPlace:
         """The place at the beginning of a block along some dimensions."""
         return replace(self, blocks={**self.blocks, **{dim: self.spans[dim].begin for dim in dims}})
 
@@ -114,7 +114,7 @@ def moved(point: Mapping[str, CExpr], offsets: Mapping[str, int]) -> dict[str, C
     return {dim: plus(value, offsets.get(dim, 0)) for dim, value in point.items()}
 
 
-def is_whole(place: Place, sizes: Mapping[str, int]) -> CExpr | None:
+def is_whole(place: LoopPlace, sizes: Mapping[str, int]) -> CExpr | None:
     """Whether so many points are left of each dimension, in C; None where that is known."""
     spans = place.spans
     asked = [dim for dim, size in sizes.items() if size > 1 and spans[dim].length != size]

@@ -21,7 +21,7 @@ from polymat.codegen.c.ctree import (
 from polymat.codegen.c.rows import RowTypes
 from polymat.codegen.loops.stagecode import StageWriter
 from polymat.codegen.products.schemeloops import SchemeLoops
-from polymat.codegen.products.schemeplace import ONE, ZERO, Place, moved
+from polymat.codegen.products.schemeplace import ONE, ZERO, LoopPlace, moved
 from polymat.graph.monomials import Factor
 from polymat.graph.stage import Stage
 from polymat.lang.affine import Affine
@@ -71,7 +71,9 @@ class SumWriter:
             return Declare(self.types.vector, total.variable.name, Braces((ZERO,)))
         return Declare(self.types.ctype, total.variable.name, ZERO)
 
-    def add(self, sums: Sequence[Sum], points: Sequence[Mapping[str, int]], place: Place) -> tuple[Stmt, ...]:
+    def add(
+        self, sums: Sequence[Sum], points: Sequence[Mapping[str, int]], place: LoopPlace
+    ) -> tuple[Stmt, ...]:
         """Straight code for some points of the summed dimensions: every element is loaded once."""
         values = _Values(self, place)
         for at in points:
@@ -84,7 +86,9 @@ class SumWriter:
                 values.statements.append(Assign(target, "+=", CBinary("*", *factors)))
         return tuple(values.statements)
 
-    def value(self, factor: Factor, point: Mapping[str, CExpr], vector: str | None, place: Place) -> CExpr:
+    def value(
+        self, factor: Factor, point: Mapping[str, CExpr], vector: str | None, place: LoopPlace
+    ) -> CExpr:
         """An element of an operand, or neighbours along the vector: loaded, or gathered."""
         element = self.copies.element(factor, point, place)
         if vector is None:
@@ -94,7 +98,7 @@ class SumWriter:
         lanes = (moved(point, {vector: lane}) for lane in range(self.plan.lanes))
         return Braces(tuple(self.copies.element(factor, at, place) for at in lanes))
 
-    def store(self, total: Sum, place: Place) -> tuple[Stmt, ...]:
+    def store(self, total: Sum, place: LoopPlace) -> tuple[Stmt, ...]:
         """Write a sum to the result, or add it."""
         point, vector = place.point(total.at), self.plan.vector
         if total.lanes == 1:
@@ -128,7 +132,7 @@ class SumWriter:
 class _Values:
     """The elements that a block has loaded, in variables."""
 
-    def __init__(self, writer: SumWriter, place: Place) -> None:
+    def __init__(self, writer: SumWriter, place: LoopPlace) -> None:
         self.writer, self.place = writer, place
         self.statements: list[Stmt] = []
         self._known: dict[tuple[CExpr, bool], Id] = {}

@@ -12,7 +12,7 @@ from polymat.codegen.loops.stagecode import StageWriter
 from polymat.codegen.products.schemeblocks import BlockWriter, unrolled
 from polymat.codegen.products.schemecopies import CopyWriter
 from polymat.codegen.products.schemeloops import SchemeLoops
-from polymat.codegen.products.schemeplace import Place, Span
+from polymat.codegen.products.schemeplace import LoopPlace, Span
 from polymat.errors import InternalError
 from polymat.graph.stage import Stage
 from polymat.plan.loops import LoopPlan
@@ -52,7 +52,7 @@ class SchemeWriter:
         copies = CopyWriter(self.writer, self.stage, self.found)
         loops = SchemeLoops(copies, self.writer.needs)
         blocks = BlockWriter(self.writer, self.stage, self.plan, loops, adds=adds)
-        place = Place({dim: self._whole(dim) for dim in self.found.bounds})
+        place = LoopPlace({dim: self._whole(dim) for dim in self.found.bounds})
         body = loops.around(atoms, count, place, blocks.block)
         starts = self._starts() if adds else None
         first: tuple[Stmt, ...] = () if starts is None else (run_nest(starts),)

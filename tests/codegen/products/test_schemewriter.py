@@ -1,0 +1,83 @@
+"""Loops that schemes say, in the C that is written and in what it computes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import polymat as pm
+from polymat import Float, Int, Interval, Matrix, Op, Parameter, Reduce, Reduction, Variable
+from tests.tolerance import assert_close
+
+M, N, K = (Parameter(Int, name) for name in "MNK")
+A, B = Matrix(pm.Double, "A", [M, K]), Matrix(pm.Double, "B", [K, N])
+QUICK = ("-O1",)
+
+
+def product(scheme: str, **options: Any) -> pm.Compiled:
+    """A @ B in the loops of a scheme."""
+    chosen = pm.Options(scheme={"C": scheme}, cflags=QUICK, **options)
+    return pm.compile((A @ B).named("C"), name="C", inputs=[A, B], options=chosen)
+
+
+def test_a_convolution_of_two_sizes_of_blocks() -> None:
+    """Eleven and twelve rows of a layer at a time, in ten levels: the example of Tollenaere and others."""
+    names = ("k", "h", "w", "c", "r", "s")
+    k, h, w, c, r, s = (Variable(Int, name) for name in names)
+    filters, channels, height, width, taps = 32, 5, 34, 10, 3
+    result, summed = (filters, height, width), (channels, taps, taps)
+    spans = [Interval(Int, 0, size - 1) for size in (*result, *summed)]
+    image = pm.Image(Float, "I", [channels, height + taps - 1, width + taps - 1])
+    weights = pm.Image(Float, "W", [channels, taps, taps, filters])
+    out = Reduction(([h, w, k], [spans[1], spans[2], spans[0]]), ([k, h, w, c, r, s], spans), Float, "O")
+    out.defn = [Reduce(out(h, w, k), image(c, h + r, w + s) * weights(c, r, s, k), Op.Sum)]
+    scheme = "[R(k), R(h), T(w, 2), R(s), R(r), R(w), R(c), seq(h: 12 | 11), U(k, 16), V(k)]"
+    options = pm.Options(scheme={"O": scheme}, cflags=QUICK)
+    compiled = pm.compile(out, name="layer", inputs=[image, weights], options=options)
+    assert compiled.explain().groups[0].kind == "scheme"
+    rng = np.random.default_rng(1)
+    x = rng.random((channels, height + taps - 1, width + taps - 1), dtype=np.float32)
+    y = rng.random((channels, taps, taps, filters), dtype=np.float32)
+    assert_close(compiled(x, y), compiled.reference(x, y), roundings=channels * taps * taps + 2)
+
+
+@pytest.mark.parametrize("text", ["seq(i: 6 | 5)", "seq(i: 5 | 2)", "seq(i: 4 | 1)"])
+def test_two_sizes_fill_any_length(text: str) -> None:
+    compiled = product(f"[R(i), R(j), R(k), {text}]")
+    for m in range(23):
+        a, b = np.arange(m * 3.0).reshape(m, 3), np.arange(6.0).reshape(3, 2)
+        np.testing.assert_array_equal(compiled(a, b), a @ b)
+
+
+def test_blocks_lie_together_in_copies() -> None:
+    """A copy is made in the order in which it is used: block after block, and within one sum after sum."""
+    source = product("[R(j), pack(B), R(i), R(k), U(i, 2), U(j, 8)]").source
+    assert "_pm_of4 * 8] = B[" in " ".join(source.split())
+    compiled = product(
+        "[T(k, 7), T(j, 16), pack(B), T(i, 6), pack(A: k, i), R(j), R(i), R(k), U(i, 3), U(j, 8)]"
+    )
+    for m, n, k in ((1, 1, 1), (6, 16, 7), (7, 17, 8), (13, 31, 20), (0, 4, 3), (4, 3, 0)):
+        a, b = np.arange(1.0 * m * k).reshape(m, k), np.arange(1.0 * k * n).reshape(k, n)
+        np.testing.assert_array_equal(compiled(a, b), a @ b)
+
+
+@pytest.mark.parametrize("dim", ["i", "j"])
+def test_threads_share_a_dimension(dim: str) -> None:
+    scheme = f"[Par({dim}), pack(B), R(i), R(j), R(k), U(i, 3), U(j, 4)]"
+    compiled = product(scheme, threads=2, parallel_threshold=0)
+    assert f"parallel {dim}" in str(compiled.explain())
+    a, b = np.arange(17.0 * 5).reshape(17, 5), np.arange(5.0 * 19).reshape(5, 19)
+    np.testing.assert_array_equal(compiled(a, b), a @ b)
+
+
+def test_known_sizes_need_no_ends() -> None:
+    sizes = {M: 12, N: 16, K: 5}
+    scheme = {"C": "[R(i), R(j), R(k), U(i, 6), U(j, 8), V(j)]"}
+    options = pm.Options(scheme=scheme, cflags=QUICK)
+    compiled = pm.compile((A @ B).named("C"), name="C", sizes=sizes, inputs=[A, B], options=options)
+    nest = compiled.source[compiled.source.index("_pm_nest_C(") :].split("\n}\n")[0]
+    assert " if (" not in nest
+    a, b = np.arange(60.0).reshape(12, 5), np.arange(80.0).reshape(5, 16)
+    np.testing.assert_array_equal(compiled(a, b), a @ b)

@@ -1,4 +1,4 @@
-"""Contractions in the loops of a scheme: any order and number of levels, copies of operands at any of them."""
+"""Contractions in the loops of a scheme: any order and levels, with copies of operands at any of them."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from tests.tolerance import assert_close
 M, N, K = (pm.Parameter(pm.Int, name) for name in "MNK")
 # Caches so small that every level of blocking and packing is reached by matrices of a hundred rows.
 SMALL_CACHES = replace(GENERIC, l1_bytes=1 << 11, l2_bytes=1 << 12, l3_bytes=1 << 14)
-# Eight rows of three vectors are what "narrow" has: of vectors that the processor lacks, gcc takes minutes over them.
+# Eight rows of three vectors are what "narrow" has: of vectors that a processor lacks, gcc is slow.
 WIDE = replace(GENERIC, vector_bits=512, vector_registers=32, registers=((8, 3, 3), (4, 3, 3)))
 NARROW = replace(SMALL_CACHES, vector_bits=128, vector_registers=32)
 MACHINES = {"wide": WIDE, "small caches": SMALL_CACHES, "narrow": NARROW}

@@ -69,7 +69,17 @@ def _limit(atom: Computed, *, upwards: bool) -> Affine | None:
     forms = common if upwards else [*sides[0]]
     of_sizes = [form for form in forms if not form.is_constant]
     declared = [form for form in forms if form.is_constant and not _is_end(form.const, atom.value)]
-    return next(iter((*of_sizes, *declared)), None)
+    return _tightest(of_sizes, upwards=upwards) or next(iter(declared), None)
+
+
+def _tightest(forms: list[Affine], *, upwards: bool) -> Affine | None:
+    """The first of some limits, or another one that is tighter whatever the sizes are."""
+    best = forms[0] if forms else None
+    for form in forms[1:]:
+        apart = form - (best or form)
+        if apart.is_constant and (apart.const < 0) == upwards:
+            best = form
+    return best
 
 
 def _sides(limits: Limits, *, upwards: bool) -> tuple[Affine, ...]:

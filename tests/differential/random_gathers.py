@@ -1,4 +1,4 @@
-"""Random pipelines that read and accumulate at places computed from data.
+"""Random pipelines that read, accumulate and sum up where data say, with operations on bits.
 
 All values are integers or eighths, so that sums are exact in whichever order they are added up.
 """
@@ -32,7 +32,7 @@ from polymat import Variable as Index
 N, M = pm.Parameter(Int, "N"), pm.Parameter(Int, "M")
 FEW = 7  # elements of the small arrays
 ALL_SIZES = tuple({"N": n, "M": m} for n, m in ((0, 3), (3, 0), (1, 1), (2, 5), (5, 2), (13, 17), (67, 1)))
-i, j, b, x, y = (Index(Int, name) for name in "ijbxy")
+i, j, b, x, y, k = (Index(Int, name) for name in "ijbxyk")
 ROWS, COLUMNS, BINS = Interval(Int, 0, N - 1), Interval(Int, 0, M - 1), Interval(Int, 0, FEW - 1)
 _TYPES = {
     Op.Sum: (pm.Long, pm.Int, pm.Double, pm.UInt, pm.Short),
@@ -56,6 +56,8 @@ class Gathers:
             "image": rng.integers(-8, 17, (n, m)).astype(np.float32) / 8,
             "column": rng.integers(0, max(m, 1), (n, m), dtype=np.int32) if m else np.zeros((n, m), np.int32),
             "row": rng.integers(0, max(n, 1), (n, m), dtype=np.int64) if n else np.zeros((n, m), np.int64),
+            "ends": np.sort(rng.integers(0, m + 1, n + 1, dtype=np.int32)),
+            "starts": rng.integers(0, m + 1, n, dtype=np.int64),
             "few": rng.integers(-9, 10, FEW, dtype=np.int32),
             "table": rng.integers(-99, 100, 256, dtype=np.int32),
         }
@@ -68,6 +70,8 @@ def inputs() -> dict[str, Any]:
         "image": pm.Image(pm.Float, "image", [N, M]),
         "column": pm.Image(pm.Int, "column", [N, M], values=(0, M - 1)),
         "row": pm.Image(pm.Long, "row", [N, M], values=(0, N - 1)),
+        "ends": pm.Vector(pm.Int, "ends", [N + 1], values=(0, M), sorted=True),
+        "starts": pm.Vector(pm.Long, "starts", [N], values=(0, M)),
         "few": pm.Vector(pm.Int, "few", [FEW]),
         "table": pm.Vector(pm.Int, "table", [256]),
     }
@@ -90,9 +94,13 @@ class _Writer:
         """An integer of any size, from data at (p, q)."""
         rng, given = self.rng, self.given
         plane = rng.choice(self.planes)
-        match rng.randrange(6):
+        match rng.randrange(8):
             case 0:
                 return Cast(Int, given["levels"](p, q))
+            case 6:
+                return self.bits(given["levels"](p, q), given["row"](p, q))
+            case 7:
+                return self.bits(Cast(pm.Short, given["image"](p, q) * 900), given["column"](p, q) - 1)
             case 1:
                 return Cast(Long, Clamp(given["image"](p, q) * 4, -9.0, 20.0))
             case 2:
@@ -104,10 +112,25 @@ class _Writer:
             case _:
                 return Cast(Int, given["levels"](p, q)) * rng.randint(-3, 3) + rng.randint(-5, 5)
 
+    def bits(self, one: Any, other: Any) -> Any:
+        """Operations on the bits of two integers of different types, and what wraps around or saturates."""
+        rng = self.rng
+        first = rng.choice((one & other, one | other, one ^ other, ~one ^ other, one << rng.randint(0, 9)))
+        shifted = rng.choice((other >> rng.randint(0, 40), other << (one & 7), one >> other))
+        last = rng.choice((first // shifted, first % shifted, first & shifted, shifted - first))
+        last = last if last.dtype.kind == "i" else Cast(Int, last)
+        dtype = rng.choice((pm.Int8, pm.UChar, pm.Short, pm.UInt16, Int))
+        found = rng.choice((last, Cast(dtype, last, saturate=True), Cast(dtype, last)))
+        return Cast(Int, found) if found.dtype.kind == "u" else found
+
     def below(self, p: Any, q: Any) -> Any:
         """An index of a small array."""
         e = self.integer(p, q)
-        match self.rng.randrange(5):
+        match self.rng.randrange(7):
+            case 5:
+                return Min(e & 7, FEW - 1)
+            case 6:
+                return Cast(Long, Cast(pm.UChar, e, saturate=True)) >> 6
             case 0:
                 return e % FEW
             case 1:
@@ -173,6 +196,28 @@ class _Writer:
                 return
         self._keep(made, [])
 
+    def segments(self) -> None:
+        """A sum or another reduction of elements between bounds that data give, for each row or each point."""
+        rng, given = self.rng, self.given
+        low, high = given["ends"](x), given["ends"](x + 1) - 1
+        if rng.random() < 0.4:
+            low, high = given["starts"](x), Clamp(given["starts"](x) + (x & 3), 0, M) - 1
+        if rng.random() < 0.2:
+            low, high = rng.choice(((low, M - 1), (0, high)))
+        inside, plane = Interval(Int, low, high), rng.choice(self.planes)
+        name, by_points = f"{self.prefix}s{len(self.texts)}", rng.random() < 0.5
+        at = (x, y) if by_points else (x,)
+        domain = ([x, y], [ROWS, COLUMNS]) if by_points else ([x], [ROWS])
+        over = [ROWS, COLUMNS, inside] if by_points else [ROWS, inside]
+        op = rng.choice((Op.Sum, Op.Sum, Op.Min, Op.Max, Op.Count, Op.Any, Op.ArgMax))
+        value = rng.choice((plane(x, k), plane(x, k), given["levels"](x, given["column"](x, k))))
+        dtype = {Op.Count: Int, Op.Any: pm.Bool, Op.ArgMax: Long}.get(op) or rng.choice(_TYPES[op])
+        if op in _TYPES:
+            value = Cast(dtype, rng.choice((value, value * 2 - (y if by_points else x), self.bits(k, low))))
+        made = Reduction(domain, ([*at, k], over), dtype, name)
+        made.defn = [Reduce(made(*at), Condition(value, ">", 2) if op is Op.Any else value, op)]
+        self._keep(made, self.planes if by_points and op is Op.Sum else [])
+
     def running(self) -> None:
         """Sums up to each element of a small array."""
         table, name = self.rng.choice(self.tables), f"{self.prefix}c{len(self.texts)}"
@@ -197,7 +242,8 @@ def random_gathers(seed: int, count: int = 6) -> Gathers:
         writer = _Writer(random.Random(f"gathers {seed} {number}"), f"p{number}_", given)
         outputs_of_one = []
         for _ in range(writer.rng.randint(1, 4)):
-            writer.rng.choice((writer.plane, writer.counts, writer.counts, writer.running))()
+            kinds = (writer.plane, writer.counts, writer.segments, writer.segments, writer.running)
+            writer.rng.choice(kinds)()
             if writer.rng.random() < 0.4:
                 outputs_of_one.append(writer.made)
         outputs += (

@@ -187,6 +187,22 @@ def test_values_outside_are_refused_before_anything_is_read() -> None:
                 call(*arrays)
 
 
+@pytest.mark.parametrize(
+    ("high", "last"),
+    [
+        (row(i + 1) - 1, "NNZ - 1"),
+        (pm.Clamp(row(i) + 3, 0, NNZ) - 1, "NNZ - 1"),
+        (row(i) + 2 * i, "NNZ + 2*i"),
+        (N - row(i), "N"),
+        (row(i) // 2, "(NNZ)//2"),
+        (Vector(pm.UChar, "u", [N])(i), "255"),
+    ],
+    ids=str,
+)
+def test_the_whole_range_is_what_all_bounds_lie_in(high: Any, last: str) -> None:
+    assert str(Interval(Int, row(i), high).hi) == last
+
+
 def test_threads_share_the_elements_of_rows() -> None:
     y, inputs = _product(pm.Double)
     source = pm.compile(y, inputs=inputs, options=pm.Options(threads=2)).source

@@ -34,23 +34,18 @@ from polymat.codegen.c.elements import C_TYPES, ELEMENT_BYTES
 ROW_BYTES = 256  # of partial sums: four vectors of 512 bits, eight of 256
 LEAST = 16  # rows of terms from which it pays (Zen 5: 1.3 times as fast at 1000 doubles, 1.9 at 2000)
 SIZES = {ctype: ELEMENT_BYTES[suffix] for suffix, ctype in C_TYPES.items()}
-# Of sums between bounds that data give, many of which are short, the rows of a sparse matrix say.  What is
-# left of them is added up term by term: a vector loop of few terms takes longer to begin and end than to run.
-SEGMENT_BYTES, SEGMENT_LEAST = 64, 2
 # Functions of which C compilers make vector instructions.
 VECTORISED = frozenset({"__builtin_fabs", "__builtin_fabsf"})
 LOW, HIGH, BEHIND = "_pm_low", "_pm_high", "_pm_behind"
 ROW, ROW_BEGIN, PLACE = "_pm_row", "_pm_row_begin", "_pm_place_in_row"
 
 
-def with_accumulators(
-    statements: Sequence[Stmt], types: Mapping[str, str] | None = None, *, segments: bool = False
-) -> tuple[Stmt, ...]:
+def with_accumulators(statements: Sequence[Stmt], types: Mapping[str, str] | None = None) -> tuple[Stmt, ...]:
     """The statements with every innermost loop around one sum run a row of terms at a time.
 
     before:  for k: s += x[k] * y[k]
     after:   for rows of terms: for p: row[p] += x[k + p] * y[k + p];  for p: s += row[p];  and the rest
-    types: of the variables that are known.  segments: the loops run between bounds that data give.
+    types: of the variables that are known.
     """
     known = dict(types or {})
     found: list[Stmt] = []
@@ -60,42 +55,35 @@ def with_accumulators(
                 known[name] = ctype
                 found.append(statement)
             case For(pragmas=()):
-                body = with_accumulators(statement.body, known, segments=segments)
-                found.append(replace(statement, body=body))
+                found.append(replace(statement, body=with_accumulators(statement.body, known)))
             case For():
-                found.append(_in_rows(statement, known, segments=segments) or statement)
+                found.append(_in_rows(statement, known) or statement)
             case If(_, then, otherwise):
-                then, otherwise = (
-                    with_accumulators(side, known, segments=segments) for side in (then, otherwise)
-                )
+                then, otherwise = with_accumulators(then, known), with_accumulators(otherwise, known)
                 found.append(replace(statement, then=then, otherwise=otherwise))
             case Block(body):
-                found.append(Block(with_accumulators(body, known, segments=segments)))
+                found.append(Block(with_accumulators(body, known)))
             case _:
                 found.append(statement)
     return tuple(found)
 
 
-def _in_rows(loop: For, types: Mapping[str, str], *, segments: bool) -> Stmt | None:
+def _in_rows(loop: For, types: Mapping[str, str]) -> Stmt | None:
     """The loop over rows of terms, and the one over the rest; None for other loops, and short ones."""
-    row_bytes, least = (SEGMENT_BYTES, SEGMENT_LEAST) if segments else (ROW_BYTES, LEAST)
     match loop:
         case For(
             variable, start, CBinary("<", Id(name), high), Literal("1"), (Assign(Id(total), "+=", value),)
         ) if name == variable and loop.pragmas == (f"omp simd reduction(+:{total})",):
-            count = row_bytes // SIZES.get(types.get(total, ""), row_bytes)
+            count = ROW_BYTES // SIZES.get(types.get(total, ""), ROW_BYTES)
         case _:
             return None
     term = Evaluate(value)
     calls = {each.function for each in expressions([term]) if isinstance(each, CCall)}
-    if count == 1 or not calls <= VECTORISED or total in names_in([term]):
+    if count == 1 or not calls <= VECTORISED or total in names_in([term]) or _is_short(start, high, count):
         return None
-    if _is_short(start, high, least * count):
-        return None
-    rest = () if segments else loop.pragmas
     length = CBinary("-", Id(HIGH), Id(LOW))
     whole = CBinary("*", CBinary("/", length, Literal(str(count))), Literal(str(count)))
-    is_long = CBinary(">=", length, Literal(str(least * count)))
+    is_long = CBinary(">=", length, Literal(str(LEAST * count)))
     behind = CBinary("+", Id(LOW), Ternary(is_long, whole, Literal("0")))
     return Block(
         (
@@ -103,7 +91,7 @@ def _in_rows(loop: For, types: Mapping[str, str], *, segments: bool) -> Stmt | N
             Declare("const ptrdiff_t", HIGH, high),
             Declare("const ptrdiff_t", BEHIND, behind),
             If(CBinary("<", Id(LOW), Id(BEHIND)), _rows(loop, types[total], count, total, value)),
-            replace(loop, start=Id(BEHIND), condition=CBinary("<", Id(variable), Id(HIGH)), pragmas=rest),
+            replace(loop, start=Id(BEHIND), condition=CBinary("<", Id(variable), Id(HIGH))),
         )
     )
 
@@ -123,10 +111,10 @@ def _rows(loop: For, ctype: str, count: int, total: str, value: CExpr) -> tuple[
     )
 
 
-def _is_short(start: CExpr, high: CExpr, least: int) -> bool:
+def _is_short(start: CExpr, high: CExpr, count: int) -> bool:
     """Whether a loop of known length is too short."""
     match start, high:
         case Literal(low), Literal(end):
-            return int(end) - int(low) < least
+            return int(end) - int(low) < LEAST * count
         case _:
             return False

@@ -22,6 +22,7 @@ from polymat.codegen.loops.placesfirst import places_first
 from polymat.codegen.loops.prefetch import with_prefetch
 from polymat.codegen.loops.ranges import Range, range_context
 from polymat.codegen.loops.segmentloops import balanced, between_bounds, without_choice
+from polymat.codegen.loops.shortsums import with_short_sums
 from polymat.codegen.loops.statements import (
     Statements,
     map_statements,
@@ -211,8 +212,9 @@ class StageWriter(NestWriter):
             body = places_first(body, self.bodies.array(stage.name), stage.dtype.c, self.needs)
         body = in_blocks(self, body)
         if plan.kind == "reduce":
-            body = in_lanes(self, stage, plan, body) if stage.segments is None else body
-            body = with_accumulators(body, segments=stage.segments is not None)
+            short = stage.segments is not None and stage.dtype.kind in "fc"
+            body = with_short_sums(body, stage.dtype.c) if short else body
+            body = with_accumulators(in_lanes(self, stage, plan, body))
         box = stage.domain.assume(self.pipeline.context).is_box()
         nest = self.as_nest((stage,), plan, body, kind, ranges, work="even" if box else "uneven")
         if plan.parallel is None or not ranges or ranges[0].number != 0 or plan.kind == "map":

@@ -49,6 +49,11 @@ from polymat.plan.schemeplan import SchemePlan
 from polymat.plan.tile import TilePlan
 
 _LARGE = 1000  # operations of one expression
+# What takes long and gains nothing in so many operations in a line.
+_FOR_LARGE = (
+    *("-fno-gcse", "-fno-tree-pre", "-fira-algorithm=priority"),
+    *("-fno-rerun-cse-after-loop", "-fno-schedule-insns2", "-fno-expensive-optimizations"),
+)
 _MOST_NAMED = 4  # arrays of the workspace in a message
 # How the nests of plans that are no loops are written, by the type of the plan.
 MAKERS: Mapping[type[NestPlan], NestMaker] = {
@@ -179,8 +184,7 @@ def _flags(schedule: Schedule) -> tuple[str, ...]:
         "-fwrapv": wraps,
         "-ftrapping-math": truncates,
         "-fno-unroll-loops": unrolled or large,
-        "-fno-gcse": large,
-        "-fira-algorithm=priority": large,
+        **dict.fromkeys(_FOR_LARGE, large),
     }
     return tuple(flag for flag, needed in flags.items() if needed)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from polymat.graph.pipeline import Pipeline
@@ -22,18 +22,36 @@ def share_common_stages(pipeline: Pipeline) -> Pipeline:
     before:  t(i) = a(i) + 1;  u(j) = a(j) + 1;  y(i) = t(i) * u(i)
     after:   t(i) = a(i) + 1;  y(i) = t(i) * t(i)
     """
-    first: dict[str, str] = {}
+    alike: dict[object, list[Stage]] = {}
+    keys: dict[str, str] = {}
     instead: dict[str, str] = {}
     kept: list[Stage] = []
     for stage in pipeline.stages:
         renamed = redirect(stage, instead)
-        key = stage_key(renamed)
-        if key in first and stage.name not in pipeline.outputs:
-            instead[stage.name] = first[key]
+        others = alike.setdefault(_outline(renamed), [])
+        same = None if stage.name in pipeline.outputs else _same_stage(renamed, others, keys)
+        if same is not None:
+            instead[stage.name] = same
         else:
-            first.setdefault(key, stage.name)
+            others.append(renamed)
             kept.append(renamed)
     return pipeline.with_stages(tuple(kept))
+
+
+def _outline(stage: Stage) -> object:
+    """What stages with equal definitions have in common, and nearly all others have not."""
+    arrays = frozenset(load.source.name for load in stage.loads()) - {stage.name}
+    return stage.dtype, str(stage.op), len(stage.dims), len(stage.parts), len(stage.accumulations), arrays
+
+
+def _same_stage(stage: Stage, others: Sequence[Stage], keys: dict[str, str]) -> str | None:
+    """The first of others whose definition is equal; keys: of stages by name, found when they are needed."""
+    if not others:
+        return None
+    for each in (stage, *others):
+        if each.name not in keys:
+            keys[each.name] = stage_key(each)
+    return next((each.name for each in others if keys[each.name] == keys[stage.name]), None)
 
 
 def redirect(stage: Stage, instead: dict[str, str]) -> Stage:

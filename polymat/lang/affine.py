@@ -255,6 +255,8 @@ def computed_in(forms: Iterable[Affine]) -> tuple[Computed, ...]:
     found: dict[Computed, None] = {}
     for form in forms:
         for atom, _ in form.terms:
+            if type(atom) is str:
+                continue
             if isinstance(atom, FloorDiv):
                 found |= dict.fromkeys(computed_in([atom.numerator]))
             elif isinstance(atom, Computed):

@@ -37,6 +37,11 @@ Operands = Callable[[Expr], tuple[Expr, ...]]
 
 def children(expr: Expr) -> tuple[Expr, ...]:
     """The direct operands, including those of a Select's condition and the values in indices."""
+    kind = type(expr)
+    if kind is Binary:  # most nodes of long expressions, which are asked some forty times
+        return (expr.left, expr.right)  # type: ignore[attr-defined]
+    if kind is Const or kind is Parameter or kind is Variable:
+        return ()
     match expr:
         case Load(_, indices):
             return tuple(atom.value for atom in computed_in(indices))
@@ -90,33 +95,37 @@ def walk(expr: Expr, operands: Operands = children) -> Iterator[Expr]:
 
 def postorder(expr: Expr, operands: Operands = children) -> tuple[list[Expr], dict[int, int]]:
     """Every distinct node after its operands, left to right, and by identity how often it is an operand."""
-    if operands is children:
-        order, uses = _postorder(expr)
-        return order, dict(uses)
-    return _ordered(expr, operands)
+    order, _, uses = _postorder(expr) if operands is children else _ordered(expr, operands)
+    return order, dict(uses)
 
 
-def _ordered(expr: Expr, operands: Operands) -> tuple[list[Expr], dict[int, int]]:
+# Every distinct node after its operands, the operands of each, and by identity how often it is one.
+Ordered: TypeAlias = tuple[list[Expr], list[tuple[Expr, ...]], dict[int, int]]
+
+
+def _ordered(expr: Expr, operands: Operands) -> Ordered:
     order: list[Expr] = []
+    each: list[tuple[Expr, ...]] = []
     uses = {id(expr): 0}
-    stack = [(expr, False)]
+    stack: list[tuple[Expr, tuple[Expr, ...] | None]] = [(expr, None)]
     entered: set[int] = set()
     while stack:
-        node, leaving = stack.pop()
-        if leaving:
+        node, known = stack.pop()
+        if known is not None:
             order.append(node)
+            each.append(known)
         elif id(node) not in entered:
             entered.add(id(node))
-            stack.append((node, True))
             parts = operands(node)
-            stack.extend((part, False) for part in reversed(parts))
-            for part in parts:
+            stack.append((node, parts))
+            for part in reversed(parts):
+                stack.append((part, None))
                 uses[id(part)] = uses.get(id(part), 0) + 1
-    return order, uses
+    return order, each, uses
 
 
 @remembered
-def _postorder(expr: Expr) -> tuple[list[Expr], dict[int, int]]:
+def _postorder(expr: Expr) -> Ordered:
     return _ordered(expr, children)
 
 
@@ -125,15 +134,17 @@ def fold(expr: Expr, combine: Callable[[Node, tuple[T, ...]], T], operands: Oper
 
     A result is dropped after its last use: it may be a large array.
     """
-    order, waiting = postorder(expr, operands)
+    order, each, uses = _postorder(expr) if operands is children else _ordered(expr, operands)
+    waiting = dict(uses)
     results: dict[int, T] = {}
-    for node in order:
-        parts = operands(node)
-        results[id(node)] = combine(cast(Node, node), tuple(results[id(part)] for part in parts))
+    for node, parts in zip(order, each, strict=True):
+        results[id(node)] = combine(cast(Node, node), tuple([results[id(part)] for part in parts]))
         for part in parts:
-            waiting[id(part)] -= 1
-            if not waiting[id(part)]:
-                del results[id(part)]
+            place = id(part)
+            if waiting[place] == 1:
+                del results[place]
+            else:
+                waiting[place] -= 1
     return results[id(expr)]
 
 

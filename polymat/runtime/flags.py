@@ -64,7 +64,10 @@ _EXPANSIONS = {
     "-funsafe-math-optimizations": _UNSAFE_PARTS,
 }
 _REFUSED_PREFIXES = ("-mdaz-ftz", "-mpc32", "-mpc64", "-mpc80", "-specs", "--specs", "@")
-_OF_GCC = ("-fcx-limited-range", "-fno-gcse", "-fira-algorithm=priority")  # clang has none of them
+_OF_GCC = (  # clang has none of them
+    *("-fcx-limited-range", "-fno-gcse", "-fno-tree-pre", "-fira-algorithm=priority"),
+    *("-fno-rerun-cse-after-loop", "-fno-schedule-insns2", "-fno-expensive-optimizations"),
+)
 _CRTFASTMATH_SYMBOL = "set_fast_math"
 
 

@@ -37,6 +37,7 @@ from polymat.steps import (
     join,
     join_filters,
     lower_schedule,
+    one_plane,
     order,
     pitch,
     plan,
@@ -60,7 +61,7 @@ class Pass:
     level: the part of the compiler that it belongs to, which `levels` yields by that name after the last of
     its passes.  run: the step, of what it takes and the job.  wanted: whether the options switch it on.
     instead: the step where `Options.skip` names it; a rewrite of a pipeline leaves that as it is.
-    joins: whether it makes one of what runs in sections; others are taken in each of these.
+    joins: whether it takes what runs in sections as a whole; others are taken in each of these.
     """
 
     name: str
@@ -219,6 +220,13 @@ PASSES: tuple[Pass, ...] = (
         *("orders", "codegen", Schedule, Schedule),
         "where no sizes are known, other orders of products stand beside it",
         _other_orders,
+    ),
+    Pass(
+        *("planes", "codegen", Schedule, Schedule),
+        "states that a step may change in place keep one plane",
+        one_plane,
+        lambda options: "folds" not in options.skip,
+        joins=True,
     ),
     Pass(
         "codegen",

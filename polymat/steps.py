@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from polymat.codegen.lower import lower
+from polymat.codegen.planes import planes_in_place
 from polymat.codegen.program import CSource, Program
 from polymat.codegen.severalorders import joined_programs
 from polymat.codegen.stepwiseprogram import lower_stepwise
@@ -189,6 +190,11 @@ def plan(grouping: Grouping, job: Job) -> Schedule:
 def fold(schedule: Schedule, _: Job) -> Schedule:
     """The schedule with places for those elements of recurrences alone that are needed at a time."""
     return fold_storage(schedule)
+
+
+def one_plane(schedule: Schedule | Stepwise[Schedule], _: Job) -> Schedule | Stepwise[Schedule]:
+    """The schedule with one plane of states that each step may write over those of the step before."""
+    return planes_in_place(schedule) if isinstance(schedule, Stepwise) else schedule
 
 
 def lower_schedule(schedule: Schedule | Stepwise[Schedule], job: Job, *, within: bool = False) -> Program:

@@ -109,8 +109,9 @@ def _demand(pipeline: Pipeline, plan: Plan, machine: Machine, estimates: Mapping
             operations += _loop_operations(stage, loops, machine, estimates) * often
         else:
             others.append((stage, loops, often))
-    operations += tiling.ends
-    moved = traffic(pipeline, stages, {*tiling.scratch, *plan.absorbed}, estimates, again=not tiling.fits)
+    operations += tiling.ends + tiling.copies
+    scratch = {*tiling.scratch, *plan.absorbed}
+    moved = traffic(pipeline, stages, scratch, estimates, near=tiling.near, again=not tiling.fits)
     moved -= sum(array_bytes(by_name[name], estimates) for name in plan.read_back)
     moved = moved if plan.moved is None else plan.moved
     return _Demand(

@@ -10,7 +10,7 @@ from polymat.graph.aligned import Member
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Stage
 from polymat.machine.model import Machine
-from polymat.model.extents import tile_size
+from polymat.model.extents import stage_extents, tile_size
 from polymat.plan.tile import Plan, TilePlan
 from polymat.tilesize.shortloops import (
     loop_lengths,
@@ -32,7 +32,8 @@ class TileDemand:
     on average.  fits: whether what a tile reads and writes stays in the cache of a core, or what rolling
     tiles keep in its share of the last one.  private: bytes of a thread's copies.  padded: bytes to and from
     scratchpads beyond the first-level cache, in that of `level`.  split: tiled dimensions that cut rows.
-    ends: operations that the ends of the rows so cut are worth.  share: of the peak that its loops reach.
+    ends: operations that the ends of the rows so cut are worth.  copies: those of writing out what tiles own
+    of stages that others read in a scratchpad.  near: these stages.  share: of the peak that its loops reach.
     """
 
     repeats: Sequence[float] = ()
@@ -44,6 +45,8 @@ class TileDemand:
     level: int = 2
     split: int = 0
     ends: float = 0.0
+    copies: float = 0.0
+    near: frozenset[str] = frozenset()
     share: float = VECTOR_SHARE
 
 
@@ -70,6 +73,8 @@ def tiling_of(
         2 if near else 3,
         _split_rows(plan),
         sum(often[m.stage] * _row_ends(m, plan, by_name, machine, estimates) for m in plan.members),
+        sum(prod(stage_extents(by_name[m.stage], estimates)) for m in plan.members if m.copied),
+        frozenset(m.stage for m in plan.members if m.copied and fits),
         VECTOR_SHARE if plan.row_loop is None else ROW_LOOP_SHARE,
     )
 

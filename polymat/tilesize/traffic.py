@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from math import prod
 
 from polymat.graph.pipeline import Pipeline
@@ -18,11 +18,13 @@ def traffic(
     scratch: set[str],
     estimates: Mapping[str, int],
     *,
+    near: Collection[str] = (),
     again: bool = False,
 ) -> float:
     """Bytes of all arrays that a group touches outside its scratchpads, each once.
 
-    again: nothing stays in the cache between two stages, so each of them reads its arrays anew.
+    near: stages that are read where they do not leave the cache.  again: nothing stays there between two
+    stages, so each of them reads its arrays anew.
     """
     inputs = {array.name: array for array in pipeline.inputs}
     read = [name for stage in stages for name in _sources(stage, estimates)]
@@ -30,7 +32,7 @@ def traffic(
     for name in read if again else dict.fromkeys(read):
         if name in inputs:
             total += input_bytes(inputs[name], estimates)
-        elif name not in scratch:
+        elif name not in scratch and name not in near:
             total += array_bytes(pipeline.stage(name), estimates)
     return total
 

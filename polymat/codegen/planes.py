@@ -24,9 +24,7 @@ def planes_in_place(stepwise: Stepwise[Schedule]) -> Stepwise[Schedule]:
         for section in stepwise.sections
     ]
     within = stepwise.with_levels(levels)
-    held = tuple(
-        replace(each, planes=ONE) if _is_in_place(each, within) else each for each in stepwise.held
-    )
+    held = tuple(replace(each, planes=ONE) if _is_in_place(each, within) else each for each in stepwise.held)
     return within if held == stepwise.held else replace(within, held=held)
 
 

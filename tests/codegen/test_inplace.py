@@ -43,7 +43,7 @@ def shared(image: pm.Image) -> list[pm.Function]:
 PROGRAMS = {"chain": chain, "shared": shared}
 
 
-@pytest.mark.parametrize(("name", "tiles"), [*(("chain", tiles) for tiles in TILES), ("shared", (16,))])
+@pytest.mark.parametrize(("name", "tiles"), [*(("chain", tiles) for tiles in TILES), ("shared", (8,))])
 def test_results_that_overlap(name: str, tiles: tuple[int, ...]) -> None:
     image = pm.Image(pm.Float, "image", [R, C])
     options = Options(parallel_threshold=0, threads=3, tile_sizes=tiles, inline=False)

@@ -10,8 +10,6 @@ from polymat.graph.stepwise import ONE, HeldArray, StepSection, Stepwise
 from polymat.lang.affine import Affine
 from polymat.plan.schedule import Schedule
 
-TWO = Affine((), 2)
-
 
 def planes_in_place(stepwise: Stepwise[Schedule]) -> Stepwise[Schedule]:
     """Keep one plane of arrays that every step may write over what the step before made.
@@ -30,7 +28,7 @@ def planes_in_place(stepwise: Stepwise[Schedule]) -> Stepwise[Schedule]:
 
 def _is_in_place(held: HeldArray, stepwise: Stepwise[Schedule]) -> bool:
     """Whether an array with planes of two steps needs one of them alone."""
-    if held.planes != TWO or not held.is_folded or held.origin is None:
+    if held.planes != Affine((), 2) or not held.is_folded or held.origin is None:
         return False
     return all(_allows(held, section) for section in stepwise.sections)
 

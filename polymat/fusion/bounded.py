@@ -24,7 +24,8 @@ def improve(dag: Dag, cost: MaskCost, stages: int) -> Solution:
     greedy = merge_greedily(dag, cost, stages)
     greedy_order = [k for group in greedy.groups for k in bits(group)]
     orders = [list(bits(stages)), _depth_first(dag, stages), greedy_order]
-    found = [_ranges(dag, cost, order, greedy.groups) for order in orders]
+    different = [order for k, order in enumerate(orders) if order not in orders[:k]]
+    found = [_ranges(dag, cost, order, greedy.groups) for order in different]
     best = min([greedy, *found], key=lambda solution: solution.cost)
     if best.cost == math.inf:
         return best

@@ -21,7 +21,7 @@ export PYTHONNOUSERSITE := 1
 unexport PYTHONHOME
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test golden sanitize lint format types layers peers bench results docs dist clean
+.PHONY: help setup demo test golden sanitize lint format types layers pythons peers bench results docs dist clean
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 16
@@ -69,6 +69,9 @@ types: $(READY) ## mypy --strict on the package and the tests
 
 layers: $(READY) ## imports point one way
 	.venv/bin/lint-imports
+
+pythons: $(READY) ## try polymat out with every other Python 3.10 to 3.14 that is installed
+	@sh .ci/pythons
 
 peers: $(READY) ## .venv-peers with what benchmarks compare with: Numba, JAX, PyTorch, MKL
 	$(PY) -m venv .venv-peers

@@ -15,7 +15,7 @@ from polymat.codegen.report import Report
 from polymat.errors import LangError
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.stepwise import Stepwise
-from polymat.page.subject import Subject
+from polymat.page.subject import StepwiseSubject, Subject
 from polymat.plan.schedule import Schedule
 from polymat.request import Request
 from polymat.runtime.logs import log_schedule
@@ -30,7 +30,9 @@ def reporter(
     if isinstance(scheduled, Stepwise):
         for part in scheduled.flat():
             log_schedule(request.name, part)
-        return partial(make_stepwise_report, built, scheduled, signature, estimates, seconds)
+        subject = StepwiseSubject(built, scheduled, program, request)
+        page = partial(_stepwise_page, subject)
+        return partial(make_stepwise_report, built, scheduled, signature, estimates, seconds, page)
     assert isinstance(scheduled, Schedule)
     log_schedule(request.name, scheduled)
     pipeline = scheduled.grouping.pipeline
@@ -57,3 +59,10 @@ def _page(subject: Subject, report: Report) -> str:
     from polymat.page.document import document  # imported where somebody looks at a page
 
     return document(subject, report)
+
+
+def _stepwise_page(subject: StepwiseSubject, report: Report) -> str:
+    """The page of what runs in sections."""
+    from polymat.page.stepwise import stepwise_document
+
+    return stepwise_document(subject, report)

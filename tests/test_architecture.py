@@ -121,6 +121,28 @@ def test_no_star_import() -> None:
     assert not stars
 
 
+def test_nothing_of_typing_is_newer_than_python_3_10() -> None:
+    newer = {
+        "assert_never",
+        "assert_type",
+        "LiteralString",
+        "Never",
+        "NotRequired",
+        "override",
+        "reveal_type",
+    }
+    newer |= {"Required", "Self", "TypeAliasType", "TypeIs", "TypeVarTuple", "Unpack", "dataclass_transform"}
+    found = [
+        f"{shown(path)}:{node.lineno}"
+        for path in SOURCES
+        if "tests" not in path.parts
+        for node in ast.walk(parse(path))
+        if isinstance(node, ast.ImportFrom) and node.module == "typing"
+        if any(alias.name in newer for alias in node.names)
+    ]
+    assert not found
+
+
 def test_only_poly_imports_isl() -> None:
     outside = [path for path in MODULES if "poly" not in path.relative_to(PACKAGE).parts[:1]]
     assert not [

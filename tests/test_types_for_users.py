@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -51,7 +52,8 @@ def test_a_pipeline_without_parameters_of_its_type_is_any() -> None:
 
 
 def test_pyright_says_the_same() -> None:
-    checker = shutil.which("basedpyright") or shutil.which("pyright")
+    beside = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
+    checker = shutil.which("basedpyright", path=beside) or shutil.which("pyright", path=beside)
     if checker is None:
         pytest.skip("neither basedpyright nor pyright is installed")
     command = [checker, "--level", "error", "--pythonpath", sys.executable, __file__]

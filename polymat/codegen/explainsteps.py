@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
 from polymat.codegen.c.abi import Signature
@@ -21,6 +21,7 @@ def make_stepwise_report(
     signature: Signature,
     estimates: Mapping[str, int],
     seconds: Mapping[str, float],
+    page: Callable[[Report], str] | None = None,
 ) -> Report:
     """The reports of all sections as one, with what every section takes in all of its steps."""
     sizes = assumed_sizes(built, estimates)
@@ -42,6 +43,7 @@ def make_stepwise_report(
         ),
         considered=tuple(each for part in parts for each in part.considered),
         assumed=assumed,
+        page=page,
     )
 
 

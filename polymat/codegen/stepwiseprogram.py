@@ -55,7 +55,12 @@ def lower_stepwise(
     given = input_buffers(pipeline).values()
     buffers = (*given, *outputs.values(), *_workspace_buffers(stepwise.held))
     header = header_text(signature, names)
-    return Program(file, signature, header, joined_flags(programs), buffers, names)
+    owned = tuple(
+        tuple(f"{function}_s{number}" for function in group)
+        for number, program in enumerate(programs, 1)
+        for group in program.groups
+    )
+    return Program(file, signature, header, joined_flags(programs), buffers, names, owned)
 
 
 def _named(held: Sequence[HeldArray]) -> list[tuple[str, str]]:

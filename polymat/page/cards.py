@@ -15,7 +15,7 @@ from polymat.page.alternatives import alternatives
 from polymat.page.figuretext import bytes_text, count_text, rate_text, seconds_text
 from polymat.page.markup import bulleted, element, escaped, text
 from polymat.page.roofline import Point, Roof, roofline
-from polymat.page.sources import group_c, put_into, user_lines
+from polymat.page.sources import group_c, user_lines
 from polymat.page.subject import Subject
 from polymat.page.wording import PLACES, advice, label, limit, short
 from polymat.plan.tile import Plan, TilePlan
@@ -96,7 +96,7 @@ class Card:
         items.append(text("b", "Shared by threads: ") + escaped(shared))
         if told.vector:
             items.append(text("b", "In vectors: ") + escaped(told.vector))
-        inlined = put_into(self.subject.built, self.subject.schedule.grouping.pipeline, told.stages)
+        inlined = self.subject.put_into(told.stages)
         if inlined:
             items.append(text("b", "Computed inside, without arrays: ") + escaped(", ".join(inlined)))
         items += [
@@ -183,7 +183,7 @@ class Card:
     def _code(self) -> Iterator[str]:
         """The user's lines and the generated C, side by side where there is room."""
         subject, pipeline = self.subject, self.subject.schedule.grouping.pipeline
-        names = (*put_into(subject.built, pipeline, self.told.stages), *self.told.stages)
+        names = (*subject.put_into(self.told.stages), *self.told.stages)
         lines = user_lines((subject.built, pipeline), names)
         quoted = "\n".join(f"{place}  {line}" for place, line in lines)
         code = group_c(subject.program, self.number - 1)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from polymat.codegen.report import Report
 from polymat.decide.figures import Figures
+from polymat.machine.model import Machine
 from polymat.model.assumed import assumed_sizes
 from polymat.page.cards import Card
 from polymat.page.drawing import MOST_DRAWN, drawing
@@ -41,13 +42,13 @@ def document(subject: Subject, report: Report) -> str:
     ]
     anchor = f"pm{hashlib.sha256(str(report).encode()).hexdigest()[:8]}"
     parts = [
-        element("style", _style()),
+        element("style", style()),
         text("h2", report.name),
         *_summary(report, subject, cards, figures),
-        *_graph(subject, cards, anchor),
-        *_overview(cards, anchor),
+        *graph(subject, cards, anchor),
+        *overview(cards, anchor),
         *(card.html(anchor) for card in cards),
-        *_rest(report),
+        *rest(report),
     ]
     return element("div", "".join(parts), class_="polymat-page")
 
@@ -59,9 +60,9 @@ def _summary(report: Report, subject: Subject, cards: Sequence[Card], figures: F
     called = sum(bool(card.told.library_calls) for card in cards)
     fused = sum(len(card.told.stages) > 1 for card in cards)
     inlined = written - len(pipeline.stages)
-    told = [_count(written, "stage") + " of the definition"]
+    told = [counted(written, "stage") + " of the definition"]
     told += [f"{inlined} put into others or shared"] if inlined > 0 else []
-    told.append(f"{_count(len(cards), 'group')} of loops or calls, one after the other")
+    told.append(f"{counted(len(cards), 'group')} of loops or calls, one after the other")
     told += [f"{fused} of them of several stages (fused)"] if fused else []
     told += [f"{called} with library calls"] if called else []
     yield text("p", "; ".join(told) + ".")
@@ -73,20 +74,25 @@ def _summary(report: Report, subject: Subject, cards: Sequence[Card], figures: F
     slowest = max(running, key=lambda card: card.measured or card.seconds)
     words += f". The longest is group {slowest.number}, limited by {limit(slowest.found.cost)}."
     yield text("p", words)
-    sizes = ", ".join(f"{name} = {size}" for name, size in figures.sizes.items())
     given = "assumed, for want of estimates=" if report.assumed and report.profile is None else "as given"
-    threads = _count(figures.threads, "thread")
-    rates = f"{rate_text(machine.peak_flops(8, figures.threads), 'FLOP/s')} in double precision"
-    caches = ", ".join(f"L{cache.level} {bytes_text(cache.bytes)}" for cache in machine.caches)
-    known = "measured" if machine.calibration is not None else "estimated"
-    place = f"{machine.microarchitecture}, {threads}, {rates}, {caches}; its speeds are {known}"
-    yield text("p", f"{f'Sizes: {sizes} ({given}). ' if sizes else ''}Machine: {place}.", class_="note")
+    yield machine_note(machine, figures.threads, figures.sizes, given)
     if report.beyond_memory:
         words = "Arrays of these sizes are beyond this machine's memory: give estimates= for predictions."
         yield element("p", text("b", words))
 
 
-def _graph(subject: Subject, cards: Sequence[Card], anchor: str) -> Iterator[str]:
+def machine_note(machine: Machine, threads: int, sizes: Mapping[str, int], given: str) -> str:
+    """For which sizes and machine figures are; given: where the sizes come from."""
+    named = ", ".join(f"{name} = {size}" for name, size in sizes.items())
+    rates = f"{rate_text(machine.peak_flops(8, threads), 'FLOP/s')} in double precision"
+    caches = ", ".join(f"L{cache.level} {bytes_text(cache.bytes)}" for cache in machine.caches)
+    known = "measured" if machine.calibration is not None else "estimated"
+    team = f"{machine.microarchitecture}, {counted(threads, 'thread')}"
+    place = f"{team}, {rates}, {caches}; its speeds are {known}"
+    return text("p", f"{f'Sizes: {named} ({given}). ' if named else ''}Machine: {place}.", class_="note")
+
+
+def graph(subject: Subject, cards: Sequence[Card], anchor: str) -> Iterator[str]:
     """The graph twice, for wide and for narrow screens."""
     pipeline = subject.schedule.grouping.pipeline
     if len(pipeline.stages) > MOST_DRAWN:
@@ -100,7 +106,7 @@ def _graph(subject: Subject, cards: Sequence[Card], anchor: str) -> Iterator[str
     yield text("p", words, class_="note")
 
 
-def _overview(cards: Sequence[Card], anchor: str) -> Iterator[str]:
+def overview(cards: Sequence[Card], anchor: str) -> Iterator[str]:
     """A line for each group, with its share of the time."""
     total = sum(card.seconds for card in cards if not card.kept) or 1.0
     rows = []
@@ -119,7 +125,7 @@ def _overview(cards: Sequence[Card], anchor: str) -> Iterator[str]:
     yield element("table", head + "".join(rows))
 
 
-def _rest(report: Report) -> Iterator[str]:
+def rest(report: Report) -> Iterator[str]:
     """Notes, and the report as text."""
     if report.notes:
         yield text("h3", "Notes")
@@ -129,11 +135,11 @@ def _rest(report: Report) -> Iterator[str]:
     yield element("details", text("summary", "All of it as text") + text("pre", str(report)))
 
 
-def _count(number: int, what: str) -> str:
+def counted(number: int, what: str) -> str:
     return f"{number} {what}{'s' * (number != 1)}"
 
 
-def _style() -> str:
+def style() -> str:
     """How a page looks: light and dark, on narrow and wide screens, in a notebook as by itself.
 
     Every rule is below one class, so that the rest of a notebook stays as it is.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from polymat.codegen.c.render import function_text
 from polymat.codegen.program import Program
@@ -15,9 +15,11 @@ MOST_LETTERS, ALL_LETTERS = 12_000, 150_000  # of the C of a group on a page, an
 MOST_LINES = 60  # of the user's program for a group
 
 
-def put_into(built: Pipeline, pipeline: Pipeline, stages: Sequence[str]) -> tuple[str, ...]:
-    """The stages of the definition that have no array: those that these stages compute in their own place."""
-    kept = {stage.name for stage in pipeline.stages}
+def put_into(built: Pipeline, kept: Collection[str], stages: Sequence[str]) -> tuple[str, ...]:
+    """The stages of the definition that have no array: those that these stages compute in their own place.
+
+    kept: the stages that are computed by themselves.
+    """
     readers: dict[str, set[str]] = {}
     for stage in reversed(built.stages):
         own = readers.get(stage.name, set())

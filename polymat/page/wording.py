@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import assert_never
-
+from polymat.errors import unreachable
 from polymat.machine.model import MEMORY
 from polymat.plan.blockedsteps import EliminationPlan
 from polymat.plan.epilogue import EpiloguePlan
@@ -48,7 +47,7 @@ def label(plan: Plan) -> str:
             fused = len(plan.group.stages) > 1
             return f"{'fused into ' if fused else ''}{_own(plan)}"
         case _:
-            assert_never(plan)
+            unreachable(plan)
 
 
 def short(plan: Plan) -> str:
@@ -63,7 +62,7 @@ def short(plan: Plan) -> str:
         case NestPlan():
             return _own(plan).removeprefix("a ").split(" around ")[0].split(",")[0]
         case _:
-            assert_never(plan)
+            unreachable(plan)
 
 
 def _own(plan: NestPlan) -> str:

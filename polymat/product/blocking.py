@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil, prod
-from typing import assert_never
 
+from polymat.errors import unreachable
 from polymat.graph.monomials import Factor
 from polymat.lang.affine import Affine
 from polymat.model.loopnest import LoopNest
@@ -214,7 +214,7 @@ def _by_way(plain: Blocking, values: Values, estimates: Mapping[str, int]) -> Bl
         case Way.UNROLLED | Way.SMALL | Way.ROW | Way.COLUMN | Way.DIRECT:
             return replace(plain, depth=min(plain.depth, DIRECT_DEPTH)) if large.holds(values) else plain
         case _:
-            assert_never(plain.way)
+            unreachable(plain.way)
 
 
 def _in_blocks(plain: Blocking, values: Values, segments: float) -> Blocking:

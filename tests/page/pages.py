@@ -10,34 +10,49 @@ from typing import Any
 import polymat as pm
 from benchmarks.stencils import harris
 from polymat.codegen.explain import make_report
+from polymat.codegen.explainsteps import make_stepwise_report
 from polymat.codegen.profile import GroupProfile, Profile
 from polymat.codegen.program import Program
 from polymat.codegen.report import Report
 from polymat.driver import levels, request_for
 from polymat.graph.arguments import fixed_sizes
 from polymat.graph.pipeline import Pipeline
+from polymat.graph.stepwise import Stepwise
 from polymat.page.document import document
-from polymat.page.subject import Subject
+from polymat.page.stepwise import stepwise_document
+from polymat.page.subject import StepwiseSubject, Subject
 from polymat.plan.schedule import Schedule
+from polymat.request import Request
 from tests.fixed import NARROW
 from tests.hosts import StatedLibraries
 
 EMPTY = {"meta", "link", "br", "hr", "img"}
 
 
-def subject_of(outputs: Any, estimates: Any = None, **asked: Any) -> Subject:
-    """The levels of a compilation for the stated machine."""
-    request = request_for(outputs, estimates=estimates, **asked)
-    request = replace(request, machine=NARROW, libraries=StatedLibraries())
+def compiled_levels(request: Request) -> tuple[Pipeline, Any, Program]:
+    """What was built, its schedule, and its code."""
     found = {}
     for name, level in levels(request):
         found[name] = level
         if name == "codegen":
             break
-    built, schedule, program = found["built"], found["tilesize"], found["codegen"]
+    built, program = found["built"], found["codegen"]
     assert isinstance(built, Pipeline)
-    assert isinstance(schedule, Schedule)
     assert isinstance(program, Program)
+    return built, found["tilesize"], program
+
+
+def stated_request(outputs: Any, estimates: Any, **asked: Any) -> Request:
+    """A request for the stated machine."""
+    request = request_for(outputs, estimates=estimates, **asked)
+    return replace(request, machine=NARROW, libraries=StatedLibraries())
+
+
+def subject_of(outputs: Any, estimates: Any = None, **asked: Any) -> Subject:
+    """The levels of a compilation for the stated machine."""
+    request = stated_request(outputs, estimates, **asked)
+    built, schedule, program = compiled_levels(request)
+    assert isinstance(schedule, Schedule)
     return Subject(built, schedule, program, request)
 
 
@@ -90,6 +105,24 @@ def transforms() -> Report:
     x = pm.Vector(pm.Double, "x", [1024])
     spectrum = pm.fft(x)
     return report_of(subject_of(pm.Abs(spectrum).named("power")))
+
+
+@cache
+def power_method() -> Report:
+    """Forty steps of the power method and what comes behind them, which run in sections."""
+    N = pm.Parameter(pm.Int, "N")
+    A, start = pm.Matrix(pm.Double, "A", [N, N]), pm.Vector(pm.Double, "start", [N])
+
+    def step(v: Any) -> Any:
+        image = A @ v
+        return image / pm.Sqrt(pm.dot(image, image)())
+
+    v = pm.iterate(step, start, steps=40)
+    request = stated_request(pm.dot(v, A @ v), {N: 500}, inputs=[A, start])
+    built, stepwise, program = compiled_levels(request)
+    assert isinstance(stepwise, Stepwise)
+    page = partial(stepwise_document, StepwiseSubject(built, stepwise, program, request))
+    return make_stepwise_report(built, stepwise, program.signature, {"N": 500}, {}, page)
 
 
 class Page(HTMLParser):

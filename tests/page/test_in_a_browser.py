@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from polymat.codegen.report import Report
-from tests.page.pages import measured, products, stencils
+from tests.page.pages import measured, power_method, products, stencils
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 QUIET = (
@@ -51,10 +51,14 @@ def probed(report: Report, where: Path) -> list[list[float]]:
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
-@pytest.mark.parametrize("name", ["stencils", "products"])
+@pytest.mark.parametrize("name", ["stencils", "products", "power method"])
 def test_nothing_is_clipped_and_the_console_is_empty(name: str, tmp_path: Path) -> None:
-    report = {"stencils": stencils, "products": products}[name]()
-    found = probed(measured(report, {"N": 500, "R": 900, "C": 900}), tmp_path)
+    sizes = {"N": 500, "R": 900, "C": 900}
+    if name == "power method":
+        report = power_method()
+    else:
+        report = measured({"stencils": stencils, "products": products}[name](), sizes)
+    found = probed(report, tmp_path)
     assert [round(width) for width, *_ in found] == [400, 1600]
     for width, right, scrolled, drawings in found:
         assert right <= width + 0.5

@@ -1,0 +1,195 @@
+"""The page of what runs in sections: each in its turn, and those that are repeated with their steps."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from polymat.codegen.report import GroupReport, Report
+from polymat.decide.figures import Figures
+from polymat.graph.stepwise import HeldArray, Steps, Stepwise
+from polymat.model.assumed import assumed_sizes
+from polymat.page.cards import Card
+from polymat.page.document import counted, graph, machine_note, overview, rest, style
+from polymat.page.figuretext import seconds_text
+from polymat.page.markup import bulleted, element, escaped, text
+from polymat.page.subject import StepwiseSubject, Subject
+from polymat.page.wording import limit
+from polymat.plan.schedule import Schedule
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Part:
+    """A section that is a pipeline of its own.
+
+    number: from 1.  steps: those that it is repeated for, outermost first.  times: how often it runs.
+    """
+
+    number: int
+    subject: Subject
+    cards: tuple[Card, ...]
+    figures: Figures
+    steps: tuple[Steps, ...]
+    times: int
+
+    @property
+    def once(self) -> float:
+        """Seconds of one time."""
+        return sum(card.seconds for card in self.cards if not card.kept)
+
+    @property
+    def seconds(self) -> float:
+        """Seconds of all times."""
+        return self.times * self.once
+
+    @property
+    def title(self) -> str:
+        """Its number, its result, and how often it runs."""
+        last = self.subject.schedule.grouping.pipeline.outputs[-1]
+        return f"Section {self.number}: {last}, {self.when}"
+
+    @property
+    def when(self) -> str:
+        """How often it runs, in words."""
+        if not self.steps:
+            return "once"
+        at = ", and in each ".join(map(str, self.steps))
+        return f"once, for {at}" if self.times == 1 else f"repeated {self.times} times, for {at}"
+
+    def html(self, anchor: str, cards: str) -> str:
+        """The section; anchor: its own, cards: that of all cards."""
+        longest = max((card for card in self.cards if not card.kept), key=_seconds, default=self.cards[0])
+        words = f"Predicted: {seconds_text(self.seconds)} a call"
+        words += f", {seconds_text(self.once)} a step" if self.steps else ""
+        words += f". The longest is group {longest.number}, limited by {limit(longest.found.cost)}."
+        parts = [
+            element("h2", escaped(self.title), id=f"{anchor}-{self.number}"),
+            text("p", words),
+            *graph(self.subject, self.cards, cards),
+            *overview(self.cards, cards),
+            *(card.html(cards) for card in self.cards),
+        ]
+        return element("div", "".join(parts), class_=f"turn{' steps' * bool(self.steps)}")
+
+
+def stepwise_document(subject: StepwiseSubject, report: Report) -> str:
+    """The page of a report, for the sizes that predictions hold for."""
+    request = subject.request
+    threads = request.machine.team(request.options.threads)
+    sizes = assumed_sizes(subject.built, request.estimates)
+    parts = [*_parts(subject, report.groups, sizes, threads)]
+    anchor = f"pm{hashlib.sha256(str(report).encode()).hexdigest()[:8]}"
+    given = "assumed, for want of estimates=" if report.assumed else "as given"
+    body = [
+        element("style", style()),
+        text("h2", report.name),
+        *_summary(subject, parts),
+        machine_note(request.machine, threads, sizes, given),
+        _table(parts, f"{anchor}s"),
+        *_held(subject.stepwise.held),
+        *(part.html(f"{anchor}s", anchor) for part in parts),
+        *rest(report),
+    ]
+    return element("div", "".join(body), class_="polymat-page")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Placed:
+    """A schedule with the steps around it, how often these run, and the sizes that it sees."""
+
+    schedule: Schedule
+    steps: tuple[Steps, ...]
+    times: int
+    sizes: Mapping[str, int]
+
+
+def _placed(
+    stepwise: Stepwise[Schedule], around: _Placed | None, sizes: Mapping[str, int]
+) -> Iterator[_Placed]:
+    """Every schedule in its turn, those of sections within sections too."""
+    for section in stepwise.sections:
+        steps, times = (around.steps, around.times) if around is not None else ((), 1)
+        seen = dict(sizes)
+        if section.steps is not None:
+            low = max(int(form.evaluate(sizes)) for form in section.steps.first)
+            high = min(int(form.evaluate(sizes)) for form in section.steps.last)
+            steps, times = (*steps, section.steps), times * max(high - low + 1, 0)
+            seen[section.steps.name] = (low + high) // 2  # what depends on the step is taken as in the middle
+        if isinstance(section.level, Stepwise):
+            within = _Placed(next(section.level.flat()), steps, times, seen)
+            yield from _placed(section.level, within, seen)
+        else:
+            yield _Placed(section.level, steps, times, seen)
+
+
+def _parts(
+    subject: StepwiseSubject, told: Sequence[GroupReport], sizes: Mapping[str, int], threads: int
+) -> Iterator[Part]:
+    """The sections with their cards, whose numbers go on from one to the next."""
+    first, request = 0, subject.request
+    all_placed = [*_placed(subject.stepwise, None, sizes)]
+    for number, placed in enumerate(all_placed, 1):
+        schedule = placed.schedule
+        pipeline = schedule.grouping.pipeline
+        known = {size.name: placed.sizes[size.name] for size in pipeline.sizes if size.name in placed.sizes}
+        figures = Figures.at(pipeline, request.machine, assumed_sizes(pipeline, known), threads)
+        others = (each.schedule for each in all_placed if each is not placed)
+        elsewhere = frozenset(s.name for other in others for s in other.grouping.pipeline.stages)
+        own = Subject(subject.built, schedule, subject.program, request, elsewhere)
+        plans = schedule.plans
+        cards = tuple(
+            Card(own, first + k, plan, group, figures, figures.of(plan), None)
+            for k, (plan, group) in enumerate(zip(plans, told[first : first + len(plans)], strict=True), 1)
+        )
+        yield Part(number, own, cards, figures, placed.steps, placed.times)
+        first += len(plans)
+
+
+def _summary(subject: StepwiseSubject, parts: Sequence[Part]) -> Iterator[str]:
+    repeated = [part for part in parts if part.steps]
+    told = f"{counted(len(subject.built.stages), 'stage')} of the definition; "
+    told += f"{counted(len(parts), 'section')}, one after the other, {len(repeated)} of them once a step."
+    yield text("p", told)
+    longest = max(parts, key=_of_part)
+    share = longest.seconds / (sum(map(_of_part, parts)) or 1.0)
+    words = f"Predicted: {seconds_text(sum(map(_of_part, parts)))} a call. "
+    yield text("p", f"{words}The longest is section {longest.number}, with {share:.0%} of it.")
+
+
+def _table(parts: Sequence[Part], anchor: str) -> str:
+    """A line for each section."""
+    head = "".join(text("th", each) for each in ("section", "runs", "predicted once", "predicted in all"))
+    rows = [element("tr", head)]
+    for part in parts:
+        link = element(
+            "a",
+            escaped(f"{part.number}. {part.subject.schedule.grouping.pipeline.outputs[-1]}"),
+            href=f"#{anchor}-{part.number}",
+        )
+        cells = (link, escaped(part.when), seconds_text(part.once), seconds_text(part.seconds))
+        rows.append(element("tr", "".join(element("td", cell) for cell in cells)))
+    return element("table", "".join(rows))
+
+
+def _held(held: Sequence[HeldArray]) -> Iterator[str]:
+    """The arrays between sections, and how many steps of each are there at a time."""
+    if held:
+        yield text("h4", "Arrays between the sections")
+        yield bulleted(escaped(_held_words(each)) for each in held)
+
+
+def _held_words(held: HeldArray) -> str:
+    place = "a result of the call" if held.place == "output" else "in memory until the call ends"
+    if held.origin is None:
+        return f"{held.name}: {place}"
+    kept = f"{held.planes} of {held.count} steps at a time" if held.is_folded else f"all {held.count} steps"
+    return f"{held.name}: {kept}, {place}"
+
+
+def _seconds(card: Card) -> float:
+    return card.seconds
+
+
+def _of_part(part: Part) -> float:
+    return part.seconds

@@ -1,0 +1,74 @@
+"""The page of what runs in sections: each in its turn, the repeated ones marked, a card for every group."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+
+import polymat as pm
+from tests.page.pages import Page, power_method
+
+MOST_BYTES = 300_000
+
+
+@cache
+def page() -> Page:
+    return Page(power_method()._repr_html_())
+
+
+def test_it_is_whole_and_small(tmp_path: Path) -> None:
+    text = power_method().save(tmp_path / "page.html").read_text("utf-8")
+    assert not Page(text).open
+    assert len(text.encode()) < MOST_BYTES
+
+
+def test_sections_stand_in_their_order_with_their_steps() -> None:
+    heads = re.findall(r'<h2 id="[^"]*">(.*?)</h2>', power_method()._repr_html_())
+    assert [head.partition(":")[0] for head in heads] == ["Section 1", "Section 2", "Section 3"]
+    assert heads[1].endswith(", repeated 40 times, for t = 1 .. 40")
+    assert heads[2].endswith(", once")
+    marked = [each["class"] for each in page().all("div") if each.get("class", "").startswith("turn")]
+    assert marked == ["turn steps", "turn steps", "turn"]
+
+
+def test_every_group_has_its_card_and_links_lead_there() -> None:
+    cards = [each["id"] for each in page().all("section")]
+    assert len(cards) == len(set(cards)) == len(power_method().groups)
+    names = {each["id"] for _, each in page().elements if "id" in each}
+    links = {each["href"][1:] for each in page().all("a")}
+    assert links <= names
+    assert {*cards} <= links
+    assert page().text.count("What else there was") == len(cards)
+
+
+def test_all_times_of_a_section_count() -> None:
+    rows = re.findall(r"repeated 40 times, for t = 1 .. 40\s+([\d.]+) us\s+([\d.]+) ([mu]s)", page().text)
+    ((once, whole, unit),) = rows
+    assert abs(float(whole) * (1000 if unit == "ms" else 1) / float(once) / 40 - 1) < 0.02
+
+
+def test_what_another_section_computes_is_not_computed_inside() -> None:
+    first, second = page().text.split("Section 2:")
+    assert "Computed inside" not in first
+    assert "image = A @ v" in second
+
+
+def test_arrays_that_keep_few_steps_say_so() -> None:
+    assert re.search(r"tmp: 2 of 41 steps at a time, in memory until the call ends", page().text)
+
+
+def test_every_card_has_the_c_of_its_group() -> None:
+    text = power_method()._repr_html_()
+    code = re.findall(r"<h4>The C of this group</h4><pre>(.*?)</pre>", text, re.S)
+    assert len(code) == len(power_method().groups)
+    assert all("static void _pm_" in each for each in code)
+    assert len(set(code)) == len(code)
+
+
+def test_a_compiled_program_has_this_page_of_its_own() -> None:
+    N = pm.Parameter(pm.Int, "N")
+    start = pm.Vector(pm.Double, "start", [N])
+    unit = pm.iterate(lambda v: v / pm.Sqrt(pm.dot(v, v)()), start, steps=3)
+    run = pm.compile(unit, inputs=[start], name="unit")
+    assert "Section 2" in run.explain()._repr_html_()

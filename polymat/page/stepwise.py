@@ -20,7 +20,7 @@ from polymat.plan.schedule import Schedule
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Part:
+class Turn:
     """A section that is a pipeline of its own.
 
     number: from 1.  steps: those that it is repeated for, outermost first.  times: how often it runs.
@@ -45,13 +45,13 @@ class Part:
 
     @property
     def title(self) -> str:
-        """Its number, its result, and how often it runs."""
+        """The number, the result, and how often it runs."""
         last = self.subject.schedule.grouping.pipeline.outputs[-1]
         return f"Section {self.number}: {last}, {self.when}"
 
     @property
     def when(self) -> str:
-        """How often it runs, in words."""
+        """How often this section runs, in words."""
         if not self.steps:
             return "once"
         at = ", and in each ".join(map(str, self.steps))
@@ -125,7 +125,7 @@ def _placed(
 
 def _parts(
     subject: StepwiseSubject, told: Sequence[GroupReport], sizes: Mapping[str, int], threads: int
-) -> Iterator[Part]:
+) -> Iterator[Turn]:
     """The sections with their cards, whose numbers go on from one to the next."""
     first, request = 0, subject.request
     all_placed = [*_placed(subject.stepwise, None, sizes)]
@@ -142,11 +142,11 @@ def _parts(
             Card(own, first + k, plan, group, figures, figures.of(plan), None)
             for k, (plan, group) in enumerate(zip(plans, told[first : first + len(plans)], strict=True), 1)
         )
-        yield Part(number, own, cards, figures, placed.steps, placed.times)
+        yield Turn(number, own, cards, figures, placed.steps, placed.times)
         first += len(plans)
 
 
-def _summary(subject: StepwiseSubject, parts: Sequence[Part]) -> Iterator[str]:
+def _summary(subject: StepwiseSubject, parts: Sequence[Turn]) -> Iterator[str]:
     repeated = [part for part in parts if part.steps]
     told = f"{counted(len(subject.built.stages), 'stage')} of the definition; "
     told += f"{counted(len(parts), 'section')}, one after the other, {len(repeated)} of them once a step."
@@ -157,7 +157,7 @@ def _summary(subject: StepwiseSubject, parts: Sequence[Part]) -> Iterator[str]:
     yield text("p", f"{words}The longest is section {longest.number}, with {share:.0%} of it.")
 
 
-def _table(parts: Sequence[Part], anchor: str) -> str:
+def _table(parts: Sequence[Turn], anchor: str) -> str:
     """A line for each section."""
     head = "".join(text("th", each) for each in ("section", "runs", "predicted once", "predicted in all"))
     rows = [element("tr", head)]
@@ -191,5 +191,5 @@ def _seconds(card: Card) -> float:
     return card.seconds
 
 
-def _of_part(part: Part) -> float:
+def _of_part(part: Turn) -> float:
     return part.seconds

@@ -63,6 +63,6 @@ def _page(subject: Subject, report: Report) -> str:
 
 def _stepwise_page(subject: StepwiseSubject, report: Report) -> str:
     """The page of what runs in sections."""
-    from polymat.page.stepwise import stepwise_document  # imported where somebody looks at a page
+    from polymat.page.turns import stepwise_document  # imported where somebody looks at a page
 
     return stepwise_document(subject, report)

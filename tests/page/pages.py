@@ -19,8 +19,8 @@ from polymat.graph.arguments import fixed_sizes
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.stepwise import Stepwise
 from polymat.page.document import document
-from polymat.page.stepwise import stepwise_document
 from polymat.page.subject import StepwiseSubject, Subject
+from polymat.page.turns import stepwise_document
 from polymat.plan.schedule import Schedule
 from polymat.request import Request
 from tests.fixed import NARROW

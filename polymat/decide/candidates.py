@@ -29,6 +29,7 @@ from polymat.plan.library import CallPlan, TransformPlan
 from polymat.plan.loops import LoopPlan
 from polymat.plan.nest import NestPlan
 from polymat.plan.tile import Plan, TilePlan
+from polymat.product.matching import contraction_of
 from polymat.tilesize.kernelplanner import described, is_worth, plan_kernel, upright
 from polymat.tilesize.levels import overflows, plans_by_level
 from polymat.tilesize.paperplan import PaperPlan, PaperPlanner, aligned_nest
@@ -37,6 +38,7 @@ from polymat.tilesize.planner import NO_CALLS, can_be_private, is_small, plan_al
 from polymat.tilesize.pointreaders import plan_epilogue
 from polymat.tilesize.register import unrolled
 from polymat.tilesize.schemeplanner import plan_scheme
+from polymat.tilesize.schemetiles import fitting
 from polymat.tilesize.streamed import past_caches, product_past_caches, tiles_past_caches
 from polymat.tilesize.switches import switched
 from polymat.tilesize.tilesforthreads import shared_out
@@ -81,7 +83,7 @@ class Candidates:
 
     def of(self, stages: tuple[str, ...]) -> list[Plan] | Refused:
         """Every plan of a group; at least one, or why there is none."""
-        given = next((name for name in stages if name in self.schemes), None)
+        given = next((name for name in stages if name in self.schemes and self._is_contraction(name)), None)
         if given is not None:
             return self._by_scheme(given) if len(stages) == 1 else Refused(f"{given} has a scheme of its own")
         loops = self._alone(stages) if len(stages) == 1 else self._together(stages)
@@ -101,7 +103,7 @@ class Candidates:
         if not found:
             none = Refused("no code can be generated for any of its tilings")
             return loops if isinstance(loops, Refused) else none
-        return [self._switched(plan) for plan in found]
+        return [self._switched(plan) for plan in fitting(found, self.schemes)]
 
     def wanted(self, stages: tuple[str, ...]) -> CallPlan | TransformPlan | None:
         """The library calls of a group, where the user wants them in any case; found once."""
@@ -163,6 +165,13 @@ class Candidates:
             return [plan]
         return [plan, product_past_caches(self.pipeline, stage, kernel, self.machine, self.assumed)]
 
+    def has_scheme(self, stages: Sequence[str]) -> bool:
+        """Whether loops of one of them are the user's."""
+        return any(name in self.schemes and self._is_contraction(name) for name in stages)
+
+    def _is_contraction(self, name: str) -> bool:
+        return contraction_of(self.pipeline.stage(name), self.pipeline.context, self.assumed) is not None
+
     def _by_scheme(self, name: str) -> list[Plan]:
         """The plan of a stage in the loops that the user wrote."""
         stage, context = self.pipeline.stage(name), self.pipeline.context
@@ -211,7 +220,7 @@ class Candidates:
     def by_level(self, plan: TilePlan) -> tuple[TilePlan, ...]:
         """The plan with tiles for every level of the caches, by the reuse equation; for loops alone."""
         names = plan.group.stages
-        if self.options.tile_sizes or plan.crossing is not None or not plan.of_loops_alone:
+        if plan.forced or plan.crossing is not None or not plan.of_loops_alone:
             return ()
         stages = [self.pipeline.stage(name) for name in names]
         nest = aligned_nest(stages, align(self.reads, names), live_outs(self.reads, names), self.assumed)

@@ -31,6 +31,7 @@ from polymat.options import Options
 from polymat.plan.schedule import Considered, Schedule
 from polymat.plan.tile import Plan, TilePlan
 from polymat.tilesize.cost import PlanCost, plan_cost
+from polymat.tilesize.schemetiles import heeds
 from polymat.tilesize.sweeps import back_and_forth
 from polymat.tilesize.traffic import home_level
 
@@ -110,7 +111,7 @@ class Decider:
         if self.options.cost == "time":
             plans = back_and_forth(self.pipeline, plans)
         check_tile_sizes(self.pipeline, plans, self.options)
-        check_schemes(self.pipeline, self.options)
+        check_schemes(self.pipeline, plans, self.options, self.assumed)
         considered = tuple(
             Considered(stages, priced.cost, priced.terms, priced.others)
             for stages, priced in self.plans.items()
@@ -124,9 +125,12 @@ class Decider:
     def cost(self, stages: tuple[str, ...]) -> float:
         """The cost of a group: predicted seconds, or the papers' figure; infinite when it may not be fused.
 
-        Where library calls are wanted in any case, they cost next to nothing.
+        Where library calls are wanted in any case, they cost next to nothing; and much where a scheme of a
+        stage has no effect.
         """
         priced = self._best(stages)
+        if priced.plan is not None and not heeds(priced.plan, self.candidates.schemes):
+            return priced.cost / WANTED
         called = priced.plan is not None and priced.plan.library == "blas"
         wanted = called and self.options.blas == "always"
         return priced.cost * WANTED if wanted else priced.cost
@@ -195,7 +199,7 @@ class Decider:
                 refused = Refused("some of them are computed by the first call alone")
                 self.plans[stages] = Priced(math.inf, None, refused)
             else:
-                by_time = self.options.cost == "time" or not self.candidates.schemes.keys().isdisjoint(stages)
+                by_time = self.options.cost == "time" or self.candidates.has_scheme(stages)
                 self.plans[stages] = self._by_time(stages) if by_time else self._by_paper(stages)
         return self.plans[stages]
 

@@ -13,6 +13,7 @@ MOST_SIZE = 2**31 - 1  # of a tile: what an index of 32 bits counts
 _TOKEN = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*|[0-9]+|[\[\](),:|*])")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _KINDS: dict[str, Kind] = {kind: kind for kind in get_args(Kind)}
+_ALSO = {"Tvar": "T", "Pack": "pack", "Seq": "seq"}  # as the papers write them
 _SIZED = ("T", "Texact", "U")
 
 
@@ -61,6 +62,7 @@ class _Reader:
     def _atom(self) -> Atom:
         start = self.at
         word = self._name("an atom")
+        word = _ALSO.get(word, word)
         self._take("(")
         if word == "pack":
             atom: Atom = self._pack()

@@ -15,6 +15,7 @@ from polymat.plan.loops import LoopPlan
 from polymat.plan.nest import NestPlan
 from polymat.plan.tile import Plan, TilePlan
 from polymat.tilesize.plain import IN_ORDER
+from polymat.tilesize.schemetiles import sizes_by_schemes
 from polymat.tilesize.tileshape import on_grid
 
 MOST_SCRATCH_BYTES = 1 << 26  # of the arrays of one forced tile: a thread has to find room for them
@@ -56,9 +57,11 @@ def _forced(plan: TilePlan, pipeline: Pipeline, estimates: Mapping[str, int], op
 
     Sizes whose scratchpads no thread should be asked to find room for are halved, the largest first.
     """
-    if not options.tile_sizes:
+    named = sizes_by_schemes(plan.members, options.schemes)
+    if not options.tile_sizes and not named:
         return plan
-    wanted = [options.tile_sizes[min(k, len(options.tile_sizes) - 1)] for k in range(len(plan.dims))]
+    sizes = options.tile_sizes or plan.sizes
+    wanted = [named.get(k, sizes[min(k, len(sizes) - 1)]) for k in range(len(plan.dims))]
     stages = {member.stage: pipeline.stage(member.stage) for member in plan.members}
     for level in range(len(plan.dims)):
         forms = [
@@ -75,10 +78,11 @@ def _forced(plan: TilePlan, pipeline: Pipeline, estimates: Mapping[str, int], op
     while max(wanted) > 1 and size_of(wanted) > MOST_SCRATCH_BYTES:
         largest = wanted.index(max(wanted))
         wanted[largest] = (wanted[largest] + 1) // 2
-    reason = f"{plan.reason}; tile sizes by Options.tile_sizes"
+    reason = f"{plan.reason}; tile sizes by Options.{'scheme' if named else 'tile_sizes'}"
     loop = plan.row_loop.of_rows(wanted[0]) if plan.row_loop else None
-    sizes = on_grid(wanted, plan.members)
-    return replace(plan, sizes=sizes, crossing=None, reason=reason, row_loop=loop, forced=True)
+    return replace(
+        plan, sizes=on_grid(wanted, plan.members), crossing=None, reason=reason, row_loop=loop, forced=True
+    )
 
 
 def dim_extent(stage: Stage, dim: str) -> Affine | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 import polymat as pm
@@ -35,6 +37,10 @@ def test_all_atoms_are_read() -> None:
 
 def test_space_is_free() -> None:
     assert str(read_scheme(" [ R( i ),R(j) , seq(k:8|4)] ")) == "[R(i), R(j), seq(k: 8 | 4)]"
+
+
+def test_names_of_the_papers_are_read() -> None:
+    assert str(read_scheme("[Tvar(i, 8), Pack(B), Seq(k: 8 | 4)]")) == "[T(i, 8), pack(B), seq(k: 8 | 4)]"
 
 
 @pytest.mark.parametrize(
@@ -114,8 +120,9 @@ def test_whole_tiles_are_checked_by_their_sizes() -> None:
 def test_a_scheme_has_an_effect() -> None:
     with pytest.raises(OptionError, match="there is no stage of this name"):
         pm.compile((A @ B).named("C"), name="C", options=pm.Options(scheme={"D": "[R(i), R(j), R(k)]"}))
-    with pytest.raises(OptionError, match="it is no sum of products of two arrays over a box"):
-        pm.compile((A + 1.0).named("C"), name="C", options=pm.Options(scheme={"C": "[R(i), R(j)]"}))
+    whole = (A + 1.0).named("C")
+    with pytest.raises(OptionError, match="C runs by itself, row by row"):
+        pm.compile(whole, name="C", options=pm.Options(scheme={"C": f"[T({whole.variables[0].name}, 8)]"}))
 
 
 def test_schemes_are_texts_by_names() -> None:
@@ -134,3 +141,38 @@ def test_what_explain_prints_is_taken_back() -> None:
     again = pm.compile((A @ B).named("C"), name="C", options=pm.Options(blas="never", scheme={"C": text}))
     assert again.explain().groups[0].kind == "kernel"
     assert again.source == usual.source
+
+
+def blurred(scheme: str, **options: Any) -> pm.Compiled:
+    """Two blurs in a row, fused, with the tiles of a scheme."""
+    i, j = pm.Variable(Int, "i"), pm.Variable(Int, "j")
+    image = pm.Image(pm.Double, "image", [M, N])
+    across = pm.Function(
+        ([i, j], [pm.Interval(Int, 0, M - 1), pm.Interval(Int, 1, N - 2)]), pm.Double, "across"
+    )
+    across.defn = [(image(i, j - 1) + image(i, j) + image(i, j + 1)) / 3.0]
+    down = pm.Function(([i, j], [pm.Interval(Int, 1, M - 2), pm.Interval(Int, 1, N - 2)]), pm.Double, "down")
+    down.defn = [(across(i - 1, j) + across(i, j) + across(i + 1, j)) / 3.0]
+    return pm.compile(down, options=pm.Options(scheme={"down": scheme}, **options))
+
+
+def test_tiles_of_fused_stages_are_sized_by_schemes() -> None:
+    group = blurred("[T(i, 8), T(j, 48)]", rolling=False).explain().groups[0]
+    assert (group.kind, group.stages) == ("tiles", ("across", "down"))
+    assert [*group.tile_sizes.values()] == [8, 48]
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        ("[R(i), R(j)]", "R(i) is not for the tiles of fused stages"),
+        ("[T(k, 8)]", "nothing is tiled along k"),
+        ("[T(j, 8), T(i, 8)]", "tiles stand in another order, or twice"),
+        ("[T(i 8)]", "it has '8)]' at column 5, where ',' is needed"),
+    ],
+)
+def test_what_does_not_fit_tiles_says_why(text: str, wrong: str) -> None:
+    with pytest.raises(OptionError) as told:
+        blurred(text, rolling=False)
+    assert wrong in str(told.value)
+    assert "hint: " in str(told.value)

@@ -278,13 +278,19 @@ def elimination() -> Asked:
     return {"outputs": ldlt()}
 
 
+def given_loops() -> Asked:
+    """A product in the loops of a scheme, with a copy whose blocks lie together."""
+    scheme = "[Par(i), T(k, 64), pack(B), R(j), R(i), R(k), U(i, 2), V(j)]"
+    return {"outputs": (A @ B).named("product"), "options": Options(scheme={"product": scheme})}
+
+
 KINDS: Mapping[str, Callable[[], Asked]] = {
     make.__name__: make
     for make in (
         *(rows, shifted_rows, across_rows, halves, functions, cases, triangle, recurrence, elimination),
         *(scatter, looked_up, histogram, one_sum),
         *(sums_along_rows, sums_along_columns, largest, first_smallest, largest_of_terms, sums_of_a_triangle),
-        *(triangular_system, read_twice, norm, product, small_product),
+        *(triangular_system, read_twice, norm, product, small_product, given_loops),
         *(transposed_product, half_a_product, complex_product, added_product, epilogue_in_registers),
         *(epilogue_on_parts, two_products, called_product, called_sums, transform, filter_of_taps),
         *(long_filter, recursive_filter, rolling_tiles, overlapped_tiles, one_loop_over_rows, whole_rows),

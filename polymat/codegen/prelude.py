@@ -46,6 +46,7 @@ _PIECES = {
     Piece.PLACE: "place",
     Piece.OUTSIDE: "outside",
     Piece.SHARES: "shares",
+    Piece.HALF: "half",
     Piece.WORDS: "words",
     Piece.TEAM: "team",
     Piece.CURVE: "curve",

@@ -11,8 +11,9 @@ import numpy as np
 from polymat.errors import BoundsError, Location
 from polymat.lang.affine import Affine, Computed, Limits, computed_in
 from polymat.lang.condition import Condition
-from polymat.lang.expr import Binary, Const, Expr, Variable
+from polymat.lang.expr import Binary, CastExpr, Const, Expr, Variable
 from polymat.lang.expressiontext import expr_text
+from polymat.lang.types import Long
 from polymat.lang.valueranges import never_wraps
 
 _KNOWN = 2  # bytes of an element: the ranges of larger types are none that anything is declared with
@@ -32,6 +33,19 @@ def holds_within(variable: Variable, bounds: tuple[Expr, Expr]) -> Condition:
         case _:
             last = Condition(variable, "<=", high)
     return Condition(low, "<=", variable) & last
+
+
+def widened(bound: Expr) -> Expr:
+    """A bound with its last sum or difference in 64 bits: that of an unsigned 0 and 1 is -1, and no end."""
+    match bound:
+        case Binary("+" | "-" as op, left, right, dtype) if dtype.kind in "iu" and dtype != Long:
+            return Binary(op, _long(left), _long(right), Long)
+        case _:
+            return bound
+
+
+def _long(value: Expr) -> Expr:
+    return value if value.dtype.weak or value.dtype == Long else CastExpr(value, Long)
 
 
 def _without_data(form: Affine, at: Location | None, *, upwards: bool) -> Affine:

@@ -17,9 +17,12 @@ from polymat.lang.types import (
     WEAK_FLOAT,
     WEAK_INT,
     Bool,
+    Float,
+    Half,
     ScalarType,
     call_type,
     check_type,
+    computed_with,
     floating,
     index_type,
     promote,
@@ -68,6 +71,8 @@ class Parameter(Expr):
         self.declared = check_type(dtype, "a Parameter", self.at)
         if self.declared == Bool:
             raise DtypeError("a Parameter is a number, got Bool", at=self.at, hint="Int, 0 or 1")
+        if self.declared == Half:
+            raise DtypeError("a Parameter is computed with, and Half is for arrays", at=self.at, hint="Float")
         self.dtype = scalar_type(self.declared)
         self.name = check_name(name, "Parameter", self.at)
 
@@ -163,12 +168,18 @@ class CastExpr(Expr):
     dtype: ScalarType
 
 
+def as_half(value: Expr) -> Expr:
+    """A value rounded to half precision, from single precision."""
+    single = value if value.dtype == Float else CastExpr(value, Float)
+    return CastExpr(single, Half)
+
+
 _ARRAY_HINT = "declare an input for the array: Vector, Matrix or Image"
 
 
 def _numpy_literal(value: np.number[Any], at: Location | None) -> Const:
     try:
-        return Const(value.item(), type_of_dtype(value.dtype))
+        return Const(value.item(), computed_with(type_of_dtype(value.dtype)))
     except DtypeError as error:
         raise error.at(at or caller_location()) from None
 

@@ -16,7 +16,7 @@ from polymat.errors import (
 )
 from polymat.lang.affine import Affine, computed_in, extremes
 from polymat.lang.computed import index_form
-from polymat.lang.databounds import enclosed
+from polymat.lang.databounds import enclosed, widened
 from polymat.lang.expr import Expr, Load, Parameter, Variable, as_expr
 from polymat.lang.traverse import walk
 from polymat.lang.types import ScalarType, check_type
@@ -46,10 +46,11 @@ class Interval:
         self.lo, self.hi = (index_form(bound, place, self.at) for place, bound in enumerate((lo, hi)))
         self.data: tuple[Expr, Expr] | None = None
         if computed_in((self.lo, self.hi)):
-            self.data = as_expr(lo, self.at), as_expr(hi, self.at)
+            self.data = widened(as_expr(lo, self.at)), widened(as_expr(hi, self.at))
             limits = _declared_sizes(self.data)
             self.sizes = tuple(dict.fromkeys((*self.sizes, *limits)))
-            self.lo, self.hi = enclosed(self.lo, self.hi, self.at)
+            low, high = (index_form(bound, place, self.at) for place, bound in enumerate(self.data))
+            self.lo, self.hi = enclosed(low, high, self.at)
 
     def __repr__(self) -> str:
         return f"Interval({self.dtype}, {self.lo}, {self.hi})"

@@ -32,7 +32,7 @@ from polymat.lang.makers import index_expression
 from polymat.lang.mathfunctions import Sqrt
 from polymat.lang.operators import shown
 from polymat.lang.reduction import Op, Reduce
-from polymat.lang.types import Bool, Double, Long, ScalarType, real_part, summed_type
+from polymat.lang.types import Bool, Double, Long, ScalarType, computed_with, real_part, summed_type
 from polymat.lang.whole import lifted, makers_of
 
 
@@ -153,7 +153,7 @@ def mean(source: Source, axis: Any, keepdims: bool) -> Result:
 
 def _mean(along: _Along, less: int = 0) -> Result:
     """The sum of the elements by their number less some."""
-    dtype = along.source.dtype if along.source.dtype.kind in "fc" else Double
+    dtype = computed_with(along.source.dtype) if along.source.dtype.kind in "fc" else Double
     total = _reduced(along, Op.Sum, dtype, lambda value: Cast(dtype, value))
     number = along.count() if less == 0 else binary("max", binary("-", along.count(), less), 0)
     return _shaped(along, total, lambda value: binary("/", value, Cast(real_part(dtype), number)))
@@ -186,7 +186,7 @@ def deviation(source: Source, axis: Any, ddof: Any, keepdims: bool) -> Result:
 def extreme(source: Source, method: str, axis: Any, keepdims: bool) -> Result:
     """The smallest or the largest elements."""
     along = _along(source, method, axis, keepdims)
-    stage = _reduced(along, Op.Min if method == "min" else Op.Max, source.dtype)
+    stage = _reduced(along, Op.Min if method == "min" else Op.Max, computed_with(source.dtype))
     return _with_elements(along, stage)
 
 

@@ -42,12 +42,29 @@ UInt16 = ScalarType("UInt16", "uint16_t", "uint16", "u16", "u")
 UInt64 = ScalarType("UInt64", "uint64_t", "uint64", "u64", "u")
 UChar = ScalarType("UChar", "uint8_t", "uint8", "u8", "u")
 UInt = ScalarType("UInt", "uint32_t", "uint32", "u32", "u")
+# Storage alone: an element counts as a Float wherever it is read.  In C it is the sixteen bits.
+Half = ScalarType("Half", "uint16_t", "float16", "f16", "f")
 Float = ScalarType("Float", "float", "float32", "f32", "f")
 Double = ScalarType("Double", "double", "float64", "f64", "f")
 ComplexFloat = ScalarType("ComplexFloat", "float _Complex", "complex64", "c64", "c")
 Complex = ScalarType("Complex", "double _Complex", "complex128", "c128", "c")
 
-ALL_TYPES = (Bool, Int8, Short, Int, Long, UChar, UInt16, UInt, UInt64, Float, Double, ComplexFloat, Complex)
+ALL_TYPES = (
+    Bool,
+    Int8,
+    Short,
+    Int,
+    Long,
+    UChar,
+    UInt16,
+    UInt,
+    UInt64,
+    Half,
+    Float,
+    Double,
+    ComplexFloat,
+    Complex,
+)
 _BY_DTYPE = {t.dtype: t for t in ALL_TYPES}
 
 WEAK_INT = ScalarType("int literal", "int64_t", "int64", "i64", "i", weak=True)
@@ -86,7 +103,8 @@ def _meant(dtype: object) -> str:
 
 
 def promote(left: ScalarType, right: ScalarType) -> ScalarType:
-    """Type of `left + right` by NumPy's rules."""
+    """Type of `left + right` by NumPy's rules; half precision is for storage, and counts as single."""
+    left, right = computed_with(left), computed_with(right)
     if left == right:
         return left
     if left.weak and right.weak:
@@ -111,6 +129,11 @@ def _with_literal(dtype: ScalarType, kind: str) -> ScalarType:
     return ComplexFloat if dtype == Float else Complex
 
 
+def computed_with(dtype: ScalarType) -> ScalarType:
+    """Type in which elements are computed with: of half precision, which is for storage, single."""
+    return Float if dtype == Half else dtype
+
+
 def quotient_type(left: ScalarType, right: ScalarType) -> ScalarType:
     """Type of `left / right`: integers divide to Double as in NumPy."""
     common = promote(left, right)
@@ -122,7 +145,7 @@ def quotient_type(left: ScalarType, right: ScalarType) -> ScalarType:
 def floating(dtype: ScalarType) -> ScalarType:
     """Type of a mathematical function of `dtype`: 8- and 16-bit integers give Float, others Double."""
     if dtype.kind in "fc":
-        return dtype
+        return computed_with(dtype)
     if dtype.weak:
         return WEAK_FLOAT
     return Float if dtype.size <= 2 else Double
@@ -155,7 +178,7 @@ def strong(dtype: ScalarType) -> ScalarType:
 def summed_type(dtype: ScalarType) -> ScalarType:
     """Type of a sum or a product of many elements of `dtype`: integers in 64 bits."""
     if dtype.kind in "fc":
-        return dtype
+        return computed_with(dtype)
     return UInt64 if dtype.kind == "u" else Long
 
 

@@ -13,7 +13,7 @@ from polymat.runtime.sizes import SIZE_LIMIT, evaluation_order, invert, merged
 DTYPES = (
     "bool",
     *("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
-    *("float32", "float64", "complex64", "complex128"),
+    *("float16", "float32", "float64", "complex64", "complex128"),
 )
 
 

@@ -116,7 +116,8 @@ def test_result(result: Result, shape: str, label: str, text: str) -> None:
     assert result.name is None
 
 
-NUMBERS = [dtype for dtype in ALL_TYPES if dtype != pm.Bool]  # products of Bool are refused
+COMPUTED = [dtype for dtype in ALL_TYPES if dtype != pm.Half]  # which arrays alone have
+NUMBERS = [dtype for dtype in COMPUTED if dtype != pm.Bool]  # products of Bool are refused
 
 
 @pytest.mark.parametrize(("left", "right"), list(itertools.product(NUMBERS, NUMBERS)), ids=str)
@@ -129,7 +130,7 @@ def test_results_have_numpys_types(left: ScalarType, right: ScalarType) -> None:
     assert (np.dtype(right.dtype).type(2) * a).dtype.dtype == (np.dtype(right.dtype).type(2) * one).dtype
 
 
-@pytest.mark.parametrize("dtype", ALL_TYPES, ids=str)
+@pytest.mark.parametrize("dtype", COMPUTED, ids=str)
 def test_literals_are_weak_in_algebra(dtype: ScalarType) -> None:
     a, one = pm.Matrix(dtype, "A", [N, N]), np.ones((2, 2), dtype.dtype)
     for literal in (2, 2.5, 2j):

@@ -203,6 +203,21 @@ def test_the_whole_range_is_what_all_bounds_lie_in(high: Any, last: str) -> None
     assert str(Interval(Int, row(i), high).hi) == last
 
 
+@pytest.mark.parametrize("dtype", [pm.UInt, pm.UInt64, pm.UChar, pm.Long], ids=str)
+def test_bounds_of_any_integers(dtype: ScalarType) -> None:
+    """An unsigned 0 less 1 is the largest number of its type, but the end of an empty part."""
+    ends = Vector(dtype, "ends", [N + 1], values=(0, NNZ), sorted=True)
+    x, s = (
+        Vector(pm.Double, "x", [NNZ]),
+        Reduction(([i], [ROWS]), ([i, k], [ROWS, _between(ends)]), pm.Double, "s"),
+    )
+    s.defn = [Reduce(s(i), x(k), Op.Sum)]
+    compiled = pm.compile(s, inputs=[ends, x])
+    arrays = np.array([0, 0, 2, 2, 5], dtype.dtype), np.arange(5.0)
+    for call in (compiled, compiled.reference):
+        np.testing.assert_array_equal(call(*arrays), [0, 1, 0, 9])
+
+
 def test_threads_share_the_elements_of_rows() -> None:
     y, inputs = _product(pm.Double)
     source = pm.compile(y, inputs=inputs, options=pm.Options(threads=2)).source

@@ -22,6 +22,7 @@ from polymat.lang.types import (
     ComplexFloat,
     Double,
     Float,
+    Half,
     Int,
     ScalarType,
     UChar,
@@ -34,7 +35,8 @@ from polymat.lang.types import (
     type_of_dtype,
 )
 
-PAIRS = list(itertools.product(ALL_TYPES, ALL_TYPES))
+COMPUTED = [dtype for dtype in ALL_TYPES if dtype != Half]  # which arrays alone have
+PAIRS = list(itertools.product(COMPUTED, COMPUTED))
 LITERALS = [(1, WEAK_INT), (1.5, WEAK_FLOAT), (1.5j, WEAK_COMPLEX)]
 
 
@@ -53,7 +55,7 @@ def test_quotients_have_the_type_of_array_quotients(left: ScalarType, right: Sca
     assert quotient_type(left, right).dtype == np.true_divide(ones(left), ones(right)).dtype
 
 
-@pytest.mark.parametrize("dtype", ALL_TYPES, ids=str)
+@pytest.mark.parametrize("dtype", COMPUTED, ids=str)
 @pytest.mark.parametrize(("literal", "weak"), LITERALS)
 def test_literals_are_weak(dtype: ScalarType, literal: complex, weak: ScalarType) -> None:
     for op, name in ((operator.add, "+"), (operator.mul, "*"), (operator.truediv, "/")):
@@ -97,7 +99,7 @@ def test_sizes_and_dtypes_are_numpys(dtype: ScalarType) -> None:
     assert check_type(dtype, "a thing", None) is dtype
 
 
-@pytest.mark.parametrize("other", ["float16", "S3", "datetime64[s]", "longdouble"])
+@pytest.mark.parametrize("other", ["S3", "datetime64[s]", "longdouble"])
 def test_other_numpy_types_are_errors(other: str) -> None:
     with pytest.raises(DtypeError, match="no element type for NumPy dtype"):
         type_of_dtype(np.dtype(other))

@@ -9,7 +9,7 @@ from polymat.codegen.c.bounds import bounded
 from polymat.codegen.c.ctree import Cast, CBinary, CCall, CExpr, CUnary, Id, Literal, Subscript, Ternary
 from polymat.codegen.c.elements import FUNCTIONS
 from polymat.codegen.c.literals import literal
-from polymat.codegen.c.needs import FLOORDIV_I64, Helper, Need
+from polymat.codegen.c.needs import FLOORDIV_I64, Helper, Need, Piece
 from polymat.errors import unreachable
 from polymat.lang.affine import Affine, Computed, FloorDiv, computed_in
 from polymat.lang.condition import Condition
@@ -35,6 +35,7 @@ from polymat.lang.types import (
     ComplexFloat,
     Double,
     Float,
+    Half,
     Int,
     Long,
     ScalarType,
@@ -101,12 +102,7 @@ class ExpressionWriter:
                 wanted = operand.dtype if operand.dtype.kind == "c" else expr.dtype
                 return self._call(function, expr, self.convert(parts[0], operand, wanted))
             case CastExpr(operand, dtype):
-                same = operand.dtype == dtype
-                if dtype == Bool and not same:
-                    return CBinary("!=", parts[0], Literal("0"))
-                if same:
-                    return parts[0]
-                return Cast(dtype.c, self._before(parts[0], operand, dtype))
+                return self._cast(parts[0], operand, dtype)
             case Lookup(table):
                 return Subscript(Id(table_name(table)), parts[0])
             case SelectExpr(condition, then, otherwise):
@@ -117,6 +113,21 @@ class ExpressionWriter:
                 return Ternary(chosen, first, second)
             case _:
                 unreachable(expr)
+
+    def _cast(self, value: CExpr, operand: Expr, dtype: ScalarType) -> CExpr:
+        if operand.dtype == dtype:
+            return value
+        if Half in (operand.dtype, dtype):
+            return self._half(value, operand.dtype, dtype)
+        if dtype == Bool:
+            return CBinary("!=", value, Literal("0"))
+        return Cast(dtype.c, self._before(value, operand, dtype))
+
+    def _half(self, value: CExpr, source: ScalarType, target: ScalarType) -> CExpr:
+        """A Float as the bits of a Half, or the other way round, which is all that the language has."""
+        assert {source, target} == {Half, Float}, f"{source} becomes {target} at once"
+        self.needs.add(Piece.HALF)
+        return CCall("_pm_widened_half" if source == Half else "_pm_narrowed_half", (value,))
 
     def _binary(self, expr: Binary, parts: tuple[CExpr, ...]) -> CExpr:
         dtype, op = expr.dtype, expr.op

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from polymat.codegen.c.ctree import Cast, CBinary, CCall, CExpr, CUnary, Literal
-from polymat.lang.types import Double, Float, Long, ScalarType
+from polymat.lang.types import Double, Float, Half, Long, ScalarType
 
 
 def literal(value: complex, dtype: ScalarType) -> CExpr:
@@ -14,6 +16,8 @@ def literal(value: complex, dtype: ScalarType) -> CExpr:
         part = Float if dtype.dtype == "complex64" else Double
         number = complex(value)
         return CCall("__builtin_complex", (literal(number.real, part), literal(number.imag, part)))
+    if dtype == Half:
+        return Literal(str(int(np.float16(value.real).view(np.uint16))))
     if dtype.kind == "f":
         return _float_literal(float(value.real), dtype)
     number_text = int(value.real)

@@ -30,6 +30,7 @@ class Piece(Need, Enum):
     KEPT = "kept"
     PROCESSOR = "processor"  # asks what the processor has
     PLACE = "place"
+    HALF = "half"  # numbers of half precision
     SHARES = "shares"  # equal shares of rows by their elements
     OUTSIDE = "outside"  # looks at inputs whose values were declared
     WORDS = "words"  # several small integers each

@@ -36,9 +36,10 @@ def sixty(reach: int, options: Options) -> Pipeline:
 
 
 @pytest.mark.parametrize(
-    "options", [Options(), Options.paper(), Options.polymage()], ids=lambda o: str(o.cost)
+    ("reach", "options"),
+    [(1, Options()), (3, Options()), (1, Options.paper()), (3, Options.polymage())],
+    ids=["1-time", "3-time", "1-paper", "3-polymage"],
 )
-@pytest.mark.parametrize("reach", [1, 3])
 def test_sixty_stages_are_grouped_by_pricing_ranges_alone(reach: int, options: Options) -> None:
     pipeline = sixty(reach, options)
     decider = Decider(pipeline, MACHINE, {"R": 2000, "C": 2000}, options, InstalledLibraries())

@@ -102,9 +102,18 @@ def generate(
 
 
 def from_union_map(
-    schedule: isl.UnionMap, context: Domain, iterators: Sequence[str], *, separate: bool = False
+    schedule: isl.UnionMap,
+    context: Domain,
+    iterators: Sequence[str],
+    *,
+    separate: bool = False,
+    turns: int | None = None,
 ) -> tuple[Nest, ...]:
-    """The loop nest of a union map from statement instances to a common schedule space."""
+    """The loop nest of a union map from statement instances to a common schedule space.
+
+    separate: parts of loops in which other statements run are loops of their own.  turns: a loop that is
+    written out, with the parts of the loop around it where some of its iterations are missing apart.
+    """
     build = isl.AstBuild.from_context(context.set.params())
     ids = isl.IdList.alloc(schedule.get_ctx(), len(iterators))
     for name in iterators:
@@ -112,6 +121,10 @@ def from_union_map(
     build = build.set_iterators(ids)
     if separate:
         options = "{ [" + ", ".join(f"i{k}" for k in range(len(iterators))) + "] -> separate[x] }"
+        build = build.set_options(isl.UnionMap(options))
+    if turns is not None:
+        dims = ", ".join(f"i{k}" for k in range(len(iterators)))
+        options = f"{{ [{dims}] -> unroll[{turns}]; [{dims}] -> separate[{turns - 1}] }}"
         build = build.set_options(isl.UnionMap(options))
     node = build.node_from_schedule_map(schedule)
     return _block(node, {name: depth for depth, name in enumerate(iterators)})

@@ -40,12 +40,14 @@ class Order:
     of it, so that parts of its range may run at the same time, each through all other loops.  Empty for an
     order that isl found.
     statements: the dimension that is no loop, but the place of each statement among those of a point.
+    turns: the loop of few iterations that is written out, if any; see `staggered`.
     """
 
     schedule: isl.UnionMap
     parallel: tuple[bool, ...]
     independent: tuple[bool, ...] = ()
     statements: int | None = None
+    turns: int | None = None
 
     @property
     def loops(self) -> tuple[int, ...]:
@@ -103,6 +105,11 @@ def find_order(statements: Sequence[Assignment], context: Domain) -> Order | Cir
         return Circle(None)
     depth = max(m.dim(isl.dim_type.out) for m in _maps(found))
     return Order(found, _parallel(found, conflicts, depth))
+
+
+def distances(order: Order, statements: Sequence[Assignment]) -> list[isl.Set]:
+    """How far along each dimension of an order values are ahead of what they are read for."""
+    return [pairs.deltas() for pairs in _in_schedule(order.schedule, _flow(statements))]
 
 
 def within(statements: Sequence[Assignment], domains: Sequence[Domain]) -> list[Assignment]:

@@ -12,8 +12,10 @@ from polymat.plan.loops import LoopPlan
 from polymat.poly.access import Access
 from polymat.poly.domain import Domain
 from polymat.poly.order import Circle, Order, accumulation_is_parallel, find_order
+from polymat.poly.staggered import ROWS, staggered
 
 IN_ORDER = "points run after those that they read"
+IN_TURNS = f"{IN_ORDER}; {ROWS} rows take turns, so that none waits for the point right before it"
 FEW = 16  # points of a dimension that many threads, or two, cannot share evenly: of three planes, two and one
 SHORT_BYTES = 32  # of a row of addends, of known length, that is not worth a vector of its own
 
@@ -67,12 +69,14 @@ def shared_dim(stage: Stage) -> str | None:
 
 
 def _recurrence(group: Group, stage: Stage, context: Domain) -> LoopPlan:
-    order = find_order(recurrence_statements(stage, context), context)
+    statements = recurrence_statements(stage, context)
+    order = find_order(statements, context)
     if isinstance(order, Circle):
         raise InternalError(f"bug in polymat: {stage.name} was verified but has no order")
+    order = staggered(order, statements)
     names = _level_names(stage, order)
     parallel = next((names[level] for level in order.loops if order.parallel[level]), None)
-    reason = IN_ORDER
+    reason = IN_ORDER if order.turns is None else IN_TURNS
     alone = next((dim for dim, flag in zip(stage.dims, order.independent, strict=False) if flag), None)
     outwards = alone is not None and alone != stage.dims[0]
     if outwards:

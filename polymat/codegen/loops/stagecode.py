@@ -249,7 +249,8 @@ class StageWriter(NestWriter):
 
         items = recurrence_bodies(self.bodies, stage)
         writer = LoopWriter(items, self.bodies.index_name, pragmas, self.needs)
-        nests = from_union_map(plan.recurrence.schedule, self.pipeline.context, plan.order)
+        order = plan.recurrence
+        nests = from_union_map(order.schedule, self.pipeline.context, plan.order, turns=order.turns)
         return self.as_nest((stage,), plan, writer.block(nests), kind, ())
 
     def _recurrence_part(

@@ -1,0 +1,80 @@
+"""Sweeps whose rows take turns: when they do, and that they compute the same."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import polymat as pm
+from benchmarks.polybench import seidel_2d
+from polymat import Case, Condition, Double, Function, Int, Interval, Options
+from polymat.graph.build import build
+from polymat.graph.recurrence import recurrence_statements
+from polymat.poly.order import Order, find_order
+from polymat.poly.staggered import staggered
+from tests.tolerance import assert_close
+
+M, N = pm.Parameter(Int, "M"), pm.Parameter(Int, "N")
+i, j = pm.Variable(Int, "i"), pm.Variable(Int, "j")
+A = pm.Matrix(Double, "A", [M, N])
+INNER = Condition(i, ">=", 1) & Condition(j, ">=", 2) & Condition(j, "<=", N - 3)
+
+
+def table(value: Any) -> Function:
+    """A table that is given along its borders."""
+    x = Function(([i, j], [Interval(Int, 0, M - 1), Interval(Int, 0, N - 1)]), Double, "x", default=A(i, j))
+    x.defn = [Case(INNER, value(x))]
+    return x
+
+
+SWEEPS = {
+    "left and above": (lambda x: 0.5 * x(i, j - 1) + 0.25 * x(i - 1, j) + A(i, j), 1),
+    "above to the right": (lambda x: 0.5 * x(i, j - 1) + 0.25 * x(i - 1, j + 1) + A(i, j), 2),
+    "far to the right": (lambda x: 0.5 * x(i, j - 1) + 0.25 * x(i - 1, j + 2) + A(i, j), 3),
+}
+FREE = {
+    "rows alone": lambda x: 0.5 * x(i, j - 1) + A(i, j),
+    "columns alone": lambda x: 0.5 * x(i - 1, j) + A(i, j),
+    "only the row above": lambda x: 0.5 * x(i - 1, j - 1) + 0.5 * x(i - 1, j + 1),
+}
+
+
+def orders(output: Function) -> tuple[Order, Order]:
+    pipeline = build([output])
+    (stage,) = (each for each in pipeline.stages if each.reads_itself)
+    statements = recurrence_statements(stage, pipeline.context)
+    order = find_order(statements, pipeline.context)
+    assert isinstance(order, Order)
+    return order, staggered(order, statements)
+
+
+@pytest.mark.parametrize("name", SWEEPS)
+def test_rows_are_as_far_behind_as_they_read_ahead(name: str) -> None:
+    value, behind = SWEEPS[name]
+    before, order = orders(table(value))
+    assert (before.turns, order.turns, order.statements) == (None, 2, 3)
+    apart = f"-{behind if behind > 1 else ''}_i - _j + o1"
+    assert apart in str(order.schedule)
+
+
+@pytest.mark.parametrize("name", FREE)
+def test_an_order_with_a_parallel_loop_stays(name: str) -> None:
+    before, order = orders(table(FREE[name]))
+    assert order is before
+
+
+def test_sweeps_over_time_stay_in_one_plane() -> None:
+    compiled = seidel_2d.KERNEL.compile(options=Options(threads=1))
+    assert "X (float64) in the workspace: 1 of T + 1 along t" in str(compiled.explain())
+    assert "rows take turns" in str(compiled.explain())
+
+
+def test_rows_by_turns_compute_what_the_interpreter_does() -> None:
+    values = {name: value for name, (value, _) in SWEEPS.items()}
+    for number, value in enumerate(values.values()):
+        compiled = pm.compile(table(value), inputs=[A], name=f"sweep_{number}")
+        for shape in ((0, 0), (1, 5), (2, 4), (7, 6), (8, 17), (9, 5), (17, 40), (33, 16)):
+            given = np.random.default_rng(number).random(shape)
+            assert_close(compiled(given), compiled.reference(given), roundings=400, magnitude=8.0)

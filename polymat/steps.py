@@ -16,6 +16,7 @@ from polymat.codegen.units import files, render
 from polymat.decide.chosen import Ways
 from polymat.decide.decider import Decider
 from polymat.decide.folding import fold_storage
+from polymat.decide.unused import check_effects
 from polymat.graph.build import build
 from polymat.graph.columnmajor import turn_inputs
 from polymat.graph.group import Grouping
@@ -203,6 +204,8 @@ def lower_schedule(schedule: Schedule | Stepwise[Schedule], job: Job, *, within:
     within: a call of it is a part of another one.
     """
     name, options = job.request.name, job.request.options
+    if not within:
+        _check_effects(schedule, job.request)
     if isinstance(schedule, Stepwise):
         parts = [lower_schedule(section.level, job, within=True) for section in schedule.sections]
         team = next(schedule.flat()).team
@@ -212,6 +215,12 @@ def lower_schedule(schedule: Schedule | Stepwise[Schedule], job: Job, *, within:
         return program
     others = [(work, lower(other, name, options, within=within)) for work, other in schedule.others]
     return joined_programs(schedule.grouping.pipeline.work, program, others)
+
+
+def _check_effects(schedule: Schedule | Stepwise[Schedule], request: Request) -> None:
+    """See that options which say how something is to be computed have an effect somewhere."""
+    parts = [*schedule.flat()] if isinstance(schedule, Stepwise) else [schedule]
+    check_effects(parts, request.options, request.estimates)
 
 
 def render_program(program: Program, _: Job) -> CSource:

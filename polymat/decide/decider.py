@@ -10,7 +10,6 @@ from functools import cache
 from polymat.decide.candidates import Candidates
 from polymat.decide.explained import Reasons
 from polymat.decide.uncalled import uncalled
-from polymat.decide.unused import check_schemes, check_tile_sizes
 from polymat.fusion.dag import Dag
 from polymat.fusion.joins import joinable_edges, siblings
 from polymat.fusion.partition import partition
@@ -110,8 +109,6 @@ class Decider:
         plans = chosen or tuple(self._plan(group.stages) for group in grouping.groups)
         if self.options.cost == "time":
             plans = back_and_forth(self.pipeline, plans)
-        check_tile_sizes(self.pipeline, plans, self.options)
-        check_schemes(self.pipeline, plans, self.options, self.assumed)
         considered = tuple(
             Considered(stages, priced.cost, priced.terms, priced.others)
             for stages, priced in self.plans.items()

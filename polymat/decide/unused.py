@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
-from polymat.errors import OptionError
+from polymat.errors import Location, OptionError
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Stage
+from polymat.model.assumed import assumed_sizes
 from polymat.options import Options
 from polymat.plan.library import CallPlan, FilterPlan, TransformPlan
 from polymat.plan.loops import LoopPlan
+from polymat.plan.schedule import Schedule
 from polymat.plan.schemeplan import SchemePlan
 from polymat.plan.tile import Plan
 from polymat.product.matching import contraction_of
@@ -20,46 +23,75 @@ from polymat.tilesize.schemetiles import misfit_of_tiles, tiles_of_scheme
 _MOST_NAMED = 3
 
 
-def check_tile_sizes(pipeline: Pipeline, plans: Sequence[Plan], options: Options) -> None:
-    """Refuse `Options.tile_sizes` where no group has tiles, and say why none has."""
-    if not options.tile_sizes or any(plan.members for plan in plans):
+def check_effects(schedules: Sequence[Schedule], options: Options, estimates: Mapping[str, int]) -> None:
+    """Refuse `Options.tile_sizes` and `scheme` where no group of a program does what they say.
+
+    schedules: of all sections of the program, in all orders of its products.
+    """
+    every = [each for schedule in schedules for each in (schedule, *(other for _, other in schedule.others))]
+    planned = [Planned(schedule.grouping.pipeline, plan) for schedule in every for plan in schedule.plans]
+    _check_tile_sizes(planned, options)
+    _check_schemes(planned, options, estimates)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Planned:
+    """The plan of a group of a pipeline."""
+
+    pipeline: Pipeline
+    plan: Plan
+
+    @property
+    def at(self) -> Location | None:
+        """Where the first output of the pipeline is defined."""
+        return self.pipeline.stage(self.pipeline.outputs[0]).at
+
+
+def _check_tile_sizes(planned: Sequence[Planned], options: Options) -> None:
+    """Say why no group has tiles, where sizes of them are given."""
+    if not options.tile_sizes or any(each.plan.members for each in planned):
         return
     off = next((name for name in ("tile", "fuse") if not getattr(options, name)), None)
     if off is not None:
         why, hint = f"{off}=False leaves tiles out", "leave one of the two out"
     else:
-        found = dict.fromkeys(_why(plan) for plan in plans)
+        found = dict.fromkeys(_why(each.plan) for each in planned)
         why = "; ".join([*found][:_MOST_NAMED])
         hint = "tiles are for stages that share data; blas='never', kernels=False leave it to loops"
     raise OptionError(
-        f"Options.tile_sizes={options.tile_sizes} has no effect: {why}",
-        at=pipeline.stage(pipeline.outputs[0]).at,
-        hint=hint,
+        f"Options.tile_sizes={options.tile_sizes} has no effect: {why}", at=planned[0].at, hint=hint
     )
 
 
-def check_schemes(
-    pipeline: Pipeline, plans: Sequence[Plan], options: Options, assumed: Mapping[str, int]
-) -> None:
-    """Refuse `Options.scheme` for what is no stage of the pipeline, or no more, or has no such loops."""
-    by_stage = {name: plan for plan in plans for name in plan.group.stages}
+def _check_schemes(planned: Sequence[Planned], options: Options, estimates: Mapping[str, int]) -> None:
+    """Say why a scheme is for no stage of the program, or no more, or for none with such loops."""
+    by_stage: dict[str, list[Planned]] = {}
+    for each in planned:
+        for name in each.plan.group.stages:
+            by_stage.setdefault(name, []).append(each)
     for name, text in options.schemes.items():
-        plan = by_stage.get(name)
-        if plan is None:
+        if name not in by_stage:
             near = difflib.get_close_matches(name, by_stage, 1) or sorted(by_stage)[:_MOST_NAMED]
             raise OptionError(
                 f"Options.scheme[{name!r}] has no effect: there is no stage of this name",
-                at=pipeline.stage(pipeline.outputs[0]).at,
+                at=planned[0].at,
                 hint=f"explain() lists the stages, {', '.join(near)} among them",
             )
-        if isinstance(plan, SchemePlan) or contraction_of(pipeline.stage(name), pipeline.context, assumed):
-            continue
-        member = next((each for each in plan.members if each.stage == name), None)
-        stage = pipeline.stage(name)
-        wrong = _of_no_tiles(stage, plan, text) if member is None else misfit_of_tiles(member, text)
-        if wrong is not None:
-            told = f"Options.scheme[{name!r}] does not fit: {wrong.problem}"
-            raise OptionError(told, at=stage.at, hint=wrong.hint)
+        found = by_stage[name]  # several sections may have a stage, one with such loops is enough
+        wrong = [misfit for each in found if (misfit := _misfit(each, name, text, estimates)) is not None]
+        if len(wrong) == len(found):
+            told = f"Options.scheme[{name!r}] does not fit: {wrong[-1].problem}"
+            raise OptionError(told, at=found[-1].pipeline.stage(name).at, hint=wrong[-1].hint)
+
+
+def _misfit(found: Planned, name: str, text: str, estimates: Mapping[str, int]) -> Misfit | None:
+    """Why a stage has no such loops; those of contractions were checked when they were planned."""
+    stage, plan, context = found.pipeline.stage(name), found.plan, found.pipeline.context
+    assumed = assumed_sizes(found.pipeline, estimates)
+    if isinstance(plan, SchemePlan) or contraction_of(stage, context, assumed):
+        return None
+    member = next((each for each in plan.members if each.stage == name), None)
+    return _of_no_tiles(stage, plan, text) if member is None else misfit_of_tiles(member, text)
 
 
 def _of_no_tiles(stage: Stage, plan: Plan, text: str) -> Misfit:

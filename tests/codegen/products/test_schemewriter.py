@@ -81,3 +81,30 @@ def test_known_sizes_need_no_ends() -> None:
     assert " if (" not in nest
     a, b = np.arange(60.0).reshape(12, 5), np.arange(80.0).reshape(5, 16)
     np.testing.assert_array_equal(compiled(a, b), a @ b)
+
+
+def test_a_product_within_a_step() -> None:
+    """The product is the state from the second step on, which is a section of its own."""
+    first, square = Matrix(pm.Double, "first", [M, K]), Matrix(pm.Double, "square", [K, K])
+    steps = Parameter(Int, "steps")
+    t, i, j, k = (Variable(Int, name) for name in "tijk")
+    rows, columns = Interval(Int, 0, M - 1), Interval(Int, 0, K - 1)
+    state = pm.Function(([t, i, j], [Interval(Int, 0, steps), rows, columns]), pm.Double, "state")
+    times = ([t, i, j], [Interval(Int, 1, steps), rows, columns])
+    product = Reduction(times, ([*times[0], k], [*times[1], columns]), pm.Double, "product")
+    product.defn = [Reduce(product(t, i, j), state(t - 1, i, k) * square(k, j), Op.Sum)]
+    start, later = pm.Condition(t, "==", 0), pm.Condition(t, ">=", 1)
+    state.defn = [pm.Case(start, first(i, j)), pm.Case(later, product(t, i, j))]
+    last = pm.Function(([i, j], [rows, columns]), pm.Double, "last")
+    last.defn = [state(steps, i, j)]
+
+    def compiled(stage: str) -> pm.Compiled:
+        options = pm.Options(scheme={stage: "[R(i), R(j), R(k), U(j, 2)]"}, cflags=QUICK)
+        return pm.compile(last, inputs=[first, square], options=options)
+
+    power = compiled("state")
+    a, b = np.arange(6.0).reshape(2, 3), np.arange(9.0).reshape(3, 3) % 4
+    np.testing.assert_array_equal(power(a, b, steps=3), a @ b @ b @ b)
+    assert "as Options.scheme says" in str(power.explain())
+    with pytest.raises(pm.OptionError, match="there is no stage of this name"):
+        compiled("other")

@@ -31,25 +31,27 @@ class SelectionError(ValueError):
 class Selection:
     """Sections, and of their cases those of some programs and data sets, beside some peers.
 
-    programs: the first words of the names of cases; all of them when empty.  dataset: "" for all.
+    whole: those that were asked for by their names.  programs: the first words of the names of cases of the
+    others; all of them when empty.  dataset: "" for all.
     peers: names, ALL, or NONE.
     """
 
     sections: tuple[Section, ...]
+    whole: tuple[Section, ...] = ()
     programs: frozenset[str] = frozenset()
     dataset: str = ""
     peers: tuple[str, ...] = (ALL,)
     quick: bool = False
 
-    def has(self, case: Case) -> bool:
-        """Whether a case belongs to it."""
-        return (not self.programs or program_of(case) in self.programs) and (
-            not self.dataset or case.group == self.dataset
-        )
+    def has(self, section: Section, case: Case) -> bool:
+        """Whether a case of a section belongs to it."""
+        by_name = section in self.whole or not self.programs or program_of(case) in self.programs
+        return by_name and (not self.dataset or case.group == self.dataset)
 
     def cases(self, section: Section) -> Iterator[Case]:
         """The cases of a section that belong to it; those of one data set whether they are quick or not."""
-        return filter(self.has, section.cases(self.quick and not self.dataset))
+        cases = section.cases(self.quick and not self.dataset)
+        return (case for case in cases if self.has(section, case))
 
     def crew(self, section: Section, threads: int) -> tuple[Peer, ...]:
         """The ways of calling polymat, and the peers that were asked for."""
@@ -68,12 +70,13 @@ def program_of(case: Case) -> str:
 def select(names: Sequence[str], *, dataset: str, peers: Sequence[str], quick: bool) -> Selection:
     """What was asked for; `SelectionError` names what there is where a name is none."""
     sections = [SECTIONS[name] for name in names if name in SECTIONS]
+    named = tuple(sections)
     programs = frozenset(name for name in names if name not in SECTIONS)
     if programs:
         sections += [section for section in _having(programs) if section not in sections]
     if not names:
         sections = [SECTIONS[name] for name in (QUICK_SUITE if quick else SUITE)]
-    chosen = Selection(tuple(sections), programs, dataset, _known_peers(sections, peers), quick)
+    chosen = Selection(tuple(sections), named, programs, dataset, _known_peers(sections, peers), quick)
     if dataset and not any(True for section in sections for _ in chosen.cases(section)):
         groups = dict.fromkeys(case.group for section in sections for case in section.cases(True))
         raise SelectionError(

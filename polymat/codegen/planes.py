@@ -41,7 +41,9 @@ def _allows(held: HeldArray, section: StepSection[Schedule]) -> bool:
     last = held.origin + held.count - 1
     if not writes:
         return all(section.inputs[k].step == last for k in reads)
-    (written,) = writes
+    if len(writes) > 1:
+        return False
+    written = writes[0]
     step = section.outputs[written].step
     pairs = _pairs(section.level)
     before = [section.inputs[k].step for k in reads]

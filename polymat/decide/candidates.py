@@ -163,7 +163,7 @@ class Candidates:
         kernel = self._kernel(group, stage) if self.options.kernels else None
         if kernel is None:
             return [plan]
-        return [plan, product_past_caches(self.pipeline, stage, kernel, self.machine, self.assumed)]
+        return [plan, self._past_caches(stage, kernel)]
 
     def has_scheme(self, stages: Sequence[str]) -> bool:
         """Whether loops of one of them are the user's."""
@@ -174,15 +174,23 @@ class Candidates:
 
     def _by_scheme(self, name: str) -> list[Plan]:
         """The plan of a stage in the loops that the user wrote."""
-        stage, context = self.pipeline.stage(name), self.pipeline.context
-        usual = plan_kernel(Group((name,)), stage, context, self.machine, self.assumed, threads=self.threads)
-        return [plan_scheme(stage, self.schemes[name], context, self.machine, self.assumed, usual)]
+        stage = self.pipeline.stage(name)
+        usual = self._register_blocks(Group((name,)), stage)
+        usual = None if usual is None else self._past_caches(stage, usual)
+        text, context = self.schemes[name], self.pipeline.context
+        return [plan_scheme(stage, text, context, self.machine, self.assumed, usual)]
 
     def _kernel(self, group: Group, stage: Stage) -> KernelPlan | None:
         """A contraction around register blocks, where there is enough to do."""
-        product = (group, stage, self.pipeline.context, self.machine, self.assumed)
-        plan = plan_kernel(*product, policy=self.options.blocks, threads=self.threads)
+        plan = self._register_blocks(group, stage)
         return plan if plan is not None and is_worth(plan, self.assumed) else None
+
+    def _register_blocks(self, group: Group, stage: Stage) -> KernelPlan | None:
+        product = (group, stage, self.pipeline.context, self.machine, self.assumed)
+        return plan_kernel(*product, policy=self.options.blocks, threads=self.threads)
+
+    def _past_caches(self, stage: Stage, kernel: KernelPlan) -> KernelPlan:
+        return product_past_caches(self.pipeline, stage, kernel, self.machine, self.assumed)
 
     def _epilogue(self, stages: tuple[str, ...]) -> EpiloguePlan | None:
         """A contraction around register blocks, and its readers on every complete part of the result."""
@@ -198,7 +206,7 @@ class Candidates:
             kernel = described(replace(kernel, handed=True), self.assumed)
             return plan_epilogue(self.pipeline, kernel, live)
         last, kernel = self.pipeline.stage(stages[-1]), described(replace(kernel, ended=True), self.assumed)
-        kernel = product_past_caches(self.pipeline, last, kernel, self.machine, self.assumed)
+        kernel = self._past_caches(last, kernel)
         return plan_epilogue(self.pipeline, kernel, live)
 
     def _together(self, stages: tuple[str, ...]) -> list[Plan] | Refused:

@@ -35,6 +35,7 @@ from polymat.tilesize.sweeps import back_and_forth
 from polymat.tilesize.traffic import home_level
 
 WANTED = 1e-6  # of the time of library calls that are wanted: it still tells which of them
+UNHEEDED = 1e6  # times the time of what does not do as a scheme of its stages says
 MAPPED = 1e-9  # the papers' cost of a library call: none, but of ways with calls the one with fewer wins
 CLEARLY = 0.95  # of the time that tiles take: other sizes have to be so much quicker, by prediction
 
@@ -127,7 +128,7 @@ class Decider:
         """
         priced = self._best(stages)
         if priced.plan is not None and not heeds(priced.plan, self.candidates.schemes):
-            return priced.cost / WANTED
+            return priced.cost * UNHEEDED
         called = priced.plan is not None and priced.plan.library == "blas"
         wanted = called and self.options.blas == "always"
         return priced.cost * WANTED if wanted else priced.cost

@@ -18,7 +18,8 @@ from polymat.plan.schemeplan import SchemePlan
 from polymat.plan.tile import Plan
 from polymat.product.matching import contraction_of
 from polymat.product.schemetext import Misfit
-from polymat.tilesize.schemetiles import misfit_of_tiles, tiles_of_scheme
+from polymat.tilesize.schemeplanner import misfit_error
+from polymat.tilesize.schemetiles import misfit_of_tiles, sizes_by_schemes, tiles_of_scheme
 
 _MOST_NAMED = 3
 
@@ -69,7 +70,7 @@ def _check_schemes(planned: Sequence[Planned], options: Options, estimates: Mapp
     for each in planned:
         for name in each.plan.group.stages:
             by_stage.setdefault(name, []).append(each)
-    for name, text in options.schemes.items():
+    for name in options.schemes:
         if name not in by_stage:
             near = difflib.get_close_matches(name, by_stage, 1) or sorted(by_stage)[:_MOST_NAMED]
             raise OptionError(
@@ -78,26 +79,31 @@ def _check_schemes(planned: Sequence[Planned], options: Options, estimates: Mapp
                 hint=f"explain() lists the stages, {', '.join(near)} among them",
             )
         found = by_stage[name]  # several sections may have a stage, one with such loops is enough
-        wrong = [misfit for each in found if (misfit := _misfit(each, name, text, estimates)) is not None]
+        wrong = [misfit for each in found if (misfit := _misfit(each, name, options, estimates)) is not None]
         if len(wrong) == len(found):
-            told = f"Options.scheme[{name!r}] does not fit: {wrong[-1].problem}"
-            raise OptionError(told, at=found[-1].pipeline.stage(name).at, hint=wrong[-1].hint)
+            raise misfit_error(found[-1].pipeline.stage(name), wrong[-1])
 
 
-def _misfit(found: Planned, name: str, text: str, estimates: Mapping[str, int]) -> Misfit | None:
+def _misfit(found: Planned, name: str, options: Options, estimates: Mapping[str, int]) -> Misfit | None:
     """Why a stage has no such loops; those of contractions were checked when they were planned."""
     stage, plan, context = found.pipeline.stage(name), found.plan, found.pipeline.context
     assumed = assumed_sizes(found.pipeline, estimates)
     if isinstance(plan, SchemePlan) or contraction_of(stage, context, assumed):
         return None
     member = next((each for each in plan.members if each.stage == name), None)
-    return _of_no_tiles(stage, plan, text) if member is None else misfit_of_tiles(member, text)
+    text = options.schemes[name]
+    if member is None:
+        return _of_no_tiles(stage, plan, text)
+    wanted, every = (sizes_by_schemes(plan.members, each) for each in ({name: text}, options.schemes))
+    if any(every[level] != size for level, size in wanted.items()):
+        return Misfit("the scheme of another stage in the same tiles has other sizes", "one stage says them")
+    return misfit_of_tiles(member, text)
 
 
 def _of_no_tiles(stage: Stage, plan: Plan, text: str) -> Misfit:
     """Why the scheme of a stage that is in no tiles is none."""
     scheme = tiles_of_scheme(stage.dims, text)
-    hint = "schemes are for sums of products of two arrays, and for tiles of fused stages"
+    hint = "schemes are for products of two arrays in two dimensions or more, and for tiles of fused stages"
     return scheme if isinstance(scheme, Misfit) else Misfit(_why(plan), hint)
 
 

@@ -39,17 +39,20 @@ class SegmentedSum:
         return frozenset(name for bound in bounds for name in names_in(bound))
 
 
-def find_segments(expr: Expr, reduced: Sequence[str], nothing: Const) -> SegmentedSum | None:
+def find_segments(
+    expr: Expr, reduced: Sequence[str], order: Sequence[str], nothing: Const
+) -> SegmentedSum | None:
     """Find the dimensions that a sum runs along between bounds from data; None where it has no such bounds.
 
-    reduced: the dimensions that are summed over, in the order of their loops.  nothing: the neutral element.
+    reduced: the dimensions that are summed over.  order: of the loops; bounds depend on those further out.
+    nothing: the neutral element.
     """
     if not isinstance(expr, SelectExpr) or expr.otherwise != nothing or expr.then.dtype != nothing.dtype:
         return None
     rest = list(conjuncts(expr.condition))
     found = []
-    for place, dim in enumerate(reduced):
-        later = frozenset(reduced[place:])
+    for dim in reduced:
+        later = frozenset(order[order.index(dim) :])
         bounds = [(each, bound) for each in rest if (bound := _bound(each, dim, later)) is not None]
         if bounds:
             lows = tuple(value for _, (end, value) in bounds if not end)

@@ -155,7 +155,8 @@ class Stage:
         if self.op is None or len(self.accumulations) != 1:
             return None
         (item,) = self.accumulations
-        return find_segments(item.expr, item.reduced_dims, neutral(self.op, self.dtype))
+        order = item.reduced_dims if item.is_aligned else item.dims
+        return find_segments(item.expr, item.reduced_dims, order, neutral(self.op, self.dtype))
 
     def counted(self, item: Accumulation) -> Bounds:
         """The box of an accumulation, without the dimensions that bounds given by data depend on.

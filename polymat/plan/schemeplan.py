@@ -23,7 +23,7 @@ class SchemePlan(NestPlan):
 
     @property
     def is_unrolled(self) -> bool:
-        """The scheme says what is."""
+        """Loops are unrolled where the scheme says so."""
         return True
 
     def __str__(self) -> str:

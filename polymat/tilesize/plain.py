@@ -140,7 +140,8 @@ def _prefers_row(stage: Stage) -> bool:
 
 def _is_short(stage: Stage, accumulation: Accumulation) -> bool:
     """Whether rows of addends are no longer than a vector, and shorter than the rows of the result."""
-    (low, high), (first, last) = accumulation.box[-1], stage.box[-1]
+    place = accumulation.dims.index(accumulation.reduced_dims[-1])
+    (low, high), (first, last) = accumulation.box[place], stage.box[-1]
     taps, row = high - low + 1, last - first + 1
     if not taps.is_constant or taps.const * stage.dtype.size > SHORT_BYTES:
         return False

@@ -14,7 +14,7 @@ from polymat.poly.domain import Domain
 from polymat.product.blocks import blocks_of
 from polymat.product.contraction import Contraction
 from polymat.product.matching import contraction_of
-from polymat.product.scheme import Scheme, SchemeLoop
+from polymat.product.scheme import SchemeLoop
 from polymat.product.schemefit import fitted, operands
 from polymat.product.schemetext import Misfit, read_scheme
 
@@ -32,16 +32,20 @@ def plan_scheme(
     usual: the plan around register blocks that was found for it: where its own scheme is given, that is it.
     """
     scheme = read_scheme(text)
-    if isinstance(scheme, Scheme) and usual is not None and scheme == usual.scheme:
+    if isinstance(scheme, Misfit):
+        raise misfit_error(stage, scheme)
+    if usual is not None and scheme == usual.scheme:
         return usual
     found = contraction_of(stage, context, estimates)
     refused = _refused(stage, found)
     if found is None or refused:
-        raise _error(stage, Misfit(refused, "schemes are for sums of products of two arrays over boxes"))
+        raise misfit_error(
+            stage, Misfit(refused, "schemes are for sums of products of two arrays over boxes")
+        )
     lanes = blocks_of(machine, stage.dtype.size).lanes
-    atoms = scheme if isinstance(scheme, Misfit) else fitted(scheme, found, lanes)
-    if isinstance(scheme, Misfit) or isinstance(atoms, Misfit):
-        raise _error(stage, scheme if isinstance(scheme, Misfit) else atoms)  # type: ignore[arg-type]
+    atoms = fitted(scheme, found, lanes)
+    if isinstance(atoms, Misfit):
+        raise misfit_error(stage, atoms)
     loops = [atom for atom in atoms if isinstance(atom, SchemeLoop)]
     vector = loops[-1].dim if loops and loops[-1].kind == "V" else None
     first = loops[0]
@@ -74,7 +78,8 @@ def _refused(stage: Stage, found: Contraction | None) -> str:
     return ""
 
 
-def _error(stage: Stage, wrong: Misfit) -> OptionError:
+def misfit_error(stage: Stage, wrong: Misfit) -> OptionError:
+    """The error of a stage whose scheme is none of it."""
     return OptionError(
         f"Options.scheme[{stage.name!r}] does not fit: {wrong.problem}", at=stage.at, hint=wrong.hint
     )

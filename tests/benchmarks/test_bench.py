@@ -97,6 +97,8 @@ def test_a_name_is_a_section_or_a_program() -> None:
     chosen = select(["gemm", "harris"], dataset="SMALL", peers=("NumPy",), quick=False)
     cases = [case.name for section in chosen.sections for case in chosen.cases(section)]
     assert cases == ["gemm SMALL", "harris SMALL"]
+    both = select(["stencils", "gemm"], dataset="", peers=("NumPy",), quick=True)
+    assert [len([*both.cases(section)]) for section in both.sections[:1]] == [2]
     crew = [peer.name for peer in chosen.crew(chosen.sections[0], 2)]
     assert crew == ["polymat", "polymat from C", "NumPy"]
 

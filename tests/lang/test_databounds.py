@@ -256,3 +256,18 @@ def test_bounds_without_a_range_and_bounds_of_results_are_refused() -> None:
         Reduction(([k], [ROWS]), ([k, i], [ROW, ROWS]), Int, "r")
     with pytest.raises(pm.NotAffineError, match=r"not affine: 1\.5 is not an integer"):
         Interval(Int, row(i), 1.5)
+
+
+def test_loops_over_elements_around_those_over_rows() -> None:
+    """Bounds that depend on a loop further in are none: the choice is taken at every point."""
+    to, value = Vector(Int, "to", [N], values=(0, 9)), Vector(pm.Double, "value", [NNZ])
+    inside = (pm.Condition(row(i), "<=", k)) & pm.Condition(k, "<", row(i + 1))
+    j = Variable(Int, "j")
+    sums = Reduction(
+        ([j], [Interval(Int, 0, 9)]), ([k, i], [Interval(Int, 0, NNZ - 1), ROWS]), pm.Double, "sums"
+    )
+    sums.defn = [Reduce(sums(to(i)), pm.Select(inside, value(k), 0.0), Op.Sum)]
+    compiled = pm.compile(sums, inputs=[row, to, value], options=pm.Options(cflags=("-O1",)))
+    arrays = (np.array([0, 2, 2, 5], np.int32), np.array([3, 9, 3], np.int32), np.arange(5.0))
+    np.testing.assert_array_equal(compiled(*arrays), compiled.reference(*arrays))
+    assert compiled(*arrays)[3] == 10.0

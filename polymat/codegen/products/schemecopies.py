@@ -37,9 +37,7 @@ class CopyWriter:
         dims = atom.order or dims_of(factor, self.found)
         strip = strip_of(further, dims[-1])
         copied = _layout(f"{fresh('copy')}_{self.stage.name}", dims, strip, place)
-        points = times(_strips(place.spans[dims[-1]].most, strip), _points(dims[:-1], place))
-        room = CBinary("*", Literal(f"{float(factor.dtype.size)!r}"), Cast("double", points))
-        self.pads.append(Pad(copied.array, factor.dtype.c, room))
+        self.pads.append(Pad(copied.array, factor.dtype.c, _room(factor, dims, strip, place)))
         return self._filled(factor, copied, dims, strip, place, fresh), place.with_copy(factor, copied)
 
     def _filled(
@@ -101,9 +99,14 @@ def _points(dims: Sequence[str], place: LoopPlace) -> CExpr:
     return found
 
 
-def _strips(most: CExpr, strip: int) -> CExpr:
-    """At least the points of whole strips."""
-    return plus(most, strip - 1)
+def _room(factor: Factor, dims: Sequence[str], strip: int, place: LoopPlace) -> CExpr:
+    """Bytes of a copy, of whole strips, in floating point: they may be more than can be counted."""
+    room: CExpr = Literal(f"{float(factor.dtype.size)!r}")
+    for dim in dims:
+        most = Cast("double", place.spans[dim].most)
+        more = strip - 1 if dim == dims[-1] else 0
+        room = CBinary("*", room, CBinary("+", most, Literal(f"{float(more)!r}")) if more else most)
+    return room
 
 
 def _each(at: Id, begin: CExpr, end: CExpr, step: int, body: tuple[Stmt, ...]) -> For:

@@ -36,7 +36,7 @@ class SchemeLoops:
             statements, place = self.copies.copy(first, rest, place, self.fresh)
             return (*statements, *self.around(rest, count - 1, place, inside))
         span, further = place.spans[first.dim], _next(rest, first.dim)
-        if isinstance(further, Sequence2):
+        if isinstance(further, Sequence2) and not first.size:
             return self._two_sizes(
                 further, rest, place, lambda new, at: self.around(new, count - 1, at, inside)
             )

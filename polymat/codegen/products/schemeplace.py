@@ -105,7 +105,9 @@ class LoopPlace:
 
 
 def times(one: CExpr, other: CExpr) -> CExpr:
-    """A product."""
+    """A product; of numbers their own, which C would multiply as ints."""
+    if isinstance(one, Literal) and isinstance(other, Literal):
+        return Literal(str(int(one.text) * int(other.text)))
     return other if one == ONE else one if other == ONE else CBinary("*", one, other)
 
 

@@ -108,3 +108,19 @@ def test_a_product_within_a_step() -> None:
     assert "as Options.scheme says" in str(power.explain())
     with pytest.raises(pm.OptionError, match="there is no stage of this name"):
         compiled("other")
+
+
+def test_copies_have_room_for_tiles_of_any_size() -> None:
+    """Sizes of tiles are multiplied as they are, not as ints of C."""
+    compiled = product("[T(i, 4096), T(k, 4096), pack(A), R(i), R(j), R(k), U(i, 2)]")
+    room = next(line for line in compiled.source.splitlines() if "_pm_pad_" in line and "_pm_place(" in line)
+    assert "* (double)4096" in room
+    a, b = np.arange(15.0).reshape(5, 3), np.arange(6.0).reshape(3, 2)
+    np.testing.assert_array_equal(compiled(a, b), a @ b)
+
+
+def test_tiles_around_two_sizes_of_blocks() -> None:
+    source = product("[T(i, 64), pack(A), R(i), R(j), R(k), seq(i: 8 | 7)]").source
+    nest = source[source.index("_pm_nest_C(") :]
+    assert "_pm_at1 += 64" in nest
+    assert nest.index("_pm_at1 += 64") < nest.index("_pm_of") < nest.index("_pm_middle")

@@ -27,7 +27,7 @@ from polymat.lang.expr import Parameter
 from polymat.lang.function import Function, Input
 from polymat.loading import loaded
 from polymat.options import DEFAULTS, Options, check_options
-from polymat.passes import PASSES, levels_of
+from polymat.passes import PASSES, levels_of, position
 from polymat.reporting import profile_of, reporter
 from polymat.request import Request
 from polymat.runtime.compiled import Compiled
@@ -38,11 +38,12 @@ from polymat.runtime.providers import left_out
 from polymat.runtime.settings import settings
 from polymat.runtime.tunedstore import anything_tuned
 from polymat.runtime.vectors import under_flags
-from polymat.steps import Job, Level
+from polymat.steps import Job, Level, see_effects
 
 T = TypeVar("T")
 LEVELS = tuple(dict.fromkeys(each.level for each in PASSES))
 _LEVEL_OF = {each.name: each.level for each in PASSES}
+_DECIDED = PASSES[position("codegen") - 1].name
 _REWRITTEN = [each.name for each in PASSES if each.level == "graph"][-1]
 
 
@@ -56,6 +57,8 @@ def levels(request: Request) -> Iterator[tuple[str, Level]]:
     for each, level in levels_of(Job(request)):
         if verifying and level is not before:
             _verify(each.name, level)
+        if each.name == _DECIDED:
+            see_effects(level, request)
         yield each.name, level
         if each.name == _REWRITTEN:
             yield "graph", level

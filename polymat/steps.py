@@ -198,14 +198,18 @@ def one_plane(schedule: Schedule | Stepwise[Schedule], _: Job) -> Schedule | Ste
     return planes_in_place(schedule) if isinstance(schedule, Stepwise) else schedule
 
 
+def see_effects(schedule: Any, request: Request) -> None:
+    """See that options which say how something is to be computed have an effect somewhere."""
+    parts = [*schedule.flat()] if isinstance(schedule, Stepwise) else [schedule]
+    check_effects(parts, request.options, request.estimates)
+
+
 def lower_schedule(schedule: Schedule | Stepwise[Schedule], job: Job, *, within: bool = False) -> Program:
     """The schedule as C functions, of all orders of its products, or of all sections.
 
     within: a call of it is a part of another one.
     """
     name, options = job.request.name, job.request.options
-    if not within:
-        _check_effects(schedule, job.request)
     if isinstance(schedule, Stepwise):
         parts = [lower_schedule(section.level, job, within=True) for section in schedule.sections]
         team = next(schedule.flat()).team
@@ -215,12 +219,6 @@ def lower_schedule(schedule: Schedule | Stepwise[Schedule], job: Job, *, within:
         return program
     others = [(work, lower(other, name, options, within=within)) for work, other in schedule.others]
     return joined_programs(schedule.grouping.pipeline.work, program, others)
-
-
-def _check_effects(schedule: Schedule | Stepwise[Schedule], request: Request) -> None:
-    """See that options which say how something is to be computed have an effect somewhere."""
-    parts = [*schedule.flat()] if isinstance(schedule, Stepwise) else [schedule]
-    check_effects(parts, request.options, request.estimates)
 
 
 def render_program(program: Program, _: Job) -> CSource:

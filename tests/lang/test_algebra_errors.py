@@ -364,8 +364,8 @@ hint: indices, bounds and case conditions are sums ...
 U + 300
 DtypeError: the integer 300 does not fit UChar
 
-np.float16(2) * S
-DtypeError: no element type for NumPy dtype float16
+np.longdouble(2) * S
+DtypeError: no element type for NumPy dtype float128
 
 2**70 * S
 DtypeError: the integer 1180591620717411303424 does not fit 64 bits

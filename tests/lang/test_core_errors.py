@@ -38,7 +38,7 @@ hint: Parameter(Int, "alpha") where it is a size
 
 Interval(Int, 0, x(i))
 NotAffineError: not affine: x(i)
-hint: indices, bounds and case conditions are ...
+hint: an index is an integer: Cast(Int, ...), ...
 
 Vector(Double, "q", N)
 ShapeError: the extents of q are a list, got Parameter(Int, 'N')
@@ -227,7 +227,7 @@ LangError: the first argument of Reduce is the reduction at its indices
 hint: C(i, j)
 
 Reduce(r(), x(i), "+")
-LangError: the third argument of Reduce is Op.Sum, Mul, Min, Max, ArgMin or ArgMax, got '+'
+LangError: the third argument of Reduce is Op.Sum, Mul, Min, Max, ArgMin, ArgMax, Any, All or Count, got '+'
 """
 
 

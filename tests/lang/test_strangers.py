@@ -89,7 +89,7 @@ BoundsError: ...
 hint: compile(..., constraints=[Condition(N, '>', 2)]), or a Case or Select for sizes that small
 
 ~A
-LangError: ~A: it is Double, and ~ is of truth values
+LangError: ~A: it is Double, and ~ is of truth values and of integers
 hint: A == 0, say
 
 A.astype(np.float32)
@@ -144,8 +144,8 @@ f.def_ = [1.0]
 LangError: the Function f has no def_ to set
 hint: a definition is given by f.defn = [...]
 
-x(i) + np.float16(1)
-DtypeError: no element type for NumPy dtype float16
+x(i) + np.longdouble(1)
+DtypeError: no element type for NumPy dtype float128
 
 A @ B.T
 ShapeError: cannot multiply A (N x 3) by B.T (4 x 3): inner extents 3 and 4 differ

@@ -200,7 +200,7 @@ def run_layers() -> None:
 def shapes(rng: np.random.Generator) -> Iterator[tuple[int, ...]]:
     """Extents of all magnitudes, one beyond a multiple of most blocks now and then."""
     yield from ((130, 130, 130), (160, 160, 160), (300, 64, 8), (64, 300, 40), (2000, 10, 64), (65, 73, 1024))
-    for _ in range(60):
+    for _ in range(25):
         extents = np.exp(rng.uniform(0, 6.5, 3)).astype(int)
         if rng.random() < 0.3:
             extents = extents // 24 * 24 + 1

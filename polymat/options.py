@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from functools import cache, wraps
+from functools import cache
 from types import NoneType, UnionType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import numpy as np
 
-from polymat.errors import LangError, OptionError, caller_location
+from polymat.errors import LangError, caller_location
+from polymat.namedfields import knows_its_fields
 
 MOST_THREADS = 4096
 _TARGET = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+_-]*")
@@ -35,30 +36,7 @@ SKIPPABLE = (
 LibraryUse = Literal["auto", "always", "never"]
 
 
-def _knows_its_fields(cls: Any) -> Any:
-    """Let a data class name the field that was probably meant where one is given that it has not."""
-    create: Callable[..., None] = cls.__init__
-    known = [item.name for item in fields(cls)]
-
-    @wraps(create)
-    def checked(self: object, *values: Any, **named: Any) -> None:
-        for name in named:
-            if name not in known:
-                from difflib import get_close_matches  # imported where something is wrong
-
-                near = get_close_matches(name, known, 1)
-                raise OptionError(
-                    f"{cls.__name__} has no {name!r}",
-                    at=caller_location(),
-                    hint=f"did you mean {near[0]}?" if near else f"it has {', '.join(known)}",
-                )
-        create(self, *values, **named)
-
-    cls.__init__ = checked
-    return cls
-
-
-@_knows_its_fields
+@knows_its_fields
 @dataclass(frozen=True, slots=True)
 class Options:
     """Knobs of one compilation; the defaults are what is measured to be best.

@@ -14,7 +14,7 @@ from polymat.poly.domain import Domain
 from polymat.product.blocks import blocks_of
 from polymat.product.contraction import Contraction
 from polymat.product.matching import contraction_of
-from polymat.product.scheme import SchemeLoop
+from polymat.product.scheme import Atom, Scheme, SchemeLoop
 from polymat.product.schemefit import fitted, operands
 from polymat.product.schemetext import Misfit, read_scheme
 
@@ -46,6 +46,12 @@ def plan_scheme(
     atoms = fitted(scheme, found, lanes)
     if isinstance(atoms, Misfit):
         raise misfit_error(stage, atoms)
+    return _plan(stage, scheme, found, atoms, lanes)
+
+
+def _plan(
+    stage: Stage, scheme: Scheme, found: Contraction, atoms: tuple[Atom, ...], lanes: int
+) -> SchemePlan:
     loops = [atom for atom in atoms if isinstance(atom, SchemeLoop)]
     vector = loops[-1].dim if loops and loops[-1].kind == "V" else None
     first = loops[0]

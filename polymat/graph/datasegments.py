@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from polymat.lang.condition import Condition
 from polymat.lang.expr import Binary, CastExpr, Const, Expr, Load, SelectExpr, Variable
-from polymat.lang.traverse import comparisons, condition_operands, conjuncts, walk
+from polymat.lang.traverse import comparisons, condition_operands, conjuncts, names_of, walk
 from polymat.lang.types import Long
 
 _ONE = Const(1, Long)
@@ -35,8 +35,7 @@ class SegmentedSum:
 
     def names(self) -> frozenset[str]:
         """The names of the dimensions and sizes that the bounds depend on."""
-        bounds = [bound for each in self.dims for bound in (*each.lows, *each.ends)]
-        return frozenset(name for bound in bounds for name in names_in(bound))
+        return frozenset(names_of(bound for each in self.dims for bound in (*each.lows, *each.ends)))
 
 
 def find_segments(
@@ -74,7 +73,7 @@ def _bound(condition: Condition, dim: str, later: frozenset[str]) -> tuple[bool,
         left, right, op = right, left, {"<": ">", "<=": ">=", ">": "<", ">=": "<="}.get(op, op)
     if not _is(left, dim) or op not in ("<", "<=", ">", ">=") or right.dtype.kind not in "iu":
         return None
-    if not later.isdisjoint(names_in(right)):
+    if not later.isdisjoint(names_of([right])):
         return None
     value = right if right.dtype == Long else CastExpr(right, Long)
     return (op in ("<", "<="), Binary("+", value, _ONE, Long) if op in ("<=", ">") else value)
@@ -82,14 +81,3 @@ def _bound(condition: Condition, dim: str, later: frozenset[str]) -> tuple[bool,
 
 def _is(side: Expr, dim: str) -> bool:
     return isinstance(side, Variable) and side.name == dim
-
-
-def names_in(expr: Expr) -> set[str]:
-    """The names that a value depends on."""
-    names: set[str] = set()
-    for node in walk(expr):
-        if isinstance(node, Variable):
-            names.add(node.name)
-        elif isinstance(node, Load):
-            names.update(name for form in node.indices for name in form.names())
-    return names

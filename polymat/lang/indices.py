@@ -6,6 +6,7 @@ from typing import Any
 
 from polymat.errors import Location, NotAffineError
 from polymat.lang.affine import Affine
+from polymat.lang.bitranges import power_of
 from polymat.lang.condition import Condition
 from polymat.lang.expr import Binary, CastExpr, Const, Expr, Load, Parameter, Unary, Variable, as_expr
 from polymat.lang.expressiontext import expr_text
@@ -13,7 +14,6 @@ from polymat.lang.traverse import condition_operands, fold
 from polymat.lang.types import ScalarType
 
 LIMIT = 2**62
-_MOST_SHIFTED = 62  # bits, with which forms stay below that
 _HINT = (
     "indices, bounds and case conditions are sums of integer multiples of variables and sizes, "
     "// and % by constants"
@@ -64,9 +64,8 @@ def _affine(expr: Expr, parts: tuple[Affine, ...], at: Location | None) -> Affin
             return parts[0] - parts[1]
         case Binary("*" | "//" | "%"):
             return _scaled(expr, expr.op, parts[0], parts[1], at)
-        case Binary("<<" | ">>") if parts[1].is_constant and 0 <= parts[1].const < _MOST_SHIFTED:
-            power = Affine((), 1 << parts[1].const)
-            return _scaled(expr, "*" if expr.op == "<<" else "//", parts[0], power, at)
+        case Binary("<<" | ">>") if parts[1].is_constant and (power := power_of(parts[1].const)):
+            return _scaled(expr, "*" if expr.op == "<<" else "//", parts[0], Affine((), power), at)
         case Binary("&") if parts[1].is_constant and _is_mask(parts[1].const):
             return _scaled(expr, "%", parts[0], parts[1] + 1, at)
         case _:

@@ -18,7 +18,7 @@ from polymat.lang.affine import Affine, computed_in, extremes
 from polymat.lang.computed import index_form
 from polymat.lang.databounds import enclosed, widened
 from polymat.lang.expr import Expr, Load, Parameter, Variable, as_expr
-from polymat.lang.traverse import walk
+from polymat.lang.traverse import names_of, walk
 from polymat.lang.types import ScalarType, check_type
 
 
@@ -125,7 +125,7 @@ def _instead(item: object) -> str:
 def _check_bounds(names: list[str], intervals: tuple[Interval, ...], label: str) -> None:
     for position, interval in enumerate(intervals):
         sizes = {p.name for p in interval.sizes}
-        for used in (*interval.lo.names(), *interval.hi.names(), *_names_in(interval.data or ())):
+        for used in (*interval.lo.names(), *interval.hi.names(), *names_of(interval.data or ())):
             if used in sizes and used in names:
                 raise NameClashError(f"{used} is both a size and a variable of {label}", at=interval.at)
             if used not in sizes and used not in names[:position]:
@@ -134,14 +134,6 @@ def _check_bounds(names: list[str], intervals: tuple[Interval, ...], label: str)
                     at=interval.at,
                     hint="bounds may use sizes and the variables before in the same domain",
                 )
-
-
-def _names_in(values: tuple[Expr, ...]) -> list[str]:
-    """The names that the values of some bounds depend on."""
-    nodes = [node for value in values for node in walk(value)]
-    loads = [form for node in nodes if isinstance(node, Load) for form in node.indices]
-    plain = [node.name for node in nodes if isinstance(node, Variable | Parameter)]
-    return [*plain, *(name for form in loads for name in form.names())]
 
 
 def bounds_of(interval: Interval, earlier: dict[str, tuple[Affine, Affine]]) -> tuple[Affine, Affine]:

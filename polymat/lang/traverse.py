@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import TypeAlias, TypeVar, cast
 
@@ -91,6 +91,17 @@ def walk(expr: Expr, operands: Operands = children) -> Iterator[Expr]:
         seen.add(id(node))
         yield node
         stack.extend(reversed(operands(node)))
+
+
+def names_of(values: Iterable[Expr]) -> dict[str, None]:
+    """The names that values depend on, in their order: of variables, parameters, and in indices."""
+    names: dict[str, None] = {}
+    for node in (node for value in values for node in walk(value)):
+        if isinstance(node, Variable | Parameter):
+            names[node.name] = None
+        elif isinstance(node, Load):
+            names.update((name, None) for form in node.indices for name in form.names())
+    return names
 
 
 def postorder(expr: Expr, operands: Operands = children) -> tuple[list[Expr], dict[int, int]]:

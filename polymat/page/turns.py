@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 
 from polymat.codegen.report import GroupReport, Report
 from polymat.decide.figures import Figures
@@ -29,7 +30,6 @@ class Turn:
     number: int
     subject: Subject
     cards: tuple[Card, ...]
-    figures: Figures
     steps: tuple[Steps, ...]
     times: int
 
@@ -59,7 +59,9 @@ class Turn:
 
     def html(self, anchor: str, cards: str) -> str:
         """The section; anchor: its own, cards: that of all cards."""
-        longest = max((card for card in self.cards if not card.kept), key=_seconds, default=self.cards[0])
+        longest = max(
+            (card for card in self.cards if not card.kept), key=attrgetter("seconds"), default=self.cards[0]
+        )
         words = f"Predicted: {seconds_text(self.seconds)} a call"
         words += f", {seconds_text(self.once)} a step" if self.steps else ""
         words += f". The longest is group {longest.number}, limited by {limit(longest.found.cost)}."
@@ -105,20 +107,21 @@ class _Placed:
 
 
 def _placed(
-    stepwise: Stepwise[Schedule], around: _Placed | None, sizes: Mapping[str, int]
+    stepwise: Stepwise[Schedule], sizes: Mapping[str, int], around: tuple[Steps, ...] = (), turns: int = 1
 ) -> Iterator[_Placed]:
-    """Every schedule in its turn, those of sections within sections too."""
+    """Every schedule in its turn, those of sections within sections too.
+
+    around, turns: the steps around all of them, and how often these run.
+    """
     for section in stepwise.sections:
-        steps, times = (around.steps, around.times) if around is not None else ((), 1)
-        seen = dict(sizes)
+        steps, times, seen = around, turns, dict(sizes)
         if section.steps is not None:
             low = max(int(form.evaluate(sizes)) for form in section.steps.first)
             high = min(int(form.evaluate(sizes)) for form in section.steps.last)
             steps, times = (*steps, section.steps), times * max(high - low + 1, 0)
             seen[section.steps.name] = (low + high) // 2  # what depends on the step is taken as in the middle
         if isinstance(section.level, Stepwise):
-            within = _Placed(next(section.level.flat()), steps, times, seen)
-            yield from _placed(section.level, within, seen)
+            yield from _placed(section.level, seen, steps, times)
         else:
             yield _Placed(section.level, steps, times, seen)
 
@@ -128,7 +131,7 @@ def _parts(
 ) -> Iterator[Turn]:
     """The sections with their cards, whose numbers go on from one to the next."""
     first, request = 0, subject.request
-    all_placed = [*_placed(subject.stepwise, None, sizes)]
+    all_placed = [*_placed(subject.stepwise, sizes)]
     for number, placed in enumerate(all_placed, 1):
         schedule = placed.schedule
         pipeline = schedule.grouping.pipeline
@@ -142,7 +145,7 @@ def _parts(
             Card(own, first + k, plan, group, figures, figures.of(plan), None)
             for k, (plan, group) in enumerate(zip(plans, told[first : first + len(plans)], strict=True), 1)
         )
-        yield Turn(number, own, cards, figures, placed.steps, placed.times)
+        yield Turn(number, own, cards, placed.steps, placed.times)
         first += len(plans)
 
 
@@ -151,9 +154,10 @@ def _summary(subject: StepwiseSubject, parts: Sequence[Turn]) -> Iterator[str]:
     told = f"{counted(len(subject.built.stages), 'stage')} of the definition; "
     told += f"{counted(len(parts), 'section')}, one after the other, {len(repeated)} of them once a step."
     yield text("p", told)
-    longest = max(parts, key=_of_part)
-    share = longest.seconds / (sum(map(_of_part, parts)) or 1.0)
-    words = f"Predicted: {seconds_text(sum(map(_of_part, parts)))} a call. "
+    longest = max(parts, key=attrgetter("seconds"))
+    whole = sum(part.seconds for part in parts)
+    share = longest.seconds / (whole or 1.0)
+    words = f"Predicted: {seconds_text(whole)} a call. "
     yield text("p", f"{words}The longest is section {longest.number}, with {share:.0%} of it.")
 
 
@@ -185,11 +189,3 @@ def _held_words(held: HeldArray) -> str:
         return f"{held.name}: {place}"
     kept = f"{held.planes} of {held.count} steps at a time" if held.is_folded else f"all {held.count} steps"
     return f"{held.name}: {kept}, {place}"
-
-
-def _seconds(card: Card) -> float:
-    return card.seconds
-
-
-def _of_part(part: Turn) -> float:
-    return part.seconds

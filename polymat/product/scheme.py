@@ -32,6 +32,11 @@ class SchemeLoop:
     dim: str
     size: int = 0
 
+    @property
+    def in_block(self) -> bool:
+        """Whether it is a part of the straight code inside all loops."""
+        return self.kind in ("U", "V")
+
     def __str__(self) -> str:
         return f"{self.kind}({self.dim}, {self.size})" if self.size else f"{self.kind}({self.dim})"
 
@@ -43,6 +48,11 @@ class Sequence2:
     dim: str
     size: int
     unit: int = 1
+
+    @property
+    def in_block(self) -> bool:
+        """Whether it is a part of the straight code inside all loops: it says the size of its blocks."""
+        return True
 
     def __str__(self) -> str:
         return f"seq({self.dim}: {self.size} | {self.size - self.unit})"
@@ -57,6 +67,11 @@ class Pack:
 
     array: str
     order: tuple[str, ...] = ()
+
+    @property
+    def in_block(self) -> bool:
+        """Whether it is a part of the straight code inside all loops."""
+        return False
 
     def __str__(self) -> str:
         return f"pack({self.array}: {', '.join(self.order)})" if self.order else f"pack({self.array})"
@@ -98,6 +113,15 @@ def contradiction(atoms: Sequence[Atom]) -> str:
         if isinstance(atom, SchemeLoop) and atom.kind == "V" and position != len(atoms) - 1:
             return f"{atom} is not innermost in {scheme_text(atoms)}"
     return ""
+
+
+def unrolled(atoms: Sequence[Atom]) -> dict[str, int]:
+    """The points of a block along every dimension that is unrolled: those of its outermost atom."""
+    sizes: dict[str, int] = {}
+    for atom in atoms:
+        if not isinstance(atom, Pack) and atom.in_block:
+            sizes.setdefault(atom.dim, atom.size)
+    return sizes
 
 
 def scheme_text(atoms: Sequence[Atom]) -> str:

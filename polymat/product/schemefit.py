@@ -8,7 +8,7 @@ from math import prod
 
 from polymat.graph.monomials import Factor
 from polymat.product.contraction import Contraction
-from polymat.product.scheme import Atom, Pack, Scheme, SchemeLoop, Sequence2
+from polymat.product.scheme import Atom, Pack, Scheme, SchemeLoop, Sequence2, unrolled
 from polymat.product.schemetext import Misfit
 
 MOST_UNROLLED = 512  # multiplications of a block in straight code: each is a line that the compiler reads
@@ -94,7 +94,7 @@ def _order(atoms: Sequence[Atom], found: Contraction) -> Misfit | None:
     """Whether threads are outermost, copies made once, and blocks innermost."""
     inside, copied = False, set[str]()
     for position, atom in enumerate(atoms):
-        if isinstance(atom, Sequence2) or (isinstance(atom, SchemeLoop) and atom.kind in ("U", "V")):
+        if atom.in_block:
             inside = True
         elif inside:
             return Misfit(f"{atom} stands inside unrolled points", "U, V and seq are the innermost atoms")
@@ -115,12 +115,7 @@ def _vector(atoms: Sequence[Atom], lanes: int) -> Misfit | None:
     vector = last if isinstance(last, SchemeLoop) and last.kind == "V" else None
     if vector is not None and (vector.size != lanes or lanes == 1):
         return Misfit(f"{vector} is no vector", f"vectors of this processor have {lanes} such elements here")
-    sizes: dict[str, int] = {}
-    for atom in atoms:
-        if isinstance(atom, Sequence2) or (isinstance(atom, SchemeLoop) and atom.kind == "U"):
-            sizes[atom.dim] = atom.size
-    unit = vector.size if vector is not None and vector.dim in sizes else 1
-    statements = prod(sizes.values()) // unit
+    statements = prod(unrolled(atoms).values()) // (vector.size if vector is not None else 1)
     if statements > MOST_UNROLLED:
         return Misfit(f"it unrolls {statements} multiplications", f"at most {MOST_UNROLLED} are")
     return None

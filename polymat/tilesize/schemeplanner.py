@@ -55,7 +55,9 @@ def _plan(
     loops = [atom for atom in atoms if isinstance(atom, SchemeLoop)]
     vector = loops[-1].dim if loops and loops[-1].kind == "V" else None
     first = loops[0]
-    order = tuple(dict.fromkeys(loop.dim for loop in reversed(loops) if loop.kind not in ("U", "V", "Par")))
+    order = tuple(
+        dict.fromkeys(loop.dim for loop in reversed(loops) if not loop.in_block and loop.kind != "Par")
+    )
     return SchemePlan(
         group=Group((stage.name,)),
         kind="scheme",

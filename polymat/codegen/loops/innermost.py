@@ -1,4 +1,4 @@
-"""Innermost loops whose points are independent, for the passes that rewrite them one by one."""
+"""Walks over loops, and the innermost ones whose points are independent, for passes that rewrite them."""
 
 from __future__ import annotations
 
@@ -20,13 +20,27 @@ def with_innermost(
     """
     kind = "omp simd reduction(" if sums else "omp simd"
 
+    def changed(statement: Stmt) -> Stmt | None:
+        match statement:
+            case For(pragmas=(pragma,)) if pragma.startswith(kind) if sums else pragma == kind:
+                return rewritten(statement) or statement
+            case _:
+                return None
+
+    return with_changed(statements, changed)
+
+
+def with_changed(statements: Sequence[Stmt], changed: Callable[[Stmt], Stmt | None]) -> tuple[Stmt, ...]:
+    """The statements with what each is changed to; where that is None, with what is within it changed."""
+
     def each(inner: Sequence[Stmt]) -> tuple[Stmt, ...]:
         return tuple(map(visit, inner))
 
     def visit(statement: Stmt) -> Stmt:
+        made = changed(statement)
+        if made is not None:
+            return made
         match statement:
-            case For(pragmas=(pragma,)) if pragma.startswith(kind) if sums else pragma == kind:
-                return rewritten(statement) or statement
             case For(body=body):
                 return replace(statement, body=each(body))
             case If(_, then, otherwise):

@@ -19,7 +19,6 @@ from polymat.codegen.c.ctree import (
     Declare,
     For,
     Id,
-    If,
     Literal,
     Stmt,
     Subscript,
@@ -27,7 +26,7 @@ from polymat.codegen.c.ctree import (
     substituted,
 )
 from polymat.codegen.c.needs import MIN_I64, Need
-from polymat.codegen.loops.innermost import straight_range
+from polymat.codegen.loops.innermost import straight_range, with_changed
 
 TOGETHER = 64  # points
 FIRST, END, HIGH = "_pm_places_first", "_pm_places_end", "_pm_places_high"
@@ -43,23 +42,14 @@ def places_first(statements: Sequence[Stmt], array: str, ctype: str, needs: set[
     after:   for i by 64:  for 64: p = min(max(x[i], 0), 9), a = y[i];  for 64: h[p] += a
     """
 
-    def each(inner: Sequence[Stmt]) -> tuple[Stmt, ...]:
-        return tuple(map(visit, inner))
-
-    def visit(statement: Stmt) -> Stmt:
+    def changed(statement: Stmt) -> Stmt | None:
         match statement:
             case For(body=(*_, Assign(Subscript(Id(name), _)))) if name == array:
                 return _split(statement, ctype, needs) or statement
-            case For(body=body):
-                return replace(statement, body=each(body))
-            case If(_, then, otherwise):
-                return replace(statement, then=each(then), otherwise=each(otherwise))
-            case Block(body):
-                return Block(each(body))
             case _:
-                return statement
+                return None
 
-    return each(statements)
+    return with_changed(statements, changed)
 
 
 def _split(loop: For, ctype: str, needs: set[Need]) -> Stmt | None:

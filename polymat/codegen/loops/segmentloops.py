@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from polymat.codegen.c.ctree import Block, CBinary, CCall, CExpr, Declare, For, Id, If, Literal, Stmt, plus
+from polymat.codegen.c.ctree import Block, CBinary, CCall, CExpr, Declare, For, Id, Literal, Stmt, plus
 from polymat.codegen.c.needs import MAX_I64, MIN_I64, Need
 from polymat.codegen.loops.bodies import BodyWriter
+from polymat.codegen.loops.innermost import with_changed
 from polymat.graph.datasegments import Segment
 from polymat.graph.stage import Stage
 from polymat.lang.affine import Affine
@@ -42,7 +43,7 @@ def between_bounds(
 
     along = {bodies.index_name(each.dim): each for each in stage.segments.dims}
     clipping = _Clipping(along, value, needs, {})
-    body = clipping.each(statements)
+    body = with_changed(statements, clipping.changed)
     return body if clipping.done == dict.fromkeys(along, True) else None
 
 
@@ -77,34 +78,29 @@ def _element(bound: Expr) -> Load | None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Clipping:
-    """done: by the variable of each segment, whether all that runs along it are loops that were changed."""
+    """Changes loops along segments to begin and to end at their bounds.
+
+    done: by the variable of each segment, whether all that runs along it are loops that were changed.
+    """
 
     segments: dict[str, Segment]
     value: Callable[[Expr], CExpr]
     needs: set[Need]
     done: dict[str, bool]
 
-    def each(self, statements: Sequence[Stmt]) -> tuple[Stmt, ...]:
-        return tuple(map(self._visit, statements))
-
-    def _visit(self, statement: Stmt) -> Stmt:
+    def changed(self, statement: Stmt) -> Stmt | None:
+        """A loop along a segment between its bounds; None for what may hold such a loop."""
         match statement:
             case For(variable, start, CBinary("<", Id(name), end), Literal("1"), body) if (
                 name == variable and name in self.segments
             ):
                 self.done.setdefault(name, True)
-                return self._clipped(replace(statement, body=self.each(body)), start, end)
+                return self._clipped(replace(statement, body=with_changed(body, self.changed)), start, end)
             case For(name) | Declare(_, name) if name in self.segments:
                 self.done[name] = False
                 return statement
-            case For(body=body):
-                return replace(statement, body=self.each(body))
-            case If(_, then, otherwise):
-                return replace(statement, then=self.each(then), otherwise=self.each(otherwise))
-            case Block(body):
-                return Block(self.each(body))
             case _:
-                return statement
+                return None
 
     def _clipped(self, loop: For, low: CExpr, end: CExpr) -> Stmt:
         segment = self.segments[loop.variable]

@@ -29,6 +29,7 @@ from polymat.codegen.c.ctree import (
     substituted,
 )
 from polymat.codegen.c.ctree import Evaluate as Term
+from polymat.codegen.loops.innermost import with_changed
 
 SIDE_BY_SIDE = 4  # sums
 LEAST_TERMS = 8
@@ -43,25 +44,16 @@ def with_short_sums(statements: Sequence[Stmt], ctype: str) -> tuple[Stmt, ...]:
              s += s0 + s1 + s2 + s3;  for the rest of k: s += x[k] * y[at[k]]
     """
 
-    def each(inner: Sequence[Stmt]) -> tuple[Stmt, ...]:
-        return tuple(map(visit, inner))
-
-    def visit(statement: Stmt) -> Stmt:
+    def changed(statement: Stmt) -> Stmt | None:
         match statement:
             case For(
                 variable, start, CBinary("<", Id(name), high), Literal("1"), (Assign(Id(total), "+=", value),)
             ) if name == variable and total not in names_in([Term(value)]) and _gathers(value):
                 return _several(replace(statement, pragmas=()), start, high, ctype)
-            case For(body=body):
-                return replace(statement, body=each(body))
-            case If(_, then, otherwise):
-                return replace(statement, then=each(then), otherwise=each(otherwise))
-            case Block(body):
-                return Block(each(body))
             case _:
-                return statement
+                return None
 
-    return each(statements)
+    return with_changed(statements, changed)
 
 
 def _gathers(value: CExpr) -> bool:

@@ -23,7 +23,7 @@ from polymat.codegen.products.schemesums import Sum, SumWriter
 from polymat.errors import InternalError
 from polymat.graph.stage import Stage
 from polymat.plan.schemeplan import SchemePlan
-from polymat.product.scheme import Atom, Pack, SchemeLoop, Sequence2
+from polymat.product.scheme import Atom, unrolled
 
 
 class BlockWriter:
@@ -87,7 +87,7 @@ class BlockWriter:
         def added(rest: Sequence[Atom], inner: LoopPlace) -> tuple[Stmt, ...]:
             return self._added(rest, sums, inner)
 
-        count = next((k for k, atom in enumerate(atoms) if _takes(atom)), len(atoms))
+        count = next((k for k, atom in enumerate(atoms) if atom.in_block), len(atoms))
         return (
             *(self.sums.declare(each) for each in sums),
             *self.loops.around(atoms, count, place, added),
@@ -118,17 +118,3 @@ def offsets(sizes: Mapping[str, int], vector: str | None, lanes: int) -> Iterato
     ranges = [range(0, size, lanes if dim == vector else 1) for dim, size in sizes.items()]
     for found in product(*ranges):
         yield dict(zip(sizes, found, strict=True))
-
-
-def unrolled(atoms: Sequence[Atom]) -> dict[str, int]:
-    """The points of a block along every dimension that is unrolled."""
-    sizes: dict[str, int] = {}
-    for atom in atoms:
-        if not isinstance(atom, Pack) and _takes(atom):
-            sizes.setdefault(atom.dim, atom.size)
-    return sizes
-
-
-def _takes(atom: Atom) -> bool:
-    """Whether an atom is part of a block."""
-    return isinstance(atom, Sequence2) or (isinstance(atom, SchemeLoop) and atom.kind in ("U", "V"))

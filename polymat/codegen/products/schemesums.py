@@ -26,6 +26,7 @@ from polymat.graph.monomials import Factor
 from polymat.graph.stage import Stage
 from polymat.lang.affine import Affine
 from polymat.plan.schemeplan import SchemePlan
+from polymat.product.schemefit import operands
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +81,8 @@ class SumWriter:
             for each in sums:
                 vector = self.plan.vector if each.lanes > 1 and not each.is_first_lane else None
                 point = place.point({**each.at, **at})
-                found = self.plan.contraction
-                factors = [values.of(factor, point, vector) for factor in (found.left, found.right)]
+                found = operands(self.plan.contraction)
+                factors = [values.of(factor, point, vector) for factor in found]
                 target = each.lane(0) if each.is_first_lane else each.variable
                 values.statements.append(Assign(target, "+=", CBinary("*", *factors)))
         return tuple(values.statements)

@@ -9,7 +9,7 @@ from polymat.codegen.c.ctree import Id, Stmt
 from polymat.codegen.loops.nestfunction import NestFunction, run_nest, with_pads
 from polymat.codegen.loops.ranges import Range
 from polymat.codegen.loops.stagecode import StageWriter
-from polymat.codegen.products.schemeblocks import BlockWriter, unrolled
+from polymat.codegen.products.schemeblocks import BlockWriter
 from polymat.codegen.products.schemecopies import CopyWriter
 from polymat.codegen.products.schemeloops import SchemeLoops
 from polymat.codegen.products.schemeplace import LoopPlace, Span
@@ -17,7 +17,7 @@ from polymat.errors import InternalError
 from polymat.graph.stage import Stage
 from polymat.plan.loops import LoopPlan
 from polymat.plan.schemeplan import SchemePlan
-from polymat.product.scheme import Atom, Pack, SchemeLoop, Sequence2
+from polymat.product.scheme import Atom, Pack, SchemeLoop, unrolled
 
 
 def scheme_nest(
@@ -70,9 +70,7 @@ class SchemeWriter:
         return count
 
     def _is_within(self, atom: Atom) -> bool:
-        if isinstance(atom, Pack):
-            return False
-        return isinstance(atom, Sequence2) or atom.kind in ("U", "V") or atom.dim in self.found.summed
+        return not isinstance(atom, Pack) and (atom.in_block or atom.dim in self.found.summed)
 
     def _whole(self, dim: str) -> Span:
         """All points of a dimension that the nest covers."""

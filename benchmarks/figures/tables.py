@@ -52,6 +52,7 @@ def caption(record: Record, section: str) -> str:
     threads = " · ".join(map(str, threads_of(record, section)))
     parts = [about["machine"], about["compiler"], f"threads {threads}", about["date"]]
     parts += [f"load {about['load']}"] if "load" in about else []
+    parts += [about["rounds"]] if "rounds" in about else []
     return f"{record.headings[section].title}. {'; '.join(parts)}."
 
 

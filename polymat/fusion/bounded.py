@@ -8,28 +8,32 @@ from collections.abc import Sequence
 from polymat.fusion.dag import Dag, bits
 from polymat.fusion.exact import Exhausted, MaskCost, Solution, solve
 from polymat.fusion.greedy import merge_greedily
+from polymat.fusion.price import Price
 
 MAX_RANGE = 16  # stages of a group that is tried as a range of an order
 WINDOW_STAGES = 8  # stages of consecutive groups that are partitioned anew together
 WINDOW_STEPS = 5_000  # candidate groups of one such search
+MAX_WINDOWED = 512  # groups that all such searches price, beside those that are priced already
 
 
-def improve(dag: Dag, cost: MaskCost, stages: int) -> Solution:
+def improve(dag: Dag, price: Price, stages: int) -> Solution:
     """A cheap partition of connected stages, never dearer than greedy merging or no fusion at all.
 
     The cheapest of all partitions into ranges of an order, for three orders: the pipeline's own, depth first,
     and that of the greedy partition, whose groups are tried as ranges whatever their length.  Then runs of
-    consecutive groups of up to `WINDOW_STAGES` stages are partitioned anew by the exact recurrence.
+    consecutive groups of up to `WINDOW_STAGES` stages are partitioned anew by the exact recurrence, until
+    `MAX_WINDOWED` more groups are priced.
     """
-    greedy = merge_greedily(dag, cost, stages)
+    greedy = merge_greedily(dag, price, stages)
     greedy_order = [k for group in greedy.groups for k in bits(group)]
     orders = [list(bits(stages)), _depth_first(dag, stages), greedy_order]
     different = [order for k, order in enumerate(orders) if order not in orders[:k]]
-    found = [_ranges(dag, cost, order, greedy.groups) for order in different]
+    found = [_ranges(dag, price, order, greedy.groups) for order in different]
     best = min([greedy, *found], key=lambda solution: solution.cost)
     if best.cost == math.inf:
         return best
-    return _windows(dag, cost, stages, best)
+    with price.limited(MAX_WINDOWED):
+        return _windows(dag, price, stages, best)
 
 
 def _depth_first(dag: Dag, stages: int) -> list[int]:

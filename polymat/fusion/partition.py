@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 
 from polymat.errors import InternalError
 from polymat.fusion.bounded import improve
 from polymat.fusion.dag import Dag, Edge
 from polymat.fusion.exact import Exhausted, Solution, solve
+from polymat.fusion.price import Price
 from polymat.fusion.quotient import Quotient
 from polymat.graph.group import Group, Grouping
 from polymat.graph.pipeline import Pipeline
 
 GroupCost = Callable[[tuple[str, ...]], float]
 
-EXACT_STAGES = 12  # connected stages up to which the partition is always the cheapest
-MAX_STEPS = 20_000  # candidates after which more stages than that are no longer partitioned exactly,
-# or stages in all groups whose cost was asked, whichever comes first: a long group takes long to price.
-# All groups of 12 stages that are all connected have 24 576, those of a chain of 60 have 37 820.
-MAX_ASKED = 1 << 16
+# Groups up to which all are priced, and the partition is the cheapest: those of nine stages that are all
+# connected, or of a chain of 31.  The price of a group takes milliseconds, so that more would take seconds.
+MAX_GROUPS = 512
+MAX_STEPS = 20_000  # candidates of a search: the same groups come again after others
 
 EXACT = "exact: no other partition into connected groups costs less"
 BOUNDED = (
-    f"bounded: more than {EXACT_STAGES} stages are connected in too many ways to try all; "
+    f"bounded: stages are connected in more than {MAX_GROUPS} groups, too many to price all; "
     "costs no more than merging greedily, nor than no fusion"
 )
 UNDIVIDED = "; stages that read each other at their own point alone are not divided"
@@ -47,15 +47,16 @@ def partition(
     cost: GroupCost,
     *,
     joins: Iterable[Edge] | None = None,
-    together: Iterable[tuple[str, ...]] = (),
+    together: Collection[tuple[str, ...]] = (),
     max_steps: int = MAX_STEPS,
 ) -> Grouping:
     """Partition a pipeline; see `partition_stages`.
 
-    together: sets of stages that are not divided where more than `EXACT_STAGES` are connected.
+    together: sets of stages that are not divided where all groups are too many to price.
     """
     whole = Dag.of_pipeline(pipeline, joins)
-    many = [set(whole.group(part)) for part in whole.components(whole.all) if part.bit_count() > EXACT_STAGES]
+    parts = list(whole.components(whole.all)) if together else []
+    many = [set(whole.group(part)) for part in parts if not _is_within(whole, part, max_steps)]
     sets = [names for names in together if any(part.issuperset(names) for part in many)]
     graph = Quotient.of(whole, [names for names in sets if cost(names) < math.inf])
     found = partition_stages(graph.dag, lambda nodes: cost(graph.stages(nodes)), max_steps=max_steps)
@@ -71,12 +72,11 @@ def partition_stages(dag: Dag, cost: GroupCost, *, max_steps: int = MAX_STEPS) -
     cost: of a group by the names of its stages, producers first; infinity for one that is not allowed.  It is
     asked once for every group, and about connected groups only that no path leaves and enters again.
 
-    The minimum over all partitions for every connected component of up to `EXACT_STAGES` stages, and for
-    larger ones (chains of up to 70, say) whose search stays within `max_steps` candidates and `MAX_ASKED`
-    stages of them.  Beyond that the guarantees of `bounded.improve` hold: never more than the greedy
-    partition, nor than no fusion at all.
+    The minimum over all partitions for every connected component of no more than `MAX_GROUPS` groups that is
+    searched in `max_steps` candidates.  Beyond that the guarantees of `bounded.improve` hold: never more than
+    the greedy partition, nor than no fusion at all.
     """
-    price = _Price(dag, cost)
+    price = Price(dag, cost)
     groups: list[int] = []
     total, exact = 0.0, True
     for component in dag.components(dag.all):
@@ -87,21 +87,8 @@ def partition_stages(dag: Dag, cost: GroupCost, *, max_steps: int = MAX_STEPS) -
     return Partition(tuple(dag.group(mask) for mask in groups), total, exact)
 
 
-class _Price:
-    """The cost of a group by its mask, asked once."""
-
-    def __init__(self, dag: Dag, cost: GroupCost) -> None:
-        self.dag, self.cost = dag, cost
-        self.known: dict[int, float] = {}
-
-    def __call__(self, mask: int) -> float:
-        if mask not in self.known:
-            self.known[mask] = self.cost(self.dag.group(mask))
-        return self.known[mask]
-
-
-def _component(dag: Dag, price: _Price, stages: int, max_steps: int) -> tuple[Solution, bool]:
-    exact = stages.bit_count() <= EXACT_STAGES or _is_within(dag, stages, max_steps)
+def _component(dag: Dag, price: Price, stages: int, max_steps: int) -> tuple[Solution, bool]:
+    exact = _is_within(dag, stages, max_steps)
     found = solve(dag, price, dag.all & ~stages, dag.all) if exact else improve(dag, price, stages)
     if found is None or found.cost == math.inf:
         names = ", ".join(dag.group(stages))
@@ -112,15 +99,11 @@ def _component(dag: Dag, price: _Price, stages: int, max_steps: int) -> tuple[So
 def _is_within(dag: Dag, stages: int, max_steps: int) -> bool:
     """Whether the search stays within its limits, which no cost changes: it is run without any."""
     known: set[int] = set()
-    asked = 0
 
     def ask(mask: int) -> float:
-        nonlocal asked
-        if mask not in known:
-            if asked >= MAX_ASKED:
-                raise Exhausted
-            known.add(mask)
-            asked += mask.bit_count()
+        known.add(mask)
+        if len(known) > MAX_GROUPS:
+            raise Exhausted
         return 0.0
 
     try:

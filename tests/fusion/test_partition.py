@@ -10,8 +10,9 @@ import pytest
 
 import polymat as pm
 from polymat.errors import InternalError
+from polymat.fusion.bounded import MAX_WINDOWED
 from polymat.fusion.dag import Dag
-from polymat.fusion.partition import BOUNDED, EXACT, EXACT_STAGES, partition, partition_stages
+from polymat.fusion.partition import BOUNDED, EXACT, MAX_GROUPS, partition, partition_stages
 from tests.fusion.pipelines import pipeline_of
 
 Names = tuple[str, ...]
@@ -27,10 +28,13 @@ def fours(group: Names) -> float:
     return 1.0 + abs(len(group) - 4) * 0.3
 
 
-def test_a_chain_of_sixty_is_exact() -> None:
-    found = partition_stages(Dag.of(SIXTY, chain(SIXTY)), fours)
-    assert found.exact
-    assert found.groups == tuple(SIXTY[k : k + 4] for k in range(0, 60, 4))
+@pytest.mark.parametrize(("length", "exact"), [(28, True), (31, True), (32, False), (60, False)])
+def test_a_chain_is_exact_as_far_as_all_groups_are_priced(length: int, exact: bool) -> None:
+    names = SIXTY[:length]
+    found = partition_stages(Dag.of(names, chain(names)), fours)
+    assert found.exact == exact == (length * (length + 1) // 2 <= MAX_GROUPS)
+    if length % 4 == 0:  # which ranges of an order find as well
+        assert found.groups == tuple(names[k : k + 4] for k in range(0, length, 4))
 
 
 @pytest.mark.parametrize("density", [0.04, 0.1, 0.4])
@@ -49,12 +53,22 @@ def test_sixty_random_stages_within_the_limit_of_costs(density: float, seed: int
     assert found.cost < sum(fours((name,)) for name in SIXTY)
 
 
-def test_as_many_siblings_as_promised_are_exact() -> None:
-    names = SIXTY[:EXACT_STAGES]
+@pytest.mark.parametrize("count", [8, 9, 10, 12, 16, 40])
+def test_siblings_are_priced_no_oftener_than_promised(count: int) -> None:
+    names = SIXTY[:count]
     joins = [(a, b) for k, b in enumerate(names) for a in names[:k]]
-    found = partition_stages(Dag.of(names, [], joins), fours, max_steps=1)
-    assert found.exact
-    assert [len(group) for group in found.groups] == [4, 4, 4]
+    asked: set[Names] = set()
+
+    def cost(group: Names) -> float:
+        assert group not in asked
+        asked.add(group)
+        return fours(group)
+
+    found = partition_stages(Dag.of(names, [], joins), cost)
+    assert found.exact == (2**count - 1 <= MAX_GROUPS)
+    pairs_and_ranges = 2 * count * count
+    assert len(asked) <= (MAX_GROUPS if found.exact else MAX_WINDOWED + pairs_and_ranges)
+    assert found.cost <= sum(map(fours, (names[k : k + 4] for k in range(0, count, 4))))
 
 
 def test_siblings_are_fused_only_when_joined() -> None:
@@ -99,16 +113,16 @@ def test_no_stages() -> None:
 def test_the_guarantee_says_whether_all_partitions_were_tried() -> None:
     n, x = pm.Parameter(pm.Int, "N"), pm.Variable(pm.Int, "x")
     last: pm.Vector | pm.Function = pm.Vector(pm.Double, "A", [n])
-    for number in range(EXACT_STAGES + 1):
+    for number in range(12):
         f = pm.Function(([x], [pm.Interval(pm.Int, 0, n - 1)]), pm.Double, f"f{number}")
         f.defn = [last(x) * last(x)]
         last = f
     assert isinstance(last, pm.Function)
     pipeline = pipeline_of(last)
-    assert len(pipeline.stages) == EXACT_STAGES + 1
+    assert len(pipeline.stages) == 12
     assert partition(pipeline, fours).guarantee == EXACT
     assert partition(pipeline, fours, max_steps=5).guarantee == BOUNDED
-    assert f"more than {EXACT_STAGES} stages" in BOUNDED
+    assert f"more than {MAX_GROUPS} groups" in BOUNDED
 
 
 def test_partition_of_a_pipeline() -> None:
@@ -129,3 +143,11 @@ def test_partition_of_a_pipeline() -> None:
     assert partition(pipeline, cost).guarantee == EXACT
     assert partition(pipeline, cost, joins=[("g", "h")]).summary == "f | g+h"
     assert partition(pipeline, cost, joins=[]).summary == "f | g | h"
+
+
+def test_every_component_has_a_search_of_its_own() -> None:
+    parts = [SIXTY[k : k + 12] for k in (0, 12, 24)]
+    joins = [(a, b) for names in parts for k, b in enumerate(names) for a in names[:k]]
+    found = partition_stages(Dag.of(SIXTY[:36], [], joins), fours)
+    assert found.cost == 9 * fours(SIXTY[:4])
+    assert not found.exact

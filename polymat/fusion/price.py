@@ -1,0 +1,37 @@
+"""Costs of groups, each asked once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from polymat.fusion.dag import Dag
+from polymat.fusion.exact import Exhausted
+
+
+class Price:
+    """The cost of a group by its mask, asked once.
+
+    most: groups that may be priced at all; None for any number.  Beyond that `Exhausted` is raised.
+    """
+
+    def __init__(self, dag: Dag, cost: Callable[[tuple[str, ...]], float]) -> None:
+        self.dag, self.cost = dag, cost
+        self.known: dict[int, float] = {}
+        self.most: int | None = None
+
+    def __call__(self, mask: int) -> float:
+        if mask not in self.known:
+            if self.most is not None and len(self.known) >= self.most:
+                raise Exhausted
+            self.known[mask] = self.cost(self.dag.group(mask))
+        return self.known[mask]
+
+    @contextmanager
+    def limited(self, more: int) -> Iterator[None]:
+        """Let so many groups be priced meanwhile that have not been so far."""
+        self.most = len(self.known) + more
+        try:
+            yield
+        finally:
+            self.most = None

@@ -21,7 +21,7 @@ TESTS = Path(__file__).parent
 # whatever gcc makes of the C: it makes the plainest code, in a third of the time.
 NOT_OPTIMISED = frozenset(
     ("audit", "decide", "errors", "fusion", "graph", "idiom", "lang", "model", "mutations", "plan", "poly")
-) | {"product", "properties", "rewrite", "search", "tilesize", "measuring"}
+) | {"images", "product", "properties", "rewrite", "search", "tilesize", "measuring"}
 # What gcc makes of programs is the subject here; random programs say themselves how they are compiled.
 AS_USERS_DO = frozenset(("differential", "polybench", "runtime"))
 # Elsewhere one test of so many does, others with another seed.  The rest run loops on vectors, in 0.6 of

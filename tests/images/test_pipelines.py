@@ -1,0 +1,128 @@
+"""The six image pipelines: compiled and interpreted beside NumPy, at sizes around nothing and at odd ones."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from benchmarks.images import PROGRAMS, camera, find_program
+from benchmarks.images.program import Program
+from polymat import Options
+
+Array = npt.NDArray[Any]
+EACH = pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.name)
+# Nothing but a border, one element, primes, around the cells of a grid, around the levels of a pyramid.
+EXTENTS = (
+    (1, 1), (1, 7), (2, 3), (3, 2), (4, 4), (5, 5), (5, 9), (7, 8), (8, 7), (9, 16), (11, 13), (15, 17),
+    (16, 31), (17, 15), (23, 64), (29, 3), (31, 33), (32, 32), (33, 31), (37, 53), (47, 61), (63, 65),
+    (64, 2), (67, 129), (131, 71),
+)  # fmt: skip
+
+
+@cache
+def compiled(name: str) -> Any:
+    """In blocks for two threads however small the image is."""
+    return find_program(name).compile(options=Options(parallel_threshold=0, threads=2))
+
+
+def sizes_of(program: Program, rows: int, columns: int) -> dict[str, int]:
+    if program.name == "camera":
+        rows, columns = rows + rows % 2, columns + columns % 2
+    return {"R": rows, "C": columns}
+
+
+def drawn(program: Program, rows: int, columns: int, seed: int) -> dict[str, Array]:
+    return program.inputs(sizes_of(program, rows, columns), np.random.default_rng(seed))
+
+
+def assert_solves(program: Program, found: Array, arrays: dict[str, Array]) -> None:
+    (expected,) = program.solve(arrays).values()
+    assert found.dtype == expected.dtype
+    assert found.shape == expected.shape
+    assert np.array_equal(np.isnan(found), np.isnan(expected))
+    off = np.abs(found.astype(np.float64) - expected)
+    assert not np.any(off > program.bounds(arrays))
+
+
+@EACH
+def test_compiled_equals_numpy(program: Program, seed: int) -> None:
+    for rows, columns in EXTENTS:
+        arrays = drawn(program, rows, columns, seed)
+        assert_solves(program, compiled(program.name)(*arrays.values(), **program.scalars), arrays)
+
+
+@EACH
+def test_interpreted_equals_numpy_bit_by_bit(program: Program, seed: int) -> None:
+    for rows, columns in ((1, 1), (11, 13), (37, 53)):
+        arrays = drawn(program, rows, columns, seed)
+        (expected,) = program.solve(arrays).values()
+        found = compiled(program.name).reference(*arrays.values(), **program.scalars)
+        np.testing.assert_array_equal(found, expected)
+
+
+@EACH
+def test_arrays_are_drawn_as_stated(program: Program) -> None:
+    sizes = program.sizes["MINI"]
+    arrays = program.inputs(sizes, np.random.default_rng(0))
+    (result,) = program.solve(arrays).values()
+    assert result.shape[-2:] == (sizes["R"], sizes["C"])
+    assert np.all(np.isfinite(result))
+    assert np.ptp(result) > 0
+    for array in arrays.values():
+        assert 0 <= array.min() < array.max() <= (1023 if array.dtype == np.int16 else 1)
+
+
+def solved(name: str, *arrays: Array, **scalars: float) -> Array:
+    program = find_program(name)
+    (found,) = program.reference(*arrays, **{**program.scalars, **scalars}).values()
+    return found
+
+
+def test_numpy_keeps_what_a_filter_must_keep() -> None:
+    constant = np.full((40, 56), 0.3, np.float32)
+    padded = np.full((3, 45, 61), 0.3, np.float32)
+    np.testing.assert_allclose(solved("unsharp", padded), 0.3, rtol=1e-6)
+    assert np.all(solved("harris", constant) == 0)
+    np.testing.assert_allclose(solved("bilateral-grid", constant), 0.3, rtol=1e-6)
+    np.testing.assert_allclose(solved("bilateral-grid-c", np.pad(constant, 28, mode="edge")), 0.3, rtol=1e-6)
+    ones = np.ones((37, 53), np.float32)
+    assert np.array_equal(solved("bilateral-grid", ones), ones)
+
+
+def test_numpy_fills_in_nothing_where_alpha_is_one() -> None:
+    arrays = drawn(find_program("interpolate"), 37, 53, 0)
+    image = arrays["image"]
+    image[3, 1:-1, 1:-1] = 1
+    assert np.array_equal(solved("interpolate", image), image[:3, 1:-1, 1:-1])
+    image[3, 5:9, 7:20] = 0
+    image[:3] = 0.25 * (image[3] > 0)
+    np.testing.assert_allclose(solved("interpolate", image), 0.25, rtol=1e-6)
+
+
+def test_numpy_blends_equal_images_to_themselves() -> None:
+    first, second, mask = drawn(find_program("pyramid-blend"), 40, 64, 0).values()
+    inner = (slice(None), slice(31, -29), slice(31, -29))
+    np.testing.assert_allclose(solved("pyramid-blend", first, first, mask), first[inner], atol=1e-6)
+    assert np.allclose(solved("pyramid-blend", first, second, np.ones_like(mask)), first[inner], atol=1e-6)
+    assert np.allclose(solved("pyramid-blend", first, second, np.zeros_like(mask)), second[inner], atol=1e-6)
+
+
+def test_numpy_takes_a_lone_hot_pixel_away() -> None:
+    raw = np.full((80, 112), 300, np.int16)
+    plain = solved("camera", raw)
+    raw[40, 50] = 1023
+    assert np.array_equal(solved("camera", raw), plain)
+
+
+def test_the_camera_s_numbers() -> None:
+    """At 3700 kelvin, contrast 50 and gamma 2: what other implementations of it have."""
+    matrix = [[548, -103, 7, -10220], [-96, 373, 61, -7254], [-30, -260, 882, -5562]]
+    assert camera.matrix_of(3700).tolist() == matrix
+    curve = camera.curve_of(50, 2)
+    places = np.array([-5, 0, 1, 10, 100, 256, 500, 1000, 1023, 2000]) - camera.LOWEST
+    assert curve[places].tolist() == [0, 0, 4, 16, 67, 128, 191, 254, 255, 255]
+    assert curve.sum(dtype=np.int64) == 8273369

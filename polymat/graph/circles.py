@@ -13,9 +13,10 @@ from math import prod
 from typing import TypeVar
 
 from polymat.graph.accesses import loads_with_domains
-from polymat.graph.stage import Accumulation, Part, Stage
-from polymat.lang.affine import Affine, computed_in
+from polymat.graph.stage import Accumulation, Part, Stage, loads_of
+from polymat.lang.affine import Affine
 from polymat.poly.domain import Domain
+from polymat.poly.freed import freed
 
 T = TypeVar("T")
 FORWARDS, BACKWARDS = 1, -1
@@ -69,9 +70,8 @@ class InnerRead:
     def is_earlier(self, axes: Axes) -> bool:
         """Whether it is made at an earlier step at every point."""
         apart = axes[self.producer].step(self.read) - axes[self.reader].step(self.index)
-        if computed_in([apart]):
-            return False
-        return self.where.at_least_zero([apart]).is_empty()
+        where, (form,) = freed(self.where, [apart])
+        return where.at_least_zero([form]).is_empty()
 
 
 def possible_axes(members: Sequence[Stage], context: Domain) -> Iterator[Axes]:
@@ -110,11 +110,12 @@ def inner_reads(members: Sequence[Stage], positions: Positions, context: Domain)
     """Every read within a circle."""
     for stage in members:
         for item in stage.definitions():
-            index = own_index(stage, item, positions[stage.name])
-            for where, load in loads_with_domains(item.domain.assume(context), item.expr):
-                name = load.source.name
-                if name in positions and not load.source.is_input:
-                    yield InnerRead(stage.name, name, index, load.indices[positions[name]], where)
+            index, domain = own_index(stage, item, positions[stage.name]), item.domain.assume(context)
+            for expr in item.values():
+                for where, load in loads_with_domains(domain, expr):
+                    name = load.source.name
+                    if name in positions and not load.source.is_input:
+                        yield InnerRead(stage.name, name, index, load.indices[positions[name]], where)
 
 
 def _positions(members: Sequence[Stage], first: int) -> Positions | None:
@@ -139,7 +140,7 @@ def _linked(stages: Mapping[str, Stage], name: str, found: Positions) -> Iterato
     """Stages that a stage reads, or that read it, at a constant distance along one of their dimensions."""
     for reader in stages.values():
         for item in reader.definitions():
-            for _, load in loads_with_domains(item.domain, item.expr):
+            for load in loads_of(item):
                 producer = stages.get(load.source.name)
                 if producer is None or name not in (reader.name, producer.name):
                     continue

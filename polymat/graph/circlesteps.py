@@ -13,7 +13,7 @@ from polymat.graph.recurrence import recurrence_statements
 from polymat.graph.splice import free_name, names_taken
 from polymat.graph.stage import Ref, Stage
 from polymat.graph.strong import components
-from polymat.lang.affine import Affine
+from polymat.lang.affine import Affine, computed_in
 from polymat.lang.expr import Load
 from polymat.memo import remembered
 from polymat.poly.domain import Domain
@@ -58,6 +58,22 @@ def circle_steps(pipeline: Pipeline, names: tuple[str, ...]) -> CircleSteps | No
         if found is not None and all(_is_orderable(found, group) for group in same_step(found)):
             return found
     return None
+
+
+def takes_steps(pipeline: Pipeline, stage: Stage) -> bool:
+    """Whether a stage that needs itself alone runs step by step, as circles do.
+
+    Data say which elements of earlier steps it reads, adds to, or sums up: at one step all of that is known.
+    """
+    if stage.circle or not stage.reads_itself or (len(stage.dims) < 2 and not stage.is_reduction):
+        return False
+    own = (load for load in stage.loads() if load.source.name == stage.name)
+    computed = any(computed_in(load.indices) for load in own) or _has_computed_places(stage)
+    return (computed or stage.segments is not None) and circle_steps(pipeline, (stage.name,)) is not None
+
+
+def _has_computed_places(stage: Stage) -> bool:
+    return any(computed_in(item.target) for item in stage.accumulations)
 
 
 def _steps(pipeline: Pipeline, members: tuple[Stage, ...], axes: Axes) -> CircleSteps | None:
@@ -121,6 +137,7 @@ def same_step(steps: CircleSteps) -> list[tuple[Stage, ...]]:
         index, rest = axis.split(indices)
         here = steps.step == axis.step(index)
         name = load.source.name if here else f"{load.source.name} before"
+        rest = indices if computed_in([index]) else rest  # what data say is the value of some index
         return Load(Ref(name, load.dtype, is_input=not here), rest, load.dtype, load.at)
 
     sliced = (
@@ -157,6 +174,8 @@ def _is_orderable(steps: CircleSteps, group: tuple[Stage, ...]) -> bool:
     (stage,) = group
     if not any(load.source.name == stage.name and not load.source.is_input for load in stage.loads()):
         return True
+    if _has_computed_places(stage):
+        return False
     statements = recurrence_statements(stage, steps.context)
     return not isinstance(find_order(statements, steps.context), Circle)
 

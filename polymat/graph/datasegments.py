@@ -80,4 +80,7 @@ def _bound(condition: Condition, dim: str, later: frozenset[str]) -> tuple[bool,
 
 
 def _is(side: Expr, dim: str) -> bool:
+    """Whether it is an index, as it is or in 64 bits."""
+    while isinstance(side, CastExpr) and side.dtype == Long:
+        side = side.operand
     return isinstance(side, Variable) and side.name == dim

@@ -136,9 +136,9 @@ class Evaluator:
                 unreachable(expr)
 
     def indices(self, forms: Sequence[Affine], points: Points, count: int) -> list[Any]:
-        """The values of indices."""
+        """The values of indices; points: of what is computed in them, too, as far as it is known."""
         known: dict[Any, Any] = {**self.params, **points}
-        for atom in computed_in(forms):
+        for atom in (each for each in computed_in(forms) if each not in known):
             known[atom] = self.value(atom.value, points, count).astype(np.int64)
         return [form.evaluate(known) for form in forms]
 

@@ -7,7 +7,7 @@ recurrences run element by element as soon as what they read is complete.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,8 +18,9 @@ from polymat.graph.fourier import FourierSum, fourier_sum
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.points import enumerate_points
 from polymat.graph.stage import Accumulation, Part, Stage
-from polymat.graph.unfold import Edges, Place, element_order, reads_among
+from polymat.graph.unfold import Edges, Place, element_order, is_known, reads_among
 from polymat.graph.valuelimits import check_values
+from polymat.lang.affine import computed_in
 from polymat.lang.reduction import Op
 from polymat.poly.domain import Domain
 
@@ -112,11 +113,13 @@ class _StageRun:
         """The default first, so that the cases overwrite it."""
         return sorted(self.stage.parts, key=lambda part: not part.fills)
 
-    def _points(self, item: Part | Accumulation) -> list[tuple[Points, int]]:
+    def _points(
+        self, item: Part | Accumulation, unfolded: Mapping[str, Place] | None = None
+    ) -> list[tuple[Points, int]]:
         dims = item.dims if isinstance(item, Accumulation) else self.stage.dims
         bounds = item.bounds if isinstance(item, Accumulation) else self.stage.bounds
         found = []
-        within = self._within if isinstance(item, Accumulation) and self.stage.segments else None
+        within = self._within if self._has_bounds(item, unfolded or {}) else None
         for points, count in enumerate_points(dims, bounds, self.params, within):
             mask = self._mask(item, points, count)
             if mask is not None:
@@ -124,6 +127,14 @@ class _StageRun:
             if count:
                 found.append((points, count))
         return found
+
+    def _has_bounds(self, item: Part | Accumulation, unfolded: Mapping[str, Place]) -> bool:
+        """Whether data that are there say between which bounds a sum runs."""
+        segments = self.stage.segments if isinstance(item, Accumulation) else None
+        if segments is None:
+            return False
+        bounds = (bound for each in segments.dims for bound in (*each.lows, *each.ends))
+        return all(is_known(bound, self.evaluator, unfolded) for bound in bounds)
 
     def _within(self, dim: str, points: Points, count: int) -> tuple[Values, Values]:
         """Bounds of a dimension that data give, both included: outside of them there is nothing to add."""
@@ -161,7 +172,7 @@ class _StageRun:
     def _accumulate(self, item: Accumulation, points: Points, count: int) -> None:
         value = self.evaluator.value(item.expr, points, count).astype(self.array.dtype, copy=False)
         flat = self.array.reshape(-1)
-        where = self.place(0).flat(self.indices(item, points, count), count)
+        where = self.place(0).flat(self.evaluator.indices(item.target, points, count), count)
         _ACCUMULATE[self.stage.operation].at(flat, where, value)
 
     def _transform(self, item: FourierSum) -> None:
@@ -177,19 +188,23 @@ class _StageRun:
             whole = np.fft.fft(values) if item.sign < 0 else np.fft.ifft(values, norm="forward")
             self.array[:outputs] += whole[np.arange(outputs) % length].astype(self.array.dtype)
 
-    def place(self, base: int) -> Place:
-        """Where its elements are, the first of which has that number."""
-        return Place(base, self.array.shape, self.origin)
+    def place(self, base: int, unfolded: Mapping[str, Place] | None = None) -> Place:
+        """Where its elements are, the first of which has that number; unfolded: beside which others."""
+        place = Place(base, self.array.shape, self.origin)
+        if unfolded is None:
+            return place
+        joined = {
+            dim
+            for item in self.stage.accumulations
+            for dim, form in enumerate(item.target)
+            for atom in computed_in([form])
+            if not is_known(atom.value, self.evaluator, unfolded)
+        }
+        return replace(place, joined=frozenset(joined))
 
-    def indices(self, item: Part | Accumulation, points: Points, count: int) -> list[Any]:
-        """Indices of the element that each point writes."""
-        if isinstance(item, Accumulation):
-            return self.evaluator.indices(item.target, points, count)
-        return [points[d] for d in self.stage.dims]
-
-    def gather(self, item: Part | Accumulation) -> tuple[Points, int]:
+    def gather(self, item: Part | Accumulation, unfolded: Mapping[str, Place]) -> tuple[Points, int]:
         """All points of a definition at once."""
-        chunks = self._points(item)
+        chunks = self._points(item, unfolded)
         dims = item.dims if isinstance(item, Accumulation) else self.stage.dims
         joined = {d: np.concatenate([p[d] for p, _ in chunks] or [np.zeros(0, np.int64)]) for d in dims}
         return joined, sum(count for _, count in chunks)
@@ -213,8 +228,9 @@ class Unfolded:
         """(element read, element written) for every read among them, a definition each."""
         rows = zip(self.items, self.gathered, self.written, strict=True)
         return [
-            reads_among(self.places, item.expr, run.evaluator, points, count, written)
+            reads_among(self.places, expr, run.evaluator, points, count, written)
             for (run, item), (points, count), written in rows
+            for expr in item.values()
         ]
 
     def run(self) -> None:
@@ -240,7 +256,9 @@ def unfold(runs: Sequence[_StageRun]) -> Unfolded:
     for run in runs:
         items += [(run, part) for part in run.parts()]
         items += [(run, accumulation) for accumulation in run.stage.accumulations]
-    gathered = [run.gather(item) for run, item in items]
+    plain = dict(places)
+    places = {run.stage.name: run.place(plain[run.stage.name].base, plain) for run in runs}
+    gathered = [run.gather(item, plain) for run, item in items]
     written = [_written(places, row, points) for row, points in zip(items, gathered, strict=True)]
     defaults = [k for k, (_, item) in enumerate(items) if isinstance(item, Part) and item.fills]
     covered = np.concatenate(
@@ -256,5 +274,7 @@ def unfold(runs: Sequence[_StageRun]) -> Unfolded:
 def _written(
     places: Mapping[str, Place], row: tuple[_StageRun, Part | Accumulation], gathered: tuple[Points, int]
 ) -> Values:
-    run, item = row
-    return places[run.stage.name].flat(run.indices(item, *gathered), gathered[1])
+    (run, item), place = row, places[row[0].stage.name]
+    if isinstance(item, Accumulation):
+        return place.flat(run.evaluator.indices(place.forms(item.target), *gathered), gathered[1])
+    return place.flat([gathered[0][dim] for dim in run.stage.dims], gathered[1])

@@ -34,8 +34,7 @@ class SectionInputs:
         self.taken = taken
         self.names: dict[ArrayView, str] = {}
         self.known: dict[str, tuple[ArrayView, InputArray]] = {
-            array.name: (ArrayView(array.name), InputArray(array.name, array.dtype, array.extents, array.at))
-            for array in pipeline.inputs
+            array.name: (ArrayView(array.name), _unchecked(array)) for array in pipeline.inputs
         }
 
     def outside(self, load: Load, indices: tuple[Affine, ...]) -> Load:
@@ -98,3 +97,8 @@ class SectionInputs:
             array = InputArray(self.names[view], held.dtype, extents)
             self.known[array.name] = (view, array)
         return Load(Ref(self.names[view], load.dtype, is_input=True), indices, load.dtype, load.at)
+
+
+def _unchecked(array: InputArray) -> InputArray:
+    """What a section reads of the caller's array, whose elements the call has checked."""
+    return InputArray(array.name, array.dtype, array.extents, array.at, sorted=array.sorted)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from polymat.errors import InternalError
-from polymat.graph.circlesteps import CircleSteps, circle_steps, marked
+from polymat.graph.circlesteps import CircleSteps, circle_steps, marked, takes_steps
 from polymat.graph.heldarrays import held_member, held_stage
 from polymat.graph.onestep import Relink, at_step
 from polymat.graph.peeled import pieces
@@ -29,7 +29,7 @@ def in_sections(pipeline: Pipeline) -> Pipeline | Stepwise[Pipeline]:
     before:  a reads x; b and c read a, and each other at t - 1; d reads b at t = T
     after:   a, once; b and c at one t, for every t; d, once
     """
-    circles = list(dict.fromkeys(stage.circle for stage in pipeline.stages if stage.circle))
+    circles = list(dict.fromkeys(names for stage in pipeline.stages if (names := _circle(pipeline, stage))))
     if not circles:
         return pipeline
     found = [circle_steps(pipeline, names) for names in circles]
@@ -39,6 +39,11 @@ def in_sections(pipeline: Pipeline) -> Pipeline | Stepwise[Pipeline]:
             f"bug in polymat: one of the circles of {', '.join(pipeline.outputs)} has no steps"
         )
     return _Split(pipeline, known).run()
+
+
+def _circle(pipeline: Pipeline, stage: Stage) -> tuple[str, ...]:
+    """The stages that take steps together with one; none where it takes none."""
+    return stage.circle or ((stage.name,) if takes_steps(pipeline, stage) else ())
 
 
 class _Split:

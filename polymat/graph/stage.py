@@ -48,6 +48,10 @@ class Part:
     at: Location | None
     fills: bool = False
 
+    def values(self) -> Iterator[Expr]:
+        """The expression that each of its points evaluates."""
+        yield self.expr
+
 
 @dataclass(frozen=True, eq=False)
 class Accumulation:
@@ -60,6 +64,11 @@ class Accumulation:
     target: tuple[Affine, ...]
     expr: Expr
     at: Location | None
+
+    def values(self) -> Iterator[Expr]:
+        """The expressions that each point evaluates: what is added, and what its place is computed by."""
+        yield self.expr
+        yield from (atom.value for atom in computed_in(self.target))
 
     @property
     def is_aligned(self) -> bool:
@@ -134,12 +143,8 @@ class Stage:
 
     def expressions(self) -> Iterator[tuple[Domain, Expr]]:
         """Every right-hand side with the domain it runs on, and what the places of sums are computed by."""
-        for part in self.parts:
-            yield part.domain, part.expr
-        for accumulation in self.accumulations:
-            yield accumulation.domain, accumulation.expr
-            for atom in computed_in(accumulation.target):
-                yield accumulation.domain, atom.value
+        for item in self.definitions():
+            yield from ((item.domain, expr) for expr in item.values())
 
     def loads(self) -> Iterator[Load]:
         """Every load of every right-hand side."""
@@ -147,7 +152,7 @@ class Stage:
 
     @cached_property
     def _loads(self) -> tuple[Load, ...]:
-        return tuple(n for _, expr in self.expressions() for n in walk(expr) if isinstance(n, Load))
+        return tuple(load for item in self.definitions() for load in loads_of(item))
 
     @cached_property
     def segments(self) -> SegmentedSum | None:
@@ -172,6 +177,11 @@ class Stage:
     def reads_itself(self) -> bool:
         """Whether it is a recurrence, by itself or with others."""
         return bool(self.circle) or any(load.source.name == self.name for load in self.loads())
+
+
+def loads_of(item: Part | Accumulation) -> Iterator[Load]:
+    """Every load of a definition."""
+    return (node for expr in item.values() for node in walk(expr) if isinstance(node, Load))
 
 
 def _bounding_box(dims: tuple[str, ...], bounds: Bounds) -> Bounds:

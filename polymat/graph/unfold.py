@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
 
 from polymat.graph.evaluate import Evaluator, Points, Values
+from polymat.lang.affine import Affine, Limits, computed_in
 from polymat.lang.condition import Condition
 from polymat.lang.expr import Expr, Load, SelectExpr
 from polymat.lang.indices import affine_names
-from polymat.lang.traverse import children, condition_operands, conjuncts
+from polymat.lang.traverse import children, condition_operands, conjuncts, walk
 
 Edges = tuple[Values, Values]
 
@@ -21,19 +23,31 @@ Edges = tuple[Values, Values]
 class Place:
     """Where the array of a stage lies among the elements of all that are unfolded together.
 
-    base: the number of its first element.  origin: the indices of that.
+    base: the number of its first element.  origin: the indices of that.  joined: dimensions along which all
+    elements count as one, since only the values of the stages say which of them a point adds to.
     """
 
     base: int
     shape: tuple[int, ...]
     origin: tuple[int, ...]
+    joined: frozenset[int] = frozenset()
 
     def flat(self, indices: Iterable[Any], count: int) -> Values:
         """The numbers of elements, of their indices along every dimension."""
         total = np.zeros(count, np.int64)
-        for value, low, extent in zip(indices, self.origin, self.shape, strict=True):
-            total = total * extent + (value - low)
+        for dim, (value, low, extent) in enumerate(zip(indices, self.origin, self.shape, strict=True)):
+            total = total * extent + (0 if dim in self.joined else value - low)
         return total + self.base
+
+    def forms(self, indices: Sequence[Affine]) -> list[Affine]:
+        """The indices of an element, with anything along dimensions whose elements count as one."""
+        return [Affine() if dim in self.joined else form for dim, form in enumerate(indices)]
+
+
+def is_known(expr: Expr, evaluator: Evaluator, places: Mapping[str, Place]) -> bool:
+    """Whether a value depends on none of the arrays that are unfolded, and on none that is not there."""
+    sources = (node.source.name for node in walk(expr) if isinstance(node, Load))
+    return all(name in evaluator.arrays and name not in places for name in sources)
 
 
 def reads_among(
@@ -44,17 +58,53 @@ def reads_among(
     count: int,
     written: Values,
 ) -> Edges:
-    """(element read, element written) for every read of one of the arrays; Selects on indices narrow them."""
+    """(element read, element written) for every read of one of the arrays; Selects on indices narrow them.
+
+    An index that is computed from these arrays themselves reads all that it may.
+    """
     sources, targets = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     for load, chosen in _loads(expr, evaluator, points, count):
         place = places.get(load.source.name)
         if place is None:
             continue
-        some = {n: v[chosen] for n, v in points.items()}
-        indices = evaluator.indices(load.indices, some, chosen.size)
-        sources.append(place.flat(indices, chosen.size))
-        targets.append(written[chosen])
+        forms = place.forms(load.indices)
+        for some, picked in _possible(places, forms, evaluator, points, chosen):
+            indices = evaluator.indices(forms, some, picked.size)
+            sources.append(place.flat(indices, picked.size))
+            targets.append(written[picked])
     return np.concatenate(sources), np.concatenate(targets)
+
+
+def _possible(
+    places: Mapping[str, Place],
+    forms: Sequence[Affine],
+    evaluator: Evaluator,
+    points: Points,
+    chosen: Values,
+) -> Iterator[tuple[dict[Any, Any], Values]]:
+    """Some points, by their numbers, with each value that what nobody knows yet in indices may have there."""
+    atoms = [atom for atom in computed_in(forms) if not is_known(atom.value, evaluator, places)]
+    for ranges in product(*(atom.ranges for atom in atoms)):
+        some: dict[Any, Any] = {n: v[chosen] for n, v in points.items()}
+        picked = chosen
+        for atom, limits in zip(atoms, ranges, strict=True):
+            low, high = _ends(limits, evaluator.params, some, picked.size)
+            many = np.maximum(high - low + 1, 0)
+            again = np.repeat(np.arange(picked.size), many)
+            within = np.arange(again.size) - np.repeat(np.cumsum(many) - many, many)
+            some = {name: values[again] for name, values in some.items()} | {atom: low[again] + within}
+            picked = picked[again]
+        yield some, picked
+
+
+def _ends(limits: Limits, params: Mapping[str, Any], points: Mapping[Any, Any], count: int) -> Edges:
+    """The least and the largest value within limits, at each of some points."""
+    known = {**params, **points}
+    lows, highs = (
+        [np.broadcast_to(form.evaluate(known), (count,)) for form in side]
+        for side in (limits.lows, limits.highs)
+    )
+    return np.max(lows, axis=0), np.min(highs, axis=0)
 
 
 def _loads(expr: Expr, evaluator: Evaluator, points: Points, count: int) -> Iterator[tuple[Load, Values]]:

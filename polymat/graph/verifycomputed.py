@@ -20,22 +20,12 @@ def what_clamps(indices: Sequence[Affine], element: Sequence[int], bounds: Bound
 
 
 def check_places(pipeline: Pipeline, stage: Stage) -> None:
-    """A stage that reads itself knows all of its places beforehand: they say in which order it can run."""
-    name = pipeline.called(stage.name)
-    for load in stage.loads():
-        if load.source.name in (stage.circle or (stage.name,)) and computed_in(load.indices):
-            shown = ", ".join(map(str, load.indices))
-            other = pipeline.called(load.source.name)
-            what = "itself" if other == name else f"{other}, which needs it,"
-            raise CycleError(
-                f"{name} reads {what} at {other}({shown}), which is computed from data",
-                at=load.at,
-                hint="the indices of a recurrence are affine: what it reads must be known to come before it",
-            )
+    """A stage that reads itself at no earlier step alone knows all places that it adds to beforehand."""
     for item in stage.accumulations:
         if computed_in(item.target):
             raise CycleError(
-                f"{name} reads itself and accumulates into places that are computed from data",
+                f"{pipeline.called(stage.name)} reads itself and accumulates into places that are computed "
+                "from data",
                 at=item.at,
-                hint="read another stage, or accumulate into affine places",
+                hint="read another stage or an earlier step, or accumulate into affine places",
             )

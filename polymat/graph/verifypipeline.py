@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from polymat.errors import BoundsError, CoverageError, CycleError, ShapeError
 from polymat.graph.accesses import loads_with_domains
 from polymat.graph.circlepoints import circle_of_points
-from polymat.graph.circlesteps import circle_steps
+from polymat.graph.circlesteps import circle_steps, takes_steps
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.recurrence import recurrence_statements
 from polymat.graph.stage import Accumulation, Bounds, Part, Stage
@@ -49,11 +49,10 @@ def verify(pipeline: Pipeline) -> Pipeline:
             _check_target(pipeline, stage, accumulation)
         if stage.name in pipeline.outputs:
             _check_output(pipeline, stage)
-        if stage.reads_itself:
-            check_places(pipeline, stage)
         if stage.circle:
             _check_circle(pipeline, stage)
-        elif stage.reads_itself:
+        elif stage.reads_itself and not takes_steps(pipeline, stage):
+            check_places(pipeline, stage)
             _check_order(pipeline, stage)
     return pipeline
 

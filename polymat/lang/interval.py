@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from typing import Any
 
 from polymat.errors import (
@@ -51,6 +52,14 @@ class Interval:
             self.sizes = tuple(dict.fromkeys((*self.sizes, *limits)))
             low, high = (index_form(bound, place, self.at) for place, bound in enumerate(self.data))
             self.lo, self.hi = enclosed(low, high, self.at)
+
+    def whole(self) -> Interval:
+        """The interval that all values of bounds from data lie in; itself where there are none."""
+        if self.data is None:
+            return self
+        made = copy(self)
+        made.data = None
+        return made
 
     def __repr__(self) -> str:
         return f"Interval({self.dtype}, {self.lo}, {self.hi})"

@@ -125,10 +125,11 @@ class Lifted:
             (*self.times.intervals, *function.intervals),
         )
         made: Function
-        if isinstance(function, Reduction):
+        if isinstance(function, Reduction):  # what it adds has the bounds from data in it
+            whole = (interval.whole() for interval in function.reduction_intervals)
             reduced = (
                 (*self.times.variables, *function.reduction_variables),
-                (*self.times.intervals, *function.reduction_intervals),
+                (*self.times.intervals, *whole),
             )
             made = Reduction(domain, reduced, function.dtype, function.name, internal=True)
         else:

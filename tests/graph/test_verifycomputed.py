@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 import polymat as pm
-from polymat import Cast, Clamp, Function, Int, Interval, Op, Reduce, Reduction
+from polymat import Case, Cast, Clamp, Condition, Function, Int, Interval, Op, Reduce, Reduction
 from polymat.graph.build import build
 from polymat.graph.verifypipeline import verify
 
-N, M = pm.Parameter(Int, "N"), pm.Parameter(Int, "M")
-i, k = pm.Variable(Int, "i"), pm.Variable(Int, "k")
+N, M, T = (pm.Parameter(Int, name) for name in "NMT")
+t, i, k = (pm.Variable(Int, name) for name in "tik")
 POINTS, BINS = Interval(Int, 0, N - 1), Interval(Int, 0, 15)
 level, number = pm.Vector(pm.UChar, "level", [N]), pm.Vector(Int, "number", [N])
 table, other = pm.Vector(pm.Float, "table", [100]), pm.Vector(pm.Float, "other", [M])
@@ -84,22 +84,75 @@ def test_what_may_be_outside_is_said_with_an_example(program: Any, message: str,
     assert caught.value.hint == hint
 
 
-def test_a_recurrence_has_affine_indices() -> None:
+def over_time(value: Any, *, start: Any = 0) -> Function:
+    """A function of steps, of itself and the indices of a point."""
+    f = Function(([t, i], [Interval(Int, 0, T), POINTS]), Int, "f")
+    f.defn = [Case(Condition(t, "==", 0), start), Case(Condition(t, ">", 0), value(f))]
+    return f
+
+
+def test_a_recurrence_reads_where_everything_comes_before() -> None:
     f = Function(([i], [POINTS]), Int, "f")
     f.defn = [
-        pm.Case(pm.Condition(i, "==", 0), 0),
-        pm.Case(pm.Condition(i, ">", 0), f(Clamp(number(i), 0, i - 1)) + 1),
+        Case(Condition(i, "==", 0), 0),
+        Case(Condition(i, ">", 0), f(Clamp(number(i), 0, i - 1)) + 1),
     ]
+    check(f)
+    check(over_time(lambda f: f(t - 1, Clamp(number(i), 0, N - 1)) + f(t - 1, Clamp(f(t - 1, i), 0, N - 1))))
+    check(over_time(lambda f: f(t - Clamp(number(i), 1, t), i)))
+
+
+def whole(f: Function) -> Function:
+    f.defn = [f(Clamp(number(i), 0, N - 1)) + 1]
+    return f
+
+
+def two(first: Any, second: Any) -> Function:
+    """Functions that need each other."""
+    f, g = (Function(([t, i], [Interval(Int, 0, T), POINTS]), Int, name) for name in "fg")
+    for one, value in ((f, first(g)), (g, second(f))):
+        one.defn = [Case(Condition(t, "==", 0), 0), Case(Condition(t, ">", 0), value)]
+    return f
+
+
+def sums_of_a_state() -> Function:
+    """A histogram of a state of the same step."""
+    f = Function(([t, i], [Interval(Int, 0, T), POINTS]), Int, "f")
+    h = Reduction(([t, k], [Interval(Int, 0, T), BINS]), ([t, i], [Interval(Int, 0, T), POINTS]), Int, "h")
+    h.defn = [Reduce(h(t, f(t, i) & 15), 1, Op.Sum)]
+    f.defn = [Case(Condition(t, "==", 0), 0), Case(Condition(t, ">", 0), h(t, f(t - 1, i) & 15))]
+    return f
+
+
+CIRCLES = [
+    (
+        lambda: whole(Function(([i], [POINTS]), Int, "f")),
+        "f needs its own value: the point i = 0 (with N = 1) depends on itself",
+    ),
+    (
+        lambda: over_time(lambda f: f(t, Clamp(number(i), 0, N - 1))),
+        "f needs its own value: the point t = 1, i = 0 (with N = 1, T = 1) depends on itself",
+    ),
+    (
+        lambda: two(lambda g: g(t, Clamp(number(i), 0, N - 1)), lambda f: f(t, i) + f(t - 1, i)),
+        "f and g need each other in a circle: f(1, 0) needs g(1, 0) needs f(1, 0) (with N = 1, T = 1)",
+    ),
+    (
+        sums_of_a_state,
+        "f and h need each other in a circle: f(1, 0) needs h(1, 0) needs f(1, 0) (with T = 1, N = 1)",
+    ),
+]
+
+
+@pytest.mark.parametrize(("program", "message"), CIRCLES)
+def test_a_circle_is_said_with_its_points(program: Any, message: str) -> None:
     with pytest.raises(pm.CycleError) as caught:
-        check(f)
-    assert caught.value.message == (
-        "f reads itself at f(Min(Max(number(i), 0), i - 1)), which is computed from data"
-    )
-    assert caught.value.hint.startswith("the indices of a recurrence are affine")
+        check(program())
+    assert caught.value.message == message
 
 
 def test_a_sum_into_computed_places_does_not_read_itself() -> None:
     with pytest.raises(pm.CycleError) as caught:
         check(counting(Cast(Int, level(i)) // 16, lambda h: h(0) + 1))
     assert caught.value.message == "h reads itself and accumulates into places that are computed from data"
-    assert caught.value.hint == "read another stage, or accumulate into affine places"
+    assert caught.value.hint == "read another stage or an earlier step, or accumulate into affine places"

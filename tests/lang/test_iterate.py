@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import polymat as pm
-from polymat import Case, Condition, Double, Float, Function, Int, Interval, Matrix, Vector
+from polymat import Case, Condition, Double, Float, Function, Int, Interval, Matrix, Reduction, Vector
 from polymat.driver import request_for
 from polymat.graph.build import build
 from polymat.graph.interpret import interpret
@@ -16,7 +16,7 @@ from polymat.graph.verifypipeline import verify
 from tests.tolerance import assert_close
 
 T, M, N = (pm.Parameter(Int, name) for name in "TMN")
-i, j = (pm.Variable(Int, name) for name in "ij")
+i, j, k = (pm.Variable(Int, name) for name in "ijk")
 x, v, A = Vector(Double, "x", [N]), Vector(Double, "v", [N]), Matrix(Double, "A", [N, N])
 
 
@@ -103,16 +103,46 @@ def test_every_second_state_with_a_sum_in_each_step() -> None:
         assert_close(run(start, T=steps), run.reference(start, T=steps), roundings=100, magnitude=4.0)
 
 
-def test_few_states_are_kept() -> None:
+def sections(result: Any) -> Any:
+    """A result in sections, of which one runs at each step."""
     from polymat.graph.stepwise import Stepwise
     from polymat.passes import PASSES, position
     from polymat.steps import Job
 
-    job = Job(request_for(pm.iterate(lambda u: A @ u, x, steps=T)))
+    job = Job(request_for(result))
     stepwise = PASSES[position("sections")].apply(PASSES[0].apply(job.request, job), job)
     assert isinstance(stepwise, Stepwise)
+    return stepwise
+
+
+def test_few_states_are_kept() -> None:
+    stepwise = sections(pm.iterate(lambda u: A @ u, x, steps=T))
     planes = {held.name: str(held.planes) for held in stepwise.held if held.origin is not None}
     assert [*planes.values()] == ["2"]
+
+
+def sparse_product(u: Any) -> Reduction:
+    row = Vector(Int, "row", [N + 1], values=(0, M), sorted=True)
+    column, weight = Vector(Int, "column", [M], values=(0, N - 1)), Vector(Double, "weight", [M])
+    inside = Interval(Int, row(i), row(i + 1) - 1)
+    product = Reduction(
+        ([i], [Interval(Int, 0, N - 1)]), ([i, k], [Interval(Int, 0, N - 1), inside]), Double, "p"
+    )
+    product.defn = [pm.Reduce(product(i), weight(k) * u(column(k)), pm.Op.Sum)]
+    return product
+
+
+def test_a_sparse_product_of_the_state_is_one_at_each_step() -> None:
+    """Of the step before one plane, and loops along rows, which threads share by their elements."""
+    stepwise = sections(pm.iterate(lambda u: u + sparse_product(u), x, steps=T))
+    assert [str(held.planes) for held in stepwise.held if held.origin is not None] == ["2"]
+    each = next(section.level for section in stepwise.sections if len(section.inputs) > 2)
+    (product,) = (stage for stage in each.stages if stage.is_reduction)
+    assert product.segments is not None
+    assert str(product.segments.value) == "weight(k) * tmp_x_p_1(column(k))"
+    assert [(array.name, array.sorted, array.values) for array in each.inputs if array.sorted] == [
+        ("row", True, None)  # the call as a whole has checked it
+    ]
 
 
 def test_compiled() -> None:

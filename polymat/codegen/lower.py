@@ -51,7 +51,7 @@ from polymat.plan.tile import TilePlan
 _LARGE = 1000  # operations of one expression
 # What takes long and gains nothing in so many operations in a line.
 _FOR_LARGE = (
-    *("-fno-gcse", "-fno-tree-pre", "-fira-algorithm=priority"),
+    *("-fno-gcse", "-fno-tree-pre", "-fno-tree-pta", "-fira-algorithm=priority"),
     *("-fno-rerun-cse-after-loop", "-fno-schedule-insns2", "-fno-expensive-optimizations"),
 )
 _MOST_NAMED = 4  # arrays of the workspace in a message

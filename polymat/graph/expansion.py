@@ -29,14 +29,15 @@ _MOST_FACTORS = 64  # parts of one of them: of shared nodes, squares of squares,
 
 @dataclass(frozen=True, slots=True)
 class _Expanded:
-    """The monomials of a node, if it has any; free: without elements that move; fixed: nor indices."""
+    """The monomials of a node; free: without elements that move; fixed: nor indices."""
 
-    monomials: tuple[Monomial, ...] | None
+    monomials: tuple[Monomial, ...]
     free: bool
     fixed: bool
 
 
-_NOTHING = _Expanded(None, free=False, fixed=False)
+class _NoSum(Exception):  # noqa: N818 (no error: an answer that holds for all that a node is a part of)
+    """A part of the expression is no sum of monomials, or one of too many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,10 @@ def expand(
     inside: sources that are factors even where they are read at fixed indices.
     """
     where = _Where(frozenset(dims), dtype, frozenset(inside))
-    return fold(expr, lambda node, parts: _value(node, parts, where)).monomials
+    try:
+        return fold(expr, lambda node, parts: _value(node, parts, where)).monomials
+    except _NoSum:
+        return None
 
 
 def _is_too_long(monomials: tuple[Monomial, ...]) -> bool:
@@ -74,7 +78,7 @@ def _value(node: Node, parts: tuple[_Expanded, ...], where: _Where) -> _Expanded
         return _free(node, parts)
     monomials = _sum(node, parts) if _same_precision(node.dtype, where.dtype) else None
     if monomials is None or _is_too_long(monomials):
-        return _NOTHING
+        raise _NoSum
     return _Expanded(monomials, free=False, fixed=False)
 
 
@@ -83,19 +87,18 @@ def _free(node: Node, parts: tuple[_Expanded, ...]) -> _Expanded:
     if not isinstance(node, Variable) and all(part.fixed for part in parts):
         return _Expanded((Monomial(scale=unless_one(node)),), free=True, fixed=True)
     scaled = isinstance(node, Binary) and node.dtype.kind in "fc" and any(part.fixed for part in parts)
-    if scaled and isinstance(node, Binary) and node.op in ("*", "/"):
-        return _Expanded(_sum(node, parts), free=True, fixed=False)
-    return _Expanded((Monomial(weights=(node,)),), free=True, fixed=False)
+    product = _sum(node, parts) if scaled and isinstance(node, Binary) and node.op in ("*", "/") else None
+    return _Expanded(product or (Monomial(weights=(node,)),), free=True, fixed=False)
 
 
 def _load(load: Load, where: _Where) -> _Expanded:
     if computed_in(load.indices):
-        return _NOTHING
+        raise _NoSum
     factor = Factor(load.source, load.indices)
     if factor.source not in where.inside and not factor.names() & where.dims:
         return _Expanded((Monomial(scale=load),), free=True, fixed=True)
     if not _same_precision(load.dtype, where.dtype):
-        return _NOTHING
+        raise _NoSum
     return _Expanded((Monomial(factors=(factor,)),), free=False, fixed=False)
 
 
@@ -107,10 +110,7 @@ def _sum(node: Node, parts: tuple[_Expanded, ...]) -> tuple[Monomial, ...] | Non
     """The monomials of a node with an element below it."""
     if isinstance(node, SelectExpr):
         return _select(node, parts)
-    operands = [part.monomials for part in parts]
-    if any(operand is None for operand in operands):
-        return None
-    known = [operand for operand in operands if operand is not None]
+    known = [part.monomials for part in parts]
     match node:
         case Unary("-"):
             return tuple(-m for m in known[0])
@@ -155,7 +155,7 @@ def _over(left: tuple[Monomial, ...], right: tuple[Monomial, ...]) -> tuple[Mono
 def _select(node: SelectExpr, parts: tuple[_Expanded, ...]) -> tuple[Monomial, ...] | None:
     """The two branches, each where it is chosen, when the condition is between indices."""
     then, otherwise = parts[-2].monomials, parts[-1].monomials
-    if then is None or otherwise is None or affine_names(node.condition) is None:
+    if affine_names(node.condition) is None:
         return None
     return tuple(
         replace(m, guards=((node.condition, truth), *m.guards))

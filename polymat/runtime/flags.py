@@ -65,7 +65,7 @@ _EXPANSIONS = {
 }
 _REFUSED_PREFIXES = ("-mdaz-ftz", "-mpc32", "-mpc64", "-mpc80", "-specs", "--specs", "@")
 _OF_GCC = (  # clang has none of them
-    *("-fcx-limited-range", "-fno-gcse", "-fno-tree-pre", "-fira-algorithm=priority"),
+    *("-fcx-limited-range", "-fno-gcse", "-fno-tree-pre", "-fno-tree-pta", "-fira-algorithm=priority"),
     *("-fno-rerun-cse-after-loop", "-fno-schedule-insns2", "-fno-expensive-optimizations"),
 )
 _CRTFASTMATH_SYMBOL = "set_fast_math"

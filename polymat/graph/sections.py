@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from polymat.errors import InternalError
 from polymat.graph.circlesteps import CircleSteps, circle_steps, marked, takes_steps
+from polymat.graph.followers import with_followers
 from polymat.graph.heldarrays import held_member, held_stage
 from polymat.graph.onestep import Relink, at_step
 from polymat.graph.peeled import pieces
@@ -38,7 +39,7 @@ def in_sections(pipeline: Pipeline) -> Pipeline | Stepwise[Pipeline]:
         raise InternalError(
             f"bug in polymat: one of the circles of {', '.join(pipeline.outputs)} has no steps"
         )
-    return _Split(pipeline, known).run()
+    return _Split(pipeline, with_followers(pipeline, known)).run()
 
 
 def _circle(pipeline: Pipeline, stage: Stage) -> tuple[str, ...]:

@@ -138,11 +138,19 @@ class _Writer:
             state.defn = [begin, Case(Condition(t, ">=", self.depth), self.value(state))]
         return [self.reader(n) for n in range(rng.choice((1, 1, 2)))]
 
+    def follower(self, state: Any, name: str) -> Any:
+        """A recurrence that no state needs."""
+        found = Function(([t, i], [Interval(Int, 0, T), POINTS]), Long, name)
+        at = self.rng.choice((i, Clamp(self.given["jump"](i), 0, N - 1)))
+        later = found(t - 1, i) + state(t + self.rng.randint(0, self.depth), at) * 2
+        found.defn = [Case(Condition(t, "==", 0), self.given["start"](i)), Case(Condition(t, ">=", 1), later)]
+        return found
+
     def reader(self, number: int) -> Any:
         """What reads some of the steps."""
         state, name = self.rng.choice(self.states), f"{self.prefix}out{number}"
         out = Function(([i], [POINTS]), Long, name)
-        match self.rng.randrange(5):
+        match self.rng.randrange(6):
             case 0:
                 total = Reduction(([i], [POINTS]), ([i, s], [POINTS, Interval(Int, 0, T)]), Long, name)
                 total.defn = [Reduce(total(i), state(s, i), Op.Sum)]
@@ -151,6 +159,8 @@ class _Writer:
                 out.defn = [state(T, self.place(self.given["start"](i)))]
             case 2:
                 out.defn = [state(Clamp(self.given["jump"](i), 0, T), i)]
+            case 3:
+                out.defn = [self.follower(state, f"{name}f")(T, i)]
             case _:
                 out.defn = [state(T + self.depth, i) * 2]
         return out

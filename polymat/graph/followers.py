@@ -1,0 +1,64 @@
+"""Recurrences that follow a circle step by step, without being needed by it: they take its steps with it.
+
+before:  r and p need each other at t - 1; x(t, .) = x(t - 1, .) + p(t, .), and every p(t, .) stays until then
+after:   x takes steps together with r and p, and two planes of each stay
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from polymat.graph.circlesteps import CircleSteps, circle_steps
+from polymat.graph.heldarrays import uses_of
+from polymat.graph.pipeline import Pipeline
+from polymat.graph.stage import Stage
+
+
+def with_followers(pipeline: Pipeline, circles: Sequence[CircleSteps]) -> list[CircleSteps]:
+    """The circles of a pipeline, those that recurrences follow with these."""
+    found: list[CircleSteps] = []
+    for steps in circles:
+        if not any(steps.members[0] in each.members for each in found):
+            found.append(_followed(pipeline, steps))
+    return found
+
+
+def _followed(pipeline: Pipeline, steps: CircleSteps) -> CircleSteps:
+    """A circle with what follows it, where less of it has to stay in memory then."""
+    for stage in pipeline.stages:
+        stay = _stay(pipeline, steps)
+        if not stay:
+            break
+        if not stage.reads_itself or stage in steps.members:
+            continue
+        names = _with_between(pipeline, {member.name for member in steps.members}, _group(stage))
+        together = circle_steps(pipeline, tuple(each.name for each in pipeline.stages if each.name in names))
+        if together is not None and stay - _stay(pipeline, together):
+            steps = together
+    return steps
+
+
+def _stay(pipeline: Pipeline, steps: CircleSteps) -> set[str]:
+    """The members that stay in memory as they are at every step, since something else reads all of that."""
+    members = (member for member in steps.members if member.name not in pipeline.outputs)
+    return {member.name for member in members if uses_of(pipeline, steps, member).anywhere}
+
+
+def _group(stage: Stage) -> set[str]:
+    return {stage.name, *stage.circle}
+
+
+def _with_between(pipeline: Pipeline, producers: set[str], readers: set[str]) -> set[str]:
+    """Producers and readers, and all that needs one of the former and is needed by one of the latter."""
+    needed, needy = set(readers), set(producers)
+    for stage in reversed(pipeline.stages):
+        if needed & _group(stage):
+            needed |= _read(stage)
+    for stage in pipeline.stages:
+        if needy & _read(stage):
+            needy |= _group(stage)
+    return producers | readers | (needed & needy)
+
+
+def _read(stage: Stage) -> set[str]:
+    return {load.source.name for load in stage.loads() if not load.source.is_input} | set(stage.circle)

@@ -13,6 +13,7 @@ from polymat.codegen.profile import Profile
 from polymat.errors import ArgumentError, ToolchainError
 from polymat.graph.arguments import check_known, fixed_sizes
 from polymat.lang.expr import Parameter
+from polymat.model.movement import Movement
 from polymat.plan.schedule import Considered
 
 MOST_ALTERNATIVES = 12  # groups that were not chosen, in a text
@@ -52,8 +53,9 @@ class GroupReport:
     kind: the implementation.  order: loops, outermost first.  tile_sizes: by dimension (empty: untiled).
     parallel, vector: dimensions or None.  storage: place of each stage's array.  reason: in words.
     inside: the loops of each stage within a tile.  cost: the terms that the group was chosen by, with the
-    equation of its tile sizes where they solve one.  movement: predicted traffic in words.  scores: of every
-    loop of each stage as the innermost one.  predicted: seconds and bytes of this group.
+    equation of its tile sizes where they solve one.  movement: predicted bytes and seconds a level of memory,
+    and which level limits; None where the models of loops do not know them.  scores: of every loop of each
+    stage as the innermost one.  predicted: seconds and bytes of this group.
     types: the element type of each stage.  folds: of arrays that keep few of their elements at a time, how
     many of how many along which dimension.
     """
@@ -69,7 +71,7 @@ class GroupReport:
     reason: str
     inside: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     cost: str = ""
-    movement: str = ""
+    movement: Movement | None = None
     scores: Mapping[str, str] = field(default_factory=dict)
     predicted: Prediction | None = None
     types: Mapping[str, str] = field(default_factory=dict)
@@ -94,7 +96,7 @@ class GroupReport:
         ]
         lines += [
             f"  {word}: {text}"
-            for word, text in (("cost", self.cost), ("from empty caches", self.movement))
+            for word, text in (("cost", self.cost), ("from empty caches", str(self.movement or "")))
             if text
         ]
         lines += [f"  innermost loop of {name}: {text}" for name, text in self.scores.items()]

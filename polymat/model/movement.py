@@ -12,31 +12,12 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from polymat.machine.model import Machine
-from polymat.model.footprint import bytes_touched
 from polymat.model.hierarchy import Level, hierarchy, register_bytes
 from polymat.model.loopnest import LoopNest
-from polymat.model.uniform import UniformClass
+from polymat.model.volumes import Copy, TiledLoop, volumes
 
 Tiles: TypeAlias = Mapping[str, int]
 Order: TypeAlias = Sequence[str]
-
-
-@dataclass(frozen=True, slots=True)
-class TiledLoop:
-    """One loop of a tiled nest.
-
-    inside, extent: iterations of the dimension inside and with this loop.  over_tiles: outside a tile.
-    """
-
-    dim: str
-    inside: float
-    extent: float
-    over_tiles: bool = False
-
-    @property
-    def range(self) -> float:
-        """How often its body runs."""
-        return self.extent / self.inside
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +60,14 @@ class Movement:
         worst = max(self.traffic, key=lambda entry: entry.seconds, default=None)
         return worst.level if worst and worst.seconds > self.compute_seconds else "compute"
 
+    def __str__(self) -> str:
+        return self.explain()
+
+    @property
+    def level_seconds(self) -> dict[str, float]:
+        """Seconds by level."""
+        return {entry.level: entry.seconds for entry in self.traffic}
+
     def explain(self) -> str:
         """Bytes and seconds a level in words."""
         levels = ", ".join(f"{t.level} {t.bytes:.3g} bytes in {t.seconds:.3g} s" for t in self.traffic)
@@ -100,31 +89,42 @@ def movement(
     tiles: sizes for one level of tiles or for several, innermost first; a missing dimension is not tiled.
     scratch: intermediates of which only the innermost tile exists, in the same place for every tile.
     """
-    loops = tuple(loops_of(nest, order, tiles))
+    return moving(nest, tuple(loops_of(nest, order, tiles)), machine, threads=threads, scratch=scratch)
+
+
+def moving(
+    nest: LoopNest,
+    loops: Sequence[TiledLoop],
+    machine: Machine,
+    *,
+    threads: int = 1,
+    apart: int = 1,
+    scratch: Collection[str] = (),
+    copies: Sequence[Copy] = (),
+) -> Movement:
+    """Bytes that move out of every level while loops in any order run, innermost first.
+
+    apart: threads that run through these loops, each of them through its own share of the nest.
+    """
     levels = hierarchy(machine, threads)
     threads = max(1, min(threads, machine.cores))
     holders: list[float] = [register_bytes(machine), *(level.bytes for level in levels[:-1])]
-    traffic = tuple(
-        _traffic(nest, loops, holder, level, machine.line_bytes if number else 0, threads, frozenset(scratch))
-        for number, (holder, level) in enumerate(zip(holders, levels, strict=True))
-    )
+    found = []
+    for number, (holder, level) in enumerate(zip(holders, levels, strict=True)):
+        line_bytes = machine.line_bytes if number else 0
+        moved = volumes(nest, loops, holder, line_bytes, scratch, copies)
+        moved = {array: volume * apart for array, volume in moved.items()}
+        found.append(_traffic(nest, moved, level, threads, in_lines=number > 0))
     number = max((r.element_bytes // r.parts for r in nest.references()), default=8)
-    return Movement(traffic, nest.flops / machine.peak_flops(number, threads))
+    return Movement(tuple(found), nest.flops / machine.peak_flops(number, threads))
 
 
 def _traffic(
-    nest: LoopNest,
-    loops: Sequence[TiledLoop],
-    holder: float,
-    level: Level,
-    line_bytes: int,
-    threads: int,
-    scratch: frozenset[str],
+    nest: LoopNest, moved: Mapping[str, float], level: Level, threads: int, *, in_lines: bool
 ) -> Traffic:
-    moved = volumes(nest, loops, holder, line_bytes, scratch)
     written = nest.written()
     # A store into a cache fetches the line first; one from a register does not.
-    fetched = {r.array for r in nest.references() if r.reads} if not line_bytes else set(written)
+    fetched = set(written) if in_lines else {r.array for r in nest.references() if r.reads}
     total = sum(
         volume * (2 if array in written and array in fetched else 1) for array, volume in moved.items()
     )
@@ -153,53 +153,3 @@ def _orders(order: Order | Sequence[Order], bands: int) -> list[tuple[str, ...]]
     if len(order) != bands:
         raise ValueError(f"{bands} bands of loops need as many orders, got {len(order)}")
     return [tuple(entry) for entry in order]
-
-
-def volumes(
-    nest: LoopNest,
-    loops: Sequence[TiledLoop],
-    capacity_bytes: float,
-    line_bytes: int = 0,
-    scratch: Collection[str] = (),
-) -> dict[str, float]:
-    """Bytes by array that move into a fully associative cache; loops come innermost first.
-
-    With a line size, whole lines move.  A scratch array stays in the cache from tile to tile if a tile fits.
-    """
-    classes = nest.classes
-    runs = [_statement_dims(nest, group) for group in classes]
-    sizes: dict[str, float] = dict.fromkeys(nest.names, 1.0)
-    footprint = [bytes_touched(group, sizes, line_bytes) for group in classes]
-    moved = list(footprint)
-    tile_fits: bool | None = None
-    for loop in loops:
-        if loop.range == 1:
-            continue
-        fits = sum(footprint) < capacity_bytes
-        if loop.over_tiles and tile_fits is None:
-            tile_fits = fits
-        sizes[loop.dim] = loop.extent
-        for number, group in enumerate(classes):
-            grown = footprint[number]
-            in_place = loop.over_tiles and group.array in scratch
-            if loop.dim in group.dims and not in_place:
-                grown = bytes_touched(group, sizes, line_bytes)
-            if tile_fits if in_place else fits:
-                moved[number] *= grown / footprint[number]
-            elif loop.dim in runs[number]:
-                moved[number] *= loop.range
-            footprint[number] = grown
-    total: dict[str, float] = {}
-    for group, volume in zip(classes, moved, strict=True):
-        total[group.array] = total.get(group.array, 0.0) + volume
-    return total
-
-
-def _statement_dims(nest: LoopNest, group: UniformClass) -> frozenset[str]:
-    """The dimensions along which the statements run that have a reference of the class."""
-    return frozenset(
-        dim.name
-        for statement in nest.statements
-        if any(r.array == group.array for r in statement.references)
-        for dim in statement.dims
-    )

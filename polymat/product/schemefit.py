@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from math import prod
 
@@ -175,16 +175,6 @@ def _exact(atoms: Sequence[Atom], dim: str, found: Contraction) -> Misfit | None
             return Misfit(f"{atom} needs whole tiles, and {dim} is {length}", hint)
         left = size if is_whole else None
     return None
-
-
-def tiles_of(atoms: Sequence[Atom], lengths: Mapping[str, int]) -> tuple[dict[str, int], dict[str, int]]:
-    """The points of every dimension in a block and in an outermost tile, for models of what caches hold."""
-    block, outer = {}, {}
-    for dim, length in lengths.items():
-        loops, inner = _split(atoms, dim)
-        outer[dim] = min([length, *(loop.size for loop in loops if loop.size)][:2])
-        block[dim] = min(length, inner[0].size) if inner else 1
-    return block, outer
 
 
 def strip_of(atoms: Sequence[Atom], dim: str) -> int:

@@ -14,7 +14,7 @@ from polymat.plan.registerblocks import kernel_of
 from polymat.plan.schedule import Decision
 from polymat.plan.schemeplan import SchemePlan
 from polymat.plan.tile import Plan, TilePlan
-from polymat.product.schemefit import tiles_of
+from polymat.product.schememovement import scheme_movement
 from polymat.tilesize.kernelplanner import blocking_of
 from polymat.tilesize.paperplan import stage_scores
 
@@ -31,6 +31,9 @@ def decision(
     seconds: float,
 ) -> Decision:
     """The decision for a plan whose stages form this nest: its price, and what the models say of it."""
+    if isinstance(plan, SchemePlan) and {*plan.contraction.bounds} == {*nest.names}:
+        moved = scheme_movement(nest, plan.contraction, plan.atoms, machine, threads=threads)
+        return Decision(terms, seconds, moved, {each.name: stage_scores(each, estimates) for each in stages})
     order: Sequence[str] | Sequence[Sequence[str]]
     scratch: list[str] = []
     kernel = kernel_of(plan)
@@ -43,8 +46,6 @@ def decision(
     elif kernel is not None and not kernel.pairs and {*kernel.contraction.bounds} == {*nest.names}:
         way = blocking_of(kernel, estimates)
         (order, tiles), nest = way.bands(nest.extents), way.packed(nest)
-    elif isinstance(plan, SchemePlan) and {*plan.contraction.bounds} == {*nest.names}:
-        order, tiles = plan.order, [*tiles_of(plan.atoms, nest.extents)]
     else:
         order = plan.order if sorted(plan.order) == sorted(nest.names) else nest.names
         tiles = [_blocks(nest, stages, machine)] if plan.by_blocks else []

@@ -145,7 +145,7 @@ def test_loops_of_a_recurrence_are_the_users() -> None:
 def test_nothing_is_told_of_what_does_not_run() -> None:
     report = pm.compile(pm.fft(pm.Signal(pm.Complex, "z", pm.Parameter(pm.Int, "N")))).explain()
     (group,) = report.groups
-    assert group.movement == ""
+    assert group.movement is None
     assert report.predicted.level_seconds == {}
     assert report.predicted.bytes["memory"] >= 2 * 16 * 1000
     assert "bytes in" not in str(report.predicted)

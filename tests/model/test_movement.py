@@ -10,8 +10,9 @@ import polymat as pm
 from polymat.model.associativity import CacheShape, lines_per_set, stays_resident
 from polymat.model.describe import stage_nest
 from polymat.model.loopnest import LoopNest, single
-from polymat.model.movement import loops_of, movement, volumes
+from polymat.model.movement import loops_of, movement
 from polymat.model.reference import Reference
+from polymat.model.volumes import volumes
 from tests.idiom.recognise import K, M, k, pipeline, total, upto
 from tests.idiom.recognise import i as i_
 from tests.model.nests import TINY, i, j, matmul, tile_bytes

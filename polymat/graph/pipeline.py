@@ -32,6 +32,8 @@ class Pipeline:
     which cost less at other sizes, as it was when these were found.
     channels: of arrays whose last dimension counts several of the caller's as one, the extents of these but
     for the first.
+    states: of a step, the inputs that outputs were a step before, where no later step reads these, by the
+    names of the outputs.
     """
 
     inputs: tuple[InputArray, ...]
@@ -48,6 +50,7 @@ class Pipeline:
     channels: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     work: Work = NO_WORK
     others: tuple[tuple[Work, Pipeline], ...] = ()
+    states: Mapping[str, str] = field(default_factory=dict)
 
     def stage(self, name: str) -> Stage:
         """The stage of that name."""

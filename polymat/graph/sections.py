@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from polymat.errors import InternalError
@@ -15,7 +15,7 @@ from polymat.graph.pipeline import Pipeline
 from polymat.graph.sectioninputs import SectionInputs
 from polymat.graph.simplify import map_expressions
 from polymat.graph.splice import free_name, names_taken, without_unread
-from polymat.graph.stage import Part, ScalarInput, Stage
+from polymat.graph.stage import InputArray, Part, ScalarInput, Stage
 from polymat.graph.stepwise import ArrayView, HeldArray, Steps, StepSection, Stepwise
 from polymat.lang.affine import Affine
 from polymat.lang.expr import Expr, Load
@@ -181,7 +181,21 @@ class _Split:
         )
         pipeline = without_unread(pipeline)
         arrays, given = self.inputs.of(pipeline)
-        return StepSection(in_sections(replace(pipeline, inputs=arrays)), given, views, steps)
+        states = self._states(dict(zip(outputs, views, strict=True)), zip(arrays, given, strict=True))
+        return StepSection(in_sections(replace(pipeline, inputs=arrays, states=states)), given, views, steps)
+
+    def _states(
+        self, written: Mapping[str, ArrayView], read: Iterable[tuple[InputArray, ArrayView]]
+    ) -> dict[str, str]:
+        """The inputs that outputs were a step before, of arrays with two planes."""
+        two = {held.name for held in self.held.values() if held.is_folded and held.planes == Affine((), 2)}
+        before = {view: array.name for array, view in read if view.array in two}
+        found: dict[str, str] = {}
+        for name, view in written.items():
+            old = None if view.step is None else before.get(ArrayView(view.array, view.step - 1))
+            if old is not None:
+                found[name] = old
+        return found
 
 
 def _relinked(stage: Stage, relink: Relink) -> Stage:

@@ -22,8 +22,9 @@ from polymat.tilesize.shortloops import (
     starting_operations,
 )
 from polymat.tilesize.stagework import VECTOR_SHARE, loop_slowdown, stage_operations
+from polymat.tilesize.stateplanes import planes_apart
 from polymat.tilesize.tiling import TileDemand, tiling_of
-from polymat.tilesize.traffic import array_bytes, traffic
+from polymat.tilesize.traffic import array_bytes, home_level, traffic
 
 SPLIT_ROWS = 0.05  # what it costs to read rows in pieces: hardware prefetch starts anew with each
 OVERLAP_LOSS = 0.3  # of the shorter one of arithmetic and data movement that the longer one does not hide
@@ -69,8 +70,11 @@ def plan_cost(
 ) -> PlanCost:
     """Predicted time of one group's plan; `level` is where the pipeline's arrays live between groups.
 
-    A group runs on the calling thread where that is faster, or where nothing of it can be shared.
+    A group runs on the calling thread where that is faster, or where nothing of it can be shared.  Where a
+    plan needs both planes of a state, what would be one array is two, which may live further away.
     """
+    if planes_apart(pipeline, plan):
+        level = home_level(pipeline, machine, estimates, plan)
     demand = _demand(pipeline, plan, machine, estimates)
     alone = _cost_on(demand, machine, estimates, 1, level)
     if threads == 1 or not plan.is_shared:
@@ -113,6 +117,7 @@ def _demand(pipeline: Pipeline, plan: Plan, machine: Machine, estimates: Mapping
     scratch = {*tiling.scratch, *plan.absorbed}
     moved = traffic(pipeline, stages, scratch, estimates, near=tiling.near, again=not tiling.fits)
     moved -= sum(array_bytes(by_name[name], estimates) for name in plan.read_back)
+    moved += sum(array_bytes(stage, estimates) for stage in planes_apart(pipeline, plan))  # fetched to write
     moved = moved if plan.moved is None else plan.moved
     return _Demand(
         operations,

@@ -49,9 +49,14 @@ def stage_operations(stage: Stage, estimates: Mapping[str, int]) -> float:
         places = sum(expression_operations(a.value) for a in computed_in(each.target))
         total += (1 + expression_operations(each.expr) + places) * points(stage.counted(each), estimates)
     for part in stage.parts:
-        boxes = (stage.box,) if len(stage.parts) == 1 else _boxes(stage, part)
-        total += (1 + expression_operations(part.expr)) * sum(points(box, estimates) for box in boxes)
+        total += (1 + expression_operations(part.expr)) * part_points(stage, part, estimates)
     return total * (COMPLEX_OPERATIONS if stage.dtype.kind == "c" else 1.0)
+
+
+def part_points(stage: Stage, part: Part, estimates: Mapping[str, int]) -> float:
+    """Points of a part of a stage at the estimates."""
+    boxes = (stage.box,) if len(stage.parts) == 1 else _boxes(stage, part)
+    return sum(points(box, estimates) for box in boxes)
 
 
 def _boxes(stage: Stage, part: Part) -> tuple[Bounds, ...]:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from math import prod
+from math import inf, prod
 
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import InputArray, Stage
+from polymat.lang.expr import Load
+from polymat.lang.traverse import walk
 from polymat.machine.model import MEMORY, Machine
 from polymat.model.estimates import once_a_stage
 from polymat.model.extents import extent, stage_extents
+from polymat.plan.tile import Plan
+from polymat.tilesize.stagework import part_points
+from polymat.tilesize.stateplanes import kept_in_place, planes_apart
 
 
 def traffic(
@@ -23,24 +28,38 @@ def traffic(
 ) -> float:
     """Bytes of all arrays that a group touches outside its scratchpads, each once.
 
-    near: stages that are read where they do not leave the cache.  again: nothing stays there between two
-    stages, so each of them reads its arrays anew.
+    near: arrays that are read where they do not leave the cache, or are counted elsewhere.  again: nothing
+    stays there between two stages, so each of them reads its arrays anew.
     """
     inputs = {array.name: array for array in pipeline.inputs}
-    read = [name for stage in stages for name in _sources(stage, estimates)]
     total = sum(array_bytes(stage, estimates) for stage in stages if stage.name not in scratch)
-    for name in read if again else dict.fromkeys(read):
-        if name in inputs:
-            total += input_bytes(inputs[name], estimates)
-        elif name not in scratch and name not in near:
-            total += array_bytes(pipeline.stage(name), estimates)
-    return total
+    read: dict[str, float] = {}
+    for stage in stages:
+        for name, most in _sources(stage, estimates):
+            if name in near or (name in scratch and name not in inputs):
+                continue
+            whole = (
+                input_bytes(inputs[name], estimates)
+                if name in inputs
+                else array_bytes(pipeline.stage(name), estimates)
+            )
+            before = read.get(name, 0.0)
+            read[name] = before + min(most, whole) if again else min(before + most, whole)
+    return total + sum(read.values())
 
 
 @once_a_stage
-def _sources(stage: Stage, _: Mapping[str, int]) -> tuple[str, ...]:
-    """The arrays that a stage reads, each once."""
-    return tuple(dict.fromkeys(load.source.name for load in stage.loads()))
+def _sources(stage: Stage, estimates: Mapping[str, int]) -> tuple[tuple[str, float], ...]:
+    """The arrays that a stage reads, with the bytes of each at most: a border may be all that it needs."""
+    found = dict.fromkeys((load.source.name for load in stage.loads()), 0.0)
+    if stage.is_reduction or len(stage.parts) < 2:
+        return tuple((name, inf) for name in found)
+    for part in stage.parts:
+        count = part_points(stage, part, estimates)
+        for load in walk(part.expr):
+            if isinstance(load, Load):
+                found[load.source.name] += count * load.dtype.size
+    return tuple(found.items())
 
 
 def input_bytes(array: InputArray, estimates: Mapping[str, int]) -> float:
@@ -56,9 +75,17 @@ def array_bytes(stage: Stage, estimates: Mapping[str, int]) -> float:
     return prod(stage_extents(stage, estimates)) * stage.dtype.size
 
 
-def home_level(pipeline: Pipeline, machine: Machine, estimates: Mapping[str, int]) -> int:
-    """The nearest level that holds all arrays of a pipeline: where a group finds its data."""
-    moved = traffic(pipeline, pipeline.stages, set(), estimates)
+def home_level(
+    pipeline: Pipeline, machine: Machine, estimates: Mapping[str, int], plan: Plan | None = None
+) -> int:
+    """The nearest level that holds all arrays of a pipeline: where a group finds its data.
+
+    States that a step changes in place are one array each, but for those that a plan keeps apart.
+    """
+    once = {stage.name for stage in pipeline.stages} | {old for _, old in kept_in_place(pipeline)}
+    moved = traffic(pipeline, pipeline.stages, set(), estimates, near=once)
+    if plan is not None:
+        moved += sum(array_bytes(stage, estimates) for stage in planes_apart(pipeline, plan))
     for cache in machine.caches:
         if moved <= cache.bytes:
             return cache.level

@@ -1,0 +1,57 @@
+"""States of a step whose old plane the new one may take the place of, as far as predictions go.
+
+What is written there is proved on exact relations once plans are known (`polymat.codegen.planes`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from polymat.graph.pipeline import Pipeline
+from polymat.graph.stage import Stage
+from polymat.lang.affine import Affine
+from polymat.plan.tile import Plan, TilePlan
+
+
+def kept_in_place(pipeline: Pipeline) -> Iterator[tuple[Stage, str]]:
+    """The stages of a step that may be written over their own state before, each by itself.
+
+    before:  ex reads ex_1 at its own point;  hz reads ex and hz_1 at its own point
+    after:   (ex, ex_1), (hz, hz_1)
+    """
+    for name, old in pipeline.states.items():
+        stage = pipeline.stage(name)
+        behind = pipeline.stages[pipeline.stages.index(stage) + 1 :]
+        if _reads_own_point(stage, old) and not any(_reads(other, old) for other in behind):
+            yield stage, old
+
+
+def planes_apart(pipeline: Pipeline, plan: Plan) -> tuple[Stage, ...]:
+    """The stages of `kept_in_place` that a plan does not write over their own state.
+
+    Tiles go on with what was before the step beside those that are done.
+    """
+    if not isinstance(plan, TilePlan) or not pipeline.states:
+        return ()
+    members = {member.stage: member for member in plan.members}
+    return tuple(
+        stage
+        for stage, old in kept_in_place(pipeline)
+        if stage.name in members
+        and (members[stage.name].copied or _read_by_others(pipeline, stage.name, old, members.keys()))
+    )
+
+
+def _read_by_others(pipeline: Pipeline, stage: str, old: str, names: Collection[str]) -> bool:
+    return any(_reads(pipeline.stage(name), old) for name in names if name != stage)
+
+
+def _reads(stage: Stage, array: str) -> bool:
+    return any(load.source.name == array for load in stage.loads())
+
+
+def _reads_own_point(stage: Stage, array: str) -> bool:
+    """Whether a stage that is no sum reads an array where it is itself computed alone."""
+    own = tuple(map(Affine.name, stage.dims))
+    alike = all(load.indices == own for load in stage.loads() if load.source.name == array)
+    return alike and not stage.is_reduction

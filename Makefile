@@ -10,7 +10,7 @@ WARM_TESTS := $(wildcard tests/runtime tests/test_examples.py) \
     $(addsuffix ::test_outputs_given_and_inputs_strided,$(wildcard tests/differential/test_random.py))
 JOBS ?= 2
 # The peers run on the same Python and NumPy as polymat's; torch is the CPU's build where there is a choice.
-PEERS := numpy scipy numba jax "torch==2.13.0" threadpoolctl mkl
+PEERS := numpy scipy numba jax "torch==2.13.0" threadpoolctl mkl halide opencv-python-headless
 ARGS ?=
 # A run draws random programs of its own, the same in both passes; continuous integration repeats one choice,
 # so that a failure is the change's.
@@ -73,7 +73,7 @@ layers: $(READY) ## imports point one way
 pythons: $(READY) ## try polymat out with every other Python 3.10 to 3.14 that is installed
 	@sh .ci/pythons
 
-peers: $(READY) ## .venv-peers with what benchmarks compare with: Numba, JAX, PyTorch, MKL
+peers: $(READY) ## .venv-peers with what benchmarks compare with: Numba, Halide, OpenCV, JAX, PyTorch, MKL
 	$(PY) -m venv .venv-peers
 	.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check --only-binary :all: $(PEERS)
 

@@ -13,6 +13,7 @@ from benchmarks.sections import (
     convolutions,
     filters,
     functions,
+    images,
     networks,
     products,
     recursive,
@@ -30,6 +31,7 @@ OTHERS: dict[str, Describe] = {
     **convolutions.PROBLEMS,
     **transforms.PROBLEMS,
     **stencils.PROBLEMS,
+    **images.PROBLEMS,
     **channels.PROBLEMS,
     **filters.PROBLEMS,
     **functions.PROBLEMS,
@@ -46,4 +48,4 @@ def describe(task: Task) -> tuple[Description, Mapping[str, float]]:
             return description, {**kernel.scalars, **task.values.get("counts", {})}
     if task.problem not in OTHERS:
         raise MissingError(f"no pipeline {task.problem}")
-    return OTHERS[task.problem](task), {}
+    return OTHERS[task.problem](task), task.values.get("scalars", {})

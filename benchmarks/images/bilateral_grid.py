@@ -33,6 +33,9 @@ CELL, BINS = 8, 10
 BLUR = (1, 4, 6, 4, 1)
 BEFORE, AFTER = 24, 32
 """Pixels of padding that the variant of the C has on both sides."""
+INNER = (slice(BEFORE, -AFTER), slice(BEFORE, -AFTER))
+ROUNDING = 1e-6
+"""Of a pixel's place among the bins."""
 
 
 def build() -> Description:
@@ -151,7 +154,17 @@ def inputs_as_c(sizes: Sizes, rng: np.random.Generator) -> Arrays:
 
 
 def reference(image: Array) -> Arrays:
-    """Solve with NumPy; the pixels of a cell are added in the order of rows."""
+    """Solve with NumPy."""
+    return {"filtered": _looked_up(_grid(image), image, 2)}
+
+
+def undecided(image: Array) -> Array:
+    """What the rounding of a pixel's place among the bins comes to."""
+    return _undecided(_grid(image), image, 2)
+
+
+def _grid(image: Array) -> Array:
+    """Both sums, blurred; the pixels of a cell are added in the order of rows."""
     R, C = image.shape
     high, wide = R // CELL, C // CELL
     grid = np.zeros((2, high + 4, wide + 4, 14), np.float32)
@@ -163,11 +176,21 @@ def reference(image: Array) -> Arrays:
     inside[:, 2 : high + 2, 2 : wide + 2, 2:12] = True
     for along in (3, 1, 2):
         grid = np.where(inside, _blurred(grid, along), np.float32(0))
-    return {"filtered": _looked_up(grid, image, 2)}
+    return grid
 
 
 def reference_as_c(image: Array) -> Arrays:
-    """Solve with NumPy: each cell gathers the pixels of its window."""
+    """Solve with NumPy."""
+    return {"filtered": _looked_up(_grid_as_c(image), image[INNER], 3)}
+
+
+def undecided_as_c(image: Array) -> Array:
+    """What the rounding of a pixel's place among the bins comes to."""
+    return _undecided(_grid_as_c(image), image[INNER], 3)
+
+
+def _grid_as_c(image: Array) -> Array:
+    """Both sums, blurred; each cell gathers the pixels of its window."""
     high, wide = ((extent - 1) // CELL - 1 for extent in image.shape)
     grid = np.zeros((2, high + 1, wide + 1, 15), np.float32)
     gx, gy = np.ogrid[1 : high + 1, 1 : wide + 1]
@@ -185,8 +208,7 @@ def reference_as_c(image: Array) -> Arrays:
             index[along] = np.r_[0:3, high - 1 if along == 1 else wide - 1 : grid.shape[along]]
             inside[tuple(index)] = False
         grid = np.where(inside, _blurred(grid, along), np.float32(0))
-    inner = image[BEFORE:-AFTER, BEFORE:-AFTER]
-    return {"filtered": _looked_up(grid, inner, 3)}
+    return grid
 
 
 def _blurred(grid: Array, along: int) -> Array:
@@ -200,31 +222,43 @@ def _blurred(grid: Array, along: int) -> Array:
     return total
 
 
-def _looked_up(grid: Array, image: Array, offset: int) -> Array:
-    """The quotient of both sums, each between its eight corners."""
+def _ends(grid: Array, image: Array, offset: int) -> tuple[Array, Array, Array]:
+    """Both sums in the planes below and above each pixel's brightness, and its share of the upper one."""
     x, y = np.ogrid[: image.shape[0], : image.shape[1]]
     level = image * np.float32(BINS)
     z = level.astype(np.int32)
     xf, yf = ((i % CELL).astype(np.float32) / np.float32(CELL) for i in (x, y))
 
-    def corner(c: int, a: int, b: int, d: int) -> Array:
-        found: Array = grid[c, x // CELL + offset + a, y // CELL + offset + b, 2 + z + d]
-        return found
+    def plane(d: int) -> Array:
+        def corner(a: int, b: int) -> Array:
+            found: Array = grid[:, x // CELL + offset + a, y // CELL + offset + b, 2 + z + d]
+            return found
 
-    def lerp(p: Array, q: Array, share: Array) -> Array:
-        found: Array = p + share * (q - p)
-        return found
+        near, far = (_lerp(corner(0, b), corner(1, b), xf) for b in (0, 1))
+        return _lerp(near, far, yf)
 
-    def inner(c: int) -> Array:
-        def plane(d: int) -> Array:
-            near, far = (lerp(corner(c, 0, b, d), corner(c, 1, b, d), xf) for b in (0, 1))
-            return lerp(near, far, yf)
+    return plane(0), plane(1), level - z.astype(np.float32)
 
-        return lerp(plane(0), plane(1), level - z.astype(np.float32))
 
-    total, count = inner(0), inner(1)
+def _lerp(p: Array, q: Array, share: Array) -> Array:
+    found: Array = p + share * (q - p)
+    return found
+
+
+def _looked_up(grid: Array, image: Array, offset: int) -> Array:
+    """The quotient of both sums, each between its eight corners."""
+    total, count = _lerp(*_ends(grid, image, offset))
     some = count > 0
     return np.where(some, total / np.where(some, count, np.float32(1)), image)
+
+
+def _undecided(grid: Array, image: Array, offset: int) -> Array:
+    """How far the share of the upper plane, rounded otherwise, takes a quotient."""
+    low, high, share = (part.astype(np.float64) for part in _ends(grid, image, offset))
+    total, count = low + share * (high - low)
+    some, rise = count > 0, np.abs(high - low)
+    off = (rise[0] + rise[1] * total / np.where(some, count, 1)) / np.where(some, count, 1)
+    return np.where(some, ROUNDING * off, 0)
 
 
 _SIZES = size_table("R C", MINI=(40, 56), SMALL=(256, 256), PAPER=(2560, 1536))
@@ -237,6 +271,7 @@ PROGRAM = Program(
     operations=56.6,
     traffic=8,
     tolerance=2e-6,
+    undecided=undecided,
 )
 AS_C = Program(
     name="bilateral-grid-c",
@@ -247,4 +282,5 @@ AS_C = Program(
     operations=59.3,
     traffic=8,
     tolerance=2e-6,
+    undecided=undecided_as_c,
 )

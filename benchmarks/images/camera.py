@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.colours import COLD, COLD_KELVIN, HIGHEST, LOWEST, WARM, WARM_KELVIN, curve_of, matrix_of
 from benchmarks.images.program import Program, between, photograph
 from benchmarks.polybench.kernel import Array, Arrays, Description, Sizes, parameters, size_table, variables
 from polymat import (
@@ -27,12 +28,6 @@ from polymat import (
     UChar,
 )
 
-WARM = ((1.6697, -0.2693, -0.4004, -42.4346), (-0.3576, 1.0615, 1.5949, -37.1158),
-        (-0.2175, -1.8751, 6.9640, -26.6970))  # fmt: skip
-COLD = ((2.2997, -0.4478, 0.1706, -39.0923), (-0.3826, 1.5906, -0.2080, -25.4311),
-        (-0.0888, -0.7344, 2.2832, -20.0826))  # fmt: skip
-WARM_KELVIN, COLD_KELVIN = 3200, 7000
-LOWEST, HIGHEST = -32768, 32767
 ROWS, COLUMNS = 48, 64
 """How many more rows and columns the sensor has than the picture."""
 
@@ -249,28 +244,6 @@ def _mosaic_undone(den: Array) -> list[Array]:
             colour[place // 2 :: 2, place % 2 :: 2] = values
         colours.append(colour)
     return colours
-
-
-def matrix_of(kelvin: float) -> Array:
-    """The matrix of colours, in parts of 256."""
-    one, warm, cold = np.float32(1), np.array(WARM, np.float32), np.array(COLD, np.float32)
-    difference = np.float32(1 / COLD_KELVIN - 1 / WARM_KELVIN)
-    share = (one / np.float32(kelvin) - np.float32(1 / WARM_KELVIN)) / difference
-    found: Array = ((warm * share + cold * (one - share)) * np.float32(256)).astype(np.int32)
-    return found
-
-
-def curve_of(contrast: float, gamma: float) -> Array:
-    """The brightness of values from -32768 on."""
-    one, two = np.float32(1), np.float32(2)
-    v = np.arange(LOWEST, HIGHEST + 1).astype(np.float32)
-    f = np.clip(v / np.float32(1024), 0, 1).astype(np.float32)
-    g = f ** (one / np.float32(gamma))
-    bend = two - two ** (np.float32(contrast) / np.float32(100))
-    slope, h = two - two * bend, one - g
-    z = np.where(g > 0.5, one - ((slope * h) * h + bend * h), (slope * g) * g + bend * g)
-    entries: Array = np.clip(z * np.float32(256), 0, 255).astype(np.uint8)
-    return entries
 
 
 PROGRAM = Program(

@@ -82,7 +82,7 @@ def _window(image: Array) -> Array:
 
 
 PROGRAM = Program(
-    name="harris",
+    name="harris-corner",
     sizes=size_table("R C", MINI=(37, 53), SMALL=(256, 256), PAPER=(6400, 6400)),
     build=build,
     inputs=inputs,

@@ -92,6 +92,11 @@ def prepare_naive(task: Task) -> Prepared:
     return _into_arrays(task, pm.Options.naive())
 
 
+def prepare_paper(task: Task) -> Prepared:
+    """Groups and tiles as PolyMage chose them, into arrays that are there."""
+    return _into_arrays(task, pm.Options.paper())
+
+
 def prepare_one_by_one(task: Task) -> Prepared:
     """Steps of recurrences one after the other, over all of memory."""
     return _with(task, skip=("bands",))

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from benchmarks import images
 from benchmarks.polybench import RECURRENCES
 from benchmarks.stencils import PROGRAMS
 from benchmarks.task import Array, Arrays, MissingError, Task
@@ -22,4 +23,7 @@ def find_reference(task: Task) -> Callable[[Arrays], tuple[Array, ...]]:
     for program in PROGRAMS:
         if problem == program.NAME:
             return lambda arrays: tuple(program.reference(arrays).values())
+    for pipeline in images.PROGRAMS:
+        if problem == pipeline.name:
+            return lambda arrays: tuple(pipeline.solve(arrays).values())
     raise MissingError(f"no formula for {problem}")

@@ -9,7 +9,7 @@ from dataclasses import replace
 from benchmarks.harness import ROOT, Peer
 
 PEERS_HOME = ROOT / ".venv-peers"
-"""What `make peers` makes: Numba, JAX, PyTorch and MKL, which polymat itself does not need."""
+"""What `make peers` makes: Numba, Halide, OpenCV, JAX, PyTorch, MKL; polymat itself needs none of them."""
 
 ONE_THREAD = ", one thread"
 _HERE = "benchmarks.peers."
@@ -37,12 +37,16 @@ _PEERS = {
     "upfirdn": ("scipy_signals:prepare_upfirdn", False),
     "SciPy, recursive": ("scipy_signals:prepare_recursive", False),
     "Numba, recursive": ("numba_filters:prepare", True),
+    "Numba, images": ("numba_images:prepare", True),
+    "Halide": ("halide_images:prepare", True),
+    "OpenCV": ("opencv_images:prepare", True),
     "SciPy, lfilter": ("scipy_signals:prepare_direct_pipeline", False),
     "SciPy, best": ("scipy_signals:prepare_best_pipeline", False),
     "SciPy, streaming": ("scipy_signals:prepare_streaming_pipeline", False),
     # Other ways of polymat itself.
     "unfused, out=": ("pipelines:prepare_unfused", False),
     "naive, out=": ("pipelines:prepare_naive", False),
+    "paper, out=": ("pipelines:prepare_paper", False),
     "polymat, one by one": ("pipelines:prepare_one_by_one", False),
     "polymat, blas always": ("pipelines:prepare_blas_always", False),
     "polymat, blas never": ("pipelines:prepare_blas_never", False),

@@ -9,6 +9,7 @@ from benchmarks.sections import (
     convolutions,
     filters,
     functions,
+    images,
     networks,
     polybench,
     products,
@@ -22,6 +23,7 @@ from benchmarks.sections import (
 _MODULES = (
     polybench,
     stencils,
+    images,
     recurrences,
     channels,
     products,

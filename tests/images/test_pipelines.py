@@ -9,8 +9,12 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from benchmarks.images import PROGRAMS, camera, find_program
+from benchmarks.cases import Judge
+from benchmarks.colours import LOWEST, curve_of, matrix_of
+from benchmarks.images import PROGRAMS, find_program
 from benchmarks.images.program import Program
+from benchmarks.peers.array_libraries import prepare_numpy
+from benchmarks.sections.images import image_case
 from polymat import Options
 
 Array = npt.NDArray[Any]
@@ -76,6 +80,15 @@ def test_arrays_are_drawn_as_stated(program: Program) -> None:
         assert 0 <= array.min() < array.max() <= (1023 if array.dtype == np.int16 else 1)
 
 
+@EACH
+def test_a_case_is_judged_by_its_own_bounds(program: Program) -> None:
+    case = image_case(program, "MINI")
+    (right,) = prepare_numpy(case.task).call()
+    assert Judge(case).error(right) == 0
+    right[..., -1, -1] += 1
+    assert Judge(case).error(right) > 1
+
+
 def solved(name: str, *arrays: Array, **scalars: float) -> Array:
     program = find_program(name)
     (found,) = program.reference(*arrays, **{**program.scalars, **scalars}).values()
@@ -86,7 +99,7 @@ def test_numpy_keeps_what_a_filter_must_keep() -> None:
     constant = np.full((40, 56), 0.3, np.float32)
     padded = np.full((3, 45, 61), 0.3, np.float32)
     np.testing.assert_allclose(solved("unsharp", padded), 0.3, rtol=1e-6)
-    assert np.all(solved("harris", constant) == 0)
+    assert np.all(solved("harris-corner", constant) == 0)
     np.testing.assert_allclose(solved("bilateral-grid", constant), 0.3, rtol=1e-6)
     np.testing.assert_allclose(solved("bilateral-grid-c", np.pad(constant, 28, mode="edge")), 0.3, rtol=1e-6)
     ones = np.ones((37, 53), np.float32)
@@ -121,8 +134,8 @@ def test_numpy_takes_a_lone_hot_pixel_away() -> None:
 def test_the_camera_s_numbers() -> None:
     """At 3700 kelvin, contrast 50 and gamma 2: what other implementations of it have."""
     matrix = [[548, -103, 7, -10220], [-96, 373, 61, -7254], [-30, -260, 882, -5562]]
-    assert camera.matrix_of(3700).tolist() == matrix
-    curve = camera.curve_of(50, 2)
-    places = np.array([-5, 0, 1, 10, 100, 256, 500, 1000, 1023, 2000]) - camera.LOWEST
+    assert matrix_of(3700).tolist() == matrix
+    curve = curve_of(50, 2)
+    places = np.array([-5, 0, 1, 10, 100, 256, 500, 1000, 1023, 2000]) - LOWEST
     assert curve[places].tolist() == [0, 0, 4, 16, 67, 128, 191, 254, 255, 255]
     assert curve.sum(dtype=np.int64) == 8273369

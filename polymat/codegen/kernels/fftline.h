@@ -46,7 +46,7 @@ static inline double _Complex NAME(root)(const NAME(table) *table, ptrdiff_t tur
 }
 
 /* Multiply n values with the roots of 0, j, 2 j, ..: blocks of them are one root times those of the first. */
-static inline void NAME(turn)(ptrdiff_t n, T *restrict z, ptrdiff_t j, const NAME(table) *table)
+static inline void NAME(line_turn)(ptrdiff_t n, T *restrict z, ptrdiff_t j, const NAME(table) *table)
 {
     enum { STEPS = 32 };
     T re[STEPS], im[STEPS];
@@ -103,7 +103,7 @@ static int NAME(matrix)(int sign, int rigour, ptrdiff_t rows, ptrdiff_t columns,
             NAME(gather)(rows, count, in + j * is, columns * is, is, work, tall);
             NAME(run)(down, work, done);
             for (ptrdiff_t c = 0; c < count; c++)
-                NAME(turn)(rows, (T *)(done + c * tall), j + c, &table);
+                NAME(line_turn)(rows, (T *)(done + c * tall), j + c, &table);
             NAME(scatter)(rows, count, done, tall, matrix + j, wide, 1);
         }
 #pragma omp for schedule(static)

@@ -53,9 +53,8 @@ def turned_blocks(shape: Shape) -> str:
         copy=tuple(line.format(s=s) for line in _COPY),
         behind=statements(_BEHIND, 4),
     )
-    table = (
-        f"static const _pm_turn_{s} _pm_turns_{s}[2] = {{_pm_turned_block_{s}, _pm_turned_copying_{s}}};\n\n"
-    )
+    both = f"{{_pm_turned_block_{s}, _pm_turned_copying_{s}}}"
+    table = f"static const _pm_turned_function_{s} _pm_turns_{s}[2] = {both};\n\n"
     return "\n".join([block_text(alone), block_text(copying), table])
 
 

@@ -71,7 +71,7 @@ def test_blocks_as_they_are(threads: int) -> None:
 
 @pytest.mark.usefixtures("small_blocks")
 def test_sizes_that_are_numbers() -> None:
-    compiled = pm.compile(eliminations.unscaled_lu(size=41))
+    compiled = pm.compile(eliminations.unscaled_lu(size=41), options=pm.Options(threads=1))
     assert "_pm_steps_" in compiled.source
     check(compiled, "unscaled_lu", 41, 41, "float64")
 

@@ -8,7 +8,7 @@ typedef T NAME(eight) __attribute__((vector_size(8 * sizeof(T))));
 typedef NAME(eight) NAME(eight_memory) __attribute__((aligned(sizeof(T)), may_alias));
 
 #ifdef _PM_SHUFFLES
-static inline __attribute__((always_inline)) void NAME(turn)(NAME(eight) *r, T *to, ptrdiff_t step)
+static inline __attribute__((always_inline)) void NAME(eight_turned)(NAME(eight) *r, T *to, ptrdiff_t step)
 {
     NAME(eight) s[8];
     for (int line = 0; line < 8; line += 2) {
@@ -36,7 +36,7 @@ static inline void NAME(transpose)(ptrdiff_t lines, const T *from, ptrdiff_t acr
     NAME(eight) r[8];
     for (int line = 0; line < 8; line++)
         r[line] = *(const NAME(eight_memory) *)(from + (line < lines ? line : lines - 1) * across);
-    NAME(turn)(r, to, step);
+    NAME(eight_turned)(r, to, step);
 #else
     for (int line = 0; line < 8; line++)
         for (int lane = 0; lane < 8; lane++)
@@ -51,7 +51,7 @@ static inline void NAME(transpose_lines)(const T *const *lines, ptrdiff_t from, 
     NAME(eight) r[8];
     for (int line = 0; line < 8; line++)
         r[line] = *(const NAME(eight_memory) *)(lines[line] + from);
-    NAME(turn)(r, to, step);
+    NAME(eight_turned)(r, to, step);
 #else
     for (int line = 0; line < 8; line++)
         for (int lane = 0; lane < 8; lane++)

@@ -22,7 +22,7 @@ typedef struct {
 } NAME(copy);
 
 /* Three rows and eight columns of eight segments, at `to`: one block, and one that copies meanwhile. */
-typedef void (*NAME(turn))(ptrdiff_t depth, const T *a, const T *b, T scale, T *const *to, ptrdiff_t row,
-        int past, NAME(copy) *copy);
-static const NAME(turn) NAME(turns)[2];
+typedef void (*NAME(turned_function))(ptrdiff_t depth, const T *a, const T *b, T scale, T *const *to,
+        ptrdiff_t row, int past, NAME(copy) *copy);
+static const NAME(turned_function) NAME(turns)[2];
 #endif

@@ -57,7 +57,7 @@ def text_of(asked: dict[str, Any]) -> str:
 
 @pytest.mark.parametrize("kind", [*KINDS, *MIXED])
 def test_a_compiler_takes_it(kind: str, tmp_path: Path) -> None:
-    text = text_of(dict((KINDS | MIXED)[kind]()))
+    text = text_of(dict({**KINDS, **MIXED}[kind]()))
     ran = subprocess.run(COMMAND, input=text, capture_output=True, text=True, check=False, cwd=tmp_path)
     assert ran.returncode == 0, ran.stderr[:4000]
 

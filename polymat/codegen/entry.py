@@ -108,7 +108,7 @@ class Entry:
 
     def small_calls(self, groups: Sequence[GroupCode], sizes: Sequence[Size]) -> SmallCalls | None:
         """The calls with small sizes that are known to need no team and little memory; None without any."""
-        if self.clocked or any(array.values is not None for array in self.pipeline.inputs):
+        if self.clocked or any(each.values is not None and not each.checked for each in self.pipeline.inputs):
             return None
         named = tuple(size.name for size in sizes)
         shares = self._shares
@@ -148,7 +148,8 @@ class Entry:
         if routines_of(self.needs):
             missing = CBinary("==", CCall("_pm_routines_ready", ()), Literal("0"))
             body.insert(0, If(missing, (Return(Literal(str(LIBRARY_MISSING))),)))
-        body = [*value_checks(self.pipeline, self.names, self._size, self.needs), *body]
+        team = self._shares.team
+        body = [*value_checks(self.pipeline, self.names, self._size, self.needs, team), *body]
         if self.slots or scratch:
             body.append(Evaluate(CCall("_pm_workspace_give", (Id("_pm_workspace"),))))
         if kept:

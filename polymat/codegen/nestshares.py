@@ -66,7 +66,7 @@ class Shares:
             pieces = Ternary(CBinary("==", pieces, Literal("1")), Literal("1"), many)
         return (
             Declare("const double", WORK, work),
-            Declare("const int", TEAM, self._team(Id(WORK), speed)),
+            Declare("const int", TEAM, self.team(Id(WORK), speed)),
             Declare("const ptrdiff_t", PIECES, pieces),
         )
 
@@ -76,7 +76,8 @@ class Shares:
             return Ternary(CBinary("<", work, Literal(f"{float(threshold)!r}")), Literal("1"), threads)
         return CCall("_pm_team_pieces", (threads, work, Literal(f"{self.cost.awake * speed!r}")))
 
-    def _team(self, work: CExpr, speed: float) -> CExpr:
+    def team(self, work: CExpr, speed: float = 1.0) -> CExpr:
+        """The threads that some work is worth now, of vectorised loops where nothing else is said."""
         threshold = self.options.parallel_threshold
         if threshold is not None:
             return CCall("_pm_team", (Id("_pm_threads"), work, Literal(f"{float(threshold)!r}")))
@@ -131,7 +132,7 @@ class Shares:
         work = CBinary("*", CBinary("*", Literal(f"{A_POINT!r}"), points), depth)
         team = (
             Declare("const double", WORK, work),
-            Declare("const int", TEAM, self._team(Id(WORK), 1.0)),
+            Declare("const int", TEAM, self.team(Id(WORK))),
             Declare("const int", PIECES, self._pieces(Id(WORK), 1.0)),
         )
         run = Evaluate(CCall(nest.function.name, (*nest.arguments, Id(PIECES), Id(TEAM))))
@@ -140,7 +141,7 @@ class Shares:
     def _band_team(self, stage: Stage, plan: NestPlan) -> CExpr:
         """What the work between two entries of the parallel loop of a recurrence is worth."""
         outer = plan.order.index(plan.parallel) if plan.parallel in plan.order else len(plan.order)
-        return self._team(stage_work(stage, self.size, skip=outer), 1 / self.cost.lanes)
+        return self.team(stage_work(stage, self.size, skip=outer), 1 / self.cost.lanes)
 
     def speed(self, plan: Plan) -> float:
         """Operations a second against those of vectorised loops."""

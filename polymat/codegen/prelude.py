@@ -47,6 +47,7 @@ _PIECES = {
     Piece.OUTSIDE: "outside",
     Piece.SHARES: "shares",
     Piece.HALF: "half",
+    Piece.GATHERED: "gathered",
     Piece.WORDS: "words",
     Piece.TEAM: "team",
     Piece.CURVE: "curve",

@@ -57,7 +57,7 @@ class StepwiseEntry:
 
     def function(self, *, leaves: bool) -> CFunction:
         """`_pm_entry`; leaves: it tells that the threads are needed no more."""
-        body: list[Stmt] = [*value_checks(self.pipeline, self.names, self._form, self.needs)]
+        body: list[Stmt] = [*value_checks(self.pipeline, self.names, self._form, self.needs, _alone)]
         if routines_of(self.needs):
             missing = CBinary("==", CCall("_pm_routines_ready", ()), Literal("0"))
             body.append(If(missing, (Return(Literal(str(LIBRARY_MISSING))),)))
@@ -245,3 +245,8 @@ class StepwiseEntry:
 
     def _form(self, form: Affine) -> CExpr:
         return affine_expr(form, lambda name: Id(self._size_name(name)), self.needs)
+
+
+def _alone(operations: CExpr) -> CExpr:
+    """The calling thread: what is looked at once is used at every step."""
+    return Literal("1")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial, reduce
 
 from polymat.codegen.c.abi import VALUES_OUTSIDE
 from polymat.codegen.c.cnames import Names
@@ -12,6 +13,7 @@ from polymat.codegen.c.ctree import (
     CBinary,
     CCall,
     CExpr,
+    CUnary,
     Declare,
     Id,
     If,
@@ -27,30 +29,42 @@ _EXTENTS = "_pm_extents"
 
 
 def value_checks(
-    pipeline: Pipeline, names: Names, size: Callable[[Affine], CExpr], needs: set[Need]
+    pipeline: Pipeline,
+    names: Names,
+    size: Callable[[Affine], CExpr],
+    needs: set[Need],
+    team: Callable[[CExpr], CExpr],
 ) -> Iterator[Stmt]:
     """For each such input: leave the call where an element lies outside.
 
-    size: a form over the sizes in C.
+    size: a form over the sizes in C.  team: the threads that so many operations are worth.
     """
     for array in pipeline.inputs:
-        if array.values is None:
+        if array.values is None or array.checked:
             continue
-        needs.add(Piece.OUTSIDE)
+        needs.update((Piece.OUTSIDE, Piece.PLACE))
         extents = pipeline.as_called(array.name, array.extents)
         shape = Braces(tuple(map(size, extents)))
+        values, limits = Id(names.get("array", array.name)), tuple(map(size, array.values))
+        suffix, count = array.dtype.suffix, reduce(partial(CBinary, "*"), map(_counted, map(size, extents)))
         arguments = (
-            Id(names.get("array", array.name)),
+            values,
             Literal(f'"{array.name}"'),
             Literal(str(len(extents))),
             Id(_EXTENTS),
             Literal(str(int(array.turned))),
-            *map(size, array.values),
+            *limits,
+            team(count),
         )
-        outside = CCall(f"_pm_outside_{array.dtype.suffix}", arguments)
+        outside = CCall(f"_pm_outside_{suffix}", arguments)
         declared = Declare("const ptrdiff_t", f"{_EXTENTS}[{len(extents)}]", shape)
         wrong: CExpr = outside
         if array.sorted:
-            unsorted = CCall(f"_pm_unsorted_{array.dtype.suffix}", (*arguments[:2], size(extents[0])))
-            wrong = CBinary("||", outside, unsorted)
+            unsorted = CCall(f"_pm_unsorted_{suffix}", (*arguments[:2], size(extents[0])))
+            fine = CCall(f"_pm_in_order_inside_{suffix}", (values, size(extents[0]), *limits))
+            wrong = CBinary("&&", CUnary("!", fine), CBinary("||", outside, unsorted))
         yield Block((declared, If(wrong, (Return(Literal(str(VALUES_OUTSIDE))),))))
+
+
+def _counted(extent: CExpr) -> CExpr:
+    return CCall("_pm_extent", (extent,))

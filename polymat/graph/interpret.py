@@ -45,7 +45,7 @@ def interpret(
     rewritten pipeline is interpreted, whose definitions hold on their domains without saying a condition.
     """
     for array in pipeline.inputs:
-        if array.values is not None:
+        if array.values is not None and not array.checked:
             check_values(array, arrays[array.name], params)
     values = dict(arrays)
     runs = _runs(pipeline.stages, values, params, inside)

@@ -34,7 +34,7 @@ class SectionInputs:
         self.taken = taken
         self.names: dict[ArrayView, str] = {}
         self.known: dict[str, tuple[ArrayView, InputArray]] = {
-            array.name: (ArrayView(array.name), _unchecked(array)) for array in pipeline.inputs
+            array.name: (ArrayView(array.name), _checked(array)) for array in pipeline.inputs
         }
 
     def outside(self, load: Load, indices: tuple[Affine, ...]) -> Load:
@@ -99,6 +99,9 @@ class SectionInputs:
         return Load(Ref(self.names[view], load.dtype, is_input=True), indices, load.dtype, load.at)
 
 
-def _unchecked(array: InputArray) -> InputArray:
-    """What a section reads of the caller's array, whose elements the call has checked."""
-    return InputArray(array.name, array.dtype, array.extents, array.at, sorted=array.sorted)
+def _checked(array: InputArray) -> InputArray:
+    """What a section reads of the caller's array, whose elements the call has looked at."""
+    values, is_sorted = array.values, array.sorted
+    return InputArray(
+        array.name, array.dtype, array.extents, array.at, values=values, sorted=is_sorted, checked=True
+    )

@@ -199,7 +199,7 @@ class InputArray:
     pitches: where the user's is part of a larger array, whose extents these are: the size that each but the
     first is, "" where the user's extent is that of the larger array, too.  shape: the user's extents then.
     values: what each of its elements lies between, both included; a call checks that.  sorted: and that none
-    is less than the one before.
+    is less than the one before.  checked: who calls has done so.
     """
 
     name: str
@@ -211,6 +211,7 @@ class InputArray:
     pitches: tuple[str, ...] = ()
     shape: tuple[Affine, ...] = ()
     sorted: bool = False
+    checked: bool = False
 
     @property
     def ref(self) -> Ref:

@@ -31,6 +31,7 @@ class Piece(Need, Enum):
     PROCESSOR = "processor"  # asks what the processor has
     PLACE = "place"
     HALF = "half"  # numbers of half precision
+    GATHERED = "gathered"  # several gathered elements side by side
     SHARES = "shares"  # equal shares of rows by their elements
     OUTSIDE = "outside"  # looks at inputs whose values were declared
     WORDS = "words"  # several small integers each

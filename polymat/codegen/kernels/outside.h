@@ -32,11 +32,42 @@ static inline int _pm_tell_outside(const char *array, int rank, const ptrdiff_t 
     return 1;
 }
 
+typedef uint64_t (*_pm_farthest_of)(const void *values, ptrdiff_t count, uint64_t first);
+
+/* The largest of the distances that parts of some values have, a thread each. */
+static inline uint64_t _pm_farthest(_pm_farthest_of farthest_of, const void *values, size_t size,
+        ptrdiff_t count, uint64_t first, int threads)
+{
+    if (threads <= 1)
+        return farthest_of(values, count, first);
+    const ptrdiff_t share = (count + threads - 1) / threads;
+    uint64_t farthest = 0;
+#pragma omp parallel for num_threads(threads) reduction(max : farthest)
+    for (int part = 0; part < threads; part++) {
+        const ptrdiff_t from = part * share < count ? part * share : count;
+        const ptrdiff_t some = count - from < share ? count - from : share;
+        const uint64_t distance = farthest_of((const char *)values + (size_t)from * size, some, first);
+        farthest = distance > farthest ? distance : farthest;
+    }
+    return farthest;
+}
+
 /* The distance from the lower limit in the unsigned type is larger for what is below it than for what is not
-   above the upper one: one comparison an element. */
+   above the upper one: one comparison an element.  Of values in order the first and the last say it all. */
 #define _PM_OUTSIDE(T, U, SUFFIX, FORMAT, WIDE, LEAST, MOST, BELOW, ABOVE) \
+    static inline uint64_t _pm_farthest_##SUFFIX(const void *from, ptrdiff_t count, uint64_t first) \
+    { \
+        const T *restrict const values = (const T *)from; \
+        U farthest = 0; \
+        for (ptrdiff_t k = 0; k < count; k++) { \
+            const U distance = (U)((U)values[k] - (U)first); \
+            farthest = distance > farthest ? distance : farthest; \
+        } \
+        return farthest; \
+    } \
+\
     static inline int _pm_outside_##SUFFIX(const T *restrict values, const char *array, int rank, \
-            const ptrdiff_t *extents, int turned, int64_t low, int64_t high) \
+            const ptrdiff_t *extents, int turned, int64_t low, int64_t high, int threads) \
     { \
         ptrdiff_t count = 1; \
         for (int k = 0; k < rank; k++) \
@@ -44,15 +75,10 @@ static inline int _pm_tell_outside(const char *array, int rank, const ptrdiff_t 
         if (count == 0) \
             return 0; \
         const int64_t first = low > (LEAST) ? low : (LEAST), last = high < (MOST) ? high : (MOST); \
-        if (first <= last) { \
-            U farthest = 0; \
-            for (ptrdiff_t k = 0; k < count; k++) { \
-                const U distance = (U)((U)values[k] - (U)first); \
-                farthest = distance > farthest ? distance : farthest; \
-            } \
-            if (farthest <= (U)((U)last - (U)first)) \
-                return 0; \
-        } \
+        if (first <= last \
+                && _pm_farthest(_pm_farthest_##SUFFIX, values, sizeof(T), count, (uint64_t)first, threads) \
+                        <= (U)((U)last - (U)first)) \
+            return 0; \
         ptrdiff_t at = 0; \
         while (!(BELOW(values[at])) && !(ABOVE(values[at]))) \
             at++; \
@@ -61,12 +87,26 @@ static inline int _pm_tell_outside(const char *array, int rank, const ptrdiff_t 
         return _pm_tell_outside(array, rank, extents, turned, at, value, low, high); \
     } \
 \
-    static inline int _pm_unsorted_##SUFFIX(const T *restrict values, const char *array, ptrdiff_t count) \
+    static inline int _pm_in_order_##SUFFIX(const T *restrict values, ptrdiff_t count) \
     { \
         int falls = 0; \
         for (ptrdiff_t k = 1; k < count; k++) \
             falls |= values[k] < values[k - 1]; \
-        if (!falls) \
+        return !falls; \
+    } \
+\
+    static inline int _pm_in_order_inside_##SUFFIX(const T *restrict values, ptrdiff_t count, int64_t low, \
+            int64_t high) \
+    { \
+        if (count <= 0) \
+            return 1; \
+        const int begins = !(BELOW(values[0])), ends = !(ABOVE(values[count - 1])); \
+        return begins && ends && _pm_in_order_##SUFFIX(values, count); \
+    } \
+\
+    static inline int _pm_unsorted_##SUFFIX(const T *restrict values, const char *array, ptrdiff_t count) \
+    { \
+        if (_pm_in_order_##SUFFIX(values, count)) \
             return 0; \
         ptrdiff_t at = 1; \
         while (values[at] >= values[at - 1]) \

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from polymat.codegen.c.ctree import Block, CBinary, CCall, CExpr, Declare, For, Id, Literal, Stmt, plus
-from polymat.codegen.c.needs import MAX_I64, MIN_I64, Need
+from polymat.codegen.c.needs import MAX_I64, MIN_I64, Helper, Need
 from polymat.codegen.loops.bodies import BodyWriter
 from polymat.codegen.loops.innermost import with_changed
 from polymat.graph.datasegments import Segment
@@ -42,9 +42,30 @@ def between_bounds(
         return bodies.writer(point).value(expr)
 
     along = {bodies.index_name(each.dim): each for each in stage.segments.dims}
-    clipping = _Clipping(along, value, needs, {})
+    box = dict(zip(item.dims, item.box, strict=True))
+    whole = {
+        bodies.index_name(each.dim): (
+            bodies.size(box[each.dim][0]) if _is_inside(each.lows, box[each.dim], bodies) else None,
+            bodies.size(box[each.dim][1] + 1) if _is_inside(each.ends, box[each.dim], bodies) else None,
+        )
+        for each in stage.segments.dims
+    }
+    clipping = _Clipping(along, whole, value, needs, {})
     body = with_changed(statements, clipping.changed)
     return body if clipping.done == dict.fromkeys(along, True) else None
+
+
+def _is_inside(bounds: Sequence[Expr], box: tuple[Affine, Affine], bodies: BodyWriter) -> bool:
+    """Whether a bound is an element of an input whose declared values lie within a dimension, or end it."""
+    declared = {array.name: array.values for array in bodies.pipeline.inputs}
+    for each in (_element(bound) for bound in bounds):
+        limits = None if each is None else declared.get(each.source.name)
+        if limits is None:
+            return False
+        below, above = limits[0] - box[0], box[1] + 1 - limits[1]
+        if not all(apart.is_constant and apart.const >= 0 for apart in (below, above)):
+            return False
+    return len(bounds) == 1
 
 
 def balanced(stage: Stage, along: str, bodies: BodyWriter) -> tuple[str, CExpr] | None:
@@ -80,10 +101,12 @@ def _element(bound: Expr) -> Load | None:
 class _Clipping:
     """Changes loops along segments to begin and to end at their bounds.
 
+    whole: of each the ends of all its dimension, where the bound there lies within it whatever data are.
     done: by the variable of each segment, whether all that runs along it are loops that were changed.
     """
 
     segments: dict[str, Segment]
+    whole: dict[str, tuple[CExpr | None, CExpr | None]]
     value: Callable[[Expr], CExpr]
     needs: set[Need]
     done: dict[str, bool]
@@ -103,13 +126,19 @@ class _Clipping:
                 return None
 
     def _clipped(self, loop: For, low: CExpr, end: CExpr) -> Stmt:
-        segment = self.segments[loop.variable]
-        self.needs.update((MIN_I64, MAX_I64))
-        for bound in segment.lows:
-            low = CCall(MAX_I64.function, (low, self.value(bound)))
-        for bound in segment.ends:
-            end = CCall(MIN_I64.function, (end, self.value(bound)))
+        segment, (first_of_all, end_of_all) = self.segments[loop.variable], self.whole[loop.variable]
+        low = self._inner(low, segment.lows, first_of_all, MAX_I64)
+        end = self._inner(end, segment.ends, end_of_all, MIN_I64)
         first, last = f"{FROM}_{loop.variable}", f"{TO}_{loop.variable}"
         declared = (Declare("const ptrdiff_t", first, low), Declare("const ptrdiff_t", last, end))
         condition = CBinary("<", Id(loop.variable), Id(last))
         return Block((*declared, replace(loop, start=Id(first), condition=condition)))
+
+    def _inner(self, outer: CExpr, bounds: Sequence[Expr], whole: CExpr | None, need: Helper) -> CExpr:
+        """The innermost of an end of a loop and its bounds."""
+        if outer == whole:
+            return self.value(bounds[0])
+        for bound in bounds:
+            self.needs.add(need)
+            outer = CCall(need.function, (outer, self.value(bound)))
+        return outer

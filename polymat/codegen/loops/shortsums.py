@@ -1,47 +1,65 @@
 """Sums of elements that indices find, between bounds that data give: the rows of a sparse matrix.
 
-Most of them are short.  Such a sum runs in a few scalar sums side by side, so that additions do not wait for
-each other, and term by term where it is shorter than that repays; a loop in vectors takes longer to begin and
-to end than to run.  Several sums in an array are what gcc keeps in memory.
+Most of them are short.  Four terms side by side are a vector, so that additions do not wait for each other
+and what is contiguous is loaded at once; gathered elements are loaded one by one.  What is left runs term by
+term.  A compiler's own loop in vectors takes longer to begin and to end than to run.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 
 from polymat.codegen.c.ctree import (
     Assign,
     Block,
+    Braces,
     CBinary,
+    CCall,
     CExpr,
+    CUnary,
     Declare,
     For,
     Id,
-    If,
     Literal,
     Stmt,
     Subscript,
-    Ternary,
     expressions,
     names_in,
     plus,
     substituted,
 )
 from polymat.codegen.c.ctree import Evaluate as Term
+from polymat.codegen.c.elements import C_TYPES
+from polymat.codegen.c.needs import Need, Piece
 from polymat.codegen.loops.innermost import with_changed
 
-SIDE_BY_SIDE = 4  # sums
-LEAST_TERMS = 8
-FIRST, LAST, REST, SUM = "_pm_low", "_pm_high", "_pm_behind", "_pm_sum"
+SIDE_BY_SIDE = 4  # terms
+FIRST, LAST, REST, SUM, HERE = "_pm_low", "_pm_high", "_pm_behind", "_pm_sum", "_pm_here"
+AS_IT_IS = ("GCC unroll 1",)  # the ends of loops that are unrolled take longer than few terms
+_ADDED = ("+", "-", "*")
 
 
-def with_short_sums(statements: Sequence[Stmt], ctype: str) -> tuple[Stmt, ...]:
-    """The statements with every loop around one sum of gathered elements as several sums; ctype: of sums.
+@dataclass(frozen=True, slots=True)
+class ShortSums:
+    """Sums of one type.  suffix: its name, "f64" say.  arrays: those that have elements of that type."""
+
+    ctype: str
+    suffix: str
+    arrays: Collection[str]
+
+    @property
+    def is_vector(self) -> bool:
+        """Whether there are vectors of the type."""
+        return self.suffix in C_TYPES
+
+
+def with_short_sums(statements: Sequence[Stmt], sums: ShortSums, needs: set[Need]) -> tuple[Stmt, ...]:
+    """The statements with every loop around one sum of gathered elements as sums of four terms at a time.
 
     before:  for k: s += x[k] * y[at[k]]
-    after:   if there are 8: for k by 4: s0 += x[k] * y[at[k]], s1 += x[k + 1] * y[at[k + 1]], ...
-             s += s0 + s1 + s2 + s3;  for the rest of k: s += x[k] * y[at[k]]
+    after:   for k by 4: v += x[k ...] * (y[at[k]], y[at[k + 1]], y[at[k + 2]], y[at[k + 3]]);
+             s += the lanes of v;  for the rest of k: s += x[k] * y[at[k]]
     """
 
     def changed(statement: Stmt) -> Stmt | None:
@@ -49,7 +67,8 @@ def with_short_sums(statements: Sequence[Stmt], ctype: str) -> tuple[Stmt, ...]:
             case For(
                 variable, start, CBinary("<", Id(name), high), Literal("1"), (Assign(Id(total), "+=", value),)
             ) if name == variable and total not in names_in([Term(value)]) and _gathers(value):
-                return _several(replace(statement, pragmas=()), start, high, ctype)
+                needs.add(Piece.GATHERED)
+                return _several(statement, start, high, sums)
             case _:
                 return None
 
@@ -63,35 +82,87 @@ def _gathers(value: CExpr) -> bool:
     return any(isinstance(node, Subscript) for node in inner)
 
 
-def _several(loop: For, start: CExpr, high: CExpr, ctype: str) -> Stmt:
+def _several(loop: For, start: CExpr, high: CExpr, sums: ShortSums) -> Stmt:
     (addition,) = loop.body
     assert isinstance(addition, Assign), "matched by who calls"
-    index, sums = Id(loop.variable), [Id(f"{SUM}{k}") for k in range(SIDE_BY_SIDE)]
-    length = CBinary("-", Id(LAST), Id(FIRST))
-    many = Literal(str(SIDE_BY_SIDE))
-    whole = CBinary("*", CBinary("/", length, many), many)
-    is_long = CBinary(">=", length, Literal(str(LEAST_TERMS)))
-    terms = tuple(
-        Assign(each, "+=", substituted(addition.value, {index: plus(index, k)}))
-        for k, each in enumerate(sums)
-    )
-    blocks = For(loop.variable, Id(FIRST), CBinary("<", index, Id(REST)), many, terms)
-    together: CExpr = sums[0]
-    for other in sums[1:]:
-        together = CBinary("+", together, other)
+    index, many = Id(loop.variable), Literal(str(SIDE_BY_SIDE))
+    whole = CBinary("*", CBinary("/", CBinary("-", Id(LAST), Id(FIRST)), many), many)
+    here = Declare("const ptrdiff_t", HERE, CCall("_pm_as_it_is", (index,)))
+    value = substituted(addition.value, {index: Id(HERE)})
+    begin, added, total = (_vector if sums.is_vector else _scalars)(value, sums)
+    blocks = For(loop.variable, Id(FIRST), CBinary("<", index, Id(REST)), many, (here, *added), AS_IT_IS)
+    left = replace(addition, value=value)
+    condition = CBinary("<", index, Id(LAST))
     return Block(
         (
             Declare("const ptrdiff_t", FIRST, start),
             Declare("const ptrdiff_t", LAST, high),
-            Declare("const ptrdiff_t", REST, CBinary("+", Id(FIRST), Ternary(is_long, whole, Literal("0")))),
-            If(
-                CBinary("<", Id(FIRST), Id(REST)),
-                (
-                    *(Declare(ctype, each.name, Literal("0")) for each in sums),
-                    blocks,
-                    replace(addition, value=together),
-                ),
-            ),
-            replace(loop, start=Id(REST), condition=CBinary("<", index, Id(LAST))),
+            Declare("const ptrdiff_t", REST, CBinary("+", Id(FIRST), whole)),
+            *begin,
+            blocks,
+            replace(addition, value=total),
+            replace(loop, start=Id(REST), condition=condition, body=(here, left), pragmas=AS_IT_IS),
         )
     )
+
+
+Sums = tuple[tuple[Stmt, ...], tuple[Stmt, ...], CExpr]
+"""Where sums begin, what is added to them, and all of them together."""
+
+
+def _vector(value: CExpr, sums: ShortSums) -> Sums:
+    """One sum in a vector; -0.0 is what leaves every number as it is where it is added."""
+    nothing = Literal("-0.0f" if sums.suffix == "f32" else "-0.0")
+    begin = Declare(f"_pm_four_{sums.suffix}", SUM, Braces((nothing,) * SIDE_BY_SIDE))
+    added = Assign(Id(SUM), "+=", _lanes(value, sums))
+    return (begin,), (added,), CCall(f"_pm_four_sum_{sums.suffix}", (Id(SUM),))
+
+
+def _scalars(value: CExpr, sums: ShortSums) -> Sums:
+    """Several sums of what there are no vectors of."""
+    each = [Id(f"{SUM}{k}") for k in range(SIDE_BY_SIDE)]
+    total: CExpr = each[0]
+    for other in each[1:]:
+        total = CBinary("+", total, other)
+    begin = tuple(Declare(sums.ctype, one.name, Literal("-0.0")) for one in each)
+    added = tuple(Assign(one, "+=", term) for one, term in zip(each, _moved(value), strict=True))
+    return begin, added, total
+
+
+def _lanes(value: CExpr, sums: ShortSums) -> CExpr:
+    """A value at four neighbouring indices."""
+    match value:
+        case CBinary(op, left, right) if op in _ADDED and (_is_of(left, sums) or _is_of(right, sums)):
+            return CBinary(op, _lanes(left, sums), _lanes(right, sums))
+        case Subscript(_, index) if _is_of(value, sums) and _is_contiguous(index):
+            return CCall(f"_pm_four_from_{sums.suffix}", (CUnary("&", value),))
+        case _:
+            return CCall(f"_pm_four_of_{sums.suffix}", tuple(_moved(value)))
+
+
+def _is_of(value: CExpr, sums: ShortSums) -> bool:
+    """Whether a value surely has the type of the sum, and no type that C converts both sides to."""
+    match value:
+        case CBinary(op, left, right) if op in _ADDED:
+            return _is_of(left, sums) or _is_of(right, sums)
+        case Subscript(Id(name)):
+            return name in sums.arrays
+        case _:
+            return False
+
+
+def _is_contiguous(index: CExpr) -> bool:
+    """Whether an index grows with that of the loop."""
+    match index:
+        case Id(name):
+            return name == HERE
+        case CBinary("+", left, right) if HERE not in names_in([Term(left)]):
+            return _is_contiguous(right)
+        case CBinary("+" | "-", left, right) if HERE not in names_in([Term(right)]):
+            return _is_contiguous(left)
+        case _:
+            return False
+
+
+def _moved(value: CExpr) -> list[CExpr]:
+    return [substituted(value, {Id(HERE): plus(Id(HERE), k)}) for k in range(SIDE_BY_SIDE)]

@@ -22,7 +22,7 @@ from polymat.codegen.loops.placesfirst import places_first
 from polymat.codegen.loops.prefetch import with_prefetch
 from polymat.codegen.loops.ranges import Range, range_context
 from polymat.codegen.loops.segmentloops import balanced, between_bounds, without_choice
-from polymat.codegen.loops.shortsums import with_short_sums
+from polymat.codegen.loops.shortsums import ShortSums, with_short_sums
 from polymat.codegen.loops.statements import (
     Statements,
     map_statements,
@@ -213,13 +213,19 @@ class StageWriter(NestWriter):
         body = in_blocks(self, body)
         if plan.kind == "reduce":
             short = stage.segments is not None and stage.dtype.kind in "fc"
-            body = with_short_sums(body, stage.dtype.c) if short else body
+            body = with_short_sums(body, self._short_sums(stage), self.needs) if short else body
             body = with_accumulators(in_lanes(self, stage, plan, body))
         box = stage.domain.assume(self.pipeline.context).is_box()
         nest = self.as_nest((stage,), plan, body, kind, ranges, work="even" if box else "uneven")
         if plan.parallel is None or not ranges or ranges[0].number != 0 or plan.kind == "map":
             return nest
         return replace(nest, balance=balanced(stage, plan.parallel, self.bodies))
+
+    def _short_sums(self, stage: Stage) -> ShortSums:
+        alike = {
+            load.source.name for load in stage.loads() if self.storage[load.source.name].dtype == stage.dtype
+        }
+        return ShortSums(stage.dtype.c, stage.dtype.suffix, {self.bodies.array(name) for name in alike})
 
     def _within_segments(
         self, stage: Stage, loops: RangedLoops, make: Callable[[Stage], Statements]

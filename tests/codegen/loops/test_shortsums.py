@@ -1,33 +1,73 @@
-"""Sums of gathered elements in a few sums side by side."""
+"""Sums of gathered elements, four terms side by side."""
 
 from __future__ import annotations
 
 from polymat.codegen.c.ctree import Assign, CBinary, CExpr, CFunction, For, Id, Literal, Subscript
+from polymat.codegen.c.needs import Need, Piece
 from polymat.codegen.c.render import function_text
-from polymat.codegen.loops.shortsums import with_short_sums
+from polymat.codegen.loops.shortsums import ShortSums, with_short_sums
 
-GATHERED = CBinary("*", Subscript(Id("x"), Id("k")), Subscript(Id("y"), Subscript(Id("at"), Id("k"))))
+FLOATS = ShortSums("float", "f32", ("x", "y"))
+COMPLEX = ShortSums("_Pm_complex", "c64", ("x", "y"))
 
 
-def _written(value: CExpr) -> str:
-    condition = CBinary("<", Id("k"), Id("n"))
+def element(array: str, index: CExpr) -> CExpr:
+    return Subscript(Id(array), index)
+
+
+GATHERED = CBinary("*", element("x", Id("k")), element("y", element("at", Id("k"))))
+
+
+def written(value: CExpr, sums: ShortSums = FLOATS) -> tuple[str, set[Need]]:
+    condition, needs = CBinary("<", Id("k"), Id("n")), set[Need]()
     loop = For(
         "k", Id("m"), condition, Literal("1"), (Assign(Id("s"), "+=", value),), ("omp simd reduction(+:s)",)
     )
-    return function_text(CFunction("void", "f", (), with_short_sums((loop,), "float")))
+    return function_text(CFunction("void", "f", (), with_short_sums((loop,), sums, needs))), needs
 
 
-def test_several_sums_and_the_rest_term_by_term() -> None:
-    text = _written(GATHERED)
-    assert "_pm_behind = _pm_low + (_pm_high - _pm_low >= 8 ? (_pm_high - _pm_low) / 4 * 4 : 0);" in text
+def test_four_terms_in_a_vector_and_the_rest_term_by_term() -> None:
+    text, needs = written(GATHERED)
+    assert needs == {Piece.GATHERED}
+    assert "_pm_behind = _pm_low + (_pm_high - _pm_low) / 4 * 4;" in text
+    assert "_pm_four_f32 _pm_sum = {-0.0f, -0.0f, -0.0f, -0.0f};" in text
     assert "for (ptrdiff_t k = _pm_low; k < _pm_behind; k += 4) {" in text
-    assert "_pm_sum0 += x[k] * y[at[k]];" in text
-    assert "_pm_sum3 += x[k + 3] * y[at[k + 3]];" in text
-    assert "s += _pm_sum0 + _pm_sum1 + _pm_sum2 + _pm_sum3;" in text
-    assert "for (ptrdiff_t k = _pm_behind; k < _pm_high; k++) {\n            s += x[k] * y[at[k]];" in text
+    assert (
+        "_pm_sum += _pm_four_from_f32(&x[_pm_here]) * _pm_four_of_f32(y[at[_pm_here]], y[at[_pm_here + 1]], "
+    ) in " ".join(text.split())
+    assert "s += _pm_four_sum_f32(_pm_sum);" in text
+    assert "for (ptrdiff_t k = _pm_behind; k < _pm_high; k++) {" in text
+    assert "s += x[_pm_here] * y[at[_pm_here]];" in text
     assert "omp" not in text
 
 
+def test_what_is_of_another_type_is_converted_one_by_one() -> None:
+    text, _ = written(CBinary("*", element("z", Id("k")), GATHERED))
+    assert "_pm_four_of_f32(z[_pm_here], z[_pm_here + 1], z[_pm_here + 2], z[_pm_here + 3])" in " ".join(
+        text.split()
+    )
+    assert "_pm_four_from_f32(&z" not in text
+    both = CBinary("*", element("z", Id("k")), element("w", element("at", Id("k"))))
+    text, _ = written(both)
+    assert "_pm_four_of_f32(z[_pm_here] * w[at[_pm_here]], " in " ".join(text.split())
+
+
+def test_elements_apart_are_loaded_one_by_one() -> None:
+    along = CBinary("+", CBinary("*", Id("i"), Id("n")), Id("k"))
+    assert (
+        "_pm_four_from_f32(&x[i * n + _pm_here])" in written(CBinary("*", element("x", along), GATHERED))[0]
+    )
+    apart = CBinary("*", Literal("2"), Id("k"))
+    assert "_pm_four_of_f32(x[2 * _pm_here], " in written(CBinary("*", element("x", apart), GATHERED))[0]
+
+
+def test_what_has_no_vectors_is_several_sums() -> None:
+    text, _ = written(GATHERED, COMPLEX)
+    assert "_pm_sum0 += x[_pm_here] * y[at[_pm_here]];" in text
+    assert "_pm_sum3 += x[_pm_here + 3] * y[at[_pm_here + 3]];" in text
+    assert "s += _pm_sum0 + _pm_sum1 + _pm_sum2 + _pm_sum3;" in text
+
+
 def test_what_is_contiguous_stays_in_vectors() -> None:
-    for value in (Subscript(Id("x"), Id("k")), CBinary("*", Id("s"), GATHERED)):
-        assert "_pm_sum0" not in _written(value)
+    for value in (element("x", Id("k")), CBinary("*", Id("s"), GATHERED)):
+        assert "_pm_sum" not in written(value)[0]

@@ -162,7 +162,7 @@ def join(pipeline: Pipeline, job: Job) -> Pipeline:
 
 def take_bands(pipeline: Pipeline, job: Job) -> Pipeline:
     """Recurrences over time in bands of steps where that pays."""
-    return in_bands(pipeline, lambda other: _decider(other, job.request).prediction()[0])
+    return in_bands(pipeline, lambda other: job.decider(other).prediction()[0])
 
 
 def share_parts(pipeline: Pipeline, job: Job) -> Pipeline:

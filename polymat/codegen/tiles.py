@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from polymat.codegen.alikenests import with_one_function
 from polymat.codegen.c.ctree import (
     APART,
     CBinary,
@@ -55,7 +56,7 @@ class TileWriter:
     def code(self) -> TileCode:
         """All functions of the group."""
         pipeline = self.stages.pipeline
-        nests = self._nests()
+        nests, own = self._apart(self._nests())
         hulls = [self._hull(level, nests) for level in range(len(self.plan.dims))]
         rows = row_tiles(self.stages, self.plan, self.number)
         function, arguments = self._tiles(nests, hulls, rows)
@@ -70,7 +71,7 @@ class TileWriter:
             tiles=function,
             arguments=arguments,
             functions=(
-                *self._apart([f for _, nest in nests for f in nest.functions]),
+                *own,
                 *helpers,
                 *(rows.functions if rows else ()),
                 function,
@@ -81,16 +82,21 @@ class TileWriter:
             privates=privates,
         )
 
-    def _apart(self, functions: list[CFunction]) -> list[CFunction]:
-        """The functions of the nests, not inlined where gcc would take long for all of them in one.
+    def _apart(
+        self, nests: list[tuple[Member, NestFunction]]
+    ) -> tuple[list[tuple[Member, NestFunction]], list[CFunction]]:
+        """The nests and their functions, not inlined where gcc would take long for all of them in one.
 
-        Sums stay as they are: those of a few rows took up to 1.07 times as long.
+        Those alike are then one function.  Sums stay as they are: of a few rows they took up to 1.07 times as
+        long.
         """
         stages = [self.stages.pipeline.stage(member.stage) for member in self.plan.members]
         pieces = sum(len(part.domain.pieces()) for stage in stages for part in stage.parts)
         if pieces < MANY or any(stage.is_reduction for stage in stages):
-            return functions
-        return [replace(f, returns=APART) if f.returns == "void" else f for f in functions]
+            return nests, [f for _, nest in nests for f in nest.functions]
+        found, functions = with_one_function([nest for _, nest in nests])
+        apart = [replace(f, returns=APART) if f.returns == "void" else f for f in functions]
+        return [(member, nest) for (member, _), nest in zip(nests, found, strict=True)], apart
 
     def _nests(self) -> list[tuple[Member, NestFunction]]:
         """The nests of all members; of joint ones at the place of the first, kept if one of them is."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from polymat.errors import InternalError
 from polymat.graph.circlesteps import CircleSteps, circle_steps, marked, takes_steps
@@ -21,6 +21,7 @@ from polymat.lang.affine import Affine
 from polymat.lang.expr import Expr, Load
 from polymat.lang.traverse import rebuild
 from polymat.lang.types import Long
+from polymat.memo import remembered
 from polymat.poly.domain import Domain
 
 
@@ -33,6 +34,23 @@ def in_sections(pipeline: Pipeline) -> Pipeline | Stepwise[Pipeline]:
     circles = list(dict.fromkeys(names for stage in pipeline.stages if (names := _circle(pipeline, stage))))
     if not circles:
         return pipeline
+    found = _sections_of(pipeline.stages, pipeline.outputs, circles=tuple(circles), of=_Whole(pipeline))
+    return found if found.whole is pipeline else replace(found, whole=pipeline)
+
+
+@dataclass(frozen=True, slots=True)
+class _Whole:
+    """A pipeline that is told apart by its stages and outputs alone: notes of another one change nothing."""
+
+    pipeline: Pipeline = field(compare=False)
+
+
+@remembered
+def _sections_of(
+    _: tuple[Stage, ...], __: tuple[str, ...], *, circles: tuple[tuple[str, ...], ...], of: _Whole
+) -> Stepwise[Pipeline]:
+    """The sections of a pipeline with circles, found once for its stages and outputs."""
+    pipeline = of.pipeline
     found = [circle_steps(pipeline, names) for names in circles]
     known = [steps for steps in found if steps is not None]
     if len(known) < len(found):

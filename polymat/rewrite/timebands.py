@@ -8,7 +8,7 @@ extension, section 3.1, then tiles time.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import inf
 
 from polymat.graph.banded import Bandable, bandable, banded
@@ -38,12 +38,11 @@ def in_bands(pipeline: Pipeline, predict: Predict) -> Pipeline:
         chosen = None if steps is None else bandable(changed, steps)
         if chosen is None:
             continue
-        size, alone, best = _quickest(changed, chosen, predict)
-        if best < CLEARLY * alone:
-            seconds = f"{best:.3g} s a step, {alone:.3g} s one by one"
-            note = f"{', '.join(names)} in bands of {size} steps: {seconds}"
-            changed = banded(changed, chosen, size)
-            changed = replace(changed, notes=(*changed.notes, note))
+        found = _quickest(changed, chosen, predict)
+        if found is not None:
+            seconds = f"{found.seconds:.3g} s a step, {found.alone:.3g} s one by one"
+            note = f"{', '.join(names)} in bands of {found.size} steps: {seconds}"
+            changed = replace(found.pipeline, notes=(*changed.notes, note))
     return changed
 
 
@@ -56,22 +55,45 @@ def _recurrences(pipeline: Pipeline) -> Iterator[tuple[str, ...]]:
             yield (stage.name,)
 
 
-def _quickest(pipeline: Pipeline, chosen: Bandable, predict: Predict) -> tuple[int, float, float]:
-    """The best size of a band; predicted seconds of a step by itself, and of one in such a band."""
+@dataclass(frozen=True, slots=True, eq=False)
+class _Found:
+    """Bands of a size, with the predicted seconds of a step in one and of a step by itself."""
+
+    size: int
+    pipeline: Pipeline
+    seconds: float
+    alone: float
+
+
+def _quickest(pipeline: Pipeline, chosen: Bandable, predict: Predict) -> _Found | None:
+    """The bands whose steps are quickest; None where all steps are about as quick one by one.
+
+    What bands save is passes over memory, of a band one.  So a longer one saves at most so much more than a
+    shorter one as there are fewer, and is not tried where that would not do either.
+    """
     alone = _body(_circled(pipeline, chosen), chosen.last, predict)
     members = len(chosen.steps.members)
-    sizes = [size for size in SIZES if chosen.has(size) and size * members <= MOST_STAGES]
-    found = {
-        size: _body(banded(pipeline, chosen, size), chosen.bands(size), predict) / size for size in sizes
-    }
-    best = min(sizes, key=found.__getitem__, default=0)
-    return best, alone, found.get(best, inf)
+    best, saved, before = None, inf, 1
+    for size in SIZES:
+        if not chosen.has(size) or size * members > MOST_STAGES:
+            continue
+        if alone - saved * (1 - 1 / size) / (1 - 1 / before if before > 1 else 1) >= CLEARLY * alone:
+            break
+        made = banded(pipeline, chosen, size)
+        seconds = _body(made, chosen.bands(size), predict) / size
+        saved, before = alone - seconds, size
+        if seconds < CLEARLY * alone and (best is None or seconds < best.seconds):
+            best = _Found(size, made, seconds, alone)
+    return best
 
 
 def _circled(pipeline: Pipeline, chosen: Bandable) -> Pipeline:
     """The pipeline whose recurrence is a circle, also where it is of one stage."""
     names = tuple(member.name for member in chosen.steps.members)
-    stages = (replace(each, circle=names) if each.name in names else each for each in pipeline.stages)
+    stages = (
+        replace(each, circle=names) if each.name in names and each.circle != names else each
+        for each in pipeline.stages
+    )
     return pipeline.with_stages(tuple(stages))
 
 

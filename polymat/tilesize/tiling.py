@@ -72,7 +72,7 @@ def tiling_of(
         _padded_bytes(plan, by_name, machine, estimates, written) if fits else 0.0,
         2 if near else 3,
         _split_rows(plan),
-        sum(often[m.stage] * _row_ends(m, plan, by_name, machine, estimates) for m in plan.members),
+        sum(often[m.stage] * _row_ends(m, plan, by_name, machine, estimates, repeats) for m in plan.members),
         sum(prod(stage_extents(by_name[m.stage], estimates)) for m in plan.members if m.copied),
         frozenset(m.stage for m in plan.members if m.copied and fits),
         VECTOR_SHARE if plan.row_loop is None else ROW_LOOP_SHARE,
@@ -104,18 +104,23 @@ def _row_ends(
     stages: Mapping[str, Stage],
     machine: Machine,
     estimates: Mapping[str, int],
+    repeats: Sequence[float],
 ) -> float:
-    """Operations that the ends of a stage's rows are worth where tiles cut them; not of a row loop."""
+    """Operations that the ends of a stage's rows are worth where tiles cut them; not of a row loop.
+
+    Rolling tiles are a row or two high, so that their calls are worth about as much.
+    """
     stage, loops = stages[member.stage], plan.loops[member.stage]
-    if plan.row_loop is not None or loops.kind != "map" or len(stage.dims) < 2:
+    if plan.row_loop is not None or loops.kind != "map" or len(stage.dims) < 2 or loops.vector is None:
         return 0.0
-    if loops.vector is None or loops.vector not in member.dims:
-        return 0.0
+    calls = prod(repeats) if plan.rolling else 0.0
+    if loops.vector not in member.dims:
+        return ROW_ENDS * machine.lanes(stage.dtype.size) * calls
     level = member.dims.index(loops.vector)
     lengths = loop_lengths(stage, estimates)
     rows = prod(length for dim, length in lengths.items() if dim != loops.vector)
     pieces = member.scale(level) * lengths.get(loops.vector, 1.0) / plan.sizes[level]
-    return ROW_ENDS * machine.lanes(stage.dtype.size) * rows * max(pieces - 1.0, 0.0)
+    return ROW_ENDS * machine.lanes(stage.dtype.size) * (rows * max(pieces - 1.0, 0.0) + calls)
 
 
 def _split_rows(plan: TilePlan) -> int:

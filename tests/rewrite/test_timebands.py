@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -53,3 +55,55 @@ def test_compiled_bands(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
             arrays = rng.random(points), rng.random(points)
             found, expected = run(*arrays, T=steps), run.reference(*arrays, T=steps)
             np.testing.assert_allclose(found, expected, rtol=1e-13, atol=1e-13)
+
+
+def bordered() -> pm.Function:
+    """Two states that read each other's neighbours, with borders that stay."""
+    N, M, T = (pm.Parameter(pm.Int, name) for name in "NMT")
+    i, j = pm.Variable(pm.Int, "i"), pm.Variable(pm.Int, "j")
+    starts = tuple(pm.Matrix(pm.Double, name, [N, M]) for name in "AB")
+    spans = [pm.Interval(pm.Int, 0, size - 1) for size in (N, M)]
+    inner = pm.Condition(i, ">=", 1) & pm.Condition(i, "<=", N - 2)
+    inner &= pm.Condition(j, ">=", 1) & pm.Condition(j, "<=", M - 2)
+
+    def mean(name: str, old: Any, of: Any) -> pm.Function:
+        after = pm.Function(([i, j], spans), pm.Double, name, default=old(i, j))
+        near = of(i, j) + of(i, j - 1) + of(i, j + 1) + of(i + 1, j) + of(i - 1, j)
+        after.defn = [pm.Case(inner, 0.2 * near)]
+        return after
+
+    def step(A: Any, B: Any) -> tuple[pm.Function, pm.Function]:
+        after = mean("B_after", B, A)
+        return mean("A_after", A, after), after
+
+    last: pm.Function = pm.iterate(step, starts, steps=T)[0]
+    return last
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_compiled_bands_with_borders(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(timebands, "CLEARLY", 1e9)
+    monkeypatch.setattr(timebands, "SIZES", (4,))
+    options = Options(threads=threads, parallel_threshold=0 if threads > 1 else None)
+    run = pm.compile(bordered(), name="bordered", options=options)
+    assert run.source.count("of the same form, with other arrays: ") == 1
+    rng = np.random.default_rng(threads)
+    for steps in (0, 3, 4, 13):
+        for shape in ((1, 1), (2, 7), (3, 3), (17, 1), (31, 64)):
+            arrays = rng.random(shape), rng.random(shape)
+            np.testing.assert_array_equal(run(*arrays, T=steps), run.reference(*arrays, T=steps))
+
+
+def test_a_longer_band_is_tried_where_it_could_do() -> None:
+    def tried(four: float) -> int:
+        sizes: list[int] = []
+
+        def predict(each: Pipeline) -> float:
+            sizes.append(len(each.stages))
+            return 1.0 if len(each.stages) == 1 else four * len(each.stages)
+
+        in_bands(build([means()]), predict)
+        return max(sizes)
+
+    assert tried(0.9) == 4  # eight steps would save 0.1 and a sixth of that
+    assert tried(0.81) == 8

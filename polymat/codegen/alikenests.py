@@ -1,0 +1,54 @@
+"""Nests of a group that do the same, but for the names of what they are given: one C function for all.
+
+The steps of a band are copies of each other, and the C compiler takes as long for each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from polymat.codegen.c.ctree import CExpr, CFunction, Id, substituted
+from polymat.codegen.loops.nestfunction import NestFunction
+
+GIVEN = "_pm_given"  # with a number: a parameter, whatever it is called
+ALSO = "of the same form, with other arrays: "  # in a comment, before what else a function computes
+
+
+def with_one_function(nests: Sequence[NestFunction]) -> tuple[list[NestFunction], list[CFunction]]:
+    """The nests, of which those alike call the function of the first of them, and all functions.
+
+    before:  b2(const double *b1, ...) { ... };  b3(const double *b2, ...) { the same }
+    after:   b2(const double *b1, ...) { ... }, called for both
+    """
+    known: dict[object, CFunction] = {}
+    called: list[NestFunction] = []
+    functions: list[CFunction] = []
+    for nest in nests:
+        own = nest.function
+        first = own if nest.helpers else known.setdefault(_without_names(own), own)
+        if first is own:
+            functions += nest.functions
+            called.append(nest)
+        else:
+            also = _also(first, own)
+            functions[functions.index(first)] = known[_without_names(own)] = also
+            called.append(replace(nest, function=replace(own, name=first.name)))
+    return called, functions
+
+
+def _without_names(function: CFunction) -> object:
+    """What a function is, with numbers as the names of its parameters."""
+    values: dict[CExpr, CExpr] = {
+        Id(each.name): Id(f"{GIVEN}{number}") for number, each in enumerate(function.parameters)
+    }
+    types = tuple(each.ctype for each in function.parameters)
+    return function.returns, types, substituted(function.body, values)
+
+
+def _also(first: CFunction, other: CFunction) -> CFunction:
+    """A function whose comment says what else it computes."""
+    name, _, _ = other.comment.partition("\n")
+    before = first.comment
+    comment = f"{before}, {name}" if ALSO in before else f"{before}\n{ALSO}{name}"
+    return replace(first, comment=comment)

@@ -64,7 +64,8 @@ class Options:
     tile_sizes: sizes for the tiled dimensions of every group, outermost first, instead of the chosen ones;
     the last one counts for all further dimensions; an `OptionError` where no group has tiles.
     outwards: share out a recurrence's independent dimension around all its loops, so that threads meet once.
-    unroll: run several points of the outer loop together, so that they share loads (unroll and jam).
+    unroll: run several points of the outer loop together, so that they share loads (unroll and jam), and
+    several rows of a sweep by turns, so that none waits for the point right before it.
     vector: mark inner loops as vectorisable; without it the C compiler vectorises what it proves by itself.
     blas, fft: when library routines are called: "auto" where that is predicted to be faster, "always" where a
     routine fits (an error where the library does not have it), "never".

@@ -40,7 +40,8 @@ class Order:
     of it, so that parts of its range may run at the same time, each through all other loops.  Empty for an
     order that isl found.
     statements: the dimension that is no loop, but the place of each statement among those of a point.
-    turns: the loop of few iterations that is written out, if any; see `staggered`.
+    turns, plain: the loop of few iterations that is written out, if any, and the order without it; see
+    `staggered`.
     """
 
     schedule: isl.UnionMap
@@ -48,6 +49,7 @@ class Order:
     independent: tuple[bool, ...] = ()
     statements: int | None = None
     turns: int | None = None
+    plain: Order | None = None
 
     @property
     def loops(self) -> tuple[int, ...]:

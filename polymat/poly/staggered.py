@@ -36,7 +36,7 @@ def staggered(order: Order, statements: Sequence[Assignment]) -> Order:
     turns = [f"floor({row} / {ROWS})", f"{column} + {behind} * ({row} mod {ROWS})", f"{row} mod {ROWS}"]
     text = f"{{ [{', '.join(dims)}] -> [{', '.join([*dims[: last - 2], *turns, dims[last]])}] }}"
     schedule = order.schedule.apply_range(isl.UnionMap(text))
-    return Order(schedule, (False,) * (len(dims) + 1), (), last + 1, turns=last)
+    return Order(schedule, (False,) * (len(dims) + 1), (), last + 1, turns=last, plain=order)
 
 
 def _behind(order: Order, statements: Sequence[Assignment]) -> int | None:

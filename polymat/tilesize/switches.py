@@ -44,12 +44,20 @@ def _nest(plan: NestPlan, options: Options) -> NestPlan:
 
 def _loops(plan: LoopPlan, options: Options) -> LoopPlan:
     if not options.unroll:
-        plan = replace(plan, unroll=1, addends=1)
+        plan = replace(_row_by_row(plan), unroll=1, addends=1)
     if not options.outwards and plan.outwards and plan.recurrence is not None:
         parallel = zip(plan.order, plan.recurrence.parallel, strict=True)
         inner = next((dim for dim, flag in parallel if flag), None)
         plan = replace(plan, parallel=inner, outwards=False, reason=IN_ORDER)
     return plan if options.vector else replace(plan, vector=None, lanes=1)
+
+
+def _row_by_row(plan: LoopPlan) -> LoopPlan:
+    """The plan without a loop of rows that take turns."""
+    plain = None if plan.recurrence is None else plan.recurrence.plain
+    if plain is None:
+        return plan
+    return replace(plan, order=plan.order[: len(plain.parallel)], recurrence=plain, reason=IN_ORDER)
 
 
 def _forced(plan: TilePlan, pipeline: Pipeline, estimates: Mapping[str, int], options: Options) -> TilePlan:

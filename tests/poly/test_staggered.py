@@ -78,3 +78,13 @@ def test_rows_by_turns_compute_what_the_interpreter_does() -> None:
         for shape in ((0, 0), (1, 5), (2, 4), (7, 6), (8, 17), (9, 5), (17, 40), (33, 16)):
             given = np.random.default_rng(number).random(shape)
             assert_close(compiled(given), compiled.reference(given), roundings=400, magnitude=8.0)
+
+
+def test_rows_run_one_by_one_where_nothing_is_unrolled() -> None:
+    value, _ = SWEEPS["above to the right"]
+    given = np.random.default_rng(5).random((9, 17))
+    for options in (Options(unroll=False), Options.naive(), Options.paper()):
+        compiled = pm.compile(table(value), inputs=[A], name="sweep", options=options)
+        assert "take turns" not in str(compiled.explain())
+        assert_close(compiled(given), compiled.reference(given), roundings=400, magnitude=8.0)
+    assert "take turns" in str(pm.compile(table(value), inputs=[A], name="sweep").explain())

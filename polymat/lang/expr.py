@@ -255,12 +255,26 @@ def binary(op: str, left: Any, right: Any) -> Expr:
     if dtype.kind == "c" and op in ("//", "%", "min", "max", *ANGLES):
         raise DtypeError(f"{op} is not defined for complex values", at=caller_location())
     if op in BITS and dtype.kind not in "iu":
-        raise later.no_bits(op, f"{left} {op} {right}")
+        text = f"{left} {op} {right}"
+        raise _no_integer(text, left, right) if _are_integers(left, right) else later.no_bits(op, text)
     if not dtype.weak:
         for side in (left, right):
             if not fits(side, dtype):
                 raise DtypeError(f"the integer {side.value} does not fit {dtype}", at=caller_location())
     return Binary(op, left, right, dtype)
+
+
+def _are_integers(*values: Expr) -> bool:
+    return all(value.dtype.kind in "iu" for value in values)
+
+
+def _no_integer(text: str, left: Expr, right: Expr) -> DtypeError:
+    """The error that NumPy's rules make no integer of two integers of 64 bits, one of them unsigned."""
+    return DtypeError(
+        f"{text}: {left.dtype} and {right.dtype} make a Double, which has no bits",
+        at=caller_location(),
+        hint="let both have one type: Cast(Long, x), or Cast(UInt64, x), of one of them",
+    )
 
 
 @later.negative.given

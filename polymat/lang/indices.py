@@ -68,6 +68,8 @@ def _affine(expr: Expr, parts: tuple[Affine, ...], at: Location | None) -> Affin
             return _scaled(expr, "*" if expr.op == "<<" else "//", parts[0], Affine((), power), at)
         case Binary("&") if parts[1].is_constant and _is_mask(parts[1].const):
             return _scaled(expr, "%", parts[0], parts[1] + 1, at)
+        case Binary("&") if parts[0].is_constant and _is_mask(parts[0].const):
+            return _scaled(expr, "%", parts[1], parts[0] + 1, at)
         case _:
             raise NotAffineError(f"not affine: {expr_text(expr)}", at=at, hint=_instead_of(expr))
 

@@ -77,15 +77,16 @@ def test_bits_of_variables_are_indices() -> None:
     """A shift is a product or a quotient, a mask of low bits a remainder: those are affine."""
     a = Vector(Int, "a", [N])
     f = pm.Function(([i], [pm.Interval(Int, 0, N - 1)]), Int, "f")
-    f.defn = [a(i >> 1) + 10 * a(i - (i & 3)) + 100 * a((i << 1) >> 1)]
+    f.defn = [a(i >> 1) + 10 * a(i - (i & 3)) + 100 * a((i << 1) >> 1) + 1000 * a(i - (3 & i))]
     x = np.arange(11, dtype=np.int32)
     at = np.arange(11)
-    expected = x[at >> 1] + 10 * x[at - (at & 3)] + 100 * x
+    expected = x[at >> 1] + 1010 * x[at - (at & 3)] + 100 * x
     np.testing.assert_array_equal(pm.compile(f, inputs=[a]).reference(x), expected)
 
 
 def test_what_has_no_bits_is_refused() -> None:
     truth, number, real = (Vector(t, n, [N]) for t, n in ((pm.Bool, "t"), (Int, "n"), (pm.Float, "r")))
+    unsigned, long = Vector(pm.UInt64, "u", [N]), Vector(pm.Long, "l", [N])
     for attempt, text in (
         (lambda: real(i) & 1, r"r\(i\) & 1: & is for two truth values or for two integers"),
         (lambda: 1 | real(i), r"1 \| r\(i\): \| is for two truth values or for two integers"),
@@ -96,6 +97,8 @@ def test_what_has_no_bits_is_refused() -> None:
         (lambda: number & (number > 0), r"& is for two truth values or for two integers"),
         (lambda: number(i) & True, r"& is for two truth values or for two integers"),
         (lambda: ~real, r"~r: it is Float, and ~ is of truth values and of integers"),
+        (lambda: unsigned & long, r"u\(i\) & l\(i\): UInt64 and Long make a Double, which has no bits"),
+        (lambda: long(i) << unsigned(i), r"l\(i\) << u\(i\): Long and UInt64 make a Double, which has no bits"),
     ):
         with pytest.raises(pm.LangError, match=text):
             attempt()

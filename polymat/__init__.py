@@ -121,6 +121,7 @@ from polymat.lang.spectra import (
 )
 from polymat.lang.truths import All, Any, Count
 from polymat.lang.types import (
+    BFloat16,
     Bool,
     Complex,
     ComplexFloat,
@@ -167,6 +168,7 @@ __all__ = [
     "Atan",
     "Atan2",
     "Atanh",
+    "BFloat16",
     "Bool",
     "BoundsError",
     "Case",

@@ -27,7 +27,7 @@ from polymat.lang.expr import (
 from polymat.lang.sharing import evaluated
 from polymat.lang.table import Lookup
 from polymat.lang.traverse import Node, condition_operands, fold
-from polymat.lang.types import ScalarType, promote
+from polymat.lang.types import BFloat16, ScalarType, from_bfloat16, promote, to_bfloat16
 
 Points = Mapping[str, Any]
 Values = np.ndarray[Any, Any]
@@ -104,6 +104,7 @@ class Evaluator:
     def _node(self, points: Points, count: int, expr: Node, parts: tuple[Values, ...]) -> Values:
         match expr:
             case Const(value):
+                value = to_bfloat16(value.real) if expr.dtype == BFloat16 else value
                 return np.full(count, value, dtype=expr.dtype.dtype)
             case Parameter():
                 return np.full(count, self.params[expr.name], dtype=expr.dtype.dtype)
@@ -123,8 +124,8 @@ class Evaluator:
                 return _binary(op, expr.dtype, *parts)
             case Call(function):
                 return _call(function, expr.dtype, parts[0])
-            case CastExpr(_, dtype):
-                return parts[0].astype(dtype.dtype)
+            case CastExpr(operand, dtype):
+                return _cast(parts[0], operand.dtype, dtype)
             case Lookup(table):
                 return np.asarray(table.array[parts[0]])
             case SelectExpr():
@@ -166,6 +167,12 @@ class Evaluator:
         """A mask: where the condition is true."""
         operands = condition_operands(condition)
         return _mask(condition, (self.value(operand, points, count) for operand in operands))
+
+
+def _cast(value: Values, source: ScalarType, target: ScalarType) -> Values:
+    if BFloat16 in (source, target) and source != target:
+        return np.asarray(from_bfloat16(value) if source == BFloat16 else to_bfloat16(value))
+    return value.astype(target.dtype)
 
 
 def _binary(op: str, dtype: ScalarType, left: Values, right: Values) -> Values:

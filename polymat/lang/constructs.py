@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, overload
 from polymat.errors import DtypeError, LangError, Location, caller_location
 from polymat.lang import later
 from polymat.lang.condition import Condition
-from polymat.lang.expr import CastExpr, Const, Expr, SelectExpr, as_expr, as_half
+from polymat.lang.expr import CastExpr, Const, Expr, SelectExpr, as_expr, as_stored
 from polymat.lang.exproperators import is_whole
-from polymat.lang.types import Bool, Float, Half, ScalarType, check_type, promote
+from polymat.lang.types import STORED, Bool, Float, ScalarType, check_type, promote
 
 if TYPE_CHECKING:
     from polymat.lang.algebra import Result
@@ -63,7 +63,8 @@ def Cast(dtype: ScalarType, operand: Any, *, saturate: bool = False) -> Expr: ..
 def Cast(dtype: ScalarType, operand: Any, *, saturate: bool = False) -> Any:  # noqa: N802 (PolyMage's name)
     """Convert a value, or each element of an array, to another element type, with C's rules.
 
-    To Bool: whether it is not zero; a condition is one, too.  To Half: rounded to it, and a Float again.
+    To Bool: whether it is not zero; a condition is one, too.  To Half or BFloat16: rounded to that, and a
+    Float again.
     saturate: of what is beyond an integer type take its least or largest value, of NaN 0.
     """
     at = caller_location()
@@ -75,6 +76,6 @@ def Cast(dtype: ScalarType, operand: Any, *, saturate: bool = False) -> Any:  # 
     operand = truth(operand) if isinstance(operand, Condition) else as_expr(operand, at)
     if operand.dtype.kind == "c" and dtype.kind != "c":
         raise DtypeError(f"a complex value cannot be cast to {dtype}", at=at, hint="Real(x) or Abs(x)")
-    if dtype == Half:
-        return CastExpr(as_half(operand), Float)
+    if dtype in STORED:
+        return CastExpr(as_stored(operand, dtype), Float)
     return later.saturated(operand, dtype, at) if saturate else CastExpr(operand, dtype)

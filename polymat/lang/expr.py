@@ -13,12 +13,12 @@ from polymat.lang.affine import Affine
 from polymat.lang.exproperators import ExprOperators
 from polymat.lang.names import check_name
 from polymat.lang.types import (
+    STORED,
     WEAK_COMPLEX,
     WEAK_FLOAT,
     WEAK_INT,
     Bool,
     Float,
-    Half,
     ScalarType,
     call_type,
     check_type,
@@ -71,8 +71,10 @@ class Parameter(Expr):
         self.declared = check_type(dtype, "a Parameter", self.at)
         if self.declared == Bool:
             raise DtypeError("a Parameter is a number, got Bool", at=self.at, hint="Int, 0 or 1")
-        if self.declared == Half:
-            raise DtypeError("a Parameter is computed with, and Half is for arrays", at=self.at, hint="Float")
+        if self.declared in STORED:
+            raise DtypeError(
+                f"a Parameter is computed with, and {self.declared} is for arrays", at=self.at, hint="Float"
+            )
         self.dtype = scalar_type(self.declared)
         self.name = check_name(name, "Parameter", self.at)
 
@@ -168,10 +170,10 @@ class CastExpr(Expr):
     dtype: ScalarType
 
 
-def as_half(value: Expr) -> Expr:
-    """A value rounded to half precision, from single precision."""
+def as_stored(value: Expr, dtype: ScalarType) -> Expr:
+    """A value rounded to sixteen bits, from single precision."""
     single = value if value.dtype == Float else CastExpr(value, Float)
-    return CastExpr(single, Half)
+    return CastExpr(single, dtype)
 
 
 _ARRAY_HINT = "declare an input for the array: Vector, Matrix or Image"

@@ -21,12 +21,12 @@ from polymat.lang.affine import Affine
 from polymat.lang.computed import index_form
 from polymat.lang.condition import Condition
 from polymat.lang.constructs import as_condition, truth
-from polymat.lang.expr import CastExpr, Const, Expr, Load, Parameter, as_expr, as_half, fits
+from polymat.lang.expr import CastExpr, Const, Expr, Load, Parameter, as_expr, as_stored, fits
 from polymat.lang.indices import as_affine
 from polymat.lang.interval import Domain, bounds_of, check_domain, size_parameters
 from polymat.lang.methods import WholeMethods
 from polymat.lang.names import check_name
-from polymat.lang.types import Float, Half, ScalarType, can_store, check_type
+from polymat.lang.types import STORED, Float, ScalarType, can_store, check_type
 from polymat.lang.valueranges import Ranges, declared_ranges
 
 MAX_RANK = 32
@@ -94,7 +94,7 @@ class Source(WholeMethods):
             raise ShapeError(f"{self.label} has {self.rank} dimensions, got {len(indices)} indices", at=at)
         forms = tuple(index_form(index, place, at) for place, index in enumerate(indices))
         element = Load(self, forms, self.dtype, at, size_parameters(*indices))
-        return CastExpr(element, Float) if self.dtype == Half else element
+        return CastExpr(element, Float) if self.dtype in STORED else element
 
 
 class Input(Source):
@@ -278,7 +278,7 @@ class Function(Source):
             if not fits(expr, self.dtype):
                 raise DtypeError(f"the integer {expr.value} does not fit {self.label}, a {self.dtype}", at=at)
             return Const(expr.value, self.dtype)
-        return as_half(expr) if self.dtype == Half else expr
+        return as_stored(expr, self.dtype) if self.dtype in STORED else expr
 
     @property
     def shape(self) -> tuple[Affine, ...]:

@@ -17,7 +17,7 @@ from polymat.lang.databounds import holds_within
 from polymat.lang.expr import CastExpr, Expr, Load, as_expr
 from polymat.lang.function import CaseEntry, Function
 from polymat.lang.interval import Domain, check_domain
-from polymat.lang.types import Bool, Half, ScalarType
+from polymat.lang.types import STORED, Bool, ScalarType
 
 
 class Op(Enum):
@@ -108,11 +108,11 @@ class Reduction(Function):
         internal: bool = False,
     ) -> None:
         super().__init__(domain, dtype, name, what=what, internal=internal)
-        if dtype == Half:
+        if dtype in STORED:
             raise DtypeError(
-                f"{self.label} is Half, in which nothing is added up",
+                f"{self.label} is {dtype}, in which nothing is added up",
                 at=self.at,
-                hint="a Float reduction, and a Half function that reads it",
+                hint=f"a Float reduction, and a {dtype} function that reads it",
             )
         self.reduction_variables, self.reduction_intervals = check_domain(
             reduction_domain, f"{self.label}'s reduction", self.at, reduced=True

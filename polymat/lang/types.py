@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -42,8 +43,11 @@ UInt16 = ScalarType("UInt16", "uint16_t", "uint16", "u16", "u")
 UInt64 = ScalarType("UInt64", "uint64_t", "uint64", "u64", "u")
 UChar = ScalarType("UChar", "uint8_t", "uint8", "u8", "u")
 UInt = ScalarType("UInt", "uint32_t", "uint32", "u32", "u")
-# Storage alone: an element counts as a Float wherever it is read.  In C it is the sixteen bits.
+# Storage alone: an element counts as a Float wherever it is read.  In C it is the sixteen bits; NumPy has no
+# type for bfloat16, whose arrays are those bits there, too.
 Half = ScalarType("Half", "uint16_t", "float16", "f16", "f")
+BFloat16 = ScalarType("BFloat16", "uint16_t", "uint16", "bf16", "f")
+STORED = (Half, BFloat16)
 Float = ScalarType("Float", "float", "float32", "f32", "f")
 Double = ScalarType("Double", "double", "float64", "f64", "f")
 ComplexFloat = ScalarType("ComplexFloat", "float _Complex", "complex64", "c64", "c")
@@ -60,12 +64,13 @@ ALL_TYPES = (
     UInt,
     UInt64,
     Half,
+    BFloat16,
     Float,
     Double,
     ComplexFloat,
     Complex,
 )
-_BY_DTYPE = {t.dtype: t for t in ALL_TYPES}
+_BY_DTYPE = {t.dtype: t for t in ALL_TYPES if t != BFloat16} | {"bfloat16": BFloat16}
 
 WEAK_INT = ScalarType("int literal", "int64_t", "int64", "i64", "i", weak=True)
 WEAK_FLOAT = ScalarType("float literal", "double", "float64", "f64", "f", weak=True)
@@ -103,7 +108,7 @@ def _meant(dtype: object) -> str:
 
 
 def promote(left: ScalarType, right: ScalarType) -> ScalarType:
-    """Type of `left + right` by NumPy's rules; half precision is for storage, and counts as single."""
+    """Type of `left + right` by NumPy's rules; sixteen bits are for storage, and count as single ones."""
     left, right = computed_with(left), computed_with(right)
     if left == right:
         return left
@@ -130,8 +135,8 @@ def _with_literal(dtype: ScalarType, kind: str) -> ScalarType:
 
 
 def computed_with(dtype: ScalarType) -> ScalarType:
-    """Type in which elements are computed with: of half precision, which is for storage, single."""
-    return Float if dtype == Half else dtype
+    """Type in which elements are computed with: of sixteen bits, which are for storage, single precision."""
+    return Float if dtype in STORED else dtype
 
 
 def quotient_type(left: ScalarType, right: ScalarType) -> ScalarType:
@@ -209,4 +214,19 @@ def can_store(value: ScalarType, target: ScalarType) -> bool:
         return False
     if value.weak:
         return "ifc".index(value.kind) <= "ifc".index(target.kind.replace("u", "i"))
-    return bool(np.can_cast(np.dtype(value.dtype), np.dtype(target.dtype), "same_kind"))
+    source, place = (np.dtype(computed_with(each).dtype) for each in (value, target))
+    return bool(np.can_cast(source, place, "same_kind"))
+
+
+def to_bfloat16(values: Any) -> Any:
+    """The sixteen bits of numbers of single precision, rounded to the nearest, of two to the even one."""
+    bits = np.asarray(values, np.float32).view(np.uint32)
+    with np.errstate(over="ignore"):  # of what is no number
+        rounded = (bits + 0x7FFF + (bits >> 16 & 1)) >> 16
+    quiet = bits >> 16 | 0x40
+    return np.where((bits & 0x7FFFFFFF) > 0x7F800000, quiet, rounded).astype(np.uint16)
+
+
+def from_bfloat16(bits: Any) -> Any:
+    """The numbers that sixteen bits are, in single precision."""
+    return (np.asarray(bits, np.uint16).astype(np.uint32) << 16).view(np.float32)

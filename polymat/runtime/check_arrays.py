@@ -100,6 +100,8 @@ def _converted(label: str, given: np.dtype[Any], wanted: np.dtype[Any], whole: s
     """What the caller may write: `whole`, where that is likely to be meant: a complex array has two parts."""
     if given.kind == "c" and wanted.kind != "c":
         return f"{label}.real or abs({label}), as {wanted}, which has no room for imaginary parts"
+    if given.name == "bfloat16" and wanted == np.uint16:
+        return f"{label}.view(np.uint16), the sixteen bits of each number, where it is declared as BFloat16"
     return whole
 
 

@@ -12,7 +12,7 @@ from polymat.bisect import plain_signature
 from polymat.errors import ArgumentError
 from polymat.graph.pipeline import Pipeline
 from polymat.lang.affine import Affine
-from polymat.lang.types import ScalarType
+from polymat.lang.types import BFloat16, ScalarType, to_bfloat16
 from polymat.runtime.diagnose import bind
 
 SMALL = ((11, 13, 17, 7), (37, 41, 43, 31), (131, 127, 137, 139))  # sizes that the interpreter is quick at
@@ -69,5 +69,6 @@ def random_array(dtype: ScalarType, shape: tuple[int, ...], rng: np.random.Gener
     if dtype.kind == "c":
         return np.asarray(rng.random(shape) + 1j * rng.random(shape)).astype(dtype.dtype)
     if dtype.kind == "f":
-        return np.asarray(rng.random(shape)).astype(dtype.dtype)
+        values = np.asarray(rng.random(shape))
+        return np.asarray(to_bfloat16(values)) if dtype == BFloat16 else values.astype(dtype.dtype)
     return np.asarray(rng.integers(0, 2 if dtype.kind == "b" else MOST_INTEGER, shape)).astype(dtype.dtype)

@@ -98,7 +98,10 @@ def test_what_has_no_bits_is_refused() -> None:
         (lambda: number(i) & True, r"& is for two truth values or for two integers"),
         (lambda: ~real, r"~r: it is Float, and ~ is of truth values and of integers"),
         (lambda: unsigned & long, r"u\(i\) & l\(i\): UInt64 and Long make a Double, which has no bits"),
-        (lambda: long(i) << unsigned(i), r"l\(i\) << u\(i\): Long and UInt64 make a Double, which has no bits"),
+        (
+            lambda: long(i) << unsigned(i),
+            r"l\(i\) << u\(i\): Long and UInt64 make a Double, which has no bits",
+        ),
     ):
         with pytest.raises(pm.LangError, match=text):
             attempt()

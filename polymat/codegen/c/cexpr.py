@@ -8,7 +8,7 @@ from types import MappingProxyType
 from polymat.codegen.c.bounds import bounded
 from polymat.codegen.c.ctree import Cast, CBinary, CCall, CExpr, CUnary, Id, Literal, Subscript, Ternary
 from polymat.codegen.c.elements import FUNCTIONS
-from polymat.codegen.c.literals import literal
+from polymat.codegen.c.literals import conversion, literal
 from polymat.codegen.c.needs import FLOORDIV_I64, Helper, Need, Piece
 from polymat.errors import unreachable
 from polymat.lang.affine import Affine, Computed, FloorDiv, computed_in
@@ -30,12 +30,12 @@ from polymat.lang.expr import (
 from polymat.lang.table import Lookup, Table
 from polymat.lang.traverse import Node, children, fold
 from polymat.lang.types import (
+    STORED,
     Bool,
     Complex,
     ComplexFloat,
     Double,
     Float,
-    Half,
     Int,
     Long,
     ScalarType,
@@ -117,17 +117,12 @@ class ExpressionWriter:
     def _cast(self, value: CExpr, operand: Expr, dtype: ScalarType) -> CExpr:
         if operand.dtype == dtype:
             return value
-        if Half in (operand.dtype, dtype):
-            return self._half(value, operand.dtype, dtype)
+        if operand.dtype in STORED or dtype in STORED:
+            self.needs.add(Piece.HALF)
+            return CCall(conversion(operand.dtype, dtype), (value,))
         if dtype == Bool:
             return CBinary("!=", value, Literal("0"))
         return Cast(dtype.c, self._before(value, operand, dtype))
-
-    def _half(self, value: CExpr, source: ScalarType, target: ScalarType) -> CExpr:
-        """A Float as the bits of a Half, or the other way round, which is all that the language has."""
-        assert {source, target} == {Half, Float}, f"{source} becomes {target} at once"
-        self.needs.add(Piece.HALF)
-        return CCall("_pm_widened_half" if source == Half else "_pm_narrowed_half", (value,))
 
     def _binary(self, expr: Binary, parts: tuple[CExpr, ...]) -> CExpr:
         dtype, op = expr.dtype, expr.op

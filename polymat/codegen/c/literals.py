@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from polymat.codegen.c.ctree import Cast, CBinary, CCall, CExpr, CUnary, Literal
-from polymat.lang.types import Double, Float, Half, Long, ScalarType
+from polymat.lang.types import BFloat16, Double, Float, Half, Long, ScalarType, to_bfloat16
 
 
 def literal(value: complex, dtype: ScalarType) -> CExpr:
@@ -18,6 +18,8 @@ def literal(value: complex, dtype: ScalarType) -> CExpr:
         return CCall("__builtin_complex", (literal(number.real, part), literal(number.imag, part)))
     if dtype == Half:
         return Literal(str(int(np.float16(value.real).view(np.uint16))))
+    if dtype == BFloat16:
+        return Literal(str(int(to_bfloat16(value.real))))
     if dtype.kind == "f":
         return _float_literal(float(value.real), dtype)
     number_text = int(value.real)
@@ -45,3 +47,10 @@ def _float_literal(value: float, dtype: ScalarType) -> CExpr:
     if "." not in text and "e" not in text:
         text += ".0"
     return Literal(text + suffix)
+
+
+def conversion(source: ScalarType, target: ScalarType) -> str:
+    """The function between a Float and the sixteen bits that it is stored in: all that the language has."""
+    assert Float in (source, target), f"{source} becomes {target} at once"
+    stored = "half" if Half in (source, target) else "bfloat16"
+    return f"_pm_{'narrowed' if source == Float else 'widened'}_{stored}"

@@ -1,4 +1,5 @@
-/* Numbers of half precision as their sixteen bits, to single precision and back, without a branch. */
+/* Numbers of half precision and of bfloat16 as their sixteen bits, to single precision and back, without a
+   branch. */
 #pragma once
 
 #include <stdint.h>
@@ -39,4 +40,18 @@ static inline uint16_t _pm_narrowed_half(float value)
     const uint32_t large = size > 0x7f800000u ? 0x7e00u | (size >> 13 & 0x3ffu) : 0x7c00u;
     const uint32_t finite = size < 0x38800000u ? small : normal;
     return (uint16_t)((size >= 0x477ff000u ? large : finite) | (bits >> 16 & 0x8000u));
+}
+
+/* The upper half of a number of single precision. */
+static inline float _pm_widened_bfloat16(uint16_t upper)
+{
+    return _pm_float_of((uint32_t)upper << 16);
+}
+
+/* Rounded to the nearest, of two the even one; what is no number stays none. */
+static inline uint16_t _pm_narrowed_bfloat16(float value)
+{
+    const uint32_t bits = _pm_bits_of(value), upper = bits >> 16;
+    const uint32_t rounded = (bits + 0x7fffu + (upper & 1u)) >> 16;
+    return (uint16_t)((bits & 0x7fffffffu) > 0x7f800000u ? upper | 0x40u : rounded);
 }

@@ -348,17 +348,6 @@ def grid_text(image: Any, padded: Any, rows: int, columns: int) -> Any:
     return grid_filter(padded, (0, 8), 0.0, (0, (columns // 8 - 1, rows // 8 - 1)), 10, 0, 0)
 
 
-KERNELS = (
-    "unsharp",
-    "harris",
-    "bilateral-grid",
-    "bilateral-grid-c",
-    "interpolate",
-    "camera",
-    "pyramid-blend",
-)
-
-
 def prepare(task: Task) -> Prepared:
     """Compiled in memory for this processor, into a result that is there."""
     threads = int(os.environ["OMP_NUM_THREADS"])

@@ -135,6 +135,8 @@ class ExpressionWriter:
             return self._helper(op, dtype, left, right)
         if op in ANGLES:
             return CCall(f"__builtin_{op}{_libm_suffix(dtype)}", (left, right))
+        if op == "//" and dtype.kind in "iu" and (bits := _power_of_two(expr.right)):
+            return narrowed(CBinary(">>", left, Literal(str(bits))), dtype)
         if op in _HELPER_OPS:
             return self._helper(_HELPER_OPS[op], dtype, left, right)
         if op == "/" and dtype.kind == "c":
@@ -216,6 +218,14 @@ class ExpressionWriter:
         """An affine form as an integer expression, with the values that it is computed from."""
         values = {atom: self.value(atom.value) for atom in computed_in([form])}
         return affine_expr(form, self.index, self.needs, values)
+
+
+def _power_of_two(expr: Expr) -> int:
+    """Of which positive power of two an expression is the constant; 0 where of none."""
+    value = expr.value if isinstance(expr, Const) else 0
+    return (
+        int(value).bit_length() - 1 if isinstance(value, int) and value > 1 and not value & (value - 1) else 0
+    )
 
 
 def _unlike(condition: Condition, left: CExpr, right: CExpr) -> CExpr:

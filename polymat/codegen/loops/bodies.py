@@ -6,11 +6,24 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from polymat.codegen.c.cexpr import ExpressionWriter, affine_expr
 from polymat.codegen.c.cnames import Names
-from polymat.codegen.c.ctree import Assign, Cast, CBinary, CCall, CExpr, CUnary, Id, Literal, Stmt, Subscript
+from polymat.codegen.c.ctree import (
+    Assign,
+    Cast,
+    CBinary,
+    CCall,
+    CExpr,
+    CUnary,
+    Id,
+    If,
+    Literal,
+    Stmt,
+    Subscript,
+)
 from polymat.codegen.c.literals import literal
 from polymat.codegen.c.needs import Helper, Need
 from polymat.codegen.c.sharedvalues import shared_values
 from polymat.codegen.loops.nestloops import Body, Point
+from polymat.codegen.loops.turns import chosen_turn
 from polymat.codegen.memory.storage import Buffer
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Accumulation, Stage
@@ -157,14 +170,23 @@ class BodyWriter:
         """All accumulators."""
         return [self.local_name(stage, copy, copies) for copy in range(copies)]
 
-    def store(self, stage: Stage, expr: Expr) -> Body:
-        """`stage[point] = expr`; nothing where that is what the place of the element holds already."""
+    def store(self, stage: Stage, *exprs: Expr, turns: str = "") -> Body:
+        """`stage[point] = expr`; nothing where that is what the place of the element holds already.
 
-        def body(points: Sequence[Point]) -> tuple[Stmt, ...]:
+        turns: the dimension along which several expressions take turns.
+        """
+
+        def one(points: Sequence[Point], expr: Expr) -> tuple[Stmt, ...]:
             declared, values = self._evaluate(points, stage, expr)
             targets = [self._target(stage, point) for point in points]
             pairs = zip(targets, values, strict=True)
             return (*declared, *(Assign(t, "=", v) for t, v in pairs if t != v))
+
+        def body(points: Sequence[Point]) -> tuple[Stmt, ...]:
+            *others, last = (one(points, expr) for expr in exprs)
+            for turn in reversed(range(len(others))):
+                last = (If(chosen_turn(points[0][turns], len(exprs), turn), others[turn], last),)
+            return last
 
         return body
 

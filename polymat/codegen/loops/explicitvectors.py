@@ -10,7 +10,7 @@ from polymat.codegen.c.ctree import (
     Id,
     Stmt,
 )
-from polymat.codegen.c.needs import MAX_I64, MIN_I64, Helper, Piece
+from polymat.codegen.c.needs import FLOORDIV_I64, MAX_I64, MIN_I64, Helper, Piece
 from polymat.codegen.c.rows import RowPart, RowTypes
 from polymat.codegen.loops.extremes import with_extremes
 from polymat.codegen.loops.lanesums import LEAST_LANES, with_lane_sums
@@ -38,7 +38,7 @@ def in_blocks(writer: NestWriter, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
     """The loops with those blocked whose index is divided."""
     found = split_by_quotient(split_by_remainder(body))
     if found != body:
-        writer.needs.update({MIN_I64, MAX_I64})
+        writer.needs.update({FLOORDIV_I64, MIN_I64, MAX_I64})
     return found
 
 

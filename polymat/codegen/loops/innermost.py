@@ -53,10 +53,24 @@ def with_changed(statements: Sequence[Stmt], changed: Callable[[Stmt], Stmt | No
     return each(statements)
 
 
-def straight_range(loop: For) -> tuple[CExpr, CExpr] | None:
-    """The first index of a loop and the one after the last; None if it steps or does more than assign."""
+def straight_range(loop: For, *, choosing: bool = False) -> tuple[CExpr, CExpr] | None:
+    """The first index of a loop and the one after the last; None if it steps or does more than assign.
+
+    choosing: or, asked for, than choose what to assign.
+    """
     match loop:
         case For(variable, start, CBinary("<", Id(name), high), Literal("1"), body) if name == variable:
-            return (start, high) if all(isinstance(item, (Declare, Assign)) for item in body) else None
+            return (start, high) if _assigns(body, choosing) else None
         case _:
             return None
+
+
+def _assigns(body: Sequence[Stmt], choosing: bool) -> bool:
+    """Whether statements do nothing but assign, or choose what to."""
+    for item in body:
+        if isinstance(item, If):
+            if not choosing or not _assigns((*item.then, *item.otherwise), choosing):
+                return False
+        elif not isinstance(item, (Declare, Assign)):
+            return False
+    return True

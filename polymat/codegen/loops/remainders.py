@@ -19,6 +19,7 @@ from polymat.codegen.c.ctree import (
     Evaluate,
     For,
     Id,
+    If,
     Literal,
     Stmt,
     expressions,
@@ -45,13 +46,16 @@ def split_by_remainder(statements: Sequence[Stmt]) -> tuple[Stmt, ...]:
 
 def _split(loop: For) -> Block | None:
     """The loops over blocks and over the points around them; None for a loop without such divisions."""
-    if (span := straight_range(loop)) is None:
+    if (span := straight_range(loop, choosing=True)) is None:
         return None
     start, high = span
     variable, body = loop.variable, loop.body
     found = tuple(dict.fromkeys(_divisions(body, variable)))
-    count = lcm(*(division.period for division in found))
-    if not found or count == 1 or count > LONGEST:
+    periods = _turns(body, variable)
+    if periods is None:
+        return None
+    count = lcm(*(division.period for division in found), *periods)
+    if count == 1 or count > LONGEST:
         return None
     begin = CCall(DIVISION, (CBinary("+", Id(LOW), Literal(str(count - 1))), Literal(str(count))))
     end = CCall(MAX_I64.function, (Id(FIRST), CCall(DIVISION, (Id(HIGH), Literal(str(count))))))
@@ -112,6 +116,50 @@ def _divisions(body: Sequence[Stmt], variable: str) -> Iterator[_Division]:
                     yield _Division(expr, *linear, divisor)
 
 
+def _turns(body: Sequence[Stmt], variable: str) -> set[int] | None:
+    """The numbers of parts that take turns; None where something else is chosen by."""
+    found: set[int] = set()
+    for item in body:
+        if isinstance(item, If):
+            turn, *inner = (
+                _turn(item, variable),
+                _turns(item.then, variable),
+                _turns(item.otherwise, variable),
+            )
+            if turn is None or None in inner:
+                return None
+            found |= {turn[0]}.union(*(periods for periods in inner if periods is not None))
+    return found
+
+
+def _turn(choice: If, variable: str) -> tuple[int, int] | None:
+    """The period and the remainder of the points at which a choice takes its first part."""
+    match choice.condition:
+        case CBinary("==", CBinary("&", index, Literal() as mask), Literal() as rest):
+            bits, turn, linear = integer_of(mask), integer_of(rest), _linear(index, variable)
+            if (
+                bits is not None
+                and turn is not None
+                and linear is not None
+                and linear[0] == 1
+                and not linear[2]
+            ):
+                return bits + 1, (turn - linear[1]) % (bits + 1)
+    return None
+
+
+def _at_turn(body: Sequence[Stmt], variable: str, remainder: int) -> Iterator[Stmt]:
+    """What runs at the points of a remainder, with no choices left."""
+    for item in body:
+        if not isinstance(item, If):
+            yield item
+            continue
+        turn = _turn(item, variable)
+        assert turn is not None, "the choices of a loop are known by now"
+        period, first = turn
+        yield from _at_turn(item.then if remainder % period == first else item.otherwise, variable, remainder)
+
+
 def _linear(expr: CExpr, variable: str) -> tuple[int, int, tuple[tuple[int, CExpr], ...]] | None:
     """factor, constant and rest of factor * variable + constant + rest."""
     factor = constant = 0
@@ -144,7 +192,7 @@ def _copy(
     values: dict[CExpr, CExpr] = {division.call: division.at(count, remainder) for division in divisions}
     values[Id(variable)] = point
     made: list[Stmt] = []
-    for item in body:
+    for item in _at_turn(body, variable, remainder):
         changed = substituted(item, values)
         if isinstance(changed, Declare):
             numbered = f"{changed.name}_{remainder}"

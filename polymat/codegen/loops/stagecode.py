@@ -113,7 +113,7 @@ class StageWriter(NestWriter):
         if plan.kind == "recurrence":
             return self._recurrence(stage, plan, next((dim for dim in along if dim is not None), None), kind)
         if plan.kind == "map":
-            make = partial(map_statements, self.bodies, along=along, order=plan.order)
+            make = partial(map_statements, self.bodies, along=along, order=plan.order, vector=plan.vector)
         else:
             make = partial(_SUMS[plan.kind], self.bodies, along=along)
         box = dict(zip(stage.dims, stage.box, strict=True))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from polymat.codegen.loops.bodies import BodyWriter
 from polymat.codegen.loops.nestloops import NestStatement
+from polymat.codegen.loops.turns import joined_turns
 from polymat.graph.stage import Accumulation, Stage
 from polymat.lang.neutral import neutral
 from polymat.poly.isltext import encode
@@ -28,24 +29,27 @@ class Statements:
 
 
 def map_statements(
-    bodies: BodyWriter, stage: Stage, along: Sequence[str | None], order: Sequence[str]
+    bodies: BodyWriter, stage: Stage, along: Sequence[str | None], order: Sequence[str], vector: str | None
 ) -> Statements:
     """`stage[point] = expr`, piece after piece of its parts, with its dimensions in the given order.
 
-    A part that is no rectangle, as a border is none, runs in loops of its own for each of its pieces: in one
-    nest every row would ask which of them it belongs to.
+    Pieces that take turns along an innermost loop on vectors are one, whose points choose.  A part that is no
+    rectangle, as a border is none, runs in loops of its own for each of its pieces: in one nest every row would
+    ask which of them it belongs to.
     """
     own = tuple(encode(d) for d in order)
-    pieces = [(piece, part) for part in stage.parts for piece in part.domain.pieces()]
+    pieces = [(piece, (part.expr,)) for part in stage.parts for piece in part.domain.pieces()]
+    if order and vector == order[-1]:
+        pieces = joined_turns(pieces, order[-1])
     single = len(pieces) == 1
     items = tuple(
         NestStatement(
             piece,
             own if single else (str(k), *own),
-            bodies.store(stage, part.expr),
+            bodies.store(stage, *values, turns=order[-1] if len(values) > 1 else ""),
             tuple(along),
         )
-        for k, (piece, part) in enumerate(pieces)
+        for k, (piece, values) in enumerate(pieces)
     )
     return Statements(items, tuple(order) if single else (PIECE, *order))
 

@@ -1,0 +1,45 @@
+"""Sets that take turns along a dimension: the even points of a rectangle beside its odd ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import islpy as isl
+
+from polymat.lang.condition import Condition
+from polymat.lang.expr import Variable
+from polymat.lang.types import Long
+from polymat.poly.domain import Domain
+
+
+def remainder(domain: Domain, dim: str) -> tuple[int, int] | None:
+    """The period and the remainder of all points of a set along a dimension; None where they have none."""
+    found = domain.set.get_stride_info(domain.dims.index(dim))
+    period, offset = int(found.get_stride().to_python()), found.get_offset()
+    if period == 1 or not offset.is_cst():
+        return None
+    return period, int(offset.get_constant_val().to_python()) % period
+
+
+def taking_turns(domains: Sequence[Domain], dim: str) -> Domain | None:
+    """The set of which the domains, in this order, hold the points of remainders 0, 1, ... along a dimension.
+
+    None where they are no such parts of a set.
+
+    before:  [0 <= i < N and i % 2 == 0, 0 <= i < N and i % 2 == 1]
+    after:   0 <= i < N
+    """
+    found = [remainder(domain, dim) for domain in domains]
+    if found != [(len(domains), k) for k in range(len(domains))]:
+        return None
+    at = domains[0].dims.index(dim)
+    whole = isl.Set.empty(domains[0].set.get_space())
+    for domain in domains:
+        whole = whole.union(domain.set.remove_divs_involving_dims(isl.dim_type.set, at, 1))
+    joined = Domain(domains[0].params, domains[0].dims, whole.coalesce())
+    if joined.set.n_basic_set() != 1:
+        return None
+    place = Variable(Long, dim) % len(domains)
+    classes = [joined.where(Condition(place, "==", k)) for k in range(len(domains))]
+    alike = all(own.equals(domain) for own, domain in zip(classes, domains, strict=True))
+    return joined if alike else None

@@ -26,7 +26,7 @@ def set_of(text: str) -> isl.Set:
     return isl.Set(text)
 
 
-def _basic_sets(union: isl.Set) -> list[isl.BasicSet]:
+def basic_sets(union: isl.Set) -> list[isl.BasicSet]:
     """The convex sets that a set is written as the union of."""
     parts = union.get_basic_set_list()
     return [parts.get_at(k) for k in range(parts.n_basic_set())]
@@ -184,8 +184,8 @@ class Domain:
             return (self,)
         found: list[isl.BasicSet] = []
         before = isl.Set.empty(whole.get_space())
-        for part in sorted(_basic_sets(whole), key=_first_fixed):
-            found += _basic_sets(isl.Set.from_basic_set(part).subtract(before).coalesce().make_disjoint())
+        for part in sorted(basic_sets(whole), key=_first_fixed):
+            found += basic_sets(isl.Set.from_basic_set(part).subtract(before).coalesce().make_disjoint())
             before = before.union(isl.Set.from_basic_set(part))
         return tuple(Domain(self.params, self.dims, isl.Set.from_basic_set(piece)) for piece in found)
 
@@ -194,7 +194,7 @@ class Domain:
 
         Forms, not values: where they cross, or other conditions on the sizes do not hold, the set is empty.
         """
-        parts = _basic_sets(self.set)
+        parts = basic_sets(self.set)
         if len(parts) != 1 or parts[0].dim(isl.dim_type.div) > 0:
             return None
         lows, highs = [], []

@@ -9,16 +9,26 @@ import islpy as isl
 from polymat.lang.condition import Condition
 from polymat.lang.expr import Variable
 from polymat.lang.types import Long
-from polymat.poly.domain import Domain
+from polymat.poly.domain import Domain, basic_sets
 
 
 def remainder(domain: Domain, dim: str) -> tuple[int, int] | None:
     """The period and the remainder of all points of a set along a dimension; None where they have none."""
-    found = domain.set.get_stride_info(domain.dims.index(dim))
+    parts, at = basic_sets(domain.set), domain.dims.index(dim)
+    if len(parts) != 1 or not any(_has_period(each, at) for each in parts[0].get_constraints()):
+        return None
+    found = domain.set.get_stride_info(at)
     period, offset = int(found.get_stride().to_python()), found.get_offset()
     if period == 1 or not offset.is_cst():
         return None
     return period, int(offset.get_constant_val().to_python()) % period
+
+
+def _has_period(constraint: isl.Constraint, at: int) -> bool:
+    """Whether an equation gives a dimension as a multiple of something, and a number."""
+    divisions = int(constraint.dim(isl.dim_type.div))
+    own = constraint.involves_dims(isl.dim_type.set, at, 1)
+    return bool(constraint.is_equality() and own and constraint.involves_dims(isl.dim_type.div, 0, divisions))
 
 
 def taking_turns(domains: Sequence[Domain], dim: str) -> Domain | None:

@@ -14,6 +14,7 @@ from polymat.codegen.c.needs import FLOORDIV_I64, MAX_I64, MIN_I64, Helper, Piec
 from polymat.codegen.c.rows import RowPart, RowTypes
 from polymat.codegen.loops.extremes import with_extremes
 from polymat.codegen.loops.lanesums import LEAST_LANES, with_lane_sums
+from polymat.codegen.loops.lookups import lookups_last
 from polymat.codegen.loops.nestwriter import NestWriter
 from polymat.codegen.loops.quotients import split_by_quotient
 from polymat.codegen.loops.remainders import split_by_remainder
@@ -71,6 +72,12 @@ def in_rows(writer: NestWriter, stage: Stage, plan: LoopPlan, body: tuple[Stmt, 
         return body
     writer.needs.update({*types.needs(), MIN_I64})
     return found
+
+
+def with_lookups(writer: NestWriter, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+    """The loops of a map with the places of small elements, where data say them, before what is there."""
+    arrays = {writer.bodies.array(name): buffer.dtype for name, buffer in writer.storage.items()}
+    return lookups_last(body, arrays, writer.needs)
 
 
 def in_words(writer: NestWriter, stage: Stage, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:

@@ -11,7 +11,7 @@ from polymat.codegen.c.cnames import Names
 from polymat.codegen.c.ctree import Stmt
 from polymat.codegen.c.needs import Need
 from polymat.codegen.loops.accumulators import with_accumulators
-from polymat.codegen.loops.explicitvectors import in_blocks, in_lanes, in_rows, in_words
+from polymat.codegen.loops.explicitvectors import in_blocks, in_lanes, in_rows, in_words, with_lookups
 from polymat.codegen.loops.jam import RangedLoops
 from polymat.codegen.loops.jointloops import JointPart, joint_statements
 from polymat.codegen.loops.nestfunction import NestFunction, Work
@@ -207,7 +207,7 @@ class StageWriter(NestWriter):
         if plan.lanes > 1 and plan.kind == "map":
             body = in_rows(self, stage, plan, body)
         if plan.kind == "map":
-            body = in_words(self, stage, body)
+            body = with_lookups(self, in_words(self, stage, body))
         if plan.kind == "scatter":
             body = places_first(body, self.bodies.array(stage.name), stage.dtype.c, self.needs)
         body = in_blocks(self, body)

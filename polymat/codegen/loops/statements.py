@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from polymat.codegen.loops.bodies import BodyWriter
 from polymat.codegen.loops.nestloops import NestStatement
-from polymat.codegen.loops.turns import joined_turns
+from polymat.codegen.loops.turns import Piece, joined_turns
 from polymat.graph.stage import Accumulation, Stage
 from polymat.lang.neutral import neutral
 from polymat.poly.isltext import encode
@@ -33,12 +33,12 @@ def map_statements(
 ) -> Statements:
     """`stage[point] = expr`, piece after piece of its parts, with its dimensions in the given order.
 
-    Pieces that take turns along an innermost loop on vectors are one, whose points choose.  A part that is no
-    rectangle, as a border is none, runs in loops of its own for each of its pieces: in one nest every row would
-    ask which of them it belongs to.
+    Pieces that take turns along an innermost loop on vectors are one, whose points choose.  A part that is
+    no rectangle, as a border is none, runs in loops of its own for each of its pieces: in one nest every row
+    would ask which of them it belongs to.
     """
     own = tuple(encode(d) for d in order)
-    pieces = [(piece, (part.expr,)) for part in stage.parts for piece in part.domain.pieces()]
+    pieces: list[Piece] = [(piece, (part.expr,)) for part in stage.parts for piece in part.domain.pieces()]
     if order and vector == order[-1]:
         pieces = joined_turns(pieces, order[-1])
     single = len(pieces) == 1

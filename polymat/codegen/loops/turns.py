@@ -24,7 +24,8 @@ def joined_turns(pieces: Sequence[Piece], dim: str) -> list[Piece]:
     after:   (all i: a, b)
     """
     found = [remainder(domain, dim) if len(pieces) > 1 else None for domain, _ in pieces]
-    made, used = [], set()
+    made: list[Piece] = []
+    used: set[int] = set()
     for k, (known, piece) in enumerate(zip(found, pieces, strict=True)):
         if k in used:
             continue
@@ -44,13 +45,12 @@ def _turns(
 ) -> tuple[Domain, tuple[int, ...]] | None:
     """The set of which a piece and others hold the points in turn, and these in the order of remainders."""
     places = [[k for k, known in enumerate(found) if known == (period, rest)] for rest in range(period)]
-    mine = next(rest for rest, found_here in enumerate(places) if first in found_here)
-    members: list[int] = []
+    mine = next(rest for rest, place in enumerate(places) if first in place)
     # Parts that belong together are written one after the other, each remainder as often as all others.
-    count = places[mine].index(first)
-    if any(len(place) <= count for place in places):
+    number = places[mine].index(first)
+    if any(len(place) <= number for place in places):
         return None
-    members = [place[count] for place in places]
+    members = [place[number] for place in places]
     domain = taking_turns([pieces[member][0] for member in members], dim)
     return None if domain is None else (domain, tuple(members))
 

@@ -24,6 +24,7 @@ class LoopPlan(NestPlan):
     are kept (1: none are).
     terms: what is compared is computed for many elements first.
     streamed: bytes of the result above which it is written past the caches (0: never).
+    cut: parts of the parallel loop begin at multiples of so many iterations behind the first.
     """
 
     recurrence: Order | None = None
@@ -35,6 +36,7 @@ class LoopPlan(NestPlan):
     lanes: int = 1
     terms: bool = False
     streamed: int = 0
+    cut: int = 1
 
     @property
     def by_blocks(self) -> bool:

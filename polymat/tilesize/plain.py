@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from math import lcm
+
 from polymat.errors import InternalError
 from polymat.graph.group import Group
 from polymat.graph.recurrence import recurrence_statements
 from polymat.graph.stage import Accumulation, Stage
+from polymat.lang.affine import Affine, FloorDiv
 from polymat.lang.expr import Load
 from polymat.lang.traverse import walk
 from polymat.plan.loops import LoopPlan
 from polymat.poly.access import Access
+from polymat.poly.blockwise import blocks_are_parallel
 from polymat.poly.domain import Domain
 from polymat.poly.order import Circle, Order, accumulation_is_parallel, find_order
 from polymat.poly.staggered import ROWS, staggered
@@ -103,13 +107,35 @@ def _level_names(stage: Stage, order: Order) -> tuple[str, ...]:
 
 
 def _scatter(group: Group, stage: Stage, context: Domain) -> LoopPlan:
-    """Into computed elements: parallel along the outermost loop of which two iterations never meet."""
-    first = stage.accumulations[0]
-    parallel = None
-    if len(stage.accumulations) == 1 and first.dims:
-        writes = Access.of(first.domain.assume(context), first.target)
-        parallel = next((dim for dim in first.dims if accumulation_is_parallel(writes, dim)), None)
-    return LoopPlan(group, "scatter", first.dims, parallel, None, "the target of the sum is computed")
+    """Into computed elements: parallel along the outermost loop of which two iterations never meet.
+
+    Or two blocks of them, as of eight rows that go to the cells of i // 8.
+    """
+    first, reason = stage.accumulations[0], "the target of the sum is computed"
+    if all(item.dims == first.dims for item in stage.accumulations):
+        writes = [Access.of(item.domain.assume(context), item.target) for item in stage.accumulations]
+        for dim in first.dims:
+            if all(accumulation_is_parallel(each, dim) for each in writes):
+                return LoopPlan(group, "scatter", first.dims, dim, None, reason)
+        for dim in first.dims:
+            size = _block_size(stage, dim)
+            pairs = zip(writes, stage.accumulations, strict=True)
+            if size > 1 and all(blocks_are_parallel(w, dim, _first(a, dim), size) for w, a in pairs):
+                reason += f", and by blocks of {size} along {dim} they are others"
+                return LoopPlan(group, "scatter", first.dims, dim, None, reason, cut=size)
+    return LoopPlan(group, "scatter", first.dims, None, None, reason)
+
+
+def _block_size(stage: Stage, dim: str) -> int:
+    """Iterations of a dimension that may go to one place, since it is divided there."""
+    atoms = [atom for item in stage.accumulations for form in item.target for atom, _ in form.terms]
+    divisions = [atom for atom in atoms if isinstance(atom, FloorDiv) and dim in atom.numerator.names()]
+    return lcm(*(atom.divisor for atom in divisions))
+
+
+def _first(accumulation: Accumulation, dim: str) -> Affine:
+    """Where the loop along a dimension begins."""
+    return accumulation.box[accumulation.dims.index(dim)][0]
 
 
 def own_names(stage: Stage, accumulation: Accumulation) -> dict[str, str]:

@@ -135,8 +135,11 @@ class ExpressionWriter:
             return self._helper(op, dtype, left, right)
         if op in ANGLES:
             return CCall(f"__builtin_{op}{_libm_suffix(dtype)}", (left, right))
-        if op == "//" and dtype.kind in "iu" and (bits := _power_of_two(expr.right)):
-            return narrowed(CBinary(">>", left, Literal(str(bits))), dtype)
+        if op in ("//", "%") and dtype.kind in "iu" and (bits := _power_of_two(expr.right)):
+            shift, number = (
+                ("&", literal((1 << bits) - 1, dtype)) if op == "%" else (">>", Literal(str(bits)))
+            )
+            return narrowed(CBinary(shift, left, number), dtype)
         if op in _HELPER_OPS:
             return self._helper(_HELPER_OPS[op], dtype, left, right)
         if op == "/" and dtype.kind == "c":

@@ -179,7 +179,8 @@ class StageWriter(NestWriter):
             def make(item: Stage, k: int = k, along: Sequence[str | None] = along) -> Statements:
                 return scatter_statements(self.bodies, item, item.accumulations[k], along)
 
-            nests.append(self._independent(stage, plan, make, ranges, f"add{k}"))
+            nest = self._independent(stage, plan, make, ranges, f"add{k}")
+            nests.append(replace(nest, block=plan.cut))
         return nests
 
     # ---- from statements to a function ----

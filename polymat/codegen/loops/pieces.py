@@ -52,7 +52,8 @@ class PieceLoops:
         ranges = tuple(self._narrowed(name, item, part) for part in loops.ranges)
         body = self.finish(replace(loops, ranges=ranges).body())
         limits = tuple(self._limits(loops.ranges, ranges, names_in(body)))
-        return (Block((*limits, *body)),) if limits and body else body
+        declares = limits or any(isinstance(item, Declare) for item in body)
+        return (Block((*limits, *body)),) if declares and body else body
 
     def _narrowed(self, name: str, item: NestStatement, part: Range) -> Range:
         """The part of a range in which a piece has points; the range where that is not one form of sizes."""

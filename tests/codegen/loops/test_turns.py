@@ -73,9 +73,23 @@ def uneven(x: Any) -> list[Any]:
     ]
 
 
+def counted_from_the_end(x: Any) -> list[Any]:
+    """Whose turn it is depends on the size; the loops of both parts go over two rows at a time."""
+    return [pm.Case(turn(j + C, 2, k), (2.0 + k) * x(i + 1 - k, j)) for k in range(2)]
+
+
 @pytest.mark.parametrize(
     ("parts", "count"),
-    [(halves, 2), (mosaic, 2), (quarters, 4), (shared, 2), (bordered, 2), (thirds, 0), (uneven, 0)],
+    [
+        (counted_from_the_end, 0),
+        (halves, 2),
+        (mosaic, 2),
+        (quarters, 4),
+        (shared, 2),
+        (bordered, 2),
+        (thirds, 0),
+        (uneven, 0),
+    ],
 )
 @pytest.mark.parametrize("first", [0, 3])
 def test_parts_that_take_turns(parts: Any, count: int, first: int) -> None:

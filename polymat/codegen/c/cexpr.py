@@ -8,6 +8,7 @@ from types import MappingProxyType
 from polymat.codegen.c.bounds import bounded
 from polymat.codegen.c.ctree import Cast, CBinary, CCall, CExpr, CUnary, Id, Literal, Subscript, Ternary
 from polymat.codegen.c.elements import FUNCTIONS
+from polymat.codegen.c.integers import power_of_two, unlike
 from polymat.codegen.c.literals import conversion, literal
 from polymat.codegen.c.needs import FLOORDIV_I64, Helper, Need, Piece
 from polymat.errors import unreachable
@@ -46,7 +47,6 @@ from polymat.lang.types import (
 NO_VALUES: Mapping[Computed, CExpr] = MappingProxyType({})
 _FLOAT_RANK = {"float32": 1, "float64": 2, "complex64": 1, "complex128": 2}
 _OWN = FUNCTIONS | {"atan"}
-_MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
 _HELPER_OPS = {"min": "min", "max": "max", "//": "floordiv", "%": "mod", "<<": "shl", ">>": "shr"}
 
 
@@ -135,7 +135,7 @@ class ExpressionWriter:
             return self._helper(op, dtype, left, right)
         if op in ANGLES:
             return CCall(f"__builtin_{op}{_libm_suffix(dtype)}", (left, right))
-        if op in ("//", "%") and dtype.kind in "iu" and (bits := _power_of_two(expr.right)):
+        if op in ("//", "%") and dtype.kind in "iu" and (bits := power_of_two(expr.right)):
             shift, number = (
                 ("&", literal((1 << bits) - 1, dtype)) if op == "%" else (">>", Literal(str(bits)))
             )
@@ -188,7 +188,7 @@ class ExpressionWriter:
             )
         kinds = {condition.left.dtype, condition.right.dtype}
         if UInt64 in kinds and any(dtype.kind == "i" for dtype in kinds):
-            return _unlike(condition, operands.pop(0), operands.pop(0))
+            return unlike(condition, operands.pop(0), operands.pop(0))
         common = promote(condition.left.dtype, condition.right.dtype)
         if not (fits(condition.left, common) and fits(condition.right, common)):
             common = Long  # an integer is compared with a literal beyond its type, as it is
@@ -221,27 +221,6 @@ class ExpressionWriter:
         """An affine form as an integer expression, with the values that it is computed from."""
         values = {atom: self.value(atom.value) for atom in computed_in([form])}
         return affine_expr(form, self.index, self.needs, values)
-
-
-def _power_of_two(expr: Expr) -> int:
-    """Of which positive power of two an expression is the constant; 0 where of none."""
-    value = expr.value if isinstance(expr, Const) else 0
-    return (
-        int(value).bit_length() - 1 if isinstance(value, int) and value > 1 and not value & (value - 1) else 0
-    )
-
-
-def _unlike(condition: Condition, left: CExpr, right: CExpr) -> CExpr:
-    """Compare an unsigned integer of 64 bits with a signed one as they are: C would make both unsigned."""
-    op = condition.op
-    if condition.left.dtype == UInt64:
-        left, right, op = right, left, _MIRRORED[op]
-    signed = Cast(Long.c, left)
-    as_unsigned = CBinary(op, Cast(UInt64.c, signed), right)
-    negative = CBinary("<", signed, Literal("0"))
-    if op in ("<", "<=", "!="):
-        return CBinary("||", negative, as_unsigned)
-    return CBinary("&&", CUnary("!", negative), as_unsigned)
 
 
 def affine_expr(

@@ -22,8 +22,8 @@ from polymat.codegen.c.ctree import (
 from polymat.codegen.c.literals import literal
 from polymat.codegen.c.needs import Helper, Need
 from polymat.codegen.c.sharedvalues import shared_values
+from polymat.codegen.loops.alternating import chosen_turn
 from polymat.codegen.loops.nestloops import Body, Point
-from polymat.codegen.loops.turns import chosen_turn
 from polymat.codegen.memory.storage import Buffer
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Accumulation, Stage

@@ -21,6 +21,7 @@ from polymat.graph.build import reachable
 from polymat.graph.columnmajor import listed_inputs
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.pitches import strided_inputs
+from polymat.graph.stepwise import Stepwise
 from polymat.interpreted import Interpreted
 from polymat.lang.condition import Condition
 from polymat.lang.expr import Parameter
@@ -256,7 +257,9 @@ def _compile(request: Request, results: dict[str, Level]) -> Compiled[Any, Repor
     built = _level(results, "built", Pipeline)
     program, library = _level(results, "codegen", Program), _level(results, "runtime", Built)
     source = _level(results, "source", CSource)
-    scheduled = results["tilesize"]
+    scheduled, kept = results["tilesize"], results["planes"]
+    if isinstance(scheduled, Stepwise) and isinstance(kept, Stepwise):
+        scheduled = replace(scheduled, held=kept.held)  # of states that change in place one plane
     report = reporter(request, built, scheduled, program, seconds)
     profiler = partial(profile_of, scheduled, request)
     return loaded(request, program, source.text, library, report, Interpreted(built, request), profiler)

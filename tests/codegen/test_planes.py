@@ -71,7 +71,10 @@ def test_all_steps_stay_where_nothing_is_folded() -> None:
 def test_steps_in_place_compute_what_the_interpreter_does() -> None:
     arrays = tuple(np.random.default_rng(0).random((2, 19)))
     for step in (leap, crossed, shifted):
-        compiled = pm.compile(list(pm.iterate(step, STARTS, steps=T)), inputs=STARTS, name=step.__name__)
+        outputs = list(pm.iterate(step, STARTS, steps=T))
+        compiled = pm.compile(outputs, inputs=STARTS, name=step.__name__, options=ALONE)
+        told = f"x_steps (float64) in the workspace: {planes(step)['x_steps']} of T + 1 steps"
+        assert told in str(compiled.explain())
         for steps in (0, 1, 4):
             found, right = compiled(*arrays, T=steps), compiled.reference(*arrays, T=steps)
             for one, other in zip(found, right, strict=True):

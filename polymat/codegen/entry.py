@@ -148,16 +148,14 @@ class Entry:
         if routines_of(self.needs):
             missing = CBinary("==", CCall("_pm_routines_ready", ()), Literal("0"))
             body.insert(0, If(missing, (Return(Literal(str(LIBRARY_MISSING))),)))
-        team = self._shares.team
-        body = [*value_checks(self.pipeline, self.names, self._size, self.needs, team), *body]
+        leave = self._leaving()
+        checks = value_checks(self.pipeline, self.names, self._size, self.needs, self._shares.team, leave)
+        body = [*checks, *body]
         if self.slots or scratch:
             body.append(Evaluate(CCall("_pm_workspace_give", (Id("_pm_workspace"),))))
         if kept:
             body.append(FREE)
-        if self.options.parallel_threshold is None and not self.within:
-            several = CBinary(">", Id("_pm_threads"), Literal("1"))
-            body.append(If(several, (Evaluate(CCall("_pm_team_leave", ())),)))
-        body.append(Return(Literal(str(OK))))
+        body += [*leave, Return(Literal(str(OK)))]
         if small is not None:
             body = [*small.branch(self.names), *body] if small.sizes else [*small.branch(self.names)]
         used = names_in(body)
@@ -165,6 +163,13 @@ class Entry:
         ignored = [p.name for p in ENTRY_PARAMETERS if p.name not in used | names_in(unpacked)]
         silent = [Evaluate(Cast("void", Id(name))) for name in ignored]
         return CFunction("int", "_pm_entry", ENTRY_PARAMETERS, (*unpacked, *silent, *body), static=False)
+
+    def _leaving(self) -> tuple[Stmt, ...]:
+        """Give the threads back that were weighed, at the end of a call or of the checks of its arguments."""
+        if self.options.parallel_threshold is not None or self.within:
+            return ()
+        several = CBinary(">", Id("_pm_threads"), Literal("1"))
+        return (If(several, (Evaluate(CCall("_pm_team_leave", ())),)),)
 
     def _noted(self, group: GroupCode) -> list[Stmt]:
         return [Note(f"group {group.number}: {group.plan}"), *self._group(group)]

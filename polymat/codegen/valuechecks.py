@@ -34,10 +34,12 @@ def value_checks(
     size: Callable[[Affine], CExpr],
     needs: set[Need],
     team: Callable[[CExpr], CExpr],
+    leave: tuple[Stmt, ...] = (),
 ) -> Iterator[Stmt]:
     """For each such input: leave the call where an element lies outside.
 
-    size: a form over the sizes in C.  team: the threads that so many operations are worth.
+    size: a form over the sizes in C.  team: the threads that so many operations are worth.  leave: what gives
+    these back.
     """
     for array in pipeline.inputs:
         if array.values is None or array.checked:
@@ -63,7 +65,7 @@ def value_checks(
             unsorted = CCall(f"_pm_unsorted_{suffix}", (*arguments[:2], size(extents[0])))
             fine = CCall(f"_pm_in_order_inside_{suffix}", (values, size(extents[0]), *limits))
             wrong = CBinary("&&", CUnary("!", fine), CBinary("||", outside, unsorted))
-        yield Block((declared, If(wrong, (Return(Literal(str(VALUES_OUTSIDE))),))))
+        yield Block((declared, If(wrong, (*leave, Return(Literal(str(VALUES_OUTSIDE)))), leave)))
 
 
 def _counted(extent: CExpr) -> CExpr:

@@ -85,3 +85,30 @@ def test_it_is_the_library_that_looks(compiled: pm.Compiled, tmp_path: Path) -> 
     for again in (pm.load(compiled.save(tmp_path)), pickle.loads(pickle.dumps(compiled))):
         with pytest.raises(pm.ArgumentError, match=r"pi32\[0, 0\] is 100, and its values are declared as"):
             again(**arrays)
+
+
+@pytest.fixture(scope="module")
+def shared() -> pm.Compiled:
+    """Two threads look at the values, each at a half."""
+    options = pm.Options(threads=2, parallel_threshold=0)
+    return pm.compile([taken(dtype) for dtype in (pm.Int8, pm.UInt)], options=options, name="taken_by_two")
+
+
+@pytest.mark.parametrize("rows", [1, 2, 3, 17])
+def test_threads_find_what_is_outside_wherever_it_is(shared: pm.Compiled, rows: int) -> None:
+    names = [f"p{dtype.suffix}" for dtype in (pm.Int8, pm.UInt)]
+    arrays = {name: array for name, array in given(rows).items() if name in (*names, "x")}
+    fine = shared(**arrays)
+    for name in names:
+        for at in range(rows * 3):
+            wrong = {**arrays, name: arrays[name].copy()}
+            wrong[name].flat[at] = 100
+            with pytest.raises(pm.ArgumentError, match=rf"{name}\[{at // 3}, {at % 3}\] is 100"):
+                shared(**wrong)
+    assert all(np.array_equal(again, before) for again, before in zip(shared(**arrays), fine, strict=True))
+
+
+def test_a_call_that_ends_early_gives_its_threads_back() -> None:
+    source = pm.compile(taken(pm.Int), options=pm.Options(threads=2), name="taken_early").source
+    check = source[source.index("_pm_outside_i32(p") :]
+    assert check.index("_pm_team_leave();") < check.index("return ")

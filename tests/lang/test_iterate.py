@@ -140,9 +140,9 @@ def test_a_sparse_product_of_the_state_is_one_at_each_step() -> None:
     (product,) = (stage for stage in each.stages if stage.is_reduction)
     assert product.segments is not None
     assert str(product.segments.value) == "weight(k) * tmp_x_p_1(column(k))"
-    assert [(array.name, array.sorted, array.values) for array in each.inputs if array.sorted] == [
-        ("row", True, None)  # the call as a whole has checked it
-    ]
+    (row,) = (array for array in each.inputs if array.sorted)
+    assert row.values is not None
+    assert (row.name, [*map(str, row.values)], row.checked) == ("row", ["0", "M"], True)  # by the whole call
 
 
 def test_compiled() -> None:

@@ -17,21 +17,29 @@ from polymat.graph.stage import Stage
 def with_followers(pipeline: Pipeline, circles: Sequence[CircleSteps]) -> list[CircleSteps]:
     """The circles of a pipeline, those that recurrences follow with these."""
     found: list[CircleSteps] = []
-    for steps in circles:
-        if not any(steps.members[0] in each.members for each in found):
-            found.append(_followed(pipeline, steps))
+    for number, steps in enumerate(circles):
+        found.append(_followed(pipeline, steps, found, circles[number + 1 :]))
     return found
 
 
-def _followed(pipeline: Pipeline, steps: CircleSteps) -> CircleSteps:
-    """A circle with what follows it, where less of it has to stay in memory then."""
+def _followed(
+    pipeline: Pipeline, steps: CircleSteps, before: Sequence[CircleSteps], behind: Sequence[CircleSteps]
+) -> CircleSteps:
+    """A circle with what follows it, where less of it has to stay in memory then.
+
+    before, behind: other circles, which take their steps before it and behind it: what is a part of one of
+    them does not follow, nor does what needs one of the latter.
+    """
+    done, later = _names(before), _names(behind)
     for stage in pipeline.stages:
         stay = _stay(pipeline, steps)
         if not stay:
             break
         if not stage.reads_itself or stage in steps.members:
             continue
-        names = _with_between(pipeline, {member.name for member in steps.members}, _group(stage))
+        names = _with_between(pipeline, _names([steps]), _group(stage))
+        if names & (done | later) or _needed(pipeline, names) & later:
+            continue
         together = circle_steps(pipeline, tuple(each.name for each in pipeline.stages if each.name in names))
         if together is not None and stay - _stay(pipeline, together):
             steps = together
@@ -48,12 +56,22 @@ def _group(stage: Stage) -> set[str]:
     return {stage.name, *stage.circle}
 
 
-def _with_between(pipeline: Pipeline, producers: set[str], readers: set[str]) -> set[str]:
-    """Producers and readers, and all that needs one of the former and is needed by one of the latter."""
-    needed, needy = set(readers), set(producers)
+def _names(circles: Sequence[CircleSteps]) -> set[str]:
+    return {member.name for steps in circles for member in steps.members}
+
+
+def _needed(pipeline: Pipeline, names: set[str]) -> set[str]:
+    """Those stages, and all that they need."""
+    needed = set(names)
     for stage in reversed(pipeline.stages):
         if needed & _group(stage):
             needed |= _read(stage)
+    return needed
+
+
+def _with_between(pipeline: Pipeline, producers: set[str], readers: set[str]) -> set[str]:
+    """Producers and readers, and all that needs one of the former and is needed by one of the latter."""
+    needed, needy = _needed(pipeline, readers), set(producers)
     for stage in pipeline.stages:
         if needy & _read(stage):
             needy |= _group(stage)

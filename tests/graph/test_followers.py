@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 import polymat as pm
 from polymat import Case, Condition, Function, Int, Interval
 from polymat.graph.build import build
@@ -30,6 +32,10 @@ def circle() -> tuple[Function, Function]:
         later = Case(Condition(t, ">=", 1), other(t - 1, N - 1 - i) / 2)
         one.defn = [Case(Condition(t, "==", 0), start(i)), later]
     return p, r
+
+
+def given_array(values: list[float]) -> Any:
+    return np.array(values)
 
 
 def last(f: Function) -> Function:
@@ -72,3 +78,29 @@ def test_where_every_step_stays_anyway_nothing_changes() -> None:
     whole.defn = [pm.Reduce(whole(i), p(s, i), pm.Op.Sum)]
     x = over_time("x", lambda f: f(t - 1, i) + p(t, i))
     assert planes(last(x), whole) == {"p": "T + 1", "r": "2"}
+
+
+def test_what_follows_two_circles_takes_the_steps_of_the_last() -> None:
+    """Not of the first, which takes all of its own before."""
+    p, r = circle()
+    q, s = (Function(([t, i], [TIMES, POINTS]), pm.Double, name) for name in "qs")
+    for one, other, addend in ((q, s, 0 * p(t, i)), (s, q, 0 * r(t, i))):
+        later = Case(Condition(t, ">=", 1), other(t - 1, i) + addend)
+        one.defn = [Case(Condition(t, "==", 0), start(i)), later]
+    for read in (q, s):
+        x = over_time("x", lambda f, read=read: f(t - 1, i) + p(t, i) + read(t, i))
+        assert planes(last(x))["x"] == "2"
+        run = pm.compile(last(x), name="followed", options=pm.Options(threads=1))
+        given = [0.5, 0.25, 3.0]
+        for steps in (0, 1, 4):
+            expected = run.reference(given_array(given), T=steps)
+            assert run(given_array(given), T=steps).tolist() == expected.tolist()
+
+
+def test_two_circles_of_their_own_and_a_sum_over_both() -> None:
+    vectors = [pm.Vector(pm.Double, name, [N]) for name in "abcdx"]
+    out = pm.iterate(lambda a, b, c, d, x: (b / 2, a / 2, d / 2, c / 2, x + a + c), vectors, steps=T)[4]
+    run = pm.compile(out, inputs=vectors, name="both", options=pm.Options(threads=1))
+    arrays = [given_array([0.5 + k, 0.25, 3.0]) for k in range(5)]
+    for steps in (0, 1, 4):
+        assert run(*arrays, T=steps).tolist() == run.reference(*arrays, T=steps).tolist()

@@ -26,6 +26,7 @@ from polymat.codegen.c.ctree import (
     Stmt,
     Subscript,
     Ternary,
+    always_evaluated,
     expressions,
     names_in,
     substituted,
@@ -93,9 +94,9 @@ def _split(loop: For, small: set[str], needs: set[Need]) -> Stmt | None:
 
 
 def _places(value: CExpr, small: set[str]) -> list[Cast]:
-    """The computed indices of elements of those arrays, within a value."""
-    indices = [node.index for node in _within(value) if _is_element(node, small)]
-    computed = [part for index in indices for part in _within(index)]
+    """The computed indices of elements of those arrays, of which all that a value takes are computed."""
+    indices = [node.index for node in always_evaluated([Evaluate(value)]) if _is_element(node, small)]
+    computed = [part for index in indices for part in always_evaluated([Evaluate(index)])]
     return [
         part
         for part in computed

@@ -41,6 +41,18 @@ def entangled(table: Any, image: Any) -> Any:
     return table(pm.Clamp(shared, 0, 255)) + pm.Cast(pm.UChar, shared * shared)
 
 
+def guarded(table: Any, image: Any) -> Any:
+    """What the place is computed from is not there for the last points."""
+    near = table(pm.Clamp(pm.Cast(pm.Int, image(i, j + C)) * 3 - image(i, j), 0, 255))
+    return 1 + pm.Select(pm.Condition(j + C, "<=", C), near, pm.Cast(pm.UChar, 0))
+
+
+def guarded_place(table: Any, image: Any) -> Any:
+    """The place itself says where it is computed."""
+    place = pm.Clamp(pm.Cast(pm.Int, image(i, j + C)) * 3 - image(i, j), 0, 255)
+    return 1 + table(pm.Select(pm.Condition(j + C, "<=", C), place, 3))
+
+
 @pytest.mark.parametrize(
     ("value", "kind", "split"),
     [
@@ -51,6 +63,8 @@ def entangled(table: Any, image: Any) -> Any:
         (combined, pm.UChar, True),
         (bare, pm.UChar, False),
         (entangled, pm.UChar, False),
+        (guarded, pm.UChar, False),
+        (guarded_place, pm.UChar, True),
     ],
 )
 def test_places_come_first(value: Any, kind: Any, split: bool) -> None:

@@ -52,15 +52,15 @@ class PieceLoops:
         ranges = tuple(self._narrowed(name, item, part) for part in loops.ranges)
         body = self.finish(replace(loops, ranges=ranges).body())
         limits = tuple(self._limits(loops.ranges, ranges, names_in(body)))
-        declares = limits or any(isinstance(item, Declare) for item in body)
-        return (Block((*limits, *body)),) if declares and body else body
+        return (Block((*limits, *body)),) if limits and body else body
 
     def _narrowed(self, name: str, item: NestStatement, part: Range) -> Range:
         """The part of a range in which a piece has points; the range where that is not one form of sizes."""
         dim = item.ranged[part.number]
         found = item.domain.limits(dim) if dim is not None else None
         if found is None or found == (part.low, part.high):
-            return part
+            # Blocks declare where the rest of a range begins, which is theirs alone.
+            return replace(part, piece=name) if self.whole.plan.unroll > 1 else part
         return replace(part, low=found[0], high=found[1], piece=name)
 
     def _limits(self, wide: Sequence[Range], narrow: Sequence[Range], used: set[str]) -> Iterator[Stmt]:

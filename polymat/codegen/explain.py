@@ -11,6 +11,7 @@ from polymat.codegen.memory.storage import Buffer
 from polymat.codegen.productreport import Products
 from polymat.codegen.report import NO_ARRAY, GroupReport, Prediction, Report
 from polymat.graph.pipeline import Pipeline
+from polymat.lang.types import BFloat16, ScalarType
 from polymat.machine.memory import total_memory
 from polymat.model.assumed import assumed_sizes
 from polymat.plan.schedule import Decision, Schedule
@@ -62,7 +63,12 @@ def make_report(
 
 
 def _types(pipeline: Pipeline, plan: Plan) -> dict[str, str]:
-    return {name: pipeline.stage(name).dtype.dtype for name in plan.group.stages}
+    return {name: _told(pipeline.stage(name).dtype) for name in plan.group.stages}
+
+
+def _told(dtype: ScalarType) -> str:
+    """NumPy's name of a type, or ours where it has none."""
+    return dtype.name.lower() if dtype == BFloat16 else dtype.dtype
 
 
 def _folds(pipeline: Pipeline, plan: Plan, arrays: Mapping[str, Buffer]) -> dict[str, str]:

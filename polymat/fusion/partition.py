@@ -24,7 +24,7 @@ MAX_STEPS = 20_000  # candidates of a search: the same groups come again after o
 
 EXACT = "exact: no other partition into connected groups costs less"
 BOUNDED = (
-    f"bounded: stages are connected in more than {MAX_GROUPS} groups, too many to price all; "
+    f"bounded: stages are connected in too many groups to price all (more than {MAX_GROUPS}), or to search; "
     "costs no more than merging greedily, nor than no fusion"
 )
 UNDIVIDED = "; stages that read each other at their own point alone are not divided"

@@ -20,7 +20,7 @@ def what_clamps(indices: Sequence[Affine], element: Sequence[int], bounds: Bound
 
 
 def check_places(pipeline: Pipeline, stage: Stage) -> None:
-    """A stage that reads itself at no earlier step alone knows all places that it adds to beforehand."""
+    """See that a stage which reads itself, and not at earlier steps alone, adds to affine places."""
     for item in stage.accumulations:
         if computed_in(item.target):
             raise CycleError(

@@ -72,12 +72,15 @@ def _quickest(pipeline: Pipeline, chosen: Bandable, predict: Predict) -> _Found 
     shorter one as there are fewer, and is not tried where that would not do either.
     """
     alone = _body(_circled(pipeline, chosen), chosen.last, predict)
+    if alone == inf:
+        return None
     members = len(chosen.steps.members)
     best, saved, before = None, inf, 1
     for size in SIZES:
         if not chosen.has(size) or size * members > MOST_STAGES:
             continue
-        if alone - saved * (1 - 1 / size) / (1 - 1 / before if before > 1 else 1) >= CLEARLY * alone:
+        most = saved * _passes_saved(size) / _passes_saved(before) if before > 1 else inf
+        if alone - most >= CLEARLY * alone:
             break
         made = banded(pipeline, chosen, size)
         seconds = _body(made, chosen.bands(size), predict) / size
@@ -85,6 +88,11 @@ def _quickest(pipeline: Pipeline, chosen: Bandable, predict: Predict) -> _Found 
         if seconds < CLEARLY * alone and (best is None or seconds < best.seconds):
             best = _Found(size, made, seconds, alone)
     return best
+
+
+def _passes_saved(size: int) -> float:
+    """The part of the passes over memory that bands of a size do not make."""
+    return 1 - 1 / size
 
 
 def _circled(pipeline: Pipeline, chosen: Bandable) -> Pipeline:

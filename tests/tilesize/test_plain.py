@@ -156,6 +156,8 @@ def test_sums_over_several_dimensions() -> None:
 def test_sums_into_computed_elements() -> None:
     r = Reduction(([i], [upto(N)]), ([k], [upto(N)]), Double, "r")
     r.defn = [Reduce(r(k // 2), x(k), Op.Sum)]
+    assert plans(r) == "r: scatter k omp(k)"  # in blocks of two
+    r.defn = [Reduce(r(k % 3), x(k), Op.Sum)]
     assert plans(r) == "r: scatter k"
     s = Reduction(([i], [upto(N)]), ([k], [upto(N)]), Double, "s")
     s.defn = [Reduce(s(N - 1 - k), x(k), Op.Sum)]

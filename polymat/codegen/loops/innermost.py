@@ -56,7 +56,7 @@ def with_changed(statements: Sequence[Stmt], changed: Callable[[Stmt], Stmt | No
 def straight_range(loop: For, *, choosing: bool = False) -> tuple[CExpr, CExpr] | None:
     """The first index of a loop and the one after the last; None if it steps or does more than assign.
 
-    choosing: or, asked for, than choose what to assign.
+    choosing: whether it may choose what to assign, too.
     """
     match loop:
         case For(variable, start, CBinary("<", Id(name), high), Literal("1"), body) if name == variable:

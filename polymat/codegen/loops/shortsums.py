@@ -141,7 +141,7 @@ def _lanes(value: CExpr, sums: ShortSums) -> CExpr:
 
 
 def _is_of(value: CExpr, sums: ShortSums) -> bool:
-    """Whether a value surely has the type of the sum, and no type that C converts both sides to."""
+    """Whether C adds a value in the type of the sum: one of its parts is an element of that type."""
     match value:
         case CBinary(op, left, right) if op in _ADDED:
             return _is_of(left, sums) or _is_of(right, sums)

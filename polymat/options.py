@@ -122,7 +122,7 @@ class Options:
     kernels: bool = True
     steps: bool = True
     math: Literal["vector", "libm"] = "vector"
-    blocks: Literal["shares", "working-sets"] = "shares"
+    blocks: Literal["shares", "working-sets", "model"] = "shares"
     target: str = "native"
     scheme: Mapping[str, str] | tuple[tuple[str, str], ...] = ()
     skip: tuple[str, ...] = ()

@@ -10,6 +10,7 @@ from polymat.decide.callplans import CallPlanner
 from polymat.decide.eliminationplans import EliminationPlanner
 from polymat.decide.filterplans import FilterPlanner
 from polymat.decide.recursiveplans import RecursivePlanner
+from polymat.decide.schemeplans import SchemePlanner
 from polymat.fusion.alignment import align
 from polymat.fusion.dag import Dag
 from polymat.fusion.legality import choices_of, live_outs
@@ -29,7 +30,6 @@ from polymat.plan.library import CallPlan, TransformPlan
 from polymat.plan.loops import LoopPlan
 from polymat.plan.nest import NestPlan
 from polymat.plan.tile import Plan, TilePlan
-from polymat.product.matching import contraction_of
 from polymat.tilesize.kernelplanner import described, is_worth, plan_kernel, upright
 from polymat.tilesize.levels import overflows, plans_by_level
 from polymat.tilesize.paperplan import PaperPlan, PaperPlanner, aligned_nest
@@ -37,7 +37,6 @@ from polymat.tilesize.plain import plan_stage
 from polymat.tilesize.planner import NO_CALLS, can_be_private, is_small, plan_alone, plan_tiles
 from polymat.tilesize.pointreaders import plan_epilogue
 from polymat.tilesize.register import unrolled
-from polymat.tilesize.schemeplanner import plan_scheme
 from polymat.tilesize.schemetiles import fitting
 from polymat.tilesize.streamed import past_caches, product_past_caches, tiles_past_caches
 from polymat.tilesize.switches import switched
@@ -79,13 +78,16 @@ class Candidates:
         self.eliminations = EliminationPlanner(pipeline, machine, options, assumed, threads)
         self._wanted: dict[tuple[str, ...], CallPlan | TransformPlan | None] = {}
         self.schemes = options.schemes
+        self.planner = SchemePlanner(pipeline, machine, assumed, options, threads)
         self.papers = PaperPlanner(pipeline, machine, assumed, thesis=options.cost == "paper")
 
     def of(self, stages: tuple[str, ...]) -> list[Plan] | Refused:
         """Every plan of a group; at least one, or why there is none."""
-        given = next((name for name in stages if name in self.schemes and self._is_contraction(name)), None)
+        given = self.planner.named(stages)
+        if given is not None and len(stages) > 1:
+            return Refused(f"{given} has a scheme of its own")
         if given is not None:
-            return self._by_scheme(given) if len(stages) == 1 else Refused(f"{given} has a scheme of its own")
+            return [self.planner.plan(given, self._usual)]
         loops = self._alone(stages) if len(stages) == 1 else self._together(stages)
         call = self.calls.plan(stages)
         found: list[Plan] = [] if isinstance(loops, Refused) else loops
@@ -166,19 +168,13 @@ class Candidates:
         return [plan, self._past_caches(stage, kernel)]
 
     def has_scheme(self, stages: Sequence[str]) -> bool:
-        """Whether loops of one of them are the user's."""
-        return any(name in self.schemes and self._is_contraction(name) for name in stages)
+        """Whether loops of one of them are those of a scheme."""
+        return self.planner.named(stages) is not None
 
-    def _is_contraction(self, name: str) -> bool:
-        return contraction_of(self.pipeline.stage(name), self.pipeline.context, self.assumed) is not None
-
-    def _by_scheme(self, name: str) -> list[Plan]:
-        """The plan of a stage in the loops that the user wrote."""
-        stage = self.pipeline.stage(name)
-        usual = self._register_blocks(Group((name,)), stage)
-        usual = None if usual is None else self._past_caches(stage, usual)
-        text, context = self.schemes[name], self.pipeline.context
-        return [plan_scheme(stage, text, context, self.machine, self.assumed, usual)]
+    def _usual(self, stage: Stage) -> KernelPlan | None:
+        """The plan around register blocks of a stage for which a scheme is given."""
+        usual = self._register_blocks(Group((stage.name,)), stage)
+        return None if usual is None else self._past_caches(stage, usual)
 
     def _kernel(self, group: Group, stage: Stage) -> KernelPlan | None:
         """A contraction around register blocks, where there is enough to do."""

@@ -25,13 +25,14 @@ _MOST_NAMED = 3
 
 
 def check_effects(schedules: Sequence[Schedule], options: Options, estimates: Mapping[str, int]) -> None:
-    """Refuse `Options.tile_sizes` and `scheme` where no group of a program does what they say.
+    """Refuse `Options.tile_sizes`, `blocks` and `scheme` where no group of a program does what they say.
 
     schedules: of all sections of the program, in all orders of its products.
     """
     every = [each for schedule in schedules for each in (schedule, *(other for _, other in schedule.others))]
     planned = [Planned(schedule.grouping.pipeline, plan) for schedule in every for plan in schedule.plans]
     _check_tile_sizes(planned, options)
+    _check_blocks(planned, options)
     _check_schemes(planned, options, estimates)
 
 
@@ -61,6 +62,23 @@ def _check_tile_sizes(planned: Sequence[Planned], options: Options) -> None:
         hint = "tiles are for stages that share data; blas='never', kernels=False leave it to loops"
     raise OptionError(
         f"Options.tile_sizes={options.tile_sizes} has no effect: {why}", at=planned[0].at, hint=hint
+    )
+
+
+def _check_blocks(planned: Sequence[Planned], options: Options) -> None:
+    """Say why no stage has loops of the model of data movement, where these are asked for."""
+    if options.blocks != "model" or any(isinstance(each.plan, SchemePlan) for each in planned):
+        return
+    if not options.kernels:
+        why = "kernels=False leaves register blocks out"
+    elif options.blas == "always":
+        why = "blas='always' leaves products to a library"
+    else:
+        why = "no stage is a sum of products of two arrays in one type of real numbers over a box"
+    raise OptionError(
+        f"Options.blocks='model' has no effect: {why}",
+        at=planned[0].at,
+        hint="blocks='shares', the default, has blocks for all other products",
     )
 
 

@@ -36,13 +36,13 @@ def plan_kernel(
     machine: Machine,
     estimates: Mapping[str, int],
     *,
-    policy: Literal["shares", "working-sets"] = "shares",
+    policy: Literal["shares", "working-sets", "model"] = "shares",
     threads: int = 0,
 ) -> KernelPlan | None:
     """The plan of a stage that is a contraction; None of any other.
 
-    policy: how its blocks for the caches are chosen, as in `Options.blocks`.  threads: that compute it, 0 for
-    one a core.
+    policy: how its blocks for the caches are chosen, as in `Options.blocks`; "model" has those of "shares".
+    threads: that compute it, 0 for one a core.
     """
     product = contraction_of(stage, context, estimates)
     reals = None if product is None else _in_reals(product, stage)

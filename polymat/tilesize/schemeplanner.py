@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from polymat.errors import OptionError
+from polymat.errors import InternalError, OptionError
 from polymat.graph.group import Group
 from polymat.graph.stage import Stage
 from polymat.machine.model import Machine
@@ -14,6 +14,8 @@ from polymat.poly.domain import Domain
 from polymat.product.blocks import blocks_of
 from polymat.product.contraction import Contraction
 from polymat.product.matching import contraction_of
+from polymat.product.modelled import Extents, Modelled
+from polymat.product.modelscheme import model_scheme
 from polymat.product.scheme import Atom, Scheme, SchemeLoop
 from polymat.product.schemefit import fitted, operands
 from polymat.product.schemetext import Misfit, read_scheme
@@ -46,11 +48,40 @@ def plan_scheme(
     atoms = fitted(scheme, found, lanes)
     if isinstance(atoms, Misfit):
         raise misfit_error(stage, atoms)
-    return _plan(stage, scheme, found, atoms, lanes)
+    return _plan(stage, scheme, found, atoms, lanes, "as Options.scheme says")
+
+
+def is_modelled(stage: Stage, context: Domain, estimates: Mapping[str, int]) -> bool:
+    """Whether the model of data movement chooses loops of a stage where it is asked for."""
+    return not _refused(stage, contraction_of(stage, context, estimates))
+
+
+def plan_model(
+    stage: Stage,
+    extents: Extents,
+    context: Domain,
+    machine: Machine,
+    estimates: Mapping[str, int],
+    threads: int,
+) -> SchemePlan:
+    """The plan of such a stage by the scheme that the model chooses at the estimates.
+
+    extents: of all arrays.
+    """
+    found = contraction_of(stage, context, estimates)
+    if found is None:
+        raise InternalError(f"bug in polymat: {stage.name} is no contraction")
+    lanes = blocks_of(machine, stage.dtype.size).lanes
+    modelled = Modelled.of(stage, found, extents, estimates, machine, lanes)
+    scheme = model_scheme(modelled, threads)
+    atoms = fitted(scheme, found, lanes)
+    if isinstance(atoms, Misfit):
+        raise InternalError(f"bug in polymat: {scheme} of the model is none of {stage.name}: {atoms.problem}")
+    return _plan(stage, scheme, found, atoms, lanes, "as the model of data movement chooses")
 
 
 def _plan(
-    stage: Stage, scheme: Scheme, found: Contraction, atoms: tuple[Atom, ...], lanes: int
+    stage: Stage, scheme: Scheme, found: Contraction, atoms: tuple[Atom, ...], lanes: int, why: str
 ) -> SchemePlan:
     loops = [atom for atom in atoms if isinstance(atom, SchemeLoop)]
     vector = loops[-1].dim if loops and loops[-1].kind == "V" else None
@@ -64,7 +95,7 @@ def _plan(
         order=order[::-1],
         parallel=first.dim if first.kind == "Par" else None,
         vector=vector,
-        reason=f"{scheme}, as Options.scheme says",
+        reason=f"{scheme}, {why}",
         contraction=found,
         scheme=scheme,
         atoms=atoms,

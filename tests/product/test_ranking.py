@@ -77,6 +77,6 @@ def test_an_unknown_policy_is_refused() -> None:
     A, B = pm.Matrix(pm.Double, "A", [M, K]), pm.Matrix(pm.Double, "B", [K, N])
     unknown: Any = "random"
     with pytest.raises(
-        pm.LangError, match=r"Options\.blocks is 'random', not one of 'shares', 'working-sets'"
+        pm.LangError, match=r"Options\.blocks is 'random', not one of 'shares', 'working-sets', 'model'"
     ):
         pm.compile(A @ B, inputs=[A, B], options=pm.Options(blocks=unknown))

@@ -8,7 +8,7 @@ from polymat.codegen.c.ctree import Assign, Cast, CBinary, CCall, CExpr, Declare
 from polymat.codegen.c.needs import MIN_I64
 from polymat.codegen.loops.stagecode import StageWriter
 from polymat.codegen.memory.pads import Pad
-from polymat.codegen.products.schemeplace import ONE, Copied, LoopPlace, times
+from polymat.codegen.products.schemeplace import ONE, Copied, LoopPlace, Span, times
 from polymat.errors import InternalError
 from polymat.graph.monomials import Factor
 from polymat.graph.stage import Stage
@@ -49,7 +49,7 @@ class CopyWriter:
         place: LoopPlace,
         fresh: Callable[[str], str],
     ) -> tuple[Stmt, ...]:
-        """The loops that fill a copy, strip after strip in the order of memory."""
+        """The loops that fill a copy, strip after strip; all strips of a row where it lies together."""
         at = {dim: Id(fresh("of")) for dim in dims}
         *outer, last = dims
         span = place.spans[last]
@@ -57,15 +57,21 @@ class CopyWriter:
         element = self.element(factor, at, LoopPlace({}))
         body: tuple[Stmt, ...] = (Assign(copied.at(at, {last: first}), "=", element),)
         body = (_each(at[last], first, end, 1, body),)
+        in_strips = strip > 1 and isinstance(first, Id) and isinstance(end, Id)
+        if in_strips and self.step(factor, last, LoopPlace({})) == ONE:
+            body = (self._strips(first, end, span, strip, body),)
+            in_strips = False
         for dim in reversed(outer):
             body = (_each(at[dim], place.spans[dim].begin, place.spans[dim].end, 1, body),)
-        if not isinstance(first, Id) or not isinstance(end, Id) or strip == 1:
-            return body
+        return (self._strips(first, end, span, strip, body),) if in_strips else body
+
+    def _strips(self, first: CExpr, end: CExpr, span: Span, strip: int, body: tuple[Stmt, ...]) -> Stmt:
+        """The loop over strips, the last of which may be shorter."""
+        if not isinstance(first, Id) or not isinstance(end, Id):
+            raise InternalError(f"bug in polymat: strips of {self.stage.name} without names")
         self.writer.needs.add(MIN_I64)
         limit = CCall(MIN_I64.function, (plus(first, strip), span.end))
-        return (
-            _each(first, span.begin, span.end, strip, (Declare("const ptrdiff_t", end.name, limit), *body)),
-        )
+        return _each(first, span.begin, span.end, strip, (Declare("const ptrdiff_t", end.name, limit), *body))
 
     def element(self, factor: Factor, point: Mapping[str, CExpr], place: LoopPlace) -> CExpr:
         """The element of an operand at a point, in its copy where there is one."""

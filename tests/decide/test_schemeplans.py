@@ -1,0 +1,74 @@
+"""`Options(blocks="model")`: which stages get schemes, and what is said where none does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import polymat as pm
+from polymat import Double, Int, Matrix, Parameter
+from polymat.driver import compile_request, levels, request_for
+from polymat.plan.schedule import Schedule
+from polymat.plan.schemeplan import SchemePlan
+from polymat.plan.tile import Plan
+from polymat.product.schemetext import read_scheme
+
+M, N, K = (Parameter(Int, name) for name in "MNK")
+A, B, C = Matrix(Double, "A", [M, K]), Matrix(Double, "B", [K, N]), Matrix(Double, "C", [M, N])
+
+
+def plans(output: Any, **options: Any) -> dict[str, Plan]:
+    for _, level in levels(request_for(output, options=pm.Options(threads=1, **options))):
+        if isinstance(level, Schedule):
+            return {plan.group.stages[0]: plan for plan in level.plans}
+    raise AssertionError("no schedule")
+
+
+def test_products_get_schemes_and_their_readers_run_by_themselves() -> None:
+    product = (A @ B).named("P")
+    found = plans([(product + C).named("D"), product], blocks="model")
+    assert isinstance(found["P"], SchemePlan)
+    assert not isinstance(found["D"], SchemePlan)
+
+
+def test_a_scheme_that_is_given_counts_more_than_the_model() -> None:
+    text = "[R(i), R(j), R(k)]"
+    found = plans((A @ B).named("P"), blocks="model", scheme={"P": text})
+    assert isinstance(found["P"], SchemePlan)
+    assert str(found["P"].scheme) == text
+
+
+def test_what_is_chosen_can_be_given_back() -> None:
+    product = (A @ B).named("P")
+    chosen = plans(product, blocks="model")["P"]
+    assert isinstance(chosen, SchemePlan)
+    assert "as the model of data movement chooses" in chosen.reason
+    given = plans(product, scheme={"P": str(chosen.scheme)})["P"]
+    assert isinstance(given, SchemePlan)
+    assert given.atoms == chosen.atoms
+    assert read_scheme(str(chosen.scheme)) == chosen.scheme
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        ({"kernels": False}, "kernels=False leaves register blocks out"),
+        ({"blas": "always"}, "blas='always' leaves products to a library"),
+    ],
+)
+def test_other_options_leave_the_model_without_effect(options: dict[str, Any], why: str) -> None:
+    asked = request_for((A @ B).named("P"), options=pm.Options(blocks="model", **options))
+    with pytest.raises(pm.OptionError) as caught:
+        compile_request(asked)
+    text = str(caught.value)
+    assert f"Options.blocks='model' has no effect: {why}" in text
+    assert "hint: blocks='shares', the default, has blocks for all other products" in text
+
+
+def test_a_program_without_products_has_nothing_for_the_model() -> None:
+    asked = request_for((C + 1.0).named("D"), options=pm.Options(blocks="model"))
+    with pytest.raises(
+        pm.OptionError, match="no stage is a sum of products of two arrays in one type of real"
+    ):
+        compile_request(asked)

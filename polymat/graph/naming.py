@@ -70,4 +70,5 @@ def check_call_names(arrays: Sequence[Input], parameters: Sequence[Parameter]) -
 
 
 def _kind(item: Source | Parameter) -> str:
-    return f"a {item.what}" if isinstance(item, Source) else "a Parameter"
+    what = item.what if isinstance(item, Source) else "Parameter"
+    return f"{'an' if what[0] in 'AEIOU' else 'a'} {what}"

@@ -75,5 +75,5 @@ def _check_kept(keep: Any, every: Any, at: Location | None) -> None:
         raise LangError(
             "iterate: keep= is of the last states, every= of all; give one of them",
             at=at,
-            hint="two calls of iterate share their steps",
+            hint="call iterate twice, with functions of different names in its steps",
         )

@@ -20,6 +20,7 @@ from polymat.product.scheme import Atom, Pack, Scheme, SchemeLoop
 from polymat.product.schemefit import fitted
 from polymat.product.schememovement import loops_and_copies, scheme_movement
 from polymat.product.schemetext import read_scheme
+from tests.hosts import compiling_for
 from tests.model.caches import misses
 
 M, N, K = (Parameter(Int, name) for name in "MNK")
@@ -124,7 +125,8 @@ def test_a_report_says_what_moves_out_of_which_level() -> None:
     scheme = "[T(k, 256), pack(B), T(i, 96), pack(A), R(j), R(i), R(k), U(i, 6), U(j, 8), V(j, 4)]"
     sizes = {M: 960, N: 960, K: 960}
     options = pm.Options(scheme={"C": scheme}, threads=1)
-    compiled = pm.compile(C, name="multiply", sizes=sizes, options=options)
+    with compiling_for(HASWELL):
+        compiled = pm.compile(C, name="multiply", sizes=sizes, options=options)
     moved = compiled.explain().groups[0].movement
     assert moved is not None
     assert [*moved.bytes] == [*moved.level_seconds]

@@ -216,7 +216,9 @@ class Select(Node):
         found = []
         for branch, chosen in ((self.parts[0], holds), (self.parts[1], ~holds)):
             found.append((chosen, branch.at({n: v[chosen] for n, v in points.items()}, int(chosen.sum()))))
-        kinds = [part.value if np.ndim(part.value) == 0 else part.value.dtype for _, part in found]
+        one, other = (part.value for _, part in found)
+        both = (tracked.beside(one, other), tracked.beside(other, one))
+        kinds = [value if np.ndim(value) == 0 else value.dtype for value in both]
         value = np.zeros(count, np.result_type(*kinds))
         error = np.zeros(count)
         for chosen, part in found:

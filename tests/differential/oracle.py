@@ -341,7 +341,8 @@ class Oracle:
 
         def parameter(dtype: str, name: str) -> Node:
             kind = np.dtype(dtype)
-            return Typed(np.int64(self.numbers[name]) if kind.kind in "iu" else kind.type(self.numbers[name]))
+            value = self.numbers[name]
+            return Lit(tracked.Scalar(value)) if kind.kind in "iu" else Typed(kind.type(value))
 
         def array(dtype: str, name: str, extents: Any) -> Input:
             return Input(dtype, name, extents, self.arrays)

@@ -97,7 +97,8 @@ def _rounded(value: Array, error: Array, roundings: Any, certain: Array) -> Trac
 
 def binary(op: str, left: Tracked, right: Tracked) -> Tracked:
     """A binary operation with NumPy's promotion."""
-    a, b, ea, eb = left.value, right.value, left.error, right.error
+    a, b = beside(left.value, right.value), beside(right.value, left.value)
+    ea, eb = left.error, right.error
     with np.errstate(all="ignore"):
         value = np.asarray(BINARY[op](a, b))
         size_a, size_b, size = _size(a), _size(b), _size(value)
@@ -117,7 +118,32 @@ def binary(op: str, left: Tracked, right: Tracked) -> Tracked:
         else:
             error, roundings = _extreme_error(op, left, right), 0
     certain = ((ea == 0) & (eb == 0)) | ((op in "+-") & ~(np.isfinite(a) & np.isfinite(b)))
-    return _rounded(value, np.asarray(error), roundings, np.asarray(certain))
+    return _as_weak(
+        _rounded(value, np.asarray(error), roundings, np.asarray(certain)), left.value, right.value
+    )
+
+
+class Scalar(int):
+    """An integer parameter: beside integers as one of 64 bits, beside others as weak as Python's numbers."""
+
+
+WEAK = (bool, int, float, complex, Scalar)
+
+
+def beside(value: Any, other: Any) -> Any:
+    """A value as it counts in an operation with another one."""
+    if type(value) is not Scalar:
+        return value
+    return np.int64(value) if type(other) not in WEAK and np.asarray(other).dtype.kind in "iu" else int(value)
+
+
+def _as_weak(result: Tracked, *operands: Any) -> Tracked:
+    """What weak numbers make is weak, too."""
+    if any(type(value) not in WEAK for value in operands):
+        return result
+    made = result.value.item()
+    scalar = type(made) is int and any(type(value) is Scalar for value in operands)
+    return Tracked(Scalar(made) if scalar else made, result.error)
 
 
 def _extreme_error(op: str, left: Tracked, right: Tracked) -> Array:
@@ -151,7 +177,7 @@ def _division_error(op: str, left: Tracked, right: Tracked) -> Array:
 
 def negative(operand: Tracked) -> Tracked:
     """The negated value."""
-    return Tracked(np.negative(operand.value), operand.error)
+    return _as_weak(Tracked(np.negative(operand.value), operand.error), operand.value)
 
 
 def function(name: str, operand: Tracked) -> Tracked:
@@ -166,7 +192,7 @@ def function(name: str, operand: Tracked) -> Tracked:
         if name in _STEPS:
             step = FUNCTIONS[name]
             sure = (ea == 0) | (step(a - ea) == step(a + ea))
-            return Tracked(value, np.where(sure, 0.0, np.inf))
+            return _as_weak(Tracked(value, np.where(sure, 0.0, np.inf)), operand.value)
         error, size = np.asarray(ea), _size(value)
         if name == "Exp":
             error = size * np.expm1(ea)
@@ -175,7 +201,8 @@ def function(name: str, operand: Tracked) -> Tracked:
         elif name == "Sqrt":
             error = np.where(ea == 0, 0.0, ea / np.sqrt(np.maximum(a - ea, 0.0)))
     is_exact = name in _EXACT and not (name == "Abs" and a.dtype.kind == "c")
-    return _rounded(value, error, 0 if is_exact else _LIBRARY_ROUNDINGS, ea == 0)
+    found = _rounded(value, error, 0 if is_exact else _LIBRARY_ROUNDINGS, ea == 0)
+    return _as_weak(found, operand.value)
 
 
 def cast(operand: Tracked, dtype: npt.DTypeLike) -> Tracked:

@@ -7,6 +7,7 @@ second one rounds a pixel to the nearest bin, and lets neighbouring cells share 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -261,10 +262,9 @@ def _undecided(grid: Array, image: Array, offset: int) -> Array:
     return np.where(some, ROUNDING * off, 0)
 
 
-_SIZES = size_table("R C", MINI=(40, 56), SMALL=(256, 256), PAPER=(2560, 1536))
 PROGRAM = Program(
     name="bilateral-grid",
-    sizes=_SIZES,
+    sizes=size_table("R C", MINI=(40, 56), SMALL=(256, 256), PAPER=(2560, 1536)),
     build=build,
     inputs=inputs,
     reference=reference,
@@ -273,14 +273,12 @@ PROGRAM = Program(
     tolerance=2e-6,
     undecided=undecided,
 )
-AS_C = Program(
+AS_C = replace(
+    PROGRAM,
     name="bilateral-grid-c",
-    sizes=_SIZES,
     build=build_as_c,
     inputs=inputs_as_c,
     reference=reference_as_c,
     operations=59.3,
-    traffic=8,
-    tolerance=2e-6,
     undecided=undecided_as_c,
 )

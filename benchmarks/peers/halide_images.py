@@ -327,7 +327,7 @@ def build(task: Task, buffers: list[Any]) -> tuple[Any, Any]:
             return harris(buffers[0], C, R), np.float32
         case "bilateral-grid":
             padded = hl.BoundaryConditions.constant_exterior(buffers[0], f32(-1))
-            return grid_text(buffers[0], padded, R, C), np.float32
+            return grid_text(padded, R, C), np.float32
         case "bilateral-grid-c":
             last = (C + 55) // 8 - 1, (R + 55) // 8 - 1
             return grid_filter(buffers[0], (-4, 9), 0.5, (1, last), 11, 3, 24), np.float32
@@ -341,7 +341,7 @@ def build(task: Task, buffers: list[Any]) -> tuple[Any, Any]:
     raise MissingError(f"no image pipeline {task.problem}")
 
 
-def grid_text(image: Any, padded: Any, rows: int, columns: int) -> Any:
+def grid_text(padded: Any, rows: int, columns: int) -> Any:
     """The variant of the text, whose cells hold whole pixels; only full ones are blurred."""
     if rows % 8 or columns % 8:
         raise MissingError("the grid of the text is written for whole cells")
@@ -349,7 +349,10 @@ def grid_text(image: Any, padded: Any, rows: int, columns: int) -> Any:
 
 
 def prepare(task: Task) -> Prepared:
-    """Compiled in memory for this processor, into a result that is there."""
+    """Compiled in memory for this processor, into a result that is there.
+
+    The camera's matrix and curve are made before, once: all others make them in every call.
+    """
     threads = int(os.environ["OMP_NUM_THREADS"])
     os.environ["HL_NUM_THREADS"] = str(threads)
     arrays = [np.ascontiguousarray(array) for array in task.arrays.values()]

@@ -100,13 +100,13 @@ def lerp(p, q, share):
 
 
 @fast
-def sliced(grid, image, start, rows, columns):
+def sliced(grid, image, start, offset, rows, columns):
     out = np.empty((rows, columns), single)
     for x in prange(rows):
-        gx, xf = x // 8 + 2 + start // 24, single(x % 8) / single(8)
+        gx, xf = x // 8 + offset, single(x % 8) / single(8)
         for y in range(columns):
             value = image[x + start, y + start]
-            gy, yf = y // 8 + 2 + start // 24, single(y % 8) / single(8)
+            gy, yf = y // 8 + offset, single(y % 8) / single(8)
             level = value * single(10)
             z = int(level)
             zf = level - single(z)
@@ -144,7 +144,7 @@ def bilateral_grid(image):
     first = np.full((3, 3), 2)
     last = np.empty((3, 3), np.int64)
     last[:, 0], last[:, 1], last[:, 2] = high + 1, wide + 1, 11
-    return sliced(blurred(grid, first, last), image, 0, rows, columns)
+    return sliced(blurred(grid, first, last), image, 0, 2, rows, columns)
 
 
 @fast
@@ -161,7 +161,7 @@ def bilateral_grid_c(image):
                     grid[gx, gy, level, 1] += single(1)
     first = np.array([[1, 1, 2], [3, 1, 2], [3, 3, 2]])
     last = np.array([[high, wide, 12], [high - 2, wide, 12], [high - 2, wide - 2, 12]])
-    return sliced(blurred(grid, first, last), image, 24, image.shape[0] - 56, image.shape[1] - 56)
+    return sliced(blurred(grid, first, last), image, 24, 3, image.shape[0] - 56, image.shape[1] - 56)
 
 
 @fast
@@ -264,7 +264,7 @@ def painted(out, x, y, red, green, blue, matrix, curve):
     for k in range(3):
         row = matrix[2 - k]
         total = row[3] + row[0] * red + row[1] * green + row[2] * blue
-        out[k, x, y] = curve[((total + (255 if total < 0 else 0)) >> 8) + 32768]
+        out[k, x, y] = curve[((total + (255 if total < 0 else 0)) >> 8) - LOWEST]
 
 
 @fast
@@ -297,7 +297,6 @@ def camera(raw, kelvin, contrast, gamma):
     den = denoised(raw)
     gr, rr, bb, gb = den[::2, ::2], den[::2, 1::2], den[1::2, ::2], den[1::2, 1::2]
     matrix, curve = matrix_of(kelvin), curve_of(contrast, gamma)
-    assert LOWEST == -32768
     sizes = raw.shape[0] - 48, raw.shape[1] - 64
     return developed(gr, rr, bb, gb, *greens(gr, gb), matrix, curve, *sizes)
 

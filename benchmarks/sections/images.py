@@ -35,7 +35,7 @@ def image_case(program: Program, dataset: str) -> Case:
         flops=program.flops(sizes),
         traffic=program.bytes(sizes),
         compute_bound=False,
-        element_bytes=4,
+        element_bytes=next(iter(arrays.values())).itemsize,
         stream="copy",
     )
 

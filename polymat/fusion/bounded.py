@@ -8,12 +8,11 @@ from collections.abc import Sequence
 from polymat.fusion.dag import Dag, bits
 from polymat.fusion.exact import Exhausted, MaskCost, Solution, solve
 from polymat.fusion.greedy import merge_greedily
-from polymat.fusion.price import Price
+from polymat.fusion.price import MAX_GROUPS, Price
 
 MAX_RANGE = 16  # stages of a group that is tried as a range of an order
 WINDOW_STAGES = 8  # stages of consecutive groups that are partitioned anew together
 WINDOW_STEPS = 5_000  # candidate groups of one such search
-MAX_WINDOWED = 512  # groups that all such searches price, beside those that are priced already
 
 
 def improve(dag: Dag, price: Price, stages: int) -> Solution:
@@ -22,7 +21,7 @@ def improve(dag: Dag, price: Price, stages: int) -> Solution:
     The cheapest of all partitions into ranges of an order, for three orders: the pipeline's own, depth first,
     and that of the greedy partition, whose groups are tried as ranges whatever their length.  Then runs of
     consecutive groups of up to `WINDOW_STAGES` stages are partitioned anew by the exact recurrence, until
-    `MAX_WINDOWED` more groups are priced.
+    `MAX_GROUPS` more groups are priced.
     """
     greedy = merge_greedily(dag, price, stages)
     greedy_order = [k for group in greedy.groups for k in bits(group)]
@@ -32,7 +31,7 @@ def improve(dag: Dag, price: Price, stages: int) -> Solution:
     best = min([greedy, *found], key=lambda solution: solution.cost)
     if best.cost == math.inf:
         return best
-    with price.limited(MAX_WINDOWED):
+    with price.limited(MAX_GROUPS):
         return _windows(dag, price, stages, best)
 
 

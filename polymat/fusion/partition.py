@@ -10,16 +10,13 @@ from polymat.errors import InternalError
 from polymat.fusion.bounded import improve
 from polymat.fusion.dag import Dag, Edge
 from polymat.fusion.exact import Exhausted, Solution, solve
-from polymat.fusion.price import Price
+from polymat.fusion.price import MAX_GROUPS, Price
 from polymat.fusion.quotient import Quotient
 from polymat.graph.group import Group, Grouping
 from polymat.graph.pipeline import Pipeline
 
 GroupCost = Callable[[tuple[str, ...]], float]
 
-# Groups up to which all are priced, and the partition is the cheapest: those of nine stages that are all
-# connected, or of a chain of 31.  The price of a group takes milliseconds, so that more would take seconds.
-MAX_GROUPS = 512
 MAX_STEPS = 20_000  # candidates of a search: the same groups come again after others
 
 EXACT = "exact: no other partition into connected groups costs less"
@@ -55,7 +52,7 @@ def partition(
     together: sets of stages that are not divided where all groups are too many to price.
     """
     whole = Dag.of_pipeline(pipeline, joins)
-    parts = list(whole.components(whole.all)) if together else []
+    parts = [part for part in whole.components(whole.all) if any(whole.mask(n) & part for n in together)]
     many = [set(whole.group(part)) for part in parts if not _is_within(whole, part, max_steps)]
     sets = [names for names in together if any(part.issuperset(names) for part in many)]
     graph = Quotient.of(whole, [names for names in sets if cost(names) < math.inf])

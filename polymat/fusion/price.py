@@ -8,6 +8,10 @@ from contextlib import contextmanager
 from polymat.fusion.dag import Dag
 from polymat.fusion.exact import Exhausted
 
+# Groups that one search prices: all of nine stages that are all connected, or of a chain of 31.  A price
+# takes milliseconds, so that more would take seconds.
+MAX_GROUPS = 512
+
 
 class Price:
     """The cost of a group by its mask, asked once.

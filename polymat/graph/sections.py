@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
 
 from polymat.errors import InternalError
 from polymat.graph.circlesteps import CircleSteps, circle_steps, marked, takes_steps
@@ -34,22 +35,33 @@ def in_sections(pipeline: Pipeline) -> Pipeline | Stepwise[Pipeline]:
     circles = list(dict.fromkeys(names for stage in pipeline.stages if (names := _circle(pipeline, stage))))
     if not circles:
         return pipeline
-    found = _sections_of(pipeline.stages, pipeline.outputs, circles=tuple(circles), of=_Whole(pipeline))
+    found = _sections_of(pipeline.stages, circles=tuple(circles), of=_Noteless(pipeline))
     return found if found.whole is pipeline else replace(found, whole=pipeline)
 
 
-@dataclass(frozen=True, slots=True)
-class _Whole:
-    """A pipeline that is told apart by its stages and outputs alone: notes of another one change nothing."""
+@dataclass(frozen=True, eq=False)
+class _Noteless:
+    """A pipeline that is told apart from others by all but its notes, which change no sections."""
 
-    pipeline: Pipeline = field(compare=False)
+    pipeline: Pipeline
+
+    @cached_property
+    def _parts(self) -> tuple[int, ...]:
+        names = (each.name for each in fields(self.pipeline) if each.name != "notes")
+        return tuple(id(getattr(self.pipeline, name)) for name in names)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Noteless) and self._parts == other._parts
+
+    def __hash__(self) -> int:
+        return hash(self._parts)
 
 
 @remembered
 def _sections_of(
-    _: tuple[Stage, ...], __: tuple[str, ...], *, circles: tuple[tuple[str, ...], ...], of: _Whole
+    _: tuple[Stage, ...], *, circles: tuple[tuple[str, ...], ...], of: _Noteless
 ) -> Stepwise[Pipeline]:
-    """The sections of a pipeline with circles, found once for its stages and outputs."""
+    """The sections of a pipeline with circles, found once whatever its notes are."""
     pipeline = of.pipeline
     found = [circle_steps(pipeline, names) for names in circles]
     known = [steps for steps in found if steps is not None]

@@ -60,15 +60,12 @@ class Movement:
         worst = max(self.traffic, key=lambda entry: entry.seconds, default=None)
         return worst.level if worst and worst.seconds > self.compute_seconds else "compute"
 
-    def __str__(self) -> str:
-        return self.explain()
-
     @property
     def level_seconds(self) -> dict[str, float]:
         """Seconds by level."""
         return {entry.level: entry.seconds for entry in self.traffic}
 
-    def explain(self) -> str:
+    def __str__(self) -> str:
         """Bytes and seconds a level in words."""
         levels = ", ".join(f"{t.level} {t.bytes:.3g} bytes in {t.seconds:.3g} s" for t in self.traffic)
         return f"{levels}, compute {self.compute_seconds:.3g} s: limited by {self.bottleneck}"

@@ -125,7 +125,8 @@ class _Part:
         if self.ends is None:
             return 0.0
         held = self.footprint < capacity_bytes if self.held is None else self.held
-        return 0.0 if held else self.footprint * (self.often - self.stays)
+        kept = 1.0 if self.stays else 0.0  # the one that is there when the loops begin anew
+        return 0.0 if held else self.footprint * (self.often - kept)
 
     def _in_place(self, loop: TiledLoop, position: int) -> bool:
         return (self.in_tile and loop.over_tiles) or (self.ends is not None and position >= self.ends)

@@ -118,6 +118,6 @@ def log_schedule(name: str, schedule: Schedule) -> None:
         return  # what speaks for a plan is only worked out where somebody reads it
     for plan, decision in zip(schedule.plans, schedule.decisions, strict=False):
         tilesize.info("%s: %s; %s", name, plan, decision.terms)
-        tilesize.debug("%s: %s moves %s", name, plan, decision.movement.explain())
+        tilesize.debug("%s: %s moves %s", name, plan, decision.movement)
         for stage, scores in decision.scores.items():
             tilesize.debug("%s: innermost loop of %s: %s", name, stage, scores.explain())

@@ -31,13 +31,13 @@ def decision(
     seconds: float,
 ) -> Decision:
     """The decision for a plan whose stages form this nest: its price, and what the models say of it."""
+    scores = {stage.name: stage_scores(stage, estimates) for stage in stages}
     if isinstance(plan, SchemePlan) and {*plan.contraction.bounds} == {*nest.names}:
         moved = scheme_movement(nest, plan.contraction, plan.atoms, machine, threads=threads)
-        return Decision(terms, seconds, moved, {each.name: stage_scores(each, estimates) for each in stages})
+        return Decision(terms, seconds, moved, scores)
     order: Sequence[str] | Sequence[Sequence[str]]
     scratch: list[str] = []
     kernel = kernel_of(plan)
-    scores = {stage.name: stage_scores(stage, estimates) for stage in stages}
     if isinstance(plan, TilePlan):
         dims = [dim for dim in plan.dims if dim in nest.names]
         order = (*dims, *(dim for dim in nest.names if dim not in dims))

@@ -108,7 +108,8 @@ def test_explain_asks_for_the_threads_of_a_call() -> None:
     free: Any = pm.compile((A @ B).named("P"), options=replace(options, threads=0))
     sizes = {M: 1800, K: 2000, N: 2000}
     parts = [each.part["i"] for each in pinned.explain(sizes=sizes).products]  # one where both are equal
-    assert sum(parts) * 2 // len(parts) == 1800
+    assert sum(parts) * 2 == 1800 * len(parts)
+    assert max(parts) - min(parts) <= 16  # a block of rows
     with pm.threads(1):
         report = free.explain(sizes=sizes)
     assert isinstance(report, Report)

@@ -92,13 +92,12 @@ def strided(array: Any, rng: random.Random) -> Any:
 
 
 def test_most_programs_test_something(seed: int) -> None:
-    """Few elements may be beyond judgement, few outputs empty or all zero."""
+    """Few elements of an output may be beyond judgement, few outputs empty or all zero."""
     found = [expected(program(seed, index), trim=False) for index in range(100)]
     outputs = [parts for item in found for parts in item.values()]
-    elements = sum(int(defined.sum()) for _, _, defined in outputs)
-    judged = sum(int((np.isfinite(error) & defined).sum()) for _, error, defined in outputs)
+    judged = [np.isfinite(error)[defined].mean() for _, error, defined in outputs if defined.any()]
     telling = sum(bool(np.any(value[defined] != 0)) for value, _, defined in outputs)
-    assert judged > 0.75 * elements
+    assert np.mean(judged) > 0.75
     assert telling > 0.45 * len(outputs)
 
 

@@ -10,9 +10,9 @@ import pytest
 
 import polymat as pm
 from polymat.errors import InternalError
-from polymat.fusion.bounded import MAX_WINDOWED
 from polymat.fusion.dag import Dag
-from polymat.fusion.partition import BOUNDED, EXACT, MAX_GROUPS, partition, partition_stages
+from polymat.fusion.partition import BOUNDED, EXACT, partition, partition_stages
+from polymat.fusion.price import MAX_GROUPS
 from tests.fusion.pipelines import pipeline_of
 
 Names = tuple[str, ...]
@@ -67,7 +67,7 @@ def test_siblings_are_priced_no_oftener_than_promised(count: int) -> None:
     found = partition_stages(Dag.of(names, [], joins), cost)
     assert found.exact == (2**count - 1 <= MAX_GROUPS)
     pairs_and_ranges = 2 * count * count
-    assert len(asked) <= (MAX_GROUPS if found.exact else MAX_WINDOWED + pairs_and_ranges)
+    assert len(asked) <= (MAX_GROUPS if found.exact else MAX_GROUPS + pairs_and_ranges)
     assert found.cost <= sum(map(fours, (names[k : k + 4] for k in range(0, count, 4))))
 
 

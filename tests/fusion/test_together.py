@@ -10,7 +10,8 @@ import pytest
 import polymat as pm
 from polymat.decide.decider import Decider
 from polymat.fusion.dag import Dag
-from polymat.fusion.partition import MAX_GROUPS, UNDIVIDED, partition
+from polymat.fusion.partition import UNDIVIDED, partition
+from polymat.fusion.price import MAX_GROUPS
 from polymat.fusion.quotient import Quotient
 from polymat.fusion.together import undivided
 from polymat.options import Options

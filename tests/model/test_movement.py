@@ -126,7 +126,7 @@ def test_prediction_names_its_bottleneck() -> None:
     assert untiled.bottleneck == "L2"  # a column of B moves whole lines
     assert tiled.seconds < untiled.seconds
     assert tiled.compute_seconds == 2 * 2000 * 2300 * 2600 / TINY.peak_flops(8)
-    assert "limited by L2" in untiled.explain()
+    assert "limited by L2" in str(untiled)
 
 
 def test_complex_numbers_are_computed_as_real_ones() -> None:

@@ -6,14 +6,12 @@ vectors, so that it would compute each place by itself.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeGuard
 
 from polymat.codegen.c.ctree import (
     Assign,
-    Block,
     Cast,
     CBinary,
     CCall,
@@ -22,7 +20,6 @@ from polymat.codegen.c.ctree import (
     Evaluate,
     For,
     Id,
-    Literal,
     Stmt,
     Subscript,
     Ternary,
@@ -31,16 +28,16 @@ from polymat.codegen.c.ctree import (
     names_in,
     substituted,
 )
-from polymat.codegen.c.needs import MIN_I64, Need
+from polymat.codegen.c.needs import Helper, Need
 from polymat.codegen.loops.innermost import straight_range, with_innermost
-from polymat.lang.types import ScalarType
+from polymat.codegen.loops.pointblocks import Kept, in_two
+from polymat.lang.types import ALL_TYPES, ScalarType
 
-TOGETHER = 128  # points
 LEAST_COMPUTED = 3  # operations of a place that are worth vectors of their own
 LARGEST = 2  # bytes of an element that is not gathered
-FIRST, END, HIGH, PLACES = "_pm_look_first", "_pm_look_end", "_pm_look_high", "_pm_looked_up"
+PLACES = "_pm_looked_up"
 INDEX = "ptrdiff_t"
-_SUFFIX = re.compile(r"_(u?)i?(8|16|32|64)$")
+_TYPES = {dtype.suffix: dtype.c for dtype in ALL_TYPES if dtype.kind in "iu"}
 
 
 def lookups_last(
@@ -51,7 +48,7 @@ def lookups_last(
     arrays: element types, by name.
 
     before:  for i: y[i] = table[min(max(2 * x[i] + z[i], 0), 255)]
-    after:   for i by 128:  for 128: p = min(max(2 * x[i] + z[i], 0), 255);  for 128: y[i] = table[p]
+    after:   for i by 64:  for 64: p = min(max(2 * x[i] + z[i], 0), 255);  for 64: y[i] = table[p]
     """
     small = {name for name, dtype in arrays.items() if dtype.kind in "iub" and dtype.size <= LARGEST}
     return with_innermost(statements, lambda loop: _split(loop, small, needs)) if small else tuple(statements)
@@ -62,35 +59,19 @@ def _split(loop: For, small: set[str], needs: set[Need]) -> Stmt | None:
     if span is None:
         return None
     assigned = [item for item in loop.body if isinstance(item, Assign)]
+    declared = [item for item in loop.body if isinstance(item, Declare)]
     places = tuple(dict.fromkeys(place for item in assigned for place in _places(item.value, small)))
-    known: dict[CExpr, CExpr] = {}
-    point, first = Id(loop.variable), Id(FIRST)
-    found: list[Stmt] = [item for item in loop.body if isinstance(item, Declare)]
-    rooms = []
-    for number, place in enumerate(places):
-        name = f"{PLACES}{number}"
-        room = Subscript(Id(name), CBinary("-", point, first))
-        found.append(Assign(room, "=", place.operand))
-        known[place] = replace(place, operand=room)
-        rooms.append(Declare(_type(place.operand), f"{name}[{TOGETHER}]"))
+    kept = [
+        Kept(f"{PLACES}{number}", _type(place.operand, needs), place.operand, loop.variable)
+        for number, place in enumerate(places)
+    ]
+    known: dict[CExpr, CExpr] = {
+        place: replace(place, operand=each.element) for place, each in zip(places, kept, strict=True)
+    }
     looked_up = tuple(substituted(item, known) for item in assigned)
-    declared = {item.name for item in loop.body if isinstance(item, Declare)}
-    if not places or declared & names_in(looked_up):
+    if not places or {item.name for item in declared} & names_in(looked_up):
         return None
-    needs.add(MIN_I64)
-    high = CBinary("+", first, Literal(str(TOGETHER)))
-    inside = CBinary("<", point, Id(END))
-    part = For(loop.variable, first, inside, Literal("1"), tuple(found), loop.pragmas)
-    reading = replace(part, body=looked_up, pragmas=())
-    last_one = Declare("const ptrdiff_t", END, CCall(MIN_I64.function, (high, Id(HIGH))))
-    blocks = For(
-        FIRST,
-        span[0],
-        CBinary("<", first, Id(HIGH)),
-        Literal(str(TOGETHER)),
-        (*rooms, last_one, part, reading),
-    )
-    return Block((Declare("const ptrdiff_t", HIGH, span[1]), blocks))
+    return in_two(loop, span, declared, kept, looked_up, needs)
 
 
 def _places(value: CExpr, small: set[str]) -> list[Cast]:
@@ -122,9 +103,13 @@ def _counted(value: CExpr) -> int:
     return sum(isinstance(node, CBinary | CCall | Ternary) for node in _within(value))
 
 
-def _type(value: CExpr) -> str:
-    """A C type that holds an index: the value's own where that shows."""
+def _type(value: CExpr, needs: set[Need]) -> str:
+    """A C type that holds an index: the value's own where a conversion or a helper gives it."""
     if isinstance(value, Cast):
         return value.ctype
-    found = _SUFFIX.search(value.function) if isinstance(value, CCall) else None
-    return INDEX if found is None else f"{'u' if found[1] else ''}int{found[2]}_t"
+    helpers = (need for need in needs if isinstance(need, Helper) and need.suffix in _TYPES)
+    return next((_TYPES[each.suffix] for each in helpers if _is_call(value, each)), INDEX)
+
+
+def _is_call(value: CExpr, helper: Helper) -> bool:
+    return isinstance(value, CCall) and value.function == helper.function

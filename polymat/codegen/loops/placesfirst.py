@@ -12,11 +12,8 @@ from dataclasses import replace
 
 from polymat.codegen.c.ctree import (
     Assign,
-    Block,
-    CBinary,
     CCall,
     CExpr,
-    Declare,
     For,
     Id,
     Literal,
@@ -25,11 +22,10 @@ from polymat.codegen.c.ctree import (
     expressions,
     substituted,
 )
-from polymat.codegen.c.needs import MIN_I64, Need
+from polymat.codegen.c.needs import Need
 from polymat.codegen.loops.innermost import straight_range, with_changed
+from polymat.codegen.loops.pointblocks import Kept, in_two
 
-TOGETHER = 64  # points
-FIRST, END, HIGH = "_pm_places_first", "_pm_places_end", "_pm_places_high"
 PLACES, ADDENDS = "_pm_places", "_pm_addends"
 
 
@@ -60,25 +56,13 @@ def _split(loop: For, ctype: str, needs: set[Need]) -> Stmt | None:
         return None
     if not isinstance(last.target, Subscript) or not _takes_computing([*before, last]):
         return None
-    needs.add(MIN_I64)
-    first, end, point = Id(FIRST), Id(END), Id(loop.variable)
-    at = CBinary("-", point, first)
-    place, value = Subscript(Id(PLACES), at), _addend(last)
-    found: list[Stmt] = [*before, Assign(place, "=", last.target.index)]
-    known: dict[CExpr, CExpr] = {last.target: replace(last.target, index=place)}
-    arrays = [Declare("ptrdiff_t", f"{PLACES}[{TOGETHER}]")]
+    value = _addend(last)
+    kept = [Kept(PLACES, "ptrdiff_t", last.target.index, loop.variable)]
+    known: dict[CExpr, CExpr] = {last.target: replace(last.target, index=kept[0].element)}
     if not isinstance(value, Literal):
-        addend = Subscript(Id(ADDENDS), at)
-        found.append(Assign(addend, "=", value))
-        arrays.append(Declare(ctype, f"{ADDENDS}[{TOGETHER}]"))
-        known[value] = addend
-    high = CBinary("+", first, Literal(str(TOGETHER)))
-    part = For(loop.variable, first, CBinary("<", point, end), Literal("1"), tuple(found), ("omp simd",))
-    adding = replace(part, body=(substituted(last, known),), pragmas=())
-    last_one = Declare("const ptrdiff_t", END, CCall(MIN_I64.function, (high, Id(HIGH))))
-    body: tuple[Stmt, ...] = (*arrays, last_one, part, adding)
-    blocks = For(FIRST, span[0], CBinary("<", first, Id(HIGH)), Literal(str(TOGETHER)), body)
-    return Block((Declare("const ptrdiff_t", HIGH, span[1]), blocks))
+        kept.append(Kept(ADDENDS, ctype, value, loop.variable))
+        known[value] = kept[1].element
+    return in_two(loop, span, before, kept, (substituted(last, known),), needs)
 
 
 def _takes_computing(statements: Sequence[Stmt]) -> bool:

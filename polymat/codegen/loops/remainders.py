@@ -12,7 +12,6 @@ from math import gcd, lcm
 
 from polymat.codegen.c.ctree import (
     Block,
-    Cast,
     CBinary,
     CCall,
     CExpr,
@@ -23,7 +22,6 @@ from polymat.codegen.c.ctree import (
     If,
     Literal,
     Stmt,
-    Subscript,
     expressions,
     names_in,
     substituted,
@@ -54,7 +52,7 @@ def _split(loop: For) -> Block | None:
     variable, body = loop.variable, loop.body
     found = tuple(dict.fromkeys(_divisions(body, variable)))
     periods = _turns(body, variable)
-    if periods is None or (_is_gathered(body) and not periods):
+    if periods is None:
         return None
     count = lcm(*(division.period for division in found), *periods)
     if count == 1 or count > LONGEST:
@@ -116,12 +114,6 @@ def _divisions(body: Sequence[Stmt], variable: str) -> Iterator[_Division]:
                 divisor, linear = integer_of(by), _linear(inner, variable)
                 if divisor is not None and divisor > 1 and linear is not None and linear[0]:
                     yield _Division(expr, *linear, divisor)
-
-
-def _is_gathered(body: Sequence[Stmt]) -> bool:
-    """Whether data say what is read, so that nothing is read in rows."""
-    reads = [node.index for node in expressions(body) if isinstance(node, Subscript)]
-    return any(isinstance(part, Cast) for index in reads for part in expressions([Evaluate(index)]))
 
 
 def _turns(body: Sequence[Stmt], variable: str) -> set[int] | None:

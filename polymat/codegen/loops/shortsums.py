@@ -36,7 +36,7 @@ from polymat.codegen.loops.innermost import with_changed
 
 SIDE_BY_SIDE = 4  # terms
 FIRST, LAST, REST, SUM, HERE = "_pm_low", "_pm_high", "_pm_behind", "_pm_sum", "_pm_here"
-AS_IT_IS = ("GCC unroll 1",)  # the ends of loops that are unrolled take longer than few terms
+NOT_UNROLLED = ("GCC unroll 1",)  # the ends of loops that are unrolled take longer than few terms
 _ADDED = ("+", "-", "*")
 
 
@@ -90,7 +90,7 @@ def _several(loop: For, start: CExpr, high: CExpr, sums: ShortSums) -> Stmt:
     here = Declare("const ptrdiff_t", HERE, CCall("_pm_as_it_is", (index,)))
     value = substituted(addition.value, {index: Id(HERE)})
     begin, added, total = (_vector if sums.is_vector else _scalars)(value, sums)
-    blocks = For(loop.variable, Id(FIRST), CBinary("<", index, Id(REST)), many, (here, *added), AS_IT_IS)
+    blocks = For(loop.variable, Id(FIRST), CBinary("<", index, Id(REST)), many, (here, *added), NOT_UNROLLED)
     left = replace(addition, value=value)
     condition = CBinary("<", index, Id(LAST))
     return Block(
@@ -101,16 +101,16 @@ def _several(loop: For, start: CExpr, high: CExpr, sums: ShortSums) -> Stmt:
             *begin,
             blocks,
             replace(addition, value=total),
-            replace(loop, start=Id(REST), condition=condition, body=(here, left), pragmas=AS_IT_IS),
+            replace(loop, start=Id(REST), condition=condition, body=(here, left), pragmas=NOT_UNROLLED),
         )
     )
 
 
-Sums = tuple[tuple[Stmt, ...], tuple[Stmt, ...], CExpr]
+_Parts = tuple[tuple[Stmt, ...], tuple[Stmt, ...], CExpr]
 """Where sums begin, what is added to them, and all of them together."""
 
 
-def _vector(value: CExpr, sums: ShortSums) -> Sums:
+def _vector(value: CExpr, sums: ShortSums) -> _Parts:
     """One sum in a vector; -0.0 is what leaves every number as it is where it is added."""
     nothing = Literal("-0.0f" if sums.suffix == "f32" else "-0.0")
     begin = Declare(f"_pm_four_{sums.suffix}", SUM, Braces((nothing,) * SIDE_BY_SIDE))
@@ -118,7 +118,7 @@ def _vector(value: CExpr, sums: ShortSums) -> Sums:
     return (begin,), (added,), CCall(f"_pm_four_sum_{sums.suffix}", (Id(SUM),))
 
 
-def _scalars(value: CExpr, sums: ShortSums) -> Sums:
+def _scalars(value: CExpr, sums: ShortSums) -> _Parts:
     """Several sums of what there are no vectors of."""
     each = [Id(f"{SUM}{k}") for k in range(SIDE_BY_SIDE)]
     total: CExpr = each[0]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import polymat as pm
-from polymat.codegen.loops.lookups import FIRST, TOGETHER
+from polymat.codegen.loops.pointblocks import FIRST, TOGETHER
 
 C, R = pm.Parameter(pm.Int, "C"), pm.Parameter(pm.Int, "R")
 i, j = pm.Variable(pm.Int, "i"), pm.Variable(pm.Int, "j")

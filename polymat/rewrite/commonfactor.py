@@ -15,7 +15,15 @@ from polymat.lang.expressiontext import expr_text
 from polymat.rewrite.chains import read_once
 from polymat.rewrite.contractiontime import ContractionTime, bits
 from polymat.rewrite.madestages import element, made_stage, order_of, reads_inside
-from polymat.rewrite.network import Network, covers_box, indices_in, is_whole, network_of, renamed
+from polymat.rewrite.network import (
+    Network,
+    covers_box,
+    indices_in,
+    is_whole,
+    network_of,
+    renamed,
+    times,
+)
 
 MOST_TERMS = 16  # of a sum that is looked at
 TimeOf = Callable[[Stage, Network], ContractionTime]
@@ -111,7 +119,7 @@ class _Sum:
         clearly: float,
     ) -> tuple[list[Stage], str] | None:
         network, stage = self.terms[0].network, self.stage
-        scaled = [reduce(_times, (*t.scales, e)) for t, e in zip(self.terms, others, strict=True)]
+        scaled = [reduce(times, (*t.scales, e)) for t, e in zip(self.terms, others, strict=True)]
         total = reduce(lambda one, other: binary("+", one, other), scaled)
         names = [frozenset(indices_in(each, network.bounds)) for each in others]
         if total.dtype != stage.dtype or any(each != names[0] for each in names):
@@ -215,7 +223,3 @@ def _same_element(common: Load, other: Expr, model: Network, network: Network) -
     summed = {name: names.get(name, "") for name in network.summed}
     matched = set(summed.values()) == set(model.summed) and len(summed) == len(model.summed)
     return summed if matched else None
-
-
-def _times(one: Expr, other: Expr) -> Expr:
-    return binary("*", one, other)

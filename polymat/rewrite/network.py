@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from polymat.graph.stage import Bounds, Stage
 from polymat.lang.affine import Affine
-from polymat.lang.expr import Binary, Const, Expr, Load, Unary, Variable
+from polymat.lang.expr import Binary, Const, Expr, Load, Unary, Variable, binary
 from polymat.lang.indices import index_variable
 from polymat.lang.reduction import Op
 from polymat.lang.traverse import rebuild, walk
@@ -22,7 +22,8 @@ class Network:
     """The sum, over all indices that the result has not, of scales times factors.
 
     result: the indices of the result, in its order.  bounds: the range of every index, which depends on sizes
-    alone.  scales: what no index occurs in.  factors: array elements, and other expressions with some.
+    alone.  scales: what no index occurs in.  factors: array elements, and other expressions with some; what
+    is divided by is a factor 1 / d, with which `times` divides.
     """
 
     result: tuple[str, ...]
@@ -103,6 +104,8 @@ def _network(
         match node:
             case Binary("*", left, right):
                 waiting += [right, left]
+            case Binary("/", left, right) if _is_divided(node, left, right):
+                waiting += [one_over(right, node.dtype), left]
             case Unary("-", operand):
                 scales.append(Const(-1, WEAK_INT))
                 waiting.append(operand)
@@ -114,6 +117,35 @@ def _network(
                     return None
                 factors.append(node)
     return Network(result, ranges, tuple(scales), tuple(factors)) if factors else None
+
+
+def _is_divided(node: Expr, left: Expr, right: Expr) -> bool:
+    """Whether a quotient is a product with 1 / d, and not 1 / d itself."""
+    alike = all(each.dtype.weak or each.dtype == node.dtype for each in (left, right))
+    return node.dtype.kind in "fc" and alike and divisor_of(node) is None
+
+
+def one_over(divisor: Expr, dtype: ScalarType) -> Expr:
+    """The factor that divides by an expression."""
+    return Binary("/", Const(1, WEAK_INT), divisor, dtype)
+
+
+def divisor_of(factor: Expr) -> Expr | None:
+    """Find what a factor 1 / d divides by; None for a factor that multiplies."""
+    match factor:
+        case Binary("/", Const(value=1), divisor):
+            return divisor
+        case _:
+            return None
+
+
+def times(one: Expr, other: Expr) -> Expr:
+    """The product of two factors: a quotient, which is rounded once, where one of them is 1 / d."""
+    for factor, rest in ((other, one), (one, other)):
+        divisor = divisor_of(factor)
+        if divisor is not None:
+            return binary("/", rest, divisor)
+    return binary("*", one, other)
 
 
 def indices_in(expr: Expr, dims: Mapping[str, object]) -> Iterator[str]:

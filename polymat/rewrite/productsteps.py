@@ -10,13 +10,13 @@ from operator import or_
 from polymat.graph.orders import Work
 from polymat.graph.stage import Part, Stage
 from polymat.lang.affine import Affine
-from polymat.lang.expr import Expr, Load, binary
+from polymat.lang.expr import Expr, Load
 from polymat.lang.expressiontext import expr_text
 from polymat.poly.domain import Domain
 from polymat.rewrite.chains import Chain
 from polymat.rewrite.contractiontime import ContractionTime, bits
 from polymat.rewrite.madestages import element, made_stage, order_of
-from polymat.rewrite.network import is_whole, renamed
+from polymat.rewrite.network import divisor_of, is_whole, one_over, renamed, times
 from polymat.rewrite.subsets import Tree, cheapest_order, members
 
 MANY = 4  # terms of each sum, for which one more pass over the results is little
@@ -105,8 +105,8 @@ class Writer:
         """The stages, the root last, and the order in words."""
         assert not isinstance(tree, int)  # there are two factors at least
         one, other = (self._step(each) for each in tree)
-        text = f"{one.text} {other.text}"
-        value = reduce(_times, self.network.scales[::-1], _times(one.value, other.value))
+        text = _side_by_side(one, other)
+        value = reduce(times, self.network.scales[::-1], times(one.value, other.value))
         result = self.network.result
         every = tuple(dict.fromkeys((*result, *one.dims, *other.dims)))
         if is_whole(self.root, self.own) and (every == result or self._is_across(one, other)):
@@ -145,7 +145,7 @@ class Writer:
             return self._factor(tree)
         one, other = (self._step(each) for each in tree)
         order, summed = self._dims(one, other, self._names(self.order.kept(members(tree))))
-        return self._stage(_times(one.value, other.value), order, summed, f"({one.text} {other.text})")
+        return self._stage(times(one.value, other.value), order, summed, f"({_side_by_side(one, other)})")
 
     def _dims(self, one: _Step, other: _Step, kept: set[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The indices of a product in the order in which it is kept, and those that are summed over.
@@ -175,8 +175,16 @@ class Writer:
         expr = self.network.factors[number]
         names = self.network.names()[number]
         dims = tuple(dict.fromkeys(d for d in (*order_of(expr), *self.order.dims) if d in names))
-        text = expr.source.name if isinstance(expr, Load) else expr_text(expr)
         kept = self._names(self.order.kept(1 << number))
+        divisor = divisor_of(expr)
+        if divisor is None or len(kept) < len(dims):
+            return self._operand(expr, dims, kept)
+        inner = self._operand(divisor, dims, kept)
+        return replace(inner, value=one_over(inner.value, expr.dtype), text=f"/ {inner.text}")
+
+    def _operand(self, expr: Expr, dims: tuple[str, ...], kept: set[str]) -> _Step:
+        """An array as it is, and a stage of anything else."""
+        text = expr.source.name if isinstance(expr, Load) else expr_text(expr)
         if isinstance(expr, Load) and len(kept) == len(dims):
             return _Step(expr, dims, text)
         summed = tuple(dim for dim in dims if dim not in kept)
@@ -192,5 +200,7 @@ class Writer:
         return _Step(element(stage), dims, text)
 
 
-def _times(one: Expr, other: Expr) -> Expr:
-    return binary("*", one, other)
+def _side_by_side(one: _Step, other: _Step) -> str:
+    """The factors of a product in words, what is divided by behind the other one."""
+    first, second = (other, one) if divisor_of(one.value) is not None else (one, other)
+    return f"{first.text} {second.text}"

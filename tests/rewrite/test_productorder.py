@@ -152,6 +152,57 @@ def test_sums_start_from_what_they_did() -> None:
     check(stage, {"A": (3, 5), "B": (5, 2), "C": (2, 7), "D": (3, 7)})
 
 
+# ---- quotients ----
+
+t, u = pm.Vector(Double, "t", [K]), pm.Vector(Double, "u", [L])
+
+
+def test_a_quotient_is_taken_where_it_is_computed_least_often() -> None:
+    rows = contraction("ik", "KLM", A(i, j) / t(i) * B(j, k))
+    assert decided(rows, K=100, L=1000, M=10) == "(A B) / t"
+    assert decided(rows, K=100, L=10, M=1000) == "(A / t) B"
+    summed = contraction("ik", "KLM", A(i, j) / u(j) * B(j, k))
+    assert decided(summed, K=1000, L=100, M=10) == "A (B / u)"
+    scaled = contraction("ik", "KLM", A(i, j) * B(j, k) / (2.0 * t(i) + 3.0))
+    assert decided(scaled, K=100, L=1000, M=10) == "(A B) / 2.0 * t(i) + 3.0"
+
+
+def test_rows_are_normalised_behind_a_product() -> None:
+    total = contraction("i", "KL", Exp(A(i, j)))
+    total.name = "total"
+    weights = pm.Function(([i, j], [upto(K), upto(L)]), Double, "weights")
+    weights.defn = [Exp(A(i, j)) / total(i)]
+    product = contraction("ik", "KLM", weights(i, j) * B(j, k))
+    assert "(Exp(A(i, j)) B) / total" in str(graph(product, K=1000, L=1000, M=10).notes)
+    assert decided([weights, product], K=1000, L=1000, M=10) == ""
+
+
+def test_quotients_of_mixed_types_stay_whole() -> None:
+    single = pm.Vector(Float, "single", [K])
+    assert graph(contraction("ik", "KLM", A(i, j) / single(i) * B(j, k)), K=9, L=900, M=9).notes == ()
+
+
+@pytest.mark.parametrize("value", ["rows", "summed", "columns", "constant", "computed", "one over"])
+def test_quotients_of_every_kind(value: str) -> None:
+    terms = {
+        "rows": A(i, j) / t(i) * B(j, k),
+        "summed": A(i, j) / u(j) * B(j, k),
+        "columns": A(i, j) * (B(j, k) / pm.Vector(Double, "w", [M])(k)),
+        "constant": A(i, j) * B(j, k) / 3.0,
+        "computed": -(A(i, j) / (t(i) + 2.0)) * B(j, k) / 0.5,
+        "one over": 1.0 / t(i) * A(i, j) / u(j) * B(j, k),
+    }
+    stage = contraction("ik", "KLM", terms[value])
+    used = {array.name for array in build([stage]).inputs}
+    compiled = pm.compile(stage, name="quotients", options=LOOPS)
+    rng = np.random.default_rng(4)
+    for K_, L_, M_ in ((3, 5, 2), (1, 1, 1), (4, 0, 3), (0, 3, 2), (2, 19, 7)):
+        shapes = {"A": (K_, L_), "B": (L_, M_), "t": (K_,), "u": (L_,), "w": (M_,)}
+        arrays = {name: rng.uniform(0.5, 2.0, shape) for name, shape in shapes.items() if name in used}
+        expected = compiled.reference(**arrays)
+        assert_close(compiled(**arrays), expected, roundings=8 * L_ + 40, magnitude=np.abs(expected))
+
+
 # ---- what the option does ----
 
 

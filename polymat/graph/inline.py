@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from itertools import combinations
+from typing import TypeGuard
 
 from polymat.graph.accesses import loads_with_domains
 from polymat.graph.pipeline import Pipeline
@@ -12,6 +14,7 @@ from polymat.lang.affine import Affine, computed_in
 from polymat.lang.computed import affine_value
 from polymat.lang.condition import Condition
 from polymat.lang.expr import Call, CastExpr, Const, Expr, Load, Parameter, SelectExpr, Variable
+from polymat.lang.sharing import computed_once, evaluated
 from polymat.lang.traverse import children, comparisons, condition_operands, fold, rebuild, walk
 from polymat.poly.access import Access
 from polymat.poly.domain import Domain
@@ -26,7 +29,9 @@ def inline_pointwise(
     is_called: Callable[[Stage, Domain], bool] | None = None,
     kept: Collection[str] = (),
 ) -> Pipeline:
-    """Substitute each point-wise stage whose values are used at most once, plain copies and cheap updates.
+    """Substitute each point-wise stage whose values are used at one point alone, plain copies, cheap updates.
+
+    What one reader takes at one of its points, however often, is computed there once (`computed_once`).
 
     A cheap update reads one array of its own rank and otherwise only smaller ones (A + u v^T): computing it
     again moves no more data than reading it back, and it need not be stored.
@@ -37,7 +42,20 @@ def inline_pointwise(
 
     before:  t(i) = a(i) + 1;  y(i) = 2 * t(i)
     after:   y(i) = 2 * (a(i) + 1)
+
+    before:  t(i) = a(i) + 1;  y(i) = t(i) * t(i)
+    after:   y(i) = s * s, s = a(i) + 1
     """
+    found = _inlined(pipeline, is_called, kept)
+    while len(found.stages) < len(pipeline.stages):  # what has one reader instead of two may follow
+        pipeline, found = found, _inlined(found, is_called, kept)
+    return found
+
+
+def _inlined(
+    pipeline: Pipeline, is_called: Callable[[Stage, Domain], bool] | None, kept: Collection[str]
+) -> Pipeline:
+    """Go through the stages once."""
     stages = {stage.name: stage for stage in pipeline.stages}
     # Producers come first, so what is substituted into a reader reads nothing that is still to be looked at.
     readers: dict[str, list[str]] = {name: [] for name in stages}
@@ -82,11 +100,15 @@ def _may_inline(producer: Stage, readers: list[Stage]) -> bool:
         return False
     if _is_copy(producer):
         return True
+    if computed_once(producer.parts[0].expr) and not all(_is_read_freely(producer, each) for each in readers):
+        return False
     if _nodes(producer) + max((_nodes(reader) for reader in readers), default=0) > MOST_NODES:
         return False
     most = CHEAP_READS if _is_cheap(producer) else 1
     reads = sum(_times_read(producer, reader) for reader in readers)
-    if reads > most or (reads > 1 and any(_compared_as_equal(producer, reader) for reader in readers)):
+    if reads > most and not (len(readers) == 1 and _is_used_once(producer, readers[0])):
+        return False
+    if reads > 1 and any(_compared_as_equal(producer, reader) for reader in readers):
         return False
     return all(access.is_injective() for reader in readers for access in _accesses(producer, reader))
 
@@ -147,6 +169,39 @@ def _times_read(producer: Stage, reader: Stage) -> int:
     return sum(fold(expr, times) for _, expr in reader.expressions())
 
 
+def _is_used_once(producer: Stage, reader: Stage) -> bool:
+    """Whether a reader takes each value at one of its points alone, however often there.
+
+    So it is of x(i) * x(i), and of f(0, i) + f(1, i).
+    """
+    reading = [expr for _, expr in reader.expressions() if any(_loads(node, producer) for node in walk(expr))]
+    if len(reading) != 1 or reader.reads_itself or not _is_read_freely(producer, reader):
+        return False
+    places = {node.indices: None for node in walk(reading[0]) if _loads(node, producer)}
+    return all(_are_apart(one, other) for one, other in combinations(places, 2))
+
+
+def _is_read_freely(producer: Stage, reader: Stage) -> bool:
+    """Whether no index chooses whether a value is read: it would have no name that all places could use."""
+
+    def count(operands: Callable[[Expr], tuple[Expr, ...]]) -> int:
+        nodes = (node for _, expr in reader.expressions() for node in walk(expr, operands))
+        return sum(_loads(node, producer) for node in nodes)
+
+    return count(evaluated) == count(children)
+
+
+def _are_apart(one: tuple[Affine, ...], other: tuple[Affine, ...]) -> bool:
+    """Whether two places are never the same, whatever the indices: one of theirs is another number."""
+    return any(
+        a.is_constant and b.is_constant and a.const != b.const for a, b in zip(one, other, strict=True)
+    )
+
+
+def _loads(node: Expr, producer: Stage) -> TypeGuard[Load]:
+    return isinstance(node, Load) and node.source.name == producer.name
+
+
 def _accesses(producer: Stage, reader: Stage) -> list[Access]:
     return [
         Access.of(where, load.indices)
@@ -157,12 +212,15 @@ def _accesses(producer: Stage, reader: Stage) -> list[Access]:
 
 
 def substitute(reader: Stage, producer: Stage) -> Stage:
-    """Replace the reader's loads of the producer by the producer's expression."""
+    """Replace the reader's loads of the producer by the producer's expression, one for all of a point."""
+    values: dict[tuple[Affine, ...], Expr] = {}
 
     def leaf(node: Expr) -> Expr:
-        if isinstance(node, Load) and node.source.name == producer.name:
-            return _value_at(producer, node.indices)
-        return node
+        if not (isinstance(node, Load) and node.source.name == producer.name):
+            return node
+        if node.indices not in values:
+            values[node.indices] = _value_at(producer, node.indices)
+        return values[node.indices]
 
     return map_expressions(reader, lambda expr: rebuild(expr, leaf))
 

@@ -20,6 +20,7 @@ ROWS_MAPPED = (128, 64, 32, 16, 8)  # of maps: with fewer, what is computed agai
 ROWS_ALONE = (4, 2, 1)  # of maps that read each other at their own rows alone
 ROWS_APART = (64, 32, 16, 8, 4, 2, 1)  # of sums that share nothing
 APART_SHARE = 0.25  # of the first-level cache that what such a tile writes may fill
+PLANES = 16  # of the extents of a tile before its rows, where points beside it are computed again
 ROLLING_PLANE = 16  # of its extents between the first and the contiguous one
 ROLLING_WIDTHS = (512, 256)  # elements of its rows
 
@@ -82,12 +83,24 @@ def tile_sizes(tile: UnsizedTile) -> tuple[int, ...]:
         return _sum_sizes(tile)
     if len(tile.dims) == 1 and all(m.dims[0] == tile.loops[m.stage].vector for m in tile.members):
         return (4 * INNER_TILE,)
-    margins = any(margin != (0, 0) for member in tile.members for margin in member.margins)
-    rows = ROWS_MAPPED if margins else (*ROWS_MAPPED, *ROWS_ALONE)
-    return tile.first_that_fits(
-        [(count, *(INNER_TILE for _ in tile.dims[1:])) for count in rows],
-        KEPT_SHARE * tile.machine.l2_bytes,
-    )
+    return tile.first_that_fits(_map_sizes(tile), KEPT_SHARE * tile.machine.l2_bytes)
+
+
+def _map_sizes(tile: UnsizedTile) -> list[tuple[int, ...]]:
+    """Numbers of rows that are neighbours in memory, largest first, and parts of these rows.
+
+    Of what lies further apart, planes say, a tile has as little as can be; several of them where it computes
+    the points beside them again.
+    """
+    levels = range(len(tile.dims))
+    margins = [any(member.margins[level] != (0, 0) for member in tile.members) for level in levels]
+    along = [any(m.dims[level] == tile.loops[m.stage].vector for m in tile.members) for level in levels]
+    nearest = max((level for level in levels if not along[level]), default=0)
+    apart = [step * (PLANES if again else 1) for step, again in zip(tile.coarsest, margins, strict=True)]
+    return [
+        tuple(count if k == nearest else INNER_TILE if along[k] else apart[k] for k in levels)
+        for count in (ROWS_MAPPED if any(margins) else (*ROWS_MAPPED, *ROWS_ALONE))
+    ]
 
 
 def _sum_sizes(tile: UnsizedTile) -> tuple[int, ...]:

@@ -90,18 +90,25 @@ def test_sizes_that_are_no_quicker_are_not_taken_but_told() -> None:
 
 
 def test_a_cube_gets_the_tiles_of_the_equation_where_the_listed_ones_are_too_large() -> None:
-    options = Options(threads=1, rolling=False)
-    decider, schedule = decided([steps(2)], options, {"N": 256})
+    decider, _ = decided([steps(5)], Options(threads=1, rolling=False), {"N": 256})
+    plans = decider.ways(tuple(stage.name for stage in decider.pipeline.stages))
+    tiles = [plan for plan in plans if isinstance(plan, TilePlan)]
+    assert all(overflows(decider.pipeline, p, MACHINE, decider.assumed) for p in tiles if p.solved is None)
+    (near,) = (p for p in tiles if p.solved is not None and p.solved.level == "L2")
+    assert near.solved is not None
+    assert all(4 <= size <= 16 for size in near.sizes[:2])
+    assert str(near.solved.equation) in near.reason
+    assert "for 524288 bytes of L2" in near.reason
+    assert not overflows(decider.pipeline, near, MACHINE, decider.assumed)
+
+
+def test_a_cube_gets_rows_of_planes_that_fit() -> None:
+    decider, schedule = decided([steps(2)], Options(threads=1, rolling=False), {"N": 256})
     (plan,) = schedule.plans
     assert isinstance(plan, TilePlan)
-    assert plan.solved is not None
-    assert plan.solved.level == "L2"
-    assert all(4 <= size <= 16 for size in plan.sizes[:2])
-    assert str(plan.solved.equation) in plan.reason
-    assert "for 524288 bytes of L2" in plan.reason
+    assert plan.dims == ("x", "y")
+    assert plan.sizes == (16, 8)
     assert not overflows(decider.pipeline, plan, MACHINE, decider.assumed)
-    listed = replace(plan, sizes=(8, 512, 254))
-    assert overflows(decider.pipeline, listed, MACHINE, decider.assumed)
 
 
 def test_few_tiles_are_not_shared_out() -> None:

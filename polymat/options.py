@@ -204,6 +204,8 @@ def check_options(options: Any) -> Options:
 def _checked(name: str, value: Any) -> Any:
     """The value of a field, NumPy's numbers made Python's, if it is what the field's annotation says."""
     value, hint = _plain(value), _hints()[name]
+    if name == "scheme":
+        _check_pairs(value)
     if not _holds(value, hint):
         raise LangError(
             f"Options.{name} is {value!r:.60}, not {_word(hint, hint)}",
@@ -236,6 +238,18 @@ def _checked(name: str, value: Any) -> Any:
             hint="tile_sizes=(32, 256), or (1,) for single points",
         )
     return value
+
+
+def _check_pairs(value: Any) -> None:
+    """Name the first entry of `Options.scheme` that is no scheme of a stage."""
+    for pair in value if isinstance(value, tuple) else ():
+        if isinstance(pair, tuple) and len(pair) == 2 and not all(isinstance(each, str) for each in pair):
+            raise LangError(
+                f"Options.scheme[{pair[0]!r:.60}] is {pair[1]!r:.60}: "
+                "names of stages and their schemes are strings",
+                at=caller_location(),
+                hint='scheme={"C": "[R(i), R(j), R(k), U(i, 6), V(j)]"}',
+            )
 
 
 # The types of the class `Options`.

@@ -17,7 +17,7 @@ from polymat.plan.schedule import Schedule
 from polymat.plan.schemeplan import SchemePlan
 from polymat.plan.tile import Plan
 from polymat.product.matching import contraction_of
-from polymat.product.schemetext import Misfit
+from polymat.product.schemetext import Misfit, read_scheme
 from polymat.tilesize.schemeplanner import misfit_error
 from polymat.tilesize.schemetiles import misfit_of_tiles, sizes_by_schemes, tiles_of_scheme
 
@@ -120,8 +120,11 @@ def _misfit(found: Planned, name: str, options: Options, estimates: Mapping[str,
 
 def _of_no_tiles(stage: Stage, plan: Plan, text: str) -> Misfit:
     """Why the scheme of a stage that is in no tiles is none."""
-    scheme = tiles_of_scheme(stage.dims, text)
-    hint = "schemes are for products of two arrays in two dimensions or more, and for tiles of fused stages"
+    scheme = read_scheme(text) if stage.is_reduction else tiles_of_scheme(stage.dims, text)
+    hint = (
+        "schemes are for products of two arrays of real numbers in two dimensions or more, "
+        "and for tiles of fused stages"
+    )
     return scheme if isinstance(scheme, Misfit) else Misfit(_why(plan), hint)
 
 

@@ -127,14 +127,22 @@ def _values_text(point: dict[str, int], indices: Sequence[Affine]) -> str:
 
 
 def _what_helps(where: Domain, load: Load, target: Domain, sizes: dict[str, int]) -> str:
-    """The bound on one size that rules out every such read, where a small one does; else nothing."""
-    for size, least in sizes.items():
-        for most in range(least, least + 4):
-            larger = where.at_least_zero([Affine.name(size) - most - 1])
-            if Access.of(larger, load.indices).outside(target).example() is None:
-                condition = f"Condition({size}, '>', {most})"
-                return f"compile(..., constraints=[{condition}]), or a Case or Select for sizes that small"
-    return ""
+    """The small bounds on sizes, one where that is enough, that rule out every such read; else nothing."""
+
+    def ruled_out(bounds: dict[str, int]) -> bool:
+        larger = where.at_least_zero([Affine.name(size) - most - 1 for size, most in bounds.items()])
+        return Access.of(larger, load.indices).outside(target).example() is None
+
+    tried = [{size: least + more} for size, least in sizes.items() for more in range(4)]
+    tried += [{size: least + more for size, least in sizes.items()} for more in range(4)]
+    found = next(filter(ruled_out, tried), None)
+    if found is None:
+        return ""
+    for size in sizes if len(found) > 1 else ():
+        rest = {other: most for other, most in found.items() if other != size}
+        found = rest if ruled_out(rest) else found
+    conditions = ", ".join(f"Condition({size}, '>', {most})" for size, most in found.items())
+    return f"compile(..., constraints=[{conditions}]), or a Case or Select for sizes that small"
 
 
 def _check_target(pipeline: Pipeline, stage: Stage, accumulation: Accumulation) -> None:

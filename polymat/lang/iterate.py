@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from polymat.errors import LangError, Location, caller_location
+from polymat.errors import LangError, Location, NotAffineError, caller_location
+from polymat.lang.affine import Affine
 from polymat.lang.algebra import (
     check_plain,
 )
@@ -42,7 +43,7 @@ def iterate(
         raise LangError(f"iterate: a step is a function of the state, got {step!r:.60}", at=at)
     several = not isinstance(initial, Source)
     first = _checked_initial(initial, at)
-    total, sizes = as_affine(steps, at), size_parameters(steps)
+    total, sizes = _checked_steps(steps, at), size_parameters(steps)
     _check_kept(keep, every, at)
     if total.is_constant and total.const < keep - 1:
         least = f"and keep={keep} states need at least {keep - 1}" if keep > 1 else "which is less than 0"
@@ -65,6 +66,17 @@ def _checked_initial(initial: Source | Sequence[Source], at: Location | None) ->
     if not states:
         raise LangError("iterate: there is no first state", at=at)
     return states
+
+
+def _checked_steps(steps: Any, at: Location | None) -> Affine:
+    try:
+        return as_affine(steps, at)
+    except LangError:
+        raise NotAffineError(
+            f"iterate: steps= is an integer or a size, got {steps!r:.40}",
+            at=at,
+            hint='steps=10, or Parameter(Int, "T"), or sums of such',
+        ) from None
 
 
 def _check_kept(keep: Any, every: Any, at: Location | None) -> None:

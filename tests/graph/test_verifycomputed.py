@@ -16,6 +16,7 @@ t, i, k = (pm.Variable(Int, name) for name in "tik")
 POINTS, BINS = Interval(Int, 0, N - 1), Interval(Int, 0, 15)
 level, number = pm.Vector(pm.UChar, "level", [N]), pm.Vector(Int, "number", [N])
 table, other = pm.Vector(pm.Float, "table", [100]), pm.Vector(pm.Float, "other", [M])
+grid = pm.Matrix(pm.Float, "grid", [T, M])
 place = pm.Vector(Int, "place", [N], values=(0, 99))
 
 
@@ -66,6 +67,13 @@ MESSAGES = [
         "f reads other(Min(Max(number(i), 0), M - 1)) outside other: at i = 0 with M = 0, N = 1 and "
         "Min(Max(number(i), 0), M - 1) = -1 this is other(-1), and other has indices 0..M-1",
         "compile(..., constraints=[Condition(M, '>', 0)]), or a Case or Select for sizes that small",
+    ),
+    (
+        lambda: reading(grid(T - 1, M - 1)),
+        "f reads grid(T - 1, M - 1) outside grid: at i = 0 with T = 0, M = 0, N = 1 "
+        "this is grid(-1, -1), and grid has indices 0..T-1, 0..M-1",
+        "compile(..., constraints=[Condition(T, '>', 0), Condition(M, '>', 0)]), "
+        "or a Case or Select for sizes that small",
     ),
     (
         lambda: counting(level(i)),

@@ -120,6 +120,12 @@ def test_whole_tiles_are_checked_by_their_sizes() -> None:
 def test_a_scheme_has_an_effect() -> None:
     with pytest.raises(OptionError, match="there is no stage of this name"):
         pm.compile((A @ B).named("C"), name="C", options=pm.Options(scheme={"D": "[R(i), R(j), R(k)]"}))
+    for product in (
+        pm.Matrix(pm.Double, "D", [4, 5]) @ pm.Vector(pm.Double, "v", [5]),
+        pm.Matrix(pm.Int, "D", [4, 5]) @ pm.Matrix(pm.Int, "E", [5, 6]),
+    ):
+        with pytest.raises(OptionError, match="C runs by itself, row by row"):
+            pm.compile(product.named("C"), name="C", options=pm.Options(scheme={"C": "[R(i), R(j)]"}))
     whole = (A + 1.0).named("C")
     with pytest.raises(OptionError, match="C runs by itself, row by row"):
         pm.compile(whole, name="C", options=pm.Options(scheme={"C": f"[T({whole.variables[0].name}, 8)]"}))
@@ -127,6 +133,10 @@ def test_a_scheme_has_an_effect() -> None:
 
 def test_schemes_are_texts_by_names() -> None:
     with pytest.raises(LangError, match="not a dict from names of stages to schemes"):
+        pm.Options(scheme="[R(i)]")  # type: ignore[arg-type]
+    with pytest.raises(
+        LangError, match=r"Options\.scheme\['C'\] is 3: names of stages and their schemes are"
+    ):
         pm.Options(scheme={"C": 3})  # type: ignore[dict-item]
     given = pm.Options(scheme={"C": "[R(i)]", "A": "[R(j)]"})
     assert given == pm.Options(scheme={"A": "[R(j)]", "C": "[R(i)]"})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -14,6 +14,7 @@ from polymat.codegen.c.abi import Signature
 from polymat.codegen.memory.storage import output_buffer
 from polymat.codegen.program import CSource, Program
 from polymat.codegen.signature import make_signature
+from polymat.dataclass import dataclass
 from polymat.fusion.separate import separate
 from polymat.graph.group import Group, Grouping
 from polymat.graph.interpret import interpret

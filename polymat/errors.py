@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import linecache
 import sys
-from dataclasses import dataclass
 from types import FrameType
 from typing import NoReturn
+
+from polymat.dataclass import dataclass
 
 # Modules that nobody asks what they did: our own, those of NumPy that hand its functions on to our objects,
 # Python below `python -m polymat` (frozen since 3.11), and where `replace` makes a data class.

@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Mapping
 from ctypes import CDLL, c_double
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from polymat.codegen.lower import lower
 from polymat.codegen.profile import GroupProfile, Profile
+from polymat.dataclass import dataclass
 from polymat.decide.figures import Figures
 from polymat.errors import PolymatError
 from polymat.loading import loaded

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from polymat.dataclass import dataclass
 from polymat.graph.pipeline import Pipeline
 from polymat.request import Request
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import cache
 from types import NoneType, UnionType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import numpy as np
 
+from polymat.dataclass import dataclass
 from polymat.errors import LangError, caller_location
 from polymat.namedfields import knows_its_fields
 
@@ -203,12 +204,10 @@ def check_options(options: Any) -> Options:
 
 def _checked(name: str, value: Any) -> Any:
     """The value of a field, NumPy's numbers made Python's, if it is what the field's annotation says."""
-    value, hint = _plain(value), _hints()[name]
-    if name == "scheme":
-        _check_pairs(value)
+    given, value, hint = value, _plain(value), _hints()[name]
     if not _holds(value, hint):
         raise LangError(
-            f"Options.{name} is {value!r:.60}, not {_word(hint, hint)}",
+            f"Options.{name} is {given!r:.60}, not {_word(hint, hint)}",
             at=caller_location(),
             hint=f"the default is {getattr(DEFAULTS, name)!r}",
         )
@@ -240,18 +239,6 @@ def _checked(name: str, value: Any) -> Any:
     return value
 
 
-def _check_pairs(value: Any) -> None:
-    """Name the first entry of `Options.scheme` that is no scheme of a stage."""
-    for pair in value if isinstance(value, tuple) else ():
-        if isinstance(pair, tuple) and len(pair) == 2 and not all(isinstance(each, str) for each in pair):
-            raise LangError(
-                f"Options.scheme[{pair[0]!r:.60}] is {pair[1]!r:.60}: "
-                "names of stages and their schemes are strings",
-                at=caller_location(),
-                hint='scheme={"C": "[R(i), R(j), R(k), U(i, 6), V(j)]"}',
-            )
-
-
 # The types of the class `Options`.
 @cache
 def _hints() -> dict[str, Any]:
@@ -274,7 +261,7 @@ _WORDS = {
     str: "a string",
     tuple[int, ...]: "a tuple of integers in 1 .. 2**31 - 1",
     tuple[str, ...]: "a tuple of strings",
-    Mapping[str, str] | tuple[tuple[str, str], ...]: "a dict from names of stages to schemes",
+    Mapping[str, str] | tuple[tuple[str, str], ...]: "a dict from names of stages to the texts of schemes",
 }
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from polymat.codegen.program import CSource, Program
+from polymat.dataclass import dataclass
 from polymat.errors import LangError
 from polymat.fusion.separate import separate
 from polymat.graph.borders import split_borders

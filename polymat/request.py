@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from polymat.dataclass import dataclass
 from polymat.graph.selection import TunedChoice
 from polymat.idiom.libraryfacts import Libraries
 from polymat.lang.condition import Condition

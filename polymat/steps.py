@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from typing import Any, TypeVar
 
@@ -13,6 +13,7 @@ from polymat.codegen.program import CSource, Program
 from polymat.codegen.severalorders import joined_programs
 from polymat.codegen.stepwiseprogram import lower_stepwise
 from polymat.codegen.units import files, render
+from polymat.dataclass import dataclass
 from polymat.decide.chosen import Ways
 from polymat.decide.decider import Decider
 from polymat.decide.folding import fold_storage

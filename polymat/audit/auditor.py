@@ -6,7 +6,7 @@ import logging
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ import numpy.typing as npt
 from polymat.audit.audited import Audited, TimedPlan
 from polymat.bisect import first_difference
 from polymat.checked import check
+from polymat.dataclass import dataclass
 from polymat.decide.chosen import AT_ALL_SIZES
 from polymat.decide.figures import Figures
 from polymat.groupclock import Arrays, Clocked, clocked

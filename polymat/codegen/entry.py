@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 
 from polymat.codegen.c.abi import LIBRARY_MISSING, OK, OUT_OF_MEMORY, SCALAR_SLOT_BYTES, Size
@@ -40,6 +39,7 @@ from polymat.codegen.routines.librarylinks import routines_of
 from polymat.codegen.smallcalls import SmallCalls, small_bound
 from polymat.codegen.tilerun import TileCode
 from polymat.codegen.valuechecks import value_checks
+from polymat.dataclass import dataclass
 from polymat.errors import InternalError
 from polymat.graph.pipeline import Pipeline
 from polymat.lang.affine import Affine

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial, reduce
 
 from polymat.codegen.c.ctree import (
@@ -25,6 +24,7 @@ from polymat.codegen.c.needs import MIN_I64, Need, Piece
 from polymat.codegen.loops.nestfunction import NestFunction
 from polymat.codegen.loops.work import stage_work
 from polymat.codegen.memory.pads import ThreadScratch
+from polymat.dataclass import dataclass
 from polymat.graph.stage import Stage
 from polymat.lang.affine import Affine
 from polymat.model.team import BLOCKS, TeamCost

@@ -6,10 +6,11 @@ Generated code decides when it runs, by the same table that is asked here (`poly
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import prod
 
 from polymat.codegen.loops.work import operations
+from polymat.dataclass import dataclass
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Stage
 from polymat.machine.model import Machine

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from polymat.codegen.c.abi import Signature
 from polymat.codegen.c.apart import Files
@@ -12,6 +11,7 @@ from polymat.codegen.c.ctree import File
 from polymat.codegen.c.render import unit
 from polymat.codegen.memory.storage import Buffer
 from polymat.codegen.prelude import prelude
+from polymat.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from math import inf
 from pathlib import Path
 
 from polymat.codegen.productreport import ProductReport, Products
 from polymat.codegen.profile import Profile
+from polymat.dataclass import dataclass
 from polymat.errors import ArgumentError, ToolchainError
 from polymat.graph.arguments import check_known, fixed_sizes
 from polymat.lang.expr import Parameter

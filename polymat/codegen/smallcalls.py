@@ -8,7 +8,6 @@ Temporaries are arrays of the function then, on its stack.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial, reduce
 from math import prod
 
@@ -34,6 +33,7 @@ from polymat.codegen.memory.pads import Limits, most
 from polymat.codegen.memory.storage import LINE_BYTES, Buffer
 from polymat.codegen.nestshares import Shares
 from polymat.codegen.tilerun import TileCode
+from polymat.dataclass import dataclass
 from polymat.graph.stage import Stage
 from polymat.lang.affine import Affine
 

@@ -7,7 +7,6 @@ elements add into copies of their own, which are added to the result in a fixed 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from polymat.codegen.c.ctree import (
     Cast,
@@ -27,6 +26,7 @@ from polymat.codegen.c.needs import MIN_I64
 from polymat.codegen.loops.nestfunction import NestFunction
 from polymat.codegen.loops.rowtiles import FIRST
 from polymat.codegen.memory.pads import Pad, ThreadScratch
+from polymat.dataclass import dataclass
 from polymat.graph.stage import Stage
 
 LAST = "_pm_last"  # where the tiles of a thread end

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
+from polymat.dataclass import dataclass
 from polymat.errors import ToolchainError
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.product import Product

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 
+from polymat.dataclass import dataclass
 from polymat.decide.candidates import Candidates
 from polymat.decide.explained import Reasons
 from polymat.decide.uncalled import uncalled

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from polymat.dataclass import dataclass
 from polymat.decide.figures import nest_of
 from polymat.fusion.reads import Reads
 from polymat.graph.pipeline import Pipeline

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
+from polymat.dataclass import dataclass
 from polymat.fusion.alignment import align
 from polymat.fusion.legality import live_outs
 from polymat.fusion.reads import Reads

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
+from polymat.dataclass import dataclass
 from polymat.errors import Location, OptionError
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Stage

@@ -7,9 +7,10 @@ part with their result's and their reduced dimensions.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 
+from polymat.dataclass import dataclass
 from polymat.fusion.reads import ONE, Match, Read, Reads
 from polymat.fusion.reads import match as follows
 from polymat.graph.aligned import Alignment

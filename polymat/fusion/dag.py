@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
+from polymat.dataclass import dataclass
 from polymat.errors import InternalError
 from polymat.graph.pipeline import Pipeline
 

@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
+from polymat.dataclass import dataclass
 from polymat.fusion.dag import Dag, bits
 
 MaskCost = Callable[[int], float]

@@ -8,11 +8,11 @@ is placed after the last iteration of the reduction) and by private accumulation
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, compress, count
 from math import gcd, lcm
 
+from polymat.dataclass import dataclass
 from polymat.fusion.alignment import align
 from polymat.fusion.dag import Dag
 from polymat.fusion.joins import joinable_edges as joinable_edges

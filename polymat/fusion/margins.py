@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
+from polymat.dataclass import dataclass
 from polymat.fusion.reads import ONE, Reads
 
 Margin = tuple[int, int]  # points of the group's dimension before and behind the tile

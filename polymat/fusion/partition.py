@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass
 
+from polymat.dataclass import dataclass
 from polymat.errors import InternalError
 from polymat.fusion.bounded import improve
 from polymat.fusion.dag import Dag, Edge

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
+from polymat.dataclass import dataclass
 from polymat.errors import InternalError
 from polymat.fusion.dag import Dag, Edge, bits
 

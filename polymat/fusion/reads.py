@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 
+from polymat.dataclass import dataclass
 from polymat.graph.accesses import loads_with_domains
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Accumulation, Stage

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
+
+from polymat.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,9 @@ after:   c(q, i) reads w(q - 1, .), w(q, i) reads c(q, .): bands of two steps, q
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from polymat.dataclass import dataclass
 from polymat.graph.circles import StepAxis
 from polymat.graph.circlesteps import CircleSteps, marked, same_step
 from polymat.graph.heldarrays import uses_of

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from polymat.dataclass import dataclass
 from polymat.errors import PolymatError
 from polymat.graph.interpret import Unfolded, unfolded
 from polymat.graph.pipeline import Pipeline

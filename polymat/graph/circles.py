@@ -7,11 +7,11 @@ what it reads of the circle then lies at earlier steps, or at the same one where
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import product
 from math import prod
 from typing import TypeVar
 
+from polymat.dataclass import dataclass
 from polymat.graph.accesses import loads_with_domains
 from polymat.graph.stage import Accumulation, Part, Stage, loads_of
 from polymat.lang.affine import Affine

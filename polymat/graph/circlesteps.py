@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeAlias
 
+from polymat.dataclass import dataclass
 from polymat.graph.circles import Axes, inner_reads, possible_axes
 from polymat.graph.onestep import at_step
 from polymat.graph.pipeline import Pipeline

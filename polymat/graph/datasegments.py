@@ -7,8 +7,8 @@ wherever it is computed.  Loops over k from row(i) on, to row(i + 1), leave out 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from polymat.dataclass import dataclass
 from polymat.lang.condition import Condition
 from polymat.lang.expr import Binary, CastExpr, Const, Expr, Load, SelectExpr, Variable
 from polymat.lang.traverse import comparisons, condition_operands, conjuncts, names_of, walk

@@ -9,10 +9,10 @@ the trailing part, may be added at once, behind all else that these steps comput
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import reduce
 from itertools import product
 
+from polymat.dataclass import dataclass
 from polymat.graph.expansion import expand
 from polymat.graph.monomials import Factor, Monomial
 from polymat.graph.pipeline import Pipeline

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from polymat.dataclass import dataclass
 from polymat.graph.monomials import Factor, Monomial, unless_one
 from polymat.lang.affine import computed_in
 from polymat.lang.expr import (

@@ -5,8 +5,7 @@ A sum of N terms for each of N results is out of reach where N is a million, and
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from polymat.dataclass import dataclass
 from polymat.graph.stage import Accumulation
 from polymat.lang.affine import Affine
 from polymat.lang.expr import Binary, Call, Expr, Load, Parameter, Variable

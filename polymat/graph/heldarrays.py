@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 
+from polymat.dataclass import dataclass
 from polymat.errors import LangError
 from polymat.graph.circlesteps import CircleSteps
 from polymat.graph.pipeline import Pipeline

@@ -7,11 +7,12 @@ recurrences run element by element as soon as what they read is complete.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from polymat.dataclass import dataclass
 from polymat.errors import CycleError
 from polymat.graph.evaluate import Evaluator, Points, Values
 from polymat.graph.fourier import FourierSum, fourier_sum

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from polymat.dataclass import dataclass
 from polymat.graph.stage import Accumulation, Bounds, Part, Stage
 from polymat.lang.affine import Affine
 from polymat.lang.computed import affine_value

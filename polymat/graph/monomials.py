@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeAlias
 
+from polymat.dataclass import dataclass
 from polymat.graph.stage import Ref
 from polymat.lang.affine import Affine
 from polymat.lang.computed import affine_value

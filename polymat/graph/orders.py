@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from math import prod
 
+from polymat.dataclass import dataclass
 from polymat.lang.affine import Affine
 
 

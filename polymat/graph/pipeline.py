@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING
 
+from polymat.dataclass import dataclass
 from polymat.graph.orders import NO_WORK, Work
 from polymat.graph.pipelinetext import pipeline_lines
 from polymat.graph.stage import InputArray, ScalarInput, Stage

@@ -8,8 +8,9 @@ library mapping in PolyMage's matrix thesis asks for one form of an expression; 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from polymat.dataclass import dataclass
 from polymat.graph.expansion import MOST
 from polymat.graph.monomials import Factor, Monomial
 from polymat.graph.stage import Bounds, Part, Stage

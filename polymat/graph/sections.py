@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from functools import cached_property
 
+from polymat.dataclass import dataclass
 from polymat.errors import InternalError
 from polymat.graph.circlesteps import CircleSteps, circle_steps, marked, takes_steps
 from polymat.graph.followers import with_followers

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
+
+from polymat.dataclass import dataclass
 
 Registers = tuple[tuple[int, int, int], ...]
 """Bytes of an element, rows and vectors of its register blocks: of a program, one for each type."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 
+from polymat.dataclass import dataclass
 from polymat.errors import InternalError, Location
 from polymat.graph.datasegments import SegmentedSum, find_segments
 from polymat.lang.affine import Affine, computed_in, extremes

@@ -7,9 +7,10 @@ after:   a pipeline of ey, ex and hz at one t, run for t = 1 .. T with the plane
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Generic, TypeVar
 
+from polymat.dataclass import dataclass
 from polymat.graph.pipeline import Pipeline
 from polymat.lang.affine import Affine
 from polymat.lang.types import ScalarType

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial, reduce
 
+from polymat.dataclass import dataclass
 from polymat.graph.monomials import Factor
 from polymat.graph.stage import Bounds
 from polymat.lang.affine import Affine

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
+from polymat.dataclass import dataclass
 from polymat.errors import LangError, Location, NameClashError, NotAffineError, UndefinedError
 from polymat.graph.stage import Accumulation, Bounds, InputArray, Part, Ref, Stage, constants
 from polymat.lang.affine import Affine

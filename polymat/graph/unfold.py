@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
 import numpy as np
 
+from polymat.dataclass import dataclass
 from polymat.graph.evaluate import Evaluator, Points, Values
 from polymat.lang.affine import Affine, Limits, computed_in
 from polymat.lang.condition import Condition

@@ -7,10 +7,10 @@ at given values of all axes where it lies.  A block of the result is a call with
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from math import prod
 from typing import Literal, TypeAlias
 
+from polymat.dataclass import dataclass
 from polymat.graph.product import Product
 from polymat.graph.stage import Part
 from polymat.graph.term import Term

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial, reduce
 
+from polymat.dataclass import dataclass
 from polymat.idiom.call import Idiom, LibraryCall
 from polymat.idiom.librarymodel import LibraryModel
 from polymat.idiom.measuredcalls import asked

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from math import prod
 from typing import TypeAlias
 
+from polymat.dataclass import dataclass
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.product import Product, product_of, product_of_group
 from polymat.graph.stage import Stage

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypeAlias
 
+from polymat.dataclass import dataclass
 from polymat.graph.monomials import Factor
 from polymat.graph.term import Term
 from polymat.idiom.call import Axis, Operand, Role, Stride

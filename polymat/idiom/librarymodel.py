@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from polymat.dataclass import dataclass
 from polymat.idiom.routines import measurements
 from polymat.machine.grid import Grid
 from polymat.machine.keptfile import read_text, write_text

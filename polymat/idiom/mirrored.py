@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import product
 
+from polymat.dataclass import dataclass
 from polymat.idiom.transform import FourierAxis
 from polymat.lang.affine import Affine
 

@@ -6,8 +6,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
+from polymat.dataclass import dataclass
 from polymat.idiom.librarymodel import LibraryModel
 from polymat.idiom.transform import Transform
 from polymat.lang.types import ScalarType, real_part

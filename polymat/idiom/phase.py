@@ -8,10 +8,10 @@ from __future__ import annotations
 import cmath
 import math
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
 from functools import reduce
 from typing import TypeAlias
 
+from polymat.dataclass import dataclass
 from polymat.lang.affine import Affine
 from polymat.lang.expr import Binary, Call, CastExpr, Const, Expr, Parameter, Unary, Variable
 from polymat.lang.expressiontext import structure

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from polymat.dataclass import dataclass
 from polymat.graph.stage import Ref, Stage
 from polymat.lang.affine import Affine
 from polymat.lang.expr import Expr

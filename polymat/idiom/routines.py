@@ -9,8 +9,9 @@ formula says what the routine computes.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
+
+from polymat.dataclass import dataclass
 
 Start: TypeAlias = Literal["scaled", "added", "replaced", "set"]
 

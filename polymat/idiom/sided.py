@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from polymat.dataclass import dataclass
 from polymat.graph.monomials import Factor
 from polymat.graph.product import Product
 from polymat.graph.term import Term

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal, TypeAlias
 
+from polymat.dataclass import dataclass
 from polymat.graph.monomials import Factor
 from polymat.graph.product import Product
 from polymat.graph.term import Term

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from polymat.dataclass import dataclass
 from polymat.graph.term import Term, is_box
 from polymat.idiom.call import Operand, Triangle
 from polymat.lang.affine import Affine

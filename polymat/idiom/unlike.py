@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 
+from polymat.dataclass import dataclass
 from polymat.graph.stage import Accumulation, Stage
 from polymat.idiom.phase import waves_of
 from polymat.lang.expr import Binary, Call, CastExpr, Const, Expr, Load, SelectExpr, Unary

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import reduce
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from polymat.dataclass import dataclass
 from polymat.errors import DtypeError, LangError, ShapeError, caller_location
 from polymat.lang.affine import Affine
 from polymat.lang.algebra import check_plain, described, dims

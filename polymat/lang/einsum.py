@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
+from polymat.dataclass import dataclass
 from polymat.errors import DtypeError, LangError, ShapeError, caller_location
 from polymat.lang.affine import Affine
 from polymat.lang.algebra import Result, check_plain, described, extents_hint, merged_sizes, names_in, span

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from polymat.dataclass import dataclass
 from polymat.errors import DtypeError, LangError, Location, caller_location
 from polymat.lang import later
 from polymat.lang.affine import Affine

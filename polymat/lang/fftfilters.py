@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import lcm
 from typing import Any
 
+from polymat.dataclass import dataclass
 from polymat.lang.affine import Affine
 from polymat.lang.algebra import fresh_variables, merged_sizes, names_in, pointwise, read, span
 from polymat.lang.condition import Condition

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial, reduce
 from operator import and_
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from polymat.dataclass import dataclass
 from polymat.errors import DtypeError, LangError, ShapeError, caller_location
 from polymat.lang.affine import Affine
 from polymat.lang.algebra import (

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
+from polymat.dataclass import dataclass
 from polymat.errors import (
     DtypeError,
     LangError,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from polymat.dataclass import dataclass
 from polymat.lang.affine import Affine, computed_in
 from polymat.lang.condition import Condition
 from polymat.lang.expr import Expr, Load, Parameter, Variable

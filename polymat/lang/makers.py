@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
+from polymat.dataclass import dataclass
 from polymat.lang import later
 from polymat.lang.affine import Affine, FloorDiv
 from polymat.lang.algebra import Result

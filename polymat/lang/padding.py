@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import reduce
 from itertools import product
 from operator import and_
@@ -11,6 +10,7 @@ from typing import Any, Literal, get_args, overload
 
 import numpy as np
 
+from polymat.dataclass import dataclass
 from polymat.errors import DtypeError, LangError, ShapeError, caller_location
 from polymat.lang.affine import Affine
 from polymat.lang.algebra import Result, check_mode, pointwise

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import Enum
 from functools import reduce
 from operator import and_
 from typing import Any, ClassVar
 
+from polymat.dataclass import dataclass
 from polymat.errors import DtypeError, LangError, Location, caller_location
 from polymat.lang import later
 from polymat.lang.condition import Condition

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from polymat.dataclass import dataclass
 from polymat.errors import LangError, caller_location
 from polymat.lang.affine import Affine
 from polymat.lang.expr import Expr, Parameter, Variable
@@ -28,7 +28,7 @@ class SliceStride:
     step: int
     length: Affine
     parameters: tuple[Parameter, ...] = ()
-    end: Affine = Affine()  # noqa: RUF009 (it is frozen)
+    end: Affine = Affine()
 
 
 def stride_of(source: Source, index: slice, extent: Affine) -> SliceStride:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from polymat.dataclass import dataclass
 from polymat.errors import BoundsError, LangError, ShapeError, caller_location
 from polymat.lang import later
 from polymat.lang.affine import Affine

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from polymat.dataclass import dataclass
 from polymat.lang.expr import Expr
 from polymat.lang.types import ScalarType, type_of_dtype
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from polymat.dataclass import dataclass
 from polymat.errors import DtypeError, Location
 
 

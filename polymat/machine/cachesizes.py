@@ -6,9 +6,10 @@ import os
 import platform
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
+from polymat.dataclass import dataclass
 from polymat.machine.model import Machine
 
 _KIB, _MIB = 1 << 10, 1 << 20

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import logging
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from polymat.dataclass import dataclass
 from polymat.machine.keptfile import read_text, write_text
 
 _log = logging.getLogger("polymat.calibrate")

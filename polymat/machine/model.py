@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
+from polymat.dataclass import dataclass
 from polymat.machine.calibrate import Calibration, Rate, Stream
 
 MEMORY = 4

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
+from polymat.dataclass import dataclass
 from polymat.errors import ToolchainError
 from polymat.measuring.samples import WANTED_MEMORY, Sample
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from polymat.dataclass import dataclass
 from polymat.idiom.librarymodel import LibraryModel
 from polymat.machine.grid import Grid
 from polymat.measuring.fftbench import fft_bench_source

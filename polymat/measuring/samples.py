@@ -5,10 +5,11 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 
 from polymat.codegen.products.blockshape import Shape
+from polymat.dataclass import dataclass
 from polymat.errors import ToolchainError
 from polymat.machine.calibrate import Stream
 from polymat.machine.memory import available_memory

@@ -7,7 +7,8 @@ sets and takes ⌈footprint / (sets · line)⌉ lines of each; the lines of all 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from polymat.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

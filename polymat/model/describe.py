@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from math import ceil, prod
 
+from polymat.dataclass import dataclass
 from polymat.graph.stage import Accumulation, Bounds, Part, Stage
 from polymat.lang.affine import Affine, FloorDiv, extremes, without_computed
 from polymat.lang.expr import Binary, Call, Expr, Load, Unary

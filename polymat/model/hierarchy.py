@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import inf
 
+from polymat.dataclass import dataclass
 from polymat.machine.model import Machine
 
 # Cycles until a load is answered, typical of x86 and ARM servers since 2013; they only weigh levels against

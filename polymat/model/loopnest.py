@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from math import prod
 
+from polymat.dataclass import dataclass
 from polymat.lang.affine import Affine
 from polymat.memo import remembered
 from polymat.model.reference import Reference

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from polymat.dataclass import dataclass
 from polymat.memo import remembered
 from polymat.model.loopnest import LoopNest, Statement
 

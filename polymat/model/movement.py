@@ -8,9 +8,9 @@ that do not move it as soon as everything inside them overflows the cache.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
+from polymat.dataclass import dataclass
 from polymat.machine.model import Machine
 from polymat.model.hierarchy import Level, hierarchy, register_bytes
 from polymat.model.loopnest import LoopNest

@@ -8,10 +8,10 @@ found by experiment and are not printed; those here only put the four terms on o
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from math import ceil, inf, prod
 from typing import TypeAlias
 
+from polymat.dataclass import dataclass
 from polymat.machine.model import Machine
 from polymat.model.footprint import bytes_touched, iterations
 from polymat.model.loopnest import LoopNest, Statement

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from polymat.dataclass import dataclass
 
 Monomial: TypeAlias = tuple[tuple[str, int], ...]
 Number: TypeAlias = "float | Polynomial"

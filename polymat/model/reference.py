@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
 
+from polymat.dataclass import dataclass
 from polymat.lang.affine import Affine, FloorDiv
 
 Slopes: TypeAlias = tuple[tuple[str, float], ...]

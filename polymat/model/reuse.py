@@ -6,9 +6,9 @@ not use, group-temporal reuse between accesses to one array that meet after some
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 
+from polymat.dataclass import dataclass
 from polymat.memo import remembered
 from polymat.model.loopnest import LoopNest
 from polymat.model.reference import Slopes

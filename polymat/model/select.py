@@ -11,9 +11,10 @@ one buffer.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import gcd, inf, prod
 
+from polymat.dataclass import dataclass
 from polymat.machine.model import Machine
 from polymat.model.footprint import Volumes, tile_volume
 from polymat.model.hierarchy import hierarchy

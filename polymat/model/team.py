@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from polymat.dataclass import dataclass
 from polymat.machine.model import Machine
 
 OPERATIONS_A_CYCLE = 1.5  # and a vector lane, loads counted: what sums over the second-level cache reach

@@ -10,12 +10,12 @@ which arrays its innermost loops leave where they are.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
+from polymat.dataclass import dataclass
 from polymat.machine.model import Cache
 from polymat.model.loopnest import LoopNest
 from polymat.model.uniform import Matrix, UniformClass

@@ -10,12 +10,12 @@ of each, some of the tiles are kept that are good enough there and leave the nex
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
 import numpy.typing as npt
 
+from polymat.dataclass import dataclass
 from polymat.machine.model import Cache
 from polymat.model.tiledlevels import Band, Kind, Sizes, TiledNest, Tiles
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TypeAlias
 
+from polymat.dataclass import dataclass
 from polymat.model.reference import Reference, Slopes
 
 Matrix: TypeAlias = tuple[Slopes, ...]

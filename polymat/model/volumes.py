@@ -8,8 +8,9 @@ it as soon as everything inside them overflows the cache.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from polymat.dataclass import dataclass
 from polymat.model.footprint import bytes_touched
 from polymat.model.loopnest import LoopNest
 from polymat.model.uniform import UniformClass

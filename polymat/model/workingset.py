@@ -8,9 +8,10 @@ cost of a variant weighs them by latency over bandwidth (equation 1).
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeVar
 
+from polymat.dataclass import dataclass
 from polymat.lang.affine import Affine
 from polymat.machine.model import Machine
 from polymat.model.footprint import distinct

@@ -8,8 +8,10 @@ are broken.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import pairwise
+
+from polymat.dataclass import dataclass
 
 SWEEPS = 6  # over all rows, down and up by turns
 PASSING = 10.0  # the width of an arrow that passes a row

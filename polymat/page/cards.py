@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from math import inf
 
 from polymat.codegen.profile import GroupProfile
 from polymat.codegen.report import NO_ARRAY, GroupReport
+from polymat.dataclass import dataclass
 from polymat.decide.figures import Figures, GroupFigures
 from polymat.machine.model import Machine
 from polymat.model.hierarchy import hierarchy

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
+from polymat.dataclass import dataclass
 from polymat.graph.pipeline import Pipeline
 from polymat.page.boxrows import Arranged, Box, placed
 from polymat.page.markup import element, escaped, number, text

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from math import atan2, ceil, degrees, floor, log2, log10
 
+from polymat.dataclass import dataclass
 from polymat.page.figuretext import rate_text
 from polymat.page.markup import element, number, text
 

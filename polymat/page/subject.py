@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from polymat.codegen.program import Program
+from polymat.dataclass import dataclass
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.stepwise import Stepwise
 from polymat.page.sources import put_into

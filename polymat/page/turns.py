@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from operator import attrgetter
 
 from polymat.codegen.report import GroupReport, Report
+from polymat.dataclass import dataclass
 from polymat.decide.figures import Figures
 from polymat.graph.stepwise import HeldArray, Steps, Stepwise
 from polymat.model.assumed import assumed_sizes

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from polymat.dataclass import dataclass
 from polymat.graph.elimination import Elimination
 from polymat.plan.loops import LoopPlan
 from polymat.plan.nest import NestPlan

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from polymat.dataclass import dataclass
 from polymat.plan.kernel import KernelPlan
 from polymat.plan.nest import NestPlan
 

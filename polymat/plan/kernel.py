@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from polymat.dataclass import dataclass
 from polymat.plan.nest import NestPlan
 from polymat.product.blocks import Blocks
 from polymat.product.contraction import Contraction

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
+from polymat.dataclass import dataclass
 from polymat.idiom.call import Idiom
 from polymat.idiom.callcosts import CallChoice
 from polymat.idiom.parts import Least

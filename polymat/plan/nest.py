@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal
 
+from polymat.dataclass import dataclass
 from polymat.graph.aligned import Member
 from polymat.graph.group import Group
 from polymat.graph.stage import Stage

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from polymat.dataclass import dataclass
 from polymat.graph.group import Grouping
 from polymat.graph.orders import Work
 from polymat.model.looporder import Innermost

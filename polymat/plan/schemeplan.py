@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from polymat.dataclass import dataclass
 from polymat.plan.nest import NestPlan
 from polymat.product.contraction import Contraction
 from polymat.product.scheme import Atom, Scheme

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
+from polymat.dataclass import dataclass
 from polymat.graph.aligned import Member
 from polymat.graph.group import Group
 from polymat.lang.affine import Affine

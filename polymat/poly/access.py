@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import islpy as isl
 
+from polymat.dataclass import dataclass
 from polymat.lang.affine import Affine
 from polymat.poly.domain import Domain
 from polymat.poly.freed import freed

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import Enum
 
 import islpy as isl
 
+from polymat.dataclass import dataclass
 from polymat.poly.domain import Domain
 from polymat.poly.isltext import decode, encode
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 import islpy as isl
 
+from polymat.dataclass import dataclass
 from polymat.errors import Location
 from polymat.lang.affine import Affine, Limits
 from polymat.lang.condition import Condition

@@ -8,11 +8,11 @@ elements are in conflict.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from math import gcd
 
 import islpy as isl
 
+from polymat.dataclass import dataclass
 from polymat.poly.access import Access
 from polymat.poly.limit import limited
 from polymat.poly.order import Assignment, Order

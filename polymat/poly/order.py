@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import islpy as isl
 
+from polymat.dataclass import dataclass
 from polymat.poly.access import Access
 from polymat.poly.ast import Scheduled, schedule_map, tagged
 from polymat.poly.domain import Domain

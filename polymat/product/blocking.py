@@ -10,9 +10,10 @@ level.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import ceil, prod
 
+from polymat.dataclass import dataclass
 from polymat.errors import unreachable
 from polymat.graph.monomials import Factor
 from polymat.lang.affine import Affine

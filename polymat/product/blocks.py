@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from polymat.dataclass import dataclass
 from polymat.machine.model import Machine
 from polymat.product.ways import TURNED_COLUMNS
 

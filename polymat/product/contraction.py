@@ -9,10 +9,11 @@ accesses, and those of a convolution, are products of matrices with other stride
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TypeVar
 
+from polymat.dataclass import dataclass
 from polymat.graph.monomials import Factor
 from polymat.lang.affine import Affine
 from polymat.lang.expr import Expr

@@ -14,11 +14,12 @@ Numbers are doubles, or integers that C computes as such.  Names stand in `polym
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 from math import ceil, floor
 from operator import add, eq, ge, gt, le, lt, mul, sub, truediv
 from typing import Literal
+
+from polymat.dataclass import dataclass
 
 Kind = Literal["double", "ptrdiff_t"]
 Values = dict[str, float]  # of names; evaluating adds those of names that stand for formulas

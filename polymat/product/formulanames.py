@@ -7,10 +7,10 @@ computed once, where it is needed.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from operator import itemgetter
 
+from polymat.dataclass import dataclass
 from polymat.product.formula import Asker, Formula, Kind, Number, Predicate, Values, asker_of
 
 

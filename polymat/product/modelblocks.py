@@ -7,11 +7,11 @@ other, each of them in a register.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from math import ceil, prod
 
 import numpy as np
 
+from polymat.dataclass import dataclass
 from polymat.machine.model import Machine
 from polymat.model.tiledlevels import Kind, Sizes
 from polymat.model.tilelevelsearch import Seconds

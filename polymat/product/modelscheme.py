@@ -7,10 +7,10 @@ innermost loops of each band leave where they are, and what is copied where, for
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import product
 from math import ceil, prod
 
+from polymat.dataclass import dataclass
 from polymat.errors import InternalError
 from polymat.graph.monomials import Factor
 from polymat.model.tiledlevels import Band, Kind, Sizes, TiledNest

@@ -14,8 +14,9 @@ twice as many columns.  It is read as that where columns are neighbours in memor
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from polymat.dataclass import dataclass
 from polymat.graph.monomials import Factor
 from polymat.graph.stage import Ref
 from polymat.lang.affine import Affine

@@ -12,9 +12,9 @@ vectors.  i*j are two dimensions that one loop runs along.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
 
+from polymat.dataclass import dataclass
 from polymat.errors import InternalError
 
 Kind = Literal["R", "T", "Texact", "U", "V", "Par"]

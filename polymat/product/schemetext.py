@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import get_args
 
+from polymat.dataclass import dataclass
 from polymat.product.scheme import Atom, Kind, Pack, Scheme, SchemeLoop, Sequence2, contradiction
 
 MOST_SIZE = 2**31 - 1  # of a tile: what an index of 32 bits counts

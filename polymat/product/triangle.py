@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
+from polymat.dataclass import dataclass
 from polymat.graph.term import Term
 from polymat.lang.affine import Affine
 from polymat.poly.domain import Domain

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from polymat.dataclass import dataclass
 from polymat.graph.build import build
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.splice import names_taken, spliced, without_unread

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import prod
 
+from polymat.dataclass import dataclass
 from polymat.graph.joined import joined_stage
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.simplify import map_expressions

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 
+from polymat.dataclass import dataclass
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.splice import names_taken, without_unread
 from polymat.graph.stage import Stage

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import inf
 
+from polymat.dataclass import dataclass
 from polymat.idiom.profit import CALL_SECONDS, EFFICIENCY, product_share
 from polymat.lang.types import ScalarType, real_part
 from polymat.machine.model import MEMORY, Machine

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
+from polymat.dataclass import dataclass
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.splice import free_name, names_taken
 from polymat.graph.stage import Part, Ref, Stage

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Literal, TypeAlias
 
+from polymat.dataclass import dataclass
 from polymat.lang.affine import Affine
 from polymat.lang.fftfilters import kept_of
 from polymat.lang.types import ScalarType

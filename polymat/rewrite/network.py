@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from polymat.dataclass import dataclass
 from polymat.graph.stage import Bounds, Stage
 from polymat.lang.affine import Affine
 from polymat.lang.expr import Binary, Const, Expr, Load, Unary, Variable, binary

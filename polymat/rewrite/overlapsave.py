@@ -6,8 +6,9 @@ Filters of one signal may share the transforms of its blocks.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from polymat.dataclass import dataclass
 from polymat.graph.build import build
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.product import product_of

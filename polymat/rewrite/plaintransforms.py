@@ -7,11 +7,12 @@ which both may share, and what a sum starts from is added behind.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial, reduce
 from math import prod
 from typing import Literal
 
+from polymat.dataclass import dataclass
 from polymat.graph.flat import flat_stage, started
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.product import product_of

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 
+from polymat.dataclass import dataclass
 from polymat.graph.constant import kept_stages
 from polymat.graph.orders import Work
 from polymat.graph.pipeline import Pipeline

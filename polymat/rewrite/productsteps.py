@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 from operator import or_
 
+from polymat.dataclass import dataclass
 from polymat.graph.orders import Work
 from polymat.graph.stage import Part, Stage
 from polymat.lang.affine import Affine

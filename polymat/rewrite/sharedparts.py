@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
+from polymat.dataclass import dataclass
 from polymat.graph.inline import CHEAP_OPERATIONS, MOST_NODES
 from polymat.graph.operations import expression_operations
 from polymat.graph.pipeline import Pipeline

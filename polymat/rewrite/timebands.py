@@ -8,9 +8,10 @@ extension, section 3.1, then tiles time.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import inf
 
+from polymat.dataclass import dataclass
 from polymat.graph.banded import Bandable, bandable, banded
 from polymat.graph.circlesteps import circle_steps
 from polymat.graph.pipeline import Pipeline

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from polymat.dataclass import dataclass
 from polymat.idiom.libraryfacts import Libraries
 from polymat.idiom.librarymodel import is_smooth
 from polymat.idiom.libraryroutines import fft_prefix, fft_routine_names

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import product
 from typing import Any, TypeAlias
 
@@ -21,6 +20,7 @@ from polymat.codegen.routines.cblas import (
     UNIT,
     UPPER,
 )
+from polymat.dataclass import dataclass
 
 Array: TypeAlias = npt.NDArray[Any]
 _Case: TypeAlias = tuple[Sequence[Any], Array, Array]

@@ -16,9 +16,9 @@ import stat
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
+from polymat.dataclass import dataclass
 from polymat.errors import ToolchainError
 from polymat.machine.keptfile import trusted
 from polymat.runtime.cachedir import (

@@ -7,9 +7,9 @@ import os
 import shutil
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
+from polymat.dataclass import dataclass
 from polymat.runtime.cachedir import (
     cache_directory,
 )

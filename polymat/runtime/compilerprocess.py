@@ -11,9 +11,9 @@ import threading
 from collections.abc import Iterator
 from concurrent.futures import CancelledError
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
 from threading import Lock
 
+from polymat.dataclass import dataclass
 from polymat.errors import ToolchainError
 from polymat.runtime.settings import compiler_environment
 

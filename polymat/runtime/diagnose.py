@@ -7,10 +7,10 @@ order in which a reader would look, and the first thing that is wrong is put int
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import NoReturn
 
 from polymat.codegen.c.abi import PITCH, Signature, Size
+from polymat.dataclass import dataclass
 from polymat.errors import ArgumentError, InternalError
 from polymat.runtime.check_arrays import (
     AnyArray,

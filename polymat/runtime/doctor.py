@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Callable
-from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 
 from polymat.codegen.routines.librarylinks import library_needs, routines_of
+from polymat.dataclass import dataclass
 from polymat.idiom.libraryfacts import Kind
 from polymat.machine.cpus import affinity, cpu_quota
 from polymat.machine.probe import probe

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from contextvars import ContextVar
-from dataclasses import dataclass
 
+from polymat.dataclass import dataclass
 from polymat.idiom.libraryfacts import Kind, Libraries
 from polymat.idiom.librarymodel import LibraryModel
 from polymat.machine.model import Machine

@@ -6,10 +6,10 @@ import os
 import re
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from importlib.machinery import PathFinder
 from pathlib import Path
 
+from polymat.dataclass import dataclass
 from polymat.idiom.libraryfacts import Kind
 from polymat.runtime.settings import settings
 

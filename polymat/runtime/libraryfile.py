@@ -7,11 +7,11 @@ import shutil
 import time
 import weakref
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from polymat.codegen.c.apart import Files
+from polymat.dataclass import dataclass
 from polymat.errors import ToolchainError
 from polymat.options import DEFAULTS, Options
 from polymat.runtime.cache import cache_key, fetch_or_build

@@ -6,10 +6,11 @@ import hashlib
 import json
 import re
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
 from typing import Any, TypeVar
 
 from polymat.codegen.c.abi import ABI_VERSION, PITCH, Array, Row, Scalar, Signature, Size
+from polymat.dataclass import dataclass
 from polymat.options import MOST_THREADS
 
 _T = TypeVar("_T")

@@ -12,11 +12,12 @@ import ctypes
 import logging
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
+from polymat.dataclass import dataclass
 from polymat.errors import ToolchainError
 from polymat.idiom.libraryfacts import Kind
 from polymat.runtime.libraries import Library, found_libraries

@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 
+from polymat.dataclass import dataclass
 from polymat.errors import ArgumentError, ToolchainError
 from polymat.machine.keptfile import open_regular
 from polymat.runtime.buildfiles import build_files

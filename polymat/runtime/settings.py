@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal
 
+from polymat.dataclass import dataclass
 from polymat.errors import ToolchainError
 
 CacheMode = Literal["on", "off", "readonly"]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from polymat.codegen.c.abi import Row, Signature, Size
+from polymat.dataclass import dataclass
 from polymat.errors import InternalError
 
 # With every size below it, products of a size with an element's bytes and small sums stay far from 2**63.

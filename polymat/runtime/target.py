@@ -6,12 +6,12 @@ import inspect
 import os
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from types import FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
 
+from polymat.dataclass import dataclass
 from polymat.errors import PolymatError
 from polymat.lang.function import Function, Input
 from polymat.runtime.compiled import Compiled

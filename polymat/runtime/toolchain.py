@@ -8,11 +8,11 @@ import re
 import shlex
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
+from polymat.dataclass import dataclass
 from polymat.errors import ToolchainError
 from polymat.runtime.compilerprocess import INSTALL_HINT, Outcome, run_compiler
 from polymat.runtime.cpu import missing_features, native_cpu

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
+from polymat.dataclass import dataclass
 from polymat.errors import ToolchainError
 from polymat.runtime.cache import cache_key, fetch_or_build
 from polymat.runtime.cpu import missing_features, native_cpu

@@ -10,10 +10,11 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from pathlib import Path
 from typing import Any
 
+from polymat.dataclass import dataclass
 from polymat.errors import ToolchainError
 from polymat.graph.selection import Selection, choice_data, choice_of
 from polymat.machine.keptfile import open_regular, read_text, write_text

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from polymat.bisect import first_difference
 from polymat.checked import check
 from polymat.codegen.program import CSource, Program
+from polymat.dataclass import dataclass
 from polymat.errors import ArgumentError
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.selection import Selection

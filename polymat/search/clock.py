@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from math import ceil, inf
 from statistics import median
 from typing import Protocol
+
+from polymat.dataclass import dataclass
 
 TURN = 2e-3  # seconds of a turn, or one call
 LONG = 2e-2  # seconds of a call from which on it begins with cold caches in any case

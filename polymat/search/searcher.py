@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Protocol
 
+from polymat.dataclass import dataclass
 from polymat.graph.selection import Selection
 from polymat.runtime.tunedkey import size_class
 from polymat.runtime.tunedstore import SearchEnd, Trial, TunedFile

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from math import ceil
 from typing import Any
 
+from polymat.dataclass import dataclass
 from polymat.errors import ArgumentError
 from polymat.runtime.compiled import Compiled
 from polymat.runtime.tunedstore import SearchEnd, Trial

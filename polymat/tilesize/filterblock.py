@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from polymat.dataclass import dataclass
 from polymat.machine.model import Machine
 
 MOST_KINDS = 64  # of results that take their taps from different phases: the factor of an interpolation

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 from typing import TypeGuard
 
+from polymat.dataclass import dataclass
 from polymat.graph.aligned import Member
 from polymat.graph.stage import Bounds, Stage
 from polymat.lang.affine import Affine

@@ -7,10 +7,11 @@ Algorithm 3; before the thesis, Algorithm 1 with Algorithm 2.  Algorithm 5 choos
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from math import inf
 
+from polymat.dataclass import dataclass
 from polymat.graph.aligned import Alignment, Fusable
 from polymat.graph.group import Group
 from polymat.graph.pipeline import Pipeline

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
+from polymat.dataclass import dataclass
 from polymat.graph.aligned import Member, grid
 from polymat.graph.stage import Stage
 from polymat.machine.model import Machine

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import prod
 
+from polymat.dataclass import dataclass
 from polymat.graph.aligned import Member
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Stage

@@ -35,7 +35,8 @@ came from elsewhere compares the two before.
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+
+from polymat.dataclass import dataclass
 
 OK = 0
 OUT_OF_MEMORY = 1

@@ -7,7 +7,7 @@ where a library is one C text.  As files of their own they see each other, and n
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from polymat.dataclass import dataclass
 
 SHARED = """\
 /* Static functions; where the C text is several files these see each other's, and nobody else does. */

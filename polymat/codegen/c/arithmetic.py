@@ -6,11 +6,11 @@ They stand in the headers `signed`, `unsigned`, `floating`, `complex` and `besse
 from __future__ import annotations
 
 from collections.abc import Set
-from dataclasses import dataclass
 
 from polymat.codegen.c.elements import C_TYPES
 from polymat.codegen.c.kernels import element_macros, kernel_functions, kernel_text
 from polymat.codegen.c.needs import Helper, HelperReduction, Need
+from polymat.dataclass import dataclass
 
 _TRUTH = ("min", "max")  # what there is of truth values
 _NEUTRAL = {"min": "INFINITY", "max": "-INFINITY"}

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, TypeVar, cast
 
 from polymat.codegen.c.needs import Need
+from polymat.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,11 +19,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from polymat.codegen.c.elements import C_TYPES
+from polymat.dataclass import dataclass
 from polymat.errors import InternalError
 
 FOLDER = Path(__file__).parent.parent / "kernels"

@@ -7,8 +7,9 @@ routines of libraries of `polymat.codegen.routines.cblas` and `fftw`, and shapes
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
+
+from polymat.dataclass import dataclass
 
 
 class Need:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import Enum
 
 from polymat.codegen.c.ctree import CBinary, CCall, CExpr, CUnary, Evaluate, Id, Literal, Subscript, names_in
@@ -12,6 +11,7 @@ from polymat.codegen.c.elements import C_TYPES, ELEMENT_BYTES
 from polymat.codegen.c.kernels import kernel, kernel_text
 from polymat.codegen.c.needs import Need
 from polymat.codegen.c.vectortypes import lane_macros, processor_macros
+from polymat.dataclass import dataclass
 from polymat.lang.types import ScalarType
 
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]*)?(e[-+]?[0-9]+)?")

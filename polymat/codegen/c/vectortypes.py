@@ -6,10 +6,9 @@ for that: see the header `rows/parts`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from polymat.codegen.c.elements import C_TYPES, ELEMENT_BYTES, INTEGERS
 from polymat.codegen.c.kernels import kernel_text
+from polymat.dataclass import dataclass
 
 _MEMORY_SUFFIX = {"f32": "ps", "f64": "pd"}
 

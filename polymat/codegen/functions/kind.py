@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 
 from polymat.codegen.c.kernels import kernel, kernel_text
+from polymat.dataclass import dataclass
 
 FOLDER = "functions"
 

@@ -11,7 +11,7 @@ many elements first, in a loop whose points are independent.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from polymat.codegen.c.ctree import (
     Assign,
@@ -37,6 +37,7 @@ from polymat.codegen.c.rows import RowTypes, read_of
 from polymat.codegen.loops.accumulators import PLACE, ROW_BEGIN, ROW_BYTES, VECTORISED
 from polymat.codegen.loops.innermost import straight_range, with_innermost
 from polymat.codegen.loops.lanesums import BEHIND, HIGH, LANES, LOW
+from polymat.dataclass import dataclass
 
 LAST = "_pm_last_at"  # where the next of the vectors behind the turns of the loop begins
 TERMS, COUNT = "_pm_terms", "_pm_count"  # a row of terms, and how many there are in it

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from polymat.codegen.c.ctree import Block, CBinary, Declare, For, Id, Literal, Stmt
 from polymat.codegen.c.needs import Helper, HelperReduction, Need
@@ -12,6 +12,7 @@ from polymat.codegen.loops.bodies import BodyWriter
 from polymat.codegen.loops.nestloops import JAM, LoopWriter, NestStatement, jammed
 from polymat.codegen.loops.ranges import Range, at_copy, block_context, in_block, range_context, restricted
 from polymat.codegen.loops.statements import Statements
+from polymat.dataclass import dataclass
 from polymat.graph.stage import Stage
 from polymat.lang.reduction import Op
 from polymat.plan.loops import LoopPlan

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from polymat.codegen.c.cnames import Names
 from polymat.codegen.c.ctree import (
@@ -20,6 +20,7 @@ from polymat.codegen.c.ctree import (
 from polymat.codegen.loops.nestloops import Body, NestStatement, Point
 from polymat.codegen.loops.ranges import Range
 from polymat.codegen.loops.statements import PHASE, Statements
+from polymat.dataclass import dataclass
 from polymat.graph.stage import Stage
 from polymat.poly.isltext import decode
 

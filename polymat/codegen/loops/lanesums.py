@@ -9,7 +9,7 @@ took 0.71 of the time in double, 0.34 in float.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial, reduce
 
 from polymat.codegen.c.ctree import (
@@ -31,6 +31,7 @@ from polymat.codegen.c.ctree import (
 from polymat.codegen.c.lanes import row_sums
 from polymat.codegen.c.rows import RowTypes, read_of
 from polymat.codegen.loops.innermost import straight_range, with_innermost
+from polymat.dataclass import dataclass
 
 LOW, HIGH, BEHIND = "_pm_low", "_pm_high", "_pm_behind"  # of a row; behind its whole vectors
 LANES, SUMS = "_pm_lanes", "_pm_sums"  # with a number: a sum in a vector; an array of four sums

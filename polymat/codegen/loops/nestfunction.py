@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal as OneOf
 from typing import TypeAlias
 
 from polymat.codegen.c.ctree import CCall, CExpr, CFunction, CParameter, Evaluate, Id, Stmt
 from polymat.codegen.loops.ranges import Range
 from polymat.codegen.memory.pads import Pad
+from polymat.dataclass import dataclass
 from polymat.graph.stage import Stage
 from polymat.lang.expr import Expr
 from polymat.lang.expressiontext import expr_text

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from polymat.codegen.c.ctree import (
     Block,
@@ -20,6 +20,7 @@ from polymat.codegen.c.ctree import (
     Ternary,
 )
 from polymat.codegen.c.needs import FLOORDIV_I64, Helper, Need
+from polymat.dataclass import dataclass
 from polymat.errors import InternalError
 from polymat.poly.ast import Guard, Identifier, Instance, Integer, Loop, LoopExpr, Nest, Operation
 from polymat.poly.domain import Domain

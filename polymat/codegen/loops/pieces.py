@@ -7,13 +7,14 @@ the border, in which some dimension has one value, runs in plain loops beside it
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from polymat.codegen.c.ctree import Block, CCall, CExpr, Declare, Id, Stmt, names_in
 from polymat.codegen.c.needs import MAX_I64, MIN_I64, Need
 from polymat.codegen.loops.jam import RangedLoops
 from polymat.codegen.loops.nestloops import NestStatement
 from polymat.codegen.loops.ranges import Range
+from polymat.dataclass import dataclass
 from polymat.lang.affine import Affine
 
 Finish = Callable[[tuple[Stmt, ...]], tuple[Stmt, ...]]

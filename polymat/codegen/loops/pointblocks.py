@@ -7,7 +7,7 @@ after:   for i by 64:  for 64: p[i - first] = clamp(x[i]);  for 64: y[i] = table
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from polymat.codegen.c.ctree import (
     Assign,
@@ -23,6 +23,7 @@ from polymat.codegen.c.ctree import (
     Subscript,
 )
 from polymat.codegen.c.needs import MIN_I64, Need
+from polymat.dataclass import dataclass
 
 TOGETHER = 64  # points
 FIRST, END, HIGH = "_pm_block_first", "_pm_block_end", "_pm_block_high"

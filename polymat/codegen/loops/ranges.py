@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from polymat.codegen.loops.nestloops import JAM, NestStatement
+from polymat.dataclass import dataclass
 from polymat.lang.affine import Affine
 from polymat.poly.domain import Domain
 

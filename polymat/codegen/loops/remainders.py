@@ -7,7 +7,7 @@ written by whole vectors.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import gcd, lcm
 
 from polymat.codegen.c.ctree import (
@@ -29,6 +29,7 @@ from polymat.codegen.c.ctree import (
 from polymat.codegen.c.needs import MAX_I64, MIN_I64
 from polymat.codegen.c.rows import index_terms, integer_of
 from polymat.codegen.loops.innermost import DIVISION, straight_range, with_innermost
+from polymat.dataclass import dataclass
 
 LONGEST = 8  # points of a block; more of them do not fit the registers
 BLOCK, FIRST, BEHIND = "_pm_block", "_pm_blocks_begin", "_pm_blocks_end"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from polymat.codegen.c.ctree import (
     CExpr,
@@ -11,6 +11,7 @@ from polymat.codegen.c.ctree import (
     Stmt,
 )
 from polymat.codegen.loops.rowplaces import AT, COLUMN, ROW, RowPlaces
+from polymat.dataclass import dataclass
 from polymat.lang.affine import Affine
 from polymat.lang.expr import Load
 

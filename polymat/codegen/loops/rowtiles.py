@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from polymat.codegen.c.ctree import (
     APART,
@@ -27,6 +26,7 @@ from polymat.codegen.loops.rowplaces import ROW, STOP
 from polymat.codegen.loops.stagecode import StageWriter
 from polymat.codegen.loops.streamedrows import PAST, exceeds
 from polymat.codegen.memory.storage import Buffer
+from polymat.dataclass import dataclass
 from polymat.plan.tile import RowLoop, TilePlan
 
 ROW_STOP, FIRST = "_pm_stop0", "_pm_first"  # where a tile ends, and where the tiles of a thread begin

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from polymat.codegen.c.ctree import Block, CBinary, CCall, CExpr, Declare, For, Id, Literal, Stmt, plus
 from polymat.codegen.c.needs import MAX_I64, MIN_I64, Helper, Need
 from polymat.codegen.loops.bodies import BodyWriter
 from polymat.codegen.loops.innermost import with_changed
+from polymat.dataclass import dataclass
 from polymat.graph.datasegments import Segment
 from polymat.graph.stage import Stage
 from polymat.lang.affine import Affine

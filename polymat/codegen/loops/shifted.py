@@ -8,7 +8,7 @@ rows to come (`polymat.codegen.loops.prefetch`) are spread over the loop, so tha
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeAlias
 
 from polymat.codegen.c.ctree import (
@@ -31,6 +31,7 @@ from polymat.codegen.c.ctree import (
 from polymat.codegen.c.needs import MIN_I64
 from polymat.codegen.c.rows import RowRead, RowTypes, read_of
 from polymat.codegen.loops.rowreads import elements_of, has_vectors, is_vector, streams_of
+from polymat.dataclass import dataclass
 
 LOW, HIGH = "_pm_low", "_pm_high"  # where a row begins and ends
 REST, LAST = "_pm_left", "_pm_tail"  # where what the main loop leaves begins; a vector of that

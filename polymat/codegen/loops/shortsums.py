@@ -8,7 +8,7 @@ term.  A compiler's own loop in vectors takes longer to begin and to end than to
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from polymat.codegen.c.ctree import (
     Assign,
@@ -33,6 +33,7 @@ from polymat.codegen.c.ctree import Evaluate as Term
 from polymat.codegen.c.elements import C_TYPES
 from polymat.codegen.c.needs import Need, Piece
 from polymat.codegen.loops.innermost import with_changed
+from polymat.dataclass import dataclass
 
 SIDE_BY_SIDE = 4  # terms
 FIRST, LAST, REST, SUM, HERE = "_pm_low", "_pm_high", "_pm_behind", "_pm_sum", "_pm_here"

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from polymat.codegen.loops.alternating import Piece, joined_turns
 from polymat.codegen.loops.bodies import BodyWriter
 from polymat.codegen.loops.nestloops import NestStatement
+from polymat.dataclass import dataclass
 from polymat.graph.stage import Accumulation, Stage
 from polymat.lang.neutral import neutral
 from polymat.poly.isltext import encode

@@ -8,7 +8,6 @@ of words, shifts and masks give the first elements of all words, the second ones
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from polymat.codegen.c.ctree import (
     Assign,
@@ -32,6 +31,7 @@ from polymat.codegen.c.ctree import (
 )
 from polymat.codegen.c.rows import read_of
 from polymat.codegen.loops.innermost import straight_range, with_innermost
+from polymat.dataclass import dataclass
 from polymat.lang.types import ScalarType
 
 WORD, LANE = "_pm_word", "_pm_lane"  # with numbers: a word that is read; one element of the word written

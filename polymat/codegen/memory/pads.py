@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from polymat.codegen.c.ctree import Cast, CBinary, CCall, CExpr, CUnary, Declare, Id, Literal, Stmt
+from polymat.dataclass import dataclass
 from polymat.lang.affine import Affine, extremes
 
 Limits: TypeAlias = Mapping[str, tuple[Affine, Affine]]

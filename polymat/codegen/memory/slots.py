@@ -6,9 +6,9 @@ Colouring of live ranges; these are intervals of the order of the groups, so tak
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from polymat.codegen.memory.storage import Buffer
+from polymat.dataclass import dataclass
 from polymat.plan.schedule import Schedule
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from polymat.dataclass import dataclass
 from polymat.graph.aligned import Member
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Stage

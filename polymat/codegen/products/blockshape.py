@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from zlib import crc32
 
 from polymat.codegen.c.elements import C_TYPES, ELEMENT_BYTES
 from polymat.codegen.c.needs import Need
 from polymat.codegen.c.vectortypes import Parts
+from polymat.dataclass import dataclass
 from polymat.product.ends import Kind as EndKind
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from polymat.codegen.c.ctree import (
     Braces,
@@ -26,6 +25,7 @@ from polymat.codegen.loops.nestfunction import NestFunction
 from polymat.codegen.loops.stagecode import StageWriter
 from polymat.codegen.products.contractionwriter import ContractionWriter
 from polymat.codegen.products.endwriter import EndWriter
+from polymat.dataclass import dataclass
 from polymat.graph.stage import Stage
 from polymat.plan.epilogue import EpiloguePlan
 

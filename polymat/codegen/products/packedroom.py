@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from math import prod
 
 from polymat.codegen.c.ctree import CBinary, CCall, CExpr, Literal, Ternary
 from polymat.codegen.memory.pads import Limits, Pad, most
+from polymat.dataclass import dataclass
 from polymat.lang.affine import Affine
 from polymat.product.blocks import Blocks
 from polymat.product.contraction import Contraction

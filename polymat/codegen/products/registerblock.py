@@ -8,10 +8,10 @@ becomes of the sums; `block_text` prints it, and `declared` what others see of s
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from textwrap import indent
 
 from polymat.codegen.products.blockshape import Shape
+from polymat.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

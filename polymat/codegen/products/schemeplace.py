@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import reduce
 
 from polymat.codegen.c.ctree import CBinary, CExpr, Id, Literal, Subscript, plus
+from polymat.dataclass import dataclass
 from polymat.graph.monomials import Factor
 
 ZERO, ONE = Literal("0"), Literal("1")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import reduce
 
 from polymat.codegen.c.ctree import (
@@ -22,6 +21,7 @@ from polymat.codegen.c.rows import RowTypes
 from polymat.codegen.loops.stagecode import StageWriter
 from polymat.codegen.products.schemeloops import SchemeLoops
 from polymat.codegen.products.schemeplace import ONE, ZERO, LoopPlace, moved
+from polymat.dataclass import dataclass
 from polymat.graph.monomials import Factor
 from polymat.graph.stage import Stage
 from polymat.lang.affine import Affine

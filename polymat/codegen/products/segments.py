@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Protocol
 
 from polymat.codegen.c.ctree import (
@@ -20,6 +20,7 @@ from polymat.codegen.c.ctree import (
 )
 from polymat.codegen.loops.stagecode import StageWriter
 from polymat.codegen.products.blockshape import Shape
+from polymat.dataclass import dataclass
 from polymat.graph.monomials import Factor
 from polymat.lang.affine import Affine
 from polymat.product.contraction import Contraction

@@ -11,9 +11,8 @@ A BLAS with integers of 32 bits is used (LP64): extents, strides and leading dim
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from polymat.codegen.c.needs import Need
+from polymat.dataclass import dataclass
 from polymat.idiom.routines import ROUTINES, Form, Routine
 
 INT_LIMIT = 2**31 - 1

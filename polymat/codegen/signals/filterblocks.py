@@ -26,11 +26,10 @@ results of an interpolation are put together afterwards.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from polymat.codegen.c.elements import C_TYPES
 from polymat.codegen.c.kernels import kernel_text, statements
 from polymat.codegen.c.needs import Need
+from polymat.dataclass import dataclass
 from polymat.tilesize.filterblock import MOST_KINDS, square_side
 
 LEAST = 8  # results of a row: a register block and its transposition need as many

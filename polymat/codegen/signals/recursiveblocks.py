@@ -24,12 +24,12 @@ would not otherwise.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from functools import partial
 
 from polymat.codegen.c.elements import C_TYPES
 from polymat.codegen.c.kernels import kernel_text, statements
 from polymat.codegen.c.needs import Need
+from polymat.dataclass import dataclass
 from polymat.tilesize.filterblock import RUN, square_side
 
 LEAST_RUN = 16  # positions of a run for which runs side by side are worth it

@@ -1,0 +1,120 @@
+"""The data classes of the package beside those of the standard library."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import inspect
+import pickle
+from typing import Any
+
+import pytest
+
+from polymat.dataclass import dataclass as quick
+
+NAN = float("nan")
+
+
+def made(dataclass: Any, **switches: bool) -> type[Any]:
+    """A class with every kind of field, and one that inherits from it."""
+
+    @dataclass(**switches)
+    class Base:
+        """What both have."""
+
+        a: int
+        b: str = "b"
+        c: list[int] = dataclasses.field(default_factory=list)
+        d: float = dataclasses.field(default=0.0, compare=False, repr=False)
+        e: list[int] = dataclasses.field(default_factory=list, init=False)
+        f: int = dataclasses.field(default=7, init=False)
+
+    @dataclass(**switches)
+    class Derived(Base):
+        g: tuple[int, ...] = ()
+
+        def __post_init__(self) -> None:
+            self.e.append(self.a)
+
+    return Derived
+
+
+def single(dataclass: Any) -> type[Any]:
+    @dataclass(frozen=True, slots=True)
+    class Single:
+        only: Any
+
+    return Single
+
+
+def text(value: object) -> str:
+    return repr(value).replace("single.<locals>.", "").replace("made.<locals>.", "")
+
+
+@pytest.mark.parametrize("slots", [False, True])
+@pytest.mark.parametrize("frozen", [False, True])
+@pytest.mark.parametrize("repr_", [False, True])
+@pytest.mark.parametrize("eq", [False, True])
+def test_they_are_those_of_the_standard_library(slots: bool, frozen: bool, repr_: bool, eq: bool) -> None:
+    switches = dict(slots=slots, frozen=frozen, repr=repr_, eq=eq)
+    ours, theirs = made(quick, **switches), made(dataclasses.dataclass, **switches)
+    for each in (ours, theirs):
+        one, other = each(1, c=[2], d=3.0), each(1, "b", [2], 4.0)
+        assert (one == other) is eq
+        assert one != each(2, c=[2])
+        assert one.__eq__(object()) is NotImplemented
+        assert (one.e, one.f, one.g) == ([1], 7, ())
+        assert dataclasses.replace(one, a=5).a == 5
+        assert copy.deepcopy(one).c == [2]
+        assert each(1).c is not each(1).c
+        assert hasattr(one, "__dict__") is not slots
+        with pytest.raises(TypeError):
+            each()
+        if frozen:
+            with pytest.raises(dataclasses.FrozenInstanceError, match="cannot assign to field 'a'"):
+                one.a = 2
+            with pytest.raises(dataclasses.FrozenInstanceError, match="cannot delete field 'a'"):
+                del one.a
+        else:
+            one.a = 2
+            assert one.a == 2
+    assert ours.__match_args__ == theirs.__match_args__
+    assert (ours.__hash__ is None) is (theirs.__hash__ is None)
+    assert [*inspect.signature(ours).parameters] == [*inspect.signature(theirs).parameters]
+    if repr_:
+        assert text(ours(1)) == text(theirs(1)) == "Derived(a=1, b='b', c=[], e=[1], f=7, g=())"
+
+
+def test_hashes_are_of_what_is_compared() -> None:
+    ours = made(quick, slots=True, frozen=True)
+    value = ours(1, c=())
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(value)
+    ours, theirs = single(quick), single(dataclasses.dataclass)
+    assert hash(ours(3)) == hash(theirs(3))
+    assert ours(NAN) == ours(NAN)  # the same object, as in a tuple
+
+
+def test_what_a_class_writes_itself_stays() -> None:
+    @quick(frozen=True, slots=True)
+    class Written:
+        a: int
+
+        def __repr__(self) -> str:
+            return "mine"
+
+        def __eq__(self, other: object) -> bool:
+            return True
+
+        def __hash__(self) -> int:
+            return 5
+
+    assert (repr(Written(1)), Written(1) == Written(2), hash(Written(1))) == ("mine", True, 5)
+
+
+def test_values_of_the_package_are_pickled() -> None:
+    from polymat.options import Options
+
+    options = Options(threads=2)
+    assert pickle.loads(pickle.dumps(options)) == options
+    assert inspect.signature(Options).parameters["threads"].default == 0

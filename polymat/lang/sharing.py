@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from polymat.lang.expr import Expr, Load, SelectExpr
 from polymat.lang.indices import affine_names
-from polymat.lang.traverse import children, conjuncts, fold, postorder, unconditional
+from polymat.lang.traverse import children, conjuncts, fold, postorder, unconditional, walk
 from polymat.memo import remembered
 
 MAX_DEPTH = 100  # operations inside each other, after which a part gets a name
@@ -58,6 +58,26 @@ def _is_on_indices(select: SelectExpr) -> bool:
     One comparison of a conjunction is enough: the bounds of `then` are checked where it holds.
     """
     return any(affine_names(part) is not None for part in conjuncts(select.condition))
+
+
+@remembered
+def loaded_ahead(expr: Expr) -> tuple[Load, ...]:
+    """The loads that only branches of Selects on data make: made before, they run on vectors.
+
+    A C compiler must not load what the program might not; gcc then writes such a loop element by element.
+    All may be made whatever the Selects choose, as in `computed_once`; not those at computed places, which no
+    vectors load, and not those of what is computed once.
+    """
+    roots = (expr, *computed_once(expr))
+    certain = [node for root in roots for node in walk(root, _certain) if isinstance(node, Load)]
+    elements = {(node.source.name, node.indices) for node in certain}
+    loads = [node for node in walk(expr, evaluated) if isinstance(node, Load) and not children(node)]
+    return tuple(node for node in loads if (node.source.name, node.indices) not in elements)
+
+
+def _certain(expr: Expr) -> tuple[Expr, ...]:
+    """The direct operands that are evaluated wherever the node is."""
+    return unconditional(expr) if isinstance(expr, SelectExpr) else children(expr)
 
 
 @remembered

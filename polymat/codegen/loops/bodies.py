@@ -147,17 +147,18 @@ class BodyWriter:
         return self.element(stage.name, tuple(point[d] for d in stage.dims))
 
     def _evaluate(
-        self, points: Sequence[Point], stage: Stage, expr: Expr, *, exact: bool = False
+        self, points: Sequence[Point], stage: Stage, expr: Expr, *, exact: bool = False, ahead: bool = False
     ) -> tuple[list[Stmt], list[CExpr]]:
         """Declarations of shared values, and the value at each point.
 
-        exact: converted to the stage's type before it is combined with anything, as NumPy does.
+        exact: converted to the stage's type before it is combined with anything, as NumPy does.  ahead: what
+        branches alone load is loaded before.
         """
         declared: list[Stmt] = []
         values = []
         for point in points:
             writer = self.writer(point)
-            declared += shared_values(writer, expr, len(declared))
+            declared += shared_values(writer, expr, len(declared), ahead=ahead)
             values.append(writer.value(expr, stage.dtype, exact=exact))
         return declared, values
 
@@ -170,14 +171,14 @@ class BodyWriter:
         """All accumulators."""
         return [self.local_name(stage, copy, copies) for copy in range(copies)]
 
-    def store(self, stage: Stage, *exprs: Expr, turns: str = "") -> Body:
+    def store(self, stage: Stage, *exprs: Expr, turns: str = "", ahead: bool = False) -> Body:
         """`stage[point] = expr`; nothing where that is what the place of the element holds already.
 
-        turns: the dimension along which several expressions take turns.
+        turns: the dimension along which several expressions take turns.  ahead: as in `shared_values`.
         """
 
         def one(points: Sequence[Point], expr: Expr) -> tuple[Stmt, ...]:
-            declared, values = self._evaluate(points, stage, expr)
+            declared, values = self._evaluate(points, stage, expr, ahead=ahead)
             targets = [self._target(stage, point) for point in points]
             pairs = zip(targets, values, strict=True)
             return (*declared, *(Assign(t, "=", v) for t, v in pairs if t != v))

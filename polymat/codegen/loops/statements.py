@@ -42,11 +42,12 @@ def map_statements(
     if order and vector == order[-1]:
         pieces = joined_turns(pieces, order[-1])
     single = len(pieces) == 1
+    ahead = vector is not None
     items = tuple(
         NestStatement(
             piece,
             own if single else (str(k), *own),
-            bodies.store(stage, *values, turns=order[-1] if len(values) > 1 else ""),
+            bodies.store(stage, *values, turns=order[-1] if len(values) > 1 else "", ahead=ahead),
             tuple(along),
         )
         for k, (piece, values) in enumerate(pieces)

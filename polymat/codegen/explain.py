@@ -43,7 +43,7 @@ def make_report(
     assumed = {name: size for name, size in sizes.items() if name not in estimates}
     beyond = bool(assumed) and _is_beyond_memory(pipeline, sizes)
     if beyond:
-        groups = tuple(replace(group, cost="", movement=None) for group in groups)
+        groups = tuple(replace(group, cost="", movement=None, reuses=()) for group in groups)
     every_call = [group for group in groups if "kept" not in group.storage.values()]
     return Report(
         name=signature.name,
@@ -111,6 +111,7 @@ def _with(group: GroupReport, plan: Plan, decision: Decision | None) -> GroupRep
         group,
         cost=decision.terms,
         movement=decision.movement if looped else None,
+        reuses=decision.reuses if looped else (),
         scores={name: found.explain() for name, found in decision.scores.items()},
         predicted=predicted,
     )

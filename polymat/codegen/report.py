@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 from math import inf
 from pathlib import Path
@@ -15,6 +16,7 @@ from polymat.errors import ArgumentError, ToolchainError
 from polymat.graph.arguments import check_known, fixed_sizes
 from polymat.lang.expr import Parameter
 from polymat.model.movement import Movement
+from polymat.model.workingset import HeldReuse
 from polymat.plan.schedule import Considered
 
 MOST_ALTERNATIVES = 12  # groups that were not chosen, in a text
@@ -55,7 +57,8 @@ class GroupReport:
     parallel, vector: dimensions or None.  storage: place of each stage's array.  reason: in words.
     inside: the loops of each stage within a tile.  cost: the terms that the group was chosen by, with the
     equation of its tile sizes where they solve one.  movement: predicted bytes and seconds a level of memory,
-    and which level limits; None where the models of loops do not know them.  scores: of every loop of each
+    and which level limits; None where the models of loops do not know them.  reuses: what caches must hold
+    for each array along each loop, of loops and tiles.  scores: of every loop of each
     stage as the innermost one.  predicted: seconds and bytes of this group.
     types: the element type of each stage.  folds: of arrays that keep few of their elements at a time, how
     many of how many along which dimension.
@@ -73,6 +76,7 @@ class GroupReport:
     inside: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     cost: str = ""
     movement: Movement | None = None
+    reuses: tuple[HeldReuse, ...] = ()
     scores: Mapping[str, str] = field(default_factory=dict)
     predicted: Prediction | None = None
     types: Mapping[str, str] = field(default_factory=dict)
@@ -97,11 +101,25 @@ class GroupReport:
         ]
         lines += [
             f"  {word}: {text}"
-            for word, text in (("cost", self.cost), ("from empty caches", str(self.movement or "")))
+            for word, text in (
+                ("cost", self.cost),
+                ("from empty caches", str(self.movement or "")),
+                ("working sets", _reuses_text(self.reuses)),
+            )
             if text
         ]
         lines += [f"  innermost loop of {name}: {text}" for name, text in self.scores.items()]
         return "\n".join(lines)
+
+
+def _reuses_text(reuses: Sequence[HeldReuse]) -> str:
+    """How many reuses each level of memory serves, and which needs most, in words."""
+    if not reuses:
+        return ""
+    largest = sorted(reuses, key=lambda each: each.most)
+    served = Counter(reuse.furthest for reuse in largest)
+    counts = ", ".join(f"{count} in {level}" for level, count in served.items())
+    return f"of {len(reuses)} reuses {counts}; the largest of {largest[-1]}"
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -37,6 +37,27 @@ class WorkingSet:
     most: Polynomial
 
 
+@dataclass(frozen=True, slots=True)
+class HeldReuse:
+    """The reuse of an array along a loop at given sizes, and the caches that hold what it needs.
+
+    least, most: bytes touched until the first and the last reuse, WS_min and WS_max of the paper.
+    nearest, furthest: the levels of memory that each is served from.
+    """
+
+    array: str
+    loop: str
+    least: float
+    most: float
+    nearest: str
+    furthest: str
+
+    def __str__(self) -> str:
+        """Bytes and levels in words."""
+        until = f" to {self.most:.3g}" if self.most > self.least else ""
+        return f"{self.array} along {self.loop}, {self.least:.3g}{until} bytes"
+
+
 def working_sets(
     nest: LoopNest,
     order: Sequence[str] | None = None,
@@ -160,6 +181,30 @@ def sort_by_level(
                 sums[level.name] += size
                 break
     return sums
+
+
+def held_reuses(
+    nest: LoopNest,
+    machine: Machine,
+    order: Sequence[str] | None = None,
+    *,
+    parallel: Collection[str] = (),
+    threads: int = 1,
+) -> tuple[HeldReuse, ...]:
+    """The reuses of each array along each loop, the first and the last one of several distances."""
+    levels, values = hierarchy(machine, threads), nest.extents
+    sizes: dict[tuple[str, str], list[float]] = {}
+    for found in working_sets(nest, order, parallel):
+        ends = (found.least.evaluate(values), found.most.evaluate(values))
+        sizes.setdefault((found.array, found.loop), []).extend(ends)
+
+    def level(size: float) -> str:
+        return next(each.name for each in levels if size <= each.bytes)
+
+    return tuple(
+        HeldReuse(array, loop, min(ends), max(ends), level(min(ends)), level(max(ends)))
+        for (array, loop), ends in sizes.items()
+    )
 
 
 def variant_cost(

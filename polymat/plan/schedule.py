@@ -11,6 +11,7 @@ from polymat.graph.orders import Work
 from polymat.model.looporder import Innermost
 from polymat.model.movement import Movement
 from polymat.model.team import UNKNOWN, TeamCost
+from polymat.model.workingset import HeldReuse
 from polymat.plan.printedplan import value_lines
 from polymat.plan.tile import Plan
 from polymat.poly.lifespan import Folds
@@ -38,12 +39,14 @@ class Decision:
 
     terms: the cost that it was chosen by.  seconds: predicted.  movement: bytes and seconds a level of
     memory, with caches that are empty at first.  scores: Algorithm 5's for the loops of each stage.
+    reuses: the working sets of its loops, where these run as the definition says.
     """
 
     terms: str
     seconds: float
     movement: Movement
     scores: Mapping[str, Innermost] = field(default_factory=dict)
+    reuses: tuple[HeldReuse, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -10,6 +10,8 @@ from polymat.graph.stage import Stage
 from polymat.machine.model import Machine
 from polymat.model.loopnest import LoopNest
 from polymat.model.movement import Traffic, movement
+from polymat.model.workingset import HeldReuse, held_reuses, tile_nest
+from polymat.plan.loops import LoopPlan
 from polymat.plan.registerblocks import kernel_of
 from polymat.plan.schedule import Decision
 from polymat.plan.schemeplan import SchemePlan
@@ -51,11 +53,30 @@ def decision(
         tiles = [_blocks(nest, stages, machine)] if plan.by_blocks else []
     used = threads if plan.is_shared else 1
     moved = movement(nest, order, tiles, machine, threads=used, scratch=scratch)
+    reuses = _reuses(plan, nest, order, tiles, machine, used) if isinstance(plan, TilePlan | LoopPlan) else ()
+    reuses = tuple(each for each in reuses if each.array not in scratch or each.loop in nest.names)
     if kernel is not None and len(nest.statements) > 1:
         parts = [replace(nest, statements=(each,)) for each in nest.statements]
         apart = [movement(part, order, tiles, machine, threads=used).traffic[0] for part in parts]
         moved = replace(moved, traffic=(_sum(apart), *moved.traffic[1:]))
-    return Decision(terms, seconds, moved, scores)
+    return Decision(terms, seconds, moved, scores, reuses)
+
+
+def _reuses(
+    plan: Plan,
+    nest: LoopNest,
+    order: Sequence[str],
+    tiles: Sequence[Mapping[str, int]],
+    machine: Machine,
+    threads: int,
+) -> tuple[HeldReuse, ...]:
+    """The working sets of loops as they run: those over tiles, outside, and those within."""
+    whole = tile_nest(nest, tiles[0]) if tiles else nest
+    outside = [f"{dim}.tile" for dim in order if f"{dim}.tile" in whole.names]
+    shared = [name for name in (f"{plan.parallel}.tile", plan.parallel) if name in whole.names][:1]
+    return held_reuses(
+        whole, machine, (*outside, *order), parallel=shared if threads > 1 else (), threads=threads
+    )
 
 
 def _sum(parts: Sequence[Traffic]) -> Traffic:

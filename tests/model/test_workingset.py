@@ -8,7 +8,7 @@ from polymat.model.hierarchy import hierarchy
 from polymat.model.loopnest import LoopNest, single
 from polymat.model.polynomial import Polynomial
 from polymat.model.reference import Reference
-from polymat.model.workingset import rank, sort_by_level, tile_nest, variant_cost, working_sets
+from polymat.model.workingset import held_reuses, rank, sort_by_level, tile_nest, variant_cost, working_sets
 from tests.model.nests import TINY, i, is_parallel, j, matmul
 
 N, K = Polynomial.name("j"), Polynomial.name("k")
@@ -52,6 +52,28 @@ def test_a_stencil_is_reused_a_row_later() -> None:
 def test_a_parallel_loop_needs_all_that_it_touches() -> None:
     (found,) = [w for w in working_sets(matmul(3, 4, 5), parallel=("j",), in_bytes=False) if w.loop == "j"]
     assert found.least == found.most == N * K + N + K
+
+
+def test_reuses_are_served_by_the_level_that_holds_them() -> None:
+    nest = matmul(30, 40, 50)
+    found = {(each.array, each.loop): each for each in held_reuses(nest, TINY)}
+    assert [*found] == [("C", "k"), ("A", "j"), ("B", "i")]
+    for each in working_sets(nest):
+        held = found[each.array, each.loop]
+        assert held.least == each.least.evaluate(nest.extents)
+        assert held.most == each.most.evaluate(nest.extents)
+    small = next(level.bytes for level in hierarchy(TINY) if level.name == "L1")
+    for held in found.values():
+        assert (held.nearest == "L1") is (held.least <= small)
+        assert (held.furthest == "L1") is (held.most <= small)
+
+
+def test_of_several_distances_the_first_and_the_last_count() -> None:
+    nest = single({"i": 6, "j": 7}, [Reference("a", (i + each, j)) for each in (3, 1, 0)])
+    (held,) = held_reuses(nest, TINY)
+    sizes = [end.evaluate(nest.extents) for found in working_sets(nest) for end in (found.least, found.most)]
+    assert len(sizes) > 2
+    assert (held.least, held.most) == (min(sizes), max(sizes))
 
 
 def test_bytes_follow_the_element_size() -> None:

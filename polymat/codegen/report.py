@@ -113,13 +113,13 @@ class GroupReport:
 
 
 def _reuses_text(reuses: Sequence[HeldReuse]) -> str:
-    """How many reuses each level of memory serves, and which needs most, in words."""
+    """How many reuses each level of memory serves, and which one needs most, in words."""
     if not reuses:
         return ""
     largest = sorted(reuses, key=lambda each: each.most)
     served = Counter(reuse.furthest for reuse in largest)
-    counts = ", ".join(f"{count} in {level}" for level, count in served.items())
-    return f"of {len(reuses)} reuses {counts}; the largest of {largest[-1]}"
+    counts = ", ".join(f"{count} within {level}" for level, count in served.items())
+    return f"{counts}; the largest: {largest[-1]}"
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -55,7 +55,8 @@ class HeldReuse:
     def __str__(self) -> str:
         """Bytes and levels in words."""
         until = f" to {self.most:.3g}" if self.most > self.least else ""
-        return f"{self.array} along {self.loop}, {self.least:.3g}{until} bytes"
+        dim, tile, _ = self.loop.partition(".tile")
+        return f"{self.array} along {f'tiles of {dim}' if tile else dim}, {self.least:.3g}{until} bytes"
 
 
 def working_sets(

@@ -37,46 +37,54 @@ def decision(
     if isinstance(plan, SchemePlan) and {*plan.contraction.bounds} == {*nest.names}:
         moved = scheme_movement(nest, plan.contraction, plan.atoms, machine, threads=threads)
         return Decision(terms, seconds, moved, scores)
-    order: Sequence[str] | Sequence[Sequence[str]]
+    order: Sequence[str] | Sequence[Sequence[str]] = _order(plan, nest)
+    tiles = [_blocks(nest, stages, machine)] if plan.by_blocks else []
     scratch: list[str] = []
     kernel = kernel_of(plan)
     if isinstance(plan, TilePlan):
-        dims = [dim for dim in plan.dims if dim in nest.names]
-        order = (*dims, *(dim for dim in nest.names if dim not in dims))
-        tiles = [dict(zip(plan.dims, plan.sizes, strict=True))]
-        scratch = [member.stage for member in plan.members if member.scratch]
+        tiles, scratch = [_sizes(plan)], _scratch(plan)
     elif kernel is not None and not kernel.pairs and {*kernel.contraction.bounds} == {*nest.names}:
         way = blocking_of(kernel, estimates)
         (order, tiles), nest = way.bands(nest.extents), way.packed(nest)
-    else:
-        order = plan.order if sorted(plan.order) == sorted(nest.names) else nest.names
-        tiles = [_blocks(nest, stages, machine)] if plan.by_blocks else []
     used = threads if plan.is_shared else 1
     moved = movement(nest, order, tiles, machine, threads=used, scratch=scratch)
-    reuses = _reuses(plan, nest, order, tiles, machine, used) if isinstance(plan, TilePlan | LoopPlan) else ()
-    reuses = tuple(each for each in reuses if each.array not in scratch or each.loop in nest.names)
     if kernel is not None and len(nest.statements) > 1:
         parts = [replace(nest, statements=(each,)) for each in nest.statements]
         apart = [movement(part, order, tiles, machine, threads=used).traffic[0] for part in parts]
         moved = replace(moved, traffic=(_sum(apart), *moved.traffic[1:]))
-    return Decision(terms, seconds, moved, scores, reuses)
+    return Decision(terms, seconds, moved, scores, _reuses(plan, nest, machine, used))
 
 
-def _reuses(
-    plan: Plan,
-    nest: LoopNest,
-    order: Sequence[str],
-    tiles: Sequence[Mapping[str, int]],
-    machine: Machine,
-    threads: int,
-) -> tuple[HeldReuse, ...]:
-    """The working sets of loops as they run: those over tiles, outside, and those within."""
-    whole = tile_nest(nest, tiles[0]) if tiles else nest
+def _order(plan: Plan, nest: LoopNest) -> tuple[str, ...]:
+    """The loops of a nest as a plan runs them, outermost first."""
+    if isinstance(plan, TilePlan):
+        dims = [dim for dim in plan.dims if dim in nest.names]
+        return (*dims, *(dim for dim in nest.names if dim not in dims))
+    return plan.order if sorted(plan.order) == sorted(nest.names) else nest.names
+
+
+def _sizes(plan: TilePlan) -> dict[str, int]:
+    return dict(zip(plan.dims, plan.sizes, strict=True))
+
+
+def _scratch(plan: TilePlan) -> list[str]:
+    return [member.stage for member in plan.members if member.scratch]
+
+
+def _reuses(plan: Plan, nest: LoopNest, machine: Machine, threads: int) -> tuple[HeldReuse, ...]:
+    """The working sets of loops and tiles as they run; scratchpads are used again within a tile alone."""
+    if not isinstance(plan, TilePlan | LoopPlan):
+        return ()
+    order, whole = _order(plan, nest), nest
+    scratch: list[str] = []
+    if isinstance(plan, TilePlan):
+        whole, scratch = tile_nest(nest, _sizes(plan)), _scratch(plan)
     outside = [f"{dim}.tile" for dim in order if f"{dim}.tile" in whole.names]
     shared = [name for name in (f"{plan.parallel}.tile", plan.parallel) if name in whole.names][:1]
-    return held_reuses(
+    found = held_reuses(
         whole, machine, (*outside, *order), parallel=shared if threads > 1 else (), threads=threads
     )
+    return tuple(each for each in found if each.array not in scratch or each.loop not in outside)
 
 
 def _sum(parts: Sequence[Traffic]) -> Traffic:

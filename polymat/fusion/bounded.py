@@ -10,7 +10,7 @@ from polymat.fusion.exact import Exhausted, MaskCost, Solution, solve
 from polymat.fusion.greedy import merge_greedily
 from polymat.fusion.price import MAX_GROUPS, Price
 
-MAX_RANGE = 16  # stages of a group that is tried as a range of an order
+MAX_RANGE = 8  # stages of a group that is tried as a range of an order
 WINDOW_STAGES = 8  # stages of consecutive groups that are partitioned anew together
 WINDOW_STEPS = 5_000  # candidate groups of one such search
 
@@ -21,9 +21,9 @@ def improve(dag: Dag, price: Price, stages: int) -> Solution:
     The cheapest of all partitions into ranges of an order, for three orders: the pipeline's own, depth first,
     and that of the greedy partition, whose groups are tried as ranges whatever their length.  Then runs of
     consecutive groups of up to `WINDOW_STAGES` stages are partitioned anew by the exact recurrence, until
-    `MAX_GROUPS` more groups are priced.
+    `MAX_GROUPS` more groups are priced, and what is left is merged while that saves anything.
     """
-    greedy = merge_greedily(dag, price, stages)
+    greedy = merge_greedily(dag, price, [1 << k for k in bits(stages)])
     greedy_order = [k for group in greedy.groups for k in bits(group)]
     orders = [list(bits(stages)), _depth_first(dag, stages), greedy_order]
     different = [order for k, order in enumerate(orders) if order not in orders[:k]]
@@ -32,7 +32,8 @@ def improve(dag: Dag, price: Price, stages: int) -> Solution:
     if best.cost == math.inf:
         return best
     with price.limited(MAX_GROUPS):
-        return _windows(dag, price, stages, best)
+        best = _windows(dag, price, stages, best)
+    return merge_greedily(dag, price, best.groups)
 
 
 def _depth_first(dag: Dag, stages: int) -> list[int]:

@@ -14,9 +14,8 @@ from polymat.fusion.dag import Dag, bits
 from polymat.fusion.exact import MaskCost, Solution
 
 
-def merge_greedily(dag: Dag, cost: MaskCost, stages: int) -> Solution:
+def merge_greedily(dag: Dag, cost: MaskCost, groups: Sequence[int]) -> Solution:
     """Merge two groups at a time, the pair that saves most, until no merge saves anything."""
-    groups: Sequence[int] = tuple(1 << k for k in bits(stages))
     while True:
         merges = sorted(_savings(dag, cost, groups))
         orders = (dag.run_order(_merged(groups, first, second)) for _, first, second in merges)

@@ -156,7 +156,7 @@ def _cost_on(
     )
     peak = machine.peak_flops(widest, threads) * tiling.share / waiting(demand.pieces, threads)
     moved = demand.moved + threads * tiling.private
-    speed = machine.bandwidth(level, threads) / (1.0 + SPLIT_ROWS * tiling.split)
+    speed = machine.bandwidth(level, threads) / (1.0 + SPLIT_ROWS * tiling.split + tiling.starts)
     return PlanCost(
         computing=arithmetic / peak,
         moving=moved / speed + tiling.padded / machine.bandwidth(tiling.level, threads),

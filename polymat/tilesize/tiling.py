@@ -23,6 +23,10 @@ from polymat.tilesize.traffic import array_bytes, input_bytes
 # Operations a lane that the ends of a row are worth, at the rate of loops on vectors: the call, what is left
 # of the last vector, and two branches that are not foreseen.  Measured (Zen 3, double): 20 ns a row.
 ROW_ENDS = 64.0
+# Bytes that the start of a run of neighbours in memory is worth.  Measured (Zen 3): runs of 120 bytes took
+# three times as long as planes (docs/measurements.md).
+RUN_STARTS = 256.0
+PAGE_BYTES = 4096  # of memory, within which processors fetch ahead: longer runs start as often
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,6 +39,7 @@ class TileDemand:
     scratchpads beyond the first-level cache, in that of `level`.  split: tiled dimensions that cut rows.
     ends: operations that the ends of the rows so cut are worth.  copies: those of writing out what tiles own
     of stages that others read in a scratchpad.  near: these stages.  share: of the peak that its loops reach.
+    starts: bytes that the starts of short runs of results are worth, for each byte.
     """
 
     repeats: Sequence[float] = ()
@@ -49,6 +54,7 @@ class TileDemand:
     copies: float = 0.0
     near: frozenset[str] = frozenset()
     share: float = VECTOR_SHARE
+    starts: float = 0.0
 
 
 def tiling_of(
@@ -77,6 +83,7 @@ def tiling_of(
         sum(prod(stage_extents(by_name[m.stage], estimates)) for m in plan.members if m.copied),
         frozenset(m.stage for m in plan.members if m.copied and fits),
         VECTOR_SHARE if plan.row_loop is None else ROW_LOOP_SHARE,
+        max((_run_starts(m, plan, by_name[m.stage], machine, estimates) for m in plan.members), default=0.0),
     )
 
 
@@ -122,6 +129,27 @@ def _row_ends(
     rows = prod(length for dim, length in lengths.items() if dim != loops.vector)
     pieces = member.scale(level) * lengths.get(loops.vector, 1.0) / plan.sizes[level]
     return ROW_ENDS * machine.lanes(stage.dtype.size) * (rows * max(pieces - 1.0, 0.0) + calls)
+
+
+def _run_starts(
+    member: Member, plan: TilePlan, stage: Stage, machine: Machine, estimates: Mapping[str, int]
+) -> float:
+    """What the starts of runs are worth where tiles cut a result between its first dimension and its rows.
+
+    Of results that the second-level cache does not hold.  Tiles that cut rows are priced by `_split_rows`.
+    """
+    cut = max((k for k, dim in enumerate(stage.dims) if dim in member.dims), default=0)
+    if member.scratch or cut == 0 or cut == len(stage.dims) - 1:
+        return 0.0
+    if array_bytes(stage, estimates) <= machine.l2_bytes:
+        return 0.0
+    extents = stage_extents(stage, estimates)
+    level = member.dims.index(stage.dims[cut])
+    points = plan.sizes[level] / member.scale(level)
+    if points >= extents[cut]:
+        return 0.0
+    run = points * prod(extents[cut + 1 :]) * stage.dtype.size
+    return RUN_STARTS / max(run, 1.0) if run < PAGE_BYTES else 0.0
 
 
 def _split_rows(plan: TilePlan) -> int:

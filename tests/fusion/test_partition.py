@@ -10,6 +10,7 @@ import pytest
 
 import polymat as pm
 from polymat.errors import InternalError
+from polymat.fusion.bounded import MAX_RANGE
 from polymat.fusion.dag import Dag
 from polymat.fusion.partition import BOUNDED, EXACT, partition, partition_stages
 from polymat.fusion.price import MAX_GROUPS
@@ -69,6 +70,18 @@ def test_siblings_are_priced_no_oftener_than_promised(count: int) -> None:
     pairs_and_ranges = 2 * count * count
     assert len(asked) <= (MAX_GROUPS if found.exact else MAX_GROUPS + pairs_and_ranges)
     assert found.cost <= sum(map(fours, (names[k : k + 4] for k in range(0, count, 4))))
+
+
+def test_groups_longer_than_ranges_are_merged_from_these() -> None:
+    names = SIXTY[:48]
+
+    def cost(group: Names) -> float:
+        if len(group) == 2 * MAX_RANGE:
+            return 1.2
+        return 1.0 if len(group) <= MAX_RANGE else math.inf
+
+    found = partition_stages(Dag.of(names, chain(names)), cost)
+    assert found.groups == tuple(names[k : k + 16] for k in (0, 16, 32))
 
 
 def test_siblings_are_fused_only_when_joined() -> None:

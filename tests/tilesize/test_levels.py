@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import polymat as pm
+from benchmarks.images import find_program
 from benchmarks.polybench import find_kernel
 from benchmarks.stencils import chain
 from polymat import Float, Image, Interval, Options, Parameter, Variable
@@ -100,6 +101,16 @@ def test_a_cube_gets_the_tiles_of_the_equation_where_the_listed_ones_are_too_lar
     assert str(near.solved.equation) in near.reason
     assert "for 524288 bytes of L2" in near.reason
     assert not overflows(decider.pipeline, near, MACHINE, decider.assumed)
+
+
+def test_a_large_grid_is_not_cut_into_short_runs() -> None:
+    """Tiles along the middle dimension would write 120 bytes here and there."""
+    program = find_program("bilateral-grid-c")
+    _, schedule = decided(list(program.build().outputs), Options(threads=1), dict(program.sizes["PAPER"]))
+    (plan,) = (plan for plan in schedule.plans if "by" in plan.group.stages)
+    assert isinstance(plan, TilePlan)
+    assert plan.group.stages == ("bz", "bx", "by")
+    assert plan.dims[0] != "gy"
 
 
 def test_a_cube_gets_rows_of_planes_that_fit() -> None:

@@ -37,10 +37,10 @@ demo: $(READY) ## a short tour: compiles a few pipelines and times them beside N
 
 test: $(READY) ## all tests with an empty cache, then those that load compiled code with a full one
 	@rm -rf $(TEST_CACHE)
-	$(PY) -m pytest -n $(JOBS) --kernel-cache=$(TEST_CACHE) $(ARGS)
+	$(PY) -m pytest -n $(JOBS) --dist worksteal --kernel-cache=$(TEST_CACHE) $(ARGS)
 ifeq ($(ARGS),)
 	@echo "-- again, with the cache of the first pass"
-	$(PY) -m pytest -n $(JOBS) --kernel-cache=$(TEST_CACHE) $(WARM_TESTS)
+	$(PY) -m pytest -n $(JOBS) --dist worksteal --kernel-cache=$(TEST_CACHE) $(WARM_TESTS)
 endif
 
 golden: $(READY) ## rewrite tests/golden with what is printed now; read the difference before it is committed

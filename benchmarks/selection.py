@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import cache
 
 from benchmarks.cases import Case
 from benchmarks.harness import Peer
@@ -90,7 +91,7 @@ def _having(programs: frozenset[str]) -> Iterator[Section]:
     missing = dict.fromkeys(sorted(programs))
     known: list[str] = []
     for name in (each for each in SUITE if each not in UNNAMED):
-        here = [*dict.fromkeys(map(program_of, SECTIONS[name].cases(True)))]
+        here = _programs(name)
         known += here
         if programs.intersection(here):
             yield SECTIONS[name]
@@ -99,6 +100,12 @@ def _having(programs: frozenset[str]) -> Iterator[Section]:
         near = get_close_matches(each, [*SUITE, *known], n=3)
         hint = f"did you mean {' or '.join(near)}?" if near else f"sections are {', '.join(SUITE)}"
         raise SelectionError(f"nothing is called {each!r}: {hint}")
+
+
+@cache
+def _programs(section: str) -> tuple[str, ...]:
+    """The programs of a section at the sizes of an orientation: naming them makes all their arrays."""
+    return tuple(dict.fromkeys(map(program_of, SECTIONS[section].cases(True))))
 
 
 def _known_peers(sections: Sequence[Section], names: Sequence[str]) -> tuple[str, ...]:

@@ -10,11 +10,16 @@ import tempfile
 import zlib
 from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.hosts import CompileFor, compiling_for
+
+if TYPE_CHECKING:  # this is imported before the cache of the tests is set up
+    from polymat.runtime.toolchain import Compiler
 
 TESTS = Path(__file__).parent
 # The C compiler takes most of the time of all tests.  What these test shows in numbers, texts and decisions,
@@ -24,8 +29,9 @@ NOT_OPTIMISED = frozenset(
 ) | {"images", "product", "properties", "rewrite", "search", "tilesize", "measuring"}
 # What gcc makes of programs is the subject here; random programs say themselves how they are compiled.
 AS_USERS_DO = frozenset(("differential", "polybench", "runtime"))
-# Elsewhere one test of so many does, others with another seed.  The rest run loops on vectors, in 0.6 of
-# the time; and so do all that compare what writers of C make of many programs.
+# Elsewhere one of so many tests runs loops on vectors, in twice the time, and so is one of so many of the
+# files that programs share compiled; another seed chooses others.  As users do, where not all compare what
+# writers of C make of many programs, one function of so many, with all its parameters.
 ONE_OF = 3
 ON_VECTORS = frozenset(f"codegen/{room}" for room in ("c", "memory", "products", "routines", "signals"))
 PLAINEST, VECTORS = ("-O0",), ("-O1", "-ftree-vectorize")
@@ -33,6 +39,8 @@ PLAINEST, VECTORS = ("-O0",), ("-O1", "-ftree-vectorize")
 # loops, and 0.8 of that where the few rounds before and after vectors are loops, too.
 USUAL = ("-O3", "--param=max-completely-peeled-insns=60")
 PEELING = "-fpeel-loops"
+# What the plainest code is the same without: so files that programs share are compiled once for all.
+OF_LEVELS = frozenset(("-ftree-vectorize", "-fexpensive-optimizations", "-fno-unroll-loops"))
 _temporary_cache = pytest.StashKey[Path]()
 
 
@@ -68,14 +76,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
     """Let the C compiler be quick where its optimisation is not tested, for fixtures of modules too."""
-    from polymat.runtime import flags  # imported after the cache of the tests is set up
+    from polymat.runtime import flags, objects  # imported after the cache of the tests is set up
 
     test = item.path.relative_to(TESTS)
     plain = tuple(flag for flag in flags._PLAIN["gcc"] if flag != PEELING)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(flags, "_OPTIMISED", _optimising(test, item.name.partition("[")[0]))
+        patch.setattr(flags, "_OPTIMISED", _optimising(test, item.name))
         if test.parts[0] not in AS_USERS_DO:  # what programs share is compiled once for all of these
             patch.setattr(flags, "_SHARED", VECTORS)
+            patch.setattr(objects, "_write_image", partial(_write_some_plainly, objects._write_image))
         patch.setattr(flags, "_PLAIN", {**flags._PLAIN, "gcc": plain})
         return (yield)
 
@@ -85,10 +94,26 @@ def _optimising(test: Path, name: str) -> tuple[str, ...]:
     rooms = {"/".join(test.parts[:depth]) for depth in (1, 2)}
     if rooms & NOT_OPTIMISED:
         return PLAINEST
-    chosen = zlib.crc32(f"{os.environ['POLYMAT_SEED']} {test} {name}".encode()) % ONE_OF == 0
-    if rooms & AS_USERS_DO or (chosen and not rooms & ON_VECTORS):
+    if rooms & AS_USERS_DO:
         return USUAL
-    return VECTORS
+    function, _, parameters = name.partition("[")
+    if parameters and not _is_drawn(f"{test} {name}"):
+        return PLAINEST
+    return USUAL if _is_drawn(f"{test} {function}") and not rooms & ON_VECTORS else VECTORS
+
+
+def _is_drawn(text: str) -> bool:
+    """Whether something is one of so many of this run."""
+    return zlib.crc32(f"{os.environ['POLYMAT_SEED']} {text}".encode()) % ONE_OF == 0
+
+
+def _write_some_plainly(
+    write: Callable[..., None], part: str, to: Path, compiler: Compiler, flags: tuple[str, ...]
+) -> None:
+    """Write the object file of a part that programs share: the same way for all of them."""
+    if flags[0] == "-O0" or (flags[0] == "-O1" and not _is_drawn(part)):
+        flags = (*PLAINEST, *(flag for flag in flags[1:] if flag not in OF_LEVELS))
+    write(part, to, compiler, flags)
 
 
 def _isolate_cache(config: pytest.Config) -> None:

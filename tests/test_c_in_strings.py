@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -50,6 +51,7 @@ def lines_of_c(text: str) -> int:
     return len(lines) if len(lines) > 1 and alike >= 0.4 * len(lines) else 0
 
 
+@cache
 def counted() -> dict[str, list[int]]:
     """The lines of C in each string of each module that has some."""
     found = {

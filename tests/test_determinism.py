@@ -20,6 +20,7 @@ from polymat import *
 M, K, N, T = (Parameter(Int, name) for name in ("M", "K", "N", "T"))
 alpha, beta = Parameter(Double, "alpha"), Parameter(Float, "beta")
 i, j, k, t = (Variable(Int, name) for name in "ijkt")
+PLAINEST = Options(cflags=("-O0",))  # the C is compared, and not run
 
 
 def upto(n):
@@ -36,17 +37,19 @@ def cases_and_sums():
     ]
     sums = Reduction(([i], [upto(M)]), ([i, j], [upto(M), upto(N)]), Double, "sums")
     sums.defn = [Reduce(sums(i), edged(i, j) * x(j), Op.Sum)]
-    return pm.compile([sums, edged], name="both", inputs=[A, B, x])
+    return pm.compile([sums, edged], name="both", inputs=[A, B, x], options=PLAINEST)
 
 
 def unnamed_results():
     A, B, C = (Matrix(Double, name, [N, N]) for name in "ABC")
-    return pm.compile([A @ B + C.T, (A @ B) @ C, trmm(A, B, alpha), syrk(A, C, alpha, beta)], name="many")
+    several = [A @ B + C.T, (A @ B) @ C, trmm(A, B, alpha), syrk(A, C, alpha, beta)]
+    return pm.compile(several, name="many", options=PLAINEST)
 
 
 def signals():
     x, h = Signal(Float, "x", N), Vector(Float, "h", [T])
-    return pm.compile([x.fir(h).down(3), x.fir([1, 2, 3], "causal"), x[2::3] * beta, x.up(2)], name="signals")
+    several = [x.fir(h).down(3), x.fir([1, 2, 3], "causal"), x[2::3] * beta, x.up(2)]
+    return pm.compile(several, name="signals", options=PLAINEST)
 
 
 def wavefront():
@@ -60,21 +63,21 @@ def wavefront():
     X.defn = [Case(edge, A(i, j)), Case(inside, near / 4)]
     last = Function(([i, j], [upto(N), upto(N)]), Double, "last")
     last.defn = [X(T, i, j)]
-    return pm.compile(last, name="seidel")
+    return pm.compile(last, name="seidel", options=PLAINEST)
 
 
 def backwards():
     x = Vector(Double, "x", [N])
     f = Function(([i], [upto(N)]), Double, "f", 1.0)
     f.defn = [Case(Condition(i, "<", N - 1), x(i) * f(i + 1))]
-    return pm.compile(f, name="backwards")
+    return pm.compile(f, name="backwards", options=PLAINEST)
 
 
 def histogram():
     x = Vector(Double, "x", [3 * N + 1])
     r = Reduction(([i], [upto(N)]), ([k], [upto(2 * N)]), Double, "r")
     r.defn = [Reduce(r(k // 2), x(k + N), Op.Max)]
-    return pm.compile(r, name="histogram", constraints=[Condition(N, ">", 3)])
+    return pm.compile(r, name="histogram", constraints=[Condition(N, ">", 3)], options=PLAINEST)
 
 
 PIPELINES = (cases_and_sums, unnamed_results, signals, wavefront, backwards, histogram)

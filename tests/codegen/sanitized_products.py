@@ -21,6 +21,7 @@ SIZES = (
     (61, 3, 71),
     (1, 90, 71),
 )
+CONTRACTIONS = ("ac,cb->ab", "ca,bc->ab", "adc,cbd->ab", "cda,bdc->adb")
 
 
 def main() -> int:
@@ -41,30 +42,8 @@ def run() -> None:
     import polymat as pm
     from tests.codegen.test_halves import arrays_of, inputs_of, structured
 
-    a, b, c, d = (pm.Parameter(pm.Int, name) for name in "MNKL")
     options = pm.Options(blas="never", cflags=FLAGS)
-    rng = np.random.default_rng(1)
-    for text in ("ac,cb->ab", "ca,bc->ab", "adc,cbd->ab", "cda,bdc->adb"):
-        letters = dict(zip("abcd", (a, b, c, d), strict=True))
-        operands = text.split("->")[0].split(",")
-        arrays = [pm.Image(pm.Double, f"X{k}", [letters[x] for x in word]) for k, word in enumerate(operands)]
-        product = pm.einsum(text, *arrays)
-        compiled = pm.compile(product, name="product", inputs=arrays, options=options)
-        positive = pm.compile(
-            _positive(product, [letters[x] for x in text.split("->")[1]]),
-            name="layer",
-            inputs=arrays,
-            options=options,
-        )
-        assert "kernel" in str(compiled.explain())
-        assert [len(group.stages) for group in positive.explain().groups] == [2]
-        for m, n, k in SIZES:
-            extents = dict(zip("abcd", (m, n, k, 3), strict=True))
-            values = [rng.standard_normal([extents[x] for x in word]) for word in operands]
-            expected = np.einsum(text, *values)
-            np.testing.assert_allclose(compiled(*values), expected, atol=1e-11)
-            np.testing.assert_allclose(positive(*values), np.maximum(expected, 0), atol=1e-11)
-        print(text, flush=True)
+    run_contractions()
     for way, half in (("left", "strict"), ("right", "upper"), ("result", "lower")):
         arrays = inputs_of(way, pm.Double)
         output = structured(way, half, arrays, pm.Double)
@@ -74,6 +53,38 @@ def run() -> None:
             values = arrays_of(arrays, {"M": m, "N": n, "K": k}, "float64")
             np.testing.assert_allclose(compiled(*values), compiled.reference(*values), atol=1e-11)
         print(way, flush=True)
+
+
+def run_contractions() -> None:
+    """Each by itself, and with a reader of its results; compiled together, for they share register blocks."""
+    import polymat as pm
+
+    letters = {name: pm.Parameter(pm.Int, size) for name, size in zip("abcd", "MNKL", strict=True)}
+    inputs, outputs = [], []
+    for text in CONTRACTIONS:
+        words, result = text.split("->")[0].split(","), [letters[x] for x in text.split("->")[1]]
+        operands = [
+            pm.Image(pm.Double, f"X{len(inputs) + k}", [letters[x] for x in word])
+            for k, word in enumerate(words)
+        ]
+        inputs += operands
+        outputs.append(pm.einsum(text, *operands))
+        outputs.append(_positive(pm.einsum(text, *operands), result, f"R{len(inputs)}"))
+    options = pm.Options(blas="never", share=False, cflags=FLAGS)
+    compiled = pm.compile(outputs, name="contractions", inputs=inputs, options=options)
+    groups = compiled.explain().groups
+    assert [len(group.stages) for group in groups] == [1, 2] * len(CONTRACTIONS)
+    assert {group.kind for group in groups} == {"kernel"}
+    rng = np.random.default_rng(1)
+    for m, n, k in SIZES:
+        extents = {letters[x].name: extent for x, extent in zip("abcd", (m, n, k, 3), strict=True)}
+        values = [rng.standard_normal([int(e.evaluate(extents)) for e in array.shape]) for array in inputs]
+        results = compiled(*values)
+        for number, text in enumerate(CONTRACTIONS):
+            expected = np.einsum(text, *values[2 * number : 2 * number + 2])
+            np.testing.assert_allclose(results[2 * number], expected, atol=1e-11)
+            np.testing.assert_allclose(results[2 * number + 1], np.maximum(expected, 0), atol=1e-11)
+    print(*CONTRACTIONS, sep="\n", flush=True)
 
 
 def run_shapes() -> None:
@@ -116,12 +127,12 @@ def _integers(rng: np.random.Generator, shape: tuple[int, int], dtype: Any) -> A
     return rng.integers(-9, 10, shape).astype(np.dtype(dtype.dtype))
 
 
-def _positive(product: Any, extents: list[Any]) -> Any:
+def _positive(product: Any, extents: list[Any], name: str) -> Any:
     """max(product, 0) at every point."""
     import polymat as pm
 
     dims = [pm.Variable(pm.Int, f"x{k}") for k in range(len(extents))]
-    stage = pm.Function((dims, [pm.Interval(pm.Int, 0, extent - 1) for extent in extents]), pm.Double, "R")
+    stage = pm.Function((dims, [pm.Interval(pm.Int, 0, extent - 1) for extent in extents]), pm.Double, name)
     stage.defn = [pm.Max(product(*dims), 0.0)]
     return stage
 

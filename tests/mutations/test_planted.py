@@ -10,6 +10,7 @@ import pytest
 
 import polymat as pm
 from polymat.codegen.program import Program
+from polymat.product.prices import FILL
 from tests.codegen import test_golden
 from tests.codegen.kinds import KINDS
 from tests.conftest import golden_path
@@ -116,4 +117,19 @@ def test_a_change_is_noticed(change: Planted) -> None:
     assert passes(change.check)
     with planted(change), pytest.raises(AssertionError):
         change.check()
+
+
+def test_a_change_is_taken_back() -> None:
+    """And what was computed with it is forgotten."""
+    (change,) = (each for each in CHANGES if each.name == "ROWS_REDUCED")
+    with planted(change), pytest.raises(AssertionError):
+        change.check()
     change.check()
+
+
+def test_a_constant_of_formulas_is_taken_back() -> None:
+    (change,) = (each for each in CHANGES if each.name == "FILL")
+    before = FILL.value
+    with planted(change):
+        assert FILL.value == change.value != before
+    assert FILL.value == before

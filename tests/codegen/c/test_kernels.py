@@ -4,7 +4,7 @@ import itertools
 import platform
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -46,15 +46,28 @@ def taken(name: str) -> dict[str, tuple[str, ...]]:
     return every | dict(found.takes)
 
 
+def pairwise(choices: Sequence[tuple[str, ...]]) -> Iterator[tuple[str, ...]]:
+    """As few of all combinations of a value of each choice as have every pair of values of two of them."""
+    pairs = {
+        each: {*itertools.combinations(enumerate(each), min(len(each), 2))}
+        for each in itertools.product(*choices)
+    }
+    missing = set[object]().union(*pairs.values())
+    while missing:
+        best = max(pairs, key=lambda each: len(pairs[each] & missing))
+        missing -= pairs[best]
+        yield best
+
+
 def instances(name: str) -> Iterator[dict[str, object]]:
-    """Its macros with each choice of values."""
+    """Its macros with each choice of values, beside each of another's."""
     macros = taken(name)
     own = [macro for macro, values in macros.items() if values]
     of_type = [macro for macro, values in macros.items() if not values]
     unknown = set(of_type) - set(element_macros("f64"))
     assert not unknown, f"{name}.h says no value to be compiled with of {sorted(unknown)}"
     for suffix in ("f32", "f64") if of_type else ("f64",):
-        for values in itertools.product(*(macros[macro] for macro in own)):
+        for values in pairwise([macros[macro] for macro in own]):
             chosen = [value.split(" / ")[-1 if suffix == "f64" else 0] for value in values]
             given = {macro: element_macros(suffix)[macro] for macro in of_type}
             yield given | dict(zip(own, chosen, strict=True))
@@ -91,6 +104,15 @@ def test_compiles_alone(name: str, compiler: str, tmp_path: Path) -> None:
             ]
             ran = subprocess.run(command, capture_output=True, text=True, check=False)
             assert ran.returncode == 0, f"{' '.join(command)}\n{defined}{ran.stderr}"
+
+
+def test_pairs_of_values() -> None:
+    found = [*pairwise([("a", "b"), ("c",), ("d", "e"), ("f", "g")])]
+    assert len(found) == len({*found}) < 8
+    for first, second in itertools.combinations(range(4), 2):
+        assert len({(each[first], each[second]) for each in found}) == (2 if 1 in (first, second) else 4)
+    assert [*pairwise([("a", "b")])] == [("a",), ("b",)]
+    assert [*pairwise([])] == [()]
 
 
 @pytest.mark.parametrize("name", NAMES)

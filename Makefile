@@ -5,7 +5,7 @@ SOURCES := $(wildcard polymat/*/*.c polymat/*/*.h polymat/*.c polymat/*.h)
 KERNELS := $(wildcard polymat/codegen/kernels/*.h polymat/codegen/kernels/*/*.h)
 TEST_CACHE := .venv/test-cache
 # The second pass, with a filled cache, repeats tests that load compiled code: all of what loads and calls it,
-# and a few random programs.
+# and a few random programs; not the calls under sanitizers, which are those of the others.
 WARM_TESTS := $(wildcard tests/runtime tests/test_examples.py) \
     $(addsuffix ::test_outputs_given_and_inputs_strided,$(wildcard tests/differential/test_random.py))
 JOBS ?= 2
@@ -40,7 +40,8 @@ test: $(READY) ## all tests with an empty cache, then those that load compiled c
 	$(PY) -m pytest -n $(JOBS) --dist worksteal --kernel-cache=$(TEST_CACHE) $(ARGS)
 ifeq ($(ARGS),)
 	@echo "-- again, with the cache of the first pass"
-	$(PY) -m pytest -n $(JOBS) --dist worksteal --kernel-cache=$(TEST_CACHE) $(WARM_TESTS)
+	$(PY) -m pytest -n $(JOBS) --dist worksteal --kernel-cache=$(TEST_CACHE) $(WARM_TESTS) \
+	    --ignore=tests/runtime/test_call_sanitized.py
 endif
 
 golden: $(READY) ## rewrite tests/golden with what is printed now; read the difference before it is committed

@@ -60,7 +60,8 @@ def run_contractions() -> None:
     import polymat as pm
 
     letters = {name: pm.Parameter(pm.Int, size) for name, size in zip("abcd", "MNKL", strict=True)}
-    inputs, outputs = [], []
+    inputs: list[Any] = []
+    outputs: list[Any] = []
     for text in CONTRACTIONS:
         words, result = text.split("->")[0].split(","), [letters[x] for x in text.split("->")[1]]
         operands = [

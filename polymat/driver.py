@@ -21,7 +21,6 @@ from polymat.graph.build import reachable
 from polymat.graph.columnmajor import listed_inputs
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.pitches import strided_inputs
-from polymat.graph.stepwise import Stepwise
 from polymat.interpreted import Interpreted
 from polymat.lang.condition import Condition
 from polymat.lang.expr import Parameter
@@ -29,7 +28,7 @@ from polymat.lang.function import Function, Input
 from polymat.loading import loaded
 from polymat.options import DEFAULTS, Options, check_options
 from polymat.passes import PASSES, levels_of, position
-from polymat.reporting import profile_of, reporter
+from polymat.reporting import profile_of, reporter, told
 from polymat.request import Request
 from polymat.runtime.compiled import Compiled
 from polymat.runtime.host import HOST
@@ -257,9 +256,7 @@ def _compile(request: Request, results: dict[str, Level]) -> Compiled[Any, Repor
     built = _level(results, "built", Pipeline)
     program, library = _level(results, "codegen", Program), _level(results, "runtime", Built)
     source = _level(results, "source", CSource)
-    scheduled, kept = results["tilesize"], results["planes"]
-    if isinstance(scheduled, Stepwise) and isinstance(kept, Stepwise):
-        scheduled = replace(scheduled, held=kept.held)  # of states that change in place one plane
+    scheduled = told(results["tilesize"], results["skews"])
     report = reporter(request, built, scheduled, program, seconds)
     profiler = partial(profile_of, scheduled, request)
     return loaded(request, program, source.text, library, report, Interpreted(built, request), profiler)

@@ -32,6 +32,7 @@ SKIPPABLE = (
         "orders",
         "bands",
         "planes",
+        "skews",
     ),
 )
 LibraryUse = Literal["auto", "always", "never"]

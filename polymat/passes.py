@@ -44,7 +44,9 @@ from polymat.steps import (
     plan,
     render_program,
     replace_waves,
+    set_apart,
     share_parts,
+    skew,
     split_phases,
     take_bands,
     turn,
@@ -127,6 +129,13 @@ PASSES: tuple[Pass, ...] = (
         *("sections", "graph", Pipeline, Pipeline),
         "functions that need each other run step by step, in a pipeline of their own",
         alone(in_sections),
+    ),
+    Pass(
+        *("apart", "graph", Pipeline, Pipeline),
+        "stages of steps that may follow each other over their rows have loops of their own",
+        set_apart,
+        _tiled,
+        joins=True,
     ),
     Pass(
         *("names", "graph", Pipeline, Pipeline),
@@ -227,6 +236,13 @@ PASSES: tuple[Pass, ...] = (
         "states that a step may change in place keep one plane",
         one_plane,
         lambda options: "folds" not in options.skip,
+        joins=True,
+    ),
+    Pass(
+        *("skews", "codegen", Schedule, Schedule),
+        "steps follow each other over rows that stay in a cache",
+        skew,
+        _tiled,
         joins=True,
     ),
     Pass(

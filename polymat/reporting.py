@@ -22,6 +22,13 @@ from polymat.runtime.logs import log_schedule
 from polymat.steps import Job, Level
 
 
+def told(scheduled: Level, last: Level) -> Level:
+    """What a report tells of: plans as they were made, where states lie, how steps follow each other."""
+    if isinstance(scheduled, Stepwise) and isinstance(last, Stepwise):
+        return last.with_levels([section.level for section in scheduled.sections])
+    return scheduled
+
+
 def reporter(
     request: Request, built: Pipeline, scheduled: Level, program: Program, seconds: Mapping[str, float]
 ) -> Callable[[], Report]:

@@ -17,7 +17,9 @@ from polymat.dataclass import dataclass
 from polymat.decide.chosen import Ways
 from polymat.decide.decider import Decider
 from polymat.decide.folding import fold_storage
+from polymat.decide.skewedsteps import follows, keep_apart, with_skewed_steps
 from polymat.decide.unused import check_effects
+from polymat.fusion.separate import separate
 from polymat.graph.build import build
 from polymat.graph.columnmajor import turn_inputs
 from polymat.graph.group import Grouping
@@ -25,7 +27,7 @@ from polymat.graph.inline import inline_pointwise
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.pitches import pitch_inputs
 from polymat.graph.stage import Stage
-from polymat.graph.stepwise import Stepwise
+from polymat.graph.stepwise import StepSection, Stepwise
 from polymat.graph.verifypipeline import verify
 from polymat.idiom.find import is_called
 from polymat.idiom.recursiveends import kept_of_chains
@@ -163,7 +165,22 @@ def join(pipeline: Pipeline, job: Job) -> Pipeline:
 
 def take_bands(pipeline: Pipeline, job: Job) -> Pipeline:
     """Recurrences over time in bands of steps where that pays."""
-    return in_bands(pipeline, lambda other: job.decider(other).prediction()[0])
+    asked = job.request
+
+    def skewed(section: StepSection[Pipeline], stepwise: Stepwise[Pipeline]) -> bool:
+        held = {each.name: each for each in stepwise.held}
+        return follows(section, stepwise.whole, held, asked.machine, asked.estimates)
+
+    skews = "skews" not in asked.options.skip
+    return in_bands(pipeline, lambda other: job.decider(other).prediction()[0], skewed if skews else None)
+
+
+def set_apart(level: Pipeline | Stepwise[Pipeline], job: Job) -> Pipeline | Stepwise[Pipeline]:
+    """The stages of steps that may follow each other apart."""
+    asked = job.request
+    if not isinstance(level, Stepwise) or "skews" in asked.options.skip:
+        return level
+    return keep_apart(level, asked.machine, asked.estimates)
 
 
 def share_parts(pipeline: Pipeline, job: Job) -> Pipeline:
@@ -178,6 +195,8 @@ def share_parts(pipeline: Pipeline, job: Job) -> Pipeline:
 def fuse(pipeline: Pipeline, job: Job) -> Grouping:
     """The partition into groups that costs least, or that was found by measuring."""
     found = job.request.found
+    if pipeline.apart:
+        return separate(pipeline)
     return job.decider(pipeline).grouping() if found is None else job.ways(pipeline).grouping(found.choice)
 
 
@@ -199,6 +218,11 @@ def one_plane(schedule: Schedule | Stepwise[Schedule], _: Job) -> Schedule | Ste
     return planes_in_place(schedule) if isinstance(schedule, Stepwise) else schedule
 
 
+def skew(schedule: Schedule | Stepwise[Schedule], job: Job) -> Schedule | Stepwise[Schedule]:
+    """The schedule with steps that follow each other over their rows."""
+    return with_skewed_steps(schedule, job.request.machine) if isinstance(schedule, Stepwise) else schedule
+
+
 def see_effects(schedule: Any, request: Request) -> None:
     """See that options which say how something is to be computed have an effect somewhere."""
     parts = [*schedule.flat()] if isinstance(schedule, Stepwise) else [schedule]
@@ -212,7 +236,7 @@ def lower_schedule(schedule: Schedule | Stepwise[Schedule], job: Job, *, within:
     """
     name, options = job.request.name, job.request.options
     if isinstance(schedule, Stepwise):
-        parts = [lower_schedule(section.level, job, within=True) for section in schedule.sections]
+        parts = [_lower_section(section, job) for section in schedule.sections]
         team = next(schedule.flat()).team
         return lower_stepwise(schedule.with_levels(parts), name, options, team, within=within)
     program = lower(schedule, name, options, within=within)
@@ -220,6 +244,14 @@ def lower_schedule(schedule: Schedule | Stepwise[Schedule], job: Job, *, within:
         return program
     others = [(work, lower(other, name, options, within=within)) for work, other in schedule.others]
     return joined_programs(schedule.grouping.pipeline.work, program, others)
+
+
+def _lower_section(section: StepSection[Schedule], job: Job) -> Program:
+    """The program of a section, with what computes a few rows where its steps follow each other."""
+    if section.skewed is None or not isinstance(section.level, Schedule):
+        return lower_schedule(section.level, job, within=True)
+    asked = job.request
+    return lower(section.level, asked.name, asked.options, within=True, rows=section.skewed.order)
 
 
 def render_program(program: Program, _: Job) -> CSource:

@@ -18,6 +18,7 @@ from polymat.machine.known import HASWELL, ZEN4
 from polymat.machine.model import Machine
 from polymat.options import DEFAULTS, Options
 from polymat.plan.schedule import Schedule
+from polymat.reporting import told
 from polymat.steps import Level
 from tests.hosts import StatedLibraries
 
@@ -53,7 +54,7 @@ def own_c(program: Program) -> str:
 def report_text(outputs: Any, **asked: Any) -> str:
     """What `explain()` says, but for how long compiling took and where definitions stand."""
     found = compiled_levels(outputs, **asked)
-    built, schedule, program = found["built"], found["tilesize"], found["codegen"]
+    built, schedule, program = found["built"], told(found["tilesize"], found["skews"]), found["codegen"]
     assert isinstance(built, Pipeline)
     assert isinstance(program, Program)
     guessed = fixed_sizes(asked.get("estimates"), "estimates")

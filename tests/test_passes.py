@@ -29,6 +29,7 @@ ORDER = [
     "pitch",
     "bands",
     "sections",
+    "apart",
     "names",
     "terms",
     "share",
@@ -39,7 +40,7 @@ ORDER = [
     "phases",
 ]
 ORDER += ["transforms", "inline", "inlined_terms", "join", "convert", "parts", "borders"]
-ORDER += ["fusion", "tilesize", "folds", "orders", "planes", "codegen", "source", "runtime"]
+ORDER += ["fusion", "tilesize", "folds", "orders", "planes", "skews", "codegen", "source", "runtime"]
 
 
 def several() -> pm.Function:
@@ -78,7 +79,7 @@ def test_levels_come_under_the_names_of_passes_and_of_levels() -> None:
             assert isinstance(level, Pipeline)
         if name == "codegen":
             break
-    assert names == [*ORDER[:20], "graph", *ORDER[20:26]]
+    assert names == [*ORDER[:21], "graph", *ORDER[21:28]]
 
 
 @pytest.mark.parametrize("each", PASSES, ids=lambda each: each.name)

@@ -31,7 +31,7 @@ A, B = pm.Matrix(Double, "A", [M, N]), pm.Matrix(Double, "B", [N, M])
 x, y = pm.Vector(Double, "x", [N]), pm.Vector(Double, "y", [N])
 s = pm.Signal(Double, "s", N)
 ROWS, COLUMNS = Interval(Int, 0, M - 1), Interval(Int, 0, N - 1)
-REWRITES = [each.name for each in PASSES if each.level == "graph"]
+REWRITES = [each.name for each in PASSES if each.level == "graph" and not each.joins]
 
 
 def sum_of(name: str, value: Any, op: Op = Op.Sum) -> Reduction:

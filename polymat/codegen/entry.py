@@ -37,11 +37,13 @@ from polymat.codegen.memory.storage import Buffer
 from polymat.codegen.nestshares import Shares
 from polymat.codegen.routines.librarylinks import routines_of
 from polymat.codegen.smallcalls import SmallCalls, small_bound
+from polymat.codegen.steprows import rows_function
 from polymat.codegen.tilerun import TileCode
 from polymat.codegen.valuechecks import value_checks
 from polymat.dataclass import dataclass
 from polymat.errors import InternalError
 from polymat.graph.pipeline import Pipeline
+from polymat.graph.skewed import Skews
 from polymat.lang.affine import Affine
 from polymat.model.team import TeamCost
 from polymat.options import Options
@@ -163,6 +165,11 @@ class Entry:
         ignored = [p.name for p in ENTRY_PARAMETERS if p.name not in used | names_in(unpacked)]
         silent = [Evaluate(Cast("void", Id(name))) for name in ignored]
         return CFunction("int", "_pm_entry", ENTRY_PARAMETERS, (*unpacked, *silent, *body), static=False)
+
+    def rows_function(self, groups: Sequence[GroupCode], sizes: Sequence[Size], order: Skews) -> CFunction:
+        """`_pm_rows`: some rows of each nest."""
+        nests = [nest for group in groups for nest in group.nests]
+        return rows_function(nests, order, self._size, self._unpack, sizes, self.needs)
 
     def _leaving(self) -> tuple[Stmt, ...]:
         """Give the threads back that were weighed, at the end of a call or of the checks of its arguments."""

@@ -111,5 +111,7 @@ def _section_notes(stepwise: Stepwise[Schedule]) -> Iterator[str]:
             level = section.level
             names = level.whole.outputs if isinstance(level, Stepwise) else level.grouping.pipeline.outputs
             yield f"{', '.join(names)} take steps together: {section.steps}"
+            if section.skewed is not None:
+                yield str(section.skewed)
             if isinstance(level, Stepwise):
                 yield from _section_notes(level)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial, reduce
 
 from polymat.codegen.c.ctree import (
@@ -106,10 +106,15 @@ class Shares:
         low, high = (self.size(nest.ranges[0].low), self.size(nest.ranges[0].high + 1))
         begin, end = Declare("const ptrdiff_t", FIRST, low), Declare("const ptrdiff_t", LAST, high)
         shared = self.declared(stages, self.speed(plan), fixed=plan.by_blocks, uneven=nest.work == "uneven")
-        serial = Evaluate(CCall(function, (*nest.arguments, Id(FIRST), Id(LAST))))
+        serial = Evaluate(CCall(function, (*nest.arguments, Id(FIRST), Id(LAST), *self._whole(nest))))
         alone = CBinary("==", Id(PIECES), Literal("1"))
         split = If(alone, (*first, serial), self._chunks(nest, scratch))
         return (Block((begin, end, *shared, split)),)
+
+    def _whole(self, nest: NestFunction) -> Iterator[CExpr]:
+        """All of the ranges that are not shared out."""
+        for part in nest.ranges[1:]:
+            yield from (self.size(part.low), self.size(part.high + 1))
 
     def _team_within(
         self, stages: Sequence[Stage], plan: NestPlan, nest: NestFunction, scratch: ThreadScratch
@@ -155,7 +160,7 @@ class Shares:
         self.needs.add(MIN_I64)
         chunk = Id(CHUNK)
         bounds = [self._bound(nest, at) for at in (chunk, CBinary("+", chunk, Literal("1")))]
-        call = Evaluate(CCall(nest.function.name, (*nest.arguments, *bounds)))
+        call = Evaluate(CCall(nest.function.name, (*nest.arguments, *bounds, *self._whole(nest))))
         loop = For(
             CHUNK,
             Literal("0"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import reduce
 
 from polymat.codegen.c.abi import LIBRARY_MISSING, OK, OUT_OF_MEMORY, Size
@@ -35,6 +35,7 @@ from polymat.codegen.entry import ENTRY_PARAMETERS
 from polymat.codegen.memory.pads import place
 from polymat.codegen.program import Program
 from polymat.codegen.routines.librarylinks import routines_of
+from polymat.codegen.skewedloops import SkewedLoops
 from polymat.codegen.valuechecks import value_checks
 from polymat.graph.stepwise import ArrayView, HeldArray, StepSection, Stepwise, section_text
 from polymat.lang.affine import Affine
@@ -43,16 +44,25 @@ STATE, SIZES = "_pm_state", "_pm_sizes"
 
 
 class StepwiseEntry:
-    """Writes `_pm_entry` and `_pm_work` of a program in sections; sizes: in the order of the signature."""
+    """Writes `_pm_entry` and `_pm_work` of a program in sections; sizes: in the order of the signature.
+
+    team: the threads that some work is worth.
+    """
 
     def __init__(
-        self, stepwise: Stepwise[Program], names: Names, needs: set[Need], sizes: Sequence[Size]
+        self,
+        stepwise: Stepwise[Program],
+        names: Names,
+        needs: set[Need],
+        sizes: Sequence[Size],
+        team: Callable[[CExpr], CExpr],
     ) -> None:
         self.stepwise = stepwise
         self.pipeline = stepwise.whole
         self.names = names
         self.needs = needs
         self.sizes = sizes
+        self.team = team
         self.held = {each.name: each for each in stepwise.held}
 
     def function(self, *, leaves: bool) -> CFunction:
@@ -113,13 +123,25 @@ class StepwiseEntry:
             return [note, If(fine, body)]
         low, high = self._limits(section)
         name = self._size_name(section.steps.name)
-        last = f"_pm_last_{number}"
+        last, start = f"_pm_last_{number}", f"_pm_start_{number}"
+        follow = self._following(number, section, last) if section.skewed is not None else ()
         goes_on = CBinary("&&", CBinary("<=", Id(name), Id(last)), fine)
         return [
             Declare("const ptrdiff_t", last, high),
             note,
-            For(name, low, goes_on, Literal("1"), body),
+            *((Declare("ptrdiff_t", start, low), *follow) if follow else ()),
+            For(name, Id(start) if follow else low, goes_on, Literal("1"), body),
         ]
+
+    def _following(self, number: int, section: StepSection[Program], last: str) -> tuple[Stmt, ...]:
+        """Take steps that follow each other over their rows."""
+        assert section.skewed is not None
+        assert section.steps is not None
+        step, start = self._size_name(section.steps.name), f"_pm_start_{number}"
+        given = (self._given(section), self._here(section))
+        return SkewedLoops(
+            section.skewed, number, step, start, last, *given, self._form, self.needs, self.team
+        ).statements()
 
     def _limits(self, section: StepSection[Program]) -> tuple[CExpr, CExpr]:
         """The first and the last step of a section."""

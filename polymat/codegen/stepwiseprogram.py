@@ -15,6 +15,7 @@ from polymat.codegen.memory.storage import Buffer, input_buffers, output_buffer
 from polymat.codegen.program import Program
 from polymat.codegen.routines.librarylinks import routines_of
 from polymat.codegen.signature import make_signature
+from polymat.codegen.skewedloops import team_of
 from polymat.codegen.stepwiseentry import StepwiseEntry
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.stepwise import HeldArray, Stepwise, section_text
@@ -37,7 +38,8 @@ def lower_stepwise(
     files = [as_part(program.file, f"s{number}") for number, program in enumerate(programs, 1)]
     needs: set[Need] = set().union(*(file.needs for file in files), {Piece.ARGUMENT, Piece.PLACE})
     names = _names(pipeline, stepwise, signature.sizes)
-    entry = StepwiseEntry(stepwise, names, needs, signature.sizes)
+    threads = team_of(team, options.parallel_threshold)
+    entry = StepwiseEntry(stepwise, names, needs, signature.sizes, threads)
     worth = options.parallel_threshold if options.parallel_threshold is not None else team.awake / team.lanes
     exported = [
         entry.work_function(),

@@ -12,6 +12,7 @@ from typing import Any, Generic, TypeVar
 
 from polymat.dataclass import dataclass
 from polymat.graph.pipeline import Pipeline
+from polymat.graph.skewed import SkewedSteps
 from polymat.lang.affine import Affine
 from polymat.lang.types import ScalarType
 
@@ -73,12 +74,17 @@ def _one(word: str, forms: tuple[Affine, ...]) -> str:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StepSection(Generic[L]):
-    """One of the pipelines, with where its inputs and outputs lie; steps: at which it runs, None for once."""
+    """One of the pipelines, with where its inputs and outputs lie.
+
+    steps: at which it runs, None for once.  skewed: how they follow each other over their rows; None where
+    each runs by itself.
+    """
 
     level: L | Stepwise[L]
     inputs: tuple[ArrayView, ...]
     outputs: tuple[ArrayView, ...]
     steps: Steps | None = None
+    skewed: SkewedSteps | None = None
 
     def flat(self) -> Iterator[L]:
         """Yield the level, or those of the sections that it is."""

@@ -24,6 +24,7 @@ class LoopPlan(NestPlan):
     terms: what is compared is computed for many elements first.
     streamed: bytes of the result above which it is written past the caches (0: never).
     cut: parts of the parallel loop begin at multiples of so many iterations behind the first.
+    within: dimensions beside the parallel one whose ranges are given at run time.
     """
 
     recurrence: Order | None = None
@@ -36,6 +37,7 @@ class LoopPlan(NestPlan):
     terms: bool = False
     streamed: int = 0
     cut: int = 1
+    within: tuple[str, ...] = ()
 
     @property
     def by_blocks(self) -> bool:

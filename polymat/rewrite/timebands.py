@@ -7,28 +7,31 @@ extension, section 3.1, then tiles time.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from math import inf
 
 from polymat.dataclass import dataclass
 from polymat.graph.banded import Bandable, bandable, banded
-from polymat.graph.circlesteps import circle_steps
+from polymat.graph.circlesteps import CircleSteps, circle_steps
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.sections import in_sections
-from polymat.graph.stepwise import Stepwise
+from polymat.graph.stepwise import StepSection, Stepwise
 from polymat.lang.affine import Affine
 
 Predict = Callable[[Pipeline], float]
 """The predicted seconds of a pipeline."""
+Skewed = Callable[[StepSection[Pipeline], Stepwise[Pipeline]], bool]
 
 SIZES = (4, 8)  # steps of a band that are tried
 MOST_STAGES = 16  # of a band
 CLEARLY = 0.8  # of the time of steps one by one: bands have to be so much quicker, by prediction
 
 
-def in_bands(pipeline: Pipeline, predict: Predict) -> Pipeline:
+def in_bands(pipeline: Pipeline, predict: Predict, skewed: Skewed | None = None) -> Pipeline:
     """Run recurrences whose last states alone are read in bands of steps, where that pays.
+
+    skewed: whether the steps of a section follow each other instead; without it none do.
 
     before:  u(t, i, j) reads u(t - 1, ., .), and u(T, ., .) is all that is read
     after:   eight stages at a time, the first of which reads what the last of the band before came to
@@ -36,7 +39,12 @@ def in_bands(pipeline: Pipeline, predict: Predict) -> Pipeline:
     changed = pipeline
     for names in _recurrences(pipeline):
         steps = circle_steps(pipeline, names)
-        chosen = None if steps is None else bandable(changed, steps)
+        if steps is None:
+            continue
+        if skewed is not None and _is_skewed(circled := _circled(changed, steps), names, skewed):
+            changed = circled
+            continue
+        chosen = bandable(changed, steps)
         if chosen is None:
             continue
         found = _quickest(changed, chosen, predict)
@@ -72,7 +80,7 @@ def _quickest(pipeline: Pipeline, chosen: Bandable, predict: Predict) -> _Found 
     What bands save is passes over memory, of a band one.  So a longer one saves at most so much more than a
     shorter one as there are fewer, and is not tried where that would not do either.
     """
-    alone = _body(_circled(pipeline, chosen), chosen.last, predict)
+    alone = _body(_circled(pipeline, chosen.steps), chosen.last, predict)
     if alone == inf:
         return None
     members = len(chosen.steps.members)
@@ -96,14 +104,23 @@ def _passes_saved(size: int) -> float:
     return 1 - 1 / size
 
 
-def _circled(pipeline: Pipeline, chosen: Bandable) -> Pipeline:
+def _circled(pipeline: Pipeline, steps: CircleSteps) -> Pipeline:
     """The pipeline whose recurrence is a circle, also where it is of one stage."""
-    names = tuple(member.name for member in chosen.steps.members)
+    names = tuple(member.name for member in steps.members)
     stages = (
         replace(each, circle=names) if each.name in names and each.circle != names else each
         for each in pipeline.stages
     )
     return pipeline.with_stages(tuple(stages))
+
+
+def _is_skewed(pipeline: Pipeline, names: Sequence[str], skewed: Skewed) -> bool:
+    """Whether steps of a circle follow each other over their rows, which they do in no bands."""
+    sections = in_sections(pipeline)
+    if not isinstance(sections, Stepwise):
+        return False
+    own = (s for s in sections.sections if isinstance(s.level, Pipeline) and {*names} & {*s.level.outputs})
+    return any(skewed(section, sections) for section in own)
 
 
 def _body(pipeline: Pipeline, last: Affine, predict: Predict) -> float:

@@ -10,6 +10,7 @@ import pytest
 import polymat as pm
 from benchmarks.polybench import cholesky, floyd_warshall, lu, seidel_2d
 from polymat import Case, Condition, Double, Function, Int, Interval, Options, Parameter, Variable
+from polymat.decide import skewedsteps
 from polymat.plan.schedule import Schedule
 from polymat.poly.lifespan import Folds
 from polymat.rewrite import timebands
@@ -26,8 +27,9 @@ edge = Condition(t, "==", 0) | Condition(i, "<", 1) | Condition(i, ">", N - 2)
 
 @pytest.fixture(autouse=True)
 def _one_step_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of bands of steps the copies are planes of sections, and no storage is folded."""
+    """Of bands and of steps that follow each other states are planes of sections, and none is folded."""
     monkeypatch.setattr(timebands, "SIZES", ())
+    monkeypatch.setattr(skewedsteps, "LEAST_SHARE", float("inf"))
 
 
 def sweeps(name: str = "u", given: Any = A) -> Function:

@@ -91,7 +91,8 @@ class StageWriter(NestWriter):
             case LoopPlan(kind="scatter"):
                 return self._scattered(stage, plan)
             case _:
-                return (self.ranged(stage, plan, [plan.parallel] if plan.parallel else []),)
+                within = plan.within if isinstance(plan, LoopPlan) else ()
+                return (self.ranged(stage, plan, [plan.parallel, *within] if plan.parallel else []),)
 
     def _scattered(self, stage: Stage, plan: LoopPlan) -> tuple[NestFunction, ...]:
         """The start values of a stage, then what is added wherever the target is."""

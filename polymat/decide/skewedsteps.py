@@ -1,0 +1,173 @@
+"""Which steps follow each other over the rows of their arrays (`polymat.graph.skews`), and how many.
+
+That pays where the arrays lie in no cache of a core: a row is then fetched once for many steps.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from polymat.graph.pipeline import Pipeline
+from polymat.graph.skewed import SkewedSteps, Skews
+from polymat.graph.skews import skews_of
+from polymat.graph.stage import Stage
+from polymat.graph.stepwise import HeldArray, StepSection, Stepwise
+from polymat.lang.affine import Affine
+from polymat.machine.model import Machine
+from polymat.model.assumed import assumed_sizes
+from polymat.plan.loops import LoopPlan
+from polymat.plan.schedule import Schedule
+from polymat.tilesize.register import in_rows
+
+ROOM_SHARE = 0.6  # of the second-level cache, for the rows of steps at work
+LEAST_SHARE = 0.75  # of it: smaller arrays stay there from step to step anyway
+PIECE_SHARE = 0.25  # of the first-level cache, for rows that run together
+MOST_STEPS = 32  # that follow each other: what more of them save is a small share of the passes over memory
+LEAST_STEPS = 2  # that follow each other, by estimates that count two planes of what may have one
+ROWS_TOGETHER = 4  # of a result whose rows share what they read
+SHIFTED_PLACES = 3  # of a row
+
+Held = Mapping[str, HeldArray]
+
+
+def keep_apart(
+    stepwise: Stepwise[Pipeline], machine: Machine, estimates: Mapping[str, int]
+) -> Stepwise[Pipeline]:
+    """Note of the steps that may follow each other that each of their stages has loops of its own."""
+    held = {each.name: each for each in stepwise.held}
+    levels = [
+        replace(section.level, apart=True)
+        if isinstance(section.level, Pipeline) and follows(section, stepwise.whole, held, machine, estimates)
+        else section.level
+        for section in stepwise.sections
+    ]
+    return stepwise.with_levels(levels)
+
+
+def follows(
+    section: StepSection[Any],
+    whole: Pipeline,
+    held: Held,
+    machine: Machine,
+    estimates: Mapping[str, int],
+) -> bool:
+    """Whether the steps of a section may follow each other, and are expected to gain by that."""
+    level = section.level
+    if section.steps is None or not isinstance(level, Pipeline):
+        return False
+    made = {view.array for view in section.outputs}
+    goes_on = any(view.array in made for view in section.inputs)
+    if not goes_on or not all(held[name].is_folded for name in made):
+        return False
+    order = skews_of(section, level, level.stages, held)
+    if order is None:
+        return False
+    sizes = {**assumed_sizes(whole, estimates), section.steps.name: 0}
+    arrays = [*_arrays(section, level, held)]
+    total, row, line = (
+        sum(size * _count(extents[levels:], sizes) for size, extents in arrays) for levels in range(3)
+    )
+    return total > LEAST_SHARE * machine.l2_bytes and _steps(order, row, line, machine) >= LEAST_STEPS
+
+
+def _steps(order: Skews, row: float, line: float, machine: Machine) -> float:
+    """How many steps there is room for, of rows and lines of all arrays of so many bytes."""
+    room, (outer, *inner) = ROOM_SHARE * machine.l2_bytes, (max(skew.step, 1) for skew in order.along)
+    if inner:
+        return math.sqrt(room / (outer * inner[0] * max(line, 1)))
+    return (room / max(row, 1) - ROWS_TOGETHER) / outer
+
+
+def _count(extents: tuple[Affine, ...], sizes: Mapping[str, int]) -> float:
+    return float(math.prod(max(form.evaluate(sizes), 0) for form in extents))
+
+
+def with_skewed_steps(stepwise: Stepwise[Schedule], machine: Machine) -> Stepwise[Schedule]:
+    """Let steps follow each other that were kept apart for that, where plans and storage allow it.
+
+    before:  for each step: all rows of B, then all rows of A
+    after:   for 32 steps at a time: for a few rows: of each step those of B and A that lie far enough behind
+    """
+    held = {each.name: each for each in stepwise.held}
+    sections = tuple(_skewed(section, held, machine) for section in stepwise.sections)
+    same = all(new is old for new, old in zip(sections, stepwise.sections, strict=True))
+    return stepwise if same else replace(stepwise, sections=sections)
+
+
+def _skewed(section: StepSection[Schedule], held: Held, machine: Machine) -> StepSection[Schedule]:
+    schedule = section.level
+    if not isinstance(schedule, Schedule) or schedule.others or schedule.kept or schedule.folds:
+        return section
+    pipeline = schedule.grouping.pipeline
+    stages = [pipeline.stage(plan.group.stages[-1]) for plan in schedule.plans]
+    if not pipeline.apart or not all(map(_is_by_rows, stages, schedule.plans)):
+        return section
+    order = skews_of(section, pipeline, stages, held)
+    if order is None or section.steps is None:
+        return section
+    spans = tuple(_span(stages, level) for level in range(len(order.along)))
+    if any(section.steps.name in form.names() for span in spans for side in span for form in side):
+        return section
+    plans = tuple(
+        _plan(stage, plan, order, machine) for stage, plan in zip(stages, schedule.plans, strict=True)
+    )
+    rows = max(plan.unroll for plan in plans)
+    skewed = SkewedSteps(
+        order,
+        spans,
+        tuple(_arrays(section, pipeline, held)),
+        rows,
+        piece=int(PIECE_SHARE * machine.l1_bytes),
+        room=int(ROOM_SHARE * machine.l2_bytes),
+        least=int(LEAST_SHARE * machine.l2_bytes),
+        most=MOST_STEPS,
+    )
+    return replace(section, level=replace(schedule, plans=plans), skewed=skewed)
+
+
+def _is_by_rows(stage: Stage, plan: Any) -> bool:
+    """Whether parts of the rows of a stage may be computed by themselves, in any order."""
+    return isinstance(plan, LoopPlan) and plan.kind == "map" and plan.parallel == stage.dims[0]
+
+
+def _plan(stage: Stage, plan: Any, order: Skews, machine: Machine) -> LoopPlan:
+    """The loops of a stage over a few rows that are in a cache."""
+    alone = replace(plan, parallel=None, ahead=0, streamed=0, lanes=1)
+    found = in_rows(stage, alone, machine, stage.dims[0])
+    if found.unroll > 1 and stage.dtype.kind == "f" and _reads_around(stage):
+        found = replace(found, unroll=ROWS_TOGETHER, lanes=machine.lanes(stage.dtype.size))
+    return replace(found, parallel=plan.parallel, within=stage.dims[1 : len(order.along)])
+
+
+def _reads_around(stage: Stage) -> bool:
+    """Whether a row is read at so many places that vectors of it are better shifted than loaded."""
+    rows: dict[object, set[int]] = {}
+    for load in stage.loads():
+        if load.indices:
+            key = (load.source.name, load.indices[:-1], load.indices[-1] - load.indices[-1].const)
+            rows.setdefault(key, set()).add(load.indices[-1].const)
+    return any(len(places) >= SHIFTED_PLACES for places in rows.values())
+
+
+def _span(stages: list[Stage], level: int) -> tuple[tuple[Affine, ...], tuple[Affine, ...]]:
+    """Where indices along a dimension begin, and where they end."""
+    boxes = [stage.box[level] for stage in stages]
+    return tuple(dict.fromkeys(low for low, _ in boxes)), tuple(dict.fromkeys(high for _, high in boxes))
+
+
+def _arrays(
+    section: StepSection[Any], pipeline: Pipeline, held: Held
+) -> Iterator[tuple[int, tuple[Affine, ...]]]:
+    """The arrays whose rows steps go over: of each the bytes of an element of all planes, and its extents."""
+    written = set()
+    for name, view in zip(pipeline.outputs, section.outputs, strict=True):
+        stage, planes = pipeline.stage(name), held[view.array].planes
+        written.add(view.array)
+        yield stage.dtype.size * (planes.const if planes.is_constant else 1), stage.extents
+    rank = max(len(stage.dims) for stage in pipeline.stages)
+    for array, view in zip(pipeline.inputs, section.inputs, strict=True):
+        if view.array not in written and len(array.extents) == rank:
+            yield array.dtype.size, array.extents

@@ -1,0 +1,61 @@
+"""How steps run that follow each other over the rows of their arrays, as values."""
+
+from __future__ import annotations
+
+from polymat.dataclass import dataclass
+from polymat.lang.affine import Affine
+
+
+@dataclass(frozen=True, slots=True)
+class Skew:
+    """How far steps stay behind one another along a dimension.
+
+    step: each step behind the one before.  lags: each stage behind the front of its step.
+    """
+
+    step: int
+    lags: tuple[int, ...]
+
+    @property
+    def longest(self) -> int:
+        """The most that a stage is behind the front of its step."""
+        return max(self.lags)
+
+
+@dataclass(frozen=True, slots=True)
+class Skews:
+    """The order of some steps.
+
+    stages: of a step, as they run.  along: how far steps stay behind each other along the dimensions of the
+    stages, of the first one or of the first two.  against: the same along the first one with its direction
+    turned round: what a part of the rows by itself cannot compute at its other end.
+    """
+
+    stages: tuple[str, ...]
+    along: tuple[Skew, ...]
+    against: Skew
+
+
+@dataclass(frozen=True, slots=True)
+class SkewedSteps:
+    """How many steps follow each other, and on how many rows; bytes decide that when sizes are known.
+
+    order: of the steps.  spans: where the indices of stages begin and where they end, along each dimension of
+    the order.  arrays: the bytes of an element, of all planes of an array, and its extents.
+    rows: that run together at a time, in pieces of so many bytes.  room: bytes of rows that all steps at work
+    have between them.  least: bytes of all arrays, above which steps follow each other.  most: steps.
+    """
+
+    order: Skews
+    spans: tuple[tuple[tuple[Affine, ...], tuple[Affine, ...]], ...]
+    arrays: tuple[tuple[int, tuple[Affine, ...]], ...]
+    rows: int
+    piece: int
+    room: int
+    least: int
+    most: int
+
+    def __str__(self) -> str:
+        """In words, as `explain()` has it."""
+        outer = self.order.along[0].step
+        return f"{self.most} steps at most follow each other over rows, each {outer} behind the one before"

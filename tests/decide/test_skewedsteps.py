@@ -1,0 +1,185 @@
+"""Which steps follow each other over their rows, how far behind each other, and what their code computes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import polymat as pm
+from polymat import Case, Condition, Double, Function, Int, Interval, Options, Parameter, Variable
+from polymat.decide import skewedsteps
+from polymat.driver import levels, request_for
+from polymat.graph.skewed import Skew, SkewedSteps
+from polymat.graph.stepwise import Stepwise
+
+T, N, M = (Parameter(Int, name) for name in "TNM")
+t, i, j, k = (Variable(Int, name) for name in "tijk")
+ROWS, COLUMNS, TIMES = Interval(Int, 0, N - 1), Interval(Int, 0, M - 1), Interval(Int, 0, T)
+LATER, FIRST = Condition(t, ">=", 1), Condition(t, "==", 0)
+x, y = pm.Matrix(Double, "x", [N, M]), pm.Matrix(Double, "y", [N, M])
+
+
+def inside(reach: int) -> Condition:
+    rows = Condition(i, ">=", reach) & Condition(i, "<=", N - 1 - reach)
+    return rows & Condition(j, ">=", 1) & Condition(j, "<=", M - 2)
+
+
+def means() -> Function:
+    """Two states that stay in their planes, each of the neighbours of the other."""
+
+    def mean(name: str, old: Any, of: Any) -> Function:
+        after = Function(([i, j], [ROWS, COLUMNS]), Double, name, default=old(i, j))
+        near = of(i, j) + of(i, j - 1) + of(i, j + 1) + of(i + 1, j) + of(i - 1, j)
+        after.defn = [Case(inside(1), 0.2 * near)]
+        return after
+
+    def step(a: Any, b: Any) -> tuple[Function, Function]:
+        after = mean("b_after", b, a)
+        return mean("a_after", a, after), after
+
+    last: Function = pm.iterate(step, (x, y), steps=T)[0]
+    return last
+
+
+def two_back() -> Function:
+    """One function that reads two steps back, two rows away on one side and one on the other."""
+    u = Function(([t, i, j], [TIMES, ROWS, COLUMNS]), Double, "u")
+    deep = Condition(t, ">=", 2)
+    value = u(t - 1, i - 2, j) / 2 + u(t - 1, i + 1, j) / 2 - u(t - 2, i, j - 1) / 4 + x(i, j)
+    edge = Condition(i, "<", 2) | Condition(i, ">", N - 3) | Condition(j, "<", 1) | Condition(j, ">", M - 2)
+    u.defn = [
+        Case(FIRST, x(i, j)),
+        Case(Condition(t, "==", 1), y(i, j)),
+        Case(deep & inside(2), value),
+        Case(deep & edge, u(t - 2, i, j)),
+    ]
+    last = Function(([i, j], [ROWS, COLUMNS]), Double, "last")
+    last.defn = [u(T, i, j) * 2.0]
+    return last
+
+
+def fields() -> Function:
+    """Three fields that change in place, one of them of the others at the same step."""
+    e, f, h = (Function(([t, i, j], [TIMES, ROWS, COLUMNS]), Double, name) for name in "efh")
+    up, left = Condition(i, ">=", 1), Condition(j, ">=", 1)
+    e.defn = [
+        Case(FIRST, x(i, j)),
+        Case(LATER & Condition(i, "==", 0), 1.0 * t),
+        Case(LATER & up, e(t - 1, i, j) - 0.5 * (h(t - 1, i, j) - h(t - 1, i - 1, j))),
+    ]
+    f.defn = [
+        Case(FIRST, y(i, j)),
+        Case(LATER & Condition(j, "==", 0), f(t - 1, i, j)),
+        Case(LATER & left, f(t - 1, i, j) - 0.5 * (h(t - 1, i, j) - h(t - 1, i, j - 1))),
+    ]
+    inner = Condition(i, "<=", N - 2) & Condition(j, "<=", M - 2)
+    curl = f(t, i, j + 1) - f(t, i, j) + e(t, i + 1, j) - e(t, i, j)
+    h.defn = [
+        Case(FIRST, x(i, j) * y(i, j)),
+        Case(LATER & inner, h(t - 1, i, j) - 0.7 * curl),
+        Case(LATER & (Condition(i, "==", N - 1) | Condition(j, "==", M - 1)), h(t - 1, i, j)),
+    ]
+    last = Function(([i, j], [ROWS, COLUMNS]), Double, "last")
+    last.defn = [e(T, i, j) + f(T, i, j) + h(T, i, j)]
+    return last
+
+
+def heat() -> Function:
+    """In three dimensions, of which the second is in parts too."""
+    start = pm.Image(Double, "x", [N, M, M])
+
+    def step(u: Any) -> Function:
+        after = Function(([i, j, k], [ROWS, COLUMNS, COLUMNS]), Double, "after", default=u(i, j, k))
+        near = u(i - 1, j, k) + u(i + 1, j, k) + u(i, j - 1, k) + u(i, j + 1, k) + u(i, j, k - 1)
+        after.defn = [Case(inside(1) & Condition(k, ">=", 1), 0.2 * near)]
+        return after
+
+    last: Function = pm.iterate(step, start, steps=T)
+    return last
+
+
+def line() -> Function:
+    """Along one dimension, of integers."""
+    start = pm.Vector(pm.Long, "x", [N])
+
+    def step(u: Any) -> Function:
+        after = Function(([i], [ROWS]), pm.Long, "after", default=u(i) + 1)
+        after.defn = [Case(Condition(i, ">=", 3) & Condition(i, "<=", N - 2), u(i - 3) - u(i + 1))]
+        return after
+
+    last: Function = pm.iterate(step, start, steps=T)
+    return last
+
+
+def skewed(made: Function, estimates: dict[Parameter, int] | None = None) -> list[SkewedSteps]:
+    for name, level in levels(request_for(made, estimates=estimates)):
+        if name == "skews":
+            if not isinstance(level, Stepwise):
+                return []
+            return [section.skewed for section in level.sections if section.skewed is not None]
+    raise AssertionError("there is no such pass")
+
+
+def test_steps_stay_as_far_behind_as_rows_need_each_other() -> None:
+    (found,) = skewed(means())
+    assert found.order.along == (Skew(2, (0, 1)),)
+    assert found.order.against == Skew(2, (0, 1))
+    (found,) = skewed(two_back())
+    assert found.order.along == (Skew(1, (0,)),)
+    assert found.order.against == Skew(2, (0,))
+    (found,) = skewed(fields())
+    lags = dict(zip(found.order.stages, found.order.along[0].lags, strict=True))
+    assert found.order.along[0].step == 1
+    assert lags["h"] == lags["e"] + 1
+
+
+def test_rows_anywhere_else_keep_steps_from_following_each_other() -> None:
+    def step(u: Any) -> Function:
+        after = Function(([i, j], [ROWS, COLUMNS]), Double, "after")
+        after.defn = [u(N - 1 - i, j) / 2]
+        return after
+
+    assert skewed(pm.iterate(step, x, steps=T)) == []
+
+
+def test_small_arrays_stay_in_their_cache() -> None:
+    assert skewed(means(), {N: 60, M: 60, T: 100}) == []
+    assert skewed(means(), {N: 600, M: 600, T: 100}) != []
+
+
+SHAPES = {
+    1: ((0,), (1,), (4,), (130,)),
+    2: ((1, 1), (2, 9), (3, 3), (70, 5), (47, 33)),
+    3: ((2, 1), (3, 3), (41, 9)),
+}
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("make", [means, two_back, fields, heat, line])
+def test_elements_are_those_of_steps_one_by_one(
+    make: Callable[[], Function], threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in (
+        ("LEAST_SHARE", 0.0),
+        ("LEAST_STEPS", -1e9),
+        ("MOST_STEPS", 3),
+        ("PIECE_SHARE", 0.001),
+        ("ROOM_SHARE", 0.05),
+    ):
+        monkeypatch.setattr(skewedsteps, name, value)
+    options = Options(threads=threads, parallel_threshold=0 if threads > 1 else None, cflags=("-O1",))
+    run = pm.compile(make(), name="followed", options=options)
+    assert "_pm_rows_s" in run.source
+    rng, rank = np.random.default_rng(threads), {heat: 3, line: 1}.get(make, 2)
+    for steps in (0, 1, 2, 3, 4, 8):
+        for shape in SHAPES[rank]:
+            extents = (*shape, shape[-1]) if rank == 3 else shape
+            count = 1 if make in (heat, line) else 2
+            arrays = [
+                rng.integers(-9, 9, extents).astype("int64" if rank == 1 else float) for _ in range(count)
+            ]
+            found, expected = run(*arrays, T=steps), run.reference(*arrays, T=steps)
+            np.testing.assert_allclose(found, expected, rtol=1e-13, atol=1e-12, err_msg=f"{steps}, {shape}")

@@ -23,7 +23,7 @@ from polymat.steps import Job, Level
 
 
 def told(scheduled: Level, last: Level) -> Level:
-    """What a report tells of: plans as they were made, where states lie, how steps follow each other."""
+    """Plans as a report tells of them: with where states lie and how steps follow each other."""
     if isinstance(scheduled, Stepwise) and isinstance(last, Stepwise):
         return last.with_levels([section.level for section in scheduled.sections])
     return scheduled

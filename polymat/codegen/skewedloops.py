@@ -117,7 +117,7 @@ class SkewedLoops:
             room = CBinary("/", _number(self.skewed.room), _or_one(Id(LINE)))
             deep = _plus(_times(_number(behind), Cast("double", Id(STEPS))), Cast("double", Id(AT_ONCE)))
             wide = _times(Literal(str(max(self._inner.step, 1))), Id(STEPS))
-            wide = _call(MAX_I64.function, wide, Cast("ptrdiff_t", CBinary("/", room, deep)))
+            wide = _call(MAX_I64.function, wide, Cast("ptrdiff_t", CBinary("/", room, _or_one(deep))))
             found.append(Declare("const ptrdiff_t", WIDTH, _call(MAX_I64.function, Literal("1"), wide)))
         return tuple(found)
 

@@ -115,12 +115,15 @@ def _circled(pipeline: Pipeline, steps: CircleSteps) -> Pipeline:
 
 
 def _is_skewed(pipeline: Pipeline, names: Sequence[str], skewed: Skewed) -> bool:
-    """Whether steps of a circle follow each other over their rows, which they do in no bands."""
+    """Whether all steps of a circle that go on with others follow each other over their rows, in no bands."""
     sections = in_sections(pipeline)
     if not isinstance(sections, Stepwise):
         return False
-    own = (s for s in sections.sections if isinstance(s.level, Pipeline) and {*names} & {*s.level.outputs})
-    return any(skewed(section, sections) for section in own)
+    own = [s for s in sections.sections if isinstance(s.level, Pipeline) and {*names} & {*s.level.outputs}]
+    made = {view.array for section in own for view in section.outputs}
+    going = [section for section in own if made & {view.array for view in section.inputs}]
+    stepped = [section for section in going if section.steps is not None]
+    return bool(stepped) and all(skewed(section, sections) for section in stepped)
 
 
 def _body(pipeline: Pipeline, last: Affine, predict: Predict) -> float:

@@ -1,13 +1,15 @@
-"""`dataclass` with the standard library's meaning, made in a fifth of its time.
+"""`dataclass` as the standard library has it, for the classes of this package, made in a fifth of its time.
 
-The standard library compiles up to six functions for each class.  There are some hundreds of classes
-here, which a first compilation imports, so that they took half of its time where the library was in the
-cache.  A class has an `__init__` of its own alone; those to compare, hash, print, pickle and refuse
-assignments are shared, and look at the fields.
+The standard library compiles up to six functions for each class.  There are some hundreds of classes here,
+which a first compilation imports: that would be half of its time where the library is in the cache.  Here a
+class has an `__init__` of its own alone; what compares, hashes, prints, pickles and refuses assignments is
+shared.  Fields that are given by keyword alone, and `InitVar`, are refused; nothing of the standard library's
+`frozen=True` inherits from these classes.
 """
 
 from __future__ import annotations
 
+import sys
 from dataclasses import MISSING, FrozenInstanceError, fields
 from dataclasses import dataclass as _standard
 from functools import partial
@@ -25,12 +27,15 @@ else:
         if cls is None:
             return partial(dataclass, frozen=frozen, slots=slots, eq=eq, repr=repr)
         written = {*vars(cls)}
+        if "__eq__" in written and vars(cls).get("__hash__", 0) is None:
+            written.remove("__hash__")  # Python's own, of a class that compares
         cls.__doc__ = cls.__doc__ or cls.__name__  # the standard library prints a signature
         made = _standard(cls, init=False, repr=False, eq=False, slots=slots)
+        _check_fields(made)
         methods = {"__init__": _initializer(made)}
-        methods |= {"__repr__": _text} if repr else {}
+        methods |= {"__repr__": _printer(made)} if repr else {}
         methods |= _comparisons(made, frozen) if eq else {}
-        methods |= _FROZEN if frozen else {}
+        methods |= _guards(made) if frozen else {}
         methods |= {"__getstate__": _state, "__setstate__": _restore} if frozen and slots else {}
         for name, method in methods.items():
             if name not in written:
@@ -38,36 +43,45 @@ else:
         return made
 
 
+def _check_fields(made: Any) -> None:
+    every = made.__dataclass_fields__.values()
+    if any(field.kw_only is True or "InitVar" in str(field.type) for field in every):
+        raise TypeError(f"{made.__qualname__} has an InitVar or a field by keyword alone")
+
+
 def _initializer(made: Any) -> Any:
     """`__init__` of a class, which puts each value into its slot."""
-    names: dict[str, Any] = {"__name__": made.__module__, "put": object.__setattr__, "MISSING": MISSING}
+    names: dict[str, Any] = {"_put": object.__setattr__, "_MISSING": MISSING}
     given, body = [], []
     for field in fields(made):
-        name = field.name
-        names |= {f"default_{name}": field.default, f"factory_{name}": field.default_factory}
-        optional = f"=default_{name}" if field.default is not MISSING else ""
-        value = name
+        name, value = field.name, field.name
+        optional = f"=_default_{name}" if field.default is not MISSING else ""
+        names |= {f"_default_{name}": field.default, f"_factory_{name}": field.default_factory}
         if field.default_factory is not MISSING:
-            optional = "=MISSING"
-            value = (
-                f"factory_{name}() if {name} is MISSING else {name}" if field.init else f"factory_{name}()"
-            )
+            value, optional = f"_factory_{name}()", "=_MISSING"
+            value += f" if {name} is _MISSING else {name}" if field.init else ""
         elif not field.init:
-            value = f"default_{name}"
+            value = f"_default_{name}"
         given += [f"{name}{optional}"] if field.init else []
         slot: Any = getattr(made, name, None)
+        if value == f"_default_{name}" and field.default is MISSING:
+            continue
         if hasattr(type(slot), "__set__"):
-            names[f"put_{name}"] = slot.__set__
-            body.append(f"put_{name}(self, {value})")
+            names[f"_put_{name}"] = slot.__set__
+            body.append(f"_put_{name}(self, {value})")
         else:
-            body.append(f"put(self, {name!r}, {value})")
+            body.append(f"_put(self, {name!r}, {value})")
     body += ["self.__post_init__()"] if hasattr(made, "__post_init__") else []
-    exec(f"def __init__({', '.join(['self', *given])}):\n " + "\n ".join(body or ["pass"]), names)
-    made_method = names["__init__"]
-    made_method.__qualname__ = f"{made.__qualname__}.__init__"
-    made_method.__annotations__ = {field.name: field.type for field in fields(made) if field.init}
-    made_method.__annotations__["return"] = None
-    return made_method
+    text = f" def __init__({', '.join(['self', *given])}):\n  " + "\n  ".join(body or ["pass"])
+    found: dict[str, Any] = {}
+    exec(
+        f"def made({', '.join(names)}):\n{text}\n return __init__", vars(sys.modules[made.__module__]), found
+    )
+    method = found["made"](**names)
+    method.__qualname__ = f"{made.__qualname__}.__init__"
+    method.__annotations__ = {field.name: field.type for field in fields(made) if field.init}
+    method.__annotations__["return"] = None
+    return method
 
 
 def _comparisons(made: Any, frozen: bool) -> dict[str, Any]:
@@ -85,20 +99,31 @@ def _comparisons(made: Any, frozen: bool) -> dict[str, Any]:
     return {"__eq__": equal, "__hash__": hashed if frozen else None}
 
 
-def _text(self: Any) -> str:
-    shown = (f"{field.name}={getattr(self, field.name)!r}" for field in fields(self) if field.repr)
-    return f"{self.__class__.__qualname__}({', '.join(shown)})"
+def _printer(made: Any) -> Any:
+    names = [field.name for field in fields(made) if field.repr]
+
+    def text(self: Any) -> str:
+        shown = (f"{name}={getattr(self, name)!r}" for name in names)
+        return f"{self.__class__.__qualname__}({', '.join(shown)})"
+
+    return text
 
 
-def _refuse_assignment(self: Any, name: str, value: Any) -> None:
-    raise FrozenInstanceError(f"cannot assign to field {name!r}")
+def _guards(made: Any) -> dict[str, Any]:
+    """What refuses to assign to fields and to delete them; a class that inherits may have more."""
+    names = {field.name for field in fields(made)}
 
+    def assign(self: Any, name: str, value: Any) -> None:
+        if type(self) is made or name in names:
+            raise FrozenInstanceError(f"cannot assign to field {name!r}")
+        super(made, self).__setattr__(name, value)
 
-def _refuse_deletion(self: Any, name: str) -> None:
-    raise FrozenInstanceError(f"cannot delete field {name!r}")
+    def delete(self: Any, name: str) -> None:
+        if type(self) is made or name in names:
+            raise FrozenInstanceError(f"cannot delete field {name!r}")
+        super(made, self).__delattr__(name)
 
-
-_FROZEN = {"__setattr__": _refuse_assignment, "__delattr__": _refuse_deletion}
+    return {"__setattr__": assign, "__delattr__": delete}
 
 
 def _state(self: Any) -> list[Any]:

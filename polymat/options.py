@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from functools import cache
 from types import NoneType, UnionType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import numpy as np
 
-from polymat.dataclass import dataclass
 from polymat.errors import LangError, caller_location
 from polymat.namedfields import knows_its_fields
 
@@ -207,6 +206,8 @@ def _checked(name: str, value: Any) -> Any:
     """The value of a field, NumPy's numbers made Python's, if it is what the field's annotation says."""
     given, value, hint = value, _plain(value), _hints()[name]
     if not _holds(value, hint):
+        if name == "scheme" and isinstance(given, Mapping):
+            given = {stage: text for stage, text in given.items() if not _is_text(stage, text)}
         raise LangError(
             f"Options.{name} is {given!r:.60}, not {_word(hint, hint)}",
             at=caller_location(),
@@ -238,6 +239,10 @@ def _checked(name: str, value: Any) -> Any:
             hint="tile_sizes=(32, 256), or (1,) for single points",
         )
     return value
+
+
+def _is_text(*values: Any) -> bool:
+    return all(isinstance(value, str) for value in values)
 
 
 # The types of the class `Options`.

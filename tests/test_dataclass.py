@@ -118,3 +118,77 @@ def test_values_of_the_package_are_pickled() -> None:
     options = Options(threads=2)
     assert pickle.loads(pickle.dumps(options)) == options
     assert inspect.signature(Options).parameters["threads"].default == 0
+
+
+def inherited(dataclass: Any) -> Any:
+    @dataclass(frozen=True)
+    class Base:
+        a: int
+        b: int = dataclasses.field(default=0, compare=False)
+
+    class Open(Base):
+        """A class that adds what is no field."""
+
+    @dataclass(frozen=True, repr=False)
+    class Quiet(Base):
+        c: int = 3
+
+    @dataclass(frozen=True)
+    class Comparing:
+        a: int
+
+        def __eq__(self, other: object) -> bool:
+            return isinstance(other, Comparing)
+
+    @dataclass(frozen=False)
+    class Late:
+        a: int = dataclasses.field(init=False)
+
+    return Base, Open, Quiet, Comparing, Late
+
+
+@pytest.mark.parametrize("dataclass", [quick, dataclasses.dataclass])
+def test_classes_that_inherit_or_write_a_part(dataclass: Any) -> None:
+    base, open_, quiet, comparing, late = inherited(dataclass)
+    assert hash(base(1, 2)) == hash(base(1, 5))
+    assert base(1, 2) == base(1, 5)
+    value = open_(1)
+    value.extra = 4
+    assert value.extra == 4
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        value.a = 2
+    assert "c=" not in repr(quiet(1))
+    assert comparing(1) == comparing(2)
+    assert isinstance(hash(comparing(1)), int)
+    assert not hasattr(late(), "a")
+
+
+def test_what_is_not_built_is_refused() -> None:
+    with pytest.raises(TypeError, match="has an InitVar or a field by keyword alone"):
+
+        @quick(frozen=True)
+        class ByKeyword:
+            _: dataclasses.KW_ONLY
+            a: int = 0
+
+    with pytest.raises(TypeError, match="has an InitVar or a field by keyword alone"):
+
+        @quick(frozen=True)
+        class Given:
+            a: dataclasses.InitVar[int]
+
+
+def test_annotations_are_found_in_the_module_of_the_class() -> None:
+    from polymat.machine.model import Machine
+
+    assert inspect.signature(Machine, eval_str=True).parameters["l1_bytes"].annotation is int
+
+
+def test_users_may_inherit_from_options() -> None:
+    from polymat.options import Options
+
+    @dataclasses.dataclass(frozen=True)
+    class Mine(Options):
+        threads: int = 3
+
+    assert Mine().threads == 3

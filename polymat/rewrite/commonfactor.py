@@ -19,6 +19,7 @@ from polymat.rewrite.madestages import element, made_stage, order_of, reads_insi
 from polymat.rewrite.network import (
     Network,
     covers_box,
+    divisor_of,
     indices_in,
     is_whole,
     network_of,
@@ -67,7 +68,7 @@ class _Term:
         """The factor beside the common one, with the summed indices that the model has; None without it."""
         for position, factor in enumerate(self.network.factors):
             names = _same_element(common, factor, model.network, self.network)
-            if names is not None:
+            if names is not None and divisor_of(self.network.factors[1 - position]) is None:
                 return renamed(self.network.factors[1 - position], names)
         return None
 
@@ -102,7 +103,7 @@ class _Sum:
         """The stages in place of the sum, where all its products have a factor in common, and why."""
         first = self.terms[0]
         for position, common in enumerate(first.network.factors):
-            if not isinstance(common, Load):
+            if not isinstance(common, Load) or divisor_of(first.network.factors[1 - position]) is not None:
                 continue
             others = [first.network.factors[1 - position]]
             others += [e for term in self.terms[1:] if (e := term.with_common(common, first)) is not None]
@@ -120,7 +121,7 @@ class _Sum:
         clearly: float,
     ) -> tuple[list[Stage], str] | None:
         network, stage = self.terms[0].network, self.stage
-        scaled = [reduce(times, (*t.scales, e)) for t, e in zip(self.terms, others, strict=True)]
+        scaled = [reduce(times, t.scales, e) for t, e in zip(self.terms, others, strict=True)]
         total = reduce(lambda one, other: binary("+", one, other), scaled)
         names = [frozenset(indices_in(each, network.bounds)) for each in others]
         if total.dtype != stage.dtype or any(each != names[0] for each in names):

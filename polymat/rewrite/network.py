@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from polymat.dataclass import dataclass
@@ -92,7 +92,13 @@ def _is_box(bounds: Bounds, params: tuple[str, ...]) -> bool:
 
 
 def _network(
-    expr: Expr, result: tuple[str, ...], dims: tuple[str, ...], bounds: Bounds, dtype: ScalarType
+    expr: Expr,
+    result: tuple[str, ...],
+    dims: tuple[str, ...],
+    bounds: Bounds,
+    dtype: ScalarType,
+    *,
+    divided: bool = True,
 ) -> Network | None:
     ranges = dict(zip(dims, bounds, strict=True))
     scales: list[Expr] = []
@@ -105,7 +111,7 @@ def _network(
         match node:
             case Binary("*", left, right):
                 waiting += [right, left]
-            case Binary("/", left, right) if _is_divided(node, left, right):
+            case Binary("/", left, right) if divided and _is_divided(node, left, right):
                 waiting += [one_over(right, node.dtype), left]
             case Unary("-", operand):
                 scales.append(Const(-1, WEAK_INT))
@@ -117,7 +123,16 @@ def _network(
                 if node.dtype not in (dtype, real_part(dtype)) or not _has_elements(node):
                     return None
                 factors.append(node)
+    if not _may_divide(factors, ranges):
+        return _network(expr, result, dims, bounds, dtype, divided=False)
     return Network(result, ranges, tuple(scales), tuple(factors)) if factors else None
+
+
+def _may_divide(factors: Sequence[Expr], ranges: Mapping[str, object]) -> bool:
+    """Whether no order of the factors multiplies two that are 1 / d, or adds up such alone."""
+    divisors = [factor for factor in factors if divisor_of(factor) is not None]
+    others = {name for factor in factors if factor not in divisors for name in indices_in(factor, ranges)}
+    return not divisors or (len(divisors) == 1 and {*indices_in(divisors[0], ranges)} <= others)
 
 
 def _is_divided(node: Expr, left: Expr, right: Expr) -> bool:

@@ -181,7 +181,8 @@ class Writer:
         if divisor is None or len(kept) < len(dims):
             return self._operand(expr, dims, kept)
         inner = self._operand(divisor, dims, kept)
-        return replace(inner, value=one_over(inner.value, expr.dtype), text=f"/ {inner.text}")
+        text = inner.text if isinstance(divisor, Load) else f"({inner.text})"
+        return replace(inner, value=one_over(inner.value, expr.dtype), text=f"/ {text}")
 
     def _operand(self, expr: Expr, dims: tuple[str, ...], kept: set[str]) -> _Step:
         """An array as it is, and a stage of anything else."""

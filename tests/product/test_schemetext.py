@@ -135,7 +135,9 @@ def test_schemes_are_texts_by_names() -> None:
     with pytest.raises(
         LangError, match=r"scheme is \{'C': 3\}, not a dict from names of stages to the texts"
     ):
-        pm.Options(scheme={"C": 3})  # type: ignore[dict-item]
+        pm.Options(scheme={"A": "[T(x, 32), T(y, 256)]", "B": "[R(i), R(j), R(k)]", "C": 3})  # type: ignore[dict-item]
+    with pytest.raises(LangError, match="not a dict from names of stages to the texts of schemes"):
+        pm.Options(scheme="[R(i)]")  # type: ignore[arg-type]
     given = pm.Options(scheme={"C": "[R(i)]", "A": "[R(j)]"})
     assert given == pm.Options(scheme={"A": "[R(j)]", "C": "[R(i)]"})
     assert given.schemes == {"A": "[R(j)]", "C": "[R(i)]"}

@@ -164,7 +164,7 @@ def test_a_quotient_is_taken_where_it_is_computed_least_often() -> None:
     summed = contraction("ik", "KLM", A(i, j) / u(j) * B(j, k))
     assert decided(summed, K=1000, L=100, M=10) == "A (B / u)"
     scaled = contraction("ik", "KLM", A(i, j) * B(j, k) / (2.0 * t(i) + 3.0))
-    assert decided(scaled, K=100, L=1000, M=10) == "(A B) / 2.0 * t(i) + 3.0"
+    assert decided(scaled, K=100, L=1000, M=10) == "(A B) / (2.0 * t(i) + 3.0)"
 
 
 def test_rows_are_normalised_behind_a_product() -> None:
@@ -182,6 +182,27 @@ def test_quotients_of_mixed_types_stay_whole() -> None:
     assert graph(contraction("ik", "KLM", A(i, j) / single(i) * B(j, k)), K=9, L=900, M=9).notes == ()
 
 
+def test_nothing_is_multiplied_by_a_reciprocal() -> None:
+    """One over the least numbers is infinite, what is divided by them is not."""
+    small = {"t": np.full(3, 1e-310), "u": np.full(4, 1e-310), "A": np.full((3, 4), 1e-300)}
+    for value in (
+        A(i, j) / u(j) / t(i) * B(j, k),
+        2.0 * (A(i, j) / u(j)) * B(j, k) * 1e-10,
+        A(i, j) / u(j) / pm.Vector(Double, "one", [L])(j) * B(j, k),
+    ):
+        stage = contraction("ik", "KLM", value)
+        compiled = pm.compile(stage, name="small", options=LOOPS, estimates={K: 1000, L: 1000, M: 10})
+        arrays = small | {"B": np.full((4, 2), 1e-10), "one": np.ones(4)}
+        given = {array.name: arrays[array.name] for array in build([stage]).inputs}
+        expected = compiled.reference(**given)
+        assert np.all(np.isfinite(expected) == np.isfinite(compiled(**given)))
+    one, other = (
+        contraction("ik", "KLM", A(i, j) / d(j) * B(j, k)) for d in (u, pm.Vector(Double, "w", [L]))
+    )
+    one.name = "one_of_both"
+    assert "1 / " not in str(graph(one + other, K=1000, L=1000, M=10).notes)
+
+
 @pytest.mark.parametrize("value", ["rows", "summed", "columns", "constant", "computed", "one over"])
 def test_quotients_of_every_kind(value: str) -> None:
     terms = {
@@ -194,7 +215,9 @@ def test_quotients_of_every_kind(value: str) -> None:
     }
     stage = contraction("ik", "KLM", terms[value])
     used = {array.name for array in build([stage]).inputs}
-    compiled = pm.compile(stage, name="quotients", options=LOOPS)
+    sizes = {K: 1000, L: 1000, M: 10}
+    assert value in ("constant", "columns", "one over") or decided(stage, K=1000, L=1000, M=10) not in ("", "written")
+    compiled = pm.compile(stage, name="quotients", options=LOOPS, estimates=sizes)
     rng = np.random.default_rng(4)
     for K_, L_, M_ in ((3, 5, 2), (1, 1, 1), (4, 0, 3), (0, 3, 2), (2, 19, 7)):
         shapes = {"A": (K_, L_), "B": (L_, M_), "t": (K_,), "u": (L_,), "w": (M_,)}

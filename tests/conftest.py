@@ -30,9 +30,10 @@ NOT_OPTIMISED = frozenset(
 NOT_OPTIMISED |= {"benchmarks", "page"} | {f"test_{name}.py" for name in ("bisect", "passes", "presets")}
 # What gcc makes of programs is the subject here; random programs say themselves how they are compiled.
 AS_USERS_DO = frozenset(("differential", "polybench", "runtime"))
-# Elsewhere one of so many tests runs loops on vectors, in twice the time, and so is one of so many of the
-# files that programs share compiled; another seed chooses others.  As users do, where not all compare what
-# writers of C make of many programs, one function of so many, with all its parameters.
+# Elsewhere one of so many of a function's sets of parameters runs loops on vectors, in twice the time, and
+# so is one of so many of the files that programs share compiled; another seed chooses others.  Of these, and
+# of functions without parameters, one of so many is compiled as users do, but in rooms that have loops on
+# vectors at most.
 ONE_OF = 3
 ON_VECTORS = frozenset(f"codegen/{room}" for room in ("c", "memory", "products", "routines", "signals"))
 PLAINEST, VECTORS = ("-O0",), ("-O1", "-ftree-vectorize")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache, partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 
 import polymat as pm
 from polymat.codegen.program import Program
+from polymat.product.formula import Constant
 from polymat.product.prices import FILL
 from tests.codegen import test_golden
 from tests.codegen.kinds import KINDS
@@ -115,8 +117,16 @@ def passes(check: Any) -> bool:
 @pytest.mark.parametrize("change", [pytest.param(change, id=str(change)) for change in CHANGES])
 def test_a_change_is_noticed(change: Planted) -> None:
     assert passes(change.check)
+    owner = import_module(f"polymat.{change.module}")
+    before = value_of(getattr(owner, change.name))
     with planted(change), pytest.raises(AssertionError):
         change.check()
+    assert value_of(getattr(owner, change.name)) is before
+
+
+def value_of(thing: Any) -> Any:
+    """What a planted change gives another value: a constant of formulas, or the name itself."""
+    return thing.value if isinstance(thing, Constant) else thing
 
 
 def test_a_change_is_taken_back() -> None:

@@ -216,7 +216,10 @@ def test_quotients_of_every_kind(value: str) -> None:
     stage = contraction("ik", "KLM", terms[value])
     used = {array.name for array in build([stage]).inputs}
     sizes = {K: 1000, L: 1000, M: 10}
-    assert value in ("constant", "columns", "one over") or decided(stage, K=1000, L=1000, M=10) not in ("", "written")
+    assert value in ("constant", "columns", "one over") or decided(stage, K=1000, L=1000, M=10) not in (
+        "",
+        "written",
+    )
     compiled = pm.compile(stage, name="quotients", options=LOOPS, estimates=sizes)
     rng = np.random.default_rng(4)
     for K_, L_, M_ in ((3, 5, 2), (1, 1, 1), (4, 0, 3), (0, 3, 2), (2, 19, 7)):

@@ -109,9 +109,7 @@ class SkewedLoops:
         most = _call("_pm_min_i64", Literal(str(self.skewed.most)), Cast("ptrdiff_t", steps))
         found.append(Declare("ptrdiff_t", STEPS, most))
         found += [*self._work(), Declare("const int", TEAM, self.team(Id(WORK)))]
-        slope = 2 * max(self._outer.step + self.skewed.order.against.step, 1)
-        least = CBinary("/", _span(HIGH, LOW, "ptrdiff_t"), _times(Literal(str(slope)), Id(TEAM)))
-        fewer = Assign(Id(STEPS), "=", _call(MIN_I64.function, Id(STEPS), CBinary("-", least, Literal("1"))))
+        fewer = Assign(Id(STEPS), "=", _call(MIN_I64.function, Id(STEPS), self._steps_apart()))
         found.append(If(CBinary(">", Id(TEAM), Literal("1")), (fewer,)))
         if self._inner is not None:
             room = CBinary("/", _number(self.skewed.room), _or_one(Id(LINE)))
@@ -120,6 +118,18 @@ class SkewedLoops:
             wide = _call(MAX_I64.function, wide, Cast("ptrdiff_t", CBinary("/", room, _or_one(deep))))
             found.append(Declare("const ptrdiff_t", WIDTH, _call(MAX_I64.function, Literal("1"), wide)))
         return tuple(found)
+
+    def _steps_apart(self) -> CExpr:
+        """The most steps at a time at which a gap fits a part: no row may lie in two, which run at once.
+
+        A gap has the rows of a stage between both of its lags, and more at each later step.  Those are half
+        of what is left of a part at most, so that most rows are computed in parts, in a cache.
+        """
+        outer, against = self._outer, self.skewed.order.against
+        lags = max(map(sum, zip(outer.lags, against.lags, strict=True)))
+        part = CBinary("/", _span(HIGH, LOW, "ptrdiff_t"), Id(TEAM))
+        slope = Literal(str(2 * max(outer.step + against.step, 1)))
+        return _less(CBinary("/", _less(part, Literal(str(lags))), slope), Literal("1"))
 
     def _work(self) -> tuple[Stmt, ...]:
         """The operations of all steps at a time, as those of the first one are estimated."""

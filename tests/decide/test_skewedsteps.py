@@ -114,6 +114,22 @@ def line() -> Function:
     return last
 
 
+def ahead() -> Function:
+    """Two stages of a step read each other ten rows away, and steps are not behind each other."""
+
+    def step(a: Any, b: Any) -> tuple[Function, Function]:
+        less = Function(([i, j], [ROWS, COLUMNS]), Double, "less", default=0.9 * a(i, j))
+        less.defn = [Case(Condition(i, ">=", 10), 0.9 * a(i, j) + b(i - 10, j) / 8)]
+        more = Function(([i, j], [ROWS, COLUMNS]), Double, "more", default=b(i, j))
+        more.defn = [Case(Condition(i, "<=", N - 11), b(i, j) + less(i + 10, j))]
+        return less, more
+
+    one, other = pm.iterate(step, (x, y), steps=T)
+    last = Function(([i, j], [ROWS, COLUMNS]), Double, "last")
+    last.defn = [one(i, j) + other(i, j)]
+    return last
+
+
 def skewed(made: Function, estimates: dict[Parameter, int] | None = None) -> list[SkewedSteps]:
     for name, level in levels(request_for(made, estimates=estimates)):
         if name == "skews":
@@ -157,11 +173,8 @@ SHAPES = {
 }
 
 
-@pytest.mark.parametrize("threads", [1, 2])
-@pytest.mark.parametrize("make", [means, two_back, fields, heat, line])
-def test_elements_are_those_of_steps_one_by_one(
-    make: Callable[[], Function], threads: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def follow_anyway(patch: pytest.MonkeyPatch) -> None:
+    """Let a few steps follow each other in small arrays."""
     for name, value in (
         ("LEAST_SHARE", 0.0),
         ("LEAST_STEPS", -1e9),
@@ -169,7 +182,15 @@ def test_elements_are_those_of_steps_one_by_one(
         ("PIECE_SHARE", 0.001),
         ("ROOM_SHARE", 0.05),
     ):
-        monkeypatch.setattr(skewedsteps, name, value)
+        patch.setattr(skewedsteps, name, value)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("make", [means, two_back, fields, heat, line])
+def test_elements_are_those_of_steps_one_by_one(
+    make: Callable[[], Function], threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    follow_anyway(monkeypatch)
     options = Options(threads=threads, parallel_threshold=0 if threads > 1 else None, cflags=("-O1",))
     run = pm.compile(make(), name="followed", options=options)
     assert "_pm_rows_s" in run.source
@@ -183,3 +204,20 @@ def test_elements_are_those_of_steps_one_by_one(
             ]
             found, expected = run(*arrays, T=steps), run.reference(*arrays, T=steps)
             np.testing.assert_allclose(found, expected, rtol=1e-13, atol=1e-12, err_msg=f"{steps}, {shape}")
+
+
+@pytest.mark.parametrize("threads", [4, 8])
+def test_no_row_is_computed_twice_between_parts(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    follow_anyway(monkeypatch)
+    (section,) = skewed(ahead())
+    assert section.order.along == (Skew(0, (0, 10)),)
+    assert section.order.against == Skew(0, (10, 0))
+    options = Options(threads=threads, parallel_threshold=0, cflags=("-O1",))
+    run = pm.compile(ahead(), name="ahead", options=options)
+    assert "_pm_rows_s" in run.source
+    rng = np.random.default_rng(threads)
+    for rows in (11, 9 * threads, 16 * threads - 1, 16 * threads, 19 * threads + 3, 64, 300):
+        arrays = [rng.integers(-9, 9, (rows, 40)).astype(float) for _ in range(2)]
+        for steps in (3, 8):
+            found, expected = run(*arrays, T=steps), run.reference(*arrays, T=steps)
+            np.testing.assert_allclose(found, expected, rtol=1e-13, err_msg=f"{steps}, {rows}")

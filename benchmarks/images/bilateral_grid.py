@@ -159,9 +159,9 @@ def reference(image: Array) -> Arrays:
     return {"filtered": _looked_up(_grid(image), image, 2)}
 
 
-def undecided(image: Array) -> Array:
+def undecided(image: Array) -> Arrays:
     """What the rounding of a pixel's place among the bins comes to."""
-    return _undecided(_grid(image), image, 2)
+    return {"filtered": _undecided(_grid(image), image, 2)}
 
 
 def _grid(image: Array) -> Array:
@@ -185,9 +185,9 @@ def reference_as_c(image: Array) -> Arrays:
     return {"filtered": _looked_up(_grid_as_c(image), image[INNER], 3)}
 
 
-def undecided_as_c(image: Array) -> Array:
+def undecided_as_c(image: Array) -> Arrays:
     """What the rounding of a pixel's place among the bins comes to."""
-    return _undecided(_grid_as_c(image), image[INNER], 3)
+    return {"filtered": _undecided(_grid_as_c(image), image[INNER], 3)}
 
 
 def _grid_as_c(image: Array) -> Array:

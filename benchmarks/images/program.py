@@ -1,4 +1,4 @@
-"""What the file of one image pipeline provides, and the notation that those files share."""
+"""What the file of an image pipeline or a program of NPBench provides, and the notation those files share."""
 
 from __future__ import annotations
 
@@ -9,24 +9,33 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.polybench.kernel import Array, Arrays, Description, Sizes
+from benchmarks.polybench.kernel import Arrays, Description, Sizes
 from polymat import Int, Interval
 
 SINGLE = 4
+NO_SIZES: Sizes = MappingProxyType({})
+
+
+def pixels(sizes: Sizes) -> int:
+    """Rows by columns."""
+    return sizes["R"] * sizes["C"]
 
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """An image pipeline: its sizes, its input, its solution in NumPy and in polymat.
+    """A program: its sizes, its input, its solution in NumPy and in polymat.
 
-    sizes: rows and columns of the result, by a word for each: R and C, "PAPER" as PolyMage measured them.
+    sizes: by a word for each, "PAPER" as they were published; of an image rows R and columns C of the result.
     inputs: arrays for given sizes, in the argument order of the pipeline.
     reference: the results, by name, rounded after each operation in the order of the definition.
-    operations: additions, subtractions, multiplications and divisions for each pixel of the result.
-    traffic: bytes for each pixel of the result that must move: inputs once, results once.
+    operations: additions, subtractions, multiplications and divisions for each point.
+    traffic: bytes for each point that must move: inputs once, results once.
     tolerance: how far other orders and fused operations may take a result, absolute; 0 where all is integer.
     scalars: run-time scalars, by name.
-    undecided: how much further a result may be off because rounding decides a comparison, by element.
+    undecided: how much further results may be off because rounding decides a comparison, by name and element.
+    points: how many there are; pixels of the result by default.
+    counts: sizes that no array shows, passed by name.
+    relative: whether the tolerance is a share of the largest magnitude of each result.
     """
 
     name: str
@@ -38,18 +47,28 @@ class Program:
     traffic: int
     tolerance: float
     scalars: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
-    undecided: Callable[..., Array] | None = None
+    undecided: Callable[..., Arrays] | None = None
+    points: Callable[[Sizes], int] = pixels
+    counts: tuple[str, ...] = ()
+    relative: bool = False
 
-    def solve(self, arrays: Arrays) -> Arrays:
+    def named(self, sizes: Sizes) -> dict[str, float]:
+        """What is passed by name: scalars, and sizes that no array shows."""
+        return {**self.scalars, **{name: sizes[name] for name in self.counts}}
+
+    def solve(self, arrays: Arrays, sizes: Sizes = NO_SIZES) -> Arrays:
         """The results of the reference."""
-        return self.reference(*arrays.values(), **self.scalars)
+        return self.reference(*arrays.values(), **self.named(sizes))
 
-    def bounds(self, arrays: Arrays) -> Array:
-        """How far each element of the result may be off."""
-        shape = next(iter(self.solve(arrays).values())).shape
-        found = np.full(shape, self.tolerance)
+    def bounds(self, arrays: Arrays, sizes: Sizes = NO_SIZES) -> Arrays:
+        """How far each element of the results may be off."""
+        found = {}
+        for name, right in self.solve(arrays, sizes).items():
+            scale = np.max(np.abs(right), initial=0.0) if self.relative else 1.0
+            found[name] = np.full(right.shape, self.tolerance * scale)
         if self.undecided is not None:
-            found += self.undecided(*arrays.values(), **self.scalars)
+            for name, further in self.undecided(*arrays.values(), **self.named(sizes)).items():
+                found[name] += further
         return found
 
     def compile(self, sizes: str = "PAPER", **options: Any) -> Any:
@@ -58,11 +77,11 @@ class Program:
 
     def flops(self, sizes: Sizes) -> int:
         """Count the useful operations."""
-        return round(self.operations * sizes["R"] * sizes["C"])
+        return round(self.operations * self.points(sizes))
 
     def bytes(self, sizes: Sizes) -> int:
         """Count the bytes that must move."""
-        return self.traffic * sizes["R"] * sizes["C"]
+        return self.traffic * self.points(sizes)
 
 
 def between(first: Any, last: Any) -> Interval:

@@ -63,11 +63,11 @@ def reference(image: Array, threshold: float, weight: float) -> Arrays:
     return {"mask": np.where(np.abs(here - blur) < np.float32(threshold), here, sharp)}
 
 
-def undecided(image: Array, threshold: float, weight: float) -> Array:
+def undecided(image: Array, threshold: float, weight: float) -> Arrays:
     """What sharpening changes where rounding decides whether that is worth it."""
     change = np.abs(image[:, 2:-2, 2:-2] - blurred(image))
     close = np.abs(change - threshold) < ROUNDING
-    return np.where(close, weight * (threshold + ROUNDING), 0.0)
+    return {"mask": np.where(close, weight * (threshold + ROUNDING), 0.0)}
 
 
 PROGRAM = Program(

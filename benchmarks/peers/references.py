@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from benchmarks import images
+from benchmarks import images, npbench
 from benchmarks.polybench import RECURRENCES
 from benchmarks.stencils import PROGRAMS
 from benchmarks.task import Array, Arrays, MissingError, Task
@@ -26,4 +26,7 @@ def find_reference(task: Task) -> Callable[[Arrays], tuple[Array, ...]]:
     for pipeline in images.PROGRAMS:
         if problem == pipeline.name:
             return lambda arrays: tuple(pipeline.solve(arrays).values())
+    for program in npbench.PROGRAMS:
+        if problem == npbench.PREFIX + program.name:
+            return lambda arrays: tuple(program.solve(arrays, task.values["sizes"]).values())
     raise MissingError(f"no formula for {problem}")

@@ -38,6 +38,7 @@ _PEERS = {
     "SciPy, recursive": ("scipy_signals:prepare_recursive", False),
     "Numba, recursive": ("numba_filters:prepare", True),
     "Numba, images": ("numba_images:prepare", True),
+    "Numba, NPBench": ("numba_npbench:prepare", True),
     "Halide": ("halide_images:prepare", True),
     "OpenCV": ("opencv_images:prepare", True),
     "SciPy, lfilter": ("scipy_signals:prepare_direct_pipeline", False),

@@ -25,7 +25,7 @@ def image_case(program: Program, dataset: str) -> Case:
     arrays = program.inputs(sizes, np.random.default_rng(1))
 
     def expected() -> tuple[Results, Results]:
-        return tuple(program.solve(arrays).values()), (program.bounds(arrays),)
+        return tuple(program.solve(arrays).values()), tuple(program.bounds(arrays).values())
 
     return Case(
         name=f"{program.name} {dataset}",

@@ -49,7 +49,8 @@ def assert_solves(program: Program, found: Array, arrays: dict[str, Array]) -> N
     assert found.shape == expected.shape
     assert np.array_equal(np.isnan(found), np.isnan(expected))
     off = np.abs(found.astype(np.float64) - expected)
-    assert not np.any(off > program.bounds(arrays))
+    (bound,) = program.bounds(arrays).values()
+    assert not np.any(off > bound)
 
 
 @EACH

@@ -26,8 +26,8 @@ TESTS = Path(__file__).parent
 # whatever gcc makes of the C: it makes the plainest code, in a third of the time.
 NOT_OPTIMISED = frozenset(
     ("audit", "decide", "errors", "fusion", "graph", "idiom", "lang", "model", "mutations", "plan", "poly")
-) | {"images", "product", "properties", "rewrite", "search", "tilesize", "measuring"}
-NOT_OPTIMISED |= {"benchmarks", "npbench", "page"} | {f"test_{name}.py" for name in ("bisect", "passes", "presets")}
+) | {"images", "npbench", "product", "properties", "rewrite", "search", "tilesize", "measuring"}
+NOT_OPTIMISED |= {"benchmarks", "page"} | {f"test_{name}.py" for name in ("bisect", "passes", "presets")}
 # What gcc makes of programs is the subject here; random programs say themselves how they are compiled.
 AS_USERS_DO = frozenset(("differential", "polybench", "runtime"))
 # Elsewhere one of so many of a function's sets of parameters runs loops on vectors, in twice the time, and

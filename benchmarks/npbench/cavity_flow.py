@@ -98,10 +98,12 @@ def reference(u: Array, v: Array, p: Array, T: int, P: int, density: float, visc
     dt = 0.1 / ((u.shape[1] - 1) * (u.shape[0] - 1))
 
     def along(f: Array) -> Array:
-        return (f[1:-1, 2:] - f[1:-1, :-2]) / (2 * dx)
+        found: Array = (f[1:-1, 2:] - f[1:-1, :-2]) / (2 * dx)
+        return found
 
     def up(f: Array) -> Array:
-        return (f[2:, 1:-1] - f[:-2, 1:-1]) / (2 * dy)
+        found: Array = (f[2:, 1:-1] - f[:-2, 1:-1]) / (2 * dy)
+        return found
 
     def moved(f: Array, u: Array, v: Array, slope: Array) -> Array:
         here = f[1:-1, 1:-1]

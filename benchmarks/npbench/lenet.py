@@ -38,28 +38,31 @@ def build() -> Description:
     """Describe the layers; something is left behind the second one."""
     N, H, W = sizes = parameters("N H W")
     n, y, x, c, a, b, o = variables("n y x c a b o")
-    image = here = Image(Float, "image", [N, H, W, FILTERS[0]])
-    arrays, high, wide = [image], H, W
+    here: Any = Image(Float, "image", [N, H, W, FILTERS[0]])
+    arrays, high, wide = [here], H, W
     for layer, (before, after) in enumerate(itertools.pairwise(FILTERS), 1):
-        weights = Image(Float, f"filters{layer}", [WINDOW, WINDOW, before, after])
+        filters = Image(Float, f"filters{layer}", [WINDOW, WINDOW, before, after])
         bias = Vector(Float, f"bias{layer}", [after])
         shape = (N, high - WINDOW + 1, wide - WINDOW + 1, after)
-        product = convolved(f"product{layer}", here, weights, shape, (WINDOW, WINDOW, before))
+        product = convolved(f"product{layer}", here, filters, shape, (WINDOW, WINDOW, before))
         bright = mapped(f"bright{layer}", (n, y, x, c), shape, Max(product(n, y, x, c) + bias(c), 0.0), Float)
         high, wide = halved(high), halved(wide)
         square = bright(n, 2 * y + a, 2 * x + b, c)
         pooled, place, extent = f"pooled{layer}", (n, y, x, c), (N, high, wide, after)
         here = summed(pooled, place, extent, (a, b), (2, 2), square, op=Op.Max, dtype=Float)
-        arrays += [weights, bias]
+        arrays += [filters, bias]
     for layer, (before, after) in enumerate(zip((0, *WIDTHS), WIDTHS, strict=False), 1):
+        weights: Any
+        over: tuple[Any, ...]
+        lengths: tuple[Any, ...]
         bias = Vector(Float, f"b{layer}", [after])
         if layer == 1:
             weights = Image(Float, "w1", [high, wide, FILTERS[-1], after])
-            term, over = here(n, y, x, c) * weights(y, x, c, o), ((y, x, c), (high, wide, FILTERS[-1]))
+            term, over, lengths = here(n, y, x, c) * weights(y, x, c, o), (y, x, c), (high, wide, FILTERS[-1])
         else:
             weights = Matrix(Float, f"w{layer}", [before, after])
-            term, over = here(n, c) * weights(c, o), ((c,), (before,))
-        total = summed(f"total{layer}", (n, o), (N, after), *over, term, dtype=Float)
+            term, over, lengths = here(n, c) * weights(c, o), (c,), (before,)
+        total = summed(f"total{layer}", (n, o), (N, after), over, lengths, term, dtype=Float)
         value = total(n, o) + bias(o)
         here = mapped(
             f"x{layer}", (n, o), (N, after), value if after == WIDTHS[-1] else Max(value, 0.0), Float
@@ -107,7 +110,8 @@ def multiplications(sizes: Sizes) -> int:
     """Count those of the filters."""
     N, H, W = extents(sizes, "N H W")
     first = (H - 4) * (W - 4) * 25 * 6
-    return N * (first + (halved(H) - 4) * (halved(W) - 4) * 25 * 6 * 16)
+    second: int = (halved(H) - 4) * (halved(W) - 4) * 25 * 6 * 16
+    return N * (first + second)
 
 
 PROGRAM = Program(

@@ -107,8 +107,8 @@ def reference_two(X: int, Y: int, T: int, **window: float) -> Arrays:
         outside = np.abs(z) > np.sqrt(FAR)
         last[left[outside]], steps[left[outside]] = z[outside], step
         z, c, left = z[~outside], c[~outside], left[~outside]
-    last, steps = last.reshape(Y, X), steps.reshape(Y, X)
-    return {"real": last.real, "imaginary": last.imag, "count": steps}
+    whole = last.reshape(Y, X)
+    return {"real": whole.real, "imaginary": whole.imag, "count": steps.reshape(Y, X)}
 
 
 def undecided(X: int, Y: int, T: int, **window: float) -> Arrays:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from benchmarks.images.program import Program
@@ -25,8 +27,8 @@ def build() -> Description:
     """Describe the layers."""
     N, C, *widths = sizes = parameters("N C S0 S1 S2")
     n, s = variables("n s")
-    image = x = Matrix(Float, "image", [N, C])
-    arrays = [image]
+    x: Any = Matrix(Float, "image", [N, C])
+    arrays = [x]
     for before, width, (w, b) in zip([C, *widths], widths, LAYERS, strict=False):
         weights, bias = Matrix(Float, w, [before, width]), Vector(Float, b, [width])
         arrays += [weights, bias]

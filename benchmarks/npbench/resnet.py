@@ -77,7 +77,8 @@ def reference(image: Array, filters1: Array, filters2: Array, filters3: Array) -
     """Solve with NumPy."""
 
     def normalised(x: Array) -> Array:
-        return (x - x.mean(axis=0)) / np.sqrt(x.std(axis=0) + np.float32(EPSILON))
+        found: Array = (x - x.mean(axis=0)) / np.sqrt(x.std(axis=0) + np.float32(EPSILON))
+        return found
 
     x = np.pad(windows(image, filters1), ((0, 0), (1, 1), (1, 1), (0, 0)))
     x = np.maximum(normalised(x), 0)

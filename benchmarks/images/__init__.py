@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from benchmarks.images import bilateral_grid, camera, harris, interpolate, pyramid_blend, unsharp
-from benchmarks.images.program import Program
+from benchmarks.program import Program
 
 PROGRAMS: tuple[Program, ...] = (
     unsharp.PROGRAM,

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks.colours import COLD, COLD_KELVIN, HIGHEST, LOWEST, WARM, WARM_KELVIN, curve_of, matrix_of
-from benchmarks.images.program import Program, between, photograph
 from benchmarks.polybench.kernel import Array, Arrays, Description, Sizes, parameters, size_table, variables
+from benchmarks.program import Program, between, photograph
 from polymat import (
     Abs,
     Case,

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.images.program import Program, between, photograph
 from benchmarks.polybench.kernel import Array, Arrays, Description, Sizes, parameters, size_table, variables
+from benchmarks.program import Program, between, photograph
 from polymat import Case, Condition, Float, Function, Image
 
 LEVELS = 10

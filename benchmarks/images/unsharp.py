@@ -6,8 +6,8 @@ from types import MappingProxyType
 
 import numpy as np
 
-from benchmarks.images.program import Program, between, photograph
 from benchmarks.polybench.kernel import Array, Arrays, Description, Sizes, parameters, size_table, variables
+from benchmarks.program import Program, between, photograph
 from polymat import Abs, Condition, Float, Function, Image, Parameter, Select
 
 WEIGHTS = (0.0625, 0.25, 0.375, 0.25, 0.0625)

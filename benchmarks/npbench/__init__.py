@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from benchmarks.images.program import Program
 from benchmarks.npbench import (
     arc_distance,
     azimint,
@@ -22,6 +21,7 @@ from benchmarks.npbench import (
     spmv,
     vadv,
 )
+from benchmarks.program import Program
 
 PREFIX = "npbench_"  # of the problems of tasks: there are other programs called softmax
 PROGRAMS: tuple[Program, ...] = (

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from benchmarks.images.program import Program
 from benchmarks.npbench.stages import mapped
 from benchmarks.polybench.kernel import Array, Arrays, Description, Sizes, parameters, size_table, variables
+from benchmarks.program import Program
 from polymat import Atan2, Cos, Double, Sin, Sqrt, Vector
 
 NAMES = ("theta_1", "phi_1", "theta_2", "phi_2")

@@ -9,7 +9,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from benchmarks.images.program import Program
 from benchmarks.npbench.stages import mapped, summed
 from benchmarks.polybench.kernel import (
     Array,
@@ -21,6 +20,7 @@ from benchmarks.polybench.kernel import (
     upto,
     variables,
 )
+from benchmarks.program import Program
 from polymat import Cast, Clamp, Condition, Double, Int, Op, Reduce, Reduction, Select, Vector
 
 
@@ -39,7 +39,7 @@ def build() -> Description:
 
 
 def build_hist() -> Description:
-    """Describe sums into computed places; there is a point, and a ring."""
+    """Describe sums into computed places; there are two radii at least, and a ring."""
     N, B = sizes = parameters("N B")
     b, k = variables("b k")
     data, radius = Vector(Double, "data", [N]), Vector(Double, "radius", [N])
@@ -55,7 +55,7 @@ def build_hist() -> Description:
 
     total, count = into("total", data(k)), into("count", 1.0)
     mean = mapped("mean", (b,), (B,), total(b) / count(b))
-    return Description((mean,), (data, radius), sizes, (Condition(N, ">=", 1), Condition(B, ">=", 1)))
+    return Description((mean,), (data, radius), sizes, (Condition(N, ">=", 2), Condition(B, ">=", 1)))
 
 
 def inputs(sizes: Sizes, rng: np.random.Generator) -> Arrays:

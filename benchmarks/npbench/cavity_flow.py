@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.images.program import Program, between
 from benchmarks.npbench.stages import mapped
 from benchmarks.polybench.kernel import (
     Array,
@@ -23,6 +22,7 @@ from benchmarks.polybench.kernel import (
     size_table,
     variables,
 )
+from benchmarks.program import Program, between
 from polymat import Case, Cast, Condition, Double, Function, Matrix, Parameter, iterate
 
 SIDE = 2.0

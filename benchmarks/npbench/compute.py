@@ -6,7 +6,6 @@ from types import MappingProxyType
 
 import numpy as np
 
-from benchmarks.images.program import Program
 from benchmarks.npbench.stages import mapped
 from benchmarks.polybench.kernel import (
     Array,
@@ -18,6 +17,7 @@ from benchmarks.polybench.kernel import (
     size_table,
     variables,
 )
+from benchmarks.program import Program
 from polymat import Clamp, Long, Matrix, Parameter
 
 LEAST, MOST = 2, 10

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from benchmarks.images.program import Program, between
 from benchmarks.npbench.stages import mapped
 from benchmarks.polybench.kernel import Array, Arrays, Description, Sizes, parameters, size_table, variables
+from benchmarks.program import Program, between
 from polymat import Case, Cast, Condition, Function, UChar, UInt16, Vector
 
 POLYNOMIAL = 0x8408  # its bits in reverse

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from benchmarks.images.program import Program
 from benchmarks.npbench.stages import mapped, summed
 from benchmarks.polybench.kernel import Array, Arrays, Description, Sizes, parameters, size_table, variables
+from benchmarks.program import Program
 from polymat import Double, Matrix, Tanh
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from benchmarks.images.program import Program, between
 from benchmarks.npbench.stages import mapped
 from benchmarks.polybench.kernel import (
     Array,
@@ -17,6 +16,7 @@ from benchmarks.polybench.kernel import (
     upto,
     variables,
 )
+from benchmarks.program import Program, between
 from polymat import Condition, Double, Function, Image, Select
 
 

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.images.program import Program
 from benchmarks.npbench.stages import convolved, mapped, summed, windows
 from benchmarks.polybench.kernel import (
     Array,
@@ -22,6 +21,7 @@ from benchmarks.polybench.kernel import (
     size_table,
     variables,
 )
+from benchmarks.program import Program
 from polymat import Condition, Float, Image, Matrix, Max, Op, Vector
 
 FILTERS = (1, 6, 16)

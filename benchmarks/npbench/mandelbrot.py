@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.images.program import Program
 from benchmarks.npbench.stages import mapped
 from benchmarks.polybench.kernel import Array, Arrays, Description, Sizes, parameters, size_table, variables
+from benchmarks.program import Program
 from polymat import Cast, Condition, Double, Int, Parameter, Select, iterate
 
 FAR = 4.0  # the square of the circle's radius

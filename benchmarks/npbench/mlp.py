@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.images.program import Program
 from benchmarks.npbench.stages import mapped, normalised
 from benchmarks.polybench.kernel import (
     Array,
@@ -18,6 +17,7 @@ from benchmarks.polybench.kernel import (
     size_table,
     variables,
 )
+from benchmarks.program import Program
 from polymat import Float, Matrix, Max, Vector
 
 LAYERS = (("w1", "b1"), ("w2", "b2"), ("w3", "b3"))

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.images.program import Program, between
 from benchmarks.npbench.stages import mapped, summed
 from benchmarks.polybench.kernel import (
     Array,
@@ -19,6 +18,7 @@ from benchmarks.polybench.kernel import (
     size_table,
     variables,
 )
+from benchmarks.program import Program, between
 from polymat import Case, Condition, Double, Function, Matrix, Parameter, Sqrt, Vector
 
 UNIT = float(np.finfo(np.float64).eps)

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.images.program import Program, between
 from benchmarks.npbench.stages import convolved, mapped, summed, windows
 from benchmarks.polybench.kernel import (
     Array,
@@ -21,6 +20,7 @@ from benchmarks.polybench.kernel import (
     size_table,
     variables,
 )
+from benchmarks.program import Program, between
 from polymat import Case, Cast, Condition, Float, Function, Image, Max, Sqrt
 
 EPSILON = 1e-5

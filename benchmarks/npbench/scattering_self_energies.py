@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from benchmarks.images.program import Program
 from benchmarks.npbench.stages import intervals, summed
 from benchmarks.polybench.kernel import (
     Array,
@@ -20,6 +19,7 @@ from benchmarks.polybench.kernel import (
     size_table,
     variables,
 )
+from benchmarks.program import Program
 from polymat import Case, Complex, Condition, Image, Int, Op, Reduce, Reduction
 
 NAMES = "K E Q W D A B N"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from benchmarks.images.program import Program
 from benchmarks.npbench.stages import summed
 from benchmarks.polybench.kernel import (
     Array,
@@ -16,6 +15,7 @@ from benchmarks.polybench.kernel import (
     size_table,
     variables,
 )
+from benchmarks.program import Program
 from polymat import Double, Int, Interval, Vector
 
 

@@ -9,7 +9,6 @@ from types import MappingProxyType
 
 import numpy as np
 
-from benchmarks.images.program import Program, between
 from benchmarks.npbench.stages import mapped
 from benchmarks.polybench.kernel import (
     Array,
@@ -21,6 +20,7 @@ from benchmarks.polybench.kernel import (
     size_table,
     variables,
 )
+from benchmarks.program import Program, between
 from polymat import Case, Condition, Double, Function, Image, Parameter
 
 NAMES = ("tendency", "now", "wind", "before", "forcing")

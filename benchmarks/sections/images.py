@@ -8,8 +8,8 @@ import numpy as np
 
 from benchmarks.cases import Case, Results
 from benchmarks.images import PROGRAMS, find_program
-from benchmarks.images.program import Program
 from benchmarks.polybench.kernel import Description
+from benchmarks.program import Program
 from benchmarks.section import Section
 from benchmarks.task import Task
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from benchmarks.cases import Case, Results
-from benchmarks.images.program import Program
 from benchmarks.npbench import PREFIX, PROGRAMS, find_program
 from benchmarks.polybench.kernel import Description
+from benchmarks.program import Program
 from benchmarks.section import Section
 from benchmarks.task import Task
 

@@ -12,8 +12,8 @@ import pytest
 from benchmarks.cases import Judge
 from benchmarks.colours import LOWEST, curve_of, matrix_of
 from benchmarks.images import PROGRAMS, find_program
-from benchmarks.images.program import Program
 from benchmarks.peers.array_libraries import prepare_numpy
+from benchmarks.program import Program
 from benchmarks.sections.images import image_case
 from polymat import Options
 

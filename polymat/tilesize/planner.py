@@ -23,6 +23,7 @@ from polymat.tilesize.plain import FEW, plan_stage
 from polymat.tilesize.register import ROLLING_ROWS, ROWS_REDUCED, ROWS_UPDATED, in_rows, unrolled
 from polymat.tilesize.rowloop import row_loop, row_width
 from polymat.tilesize.tileshape import (
+    DOT_TILE,
     UnsizedTile,
     call_sizes,
     kept_points,
@@ -32,7 +33,6 @@ from polymat.tilesize.tileshape import (
     tile_sizes,
 )
 
-DOT_TILE = 4096  # elements of a sum that has no other loop to share out
 MANY_REGISTERS = 32  # vector registers that hold eight rows of two sums
 NO_CALLS: Mapping[str, NestPlan] = MappingProxyType({})
 

@@ -16,6 +16,7 @@ from polymat.tilesize.register import ROLLING_ROWS, ROWS_REDUCED
 
 INNER_TILE = 512  # elements along the contiguous dimension of a stencil tile
 KEPT_SHARE = 0.5  # of a cache that what tiles keep there may fill; the rest is for lines on their way
+DOT_TILE = 4096  # elements of a sum that has no other loop to share out
 ROWS_MAPPED = (128, 64, 32, 16, 8)  # of maps: with fewer, what is computed again in margins counts
 ROWS_ALONE = (4, 2, 1)  # of maps that read each other at their own rows alone
 ROWS_APART = (64, 32, 16, 8, 4, 2, 1)  # of sums that share nothing
@@ -106,10 +107,13 @@ def _map_sizes(tile: UnsizedTile) -> list[tuple[int, ...]]:
 def _sum_sizes(tile: UnsizedTile) -> tuple[int, ...]:
     """Blocks of rows along all dimensions, or as many of the nearest rows as fit in the second-level cache.
 
+    Where each thread adds up along the only loop that there is, no row is to be shared: a long piece of it.
     Where no two rows of a sum load the same, as few as stay in a part of the first level: what comes from
     memory is then waited for while the rows before are computed, which a processor does for so far ahead.
     """
     steps, rows = tile.coarsest, levels_of_rows(tile.loops, tile.members)
+    if any(m.private for m in tile.members) and all(len(plan.order) == 1 for plan in tile.loops.values()):
+        return (DOT_TILE * steps[0],)
     blocks = tuple(ROWS_REDUCED * step if level in rows else INNER_TILE for level, step in enumerate(steps))
 
     def nearest(count: int) -> tuple[int, ...]:

@@ -43,6 +43,7 @@ def compile_tiled(outputs: Sequence[Any], options: pm.Options, **others: Any) ->
 
 SMALL_TILES = (
     (planner, "DOT_TILE", 3),
+    (tileshape, "DOT_TILE", 3),
     (tileshape, "INNER_TILE", 3),
     (tileshape, "ROWS_REDUCED", 2),
     (tileshape, "ROWS_APART", (2, 1)),

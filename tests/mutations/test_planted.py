@@ -77,7 +77,7 @@ CHANGES = [
     Planted("tilesize.stagework", "ROW_LOOP_SHARE", 0.6, e("one_loop_over_rows")),
     Planted("tilesize.register", "ROWS_REDUCED", 4, c("sums_along_rows")),
     Planted("tilesize.register", "SHIFTED_BITS", 256, c("cases")),
-    Planted("tilesize.planner", "DOT_TILE", 1024, c("one_sum")),
+    Planted("tilesize.tileshape", "DOT_TILE", 1024, c("one_sum")),
     Planted("tilesize.register", "ROLLING_ROWS", 4, c("two_scales")),
     Planted("tilesize.tileshape", "APART_SHARE", 0.5, c("rows_of_planes")),
     Planted("tilesize.rowloop", "is_arithmetic", _never, c("one_loop_over_rows")),

@@ -123,7 +123,7 @@ def _network(
                 if node.dtype not in (dtype, real_part(dtype)) or not _has_elements(node):
                     return None
                 factors.append(node)
-    if not _may_divide(factors, ranges):
+    if divided and not _may_divide(factors, ranges):
         return _network(expr, result, dims, bounds, dtype, divided=False)
     return Network(result, ranges, tuple(scales), tuple(factors)) if factors else None
 

@@ -33,6 +33,9 @@ _GCC = (
     # With it, gcc 12 vectorizes loops over choices within choices on indices to others: of four rows side by
     # side that take the largest k <= i ? x[k] : k > 3 ? A[i][k] : 0, the first took the wrong ones.
     "-fno-code-hoisting",
+    # With it, gcc 12 computes t[n + j - 1] of complex numbers from t[j - 1] before the loop that stores the
+    # latter, in a recurrence of two stages over the same array.
+    "-fno-tree-loop-distribution",
 )
 # Of files that programs share: their loops are unrolled as they are written.
 _SHARED = ("-O3", "-fno-unroll-loops")

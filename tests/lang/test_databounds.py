@@ -271,3 +271,15 @@ def test_loops_over_elements_around_those_over_rows() -> None:
     arrays = (np.array([0, 2, 2, 5], np.int32), np.array([3, 9, 3], np.int32), np.arange(5.0))
     np.testing.assert_array_equal(compiled(*arrays), compiled.reference(*arrays))
     assert compiled(*arrays)[3] == 10.0
+
+
+def test_bounds_are_read_where_their_index_is_known() -> None:
+    """A known single row has no loop, and the paper's order has rows inside."""
+    value = Vector(pm.Double, "value", [NNZ])
+    sums = Reduction(([i], [ROWS]), ([i, k], [ROWS, ROW]), pm.Double, "sums")
+    sums.defn = [Reduce(sums(i), value(k), Op.Sum)]
+    one = pm.compile(sums, inputs=[row, value], sizes={N: 1})
+    np.testing.assert_array_equal(one(np.array([1, 3], np.int32), np.arange(4.0)), [3.0])
+    by_paper = pm.compile(sums, inputs=[row, value], options=pm.Options.paper())
+    arrays = (np.array([0, 2, 2, 5], np.int32), np.arange(5.0))
+    np.testing.assert_array_equal(by_paper(*arrays), [1.0, 0.0, 9.0])

@@ -154,3 +154,14 @@ def test_filters_of_what_is_computed_and_readers() -> None:
     compiled = pm.compile(outputs, inputs=[ONE])
     assert [group.kind for group in compiled.explain().groups].count("recursive") == 2
     check(compiled(x), [expected, signal.sosfilt(SECTIONS, expected), (expected**2)[::3]])
+
+
+def test_sections_of_complex_samples() -> None:
+    """The first calls of each length: later ones find what those before left in the workspace."""
+    x = pm.Signal(pm.Complex, "x", N)
+    section = [[0.5, 0.5, 0, 1, -0.25, 0]]
+    options = pm.Options(cflags=("-O3",))
+    filtered = pm.compile(pm.sosfilt(section, x), inputs=[x], name="filtered", options=options)
+    for length in (*LENGTHS, 9001):
+        samples = noise(length) + 1j * noise(length, 1)[:, 0]
+        assert_close(filtered(samples), signal.sosfilt(section, samples), roundings=4000, magnitude=4.0)

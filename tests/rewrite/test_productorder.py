@@ -203,6 +203,11 @@ def test_nothing_is_multiplied_by_a_reciprocal() -> None:
     assert "1 / " not in str(graph(one + other, K=1000, L=1000, M=10).notes)
 
 
+def test_reciprocals_alone_stay_as_they_are_written() -> None:
+    for made in (1 / A, 1 / A / A, (1 / A).sum(axis=1)):
+        assert graph(made, K=10, L=10, M=10).notes == ()
+
+
 @pytest.mark.parametrize("value", ["rows", "summed", "columns", "constant", "computed", "one over"])
 def test_quotients_of_every_kind(value: str) -> None:
     terms = {

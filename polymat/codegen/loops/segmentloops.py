@@ -14,6 +14,7 @@ from polymat.graph.datasegments import Segment
 from polymat.graph.stage import Stage
 from polymat.lang.affine import Affine
 from polymat.lang.expr import CastExpr, Expr, Load
+from polymat.lang.traverse import names_of
 
 FROM, TO = "_pm_from", "_pm_to"
 
@@ -51,7 +52,9 @@ def between_bounds(
         )
         for each in stage.segments.dims
     }
-    clipping = _Clipping(along, whole, value, needs, {})
+    clipping = _Clipping(
+        along, whole, value, {bodies.index_name(dim): dim for dim in item.dims}, needs, {}, []
+    )
     body = with_changed(statements, clipping.changed)
     return body if clipping.done == dict.fromkeys(along, True) else None
 
@@ -103,28 +106,51 @@ class _Clipping:
     """Changes loops along segments to begin and to end at their bounds.
 
     whole: of each the ends of all its dimension, where the bound there lies within it whatever data are.
-    done: by the variable of each segment, whether all that runs along it are loops that were changed.
+    indices: the dimensions by their variables.  done: by the variable of each segment, whether all that runs
+    along it are loops that were changed.  around: the variables that are known where a statement stands.
     """
 
     segments: dict[str, Segment]
     whole: dict[str, tuple[CExpr | None, CExpr | None]]
     value: Callable[[Expr], CExpr]
+    indices: dict[str, str]
     needs: set[Need]
     done: dict[str, bool]
+    around: list[str]
 
     def changed(self, statement: Stmt) -> Stmt | None:
         """A loop along a segment between its bounds; None for what may hold such a loop."""
         match statement:
-            case For(variable, start, CBinary("<", Id(name), end), Literal("1"), body) if (
-                name == variable and name in self.segments
+            case For(variable, start, CBinary("<", Id(name), end), Literal("1")) if (
+                name == variable and self._has_bounds(name)
             ):
                 self.done.setdefault(name, True)
-                return self._clipped(replace(statement, body=with_changed(body, self.changed)), start, end)
+                return self._clipped(self._within(statement), start, end)
             case For(name) | Declare(_, name) if name in self.segments:
                 self.done[name] = False
                 return statement
+            case For():
+                return self._within(statement)
+            case Declare(_, name):
+                self.around.append(name)
+                return None
             case _:
                 return None
+
+    def _within(self, loop: For) -> For:
+        """A loop with what is changed in it, where its variable is known."""
+        self.around.append(loop.variable)
+        body = with_changed(loop.body, self.changed)
+        self.around.remove(loop.variable)
+        return replace(loop, body=body)
+
+    def _has_bounds(self, variable: str) -> bool:
+        """Whether a segment runs along it whose bounds may be read there."""
+        if variable not in self.segments:
+            return False
+        segment = self.segments[variable]
+        read = frozenset(names_of((*segment.lows, *segment.ends)))
+        return all(name in self.around for name, dim in self.indices.items() if dim in read)
 
     def _clipped(self, loop: For, low: CExpr, end: CExpr) -> Stmt:
         segment, (first_of_all, end_of_all) = self.segments[loop.variable], self.whole[loop.variable]

@@ -168,8 +168,7 @@ def take_bands(pipeline: Pipeline, job: Job) -> Pipeline:
     asked = job.request
 
     def skewed(section: StepSection[Pipeline], stepwise: Stepwise[Pipeline]) -> bool:
-        held = {each.name: each for each in stepwise.held}
-        return follows(section, stepwise.whole, held, asked.machine, asked.estimates)
+        return follows(section, stepwise, asked.machine, asked.estimates, partial(_apart, job=job))
 
     skews = "skews" not in asked.options.skip
     return in_bands(pipeline, lambda other: job.decider(other).prediction()[0], skewed if skews else None)
@@ -180,7 +179,12 @@ def set_apart(level: Pipeline | Stepwise[Pipeline], job: Job) -> Pipeline | Step
     asked = job.request
     if not isinstance(level, Stepwise) or "skews" in asked.options.skip:
         return level
-    return keep_apart(level, asked.machine, asked.estimates)
+    return keep_apart(level, asked.machine, asked.estimates, partial(_apart, job=job))
+
+
+def _apart(pipeline: Pipeline, job: Job) -> Schedule:
+    """The schedule of stages with loops of their own."""
+    return job.decider(pipeline).schedule(separate(pipeline))
 
 
 def share_parts(pipeline: Pipeline, job: Job) -> Pipeline:

@@ -6,7 +6,7 @@ That pays where the arrays lie in no cache of a core: a row is then fetched once
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -31,16 +31,16 @@ ROWS_TOGETHER = 4  # of a result whose rows share what they read
 SHIFTED_PLACES = 3  # of a row
 
 Held = Mapping[str, HeldArray]
+Planned = Callable[[Pipeline], Schedule]
 
 
 def keep_apart(
-    stepwise: Stepwise[Pipeline], machine: Machine, estimates: Mapping[str, int]
+    stepwise: Stepwise[Pipeline], machine: Machine, estimates: Mapping[str, int], planned: Planned
 ) -> Stepwise[Pipeline]:
     """Note of the steps that may follow each other that each of their stages has loops of its own."""
-    held = {each.name: each for each in stepwise.held}
     levels = [
         replace(section.level, apart=True)
-        if isinstance(section.level, Pipeline) and follows(section, stepwise.whole, held, machine, estimates)
+        if isinstance(section.level, Pipeline) and follows(section, stepwise, machine, estimates, planned)
         else section.level
         for section in stepwise.sections
     ]
@@ -49,13 +49,16 @@ def keep_apart(
 
 def follows(
     section: StepSection[Any],
-    whole: Pipeline,
-    held: Held,
+    stepwise: Stepwise[Pipeline],
     machine: Machine,
     estimates: Mapping[str, int],
+    planned: Planned,
 ) -> bool:
-    """Whether the steps of a section may follow each other, and are expected to gain by that."""
-    level = section.level
+    """Whether the steps of a section may follow each other, and are expected to gain by that.
+
+    planned: the schedule of a pipeline whose stages have loops of their own; those may be none over rows.
+    """
+    level, held = section.level, {each.name: each for each in stepwise.held}
     if section.steps is None or not isinstance(level, Pipeline):
         return False
     made = {view.array for view in section.outputs}
@@ -65,12 +68,13 @@ def follows(
     order = skews_of(section, level, level.stages, held)
     if order is None:
         return False
-    sizes = {**assumed_sizes(whole, estimates), section.steps.name: 0}
+    sizes = {**assumed_sizes(stepwise.whole, estimates), section.steps.name: 0}
     arrays = [*_arrays(section, level, held)]
     total, row, line = (
         sum(size * _count(extents[levels:], sizes) for size, extents in arrays) for levels in range(3)
     )
-    return total > LEAST_SHARE * machine.l2_bytes and _steps(order, row, line, machine) >= LEAST_STEPS
+    pays = total > LEAST_SHARE * machine.l2_bytes and _steps(order, row, line, machine) >= LEAST_STEPS
+    return pays and _order(section, planned(level), held) is not None
 
 
 def _steps(order: Skews, row: float, line: float, machine: Machine) -> float:
@@ -99,25 +103,19 @@ def with_skewed_steps(stepwise: Stepwise[Schedule], machine: Machine) -> Stepwis
 
 def _skewed(section: StepSection[Schedule], held: Held, machine: Machine) -> StepSection[Schedule]:
     schedule = section.level
-    if not isinstance(schedule, Schedule) or schedule.others or schedule.kept or schedule.folds:
+    if not isinstance(schedule, Schedule) or not schedule.grouping.pipeline.apart:
         return section
-    pipeline = schedule.grouping.pipeline
-    stages = [pipeline.stage(plan.group.stages[-1]) for plan in schedule.plans]
-    if not pipeline.apart or not all(map(_is_by_rows, stages, schedule.plans)):
+    order = _order(section, schedule, held)
+    if order is None:
         return section
-    order = skews_of(section, pipeline, stages, held)
-    if order is None or section.steps is None:
-        return section
-    spans = tuple(_span(stages, level) for level in range(len(order.along)))
-    if any(section.steps.name in form.names() for span in spans for side in span for form in side):
-        return section
+    pipeline, stages = schedule.grouping.pipeline, _stages(schedule)
     plans = tuple(
         _plan(stage, plan, order, machine) for stage, plan in zip(stages, schedule.plans, strict=True)
     )
     rows = max(plan.unroll for plan in plans)
     skewed = SkewedSteps(
         order,
-        spans,
+        tuple(_spans(stages, order)),
         tuple(_arrays(section, pipeline, held)),
         rows,
         piece=int(PIECE_SHARE * machine.l1_bytes),
@@ -126,6 +124,25 @@ def _skewed(section: StepSection[Schedule], held: Held, machine: Machine) -> Ste
         most=MOST_STEPS,
     )
     return replace(section, level=replace(schedule, plans=plans), skewed=skewed)
+
+
+def _order(section: StepSection[Any], schedule: Schedule, held: Held) -> Skews | None:
+    """The order of steps whose stages run by such plans; None where these or the storage allow none."""
+    if section.steps is None or schedule.others or schedule.kept or schedule.folds:
+        return None
+    stages = _stages(schedule)
+    if not all(map(_is_by_rows, stages, schedule.plans)):
+        return None
+    order = skews_of(section, schedule.grouping.pipeline, stages, held)
+    if order is None:
+        return None
+    ends = (form for span in _spans(stages, order) for side in span for form in side)
+    return None if any(section.steps.name in form.names() for form in ends) else order
+
+
+def _stages(schedule: Schedule) -> list[Stage]:
+    """The stage of each plan, of groups of one."""
+    return [schedule.grouping.pipeline.stage(plan.group.stages[-1]) for plan in schedule.plans]
 
 
 def _is_by_rows(stage: Stage, plan: Any) -> bool:
@@ -150,6 +167,10 @@ def _reads_around(stage: Stage) -> bool:
             key = (load.source.name, load.indices[:-1], load.indices[-1] - load.indices[-1].const)
             rows.setdefault(key, set()).add(load.indices[-1].const)
     return any(len(places) >= SHIFTED_PLACES for places in rows.values())
+
+
+def _spans(stages: list[Stage], order: Skews) -> Iterator[tuple[tuple[Affine, ...], tuple[Affine, ...]]]:
+    return (_span(stages, level) for level in range(len(order.along)))
 
 
 def _span(stages: list[Stage], level: int) -> tuple[tuple[Affine, ...], tuple[Affine, ...]]:

@@ -58,4 +58,5 @@ class SkewedSteps:
     def __str__(self) -> str:
         """In words, as `explain()` has it."""
         outer = self.order.along[0].step
-        return f"{self.most} steps at most follow each other over rows, each {outer} behind the one before"
+        behind = f"each {outer} behind the one before" if outer else "all of them over the same ones"
+        return f"{self.most} steps at most follow each other over rows, {behind}"

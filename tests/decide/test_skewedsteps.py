@@ -14,6 +14,7 @@ from polymat.decide import skewedsteps
 from polymat.driver import levels, request_for
 from polymat.graph.skewed import Skew, SkewedSteps
 from polymat.graph.stepwise import Stepwise
+from polymat.plan.schedule import Schedule
 
 T, N, M = (Parameter(Int, name) for name in "TNM")
 t, i, j, k = (Variable(Int, name) for name in "tijk")
@@ -161,6 +162,47 @@ def test_rows_anywhere_else_keep_steps_from_following_each_other() -> None:
     assert skewed(pm.iterate(step, x, steps=T)) == []
 
 
+def planes() -> Function:
+    """Of a first dimension that is too short for threads to share."""
+    channels, fields = Interval(Int, 0, 2), pm.Image(Double, "x", [3, N, M])
+
+    def step(u: Any) -> Function:
+        after = Function(([k, i, j], [channels, ROWS, COLUMNS]), Double, "after", default=u(k, i, j))
+        after.defn = [Case(inside(1), 0.5 * (u(k, i - 1, j) + u(k, i + 1, j)))]
+        return after
+
+    last: Function = pm.iterate(step, fields, steps=T)
+    return last
+
+
+def transposed() -> Function:
+    """By tiles, for it reads another array across its rows."""
+    weights = pm.Matrix(Double, "w", [M, N])
+
+    def step(u: Any) -> Function:
+        after = Function(([i, j], [ROWS, COLUMNS]), Double, "after", default=u(i, j))
+        after.defn = [Case(inside(1), 0.5 * (u(i - 1, j) + u(i + 1, j)) * weights(j, i))]
+        return after
+
+    last: Function = pm.iterate(step, x, steps=T)
+    return last
+
+
+@pytest.mark.parametrize("make", [planes, transposed])
+def test_what_has_no_loops_over_rows_keeps_its_bands(
+    make: Callable[[], Function], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever decides first, about bands, knows what is decided in the end."""
+    follow_anyway(monkeypatch)
+    for name, level in levels(request_for(make())):
+        if name == "skews":
+            assert isinstance(level, Stepwise)
+            for section in level.sections:
+                assert section.skewed is None
+                assert isinstance(section.level, Schedule)
+                assert not section.level.grouping.pipeline.apart
+
+
 def test_small_arrays_stay_in_their_cache() -> None:
     assert skewed(means(), {N: 60, M: 60, T: 100}) == []
     assert skewed(means(), {N: 600, M: 600, T: 100}) != []
@@ -221,3 +263,38 @@ def test_no_row_is_computed_twice_between_parts(threads: int, monkeypatch: pytes
         for steps in (3, 8):
             found, expected = run(*arrays, T=steps), run.reference(*arrays, T=steps)
             np.testing.assert_allclose(found, expected, rtol=1e-13, err_msg=f"{steps}, {rows}")
+
+
+def drawn(rng: np.random.Generator) -> Function:
+    """Two states that read themselves and each other, before the step and after it, a few rows away."""
+
+    def near(source: Any) -> Any:
+        places = [(int(rng.integers(-2, 3)), int(rng.integers(-1, 2))) for _ in range(3)]
+        return sum(float(rng.integers(1, 4)) / 8 * source(i + di, j + dj) for di, dj in places)
+
+    def step(a: Any, b: Any) -> tuple[Function, Function]:
+        first = Function(([i, j], [ROWS, COLUMNS]), Double, "first", default=a(i, j))
+        first.defn = [Case(inside(2), near(a) - near(b))]
+        second = Function(([i, j], [ROWS, COLUMNS]), Double, "second", default=b(i, j))
+        second.defn = [Case(inside(2), near(b) / 2 - near(first if rng.integers(2) else a))]
+        return first, second
+
+    one, other = pm.iterate(step, (x, y), steps=T)
+    last = Function(([i, j], [ROWS, COLUMNS]), Double, "last")
+    last.defn = [one(i, j) + 2 * other(i, j)]
+    return last
+
+
+@pytest.mark.parametrize("threads", [1, 2, 4])
+def test_random_systems(threads: int, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    follow_anyway(monkeypatch)
+    rng = np.random.default_rng([seed, threads])
+    options = Options(threads=threads, parallel_threshold=0 if threads > 1 else None)
+    run = pm.compile(drawn(rng), name="drawn", options=options)
+    assert "_pm_rows_s" in run.source
+    for rows, columns in ((0, 3), (1, 1), (4, 4), (5, 9), (31, 6), (67, 5), (150, 4)):
+        arrays = [rng.standard_normal((rows, columns)) for _ in range(2)]
+        for steps in (0, 1, 2, 3, 5, 8):
+            found, expected = run(*arrays, T=steps), run.reference(*arrays, T=steps)
+            scale = float(np.abs(expected).max(initial=1.0))
+            np.testing.assert_allclose(found, expected, atol=1e-12 * scale, err_msg=f"{rows}, {steps}")

@@ -22,6 +22,7 @@ SKIPPABLE = (
     *(
         "inline",
         "inlined_terms",
+        "abreast",
         "join",
         "convert",
         "parts",
@@ -57,7 +58,8 @@ class Options:
     join: run over the last two dimensions as over one where the last has a few points, as channels have.
     keep: compute sums that depend on no argument, the spectrum of constant taps say, in the first call alone.
     fuse: run stages that share data in one loop over tiles.
-    siblings: among them stages that only read the same array.
+    siblings: among them stages that only read the same array; and compute products of one large array with
+    several small ones, A @ x and A @ Y, as one product where that is predicted to be quicker.
     overlap: among them stages that a tile computes again where it overlaps its neighbours.
     rolling: let those keep the rows that the next tile needs, where they can, instead.
     private: let every thread add up sums in a copy of its own where a summed dimension is shared out.

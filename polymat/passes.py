@@ -38,6 +38,7 @@ from polymat.steps import (
     join,
     join_filters,
     lower_schedule,
+    merge_products,
     one_plane,
     order,
     pitch,
@@ -94,6 +95,11 @@ class Pass:
 
 def _tiled(options: Options) -> bool:
     return options.fuse and options.tile and options.cost == "time"
+
+
+def _abreast(options: Options) -> bool:
+    asked = options.siblings and options.kernels and options.inline and "inline" not in options.skip
+    return asked and options.blas != "always" and _tiled(options)
 
 
 def _other_orders(schedule: Schedule, job: Job) -> Schedule:
@@ -190,6 +196,10 @@ PASSES: tuple[Pass, ...] = (
         "the same as terms, for what was put into sums",
         alone(leave_out_terms),
         lambda options: options.inline,
+    ),
+    Pass(
+        *("abreast", "graph", Pipeline, Pipeline),
+        *("products of one large operand with several small ones are one", merge_products, _abreast),
     ),
     Pass(
         *("join", "graph", Pipeline, Pipeline),

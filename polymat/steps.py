@@ -35,6 +35,7 @@ from polymat.model.assumed import assumed_sizes
 from polymat.options import LibraryUse
 from polymat.plan.schedule import Schedule
 from polymat.request import Request
+from polymat.rewrite.abreast import multiply_abreast
 from polymat.rewrite.cascades import join_cascades
 from polymat.rewrite.channels import join_channels
 from polymat.rewrite.interpolation import interpolate_by_phases
@@ -185,6 +186,20 @@ def set_apart(level: Pipeline | Stepwise[Pipeline], job: Job) -> Pipeline | Step
 def _apart(pipeline: Pipeline, job: Job) -> Schedule:
     """The schedule of stages with loops of their own."""
     return job.decider(pipeline).schedule(separate(pipeline))
+
+
+def merge_products(pipeline: Pipeline, job: Job) -> Pipeline:
+    """Products that share a large operand as one, where that pays."""
+    asked = job.request
+    named = frozenset(asked.options.schemes)
+
+    def predict(other: Pipeline) -> float:
+        ready = other if other is pipeline else inline(other, job)
+        return _decider(ready, asked).prediction()[0]
+
+    sizes = assumed_sizes(pipeline, asked.estimates)
+    changed = multiply_abreast(pipeline, predict, sizes, untouched=named)
+    return pipeline if changed is pipeline else inline(changed, job)
 
 
 def share_parts(pipeline: Pipeline, job: Job) -> Pipeline:

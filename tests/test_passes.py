@@ -39,7 +39,7 @@ ORDER = [
     "blocks",
     "phases",
 ]
-ORDER += ["transforms", "inline", "inlined_terms", "join", "convert", "parts", "borders"]
+ORDER += ["transforms", "inline", "inlined_terms", "abreast", "join", "convert", "parts", "borders"]
 ORDER += ["fusion", "tilesize", "folds", "orders", "planes", "skews", "codegen", "source", "runtime"]
 
 
@@ -79,7 +79,7 @@ def test_levels_come_under_the_names_of_passes_and_of_levels() -> None:
             assert isinstance(level, Pipeline)
         if name == "codegen":
             break
-    assert names == [*ORDER[:21], "graph", *ORDER[21:28]]
+    assert names == [*ORDER[:22], "graph", *ORDER[22:29]]
 
 
 @pytest.mark.parametrize("each", PASSES, ids=lambda each: each.name)

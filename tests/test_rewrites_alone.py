@@ -133,6 +133,13 @@ def inlined_terms() -> Asked:
     return terms()
 
 
+def abreast() -> Asked:
+    """Few columns of one large matrix, of two small ones and a vector."""
+    three, two = pm.Matrix(Double, "three", [N, 3]), pm.Matrix(Double, "two", [N, 2])
+    outputs = [(A @ three).named("f"), (A @ x).named("g"), (A @ two).named("h")]
+    return {"outputs": outputs, "estimates": {M: 2048, N: 2048}}
+
+
 def join() -> Asked:
     image, c = pm.Image(Double, "image", [M, N, 3]), pm.Variable(Int, "c")
     made = Function(([i, j, c], [ROWS, Interval(Int, 1, N - 2), Interval(Int, 0, 2)]), Double, "made")

@@ -84,17 +84,21 @@ def _initializer(made: Any) -> Any:
     return method
 
 
+def _values(names: list[str]) -> Any:
+    """Gives the values of some fields as a tuple."""
+    return attrgetter(*names) if len(names) > 1 else lambda self: tuple(getattr(self, n) for n in names)
+
+
 def _comparisons(made: Any, frozen: bool) -> dict[str, Any]:
-    names = [field.name for field in fields(made) if field.compare]
-    values: Any = (
-        attrgetter(*names) if len(names) > 1 else lambda self: tuple(getattr(self, n) for n in names)
-    )
+    known = fields(made)
+    values = _values([field.name for field in known if field.compare])
+    to_hash = _values([each.name for each in known if (each.compare if each.hash is None else each.hash)])
 
     def equal(self: Any, other: Any) -> Any:
         return values(self) == values(other) if other.__class__ is self.__class__ else NotImplemented
 
     def hashed(self: Any) -> int:
-        return hash(values(self))
+        return hash(to_hash(self))
 
     return {"__eq__": equal, "__hash__": hashed if frozen else None}
 

@@ -125,6 +125,7 @@ def inherited(dataclass: Any) -> Any:
     class Base:
         a: int
         b: int = dataclasses.field(default=0, compare=False)
+        d: int = dataclasses.field(default=0, hash=False)
 
     class Open(Base):
         """A class that adds what is no field."""
@@ -151,6 +152,8 @@ def inherited(dataclass: Any) -> Any:
 def test_classes_that_inherit_or_write_a_part(dataclass: Any) -> None:
     base, open_, quiet, comparing, late = inherited(dataclass)
     assert hash(base(1, 2)) == hash(base(1, 5))
+    assert hash(base(1, 2, 3)) == hash(base(1, 2, 4))
+    assert base(1, 2, 3) != base(1, 2, 4)
     assert base(1, 2) == base(1, 5)
     value = open_(1)
     value.extra = 4

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import field, fields, replace
 from math import inf
 from pathlib import Path
+from typing import Any
 
 from polymat.codegen.productreport import ProductReport, Products
 from polymat.codegen.profile import Profile
@@ -150,6 +151,11 @@ class Report:
     asked: Products | None = None
     profile: Profile | None = None
     page: Callable[[Report], str] | None = None
+
+    def __getstate__(self) -> list[Any]:
+        """What pickles and copies have: all that was said, and nobody to ask further or to draw a page."""
+        here = {"asked", "page"}
+        return [None if item.name in here else getattr(self, item.name) for item in fields(self)]
 
     def at(self, sizes: Mapping[Parameter, int], threads: int) -> Report:
         """This report with the way that each product takes at some sizes on so many threads.

@@ -49,6 +49,10 @@ class Condition:
             raise LangError(f"unknown comparison {op!r:.60}", at=self.at, hint=_COMPARISON_HINT)
         self.left, self.op, self.right = left, op, right
 
+    def __getnewargs__(self) -> tuple[Any, str, Any]:
+        """What a copy is made of."""
+        return self.left, self.op, self.right
+
     def __and__(self, other: Condition | Expr) -> Condition:
         return NotImplemented if is_whole(other) else Condition(self, "&", other)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import logging
+import pickle
 from dataclasses import replace
 from math import inf
 
@@ -158,3 +160,15 @@ def test_nothing_is_predicted_for_arrays_beyond_memory() -> None:
     assert "predicted" not in str(report)
     assert "beyond this machine's memory; give estimates= for predictions" in str(report)
     assert repr(report) == str(report)
+
+
+def test_reports_travel() -> None:
+    """Pickled they say the same, but nobody is asked about other sizes."""
+    N = pm.Parameter(pm.Int, "N")
+    A = pm.Matrix(pm.Double, "A", [N, N])
+    report = pm.compile((A @ A).named("C")).explain()
+    kept = pickle.loads(pickle.dumps(report))
+    assert str(kept) == str(report)
+    assert kept.groups == report.groups
+    assert "<pre>" in kept._repr_html_()
+    assert str(copy.deepcopy(report)) == str(report)

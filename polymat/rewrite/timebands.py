@@ -12,8 +12,10 @@ from dataclasses import replace
 from math import inf
 
 from polymat.dataclass import dataclass
+from polymat.errors import LangError
 from polymat.graph.banded import Bandable, bandable, banded
 from polymat.graph.circlesteps import CircleSteps, circle_steps
+from polymat.graph.elimination import find_elimination
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.sections import in_sections
 from polymat.graph.stepwise import StepSection, Stepwise
@@ -41,7 +43,12 @@ def in_bands(pipeline: Pipeline, predict: Predict, skewed: Skewed | None = None)
         steps = circle_steps(pipeline, names)
         if steps is None:
             continue
-        if skewed is not None and _is_skewed(circled := _circled(changed, steps), names, skewed):
+        products = any(find_elimination(changed.stage(name), changed) is not None for name in names)
+        if (
+            skewed is not None
+            and not products
+            and _is_skewed(circled := _circled(changed, steps), names, skewed)
+        ):
             changed = circled
             continue
         chosen = bandable(changed, steps)
@@ -116,7 +123,10 @@ def _circled(pipeline: Pipeline, steps: CircleSteps) -> Pipeline:
 
 def _is_skewed(pipeline: Pipeline, names: Sequence[str], skewed: Skewed) -> bool:
     """Whether all steps of a circle that go on with others follow each other over their rows, in no bands."""
-    sections = in_sections(pipeline)
+    try:
+        sections = in_sections(pipeline)
+    except LangError:  # what a circle of one stage may not be
+        return False
     if not isinstance(sections, Stepwise):
         return False
     own = [s for s in sections.sections if isinstance(s.level, Pipeline) and {*names} & {*s.level.outputs}]

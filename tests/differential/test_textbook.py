@@ -74,7 +74,7 @@ def test_three_fields_on_a_staggered_grid() -> None:
     run(source, *arrays[:2], out, out=(np.empty_like(x), np.empty_like(y), out))
     assert_close(out, z, roundings=200, magnitude=4.0**steps)  # a field that is read before all is written
     report = str(run.explain())
-    assert "hz (float64) in the workspace: 2 of T + 1 steps" in report
+    assert "hz (float64) in the workspace: 1 of T + 1 steps" in report
     assert "take steps together: t = 1 .. T" in report
 
 

@@ -75,4 +75,4 @@ def describe(stage: Stage, plan: NestPlan) -> str:
 
 def _short(expr: Expr) -> str:
     text = expr_text(expr)
-    return text if len(text) <= 100 else text[:97] + "..."
+    return text if len(text) <= 100 else text[:97].rpartition(" ")[0] + " ..."

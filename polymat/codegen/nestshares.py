@@ -41,6 +41,17 @@ FIRST, LAST, TEAM, WORK = "_pm_first", "_pm_last", "_pm_team_size", "_pm_operati
 CHUNK, PIECES = "_pm_chunk", "_pm_pieces"
 
 
+def team_worth(cost: TeamCost, threshold: float | None, work: CExpr, speed: float = 1.0) -> CExpr:
+    """The threads that some work is worth: above a threshold all, or else those that pay for themselves.
+
+    speed: of the work, as a multiple of that of vectorised loops.
+    """
+    if threshold is not None:
+        return CCall("_pm_team", (Id("_pm_threads"), work, Literal(f"{float(threshold)!r}")))
+    costs = [Literal(f"{each * speed!r}") for each in (cost.awake, cost.asleep)]
+    return CCall("_pm_team_paying", (Id("_pm_threads"), work, *costs))
+
+
 @dataclass(frozen=True)
 class Shares:
     """Writes how nests are run by a team; size: a form over the sizes in C."""
@@ -78,11 +89,7 @@ class Shares:
 
     def team(self, work: CExpr, speed: float = 1.0) -> CExpr:
         """The threads that some work is worth now, of vectorised loops where nothing else is said."""
-        threshold = self.options.parallel_threshold
-        if threshold is not None:
-            return CCall("_pm_team", (Id("_pm_threads"), work, Literal(f"{float(threshold)!r}")))
-        costs = [Literal(f"{cost * speed!r}") for cost in (self.cost.awake, self.cost.asleep)]
-        return CCall("_pm_team_paying", (Id("_pm_threads"), work, *costs))
+        return team_worth(self.cost, self.options.parallel_threshold, work, speed)
 
     def least_work(self, speed: float) -> float:
         """Work below which the calling thread is alone, however many threads there are."""

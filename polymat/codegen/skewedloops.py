@@ -26,16 +26,16 @@ from polymat.codegen.c.ctree import (
     Ternary,
 )
 from polymat.codegen.c.needs import MAX_I64, MIN_I64, Need, Piece
-from polymat.codegen.steprows import FAR, ROWS
+from polymat.codegen.steprows import BEFORE, BEYOND, ROWS
 from polymat.dataclass import dataclass
 from polymat.graph.skewed import Skew, SkewedSteps
 from polymat.lang.affine import Affine
-from polymat.model.team import TeamCost
 
 LOW, HIGH, STEPS, TEAM, UPTO = "_pm_low", "_pm_high", "_pm_steps", "_pm_team_size", "_pm_upto"
 ROW, LINE, AT_ONCE, ROUND = "_pm_row", "_pm_line", "_pm_at_once", "_pm_round"
 WORK = "_pm_operations"
 CHUNK, FRONT, SIDE, WIDTH, DONE = "_pm_chunk", "_pm_front", "_pm_side", "_pm_width", "_pm_done"
+HERE_LOW, HERE_HIGH = "_pm_here_low", "_pm_here_high"  # of the rows of a part
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +106,7 @@ class SkewedLoops:
             found += [*self._ends(1, f"{LOW}1", f"{HIGH}1"), Declare("const double", LINE, self._bytes(2))]
             both = _number(behind * max(self._inner.step, 1))
             steps = CCall("sqrt", (CBinary("/", _number(self.skewed.room), _times(both, _or_one(Id(LINE)))),))
-        most = _call("_pm_min_i64", Literal(str(self.skewed.most)), Cast("ptrdiff_t", steps))
+        most = _call(MIN_I64.function, Literal(str(self.skewed.most)), Cast("ptrdiff_t", steps))
         found.append(Declare("ptrdiff_t", STEPS, most))
         found += [*self._work(), Declare("const int", TEAM, self.team(Id(WORK)))]
         fewer = Assign(Id(STEPS), "=", _call(MIN_I64.function, Id(STEPS), self._steps_apart()))
@@ -159,13 +159,13 @@ class SkewedLoops:
         """The parts of all threads, then what lies between these."""
         cut = self._cut
         ends = (
-            Declare("const ptrdiff_t", "_pm_here_low", cut(Id(CHUNK))),
-            Declare("const ptrdiff_t", "_pm_here_high", cut(_plus(Id(CHUNK), Literal("1")))),
+            Declare("const ptrdiff_t", HERE_LOW, cut(Id(CHUNK))),
+            Declare("const ptrdiff_t", HERE_HIGH, cut(_plus(Id(CHUNK), Literal("1")))),
         )
         pragma = f"omp parallel for num_threads({TEAM}) if({TEAM} > 1) schedule(static, 1)"
         parts = self._chunks("0", (*ends, *self._part()), pragma)
         between = self._chunks(
-            "1", (Declare("const ptrdiff_t", "_pm_here_low", cut(Id(CHUNK))), self._gap()), pragma
+            "1", (Declare("const ptrdiff_t", HERE_LOW, cut(Id(CHUNK))), self._gap()), pragma
         )
         return (parts, If(CBinary(">", Id(TEAM), Literal("1")), (between,)))
 
@@ -183,19 +183,17 @@ class SkewedLoops:
         later = _less(Id(self.step), Id(self.first))
         last = CBinary("==", Id(CHUNK), _less(Id(TEAM), Literal("1")))
         behind = _times(_less(Id(UPTO), Id(self.first)), Literal(str(self._outer.step)))
-        far = _plus(Id("_pm_here_high"), _plus(behind, Literal(str(self._outer.longest))))
-        end = Ternary(last, far, Id("_pm_here_high"))
+        far = _plus(Id(HERE_HIGH), _plus(behind, Literal(str(self._outer.longest))))
+        end = Ternary(last, far, Id(HERE_HIGH))
         back = _times(later, Literal(str(self._outer.step)))
         front = _plus(Id(FRONT), Id(AT_ONCE))
-        until = Ternary(last, front, _call(MIN_I64.function, front, Id("_pm_here_high")))
+        until = Ternary(last, front, _call(MIN_I64.function, front, Id(HERE_HIGH)))
         against = _times(later, Literal(str(self.skewed.order.against.step)))
-        side = Ternary(
-            CBinary(">", Id(CHUNK), Literal("0")), _plus(Id("_pm_here_low"), against), Id(f"-({FAR})")
-        )
-        call = self._call(_less(Id(FRONT), back), _less(until, back), side, Id(FAR))
+        side = Ternary(CBinary(">", Id(CHUNK), Literal("0")), _plus(Id(HERE_LOW), against), BEFORE)
+        call = self._call(_less(Id(FRONT), back), _less(until, back), side, BEYOND)
         rows = For(
             FRONT,
-            Id("_pm_here_low"),
+            Id(HERE_LOW),
             CBinary("<", Id(FRONT), Id(DONE)),
             Id(AT_ONCE),
             (self._steps(call),),
@@ -212,8 +210,8 @@ class SkewedLoops:
         later = _less(Id(self.step), Id(self.first))
         back = _times(later, Literal(str(self._outer.step)))
         against = _times(later, Literal(str(self.skewed.order.against.step)))
-        here = Id("_pm_here_low")
-        call = self._call(_less(here, back), Id(FAR), Id(f"-({FAR})"), _plus(here, against), whole=True)
+        here = Id(HERE_LOW)
+        call = self._call(_less(here, back), BEYOND, BEFORE, _plus(here, against), whole=True)
         return self._steps(call)
 
     def _steps(self, call: Stmt) -> For:
@@ -226,17 +224,9 @@ class SkewedLoops:
         if self._inner is not None:
             aside = _times(_less(Id(self.step), Id(self.first)), Literal(str(self._inner.step)))
             begin = _less(Id(SIDE), aside)
-            more = [Id(f"-({FAR})"), Id(FAR)] if whole else [begin, _plus(begin, Id(WIDTH))]
+            more = [BEFORE, BEYOND] if whole else [begin, _plus(begin, Id(WIDTH))]
         arguments = (Id("_pm_given"), Id("_pm_here"), Id("_pm_scalars"), *limits, *more)
         return Evaluate(CCall(f"{ROWS}_s{self.number}", arguments))
-
-
-def team_of(worth: TeamCost, threshold: float | None) -> Callable[[CExpr], CExpr]:
-    """The threads that some work is worth."""
-    if threshold is not None:
-        return lambda work: CCall("_pm_team", (Id("_pm_threads"), work, _number(threshold)))
-    costs = (_number(worth.awake), _number(worth.asleep))
-    return lambda work: CCall("_pm_team_paying", (Id("_pm_threads"), work, *costs))
 
 
 def _number(value: float) -> CExpr:

@@ -14,6 +14,7 @@ from polymat.codegen.c.ctree import (
     CExpr,
     CFunction,
     CParameter,
+    CUnary,
     Declare,
     Evaluate,
     Id,
@@ -32,7 +33,8 @@ ROWS = "_pm_rows"
 # Where the rows of a step begin and end behind its front, and against its direction.
 BEGIN, END, FROM, UNTIL = "_pm_begin", "_pm_end", "_pm_from", "_pm_until"
 FIRST, LAST = "_pm_first", "_pm_last"
-FAR = "PTRDIFF_MAX / 2"  # beyond all rows
+BEYOND: CExpr = CBinary("/", Id("PTRDIFF_MAX"), Literal("2"))  # all rows
+BEFORE: CExpr = CUnary("-", BEYOND)
 LIMITS = (BEGIN, END, FROM, UNTIL)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 from polymat.codegen.c.abi import Size, mark
 from polymat.codegen.c.cnames import Names, is_macro_like
@@ -12,10 +13,10 @@ from polymat.codegen.header import header_text, public_function
 from polymat.codegen.inplace import inplace_in_sections
 from polymat.codegen.joinedfiles import as_part, joined_file, joined_flags
 from polymat.codegen.memory.storage import Buffer, input_buffers, output_buffer
+from polymat.codegen.nestshares import team_worth
 from polymat.codegen.program import Program
 from polymat.codegen.routines.librarylinks import routines_of
 from polymat.codegen.signature import make_signature
-from polymat.codegen.skewedloops import team_of
 from polymat.codegen.stepwiseentry import StepwiseEntry
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.stepwise import HeldArray, Stepwise, section_text
@@ -38,7 +39,7 @@ def lower_stepwise(
     files = [as_part(program.file, f"s{number}") for number, program in enumerate(programs, 1)]
     needs: set[Need] = set().union(*(file.needs for file in files), {Piece.ARGUMENT, Piece.PLACE})
     names = _names(pipeline, stepwise, signature.sizes)
-    threads = team_of(team, options.parallel_threshold)
+    threads = partial(team_worth, team, options.parallel_threshold)
     entry = StepwiseEntry(stepwise, names, needs, signature.sizes, threads)
     worth = options.parallel_threshold if options.parallel_threshold is not None else team.awake / team.lanes
     exported = [

@@ -22,6 +22,7 @@ from polymat.model.reuse import meets
 from polymat.model.uniform import UniformClass
 
 Variant = TypeVar("Variant")
+TILE = ".tile"  # behind the name of a dimension: the loop over its tiles
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +56,9 @@ class HeldReuse:
     def __str__(self) -> str:
         """Bytes and levels in words."""
         until = f" to {self.most:.3g}" if self.most > self.least else ""
-        dim, tile, _ = self.loop.partition(".tile")
-        return f"{self.array} along {f'tiles of {dim}' if tile else dim}, {self.least:.3g}{until} bytes"
+        tiled = self.loop.endswith(TILE)
+        loop = f"tiles of {self.loop.removesuffix(TILE)}" if tiled else self.loop
+        return f"{self.array} along {loop}, {self.least:.3g}{until} bytes"
 
 
 def working_sets(
@@ -240,7 +242,7 @@ def tile_nest(nest: LoopNest, tiles: Mapping[str, int]) -> LoopNest:
     after:   C[32*i.tile + i, j] over i.tile < ⌈N / 32⌉, i < 32
     """
     split = {dim.name: tiles[dim.name] for dim in nest.dims if tiles.get(dim.name, dim.extent) < dim.extent}
-    forms = {dim: Affine.name(f"{dim}.tile").scale(size) + Affine.name(dim) for dim, size in split.items()}
+    forms = {dim: Affine.name(f"{dim}{TILE}").scale(size) + Affine.name(dim) for dim, size in split.items()}
     statements = tuple(
         replace(
             statement,
@@ -249,7 +251,7 @@ def tile_nest(nest: LoopNest, tiles: Mapping[str, int]) -> LoopNest:
                 replace(r, indices=tuple(form.substitute(forms) for form in r.indices))
                 for r in statement.references
             ),
-            sequential=(*statement.sequential, *(f"{d}.tile" for d in statement.sequential if d in split)),
+            sequential=(*statement.sequential, *(f"{d}{TILE}" for d in statement.sequential if d in split)),
             share=_same_points(statement, split),
         )
         for statement in nest.statements
@@ -258,7 +260,7 @@ def tile_nest(nest: LoopNest, tiles: Mapping[str, int]) -> LoopNest:
 
 
 def _split(dims: Sequence[Dim], sizes: Mapping[str, int]) -> tuple[Dim, ...]:
-    outer = [Dim(f"{d.name}.tile", -(-d.extent // sizes[d.name])) for d in dims if d.name in sizes]
+    outer = [Dim(f"{d.name}{TILE}", -(-d.extent // sizes[d.name])) for d in dims if d.name in sizes]
     inner = [Dim(d.name, min(d.extent, sizes.get(d.name, d.extent))) for d in dims]
     return (*outer, *inner)
 

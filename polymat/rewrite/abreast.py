@@ -26,9 +26,7 @@ from polymat.poly.domain import Domain
 from polymat.rewrite.madestages import element, made_stage, reads_inside
 from polymat.rewrite.network import Network, covers_box, indices_in, is_whole, network_of, times
 
-MOST_LINES = (
-    64  # of small operands together: with more, a product waits for arithmetic, not for the large one
-)
+MOST_LINES = 64  # of small operands together: with more, a product waits for arithmetic
 LEAST_SHARED = 1 << 14  # elements of the large operand
 MOST_SETS = 4  # of products, for each of which the pipeline is decided once more
 

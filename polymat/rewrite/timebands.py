@@ -43,12 +43,8 @@ def in_bands(pipeline: Pipeline, predict: Predict, skewed: Skewed | None = None)
         steps = circle_steps(pipeline, names)
         if steps is None:
             continue
-        products = any(find_elimination(changed.stage(name), changed) is not None for name in names)
-        if (
-            skewed is not None
-            and not products
-            and _is_skewed(circled := _circled(changed, steps), names, skewed)
-        ):
+        circled = _circled(changed, steps)
+        if skewed is not None and _is_skewed(circled, names, skewed):
             changed = circled
             continue
         chosen = bandable(changed, steps)
@@ -122,10 +118,16 @@ def _circled(pipeline: Pipeline, steps: CircleSteps) -> Pipeline:
 
 
 def _is_skewed(pipeline: Pipeline, names: Sequence[str], skewed: Skewed) -> bool:
-    """Whether all steps of a circle that go on with others follow each other over their rows, in no bands."""
+    """Whether all steps of a circle that go on with others follow each other over their rows, in no bands.
+
+    Not where they become products, many steps at a time, nor where a function that is no circle by itself
+    cannot run in sections.
+    """
+    if any(find_elimination(pipeline.stage(name), pipeline) is not None for name in names):
+        return False
     try:
         sections = in_sections(pipeline)
-    except LangError:  # what a circle of one stage may not be
+    except LangError:
         return False
     if not isinstance(sections, Stepwise):
         return False

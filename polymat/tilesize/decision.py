@@ -10,7 +10,7 @@ from polymat.graph.stage import Stage
 from polymat.machine.model import Machine
 from polymat.model.loopnest import LoopNest
 from polymat.model.movement import Traffic, movement
-from polymat.model.workingset import HeldReuse, held_reuses, tile_nest
+from polymat.model.workingset import TILE, HeldReuse, held_reuses, tile_nest
 from polymat.plan.loops import LoopPlan
 from polymat.plan.registerblocks import kernel_of
 from polymat.plan.schedule import Decision
@@ -79,8 +79,8 @@ def _reuses(plan: Plan, nest: LoopNest, machine: Machine, threads: int) -> tuple
     scratch: list[str] = []
     if isinstance(plan, TilePlan):
         whole, scratch = tile_nest(nest, _sizes(plan)), _scratch(plan)
-    outside = [f"{dim}.tile" for dim in order if f"{dim}.tile" in whole.names]
-    shared = [name for name in (f"{plan.parallel}.tile", plan.parallel) if name in whole.names][:1]
+    outside = [f"{dim}{TILE}" for dim in order if f"{dim}{TILE}" in whole.names]
+    shared = [name for name in (f"{plan.parallel}{TILE}", plan.parallel) if name in whole.names][:1]
     found = held_reuses(
         whole, machine, (*outside, *order), parallel=shared if threads > 1 else (), threads=threads
     )

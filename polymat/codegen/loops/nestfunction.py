@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from dataclasses import replace
 from typing import Literal as OneOf
 from typing import TypeAlias
@@ -74,5 +75,4 @@ def describe(stage: Stage, plan: NestPlan) -> str:
 
 
 def _short(expr: Expr) -> str:
-    text = expr_text(expr)
-    return text if len(text) <= 100 else text[:97].rpartition(" ")[0] + " ..."
+    return textwrap.shorten(expr_text(expr), 100, placeholder=" ...")

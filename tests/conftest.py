@@ -28,8 +28,9 @@ NOT_OPTIMISED = frozenset(
     ("audit", "decide", "errors", "fusion", "graph", "idiom", "lang", "model", "mutations", "plan", "poly")
 ) | {"images", "npbench", "product", "properties", "rewrite", "search", "tilesize", "measuring"}
 NOT_OPTIMISED |= {"benchmarks", "page"} | {f"test_{name}.py" for name in ("bisect", "passes", "presets")}
-# What gcc makes of programs is the subject here; random programs say themselves how they are compiled.
-AS_USERS_DO = frozenset(("differential", "polybench", "runtime"))
+# What gcc makes of programs is the subject here, or measured; random programs say themselves how they are
+# compiled.
+AS_USERS_DO = frozenset(("differential", "polybench", "runtime", "measuring/test_measuremachine.py"))
 # Elsewhere one of so many of a function's sets of parameters runs loops on vectors, in twice the time, and
 # so is one of so many of the files that programs share compiled; another seed chooses others.  Of these, and
 # of functions without parameters, one of so many is compiled as users do, but in rooms that have loops on
@@ -94,10 +95,10 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
 def _optimising(test: Path, name: str) -> tuple[str, ...]:
     """How far the C compiler optimises programs for a test."""
     rooms = {"/".join(test.parts[:depth]) for depth in (1, 2)}
-    if rooms & NOT_OPTIMISED:
-        return PLAINEST
     if rooms & AS_USERS_DO:
         return USUAL
+    if rooms & NOT_OPTIMISED:
+        return PLAINEST
     function, _, parameters = name.partition("[")
     if parameters and not _is_drawn(f"{test} {name}"):
         return PLAINEST

@@ -68,16 +68,14 @@ def loaded_ahead(expr: Expr) -> tuple[Load, ...]:
     All may be made whatever the Selects choose, as in `computed_once`; not those at computed places, which no
     vectors load, and not those of what is computed once.
     """
-    roots = (expr, *computed_once(expr))
-    certain = [node for root in roots for node in walk(root, _certain) if isinstance(node, Load)]
-    elements = {(node.source.name, node.indices) for node in certain}
+    once = computed_once(expr)  # of which the expression consists as well: all are walked through as one
+
+    def certain(node: Expr) -> tuple[Expr, ...]:
+        return (*unconditional(node), *once) if node is expr else unconditional(node)
+
+    elements = {(node.source.name, node.indices) for node in walk(expr, certain) if isinstance(node, Load)}
     loads = [node for node in walk(expr, evaluated) if isinstance(node, Load) and not children(node)]
     return tuple(node for node in loads if (node.source.name, node.indices) not in elements)
-
-
-def _certain(expr: Expr) -> tuple[Expr, ...]:
-    """The direct operands that are evaluated wherever the node is."""
-    return unconditional(expr) if isinstance(expr, SelectExpr) else children(expr)
 
 
 @remembered

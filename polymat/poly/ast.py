@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from enum import Enum
 
 import islpy as isl
 
 from polymat.dataclass import dataclass
+from polymat.memo import remembered_by
 from polymat.poly.domain import Domain
 from polymat.poly.isltext import decode, encode
 
@@ -95,12 +97,54 @@ def generate(
     statements: Sequence[Scheduled], context: Domain, iterators: Sequence[str], *, separate: bool = False
 ) -> tuple[Nest, ...]:
     """The loop nest that runs the statements in the order of their schedules."""
-    union = isl.UnionMap.from_map(schedule_map(statements[0]))
+    levels = _telling(statements)
+    union = isl.UnionMap.from_map(schedule_map(_at_levels(statements[0], levels)))
     for statement in statements[1:]:
-        union = union.union(isl.UnionMap.from_map(schedule_map(statement)))
-    return from_union_map(union, context, iterators, separate=separate)
+        union = union.union(isl.UnionMap.from_map(schedule_map(_at_levels(statement, levels))))
+    found = from_union_map(union, context, [iterators[k] for k in levels], separate=separate)
+    return found if len(levels) == len(iterators) else tuple(_at_depths(nest, levels) for nest in found)
 
 
+def _telling(statements: Sequence[Scheduled]) -> list[int]:
+    """The schedule dimensions without those that are one number for all statements, unless all are.
+
+    Such a dimension makes no loop, and isl takes a quarter to half of its time for it.
+    """
+    dims = range(len(statements[0].schedule))
+    texts = [{statement.schedule[k] for statement in statements} for k in dims]
+    return [k for k in dims if len(texts[k]) > 1 or not min(texts[k]).lstrip("-").isdigit()] or [*dims]
+
+
+def _at_levels(statement: Scheduled, levels: Sequence[int]) -> Scheduled:
+    return replace(statement, schedule=tuple(statement.schedule[k] for k in levels))
+
+
+def _at_depths(nest: Nest, levels: Sequence[int]) -> Nest:
+    """The nest with the depths of the whole schedule."""
+    match nest:
+        case Loop():
+            body = tuple(_at_depths(inner, levels) for inner in nest.body)
+            return replace(nest, depth=levels[nest.depth], body=body)
+        case Guard():
+            then = tuple(_at_depths(inner, levels) for inner in nest.then)
+            otherwise = tuple(_at_depths(inner, levels) for inner in nest.otherwise)
+            return replace(nest, then=then, otherwise=otherwise)
+        case Instance():
+            return nest
+
+
+def _text(
+    schedule: isl.UnionMap,
+    context: Domain,
+    iterators: Sequence[str],
+    *,
+    separate: bool = False,
+    turns: int | None = None,
+) -> tuple[object, ...]:
+    return str(schedule), str(context.set), tuple(iterators), separate, turns
+
+
+@remembered_by(_text)
 def from_union_map(
     schedule: isl.UnionMap,
     context: Domain,

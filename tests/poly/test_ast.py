@@ -10,7 +10,7 @@ from typing import Any
 from polymat import Condition, Int, Parameter, Variable
 from polymat.lang.affine import Affine
 from polymat.lang.indices import as_affine
-from polymat.poly.ast import Loop, Scheduled, generate
+from polymat.poly.ast import Instance, Loop, Scheduled, generate
 from polymat.poly.domain import Domain
 from tests.poly.nests import Point, points, run, text
 
@@ -73,6 +73,22 @@ def test_separated_statements_have_no_guard_inside(golden: Callable[[str], None]
     nest = generate(statements, CONTEXT, ("i", "j"), separate=True)
     assert run(nest, {"N": 3}) == [(int(p[1] > 0), p) for p in points(SQUARE, N=3)]
     golden(text(nest))
+
+
+def test_numbers_in_a_schedule_make_no_loops() -> None:
+    """isl is not asked about them, and the depths are those of the schedule."""
+    plain = generate([Scheduled(0, triangle(), ("_i", "_j"))], CONTEXT, ("i", "j"))
+    (rows,) = generate([Scheduled(0, triangle(), ("3", "_i", "-1", "_j"))], CONTEXT, ("n", "i", "m", "j"))
+    assert run((rows,), {"N": 3}) == run(plain, {"N": 3})
+    assert text((rows,)) == text(plain).replace("# 1", "# 3").replace("# 0", "# 1")
+    assert generate([Scheduled(0, CONTEXT, ("0", "1"))], CONTEXT, ("n", "m")) == (Instance(0, ()),)
+
+
+def test_numbers_that_differ_put_statements_in_order() -> None:
+    statements = [Scheduled(k, SQUARE, ("7", "_i", order, "_j")) for k, order in enumerate("10")]
+    nest = generate(statements, CONTEXT, ("n", "i", "m", "j"))
+    rows = [[(k, (row, column)) for k in (1, 0) for column in range(2)] for row in range(2)]
+    assert run(nest, {"N": 2}) == rows[0] + rows[1]
 
 
 def test_names_come_back_as_they_were() -> None:

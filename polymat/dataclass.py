@@ -95,6 +95,8 @@ def _comparisons(made: Any, frozen: bool) -> dict[str, Any]:
     to_hash = _values([each.name for each in known if (each.compare if each.hash is None else each.hash)])
 
     def equal(self: Any, other: Any) -> Any:
+        if self is other:
+            return True
         return values(self) == values(other) if other.__class__ is self.__class__ else NotImplemented
 
     def hashed(self: Any) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from polymat.codegen.c.ctree import CExpr, CFunction, Id, substituted
+from polymat.codegen.c.ctree import CFunction, spelled
 from polymat.codegen.loops.nestfunction import NestFunction
 
 GIVEN = "_pm_given"  # with a number: a parameter, whatever it is called
@@ -39,11 +39,9 @@ def with_one_function(nests: Sequence[NestFunction]) -> tuple[list[NestFunction]
 
 def _without_names(function: CFunction) -> object:
     """What a function is, with numbers as the names of its parameters."""
-    values: dict[CExpr, CExpr] = {
-        Id(each.name): Id(f"{GIVEN}{number}") for number, each in enumerate(function.parameters)
-    }
+    names = {each.name: f"{GIVEN}{number}" for number, each in enumerate(function.parameters)}
     types = tuple(each.ctype for each in function.parameters)
-    return function.returns, types, substituted(function.body, values)
+    return function.returns, types, spelled(function.body, names)
 
 
 def _also(first: CFunction, other: CFunction) -> CFunction:

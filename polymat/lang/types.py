@@ -31,9 +31,14 @@ class ScalarType:
     @property
     def size(self) -> int:
         """Bytes of one element."""
-        return np.dtype(self.dtype).itemsize
+        return _BYTES[self.dtype]
 
 
+_BYTES = {
+    **{"bool": 1, "int8": 1, "uint8": 1, "int16": 2, "uint16": 2, "float16": 2},
+    **{"int32": 4, "uint32": 4, "float32": 4, "int64": 8, "uint64": 8, "float64": 8},
+    **{"complex64": 8, "complex128": 16},
+}
 Bool = ScalarType("Bool", "uint8_t", "bool", "b8", "b")
 Int = ScalarType("Int", "int32_t", "int32", "i32", "i")
 Long = ScalarType("Long", "int64_t", "int64", "i64", "i")
@@ -109,6 +114,8 @@ def _meant(dtype: object) -> str:
 
 def promote(left: ScalarType, right: ScalarType) -> ScalarType:
     """Type of `left + right` by NumPy's rules; sixteen bits are for storage, and count as single ones."""
+    if left is right:
+        return computed_with(left)
     left, right = computed_with(left), computed_with(right)
     if left == right:
         return left

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from polymat.codegen.alikenests import with_one_function
-from polymat.codegen.c.ctree import Assign, CFunction, CParameter, Id, Literal, Subscript
+from polymat.codegen.c.ctree import Assign, CBinary, CFunction, CParameter, Id, Literal, Subscript
 from polymat.codegen.loops.nestfunction import NestFunction
 
 
@@ -45,6 +45,15 @@ def test_what_differs_stays() -> None:
         CFunction("void", "c", swapped, turned.function.body), (Id("y"), Id("x"), Id("n")), ()
     )
     assert called(nest("b", "x", "y"), other) == ["b", "c"]
+
+
+def test_operations_and_numbers_tell_functions_apart() -> None:
+    nests = []
+    for number, (op, value) in enumerate((("+", "1"), ("-", "1"), ("+", "2"), ("+", "1"))):
+        stored = Assign(Subscript(Id("x"), Literal("0")), "=", CBinary(op, Id("x"), Literal(value)))
+        function = CFunction("void", f"n{number}", (CParameter("double *", "x"),), (stored,))
+        nests.append(NestFunction(function, (Id("x"),), ()))
+    assert called(*nests) == ["n0", "n1", "n2", "n0"]
 
 
 def test_functions_with_helpers_stay() -> None:

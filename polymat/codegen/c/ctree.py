@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar, cast
 
@@ -232,7 +232,7 @@ def expressions(statements: Iterable[Stmt]) -> Iterator[CExpr]:
         node = stack.pop()
         if isinstance(node, CExpr):
             yield node
-        stack.extend(reversed(list(_parts(node))))
+        stack.extend(reversed(_parts(node)))
 
 
 def always_evaluated(statements: Iterable[Stmt]) -> Iterator[CExpr]:
@@ -267,6 +267,28 @@ def substituted(node: T, values: Mapping[CExpr, CExpr]) -> T:
     return cast("T", replace(cast("Any", node), **parts))
 
 
+def spelled(statements: Sequence[Stmt], names: Mapping[str, str]) -> tuple[object, ...]:
+    """What statements are, node by node: the same for those that differ in these names alone.
+
+    names: what stands for the names of some values.
+    """
+    found: list[object] = []
+    stack: list[object] = [tuple(statements)]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, tuple):
+            found.append(len(node))
+            stack.extend(node)
+        elif isinstance(node, Id):
+            found += (Id, names.get(node.name, node.name))
+        elif hasattr(node, "__dataclass_fields__"):
+            found.append(type(node))
+            stack.extend([getattr(node, field) for field in node.__dataclass_fields__])
+        else:
+            found.append(node)
+    return tuple(found)
+
+
 def called_otherwise(node: T, names: Mapping[str, str]) -> T:
     """A statement or expression with other names for some functions."""
     if isinstance(node, tuple):
@@ -282,10 +304,18 @@ def called_otherwise(node: T, names: Mapping[str, str]) -> T:
     return cast("T", replace(cast("Any", node), **parts))
 
 
-def _parts(node: object) -> Iterator[object]:
+def _parts(node: object) -> Sequence[object]:
+    """What a node of the tree consists of, names and texts left out."""
+    kind = type(node)
+    if kind is Id or kind is Literal:  # most nodes of long expressions
+        return ()
+    if kind is CBinary:
+        return (node.left, node.right)  # type: ignore[attr-defined]
+    found: list[object] = []
     for field in getattr(node, "__dataclass_fields__", ()):
         value = getattr(node, field)
         if isinstance(value, tuple):
-            yield from value
+            found += value
         elif hasattr(value, "__dataclass_fields__"):
-            yield value
+            found.append(value)
+    return found

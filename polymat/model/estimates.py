@@ -9,9 +9,10 @@ from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import Concatenate, ParamSpec, TypeVar
 
-from polymat.graph.stage import Stage
+from polymat.graph.stage import InputArray, Stage
 from polymat.memo import remembered
 
+Subject = TypeVar("Subject", bound=Stage | InputArray)
 Result = TypeVar("Result")
 More = ParamSpec("More")
 
@@ -23,9 +24,11 @@ class Estimates(dict[str, int]):
 
 
 def once_a_stage(
-    function: Callable[Concatenate[Stage, Mapping[str, int], More], Result],
-) -> Callable[Concatenate[Stage, Mapping[str, int], More], Result]:
-    """Let a compilation remember what a function says of a stage under estimates, which other sizes are not.
+    function: Callable[Concatenate[Subject, Mapping[str, int], More], Result],
+) -> Callable[Concatenate[Subject, Mapping[str, int], More], Result]:
+    """Let a compilation remember what a function says of a stage, or an input, under estimates.
+
+    Of other sizes than estimates it is not remembered.
 
     What else it is given is hashable.
     """
@@ -33,7 +36,7 @@ def once_a_stage(
 
     @wraps(function)
     def remembering(
-        stage: Stage, estimates: Mapping[str, int], /, *more: More.args, **named: More.kwargs
+        stage: Subject, estimates: Mapping[str, int], /, *more: More.args, **named: More.kwargs
     ) -> Result:
         ask = once if isinstance(estimates, Estimates) else function
         return ask(stage, estimates, *more, **named)

@@ -23,18 +23,13 @@ def tile_size(
     """
     known: list[tuple[float, list[tuple[int, int, int]]]] = []
     for member in members:
-        stage = stages[member.stage]
-        whole = float(stage.dtype.size)
+        whole, tiled = _apart(stages[member.stage], estimates, member.dims)
         levels = []
-        for dim, length in zip(stage.dims, stage_extents(stage, estimates), strict=True):
-            if dim in member.dims:
-                level = member.dims.index(dim)
-                beside = sum(member.margins[level])
-                if kept is not None and level == 0:
-                    beside = kept.get(member.stage, beside)
-                levels.append((level, beside, member.scale(level)))
-            else:
-                whole *= length
+        for level in tiled:
+            beside = sum(member.margins[level])
+            if kept is not None and level == 0:
+                beside = kept.get(member.stage, beside)
+            levels.append((level, beside, member.scale(level)))
         known.append((whole, levels))
 
     def size_of(sizes: Sequence[int]) -> float:
@@ -47,6 +42,20 @@ def tile_size(
         return total
 
     return size_of
+
+
+@once_a_stage
+def _apart(
+    stage: Stage, estimates: Mapping[str, int], dims: tuple[str | None, ...]
+) -> tuple[float, tuple[int, ...]]:
+    """Bytes of a stage's result at one point of the tiled dimensions, and those of them that it has."""
+    whole, levels = float(stage.dtype.size), []
+    for dim, length in zip(stage.dims, stage_extents(stage, estimates), strict=True):
+        if dim in dims:
+            levels.append(dims.index(dim))
+        else:
+            whole *= length
+    return whole, tuple(levels)
 
 
 @once_a_stage

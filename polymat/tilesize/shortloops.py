@@ -7,8 +7,9 @@ them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+from polymat.graph.aligned import Member
 from polymat.graph.stage import Accumulation, Stage
 from polymat.lang.affine import Affine
 from polymat.lang.traverse import children, walk
@@ -74,6 +75,20 @@ def computed_bytes(stage: Stage) -> int:
 def loop_lengths(stage: Stage, estimates: Mapping[str, int]) -> dict[str, float]:
     """Extents of all dimensions of a stage, those of the result and reduced ones."""
     return {dim: extent(size, estimates) for dim, size in _sizes(stage).items()}
+
+
+def level_lengths(
+    stages: Mapping[str, Stage], members: Sequence[Member], estimates: Mapping[str, int]
+) -> list[float]:
+    """Points of each tiled dimension, in those of the finest stage; 1 where no stage runs along it."""
+    known = [(member, loop_lengths(stages[member.stage], estimates)) for member in members]
+    return [
+        max(
+            [m.scale(k) * lengths.get(dim, 1.0) for m, lengths in known if (dim := m.dims[k]) is not None],
+            default=1.0,
+        )
+        for k in range(len(members[0].dims))
+    ]
 
 
 @once_a_stage

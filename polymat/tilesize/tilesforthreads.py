@@ -10,7 +10,7 @@ from polymat.graph.aligned import grid
 from polymat.graph.pipeline import Pipeline
 from polymat.plan.tile import TilePlan
 from polymat.tilesize.register import ROWS_REDUCED
-from polymat.tilesize.shortloops import loop_lengths
+from polymat.tilesize.shortloops import level_lengths
 from polymat.tilesize.tileshape import levels_of_rows
 
 IDLE_ROUNDS = 8  # tiles a thread, above which it does not count that some have one less
@@ -63,11 +63,4 @@ def _go_round(tiles: int, threads: int) -> bool:
 def _lengths(pipeline: Pipeline, plan: TilePlan, estimates: Mapping[str, int]) -> Sequence[float]:
     """Points of the tiled dimensions, in those of the finest stage."""
     stages = {member.stage: pipeline.stage(member.stage) for member in plan.members}
-    return [
-        max(
-            member.scale(level) * loop_lengths(stages[member.stage], estimates).get(dim, 1.0)
-            for member in plan.members
-            if (dim := member.dims[level]) is not None
-        )
-        for level in range(len(plan.dims))
-    ]
+    return level_lengths(stages, plan.members, estimates)

@@ -11,11 +11,10 @@ from polymat.graph.aligned import Member
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Stage
 from polymat.machine.model import Machine
+from polymat.model.estimates import once_a_stage
 from polymat.model.extents import stage_extents, tile_size
 from polymat.plan.tile import Plan, TilePlan
-from polymat.tilesize.shortloops import (
-    loop_lengths,
-)
+from polymat.tilesize.shortloops import level_lengths, loop_lengths
 from polymat.tilesize.stagework import ROW_LOOP_SHARE, VECTOR_SHARE, own_name_in
 from polymat.tilesize.tileshape import KEPT_SHARE, levels_of_rows
 from polymat.tilesize.traffic import array_bytes, input_bytes
@@ -172,22 +171,34 @@ def _tile_fits(
     inputs = {array.name: array for array in pipeline.inputs}
     pieces: dict[str, float] = {}
     for member in plan.members:
-        stage = by_name[member.stage]
-        for load in stage.loads():
-            name = load.source.name
+        for name, along in _reads_along(by_name[member.stage], estimates, member.dims):
             if name in by_name:
                 continue
             if name in inputs:
                 whole = input_bytes(inputs[name], estimates)
             else:
                 whole = array_bytes(pipeline.stage(name), estimates)
-            used = {n for form in load.indices for n in form.names()}
-            for level, dim in enumerate(member.dims):
-                if dim is not None and own_name_in(stage, dim, used):
-                    length = member.scale(level) * _length(stage, dim, estimates)
-                    whole *= min(1.0, plan.sizes[level] / max(1.0, length))
+            for level, length in along:
+                whole *= min(1.0, plan.sizes[level] / max(1.0, member.scale(level) * length))
             pieces[name] = max(pieces.get(name, 0.0), whole)
     return written + sum(pieces.values()) <= machine.l2_bytes
+
+
+@once_a_stage
+def _reads_along(
+    stage: Stage, estimates: Mapping[str, int], dims: tuple[str | None, ...]
+) -> tuple[tuple[str, tuple[tuple[int, float], ...]], ...]:
+    """The arrays that a stage reads, with the tiled dimensions that indices follow: their levels and lengths.
+
+    dims: the stage's own dimension along each tiled one.
+    """
+    lengths = loop_lengths(stage, estimates)
+    found = []
+    for load in stage.loads():
+        used = {name for form in load.indices for name in form.names()}
+        levels = [k for k, dim in enumerate(dims) if dim is not None and own_name_in(stage, dim, used)]
+        found.append((load.source.name, tuple((k, lengths.get(dims[k] or "", 1.0)) for k in levels)))
+    return tuple(dict.fromkeys(found))
 
 
 def _redundancy(member: Member, plan: TilePlan, repeats: Sequence[float]) -> float:
@@ -206,17 +217,5 @@ def _redundancy(member: Member, plan: TilePlan, repeats: Sequence[float]) -> flo
 
 def _tile_counts(plan: TilePlan, stages: Mapping[str, Stage], estimates: Mapping[str, int]) -> list[float]:
     """How many tiles there are along each tiled dimension."""
-    counts = []
-    for level, size in enumerate(plan.sizes):
-        lengths = [
-            m.scale(level) * _length(stages[m.stage], dim, estimates)
-            for m in plan.members
-            if (dim := m.dims[level]) is not None
-        ]
-        counts.append(max(1.0, max(lengths, default=1.0) / size))
-    return counts
-
-
-def _length(stage: Stage, dim: str, estimates: Mapping[str, int]) -> float:
-    """Extent of a dimension of a stage, one of the result or a reduced one."""
-    return loop_lengths(stage, estimates).get(dim, 1.0)
+    lengths = level_lengths(stages, plan.members, estimates)
+    return [max(1.0, length / size) for length, size in zip(lengths, plan.sizes, strict=False)]

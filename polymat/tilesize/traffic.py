@@ -62,7 +62,9 @@ def _sources(stage: Stage, estimates: Mapping[str, int]) -> tuple[tuple[str, flo
     return tuple(found.items())
 
 
+@once_a_stage
 def input_bytes(array: InputArray, estimates: Mapping[str, int]) -> float:
+    """Bytes of an input's values."""
     count = float(array.dtype.size)
     for form in array.extents:
         count *= extent(form, estimates)

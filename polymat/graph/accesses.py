@@ -8,7 +8,8 @@ from polymat.lang.affine import Affine
 from polymat.lang.condition import Condition
 from polymat.lang.expr import Expr, Load, SelectExpr
 from polymat.lang.indices import affine_names
-from polymat.lang.traverse import children, condition_operands, conjuncts
+from polymat.lang.traverse import children, condition_operands, conjuncts, walk
+from polymat.memo import remembered
 from polymat.poly.access import Access
 from polymat.poly.domain import Domain
 
@@ -18,6 +19,23 @@ def loads_with_domains(domain: Domain, expr: Expr) -> Iterator[tuple[Domain, Loa
 
     Of loads of one element at the same points the first alone: isl is asked once about a sum over one window.
     """
+    loads = _everywhere(expr)
+    return _narrowed(domain, expr) if loads is None else ((domain, load) for load in loads)
+
+
+@remembered
+def _everywhere(expr: Expr) -> tuple[Load, ...] | None:
+    """The loads of an expression without Selects, of each element the first; None of one with some."""
+    found: dict[tuple[str, tuple[Affine, ...]], Load] = {}
+    for node in walk(expr):
+        if isinstance(node, SelectExpr):
+            return None
+        if isinstance(node, Load):
+            found.setdefault((node.source.name, node.indices), node)
+    return tuple(found.values())
+
+
+def _narrowed(domain: Domain, expr: Expr) -> Iterator[tuple[Domain, Load]]:
     stack = [(domain, expr)]
     seen: dict[tuple[int, int], Domain] = {}  # with the domains, so that their identities stay distinct
     found: set[tuple[int, str, tuple[Affine, ...]]] = set()

@@ -26,7 +26,7 @@ from polymat.lang.expr import Expr, Load, Parameter
 from polymat.lang.function import CaseEntry, Function, Input
 from polymat.lang.interval import size_parameters
 from polymat.lang.reduction import ReduceEntry, Reduction
-from polymat.lang.sharing import written_size
+from polymat.lang.sharing import written_at_most, written_size
 from polymat.lang.traverse import condition_operands, walk
 from polymat.poly.domain import Domain
 
@@ -134,7 +134,10 @@ def _checked_sizes(groups: Sequence[tuple[Function, ...]]) -> list[Function]:
     """All functions; what would be written out as more C than a compiler can take is refused."""
     functions = [function for group in groups for function in group]
     for function in functions:
-        size = sum(written_size(value) for value in _values(function))
+        values = _values(function)
+        if sum(map(written_at_most, values)) <= MAX_OPERATIONS:
+            continue
+        size = sum(map(written_size, values))
         if size > MAX_OPERATIONS:
             raise LangError(
                 f"the definition of {function.label} is too large: written out it has {size} operations",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from polymat.lang.expr import ANGLES, Binary, Call, Const, Expr
 from polymat.lang.traverse import children, walk
 from polymat.lang.types import real_part
+from polymat.memo import remembered
 
 # Instructions of a vector: of those with code of their own, what that code is made of, by instructions
 # counted in it (a division as ten, as it takes ten times as long as an addition on Zen 4 and on Ice Lake).
@@ -43,6 +44,7 @@ BY_A_CONSTANT = 10.0
 VECTOR_BYTES = 32
 
 
+@remembered
 def expression_operations(expr: Expr) -> float:
     """Operations of an expression, each of its nodes once: one of arithmetic, what it costs of a function."""
     return sum(function_operations(node) or float(bool(children(node))) for node in walk(expr))

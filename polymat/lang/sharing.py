@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+
 from polymat.lang.expr import Expr, Load, SelectExpr
 from polymat.lang.indices import affine_names
-from polymat.lang.traverse import children, conjuncts, fold, postorder, unconditional, walk
+from polymat.lang.traverse import (
+    children,
+    conjuncts,
+    fold,
+    postorder_with_operands,
+    unconditional,
+    walk,
+)
 from polymat.memo import remembered
 
 MAX_DEPTH = 100  # operations inside each other, after which a part gets a name
@@ -17,22 +27,36 @@ def computed_once(expr: Expr) -> tuple[Expr, ...]:
     All may be computed whatever the Selects choose: a Select on indices protects loads from reading outside
     an array, so what reads elements that are read in its branches alone is not among them.
     """
-    reached = _unprotected(expr)
-    elements = {(id(node.source), node.indices) for node in reached.values() if isinstance(node, Load)}
-    order, uses = postorder(expr)
-    safe: dict[int, bool] = {}
+    order, operands, uses = postorder_with_operands(expr)
+    allowed = _allowed(expr, order)
     depth: dict[int, int] = {}
     chosen: list[Expr] = []
-    for node in order:
-        key, parts = id(node), children(node)
-        is_known = not isinstance(node, Load) or (id(node.source), node.indices) in elements
-        safe[key] = is_known and all(safe[id(part)] for part in parts)
-        depth[key] = 1 + max((depth[id(part)] for part in parts), default=0)
-        worth = uses[key] > 1 or depth[key] > MAX_DEPTH
-        if parts and node is not expr and worth and (safe[key] or key in reached):
+    for node, parts in zip(order, operands, strict=True):
+        key = id(node)
+        if not parts:
+            depth[key] = 1
+            continue
+        inside = 1 + max([depth[id(part)] for part in parts])
+        worth = inside > MAX_DEPTH or uses[key] > 1
+        if worth and node is not expr and (allowed is None or key in allowed):
             chosen.append(node)
-            depth[key] = 0
+            inside = 0
+        depth[key] = inside
     return tuple(chosen)
+
+
+def _allowed(expr: Expr, order: Sequence[Expr]) -> set[int] | None:
+    """By identity, the nodes that may be computed whatever the Selects choose; None where no Select is."""
+    if not any(isinstance(node, SelectExpr) for node in order):
+        return None
+    reached = _unprotected(expr)
+    elements = {(id(node.source), node.indices) for node in reached.values() if isinstance(node, Load)}
+    safe: set[int] = set()
+    for node in order:
+        is_known = not isinstance(node, Load) or (id(node.source), node.indices) in elements
+        if is_known and all(id(part) in safe for part in children(node)):
+            safe.add(id(node))
+    return safe | reached.keys()
 
 
 def _unprotected(expr: Expr) -> dict[int, Expr]:
@@ -68,6 +92,8 @@ def loaded_ahead(expr: Expr) -> tuple[Load, ...]:
     All may be made whatever the Selects choose, as in `computed_once`; not those at computed places, which no
     vectors load, and not those of what is computed once.
     """
+    if not any(isinstance(node, SelectExpr) for node in walk(expr)):
+        return ()
     once = computed_once(expr)  # of which the expression consists as well: all are walked through as one
 
     def certain(node: Expr) -> tuple[Expr, ...]:
@@ -76,6 +102,17 @@ def loaded_ahead(expr: Expr) -> tuple[Load, ...]:
     elements = {(node.source.name, node.indices) for node in walk(expr, certain) if isinstance(node, Load)}
     loads = [node for node in walk(expr, evaluated) if isinstance(node, Load) and not children(node)]
     return tuple(node for node in loads if (node.source.name, node.indices) not in elements)
+
+
+def written_at_most(expr: Expr) -> float:
+    """A bound of `written_size` that is found quickly; infinite where an operation is used twice.
+
+    A part has a name of its own for each so many operations at most.
+    """
+    order, operands, uses = postorder_with_operands(expr)
+    if any(parts and uses[id(node)] > 1 for node, parts in zip(order, operands, strict=True)):
+        return math.inf
+    return (1 + sum(uses.values())) * (1 + 1 / MAX_DEPTH)
 
 
 @remembered

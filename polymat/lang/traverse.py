@@ -26,7 +26,7 @@ from polymat.lang.expr import (
 )
 from polymat.lang.table import Lookup
 from polymat.lang.types import promote
-from polymat.memo import remembered
+from polymat.memo import remembered, remembers
 
 T = TypeVar("T")
 # All there are: a `match` over a Node that leaves one out is an error of types.
@@ -83,6 +83,15 @@ def unconditional(expr: Expr) -> tuple[Expr, ...]:
 
 def walk(expr: Expr, operands: Operands = children) -> Iterator[Expr]:
     """Every node, parents first, left to right; a node that is shared comes once."""
+    return iter(_walked(expr)) if operands is children and remembers() else _walking(expr, operands)
+
+
+@remembered
+def _walked(expr: Expr) -> tuple[Expr, ...]:
+    return tuple(_walking(expr, children))
+
+
+def _walking(expr: Expr, operands: Operands) -> Iterator[Expr]:
     stack, seen = [expr], set()
     while stack:
         node = stack.pop()
@@ -106,12 +115,21 @@ def names_of(values: Iterable[Expr]) -> dict[str, None]:
 
 def postorder(expr: Expr, operands: Operands = children) -> tuple[list[Expr], dict[int, int]]:
     """Every distinct node after its operands, left to right, and by identity how often it is an operand."""
-    order, _, uses = _postorder(expr) if operands is children else _ordered(expr, operands)
+    order, _, uses = postorder_with_operands(expr) if operands is children else _ordered(expr, operands)
     return order, dict(uses)
 
 
 # Every distinct node after its operands, the operands of each, and by identity how often it is one.
 Ordered: TypeAlias = tuple[list[Expr], list[tuple[Expr, ...]], dict[int, int]]
+
+
+@remembered
+def postorder_with_operands(expr: Expr) -> Ordered:
+    """Every distinct node after its operands, the operands of each, and how often it is one.
+
+    It is not to be changed: who asks again gets the same.
+    """
+    return _ordered(expr, children)
 
 
 def _ordered(expr: Expr, operands: Operands) -> Ordered:
@@ -128,6 +146,10 @@ def _ordered(expr: Expr, operands: Operands) -> Ordered:
         elif id(node) not in entered:
             entered.add(id(node))
             parts = operands(node)
+            if not parts:
+                order.append(node)
+                each.append(parts)
+                continue
             stack.append((node, parts))
             for part in reversed(parts):
                 stack.append((part, None))
@@ -135,21 +157,19 @@ def _ordered(expr: Expr, operands: Operands) -> Ordered:
     return order, each, uses
 
 
-@remembered
-def _postorder(expr: Expr) -> Ordered:
-    return _ordered(expr, children)
-
-
 def fold(expr: Expr, combine: Callable[[Node, tuple[T, ...]], T], operands: Operands = children) -> T:
     """Evaluate bottom-up: `combine(node, results of operands(node))`, once for every distinct node.
 
     A result is dropped after its last use: it may be a large array.
     """
-    order, each, uses = _postorder(expr) if operands is children else _ordered(expr, operands)
+    order, each, uses = postorder_with_operands(expr) if operands is children else _ordered(expr, operands)
     waiting = dict(uses)
     results: dict[int, T] = {}
-    for node, parts in zip(order, each, strict=True):
-        results[id(node)] = combine(cast(Node, node), tuple([results[id(part)] for part in parts]))
+    for node, parts in zip(cast(list[Node], order), each, strict=True):
+        if not parts:
+            results[id(node)] = combine(node, ())
+            continue
+        results[id(node)] = combine(node, tuple([results[id(part)] for part in parts]))
         for part in parts:
             place = id(part)
             if waiting[place] == 1:

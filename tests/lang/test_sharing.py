@@ -22,7 +22,7 @@ from polymat import (
     Variable,
 )
 from polymat.graph.build import build
-from polymat.lang.sharing import loaded_ahead
+from polymat.lang.sharing import MAX_DEPTH, computed_once, loaded_ahead, written_at_most, written_size
 
 N = Parameter(Int, "N")
 i = Variable(Int, "i")
@@ -50,6 +50,21 @@ def test_elements_that_indices_protect_are_not() -> None:
 
 def test_computed_places_are_not() -> None:
     assert ahead(Select(Condition(a(i), "<", 3), b(Clamp(a(i), 0, N)), c(i))) == ["c(i)"]
+
+
+def test_long_sums_get_a_name_for_each_so_many_operations() -> None:
+    total: Any = a(0)
+    for k in range(1, 3 * MAX_DEPTH):
+        total = total + a(k)
+    assert len(computed_once(total)) == 2
+    assert written_size(total) == 6 * MAX_DEPTH - 1 + 2
+    assert written_size(total) <= written_at_most(total) <= 1.02 * written_size(total)
+
+
+def test_a_bound_of_the_size_is_not_found_where_operations_are_shared() -> None:
+    square = (a(0) + 1) * 2
+    assert written_at_most(square) >= written_size(square) == 5
+    assert written_at_most(square + square) == float("inf")
 
 
 def test_loads_come_before_the_choice_in_c() -> None:

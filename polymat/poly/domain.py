@@ -11,6 +11,7 @@ from polymat.dataclass import dataclass
 from polymat.errors import Location
 from polymat.lang.affine import Affine, Limits
 from polymat.lang.condition import Condition
+from polymat.memo import remembered
 from polymat.poly.isltext import affine_text, condition_text, decode_text, encode, space_text, tuple_text
 
 IslError = isl.Error
@@ -157,6 +158,7 @@ class Domain:
         wider = self.set.insert_dims(isl.dim_type.set, len(self.dims), len(dims))
         return Domain(self.params, self.dims, wider).renamed((*self.dims, *dims))
 
+    @remembered
     def assume(self, context: Domain) -> Domain:
         """Restrict to parameter values in `context`."""
         return Domain(self.params, self.dims, self.set.intersect_params(context.set.params()))
@@ -173,6 +175,7 @@ class Domain:
         """The points of this one only."""
         return Domain(self.params, self.dims, self.set.subtract(other.set).coalesce())
 
+    @remembered
     def pieces(self) -> tuple[Domain, ...]:
         """The set in disjoint convex pieces, those first in which an outer dimension has one value.
 
@@ -189,6 +192,7 @@ class Domain:
             before = before.union(isl.Set.from_basic_set(part))
         return tuple(Domain(self.params, self.dims, isl.Set.from_basic_set(piece)) for piece in found)
 
+    @remembered
     def limits(self, dim: str) -> tuple[Affine, Affine] | None:
         """The least and the largest value of a dimension of a convex set, where each is one form of sizes.
 

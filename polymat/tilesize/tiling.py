@@ -218,4 +218,4 @@ def _redundancy(member: Member, plan: TilePlan, repeats: Sequence[float]) -> flo
 def _tile_counts(plan: TilePlan, stages: Mapping[str, Stage], estimates: Mapping[str, int]) -> list[float]:
     """How many tiles there are along each tiled dimension."""
     lengths = level_lengths(stages, plan.members, estimates)
-    return [max(1.0, length / size) for length, size in zip(lengths, plan.sizes, strict=False)]
+    return [max(1.0, length / size) for length, size in zip(lengths, plan.sizes, strict=True)]

@@ -5,10 +5,10 @@ The steps of a band are copies of each other, and the C compiler takes as long f
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from polymat.codegen.c.ctree import CFunction, spelled
+from polymat.codegen.c.ctree import CFunction, Id, Stmt
 from polymat.codegen.loops.nestfunction import NestFunction
 
 GIVEN = "_pm_given"  # with a number: a parameter, whatever it is called
@@ -41,7 +41,29 @@ def _without_names(function: CFunction) -> object:
     """What a function is, with numbers as the names of its parameters."""
     names = {each.name: f"{GIVEN}{number}" for number, each in enumerate(function.parameters)}
     types = tuple(each.ctype for each in function.parameters)
-    return function.returns, types, spelled(function.body, names)
+    return function.returns, types, _spelled(function.body, names)
+
+
+def _spelled(statements: Sequence[Stmt], names: Mapping[str, str]) -> tuple[object, ...]:
+    """Statements node by node, equal for those that differ in these names alone.
+
+    names: what stands for the names of some values.
+    """
+    found: list[object] = []
+    stack: list[object] = [tuple(statements)]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, tuple):
+            found.append(len(node))
+            stack.extend(node)
+        elif isinstance(node, Id):
+            found += (Id, names.get(node.name, node.name))
+        elif hasattr(node, "__dataclass_fields__"):
+            found.append(type(node))
+            stack.extend([getattr(node, field) for field in node.__dataclass_fields__])
+        else:
+            found.append(node)
+    return tuple(found)
 
 
 def _also(first: CFunction, other: CFunction) -> CFunction:

@@ -267,28 +267,6 @@ def substituted(node: T, values: Mapping[CExpr, CExpr]) -> T:
     return cast("T", replace(cast("Any", node), **parts))
 
 
-def spelled(statements: Sequence[Stmt], names: Mapping[str, str]) -> tuple[object, ...]:
-    """What statements are, node by node: the same for those that differ in these names alone.
-
-    names: what stands for the names of some values.
-    """
-    found: list[object] = []
-    stack: list[object] = [tuple(statements)]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, tuple):
-            found.append(len(node))
-            stack.extend(node)
-        elif isinstance(node, Id):
-            found += (Id, names.get(node.name, node.name))
-        elif hasattr(node, "__dataclass_fields__"):
-            found.append(type(node))
-            stack.extend([getattr(node, field) for field in node.__dataclass_fields__])
-        else:
-            found.append(node)
-    return tuple(found)
-
-
 def called_otherwise(node: T, names: Mapping[str, str]) -> T:
     """A statement or expression with other names for some functions."""
     if isinstance(node, tuple):

@@ -127,6 +127,10 @@ class UndefinedError(LangError):
     """A function is used but was never given a definition."""
 
 
+class NoAttributeError(LangError, AttributeError):
+    """What is described has no attribute of this name, though arrays of NumPy may."""
+
+
 class OptionError(LangError, TypeError):
     """`Options` has no field of this name."""
 

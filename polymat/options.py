@@ -213,7 +213,9 @@ def _checked(name: str, value: Any) -> Any:
         raise LangError(
             f"Options.{name} is {given!r:.60}, not {_word(hint, hint)}",
             at=caller_location(),
-            hint=f"the default is {getattr(DEFAULTS, name)!r}",
+            hint=f"{name}=({given!r:.60},)"
+            if isinstance(given, str) and hint == tuple[str, ...]
+            else f"the default is {getattr(DEFAULTS, name)!r}",
         )
     if name == "threads" and value > MOST_THREADS:
         raise LangError(

@@ -53,7 +53,8 @@ def einsum(subscripts: str, *operands: Source) -> Result:
 
     `einsum("aebf,dfce->abcd", A, B)`, or `"abcd-aebf-dfce"` with the result first, is the sum over e and f of
     A(a, e, b, f) * B(d, f, c, e).  Without `->` the result has the letters that occur once, in alphabetical
-    order, as in NumPy.  A letter has one extent everywhere: `ShapeError`.
+    order, as in NumPy.  A letter that an operand has twice goes along its diagonal: "ii->i", "ii".  A letter
+    has one extent everywhere: `ShapeError`.
     """
     found = parse_subscripts(subscripts, len(operands))
     text = f"einsum({subscripts!r}, ...)"
@@ -101,6 +102,13 @@ def parse_subscripts(subscripts: Any, count: int) -> Subscripts:
         result, *terms = text.split("-")
     for term in (result, *terms):
         _check_term(subscripts, term)
+    for letter in dict.fromkeys(result):
+        if result.count(letter) > 1:
+            raise LangError(
+                f"einsum: '{subscripts}': index {letter} occurs twice in the result",
+                at=at,
+                hint="a Function with a Case fills a diagonal: Case(Condition(i, '==', j), v(i))",
+            )
     if len(terms) != count:
         raise LangError(
             f"einsum: '{subscripts}' has {len(terms)} operand{'s' * (len(terms) != 1)}, got {count}",
@@ -123,13 +131,6 @@ def _check_term(subscripts: str, term: str) -> None:
         if not (letter.isascii() and letter.isalpha()):
             raise LangError(
                 f"einsum: '{subscripts}': {letter!r} is no index, indices are letters", at=at, hint=_FORMS
-            )
-    for letter in dict.fromkeys(term):
-        if term.count(letter) > 1:
-            raise LangError(
-                f"einsum: '{subscripts}': index {letter} occurs twice in '{term}'",
-                at=at,
-                hint="write a diagonal as a Reduction: A(i, i)",
             )
 
 

@@ -97,6 +97,13 @@ class ExprOperators(Logical):
     def __complex__(self) -> complex:
         raise _no_value("complex")
 
+    def __index__(self) -> int:
+        raise DtypeError(
+            "an expression is no integer of Python's while the pipeline is being described",
+            at=caller_location(),
+            hint="Interval(Int, 0, N - 1) says what an index runs over; range() and lists take numbers",
+        )
+
     def __round__(self, digits: int | None = None) -> Any:
         raise _no_value("round")
 

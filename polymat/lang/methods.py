@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from polymat.lang import later
@@ -18,7 +19,7 @@ class WholeMethods(WholeOperators):
 
     axis: a dimension, several, negative ones counted from the last, or None for all; keepdims: whether what
     was reduced stays as a dimension of extent 1.  Element types are NumPy's: small integers are summed in 64
-    bits, their mean is Double.
+    bits, their mean is Double; dtype: the type to convert the elements to first, and of the result.
     """
 
     def __getitem__(self: Any, index: Any) -> Result:
@@ -48,17 +49,25 @@ class WholeMethods(WholeOperators):
         """The elements converted to another type, by C's rules."""
         return later.converted(self, dtype, False)
 
-    def sum(self: Any, axis: Any = None, keepdims: bool = False) -> Result:
+    def clip(self: Any, min: Any = None, max: Any = None) -> Result:  # noqa: A002 (NumPy's names)
+        """The elements, none below `min` or above `max`; None is no limit, NaN stays NaN."""
+        return later.clipped(self, min, max)
+
+    def dot(self: Any, other: Any) -> Any:
+        """The product of matrices and vectors, `A @ other`; of two vectors their inner product."""
+        return later.matmul(self, other)
+
+    def sum(self: Any, axis: Any = None, keepdims: bool = False, *, dtype: Any = None) -> Result:
         """Sum of the elements."""
-        return later.summed(self, axis, keepdims)
+        return _in_type(dtype, self, lambda source: later.summed(source, axis, keepdims))
 
-    def prod(self: Any, axis: Any = None, keepdims: bool = False) -> Result:
+    def prod(self: Any, axis: Any = None, keepdims: bool = False, *, dtype: Any = None) -> Result:
         """Product of the elements."""
-        return later.multiplied(self, axis, keepdims)
+        return _in_type(dtype, self, lambda source: later.multiplied(source, axis, keepdims))
 
-    def mean(self: Any, axis: Any = None, keepdims: bool = False) -> Result:
+    def mean(self: Any, axis: Any = None, keepdims: bool = False, *, dtype: Any = None) -> Result:
         """Arithmetic mean of the elements; of none NaN."""
-        return later.mean(self, axis, keepdims)
+        return _in_type(dtype, self, lambda source: later.mean(source, axis, keepdims))
 
     def var(self: Any, axis: Any = None, ddof: int = 0, keepdims: bool = False) -> Result:
         """Mean of the squared distances from the mean, divided by their number less `ddof`."""
@@ -91,3 +100,23 @@ class WholeMethods(WholeOperators):
     def all(self: Any, axis: Any = None, keepdims: bool = False) -> Result:
         """Whether all elements are not 0; of none they are."""
         return later.holds(self, "all", axis, keepdims)
+
+    def __len__(self: Any) -> int:
+        """The extent of the first dimension, where that is a number."""
+        return later.length(self)
+
+    def __round__(self: Any, digits: int | None = None) -> Result:
+        """The nearest integers in the type of the elements, as `Round` finds them."""
+        return later.rounded(self, digits)
+
+    def __getattr__(self: Any, name: str) -> Any:
+        """Say how what arrays of NumPy have, and these have not, is written."""
+        raise later.no_attribute(self, name)
+
+
+def _in_type(dtype: Any, source: Any, reduced: Callable[[Any], Result]) -> Result:
+    """What is reduced of the elements in a type, in that type; in NumPy's where none is given."""
+    if dtype is None:
+        return reduced(source)
+    found = reduced(source.astype(dtype))
+    return found if found.dtype == dtype else found.astype(dtype)

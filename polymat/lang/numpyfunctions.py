@@ -20,6 +20,8 @@ from polymat.lang.whole import Mask, arithmetic, compared, lifted, where
 
 _METHODS = {"sum", "prod", "mean", "var", "std", "min", "max", "argmin", "argmax", "any", "all"}
 _METHODS_OF = {"amin": "min", "amax": "max", "count_nonzero": "", **{name: name for name in _METHODS}}
+_OPTIONS = {"axis", "keepdims", "ddof"}
+_TYPED = {"sum", "prod", "mean"}
 _REDUCES = {"add": "sum", "multiply": "prod", "minimum": "min", "maximum": "max"}
 
 
@@ -75,7 +77,7 @@ def call_on_whole(function: Any, arguments: tuple[Any, ...], options: Mapping[st
     name = f"{function.__module__}.{function.__name__}".removeprefix("numpy.")
     if name in _METHODS_OF:
         given = {key: value for key, value in options.items() if value is not np._NoValue}
-        others = {key: value for key, value in given.items() if key not in ("axis", "keepdims", "ddof")}
+        others = {key: value for key, value in given.items() if key not in (_OPTIONS | {"dtype"} if name in _TYPED else _OPTIONS)}
         if others:
             raise _unknown(name, others)
         if name == "count_nonzero":
@@ -114,19 +116,35 @@ def _unknown(name: str, options: Mapping[str, Any]) -> LangError:
     )
 
 
-def _clipped(a: Any, a_min: Any = None, a_max: Any = None) -> Any:
+@later.clipped.given
+def clipped(a: Any, a_min: Any = None, a_max: Any = None) -> Any:
+    """The elements, none below the one limit or above the other; None is no limit."""
+    if a_min is a_max is None:
+        return a
     found = a if a_min is None else mathfunctions.Max(a, a_min)
     return found if a_max is None else mathfunctions.Min(found, a_max)
+
+
+@later.rounded.given
+def rounded(a: Any, decimals: Any = 0) -> Any:
+    """The nearest integers; other places than that of ones are refused."""
+    if decimals not in (0, None) or isinstance(decimals, bool):
+        raise LangError(
+            f"{a.label} rounded to {decimals!r:.40} places: polymat rounds to integers",
+            at=caller_location(),
+            hint=f"Round({a.label} * 100) / 100 for two places",
+        )
+    return mathfunctions.Round(a)
 
 
 _CALLED: dict[str, Callable[..., Any]] = {
     "where": where,
     "transpose": transposed,
-    "clip": _clipped,
+    "clip": clipped,
     "dot": matmul,
     "outer": outer,
     "einsum": einsum,
     "pad": pad,
-    "round": mathfunctions.Round,
-    "around": mathfunctions.Round,
+    "round": rounded,
+    "around": rounded,
 }

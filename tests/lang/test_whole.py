@@ -62,6 +62,7 @@ POINTWISE: list[Case] = [
     ("turned", lambda A, v, B, np: A.T + v[:, None]),
     ("reversed", lambda A, v, B, np: A[::-1, ::-1]),
     ("stepped", lambda A, v, B, np: A[::2, 1::3]),
+    ("clipped", lambda A, v, B, np: A.clip(-1, v) + B.clip(None, max=1)),
     ("new axes", lambda A, v, B, np: A[:, None, :] - B[None]),
 ]
 
@@ -75,6 +76,7 @@ REDUCED: list[Case] = [
     ("tuple", lambda A, v, B, np: (A * 2).sum(axis=(0, 1), keepdims=True)),
     ("count", lambda A, v, B, np: (A > B).sum(axis=1)),
     ("numpy", lambda A, v, B, np: np.sum(A, axis=1) - np.prod(B, axis=1)),
+    ("dot", lambda A, v, B, np: A.dot(v) - v.dot(B.T)),
     ("any", lambda A, v, B, np: (A > 1).any(axis=1)),
     ("all", lambda A, v, B, np: (A > 1).all(axis=0)),
 ]
@@ -112,6 +114,8 @@ def test_element_types_are_numpys(dtype: str) -> None:
 
     def cases(a: Any, w: Any) -> list[Any]:
         found = [a + 1, a + 1.5, a / 2, a // 2, a - w, np.where(a > 2, a, w), np.where(a > 2, 1, 0)]
+        narrow, single = (pm.Int8, pm.Float) if isinstance(a, pm.Matrix) else (np.int8, np.float32)
+        found += [a.sum(axis=0, dtype=narrow), np.prod(a, axis=1, dtype=single), a.mean(dtype=single)]
         found += [a.sum(axis=0), a.mean(axis=0), a.max(axis=0), a.argmin(axis=0), abs(a) + np.float32(1)]
         return [
             *found,
@@ -293,6 +297,30 @@ def test_extents_are_numbers_in_arithmetic(dtype: Any) -> None:
 
     compiled = pm.compile(cases(X))
     _check_call(compiled, arrays(11, (7, 5), dtype=dtype.dtype), lambda given: cases(*given))
+
+
+def test_rounding_and_lengths_are_pythons() -> None:
+    A, v = pm.Matrix(pm.Double, "A", [3, N]), pm.Vector(pm.Double, "v", [N])
+    assert len(A) == 3
+    data = np.array([-1.5, -0.5, 0.5, 1.5, 2.25])
+    np.testing.assert_array_equal(pm.compile(round(v))(data), np.round(data))
+    for wrong, text in (
+        (lambda: len(v), "len() of v, whose first extent is N"),
+        (lambda: len(v.sum()), "which is a single number"),
+        (lambda: round(v, 2), "v rounded to 2 places: polymat rounds to integers"),
+        (lambda: np.round(v, 2), "hint: Round(v * 100) / 100 for two places"),
+        (lambda: list(range(N)), "hint: Interval(Int, 0, N - 1) says what an index runs over"),
+        (lambda: A.reshape(-1), "A is described, not computed, and has no reshape"),
+        (lambda: A.diagonal(), 'hint: pm.einsum("ii->i", A)'),
+        (lambda: A.sort(), "hint: compile what comes before and after"),
+        (lambda: A.partition(1), "or index it: A(i, j)"),
+    ):
+        with pytest.raises(LangError) as caught:
+            wrong()
+        assert text in str(caught.value)
+    assert not hasattr(A, "reshape")
+    with pytest.raises(AttributeError, match="'Matrix' object has no attribute 'shap'"):
+        A.shap  # noqa: B018 (what is not there)
 
 
 def test_extents_are_no_partners_of_truth_values() -> None:

@@ -128,7 +128,7 @@ class UndefinedError(LangError):
 
 
 class NoAttributeError(LangError, AttributeError):
-    """What is described has no attribute of this name, though arrays of NumPy may."""
+    """An array that is described has no attribute of this name, though those of NumPy have."""
 
 
 class OptionError(LangError, TypeError):

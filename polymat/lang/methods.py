@@ -49,7 +49,7 @@ class WholeMethods(WholeOperators):
         """The elements converted to another type, by C's rules."""
         return later.converted(self, dtype, False)
 
-    def clip(self: Any, min: Any = None, max: Any = None) -> Result:  # noqa: A002 (NumPy's names)
+    def clip(self: Any, min: Any = None, max: Any = None) -> Result:
         """The elements, none below `min` or above `max`; None is no limit, NaN stays NaN."""
         return later.clipped(self, min, max)
 
@@ -109,9 +109,11 @@ class WholeMethods(WholeOperators):
         """The nearest integers in the type of the elements, as `Round` finds them."""
         return later.rounded(self, digits)
 
-    def __getattr__(self: Any, name: str) -> Any:
-        """Say how what arrays of NumPy have, and these have not, is written."""
-        raise later.no_attribute(self, name)
+    if not TYPE_CHECKING:  # which know what is not there
+
+        def __getattr__(self, name: str) -> Any:
+            """Say how what arrays of NumPy have, and these have not, is written."""
+            raise later.no_attribute(self, name)
 
 
 def _in_type(dtype: Any, source: Any, reduced: Callable[[Any], Result]) -> Result:

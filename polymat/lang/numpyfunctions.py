@@ -13,6 +13,7 @@ from polymat.lang.einsum import einsum
 from polymat.lang.expr import binary
 from polymat.lang.linalg import outer
 from polymat.lang.matrix import matmul, multiplied, transposed
+from polymat.lang.ndarraynames import RUNNING_SUMS
 from polymat.lang.padding import pad
 from polymat.lang.truths import Count
 from polymat.lang.ufuncs import ARITHMETIC, COMPARED, FUNCTIONS
@@ -77,7 +78,8 @@ def call_on_whole(function: Any, arguments: tuple[Any, ...], options: Mapping[st
     name = f"{function.__module__}.{function.__name__}".removeprefix("numpy.")
     if name in _METHODS_OF:
         given = {key: value for key, value in options.items() if value is not np._NoValue}
-        others = {key: value for key, value in given.items() if key not in (_OPTIONS | {"dtype"} if name in _TYPED else _OPTIONS)}
+        known = _OPTIONS | {"dtype"} if name in _TYPED else _OPTIONS
+        others = {key: value for key, value in given.items() if key not in known}
         if others:
             raise _unknown(name, others)
         if name == "count_nonzero":
@@ -88,11 +90,10 @@ def call_on_whole(function: Any, arguments: tuple[Any, ...], options: Mapping[st
     return _CALLED[name](*arguments, **options)
 
 
-_SUMS = "pm.lfilter([1], [1, -1], x) along a Vector or Signal; else a Function that reads itself at i - 1"
 _COUNTS = "for every bin k the sum over i of Select(Condition(bin_of(i), '==', k), 1, 0)"
 _WRITTEN = {
-    "cumsum": _SUMS,
-    "add.accumulate": _SUMS,
+    "cumsum": RUNNING_SUMS,
+    "add.accumulate": RUNNING_SUMS,
     "diff": "A[1:] - A[:-1]",
     "roll": "pm.pad(A, (1, 0), 'wrap')[:-1] for one place",
     "linalg.norm": "pm.Sqrt((A**2).sum())",

@@ -262,8 +262,12 @@ LangError: np.sort is not defined on whole functions and inputs
 hint: write it with polymat's own functions, or index them in a definition
 
 np.sum(S, dtype=float)
-LangError: np.sum with dtype= is not defined on whole functions and inputs
-hint: A.astype(pm.Double).sum() converts the elements first
+DtypeError: Cast needs an element type, got <class 'float'>
+hint: pm.Double
+
+np.var(S, dtype=float)
+LangError: np.var with dtype= is not defined on whole functions and inputs
+hint: A.astype(pm.Double).var() converts the elements first
 
 np.sqrt(S, dtype=float)
 LangError: np.sqrt with dtype= is not defined on whole functions and inputs

@@ -114,7 +114,8 @@ def test_element_types_are_numpys(dtype: str) -> None:
 
     def cases(a: Any, w: Any) -> list[Any]:
         found = [a + 1, a + 1.5, a / 2, a // 2, a - w, np.where(a > 2, a, w), np.where(a > 2, 1, 0)]
-        narrow, single = (pm.Int8, pm.Float) if isinstance(a, pm.Matrix) else (np.int8, np.float32)
+        types: Any = (pm.Int8, pm.Float) if isinstance(a, pm.Matrix) else (np.int8, np.float32)
+        narrow, single = types
         found += [a.sum(axis=0, dtype=narrow), np.prod(a, axis=1, dtype=single), a.mean(dtype=single)]
         found += [a.sum(axis=0), a.mean(axis=0), a.max(axis=0), a.argmin(axis=0), abs(a) + np.float32(1)]
         return [

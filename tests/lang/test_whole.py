@@ -301,7 +301,8 @@ def test_extents_are_numbers_in_arithmetic(dtype: Any) -> None:
 
 
 def test_rounding_and_lengths_are_pythons() -> None:
-    A, v = pm.Matrix(pm.Double, "A", [3, N]), pm.Vector(pm.Double, "v", [N])
+    A: Any = pm.Matrix(pm.Double, "A", [3, N])
+    v: Any = pm.Vector(pm.Double, "v", [N])
     assert len(A) == 3
     data = np.array([-1.5, -0.5, 0.5, 1.5, 2.25])
     np.testing.assert_array_equal(pm.compile(round(v))(data), np.round(data))

@@ -17,7 +17,7 @@ from polymat.dataclass import dataclass
 from polymat.decide.chosen import Ways
 from polymat.decide.decider import Decider
 from polymat.decide.folding import fold_storage
-from polymat.decide.skewedsteps import follows, keep_apart, with_skewed_steps
+from polymat.decide.skewedsteps import followed, keep_apart, with_skewed_steps
 from polymat.decide.unused import check_effects
 from polymat.fusion.separate import separate
 from polymat.graph.build import build
@@ -43,7 +43,7 @@ from polymat.rewrite.overlapsave import filter_by_blocks
 from polymat.rewrite.plaintransforms import plain_transforms
 from polymat.rewrite.productorder import order_products
 from polymat.rewrite.sharedparts import share_expressions
-from polymat.rewrite.timebands import in_bands
+from polymat.rewrite.timebands import Followed, in_bands
 from polymat.runtime.libraryfile import Built
 from polymat.runtime.libraryfile import build as build_library
 
@@ -167,20 +167,20 @@ def join(pipeline: Pipeline, job: Job) -> Pipeline:
 def take_bands(pipeline: Pipeline, job: Job) -> Pipeline:
     """Recurrences over time in bands of steps where that pays."""
     asked = job.request
+    threads = asked.machine.team(asked.options.threads)
 
-    def skewed(section: StepSection[Pipeline], stepwise: Stepwise[Pipeline]) -> bool:
-        return follows(section, stepwise, asked.machine, asked.estimates, partial(_apart, job=job))
+    def following(section: StepSection[Pipeline], stepwise: Stepwise[Pipeline]) -> Followed | None:
+        planned = partial(_apart, job=job)
+        found = followed(section, stepwise, asked.machine, asked.estimates, threads, planned)
+        return None if found is None else Followed(found.steps, found.seconds)
 
-    skews = "skews" not in asked.options.skip
-    return in_bands(pipeline, lambda other: job.decider(other).prediction()[0], skewed if skews else None)
+    skips = "skews" in asked.options.skip
+    return in_bands(pipeline, lambda other: job.decider(other).prediction()[0], None if skips else following)
 
 
-def set_apart(level: Pipeline | Stepwise[Pipeline], job: Job) -> Pipeline | Stepwise[Pipeline]:
-    """The stages of steps that may follow each other apart."""
-    asked = job.request
-    if not isinstance(level, Stepwise) or "skews" in asked.options.skip:
-        return level
-    return keep_apart(level, asked.machine, asked.estimates, partial(_apart, job=job))
+def set_apart(level: Pipeline | Stepwise[Pipeline], _: Job) -> Pipeline | Stepwise[Pipeline]:
+    """The stages of steps that are to follow each other apart."""
+    return keep_apart(level) if isinstance(level, Stepwise) else level
 
 
 def _apart(pipeline: Pipeline, job: Job) -> Schedule:
@@ -239,7 +239,11 @@ def one_plane(schedule: Schedule | Stepwise[Schedule], _: Job) -> Schedule | Ste
 
 def skew(schedule: Schedule | Stepwise[Schedule], job: Job) -> Schedule | Stepwise[Schedule]:
     """The schedule with steps that follow each other over their rows."""
-    return with_skewed_steps(schedule, job.request.machine) if isinstance(schedule, Stepwise) else schedule
+    if not isinstance(schedule, Stepwise):
+        return schedule
+    asked = job.request
+    threads = asked.machine.team(asked.options.threads)
+    return with_skewed_steps(schedule, asked.machine, asked.estimates, threads)
 
 
 def see_effects(schedule: Any, request: Request) -> None:

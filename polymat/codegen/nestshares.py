@@ -39,17 +39,20 @@ CHUNKS_PER_THREAD = 8  # of a triangle, so that threads finish together
 A_POINT = 20.0
 FIRST, LAST, TEAM, WORK = "_pm_first", "_pm_last", "_pm_team_size", "_pm_operations"
 CHUNK, PIECES = "_pm_chunk", "_pm_pieces"
+THREADS = Id("_pm_threads")
 
 
-def team_worth(cost: TeamCost, threshold: float | None, work: CExpr, speed: float = 1.0) -> CExpr:
+def team_worth(
+    cost: TeamCost, threshold: float | None, work: CExpr, most: CExpr = THREADS, speed: float = 1.0
+) -> CExpr:
     """The threads that some work is worth: above a threshold all, or else those that pay for themselves.
 
-    speed: of the work, as a multiple of that of vectorised loops.
+    most: threads that it can be shared among.  speed: of the work, as a multiple of that of vectorised loops.
     """
     if threshold is not None:
-        return CCall("_pm_team", (Id("_pm_threads"), work, Literal(f"{float(threshold)!r}")))
+        return CCall("_pm_team", (most, work, Literal(f"{float(threshold)!r}")))
     costs = [Literal(f"{each * speed!r}") for each in (cost.awake, cost.asleep)]
-    return CCall("_pm_team_paying", (Id("_pm_threads"), work, *costs))
+    return CCall("_pm_team_paying", (most, work, *costs))
 
 
 @dataclass(frozen=True)
@@ -89,7 +92,7 @@ class Shares:
 
     def team(self, work: CExpr, speed: float = 1.0) -> CExpr:
         """The threads that some work is worth now, of vectorised loops where nothing else is said."""
-        return team_worth(self.cost, self.options.parallel_threshold, work, speed)
+        return team_worth(self.cost, self.options.parallel_threshold, work, speed=speed)
 
     def least_work(self, speed: float) -> float:
         """Work below which the calling thread is alone, however many threads there are."""

@@ -46,6 +46,7 @@ _PIECES = {
     Piece.PLACE: "place",
     Piece.OUTSIDE: "outside",
     Piece.SHARES: "shares",
+    Piece.PROGRESS: "progress",
     Piece.HALF: "half",
     Piece.GATHERED: "gathered",
     Piece.WORDS: "words",

@@ -1,17 +1,18 @@
 """The loops of steps that follow each other over the rows of their arrays.
 
-Threads have parts of the rows.  Each computes of every step what needs no rows of other parts, less from step
-to step; what is left between two parts is computed then, more from step to step.
+Rounds of some steps go over all rows in blocks.  Threads take rounds by turns, and each waits before a block
+until the thread of the round before is done with all that this block needs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial, reduce
 
 from polymat.codegen.c.ctree import (
     Assign,
     Block,
+    Braces,
     Cast,
     CBinary,
     CCall,
@@ -23,19 +24,24 @@ from polymat.codegen.c.ctree import (
     If,
     Literal,
     Stmt,
-    Ternary,
 )
+from polymat.codegen.c.formulas import PREFIX, declared, formula_expr
 from polymat.codegen.c.needs import MAX_I64, MIN_I64, Need, Piece
-from polymat.codegen.steprows import BEFORE, BEYOND, ROWS
+from polymat.codegen.steprows import ROWS
 from polymat.dataclass import dataclass
-from polymat.graph.skewed import Skew, SkewedSteps
+from polymat.graph.skewed import SkewedSteps
 from polymat.lang.affine import Affine
+from polymat.plan.followingsteps import EXTENTS, at_once, count, following, known, team, threads, work
+from polymat.product.formula import Formula
 
-LOW, HIGH, STEPS, TEAM, UPTO = "_pm_low", "_pm_high", "_pm_steps", "_pm_team_size", "_pm_upto"
-ROW, LINE, AT_ONCE, ROUND = "_pm_row", "_pm_line", "_pm_at_once", "_pm_round"
-WORK = "_pm_operations"
-CHUNK, FRONT, SIDE, WIDTH, DONE = "_pm_chunk", "_pm_front", "_pm_side", "_pm_width", "_pm_done"
-HERE_LOW, HERE_HIGH = "_pm_here_low", "_pm_here_high"  # of the rows of a part
+LOWS = ("_pm_low", "_pm_low1")  # the first indices along both dimensions
+SIZES = ("_pm_height", "_pm_width")  # of a block
+NUMBERS, PLACES = ("_pm_fronts", "_pm_sides"), ("_pm_front", "_pm_side")  # of blocks
+AHEAD = ("_pm_ahead", "_pm_ahead1")  # blocks that the round before is ahead
+STEPS, ROUNDS, BLOCKS = "_pm_steps", "_pm_rounds", "_pm_blocks"
+TEAM, MEMBERS, CHUNK, ROUND = "_pm_team_size", "_pm_members", "_pm_chunk", "_pm_round"
+FROM, UPTO, DONE, WORK = "_pm_from", "_pm_upto", "_pm_done", "_pm_operations"
+ONE = Literal("1")
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +50,7 @@ class SkewedLoops:
 
     step: the C name of the step, which `first` holds when the loops begin, and behind them the first step
     that is not done; last: of the last step.  given, here: what declares arguments and sizes of a step.
-    size: a form over the sizes in C.  team: the threads that some work is worth.
+    size: a form over the sizes in C.  team: the threads that some work is worth, of so many.
     """
 
     skewed: SkewedSteps
@@ -56,181 +62,148 @@ class SkewedLoops:
     here: Stmt
     size: Callable[[Affine], CExpr]
     needs: set[Need]
-    team: Callable[[CExpr], CExpr]
+    team: Callable[[CExpr, CExpr], CExpr]
 
     @property
-    def _outer(self) -> Skew:
-        return self.skewed.order.along[0]
-
-    @property
-    def _inner(self) -> Skew | None:
-        return self.skewed.order.along[1] if len(self.skewed.order.along) > 1 else None
+    def _levels(self) -> range:
+        return range(len(self.skewed.order.along))
 
     def statements(self) -> tuple[Stmt, ...]:
         """Take the steps, as many as follow each other at a time, where the arrays are large enough."""
-        self.needs.update({MAX_I64, MIN_I64, Piece.PLACE, Piece.MATH})
-        several = CBinary(">", Id(STEPS), Literal("1"))
-        large = CBinary(">", _times(Id(ROW), _span(HIGH, LOW)), _number(self.skewed.least))
-        upto = _call(
-            MIN_I64.function, CBinary("-", _plus(Id(self.first), Id(STEPS)), Literal("1")), Id(self.last)
-        )
-        rounds = For(
-            ROUND,
-            Id(self.first),
-            CBinary("<=", Id(ROUND), Id(self.last)),
-            Id(STEPS),
-            (Assign(Id(self.first), "=", Id(ROUND)), Declare("const ptrdiff_t", UPTO, upto), *self._round()),
-        )
-        done = Assign(Id(self.first), "=", CBinary("+", Id(self.last), Literal("1")))
-        start = CBinary("<", Id(self.first), Id(self.last))
-        return (
-            Block((*self._limits(), If(CBinary("&&", CBinary("&&", several, large), start), (rounds, done)))),
-        )
+        self.needs.update({MAX_I64, MIN_I64, Piece.PLACE, Piece.MATH, Piece.PROGRESS})
+        decided, given = following(self.skewed), self._asked()
+        before = [*declared((decided.follow,), given)]
+        done = Assign(Id(self.first), "=", _plus(Id(self.last), ONE))
+        follow = If(formula_expr(decided.follow, given), (*self._shares(before), *self._loops(), done))
+        return (Block((*self._numbers(), *before, follow)),)
 
     # ---- how many at a time ----
 
-    def _limits(self) -> tuple[Stmt, ...]:
-        """Where rows begin and end, how many run at once, and for how many steps there is room."""
-        found: list[Stmt] = [*self._ends(0, LOW, HIGH)]
-        found.append(Declare("const double", ROW, self._bytes(1)))
-        unit = self.skewed.rows
-        many = Cast("ptrdiff_t", CBinary("/", _number(self.skewed.piece), _or_one(Id(ROW))))
-        units = CBinary("*", CBinary("/", many, Literal(str(unit))), Literal(str(unit)))
-        found.append(Declare("const ptrdiff_t", AT_ONCE, _call(MAX_I64.function, Literal(str(unit)), units)))
-        behind = max(self._outer.step, 1)
-        if self._inner is None:
-            rows = CBinary("/", _number(self.skewed.room), _or_one(Id(ROW)))
-            free = CBinary("-", rows, Cast("double", Id(AT_ONCE)))
-            steps: CExpr = CBinary("/", free, _number(behind))
-        else:
-            found += [*self._ends(1, f"{LOW}1", f"{HIGH}1"), Declare("const double", LINE, self._bytes(2))]
-            both = _number(behind * max(self._inner.step, 1))
-            steps = CCall("sqrt", (CBinary("/", _number(self.skewed.room), _times(both, _or_one(Id(LINE)))),))
-        most = _call(MIN_I64.function, Literal(str(self.skewed.most)), Cast("ptrdiff_t", steps))
-        found.append(Declare("ptrdiff_t", STEPS, most))
-        found += [*self._work(), Declare("const int", TEAM, self.team(Id(WORK)))]
-        fewer = Assign(Id(STEPS), "=", _call(MIN_I64.function, Id(STEPS), self._steps_apart()))
-        found.append(If(CBinary(">", Id(TEAM), Literal("1")), (fewer,)))
-        if self._inner is not None:
-            room = CBinary("/", _number(self.skewed.room), _or_one(Id(LINE)))
-            deep = _plus(_times(_number(behind), Cast("double", Id(STEPS))), Cast("double", Id(AT_ONCE)))
-            wide = _times(Literal(str(max(self._inner.step, 1))), Id(STEPS))
-            wide = _call(MAX_I64.function, wide, Cast("ptrdiff_t", CBinary("/", room, _or_one(deep))))
-            found.append(Declare("const ptrdiff_t", WIDTH, _call(MAX_I64.function, Literal("1"), wide)))
-        return tuple(found)
+    def _asked(self) -> dict[str, CExpr]:
+        """What is asked for the decisions, by its name there."""
+        named = [count, threads, *(name for level in self._levels for name in EXTENTS[level])]
+        given: dict[str, CExpr] = {each.name: Id(f"{PREFIX}{each.name}") for each in named}
+        given |= {team.name: _double(Id(TEAM)), work.name: Id(WORK)}
+        return given | {name: Literal(repr(value)) for name, value in known(self.skewed).items()}
 
-    def _steps_apart(self) -> CExpr:
-        """The most steps at a time at which a gap fits a part: no row may lie in two, which run at once.
+    def _numbers(self) -> Iterator[Declare]:
+        """What sizes and the call give for the decisions."""
+        for level in self._levels:
+            yield from self._extent(level)
+        steps = _plus(_less(Id(self.last), Id(self.first)), ONE)
+        most = _call(MIN_I64.function, Id("_pm_threads"), Id("_PM_FOLLOWING"))
+        yield Declare("const double", f"{PREFIX}{count.name}", _double(steps))
+        yield Declare("const double", f"{PREFIX}{threads.name}", _double(most))
 
-        A gap has the rows of a stage between both of its lags, and more at each later step.  Those are half
-        of what is left of a part at most, so that most rows are computed in parts, in a cache.
-        """
-        outer, against = self._outer, self.skewed.order.against
-        lags = max(map(sum, zip(outer.lags, against.lags, strict=True)))
-        part = CBinary("/", _span(HIGH, LOW, "ptrdiff_t"), Id(TEAM))
-        slope = Literal(str(2 * max(outer.step + against.step, 1)))
-        return _less(CBinary("/", _less(part, Literal(str(lags))), slope), Literal("1"))
-
-    def _work(self) -> tuple[Stmt, ...]:
-        """The operations of all steps at a time, as those of the first one are estimated."""
-        step = Declare("const ptrdiff_t", self.step, Id(self.first))
-        call = CCall(f"_pm_work_s{self.number}", (Id("_pm_here"),))
-        found = Block((step, self.here, Assign(Id(WORK), "=", _times(call, Cast("double", Id(STEPS))))))
-        return Declare("double", WORK, Literal("0.0")), found
-
-    def _ends(self, level: int, low: str, high: str) -> tuple[Declare, Declare]:
+    def _extent(self, level: int) -> Iterator[Declare]:
+        """Where indices along a dimension begin and end, and the bytes of all arrays at one of them."""
         lows, highs = self.skewed.spans[level]
+        extent, size = EXTENTS[level]
         first = reduce(partial(_call, MIN_I64.function), map(self.size, lows))
         last = reduce(partial(_call, MAX_I64.function), (self.size(form + 1) for form in highs))
-        return Declare("const ptrdiff_t", low, first), Declare("const ptrdiff_t", high, last)
-
-    def _bytes(self, levels: int) -> CExpr:
-        """The bytes of all arrays at one index along so many dimensions."""
+        yield Declare("const ptrdiff_t", LOWS[level], first)
+        far = _double(_less(last, Id(LOWS[level])))
+        yield Declare("const double", f"{PREFIX}{extent.name}", far)
         total: CExpr | None = None
         for each, extents in self.skewed.arrays:
-            extended = (_call("_pm_extent", self.size(extent)) for extent in extents[levels:])
-            one = reduce(_times, extended, _number(each))
+            extended = (_call("_pm_extent", self.size(extent)) for extent in extents[level + 1 :])
+            element: CExpr = Literal(f"{float(each)!r}")
+            one = reduce(_times, extended, element)
             total = one if total is None else _plus(total, one)
-        return total or _number(0)
+        yield Declare("const double", f"{PREFIX}{size.name}", total or Literal("0.0"))
 
-    # ---- some steps ----
+    def _shares(self, before: Sequence[Declare]) -> Iterator[Stmt]:
+        """The threads that take part, the rounds that they take, and the blocks of these."""
+        decided, given = following(self.skewed), self._asked()
+        step = Declare("const ptrdiff_t", self.step, Id(self.first))
+        operations = CCall(f"_pm_work_s{self.number}", (Id("_pm_here"),))
+        yield Declare("double", WORK, Literal("0.0"))
+        yield Block((step, self.here, Assign(Id(WORK), "=", operations)))
+        named = {each.name for each in before}
+        shared = [each for each in declared((decided.crew, decided.worth), given) if each.name not in named]
+        yield from shared
+        named |= {each.name for each in shared}
+        crew, worth = (formula_expr(each, given) for each in (decided.crew, decided.worth))
+        yield Declare("const int", TEAM, self.team(worth, Cast("int", crew)))
+        taken = decided.taken
+        sizes = zip((SIZES[level] for level in self._levels), (at_once, taken.width), strict=False)
+        wanted: Mapping[str, Formula] = {
+            STEPS: taken.steps,
+            ROUNDS: taken.rounds,
+            **dict(sizes),
+            **dict(zip(NUMBERS, (taken.fronts, taken.sides), strict=True)),
+        }
+        yield from (each for each in declared([*wanted.values()], given) if each.name not in named)
+        for name, formula in wanted.items():
+            yield Declare("const ptrdiff_t", name, Cast("ptrdiff_t", formula_expr(formula, given)))
 
-    def _round(self) -> tuple[Stmt, ...]:
-        """The parts of all threads, then what lies between these."""
-        cut = self._cut
-        ends = (
-            Declare("const ptrdiff_t", HERE_LOW, cut(Id(CHUNK))),
-            Declare("const ptrdiff_t", HERE_HIGH, cut(_plus(Id(CHUNK), Literal("1")))),
-        )
+    # ---- rounds ----
+
+    def _loops(self) -> Iterator[Stmt]:
+        """The rounds of all threads, each of which may have fewer companions than it was to have."""
+        for level, along in zip(self._levels, self.skewed.order.along, strict=True):
+            far = _plus(_times(Id(STEPS), Literal(str(along.step))), _less(Id(SIZES[level]), ONE))
+            yield Declare("const ptrdiff_t", AHEAD[level], CBinary("/", far, Id(SIZES[level])))
+        yield Declare("const ptrdiff_t", BLOCKS, _times(Id(NUMBERS[0]), Id(NUMBERS[1])))
+        nothing = Braces((Braces((Literal("0"),)),))
+        yield Declare("_pm_progress", f"{DONE}[_PM_FOLLOWING]", nothing)
+        member = CBinary("<", Id(CHUNK), Id(MEMBERS))
+        goes_on = CBinary("&&", member, CBinary("<", Id(ROUND), Id(ROUNDS)))
+        rounds = For(ROUND, Id(CHUNK), goes_on, Id(MEMBERS), tuple(self._round()))
+        members = Declare("const ptrdiff_t", MEMBERS, CCall("omp_get_num_threads", ()))
         pragma = f"omp parallel for num_threads({TEAM}) if({TEAM} > 1) schedule(static, 1)"
-        parts = self._chunks("0", (*ends, *self._part()), pragma)
-        between = self._chunks(
-            "1", (Declare("const ptrdiff_t", HERE_LOW, cut(Id(CHUNK))), self._gap()), pragma
-        )
-        return (parts, If(CBinary(">", Id(TEAM), Literal("1")), (between,)))
+        chunks = CBinary("<", Id(CHUNK), Id(TEAM))
+        yield For(CHUNK, Literal("0"), chunks, ONE, (members, rounds), (pragma,))
 
-    def _chunks(self, start: str, body: Sequence[Stmt], pragma: str) -> For:
-        return For(
-            CHUNK, Literal(start), CBinary("<", Id(CHUNK), Id(TEAM)), Literal("1"), tuple(body), (pragma,)
-        )
+    def _round(self) -> Iterator[Stmt]:
+        """Take the steps of a round, block by block."""
+        yield Declare("const ptrdiff_t", FROM, _plus(Id(self.first), _times(Id(ROUND), Id(STEPS))))
+        after = _less(_plus(Id(FROM), Id(STEPS)), ONE)
+        yield Declare("const ptrdiff_t", UPTO, _call(MIN_I64.function, after, Id(self.last)))
+        limits = [each for level in self._levels for each in self._limits(level)]
+        arguments = (Id("_pm_given"), Id("_pm_here"), Id("_pm_scalars"), *limits)
+        call = Evaluate(CCall(f"{ROWS}_s{self.number}", arguments))
+        upto = CBinary("<=", Id(self.step), Id(UPTO))
+        steps = For(self.step, Id(FROM), upto, ONE, (self.given, self.here, call))
+        block: tuple[Stmt, ...] = (self._wait(), steps, self._tell())
+        for level in self._levels:
+            more = CBinary("<", Id(PLACES[level]), Id(NUMBERS[level]))
+            block = (For(PLACES[level], Literal("0"), more, ONE, block),)
+        yield from block
 
-    def _cut(self, chunk: CExpr) -> CExpr:
-        rows = CBinary("-", Id(HIGH), Id(LOW))
-        return _plus(Id(LOW), CBinary("/", CBinary("*", rows, chunk), Id(TEAM)))
+    def _limits(self, level: int) -> tuple[CExpr, CExpr]:
+        """Where the indices of a step in a block begin and end along a dimension."""
+        later = _less(Id(self.step), Id(FROM))
+        back = _times(later, Literal(str(self.skewed.order.along[level].step)))
+        begin = _less(_plus(Id(LOWS[level]), _times(Id(PLACES[level]), Id(SIZES[level]))), back)
+        return begin, _plus(begin, Id(SIZES[level]))
 
-    def _part(self) -> tuple[Stmt, ...]:
-        """All steps on a part of the rows, those that the next part does not need left out."""
-        later = _less(Id(self.step), Id(self.first))
-        last = CBinary("==", Id(CHUNK), _less(Id(TEAM), Literal("1")))
-        behind = _times(_less(Id(UPTO), Id(self.first)), Literal(str(self._outer.step)))
-        far = _plus(Id(HERE_HIGH), _plus(behind, Literal(str(self._outer.longest))))
-        end = Ternary(last, far, Id(HERE_HIGH))
-        back = _times(later, Literal(str(self._outer.step)))
-        front = _plus(Id(FRONT), Id(AT_ONCE))
-        until = Ternary(last, front, _call(MIN_I64.function, front, Id(HERE_HIGH)))
-        against = _times(later, Literal(str(self.skewed.order.against.step)))
-        side = Ternary(CBinary(">", Id(CHUNK), Literal("0")), _plus(Id(HERE_LOW), against), BEFORE)
-        call = self._call(_less(Id(FRONT), back), _less(until, back), side, BEYOND)
-        rows = For(
-            FRONT,
-            Id(HERE_LOW),
-            CBinary("<", Id(FRONT), Id(DONE)),
-            Id(AT_ONCE),
-            (self._steps(call),),
-        )
-        whole = (Declare("const ptrdiff_t", DONE, end), rows)
-        if self._inner is None:
-            return whole
-        aside = _times(_less(Id(UPTO), Id(self.first)), Literal(str(self._inner.step)))
-        stop = _plus(Id(f"{HIGH}1"), _plus(aside, Literal(str(self._inner.longest))))
-        return (For(SIDE, Id(f"{LOW}1"), CBinary("<", Id(SIDE), stop), Id(WIDTH), whole),)
+    def _wait(self) -> Stmt:
+        """Wait until the round before is done with the blocks whose fronts are no further than this one's."""
+        ends = [
+            _call(MIN_I64.function, _plus(Id(place), Id(ahead)), _less(Id(number), ONE))
+            for place, ahead, number in zip(PLACES, AHEAD, NUMBERS, strict=True)
+        ][: len(self._levels)]
+        needed = _place(ends)
+        before = _less(Id(ROUND), ONE)
+        whole = _times(CBinary("/", before, Id(MEMBERS)), Id(BLOCKS))
+        other = _plus(Id(DONE), CBinary("%", before, Id(MEMBERS)))
+        wait = Evaluate(CCall("_pm_progress_wait", (other, _plus(whole, needed))))
+        several = CBinary(">", Id(MEMBERS), ONE)
+        return If(CBinary("&&", several, CBinary(">", Id(ROUND), Literal("0"))), (wait,))
 
-    def _gap(self) -> Stmt:
-        """All steps on the rows on both sides of where a part begins."""
-        later = _less(Id(self.step), Id(self.first))
-        back = _times(later, Literal(str(self._outer.step)))
-        against = _times(later, Literal(str(self.skewed.order.against.step)))
-        here = Id(HERE_LOW)
-        call = self._call(_less(here, back), BEYOND, BEFORE, _plus(here, against), whole=True)
-        return self._steps(call)
-
-    def _steps(self, call: Stmt) -> For:
-        condition = CBinary("<=", Id(self.step), Id(UPTO))
-        return For(self.step, Id(self.first), condition, Literal("1"), (self.given, self.here, call))
-
-    def _call(self, *limits: CExpr, whole: bool = False) -> Stmt:
-        """Compute rows; whole: all of each, not those parts alone that run at a time."""
-        more: list[CExpr] = []
-        if self._inner is not None:
-            aside = _times(_less(Id(self.step), Id(self.first)), Literal(str(self._inner.step)))
-            begin = _less(Id(SIDE), aside)
-            more = [BEFORE, BEYOND] if whole else [begin, _plus(begin, Id(WIDTH))]
-        arguments = (Id("_pm_given"), Id("_pm_here"), Id("_pm_scalars"), *limits, *more)
-        return Evaluate(CCall(f"{ROWS}_s{self.number}", arguments))
+    def _tell(self) -> Stmt:
+        """Tell the thread of the next round that this block is done."""
+        whole = _times(CBinary("/", Id(ROUND), Id(MEMBERS)), Id(BLOCKS))
+        here = _place([Id(PLACES[level]) for level in self._levels])
+        tell = CCall("_pm_progress_tell", (_plus(Id(DONE), Id(CHUNK)), _plus(whole, here)))
+        return If(CBinary(">", Id(MEMBERS), ONE), (Evaluate(tell),))
 
 
-def _number(value: float) -> CExpr:
-    return Literal(f"{float(value)!r}")
+def _place(blocks: Sequence[CExpr]) -> CExpr:
+    """How many blocks of a round are done when one is: those of all rows before those of the next lines."""
+    done = _plus(blocks[0], ONE)
+    return done if len(blocks) == 1 else _plus(_times(blocks[1], Id(NUMBERS[0])), done)
 
 
 def _call(function: str, *arguments: CExpr) -> CExpr:
@@ -249,10 +222,5 @@ def _less(one: CExpr, other: CExpr) -> CExpr:
     return CBinary("-", one, other)
 
 
-def _span(high: str, low: str, ctype: str = "double") -> CExpr:
-    return Cast(ctype, CBinary("-", Id(high), Id(low)))
-
-
-def _or_one(value: CExpr) -> CExpr:
-    """What may be divided by."""
-    return CCall("__builtin_fmax", (value, Literal("1.0")))
+def _double(value: CExpr) -> CExpr:
+    return Cast("double", value)

@@ -46,7 +46,7 @@ STATE, SIZES = "_pm_state", "_pm_sizes"
 class StepwiseEntry:
     """Writes `_pm_entry` and `_pm_work` of a program in sections; sizes: in the order of the signature.
 
-    team: the threads that some work is worth.
+    team: the threads that some work is worth, of so many.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class StepwiseEntry:
         names: Names,
         needs: set[Need],
         sizes: Sequence[Size],
-        team: Callable[[CExpr], CExpr],
+        team: Callable[[CExpr, CExpr], CExpr],
     ) -> None:
         self.stepwise = stepwise
         self.pipeline = stepwise.whole

@@ -5,28 +5,31 @@ That pays where the arrays lie in no cache of a core: a row is then fetched once
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from polymat.decide.followprices import FollowedCosts, followed_costs, telling_of_following
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.skewed import SkewedSteps, Skews
 from polymat.graph.skews import skews_of
 from polymat.graph.stage import Stage
-from polymat.graph.stepwise import HeldArray, StepSection, Stepwise
+from polymat.graph.stepwise import HeldArray, Steps, StepSection, Stepwise
 from polymat.lang.affine import Affine
 from polymat.machine.model import Machine
 from polymat.model.assumed import assumed_sizes
+from polymat.model.team import team_cost
+from polymat.plan.followingsteps import asked, following
 from polymat.plan.loops import LoopPlan
 from polymat.plan.schedule import Schedule
 from polymat.tilesize.register import in_rows
+from polymat.tilesize.stateplanes import kept_in_place
 
 ROOM_SHARE = 1.2  # of the second-level cache, for the rows of steps at work: what is done with leaves it
 LEAST_SHARE = 0.75  # of it: smaller arrays stay there from step to step anyway
 PIECE_SHARE = 0.25  # of the first-level cache, for rows that run together
 MOST_STEPS = 32  # that follow each other: what more of them save is a small share of the passes over memory
-LEAST_STEPS = 2  # that follow each other, by estimates that count two planes of what may have one
+LEAST_STEPS = 2  # that follow each other
 ROWS_TOGETHER = 4  # of a result whose rows share what they read
 SHIFTED_PLACES = 3  # of a row
 
@@ -34,96 +37,121 @@ Held = Mapping[str, HeldArray]
 Planned = Callable[[Pipeline], Schedule]
 
 
-def keep_apart(
-    stepwise: Stepwise[Pipeline], machine: Machine, estimates: Mapping[str, int], planned: Planned
-) -> Stepwise[Pipeline]:
-    """Note of the steps that may follow each other that each of their stages has loops of its own."""
+def keep_apart(stepwise: Stepwise[Pipeline]) -> Stepwise[Pipeline]:
+    """Note of the steps of functions that are to follow each other that each stage has loops of its own."""
+    followed = {*stepwise.whole.followed}
     levels = [
         replace(section.level, apart=True)
-        if isinstance(section.level, Pipeline) and follows(section, stepwise, machine, estimates, planned)
+        if isinstance(section.level, Pipeline) and goes_on(section) and followed & {*section.level.outputs}
         else section.level
         for section in stepwise.sections
     ]
     return stepwise.with_levels(levels)
 
 
-def follows(
+def goes_on(section: StepSection[Any]) -> bool:
+    """Whether a section takes steps that go on with what others came to."""
+    made = {view.array for view in section.outputs}
+    return section.steps is not None and any(view.array in made for view in section.inputs)
+
+
+def followed(
     section: StepSection[Any],
     stepwise: Stepwise[Pipeline],
     machine: Machine,
     estimates: Mapping[str, int],
+    threads: int,
     planned: Planned,
-) -> bool:
-    """Whether the steps of a section may follow each other, and are expected to gain by that.
+) -> FollowedCosts | None:
+    """The cost of the steps of a section where they follow each other; None where they do not.
 
     planned: the schedule of a pipeline whose stages have loops of their own; those may be none over rows.
     """
     level, held = section.level, {each.name: each for each in stepwise.held}
-    if section.steps is None or not isinstance(level, Pipeline):
-        return False
-    made = {view.array for view in section.outputs}
-    goes_on = any(view.array in made for view in section.inputs)
-    if not goes_on or not all(held[name].is_folded for name in made):
-        return False
+    if section.steps is None or not isinstance(level, Pipeline) or not goes_on(section):
+        return None
+    if not all(held[view.array].is_folded for view in section.outputs):
+        return None
     order = skews_of(section, level, level.stages, held)
     if order is None:
-        return False
+        return None
+    once = {stage.name for stage, _ in kept_in_place(level)}
+    skewed = _steps(section, level, level.stages, order, held, machine, ROWS_TOGETHER, once)
     sizes = {**assumed_sizes(stepwise.whole, estimates), section.steps.name: 0}
-    arrays = [*_arrays(section, level, held)]
-    total, row, line = (
-        sum(size * _count(extents[levels:], sizes) for size, extents in arrays) for levels in range(3)
+    count = _count(section.steps, sizes)
+    if not following(skewed).follow.holds(asked(skewed, sizes, count)):
+        return None
+    schedule = planned(level)
+    if _order(section, schedule, held) is None:
+        return None
+    rows = _plans(schedule, order, machine)
+    return followed_costs(level, schedule.plans, rows, skewed, machine, sizes, count, threads)
+
+
+def _count(steps: Steps, sizes: Mapping[str, int]) -> int:
+    first = max(form.evaluate(sizes) for form in steps.first)
+    last = min(form.evaluate(sizes) for form in steps.last)
+    return int(last + 1 - first)
+
+
+def _steps(
+    section: StepSection[Any],
+    pipeline: Pipeline,
+    stages: Sequence[Stage],
+    order: Skews,
+    held: Held,
+    machine: Machine,
+    unit: int,
+    once: Collection[str] = (),
+) -> SkewedSteps:
+    """Steps in an order, of so many rows of a stage at a time; once: arrays that will have one plane."""
+    return SkewedSteps(
+        order,
+        tuple(_spans(stages, order)),
+        tuple(_arrays(section, pipeline, held, once)),
+        unit,
+        piece=int(PIECE_SHARE * machine.l1_bytes),
+        room=int(ROOM_SHARE * machine.l2_bytes),
+        least=int(LEAST_SHARE * machine.l2_bytes),
+        fewest=LEAST_STEPS,
+        most=MOST_STEPS,
+        meeting=team_cost(machine).meeting,
     )
-    pays = total > LEAST_SHARE * machine.l2_bytes and _steps(order, row, line, machine) >= LEAST_STEPS
-    return pays and _order(section, planned(level), held) is not None
 
 
-def _steps(order: Skews, row: float, line: float, machine: Machine) -> float:
-    """How many steps there is room for, of rows and lines of all arrays of so many bytes."""
-    room, (outer, *inner) = ROOM_SHARE * machine.l2_bytes, (max(skew.step, 1) for skew in order.along)
-    if inner:
-        return math.sqrt(room / (outer * inner[0] * max(line, 1)))
-    return (room / max(row, 1) - ROWS_TOGETHER) / outer
-
-
-def _count(extents: tuple[Affine, ...], sizes: Mapping[str, int]) -> float:
-    return float(math.prod(max(form.evaluate(sizes), 0) for form in extents))
-
-
-def with_skewed_steps(stepwise: Stepwise[Schedule], machine: Machine) -> Stepwise[Schedule]:
+def with_skewed_steps(
+    stepwise: Stepwise[Schedule], machine: Machine, estimates: Mapping[str, int], threads: int
+) -> Stepwise[Schedule]:
     """Let steps follow each other that were kept apart for that, where plans and storage allow it.
 
     before:  for each step: all rows of B, then all rows of A
     after:   for 32 steps at a time: for a few rows: of each step those of B and A that lie far enough behind
     """
     held = {each.name: each for each in stepwise.held}
-    sections = tuple(_skewed(section, held, machine) for section in stepwise.sections)
+    sizes = assumed_sizes(stepwise.whole, estimates)
+    sections = tuple(_skewed(section, held, machine, sizes, threads) for section in stepwise.sections)
     same = all(new is old for new, old in zip(sections, stepwise.sections, strict=True))
     return stepwise if same else replace(stepwise, sections=sections)
 
 
-def _skewed(section: StepSection[Schedule], held: Held, machine: Machine) -> StepSection[Schedule]:
+def _skewed(
+    section: StepSection[Schedule], held: Held, machine: Machine, sizes: Mapping[str, int], threads: int
+) -> StepSection[Schedule]:
     schedule = section.level
-    if not isinstance(schedule, Schedule) or not schedule.grouping.pipeline.apart:
+    if section.steps is None or not isinstance(schedule, Schedule) or not schedule.grouping.pipeline.apart:
         return section
     order = _order(section, schedule, held)
     if order is None:
         return section
     pipeline, stages = schedule.grouping.pipeline, _stages(schedule)
-    plans = tuple(
-        _plan(stage, plan, order, machine) for stage, plan in zip(stages, schedule.plans, strict=True)
-    )
+    plans = _plans(schedule, order, machine)
     rows = max(plan.unroll for plan in plans)
-    skewed = SkewedSteps(
-        order,
-        tuple(_spans(stages, order)),
-        tuple(_arrays(section, pipeline, held)),
-        rows,
-        piece=int(PIECE_SHARE * machine.l1_bytes),
-        room=int(ROOM_SHARE * machine.l2_bytes),
-        least=int(LEAST_SHARE * machine.l2_bytes),
-        most=MOST_STEPS,
-    )
-    return replace(section, level=replace(schedule, plans=plans), skewed=skewed)
+    skewed = _steps(section, pipeline, stages, order, held, machine, rows)
+    here = {**sizes, section.steps.name: 0}
+    count = _count(section.steps, here)
+    costs = followed_costs(pipeline, schedule.plans, plans, skewed, machine, here, count, threads)
+    telling = schedule.telling if costs is None else telling_of_following(schedule.telling, costs)
+    return replace(section, level=replace(schedule, plans=plans, telling=telling), skewed=skewed)
 
 
 def _order(section: StepSection[Any], schedule: Schedule, held: Held) -> Skews | None:
@@ -150,6 +178,12 @@ def _is_by_rows(stage: Stage, plan: Any) -> bool:
     return isinstance(plan, LoopPlan) and plan.kind == "map" and plan.parallel == stage.dims[0]
 
 
+def _plans(schedule: Schedule, order: Skews, machine: Machine) -> tuple[LoopPlan, ...]:
+    """The loops of all stages over a few rows that are in a cache."""
+    pairs = zip(_stages(schedule), schedule.plans, strict=True)
+    return tuple(_plan(stage, plan, order, machine) for stage, plan in pairs)
+
+
 def _plan(stage: Stage, plan: Any, order: Skews, machine: Machine) -> LoopPlan:
     """The loops of a stage over a few rows that are in a cache."""
     alone = replace(plan, parallel=None, ahead=0, streamed=0, lanes=1)
@@ -169,25 +203,29 @@ def _reads_around(stage: Stage) -> bool:
     return any(len(places) >= SHIFTED_PLACES for places in rows.values())
 
 
-def _spans(stages: list[Stage], order: Skews) -> Iterator[tuple[tuple[Affine, ...], tuple[Affine, ...]]]:
+def _spans(stages: Sequence[Stage], order: Skews) -> Iterator[tuple[tuple[Affine, ...], tuple[Affine, ...]]]:
     return (_span(stages, level) for level in range(len(order.along)))
 
 
-def _span(stages: list[Stage], level: int) -> tuple[tuple[Affine, ...], tuple[Affine, ...]]:
+def _span(stages: Sequence[Stage], level: int) -> tuple[tuple[Affine, ...], tuple[Affine, ...]]:
     """Where indices along a dimension begin, and where they end."""
     boxes = [stage.box[level] for stage in stages]
     return tuple(dict.fromkeys(low for low, _ in boxes)), tuple(dict.fromkeys(high for _, high in boxes))
 
 
 def _arrays(
-    section: StepSection[Any], pipeline: Pipeline, held: Held
+    section: StepSection[Any], pipeline: Pipeline, held: Held, once: Collection[str]
 ) -> Iterator[tuple[int, tuple[Affine, ...]]]:
-    """The arrays whose rows steps go over: of each the bytes of an element of all planes, and its extents."""
+    """The arrays whose rows steps go over: of each the bytes of an element of all planes, and its extents.
+
+    once: those that are going to have one plane.
+    """
     written = set()
     for name, view in zip(pipeline.outputs, section.outputs, strict=True):
         stage, planes = pipeline.stage(name), held[view.array].planes
         written.add(view.array)
-        yield stage.dtype.size * (planes.const if planes.is_constant else 1), stage.extents
+        several = planes.const if planes.is_constant and name not in once else 1
+        yield stage.dtype.size * several, stage.extents
     rank = max(len(stage.dims) for stage in pipeline.stages)
     for array, view in zip(pipeline.inputs, section.inputs, strict=True):
         if view.array not in written and len(array.extents) == rank:

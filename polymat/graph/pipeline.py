@@ -35,6 +35,7 @@ class Pipeline:
     for the first.
     states: of a step, the inputs that outputs were a step before, where no later step reads these, by the
     names of the outputs.
+    followed: the functions whose steps are to follow each other over their rows.
     apart: whether each stage has loops of its own.
     """
 
@@ -53,6 +54,7 @@ class Pipeline:
     work: Work = NO_WORK
     others: tuple[tuple[Work, Pipeline], ...] = ()
     states: Mapping[str, str] = field(default_factory=dict)
+    followed: tuple[str, ...] = ()
     apart: bool = False
 
     def stage(self, name: str) -> Stage:

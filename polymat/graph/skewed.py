@@ -27,33 +27,34 @@ class Skews:
     """The order of some steps.
 
     stages: of a step, as they run.  along: how far steps stay behind each other along the dimensions of the
-    stages, of the first one or of the first two.  against: the same along the first one with its direction
-    turned round: what a part of the rows by itself cannot compute at its other end.
+    stages, of the first one or of the first two.
     """
 
     stages: tuple[str, ...]
     along: tuple[Skew, ...]
-    against: Skew
 
 
 @dataclass(frozen=True, slots=True)
 class SkewedSteps:
-    """How many steps follow each other, and on how many rows; bytes decide that when sizes are known.
+    """Steps that follow each other; `polymat.plan.followingsteps` says how many do when sizes are known.
 
     order: of the steps.  spans: where the indices of stages begin and where they end, along each dimension of
     the order.  arrays: the bytes of an element, of all planes of an array, and its extents.
-    rows: that run together at a time, in pieces of so many bytes.  room: bytes of rows that all steps at work
-    have between them.  least: bytes of all arrays, above which steps follow each other.  most: steps.
+    unit: rows that run together at a time, in pieces of so many bytes.  room: bytes of rows that all steps at
+    work have between them.  least: bytes of all arrays, above which steps follow each other.  fewest, most:
+    steps.  meeting: operations in the time that it takes threads to meet.
     """
 
     order: Skews
     spans: tuple[tuple[tuple[Affine, ...], tuple[Affine, ...]], ...]
     arrays: tuple[tuple[int, tuple[Affine, ...]], ...]
-    rows: int
+    unit: int
     piece: int
     room: int
     least: int
+    fewest: float
     most: int
+    meeting: float
 
     def __str__(self) -> str:
         """In words, as `explain()` has it."""

@@ -81,13 +81,12 @@ def find_skews(stages: Sequence[Stage], arrays: StepArrays) -> Skews | None:
     if None in needs:
         return None
     known = [need for need in needs if need is not None]
-    outer = _skew(known, len(stages), 0, 1)
-    against = _skew(known, len(stages), 0, -1)
-    if outer is None or against is None:
+    outer = _skew(known, len(stages), 0)
+    if outer is None:
         return None
     names = tuple(stage.name for stage in stages)
-    inner = _skew(known, len(stages), 1, 1) if all(len(stage.dims) > 2 for stage in stages) else None
-    return Skews(names, (outer,) if inner is None else (outer, inner), against)
+    inner = _skew(known, len(stages), 1) if all(len(stage.dims) > 2 for stage in stages) else None
+    return Skews(names, (outer,) if inner is None else (outer, inner))
 
 
 def _is_plain(stage: Stage) -> bool:
@@ -126,24 +125,24 @@ def _apart(stage: Stage, load: Load, level: int) -> int | None:
     return form.const if form.is_constant else None
 
 
-def _skew(needs: Sequence[_Need], count: int, level: int, sign: int) -> Skew | None:
-    """The least skew along a dimension, or against it, by which all comes in order."""
+def _skew(needs: Sequence[_Need], count: int, level: int) -> Skew | None:
+    """The least skew along a dimension by which all comes in order."""
     if any(need.apart[level] is None for need in needs):
         return None
     for step in range(MOST_BEHIND + 1):
-        lags = _lags(needs, count, level, sign, step)
+        lags = _lags(needs, count, level, step)
         if lags is not None:
             return Skew(step, lags)
     return None
 
 
-def _lags(needs: Sequence[_Need], count: int, level: int, sign: int, step: int) -> tuple[int, ...] | None:
+def _lags(needs: Sequence[_Need], count: int, level: int, step: int) -> tuple[int, ...] | None:
     """Lags of stages where steps are so far behind each other: longest paths; None where a circle grows."""
     lags = [0] * count
     for _ in range(count + 1):
         before = tuple(lags)
         for need in needs:
-            apart = sign * (need.apart[level] or 0)
+            apart = need.apart[level] or 0
             lags[need.sink] = max(lags[need.sink], lags[need.source] + apart - step * need.steps)
         if tuple(lags) == before:
             return before

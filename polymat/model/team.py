@@ -23,6 +23,11 @@ class TeamCost:
     asleep: float
     lanes: int
 
+    @property
+    def meeting(self) -> float:
+        """The time in which all threads meet, and nothing is shared."""
+        return self.awake / REGION_SHARE
+
 
 UNKNOWN = TeamCost(100_000.0, 1_000_000.0, 4)  # of a machine that nothing is known about
 

@@ -71,11 +71,15 @@ class LetCondition(_Let, Predicate):
     formula: Predicate
 
 
+def lets(formulas: Sequence[Formula]) -> list[LetNumber | LetCondition]:
+    """The names that stand for formulas in these, each after those that it needs."""
+    return [each for each in _walk(tuple(formulas)) if isinstance(each, LetNumber | LetCondition)]
+
+
 def declarations(formulas: Sequence[Formula], kind: Kind) -> list[str]:
     """C declarations of the names that stand for formulas in these, each after those that it needs."""
-    found = [each for each in _walk(tuple(formulas)) if isinstance(each, LetNumber | LetCondition)]
     types = {LetNumber: f"const {kind}", LetCondition: "const int"}
-    return [f"{types[type(each)]} {each.name} = {each.formula.text(kind)};" for each in found]
+    return [f"{types[type(each)]} {each.name} = {each.formula.text(kind)};" for each in lets(formulas)]
 
 
 def names(formulas: Sequence[Formula]) -> list[str]:

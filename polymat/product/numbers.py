@@ -1,8 +1,25 @@
-"""Numbers that formulas compute of others: quotients of whole ones, the larger one, one of two."""
+"""Numbers that formulas compute of others: quotients of whole ones, the larger one, one of two, roots."""
 
 from __future__ import annotations
 
-from polymat.product.formula import Choice, Number, Predicate, Rounded, as_number
+from math import sqrt
+
+from polymat.dataclass import dataclass
+from polymat.product.formula import Asker, Choice, Kind, Number, Predicate, Rounded, as_number, asker_of
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Root(Number):
+    """The square root of a number, which is a double."""
+
+    square: Number
+
+    def asker(self) -> Asker:
+        square = asker_of(self.square)
+        return lambda values: sqrt(square(values))
+
+    def text(self, kind: Kind) -> str:
+        return f"sqrt({self.square.text(kind)})"
 
 
 def quotient(left: Number | float, right: Number | float) -> Number:
@@ -28,3 +45,8 @@ def smaller(left: Number | float, right: Number | float) -> Number:
 def where(condition: Predicate, chosen: Number | float, other: Number | float) -> Number:
     """One number where a condition holds, the other one elsewhere."""
     return Choice(condition, as_number(chosen), as_number(other))
+
+
+def root(value: Number) -> Number:
+    """The square root of a number of at least zero."""
+    return Root(value)

@@ -1,8 +1,8 @@
-"""Recurrences over time in bands of several steps, where that is predicted to take less time.
+"""Recurrences over time in bands of several steps, or in steps that follow each other over their rows.
 
 One step after another passes over memory each time; the steps of a band are a chain of stages like any other,
 whose tiles keep what lies between them in a cache.  Overlapped tiling of the thesis on PolyMage's matrix
-extension, section 3.1, then tiles time.
+extension, section 3.1, then tiles time.  Whichever way is predicted to take least is taken.
 """
 
 from __future__ import annotations
@@ -23,39 +23,64 @@ from polymat.lang.affine import Affine
 
 Predict = Callable[[Pipeline], float]
 """The predicted seconds of a pipeline."""
-Skewed = Callable[[StepSection[Pipeline], Stepwise[Pipeline]], bool]
 
 SIZES = (4, 8)  # steps of a band that are tried
 MOST_STAGES = 16  # of a band
-CLEARLY = 0.8  # of the time of steps one by one: bands have to be so much quicker, by prediction
+CLEARLY = 0.8  # of the time of steps otherwise: bands have to be so much quicker, by prediction
+GAIN = 1.0  # of it, below which steps follow each other: their loops are those of single steps
 
 
-def in_bands(pipeline: Pipeline, predict: Predict, skewed: Skewed | None = None) -> Pipeline:
-    """Run recurrences whose last states alone are read in bands of steps, where that pays.
+@dataclass(frozen=True, slots=True)
+class Followed:
+    """Steps that follow each other: how many share a pass over the arrays, and the seconds of each."""
 
-    skewed: whether the steps of a section follow each other instead; without it none do.
+    steps: int
+    seconds: float
+
+
+Following = Callable[[StepSection[Pipeline], Stepwise[Pipeline]], Followed | None]
+"""What the steps of a section are predicted to take so; None where they may not."""
+
+
+def in_bands(pipeline: Pipeline, predict: Predict, following: Following | None = None) -> Pipeline:
+    """Run recurrences in the way whose steps are predicted to take least: one by one, in bands, or following.
+
+    Bands are for those whose last states alone are read.  following: without it no steps follow each other.
 
     before:  u(t, i, j) reads u(t - 1, ., .), and u(T, ., .) is all that is read
-    after:   eight stages at a time, the first of which reads what the last of the band before came to
+    after:   eight stages at a time, the first of which reads what the last of the band before came to; or the
+             same, whose steps are to follow each other
     """
     changed = pipeline
     for names in _recurrences(pipeline):
         steps = circle_steps(pipeline, names)
-        if steps is None:
-            continue
-        circled = _circled(changed, steps)
-        if skewed is not None and _is_skewed(circled, names, skewed):
-            changed = circled
-            continue
-        chosen = bandable(changed, steps)
-        if chosen is None:
-            continue
-        found = _quickest(changed, chosen, predict)
-        if found is not None:
-            seconds = f"{found.seconds:.3g} s a step, {found.alone:.3g} s one by one"
-            note = f"{', '.join(names)} in bands of {found.size} steps: {seconds}"
-            changed = replace(found.pipeline, notes=(*changed.notes, note))
+        if steps is not None:
+            changed = _quickened(changed, steps, predict, following)
     return changed
+
+
+def _quickened(
+    pipeline: Pipeline, steps: CircleSteps, predict: Predict, following: Following | None
+) -> Pipeline:
+    """The pipeline with one of its recurrences in the way that is quickest.
+
+    Bands of fewer steps than may follow each other make more passes over memory, and are not tried.
+    """
+    names = [member.name for member in steps.members]
+    circled = _circled(pipeline, steps)
+    follow = None if following is None else _follow(circled, names, predict, following)
+    chosen = bandable(pipeline, steps)
+    longest = max(SIZES, default=0)
+    found = None
+    if chosen is not None and (follow is None or follow.steps < longest):
+        found = _quickest(pipeline, chosen, predict)
+    if follow is not None and (found is None or found.seconds >= CLEARLY * follow.seconds):
+        return replace(circled, followed=(*pipeline.followed, *names))
+    if found is None:
+        return pipeline
+    seconds = f"{found.seconds:.3g} s a step, {found.alone:.3g} s one by one"
+    note = f"{', '.join(names)} in bands of {found.size} steps: {seconds}"
+    return replace(found.pipeline, notes=(*pipeline.notes, note))
 
 
 def _recurrences(pipeline: Pipeline) -> Iterator[tuple[str, ...]]:
@@ -117,25 +142,33 @@ def _circled(pipeline: Pipeline, steps: CircleSteps) -> Pipeline:
     return pipeline.with_stages(tuple(stages))
 
 
-def _is_skewed(pipeline: Pipeline, names: Sequence[str], skewed: Skewed) -> bool:
-    """Whether all steps of a circle that go on with others follow each other over their rows, in no bands.
+def _follow(
+    pipeline: Pipeline, names: Sequence[str], predict: Predict, following: Following
+) -> Followed | None:
+    """The cost of all steps of a circle that go on with others, where they follow each other over their rows.
 
-    Not where they become products, many steps at a time, nor where a function that is no circle by itself
-    cannot run in sections.
+    None where they do not, or take no less than one by one.  Not where they become products, many steps at a
+    time, nor where a function that is no circle by itself cannot run in sections.
     """
     if any(find_elimination(pipeline.stage(name), pipeline) is not None for name in names):
-        return False
+        return None
     try:
         sections = in_sections(pipeline)
     except LangError:
-        return False
+        return None
     if not isinstance(sections, Stepwise):
-        return False
+        return None
     own = [s for s in sections.sections if isinstance(s.level, Pipeline) and {*names} & {*s.level.outputs}]
     made = {view.array for section in own for view in section.outputs}
     going = [section for section in own if made & {view.array for view in section.inputs}]
     stepped = [section for section in going if section.steps is not None]
-    return bool(stepped) and all(skewed(section, sections) for section in stepped)
+    found = [following(section, sections) for section in stepped]
+    known = [each for each in found if each is not None]
+    if not known or len(known) < len(found):
+        return None
+    seconds = sum(each.seconds for each in known)
+    alone = sum(predict(section.level) for section in stepped if isinstance(section.level, Pipeline))
+    return Followed(min(each.steps for each in known), seconds) if seconds < GAIN * alone else None
 
 
 def _body(pipeline: Pipeline, last: Affine, predict: Predict) -> float:

@@ -12,7 +12,7 @@ from polymat import Options
 from polymat.graph.build import build
 from polymat.graph.pipeline import Pipeline
 from polymat.rewrite import timebands
-from polymat.rewrite.timebands import in_bands
+from polymat.rewrite.timebands import Followed, in_bands
 from tests.graph.test_banded import fields, means, x, y
 
 
@@ -29,6 +29,23 @@ def test_the_quickest_size_is_taken_where_it_is_clearly_quicker() -> None:
     fours = in_bands(pipeline, lambda each: 9.0 if len(each.stages) > 4 else 1.0)
     assert "u_4" in stages(fours)
     assert "u_8" not in stages(fours)
+
+
+def test_steps_follow_each_other_where_that_is_quickest() -> None:
+    def taken(steps: int, seconds: float, four: float) -> Pipeline:
+        """Of steps that take 1 s one by one, and in bands of four so much each."""
+        return in_bands(
+            build([means()]),
+            lambda each: 1.0 if len(each.stages) == 1 else 9.0 if len(each.stages) > 4 else 4 * four,
+            lambda section, stepwise: Followed(steps, seconds),
+        )
+
+    assert taken(8, 0.9, 0.1).followed == ("u",)  # bands are not tried
+    assert taken(4, 0.5, 0.45).followed == ("u",)
+    assert taken(8, 1.0, 0.9).followed == ()
+    banded = taken(4, 0.5, 0.3)
+    assert banded.followed == ()
+    assert "u_4" in stages(banded)
 
 
 def test_bands_of_many_stages_are_not_tried() -> None:

@@ -34,6 +34,7 @@ class Piece(Need, Enum):
     HALF = "half"  # numbers of half precision
     GATHERED = "gathered"  # several gathered elements side by side
     SHARES = "shares"  # equal shares of rows by their elements
+    PROGRESS = "progress"  # tells threads that follow each other how far each has come
     OUTSIDE = "outside"  # looks at inputs whose values were declared
     WORDS = "words"  # several small integers each
     TEAM = "team"

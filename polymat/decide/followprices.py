@@ -1,0 +1,149 @@
+"""What steps that follow each other are predicted to take, stage by stage.
+
+Their arithmetic is that of single steps, and rows side by side share what they load.  Rows move from and to
+the second-level cache at each step, and from and to where the arrays live once a round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from itertools import product
+
+from polymat.dataclass import dataclass
+from polymat.graph.operations import expression_operations
+from polymat.graph.pipeline import Pipeline
+from polymat.graph.skewed import SkewedSteps
+from polymat.graph.stage import Stage
+from polymat.lang.expr import Load
+from polymat.lang.traverse import walk
+from polymat.machine.model import Machine
+from polymat.model.movement import Movement, Traffic
+from polymat.plan.followingsteps import SLACK, asked, following
+from polymat.plan.loops import LoopPlan
+from polymat.plan.schedule import Decision
+from polymat.plan.tile import Plan
+from polymat.tilesize.cost import PlanCost, plan_cost
+from polymat.tilesize.traffic import home_level
+
+NEAR = 2  # the level of the cache of one core that holds the rows of steps at work
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FollowedCosts:
+    """The predicted cost of a step, a stage each, where so many steps share a pass over the arrays."""
+
+    steps: int
+    costs: tuple[PlanCost, ...]
+
+    @property
+    def seconds(self) -> float:
+        """Of a step."""
+        return sum(cost.seconds for cost in self.costs)
+
+
+def followed_costs(
+    pipeline: Pipeline,
+    plans: Sequence[Plan],
+    by_rows: Sequence[LoopPlan],
+    skewed: SkewedSteps,
+    machine: Machine,
+    sizes: Mapping[str, int],
+    count: int,
+    threads: int,
+) -> FollowedCosts | None:
+    """The cost of a step of `count`, a stage each; None where the steps do not follow each other.
+
+    On one thread or several, whichever is predicted to be quicker.  plans: of steps one by one.  by_rows: of
+    a few rows of each stage.
+    """
+    values = asked(skewed, sizes, count, threads)
+    decided, level = following(skewed), home_level(pipeline, machine, sizes)
+    if not decided.follow.holds({**values}):
+        return None
+    alone = [
+        _by_rows(
+            plan_cost(pipeline, plan, machine, sizes, 1, level), pipeline.stage(rows.group.stages[-1]), rows
+        )
+        for plan, rows in zip(plans, by_rows, strict=True)
+    ]
+    found = []
+    for team in sorted({1, int(decided.crew.at({**values}))}):
+        taken = decided.taken
+        steps, rounds, fronts, sides = (
+            each.at({**values, "team": float(team)})
+            for each in (taken.steps, taken.rounds, taken.fronts, taken.sides)
+        )
+        waiting = 1 + (team - 1) / (SLACK * rounds)
+        meetings = fronts * sides * rounds / team if team > 1 else 0.0
+        entering = meetings * machine.region_seconds / count / len(alone)
+        costs = tuple(_followed(cost, machine, steps, team, waiting, entering) for cost in alone)
+        found.append(FollowedCosts(int(steps), costs))
+    return min(found, key=lambda each: each.seconds)
+
+
+def _by_rows(cost: PlanCost, stage: Stage, rows: LoopPlan) -> PlanCost:
+    """The cost of a stage in rows side by side, which share loads: these are counted beside arithmetic."""
+    part = max(stage.parts, key=lambda each: expression_operations(each.expr))
+    arithmetic = 1 + expression_operations(part.expr)
+    loads = [node for node in walk(part.expr) if isinstance(node, Load)]
+    each = arithmetic + _loaded(stage, loads, 1, shifted=False)
+    shared = arithmetic + _loaded(stage, loads, rows.unroll, shifted=rows.lanes > 1) / rows.unroll
+    return replace(cost, computing=cost.computing * shared / each)
+
+
+def _loaded(stage: Stage, loads: Sequence[Load], rows: int, *, shifted: bool) -> int:
+    """The vectors that a point of so many rows needs; shifted: those of a row that are neighbours are one."""
+    found = set()
+    for load, number in product(loads, range(rows)):
+        forms = [form + number * form.coefficient(stage.dims[0]) for form in load.indices]
+        last = forms[-1] - forms[-1].const if forms and shifted else forms[-1] if forms else None
+        found.add((load.source.name, *forms[:-1], last))
+    return len(found)
+
+
+def _followed(
+    alone: PlanCost, machine: Machine, steps: float, team: int, waiting: float, entering: float
+) -> PlanCost:
+    """The cost of a stage, of what it costs on one thread in steps one by one."""
+    near = alone.bytes / machine.bandwidth(NEAR, team)
+    far = alone.bytes / steps / machine.bandwidth(alone.level, team) if alone.level > NEAR else 0.0
+    return PlanCost(
+        computing=alone.computing / team * waiting,
+        moving=(near + far) * waiting,
+        entering=entering,
+        bytes=alone.bytes / steps,
+        level=alone.level,
+    )
+
+
+def telling_of_following(
+    telling: Callable[[], tuple[Decision, ...]], found: FollowedCosts
+) -> Callable[[], tuple[Decision, ...]]:
+    """Tell of steps that follow each other, by what speaks for the plans of single ones."""
+
+    def told() -> tuple[Decision, ...]:
+        return tuple(_told(each, cost, found) for each, cost in zip(telling(), found.costs, strict=True))
+
+    return told
+
+
+def _told(decision: Decision, cost: PlanCost, found: FollowedCosts) -> Decision:
+    terms = f"{cost.explain()}; {found.steps} steps in one pass"
+    return replace(
+        decision, terms=terms, seconds=cost.seconds, movement=_shared(decision.movement, found.steps)
+    )
+
+
+def _shared(movement: Movement, steps: int) -> Movement:
+    """The movement of a step where so many share what comes from beyond the cache of a core."""
+    far = {"L3", "memory"}
+    return replace(
+        movement,
+        traffic=tuple(_part(each, steps) if each.level in far else each for each in movement.traffic),
+    )
+
+
+def _part(traffic: Traffic, steps: int) -> Traffic:
+    volumes = tuple((array, volume / steps) for array, volume in traffic.volumes)
+    return Traffic(traffic.level, volumes, traffic.bytes / steps, traffic.seconds / steps)

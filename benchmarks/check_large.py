@@ -17,13 +17,13 @@ def check(kernel: Kernel, way: str, dataset: str) -> bool:
     arrays = kernel.inputs(sizes)
     call = kernel.compile(way, estimates=sizes)
     begin = time.perf_counter()
-    results = call(*kernel.poisoned(arrays).values(), **kernel.scalars)
+    results = call(*kernel.poisoned(arrays).values(), **kernel.counted(sizes), **kernel.scalars)
     seconds = time.perf_counter() - begin
     error = kernel.error(results, arrays, sizes)
     right = error <= 1
     verdict = "right" if right else "WRONG"
     print(
-        f"{kernel.name:8} {way:8} {dataset:10} {verdict}  {seconds:8.3f} s  error/bound {error:.3g}",
+        f"{kernel.name:14} {way:8} {dataset:10} {verdict}  {seconds:8.3f} s  error/bound {error:.3g}",
         flush=True,
     )
     return right

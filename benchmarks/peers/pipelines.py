@@ -99,7 +99,7 @@ def prepare_paper(task: Task) -> Prepared:
 
 def prepare_one_by_one(task: Task) -> Prepared:
     """Steps of recurrences one after the other, over all of memory."""
-    return _with(task, skip=("bands",))
+    return _with(task, skip=("bands", "skews"))
 
 
 def prepare_blas_always(task: Task) -> Prepared:

@@ -29,6 +29,11 @@ def test_check_large_counts_failures(capsys: pytest.CaptureFixture[str]) -> None
     assert capsys.readouterr().out.count(" right ") == 2
 
 
+def test_check_large_passes_sizes_that_no_array_shows(capsys: pytest.CaptureFixture[str]) -> None:
+    assert check_large.main(["--size", "MINI", "--kernels", "jacobi-1d"]) == 0
+    assert capsys.readouterr().out.count(" right ") == 1
+
+
 def test_parts_by_turns(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(alternation, "ROUNDS", 2)
     monkeypatch.setattr(alternation, "CALLS", 1)

@@ -51,5 +51,8 @@ def test_a_place_too_few_is_noticed(
         monkeypatch.setattr(timebands, "SIZES", ())
         monkeypatch.setattr(skewedsteps, "LEAST_SHARE", float("inf"))
     agrees("3 of T + 1")
-    with planted(Planted(module, name, fewer, lambda: None)), pytest.raises(AssertionError, match="Not equal to"):
+    with (
+        planted(Planted(module, name, fewer, lambda: None)),
+        pytest.raises(AssertionError, match="Not equal to"),
+    ):
         agrees("2 of T + 1")

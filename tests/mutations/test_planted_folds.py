@@ -9,21 +9,21 @@ import numpy as np
 import pytest
 
 import polymat as pm
-from polymat.decide import folding, skewedsteps
+from polymat.decide import skewedsteps
 from polymat.graph import heldarrays
 from polymat.graph.stepwise import HeldArray
 from polymat.lang.affine import Affine
-from polymat.poly.lifespan import Folds
+from polymat.poly.lifespan import Folds, folds
 from polymat.rewrite import timebands
 from tests.decide.test_skewedsteps import M, N, T, two_back
 from tests.mutations.planting import Planted, planted
 
 SIZES = {N: 9, M: 11, T: 6}
-FOLDS, HELD = folding.folds, heldarrays.held_member
+HELD = heldarrays.held_member
 
 
 def fewer_places(*asked: Any) -> Folds:
-    return tuple(places - 1 if places else places for places in FOLDS(*asked))
+    return tuple(places - 1 if places else places for places in folds(*asked))
 
 
 def fewer_planes(*asked: Any) -> HeldArray | None:

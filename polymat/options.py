@@ -82,10 +82,8 @@ class Options:
     kernels: compute sums of products of two arrays with register blocks and packed operands.
     steps: compute many steps of an elimination at a time, whose products for later results become products of
     matrices (`reassociate`, `kernels` and the pass `folds` are needed for it).
-    blocks: how their blocks for the caches are chosen: "shares" by the parts of each cache that were measured
-    to be best; "working-sets" by PolyDL's ranking (section 4) of these and others at the estimates; "model"
-    by whole schemes, with orders, tiles and copies, that Li's model of data movement predicts to be the
-    quickest at the estimates; an `OptionError` where no stage can have one.
+    blocks: how those for the caches are chosen: "shares" by the parts of a cache measured to be best;
+    "working-sets" by PolyDL's ranking (section 4) at the estimates; "model" by Li's model of data movement.
     math: whose exp, log, sin, cos, tanh, pow ... of real numbers: "vector" is polymat's own code, which loops
     run on whole vectors, the same bits at every point, wrong by less than 4 units in the last place
     (docs/design.md says by how much each); "libm" calls the C library's, one number at a time.

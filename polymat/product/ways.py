@@ -38,7 +38,7 @@ from polymat.product.asked import (
 )
 from polymat.product.formula import ALWAYS, Constant, Number, Predicate, Values, asker_of
 from polymat.product.formulanames import LetCondition, LetNumber
-from polymat.product.numbers import quotient, whole
+from polymat.product.numbers import quotient, smaller, whole
 
 
 class Way(Enum):
@@ -73,6 +73,7 @@ LINES = 16  # that share a set of the second level
 LEAST_STRIPS = 8  # of rows that pass parts of the right operand
 AMPLE_STRIPS = 16  # of rows that pay for a copy of it wherever it lies
 NEARBY = 2  # second levels that hold what is read where it is by however many rows
+PASSED_PARTS = 3  # that a right operand fills whose parts are too many for rows to pass where they are
 TURNED_ROWS, TURNED_COLUMNS = 3, 8  # of a turned register block; lanes of its vectors
 SETS = 3  # a set of columns of turned blocks takes this part of the second level, the next one lies beside it
 LONG_ROW = 4  # vectors of a single row whose sums are kept
@@ -191,7 +192,17 @@ rows_pass = (place.equals(1) & large) | (
     ~place.equals(1) & ~place.equals(2) & (along | (whole_result & rowwise & ~past))
 )
 MANY_STRIPS = height >= LEAST_STRIPS * rows
-RIGHT_IN_PARTS = rows_pass & one_right & (m >= rows) & MANY_STRIPS & (k > 0)
+# Rows that pass a right operand part by part are read once for each part.  Where they lie beyond the second
+# level, a strip of them in lines of as many pages as it has rows, a copy that is read in order repays that.
+copies_left = LetCondition(
+    "copies_left",
+    whole_result
+    & along
+    & (~direct | far)
+    & (height * k > NEARBY * small)
+    & (n * smaller(k, kc) > PASSED_PARTS * small),
+)
+RIGHT_IN_PARTS = rows_pass & one_right & (m >= rows) & MANY_STRIPS & (k > 0) & ~copies_left
 # Whether neither operand of a product in order is copied, nor of one with fewer rows, columns and steps.
 COPIES_NOTHING = (k * n <= NEARBY * small) & (m * n <= NEARBY * small) & ((m < LEAST_STRIPS * rows) | UNASKED)
 ROW = height.equals(1) & (n >= LONG_ROW * lanes) & (4 * k * n > small) & ~handed & ~ended

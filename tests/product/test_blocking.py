@@ -78,12 +78,27 @@ def test_packed_rows_stay_beside_a_right_operand_of_one_part() -> None:
 
 
 def test_rows_of_contiguous_depth_pass_a_part_of_the_right_operand() -> None:
-    reason = group_of("ac,cb->ab", {"a": 600, "b": 600, "c": 1500}).reason
-    rows, columns, depth = passed(600, 600, 1500, packs_left=False)
+    reason = group_of("ac,cb->ab", {"a": 600, "b": 160, "c": 1500}).reason
+    rows, columns, depth = passed(600, 160, 1500, packs_left=False)
     assert rows == 600
     assert depth == 750
     assert columns * depth <= BLOCKS.small * 5 / 8
     assert f"T(b, {columns}), T(c, {depth}), pack(B), R(a), R(b), R(c)" in reason
+
+
+@pytest.mark.parametrize(
+    ("extents", "copies"),
+    [
+        ((600, 600, 600), True),
+        ((600, 300, 600), False),  # few parts pass
+        ((200, 600, 600), False),  # the second level holds the rows twice
+        ((600, 192, 2000), False),
+        ((600, 193, 2000), True),  # a part of the depth is what counts
+    ],
+)
+def test_rows_that_pass_many_parts_are_copied(extents: tuple[int, int, int], copies: bool) -> None:
+    reason = group_of("ac,cb->ab", dict(zip("abc", extents, strict=True))).reason
+    assert ("pack(A" in reason) is copies
 
 
 def test_little_depth_makes_larger_blocks_the_other_way() -> None:

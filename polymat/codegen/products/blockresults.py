@@ -53,21 +53,34 @@ def results(shape: Shape, rows: int, vectors: int, *, masked: bool) -> str:
         at = f"from + {row} * from_row + {v * shape.lanes}"
         return f"_pm_load_{s}({at}, mask)" if part(v) else f"*(const _pm_memory_{s} *)({at})"
 
-    def write(row: int, v: int) -> str:
-        at = f"c + {row} * c_row + {v * shape.lanes}"
-        if part(v):
-            return f"_pm_store_{s}({at}, c{row}_{v}, mask);"
-        return f"*(_pm_memory_{s} *)({at}) = c{row}_{v};"
+    def whole(row: int, v: int) -> str:
+        return f"*(_pm_memory_{s} *)(c + {row} * c_row + {v * shape.lanes}) = c{row}_{v};"
+
+    def some(row: int, v: int) -> str:
+        return f"_pm_store_{s}(c + {row} * c_row + {v * shape.lanes}, c{row}_{v}, mask);"
 
     points = [(row, v) for row in range(rows) for v in range(vectors)]
     scaled = statements((f"c{row}_{v} *= scale;" for row, v in points), 12)
     added = statements((f"c{row}_{v} += {read(row, v)};" for row, v in points), 12)
     times = statements((f"c{row}_{v} += beta * {read(row, v)};" for row, v in points), 12)
     made = ends_of_block(shape, rows, vectors, masked=masked)
+    stored = statements((whole(row, v) for row, v in points if not part(v)), 4)
+    if masked:
+        ways = (statements((way(row, vectors - 1) for row in range(rows)), 8) for way in (whole, some))
+        stored += _whole_or_some(shape, *ways)
     return (
         f"{located(shape)}{ended(shape)}    if (from != NULL || scale != 1) {{\n"
         f"        if (scale != 1) {{\n{scaled}        }}\n"
         f"        if (from != NULL && beta == 1) {{\n{added}"
         f"        }} else if (from != NULL) {{\n{times}        }}\n"
-        f"    }}\n{made}{statements((write(row, v) for row, v in points), 4)}"
+        f"    }}\n{made}{stored}"
     )
+
+
+def _whole_or_some(shape: Shape, whole: str, some: str) -> str:
+    """Two ways to store the last vectors: where all their lanes are there, the one that stores whole ones.
+
+    Storing a part takes AMD's processors many steps, even where the mask leaves nothing out.  Measured (Zen
+    3, one thread): 32 x 2000 x 32 took 0.81 to 0.87 of the time, 64 cubed 0.81 (float32) and 0.94.
+    """
+    return f"    if (last == {shape.lanes}) {{\n{whole}    }} else {{\n{some}    }}\n"

@@ -10,7 +10,6 @@ import pytest
 import polymat as pm
 from benchmarks.polybench import cholesky, floyd_warshall, lu, seidel_2d
 from polymat import Case, Condition, Double, Function, Int, Interval, Options, Parameter, Variable
-from polymat.decide import skewedsteps
 from polymat.plan.schedule import Schedule
 from polymat.poly.lifespan import Folds
 from polymat.rewrite import timebands
@@ -29,7 +28,7 @@ edge = Condition(t, "==", 0) | Condition(i, "<", 1) | Condition(i, ">", N - 2)
 def _one_step_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of bands and of steps that follow each other states are planes of sections, and none is folded."""
     monkeypatch.setattr(timebands, "SIZES", ())
-    monkeypatch.setattr(skewedsteps, "LEAST_SHARE", float("inf"))
+    monkeypatch.setattr(timebands, "GAIN", 0.0)
 
 
 def sweeps(name: str = "u", given: Any = A) -> Function:

@@ -19,7 +19,7 @@ from polymat.lang.expr import Load
 from polymat.lang.traverse import walk
 from polymat.machine.model import Machine
 from polymat.model.movement import Movement, Traffic
-from polymat.plan.followingsteps import SLACK, asked, following
+from polymat.plan.followingsteps import asked, following
 from polymat.plan.loops import LoopPlan
 from polymat.plan.schedule import Decision
 from polymat.plan.tile import Plan
@@ -74,7 +74,7 @@ def followed_costs(
             each.at({**values, "team": float(team)})
             for each in (taken.steps, taken.rounds, taken.fronts, taken.sides)
         )
-        waiting = 1 + (team - 1) / (SLACK * rounds)
+        waiting = 1 + (team - 1) / rounds
         meetings = fronts * sides * rounds / team if team > 1 else 0.0
         entering = meetings * machine.region_seconds / count / len(alone)
         costs = tuple(_followed(cost, machine, steps, team, waiting, entering) for cost in alone)

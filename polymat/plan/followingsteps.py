@@ -16,9 +16,8 @@ from polymat.product.formula import Constant, Number, Predicate, Values
 from polymat.product.formulanames import LetCondition, LetNumber, Name
 from polymat.product.numbers import larger, quotient, root, smaller, where, whole
 
-SLACK = 2  # times as many rows as threads that follow each other have between them at least
-ROUNDS = 4  # of a thread: waiting for the first one and the last one is an eighth of its time at most
-ENOUGH = 8  # steps of a round, for all that: seven of eight passes over the arrays are saved
+ROUNDS = 2  # of a thread at least: it waits for the others a quarter of its time at most, and mostly less
+ENOUGH = 16  # steps of a round, for all that: each round moves the arrays from one thread to the next
 
 row = Name("row")  # bytes of all arrays at one row
 line = Name("line")  # and at one line of it, where the second dimension is in parts too
@@ -81,7 +80,7 @@ def _following(both: bool) -> Following:
     far, lag = (lines, aside) if both else (rows, behind)
     held = root(room / (behind * aside * line_bytes)) if both else (room / row_bytes - at_once) / behind
     room_for = LetNumber("room_for", smaller(most, whole(held, 1)))
-    crew = LetNumber("crew", larger(smaller(threads, whole(far, SLACK * fewest * lag)), 1))
+    crew = LetNumber("crew", larger(smaller(threads, whole(far, fewest * lag)), 1))
     crewed = _round(both, crew, room_for, "crewed")
     meetings = meeting * crewed.fronts * crewed.sides * crewed.rounds / larger(crew - 1, 1)
     follow = (row * rows > least) & (room_for >= fewest) & (count > 1)
@@ -96,11 +95,11 @@ def _following(both: bool) -> Following:
 def _round(both: bool, members: Number, room_for: Number, tag: str) -> Round:
     """The rounds of so many threads, of as many steps as there is room for, but all of them of about as many.
 
-    All threads together are behind the first one by a part of the rows that leaves each of them some slack.
+    All threads together are not further behind the first one than there are rows.
     """
     far, lag = (lines, aside) if both else (rows, behind)
     several = LetNumber(f"{tag}_several", larger(whole(count, ROUNDS * members), ENOUGH))
-    apart = LetNumber(f"{tag}_apart", smaller(several, whole(far, SLACK * members * lag)))
+    apart = LetNumber(f"{tag}_apart", smaller(several, whole(far, members * lag)))
     fit = LetNumber(f"{tag}_fit", larger(smaller(room_for, where(members > 1, apart, most)), 1))
     rounds = LetNumber(f"{tag}_rounds", larger(quotient(count, fit * members), 1) * members)
     steps = LetNumber(f"{tag}_steps", larger(quotient(count, rounds), 1))
@@ -108,7 +107,7 @@ def _round(both: bool, members: Number, room_for: Number, tag: str) -> Round:
     sides: Number = Constant(1)
     if both:
         held = whole(room, line_bytes * (behind * steps + at_once))
-        most_lines = LetNumber(f"{tag}_lines", where(members > 1, whole(lines, SLACK * members), lines))
+        most_lines = LetNumber(f"{tag}_lines", where(members > 1, whole(lines, members), lines))
         wide = LetNumber(f"{tag}_wide", smaller(most_lines, held))
         width = LetNumber(f"{tag}_width", larger(larger(wide, aside * steps), 1))
         sides = LetNumber(f"{tag}_sides", _blocks(lines, slope_aside, tail_aside, steps, width))

@@ -16,7 +16,7 @@ _EVERYTHING = "all"
 _SLOW_SECONDS = 2.0
 TOPICS = (
     *("built", "graph", "fusion", "tilesize", "idiom"),
-    *("codegen", "source", "runtime", "cache", "calibrate", "compile", "audit", "tune"),
+    *("codegen", "source", "runtime", "cache", "libraries", "calibrate", "compile", "audit", "tune"),
 )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -44,10 +45,18 @@ def test_a_closed_output_is_no_error(tmp_path: Path) -> None:
 def test_unknown_topics(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
     monkeypatch.setenv("POLYMAT_LOG", "fusoin")
     configure_logging()
-    topics = "all, built, graph, fusion, tilesize, idiom, codegen, source, runtime, cache, calibrate, compile"
-    topics += ", audit, tune"
+    topics = (
+        "all, built, graph, fusion, tilesize, idiom, codegen, source, runtime, cache, libraries, calibrate"
+    )
+    topics += ", compile, audit, tune"
     assert caplog.messages == [f"POLYMAT_LOG: no topic 'fusoin'; the topics are {topics}"]
     assert set(LEVELS) <= set(TOPICS)
+
+
+def test_every_logger_has_a_topic() -> None:
+    texts = [path.read_text("utf-8") for path in (ROOT / "polymat").rglob("*.py")]
+    named = {name for text in texts for name in re.findall(r'getLogger\("polymat\.(\w+)"\)', text)}
+    assert {"cache", "libraries", "runtime"} <= named <= set(TOPICS)
 
 
 def test_what_is_decided_is_told_while_compiling() -> None:

@@ -40,7 +40,7 @@ def trusted(status: os.stat_result) -> bool:
 
 
 def read_text(path: Path, *, most_bytes: int) -> str:
-    """The text of a file that `write_text` wrote.
+    """The text of a file that `write_text` wrote; one without its digest is none.
 
     An `OSError` when there is none, or what is no file of ours; a `ValueError` when it is too long, no text,
     or not what was written.
@@ -50,20 +50,25 @@ def read_text(path: Path, *, most_bytes: int) -> str:
     if len(data) > most_bytes:
         raise ValueError("too long")
     text, mark, digest = data.rpartition(_MARK)
-    if not mark:  # an earlier version wrote it
-        return data.decode()
+    if not mark:
+        raise ValueError("damaged: it ends without its SHA-256")
     if digest.strip() != hashlib.sha256(text).hexdigest().encode():
         raise ValueError("damaged: its SHA-256 is another one")
     return text.decode()
 
 
+def marked(text: bytes) -> bytes:
+    """Give the bytes of a file that keeps this text: the text, and its digest."""
+    return text + _MARK + hashlib.sha256(text).hexdigest().encode() + b"\n"
+
+
 def write_text(path: Path, text: str) -> None:
     """Write a file and its digest in one step, readable for its owner; an `OSError` when that cannot be."""
     descriptor, partial = tempfile.mkstemp(prefix=path.stem + "-", suffix=".tmp", dir=path.parent)
-    data = text.encode()
+    data = marked(text.encode())
     try:
         with os.fdopen(descriptor, "wb") as stream:
-            stream.write(data + _MARK + hashlib.sha256(data).hexdigest().encode() + b"\n")
+            stream.write(data)
         os.replace(partial, path)
     except BaseException:
         with contextlib.suppress(OSError):

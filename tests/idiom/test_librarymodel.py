@@ -13,6 +13,7 @@ import pytest
 
 from polymat.idiom.librarymodel import AXES, LibraryModel, decode, encode, load, store
 from polymat.machine.grid import Grid
+from polymat.machine.keptfile import write_text
 
 LEVELS = (1, 10, 100)
 
@@ -106,7 +107,7 @@ def test_damaged_files_are_ignored(text: str, tmp_path: Path, caplog: pytest.Log
     with pytest.raises(ValueError, match=r"."):
         decode(text)
     path = tmp_path / "library.json"
-    path.write_text(text)
+    write_text(path, text)
     with caplog.at_level(logging.WARNING, "polymat.calibrate"):
         assert load(path, "this machine", "openblas 1") is None
     assert f"ignored {path}" in caplog.text

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from polymat.machine.calibrate import decode, encode, load, store
+from polymat.machine.keptfile import marked
 from tests.machine.test_model import MEASURED
 
 
@@ -70,8 +71,15 @@ TEXT = encode(MEASURED)
 )
 def test_damaged(data: bytes, tmp_path: Path) -> None:
     path = tmp_path / "c.json"
-    path.write_bytes(data)
+    path.write_bytes(marked(data))
     assert load(path, "here") is None
+
+
+def test_without_its_digest(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    path = tmp_path / "c.json"
+    path.write_text(TEXT)
+    assert load(path, "here") is None
+    assert caplog.messages == [f"ignored {path}: damaged: it ends without its SHA-256"]
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ import pytest
 import polymat as pm
 from polymat.errors import ToolchainError
 from polymat.machine.calibrate import LEVELS, Calibration, Rate, encode
+from polymat.machine.keptfile import write_text
 from polymat.machine.model import MEMORY
 from polymat.machine.probe import probe
 from polymat.measuring import measuremachine as measuring
@@ -140,7 +141,7 @@ def test_a_damaged_file_is_measured_again(
 ) -> None:
     monkeypatch.setattr(measuring, "measure", lambda *_, **__: replace(measured, threads=64))
     cache.mkdir(mode=0o700)
-    calibration_path().write_text(text)
+    write_text(calibration_path(), text)
     assert stored_calibration() is None
     assert calibrate().threads == 64
     assert stored_calibration() is not None
@@ -209,7 +210,7 @@ def test_command_line(cache: Path, measured: Calibration, monkeypatch: pytest.Mo
     cache.mkdir(mode=0o700)
     monkeypatch.setenv("POLYMAT_BLAS", "none")
     monkeypatch.setenv("POLYMAT_FFT", "none")
-    calibration_path().write_text(encode(replace(measured, threads=4096)))
+    write_text(calibration_path(), encode(replace(measured, threads=4096)))
     command = [sys.executable, "-m", "polymat"]
     done = subprocess.run([*command, "calibrate"], capture_output=True, text=True, check=True)
     assert done.stdout.startswith(f"measured {measured.date}")

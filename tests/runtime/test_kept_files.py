@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import shutil
 import subprocess
@@ -11,7 +12,8 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -19,10 +21,10 @@ import pytest
 import polymat as pm
 from polymat.errors import ToolchainError
 from polymat.machine.keptfile import open_regular, read_text, write_text
-from polymat.runtime import compilerprocess, private, toolchain, workplaces
+from polymat.runtime import compilerprocess, private, toolchain, wisdom, workplaces
 from polymat.runtime.cache import fetch_or_build
 from polymat.runtime.cacheroom import clear
-from polymat.runtime.providers import provider
+from polymat.runtime.providers import Provider, provider
 
 KEY = "ab" * 32
 N = pm.Parameter(pm.Int, "N")
@@ -129,8 +131,9 @@ def test_a_text_and_its_digest(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes().replace(b"1.25", b"9.25"))
     with pytest.raises(ValueError, match="damaged: its SHA-256 is another one"):
         read_text(path, most_bytes=1000)
-    path.write_text("from before")
-    assert read_text(path, most_bytes=1000) == "from before"
+    path.write_text('{"figure": 1.25}\n')
+    with pytest.raises(ValueError, match="damaged: it ends without its SHA-256"):
+        read_text(path, most_bytes=1000)
 
 
 def test_a_pipe_where_a_saved_pipeline_is_expected(tmp_path: Path) -> None:
@@ -145,6 +148,42 @@ def test_a_pipe_where_a_calibration_is_expected(place: Path, monkeypatch: pytest
     place.mkdir(mode=0o700)
     os.mkfifo(calibration_path())
     assert stored_calibration() is None
+
+
+@pytest.mark.parametrize("harm", ["pipe", "bit", "mark"])
+def test_wisdom_that_is_none_is_not_handed_on(
+    harm: str, place: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A pipe, a flipped bit, a lost digest; a whole file is handed on.  What is learned is written anew."""
+    handed: list[bytes] = []
+
+    def take(text: bytes) -> int:
+        handed.append(text)
+        return 1
+
+    importer = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_char_p)(take)
+    address = ctypes.cast(importer, ctypes.c_void_p).value
+    library = cast(Provider, SimpleNamespace(address=lambda name: address))
+    place.mkdir(mode=0o700)
+    path = place / "wisdom.txt"
+    write_text(path, "(fftw-3.3.10 fftw_wisdom)")
+    wisdom._import(library, "fftw", path)
+    assert handed == [b"(fftw-3.3.10 fftw_wisdom)"]
+    whole = path.read_bytes()
+    path.unlink()
+    if harm == "pipe":
+        os.mkfifo(path)
+    else:
+        path.write_bytes(bytes([whole[0] ^ 1]) + whole[1:] if harm == "bit" else handed[0])
+    with caplog.at_level("DEBUG", "polymat.libraries"):
+        wisdom._import(library, "fftw", path)
+    assert len(handed) == 1
+    said = {
+        "pipe": "no plans of transforms: [Errno 22] it is no regular file",
+        "bit": f"ignored {path}: damaged: its SHA-256 is another one",
+        "mark": f"ignored {path}: damaged: it ends without its SHA-256",
+    }
+    assert caplog.messages == [said[harm]]
 
 
 def test_a_path_with_a_nul(tmp_path: Path) -> None:

@@ -132,7 +132,7 @@ class NoAttributeError(LangError, AttributeError):
 
 
 class OptionError(LangError, TypeError):
-    """`Options` has no field of this name."""
+    """`Options` has no field of this name, or one has no effect."""
 
 
 class ArgumentError(PolymatError, ValueError):

@@ -11,7 +11,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import numpy as np
 
-from polymat.errors import LangError, caller_location
+from polymat.errors import LangError, OptionError, caller_location
 from polymat.namedfields import knows_its_fields
 
 MOST_THREADS = 4096
@@ -19,21 +19,8 @@ _TARGET = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+_-]*")
 # The passes that a pipeline is compiled right without, by name; `polymat.passes` says what each does.
 SKIPPABLE = (
     *("terms", "share", "samples", "products", "cascades", "blocks", "phases", "transforms"),
-    *(
-        "inline",
-        "inlined_terms",
-        "abreast",
-        "join",
-        "convert",
-        "parts",
-        "borders",
-        "fusion",
-        "folds",
-        "orders",
-        "bands",
-        "planes",
-        "skews",
-    ),
+    *("inline", "inlined_terms", "abreast", "join", "convert", "parts", "borders"),
+    *("fusion", "folds", "orders", "bands", "planes", "skews"),
 )
 LibraryUse = Literal["auto", "always", "never"]
 
@@ -45,6 +32,11 @@ class Options:
 
     `Options.naive()`, `polymage()`, `paper()` and `default()` are whole sets of them; each takes changes by
     name, `Options.paper(threads=2)`.
+
+    Three say what this program shall be, `tile_sizes`, `scheme` and `blocks="model"`: an `OptionError` says
+    why where nothing in it can be so.  All others say what may be done (`skip`, `math`, `blas="never"`), or
+    how it is done where there is such a thing (`blas="always"`, `fir="blocks"`), and suit any program;
+    `explain()` says why a sum is no call.
 
     threads: threads a call uses, at most 4096; 0: `set_num_threads`, `OMP_NUM_THREADS`, then the processors.
     cost: what groups and tile sizes are chosen by: "time" is predicted seconds; "paper" the PolyMage matrix
@@ -78,7 +70,8 @@ class Options:
     infinity or NaN reaches only the results that it is part of).  By sums, too, where no transforms are
     called: without a library, with fft="never" or the published costs.
     fft_rigour: "measure" tries plans of FFTW out on arrays of that size at the first call, for about two
-    seconds a plan at most, and remembers the best; "estimate" does not.
+    seconds a plan at most, and remembers the best; "estimate" does not.  With fft="never" it has no effect,
+    which is an `OptionError`.
     kernels: compute sums of products of two arrays with register blocks and packed operands.
     steps: compute many steps of an elimination at a time, whose products for later results become products of
     matrices (`reassociate`, `kernels` and the pass `folds` are needed for it).
@@ -135,6 +128,12 @@ class Options:
     def __post_init__(self) -> None:
         for item in fields(self):
             object.__setattr__(self, item.name, _checked(item.name, getattr(self, item.name)))
+        if self.fft_rigour != "estimate" and self.fft == "never":
+            raise OptionError(
+                f"Options.fft_rigour={self.fft_rigour!r} has no effect: fft='never' calls no library",
+                at=caller_location(),
+                hint="leave one of the two out",
+            )
 
     @property
     def compiler_flags(self) -> tuple[str, ...]:

@@ -231,6 +231,14 @@ def test_values_that_options_do_not_take(fields: dict[str, Any], message: str) -
     assert (f"{said}\n{hint}", quoted) == (message, "    return pm.Options(**fields)")
 
 
+def test_plans_that_are_measured_and_never_made() -> None:
+    message = told(pm.OptionError, lambda: wrong(fft="never", fft_rigour="measure"))
+    said, quoted, hint = message.split("\n")
+    assert said == "Options.fft_rigour='measure' has no effect: fft='never' calls no library"
+    assert (quoted, hint) == ("    return pm.Options(**fields)", "hint: leave one of the two out")
+    assert pm.Options(fft="never", fft_rigour="estimate").fft == "never"
+
+
 @pytest.mark.parametrize(
     ("name", "hint"),
     [

@@ -17,7 +17,9 @@ from polymat.errors import InternalError
 from polymat.graph.pipeline import Pipeline
 from polymat.options import SKIPPABLE
 from polymat.passes import PASSES, Pass, levels_of, position
+from polymat.request import Request
 from polymat.steps import Job, Level
+from tests.decide import recurrences, test_skewedsteps
 
 N, M = Parameter(Int, "N"), Parameter(Int, "M")
 i = Variable(Int, "i")
@@ -93,6 +95,44 @@ def test_every_pass_runs_alone_on_what_the_passes_before_it_left(each: Pass) -> 
     assert isinstance(given, each.gives)
     if each.takes is not each.gives:
         assert str(given) != str(taken)
+
+
+def several_orders() -> Request:
+    """A product of three arrays whose sizes say at the call which order is the quickest."""
+    P, Q, R, S = (Parameter(Int, name) for name in "PQRS")
+    X, Y, Z = (Matrix(Double, *each) for each in (("X", [P, Q]), ("Y", [Q, R]), ("Z", [R, S])))
+    return request_for((X @ Y @ Z).named("y"))
+
+
+def running_sums() -> Request:
+    """A recurrence along the second dimension of which the last elements alone are read."""
+    return request_for(recurrences.sums_along_rows().outputs)
+
+
+def means_of_neighbours() -> Request:
+    """Steps of two states, each made in place, of more than a cache holds."""
+    sizes = {test_skewedsteps.N: 600, test_skewedsteps.M: 600, test_skewedsteps.T: 100}
+    return request_for(test_skewedsteps.means(), name="y", estimates=sizes)
+
+
+# What a pass behind the rewrites, each of which has a test of its own, does something to.
+CHANGED = {
+    "apart": means_of_neighbours,
+    "folds": running_sums,
+    "orders": several_orders,
+    "planes": means_of_neighbours,
+    "skews": means_of_neighbours,
+}
+
+
+@pytest.mark.parametrize("name", CHANGED)
+def test_a_pass_changes_alone_what_it_is_for(name: str) -> None:
+    request, (each,) = CHANGED[name](), PASSES[position(name) : position(name) + 1]
+    *_, (_, taken) = levels_of(Job(request), PASSES[: position(name)])
+    given = each.apply(taken, Job(request))
+    check(name, given)
+    assert type(given) is type(taken)
+    assert str(given) != str(taken)
 
 
 @pytest.mark.parametrize("name", SKIPPABLE)

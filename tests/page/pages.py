@@ -8,7 +8,9 @@ from html.parser import HTMLParser
 from typing import Any
 
 import polymat as pm
+from benchmarks.dsp import polymat_versions
 from benchmarks.stencils import harris
+from benchmarks.task import Task
 from polymat.codegen.explain import make_report
 from polymat.codegen.explainsteps import make_stepwise_report
 from polymat.codegen.profile import GroupProfile, Profile
@@ -23,6 +25,7 @@ from polymat.page.subject import StepwiseSubject, Subject
 from polymat.page.turns import stepwise_document
 from polymat.plan.schedule import Schedule
 from polymat.request import Request
+from tests.decide import test_skewedsteps
 from tests.fixed import NARROW
 from tests.hosts import StatedLibraries
 
@@ -123,6 +126,25 @@ def power_method() -> Report:
     assert isinstance(stepwise, Stepwise)
     page = partial(stepwise_document, StepwiseSubject(built, stepwise, program, request))
     return make_stepwise_report(built, stepwise, program.signature, {"N": 500}, {}, page)
+
+
+@cache
+def filters() -> Report:
+    """A pipeline of eight long filters, most of which are computed by transforms."""
+    described = polymat_versions.describe(Task("vuvuzela", {}, {"sizes": {"N": 600_000}}))
+    return report_of(subject_of(described.outputs, inputs=described.inputs, name="vuvuzela"))
+
+
+@cache
+def stencil_in_time() -> Report:
+    """A hundred steps of two states, which follow each other over their rows."""
+    T, N, M = test_skewedsteps.T, test_skewedsteps.N, test_skewedsteps.M
+    request = stated_request(test_skewedsteps.means(), {T: 100, N: 900, M: 900}, name="means")
+    built, stepwise, program = compiled_levels(request)
+    assert isinstance(stepwise, Stepwise)
+    page = partial(stepwise_document, StepwiseSubject(built, stepwise, program, request))
+    sizes = {"T": 100, "N": 900, "M": 900}
+    return make_stepwise_report(built, stepwise, program.signature, sizes, {}, page)
 
 
 class Page(HTMLParser):

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import importlib.util
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from polymat.cli import _parser
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
@@ -26,6 +29,28 @@ def test_every_variable_is_described() -> None:
     told = (DOCS / "reference" / "environment.md").read_text("utf-8")
     assert len(read) > 10
     assert not [name for name in read if f"`{name}`" not in told]
+
+
+def commands(document: Path) -> list[list[str]]:
+    """The words of every line of the `sh` blocks of a document."""
+    blocks = re.findall(r"^ *```sh\n(.*?)^ *```$", document.read_text("utf-8"), re.M | re.S)
+    return [words for block in blocks for line in block.splitlines() if (words := shlex.split(line, True))]
+
+
+def test_commands_are_ones_that_there_are() -> None:
+    """A target of make, or what the command line takes; those of guides/shipping.md run in test_wheel.py."""
+    targets = re.findall(r"^(\w+):", (ROOT / "Makefile").read_text("utf-8"), re.M)
+    seen = []
+    documents = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS.rglob("*.md")]
+    for document in sorted(documents):
+        for name, *words in commands(document) if document.name != "shipping.md" else ():
+            assert name in ("make", "polymat"), document
+            if name == "make":
+                assert words[0] in targets, document
+            else:
+                _parser().parse_args(words)
+            seen.append(words[0])
+    assert {"demo", "test", "golden", "bench"} <= set(seen)
 
 
 def settings_text() -> str:

@@ -15,6 +15,7 @@ import pytest
 
 import polymat as pm
 from polymat.runtime.release import release
+from tests.test_cli import BLUR
 
 ROOT = Path(__file__).resolve().parents[1]
 TRIED = ROOT / ".ci" / "wheel_test.py"
@@ -23,15 +24,18 @@ NO_SOURCES = shutil.ignore_patterns("*.so", "__pycache__", "*.egg-info")
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Built from a copy of the sources, without what was built among them."""
-    copy = tmp_path_factory.mktemp("sources")
+    """Built from an sdist, which is made from a copy of the sources without what was built among them."""
+    copy, out = tmp_path_factory.mktemp("sources"), tmp_path_factory.mktemp("wheels")
     shutil.copytree(ROOT / "polymat", copy / "polymat", ignore=NO_SOURCES)
     for name in ("setup.py", "pyproject.toml", "README.md", "LICENSE", "MANIFEST.in"):
         shutil.copy(ROOT / name, copy)
-    out = tmp_path_factory.mktemp("wheels")
+    sdist = [sys.executable, "setup.py", "--quiet", "sdist", "--dist-dir", str(out)]
+    subprocess.run(sdist, cwd=copy, check=True, capture_output=True, timeout=100)
+    shutil.rmtree(copy)  # the sdist has to do
+    (packed,) = out.glob("polymat-*.tar.gz")
     command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]
     environment = {**os.environ, "CFLAGS": "-O1"}
-    subprocess.run([*command, "--wheel-dir", out, copy], check=True, env=environment, timeout=300)
+    subprocess.run([*command, "--wheel-dir", out, packed], check=True, env=environment, timeout=300)
     (found,) = out.glob("polymat-*.whl")
     return found
 
@@ -85,41 +89,78 @@ def test_the_version_stands_once() -> None:
     assert [release()] == [pm.__version__] == stated
 
 
-def test_a_program_finds_a_saved_library(tmp_path: Path) -> None:
-    """By pkg-config and by CMake, in a directory with a space in its name that was moved after saving."""
+def test_the_command_is_installed_beside_python(tmp_path: Path) -> None:
+    """And says its own name; what it does is what the module does."""
+    command = Path(sysconfig.get_path("scripts")) / "polymat"
+    version = subprocess.run([command, "--version"], capture_output=True, text=True, check=True)
+    assert version.stdout == f"polymat {pm.__version__}\n"
+    wrong = subprocess.run([command], capture_output=True, text=True, check=False)
+    assert (wrong.returncode, wrong.stderr[:15]) == (2, "usage: polymat ")
+    path = tmp_path / "app.py"
+    path.write_text(BLUR)
+    dumped = subprocess.run([command, "dump", path, "--until", "fusion"], capture_output=True, check=True)
+    assert dumped.stdout == b"blur\n"
+
+
+@pytest.fixture(scope="module")
+def moved(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The directory of a saved library, with a space in its name, which was moved after saving."""
+    where = tmp_path_factory.mktemp("saved")
     N = pm.Parameter(pm.Int, "N")
     x = pm.Vector(pm.Double, "x", [N])
     fast = pm.Options(cflags=("-O0",))
-    pm.compile((x + x).named("twice"), name="twice", inputs=[x], options=fast).save(tmp_path / "there")
-    kept = shutil.move(tmp_path / "there", tmp_path / "moved away")
-    text = "#include <twice.h>\nint main(void)\n{\n    const double x[3] = {1, 2, 3};\n    double y[3];\n"
-    text += "    return twice(x, y, 3) != 0 || y[2] != 6.0;\n}\n"
-    (tmp_path / "main.c").write_text(text)
-    ways = {"pkg-config": by_pkg_config, "cmake": by_cmake}
-    present = [name for name in ways if shutil.which(name)]
-    if not present:
-        pytest.skip("neither pkg-config nor CMake is installed")
-    for name in present:
-        subprocess.run([ways[name](Path(kept), tmp_path)], check=True, cwd="/")
+    pm.compile((x + x).named("twice"), name="twice", inputs=[x], options=fast).save(where / "there")
+    return Path(shutil.move(where / "there", where / "moved away"))
 
 
-def by_pkg_config(kept: Path, where: Path) -> Path:
-    command = 'cc main.c $(pkg-config --cflags --libs polymat-twice | sed "s/^/ /") -o by_pkg_config'
-    environment = {**os.environ, "PKG_CONFIG_PATH": str(kept)}
-    subprocess.run(["bash", "-c", f'eval "{command}"'], cwd=where, env=environment, check=True)
-    version = subprocess.run(
-        ["pkg-config", "--modversion", "polymat-twice"], env=environment, check=True, capture_output=True
-    )
-    assert version.stdout.decode().strip() == release()
-    return where / "by_pkg_config"
+PROGRAM = """\
+#include <twice.h>
+int main(void)
+{
+    const double x[3] = {1, 2, 3};
+    double y[3];
+    return twice(x, y, 3) != 0 || y[2] != 6.0;
+}
+"""
+CPLUSPLUS = "#include <vector>\n" + PROGRAM.replace("double y[3];", "std::vector<double> y(3);").replace(
+    "twice(x, y, 3)", "twice(x, y.data(), 3)"
+)
 
 
-def by_cmake(kept: Path, where: Path) -> Path:
-    (where / "CMakeLists.txt").write_text(
-        "cmake_minimum_required(VERSION 3.13)\nproject(user C)\nfind_package(polymat-twice REQUIRED)\n"
-        "add_executable(by_cmake main.c)\ntarget_link_libraries(by_cmake polymat::twice)\n"
-    )
+@pytest.mark.parametrize("language", ["C", "CXX"])
+@pytest.mark.parametrize("way", ["pkg-config", "cmake"])
+def test_a_program_finds_a_saved_library(way: str, language: str, moved: Path, tmp_path: Path) -> None:
+    """As docs/guides/shipping.md says it, with the names that stand there for the user's own."""
+    compiler = {"C": "cc", "CXX": "c++"}[language]
+    if not shutil.which(way) or not shutil.which(compiler):
+        pytest.skip(f"{way} or {compiler} is not installed")
+    source = {"C": "main.c", "CXX": "main.cpp"}[language]
+    (tmp_path / source).write_text(PROGRAM if language == "C" else CPLUSPLUS)
+    {"pkg-config": by_pkg_config, "cmake": by_cmake}[way](language, source, moved, tmp_path)
+    subprocess.run([next(tmp_path.rglob("main"))], check=True, cwd="/")
+
+
+def told(language: str) -> str:
+    """The block of the guide in a language, with the name of this library."""
+    text = (ROOT / "docs" / "guides" / "shipping.md").read_text("utf-8")
+    block: str
+    (block,) = re.findall(rf"^```{language}\n(.*?)^```$", text, re.M | re.S)
+    return block.replace("NAME", "twice")
+
+
+def by_pkg_config(language: str, source: str, kept: Path, where: Path) -> None:
+    """What pkg-config prints is quoted for a shell, which has to read it once more where there are spaces."""
+    where_it_is, compiled = told("sh").splitlines()
+    if language == "CXX":
+        compiled = compiled.replace("cc main.c", f"c++ {source}")
+    steps = [where_it_is.replace("/path/to/build", f"'{kept}'"), f'eval "{compiled}"']
+    steps.append('test "$(pkg-config --modversion polymat-twice)" = "$1"')
+    subprocess.run(["sh", "-euc", "\n".join(steps), "sh", release()], cwd=where, check=True)
+
+
+def by_cmake(language: str, source: str, kept: Path, where: Path) -> None:
+    begin = f"cmake_minimum_required(VERSION 3.13)\nproject(user {language})\nadd_executable(main {source})\n"
+    (where / "CMakeLists.txt").write_text(begin + told("cmake"))
     build = where / "build"
     subprocess.run(["cmake", "-S", where, "-B", build, f"-DCMAKE_PREFIX_PATH={kept}"], check=True)
     subprocess.run(["cmake", "--build", build], check=True)
-    return build / "by_cmake"

@@ -242,9 +242,7 @@ def test_the_global_lock_stays_off() -> None:
     assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "False\n"
 
 
-@pytest.mark.skipif("libasan" in os.environ.get("LD_PRELOAD", ""), reason="the sanitizer needs addresses")
-def test_missing_intermediate_arrays_have_a_size() -> None:
-    script = """
+WITH_AN_ARRAY_BETWEEN = """
 import resource, numpy as np
 import polymat as pm
 from polymat import Double, Function, Int, Interval, Parameter, Variable, Vector
@@ -256,8 +254,16 @@ f.defn = [x(i) + 1]
 g = Function(([i], [whole]), Double, "g")
 g.defn = [f(i) + f(N - 1 - i)]
 run = pm.compile(g, options=pm.Options(fuse=False, inline=False, threads=1))
+def pages(which):
+    return int(open("/proc/self/statm").read().split()[which]) * resource.getpagesize()
+"""
+
+
+@pytest.mark.skipif("libasan" in os.environ.get("LD_PRELOAD", ""), reason="the sanitizer needs addresses")
+def test_missing_intermediate_arrays_have_a_size() -> None:
+    script = f"""{WITH_AN_ARRAY_BETWEEN}
 data = np.zeros(1 << 28)
-used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+used = pages(0)
 resource.setrlimit(resource.RLIMIT_AS, (used + (1 << 30), used + (1 << 30)))
 try:
     run(data, out=data)
@@ -268,3 +274,25 @@ except MemoryError as error:
     told, _, count = ran.stdout.removesuffix(" bytes\n").rpartition(" ")
     assert told == "g(): no memory for the intermediate array f,"
     assert 8 << 28 <= int(count) <= (8 << 28) + 4096  # lines of the cache
+
+
+@pytest.mark.skipif("libasan" in os.environ.get("LD_PRELOAD", ""), reason="the sanitizer keeps freed memory")
+def test_the_workspace_of_a_huge_call_goes_back() -> None:
+    """With the next call that needs little of it; that of a large one, below 16 MiB, is kept."""
+    script = f"""{WITH_AN_ARRAY_BETWEEN}
+few = np.ones(50_000)
+run(few)
+for mib in 64, 8:
+    data = np.ones(mib << 17)
+    out = data.copy()
+    before = pages(1)
+    run(data, out=out)
+    used = pages(1) - before
+    run(few)
+    print(used >> 20, pages(1) - before >> 20)
+"""
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    huge, large = ([int(word) for word in line.split()] for line in ran.stdout.splitlines())
+    assert huge[0] >= 48 > 16 > huge[1]
+    assert large[0] >= 4
+    assert large[1] >= 4

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from polymat.codegen.c.cnames import check_export_name
 from polymat.codegen.program import CSource, Program
 from polymat.codegen.report import Report
+from polymat.decide.changes import carried_out
 from polymat.decide.chosen import UnfitError
 from polymat.errors import LangError, PolymatError, ToolchainError, unexpected
 from polymat.graph.arguments import checked_constraints, fixed_sizes, output_functions
@@ -52,6 +53,7 @@ def levels(request: Request) -> Iterator[tuple[str, Level]]:
 
     The pipeline after the last rewrite comes again as "graph".
     """
+    request = carried_out(request)
     before: Level | None = None
     verifying = settings().verify
     for each, level in levels_of(Job(request)):
@@ -257,8 +259,9 @@ def _compile(request: Request, results: dict[str, Level]) -> Compiled[Any, Repor
     program, library = _level(results, "codegen", Program), _level(results, "runtime", Built)
     source = _level(results, "source", CSource)
     scheduled = told(results["tilesize"], results["skews"])
-    report = reporter(request, built, scheduled, program, seconds)
-    profiler = partial(profile_of, scheduled, request)
+    carried = carried_out(request)
+    report = reporter(carried, built, scheduled, program, seconds)
+    profiler = partial(profile_of, scheduled, carried)
     return loaded(request, program, source.text, library, report, Interpreted(built, request), profiler)
 
 

@@ -54,7 +54,7 @@ def profile_of(scheduled: Level, request: Request, *asked: Any) -> Profile:
         raise LangError(
             f"{request.name} runs step by step, and its groups are not measured one by one",
             at=request.outputs[0].at,
-            hint="audit, tune or profile one step, as a pipeline of its own",
+            hint="audit or profile one step, as a pipeline of its own",
         )
     from polymat.groupclock import profile  # imported where a profile is asked for
 

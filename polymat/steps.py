@@ -14,6 +14,7 @@ from polymat.codegen.severalorders import joined_programs
 from polymat.codegen.stepwiseprogram import lower_stepwise
 from polymat.codegen.units import files, render
 from polymat.dataclass import dataclass
+from polymat.decide.changes import groups_found, noted
 from polymat.decide.chosen import Ways
 from polymat.decide.decider import Decider
 from polymat.decide.folding import fold_storage
@@ -65,9 +66,9 @@ class Job:
     def ways(self, pipeline: Pipeline) -> Ways:
         """The ways of computing the groups of a pipeline, with register blocks as they were chosen."""
         if pipeline not in self.deciders:
-            asked = self.request
-            if asked.found is not None:
-                registers = asked.found.choice.registers
+            asked, found = self.request, groups_found(self.request)
+            if found is not None:
+                registers = found.choice.registers
                 asked = replace(asked, machine=replace(asked.machine, registers=registers))
             options = asked.options
             always = replace(options, blas=_called(options.blas), fft=_called(options.fft))
@@ -86,16 +87,15 @@ def _decider(pipeline: Pipeline, asked: Request) -> Decider:
 
 def build_stages(request: Request, _: Job) -> Pipeline:
     """The outputs as stages with exact domains, every access proved to be in bounds."""
-    return verify(
-        build(
-            request.outputs,
-            inputs=request.inputs,
-            sizes=request.sizes,
-            estimates=request.estimates,
-            constraints=request.constraints,
-            trim=request.trim,
-        )
+    built = build(
+        request.outputs,
+        inputs=request.inputs,
+        sizes=request.sizes,
+        estimates=request.estimates,
+        constraints=request.constraints,
+        trim=request.trim,
     )
+    return noted(verify(built), request)
 
 
 def turn(pipeline: Pipeline, job: Job) -> Pipeline:
@@ -213,7 +213,7 @@ def share_parts(pipeline: Pipeline, job: Job) -> Pipeline:
 
 def fuse(pipeline: Pipeline, job: Job) -> Grouping:
     """The partition into groups that costs least, or that was found by measuring."""
-    found = job.request.found
+    found = groups_found(job.request)
     if pipeline.apart:
         return separate(pipeline)
     return job.decider(pipeline).grouping() if found is None else job.ways(pipeline).grouping(found.choice)
@@ -221,7 +221,7 @@ def fuse(pipeline: Pipeline, job: Job) -> Grouping:
 
 def plan(grouping: Grouping, job: Job) -> Schedule:
     """The quickest plan of each group, by prediction or as it was found by measuring."""
-    found = job.request.found
+    found = groups_found(job.request)
     if found is not None:
         return job.ways(grouping.pipeline).schedule(found.choice, found.told)
     return job.decider(grouping.pipeline).schedule(grouping)

@@ -10,6 +10,8 @@ from polymat.dataclass import dataclass
 
 Registers = tuple[tuple[int, int, int], ...]
 """Bytes of an element, rows and vectors of its register blocks: of a program, one for each type."""
+Changes = tuple[tuple[str, bool | int | str | tuple[int | str, ...]], ...]
+"""Names of options, in their order, with other values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +39,18 @@ class GroupChoice:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """How a program is computed: its groups in an order in which they can run, and its register blocks."""
+    """How a program is computed: its groups in an order in which they can run, and its register blocks.
+
+    changes: or, without groups, options with which the compiler chooses these by itself.
+    """
 
     groups: tuple[GroupChoice, ...]
     registers: Registers = ()
+    changes: Changes = ()
 
     def __str__(self) -> str:
+        if self.changes:
+            return ", ".join(f"{name}={value!r}" for name, value in self.changes)
         blocks = (
             f"register blocks of {rows} rows x {vectors} vectors" for _, rows, vectors in self.registers
         )
@@ -79,11 +87,21 @@ def choice_of(data: Any) -> Selection:
             for each in data["groups"]
         )
         registers = tuple((_count(s), _count(r), _count(v)) for s, r, v in data["registers"])
+        changes = tuple((_text(name), _value(value)) for name, value in data.get("changes", ()))
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(f"no choice: {error}") from error
     if any(len(group.blocks) not in (0, 4) or not group.stages for group in groups):
         raise ValueError("no choice: a group without stages, or blocks that are not four")
-    return Selection(groups, registers)
+    if changes and groups:
+        raise ValueError("no choice: groups beside options with which they are chosen")
+    return Selection(groups, registers, changes)
+
+
+def _value(value: Any) -> bool | int | str | tuple[int | str, ...]:
+    """The value of an option."""
+    if isinstance(value, bool | int | str):
+        return value
+    return tuple(_text(each) if isinstance(each, str) else _count(each) for each in value)
 
 
 def _text(value: Any) -> str:

@@ -10,7 +10,6 @@ from functools import partial
 from typing import Any
 
 from polymat.bisect import first_difference
-from polymat.checked import check
 from polymat.codegen.program import CSource, Program
 from polymat.dataclass import dataclass
 from polymat.errors import ArgumentError
@@ -18,16 +17,17 @@ from polymat.graph.pipeline import Pipeline
 from polymat.graph.selection import Selection
 from polymat.interpreted import Interpreted
 from polymat.loading import loaded
-from polymat.passes import PASSES, levels_of, position
+from polymat.passes import PASSES, position
 from polymat.runtime.compiled import Compiled
 from polymat.runtime.diagnose import bind
 from polymat.runtime.libraryfile import Built
 from polymat.search.clock import LAST_ROUNDS, Clock, Compared, Run, calls_of, compared
 from polymat.search.inputs import Array, call_arguments, random_arguments, small_sizes
+from polymat.search.optionspace import OptionSpace
 from polymat.search.space import Space
 from polymat.steps import Job
 
-_FROM, _LAST = position("folds"), position("runtime")
+_LAST = position("runtime")
 _SPARE = 2  # processors beside those of a call: what compiles there disturbs no clock
 
 
@@ -66,10 +66,11 @@ class Bench:
     arguments: of the calls that are timed.  built: the program, for the interpreter.
     """
 
-    def __init__(self, space: Space, built: Pipeline, arguments: Mapping[str, Any], clock: Clock) -> None:
+    def __init__(
+        self, space: Space | OptionSpace, built: Pipeline, arguments: Mapping[str, Any], clock: Clock
+    ) -> None:
         self.space, self.clock, self.arguments = space, clock, arguments
         request = space.request
-        self.job = Job(replace(request, found=None))
         self._waiting: dict[Selection, _Lowered | Exception] = {}
         lowered = self._lowered(space.default)
         self._known = {lowered.source.text}
@@ -137,12 +138,8 @@ class Bench:
         return [compared(self.clock, self._run, run, self.calls, rounds=LAST_ROUNDS) for run in runs]
 
     def _lowered(self, choice: Selection) -> _Lowered:
-        schedule = self.space.schedule(choice)
-        check("tilesize", schedule)
-        found: dict[type, Any] = {}
-        for _, level in levels_of(self.job, PASSES[_FROM:_LAST], schedule):
-            found[type(level)] = level
-        return _Lowered(self.job, found[Program], found[CSource])
+        found: dict[type, Any] = {type(level): level for level in self.space.lowered(choice)}
+        return _Lowered(self.space.job(choice), found[Program], found[CSource])
 
     def _differs(self, candidate: Compiled) -> str:
         """The first element that is not as it should be, on a small call and on the whole one."""

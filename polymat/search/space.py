@@ -7,11 +7,13 @@ from dataclasses import replace
 from math import exp, inf
 from random import Random
 
+from polymat.checked import check
 from polymat.decide.chosen import UnfitError, Ways, scratch_fits
 from polymat.fusion.separate import separate
 from polymat.graph.group import Grouping
 from polymat.graph.selection import GroupChoice, Registers, Selection, TunedChoice
 from polymat.options import Options
+from polymat.passes import PASSES, levels_of, position
 from polymat.plan.schedule import Schedule
 from polymat.plan.tile import TilePlan
 from polymat.request import Request
@@ -23,8 +25,9 @@ from polymat.search.moves import (
     other_way,
     regrouped,
 )
-from polymat.steps import Job
+from polymat.steps import Job, Level
 
+_FROM, _BEHIND = position("folds"), position("runtime")
 NEAR, CALLED = 2.0, 10.0  # times the default's prediction: what is tried, and that with other libraries
 DOUBT = 0.3  # of the logarithm of a prediction: how far it may be off, one time in three
 DRAWN = 8  # choices of which the one that is predicted to be the best is tried
@@ -45,6 +48,7 @@ class Space:
         self.machine = request.machine
         self.pipeline = grouping.pipeline
         self.seed = seed
+        self._job = Job(replace(request, found=None))
         self._ways: dict[Registers, Ways] = {}
         self._prices: dict[tuple[Registers, GroupChoice], float] = {}
         self.default = self.ways(()).usual(grouping)
@@ -63,6 +67,17 @@ class Space:
     def schedule(self, choice: Selection) -> Schedule:
         """The schedule that carries a choice out."""
         return self.ways(choice.registers).schedule(choice)
+
+    def job(self, _: Selection) -> Job:
+        """The compilation of a choice, the same one for all."""
+        return self._job
+
+    def lowered(self, choice: Selection) -> Iterator[Level]:
+        """Compile a choice up to the text of its program, level by level behind its schedule."""
+        schedule = self.schedule(choice)
+        check("tilesize", schedule)
+        for _, level in levels_of(self._job, PASSES[_FROM:_BEHIND], schedule):
+            yield level
 
     def price(self, choice: Selection) -> float:
         """Predicted seconds; infinite for what cannot be carried out."""

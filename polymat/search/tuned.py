@@ -67,6 +67,8 @@ class Tuned:
 
     def __str__(self) -> str:
         name, count = self.compiled.signature.name, len(self.trials)
+        if not count:
+            return f"{name}: there is nothing to choose, {self.default_seconds * 1e3:.4g} ms"
         if self.ending.choice is None:
             return (
                 f"{name}: {count} trials, none clearly quicker than what the compiler chooses by itself, "

@@ -11,9 +11,11 @@ from polymat.driver import compile_request, measured, request_for, request_of
 from polymat.errors import ArgumentError
 from polymat.graph.arguments import fixed_sizes
 from polymat.graph.pipeline import Pipeline
+from polymat.graph.stepwise import Stepwise
 from polymat.lang.expr import Parameter
 from polymat.lang.function import Function
-from polymat.passes import PASSES, one_schedule
+from polymat.passes import PASSES, levels_of
+from polymat.plan.schedule import Schedule
 from polymat.request import Request
 from polymat.runtime.compiled import Compiled
 from polymat.runtime.logs import configure_logging
@@ -22,6 +24,7 @@ from polymat.runtime.tunedstore import Trial, read_tuned
 from polymat.search.bench import Bench
 from polymat.search.clock import Clock, TrueClock
 from polymat.search.inputs import call_arguments, random_arguments
+from polymat.search.optionspace import OptionSpace
 from polymat.search.progress import progress_line
 from polymat.search.searcher import Search
 from polymat.search.space import Space
@@ -52,6 +55,9 @@ def tune(
     asked: further arguments of `compile`, among them options=; where the sizes of a program are fixed,
     `tune(compile(..., sizes=...))` says so.
 
+    Of a program that takes steps, or whose groups have one way each, options are tried that are as they were
+    by default: passes left out, sizes of tiles, library calls.
+
     Each candidate is compared with what the default and, at a small size, the interpreter compute, and timed
     with the default by turns.  What is found is kept beside the compiled libraries (unless POLYMAT_CACHE is
     off or readonly), and `compile` takes it for the same program, options and sizes within a third of a power
@@ -78,16 +84,16 @@ def tuned(
     """Do what `tune` does, for a request; sizes: by name.  told: hears of each trial."""
     team = request.machine.team(request.options.threads)
     clock = TrueClock(alone=team == 1) if clock is None else clock
+    request = replace(request, found=None)
     built = PASSES[0].apply(request, Job(request))
     assert isinstance(built, Pipeline)
     known = {**request.estimates, **sizes}
     if arrays is None:
         arrays = random_arguments(built, known, turned={str(array.name) for array in request.fortran})
     arguments, exact = call_arguments(built, request.name, arrays, known)
-    request = replace(request, estimates=exact, found=None)
-    schedule = one_schedule(Job(request))
+    request = replace(request, estimates=exact)
     file = read_tuned(tuned_key(built, request))
-    space = Space(request, schedule.grouping, seed)
+    space = _space(request, seed)
     with progress_line(request.name, budget) as line:
         bench = Bench(space, built, arguments, clock)
         try:
@@ -98,6 +104,15 @@ def tuned(
     found = None if ending.choice is None else as_found(ending, file)
     compiled = compile_request(replace(request, found=found))
     return Tuned(compiled, ending.default, ending.seconds, tuple(search.trials), ending)
+
+
+def _space(request: Request, seed: int) -> Space | OptionSpace:
+    """The groups of a program; its options where it takes steps, or all of its groups have one way alone."""
+    level = next(each for _, each in levels_of(Job(request)) if isinstance(each, Schedule | Stepwise))
+    if isinstance(level, Stepwise):
+        return OptionSpace(request, seed)
+    space = Space(request, level.grouping, seed)
+    return OptionSpace(request, seed) if space.draw(0, space.default, ()) is None else space
 
 
 def _request(

@@ -1,0 +1,119 @@
+"""`tune` of programs whose groups nobody chooses one by one: options, as a user could have given them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from zlib import crc32
+
+import numpy as np
+import pytest
+
+import polymat as pm
+from polymat import Options
+from polymat.decide.changes import with_changes
+from polymat.decide.chosen import UnfitError
+from polymat.driver import request_for
+from polymat.graph.selection import GroupChoice, Selection, choice_data, choice_of
+from polymat.runtime import tunedstore
+from polymat.search.optionspace import CHANGES, OptionSpace
+from polymat.search.tuning import tuned
+from tests.decide.test_skewedsteps import M, N, T, means
+
+SIZES = {"T": 6, "N": 12, "M": 13}
+TOGETHER = Selection((), changes=(("blas", "never"), ("skip", ("bands", "skews"))))
+
+
+class Planted:
+    """A clock by which a program is the quicker the larger the number is that its C text comes to."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+        self.default = ""
+
+    def now(self) -> float:
+        self.seconds += 1.0
+        return self.seconds
+
+    def turn(self, run: Any, calls: int) -> float:
+        run()
+        source: str = run.func.source
+        self.default = self.default or source
+        return 1e-3 if source == self.default else 1e-3 * (0.3 + (crc32(source.encode()) % 64) / 100)
+
+
+def space(**options: Any) -> OptionSpace:
+    return OptionSpace(request_for(means(), options=Options(threads=1, **options)))
+
+
+def drawn(of: OptionSpace, count: int) -> list[Selection]:
+    found: list[Selection] = []
+    while len(found) < count:
+        choice = of.draw(len(found), found[-1] if found else of.default, found)
+        assert choice is not None
+        found.append(choice)
+    return found
+
+
+def test_steps_are_tuned_and_later_compilations_take_what_was_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tunedstore, "DIRECTORY", str(tmp_path / "tuned"))
+    asked: Any = {"name": "means", "options": Options(threads=1)}
+    found = tuned(request_for(means(), **asked), arrays=None, sizes=SIZES, budget=6.0, clock=Planted())
+    timed = [trial for trial in found.trials if not trial.fault]
+    assert timed
+    assert all(trial.choice.changes and not trial.choice.groups for trial in found.trials)
+    assert {trial.fault for trial in found.trials} <= {"", "its code is known"}
+    assert found.ending.choice in [trial.choice for trial in timed]
+    estimates = {T: 6, N: 12, M: 13}
+    again = pm.compile(means(), estimates=estimates, **asked)
+    (note,) = [each for each in again.explain().notes if each.startswith("tuned at ")]
+    assert note.endswith(str(found.ending.choice))
+    assert again.source == found.compiled.source
+    monkeypatch.setenv("POLYMAT_TUNED", "off")
+    assert pm.compile(means(), estimates=estimates, **asked).source != again.source
+    rng = np.random.default_rng(0)
+    x, y = rng.random((9, 17)), rng.random((9, 17))
+    np.testing.assert_allclose(again(x, y, T=5), again.reference(x, y, T=5), rtol=1e-12)
+    nothing = replace(found, trials=(), ending=replace(found.ending, choice=None))
+    assert str(nothing).startswith("means: there is nothing to choose, ")
+
+
+def test_each_change_is_tried_alone_and_then_with_others() -> None:
+    found = drawn(space(), len(CHANGES) + 20)
+    assert [each.changes for each in found[: len(CHANGES)]] == [(change,) for change in CHANGES]
+    assert len({*found}) == len(found)
+    assert any(len(each.changes) > 1 for each in found[len(CHANGES) :])
+    assert found == drawn(space(), len(found))
+
+
+def test_what_the_user_has_decided_stays() -> None:
+    decided = space(blas="never", unroll=False, tile_sizes=(8, 64), skip=("share",))
+    names = {name for each in drawn(decided, len(CHANGES) + 10) for name, _ in each.changes}
+    assert "skip" in names
+    assert "kernels" in names
+    assert not names & {"blas", "unroll", "tile_sizes"}
+    carried = decided.job(TOGETHER).request.options
+    assert carried.skip == ("share", "bands", "skews")
+
+
+def test_choices_of_options_are_kept_as_data() -> None:
+    assert choice_of(choice_data(TOGETHER)) == TOGETHER
+    assert str(TOGETHER) == "blas='never', skip=('bands', 'skews')"
+    mixed = replace(TOGETHER, groups=(GroupChoice(("a",), "map"),))
+    with pytest.raises(ValueError, match="no choice: groups beside options with which they are chosen"):
+        choice_of(choice_data(mixed))
+    with pytest.raises(ValueError, match="no choice: "):
+        choice_of(choice_data(TOGETHER) | {"changes": [["blas", None]]})
+
+
+@pytest.mark.parametrize(
+    "change", [("no_such", True), ("blas", "perhaps"), ("skip", ("no_such",)), ("skip", 3)]
+)
+def test_what_are_no_options_fits_no_program(change: Any) -> None:
+    with pytest.raises(UnfitError) as told:
+        with_changes(Options(), (change,))
+    name, value = change
+    assert told.value.message == f"these are no options: {name}={value!r}"

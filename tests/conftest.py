@@ -27,7 +27,9 @@ TESTS = Path(__file__).parent
 NOT_OPTIMISED = frozenset(
     ("audit", "decide", "errors", "fusion", "graph", "idiom", "lang", "model", "mutations", "plan", "poly")
 ) | {"images", "npbench", "product", "properties", "rewrite", "search", "tilesize", "measuring"}
-NOT_OPTIMISED |= {"benchmarks", "page"} | {f"test_{name}.py" for name in ("bisect", "passes", "presets")}
+NOT_OPTIMISED |= {"benchmarks", "data", "page"} | {
+    f"test_{name}.py" for name in ("bisect", "passes", "presets")
+}
 # What gcc makes of programs is the subject here, or measured; random programs say themselves how they are
 # compiled.
 AS_USERS_DO = frozenset(("differential", "polybench", "runtime", "measuring/test_measuremachine.py"))

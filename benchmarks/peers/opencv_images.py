@@ -1,4 +1,4 @@
-"""OpenCV, where it has the operations of a pipeline: separable filters, corners, pyramids; plane by plane."""
+"""OpenCV, where it has what a program computes: filters and pyramids, plane by plane; counts, tables."""
 
 from __future__ import annotations
 
@@ -62,10 +62,18 @@ def pyramid_blend(first: Array, second: Array, mask: Array) -> Array:
     return out
 
 
+def counts(x: Array, end: float) -> Array:
+    """`calcHist` of 256 bins."""
+    return np.asarray(cv2.calcHist([x], [0], None, [256], [0.0, end]).ravel().astype(np.int32))
+
+
 KERNELS: dict[str, Callable[..., Array]] = {
     "unsharp": unsharp,
     "harris-corner": harris,
     "pyramid-blend": pyramid_blend,
+    "data_histogram-bytes": lambda x: counts(x, 256.0),
+    "data_histogram-reals": lambda x: counts(x, 1.0),
+    "data_lookup": cv2.LUT,
 }
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from benchmarks import images, npbench
+from benchmarks import data, images, npbench
 from benchmarks.polybench import RECURRENCES
 from benchmarks.stencils import PROGRAMS
 from benchmarks.task import Array, Arrays, MissingError, Task
@@ -28,5 +28,8 @@ def find_reference(task: Task) -> Callable[[Arrays], tuple[Array, ...]]:
             return lambda arrays: tuple(pipeline.solve(arrays).values())
     for program in npbench.PROGRAMS:
         if problem == npbench.PREFIX + program.name:
+            return lambda arrays: tuple(program.solve(arrays, task.values["sizes"]).values())
+    for program in data.PROGRAMS:
+        if problem == data.PREFIX + program.name:
             return lambda arrays: tuple(program.solve(arrays, task.values["sizes"]).values())
     raise MissingError(f"no formula for {problem}")

@@ -19,8 +19,8 @@ def describe(task: Task) -> Description:
     return find_program(task.problem.removeprefix(PREFIX)).build()
 
 
-def program_case(program: Program, dataset: str) -> Case:
-    """A program at the sizes of a data set."""
+def program_case(program: Program, dataset: str, prefix: str = PREFIX) -> Case:
+    """A program at the sizes of a data set; prefix: of its problem's name."""
     sizes = program.sizes[dataset]
     arrays = program.inputs(sizes, np.random.default_rng(42))
 
@@ -31,7 +31,7 @@ def program_case(program: Program, dataset: str) -> Case:
     return Case(
         name=f"{program.name} {dataset}",
         group=dataset,
-        task=Task(PREFIX + program.name, arrays, {"sizes": dict(sizes), "scalars": program.named(sizes)}),
+        task=Task(prefix + program.name, arrays, {"sizes": dict(sizes), "scalars": program.named(sizes)}),
         expected=expected,
         flops=program.flops(sizes),
         traffic=program.bytes(sizes),

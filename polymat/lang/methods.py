@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from polymat.lang import later
@@ -59,15 +58,15 @@ class WholeMethods(WholeOperators):
 
     def sum(self: Any, axis: Any = None, keepdims: bool = False, *, dtype: Any = None) -> Result:
         """Sum of the elements."""
-        return _in_type(dtype, self, lambda source: later.summed(source, axis, keepdims))
+        return later.summed(self, axis, keepdims, dtype)
 
     def prod(self: Any, axis: Any = None, keepdims: bool = False, *, dtype: Any = None) -> Result:
         """Product of the elements."""
-        return _in_type(dtype, self, lambda source: later.multiplied(source, axis, keepdims))
+        return later.multiplied(self, axis, keepdims, dtype)
 
     def mean(self: Any, axis: Any = None, keepdims: bool = False, *, dtype: Any = None) -> Result:
         """Arithmetic mean of the elements; of none NaN."""
-        return _in_type(dtype, self, lambda source: later.mean(source, axis, keepdims))
+        return later.mean(self, axis, keepdims, dtype)
 
     def var(self: Any, axis: Any = None, ddof: int = 0, keepdims: bool = False) -> Result:
         """Mean of the squared distances from the mean, divided by their number less `ddof`."""
@@ -114,11 +113,3 @@ class WholeMethods(WholeOperators):
         def __getattr__(self, name: str) -> Any:
             """Say how what arrays of NumPy have, and these have not, is written."""
             raise later.no_attribute(self, name)
-
-
-def _in_type(dtype: Any, source: Any, reduced: Callable[[Any], Result]) -> Result:
-    """What is reduced of the elements in a type, in that type; in NumPy's where none is given."""
-    if dtype is None:
-        return reduced(source)
-    found = reduced(source.astype(dtype))
-    return found if found.dtype == dtype else found.astype(dtype)

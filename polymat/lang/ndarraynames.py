@@ -35,7 +35,7 @@ _HINTS = {
     "trace": 'pm.einsum("ii->", A)',
     "diagonal": 'pm.einsum("ii->i", A)',
     "repeat": "a Function over the new indices",
-    "take": "A Function that reads A at computed indices: A(Clamp(index(i), 0, N - 1))",
+    "take": "a Function that reads A at computed indices: A(Clamp(index(i), 0, N - 1))",
     "sort": "compile what comes before and after, and sort between the calls",
     "argsort": "compile what comes before and after, and sort between the calls",
     "flags": _PLAIN,
@@ -50,7 +50,7 @@ _HINTS = {
 @later.no_attribute.given
 def no_attribute(source: Source, name: str) -> AttributeError:
     """The error for an attribute that is not there."""
-    if name.startswith("_") or not hasattr(np.ndarray, name):
+    if name.startswith("_") or not hasattr(np.ndarray, name) or hasattr(type(source), name):
         return AttributeError(
             f"{type(source).__name__!r} object has no attribute {name!r}", name=name, obj=source
         )

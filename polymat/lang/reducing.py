@@ -32,7 +32,16 @@ from polymat.lang.makers import index_expression
 from polymat.lang.mathfunctions import Sqrt
 from polymat.lang.operators import shown
 from polymat.lang.reduction import Op, Reduce
-from polymat.lang.types import Bool, Double, Long, ScalarType, computed_with, real_part, summed_type
+from polymat.lang.types import (
+    Bool,
+    Double,
+    Long,
+    ScalarType,
+    check_type,
+    computed_with,
+    real_part,
+    summed_type,
+)
 from polymat.lang.whole import lifted, makers_of
 
 
@@ -132,23 +141,43 @@ def _shaped(along: _Along, stage: Result, value: Callable[[Expr], Expr] | None =
 
 
 @later.summed.given
-def summed(source: Source, axis: Any, keepdims: bool) -> Result:
+def summed(source: Source, axis: Any, keepdims: bool, dtype: Any = None) -> Result:
     """Sums, in 64 bits of integers."""
-    along = _along(source, "sum", axis, keepdims)
-    return _shaped(along, _reduced(along, Op.Sum, summed_type(source.dtype)))
+
+    def total(elements: Source) -> Result:
+        along = _along(elements, "sum", axis, keepdims)
+        return _shaped(along, _reduced(along, Op.Sum, summed_type(elements.dtype)))
+
+    return _in_type(dtype, source, total)
+
+
+def _in_type(dtype: Any, source: Source, reduced: Callable[[Source], Result]) -> Result:
+    """What is reduced of the elements in a type, in that type; in NumPy's where none is given."""
+    if dtype is None:
+        return reduced(source)
+    found = reduced(source.astype(dtype))
+    return found if found.dtype == dtype else found.astype(dtype)
 
 
 @later.multiplied.given
-def multiplied(source: Source, axis: Any, keepdims: bool) -> Result:
+def multiplied(source: Source, axis: Any, keepdims: bool, dtype: Any = None) -> Result:
     """Products, in 64 bits of integers."""
-    along = _along(source, "prod", axis, keepdims)
-    return _shaped(along, _reduced(along, Op.Mul, summed_type(source.dtype)))
+
+    def product(elements: Source) -> Result:
+        along = _along(elements, "prod", axis, keepdims)
+        return _shaped(along, _reduced(along, Op.Mul, summed_type(elements.dtype)))
+
+    return _in_type(dtype, source, product)
 
 
 @later.mean.given
-def mean(source: Source, axis: Any, keepdims: bool) -> Result:
+def mean(source: Source, axis: Any, keepdims: bool, dtype: Any = None) -> Result:
     """Means, of integers in Double."""
-    return _mean(_along(source, "mean", axis, keepdims))
+    if dtype is not None and check_type(dtype, "mean: dtype=", caller_location()).kind not in "fc":
+        raise DtypeError(
+            f"mean: dtype={dtype}: means are no integers", at=caller_location(), hint="pm.Double"
+        )
+    return _in_type(dtype, source, lambda elements: _mean(_along(elements, "mean", axis, keepdims)))
 
 
 def _mean(along: _Along, less: int = 0) -> Result:

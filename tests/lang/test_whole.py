@@ -314,6 +314,7 @@ def test_rounding_and_lengths_are_pythons() -> None:
         (lambda: list(range(N)), "hint: Interval(Int, 0, N - 1) says what an index runs over"),
         (lambda: A.reshape(-1), "A is described, not computed, and has no reshape"),
         (lambda: A.diagonal(), 'hint: pm.einsum("ii->i", A)'),
+        (lambda: A.mean(dtype=pm.Int), "mean: dtype=Int: means are no integers"),
         (lambda: A.sort(), "hint: compile what comes before and after"),
         (lambda: A.partition(1), "or index it: A(i, j)"),
     ):

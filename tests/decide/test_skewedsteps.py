@@ -16,6 +16,7 @@ from polymat.driver import levels, request_for
 from polymat.graph.skewed import Skew, SkewedSteps
 from polymat.graph.stepwise import Stepwise
 from polymat.machine.known import HASWELL
+from polymat.plan.followingsteps import asked, following
 from polymat.plan.schedule import Decision, Schedule
 from polymat.rewrite import timebands
 
@@ -228,10 +229,11 @@ def test_explanations_have_the_time_of_steps_that_follow_each_other(monkeypatch:
     assert sum(each.seconds for each in found) < 0.6 * sum(each.seconds for each in told("skews"))
 
 
+SMALL = {N: 130, M: 33, T: 30}
 SHAPES = {
     1: ((0,), (1,), (4,), (130,)),
-    2: ((1, 1), (2, 9), (3, 3), (70, 5), (47, 33)),
-    3: ((2, 1), (3, 3), (41, 9)),
+    2: ((1, 1), (2, 9), (3, 3), (70, 5), (130, 33)),
+    3: ((2, 1), (3, 3), (41, 33)),
 }
 
 
@@ -239,7 +241,7 @@ def follow_anyway(patch: pytest.MonkeyPatch) -> None:
     """Let a few steps follow each other in small arrays."""
     for name, value in (
         ("LEAST_SHARE", 0.0),
-        ("LEAST_STEPS", -1e9),
+        ("LEAST_STEPS", 1),
         ("MOST_STEPS", 3),
         ("PIECE_SHARE", 0.001),
         ("ROOM_SHARE", 0.05),
@@ -249,6 +251,14 @@ def follow_anyway(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(timebands, "SIZES", ())
 
 
+def crew_of(section: SkewedSteps, sizes: dict[str, int], steps: int, threads: int) -> int:
+    """The threads that take part."""
+    values = {**asked(section, sizes, steps, threads)}
+    decided = following(section)
+    assert decided.follow.holds(values)
+    return int(decided.crew.at(values))
+
+
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize("make", [means, two_back, fields, heat, line])
 def test_elements_are_those_of_steps_one_by_one(
@@ -256,10 +266,12 @@ def test_elements_are_those_of_steps_one_by_one(
 ) -> None:
     follow_anyway(monkeypatch)
     options = Options(threads=threads, parallel_threshold=0 if threads > 1 else None, cflags=("-O1",))
-    run = pm.compile(make(), name="followed", options=options)
+    run = pm.compile(make(), name="followed", options=options, estimates=SMALL)
     assert "_pm_rows_s" in run.source
+    (section,) = skewed(make(), SMALL)
+    assert crew_of(section, {"N": 130, "M": 33}, 30, threads) == threads
     rng, rank = np.random.default_rng(threads), {heat: 3, line: 1}.get(make, 2)
-    for steps in (0, 1, 2, 3, 4, 8):
+    for steps in (0, 1, 2, 3, 8, 30):
         for shape in SHAPES[rank]:
             extents = (*shape, shape[-1]) if rank == 3 else shape
             count = 1 if make in (heat, line) else 2
@@ -272,10 +284,11 @@ def test_elements_are_those_of_steps_one_by_one(
 
 def test_threads_wait_for_stages_that_lag_where_steps_do_not(monkeypatch: pytest.MonkeyPatch) -> None:
     follow_anyway(monkeypatch)
-    (section,) = skewed(ahead())
+    (section,) = skewed(ahead(), SMALL)
     assert section.order.along == (Skew(0, (0, 10)),)
     options = Options(threads=8, parallel_threshold=0, cflags=("-O1",))
-    run = pm.compile(ahead(), name="ahead", options=options)
+    run = pm.compile(ahead(), name="ahead", options=options, estimates=SMALL)
+    assert crew_of(section, {"N": 300, "M": 40}, 17, 8) == 8
     assert "_pm_rows_s" in run.source
     rng = np.random.default_rng(8)
     for rows in (11, 72, 127, 128, 155, 300):
@@ -310,11 +323,11 @@ def test_random_systems(threads: int, seed: int, monkeypatch: pytest.MonkeyPatch
     follow_anyway(monkeypatch)
     rng = np.random.default_rng([seed, threads])
     options = Options(threads=threads, parallel_threshold=0 if threads > 1 else None)
-    run = pm.compile(drawn(rng), name="drawn", options=options)
+    run = pm.compile(drawn(rng), name="drawn", options=options, estimates=SMALL)
     assert "_pm_rows_s" in run.source
     for rows, columns in ((0, 3), (1, 1), (4, 4), (5, 9), (31, 6), (67, 5), (150, 4)):
         arrays = [rng.standard_normal((rows, columns)) for _ in range(2)]
-        for steps in (0, 1, 2, 3, 5, 8):
+        for steps in (0, 1, 2, 3, 8, 30):
             found, expected = run(*arrays, T=steps), run.reference(*arrays, T=steps)
             scale = float(np.abs(expected).max(initial=1.0))
             np.testing.assert_allclose(found, expected, atol=1e-12 * scale, err_msg=f"{rows}, {steps}")

@@ -127,7 +127,7 @@ PASSES: tuple[Pass, ...] = (
     Pass("pitch", "graph", Pipeline, Pipeline, "inputs with rows apart are parts of larger arrays", pitch),
     Pass(
         *("bands", "graph", Pipeline, Pipeline),
-        "recurrences over time take several steps at a time where that pays",
+        "recurrences over time take several steps at a time, in bands or one behind another, where it pays",
         take_bands,
         _tiled,
     ),
@@ -138,7 +138,7 @@ PASSES: tuple[Pass, ...] = (
     ),
     Pass(
         *("apart", "graph", Pipeline, Pipeline),
-        "stages of steps that may follow each other over their rows have loops of their own",
+        "stages of steps that are to follow each other over their rows have loops of their own",
         set_apart,
         _tiled,
         joins=True,

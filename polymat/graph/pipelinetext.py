@@ -26,6 +26,8 @@ def pipeline_lines(pipeline: Pipeline) -> Iterator[str]:
     yield f"context  {pipeline.context}"
     for form, words in pipeline.constraints:
         yield f"requires {words}: {form} >= 0"
+    if pipeline.followed:
+        yield f"follow   {', '.join(pipeline.followed)}"
     if pipeline.apart:
         yield "loops    of each stage are its own"
     for name, extents in pipeline.channels.items():

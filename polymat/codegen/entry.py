@@ -81,6 +81,12 @@ class GroupCode:
             return self.tiles.scratch
         return ThreadScratch(self.number, tuple(pad for nest in self.nests for pad in nest.pads))
 
+    @property
+    def memory(self) -> tuple[ThreadScratch, ...]:
+        """That, and what its threads share."""
+        found = (self.scratch,) if self.tiles is None else (self.tiles.scratch, self.tiles.shared)
+        return tuple(scratch for scratch in found if scratch.pads)
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -117,7 +123,7 @@ class Entry:
         found = []
         for group in groups:
             plan = group.plan
-            pads = group.tiles.pads if group.tiles is not None else ()
+            pads = (*group.tiles.pads, *group.tiles.ahead) if group.tiles is not None else ()
             if not plan.is_own_code or pads or self._is_kept(group):
                 return None
             stages = [self.pipeline.stage(name) for name in plan.group.stages]
@@ -136,7 +142,7 @@ class Entry:
         """`_pm_entry`."""
         kept = kept_buffers(self.storage)
         body = pointers(kept, self.names, self.needs) if kept else []
-        scratch = [group.scratch for group in groups if group.scratch.pads]
+        scratch = [memory for group in groups for memory in group.memory]
         if self.slots or scratch:
             body += self._workspace(scratch)
         first = [group for group in groups if self._is_kept(group)]
@@ -269,7 +275,8 @@ class Entry:
             return [statement for run in runs for statement in run]
         if group.tiles is None:
             raise InternalError(f"bug in polymat: no tiles for {group.plan}")
-        return [Block(group.tiles.run(shares.declared(stages, fixed=bool(group.tiles.copied))))]
+        fixed = bool(group.tiles.copied)
+        return [Block(group.tiles.run(shares.declared(stages, shares.speed(group.plan), fixed=fixed)))]
 
     def _size(self, form: Affine) -> CExpr:
         return affine_expr(form, lambda n: Id(self.names.get("size", n)), self.needs)

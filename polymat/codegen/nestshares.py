@@ -32,7 +32,7 @@ from polymat.options import Options
 from polymat.plan.blockedsteps import EliminationPlan
 from polymat.plan.library import TransformPlan
 from polymat.plan.nest import NestPlan
-from polymat.plan.tile import Plan
+from polymat.plan.tile import Plan, TilePlan
 
 CHUNKS_PER_THREAD = 8  # of a triangle, so that threads finish together
 # Operations of vectorised loops in the time of a transform, a point and each doubling of their number.
@@ -160,7 +160,7 @@ class Shares:
 
     def speed(self, plan: Plan) -> float:
         """Operations a second against those of vectorised loops."""
-        if plan.by_blocks:
+        if plan.by_blocks or (isinstance(plan, TilePlan) and plan.kernels):
             return BLOCKS
         return 1 / self.cost.lanes if plan.kind in ("scatter", "recurrence") else 1.0
 

@@ -23,7 +23,7 @@ from polymat.codegen.c.ctree import (
     Stmt,
 )
 from polymat.codegen.c.needs import MIN_I64
-from polymat.codegen.loops.nestfunction import NestFunction
+from polymat.codegen.loops.nestfunction import Ahead, NestFunction
 from polymat.codegen.loops.rowtiles import FIRST
 from polymat.codegen.memory.pads import Pad, ThreadScratch
 from polymat.dataclass import dataclass
@@ -61,7 +61,7 @@ class TileCode:
     """The functions of a tiled group, and how the entry runs it.
 
     hull: what its tiles cover along the first dimension, or all tiles by number, in steps of `size`.
-    pads: what its stages and nests need beside the arrays, for one thread.
+    pads: what its stages and nests need beside the arrays, for one thread.  ahead: what is computed before.
     """
 
     number: int
@@ -72,6 +72,12 @@ class TileCode:
     size: int
     pads: tuple[Pad, ...]
     privates: tuple[Private, ...]
+    ahead: tuple[Ahead, ...] = ()
+
+    @property
+    def shared(self) -> ThreadScratch:
+        """The memory of what is computed before the tiles, for all threads."""
+        return ThreadScratch(self.number, tuple(each.pad for each in self.ahead), shared=True)
 
     @property
     def scratch(self) -> ThreadScratch:
@@ -89,6 +95,7 @@ class TileCode:
             Declare("const ptrdiff_t", FIRST, self.hull[0]),
             Declare("const ptrdiff_t", LAST, self.hull[1]),
             *shared,
+            *self.shared.declare(Literal("0")),
             If(CBinary("==", Id("_pm_pieces"), Literal("1")), self._serial(), self._shared()),
         )
 
@@ -98,7 +105,8 @@ class TileCode:
         return (*(Declare("const ptrdiff_t", name, end) for name, end in ends), *self._serial())
 
     def _serial(self) -> tuple[Stmt, ...]:
-        starts = [self._start(private) for private in self.privates]
+        starts = [each.fill(Literal("0"), Literal("1")) for each in self.ahead]
+        starts += [self._start(private) for private in self.privates]
         pads = ThreadScratch(self.number, self.pads).declare(Literal("0"))
         return (*starts, *pads, Evaluate(CCall(self.tiles.name, (*self.arguments, Id(FIRST), Id(LAST)))))
 
@@ -121,17 +129,19 @@ class TileCode:
         arguments = tuple(own.get(argument, argument) for argument in self.arguments)
         stop = CCall(MIN_I64.function, (bounds[1], Id(LAST)))
         body.append(Evaluate(CCall(self.tiles.name, (*arguments, bounds[0], stop))))
-        loop = For(
-            "_pm_chunk",
-            Literal("0"),
-            CBinary("<", chunk, pieces),
-            Literal("1"),
-            tuple(body),
-            ("omp parallel for num_threads(_pm_team_size) schedule(static, 1)",),
+        loop = self._chunks(body)
+        before: list[Stmt] = [self._chunks([each.fill(chunk, pieces) for each in self.ahead])] * bool(
+            self.ahead
         )
-        before = [self._start(private) for private in self.privates if not private.copied]
+        before += [self._start(private) for private in self.privates if not private.copied]
         after = [s for private in self.copied for s in (self._start(private), self._merge(private))]
         return (tiles, *before, loop, *after)
+
+    def _chunks(self, body: Sequence[Stmt]) -> For:
+        """What threads do for each of the pieces."""
+        bound = CBinary("<", Id("_pm_chunk"), Id("_pm_pieces"))
+        team = "omp parallel for num_threads(_pm_team_size) schedule(static, 1)"
+        return For("_pm_chunk", Literal("0"), bound, Literal("1"), tuple(body), (team,))
 
     def _clear(self, private: Private) -> Stmt:
         count = Cast("ptrdiff_t", private.count)

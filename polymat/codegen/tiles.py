@@ -28,11 +28,11 @@ from polymat.codegen.loops.nestfunction import NestFunction
 from polymat.codegen.loops.ranges import Range
 from polymat.codegen.loops.rowtiles import FIRST, RowTiles, row_tiles
 from polymat.codegen.loops.stagecode import StageWriter
-from polymat.codegen.memory.pads import Pad
-from polymat.codegen.memory.storage import TILE, WHOLE, Buffer, inside, part_begin
-from polymat.codegen.privates import clear_and_merge
+from polymat.codegen.memory.storage import TILE, WHOLE, inside, part_begin
+from polymat.codegen.tilememory import accumulated, scratchpads
 from polymat.codegen.tilenumbers import numbered, tile_count
-from polymat.codegen.tilerun import LAST, Private, TileCode
+from polymat.codegen.tilerows import ROWS, ROWS_STOP, STOP, is_by_rows, with_call
+from polymat.codegen.tilerun import LAST, TileCode
 from polymat.graph.aligned import Member, grid
 from polymat.graph.stage import Part, Stage
 from polymat.lang.affine import Affine
@@ -40,7 +40,6 @@ from polymat.lang.expr import Load
 from polymat.plan.loops import LoopPlan
 from polymat.plan.tile import TilePlan
 
-STOP = "_pm_stop"  # with a number: where the tile ends
 MANY = 8  # pieces of stages whose nests are not inlined; with three, 256 x 256 points took 1.02 of the time
 
 
@@ -49,19 +48,19 @@ class TileWriter:
 
     def __init__(self, stages: StageWriter, plan: TilePlan, number: int) -> None:
         self.stages = stages.with_storage(inside(stages.pipeline, plan, stages.storage))
+        self.stages.aliased = stages.aliased | {(read, name) for name, read in plan.places.items()}
         self.stages.fences = {}
         self.plan = plan
         self.number = number
 
     def code(self) -> TileCode:
         """All functions of the group."""
-        pipeline = self.stages.pipeline
         nests, own = self._apart(self._nests())
         hulls = [self._hull(level, nests) for level in range(len(self.plan.dims))]
         rows = row_tiles(self.stages, self.plan, self.number)
         function, arguments = self._tiles(nests, hulls, rows)
-        privates = tuple(self._private(pipeline.stage(m.stage), m) for m in self.plan.members if m.private)
-        pads = [self._pad(self.stages.storage[m.stage]) for m in self.plan.members if m.scratch or m.copied]
+        privates = tuple(accumulated(self.stages, self.plan, m) for m in self.plan.members if m.private)
+        pads = scratchpads(self.stages, self.plan)
         pads += [pad for _, nest in nests for pad in nest.pads]
         helpers = [f for p in privates for f in (p.start.function, p.clear, p.merge)[: 3 if p.copied else 1]]
         self.stages.needs.update({MIN_I64, MAX_I64, Piece.PLACE, Piece.WORKSPACE})
@@ -80,6 +79,7 @@ class TileWriter:
             size=1 if by_number else self.plan.sizes[0],
             pads=tuple(pads),
             privates=privates,
+            ahead=tuple(each for _, nest in nests for each in nest.ahead),
         )
 
     def _apart(
@@ -148,16 +148,7 @@ class TileWriter:
         hulls: Sequence[tuple[CExpr, CExpr]],
         rows: RowTiles | None,
     ) -> tuple[CFunction, tuple[CExpr, ...]]:
-        parameters: dict[str, CParameter] = {}
-        calls: list[Stmt] = []
-        for member, nest in nests:
-            for parameter in nest.function.parameters[: len(nest.arguments)]:
-                if not parameter.name.startswith(TILE):
-                    known = parameters.get(parameter.name)
-                    if known is None or "const " not in parameter.ctype:
-                        parameters[parameter.name] = _unrestricted(parameter)
-            ranges = [bound for part in nest.ranges for bound in self._bounds(member, part, hulls)]
-            calls.append(Evaluate(CCall(nest.function.name, (*nest.arguments, *ranges))))
+        parameters, calls = self._calls(nests, hulls)
         body = (*self._part_begins(), *(rows.tile(calls) if rows else calls))
         levels = range(len(self.plan.dims))
         if self.plan.is_numbered:
@@ -181,6 +172,23 @@ class TileWriter:
         comment = f"{self.plan}\n{self.plan.why}".rstrip()
         name = f"_pm_tiles_{self.number}"
         return CFunction("void", name, (*parameters.values(), *outer), body, comment), arguments
+
+    def _calls(
+        self, nests: Sequence[tuple[Member, NestFunction]], hulls: Sequence[tuple[CExpr, CExpr]]
+    ) -> tuple[dict[str, CParameter], list[Stmt]]:
+        """The calls of all nests, some of them in loops over rows, and what these are handed."""
+        parameters: dict[str, CParameter] = {}
+        calls: list[Stmt] = []
+        for member, nest in nests:
+            for parameter in nest.function.parameters[: len(nest.arguments)]:
+                if not parameter.name.startswith(TILE):
+                    known = parameters.get(parameter.name)
+                    if known is None or "const " not in parameter.ctype:
+                        parameters[parameter.name] = _unrestricted(parameter)
+            ranges = [bound for part in nest.ranges for bound in self._bounds(member, part, hulls)]
+            call = Evaluate(CCall(nest.function.name, (*nest.arguments, *ranges)))
+            calls = with_call(self.plan, calls, call, by_rows=is_by_rows(self.plan, member))
+        return parameters, calls
 
     def _loop(self, level: int, body: tuple[Stmt, ...], hulls: Sequence[tuple[CExpr, CExpr]]) -> Stmt:
         tile, size = Id(f"{TILE}{level}"), self._tile_size(level)
@@ -212,10 +220,12 @@ class TileWriter:
     def _bounds(
         self, member: Member, part: Range, hulls: Sequence[tuple[CExpr, CExpr]]
     ) -> tuple[CExpr, CExpr]:
-        """Begin and end of a stage's range in a tile: with its margins, inside its domain."""
+        """Begin and end of a stage's range in a tile or some rows: with its margins, inside its domain."""
         before, behind = member.margins[part.number]
         scale = member.scale(part.number)
         tile, stop = Id(f"{TILE}{part.number}"), Id(f"{STOP}{part.number}")
+        if part.number == len(self.plan.dims) - 1 and is_by_rows(self.plan, member):
+            tile, stop = Id(ROWS), Id(ROWS_STOP)
         begin, end = plus(tile, -before), plus(stop, behind)
         if self.plan.rolling and part.number == 0:
             begin = plus(tile, behind)  # each stage goes on where it ended
@@ -272,27 +282,6 @@ class TileWriter:
 
     def _size(self, form: Affine) -> CExpr:
         return self.stages.size(form)
-
-    def _pad(self, buffer: Buffer) -> Pad:
-        size = CBinary("*", Literal(f"{float(buffer.dtype.size)}"), self._count(buffer))
-        return Pad(self.stages.bodies.array(buffer.name), buffer.dtype.c, size)
-
-    def _count(self, buffer: Buffer) -> CExpr:
-        count: CExpr = Literal("1.0")
-        for extent in buffer.extents:
-            count = CBinary("*", count, CCall("_pm_extent", (self._size(extent),)))
-        return count
-
-    def _private(self, stage: Stage, member: Member) -> Private:
-        buffer = self.stages.storage[stage.name]
-        plan = LoopPlan(
-            self.plan.group, "map", stage.dims, None, stage.dims[-1] if stage.dims else None, "start"
-        )
-        start = self.stages.ranged(stage, plan, [], "start")
-        clear, merge = clear_and_merge(self.stages.bodies, stage)
-        array = self.stages.bodies.array(stage.name)
-        copied = member.dims[0] not in stage.dims
-        return Private(stage, copied, array, stage.dtype.c, self._count(buffer), start, clear, merge)
 
 
 def _unrestricted(parameter: CParameter) -> CParameter:

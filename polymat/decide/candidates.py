@@ -34,9 +34,17 @@ from polymat.tilesize.kernelplanner import described, is_worth, plan_kernel, upr
 from polymat.tilesize.levels import overflows, plans_by_level
 from polymat.tilesize.paperplan import PaperPlan, PaperPlanner, aligned_nest
 from polymat.tilesize.plain import plan_stage
-from polymat.tilesize.planner import NO_CALLS, can_be_private, is_small, plan_alone, plan_tiles
+from polymat.tilesize.planner import (
+    NO_CALLS,
+    can_be_private,
+    is_small,
+    plan_alone,
+    plan_row_blocks,
+    plan_tiles,
+)
 from polymat.tilesize.pointreaders import plan_epilogue
 from polymat.tilesize.register import unrolled
+from polymat.tilesize.rowblocks import in_rows_of_tiles, is_chain
 from polymat.tilesize.schemetiles import fitting
 from polymat.tilesize.streamed import past_caches, product_past_caches, tiles_past_caches
 from polymat.tilesize.switches import switched
@@ -244,7 +252,11 @@ class Candidates:
         """The tiles of a choice in loops, and with the transforms among its stages by a library."""
         calls = self._transforms(choice)
         loops = [] if calls and self.options.fft == "always" else [self._tiles(stages, choice, NO_CALLS)]
+        products = {} if calls else self._products(choice)
         found = [*loops, self._tiles(stages, choice, calls)] if calls else loops
+        if products:
+            tile = (choice.dims, choice.members, self.machine, self.assumed)
+            found = [*found, plan_row_blocks(self.pipeline, Group(stages), *tile, products)]
         smaller = [shared_out(self.pipeline, plan, self.assumed, self.threads) for plan in found]
         return [*found, *(plan for plan in smaller if plan is not None)]
 
@@ -258,6 +270,19 @@ class Candidates:
                 if all(dim is None or dim in repeated for dim in member.dims):
                     found[member.stage] = replace(plan, parallel=None)
         return found
+
+    def _products(self, choice: Fusable) -> dict[str, KernelPlan]:
+        """The stages that register blocks compute for the rows of a tile, where that is a gain."""
+        if not self.options.kernels or self.options.blas == "always":
+            return {}
+        names = [member.stage for member in choice.members]
+        found: dict[str, KernelPlan] = {}
+        for member in choice.members:
+            plan = self._register_blocks(Group((member.stage,)), self.pipeline.stage(member.stage))
+            plan = None if plan is None else in_rows_of_tiles(plan, member, names, self.machine)
+            if plan is not None:
+                found[member.stage] = plan
+        return found if is_chain(choice.members, found, self.pipeline) else {}
 
     def _tiles(self, stages: tuple[str, ...], choice: Fusable, calls: Mapping[str, NestPlan]) -> TilePlan:
         plan = plan_tiles(

@@ -170,6 +170,7 @@ def _tiles(plan: TilePlan) -> str:
         marks = [word for word in ("scratch", "private") if getattr(member, word)]
         inner = plan.loops[member.stage]
         marks += [inner.summary] if inner.routines else []
+        marks += ["by register blocks"] if member.stage in plan.kernels else []
         dims = ", ".join(dim or "-" for dim in member.dims)
         members.append(f"{member.stage}({dims}){''.join(f' {mark}' for mark in marks)}")
     kind = "rolling tiles" if plan.rolling else "tiles"

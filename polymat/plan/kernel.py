@@ -20,6 +20,8 @@ class KernelPlan(NestPlan):
     handed: whether readers are handed each part of the result that is complete.
     ended: whether the reader is computed in registers, before results are stored.
     pairs: the complex products that the contraction computes as real ones, where it does.
+    packed_depth: in how deep pieces the right operand is packed before the tiles that compute some rows each,
+    once for all of them; 0: it is not.
     """
 
     contraction: Contraction
@@ -30,6 +32,7 @@ class KernelPlan(NestPlan):
     handed: bool = False
     ended: bool = False
     pairs: tuple[Pairs, ...] = ()
+    packed_depth: int = 0
 
     @property
     def is_unrolled(self) -> bool:

@@ -11,6 +11,7 @@ from polymat.graph.group import Group
 from polymat.lang.affine import Affine
 from polymat.model.associativity import CacheShape
 from polymat.model.select import TileSizes
+from polymat.plan.kernel import KernelPlan
 from polymat.plan.loops import LoopPlan
 from polymat.plan.nest import GroupPlan, NestPlan
 
@@ -81,6 +82,9 @@ class TilePlan(GroupPlan):
     row_loop: all stages of a rolling tile run in one loop.  forced: the user chose the sizes.
     kept: points of the first dimension beside those of a rolling tile that the ring of a stage keeps for its
     readers; of a stage that is not listed, as many as its margins have.
+    rows_at_once: of the last dimension, points at a time of the loops that follow each other between products
+    by register blocks; 0: all of a tile.  places: of stages that overwrite another one's values, each at the
+    point that it reads them at, whose scratchpad it has.
     """
 
     group: Group
@@ -97,6 +101,8 @@ class TilePlan(GroupPlan):
     row_loop: RowLoop | None = None
     forced: bool = False
     kept: Mapping[str, int] = field(default_factory=dict)
+    rows_at_once: int = 0
+    places: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def kind(self) -> str:
@@ -134,6 +140,11 @@ class TilePlan(GroupPlan):
         return not any(each.by_blocks for each in self.loops.values())
 
     @property
+    def kernels(self) -> tuple[str, ...]:
+        """The stages that register blocks compute in each tile."""
+        return tuple(name for name, inner in self.loops.items() if isinstance(inner, KernelPlan))
+
+    @property
     def routines(self) -> tuple[str, ...]:
         """The library routines that are called in each tile."""
         return tuple(name for inner in self.loops.values() for name in inner.routines)
@@ -148,7 +159,8 @@ class TilePlan(GroupPlan):
         """How the group would be carried out, in a few words."""
         sizes = (f"{size} along {dim}" for dim, size in self.tile_sizes.items())
         solved = f" ({self.solved.equation} for {self.solved.level})" if self.solved else ""
-        return f"tiles of {', '.join(sizes)}{solved}"
+        around = f" around register blocks of {', '.join(self.kernels)}" if self.kernels else ""
+        return f"tiles of {', '.join(sizes)}{solved}{around}"
 
     @property
     def shown_order(self) -> tuple[str, ...]:
@@ -198,7 +210,8 @@ class TilePlan(GroupPlan):
 
     def rows(self, member: Member, loops: LoopPlan) -> int:
         """The most rows of a stage in a tile that its blocks may be made of."""
-        return member.points(loops.block, self.sizes[loops.block])
+        some = self.rows_at_once if loops.block == len(self.dims) - 1 else 0
+        return member.points(loops.block, some or self.sizes[loops.block])
 
     @property
     def is_numbered(self) -> bool:
@@ -230,7 +243,8 @@ class TilePlan(GroupPlan):
 
     def __str__(self) -> str:
         tiles = ",".join(f"{dim}:{size}" for dim, size in zip(self.dims, self.sizes, strict=True))
-        return f"{'+'.join(self.group.stages)}: {'rolling ' if self.rolling else ''}tiles {tiles}"
+        around = f" around register blocks of {', '.join(self.kernels)}" if self.kernels else ""
+        return f"{'+'.join(self.group.stages)}: {'rolling ' if self.rolling else ''}tiles {tiles}{around}"
 
 
 Plan = NestPlan | TilePlan

@@ -123,6 +123,8 @@ def _tile_faults(plan: TilePlan, stages: Mapping[str, Stage]) -> Iterator[str]:
         else:
             yield from _own_faults(plan.loops[member.stage], stages)
         yield from _member_faults(member, plan, stages[member.stage])
+    for name in (name for pair in plan.places.items() for name in pair if name not in plan.scratch):
+        yield f"{name} shares a scratchpad, and has none"
     paired = {name for pair in plan.joint for name in pair}
     yield from (f"{name} runs jointly, and is no member" for name in sorted(paired - {*plan.group.stages}))
 

@@ -47,6 +47,7 @@ SCATTERED = Constant(64.0)  # reading an element of B from memory, a few columns
 MEMORY = Constant(4.0)  # times the room of a packed B in the last level, above which arrays lie in memory
 LOADING = Constant(3.0)  # loading an element of A for sums along its rows, beside what it is multiplied by
 SUMMING = Constant(3.0)  # multiplying it by up to four columns, with one for each of them
+ADDING = Constant(2.0)  # loading an element of a result in the caches, and storing it again
 ADDING_UP = Constant(12.0)  # a lane at the end of a row, for each column
 NEXT_LEVEL = Constant(3.0)  # loading one that is not in the second-level cache, more
 
@@ -127,6 +128,9 @@ COMPUTING: Mapping[Way, Number] = {
     Way.COLUMN: in_place,
     Way.DIRECT: in_place,
 }
+# Some rows of a product whose right operand was packed before, and packing it; `kc`: in so deep pieces.
+BY_PANELS = multiplied + first + ADDING * results * (quotient(all_depth, kc) - 1) + STARTING
+PACKED_BEFORE = PACKING * of_right
 LOADED: Mapping[Way, Number] = {
     Way.LANES_OVER_DEPTH: loaded,
     Way.RESULT_TRANSPOSED: transposed_strips * loaded,

@@ -13,9 +13,10 @@ from polymat.model.estimates import once_a_stage
 from polymat.plan.kernel import KernelPlan
 from polymat.plan.loops import LoopPlan
 from polymat.plan.nest import FlatPlan, NestPlan
-from polymat.plan.tile import Plan
+from polymat.plan.tile import Plan, TilePlan
+from polymat.product.shares import Share
 from polymat.tilesize.balance import pieces, waiting
-from polymat.tilesize.kernelplanner import computing_operations
+from polymat.tilesize.kernelplanner import computing_operations, tiled_operations
 from polymat.tilesize.shortloops import (
     computed_bytes,
     short_rows_slowdown,
@@ -88,13 +89,13 @@ class _Demand:
     """What a plan asks of a machine, by however many threads it is carried out.
 
     operations: of loops, whose speed the team does not change.  others: the stages that are no loops, their
-    plans, and how often their points are computed.  widest: bytes of the largest real
-    number.  moved: bytes between tiles and where arrays live.  pieces: that threads may share, if anything
-    says how many.  tiling: what its tiles add.
+    plans, how often their points are computed, and what of them a tile has.  widest: bytes of the largest
+    real number.  moved: bytes between tiles and where arrays live.  pieces: that threads may share, if
+    anything says how many.  tiling: what its tiles add.
     """
 
     operations: float
-    others: tuple[tuple[Stage, NestPlan, float], ...]
+    others: tuple[tuple[Stage, NestPlan, float, Share], ...]
     widest: int
     moved: float
     pieces: float | None
@@ -112,7 +113,7 @@ def _demand(pipeline: Pipeline, plan: Plan, machine: Machine, estimates: Mapping
         if isinstance(loops, LoopPlan):
             operations += _loop_operations(stage, loops, machine, estimates) * often
         else:
-            others.append((stage, loops, often))
+            others.append((stage, loops, often, _in_tile(plan, loops, estimates)))
     operations += tiling.ends + tiling.copies
     scratch = {*tiling.scratch, *plan.absorbed}
     moved = traffic(pipeline, stages, scratch, estimates, near=tiling.near, again=not tiling.fits)
@@ -151,29 +152,52 @@ def _cost_on(
     """Predicted time on so many threads, of which some wait where the pieces do not go round."""
     widest, tiling = demand.widest, demand.tiling
     arithmetic = demand.operations + sum(
-        _nest_operations(stage, loops, estimates, machine, widest, threads) * often
-        for stage, loops, often in demand.others
+        _nest_operations(stage, loops, share, estimates, machine, widest, threads) * often
+        for stage, loops, often, share in demand.others
     )
     peak = machine.peak_flops(widest, threads) * tiling.share / waiting(demand.pieces, threads)
     moved = demand.moved + threads * tiling.private
     speed = machine.bandwidth(level, threads) / (1.0 + SPLIT_ROWS * tiling.split + tiling.starts)
     return PlanCost(
         computing=arithmetic / peak,
-        moving=moved / speed + tiling.padded / machine.bandwidth(tiling.level, threads),
+        moving=moved / speed
+        + tiling.padded / machine.bandwidth(tiling.level, threads)
+        + tiling.passed / machine.bandwidth(min(level, 3), threads),
         entering=machine.region_seconds if threads > 1 else 0.0,
         bytes=moved,
         level=level,
     )
 
 
+def _in_tile(plan: Plan, loops: NestPlan, estimates: Mapping[str, int]) -> Share:
+    """How much of a product's dimensions the rows of a tile have; nothing of one that is computed whole."""
+    if not isinstance(plan, TilePlan) or not isinstance(loops, KernelPlan):
+        return {}
+    member = next(each for each in plan.members if each.stage in loops.group.stages)
+    tiled = zip(member.dims, plan.sizes, strict=True)
+    return {
+        dim: min(size, loops.contraction.length(dim, estimates)) for dim, size in tiled if dim is not None
+    }
+
+
 def _nest_operations(
-    stage: Stage, loops: NestPlan, estimates: Mapping[str, int], machine: Machine, widest: int, threads: int
+    stage: Stage,
+    loops: NestPlan,
+    share: Share,
+    estimates: Mapping[str, int],
+    machine: Machine,
+    widest: int,
+    threads: int,
 ) -> float:
     """Operations of a stage in loops on elements of `widest` bytes that would take the time of its plan."""
     match loops:
         case KernelPlan():
             peaks = [machine.peak_flops(size, threads) for size in (widest, loops.element_bytes)]
-            return computing_operations(loops, estimates, threads) * VECTOR_SHARE * peaks[0] / peaks[1]
+            if share:
+                operations = tiled_operations(loops, estimates, share, threads)
+            else:
+                operations = computing_operations(loops, estimates, threads)
+            return operations * VECTOR_SHARE * peaks[0] / peaks[1]
         case FlatPlan():  # whose price is in operations on elements of the result
             sizes = (widest, real_part(loops.stage.dtype).size)
             peaks = [machine.peak_flops(size, threads) for size in sizes]

@@ -19,7 +19,7 @@ from polymat.product.contraction import Contraction
 from polymat.product.copying import pairing_operations
 from polymat.product.matching import contraction_of
 from polymat.product.pairs import Pairs, as_reals
-from polymat.product.prices import COMPUTING, LOADED
+from polymat.product.prices import BY_PANELS, COMPUTING, LOADED, PACKED_BEFORE
 from polymat.product.question import is_unrolled, question
 from polymat.product.ranking import ranked
 from polymat.product.shares import Share, shares, work_along
@@ -182,6 +182,19 @@ def kernel_operations(plan: KernelPlan, estimates: Mapping[str, int], threads: i
 def computing_operations(plan: KernelPlan, estimates: Mapping[str, int], threads: int = 1) -> float:
     """The operations of a kernel plan without loading what a few columns read, for who counts its bytes."""
     return sum(_shared_operations(each, estimates, threads, loading=False) for each in _products(plan))
+
+
+def tiled_operations(plan: KernelPlan, estimates: Mapping[str, int], share: Share, threads: int = 1) -> float:
+    """Multiplications and additions of a product of which each tile computes a share, and of packing.
+
+    What is packed before the tiles counts once, what each of them packs as often as there are tiles.
+    """
+    found = plan.contraction
+    tiles = prod(max(1.0, found.length(dim, estimates) / max(1.0, part)) for dim, part in share.items())
+    if plan.packed_depth == 0:
+        return tiles * sum(_operations(each, estimates, share, loading=False) for each in _products(plan))
+    values = question(found, plan.blocks, estimates, share=share) | {"kc": plan.packed_depth}
+    return tiles * BY_PANELS.at(values) + PACKED_BEFORE.at(values)
 
 
 def shares_of(plan: KernelPlan, estimates: Mapping[str, int], threads: int) -> tuple[Share, ...]:

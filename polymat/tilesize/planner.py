@@ -14,6 +14,7 @@ from polymat.graph.stage import Stage
 from polymat.lang.affine import Affine
 from polymat.machine.model import Machine
 from polymat.memo import remembered
+from polymat.plan.kernel import KernelPlan
 from polymat.plan.loops import LoopPlan
 from polymat.plan.nest import NestPlan
 from polymat.plan.tile import Plan, TilePlan
@@ -21,6 +22,7 @@ from polymat.poly.domain import Domain
 from polymat.tilesize.joint import joint_sums
 from polymat.tilesize.plain import FEW, plan_stage
 from polymat.tilesize.register import ROLLING_ROWS, ROWS_REDUCED, ROWS_UPDATED, in_rows, unrolled
+from polymat.tilesize.rowblocks import at_once, overwritten, row_block_sizes
 from polymat.tilesize.rowloop import row_loop, row_width
 from polymat.tilesize.tileshape import (
     DOT_TILE,
@@ -133,6 +135,34 @@ def plan_tiles(
     reason = _reason(members, calls, dims[0] if rolling else None, joint)
     return TilePlan(
         group, dims, sizes, tuple(members), loops, reason, rolling, joint, row_loop=together, kept=kept or {}
+    )
+
+
+def plan_row_blocks(
+    pipeline: Pipeline,
+    group: Group,
+    dims: tuple[str, ...],
+    members: Sequence[Member],
+    machine: Machine,
+    estimates: Mapping[str, int],
+    products: Mapping[str, KernelPlan],
+) -> TilePlan:
+    """Several stages in one loop over tiles of rows, in which register blocks compute products."""
+    stages = {m.stage: pipeline.stage(m.stage) for m in members}
+    inner = {m.stage: _loops(stages[m.stage], m, pipeline.context, machine) for m in members}
+    inner |= _in_nearer_blocks(stages, inner, members, pipeline.context, machine, estimates)
+    tile = UnsizedTile(stages, {**inner, **products}, dims, members, machine, estimates)
+    places = overwritten(stages, members)
+    own = replace(tile, members=[m for m in members if m.stage not in places])
+    sizes = row_block_sizes(own, max(plan.blocks.rows for plan in products.values()))
+    rows = at_once(tile, products, sizes[-1])
+    reason = f"intermediates stay in the cache: {_scratch_text(members)}"
+    reason += f"; {', '.join(products)} by register blocks in each tile"
+    packed = [plan.contraction.right.source for plan in products.values() if plan.packed_depth]
+    if packed:
+        reason += f", {' and '.join(dict.fromkeys(packed))} packed once before"
+    return TilePlan(
+        *(group, dims, sizes, tuple(members), tile.loops, reason), rows_at_once=rows, places=places
     )
 
 

@@ -13,6 +13,7 @@ from polymat.graph.stage import Stage
 from polymat.machine.model import Machine
 from polymat.model.estimates import once_a_stage
 from polymat.model.extents import stage_extents, tile_size
+from polymat.plan.kernel import KernelPlan
 from polymat.plan.tile import Plan, TilePlan
 from polymat.tilesize.shortloops import level_lengths, loop_lengths
 from polymat.tilesize.stagework import ROW_LOOP_SHARE, VECTOR_SHARE, own_name_in
@@ -38,7 +39,8 @@ class TileDemand:
     scratchpads beyond the first-level cache, in that of `level`.  split: tiled dimensions that cut rows.
     ends: operations that the ends of the rows so cut are worth.  copies: those of writing out what tiles own
     of stages that others read in a scratchpad.  near: these stages.  share: of the peak that its loops reach.
-    starts: bytes that the starts of short runs of results are worth, for each byte.
+    starts: bytes that the starts of short runs of results are worth, for each byte.  passed: those of
+    operands of products that each tile reads from further away than the second level.
     """
 
     repeats: Sequence[float] = ()
@@ -54,6 +56,7 @@ class TileDemand:
     near: frozenset[str] = frozenset()
     share: float = VECTOR_SHARE
     starts: float = 0.0
+    passed: float = 0.0
 
 
 def tiling_of(
@@ -65,7 +68,8 @@ def tiling_of(
     by_name = {stage.name: stage for stage in stages}
     repeats = _tile_counts(plan, by_name, estimates)
     kept = plan.kept if plan.rolling else None
-    written = tile_size(by_name, plan.members, estimates, kept)(plan.sizes)
+    own = [member for member in plan.members if member.stage not in plan.places]
+    written = tile_size(by_name, own, estimates, kept)(plan.sizes)
     near = _tile_fits(pipeline, plan, stages, machine, estimates, written)
     fits = near or (plan.rolling and written <= KEPT_SHARE * machine.l3_bytes / machine.cores)
     often = {member.stage: _redundancy(member, plan, repeats) for member in plan.members}
@@ -83,6 +87,17 @@ def tiling_of(
         frozenset(m.stage for m in plan.members if m.copied and fits),
         VECTOR_SHARE if plan.row_loop is None else ROW_LOOP_SHARE,
         max((_run_starts(m, plan, by_name[m.stage], machine, estimates) for m in plan.members), default=0.0),
+        _passed_bytes(pipeline, plan, estimates) * prod(repeats),
+    )
+
+
+def _passed_bytes(pipeline: Pipeline, plan: TilePlan, estimates: Mapping[str, int]) -> float:
+    """Bytes of the operands that the rows of a tile are multiplied by."""
+    plans = (plan.loops[name] for name in plan.kernels)
+    kernels = [each for each in plans if isinstance(each, KernelPlan) and each.packed_depth]
+    return sum(
+        prod(each.contraction.length(d, estimates) for d in each.contraction.right_dims) * each.element_bytes
+        for each in kernels
     )
 
 
@@ -170,9 +185,10 @@ def _tile_fits(
     by_name = {stage.name: stage for stage in stages}
     inputs = {array.name: array for array in pipeline.inputs}
     pieces: dict[str, float] = {}
+    passed = _packed(plan)
     for member in plan.members:
         for name, along in _reads_along(by_name[member.stage], estimates, member.dims):
-            if name in by_name:
+            if name in by_name or name in passed:
                 continue
             if name in inputs:
                 whole = input_bytes(inputs[name], estimates)
@@ -199,6 +215,14 @@ def _reads_along(
         levels = [k for k, dim in enumerate(dims) if dim is not None and own_name_in(stage, dim, used)]
         found.append((load.source.name, tuple((k, lengths.get(dims[k] or "", 1.0)) for k in levels)))
     return tuple(dict.fromkeys(found))
+
+
+def _packed(plan: TilePlan) -> set[str]:
+    """The arrays of which tiles read a packed copy, whose parts pass through the caches."""
+    inner = (plan.loops[name] for name in plan.kernels)
+    return {
+        each.contraction.right.source for each in inner if isinstance(each, KernelPlan) and each.packed_depth
+    }
 
 
 def _redundancy(member: Member, plan: TilePlan, repeats: Sequence[float]) -> float:

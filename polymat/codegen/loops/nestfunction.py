@@ -20,6 +20,22 @@ Work: TypeAlias = OneOf["even", "uneven", "rising", "falling"]  # the last two a
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Ahead:
+    """Something that is computed before the tiles that a nest is a part of, once for all threads.
+
+    pad: the memory for it.  function: fills part k of n of it, the last arguments.  arguments: the others.
+    """
+
+    pad: Pad
+    function: str
+    arguments: tuple[CExpr, ...]
+
+    def fill(self, part: CExpr, parts: CExpr) -> Stmt:
+        """Compute one of some parts."""
+        return Evaluate(CCall(self.function, (*self.arguments, part, parts)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class NestFunction:
     """A C function; `ranges` are its last parameters, two each.
 
@@ -28,7 +44,7 @@ class NestFunction:
     balance: what says how much work there is up to each point of the first range: the suffix of the type of a
     sorted array, and the address of its element for point 0.
     helpers: functions that it calls.  pads: memory of its own that it needs on every thread; each is one of
-    its parameters, by name.
+    its parameters, by name.  ahead: what it reads that is computed before, parameters as well.
     """
 
     function: CFunction
@@ -39,6 +55,7 @@ class NestFunction:
     helpers: tuple[CFunction, ...] = ()
     pads: tuple[Pad, ...] = ()
     balance: tuple[str, CExpr] | None = None
+    ahead: tuple[Ahead, ...] = ()
 
     @property
     def functions(self) -> tuple[CFunction, ...]:

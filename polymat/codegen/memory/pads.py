@@ -29,34 +29,44 @@ def never(limits: Limits) -> bool:
 class Pad:
     """A piece of it: the C name of the pointer, the type of its elements and how many bytes it takes.
 
-    is_spared: whether it takes none at all where the sizes lie between limits.
+    is_spared: whether it takes none at all where the sizes lie between limits.  place: the pad whose memory
+    it has, by its pointer; empty for one with memory of its own.
     """
 
     array: str
     ctype: str
     bytes: CExpr
     is_spared: Callable[[Limits], bool] = never
+    place: str = ""
 
     @property
     def offset(self) -> str:
         """C name of where it begins in the memory of its thread."""
-        return f"_pm_pad_{self.array}"
+        return f"_pm_pad_{self.place or self.array}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ThreadScratch:
-    """All pads of the group of that number; each begins on a cache line of its own."""
+    """All pads of the group of that number; each begins on a cache line of its own.
+
+    shared: all threads have the same ones, which are those of the first.
+    """
 
     number: int
     pads: tuple[Pad, ...]
+    shared: bool = False
 
     @property
     def _bytes(self) -> str:
-        return f"_pm_thread_bytes_{self.number}"
+        return f"_pm_{'shared' if self.shared else 'thread'}_bytes_{self.number}"
 
     @property
     def _base(self) -> str:
-        return f"_pm_threads_at_{self.number}"
+        return f"_pm_{'shared' if self.shared else 'threads'}_at_{self.number}"
+
+    @property
+    def _own(self) -> list[Pad]:
+        return [pad for pad in self.pads if not pad.place]
 
     @property
     def apart(self) -> CExpr:
@@ -67,10 +77,11 @@ class ThreadScratch:
         """Reserve the pads of every thread; nothing when there are none."""
         if not self.pads:
             return []
-        total = CBinary("*", Cast("double", Id(self._bytes)), Id("_pm_threads"))
+        each = Cast("double", Id(self._bytes))
+        total = each if self.shared else CBinary("*", each, Id("_pm_threads"))
         return [
             Declare("size_t", self._bytes, Literal("0")),
-            *(Declare("const size_t", pad.offset, place(self._bytes, pad.bytes)) for pad in self.pads),
+            *(Declare("const size_t", pad.offset, place(self._bytes, pad.bytes)) for pad in self._own),
             Declare("const size_t", self._base, place("_pm_bytes", total)),
         ]
 

@@ -136,7 +136,10 @@ def _scratchpad(stage: Stage, plan: TilePlan, member: Member) -> Buffer:
             else:
                 origin.append(Affine.name(f"{TILE}{level}") - before)
         else:
-            extents.append(high - low + 1)
+            apart = (
+                LINE_BYTES // stage.dtype.size if plan.kernels and 0 < position == len(stage.dims) - 1 else 0
+            )
+            extents.append(high - low + 1 + apart)
             origin.append(low)
     return Buffer(stage.name, stage.dtype, "scratchpad", tuple(extents), tuple(origin), ring=ring)
 

@@ -44,8 +44,8 @@ class Shape(Need):
 
     suffix: "f32" or "f64".  halves: whether the product around them knows triangles.  walks: whether there
     are blocks that walk over several segments of depth where they lie.  turns: the most depth of blocks whose
-    vectors hold segments of columns; 0: there are none.  ends: the expressions of a result that
-    they compute in registers.
+    vectors hold segments of columns; 0: there are none.  panels: whether there are products of a right
+    operand that is packed before.  ends: the expressions of a result that they compute in registers.
     """
 
     suffix: str
@@ -55,6 +55,7 @@ class Shape(Need):
     halves: bool = False
     walks: bool = False
     turns: int = 0
+    panels: bool = False
     ends: tuple[End, ...] = ()
 
     @property
@@ -74,7 +75,7 @@ class Shape(Need):
 
     def __str__(self) -> str:
         features = [name for name in ("halves", "walks") if getattr(self, name)]
-        features += [f"turns{self.turns}"] * (self.turns > 0)
+        features += [f"turns{self.turns}"] * (self.turns > 0) + ["panels"] * self.panels
         blocks = f"gemm_{self.suffix}_{self.vector_bytes}x{self.rows}x{self.vectors}"
         return "|".join(("_".join((blocks, *features)), *map(str, self.ends)))
 
@@ -83,7 +84,8 @@ class Shape(Need):
         ends = tuple(sorted({*self.ends, *other.ends}, key=str))
         turns = max(self.turns, other.turns)
         halves, walks = self.halves or other.halves, self.walks or other.walks
-        return replace(self, halves=halves, walks=walks, turns=turns, ends=ends)
+        panels = self.panels or other.panels
+        return replace(self, halves=halves, walks=walks, turns=turns, panels=panels, ends=ends)
 
 
 def vector_types(shape: Shape) -> str:
@@ -102,6 +104,6 @@ def joined(shapes: Iterable[Shape]) -> tuple[Shape, ...]:
     """The families of register blocks that stand for these: one where the blocks are the same."""
     families: dict[Shape, Shape] = {}
     for shape in sorted(shapes, key=str):
-        plain = replace(shape, halves=False, walks=False, turns=0, ends=())
+        plain = replace(shape, halves=False, walks=False, turns=0, panels=False, ends=())
         families[plain] = families.get(plain, plain) | shape
     return tuple(families.values())

@@ -23,7 +23,7 @@ from polymat.codegen.c.ctree import (
 )
 from polymat.codegen.c.needs import MAX_I64, MIN_I64, Piece
 from polymat.codegen.loops.bodies import BodyWriter
-from polymat.codegen.loops.nestfunction import NestFunction, run_nest
+from polymat.codegen.loops.nestfunction import Ahead, NestFunction, run_nest
 from polymat.codegen.loops.ranges import Range
 from polymat.codegen.loops.stagecode import StageWriter
 from polymat.codegen.loops.streamedrows import is_larger
@@ -31,6 +31,7 @@ from polymat.codegen.memory.pads import Pad
 from polymat.codegen.products.blockshape import Shape
 from polymat.codegen.products.endwriter import END, EndWriter
 from polymat.codegen.products.finish import Finish
+from polymat.codegen.products.halfwriter import half_of
 from polymat.codegen.products.packedroom import PackedRoom, packed_pad
 from polymat.codegen.products.segments import Segments
 from polymat.errors import InternalError
@@ -42,7 +43,6 @@ from polymat.lang.types import real_part
 from polymat.plan.kernel import KernelPlan
 from polymat.plan.loops import LoopPlan
 from polymat.product.contraction import Contraction
-from polymat.product.question import PLACES
 from polymat.product.shares import work_along
 from polymat.product.turned import can_turn
 
@@ -67,6 +67,7 @@ class ContractionWriter:
 
     finish: Finish | None = None
     ends: EndWriter | None = None
+    function = "_pm_gemm"  # of C, without the suffix of its type
 
     def __init__(
         self,
@@ -97,6 +98,11 @@ class ContractionWriter:
             for position, each in enumerate(self.found.more, number + 1)
         )
 
+    @property
+    def depth(self) -> int:
+        """The most depth of a block."""
+        return self.plan.blocks.kc
+
     @cached_property
     def bodies(self) -> BodyWriter:
         """The writers of expressions for addresses of the operands and the result."""
@@ -126,17 +132,24 @@ class ContractionWriter:
         helpers = (*(starts.functions if starts is not None else ()), *self.alternatives)
         groups = [group for part in parts for group in part.groups if group.dims]
         tables = [Pad(group.pad, "ptrdiff_t", group.bytes()) for group in groups]
-        packed = packed_pad(self.pad, self.dtype.c, [part._room for part in parts])
-        pads = [packed, *(pad for part in parts for pad in part.extra_pads), *tables]
-        parameters = [CParameter(f"{pad.ctype} *", pad.array) for pad in pads]
+        ahead = self.ahead()
+        packed = [] if ahead else [packed_pad(self.pad, self.dtype.c, [part._room for part in parts])]
+        pads = [*packed, *(pad for part in parts for pad in part.extra_pads), *tables]
+        memory = [*(each.pad for each in ahead), *pads]
+        parameters = [CParameter(f"{pad.ctype} *", pad.array) for pad in memory]
         return replace(
             nest,
             function=replace(nest.function, parameters=(*parameters, *nest.function.parameters)),
-            arguments=(*(Id(pad.array) for pad in pads), *nest.arguments),
+            arguments=(*(Id(pad.array) for pad in memory), *nest.arguments),
             helpers=(*helpers, *(finish.functions if finish is not None else ())),
             pads=tuple(pads),
             block=self.plan.blocks.rows if self.along[:1] == (found.rows,) else 1,
+            ahead=ahead,
         )
+
+    def ahead(self) -> tuple[Ahead, ...]:
+        """Packed operands that are there before the tiles of which the nest is a part: none."""
+        return ()
 
     @property
     def extra_pads(self) -> tuple[Pad, ...]:
@@ -213,43 +226,29 @@ class ContractionWriter:
             k,
             *(argument for group in self.groups for argument in group.arguments()),
             self._value(found.scale),
-            self._first(found.left),
+            self.first(found.left),
             self.step(found.left, found.rows),
             self.step(found.left, found.depth),
-            self._first(found.right),
-            self.step(found.right, found.depth),
-            self.step(found.right, found.columns),
+            *self.right(),
             self._value(beta),
-            Literal("NULL") if addend is None else self._first(addend),
+            Literal("NULL") if addend is None else self.first(addend),
             Literal("0") if addend is None else self.step(addend, found.rows),
-            self._first(target),
+            self.first(target),
             self.step(target, found.rows),
-            *(Literal(str(size)) for size in (blocks.kc, blocks.mc, blocks.nc, blocks.small)),
+            *(Literal(str(size)) for size in (self.depth, blocks.mc, blocks.nc, blocks.small)),
             is_larger(self.size, [self.writer.storage[self.stage.name]], self.plan.streamed),
-            self._half(),
+            half_of(self),
             Id(self.pad),
             *(self.finish.arguments() if self.finish is not None else (NULL, NULL)),
             CUnary("&", Id(END)) if self.ends is not None else NULL,
         )
-        return CCall(f"_pm_gemm_{self.shape.suffix}", arguments)
+        return CCall(f"{self.function}_{self.shape.suffix}", arguments)
 
-    def _half(self) -> CExpr:
-        """The triangle, with the distance of its diagonal from the first element that the nest covers."""
-        found, name = self.found, f"_pm_half_of_{self.shape.suffix}"
-        triangle = found.triangle
-        if triangle is None:
-            return CCall(name, (ZERO, ZERO, ZERO, Literal("NULL"), ZERO, ZERO))
-        line, across = (self.range(dim)[0] for dim in (triangle.line, triangle.across))
-        shift: CExpr = Literal(str(triangle.shift))
-        shift = shift if line == ZERO else CBinary("+", shift, line)
-        shift = shift if across == ZERO else CBinary("-", shift, across)
-        place = Literal(str(PLACES.index(triangle.place) + 1))
-        mirror = found.mirror
-        rest: tuple[CExpr, ...] = (Literal("NULL"), ZERO, ZERO)
-        if mirror is not None:
-            steps = (self.step(mirror, dim) for dim in (triangle.line, triangle.across))
-            rest = (self._first(mirror), *steps)
-        return CCall(name, (place, Literal(str(int(triangle.before))), shift, *rest))
+    def right(self) -> tuple[CExpr, CExpr, CExpr]:
+        """The right operand, and its steps along the depth and the columns."""
+        right = self.found.right
+        along, across = (self.step(right, dim) for dim in (self.found.depth, self.found.columns))
+        return self.first(right), along, across
 
     def _result(self) -> Factor:
         """The result as a factor: its own element."""
@@ -272,7 +271,7 @@ class ContractionWriter:
         begin, end = self.range(dim)
         return end if begin == Literal("0") else CBinary("-", end, begin)
 
-    def _first(self, factor: Factor) -> CExpr:
+    def first(self, factor: Factor) -> CExpr:
         """The address of the first element of a matrix, with the loops around it at their indices."""
         bodies = self.bodies
         point = {dim: self.range(dim)[0] for dim in self.found.bounds} | bodies.loop_point(self.found.outer)

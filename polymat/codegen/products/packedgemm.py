@@ -52,15 +52,17 @@ def gemm_text(shape: Shape) -> Apart:
     turned = turned_text(shape) if shape.turns else ""
     blocks = [microkernels(shape), past_blocks(shape), *([edges(shape)] if shape.halves else [])]
     types = headers_text(shape, *_TYPES) + ways_text() + headers_text(shape, "choices")
+    declared = ("declared", "panelsdeclared") if shape.panels else ("declared",)
     head = "\n".join(
-        [*tables, types, *([turned_head(shape)] if shape.turns else []), headers_text(shape, "declared")]
+        [*tables, types, *([turned_head(shape)] if shape.turns else []), headers_text(shape, *declared)]
     )
     sums = _row_sums(shape) + headers_text(shape, *_SUMS)
     copied, large = headers_text(shape, *_PACKED), headers_text(shape, *_LARGE)
     blocked = headers_text(shape, *_BLOCKED)
-    general = headers_text(shape, "general")
+    general = headers_text(shape, "general", *(("panels",) if shape.panels else ()))
     around = f"{SHUFFLES}{copied}{large}{blocked}{turned}{general}"
-    return Apart(head, (around, "\n".join(blocks)), (sums,), headers_text(shape, *_CALLED) + _call(shape))
+    calls = _call(shape) + (_panels_call(shape) if shape.panels else "")
+    return Apart(head, (around, "\n".join(blocks)), (sums,), headers_text(shape, *_CALLED) + calls)
 
 
 def _row_sums(shape: Shape) -> str:
@@ -73,3 +75,9 @@ def _call(shape: Shape) -> str:
     """A product of all that its struct is made of; the last two fields are for `rowsjoined.h` alone."""
     s, rest = shape.suffix, ".left_rows = NULL, .left_each = 0"
     return f"\n#define _pm_gemm_{s}(...) _pm_multiply_{s}((_pm_product_{s}){{__VA_ARGS__, {rest}}})\n"
+
+
+def _panels_call(shape: Shape) -> str:
+    """The same of a right operand that was packed before, into what is the scratch of others."""
+    s, rest = shape.suffix, ".left_rows = NULL, .left_each = 0"
+    return f"#define _pm_gemm_panels_{s}(...) _pm_by_panels_{s}(&(_pm_product_{s}){{__VA_ARGS__, {rest}}})\n"

@@ -29,6 +29,7 @@ from polymat.codegen.loops.stagecode import StageWriter
 from polymat.codegen.memory.pads import Pad
 from polymat.codegen.memory.storage import Buffer
 from polymat.codegen.products.contractionwriter import ContractionWriter, kernel_nest
+from polymat.codegen.products.panelswriter import PanelsWriter
 from polymat.graph.monomials import Factor
 from polymat.graph.stage import Ref, Stage
 from polymat.lang.affine import Affine
@@ -57,6 +58,8 @@ def product_nest(
     writer: StageWriter, stage: Stage, plan: KernelPlan, along: Sequence[str | None], kind: str
 ) -> NestFunction:
     """The nest of a contraction over run-time ranges of dimensions of its result."""
+    if plan.packed_depth:
+        return PanelsWriter(writer, stage, plan, along).nest(kind)
     if not plan.pairs:
         return kernel_nest(writer, stage, plan, along, kind)
     return PairsWriter(writer, stage, plan, along).nest(kind)

@@ -1,0 +1,93 @@
+"""Chains of products in tiles of rows, around register blocks (`polymat.tilesize.rowblocks`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import polymat as pm
+from polymat import Options
+from polymat.machine.known import ZEN3
+from tests.hosts import CompileFor
+from tests.tolerance import assert_close
+
+M, N, D, F = (pm.Parameter(pm.Int, name) for name in "MNDF")
+LARGE = {M: 2048, N: 2048, D: 64, F: 64}
+OWN = Options(blas="never", reassociate=False, threads=3, parallel_threshold=0)
+# Rows: none, a register block, a tile, and what is beside these; columns beside vectors, panels and pieces.
+SIZES = (
+    *((0, 5, 3, 2), (5, 1, 1, 1), (6, 16, 8, 16), (7, 17, 9, 15), (13, 3, 0, 4)),
+    *((29, 255, 7, 33), (30, 256, 64, 64), (31, 257, 65, 8), (97, 513, 33, 70), (191, 1031, 2, 5)),
+)
+
+
+@pytest.fixture(autouse=True)
+def machine(compile_for: CompileFor) -> None:
+    compile_for(ZEN3)
+
+
+def matrices(dtype: Any) -> tuple[pm.Matrix, pm.Matrix, pm.Matrix]:
+    return (
+        pm.Matrix(dtype, "Q", [M, D]),
+        pm.Matrix(dtype, "K", [N, D]),
+        pm.Matrix(dtype, "V", [N, F]),
+    )
+
+
+def attention(dtype: Any) -> tuple[pm.Function, Sequence[pm.Matrix]]:
+    Q, K, V = matrices(dtype)
+    S = (Q @ K.T) * 0.125
+    E = pm.Exp(S - S.max(axis=1, keepdims=True))
+    return ((E / E.sum(axis=1, keepdims=True)) @ V).named("O"), (Q, K, V)
+
+
+def two_products(dtype: Any) -> tuple[pm.Function, Sequence[pm.Matrix]]:
+    Q, K, V = matrices(dtype)
+    return ((Q @ K.T) @ V).named("O"), (Q, K, V)
+
+
+def layers(dtype: Any) -> tuple[pm.Function, Sequence[Any]]:
+    Q, K, V = matrices(dtype)
+    b = pm.Vector(dtype, "b", [N])
+    return (pm.Max(Q @ K.T + b, 0.0) @ V).named("O"), (Q, K, V, b)
+
+
+PROGRAMS = {"attention": attention, "two_products": two_products, "layers": layers}
+
+
+def compiled(program: str, dtype: Any = pm.Float, options: Options = OWN) -> Any:
+    output, inputs = PROGRAMS[program](dtype)
+    return pm.compile(output, inputs=inputs, estimates=LARGE, options=options)
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_what_is_between_products_stays_in_tiles_of_rows(program: str) -> None:
+    (group,) = compiled(program).explain().groups
+    assert group.kind == "tiles"
+    assert "by register blocks in each tile, K and V packed once before" in group.reason
+    assert group.tile_sizes["i"] % 6 == 0
+    assert all(place == "scratchpad" for name, place in group.storage.items() if name != "O")
+
+
+@pytest.mark.parametrize("switch", [{"kernels": False}, {"fuse": False}, {"tile": False}])
+def test_without_tiles_or_register_blocks_there_are_none(switch: dict[str, Any]) -> None:
+
+    report = compiled("two_products", options=replace(OWN, **switch)).explain()
+    assert not any("by register blocks in each tile" in group.reason for group in report.groups)
+
+
+@pytest.mark.parametrize("dtype", [pm.Float, pm.Double], ids=["float", "double"])
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_numbers(program: str, dtype: Any, seed: int) -> None:
+    made = compiled(program, dtype)
+    rng = np.random.default_rng(seed)
+    for m, n, d, f in SIZES:
+        shapes = [(m, d), (n, d), (n, f), *[(n,)] * (program == "layers")]
+        arrays = [rng.standard_normal(shape).astype(dtype.dtype) for shape in shapes]
+        wanted = made.reference(*arrays)
+        magnitude = np.abs(arrays[0]) @ np.abs(arrays[1]).T @ np.abs(arrays[2])
+        assert_close(made(*arrays), wanted, roundings=d + n + 64, magnitude=magnitude + 64)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from polymat.lang.expr import Expr, Load, SelectExpr
+from polymat.lang.expr import Binary, Call, Expr, Load, SelectExpr
 from polymat.lang.indices import affine_names
 from polymat.lang.traverse import (
     children,
@@ -17,7 +17,9 @@ from polymat.lang.traverse import (
 )
 from polymat.memo import remembered
 
+CHEAP_NODES = 12  # of both branches of a Select: some ten cycles, as a wrong guess costs
 MAX_DEPTH = 100  # operations inside each other, after which a part gets a name
+_CHEAP_OPS = frozenset(("+", "-", "*", "min", "max"))
 
 
 @remembered
@@ -113,6 +115,30 @@ def written_at_most(expr: Expr) -> float:
     if any(parts and uses[id(node)] > 1 for node, parts in zip(order, operands, strict=True)):
         return math.inf
     return (1 + sum(uses.values())) * (1 + 1 / MAX_DEPTH)
+
+
+@remembered
+def is_cheap_choice(select: SelectExpr) -> bool:
+    """Whether both branches of a Select on data cost less than a wrong guess which is taken."""
+    if _is_on_indices(select):
+        return False
+    nodes = [*walk(select.then), *walk(select.otherwise)]
+    return len(nodes) <= CHEAP_NODES and all(_is_cheap(node) for node in nodes)
+
+
+def _is_cheap(node: Expr) -> bool:
+    """Whether a node costs a few cycles, wherever it is computed."""
+    match node:
+        case Load():
+            return not children(node)
+        case Binary(op):
+            return op in _CHEAP_OPS and node.dtype.kind in "iuf"
+        case SelectExpr():
+            return not _is_on_indices(node)
+        case Call(function):
+            return function == "abs" and node.dtype.kind in "iuf"
+        case _:
+            return node.dtype.kind in "iuf"
 
 
 @remembered

@@ -57,6 +57,11 @@ class Order:
         """The dimensions that are loops."""
         return tuple(level for level in range(len(self.parallel)) if level != self.statements)
 
+    @property
+    def runs_alone(self) -> bool:
+        """Whether the points of the innermost loop run one after the other."""
+        return not (self.loops and self.parallel[self.loops[-1]])
+
     def part(self, level: int, begin: str, end: str) -> isl.UnionMap:
         """The schedule of what lies at begin <= value < end of a dimension; both are parameters."""
         dims = [f"i{k}" for k in range(len(self.parallel))]

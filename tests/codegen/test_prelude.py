@@ -46,13 +46,27 @@ COMPLEX: dict[str, tuple[str, Any]] = {
     "c64": ("float _Complex", np.complex64),
     "c128": ("double _Complex", np.complex128),
 }
+
+
+def chosen(a: Values, b: Values) -> Values:
+    """The first where it is less."""
+    found: Values = np.where(np.less(a, b), a, b)
+    return found
+
+
 REFERENCES: dict[str, Callable[..., Values]] = {
     "floordiv": np.floor_divide,
     "mod": np.remainder,
     "min": np.minimum,
     "max": np.maximum,
+    "choose": chosen,
 }
-BINARY = [(name, suffix) for name in REFERENCES for suffix in DTYPES] + [("min", "b8"), ("max", "b8")]
+ALONE: dict[str, Callable[..., Values]] = {"minalone": np.minimum, "maxalone": np.maximum}
+BINARY = [
+    *((name, suffix) for name in REFERENCES for suffix in DTYPES),
+    *(("min", "b8"), ("max", "b8")),
+    *((name, suffix) for name in ALONE for suffix in ("f32", "f64")),
+]
 PIECES = (Piece.WORKSPACE, Piece.TEAM, Piece.MATH, Piece.STRING, Piece.COMPLEX, Piece.PRODUCTS)
 ALL_NEEDS: list[Need] = sorted((*arithmetic_needs(), *PIECES), key=str)
 WARNINGS = ("-Wall", "-Wextra", "-Wconversion", "-Wsign-conversion", "-Wshadow", "-pedantic", "-Werror")
@@ -102,6 +116,7 @@ def loop_over(need: Helper | HelperReduction) -> str:
     if need is helper:
         unary = ("abs", "atan", "hidden", "i0", "sign")
         arguments = "a[i]" if helper.operation in unary else "a[i], b[i]"
+        arguments = f"a[i] < b[i], {arguments}" if helper.operation == "choose" else arguments
         return f"{head}{loop}        out[i] = {helper.function}({arguments});\n}}\n"
     return (
         f"{head}    {ctype} r = {'' if helper.operation == 'min' else '-'}INFINITY;\n"
@@ -137,7 +152,7 @@ def pairs(a: Values, b: Values) -> tuple[Values, Values]:
 def test_like_numpy(name: str, suffix: str) -> None:
     a, b = pairs(awkward(suffix), awkward(suffix))
     with np.errstate(all="ignore"):
-        expected = REFERENCES[name](a, b)
+        expected = (REFERENCES | ALONE)[name](a, b)
     result = apply(f"{name}_{suffix}", a, b)
     assert result.dtype == expected.dtype
     np.testing.assert_array_equal(result, expected)

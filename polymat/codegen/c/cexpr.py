@@ -28,6 +28,7 @@ from polymat.lang.expr import (
     Variable,
     fits,
 )
+from polymat.lang.sharing import is_cheap_choice
 from polymat.lang.table import Lookup, Table
 from polymat.lang.traverse import Node, children, fold
 from polymat.lang.types import (
@@ -53,7 +54,8 @@ _HELPER_OPS = {"min": "min", "max": "max", "//": "floordiv", "%": "mod", "<<": "
 class ExpressionWriter:
     """Writes expressions at one point: `index` gives the C value of a variable or size.
 
-    `element` writes an access; `needs` collects the prelude functions that were used.
+    `element` writes an access; `needs` collects the prelude functions that were used.  alone: elements are
+    computed one after the other, never in vectors.
     """
 
     def __init__(
@@ -63,12 +65,15 @@ class ExpressionWriter:
         element: Callable[[str, tuple[CExpr, ...]], CExpr],
         needs: set[Need],
         ready: Mapping[int, CExpr] | None = None,
+        *,
+        alone: bool = False,
     ) -> None:
         self.index = index
         self.scalar = scalar
         self.element = element
         self.needs = needs
         self.ready = dict(ready or {})
+        self.alone = alone
 
     def value(self, expr: Expr, target: ScalarType | None = None, *, exact: bool = False) -> CExpr:
         """The C expression, converted to `target` where C would not do it alike, or always (`exact`)."""
@@ -110,6 +115,8 @@ class ExpressionWriter:
                 exact = usual(then.dtype, otherwise.dtype) != expr.dtype
                 first = self.convert(parts[-2], then, expr.dtype, force=exact)
                 second = self.convert(parts[-1], otherwise, expr.dtype, force=exact)
+                if self.alone and expr.dtype.kind in "iuf" and is_cheap_choice(expr):
+                    return self._helper("choose", expr.dtype, chosen, first, second)
                 return Ternary(chosen, first, second)
             case _:
                 unreachable(expr)
@@ -141,7 +148,8 @@ class ExpressionWriter:
             )
             return narrowed(CBinary(shift, left, number), dtype)
         if op in _HELPER_OPS:
-            return self._helper(_HELPER_OPS[op], dtype, left, right)
+            name = extreme(op, dtype) if self.alone else _HELPER_OPS[op]
+            return self._helper(name, dtype, left, right)
         if op == "/" and dtype.kind == "c":
             return self._helper("div", dtype, left, right)
         return narrowed(CBinary(op, left, right), dtype)
@@ -276,6 +284,11 @@ def usual(left: ScalarType, right: ScalarType) -> ScalarType:
 def narrowed(expr: CExpr, dtype: ScalarType) -> CExpr:
     """C computes 8- and 16-bit integers as int: cut the result back."""
     return Cast(dtype.c, expr) if dtype.kind in "iu" and dtype.size < 4 else expr
+
+
+def extreme(op: str, dtype: ScalarType) -> str:
+    """The helper of an operation on elements that are computed one after the other."""
+    return f"{op}alone" if op in ("min", "max") and dtype.kind == "f" else _HELPER_OPS[op]
 
 
 def table_name(table: Table) -> str:

@@ -72,3 +72,10 @@ static inline T NAME(sign)(T a)
 {
     return (T)((a > 0) - (a < 0));
 }
+
+/* Which of two values, both known, where elements come one after the other: never by a branch. */
+static inline T NAME(choose)(int first, T a, T b)
+{
+    __asm__("" : "+r"(a), "+r"(b));
+    return first ? a : b;
+}

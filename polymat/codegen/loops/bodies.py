@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from polymat.codegen.c.cexpr import ExpressionWriter, affine_expr
+from polymat.codegen.c.cexpr import ExpressionWriter, affine_expr, extreme
 from polymat.codegen.c.cnames import Names
 from polymat.codegen.c.ctree import (
     Assign,
@@ -37,15 +37,29 @@ LOCAL_WORDS = {Op.Sum: "sum", Op.Mul: "product", Op.Min: "least", Op.Max: "large
 
 
 class BodyWriter:
-    """Writes statement bodies for the stages of one pipeline."""
+    """Writes statement bodies for the stages of one pipeline.
+
+    alone: points run one after the other, never in vectors.
+    """
 
     def __init__(
-        self, pipeline: Pipeline, storage: Mapping[str, Buffer], names: Names, needs: set[Need]
+        self,
+        pipeline: Pipeline,
+        storage: Mapping[str, Buffer],
+        names: Names,
+        needs: set[Need],
+        *,
+        alone: bool = False,
     ) -> None:
         self.pipeline = pipeline
         self.storage = storage
         self.names = names
         self.needs = needs
+        self.alone = alone
+
+    def one_by_one(self) -> BodyWriter:
+        """Writes the same of points that run one after the other."""
+        return BodyWriter(self.pipeline, self.storage, self.names, self.needs, alone=True)
 
     def writer(self, values: Point) -> ExpressionWriter:
         """Writes expressions at a point, given by the C values of its dimensions."""
@@ -53,7 +67,7 @@ class BodyWriter:
         def index(name: str) -> CExpr:
             return values[name] if name in values else Id(self.names.get("size", name))
 
-        return ExpressionWriter(index, self.scalar, self.element, self.needs)
+        return ExpressionWriter(index, self.scalar, self.element, self.needs, alone=self.alone)
 
     def constant(self, value: Const) -> CExpr:
         """A number."""
@@ -264,6 +278,7 @@ class BodyWriter:
         return Assign(target, "=", self._helper(stage, target, value))
 
     def _helper(self, stage: Stage, left: CExpr, right: CExpr) -> CExpr:
-        helper = Helper(stage.operation.value, stage.dtype.suffix)
+        op, dtype = stage.operation.value, stage.dtype
+        helper = Helper(extreme(op, dtype) if self.alone else op, dtype.suffix)
         self.needs.add(helper)
         return CCall(helper.function, (left, right))

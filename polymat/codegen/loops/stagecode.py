@@ -255,9 +255,9 @@ class StageWriter(NestWriter):
                 return (f"omp parallel for {simd}num_threads(_pm_threads) if(_pm_threads > 1)",)
             return ("omp simd",) if innermost and parallel[depth] else ()
 
-        items = recurrence_bodies(self.bodies, stage)
-        writer = LoopWriter(items, self.bodies.index_name, pragmas, self.needs)
         order = plan.recurrence
+        items = recurrence_bodies(self.bodies, stage, alone=order.runs_alone)
+        writer = LoopWriter(items, self.bodies.index_name, pragmas, self.needs)
         nests = from_union_map(order.schedule, self.pipeline.context, plan.order, turns=order.turns)
         return self.as_nest((stage,), plan, writer.block(nests), kind, ())
 
@@ -271,9 +271,8 @@ class StageWriter(NestWriter):
         def pragmas(depth: int, innermost: bool) -> tuple[str, ...]:
             return ("omp simd",) if innermost and order.parallel[depth] else ()
 
-        writer = LoopWriter(
-            recurrence_bodies(self.bodies, stage), self.bodies.index_name, pragmas, self.needs
-        )
+        items = recurrence_bodies(self.bodies, stage, alone=order.runs_alone)
+        writer = LoopWriter(items, self.bodies.index_name, pragmas, self.needs)
         context = range_context(self.pipeline.context, [part])
         nests = from_union_map(order.part(level, part.begin, part.end), context, plan.order)
         work: Work = "even" if stage.domain.assume(self.pipeline.context).is_box() else "uneven"

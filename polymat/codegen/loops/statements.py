@@ -160,9 +160,14 @@ def partial_reduce_statements(
     return Statements(items, (*stage.dims, PHASE, *accumulation.reduced_dims), locals=(stage,))
 
 
-def recurrence_bodies(bodies: BodyWriter, stage: Stage) -> tuple[NestStatement, ...]:
-    """The statements of a recurrence; their schedule is found elsewhere."""
-    items = [NestStatement(p.domain, (), bodies.store(stage, p.expr)) for p in stage.parts]
+def recurrence_bodies(bodies: BodyWriter, stage: Stage, *, alone: bool = False) -> tuple[NestStatement, ...]:
+    """The statements of a recurrence; their schedule is found elsewhere.
+
+    alone: points run one after the other, in no vectors.  What Selects choose from is then loaded
+    before them, so that a processor need not guess which of it comes.
+    """
+    bodies = bodies.one_by_one() if alone else bodies
+    items = [NestStatement(p.domain, (), bodies.store(stage, p.expr, ahead=alone)) for p in stage.parts]
     items += [NestStatement(a.domain, (), bodies.update_at(stage, a)) for a in stage.accumulations]
     return tuple(items)
 

@@ -14,6 +14,7 @@ from typing import TypeVar
 from polymat.dataclass import dataclass
 from polymat.graph.accesses import loads_with_domains
 from polymat.graph.stage import Accumulation, Part, Stage, loads_of
+from polymat.graph.toldapart import told_apart
 from polymat.lang.affine import Affine
 from polymat.poly.domain import Domain
 from polymat.poly.freed import freed
@@ -74,17 +75,30 @@ class InnerRead:
         return where.at_least_zero([form]).is_empty()
 
 
-def possible_axes(members: Sequence[Stage], context: Domain) -> Iterator[Axes]:
-    """Every choice of dimensions along which no stage needs what is made at a later step."""
+def possible_axes(members: Sequence[Stage], context: Domain) -> Iterator[tuple[tuple[Stage, ...], Axes]]:
+    """Every choice of dimensions along which no stage needs what is made at a later step.
+
+    With the stages; last those whose definitions are split by whether they read at their own step.
+    """
     known: list[Positions] = []
     for positions in _candidates(members):
         if positions not in known:
             known.append(positions)
-            needs = [*inner_reads(members, positions, context)]
-            for sign in (FORWARDS, BACKWARDS):
-                axes = _shifted(members, positions, needs, sign)
-                if axes is not None:
-                    yield axes
+            yield from _both_ways(tuple(members), positions, context)
+    for positions in known:
+        apart = told_apart(members, positions, context)
+        if apart != tuple(members):
+            yield from _both_ways(apart, positions, context)
+
+
+def _both_ways(
+    members: tuple[Stage, ...], positions: Positions, context: Domain
+) -> Iterator[tuple[tuple[Stage, ...], Axes]]:
+    needs = [*inner_reads(members, positions, context)]
+    for sign in (FORWARDS, BACKWARDS):
+        axes = _shifted(members, positions, needs, sign)
+        if axes is not None:
+            yield members, axes
 
 
 def _candidates(members: Sequence[Stage]) -> Iterator[Positions]:

@@ -53,8 +53,8 @@ class CircleSteps:
 @remembered
 def circle_steps(pipeline: Pipeline, names: tuple[str, ...]) -> CircleSteps | None:
     """How a circle of a pipeline runs step by step; None where no choice of dimensions allows it."""
-    members = tuple(stage for stage in pipeline.stages if stage.name in names)
-    for axes in possible_axes(members, pipeline.context):
+    stages = tuple(stage for stage in pipeline.stages if stage.name in names)
+    for members, axes in possible_axes(stages, pipeline.context):
         found = _steps(pipeline, members, axes)
         if found is not None and all(_is_orderable(found, group) for group in same_step(found)):
             return found

@@ -153,9 +153,9 @@ class _StageRun:
         """The points at which a definition holds; None for all of them."""
         if item.condition is not None:
             return self.evaluator.holds(item.condition, points, count)
-        if self.inside is None or not points or (isinstance(item, Part) and item.fills):
+        if self.inside is None or (isinstance(item, Part) and item.fills):
             return None
-        return self.inside(item.domain, {**self.params, **points})
+        return np.broadcast_to(self.inside(item.domain, {**self.params, **points}), (count,))
 
     def compute(self, item: Part | Accumulation, points: Points, count: int) -> None:
         """Assign or accumulate some points of a definition."""

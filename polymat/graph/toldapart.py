@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from polymat.graph.stage import Accumulation, Part, Stage, loads_of
 from polymat.lang.affine import Affine, computed_in
@@ -58,7 +58,7 @@ def _pieces(item: Item, index: Affine, positions: Mapping[str, int], context: Do
             found.append(_at(piece, here, load, place, index))
             rest = piece.domain.subtract(here)
             if not rest.assume(context).is_empty():
-                found.append(replace(piece, domain=rest, condition=None))
+                found.append(_over(piece, rest))
         if len(found) > MOST_PIECES:
             return [item]
         pieces = found
@@ -73,4 +73,12 @@ def _at(item: Item, domain: Domain, read: Load, place: int, index: Affine) -> It
         same = isinstance(node, Load) and (node.source, node.indices) == (read.source, read.indices)
         return replace(node, indices=indices) if same and isinstance(node, Load) else node
 
-    return replace(item, domain=domain, condition=None, expr=rebuild(item.expr, leaf))
+    return replace(_over(item, domain), expr=rebuild(item.expr, leaf))
+
+
+def _over(item: Item, domain: Domain) -> Item:
+    """A definition at some of its points, which its condition does not tell."""
+    changed: dict[str, Any] = {"domain": domain, "condition": None}
+    if isinstance(item, Part):
+        changed["fills"] = False
+    return replace(item, **changed)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -93,3 +94,13 @@ def test_a_definition_is_split_where_it_reads_its_own_step() -> None:
         "factor(i, d + k) * factor(i, k)",
         "factor(i, d + k) * factor(i - d, k)",
     ]
+
+
+def test_pieces_of_a_default_are_told_by_their_domains() -> None:
+    pipeline = build([left_looking(i, i)])
+    (factor,) = (stage for stage in pipeline.stages if stage.name == "factor")
+    marked = replace(factor, parts=tuple(replace(part, fills=True) for part in factor.parts))
+    (apart,) = told_apart([marked], {"total": 1, "factor": 1}, pipeline.context)
+    pieces = [part for part in apart.parts if part not in marked.parts]
+    assert pieces
+    assert not any(part.fills for part in pieces)

@@ -32,6 +32,7 @@ from polymat import (
     Variable,
     Vector,
 )
+from tests.compilers import plain_gcc
 
 ROOT = Path(__file__).resolve().parents[2]
 Doubles = npt.NDArray[np.float64]
@@ -64,7 +65,8 @@ def check():
 
 
 def start(directory: Path, program: str, **environment: str) -> subprocess.Popen[str]:
-    variables = {"POLYMAT_CACHE_DIR": str(directory), "PYTHONPATH": str(ROOT), **environment}
+    """A process of its own; how well the C compiler does is not the subject."""
+    variables = {"POLYMAT_CACHE_DIR": str(directory), "PYTHONPATH": str(ROOT), **plain_gcc(), **environment}
     return subprocess.Popen(
         [sys.executable, "-c", PROGRAM + program],
         env={**os.environ, **variables},

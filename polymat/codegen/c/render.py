@@ -29,6 +29,7 @@ from polymat.codegen.c.ctree import (
     Ternary,
 )
 from polymat.errors import unreachable
+from polymat.memo import remembered
 
 INDENT = "    "
 LINE_WIDTH = 110
@@ -70,8 +71,9 @@ def unit(file: File, head: str) -> str:
     return "\n".join(pieces)
 
 
+@remembered
 def function_text(function: CFunction) -> str:
-    """The text of one function."""
+    """The text of one function, which stands in a program's whole text and in one of its files."""
     return "".join(f"{_folded(line)}\n" for line in _function(function))
 
 

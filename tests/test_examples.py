@@ -12,8 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.compilers import plain_gcc
-
 ROOT = Path(__file__).resolve().parents[1]
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
@@ -46,14 +44,11 @@ def snippets(document: Path) -> list[Snippet]:
 
 
 def run(program: Path, where: Path) -> str:
-    """Run a program in a directory of its own and return what it printed; a warning is an error.
-
-    What gcc makes of it is not the subject.
-    """
+    """Run a program in a directory of its own and return what it printed; a warning is an error."""
     done = subprocess.run(
         [sys.executable, "-W", "error", str(program)],
         cwd=where,
-        env={**os.environ, **plain_gcc(), "PYTHONPATH": str(ROOT)},
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
         timeout=300,

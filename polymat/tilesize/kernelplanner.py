@@ -184,7 +184,7 @@ def computing_operations(plan: KernelPlan, estimates: Mapping[str, int], threads
     return sum(_shared_operations(each, estimates, threads, loading=False) for each in _products(plan))
 
 
-def tiled_operations(plan: KernelPlan, estimates: Mapping[str, int], share: Share, threads: int = 1) -> float:
+def tiled_operations(plan: KernelPlan, estimates: Mapping[str, int], share: Share) -> float:
     """Multiplications and additions of a product of which each tile computes a share, and of packing.
 
     What is packed before the tiles counts once, what each of them packs as often as there are tiles.

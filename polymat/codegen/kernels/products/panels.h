@@ -2,8 +2,8 @@
 
    Stages that share tiles of rows compute a few rows of a product in each tile: what all of these are multiplied
    by is packed once, in pieces of the depth of at most `kc`, so that a panel of one stays in the first level
-   while all strips of the rows pass it.  Meanwhile the next panel is requested: all of them together need not
-   fit any cache. */
+   while all strips of the rows pass it.  All of them together need not fit any cache: requests for the next one
+   gained nothing. */
 #pragma once
 
 #include "products/blocks.h"

@@ -21,6 +21,7 @@ OWN = Options(blas="never", reassociate=False, threads=3, parallel_threshold=0)
 # Rows: none, a register block, a tile, and what is beside these; columns beside vectors, panels and pieces.
 SIZES = (
     *((0, 5, 3, 2), (5, 1, 1, 1), (6, 16, 8, 16), (7, 17, 9, 15), (13, 3, 0, 4)),
+    *((12, 0, 3, 32), (12, 32, 0, 32), (12, 32, 3, 0)),
     *((29, 255, 7, 33), (30, 256, 64, 64), (31, 257, 65, 8), (97, 513, 33, 70), (191, 1031, 2, 5)),
 )
 
@@ -75,7 +76,6 @@ def test_what_is_between_products_stays_in_tiles_of_rows(program: str) -> None:
 
 @pytest.mark.parametrize("switch", [{"kernels": False}, {"fuse": False}, {"tile": False}])
 def test_without_tiles_or_register_blocks_there_are_none(switch: dict[str, Any]) -> None:
-
     report = compiled("two_products", options=replace(OWN, **switch)).explain()
     assert not any("by register blocks in each tile" in group.reason for group in report.groups)
 

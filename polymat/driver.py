@@ -16,7 +16,7 @@ from polymat.codegen.program import CSource, Program
 from polymat.codegen.report import Report
 from polymat.decide.changes import carried_out
 from polymat.decide.chosen import UnfitError
-from polymat.errors import LangError, PolymatError, ToolchainError, unexpected
+from polymat.errors import LangError, OptionError, PolymatError, ToolchainError, unexpected
 from polymat.graph.arguments import checked_constraints, fixed_sizes, output_functions
 from polymat.graph.build import reachable
 from polymat.graph.columnmajor import listed_inputs
@@ -181,9 +181,13 @@ def request_of(compiled: Compiled[Any, Any]) -> Request | None:
 
 
 def _compiled(request: Request) -> Compiled[Any, Report]:
+    found = _found(request)
     try:
-        return compile_request(_found(request))
-    except UnfitError as error:  # decisions of an earlier search
+        return compile_request(found)
+    except (UnfitError, OptionError, ToolchainError) as error:
+        if found is request:
+            raise
+        # What an earlier search found, of another machine or of other libraries.
         logging.getLogger("polymat.tune").warning("%s: %s", request.name, error)
         return compile_request(request)
     except RecursionError:

@@ -48,7 +48,7 @@ class TileWriter:
 
     def __init__(self, stages: StageWriter, plan: TilePlan, number: int) -> None:
         self.stages = stages.with_storage(inside(stages.pipeline, plan, stages.storage))
-        self.stages.aliased = stages.aliased | {(read, name) for name, read in plan.places.items()}
+        self.stages.aliased = stages.aliased | plan.at_one_place
         self.stages.fences = {}
         self.plan = plan
         self.number = number

@@ -54,7 +54,7 @@ class WholeMethods(WholeOperators):
 
     def dot(self: Any, other: Any) -> Any:
         """The product of matrices and vectors, `A @ other`; of two vectors their inner product."""
-        return later.matmul(self, other)
+        return later.dotted(self, other)
 
     def sum(self: Any, axis: Any = None, keepdims: bool = False, *, dtype: Any = None) -> Result:
         """Sum of the elements."""

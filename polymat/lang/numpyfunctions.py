@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,11 @@ from polymat.errors import LangError, caller_location
 from polymat.lang import later, mathfunctions
 from polymat.lang.einsum import einsum
 from polymat.lang.expr import binary
+from polymat.lang.function import Source
 from polymat.lang.linalg import outer
 from polymat.lang.matrix import matmul, multiplied, transposed
 from polymat.lang.ndarraynames import RUNNING_SUMS
+from polymat.lang.operators import shown
 from polymat.lang.padding import pad
 from polymat.lang.truths import Count
 from polymat.lang.ufuncs import ARITHMETIC, COMPARED, FUNCTIONS
@@ -87,6 +90,10 @@ def call_on_whole(function: Any, arguments: tuple[Any, ...], options: Mapping[st
         return getattr(arguments[0], _METHODS_OF[name])(*arguments[1:], **given)
     if name not in _CALLED:
         raise _unknown(name, {})
+    try:
+        signature(_CALLED[name]).bind(*arguments, **options)
+    except TypeError:
+        raise _unknown(name, options) from None
     return _CALLED[name](*arguments, **options)
 
 
@@ -117,13 +124,25 @@ def _unknown(name: str, options: Mapping[str, Any]) -> LangError:
     )
 
 
+@later.dotted.given
+def dotted(a: Any, b: Any) -> Any:
+    """The product of matrices and vectors; of stacks on the right NumPy's `dot` is another one than `@`."""
+    ranks = [each.rank for each in (a, b) if isinstance(each, Source)]
+    if len(ranks) == 2 and ranks[0] > 1 and ranks[1] > 2:
+        raise LangError(
+            f"dot of {ranks[0]} and {ranks[1]} dimensions multiplies each matrix by each",
+            at=caller_location(),
+            hint=f"{shown(a)} @ {shown(b)} multiplies pairs of them; pm.einsum for all",
+        )
+    return matmul(a, b)
+
+
 @later.clipped.given
-def clipped(a: Any, a_min: Any = None, a_max: Any = None) -> Any:
-    """The elements, none below the one limit or above the other; None is no limit."""
-    if a_min is a_max is None:
-        return a
-    found = a if a_min is None else mathfunctions.Max(a, a_min)
-    return found if a_max is None else mathfunctions.Min(found, a_max)
+def clipped(a: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: Any = None) -> Any:
+    """The elements, none below the one limit or above the other, by either of NumPy's names; None is none."""
+    low, high = min if a_min is None else a_min, max if a_max is None else a_max
+    found = a if low is None else mathfunctions.Max(a, low)
+    return found if high is None else mathfunctions.Min(found, high)
 
 
 @later.rounded.given
@@ -142,7 +161,7 @@ _CALLED: dict[str, Callable[..., Any]] = {
     "where": where,
     "transpose": transposed,
     "clip": clipped,
-    "dot": matmul,
+    "dot": dotted,
     "outer": outer,
     "einsum": einsum,
     "pad": pad,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field, replace
+from itertools import permutations
 
 from polymat.dataclass import dataclass
 from polymat.graph.aligned import Member
@@ -210,8 +211,17 @@ class TilePlan(GroupPlan):
 
     def rows(self, member: Member, loops: LoopPlan) -> int:
         """The most rows of a stage in a tile that its blocks may be made of."""
-        some = self.rows_at_once if loops.block == len(self.dims) - 1 else 0
-        return member.points(loops.block, some or self.sizes[loops.block])
+        size = self.sizes[loops.block]
+        some = min(self.rows_at_once, size) if loops.block == len(self.dims) - 1 else 0
+        return member.points(loops.block, some or size)
+
+    @property
+    def at_one_place(self) -> set[tuple[str, str]]:
+        """Pairs of stages whose scratchpads are one, in either order."""
+        rooms: dict[str, list[str]] = {}
+        for name, first in self.places.items():
+            rooms.setdefault(first, [first]).append(name)
+        return {pair for stages in rooms.values() for pair in permutations(stages, 2)}
 
     @property
     def is_numbered(self) -> bool:

@@ -19,9 +19,8 @@ from polymat.steps import Job, Level
 
 CHANGES: Changes = (
     *(("skip", (name,)) for name in ("bands", "skews", "planes", "fusion", "inline", "parts")),
-    ("skip", ("bands", "skews")),
     *(("tile_sizes", sizes) for sizes in ((16, 512), (64, 256))),
-    *(("blas", use) for use in ("never", "always")),
+    ("blas", "never"),
     *((name, False) for name in ("kernels", "steps", "unroll", "outwards", "rolling", "overlap", "vector")),
 )
 """What is tried one by one, in this order, and then together."""

@@ -62,7 +62,7 @@ POINTWISE: list[Case] = [
     ("turned", lambda A, v, B, np: A.T + v[:, None]),
     ("reversed", lambda A, v, B, np: A[::-1, ::-1]),
     ("stepped", lambda A, v, B, np: A[::2, 1::3]),
-    ("clipped", lambda A, v, B, np: A.clip(-1, v) + B.clip(None, max=1)),
+    ("clipped", lambda A, v, B, np: A.clip(-1, v) + B.clip(None, max=1) - np.clip(A, min=0, max=v)),
     ("new axes", lambda A, v, B, np: A[:, None, :] - B[None]),
 ]
 
@@ -303,6 +303,7 @@ def test_extents_are_numbers_in_arithmetic(dtype: Any) -> None:
 def test_rounding_and_lengths_are_pythons() -> None:
     A: Any = pm.Matrix(pm.Double, "A", [3, N])
     v: Any = pm.Vector(pm.Double, "v", [N])
+    stack: Any = pm.Image(pm.Double, "stack", [4, N, N])
     assert len(A) == 3
     data = np.array([-1.5, -0.5, 0.5, 1.5, 2.25])
     np.testing.assert_array_equal(pm.compile(round(v))(data), np.round(data))
@@ -315,6 +316,9 @@ def test_rounding_and_lengths_are_pythons() -> None:
         (lambda: A.reshape(-1), "A is described, not computed, and has no reshape"),
         (lambda: A.diagonal(), 'hint: pm.einsum("ii->i", A)'),
         (lambda: A.mean(dtype=pm.Int), "mean: dtype=Int: means are no integers"),
+        (lambda: stack.dot(stack), "hint: stack @ stack multiplies pairs of them; pm.einsum for all"),
+        (lambda: np.dot(A, stack), "dot of 2 and 3 dimensions multiplies each matrix by each"),
+        (lambda: np.round(A, out=A), "np.round with out= is not defined on whole functions and inputs"),
         (lambda: A.sort(), "hint: compile what comes before and after"),
         (lambda: A.partition(1), "or index it: A(i, j)"),
     ):

@@ -15,7 +15,7 @@ from polymat import Options
 from polymat.decide.changes import with_changes
 from polymat.decide.chosen import UnfitError
 from polymat.driver import request_for
-from polymat.graph.selection import GroupChoice, Selection, choice_data, choice_of
+from polymat.graph.selection import GroupChoice, Selection, TunedChoice, choice_data, choice_of
 from polymat.runtime import tunedstore
 from polymat.search.optionspace import CHANGES, OptionSpace
 from polymat.search.tuning import tuned
@@ -117,3 +117,20 @@ def test_what_are_no_options_fits_no_program(change: Any) -> None:
         with_changes(Options(), (change,))
     name, value = change
     assert told.value.message == f"these are no options: {name}={value!r}"
+
+
+def test_options_that_no_longer_fit_are_left_out(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Such as those that were found before the machine was measured anew."""
+    A = pm.Matrix(pm.Double, "A", [N, M])
+
+    def stored(request: Any) -> Any:
+        choice = Selection((), changes=(("tile_sizes", (16, 512)),))
+        return replace(request, found=TunedChoice(choice, {}))
+
+    monkeypatch.setattr("polymat.driver._found", stored)
+    compiled = pm.compile(A @ A.T, name="product", options=Options(blas="never", cflags=("-O0",)))
+    data = np.arange(12.0).reshape(3, 4)
+    np.testing.assert_array_equal(compiled(data), data @ data.T)
+    assert "has no effect" in caplog.text

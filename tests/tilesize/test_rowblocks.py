@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 import polymat as pm
 from polymat import Options
 from polymat.machine.known import ZEN3
+from polymat.plan.tile import TilePlan
 from tests.hosts import CompileFor
 from tests.tolerance import assert_close
 
@@ -72,6 +74,12 @@ def test_what_is_between_products_stays_in_tiles_of_rows(program: str) -> None:
     assert "by register blocks in each tile, K and V packed once before" in group.reason
     assert group.tile_sizes["i"] % 6 == 0
     assert all(place == "scratchpad" for name, place in group.storage.items() if name != "O")
+
+
+def test_all_that_share_a_scratchpad_are_at_one_place() -> None:
+    plan = SimpleNamespace(places={"P": "S", "Q": "S", "F": "E"})
+    shared = {frozenset(pair) for pair in TilePlan.at_one_place.fget(plan)}  # type: ignore[attr-defined]
+    assert shared == {frozenset("SP"), frozenset("SQ"), frozenset("PQ"), frozenset("EF")}
 
 
 @pytest.mark.parametrize("switch", [{"kernels": False}, {"fuse": False}, {"tile": False}])

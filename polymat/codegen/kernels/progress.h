@@ -21,8 +21,9 @@ static inline void _pm_progress_tell(_pm_progress *mine, ptrdiff_t blocks)
 static inline void _pm_progress_wait(const _pm_progress *other, ptrdiff_t blocks)
 {
     const struct timespec nap = {0, _PM_NAP_NANOSECONDS};
-    for (int turn = 0; __atomic_load_n(&other->blocks, __ATOMIC_ACQUIRE) < blocks; turn++) {
-        if (turn >= _PM_AWAKE_TURNS)
+    int turns = _PM_AWAKE_TURNS;
+    while (__atomic_load_n(&other->blocks, __ATOMIC_ACQUIRE) < blocks) {
+        if (turns == 0 || --turns == 0)
             (void)nanosleep(&nap, NULL);
 #if defined(__x86_64__) || defined(__i386__)
         else

@@ -64,7 +64,7 @@ def _quickened(
 ) -> Pipeline:
     """The pipeline with one of its recurrences in the way that is quickest.
 
-    Bands are not tried where as many steps follow each other as the longest of them have: they pass more often.
+    Bands are not tried where as many steps follow each other as the longest have: they pass more often.
     """
     names = [member.name for member in steps.members]
     circled = _circled(pipeline, steps)

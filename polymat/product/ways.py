@@ -83,7 +83,7 @@ width = LetNumber("width", quotient(n, lanes) * lanes)
 panel = LetNumber("panel", vectors * lanes)
 strips = LetNumber("strips", quotient(m, rows) * row_segments)
 panels = LetNumber("panels", quotient(n, panel))
-height = LetNumber("height", m * row_segments)
+height = LetNumber("high", m * row_segments)
 
 whole_result = place.equals(0)
 one_depth = depth_segments.equals(1)
@@ -180,11 +180,11 @@ LANES_OVER_SEGMENTS = (
 
 unasked = LetCondition("unasked", UNASKED)
 LARGE = k * n > NEARBY * small
-large = LetCondition("is_large", LARGE)
+large = LetCondition("large", LARGE)
 # Both operands can be read where they are, unless they are too large.
 direct = LetCondition("direct", one_right & whole_result & ordered)
 far = LetCondition(
-    "is_far",
+    "far",
     ((height > 2 * rows) & (large | (height * n > NEARBY * small))) | (~along & (height * k > small)),
 )
 # A copy of rows of A does not write past the caches.
@@ -194,15 +194,10 @@ rows_pass = (place.equals(1) & large) | (
 MANY_STRIPS = height >= LEAST_STRIPS * rows
 # Rows that pass a right operand part by part are read once for each part.  Where they lie beyond the second
 # level, a strip of them in lines of as many pages as it has rows, a copy that is read in order repays that.
-copies_left = LetCondition(
-    "copies_left",
-    whole_result
-    & along
-    & (~direct | far)
-    & (height * k > NEARBY * small)
-    & (n * smaller(k, kc) > PASSED_PARTS * small),
+COPIES_LEFT = (
+    whole_result & along & (height * k > NEARBY * small) & (n * smaller(k, kc) > PASSED_PARTS * small)
 )
-RIGHT_IN_PARTS = rows_pass & one_right & (m >= rows) & MANY_STRIPS & (k > 0) & ~copies_left
+RIGHT_IN_PARTS = rows_pass & one_right & (m >= rows) & MANY_STRIPS & (k > 0) & ~COPIES_LEFT
 # Whether neither operand of a product in order is copied, nor of one with fewer rows, columns and steps.
 COPIES_NOTHING = (k * n <= NEARBY * small) & (m * n <= NEARBY * small) & ((m < LEAST_STRIPS * rows) | UNASKED)
 ROW = height.equals(1) & (n >= LONG_ROW * lanes) & (4 * k * n > small) & ~handed & ~ended

@@ -55,7 +55,7 @@ def test_every_remainder(seed: int, dtype: ScalarType, name: str, transposed: st
     left, right = [K, M] if transposed == "A" else [M, K], [N, K] if transposed == "B" else [K, N]
     A, W = pm.Matrix(dtype, "A", left), pm.Matrix(dtype, "B", right)
     product = (A.T if transposed == "A" else A) @ (W.T if transposed == "B" else W)
-    function = compiled(product, A, W, sizes=(500, 500, 500), packs=transposed == "A")
+    function = compiled(product, A, W, sizes=(500, 60, 100), packs=transposed == "A")
     rng = np.random.default_rng(seed)
     for m, n, k in (*SIZES, (0, 24, 16), (64, 0, 16), (64, 500, 0)):
         extents = {M: m, N: n, K: k}
@@ -66,7 +66,7 @@ def test_every_remainder(seed: int, dtype: ScalarType, name: str, transposed: st
 def test_sums_are_added_to_an_array(seed: int) -> None:
     A, W, C = (pm.Matrix(pm.Double, x, of) for x, of in (("A", [M, K]), ("B", [K, N]), ("C", [M, N])))
     alpha, beta = (pm.Parameter(pm.Double, name) for name in ("alpha", "beta"))
-    function = compiled(pm.gemm(A, W, C, alpha, beta), A, W, C, sizes=(500, 500, 500))
+    function = compiled(pm.gemm(A, W, C, alpha, beta), A, W, C, sizes=(500, 60, 100))
     rng = np.random.default_rng(seed)
     for m, n, k in SIZES:
         arrays = [rng.standard_normal(shape) for shape in ((m, k), (k, n), (m, n))]

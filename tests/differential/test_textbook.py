@@ -29,7 +29,7 @@ def last(field: Function, time: Any, *spans: Interval) -> Function:
     return found
 
 
-def test_three_fields_on_a_staggered_grid(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_three_fields_on_a_staggered_grid() -> None:
     """Finite differences in the time domain: PolyBench's fdtd-2d as three functions."""
     pulse, starts = (
         Vector(Double, "pulse", [T]),

@@ -94,6 +94,8 @@ def test_numbers(program: str, dtype: Any, seed: int) -> None:
     made = compiled(program, dtype)
     rng = np.random.default_rng(seed)
     for m, n, d, f in SIZES:
+        if n == 0 and program == "attention":  # which has no largest element
+            continue
         shapes = [(m, d), (n, d), (n, f), *[(n,)] * (program == "layers")]
         arrays = [rng.standard_normal(shape).astype(dtype.dtype) for shape in shapes]
         wanted = made.reference(*arrays)

@@ -1,9 +1,9 @@
 /* How products by packed blocks are cut: how large parts are, in which order they follow each other, and what
    is copied.  The formulas are those that Python evaluates.
 
-   takes CUT_BLOCKS=const ptrdiff_t height = m + mc + kc, all_panels = n + nc + vectors + lanes + row_segments; const int windows = slides && along, is_large = past && handed, may_stay = down && follows; how.chunks = rows; how.batch = how.panels = how.broad = 1; how.gathered = how.whole_depth = 0  declares what formulas compute, and keeps it
-   takes COPIES_A=windows && along && place && mirrored && all_panels && depth_segments && height && k && small  whether A is
-   takes COPIES_B=stays && place && is_large && column_segments && depth_segments && in_order  whether B is */
+   takes CUT_BLOCKS=const ptrdiff_t high = m + mc + kc, all_panels = n + nc + vectors + lanes + row_segments; const int windows = slides && along, large = past && handed, may_stay = down && follows; how.chunks = rows; how.batch = how.panels = how.broad = 1; how.gathered = how.whole_depth = 0  declares what formulas compute, and keeps it
+   takes COPIES_A=windows && along && place && mirrored && all_panels && depth_segments && high && k && small  whether A is
+   takes COPIES_B=stays && place && large && column_segments && depth_segments && in_order  whether B is */
 #pragma once
 
 #include "products/rotated.h"

@@ -181,8 +181,9 @@ def request_of(compiled: Compiled[Any, Any]) -> Request | None:
 
 
 def _compiled(request: Request) -> Compiled[Any, Report]:
-    found = _found(request)
+    found = request
     try:
+        found = _found(request)
         return compile_request(found)
     except (UnfitError, OptionError, ToolchainError) as error:
         if found is request:

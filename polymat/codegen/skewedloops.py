@@ -31,7 +31,17 @@ from polymat.codegen.steprows import ROWS
 from polymat.dataclass import dataclass
 from polymat.graph.skewed import SkewedSteps
 from polymat.lang.affine import Affine
-from polymat.plan.followingsteps import EXTENTS, at_once, count, following, known, team, threads, work
+from polymat.plan.followingsteps import (
+    EXTENTS,
+    MOST_TEAM,
+    at_once,
+    count,
+    following,
+    known,
+    team,
+    threads,
+    work,
+)
 from polymat.product.formula import Formula
 
 LOWS = ("_pm_low", "_pm_low1")  # the first indices along both dimensions
@@ -91,9 +101,8 @@ class SkewedLoops:
         for level in self._levels:
             yield from self._extent(level)
         steps = _plus(_less(Id(self.last), Id(self.first)), ONE)
-        most = _call(MIN_I64.function, Id("_pm_threads"), Id("_PM_FOLLOWING"))
         yield Declare("const double", f"{PREFIX}{count.name}", _double(steps))
-        yield Declare("const double", f"{PREFIX}{threads.name}", _double(most))
+        yield Declare("const double", f"{PREFIX}{threads.name}", _double(Id("_pm_threads")))
 
     def _extent(self, level: int) -> Iterator[Declare]:
         """Where indices along a dimension begin and end, and the bytes of all arrays at one of them."""
@@ -146,7 +155,7 @@ class SkewedLoops:
             yield Declare("const ptrdiff_t", AHEAD[level], CBinary("/", far, Id(SIZES[level])))
         yield Declare("const ptrdiff_t", BLOCKS, _times(Id(NUMBERS[0]), Id(NUMBERS[1])))
         nothing = Braces((Braces((Literal("0"),)),))
-        yield Declare("_pm_progress", f"{DONE}[_PM_FOLLOWING]", nothing)
+        yield Declare("_pm_progress", f"{DONE}[{MOST_TEAM}]", nothing)
         member = CBinary("<", Id(CHUNK), Id(MEMBERS))
         goes_on = CBinary("&&", member, CBinary("<", Id(ROUND), Id(ROUNDS)))
         rounds = For(ROUND, Id(CHUNK), goes_on, Id(MEMBERS), tuple(self._round()))

@@ -17,6 +17,7 @@ from polymat.graph.skewed import SkewedSteps
 from polymat.graph.stage import Stage
 from polymat.lang.expr import Load
 from polymat.lang.traverse import walk
+from polymat.machine.calibrate import LEVELS
 from polymat.machine.model import Machine
 from polymat.model.movement import Movement, Traffic
 from polymat.plan.followingsteps import asked, following
@@ -137,10 +138,11 @@ def _told(decision: Decision, cost: PlanCost, found: FollowedCosts) -> Decision:
 
 def _shared(movement: Movement, steps: int) -> Movement:
     """The movement of a step where so many share what comes from beyond the cache of a core."""
-    far = {"L3", "memory"}
     return replace(
         movement,
-        traffic=tuple(_part(each, steps) if each.level in far else each for each in movement.traffic),
+        traffic=tuple(
+            _part(each, steps) if each.level in LEVELS[NEAR:] else each for each in movement.traffic
+        ),
     )
 
 

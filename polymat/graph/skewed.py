@@ -52,7 +52,7 @@ class SkewedSteps:
     piece: int
     room: int
     least: int
-    fewest: float
+    fewest: int
     most: int
     meeting: float
 

@@ -13,6 +13,7 @@ RUNNING_SUMS = (
     "pm.lfilter([1], [1, -1], x) along a Vector or Signal; else a Function that reads itself at i - 1"
 )
 _ROWS = "a Function over the new indices says where each element comes from: R(i, j) = A(i * N + j)"
+_SORTED = "compile what comes before and after, and sort between the calls"
 _PLAIN = "everything is row-major; compile(..., fortran=[A]) takes an array in the other order"
 _HINTS = {
     "reshape": _ROWS,
@@ -36,8 +37,8 @@ _HINTS = {
     "diagonal": 'pm.einsum("ii->i", A)',
     "repeat": "a Function over the new indices",
     "take": "a Function that reads A at computed indices: A(Clamp(index(i), 0, N - 1))",
-    "sort": "compile what comes before and after, and sort between the calls",
-    "argsort": "compile what comes before and after, and sort between the calls",
+    "sort": _SORTED,
+    "argsort": _SORTED,
     "flags": _PLAIN,
     "strides": _PLAIN,
     "fill": "pm.where, or a Function with a constant",

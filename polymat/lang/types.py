@@ -34,11 +34,6 @@ class ScalarType:
         return _BYTES[self.dtype]
 
 
-_BYTES = {
-    **{"bool": 1, "int8": 1, "uint8": 1, "int16": 2, "uint16": 2, "float16": 2},
-    **{"int32": 4, "uint32": 4, "float32": 4, "int64": 8, "uint64": 8, "float64": 8},
-    **{"complex64": 8, "complex128": 16},
-}
 Bool = ScalarType("Bool", "uint8_t", "bool", "b8", "b")
 Int = ScalarType("Int", "int32_t", "int32", "i32", "i")
 Long = ScalarType("Long", "int64_t", "int64", "i64", "i")
@@ -75,6 +70,7 @@ ALL_TYPES = (
     ComplexFloat,
     Complex,
 )
+_BYTES = {t.dtype: np.dtype(t.dtype).itemsize for t in ALL_TYPES}
 _BY_DTYPE = {t.dtype: t for t in ALL_TYPES if t != BFloat16} | {"bfloat16": BFloat16}
 
 WEAK_INT = ScalarType("int literal", "int64_t", "int64", "i64", "i", weak=True)

@@ -17,6 +17,7 @@ from polymat.product.formulanames import LetCondition, LetNumber, Name
 from polymat.product.numbers import larger, quotient, root, smaller, where, whole
 
 ROUNDS = 2  # of a thread at least: it waits for the others a quarter of its time at most, and mostly less
+MOST_TEAM = 64  # threads that tell each other how far they are
 ENOUGH = 16  # steps of a round, for all that: each round moves the arrays from one thread to the next
 
 row = Name("row")  # bytes of all arrays at one row
@@ -80,7 +81,7 @@ def _following(both: bool) -> Following:
     far, lag = (lines, aside) if both else (rows, behind)
     held = root(room / (behind * aside * line_bytes)) if both else (room / row_bytes - at_once) / behind
     room_for = LetNumber("room_for", smaller(most, whole(held, 1)))
-    crew = LetNumber("crew", larger(smaller(threads, whole(far, fewest * lag)), 1))
+    crew = LetNumber("crew", larger(smaller(smaller(threads, MOST_TEAM), whole(far, fewest * lag)), 1))
     crewed = _round(both, crew, room_for, "crewed")
     meetings = meeting * crewed.fronts * crewed.sides * crewed.rounds / larger(crew - 1, 1)
     follow = (row * rows > least) & (room_for >= fewest) & (count > 1)

@@ -146,6 +146,13 @@ class TilePlan(GroupPlan):
         return tuple(name for name, inner in self.loops.items() if isinstance(inner, KernelPlan))
 
     @property
+    def packed(self) -> tuple[KernelPlan, ...]:
+        """Those of register blocks that read an operand which is packed before the tiles."""
+        return tuple(
+            inner for inner in self.loops.values() if isinstance(inner, KernelPlan) and inner.packed_depth
+        )
+
+    @property
     def routines(self) -> tuple[str, ...]:
         """The library routines that are called in each tile."""
         return tuple(name for inner in self.loops.values() for name in inner.routines)

@@ -170,7 +170,7 @@ class Rounded(Number):
         return _of_both(_ROUNDED[self.up], self.left, self.right)
 
     def text(self, kind: Kind) -> str:
-        """Of whole numbers: a quotient of doubles is exact enough to be cut off."""
+        """Of whole numbers, whose quotient is exact enough to be cut off (others: `codegen.c.formulas`)."""
         right, one = _inside(self.right, kind, 6), Constant(1).text(kind)
         above = f"({_inside(self.left, kind, 4)} + {right} - {one})" if self.up else ""
         text = f"({above or _inside(self.left, kind, 5)} / {right})"

@@ -13,7 +13,6 @@ from polymat.graph.stage import Stage
 from polymat.machine.model import Machine
 from polymat.model.estimates import once_a_stage
 from polymat.model.extents import stage_extents, tile_size
-from polymat.plan.kernel import KernelPlan
 from polymat.plan.tile import Plan, TilePlan
 from polymat.tilesize.shortloops import level_lengths, loop_lengths
 from polymat.tilesize.stagework import ROW_LOOP_SHARE, VECTOR_SHARE, own_name_in
@@ -93,11 +92,9 @@ def tiling_of(
 
 def _passed_bytes(pipeline: Pipeline, plan: TilePlan, estimates: Mapping[str, int]) -> float:
     """Bytes of the operands that the rows of a tile are multiplied by."""
-    plans = (plan.loops[name] for name in plan.kernels)
-    kernels = [each for each in plans if isinstance(each, KernelPlan) and each.packed_depth]
     return sum(
         prod(each.contraction.length(d, estimates) for d in each.contraction.right_dims) * each.element_bytes
-        for each in kernels
+        for each in plan.packed
     )
 
 
@@ -185,7 +182,7 @@ def _tile_fits(
     by_name = {stage.name: stage for stage in stages}
     inputs = {array.name: array for array in pipeline.inputs}
     pieces: dict[str, float] = {}
-    passed = _packed(plan)
+    passed = {each.contraction.right.source for each in plan.packed}  # in parts, through the caches
     for member in plan.members:
         for name, along in _reads_along(by_name[member.stage], estimates, member.dims):
             if name in by_name or name in passed:
@@ -215,14 +212,6 @@ def _reads_along(
         levels = [k for k, dim in enumerate(dims) if dim is not None and own_name_in(stage, dim, used)]
         found.append((load.source.name, tuple((k, lengths.get(dims[k] or "", 1.0)) for k in levels)))
     return tuple(dict.fromkeys(found))
-
-
-def _packed(plan: TilePlan) -> set[str]:
-    """The arrays of which tiles read a packed copy, whose parts pass through the caches."""
-    inner = (plan.loops[name] for name in plan.kernels)
-    return {
-        each.contraction.right.source for each in inner if isinstance(each, KernelPlan) and each.packed_depth
-    }
 
 
 def _redundancy(member: Member, plan: TilePlan, repeats: Sequence[float]) -> float:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
-from zlib import crc32
 
 import numpy as np
 import pytest
@@ -20,27 +19,10 @@ from polymat.runtime import tunedstore
 from polymat.search.optionspace import CHANGES, OptionSpace
 from polymat.search.tuning import tuned
 from tests.decide.test_skewedsteps import M, N, T, means
+from tests.search.planted import Planted
 
 SIZES = {"T": 6, "N": 12, "M": 13}
 TOGETHER = Selection((), changes=(("blas", "never"), ("skip", ("bands", "skews"))))
-
-
-class Planted:
-    """A clock by which a program is the quicker the larger the number is that its C text comes to."""
-
-    def __init__(self) -> None:
-        self.seconds = 0.0
-        self.default = ""
-
-    def now(self) -> float:
-        self.seconds += 1.0
-        return self.seconds
-
-    def turn(self, run: Any, calls: int) -> float:
-        run()
-        source: str = run.func.source
-        self.default = self.default or source
-        return 1e-3 if source == self.default else 1e-3 * (0.3 + (crc32(source.encode()) % 64) / 100)
 
 
 def space(**options: Any) -> OptionSpace:

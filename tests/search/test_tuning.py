@@ -5,11 +5,9 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
-from zlib import crc32
 
 import numpy as np
 import pytest
@@ -27,27 +25,10 @@ from polymat.search.inputs import random_arguments
 from polymat.search.tuning import seconds_of, tuned
 from polymat.steps import Job, build_stages
 from tests.faulty import N, stencils, without_margins
+from tests.search.planted import Planted
 
 ROOT = Path(__file__).parents[2]
 OPTIONS = Options(inline=False, threads=1)
-
-
-class Planted:
-    """A clock by which all but the default are quicker, by their C text; each look at it is a second."""
-
-    def __init__(self) -> None:
-        self.seconds = 0.0
-        self.default = ""
-
-    def now(self) -> float:
-        self.seconds += 1.0
-        return self.seconds
-
-    def turn(self, run: Callable[[], object], calls: int) -> float:
-        run()
-        source: str = run.func.source  # type: ignore[attr-defined]
-        self.default = self.default or source
-        return 1e-3 if source == self.default else 1e-3 * (0.3 + (crc32(source.encode()) % 64) / 100)
 
 
 @pytest.fixture(autouse=True)

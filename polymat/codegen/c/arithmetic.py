@@ -17,8 +17,10 @@ _NEUTRAL = {"min": "INFINITY", "max": "-INFINITY"}
 _I0 = {suffix: Helper("i0", suffix) for suffix in ("f64", "f32")}
 _BESSEL = {_I0["f64"]: "bessel", _I0["f32"]: "besselfloat"}
 # What a function calls: of each complex power the quotient.
-_CALLED = {Helper("pow", suffix): Helper("div", suffix) for suffix in ("c64", "c128")} | {
-    _I0["f32"]: _I0["f64"]
+_CALLED = {
+    **{Helper("pow", suffix): Helper("div", suffix) for suffix in ("c64", "c128")},
+    **{Helper(f"{op}alone", suffix): Helper("ifnan", suffix) for op in _NEUTRAL for suffix in _I0},
+    _I0["f32"]: _I0["f64"],
 }
 
 

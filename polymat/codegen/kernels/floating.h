@@ -67,42 +67,34 @@ static inline T NAME(max)(T a, T b)
     return ((a > b) | (a != a)) ? a : b;
 }
 
-/* The same values, where elements come one after the other: what is written for vectors becomes branches there,
-   which random numbers take as often as not.  Three instructions, of which gcc 12 makes no such three itself. */
-static inline T NAME(minalone)(T a, T b)
+/* The first of two values where it is NaN, else the other one.  Two instructions, which gcc 12 makes a branch. */
+static inline T NAME(ifnan)(T a, T other)
 {
-    const T least = a < b ? a : b;
 #ifdef __AVX__
     T unordered, found;
     if (sizeof(T) == 8) {
         __asm__("vcmpunordsd %1, %1, %0" : "=x"(unordered) : "x"(a));
-        __asm__("vblendvpd %3, %2, %1, %0" : "=x"(found) : "x"(least), "x"(a), "x"(unordered));
+        __asm__("vblendvpd %3, %2, %1, %0" : "=x"(found) : "x"(other), "x"(a), "x"(unordered));
     } else {
         __asm__("vcmpunordss %1, %1, %0" : "=x"(unordered) : "x"(a));
-        __asm__("vblendvps %3, %2, %1, %0" : "=x"(found) : "x"(least), "x"(a), "x"(unordered));
+        __asm__("vblendvps %3, %2, %1, %0" : "=x"(found) : "x"(other), "x"(a), "x"(unordered));
     }
     return found;
 #else
-    return a != a ? a : least;
+    return a != a ? a : other;
 #endif
+}
+
+/* The values of min and max, where elements come one after the other: what is written for vectors becomes
+   branches there, which random numbers take as often as not. */
+static inline T NAME(minalone)(T a, T b)
+{
+    return NAME(ifnan)(a, a < b ? a : b);
 }
 
 static inline T NAME(maxalone)(T a, T b)
 {
-    const T largest = a > b ? a : b;
-#ifdef __AVX__
-    T unordered, found;
-    if (sizeof(T) == 8) {
-        __asm__("vcmpunordsd %1, %1, %0" : "=x"(unordered) : "x"(a));
-        __asm__("vblendvpd %3, %2, %1, %0" : "=x"(found) : "x"(largest), "x"(a), "x"(unordered));
-    } else {
-        __asm__("vcmpunordss %1, %1, %0" : "=x"(unordered) : "x"(a));
-        __asm__("vblendvps %3, %2, %1, %0" : "=x"(found) : "x"(largest), "x"(a), "x"(unordered));
-    }
-    return found;
-#else
-    return a != a ? a : largest;
-#endif
+    return NAME(ifnan)(a, a > b ? a : b);
 }
 
 /* Which of two values, both known, where elements come one after the other: never by a branch. */

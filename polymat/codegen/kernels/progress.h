@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <time.h>
 
-enum { _PM_FOLLOWING = 64, _PM_AWAKE_TURNS = 1024, _PM_NAP_NANOSECONDS = 20000 };
+enum { _PM_AWAKE_TURNS = 1024, _PM_NAP_NANOSECONDS = 20000 };
 
 /* The blocks that a thread is done with, on a line of the cache of its own. */
 typedef struct {

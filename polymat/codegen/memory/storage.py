@@ -135,7 +135,7 @@ def _scratchpad(stage: Stage, plan: TilePlan, member: Member) -> Buffer:
                 origin.append(Affine.name(part_begin(level, stage.name)))
             else:
                 origin.append(Affine.name(f"{TILE}{level}") - before)
-        else:
+        else:  # rows a line further apart than they are long: those of a tile in other sets of a cache
             apart = (
                 LINE_BYTES // stage.dtype.size if plan.kernels and 0 < position == len(stage.dims) - 1 else 0
             )

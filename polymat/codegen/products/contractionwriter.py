@@ -90,7 +90,7 @@ class ContractionWriter:
         features = (self.found.triangle is not None, self.found.windows)
         turns = blocks.turned_depth if can_turn(self.found, blocks) else 0
         block = (blocks.vector_bytes, blocks.rows, blocks.vectors)
-        self.shape = Shape(self.dtype.suffix, *block, *features, turns)
+        self.shape = Shape(self.dtype.suffix, *block, *features, turns, panels=plan.packed_depth > 0)
         self.pad = f"_pm_packed_{stage.name}"
         self.title = stage.name if number == 1 else f"{number}_{stage.name}"
         self.further = tuple(

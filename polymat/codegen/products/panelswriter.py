@@ -2,33 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
-
 from polymat.codegen.c.ctree import CCall, CExpr, Id, Literal
 from polymat.codegen.loops.nestfunction import Ahead
-from polymat.codegen.loops.stagecode import StageWriter
 from polymat.codegen.memory.pads import Pad
 from polymat.codegen.products.contractionwriter import NULL, ZERO, ContractionWriter
-from polymat.graph.stage import Stage
-from polymat.plan.kernel import KernelPlan
 
 
 class PanelsWriter(ContractionWriter):
     """Writes the nest of a product that tiles compute some rows of, and what is packed before them."""
 
     function = "_pm_gemm_panels"
-
-    def __init__(
-        self,
-        writer: StageWriter,
-        stage: Stage,
-        plan: KernelPlan,
-        along: Sequence[str | None],
-        number: int = 1,
-    ) -> None:
-        super().__init__(writer, stage, plan, along, number)
-        self.shape = replace(self.shape, panels=True)
 
     @property
     def depth(self) -> int:

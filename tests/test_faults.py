@@ -42,7 +42,12 @@ def test_a_third_call_meets_no_new_page(program: Callable[[], Program], threads:
         result = compiled(*arrays)
         for _ in range(2):
             compiled(*arrays, out=result)
-        before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
-        for _ in range(10):
-            compiled(*arrays, out=result)
-        assert resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before <= 5
+        met = sorted(pages_met(compiled, arrays, result) for _ in range(11))
+    assert met[5] == 0, f"pages that eleven calls met: {met}"
+
+
+def pages_met(compiled: pm.Compiled, arrays: list[np.ndarray], result: np.ndarray) -> int:
+    """The operating system may take pages away between two calls, so that one count alone says little."""
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    compiled(*arrays, out=result)
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before

@@ -1,80 +1,104 @@
-"""Points that need each other, for who wrote stages that cannot be ordered."""
+"""Elements that need each other, for who wrote stages that cannot be ordered."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-import numpy as np
-
 from polymat.dataclass import dataclass
-from polymat.errors import PolymatError
-from polymat.graph.interpret import Unfolded, unfolded
+from polymat.graph.accesses import loads_with_domains
 from polymat.graph.pipeline import Pipeline
-from polymat.graph.unfold import Place
+from polymat.graph.stage import Accumulation, Part, Stage
+from polymat.lang.affine import Affine
+from polymat.lang.expr import Load
+from polymat.poly.access import Access
+from polymat.poly.circle import Dependence, Hop, least_sizes, shortest_circle
 
-MOST_ELEMENTS = 20_000  # that are looked through at some sizes
-_TRIED = range(1, 6)  # sizes, all of them the same
+MOST_PAIRS = 10_000  # of elements, one of which needs the other, that are looked through at some sizes
+_TRIED = range(1, 6)  # sizes, the others as small as they may be
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class InCircle:
+    """A read of one of the stages of a circle by one of them."""
+
+    stage: Stage
+    load: Load
+    need: Dependence
 
 
 @dataclass(frozen=True, slots=True)
-class CircleOfPoints:
-    """Elements each of which needs the next, the last one being the first; where: at which sizes."""
+class CircleOfReads:
+    """Elements each of which needs the next, the last one the first.
 
-    elements: tuple[str, ...]
-    where: str
+    text: `f(1) reads g(i - 1) = g(0), g(0) reads f(i + 1) = f(1) (with N = 2)`.  reads: in that order.
+    """
+
+    text: str
+    reads: tuple[InCircle, ...]
 
 
-def circle_of_points(pipeline: Pipeline, names: Sequence[str]) -> CircleOfPoints | None:
-    """The first circle of elements of some stages at small sizes; None where there is none."""
-    for sizes in _small_sizes(pipeline):
-        try:
-            found = unfolded(pipeline, names, sizes)
-        except (PolymatError, ValueError, MemoryError, IndexError):
-            continue  # what else is wrong at these sizes is told elsewhere
-        if found.size <= MOST_ELEMENTS and (circle := _circle(found)) is not None:
-            elements = tuple(_element(found.places, number) for number in circle)
-            text = ", ".join(f"{name} = {size}" for name, size in sizes.items())
-            return CircleOfPoints(elements, f" (with {text})" if text else "")
+def reads_among(pipeline: Pipeline, names: Sequence[str]) -> list[InCircle]:
+    """Every read of some stages by one of them."""
+    stages = {stage.name: stage for stage in pipeline.stages if stage.name in names}
+    return [
+        InCircle(stage, load, need)
+        for stage in stages.values()
+        for item in stage.definitions()
+        for load, need in _needs(pipeline, stages, stage, item)
+    ]
+
+
+def circle_of_reads(
+    pipeline: Pipeline, names: Sequence[str], sizes: Mapping[str, int] | None = None
+) -> CircleOfReads | None:
+    """A shortest circle of elements of some stages at these sizes, else at small ones; None without one."""
+    reads = reads_among(pipeline, names)
+    needs = [read.need for read in reads]
+    tried = (least_sizes(pipeline.context, least) for least in _TRIED)
+    for each in (sizes, *tried):
+        hops = shortest_circle(needs, each, most_pairs=MOST_PAIRS) if each is not None else None
+        if hops is not None:
+            return _told(pipeline, [(reads[hop.need], hop) for hop in hops], each or {})
     return None
 
 
-def _small_sizes(pipeline: Pipeline) -> Iterator[Mapping[str, int]]:
-    names = [size.name for size in pipeline.sizes]
-    for value in _TRIED:
-        forms = [form.evaluate(dict.fromkeys(names, value)) for form, _ in pipeline.constraints]
-        if all(form >= 0 for form in forms):
-            yield dict.fromkeys(names, value)
+def read_text(pipeline: Pipeline, load: Load) -> str:
+    """A read, as it stands in the definition: `f(i + 1)`."""
+    return _element(pipeline.called(load.source.name), load.indices)
 
 
-def _circle(found: Unfolded) -> list[int] | None:
-    """Elements that need each other, from one to itself again."""
-    pairs = [edge for edge in found.edges() if edge[0].size]
-    needs: dict[int, list[int]] = {}
-    for sources, targets in pairs:
-        for source, target in zip(sources.tolist(), targets.tolist(), strict=True):
-            needs.setdefault(target, []).append(source)
-    done: set[int] = set()
-    for start in needs:
-        path, position = [start], {start: 0}
-        rest = [iter(needs[start])]
-        while path:
-            following = next((each for each in rest[-1] if each not in done), None)
-            if following is None:
-                done.add(path[-1])
-                del position[path.pop()]
-                rest.pop()
-            elif following in position:
-                return [*path[position[following] :], following]
-            else:
-                position[following] = len(path)
-                path.append(following)
-                rest.append(iter(needs.get(following, ())))
-    return None
+def _needs(
+    pipeline: Pipeline, stages: Mapping[str, Stage], stage: Stage, item: Part | Accumulation
+) -> Iterator[tuple[Load, Dependence]]:
+    own = item.target if isinstance(item, Accumulation) else tuple(map(Affine.name, stage.dims))
+    domain = item.domain.assume(pipeline.context)
+    for expr in item.values():
+        for where, load in loads_with_domains(domain, expr):
+            producer = None if load.source.is_input else stages.get(load.source.name)
+            if producer is not None:
+                read = Access.of(where, load.indices).within(producer.domain)
+                written = Access.of(where, own).within(stage.domain)
+                yield load, Dependence.of(stage.name, written, producer.name, read)
 
 
-def _element(places: Mapping[str, Place], number: int) -> str:
-    """An element by its stage and its indices."""
-    name = max((name for name in places if places[name].base <= number), key=lambda each: places[each].base)
-    place = places[name]
-    index = [int(k) for k in np.unravel_index(number - place.base, place.shape)] if place.shape else []
-    return f"{name}({', '.join(str(k + low) for k, low in zip(index, place.origin, strict=True))})"
+def _told(
+    pipeline: Pipeline, hops: Sequence[tuple[InCircle, Hop]], sizes: Mapping[str, int]
+) -> CircleOfReads:
+    following = [*hops[1:], hops[0]]
+    steps = [
+        f"{_named(pipeline, hop)} {'reads' if read.need.is_exact else 'may read'} "
+        f"{read_text(pipeline, read.load)} = {_named(pipeline, after)}"
+        for (read, hop), (_, after) in zip(hops, following, strict=True)
+    ]
+    at = ", ".join(f"{name} = {sizes[name]}" for name in pipeline.context.params)
+    where = f" (with {at})" if at else ""
+    return CircleOfReads(", ".join(steps) + where, tuple(read for read, _ in hops))
+
+
+def _named(pipeline: Pipeline, hop: Hop) -> str:
+    name, indices = hop.element
+    return _element(pipeline.called(name), indices)
+
+
+def _element(name: str, indices: Sequence[Affine | int]) -> str:
+    return f"{name}({', '.join(map(str, indices))})"

@@ -5,21 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from polymat.errors import BoundsError, CoverageError, CycleError, ShapeError
+from polymat.errors import BoundsError, CoverageError, ShapeError
 from polymat.graph.accesses import loads_with_domains
-from polymat.graph.circlepoints import circle_of_points
-from polymat.graph.circlesteps import circle_steps, takes_steps
+from polymat.graph.circlesteps import takes_steps
 from polymat.graph.pipeline import Pipeline
-from polymat.graph.recurrence import recurrence_statements
 from polymat.graph.stage import Accumulation, Bounds, Part, Stage
 from polymat.graph.verifycomputed import check_places, what_clamps
+from polymat.graph.verifyorder import check_circle, check_order
 from polymat.lang.affine import Affine, computed_in
 from polymat.lang.expr import Load
 from polymat.lang.function import MAX_RANK
 from polymat.poly.access import Access
 from polymat.poly.domain import Domain
 from polymat.poly.freed import freed
-from polymat.poly.order import Circle, find_order
 
 _PARAMETERS = re.compile(r"^\[[^]]*\] -> ")
 
@@ -50,10 +48,10 @@ def verify(pipeline: Pipeline) -> Pipeline:
         if stage.name in pipeline.outputs:
             _check_output(pipeline, stage)
         if stage.circle:
-            _check_circle(pipeline, stage)
+            check_circle(pipeline, stage)
         elif stage.reads_itself and not takes_steps(pipeline, stage):
             check_places(pipeline, stage)
-            _check_order(pipeline, stage)
+            check_order(pipeline, stage)
     return pipeline
 
 
@@ -212,41 +210,3 @@ def _check_coverage(pipeline: Pipeline, stage: Stage) -> None:
 def _with_sizes(example: dict[str, int], context: Domain) -> str:
     text = _point_text(example, context.params)
     return f" (with {text})" if text else ""
-
-
-def _check_circle(pipeline: Pipeline, stage: Stage) -> None:
-    """Refuse, at the first of them, stages that need each other in no order of steps."""
-    if stage.name != stage.circle[0] or circle_steps(pipeline, stage.circle) is not None:
-        return
-    points = circle_of_points(pipeline, stage.circle)
-    names = " and ".join(pipeline.called(name) for name in stage.circle)
-    if points is None:
-        raise CycleError(
-            f"{names} need each other, and no dimension of each was found along which all can take steps",
-            at=stage.at,
-            hint="let every one have the dimension that counts the steps, and read at it minus a number",
-        )
-    raise CycleError(
-        f"{names} need each other in a circle: {' needs '.join(points.elements)}{points.where}",
-        at=stage.at,
-        hint="a function may read points that come earlier in some order only",
-    )
-
-
-def _check_order(pipeline: Pipeline, stage: Stage) -> None:
-    context, name = pipeline.context, pipeline.called(stage.name)
-    found = find_order(recurrence_statements(stage, context), context)
-    if not isinstance(found, Circle):
-        return
-    if found.example is None:
-        raise CycleError(
-            f"{name} reads itself in a way for which no affine order of its points exists",
-            at=stage.at,
-            hint="it may read points that come earlier in some order only",
-        )
-    raise CycleError(
-        f"{name} needs its own value: the point {_point_text(found.example, stage.dims)}"
-        f"{_with_sizes(found.example, context)} depends on itself",
-        at=stage.at,
-        hint="it may read points that come earlier in some order only",
-    )

@@ -50,6 +50,10 @@ class Access:
         good = self.map.intersect_range(target.set)
         return Domain(self.domain.params, self.domain.dims, good.domain())
 
+    def within(self, target: Domain) -> Access:
+        """This access where it touches an element of `target`."""
+        return Access(self.domain, self.map.intersect_range(target.set), self.is_exact)
+
     def elements(self, dims: Sequence[str]) -> Domain:
         """The elements touched, with names for their dimensions."""
         return Domain(self.domain.params, (), self.map.range()).renamed(dims)

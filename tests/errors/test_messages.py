@@ -113,9 +113,9 @@ def test_cycle_error() -> None:
     f = pm.Function(([i], [pm.Interval(pm.Int, 0, N - 1)]), pm.Double, "f")
     f.defn = [2 * f(i)]
     assert told(pm.CycleError, lambda: pm.compile(f)) == (
-        "f needs its own value: the point i = 0 (with N = 1) depends on itself\n"
-        '    f = pm.Function(([i], [pm.Interval(pm.Int, 0, N - 1)]), pm.Double, "f")\n'
-        "hint: it may read points that come earlier in some order only"
+        "f needs its own value: f(0) reads f(i) = f(0) (with N = 1)\n"
+        "    f.defn = [2 * f(i)]\n"
+        "hint: a function may read points that come earlier in some order only"
     )
 
 

@@ -33,7 +33,6 @@ whole, inner = Interval(Int, 0, N - 1), Interval(Int, 1, N - 2)
 x = Vector(Double, "x", [N])
 DEFINED = "x has indices 0..N-1"
 NARROW = "hint: narrow the interval, put the access under a Case or Select, or give constraints= on the sizes"
-EARLIER = "hint: it may read points that come earlier in some order only"
 
 
 def function(name: str, *, over: Interval = whole, default: Any = None) -> Function:
@@ -136,49 +135,6 @@ def test_negative_lower_bound_of_an_output() -> None:
         "hint: the array of an output starts at index 0; shift the domain",
     ]
     assert pm.compile(defined("g", f(i)))(N=2).tolist() == [1.0, 1.0]
-
-
-def test_two_functions_need_each_other() -> None:
-    f, g, h = function("f"), function("g"), function("h")
-    f.defn = g(i)
-    g.defn = h(i)
-    h.defn = g(i) + x(i)
-    assert fails(pm.CycleError, f) == (
-        "g and h need each other in a circle: g(0) needs h(0) needs g(0) (with N = 1)\n"
-        "    return Function(([i], [over]), Double, name, default)\n"
-        "hint: a function may read points that come earlier in some order only"
-    )
-
-
-def test_a_point_that_needs_itself() -> None:
-    f = function("f")
-    f.defn = f(i) + 1
-    message = "f needs its own value: the point i = 0 (with N = 1) depends on itself"
-    assert fails(pm.CycleError, f).splitlines()[::2] == [message, EARLIER]
-
-
-def test_no_order_at_all() -> None:
-    f = function("f")
-    f.defn = f(N - 1 - i) + 1
-    message = "f needs its own value: the point i = 0 (with N = 1) depends on itself"
-    assert fails(pm.CycleError, f).splitlines()[::2] == [message, EARLIER]
-
-
-def test_a_circle_of_three_points() -> None:
-    f = function("f", default=0.0)
-    f.defn = [
-        Case(Condition(i, "<", N - 2) & Condition(i % 3, "!=", 2), f(i + 1)),
-        Case(Condition(i % 3, "==", 2), f(i - 2)),
-    ]
-    message = "f reads itself in a way for which no affine order of its points exists"
-    assert fails(pm.CycleError, f).splitlines()[::2] == [message, EARLIER]
-
-
-def test_a_reduction_that_reads_itself_at_once() -> None:
-    r = Reduction(([i], [whole]), ([i, j], [whole, whole]), Double, "r")
-    r.defn = [Reduce(r(i), r(i) * x(j), Op.Sum)]
-    message = "r needs its own value: the point i = 0 (with N = 1) depends on itself"
-    assert fails(pm.CycleError, r).splitlines()[::2] == [message, EARLIER]
 
 
 def test_cases_that_overlap() -> None:

@@ -135,19 +135,23 @@ def sums_of_a_state() -> Function:
 CIRCLES = [
     (
         lambda: whole(Function(([i], [POINTS]), Int, "f")),
-        "f needs its own value: the point i = 0 (with N = 1) depends on itself",
+        "f needs its own value: f(0) may read f(Min(Max(number(i), 0), N - 1)) = f(0) (with N = 1)",
     ),
     (
         lambda: over_time(lambda f: f(t, Clamp(number(i), 0, N - 1))),
-        "f needs its own value: the point t = 1, i = 0 (with N = 1, T = 1) depends on itself",
+        "f needs its own value: "
+        "f(1, 0) may read f(t, Min(Max(number(i), 0), N - 1)) = f(1, 0) (with N = 1, T = 1)",
     ),
     (
         lambda: two(lambda g: g(t, Clamp(number(i), 0, N - 1)), lambda f: f(t, i) + f(t - 1, i)),
-        "f and g need each other in a circle: f(1, 0) needs g(1, 0) needs f(1, 0) (with N = 1, T = 1)",
+        "f and g need each other in a circle: "
+        "f(1, 0) may read g(t, Min(Max(number(i), 0), N - 1)) = g(1, 0), "
+        "g(1, 0) reads f(t, i) = f(1, 0) (with N = 1, T = 1)",
     ),
     (
         sums_of_a_state,
-        "f and h need each other in a circle: f(1, 0) needs h(1, 0) needs f(1, 0) (with T = 1, N = 1)",
+        "f and h need each other in a circle: f(1, 0) may read h(t, (f(t - 1, i) & 15)) = h(1, 0), "
+        "h(1, 0) may read f(t, i) = f(1, 0) (with T = 1, N = 1)",
     ),
 ]
 

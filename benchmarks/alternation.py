@@ -1,6 +1,6 @@
 """NumPy's products, compiled pipelines and Python threads by turns, beside each of them alone.
 
-    python -m benchmarks.alternation
+    python -m benchmarks.alternation [--keep FILE]
 
 Thread pools that spin while they wait would slow the others down.  Every part runs alone in a process of its
 own, then all of them by turns in one; the whole should take no longer than the sum.  Where a process and its
@@ -26,11 +26,15 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from benchmarks.measure import Row
 from benchmarks.peers.table import PEERS_HOME
+from benchmarks.plainrows import keep_rows, plain_row
+from benchmarks.records import Heading
 from benchmarks.sections.products import describe_product
 from benchmarks.sections.stencils import describe as describe_stencil
 from benchmarks.task import Task
@@ -40,6 +44,9 @@ PARTS = ("NumPy product", "pipeline with a product", "chain of stencils", "pipel
 REPEATS, ROUNDS, CALLS = 9, 25, 4
 SETTLE = 0.1  # seconds after warming up: NumPy's threads spin for tens of milliseconds after a product
 LIMIT = 1.2
+Ways = tuple[list[float], list[float], list[float]]  # seconds of each part, by the ways below
+WAYS = ("alone", "by turns", "by turns, NumPy's threads asleep")
+HEADING = Heading("NumPy's products, pipelines and Python threads by turns", {"alone": WAYS[1:]})
 SLEEPY = {"OPENBLAS_THREAD_TIMEOUT": "14"}  # NumPy's idle threads spin for 2^14 cycles
 
 
@@ -108,41 +115,47 @@ def fresh(name: str, **environment: str) -> dict[str, Any]:
     return found
 
 
-def compare() -> tuple[list[tuple[float, ...]], list[float], dict[str, Any]]:
-    """What was measured in fresh processes, several times.
-
-    Median seconds of each part, alone and both ways by turns; the sum by turns over the sum alone, of each
-    repeat, sorted; and what the last process with all parts said.
-    """
-    found: list[tuple[list[float], ...]] = []
+def compare() -> tuple[list[Ways], dict[str, Any]]:
+    """What was measured in fresh processes, several times, and what the last one with all parts said."""
+    found: list[Ways] = []
     for _ in range(REPEATS):
         alone = [fresh(part)["seconds"][0] for part in PARTS]
         together = fresh("")
         found.append((alone, together["seconds"], fresh("", **SLEEPY)["seconds"]))
-    ways = [
-        [statistics.median(part) for part in zip(*repeats, strict=True)]
-        for repeats in zip(*found, strict=True)
-    ]
-    ratios = sorted(sum(by_turns) / sum(alone) for alone, by_turns, _ in found)
-    return list(zip(*ways, strict=True)), ratios, together
+    return found, together
+
+
+def rows_of(found: Sequence[Ways]) -> list[Row]:
+    """What was measured as rows of a record: each part, and their sum."""
+    rows = []
+    for number, part in enumerate((*PARTS, "all of them")):
+        taken = slice(number, number + 1) if number < len(PARTS) else slice(None)
+        rounds = [[sum(seconds[taken]) for seconds in repeat] for repeat in found]
+        rows.append(plain_row(part, part, dict(zip(WAYS, zip(*rounds, strict=True), strict=True)), threads=2))
+    return rows
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Print the table; the exit status tells whether a pool was changed."""
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--keep", type=Path, metavar="FILE", help="where to leave a record")
     parser.add_argument("--part", help=argparse.SUPPRESS)
     asked = parser.parse_args(argv)
     if asked.part is not None:
         print(json.dumps(run_part(asked.part)))
         return 0
-    parts, ratios, together = compare()
+    found, together = compare()
+    rows = rows_of(found)
     print("| part | alone, ms | by turns, ms | ratio | NumPy's threads asleep, ms | ratio |")
     print("| --- | ---: | ---: | ---: | ---: | ---: |")
-    total = tuple(map(sum, zip(*parts, strict=True)))
-    for part, (one, other, asleep) in zip((*PARTS, "**sum**"), (*parts, total), strict=True):
+    for row in rows:
+        one, other, asleep = (row.timings[way].seconds for way in WAYS)
         rest = f"{other * 1e3:.3f} | {other / one:.2f} | {asleep * 1e3:.3f} | {asleep / one:.2f}"
-        print(f"| {part} | {one * 1e3:.3f} | {rest} |")
+        print(f"| {row.case} | {one * 1e3:.3f} | {rest} |")
+    ratios = sorted(sum(by_turns) / sum(alone) for alone, by_turns, _ in found)
     print(f"\nthe sum's ratio in each of {REPEATS} repeats: {', '.join(f'{ratio:.2f}' for ratio in ratios)}")
+    if asked.keep is not None:
+        keep_rows(asked.keep, "alternation", HEADING, rows)
     print(f"\nto show: a sum of at most {LIMIT} times the parts alone, and the same pools before and after\n")
     before, after = together["before"], together["after"]
     if before is None:

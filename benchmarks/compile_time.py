@@ -1,4 +1,4 @@
-"""How long importing and compiling take: `python -m benchmarks.compile_time`.
+"""How long importing and compiling take: `python -m benchmarks.compile_time [--keep FILE]`.
 
 Every figure comes from fresh processes; the median of several is shown.  The share of isl is taken from a
 profile of one more process, the share of the C compiler from polymat's own clock.  "compiler" is importing
@@ -8,21 +8,22 @@ with the modules that only compiling needs, which the first use of `polymat.comp
 from __future__ import annotations
 
 import argparse
-import cProfile
 import json
 import os
-import pstats
 import statistics
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
 
-import polymat
+from benchmarks.measure import Row
+from benchmarks.plainrows import keep_rows, plain_row
+from benchmarks.records import Heading
 
 ROUNDS = 7
+HEADING = Heading("Importing and compiling, in fresh processes", {"polymat": ()}, told=("polymat",))
 IMPORT = """
 import time, numpy, islpy
 begin = time.perf_counter()
@@ -53,50 +54,20 @@ def _run(arguments: list[str], cache: str) -> str:
     return done.stdout
 
 
-def _compile_once(kernel: str) -> None:
-    """In a fresh process: compile one kernel and print the seconds as JSON."""
-    build = _compilation(kernel)
-    begin = time.perf_counter()
-    compiled = build()
-    seconds = time.perf_counter() - begin
-    print(json.dumps({"total": seconds, **compiled.explain().seconds}))
-
-
-def _compilation(kernel: str) -> Callable[[], Any]:
-    """What compiles a kernel, or a chain of sixty stages; importing the compiler has a figure of its own."""
-    compile = polymat.compile
-    if kernel != "60 stages":
-        from benchmarks import polybench
-
-        return next(k for k in polybench.KERNELS if k.name == kernel).compile
-    from benchmarks.stencils import sixty
-
-    found = sixty.build()
-    estimates = dict.fromkeys(found.sizes, 2000)
-    return lambda: compile(list(found.outputs), inputs=list(found.inputs), estimates=estimates)
-
-
-def _profile(kernel: str) -> None:
-    """In a fresh process: print the seconds spent inside islpy."""
-    build = _compilation(kernel)
-    profile = cProfile.Profile()
-    profile.enable()
-    build()
-    profile.disable()
-    rows = pstats.Stats(profile).stats.items()  # type: ignore[attr-defined]
-    print(sum(row[2] for (file, _, name), row in rows if "isl" in name or "islpy" in file))
-
-
-def _measure(kernel: str, *, warm: bool, rounds_of: int = ROUNDS) -> dict[str, float]:
-    """Median seconds by level over fresh processes, with an empty or a filled cache."""
+def _measure(kernel: str, *, warm: bool, rounds_of: int = ROUNDS) -> list[dict[str, float]]:
+    """Seconds by level of fresh processes, with an empty or a filled cache."""
     rounds: list[dict[str, float]] = []
     with tempfile.TemporaryDirectory() as filled:
         if warm:
-            _run(["-m", "benchmarks.compile_time", "--once", kernel], filled)
+            _run(["-m", "benchmarks.compile_once", kernel], filled)
         for _ in range(rounds_of):
             with tempfile.TemporaryDirectory() as empty:
                 cache = filled if warm else empty
-                rounds.append(json.loads(_run(["-m", "benchmarks.compile_time", "--once", kernel], cache)))
+                rounds.append(json.loads(_run(["-m", "benchmarks.compile_once", kernel], cache)))
+    return rounds
+
+
+def _medians(rounds: Sequence[dict[str, float]]) -> dict[str, float]:
     return {level: statistics.median(r[level] for r in rounds) for level in rounds[0]}
 
 
@@ -108,35 +79,49 @@ def _row(name: str, seconds: dict[str, float], isl: float | None) -> str:
     return f"{name:<12}{total:10.1f}{limit:10.0f}{compiler:12.0%}{share:>10}{verdict}"
 
 
+def _kept(name: str, rounds: Sequence[dict[str, float]], isl: float | None) -> Row:
+    """What was measured as a row of a record."""
+    said = []
+    if "runtime" in rounds[0]:
+        share = statistics.median(r["runtime"] / r["total"] for r in rounds)
+        said.append(f"C compiler {share:.0%}")
+    said += [f"isl {isl * 1e3:.0f} ms"] if isl is not None else []
+    return plain_row(name, "times", {"polymat": [r["total"] for r in rounds]}, said=", ".join(said))
+
+
+def _imports(used: str) -> list[dict[str, float]]:
+    """Seconds of importing, of fresh processes."""
+    with tempfile.TemporaryDirectory() as cache:
+        return [{"total": float(_run(["-c", IMPORT.format(used=used)], cache))} for _ in range(ROUNDS)]
+
+
+def _isl(kernel: str) -> float:
+    """Seconds within isl of one process."""
+    with tempfile.TemporaryDirectory() as cache:
+        return float(_run(["-m", "benchmarks.compile_once", kernel, "--profile"], cache))
+
+
 def main() -> None:
-    """Print the table."""
+    """Print the table, and keep it as a record where that is asked for."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--once", help=argparse.SUPPRESS)
-    parser.add_argument("--profile", help=argparse.SUPPRESS)
+    parser.add_argument("--keep", type=Path, metavar="FILE", help="where to leave a record")
     arguments = parser.parse_args()
-    if arguments.once:
-        _compile_once(arguments.once)
-        return
-    if arguments.profile:
-        _profile(arguments.profile)
-        return
     print(f"medians of {ROUNDS} fresh processes; load {os.getloadavg()[0]:.1f}")
     print(f"{'':<12}{'ms':>10}{'limit ms':>10}{'C compiler':>12}{'isl ms':>10}")
-    with tempfile.TemporaryDirectory() as cache:
-        imports, uses = (
-            statistics.median(float(_run(["-c", IMPORT.format(used=used)], cache)) for _ in range(ROUNDS))
-            for used in ("", "; polymat.compile")
-        )
-        isl = {
-            k: float(_run(["-m", "benchmarks.compile_time", "--profile", k], cache))
-            for k in ("gemm", "3mm", "60 stages")
-        }
-    print(_row("import", {"total": imports}, None))
-    print(_row("compiler", {"total": uses}, None))
-    print(_row("gemm cold", _measure("gemm", warm=False), isl["gemm"]))
-    print(_row("gemm warm", _measure("gemm", warm=True), isl["gemm"]))
-    print(_row("3mm cold", _measure("3mm", warm=False), isl["3mm"]))
-    print(_row("60 stages", _measure("60 stages", warm=False, rounds_of=3), isl["60 stages"]))
+    rows: list[Row] = []
+    for name, kernel, measured in (
+        ("import", "", partial(_imports, "")),
+        ("compiler", "", partial(_imports, "; polymat.compile")),
+        ("gemm cold", "gemm", partial(_measure, "gemm", warm=False)),
+        ("gemm warm", "gemm", partial(_measure, "gemm", warm=True)),
+        ("3mm cold", "3mm", partial(_measure, "3mm", warm=False)),
+        ("60 stages", "60 stages", partial(_measure, "60 stages", warm=False, rounds_of=3)),
+    ):
+        rounds, isl = measured(), _isl(kernel) if kernel else None
+        print(_row(name, _medians(rounds), isl), flush=True)
+        rows.append(_kept(name, rounds, isl))
+    if arguments.keep is not None:
+        keep_rows(arguments.keep, "compile", HEADING, rows)
 
 
 if __name__ == "__main__":

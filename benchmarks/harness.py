@@ -185,17 +185,19 @@ def interleave(
 
     At least one round, at most `most`; the second and third may take up to twice the time.  A worker that
     took more than `behind` times as long as the first one in the first round, and longer than a round should,
-    is not asked again: it would take the time of all others.
+    is not asked again, and its round counts for nothing: it would take the time of all others.
     """
     rounds: list[list[float]] = [[] for _ in workers]
-    begin = time.perf_counter()
+    spent = [0.0] * len(workers)
     while True:
         order = [at for at in range(len(workers)) if not _left(rounds, at, behind)]
         for at in order if len(rounds[0]) % 2 == 0 else reversed(order):
+            begin = time.perf_counter()
             rounds[at].append(workers[at].round())
+            spent[at] += time.perf_counter() - begin
         done = len(rounds[0])
-        spent = time.perf_counter() - begin
-        if done >= most or spent * (done + 1) / done > (seconds if done >= 3 else 2 * seconds):
+        whole = sum(each for at, each in enumerate(spent) if not _left(rounds, at, behind))
+        if done >= most or whole * (done + 1) / done > (seconds if done >= 3 else 2 * seconds):
             break
     return tuple(Timing(worker.peer.name, tuple(r)) for worker, r in zip(workers, rounds, strict=True))
 

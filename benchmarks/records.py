@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -29,11 +30,12 @@ class Heading:
     title: str
     rivals: Mapping[str, tuple[str, ...]]
     goals: tuple[str, ...] = ()
+    told: tuple[str, ...] = ()
 
     @staticmethod
     def of(section: Section) -> Heading:
         """Of a section that is run."""
-        return Heading(section.title, dict(section.rivals), section.goals)
+        return Heading(section.title, dict(section.rivals), section.goals, section.told)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +96,12 @@ def write_record(path: Path, record: Record) -> None:
         "about": dict(record.about),
         "roofs": {count: dict(values) for count, values in record.roofs.items()},
         "sections": {
-            name: {"title": each.title, "rivals": each.rivals, "goals": each.goals}
+            name: {
+                "title": each.title,
+                "rivals": each.rivals,
+                "goals": each.goals,
+                **({"told": each.told} if each.told else {}),
+            }
             for name, each in record.headings.items()
         },
     }
@@ -104,6 +111,18 @@ def write_record(path: Path, record: Record) -> None:
     beside = path.with_name(f"{path.name}.part")
     beside.write_text(f'{head},\n "rows": [\n{rows}\n ]\n}}\n', encoding="utf-8")
     beside.replace(path)
+
+
+def keep_record(path: Path, record: Record) -> None:
+    """Write the file; one of another machine goes into that machine's folder before."""
+    if path.exists():
+        before = read_record(path).about["machine"]
+        if before != record.about["machine"]:
+            named = re.search(r"\((\w+)\), \d+ core", before)
+            where = path.parent / "machines" / (named[1] if named else "unknown")
+            where.mkdir(parents=True, exist_ok=True)
+            path.replace(where / path.name)
+    write_record(path, record)
 
 
 def read_record(path: Path) -> Record:
@@ -117,6 +136,7 @@ def read_record(path: Path) -> Record:
                 each["title"],
                 {subject: tuple(peers) for subject, peers in each["rivals"].items()},
                 tuple(each["goals"]),
+                tuple(each.get("told", ())),
             )
             for name, each in found["sections"].items()
         }

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from benchmarks.machinetext import about, header
 from benchmarks.measure import QUICK_SECONDS, SECONDS, run_section
-from benchmarks.records import Entry, Heading, Record, roofs, write_record
+from benchmarks.records import Entry, Heading, Record, keep_record, roofs
 from benchmarks.report import remarks, table
 from benchmarks.section import Section
 from benchmarks.sections import SECTIONS
@@ -36,6 +36,7 @@ PROGRAMS = {
 }
 """Sections that are programs of their own."""
 ASKED = frozenset(("audit",))  # of these, those that take --quick, --threads and --only
+KEPT = frozenset(("compile", "calls", "alternation"))  # those that take --keep, and leave a record there
 RESULTS = Path(__file__).parent / "results"
 
 
@@ -60,13 +61,17 @@ def run(section: Section, machine: Machine, *, threads: Sequence[int], quick: bo
         failures += sum(len(row.wrong) for row in rows)
     print("\n".join(text), flush=True)
     if not (only or quick):
-        write_record(RESULTS / f"{section.name}.json", kept)
+        keep_record(RESULTS / f"{section.name}.json", kept)
     return failures
 
 
-def _asked_of(asked: argparse.Namespace) -> list[str]:
+def _asked_of(name: str, asked: argparse.Namespace) -> list[str]:
     """The arguments of this program for another one."""
-    return [f"--threads={asked.threads}", f"--only={asked.only}", *["--quick"] * asked.quick]
+    if name in KEPT:
+        return [f"--keep={RESULTS / f'{name}.json'}"]
+    if name in ASKED:
+        return [f"--threads={asked.threads}", f"--only={asked.only}", *["--quick"] * asked.quick]
+    return []
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -96,7 +101,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             failures += run(section, machine, threads=counts, quick=asked.quick, only=asked.only)
         else:
             print(f"## {name}\n", flush=True)
-            command = [sys.executable, "-m", *PROGRAMS[name], *(_asked_of(asked) if name in ASKED else ())]
+            command = [sys.executable, "-m", *PROGRAMS[name], *_asked_of(name, asked)]
             failures += subprocess.run(command, check=False).returncode != 0
     return min(failures, 100)
 

@@ -13,6 +13,7 @@ from typing import Any
 import polymat
 from polymat.lang.types import ScalarType
 from polymat.options import Options
+from polymat.runtime.settings import VARIABLES
 
 ROOT = Path(__file__).resolve().parents[1]
 project = "polymat"
@@ -58,6 +59,12 @@ def type_rows() -> Iterator[str]:
             yield f"| `{name}` | `{value.dtype}` | {value.size} |"
 
 
+def variable_rows() -> Iterator[str]:
+    """A row of a table for each environment variable."""
+    for names, values, meaning in VARIABLES:
+        yield f"| {', '.join(f'`{name}`' for name in names)} | {values} | {meaning} |"
+
+
 def markup(text: str) -> str:
     """Plain text as reStructuredText: what is between grave accents is code, and nothing else is markup."""
     quoted = re.split(r"`([^`]+)`", text)
@@ -93,6 +100,7 @@ def setup(app: Any) -> None:
     """Write the tables, and read docstrings as plain text."""
     tables = {
         "_options.md": (["option", "default", "what it does"], option_rows()),
+        "_environment.md": (["variable", "values", "what it does"], variable_rows()),
         "_types.md": (["name", "NumPy's", "bytes"], type_rows()),
     }
     for name, (heads, rows) in tables.items():
@@ -102,4 +110,8 @@ def setup(app: Any) -> None:
     from benchmarks.figures.site import write_site
 
     write_site(ROOT / "docs" / "results")
+    sys.path.insert(0, str(ROOT / "docs"))
+    from pictures import write_pictures
+
+    write_pictures(ROOT / "docs" / "how")
     app.connect("autodoc-process-docstring", as_rst)

@@ -266,7 +266,7 @@ def _compile(request: Request, results: dict[str, Level]) -> Compiled[Any, Repor
     scheduled = told(results["tilesize"], results["skews"])
     carried = carried_out(request)
     report = reporter(carried, built, scheduled, program, seconds)
-    profiler = partial(profile_of, scheduled, carried)
+    profiler = partial(profile_of, scheduled, results["skews"], carried)
     return loaded(request, program, source.text, library, report, Interpreted(built, request), profiler)
 
 

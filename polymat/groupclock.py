@@ -1,10 +1,10 @@
-"""A program with a clock in it: the seconds of each group of a call, and `Compiled.profile()`."""
+"""A program with a clock in it: the seconds of each group or section of a call, and `Compiled.profile()`."""
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from ctypes import CDLL, c_double
 from dataclasses import field
 from typing import Any
@@ -12,19 +12,21 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from polymat.codegen.lower import lower
 from polymat.codegen.profile import GroupProfile, Profile
 from polymat.dataclass import dataclass
 from polymat.decide.figures import Figures
+from polymat.decide.placedsections import PlacedSection, placed_sections
 from polymat.errors import PolymatError
+from polymat.graph.stepwise import Stepwise
 from polymat.loading import loaded
+from polymat.machine.model import Machine
 from polymat.model.assumed import assumed_sizes
 from polymat.passes import PASSES, position
 from polymat.plan.schedule import Schedule
 from polymat.plan.tile import Plan
 from polymat.runtime.compiled import Compiled
 from polymat.runtime.libraryfile import Built
-from polymat.steps import Job
+from polymat.steps import Job, lower_schedule
 
 Arrays = tuple[npt.NDArray[Any], ...]
 MOST_GROUPS = 1023  # that the clock, in groupclock.h, has room for
@@ -34,9 +36,10 @@ LEAST_TURNS, MOST_CALLS = 2, 200  # of a profile; of a turn
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Clocked:
-    """A compiled schedule and what its clock shows.
+    """A compiled schedule, or those of all sections, and what its clock shows.
 
-    source: the C text.  groups: the numbers, from 0, of those that every call computes.
+    source: the C text.  groups: the numbers, from 0, of those that every call computes; sections, where it
+    runs in these, are groups here.
     ends: when each ended in the latest call, at its number and one; at 0 when the first began.
     least: seconds of each, so far.
     """
@@ -74,24 +77,67 @@ class Clocked:
 
 def clocked(schedule: Schedule, job: Job) -> Clocked:
     """Compile a schedule with a clock; of products in several orders the first."""
-    if len(schedule.plans) > MOST_GROUPS:
-        raise PolymatError(f"{job.request.name} has {len(schedule.plans)} groups, too many for its clock")
     folded = PASSES[position("folds")].apply(schedule, job)
-    program = lower(folded, job.request.name, job.request.options, clocked=True)
+    computed = (k for k, plan in enumerate(schedule.plans) if schedule.kept.isdisjoint(plan.group.stages))
+    return _clocked(folded, job, len(schedule.plans), tuple(computed))
+
+
+def clocked_sections(stepwise: Stepwise[Schedule], job: Job) -> Clocked:
+    """Compile what runs in sections, as it is when it becomes code, with a clock between them."""
+    return _clocked(stepwise, job, len(stepwise.sections), tuple(range(len(stepwise.sections))))
+
+
+def _clocked(
+    level: Schedule | Stepwise[Schedule], job: Job, count: int, computed: tuple[int, ...]
+) -> Clocked:
+    """A program of that many groups or sections."""
+    if count > MOST_GROUPS:
+        raise PolymatError(f"{job.request.name} has {count} groups, too many for its clock")
+    program = lower_schedule(level, job, clocked=True)
     source = PASSES[position("source")].apply(program, job)
     library: Built = PASSES[position("runtime")].apply(source, job)
     image = CDLL(str(library.path))  # while the file is there
     ends = (c_double * (MOST_GROUPS + 1)).in_dll(image, "_pm_group_ends")
-    computed = [k for k, plan in enumerate(schedule.plans) if schedule.kept.isdisjoint(plan.group.stages)]
-    return Clocked(loaded(job.request, program, source.text, library), source.text, tuple(computed), ends)
+    return Clocked(loaded(job.request, program, source.text, library), source.text, computed, ends)
 
 
 def profile(
     schedule: Schedule, job: Job, arguments: Mapping[str, Any], sizes: Mapping[str, int], threads: int
 ) -> Profile:
     """Call a program with a clock, and put what it shows beside what is predicted for these sizes."""
-    pipeline = schedule.grouping.pipeline
     program = clocked(schedule, job)
+    calls = _measured(program, arguments)
+    pipeline = schedule.grouping.pipeline
+    figures = Figures.at(pipeline, job.request.machine, assumed_sizes(pipeline, sizes), threads)
+    groups = tuple(_profiled(program, figures, k, plan) for k, plan in enumerate(schedule.plans))
+    return Profile(job.request.name, groups, dict(sizes), threads, calls)
+
+
+def profile_sections(
+    stepwise: Stepwise[Schedule],
+    last: Stepwise[Schedule],
+    job: Job,
+    arguments: Mapping[str, Any],
+    sizes: Mapping[str, int],
+    threads: int,
+) -> Profile:
+    """Measure what runs in sections, each with all of its steps.
+
+    stepwise: what is told of it.  last: what becomes code.
+    """
+    program = clocked_sections(last, job)
+    calls = _measured(program, arguments)
+    placed = [*placed_sections(stepwise, assumed_sizes(stepwise.whole, sizes))]
+    machine = job.request.machine
+    groups = tuple(
+        _section_profiled([p for p in placed if p.section == k], program.least[k], machine, threads)
+        for k in program.groups
+    )
+    return Profile(job.request.name, groups, dict(sizes), threads, calls)
+
+
+def _measured(program: Clocked, arguments: Mapping[str, Any]) -> int:
+    """Call it for some time; how often it was called."""
     out = program.results(arguments)
     start = time.perf_counter()
     program.run(arguments, out, 1, warm=False)
@@ -101,12 +147,30 @@ def profile(
     while turns < LEAST_TURNS or time.perf_counter() - start < PROFILED:
         program.run(arguments, out, calls, warm=False)
         turns += 1
-    figures = Figures.at(pipeline, job.request.machine, assumed_sizes(pipeline, sizes), threads)
-    groups = tuple(_profiled(program, figures, k, plan) for k, plan in enumerate(schedule.plans))
-    return Profile(job.request.name, groups, dict(sizes), threads, calls * turns)
+    return calls * turns
 
 
 def _profiled(program: Clocked, figures: Figures, number: int, plan: Plan) -> GroupProfile:
     found, kept = figures.of(plan), number not in program.groups
     seconds = 0.0 if kept else program.least[number]
     return GroupProfile(plan.group.stages, seconds, found.cost.seconds, found.cost.bytes, found.flops, kept)
+
+
+def _section_profiled(
+    parts: Sequence[PlacedSection], seconds: float, machine: Machine, threads: int
+) -> GroupProfile:
+    """A section, whose parts run as often as they do; seconds: measured."""
+    stages: list[str] = []
+    predicted, moved, flops = 0.0, 0.0, list[float | None]()
+    for part in parts:
+        figures = part.figures(machine, threads)
+        for plan in part.schedule.plans:
+            found = figures.of(plan)
+            stages += plan.group.stages
+            predicted += part.times * found.cost.seconds
+            moved += part.times * found.cost.bytes
+            flops.append(None if found.flops is None else part.times * found.flops)
+    known = [each for each in flops if each is not None]
+    return GroupProfile(
+        tuple(stages), seconds, predicted, moved, sum(known) if len(known) == len(flops) else None
+    )

@@ -296,5 +296,5 @@ def one_schedule(job: Job) -> Schedule:
     raise LangError(
         f"{job.request.name} runs step by step, and its groups are not measured one by one",
         at=job.request.outputs[0].at,
-        hint="audit or profile one step, as a pipeline of its own",
+        hint="audit one step, as a pipeline of its own; profile() measures all of them together",
     )

@@ -12,7 +12,6 @@ from polymat.codegen.productreport import Products
 from polymat.codegen.profile import Profile
 from polymat.codegen.program import Program
 from polymat.codegen.report import Report
-from polymat.errors import LangError
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.stepwise import Stepwise
 from polymat.page.subject import StepwiseSubject, Subject
@@ -48,16 +47,13 @@ def reporter(
     return partial(make_report, built, scheduled, signature, buffers, estimates, seconds, products, page)
 
 
-def profile_of(scheduled: Level, request: Request, *asked: Any) -> Profile:
-    """The time of a call, group by group."""
-    if not isinstance(scheduled, Schedule):
-        raise LangError(
-            f"{request.name} runs step by step, and its groups are not measured one by one",
-            at=request.outputs[0].at,
-            hint="audit or profile one step, as a pipeline of its own",
-        )
-    from polymat.groupclock import profile  # imported where a profile is asked for
+def profile_of(scheduled: Level, last: Level, request: Request, *asked: Any) -> Profile:
+    """The time of a call, group by group, or section by section; last: what becomes code."""
+    from polymat.groupclock import profile, profile_sections  # imported where a profile is asked for
 
+    if isinstance(scheduled, Stepwise) and isinstance(last, Stepwise):
+        return profile_sections(scheduled, last, Job(request), *asked)
+    assert isinstance(scheduled, Schedule)
     return profile(scheduled, Job(request), *asked)
 
 

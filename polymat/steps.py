@@ -252,18 +252,23 @@ def see_effects(schedule: Any, request: Request) -> None:
     check_effects(parts, request.options, request.estimates)
 
 
-def lower_schedule(schedule: Schedule | Stepwise[Schedule], job: Job, *, within: bool = False) -> Program:
+def lower_schedule(
+    schedule: Schedule | Stepwise[Schedule], job: Job, *, within: bool = False, clocked: bool = False
+) -> Program:
     """The schedule as C functions, of all orders of its products, or of all sections.
 
-    within: a call of it is a part of another one.
+    within: a call of it is a part of another one.  clocked: with a clock that notes when each section ends,
+    or each group of what has none, of products in several orders the first.
     """
     name, options = job.request.name, job.request.options
     if isinstance(schedule, Stepwise):
         parts = [_lower_section(section, job) for section in schedule.sections]
         team = next(schedule.flat()).team
-        return lower_stepwise(schedule.with_levels(parts), name, options, team, within=within)
-    program = lower(schedule, name, options, within=within)
-    if not schedule.others:
+        return lower_stepwise(
+            schedule.with_levels(parts), name, options, team, within=within, clocked=clocked
+        )
+    program = lower(schedule, name, options, within=within, clocked=clocked)
+    if clocked or not schedule.others:
         return program
     others = [(work, lower(other, name, options, within=within)) for work, other in schedule.others]
     return joined_programs(schedule.grouping.pipeline.work, program, others)

@@ -7,11 +7,14 @@ import re
 import shlex
 import subprocess
 import sys
+from html.parser import HTMLParser
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 import pytest
 
 from polymat.cli import _parser
+from polymat.runtime.settings import VARIABLES
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
@@ -25,10 +28,11 @@ def test_every_page_is_in_the_table_of_contents() -> None:
 
 
 def test_every_variable_is_described() -> None:
-    read = re.findall(r'"((?:POLYMAT|OMP|GOMP|KMP|OPENBLAS)_\w+)"', settings_text())
-    told = (DOCS / "reference" / "environment.md").read_text("utf-8")
+    text = (ROOT / "polymat" / "runtime" / "settings.py").read_text("utf-8").partition("def settings(")[2]
+    read = {*re.findall(r'"((?:POLYMAT|OMP|GOMP|KMP|OPENBLAS)_\w+)"', text)}
+    told = {name for names, values, meaning in VARIABLES if values and meaning for name in names}
     assert len(read) > 10
-    assert not [name for name in read if f"`{name}`" not in told]
+    assert told == read
 
 
 def commands(document: Path) -> list[list[str]]:
@@ -53,10 +57,6 @@ def test_commands_are_ones_that_there_are() -> None:
     assert {"demo", "test", "golden", "bench"} <= set(seen)
 
 
-def settings_text() -> str:
-    return (ROOT / "polymat" / "runtime" / "settings.py").read_text("utf-8")
-
-
 @pytest.mark.skipif(importlib.util.find_spec("sphinx") is None, reason="Sphinx is not installed: make docs")
 def test_the_site_is_built_without_warnings(tmp_path: Path) -> None:
     command = [
@@ -76,3 +76,45 @@ def test_the_site_is_built_without_warnings(tmp_path: Path) -> None:
     options = (tmp_path / "reference" / "options.html").read_text("utf-8")
     assert "parallel_threshold" in options
     assert 'id="polymat.compile"' in (tmp_path / "reference" / "api.html").read_text("utf-8")
+    assert "POLYMAT_CACHE_DIR" in (tmp_path / "reference" / "environment.html").read_text("utf-8")
+    assert not broken_links(tmp_path)
+
+
+class Links(HTMLParser):
+    """What a page leads to, and what in it can be led to."""
+
+    def __init__(self, page: Path) -> None:
+        super().__init__()
+        self.to: list[str] = []
+        self.places = {""}
+        self.feed(page.read_text("utf-8"))
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        found = {key: value or "" for key, value in attrs}
+        self.places |= {found[key] for key in ("id", "name") if key in found}
+        self.to += [found[key] for key in ("href", "src") if key in found]
+
+
+def broken_links(site: Path) -> list[str]:
+    """Links within a site that lead nowhere."""
+    pages = {page.resolve(): Links(page) for page in site.rglob("*.html")}
+    broken = []
+    for page, links in pages.items():
+        for link in links.to:
+            parts = urlsplit(link)
+            if parts.scheme or parts.netloc:
+                continue
+            there = (page.parent / unquote(parts.path)).resolve() if parts.path else page
+            known = pages[there].places if there in pages else {parts.fragment} if there.exists() else set()
+            if unquote(parts.fragment) not in known:
+                broken.append(f"{page.relative_to(site.resolve())}: {link}")
+    return broken
+
+
+def test_links_that_lead_nowhere_are_found(tmp_path: Path) -> None:
+    (tmp_path / "a.html").write_text(
+        '<p id="x"><a href="b.html#y"><a href="b.html#z"><a href="#x"><img src="c">'
+    )
+    (tmp_path / "b.html").write_text('<p id="y"><a href="a.html"><a href="https://example.org/d#e">')
+    assert broken_links(tmp_path) == ["a.html: b.html#z", "a.html: c"]

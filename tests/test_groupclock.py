@@ -11,6 +11,7 @@ import pytest
 
 import polymat as pm
 from polymat import PolymatError
+from polymat.codegen.profile import seconds_text
 from polymat.codegen.report import Report
 
 N = pm.Parameter(pm.Int, "N")
@@ -69,3 +70,30 @@ def test_empty_arrays_have_a_profile(compiled: pm.Compiled[Any, Report]) -> None
     assert [group.flops for group in found.groups] == [0, 0]
     assert "GFLOP/s" not in str(found)
     assert compiled.explain()._repr_html_()
+
+
+def steps_and_a_sum() -> pm.Compiled[Any, Report]:
+    """Steps that scale a vector, and the sum of the last one: sections, one of which is repeated."""
+    x, T = pm.Vector(pm.Double, "x", [N]), pm.Parameter(pm.Int, "T")
+    last = pm.iterate(lambda v: v / pm.Sqrt(pm.dot(v, v)()), x, steps=T)
+    return pm.compile(last.sum().named("whole"), inputs=[x], name="steps", options=FAST)
+
+
+def test_of_what_runs_in_sections_each_section_is_measured_with_its_steps() -> None:
+    compiled = steps_and_a_sum()
+    found = compiled.profile(np.arange(1.0, 8.0), T=5)
+    report = compiled.explain()
+    stages = [stage for group in found.groups for stage in group.stages]
+    assert stages == [stage for group in report.groups for stage in group.stages]
+    assert len(found.groups) > 1
+    assert found.sizes == {"N": 7, "T": 5}
+    assert all(group.seconds > 0 and group.predicted > 0 for group in found.groups)
+    assert found.seconds == sum(group.seconds for group in found.groups)
+    more = compiled.profile(np.arange(1.0, 8.0), T=50)
+    repeated = [k for k, group in enumerate(more.groups) if group.flops == 10 * (found.groups[k].flops or 1)]
+    assert repeated
+    page = compiled.explain()._repr_html_()
+    assert "measured in all" in page
+    assert f"; measured: {seconds_text(more.seconds)}" in page
+    assert "T = 50 (as given)" in page
+    assert f"measured: {more}" in str(compiled.explain())

@@ -89,6 +89,22 @@ def test_the_version_stands_once() -> None:
     assert [release()] == [pm.__version__] == stated
 
 
+def test_a_tag_gives_the_version(tmp_path: Path) -> None:
+    """As the workflow of releases does before anything is built."""
+    for name in (".ci/version", "pyproject.toml", "conda/recipe.yaml"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        shutil.copy(ROOT / name, tmp_path / name)
+    command = ["sh", str(tmp_path / ".ci" / "version")]
+    subprocess.run([*command, "v1.20.3rc1"], check=True)
+    assert 'version = "1.20.3rc1"\n' in (tmp_path / "pyproject.toml").read_text("utf-8")
+    assert '\n  version: "1.20.3rc1"\n' in (tmp_path / "conda" / "recipe.yaml").read_text("utf-8")
+    refused = subprocess.run([*command, "main"], capture_output=True, text=True, check=False)
+    assert (refused.returncode, refused.stderr[:20]) == (2, ".ci/version: main is")
+    assert '.ci/version "$GITHUB_REF_NAME"' in (ROOT / ".github" / "workflows" / "wheels.yml").read_text(
+        "utf-8"
+    )
+
+
 def test_the_command_is_installed_beside_python(tmp_path: Path) -> None:
     """And says its own name; what it does is what the module does."""
     command = Path(sysconfig.get_path("scripts")) / "polymat"

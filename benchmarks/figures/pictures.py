@@ -13,9 +13,9 @@ from benchmarks.records import Record, rows_of
 from benchmarks.report import geometric_mean, ratios
 
 WIDTH = 8.0  # inches
-MOST_BARS = 26  # cases of a picture: with more, the means of groups are shown
-SHADES = ("0.25", "white", "0.6", "0.85", "0.45", "0.95")
-HATCHES = ("", "///", "", "|||", "\\\\\\", "xxx")
+MOST_BARS = 80  # of a picture: with more, the means of groups are shown
+SHADES = ("0.25", "white", "0.6", "0.85", "0.45", "0.95", "white", "0.8", "0.15", "white")
+HATCHES = ("", "////", "", "||||", "\\\\\\", "xxxx", "", "....", "----", "oo")
 LINES = ("-", "--", ":", "-.", (0, (6, 1, 1, 1, 1, 1)))
 MARKERS = ("o", "s", "^", "x", "D", "+")
 NEAR = 1.5  # the factor between predicted and measured that is called near
@@ -50,7 +50,7 @@ def bars(record: Record, section: str, threads: int) -> str | None:
     rivals = record.headings[section].rivals
     rows = rows_of(record, section, threads)
     found = {row.case: ratios(row, rivals) for row in rows}
-    if len(rows) > MOST_BARS:
+    if sum(map(len, found.values())) > MOST_BARS:
         groups = dict.fromkeys(row.group for row in rows)
         found = {group: _means([ratios(r, rivals) for r in rows if r.group == group]) for group in groups}
     peers = [*dict.fromkeys(peer for each in found.values() for peer in each)]
@@ -105,7 +105,7 @@ def _draw_bars(axes: Any, found: dict[str, dict[str, float]], peers: Sequence[st
     axes.set_xlabel("times as long as polymat takes; right of 1 polymat is quicker")
     axes.xaxis.set_major_formatter(_plain)
     axes.xaxis.set_minor_formatter(_nothing)
-    axes.get_figure().legend(fontsize=8, loc="outside lower center", ncols=3)
+    axes.get_figure().legend(fontsize=8, loc="outside upper center", ncols=4)
 
 
 def _plain(value: float, _: object) -> str:
@@ -256,9 +256,23 @@ def _draw_roofline(axes: Any, roof: dict[str, float], rows: Sequence[tuple[str, 
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.set_xlim(left, right)
-    axes.set_xlabel("operations a byte, each array counted once: above the line data lies in a cache")
+    _few_ticks(axes.xaxis)
+    _few_ticks(axes.yaxis)
+    axes.set_xlabel(
+        "operations of the definition a byte, each array counted once\n"
+        "above the slope data lies in a cache, above the peak fewer operations are done"
+    )
     axes.set_ylabel("GFLOP/s")
     axes.legend(fontsize=7, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+
+
+def _few_ticks(axis: Any) -> None:
+    """Figures at 1, 2, 5 of each power of ten, written out."""
+    from matplotlib.ticker import LogLocator
+
+    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    axis.set_major_formatter(_plain)
+    axis.set_minor_formatter(_nothing)
 
 
 def _title(record: Record, section: str, threads: int) -> str:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
+from benchmarks.figures.glance import glance_lines, kept_in
 from benchmarks.figures.tables import Column, Table, caption, table_lines
 from benchmarks.harness import ROOT
 from benchmarks.records import read_record
@@ -62,6 +63,7 @@ TABLES: Mapping[str, Table] = {
         (Column("NumPy", ("NumPy, out=",)), Column("PyTorch", ("torch, out=",))),
     ),
 }
+GLANCE = "glance"  # the name of the table of all sections
 _MARKED = re.compile(r"(?P<begin><!-- figures: (?P<name>\w+) -->\n).*?(?P<end><!-- end -->)", re.S)
 
 
@@ -75,7 +77,9 @@ def readme_with_figures(text: str, results: Path = RESULTS) -> str:
 
 
 def shown(name: str, results: Path = RESULTS) -> str:
-    """The caption and the table of that name."""
+    """The caption and the table of that name, or all sections at a glance."""
+    if name == GLANCE:
+        return "\n".join(["", *glance_lines(kept_in(results)), "", ""])
     table = TABLES[name]
     record = read_record(results / f"{table.section}.json")
     return "\n".join(["", caption(record, table.section), "", *table_lines(record, table), "", ""])

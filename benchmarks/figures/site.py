@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import importlib.util
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from benchmarks.figures.glance import AUDIT, Kept, glance_lines, kept_in
 from benchmarks.figures.readme import RESULTS
 from benchmarks.figures.tables import all_of, caption, table_lines, threads_of
-from benchmarks.records import Record, read_record
+from benchmarks.records import Record
 
 PAGE = "_results.md"
 NO_PICTURES = "Pictures are left out: matplotlib is not installed.\n"
@@ -21,40 +22,61 @@ def write_site(directory: Path, results: Path = RESULTS) -> None:
     for old in directory.glob("_*.svg"):
         old.unlink()
     drawn = importlib.util.find_spec("matplotlib") is not None
+    sections = kept_in(results)
     lines = [] if drawn else [NO_PICTURES]
-    for path in sorted(results.glob("*.json")):
-        record = read_record(path)
-        for section in record.headings:
-            lines += _section(directory, path.stem, record, section, drawn=drawn)
-        if drawn:
-            lines += _whole(directory, path.stem, record)
+    lines += ["## At a glance", "", *glance_lines(sections), ""]
+    lines += _sections(directory, sections, "", drawn=drawn)
+    for machine in sorted((results / "machines").glob("*/")):
+        others = kept_in(machine)
+        lines += _sections(directory, others, f"{machine.name}-", drawn=drawn)
+        lines += _audit(directory, machine)
     (directory / PAGE).write_text("\n".join(lines), encoding="utf-8")
 
 
-def _section(directory: Path, stem: str, record: Record, section: str, *, drawn: bool) -> Iterator[str]:
-    """Heading, caption, pictures and table."""
-    yield from (f"## {record.headings[section].title}", "", caption(record, section), "")
-    if drawn:
-        from benchmarks.figures.pictures import pictures_of
+def _sections(directory: Path, sections: Sequence[Kept], prefix: str, *, drawn: bool) -> Iterator[str]:
+    """Sections one after the other; prefix: of the names of pictures, a machine's."""
+    for kept in sections:
+        record, section = kept.record, kept.section
+        where = f" ({prefix.rstrip('-')})" if prefix else ""
+        yield from (f"## {kept.title}{where}", "", caption(record, section), "")
+        if drawn:
+            yield from _pictures(directory, kept, f"_{prefix}{kept.stem}")
+        yield from table_lines(record, all_of(record, section))
+        yield ""
 
-        for name, text in pictures_of(record, section):
-            yield from _picture(directory, f"_{stem}-{section}-{name}.svg", text, f"{section}, {name}")
-    yield from table_lines(record, all_of(record, section))
-    yield ""
 
+def _pictures(directory: Path, kept: Kept, stem: str) -> Iterator[str]:
+    """Bars, rates over sizes, predictions and rooflines of a section."""
+    from benchmarks.figures.pictures import pictures_of, predictions, roofline
 
-def _whole(directory: Path, stem: str, record: Record) -> Iterator[str]:
-    """What is drawn of a run as a whole."""
-    from benchmarks.figures.pictures import predictions, roofline
-
-    found = [("predicted and measured", predictions(record))]
-    counts = sorted({count for section in record.headings for count in threads_of(record, section)})
-    found += [(f"roofline, threads {count}", roofline(record, count)) for count in counts]
+    record, section = kept.record, kept.section
+    for name, picture in pictures_of(record, section):
+        yield from _picture(directory, f"{stem}-{section}-{name}.svg", picture, f"{section}, {name}")
+    alone = _alone(record, section)
+    found = [("predicted and measured", predictions(alone))]
+    found += [(f"roofline, threads {count}", roofline(alone, count)) for count in threads_of(record, section)]
     for title, text in found:
         if text is not None:
-            yield from (f"## {title.capitalize()}", "")
             name = re.sub(r"\W+", "-", title)
-            yield from _picture(directory, f"_{stem}-{name}.svg", text, title)
+            yield from _picture(directory, f"{stem}-{section}-{name}.svg", text, f"{section}, {title}")
+
+
+def _alone(record: Record, section: str) -> Record:
+    """One section of a record."""
+    entries = tuple(entry for entry in record.entries if entry.section == section)
+    return Record(record.about, {section: record.headings[section]}, entries, record.roofs)
+
+
+def _audit(directory: Path, machine: Path) -> Iterator[str]:
+    """What an audit of a machine found, as it was written down, with its picture."""
+    told = machine / f"{AUDIT}.md"
+    if not told.exists():
+        return
+    yield from (f"## Decisions on {machine.name}", "")
+    picture = machine / f"{AUDIT}.svg"
+    if picture.exists():
+        yield from _picture(directory, f"_{machine.name}-{AUDIT}.svg", picture.read_text("utf-8"), "audit")
+    yield re.sub(r"^#+ ", "### ", told.read_text("utf-8"), flags=re.M)
 
 
 def _picture(directory: Path, name: str, text: str, title: str) -> Iterator[str]:

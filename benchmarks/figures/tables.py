@@ -26,7 +26,8 @@ class Table:
     """What of a section is shown.
 
     subject: the way of calling polymat whose time is shown.  groups: of cases; all when empty.  means:
-    geometric means of groups alone.  rate: whether GFLOP/s stand beside the time.
+    geometric means of groups alone.  rate: whether GFLOP/s stand beside the time.  notes: whether what was
+    said beside the time stands in a last column.
     """
 
     section: str
@@ -35,6 +36,7 @@ class Table:
     groups: tuple[str, ...] = ()
     means: bool = False
     rate: bool = False
+    notes: bool = False
 
 
 def all_of(record: Record, section: str) -> Table:
@@ -43,7 +45,9 @@ def all_of(record: Record, section: str) -> Table:
     subject = next(iter(rivals))
     found = {peer for entry in record.entries if entry.section == section for peer in entry.row.timings}
     peers = [peer for names in rivals.values() for peer in names if peer in found]
-    return Table(section, subject, tuple(Column(peer, (peer,)) for peer in dict.fromkeys(peers)), rate=True)
+    rate = any(entry.row.flops for entry in record.entries if entry.section == section)
+    columns = tuple(Column(peer, (peer,)) for peer in dict.fromkeys(peers))
+    return Table(section, subject, columns, rate=rate, notes=True)
 
 
 def caption(record: Record, section: str) -> str:
@@ -65,18 +69,33 @@ def table_lines(record: Record, table: Table) -> Iterator[str]:
     """A Markdown table; cells have a figure for each number of threads, as the caption has them."""
     threads = threads_of(record, table.section)
     cases = _cases(record, table)
-    yield _line(["case", "polymat", *["GFLOP/s"] * table.rate, *(column.title for column in table.columns)])
-    yield _line(["---", *["---:"] * (1 + table.rate + len(table.columns))])
+    told = [peer for peer in record.headings[table.section].told if table.notes]
+    heads = [_subject_title(table), *["GFLOP/s"] * table.rate, *(column.title for column in table.columns)]
+    yield _line(["case", *heads, *["besides"] * bool(told)])
+    yield _line(["---", *["---:"] * len(heads), *["---"] * bool(told)])
     if not table.means:
         for name, rows in cases.items():
             cells = [_time(rows.get(count), table.subject) for count in threads]
             rates = [_rate(rows.get(count), table.subject) for count in threads]
             times = [_joined(_times(record, table, rows, threads, column)) for column in table.columns]
-            yield _line([name, _joined(cells), *[_joined(rates)] * table.rate, *times])
+            said = [_said(rows, told)] if told else []
+            yield _line([name, _joined(cells), *[_joined(rates)] * table.rate, *times, *said])
     for group, many in _groups(cases).items():
         if len(many) > 1:
             means = [_means(record, table, many, threads, column) for column in table.columns]
-            yield _line([f"{group}, geometric mean of {len(many)}", "", *[""] * table.rate, *means])
+            name = f"{group}, geometric mean of {len(many)}"
+            yield _line([name, "", *[""] * table.rate, *means, *[""] * bool(told)])
+
+
+def _subject_title(table: Table) -> str:
+    """Its way of calling polymat is polymat for readers; what is no such way has its own name."""
+    return "polymat" if table.subject.startswith("polymat") else table.subject
+
+
+def _said(rows: dict[int, Row], told: Sequence[str]) -> str:
+    """What the ways of calling polymat, or peers, have to say of a case, the same thing once."""
+    found = [rows[count].notes.get(peer, "") for count in sorted(rows) for peer in told]
+    return " · ".join(dict.fromkeys(each for each in found if each))
 
 
 def _cases(record: Record, table: Table) -> dict[str, dict[int, Row]]:

@@ -46,7 +46,7 @@ STATE, SIZES = "_pm_state", "_pm_sizes"
 class StepwiseEntry:
     """Writes `_pm_entry` and `_pm_work` of a program in sections; sizes: in the order of the signature.
 
-    team: the threads that some work is worth, of so many.
+    team: the threads that some work is worth, of so many.  clocked: the end of each section is noted.
     """
 
     def __init__(
@@ -56,6 +56,8 @@ class StepwiseEntry:
         needs: set[Need],
         sizes: Sequence[Size],
         team: Callable[[CExpr, CExpr], CExpr],
+        *,
+        clocked: bool = False,
     ) -> None:
         self.stepwise = stepwise
         self.pipeline = stepwise.whole
@@ -63,6 +65,7 @@ class StepwiseEntry:
         self.needs = needs
         self.sizes = sizes
         self.team = team
+        self.clocked = clocked
         self.held = {each.name: each for each in stepwise.held}
 
     def function(self, *, leaves: bool) -> CFunction:
@@ -74,9 +77,9 @@ class StepwiseEntry:
         kept = [each for each in self.stepwise.held if each.place == "workspace"]
         body += [statement for each in self._planar() for statement in self._plane_size(each)]
         body += self._workspace(kept) if kept else []
-        body.append(Declare("int", STATE, Literal(str(OK))))
+        body += [Declare("int", STATE, Literal(str(OK))), *self._clock(0)]
         for number, section in enumerate(self.stepwise.sections, 1):
-            body += self._run(number, section)
+            body += [*self._run(number, section), *self._clock(number)]
         if kept:
             body.append(Evaluate(CCall("_pm_workspace_give", (Id("_pm_workspace"),))))
         if leaves:
@@ -111,6 +114,13 @@ class StepwiseEntry:
         return CFunction("double", "_pm_work", parameters, (*unpacked, *silent, *body), static=False)
 
     # ---- sections ----
+
+    def _clock(self, number: int) -> list[Stmt]:
+        """Note when a section with all of its steps ends, by its number, or when the first one begins."""
+        if not self.clocked:
+            return []
+        self.needs.add(Piece.CLOCK)
+        return [Evaluate(CCall("_pm_group_end", (Literal(str(number)),)))]
 
     def _run(self, number: int, section: StepSection[Program]) -> list[Stmt]:
         """Run a section, unless one before it failed."""

@@ -26,11 +26,17 @@ from polymat.options import Options
 
 
 def lower_stepwise(
-    stepwise: Stepwise[Program], name: str, options: Options, team: TeamCost, *, within: bool
+    stepwise: Stepwise[Program],
+    name: str,
+    options: Options,
+    team: TeamCost,
+    *,
+    within: bool,
+    clocked: bool = False,
 ) -> Program:
     """One program of those of all sections.
 
-    within: a call of it is a part of another one, which says when the threads are needed no more.
+    within: a call of it is a part of another one.  clocked: a clock notes when each section ends.
     """
     pipeline = stepwise.whole
     outputs = {each: output_buffer(pipeline.stage(each), pipeline) for each in pipeline.outputs}
@@ -40,7 +46,7 @@ def lower_stepwise(
     needs: set[Need] = set().union(*(file.needs for file in files), {Piece.ARGUMENT, Piece.PLACE})
     names = _names(pipeline, stepwise, signature.sizes)
     threads = partial(team_worth, team, options.parallel_threshold)
-    entry = StepwiseEntry(stepwise, names, needs, signature.sizes, threads)
+    entry = StepwiseEntry(stepwise, names, needs, signature.sizes, threads, clocked=clocked)
     worth = options.parallel_threshold if options.parallel_threshold is not None else team.awake / team.lanes
     exported = [
         entry.work_function(),
@@ -58,12 +64,16 @@ def lower_stepwise(
     given = input_buffers(pipeline).values()
     buffers = (*given, *outputs.values(), *_workspace_buffers(stepwise.held))
     header = header_text(signature, names)
-    owned = tuple(
+    return Program(file, signature, header, joined_flags(programs), buffers, names, _owned(programs))
+
+
+def _owned(programs: Sequence[Program]) -> tuple[tuple[str, ...], ...]:
+    """The functions of every group, by their names in the file of all."""
+    return tuple(
         tuple(f"{function}_s{number}" for function in group)
         for number, program in enumerate(programs, 1)
         for group in program.groups
     )
-    return Program(file, signature, header, joined_flags(programs), buffers, names, owned)
 
 
 def _named(held: Sequence[HeldArray]) -> list[tuple[str, str]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import inf
 
+from polymat.dataclass import dataclass
 from polymat.decide.figures import Figures
 from polymat.page.figuretext import ratio_text, seconds_text
 from polymat.plan.schedule import Considered, Schedule
@@ -13,10 +14,28 @@ ALIKE = 0.05  # the part of a time by which another one may differ
 MOST_OTHERS, MOST_REFUSED = 8, 2  # alternatives of one kind, and those of them that are not possible
 
 
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    """Another way for a group.
+
+    words: which.  told: its time beside that of the choice, or why it is not possible.  times: how many times
+    as long as the choice it takes; None where it is not possible.
+    """
+
+    words: str
+    told: str
+    times: float | None
+
+    @property
+    def briefly(self) -> str:
+        """Which, and how it compares."""
+        return f"{self.words}: {_compared(self.times)}" if self.times is not None else self.words
+
+
 def alternatives(
     schedule: Schedule, stages: tuple[str, ...], figures: Figures, seconds: float, *, in_seconds: bool
-) -> list[tuple[str, str]]:
-    """Words for each way, and its time beside that of the choice, which is `seconds`.
+) -> list[Alternative]:
+    """Every other way, and its time beside that of the choice, which is `seconds`.
 
     in_seconds: whether groups were chosen by predicted seconds, so that those of others are known.
     """
@@ -24,7 +43,7 @@ def alternatives(
     own = considered.get(stages)
     priced = [(figures.price(plan).seconds, plan) for _, plan in own.others] if own else []
     rows = [
-        (plan.summary, f"{seconds_text(price)}, {_times(price, seconds)}")
+        _beside(plan.summary, price, seconds)
         for price, plan in sorted(priced, key=lambda each: each[0])[:MOST_OTHERS]
     ]
     if not in_seconds:
@@ -32,28 +51,34 @@ def alternatives(
     return [*rows, *_apart(stages, considered), *_joined(stages, schedule, considered)]
 
 
-def _times(one: float, other: float) -> str:
-    """How a time compares with the one that was chosen."""
-    if other <= 0.0 or abs(one / other - 1.0) < ALIKE:
+def _beside(words: str, one: float, chosen: float) -> Alternative:
+    """A way that takes so many seconds."""
+    times = one / chosen if chosen > 0.0 else 1.0
+    return Alternative(words, f"{seconds_text(one)}, {_compared(times)}", times)
+
+
+def _compared(times: float) -> str:
+    """How a time compares with the one that was chosen; times: as long."""
+    if abs(times - 1.0) < ALIKE or times <= 0.0:
         return "about the same"
-    slower = one > other
-    return f"{ratio_text(max(one, other), min(one, other))} times {'slower' if slower else 'quicker'}"
+    slower = times > 1.0
+    return f"{ratio_text(max(times, 1.0), min(times, 1.0))} times {'slower' if slower else 'quicker'}"
 
 
-def _apart(stages: tuple[str, ...], considered: dict[tuple[str, ...], Considered]) -> list[tuple[str, str]]:
+def _apart(stages: tuple[str, ...], considered: dict[tuple[str, ...], Considered]) -> list[Alternative]:
     """The time of the stages one by one."""
     singles = [considered[(name,)] for name in stages if (name,) in considered]
     if len(stages) < 2 or len(singles) < len(stages) or stages not in considered:
         return []
-    seconds, chosen = sum(item.cost for item in singles), considered[stages].cost
+    seconds, words = sum(item.cost for item in singles), "not fused: each stage by itself"
     if seconds == inf:
-        return [("not fused: each stage by itself", "not possible")]
-    return [("not fused: each stage by itself", f"{seconds_text(seconds)}, {_times(seconds, chosen)}")]
+        return [Alternative(words, "not possible", None)]
+    return [_beside(words, seconds, considered[stages].cost)]
 
 
 def _joined(
     stages: tuple[str, ...], schedule: Schedule, considered: dict[tuple[str, ...], Considered]
-) -> list[tuple[str, str]]:
+) -> list[Alternative]:
     """The time together with other groups, or why that may not be; with few others first."""
     groups = [plan.group.stages for plan in schedule.plans]
     found = []
@@ -66,7 +91,7 @@ def _joined(
     possible = sum(not refused for refused, _, _ in found)
     shown = found[: min(MOST_OTHERS, possible + MOST_REFUSED)]
     return [
-        (_with(inside, stages, groups), _together(item, inside, groups, considered))
+        _together(_with(inside, stages, groups), item, inside, groups, considered)
         for _, inside, item in shown
     ]
 
@@ -78,12 +103,15 @@ def _with(inside: Sequence[int], stages: tuple[str, ...], groups: Sequence[tuple
 
 
 def _together(
+    words: str,
     item: Considered,
     inside: Sequence[int],
     groups: Sequence[tuple[str, ...]],
     considered: dict[tuple[str, ...], Considered],
-) -> str:
+) -> Alternative:
     if item.cost == inf:
-        return item.terms
+        return Alternative(words, item.terms, None)
     now = sum(considered[groups[number - 1]].cost for number in inside if groups[number - 1] in considered)
-    return f"{seconds_text(item.cost)} for all of them, not {seconds_text(now)}: {_times(item.cost, now)}"
+    times = item.cost / now if now > 0.0 else 1.0
+    told = f"{seconds_text(item.cost)} for all of them, not {seconds_text(now)}: {_compared(times)}"
+    return Alternative(words, told, times)

@@ -11,7 +11,7 @@ from polymat.dataclass import dataclass
 from polymat.decide.figures import Figures, GroupFigures
 from polymat.machine.model import Machine
 from polymat.model.hierarchy import hierarchy
-from polymat.page.alternatives import alternatives
+from polymat.page.alternatives import Alternative, alternatives
 from polymat.page.figuretext import bytes_text, count_text, rate_text, seconds_text
 from polymat.page.markup import bulleted, element, escaped, text
 from polymat.page.roofline import Point, Roof, roofline
@@ -31,7 +31,10 @@ _PLACES = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Card:
-    """One group with everything that is told of it; number: from 1."""
+    """One group with everything that is told of it.
+
+    number: from 1.  others: the plans that it might have had, and the groups that there might have been.
+    """
 
     subject: Subject
     number: int
@@ -40,6 +43,22 @@ class Card:
     figures: Figures
     found: GroupFigures
     profile: GroupProfile | None
+    others: tuple[Alternative, ...]
+
+    @staticmethod
+    def of(
+        subject: Subject,
+        number: int,
+        plan: Plan,
+        told: GroupReport,
+        figures: Figures,
+        profile: GroupProfile | None,
+    ) -> Card:
+        """With its figures, and what else there was."""
+        found = figures.of(plan)
+        by_time = subject.request.options.cost == "time"
+        others = alternatives(subject.schedule, told.stages, figures, found.cost.seconds, in_seconds=by_time)
+        return Card(subject, number, plan, told, figures, found, profile, tuple(others))
 
     @property
     def machine(self) -> Machine:
@@ -70,6 +89,12 @@ class Card:
     def measured(self) -> float | None:
         """Seconds, where there is a profile."""
         return None if self.profile is None or self.profile.kept else self.profile.seconds
+
+    @property
+    def next_best(self) -> str:
+        """The quickest other way, briefly; "" without any."""
+        possible = [(each.times, each.briefly) for each in self.others if each.times is not None]
+        return min(possible)[1] if possible else ""
 
     def html(self, anchor: str) -> str:
         """The card."""
@@ -167,16 +192,13 @@ class Card:
         yield element("div", text("h4", "Roofline") + drawn + text("p", words, class_="note"))
 
     def _others(self) -> Iterator[str]:
-        """The plans that the group might have had, and the groups that there might have been."""
-        by_time = self.subject.request.options.cost == "time"
-        rows = alternatives(
-            self.subject.schedule, self.told.stages, self.figures, self.seconds, in_seconds=by_time
-        )
+        """What `others` has, as a table."""
+        rows = self.others
         yield text("h4", "What else there was")
         if not rows:
             yield text("p", "No other way was found that is worth its price.", class_="note")
             return
-        cells = "".join(element("tr", text("td", a) + text("td", b)) for a, b in rows)
+        cells = "".join(element("tr", text("td", each.words) + text("td", each.told)) for each in rows)
         head = element("tr", text("th", "instead") + text("th", "predicted"))
         yield element("table", head + cells)
 

@@ -29,7 +29,7 @@ def document(subject: Subject, report: Report) -> str:
     threads = asked.machine.team(asked.options.threads) if profile is None else profile.threads
     figures = Figures.at(pipeline, asked.machine, sizes, threads)
     cards = [
-        Card(subject, number, plan, told, figures, figures.of(plan), measured)
+        Card.of(subject, number, plan, told, figures, measured)
         for number, (plan, told, measured) in enumerate(
             zip(
                 subject.schedule.plans,
@@ -109,6 +109,7 @@ def graph(subject: Subject, cards: Sequence[Card], anchor: str) -> Iterator[str]
 def overview(cards: Sequence[Card], anchor: str) -> Iterator[str]:
     """A line for each group, with its share of the time."""
     total = sum(card.seconds for card in cards if not card.kept) or 1.0
+    others = any(card.next_best for card in cards)
     rows = []
     for card in cards:
         share = "first call" if card.kept else f"{card.seconds / total:.0%}"
@@ -118,9 +119,11 @@ def overview(cards: Sequence[Card], anchor: str) -> Iterator[str]:
             escaped(f"{seconds_text(card.seconds)} ({share})"),
             *([escaped(took)] if any(each.profile for each in cards) else []),
             escaped(limit(card.found.cost)),
+            *([escaped(card.next_best)] if others else []),
         ]
         rows.append(element("tr", "".join(element("td", cell) for cell in cells)))
     heads = ["group", "predicted", *(["measured"] if any(c.profile for c in cards) else []), "limited by"]
+    heads += ["next best"] if others else []
     head = element("tr", "".join(text("th", each) for each in heads))
     yield element("table", head + "".join(rows))
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from operator import attrgetter
 
-from polymat.codegen.report import GroupReport, Report
+from polymat.codegen.profile import GroupProfile, Profile
+from polymat.codegen.report import Report
 from polymat.dataclass import dataclass
-from polymat.decide.figures import Figures
-from polymat.graph.stepwise import HeldArray, Steps, Stepwise
+from polymat.decide.placedsections import placed_sections
+from polymat.graph.stepwise import HeldArray, Steps
 from polymat.model.assumed import assumed_sizes
 from polymat.page.cards import Card
 from polymat.page.document import counted, graph, machine_note, overview, rest, style
@@ -17,7 +20,6 @@ from polymat.page.figuretext import seconds_text
 from polymat.page.markup import bulleted, element, escaped, text
 from polymat.page.subject import StepwiseSubject, Subject
 from polymat.page.wording import limit
-from polymat.plan.schedule import Schedule
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -25,6 +27,7 @@ class Turn:
     """A section that is a pipeline of its own.
 
     number: from 1.  steps: those that it is repeated for, outermost first.  times: how often it runs.
+    measured: seconds of all times, where there is a profile and it is measured by itself.
     """
 
     number: int
@@ -32,6 +35,7 @@ class Turn:
     cards: tuple[Card, ...]
     steps: tuple[Steps, ...]
     times: int
+    measured: float | None
 
     @property
     def once(self) -> float:
@@ -64,6 +68,7 @@ class Turn:
         )
         words = f"Predicted: {seconds_text(self.seconds)} a call"
         words += f", {seconds_text(self.once)} a step" if self.steps else ""
+        words += "" if self.measured is None else f"; measured: {seconds_text(self.measured)} a call"
         words += f". The longest is group {longest.number}, limited by {limit(longest.found.cost)}."
         parts = [
             element("h2", escaped(self.title), id=f"{anchor}-{self.number}"),
@@ -76,17 +81,17 @@ class Turn:
 
 
 def stepwise_document(subject: StepwiseSubject, report: Report) -> str:
-    """The page of a report, for the sizes that predictions hold for."""
-    request = subject.request
-    threads = request.machine.team(request.options.threads)
-    sizes = assumed_sizes(subject.built, request.estimates)
-    parts = [*_parts(subject, report.groups, sizes, threads)]
+    """The page of a report, for the sizes of its profile, or else for those that predictions hold for."""
+    request, profile = subject.request, report.profile
+    threads = request.machine.team(request.options.threads) if profile is None else profile.threads
+    sizes = assumed_sizes(subject.built, request.estimates if profile is None else profile.sizes)
+    parts = [*_parts(subject, report, sizes, threads)]
     anchor = f"pm{hashlib.sha256(str(report).encode()).hexdigest()[:8]}"
-    given = "assumed, for want of estimates=" if report.assumed else "as given"
+    given = "assumed, for want of estimates=" if report.assumed and profile is None else "as given"
     body = [
         element("style", style()),
         text("h2", report.name),
-        *_summary(subject, parts),
+        *_summary(subject, parts, profile),
         machine_note(request.machine, threads, sizes, given),
         _table(parts, f"{anchor}s"),
         *_held(subject.stepwise.held),
@@ -96,60 +101,37 @@ def stepwise_document(subject: StepwiseSubject, report: Report) -> str:
     return element("div", "".join(body), class_="polymat-page")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Placed:
-    """A schedule with the steps around it, how often these run, and the sizes that it sees."""
-
-    schedule: Schedule
-    steps: tuple[Steps, ...]
-    times: int
-    sizes: Mapping[str, int]
-
-
-def _placed(
-    stepwise: Stepwise[Schedule], sizes: Mapping[str, int], around: tuple[Steps, ...] = (), turns: int = 1
-) -> Iterator[_Placed]:
-    """Every schedule in its turn, those of sections within sections too.
-
-    around, turns: the steps around all of them, and how often these run.
-    """
-    for section in stepwise.sections:
-        steps, times, seen = around, turns, dict(sizes)
-        if section.steps is not None:
-            low = max(int(form.evaluate(sizes)) for form in section.steps.first)
-            high = min(int(form.evaluate(sizes)) for form in section.steps.last)
-            steps, times = (*steps, section.steps), times * max(high - low + 1, 0)
-            seen[section.steps.name] = (low + high) // 2  # what depends on the step is taken as in the middle
-        if isinstance(section.level, Stepwise):
-            yield from _placed(section.level, seen, steps, times)
-        else:
-            yield _Placed(section.level, steps, times, seen)
-
-
 def _parts(
-    subject: StepwiseSubject, told: Sequence[GroupReport], sizes: Mapping[str, int], threads: int
+    subject: StepwiseSubject, report: Report, sizes: Mapping[str, int], threads: int
 ) -> Iterator[Turn]:
     """The sections with their cards, whose numbers go on from one to the next."""
-    first, request = 0, subject.request
-    all_placed = [*_placed(subject.stepwise, sizes)]
+    first, request, told = 0, subject.request, report.groups
+    all_placed = [*placed_sections(subject.stepwise, sizes)]
+    shared = Counter(placed.section for placed in all_placed)
     for number, placed in enumerate(all_placed, 1):
-        schedule = placed.schedule
-        pipeline = schedule.grouping.pipeline
-        known = {size.name: placed.sizes[size.name] for size in pipeline.sizes if size.name in placed.sizes}
-        figures = Figures.at(pipeline, request.machine, assumed_sizes(pipeline, known), threads)
+        plans = placed.schedule.plans
+        figures = placed.figures(request.machine, threads)
         others = (each.schedule for each in all_placed if each is not placed)
         elsewhere = frozenset(s.name for other in others for s in other.grouping.pipeline.stages)
-        own = Subject(subject.built, schedule, subject.program, request, elsewhere)
-        plans = schedule.plans
+        own = Subject(subject.built, placed.schedule, subject.program, request, elsewhere)
+        alone = shared[placed.section] == 1
+        measured = report.profile.groups[placed.section] if report.profile is not None and alone else None
+        one = _one_time(measured, placed.times) if len(plans) == 1 else None
         cards = tuple(
-            Card(own, first + k, plan, group, figures, figures.of(plan), None)
+            Card.of(own, first + k, plan, group, figures, one)
             for k, (plan, group) in enumerate(zip(plans, told[first : first + len(plans)], strict=True), 1)
         )
-        yield Turn(number, own, cards, placed.steps, placed.times)
+        seconds = None if measured is None else measured.seconds
+        yield Turn(number, own, cards, placed.steps, placed.times, seconds)
         first += len(plans)
 
 
-def _summary(subject: StepwiseSubject, parts: Sequence[Turn]) -> Iterator[str]:
+def _one_time(measured: GroupProfile | None, times: int) -> GroupProfile | None:
+    """Of a section with one group what this takes each time."""
+    return None if measured is None or not times else replace(measured, seconds=measured.seconds / times)
+
+
+def _summary(subject: StepwiseSubject, parts: Sequence[Turn], profile: Profile | None) -> Iterator[str]:
     repeated = [part for part in parts if part.steps]
     told = f"{counted(len(subject.built.stages), 'stage')} of the definition; "
     told += f"{counted(len(parts), 'section')}, one after the other, {len(repeated)} of them once a step."
@@ -157,22 +139,25 @@ def _summary(subject: StepwiseSubject, parts: Sequence[Turn]) -> Iterator[str]:
     longest = max(parts, key=attrgetter("seconds"))
     whole = sum(part.seconds for part in parts)
     share = longest.seconds / (whole or 1.0)
-    words = f"Predicted: {seconds_text(whole)} a call. "
-    yield text("p", f"{words}The longest is section {longest.number}, with {share:.0%} of it.")
+    words = f"Predicted: {seconds_text(whole)} a call"
+    words += "" if profile is None else f"; measured: {seconds_text(profile.seconds)}"
+    yield text("p", f"{words}. The longest is section {longest.number}, with {share:.0%} of it.")
 
 
 def _table(parts: Sequence[Turn], anchor: str) -> str:
     """A line for each section."""
-    head = "".join(text("th", each) for each in ("section", "runs", "predicted once", "predicted in all"))
-    rows = [element("tr", head)]
+    known = any(part.measured is not None for part in parts)
+    heads = ["section", "runs", "predicted once", "predicted in all", *["measured in all"] * known]
+    rows = [element("tr", "".join(text("th", each) for each in heads))]
     for part in parts:
         link = element(
             "a",
             escaped(f"{part.number}. {part.subject.schedule.grouping.pipeline.outputs[-1]}"),
             href=f"#{anchor}-{part.number}",
         )
-        cells = (link, escaped(part.when), seconds_text(part.once), seconds_text(part.seconds))
-        rows.append(element("tr", "".join(element("td", cell) for cell in cells)))
+        cells = [link, escaped(part.when), seconds_text(part.once), seconds_text(part.seconds)]
+        took = "" if part.measured is None else seconds_text(part.measured)
+        rows.append(element("tr", "".join(element("td", cell) for cell in [*cells, *[took] * known])))
     return element("table", "".join(rows))
 
 

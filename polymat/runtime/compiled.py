@@ -132,7 +132,7 @@ class Compiled(_launch.Launcher, Generic[Result, Told]):
         """Measure each group of a call, which takes no `out=`; `explain()` shows it beside predictions.
 
         A second build with a clock between groups is called for about a third of a second, at least twice.
-        Of products whose order each call chooses it has the first order.
+        Of products whose order each call chooses it has the first order.  Sections of steps are groups here.
         """
         self._profile = measured(self._profiler, self.signature, args, kwargs, self._team)
         return self._profile

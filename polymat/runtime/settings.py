@@ -14,6 +14,46 @@ CacheMode = Literal["on", "off", "readonly"]
 CalibrateMode = Literal["auto", "off"]
 TunedMode = Literal["auto", "off"]
 _DEFAULT_LIMIT_BYTES = 512 << 20
+VARIABLES = (
+    (("POLYMAT_CC",), "a command", "the C compiler, in place of gcc or clang on `PATH`"),
+    (("POLYMAT_CACHE",), "`on`, `off`, `readonly`", "whether compiled libraries are kept"),
+    (
+        ("POLYMAT_CACHE_DIR",),
+        "a directory",
+        "where they are kept, in place of `XDG_CACHE_HOME/polymat` or `~/.cache/polymat`",
+    ),
+    (("POLYMAT_CACHE_LIMIT",), "MiB, 512 by default", "how large the cache may grow"),
+    (("POLYMAT_KEEP_LIMIT",), "MiB", "how much memory of freed results is kept for the next ones"),
+    (("POLYMAT_CALIBRATE",), "`auto`, `off`", "whether the first compilation measures this machine"),
+    (("POLYMAT_TUNED",), "`auto`, `off`", "whether `compile` takes what `tune` found on this machine"),
+    (("POLYMAT_BLAS",), "`auto`, `none`, a name that `doctor` shows, or a path", "the BLAS that is called"),
+    (("POLYMAT_FFT",), "the same", "the FFTW that is called"),
+    (
+        ("POLYMAT_LOG",),
+        "names of levels, `all`",
+        "what is told on standard error: `compile`, `fusion`, `tilesize`, `runtime` and so on",
+    ),
+    (("POLYMAT_VERIFY",), "`1`", "check what must hold after every pass of the compiler"),
+    (
+        (
+            "OMP_NUM_THREADS",
+            "OMP_THREAD_LIMIT",
+        ),
+        "a number",
+        "threads of a call",
+    ),
+    (
+        (
+            "OMP_WAIT_POLICY",
+            "GOMP_SPINCOUNT",
+            "KMP_BLOCKTIME",
+        ),
+        "as OpenMP says",
+        "how idle threads wait; polymat lets them sleep soon where none is set",
+    ),
+    (("OPENBLAS_CORETYPE",), "a processor", "whose kernels OpenBLAS uses"),
+)
+"""Names of variables, the values that they take, and what they do: the table of the documentation."""
 
 
 @dataclass(frozen=True, slots=True)

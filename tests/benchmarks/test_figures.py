@@ -11,12 +11,13 @@ from pathlib import Path
 import pytest
 
 from benchmarks.figures import readme
-from benchmarks.figures.readme import README, RESULTS, TABLES, readme_with_figures
+from benchmarks.figures.glance import glance_lines, kept_in
+from benchmarks.figures.readme import GLANCE, README, RESULTS, TABLES, readme_with_figures
 from benchmarks.figures.site import NO_PICTURES, write_site
 from benchmarks.figures.tables import Column, Table, all_of, caption, table_lines
 from benchmarks.harness import Timing
 from benchmarks.measure import Row
-from benchmarks.records import Entry, Heading, Record, read_record, write_record
+from benchmarks.records import Entry, Heading, Record, keep_record, read_record, write_record
 
 ABOUT = {
     "machine": "toy (m), 2 cores, 128-bit vectors",
@@ -51,7 +52,7 @@ RECORD = Record(
 def test_readme_is_what_the_command_writes() -> None:
     text = README.read_text("utf-8")
     assert readme_with_figures(text) == text, "make results"
-    assert re.findall(r"<!-- figures: (\w+) -->", text) == [*TABLES]
+    assert re.findall(r"<!-- figures: (\w+) -->", text) == [GLANCE, *TABLES]
 
 
 def test_every_table_names_its_conditions() -> None:
@@ -78,6 +79,49 @@ def test_a_table_has_threads_side_by_side_and_means() -> None:
     assert [*table_lines(RECORD, best)][2:] == ["| G, geometric mean of 2 |  | 2.00 · 4.00 |"]
 
 
+def test_all_sections_at_a_glance(tmp_path: Path) -> None:
+    own = Heading("Ways", {"alone": ("by turns",)})
+    rivals = {"polymat": ("NumPy", "C", "unfused, out=")}
+    beside = (entry("a", "G", 1, polymat=1.0, NumPy=3.0, C=2.0), entry("b", "G", 1, polymat=1.0, NumPy=0.5))
+    own_ways = replace(
+        beside[1].row, timings={"polymat": Timing("polymat", (1.0,)), "unfused, out=": Timing("", (0.1,))}
+    )
+    entries = (*beside, Entry("s", own_ways), Entry("ways", beside[0].row))
+    headings = {"s": Heading("Sums", rivals), "ways": own}
+    write_record(tmp_path / "x.json", Record(ABOUT, headings, entries))
+    (tmp_path / "audit.json").write_text("{}")
+    assert [*glance_lines(kept_in(tmp_path))][2:] == [
+        "| Sums | NumPy; C | 2 | 1.00 | 1 | 0.50 | a, 2026-01-02 |",
+        "",
+        "- a: toy (m), 2 cores, 128-bit vectors; cc (x) 1; Python 3",
+    ]
+
+
+def test_what_is_told_beside_times_is_a_column() -> None:
+    row = replace(RECORD.entries[0].row, notes={"polymat": "9 KiB"})
+    record = replace(RECORD, headings={"s": Heading("S", {"polymat": ("C",)}, told=("polymat",))})
+    lines = [*table_lines(replace(record, entries=(Entry("s", row),)), all_of(record, "s"))]
+    assert lines == [
+        "| case | polymat | GFLOP/s | C | besides |",
+        "| --- | ---: | ---: | ---: | --- |",
+        "| a | 1 µs | 2 | 8.00 | 9 KiB |",
+    ]
+
+
+def test_records_of_other_machines_stay(tmp_path: Path) -> None:
+    path = tmp_path / "s.json"
+    other = replace(RECORD, about={**ABOUT, "machine": "Chip (TM) (old_core), 4 cores, 256-bit vectors"})
+    keep_record(path, other)
+    keep_record(path, RECORD)
+    assert read_record(path) == RECORD
+    assert read_record(tmp_path / "machines" / "old_core" / "s.json") == other
+    keep_record(path, replace(RECORD, entries=()))
+    assert [each.name for each in (tmp_path / "machines").iterdir()] == ["old_core"]
+    write_site(tmp_path / "site", tmp_path)
+    page = (tmp_path / "site" / "_results.md").read_text("utf-8")
+    assert "## Sums (old_core)\n\nSums. Chip (TM) (old_core), 4 cores" in page
+
+
 def test_tables_follow_their_records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(readme, "TABLES", {"s": Table("s", "polymat", (Column("C", ("C",)),))})
     write_record(tmp_path / "s.json", RECORD)
@@ -98,6 +142,7 @@ def test_the_page_has_tables_without_matplotlib(tmp_path: Path, monkeypatch: pyt
     text = (tmp_path / "site" / "_results.md").read_text("utf-8")
     assert text.startswith(NO_PICTURES)
     assert "## Sums\n\nSums. toy (m)" in text
+    assert text.index("## At a glance") < text.index("## Sums")
     assert [*(tmp_path / "site").glob("*.svg")] == []
 
 
@@ -110,8 +155,8 @@ def test_pictures(tmp_path: Path) -> None:
     assert names == [
         "_s-s-bars-1.svg",
         "_s-s-bars-2.svg",
-        "_s-predicted-and-measured.svg",
-        "_s-roofline-threads-1.svg",
+        "_s-s-predicted-and-measured.svg",
+        "_s-s-roofline-threads-1.svg",
     ]
     for name in names:
         text = (tmp_path / "site" / name).read_text("utf-8")
@@ -120,7 +165,7 @@ def test_pictures(tmp_path: Path) -> None:
         assert_without_colour(text)
     bars = (tmp_path / "site" / "_s-s-bars-1.svg").read_text("utf-8")
     assert all(f">{word}</text>" in bars for word in ("a", "b", "NumPy", "C", "8", "2"))
-    points = (tmp_path / "site" / "_s-predicted-and-measured.svg").read_text("utf-8")
+    points = (tmp_path / "site" / "_s-s-predicted-and-measured.svg").read_text("utf-8")
     assert "1 thread: 2 of 2 within 1.5" in points
     write_site(tmp_path / "again", tmp_path / "records")
     assert all(

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import threading
 import time
-from typing import Any
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
@@ -111,6 +113,30 @@ def test_one_far_behind_is_asked_once() -> None:
         timings = interleave([fast, slow], seconds=0.5, most=3)
     assert [len(timing.rounds) for timing in timings] == [3, 1]
     assert ratio(timings[1], timings[0]) > 20
+
+
+@dataclass
+class Counted:
+    """A worker whose rounds take as long as it says, by a clock that nobody waits for."""
+
+    peer: Peer
+    seconds: float
+    clock: list[float]
+
+    def round(self) -> float:
+        self.clock[0] += self.seconds
+        return self.seconds
+
+
+def test_the_time_of_one_far_behind_is_not_that_of_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [0.0]
+    monkeypatch.setattr("benchmarks.harness.time", SimpleNamespace(perf_counter=lambda: clock[0]))
+    peers = [
+        Counted(Peer(name, ""), seconds, clock) for name, seconds in (("a", 0.5), ("b", 0.25), ("c", 50.0))
+    ]
+    timings = interleave(cast("list[Worker]", peers), seconds=2.0)
+    assert [len(timing.rounds) for timing in timings] == [3, 3, 1]
+    assert clock[0] == 52.25
 
 
 def test_a_loop_in_c_may_tell_the_time() -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
-from benchmarks import alternation, check_large, decimate, demo, providers, run
+from benchmarks import alternation, call_overhead, check_large, compile_time, decimate, demo, providers, run
+from benchmarks.records import read_record
 from tests.tolerance import assert_close
 
 
@@ -41,6 +43,34 @@ def test_parts_by_turns(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(found["seconds"]) == len(alternation.PARTS)
     assert min(found["seconds"]) > 0
     assert found["before"] is None or all(pool in found["after"] for pool in found["before"])
+
+
+def test_parts_by_turns_are_kept() -> None:
+    rows = alternation.rows_of([([1.0, 2.0, 3.0, 4.0], [2.0] * 4, [1.0] * 4)] * 2)
+    assert [row.case for row in rows] == [*alternation.PARTS, "all of them"]
+    assert [timing.rounds for timing in rows[-1].timings.values()] == [(10.0, 10.0), (8.0, 8.0), (4.0, 4.0)]
+    assert [timing.rounds[0] for timing in rows[1].timings.values()] == [2.0, 2.0, 1.0]
+
+
+def test_calls_are_measured_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(call_overhead, "ROUNDS", 3)
+    monkeypatch.setattr(call_overhead, "CALLS", 2)
+    monkeypatch.setattr(call_overhead, "MAX_ARRAYS", 3)
+    call_overhead.main(["--keep", str(tmp_path / "calls.json")])
+    record = read_record(tmp_path / "calls.json")
+    cases = [entry.row.case for entry in record.entries]
+    assert cases[:-2] == [name for name, *_ in call_overhead.CALLED]
+    assert cases[-2:] == ["a sum, 2 arrays in all", "a sum, 3 arrays in all"]
+    assert all(len(timing.rounds) == 3 for entry in record.entries for timing in entry.row.timings.values())
+    assert {"machine", "compiler", "date"} <= record.about.keys()
+
+
+def test_compilations_are_kept_with_the_share_of_the_compiler() -> None:
+    row = compile_time._kept(
+        "gemm cold", [{"total": 2.0, "runtime": 1.0}, {"total": 4.0, "runtime": 3.0}], 0.02
+    )
+    assert row.timings["polymat"].rounds == (2.0, 4.0)
+    assert row.notes == {"polymat": "C compiler 62%, isl 20 ms"}
 
 
 def test_run_prints_a_table(capsys: pytest.CaptureFixture[str]) -> None:

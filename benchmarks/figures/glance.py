@@ -1,0 +1,108 @@
+"""All sections at a glance: how polymat stands beside the best of its peers, a line a section."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.figures.tables import NOTHING, threads_of
+from benchmarks.peers.table import is_own
+from benchmarks.records import Record, read_record, rows_of
+from benchmarks.report import geometric_mean, ratios
+
+ORDER = (
+    *(
+        "blas2",
+        "products",
+        "cubes",
+        "sizes",
+        "crossover",
+        "layer",
+        "contractions",
+        "networks",
+        "convolutions",
+    ),
+    *("transforms", "fir", "dsp", "recursive", "stencils", "images", "channels", "recurrences", "npbench"),
+    *("data", "functions", "rows", "calls", "compile", "alternation"),
+)
+"""Sections in the order in which readers see them; others come behind."""
+AUDIT = "audit"  # what an audit of a machine leaves beside its records
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A section of a record; stem: the name of its file."""
+
+    stem: str
+    record: Record
+    section: str
+
+    @property
+    def title(self) -> str:
+        """In words."""
+        return self.record.headings[self.section].title
+
+    @property
+    def peers(self) -> tuple[str, ...]:
+        """The programs of others that were measured, in the order of the section."""
+        rivals = self.record.headings[self.section].rivals.items()
+        named = (peer for subject, peers in rivals if subject.startswith("polymat") for peer in peers)
+        rows = [entry.row for entry in self.record.entries if entry.section == self.section]
+        there = {peer for row in rows for peer in row.timings}
+        return tuple(dict.fromkeys(peer for peer in named if peer in there and not is_own(peer)))
+
+    def best(self, threads: int) -> list[float]:
+        """How many times as long the quickest of them takes, case by case."""
+        rivals, peers = self.record.headings[self.section].rivals, {*self.peers}
+        found = []
+        for row in rows_of(self.record, self.section, threads):
+            beside = [value for peer, value in ratios(row, rivals).items() if peer in peers]
+            found += [min(beside)] if beside else []
+        return found
+
+
+def kept_in(directory: Path) -> list[Kept]:
+    """The sections of all records of a directory, in the order for readers."""
+    paths = (path for path in sorted(directory.glob("*.json")) if path.stem != AUDIT)
+    records = [(path.stem, read_record(path)) for path in paths]
+    found = [Kept(stem, record, section) for stem, record in records for section in record.headings]
+    places = {name: place for place, name in enumerate(ORDER)}
+    return sorted(found, key=lambda kept: (places.get(kept.section, len(places)), kept.section))
+
+
+def glance_lines(sections: Sequence[Kept]) -> Iterator[str]:
+    """A Markdown table, and below it the machines and compilers that it names."""
+    conditions: dict[str, str] = {}
+    yield "| what | beside | cases | geometric mean | quicker in | least | machine, day |"
+    yield "| --- | --- | ---: | ---: | ---: | ---: | --- |"
+    for kept in sections:
+        if kept.peers:
+            told = _conditions(kept.record)
+            mark = conditions.setdefault(told, chr(ord("a") + len(conditions)))
+            yield _line(kept, mark)
+    yield ""
+    yield from (f"- {mark}: {told}" for told, mark in conditions.items())
+
+
+def _line(kept: Kept, mark: str) -> str:
+    found = [kept.best(count) for count in threads_of(kept.record, kept.section)]
+    cells = [
+        kept.title,
+        "; ".join(kept.peers),
+        str(max(map(len, found))),
+        " · ".join(_number(geometric_mean(each)) if each else NOTHING for each in found),
+        " · ".join(str(sum(value >= 1.0 for value in each)) for each in found),
+        " · ".join(_number(min(each)) if each else NOTHING for each in found),
+        f"{mark}, {kept.record.about['date']}",
+    ]
+    return f"| {' | '.join(cells)} |"
+
+
+def _number(value: float) -> str:
+    return f"{value:.3g}" if value >= 10 else f"{value:.2f}"
+
+
+def _conditions(record: Record) -> str:
+    """The machine and the compiler."""
+    return f"{record.about['machine']}; {record.about['compiler']}"

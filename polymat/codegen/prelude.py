@@ -50,6 +50,7 @@ _PIECES = {
     Piece.HALF: "half",
     Piece.GATHERED: "gathered",
     Piece.WORDS: "words",
+    Piece.BYTE_TABLE: "bytetable",
     Piece.TEAM: "team",
     Piece.CURVE: "curve",
     Piece.CLOCK: "groupclock",

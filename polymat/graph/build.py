@@ -23,8 +23,10 @@ from polymat.lang.affine import Affine, computed_in
 from polymat.lang.algebra import Result
 from polymat.lang.condition import Condition
 from polymat.lang.expr import Expr, Load, Parameter
+from polymat.lang.expressiontext import condition_text
 from polymat.lang.function import CaseEntry, Function, Input
 from polymat.lang.interval import size_parameters
+from polymat.lang.parameterlimits import all_limits, with_limits
 from polymat.lang.reduction import ReduceEntry, Reduction
 from polymat.lang.sharing import written_at_most, written_size
 from polymat.lang.traverse import condition_operands, walk
@@ -55,7 +57,7 @@ def build(
     constraints = (*checked_constraints(constraints), *own)
     order = argument_order(inputs, used)
     arrays = [item for item in order if isinstance(item, Input)]
-    parameters = _parameters(functions, [*used, *arrays], constraints)
+    parameters, constraints = _limited(functions, [*used, *arrays], constraints)
     _check_occurring(fixed, estimates, parameters, order)
     names = _checked_names(outputs, functions, arrays, parameters)
     inside = _domain_parameters(functions, arrays, constraints)
@@ -179,6 +181,14 @@ def _nodes(function: Function) -> list[Expr]:
     return [node for root in roots for node in walk(root)]
 
 
+def _limited(
+    functions: Sequence[Function], arrays: Sequence[Input], constraints: Sequence[Condition]
+) -> tuple[dict[str, Parameter], tuple[Condition, ...]]:
+    """Every parameter that occurs, and the constraints with what is declared of these."""
+    parameters = _parameters(functions, arrays, constraints)
+    return parameters, (*constraints, *all_limits(parameters.values()))
+
+
 def _parameters(
     functions: Sequence[Function], arrays: Sequence[Input], constraints: Sequence[Condition]
 ) -> dict[str, Parameter]:
@@ -195,14 +205,21 @@ def _parameters(
         n for c in constraints for o in condition_operands(c) for n in walk(o) if isinstance(n, Parameter)
     ]
     by_name: dict[str, Parameter] = {}
-    for parameter in found:
+    for parameter in with_limits(found):
         known = by_name.setdefault(parameter.name, parameter)
-        if known != parameter:
+        if known != parameter or known.limits != parameter.limits:
             raise NameClashError(
-                f"two parameters are named {known.name}: {known.declared} and {parameter.declared}",
-                at=parameter.at,
+                f"two parameters are named {known.name}: {_unlike(known, parameter)}", at=parameter.at
             )
     return by_name
+
+
+def _unlike(one: Parameter, other: Parameter) -> str:
+    """In what two parameters of one name differ."""
+    if one.declared != other.declared:
+        return f"{one.declared} and {other.declared}"
+    texts = [" & ".join(map(condition_text, each.limits)) or "no limits" for each in (one, other)]
+    return " and ".join(texts)
 
 
 def _domain_parameters(

@@ -19,6 +19,18 @@ def what_clamps(indices: Sequence[Affine], element: Sequence[int], bounds: Bound
     return ""
 
 
+def what_limits(indices: Sequence[Affine], bounds: Bounds, pipeline: Pipeline) -> str:
+    """How the first index that is a size, and no extent of an input, is kept inside; nothing without one."""
+    shown = {name for array in pipeline.inputs for extent in array.extents for name in extent.names()}
+    for form, (low, high) in zip(indices, bounds, strict=True):
+        for size in pipeline.sizes:
+            if form == Affine.name(size.name) and size.name not in shown:
+                return (
+                    f'Parameter({size.dtype}, "{size.name}", values=({low}, {high})), which each call checks'
+                )
+    return ""
+
+
 def check_places(pipeline: Pipeline, stage: Stage) -> None:
     """See that a stage which reads itself, and not at earlier steps alone, adds to affine places."""
     for item in stage.accumulations:

@@ -10,7 +10,7 @@ from polymat.graph.accesses import loads_with_domains
 from polymat.graph.circlesteps import takes_steps
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Accumulation, Bounds, Part, Stage
-from polymat.graph.verifycomputed import check_places, what_clamps
+from polymat.graph.verifycomputed import check_places, what_clamps, what_limits
 from polymat.graph.verifyorder import check_circle, check_order
 from polymat.lang.affine import Affine, computed_in
 from polymat.lang.expr import Load
@@ -97,6 +97,7 @@ def _check_load(
         at=load.at,
         hint=_what_helps(where, load, target, {name: point[name] for name in sizes})
         or what_clamps(load.indices, element, bounds)
+        or what_limits(load.indices, bounds, pipeline)
         or "narrow the interval, put the access under a Case or Select, or give constraints= on the sizes",
     )
 

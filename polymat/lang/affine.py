@@ -48,6 +48,19 @@ class Computed:
     ranges: tuple[Limits, ...]
     inside: tuple[str, ...] = field(compare=False)
 
+    @property
+    def limits(self) -> tuple[int, int] | None:
+        """The least and the largest value; None where they are no numbers alone."""
+        sides = [side for each in self.ranges for side in (each.lows, each.highs)]
+        if not sides or not all(side and all(form.is_constant for form in side) for side in sides):
+            return None
+        pairs = [
+            (max(low.const for low in each.lows), min(high.const for high in each.highs))
+            for each in self.ranges
+        ]
+        some = [(low, high) for low, high in pairs if low <= high]
+        return (min(low for low, _ in some), max(high for _, high in some)) if some else None
+
     def substitute(self, values: Mapping[str, Affine]) -> Computed:
         """Replace names by forms, all at once."""
         if values.keys().isdisjoint(self.inside):

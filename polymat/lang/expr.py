@@ -60,14 +60,17 @@ class Parameter(Expr):
 
     declared: the type that a call accepts; in expressions integers count as Python's do in NumPy 2: beside
     floating-point values they take their type, beside integers they are Long.
+    values: of an integer the least and the largest, `values=(0, N - 1)`: what may be an index of N elements.
+    Each call checks them.
     """
 
-    __slots__ = ("at", "declared", "dtype", "name")
+    __slots__ = ("at", "declared", "dtype", "limits", "name")
     declared: ScalarType
+    limits: tuple[Condition, ...]
     name: str
     at: Location | None
 
-    def __init__(self, dtype: ScalarType, name: str) -> None:
+    def __init__(self, dtype: ScalarType, name: str, *, values: Any = None) -> None:
         self.at = caller_location()
         self.declared = check_type(dtype, "a Parameter", self.at)
         if self.declared == Bool:
@@ -78,6 +81,7 @@ class Parameter(Expr):
             )
         self.dtype = scalar_type(self.declared)
         self.name = check_name(name, "Parameter", self.at)
+        self.limits = () if values is None else later.limits(self, values)
 
     def __eq__(self, other: object) -> bool:
         return type(other) is type(self) and (other.name, other.declared) == (self.name, self.declared)
@@ -259,16 +263,13 @@ def binary(op: str, left: Any, right: Any) -> Expr:
         raise DtypeError(f"{op} is not defined for complex values", at=caller_location())
     if op in BITS and dtype.kind not in "iu":
         text = f"{left} {op} {right}"
-        raise _no_integer(text, left, right) if _are_integers(left, right) else later.no_bits(op, text)
+        integers = all(side.dtype.kind in "iu" for side in (left, right))
+        raise _no_integer(text, left, right) if integers else later.no_bits(op, text)
     if not dtype.weak:
         for side in (left, right):
             if not fits(side, dtype):
                 raise DtypeError(f"the integer {side.value} does not fit {dtype}", at=caller_location())
     return Binary(op, left, right, dtype)
-
-
-def _are_integers(*values: Expr) -> bool:
-    return all(value.dtype.kind in "iu" for value in values)
 
 
 def _no_integer(text: str, left: Expr, right: Expr) -> DtypeError:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from polymat.lang.affine import Affine, Computed, Limits
     from polymat.lang.algebra import Result
     from polymat.lang.condition import Condition
-    from polymat.lang.expr import Const, Expr
+    from polymat.lang.expr import Const, Expr, Parameter
     from polymat.lang.function import Source
     from polymat.lang.matrix import MatrixReduction
     from polymat.lang.reduction import Op, Reduction
@@ -57,6 +57,7 @@ call: Later[[str, Any], Expr] = Later("expr")
 negative: Later[[Any], Expr] = Later("expr")
 value_of_sizes: Later[[str, Any, Any], Any] = Later("expr")
 extent_expression: Later[[Affine], Expr] = Later("makers")
+limits: Later[[Parameter, Any], tuple[Condition, ...]] = Later("parameterlimits")
 # Of values in indices.
 computed: Later[[Expr, int, tuple[Limits, ...]], Computed] = Later("computed")
 substituted: Later[[Expr, Mapping[str, Affine]], Expr] = Later("computed")

@@ -88,13 +88,14 @@ class Reduction(Function):
 
     Op.ArgMin and Op.ArgMax give an integer: the value of the variable that is reduced over where the smallest
     or largest element is, of several that are equal the first, of NaN the first.  Of several variables, which
-    then go from 0 to a size, it counts their points in the order of the domain.
+    then go from 0 to a size, it counts their points in the order of the domain.  `place.extreme` is the
+    reduction to the elements there, which is computed anyway: `compile([place, place.extreme])` gives both.
 
     Op.Any, Op.All and Op.Count take a Condition, or a value that holds where it is not 0: whether it holds
     somewhere (Bool), everywhere (Bool, and of no points), and how often (an integer).
     """
 
-    _settable = frozenset({"reduction_variables", "reduction_intervals", "init"})
+    _settable = frozenset({"reduction_variables", "reduction_intervals", "init", "extreme"})
 
     def __init__(
         self,

@@ -31,7 +31,9 @@ from polymat import Variable as Index
 
 N, M = pm.Parameter(Int, "N"), pm.Parameter(Int, "M")
 FEW = 7  # elements of the small arrays
-ALL_SIZES = tuple({"N": n, "M": m} for n, m in ((0, 3), (3, 0), (1, 1), (2, 5), (5, 2), (13, 17), (67, 1)))
+ALL_SIZES = tuple(
+    {"N": n, "M": m} for n, m in ((0, 3), (3, 0), (1, 1), (2, 5), (5, 2), (13, 17), (67, 1), (2, 93))
+)
 i, j, b, x, y, k = (Index(Int, name) for name in "ijbxyk")
 ROWS, COLUMNS, BINS = Interval(Int, 0, N - 1), Interval(Int, 0, M - 1), Interval(Int, 0, FEW - 1)
 _TYPES = {
@@ -60,6 +62,8 @@ class Gathers:
             "starts": rng.integers(0, m + 1, n, dtype=np.int64),
             "few": rng.integers(-9, 10, FEW, dtype=np.int32),
             "table": rng.integers(-99, 100, 256, dtype=np.int32),
+            "bytes": rng.integers(0, 256, 256, dtype=np.uint8),
+            "shares": rng.integers(-128, 128, (n, 70), dtype=np.int8),
         }
 
 
@@ -74,6 +78,8 @@ def inputs() -> dict[str, Any]:
         "starts": pm.Vector(pm.Long, "starts", [N], values=(0, M)),
         "few": pm.Vector(pm.Int, "few", [FEW]),
         "table": pm.Vector(pm.Int, "table", [256]),
+        "bytes": pm.Vector(pm.UChar, "bytes", [256]),
+        "shares": pm.Image(pm.Int8, "shares", [N, 70]),
     }
 
 
@@ -146,9 +152,13 @@ class _Writer:
         """An element at a computed index, for p and q inside."""
         rng, given = self.rng, self.given
         plane = rng.choice(self.planes)
-        match rng.randrange(6):
+        match rng.randrange(8):
             case 0:
                 return given["table"](given["levels"](p, q))
+            case 6:
+                return Cast(Int, given["bytes"](given["levels"](p, q)))
+            case 7:
+                return Cast(Int, given["shares"](p, Clamp(self.integer(p, q), 3, 60) + rng.randint(-3, 9)))
             case 1:
                 return plane(p, given["column"](p, q))
             case 2:

@@ -181,16 +181,16 @@ def test_functions_are_arrays_too() -> None:
 @pytest.mark.parametrize("op", [pm.Op.ArgMin, pm.Op.ArgMax])
 def test_positions_of_the_first_and_of_nan(op: pm.Op) -> None:
     i, j = pm.Variable(pm.Int, "i"), pm.Variable(pm.Int, "j")
-    rows, columns = pm.Interval(pm.Int, 0, M - 1), pm.Interval(pm.Int, 0, N - 1)
-    A = pm.Matrix(pm.Float, "A", [M, N])
+    A, rows, columns = pm.Matrix(pm.Float, "A", [M, N]), *(pm.Interval(pm.Int, 0, n - 1) for n in (M, N))
     row = pm.Reduction(([i], [rows]), ([i, j], [rows, columns]), pm.Int, "row")
     row.defn = [pm.Reduce(row(i), A(i, j), op)]
     after = pm.Reduction(([i], [rows]), ([i, j], [rows, pm.Interval(pm.Int, 2, N - 1)]), pm.Long, "after")
     after.defn = [pm.Reduce(after(i), A(i, j) * A(i, j) + A(i, j) * 0.1, op)]
     both = pm.Reduction(([], []), ([i, j], [rows, columns]), pm.Long, "both")
     both.defn = [pm.Reduce(both(), A(i, j), op)]
-    compiled = pm.compile([row, after, both, A.argmin(axis=0), A.argmax(axis=0)])
-    find = np.argmin if op is pm.Op.ArgMin else np.argmax
+    places = [row, after, both, A.argmin(axis=0), A.argmax(axis=0)]
+    compiled = pm.compile([*places, *(place.extreme for place in places)])
+    find, extreme = (np.argmin, np.min) if op is pm.Op.ArgMin else (np.argmax, np.max)
     rng = np.random.default_rng(9)
     for shape in ((1, 3), (4, 5), (37, 131)):
         data = rng.integers(-3, 4, shape).astype(np.float32)
@@ -200,7 +200,8 @@ def test_positions_of_the_first_and_of_nan(op: pm.Op) -> None:
         with np.errstate(all="ignore"):
             squared = data[:, 2:] * data[:, 2:] + data[:, 2:] * np.float32(0.1)
         wanted = [find(data, axis=1), 2 + find(squared, axis=1), find(data)]
-        wanted += [data.argmin(axis=0), data.argmax(axis=0)]
+        wanted += [data.argmin(axis=0), data.argmax(axis=0), extreme(data, axis=1)]
+        wanted += [extreme(squared, axis=1), extreme(data), data.min(axis=0), data.max(axis=0)]
         for results in (compiled(data), compiled.reference(data)):
             for result, want in zip(results, wanted, strict=True):
                 np.testing.assert_array_equal(result, want)

@@ -250,7 +250,7 @@ def affine_expr(
                 inner = affine_expr(numerator, index, needs, values)
                 value: CExpr = CCall(FLOORDIV_I64.function, (inner, Literal(str(divisor))))
             case Computed():
-                value = Cast("ptrdiff_t", values[atom])
+                value = Cast("ptrdiff_t", values[atom], atom.limits)
             case _:
                 value = index(atom)
         if abs(coefficient) != 1:

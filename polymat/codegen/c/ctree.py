@@ -59,10 +59,11 @@ class Subscript:
 
 @dataclass(frozen=True, slots=True)
 class Cast:
-    """(ctype)operand."""
+    """(ctype)operand; within: the least and the largest value that it can have, where these are known."""
 
     ctype: str
     operand: CExpr
+    within: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)

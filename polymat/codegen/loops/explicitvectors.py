@@ -12,6 +12,7 @@ from polymat.codegen.c.ctree import (
 )
 from polymat.codegen.c.needs import FLOORDIV_I64, MAX_I64, MIN_I64, Helper, Piece
 from polymat.codegen.c.rows import RowPart, RowTypes
+from polymat.codegen.loops.bytelookups import with_byte_lookups
 from polymat.codegen.loops.extremes import with_extremes
 from polymat.codegen.loops.lanesums import LEAST_LANES, with_lane_sums
 from polymat.codegen.loops.lookups import lookups_last
@@ -75,9 +76,12 @@ def in_rows(writer: NestWriter, stage: Stage, plan: LoopPlan, body: tuple[Stmt, 
 
 
 def with_lookups(writer: NestWriter, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
-    """The loops of a map with the places of small elements, where data say them, before what is there."""
+    """The loops of a map that read small elements where data say, those of bytes by permutations.
+
+    Of others the places come first.
+    """
     arrays = {writer.bodies.array(name): buffer.dtype for name, buffer in writer.storage.items()}
-    return lookups_last(body, arrays, writer.needs)
+    return lookups_last(with_byte_lookups(body, arrays, writer.needs), arrays, writer.needs)
 
 
 def in_words(writer: NestWriter, stage: Stage, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:

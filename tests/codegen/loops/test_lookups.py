@@ -61,7 +61,7 @@ def guarded_place(table: Any, image: Any) -> Any:
         (clamped, pm.Float, False),
         (cut, pm.UChar, True),
         (combined, pm.UChar, True),
-        (bare, pm.UChar, False),
+        (bare, pm.Short, False),
         (entangled, pm.UChar, False),
         (guarded, pm.UChar, False),
         (guarded_place, pm.UChar, True),

@@ -1,0 +1,243 @@
+"""Look-ups of single bytes in tables of at most 256: many points at once, by permutations of vectors.
+
+Processors gather elements of four and eight bytes.  They permute the bytes of a vector by those of another
+one, so that sixteen permutations look a vector up in 256 entries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from polymat.codegen.c.ctree import (
+    Assign,
+    Block,
+    Cast,
+    CBinary,
+    CCall,
+    CExpr,
+    CUnary,
+    Declare,
+    Evaluate,
+    For,
+    Id,
+    If,
+    Literal,
+    Stmt,
+    Subscript,
+    always_evaluated,
+    expressions,
+    names_in,
+    plus,
+    substituted,
+)
+from polymat.codegen.c.needs import MIN_I64, Need, Piece
+from polymat.codegen.c.rows import index_terms, read_of
+from polymat.codegen.loops.innermost import straight_range, with_innermost
+from polymat.dataclass import dataclass
+from polymat.lang.types import ScalarType
+
+ENTRIES = 256  # at most: places are bytes
+TOGETHER = 256  # points
+LEAST = 64  # points of a loop that are worth a table of its own
+TABLE, PLACES, FOUND = "_pm_entries", "_pm_at", "_pm_found"
+FIRST, END, HIGH = "_pm_row_first", "_pm_row_end", "_pm_row_high"  # of a block, and the end of all
+BYTE = "uint8_t"
+
+
+def with_byte_lookups(
+    statements: Sequence[Stmt], arrays: Mapping[str, ScalarType], needs: set[Need]
+) -> tuple[Stmt, ...]:
+    """The statements with their innermost loops in two, where they look bytes up that are always read.
+
+    arrays: element types, by name.
+
+    before:  for i: y[i] = a * table[min(max(x[i] - z[i], 0), 99)]
+    after:   for i by 256:  for 256: p = min(max(x[i] - z[i], 0), 99);  t = 256 of table[p];
+             for 256: y[i] = a * t
+    """
+    if not any(dtype.size == 1 for dtype in arrays.values()):
+        return tuple(statements)
+    return with_innermost(statements, lambda loop: _split(loop, arrays, needs))
+
+
+@dataclass(frozen=True, slots=True)
+class _Lookup:
+    """An element of a table: read, where it stands; number, of the place; first, the entry for place 0.
+
+    table: what is common to look-ups in the same entries.  place: a value from 0 on, below `entries`.
+    direct: where the places of all points stand in memory as they are, of the point of the loop.
+    """
+
+    read: Subscript
+    number: int
+    table: str
+    first: CExpr
+    entries: int
+    place: CExpr
+    direct: CExpr | None
+
+    @property
+    def places(self) -> str:
+        """The array of places of a block."""
+        return f"{PLACES}{self.number}"
+
+    @property
+    def found(self) -> str:
+        """The array of what is there."""
+        return f"{FOUND}{self.number}"
+
+
+def _split(loop: For, arrays: Mapping[str, ScalarType], needs: set[Need]) -> Stmt | None:
+    span = straight_range(loop)
+    if span is None:
+        return None
+    assigned = [item for item in loop.body if isinstance(item, Assign)]
+    declared = {item.name for item in loop.body if isinstance(item, Declare)}
+    found = _lookups(loop, assigned, declared, arrays)
+    known: dict[CExpr, CExpr] = {each.read: _element(each.found, loop.variable) for each in found}
+    if not found or declared & names_in(substituted(item, known) for item in assigned):
+        return None
+    needs.update((Piece.BYTE_TABLE, MIN_I64))
+    return _blocks(loop, span, found, arrays)
+
+
+def _lookups(
+    loop: For, assigned: Sequence[Assign], declared: set[str], arrays: Mapping[str, ScalarType]
+) -> list[_Lookup]:
+    """The look-ups that all points of a loop make, each once, those within others' places alone."""
+    found: dict[CExpr, _Lookup] = {}
+    tables: dict[object, str] = {}
+    for node in always_evaluated(Evaluate(item.value) for item in assigned):
+        if isinstance(node, Subscript) and node not in found:
+            made = _lookup(node, loop.variable, declared, arrays, len(found))
+            if made is not None:
+                name = tables.setdefault((made.first, made.entries), f"{TABLE}{len(tables)}")
+                found[node] = replace(made, table=name)
+    inner = {each: set(expressions([Evaluate(each.place)])) for each in found.values()}
+    return [each for each in found.values() if inner[each].isdisjoint(found)]
+
+
+def _lookup(
+    node: Subscript, variable: str, declared: set[str], arrays: Mapping[str, ScalarType], number: int
+) -> _Lookup | None:
+    """An element whose index is a computed value plus what is the same for all points of a loop."""
+    terms = list(index_terms(node.index))
+    computed = [term for sign, term in terms if sign > 0 and isinstance(term, Cast) and term.within]
+    if not isinstance(node.array, Id) or len(computed) != 1 or not _is_byte(node, arrays):
+        return None
+    (value,) = computed
+    assert value.within is not None, "only those are listed"
+    low, high = value.within
+    base = substituted(node.index, {value: Literal(str(low))})
+    if high - low >= ENTRIES or names_in([Evaluate(base)]) & {variable, *declared}:
+        return None
+    place, first = plus(value.operand, -low), CUnary("&", replace(node, index=base))
+    direct = _as_it_stands(value.operand, variable, arrays) if low == 0 else None
+    return _Lookup(node, number, "", first, high - low + 1, place, direct)
+
+
+def _is_byte(node: CExpr, arrays: Mapping[str, ScalarType]) -> bool:
+    if not isinstance(node, Subscript) or not isinstance(node.array, Id):
+        return False
+    dtype = arrays.get(node.array.name)
+    return dtype is not None and dtype.size == 1
+
+
+def _as_it_stands(value: CExpr, variable: str, arrays: Mapping[str, ScalarType]) -> CExpr | None:
+    """The address of a value that is a byte in memory, those of points side by side.
+
+    Conversions between integers leave the lowest eight bits of one as they are.
+    """
+    while isinstance(value, Cast):
+        value = value.operand
+    return CUnary("&", value) if _is_byte(value, arrays) and read_of(value, variable) is not None else None
+
+
+def _element(array: str, variable: str) -> CExpr:
+    return Subscript(Id(array), CBinary("-", Id(variable), Id(FIRST)))
+
+
+def _blocks(
+    loop: For, span: tuple[CExpr, CExpr], found: Sequence[_Lookup], arrays: Mapping[str, ScalarType]
+) -> Stmt:
+    """The tables and a loop over blocks of points, where there are many; else the loop as it was."""
+    tables = {each.table: each for each in found}
+    made: list[Stmt] = []
+    for name, each in tables.items():
+        arguments = (CUnary("&", Id(name)), each.first, _number(each.entries))
+        made += [Declare("_pm_byte_table", name), Evaluate(CCall("_pm_byte_table_of", arguments))]
+    target = _target(loop, found, arrays)
+    if target is not None and found[0].direct is not None:
+        here: dict[CExpr, CExpr] = {Id(loop.variable): span[0]}
+        ends = (substituted(target, here), substituted(found[0].direct, here))
+        made.append(_call(found[0], *ends, _length(span[0])))
+    else:
+        made.append(_block_loop(loop, span[0], found, arrays, target))
+    many = CBinary(">=", _length(span[0]), _number(LEAST))
+    short = replace(loop, condition=CBinary("<", Id(loop.variable), Id(HIGH)))
+    return Block((Declare("const ptrdiff_t", HIGH, span[1]), If(many, tuple(made), (short,))))
+
+
+def _target(loop: For, found: Sequence[_Lookup], arrays: Mapping[str, ScalarType]) -> CExpr | None:
+    """Where what is looked up goes as it is, of the point of the loop; None where more is computed."""
+    assigned = [item for item in loop.body if isinstance(item, Assign)]
+    if len(assigned) > 1 or len(found) > 1 or assigned[0].op != "=":
+        return None
+    value, target = assigned[0].value, assigned[0].target
+    while isinstance(value, Cast):
+        value = value.operand
+    if value != found[0].read or not _is_byte(target, arrays) or read_of(target, loop.variable) is None:
+        return None
+    return CUnary("&", target)
+
+
+def _block_loop(
+    loop: For,
+    start: CExpr,
+    found: Sequence[_Lookup],
+    arrays: Mapping[str, ScalarType],
+    target: CExpr | None,
+) -> Stmt:
+    """Places that are computed, what is there, and what is made of that; target: where that goes as it is."""
+    first, point = Id(FIRST), Id(loop.variable)
+    here: dict[CExpr, CExpr] = {point: first}
+    computed = [each for each in found if each.direct is None]
+    room = [Declare(BYTE, f"{each.places}[{TOGETHER}]") for each in computed]
+    if target is None:
+        room += [Declare(_type(each, arrays), f"{each.found}[{TOGETHER}]") for each in found]
+    end = CCall(MIN_I64.function, (CBinary("+", first, _number(TOGETHER)), Id(HIGH)))
+    count = CBinary("-", Id(END), first)
+    calls: list[Stmt] = []
+    for each in found:
+        to = Id(each.found) if target is None else substituted(target, here)
+        places = Id(each.places) if each.direct is None else substituted(each.direct, here)
+        calls.append(_call(each, to, places, count))
+    known: dict[CExpr, CExpr] = {each.read: _element(each.found, loop.variable) for each in found}
+    then = tuple(substituted(item, known) for item in loop.body if isinstance(item, Assign))
+    rest = replace(loop, start=first, condition=CBinary("<", point, Id(END)), body=then)
+    before: list[Stmt] = [item for item in loop.body if isinstance(item, Declare)]
+    before += [Assign(_element(each.places, loop.variable), "=", Cast(BYTE, each.place)) for each in computed]
+    vectors = [replace(rest, body=tuple(before))] if computed else []
+    last = [rest] if target is None else []
+    body = (*room, Declare("const ptrdiff_t", END, end), *vectors, *calls, *last)
+    return For(FIRST, start, CBinary("<", first, Id(HIGH)), _number(TOGETHER), body)
+
+
+def _length(start: CExpr) -> CExpr:
+    """How many points there are from one on."""
+    return Id(HIGH) if start == Literal("0") else CBinary("-", Id(HIGH), start)
+
+
+def _call(lookup: _Lookup, found: CExpr, places: CExpr, count: CExpr) -> Stmt:
+    arguments = (found, places, count, CUnary("&", Id(lookup.table)), _number(lookup.entries))
+    return Evaluate(CCall("_pm_look_up", arguments))
+
+
+def _type(lookup: _Lookup, arrays: Mapping[str, ScalarType]) -> str:
+    assert isinstance(lookup.read.array, Id), "an element is one of a named array"
+    return arrays[lookup.read.array.name].c
+
+
+def _number(value: int) -> Literal:
+    return Literal(str(value))

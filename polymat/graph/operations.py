@@ -10,6 +10,16 @@ from polymat.memo import remembered
 # Instructions of a vector: of those with code of their own, what that code is made of, by instructions
 # counted in it (a division as ten, as it takes ten times as long as an addition on Zen 4 and on Ice Lake).
 _OWN = {
+    "acos": 55.0,
+    "acosh": 60.0,
+    "asin": 55.0,
+    "asinh": 80.0,
+    "atan": 42.0,
+    "atan2": 56.0,
+    "atanh": 55.0,
+    "cbrt": 45.0,
+    "cosh": 32.0,
+    "erf": 62.0,
     "exp": 22.0,
     "exp2": 22.0,
     "expm1": 30.0,
@@ -17,10 +27,13 @@ _OWN = {
     "log": 40.0,
     "log10": 35.0,
     "log2": 35.0,
+    "log1p": 48.0,
     "pow": 100.0,
     "sin": 30.0,
     "cos": 30.0,
     "sigmoid": 40.0,
+    "sinh": 34.0,
+    "tan": 42.0,
     "tanh": 30.0,
 }
 _SIMPLE = {
@@ -72,7 +85,7 @@ def function_operations(node: Expr) -> float:
         case Binary("//" | "%"):
             return _one_by_one(node, DIVIDED)
         case Binary(op) if op in ANGLES:
-            return _OWN.get(op) or _one_by_one(node, ONE_AT_A_TIME)
+            return _OWN[op]
     return 0.0
 
 

@@ -47,7 +47,6 @@ from polymat.lang.types import (
 
 NO_VALUES: Mapping[Computed, CExpr] = MappingProxyType({})
 _FLOAT_RANK = {"float32": 1, "float64": 2, "complex64": 1, "complex128": 2}
-_OWN = FUNCTIONS | {"atan"}
 _HELPER_OPS = {"min": "min", "max": "max", "//": "floordiv", "%": "mod", "<<": "shl", ">>": "shr"}
 
 
@@ -138,10 +137,8 @@ class ExpressionWriter:
         right = self.convert(parts[1], expr.right, dtype, force=exact)
         if op == "**":
             return self._power(expr, left, right)
-        if op in _OWN:
-            return self._helper(op, dtype, left, right)
         if op in ANGLES:
-            return CCall(f"__builtin_{op}{_libm_suffix(dtype)}", (left, right))
+            return self._helper(op, dtype, left, right)
         if op in ("//", "%") and dtype.kind in "iu" and (bits := power_of_two(expr.right)):
             shift, number = (
                 ("&", literal((1 << bits) - 1, dtype)) if op == "%" else (">>", Literal(str(bits)))
@@ -176,7 +173,7 @@ class ExpressionWriter:
             return operand if kind == "u" else self._helper("abs", expr.dtype, operand)
         if function in ("floor", "ceil", "round") and kind in "iu":
             return operand
-        if function in ("sign", "i0") or (function in _OWN and expr.dtype.kind == "f"):
+        if function in ("sign", "i0") or (function in FUNCTIONS and expr.dtype.kind == "f"):
             return self._helper(function, expr.dtype, operand)
         if function in ("conj", "real", "imag") and kind != "c":
             return operand if function != "imag" else literal(0, expr.dtype)

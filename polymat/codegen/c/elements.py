@@ -7,5 +7,9 @@ INTEGERS = {"f32": "int", "f64": "long long"}  # as large as an element, for mas
 ELEMENT_BYTES = {"f32": 4, "f64": 8}
 # The elementary functions that programs have C of their own for, see `polymat.codegen.functions`.
 FUNCTIONS = frozenset(
-    {"cos", "exp", "exp2", "expm1", "hypot", "log", "log10", "log2", "pow", "sigmoid", "sin", "tanh"}
+    (
+        *("sin", "cos", "tan", "asin", "acos", "atan", "atan2", "hypot"),
+        *("sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "sigmoid"),
+        *("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "pow", "cbrt", "erf"),
+    )
 )

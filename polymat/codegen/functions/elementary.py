@@ -14,12 +14,18 @@ from functools import cache
 
 from polymat.codegen.c.elements import FUNCTIONS
 from polymat.codegen.c.needs import Helper, Need, Piece
+from polymat.codegen.functions.angles import ANGLES, angle
 from polymat.codegen.functions.circular import CIRCULAR, circular
+from polymat.codegen.functions.cuberoots import cube_root
+from polymat.codegen.functions.errorfunctions import error_function
 from polymat.codegen.functions.exponentials import EXPONENTIALS, exponential
+from polymat.codegen.functions.hyperbolic import HYPERBOLIC, hyperbolic
 from polymat.codegen.functions.hypotenuse import length_of_two
 from polymat.codegen.functions.kind import KINDS, Kind
 from polymat.codegen.functions.logarithms import BASES, logarithm
 from polymat.codegen.functions.powers import power
+from polymat.codegen.functions.smalllogarithms import SMALL_LOGARITHMS, small_logarithm
+from polymat.codegen.functions.tangents import tangent
 
 # What lets a compiler compute something else than is written, x for (x + 1e16) - 1e16 say.
 _REARRANGING = (
@@ -31,17 +37,30 @@ _REARRANGING = (
 )
 # Units in the last place by which no result was wrong in tests of ten million points, both types.
 ERRORS = {
+    "acos": 3.5,
+    "acosh": 3.5,
+    "asin": 3.5,
+    "asinh": 2.5,
+    "atan": 2.5,
+    "atan2": 2.5,
+    "atanh": 2.5,
+    "cbrt": 1.0,
     "cos": 3.0,
+    "cosh": 2.5,
+    "erf": 2.0,
     "exp": 1.0,
     "exp2": 1.5,
     "expm1": 3.0,
     "hypot": 1.5,
-    "log10": 2.5,
-    "log2": 2.5,
     "log": 1.0,
+    "log10": 2.5,
+    "log1p": 1.5,
+    "log2": 2.5,
     "pow": 2.0,
     "sigmoid": 2.5,
     "sin": 2.5,
+    "sinh": 3.0,
+    "tan": 3.5,
     "tanh": 3.0,
 }
 # Without fused multiply-adds, and without integers in vectors, they would be neither as exact nor as fast.
@@ -52,8 +71,20 @@ _MAKERS: dict[str, Callable[[Kind, str], str]] = {
     **dict.fromkeys(EXPONENTIALS, exponential),
     **dict.fromkeys(BASES, logarithm),
     **dict.fromkeys(CIRCULAR, circular),
+    **dict.fromkeys(HYPERBOLIC, hyperbolic),
+    **dict.fromkeys(SMALL_LOGARITHMS, small_logarithm),
+    **dict.fromkeys(ANGLES, angle),
+    "tan": tangent,
+    "cbrt": cube_root,
+    "erf": error_function,
     "pow": power,
     "hypot": length_of_two,
+}
+# What some of them call, which comes before them.
+_CALLED = {
+    **dict.fromkeys(SMALL_LOGARITHMS[1:], SMALL_LOGARITHMS[0]),
+    **dict.fromkeys(ANGLES[1:], ANGLES[0]),
+    "erf": "exp",
 }
 # Of other functions their headers, the same with libm's, and what they use.
 _COMPOSED = {"sigmoid": ("exp",), "cabs": ("hypot",)}
@@ -72,11 +103,13 @@ def rearranges(flags: Iterable[str]) -> bool:
 def functions_text(needs: frozenset[Need]) -> list[str]:
     """The definitions of those needs that are functions of this module, in a fixed order."""
     composed = _named(_COMPOSED, needs)
-    used = {Helper(each, kind.suffix) for kind, name in composed for each in _COMPOSED[name]}
-    wanted = _named(_MAKERS, needs | used)
-    if not wanted:
+    asked = needs | {Helper(each, kind.suffix) for kind, name in composed for each in _COMPOSED[name]}
+    libm = _libm(_named(_MAKERS, asked))
+    if not libm:
         return []
-    texts = [_libm(wanted) if Piece.LIBM in needs else f"{_own(wanted)}#else\n{_libm(wanted)}#endif\n"]
+    called = {Helper(_CALLED[name], kind.suffix) for kind, name in _named(_CALLED, asked)}
+    own = _named(_MAKERS, asked | called)
+    texts = [libm if Piece.LIBM in needs else f"{_own(own)}#else\n{libm}#endif\n"]
     return ["\n".join([*texts, *(kind.text(name) for kind, name in composed)])]
 
 
@@ -98,4 +131,10 @@ def _definition(kind: Kind, name: str) -> str:
 
 def _libm(wanted: list[tuple[Kind, str]]) -> str:
     """The functions by libm's names."""
-    return "".join(f"#define _pm_{name}_{kind.suffix} __builtin_{name}{kind.tail}\n" for kind, name in wanted)
+    return "".join(_plain(kind, name) for kind, name in wanted)
+
+
+def _plain(kind: Kind, name: str) -> str:
+    if name == "atan":
+        return kind.text("plainatan")
+    return f"#define _pm_{name}_{kind.suffix} __builtin_{name}{kind.tail}\n"

@@ -7,6 +7,18 @@ from polymat.codegen.functions.polynomials import estrin
 from polymat.codegen.functions.powers import POWERS_OF_TWO
 
 EXPONENTIALS = ("exp", "exp2", "expm1", "tanh")
+LOGARITHMS_OF_TWO = {
+    SINGLE: {
+        "LOG2E": "0x1.715476p+0",
+        "LN2HI": "0x1.62e430p-1",
+        "LN2LO": "-0x1.05c610p-29",
+    },
+    WIDE: {
+        "LOG2E": "0x1.71547652b82fep+0",
+        "LN2HI": "0x1.62e42fefa39efp-1",
+        "LN2LO": "0x1.abc9e3b39803fp-56",
+    },
+}
 _NUMBERS = {
     SINGLE: {
         "LOW": "-104.0",
@@ -16,9 +28,6 @@ _NUMBERS = {
         "HALF": "0.5",
         "HIGH": "89.0",
         "FAR": "10.0",
-        "LOG2E": "0x1.715476p+0",
-        "LN2HI": "0x1.62e430p-1",
-        "LN2LO": "-0x1.05c610p-29",
     },
     WIDE: {
         "LOW": "-746.0",
@@ -28,9 +37,6 @@ _NUMBERS = {
         "HALF": "0.5",
         "HIGH": "710.0",
         "FAR": "20.0",
-        "LOG2E": "0x1.71547652b82fep+0",
-        "LN2HI": "0x1.62e42fefa39efp-1",
-        "LN2LO": "0x1.abc9e3b39803fp-56",
     },
 }
 # (e**r - 1 - r) / r**2 on |r| <= log(2) / 2: so that e**r has the least relative error, and e**r - 1 has.
@@ -73,4 +79,4 @@ def exponential(kind: Kind, name: str) -> str:
         "POWER": estrin(POWERS_OF_TWO[kind], "r", ("z",), kind.tail),
         "FRACTION": estrin(_FRACTIONS[kind], "r", ("z",), kind.tail),
     }
-    return kind.text("exponentials", _NUMBERS[kind], texts, only=(name,))
+    return kind.text("exponentials", _NUMBERS[kind] | LOGARITHMS_OF_TWO[kind], texts, only=(name,))

@@ -6,7 +6,7 @@ from polymat.codegen.functions.kind import SINGLE, WIDE, Kind
 from polymat.codegen.functions.polynomials import estrin
 
 BASES = {"log": 0, "log2": 2, "log10": 10}  # 0: of the natural one
-_NUMBERS = {
+LOGARITHM_NUMBERS = {
     SINGLE: {
         "LN2HI": "0x1.62e42ep-1",
         "LN2LO": "0x1.efa39ep-25",
@@ -26,7 +26,7 @@ _NUMBERS = {
         "HALF": "0.5",
     },
 }
-_TEXTS = {
+LOGARITHM_TEXTS = {
     SINGLE: {
         "RAISE": "25u",
         "ROOT": "0x3f3504f3u",
@@ -64,13 +64,18 @@ _POLYNOMIALS = {
 }
 
 
+def logarithm_polynomial(kind: Kind) -> str:
+    """The polynomial of logarithms, in C."""
+    variables = {SINGLE: ("f", ("z",)), WIDE: ("z", ("w",))}[kind]
+    return estrin(_POLYNOMIALS[kind], *variables, kind.tail)
+
+
 def logarithm(kind: Kind, name: str) -> str:
     """The C text of one of these functions for a type."""
-    variables = {SINGLE: ("f", ("z",)), WIDE: ("z", ("w",))}[kind]
     texts = {
-        **_TEXTS[kind],
+        **LOGARITHM_TEXTS[kind],
         "LOGARITHM": f"_pm_{name}_{kind.suffix}",
         "BASE": BASES[name],
-        "POLYNOMIAL": estrin(_POLYNOMIALS[kind], *variables, kind.tail),
+        "POLYNOMIAL": logarithm_polynomial(kind),
     }
-    return kind.text("logarithm", _NUMBERS[kind], texts)
+    return kind.text("logarithm", LOGARITHM_NUMBERS[kind], texts)

@@ -45,12 +45,6 @@ static inline T NAME(ipow)(T base, int64_t exponent)
     return exponent < 0 ? 1 / result : result;
 }
 
-/* gcc 12 makes x / sqrt(1 + x * x) of sin(atan(x)), which for NaN it takes to be 1, unless it cannot see it. */
-static __attribute__((noinline, noclone, const)) T NAME(atan)(T a)
-{
-    return MATH(atan)(a);
-}
-
 /* A NaN on either side is the result; written without branches, for the vectoriser.  Beside a constant on the
    right, as in max(x, 0), one comparison says it all, and where both are equal `b` is the result either way. */
 static inline T NAME(min)(T a, T b)

@@ -20,13 +20,14 @@ from polymat.graph.pipeline import Pipeline
 from polymat.measuring.blastimes import calibrate_library
 from polymat.measuring.fft import calibrate_fft
 from polymat.measuring.measuremachine import calibrate
+from polymat.measuring.timedproducts import LONG, keep_products
 from polymat.request import Request
 from polymat.runtime.cache import cache_directory
 from polymat.runtime.cacheroom import clear, entries
 from polymat.runtime.calibration import calibration_lines, calibration_path, stored_calibration
 from polymat.runtime.compiled import Compiled
 from polymat.runtime.doctor import Finding, bytes_text, examine, findings
-from polymat.runtime.librarystore import model_lines
+from polymat.runtime.librarystore import library_model, model_lines
 from polymat.runtime.logs import configure_logging
 from polymat.runtime.settings import settings
 from polymat.runtime.target import ProgramError, Target, UsageError, load_arguments, load_target
@@ -248,13 +249,12 @@ def _tune(asked: argparse.Namespace) -> int:
 def _calibrate(asked: argparse.Namespace) -> int:
     progress = _progress if sys.stderr and sys.stderr.isatty() else None
     measured = calibrate(force=asked.force, progress=progress)
-    print("\n".join(calibration_lines(measured)))
     blas = calibrate_library(force=asked.force, progress=progress)
-    fft = calibrate_fft(force=asked.force)
-    for model in filter(None, (blas, fft)):
-        print("\n".join(model_lines(model)))
-    kept = stored_calibration() is not None
-    print(f"kept in {calibration_path()}" if kept else f"not kept: POLYMAT_CACHE={settings().cache}")
+    keep_products(LONG, force=asked.force, progress=progress)
+    stored, fft = stored_calibration(), calibrate_fft(force=asked.force)
+    models = [model_lines(model) for model in (library_model() or blas, fft) if model is not None]
+    print("\n".join(line for lines in (calibration_lines(stored or measured), *models) for line in lines))
+    print(f"kept in {calibration_path()}" if stored else f"not kept: POLYMAT_CACHE={settings().cache}")
     return _OK
 
 

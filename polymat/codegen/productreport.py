@@ -97,14 +97,16 @@ class Products:
             parts = shares_of(each, sizes, team)
             for share in dict.fromkeys(tuple(part.items()) for part in parts):
                 alike = sum(tuple(part.items()) == share for part in parts)
-                report = self._of_share(each, sizes, dict(share))
+                report = self._of_share(each, sizes, dict(share), team)
                 yield replace(report, stages=plan.group.stages, threads=alike, otherwise=calls)
 
-    def _of_share(self, plan: KernelPlan, sizes: Mapping[str, int], share: Share) -> ProductReport:
+    def _of_share(
+        self, plan: KernelPlan, sizes: Mapping[str, int], share: Share, threads: int
+    ) -> ProductReport:
         made, found = blocking_of(plan, sizes, share=share), plan.contraction
         names = (found.left.source, found.right.source)
         packs = (made.packs_left, made.packs_right)
-        price = share_operations(plan, sizes, share)
+        price = share_operations(plan, sizes, share, threads)
         return ProductReport(
             sizes=dict(sizes),
             stages=plan.group.stages,

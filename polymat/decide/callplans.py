@@ -84,7 +84,7 @@ class CallPlanner:
         parallel = self._parallel(idiom, loops)
         calls, other = ", ".join(map(str, idiom.calls)), "register blocks" if kernel else "loops"
         least = self.prices.least(idiom, flat, loops, kernel)
-        choice = self.prices.choice(idiom, flat, loops)
+        choice = self.prices.choice(idiom, flat, loops, kernel)
         if choice is not None:
             calls += f"; {other} where they are predicted to be faster, at each call"
         elif least:

@@ -11,13 +11,14 @@ from polymat.graph.pipeline import Pipeline
 from polymat.graph.product import Product
 from polymat.graph.stage import Accumulation, Stage
 from polymat.idiom.call import Idiom
-from polymat.idiom.callcosts import CLEARLY, CallChoice, choice_of
+from polymat.idiom.callcosts import AS_MEASURED, CLEARLY, CallChoice, choice_of
 from polymat.idiom.libraryfacts import Kind, Libraries
 from polymat.idiom.librarymodel import LibraryModel
-from polymat.idiom.profit import call_seconds
+from polymat.idiom.profit import call_seconds, completed, library_ratios
 from polymat.lang.expr import Load
 from polymat.lang.traverse import walk
 from polymat.lang.types import real_part
+from polymat.machine.grid import Grid
 from polymat.machine.model import Machine
 from polymat.memo import remembered
 from polymat.options import Options
@@ -59,7 +60,27 @@ class CallPrices:
 
     def model(self, kind: Kind = "blas") -> LibraryModel | None:
         """The measured times of a library; a missing one is an error only where it is loaded."""
-        return _model(self.libraries, kind)
+        found = _model(self.libraries, kind)
+        return found if found is None or kind != "blas" else completed(found, self.machine)
+
+    def ratio(self, idiom: Idiom, kernel: KernelPlan | None) -> Grid | None:
+        """By what whole products by register blocks took longer than predicted, over the same of calls.
+
+        None where they were not timed in both ways, or calls are of other things.
+        """
+        model = self.model()
+        if model is None or kernel is None or kernel.measured is None:
+            return None
+        if any(call.row.level < 3 for call in idiom.calls):
+            return None
+        calls = library_ratios(model, self.machine, real_part(idiom.product.dtype).dtype)
+        return None if calls is None else kernel.measured.over(calls, self.threads)
+
+    def share(self, idiom: Idiom, kernel: KernelPlan | None) -> float:
+        """Of the time of the code beside them that calls must take to be preferred."""
+        if kernel is None:
+            return 1.0
+        return CLEARLY if self.ratio(idiom, kernel) is None else AS_MEASURED
 
     def kernel_seconds(
         self, kernel: KernelPlan, sizes: Mapping[str, int], threads: int | None = None
@@ -88,7 +109,7 @@ class CallPrices:
         """The time of an operation on all threads and on one; of the quicker way where each call asks."""
         slow, share = loop_slowdown(loops, self.threads), 1.0
         if kernel is not None:
-            seconds, share = self.kernel_seconds(kernel, self.sizes), CLEARLY
+            seconds, share = self.kernel_seconds(kernel, self.sizes), self.share(idiom, kernel)
             slow = self.in_operations(seconds, idiom.product)
 
         def price(relative: float) -> float:
@@ -99,7 +120,9 @@ class CallPrices:
         used = self._relative(idiom, parallel, self.threads), self._relative(idiom, None, 1)
         return price(used[0]), price(used[1])
 
-    def choice(self, idiom: Idiom, flat: Stage, loops: LoopPlan) -> CallChoice | None:
+    def choice(
+        self, idiom: Idiom, flat: Stage, loops: LoopPlan, kernel: KernelPlan | None
+    ) -> CallChoice | None:
         """The choice that generated code takes at each call; None where it was taken before."""
         if self.options.blas == "always" or self._is_fixed(flat):
             return None
@@ -111,18 +134,18 @@ class CallPrices:
         )
         multiplications = max(sum(points(a.box, self.sizes) for a in flat.accumulations), 1.0)
         each = operations / (flops * VECTOR_SHARE * multiplications)
-        return choice_of(idiom, self.model(), flops, each)
+        return choice_of(idiom, self.model(), flops, each, self.ratio(idiom, kernel))
 
     def is_worth_asking(self, idiom: Idiom, kernel: KernelPlan | None, flat: Stage) -> bool:
         """Whether the user said nothing of the sizes, and at several the calls are clearly quicker."""
         names = {name for low, high in flat.box for form in (low, high) for name in form.names()}
         if kernel is None or names & self.given:
             return False
-        model = self.model()
+        model, share = self.model(), self.share(idiom, kernel)
 
         def gains(sizes: Mapping[str, int]) -> bool:
             own = self.kernel_seconds(kernel, sizes, 1)
-            return call_seconds(idiom, self.machine, sizes, 1, model) < CLEARLY * own
+            return call_seconds(idiom, self.machine, sizes, 1, model) < share * own
 
         return sum(map(gains, _probes(tuple(self.sizes)))) >= SEVERAL
 
@@ -132,7 +155,7 @@ class CallPrices:
             return 0.0
         peak = self.machine.peak_flops(real_part(flat.dtype).size, self.threads) * VECTOR_SHARE
         slow = loop_slowdown(loops, self.threads)
-        model, factors = self.model(), self._factors(flat, loops)
+        model, factors, share = self.model(), self._factors(flat, loops), self.share(idiom, kernel)
         speedup = peak / (self.machine.peak_flops(real_part(flat.dtype).size, 1) * VECTOR_SHARE)
 
         def pays(length: int) -> bool:
@@ -141,7 +164,6 @@ class CallPrices:
             if kernel is not None:
                 alone = self.kernel_seconds(kernel, cube, 1)  # the first that pay are not worth a team
                 other = min(other, alone / speedup)
-            share = 1.0 if kernel is None else CLEARLY
             return call_seconds(idiom, self.machine, cube, self.threads, model) < share * other
 
         length = _first(pays)

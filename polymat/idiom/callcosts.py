@@ -14,6 +14,8 @@ from polymat.machine.grid import Grid
 # Of the time of register blocks that calls must take to be preferred: between the sizes that were measured,
 # libraries take up to a fourth longer than is read from the grid.
 CLEARLY = 0.85
+# The same where whole products were timed in both ways, by turns: what repeated measurements differ by.
+AS_MEASURED = 0.97
 Extents = tuple[Affine, ...]
 """A length that is the product of forms over the sizes; 1 without any."""
 
@@ -38,20 +40,28 @@ class CallChoice:
 
     calls: what was measured of them.  flops: operations a second of the processor at its peak, by which the
     time of register blocks is known.  each: seconds of a multiplication in loops.
+    share: of the time of register blocks that calls must take to be preferred.
+    ratio: by what whole products by register blocks took longer than predicted, over the same of calls, where
+    both were timed.
     """
 
     calls: tuple[MeasuredCall, ...]
     flops: float
     each: float
+    share: float = CLEARLY
+    ratio: Grid | None = None
 
 
-def choice_of(idiom: Idiom, model: LibraryModel | None, flops: float, each: float) -> CallChoice | None:
+def choice_of(
+    idiom: Idiom, model: LibraryModel | None, flops: float, each: float, ratio: Grid | None = None
+) -> CallChoice | None:
     """The choice for some calls; None where one of them was not measured."""
     if model is None:
         return None
     calls = [_measured(call, model) for call in idiom.calls]
     found = tuple(call for call in calls if call is not None)
-    return CallChoice(found, flops, each) if len(found) == len(calls) else None
+    share = CLEARLY if ratio is None else AS_MEASURED
+    return CallChoice(found, flops, each, share, ratio) if len(found) == len(calls) else None
 
 
 def _measured(call: LibraryCall, model: LibraryModel) -> MeasuredCall | None:

@@ -12,6 +12,7 @@ from polymat.dataclass import dataclass
 from polymat.idiom.routines import measurements
 from polymat.machine.grid import Grid
 from polymat.machine.keptfile import read_text, write_text
+from polymat.machine.producttimes import ProductTimes, as_lists, from_lists
 
 _log = logging.getLogger("polymat.calibrate")
 _FORMAT = 1
@@ -36,13 +37,15 @@ class LibraryModel:
     """Seconds of single-threaded calls, operands in the nearest cache that holds them.
 
     fingerprint: of the processor; provider: of the library, file and version; date: of the measurement.
-    grids: by routine and NumPy dtype.
+    grids: by routine and NumPy dtype.  products: what whole products of real matrices took, by turns with
+    own ones, on one thread and on several that shared them.
     """
 
     fingerprint: str
     provider: str
     date: str
     grids: Mapping[tuple[str, str], Grid]
+    products: tuple[ProductTimes, ...] = ()
 
     def seconds(self, routine: str, dtype: str, extents: Sequence[float]) -> float | None:
         """Predicted seconds of one call; `AXES` says which extents; None for a routine that is not measured.
@@ -97,6 +100,7 @@ def encode(model: LibraryModel) -> str:
         "provider": model.provider,
         "date": model.date,
         "grids": grids,
+        "products": as_lists(model.products),
     }
     return json.dumps(fields, allow_nan=False) + "\n"
 
@@ -109,7 +113,7 @@ def decode(text: str) -> LibraryModel:
         raise ValueError("nested too deeply") from error
     if not isinstance(fields, dict) or fields.get("format") != _FORMAT:
         raise ValueError(f"not speeds of a library of format {_FORMAT}")
-    if set(fields) != {"format", *LibraryModel.__dataclass_fields__}:
+    if set(fields) | {"products"} != {"format", *LibraryModel.__dataclass_fields__}:
         raise ValueError("fields missing or unknown")
     listed = fields["grids"]
     if not isinstance(listed, list):
@@ -117,7 +121,8 @@ def decode(text: str) -> LibraryModel:
     texts = [fields[name] for name in ("fingerprint", "provider", "date")]
     if not all(isinstance(value, str) for value in texts):
         raise ValueError("a text is none")
-    return LibraryModel(texts[0], texts[1], texts[2], dict(map(_grid, listed)))
+    products = from_lists(fields.get("products", []))
+    return LibraryModel(texts[0], texts[1], texts[2], dict(map(_grid, listed)), products)
 
 
 def _grid(value: Any) -> tuple[tuple[str, str], Grid]:

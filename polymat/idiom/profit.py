@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import product
 from math import prod
 
 from polymat.idiom.call import Idiom, LibraryCall
@@ -10,7 +12,10 @@ from polymat.idiom.librarymodel import LibraryModel
 from polymat.idiom.measuredcalls import measured_seconds
 from polymat.idiom.routines import HALF
 from polymat.lang.types import real_part
+from polymat.machine.grid import Grid
 from polymat.machine.model import Machine
+from polymat.machine.producttimes import Extents, Ratios, ratios_of
+from polymat.memo import remembered
 
 CALL_SECONDS = 5e-8  # to call a routine, check its arguments and choose a kernel
 MIRROR_SECONDS = 5e-10  # to copy an element across the diagonal (Zen 5, 16 x 16 at a time)
@@ -21,6 +26,9 @@ MAPPED_POINTS = 256.0**3
 # Of the peak that routines for vectors reach, which use every element of a matrix once: no more than loops
 # that are fused.  Vectorised loops reach a little more on data in the cache.
 STREAM_EFFICIENCY = 0.2
+# Extents of products, beside those that were timed, whose estimated times stand for those of calls.
+_ESTIMATED = (1, 4, 16)
+_REAL = {"float32": 4, "float64": 8}
 
 
 def call_points(call: LibraryCall, sizes: Mapping[str, int]) -> float:
@@ -62,15 +70,67 @@ def call_seconds(
     for call in idiom.calls:
         total += MIRROR_SECONDS * _mirrored_points(call, sizes) / threads
         measured = measured_seconds(call, model, sizes, threads) if model is not None else None
+        ratio = _whole_ratio(call, machine, sizes, threads, model)
         if measured is not None:
-            total += measured
+            total += measured * ratio
             continue
         batch = prod((axis.length(sizes) for axis in call.batch), start=1.0)
         flops = 2.0 * call_points(call, sizes) * (4.0 if call.dtype.kind == "c" else 1.0)
         if flops > 0:  # no extent is 0, where nothing has an efficiency
-            total += flops / (peak * efficiency(call, sizes))
+            total += ratio * flops / (peak * efficiency(call, sizes))
         total += CALL_SECONDS * batch / threads
     return total
+
+
+def _whole_ratio(
+    call: LibraryCall, machine: Machine, sizes: Mapping[str, int], threads: int, model: LibraryModel | None
+) -> float:
+    """By what a call of a matrix with a matrix takes longer than predicted, as whole products did."""
+    if model is None or call.row.level < 3:
+        return 1.0
+    ratios = library_ratios(model, machine, real_part(call.dtype).dtype)
+    if ratios is None:
+        return 1.0
+    lengths = {role: axis.length(sizes) for role, axis in call.axes}
+    m, n = lengths.get("m", 1.0), lengths.get("n", lengths.get("m", 1.0))
+    depth = lengths.get("k", n if call.side == "right" else m)
+    batch = prod((axis.length(sizes) for axis in call.batch), start=1.0)
+    return ratios.at((m, n, depth), threads if batch < threads else 1)
+
+
+@remembered
+def library_ratios(model: LibraryModel, machine: Machine, dtype: str) -> Ratios | None:
+    """By what whole products of a real type took longer than predicted; None where none were timed."""
+    known = completed(model, machine)
+
+    def predicted(extents: Extents, threads: int) -> float:
+        m, n, k = extents
+        part = (m, max(n / threads, 1.0), k) if n > m else (max(m / threads, 1.0), n, k)
+        return known.grids["gemm", dtype].at(part)
+
+    return ratios_of(model.products, _REAL[dtype], predicted)
+
+
+@remembered
+def completed(model: LibraryModel, machine: Machine) -> LibraryModel:
+    """A library of which whole products alone were timed, with estimates of calls that these then correct."""
+    missing = [dtype for dtype in _REAL if model.products and ("gemm", dtype) not in model.grids]
+    if not missing:
+        return model
+    timed = model.products[0].levels
+    grids = {("gemm", dtype): _estimated(machine, _REAL[dtype], timed) for dtype in missing}
+    return replace(model, grids={**model.grids, **grids})
+
+
+def _estimated(machine: Machine, element_bytes: int, timed: Sequence[int]) -> Grid:
+    """Seconds of products on one thread by shares of the peak, which grow up to the least extent timed."""
+    peak, least = machine.peak_flops(element_bytes, 1), timed[0]
+    levels = (tuple(sorted({*_ESTIMATED, *timed})),) * 3
+    seconds = (
+        2.0 * prod(extents) / (peak * product_share(min(each, least) for each in extents)) + CALL_SECONDS
+        for extents in product(*levels)
+    )
+    return Grid(levels, tuple(seconds))
 
 
 def _mirrored_points(call: LibraryCall, sizes: Mapping[str, int]) -> float:

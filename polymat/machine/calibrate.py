@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from polymat.dataclass import dataclass
 from polymat.machine.keptfile import read_text, write_text
+from polymat.machine.producttimes import ProductTimes, as_lists, from_lists
 
 _log = logging.getLogger("polymat.calibrate")
 Stream = Literal["read", "copy"]
@@ -63,6 +64,7 @@ class Calibration:
     region_seconds, wake_seconds: to enter and leave a parallel region of all threads, when they have just
     left another one and when they sleep.
     blocks: the register blocks that were measured; none by versions that did not.
+    products: what whole products by register blocks took, of each type and number of threads.
     """
 
     fingerprint: str
@@ -78,6 +80,7 @@ class Calibration:
     region_seconds: float
     wake_seconds: float
     blocks: tuple[BlockRate, ...] = ()
+    products: tuple[ProductTimes, ...] = ()
 
     def rates(self, stream: Stream) -> tuple[Rate, Rate, Rate, Rate]:
         """Bytes a second by level."""
@@ -101,6 +104,7 @@ def encode(calibration: Calibration) -> str:
         "region_seconds": calibration.region_seconds,
         "wake_seconds": calibration.wake_seconds,
         "blocks": [[b.element_bytes, b.rows, b.vectors, b.flops] for b in calibration.blocks],
+        "products": as_lists(calibration.products),
     }
     return json.dumps(fields, indent=1, allow_nan=False) + "\n"
 
@@ -114,7 +118,7 @@ def decode(text: str) -> Calibration:
     if not isinstance(fields, dict) or fields.get("format") != _FORMAT:
         raise ValueError(f"not a calibration of format {_FORMAT}")
     names = {"format", *Calibration.__dataclass_fields__}
-    if set(fields) | {"blocks"} != names:
+    if set(fields) | {"blocks", "products"} != names:
         raise ValueError(f"fields missing or unknown: {', '.join(sorted(names ^ set(fields)))}"[:200])
     return Calibration(
         fingerprint=_string(fields, "fingerprint"),
@@ -130,6 +134,7 @@ def decode(text: str) -> Calibration:
         region_seconds=_number(fields["region_seconds"], _SECONDS_BOUNDS),
         wake_seconds=_number(fields["wake_seconds"], _SECONDS_BOUNDS),
         blocks=_blocks(fields.get("blocks", [])),
+        products=from_lists(fields.get("products", [])),
     )
 
 

@@ -16,10 +16,13 @@ class Grid:
     Between levels the logarithm of the time is linear in the logarithms of the extents, which is exact for
     every power of them; beyond the last level of an axis the time grows by the whole power of the extent that
     is nearest to its growth before: 2 for the order of a triangular matrix, 1 for most.
+
+    steady: whether it stays there as it is at the last level, as ratios do.
     """
 
     levels: tuple[tuple[int, ...], ...]
     seconds: tuple[float, ...]
+    steady: bool = False
 
     def __post_init__(self) -> None:
         for levels in self.levels:
@@ -40,7 +43,9 @@ class Grid:
         return beyond * math.exp(self._interpolated(places, 0, 0))
 
     def growth(self) -> tuple[int, ...]:
-        """The power of each extent by which the time grows beyond the last level, at least 1."""
+        """The power of each extent by which the time grows beyond the last level, at least 1; 0 if steady."""
+        if self.steady:
+            return (0,) * len(self.levels)
         powers, stride = [], 1
         for levels in reversed(self.levels):
             grown = math.log(self.seconds[-1] / self.seconds[-1 - stride])

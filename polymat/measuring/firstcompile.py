@@ -16,6 +16,8 @@ from polymat.machine.model import Machine
 from polymat.machine.probe import probe
 from polymat.measuring.effort import LONG, SHORT, Effort
 from polymat.measuring.measuremachine import measure, measured_threads
+from polymat.measuring.timedproducts import SHORT as TIMED
+from polymat.measuring.timedproducts import keep_products
 from polymat.runtime.cachedir import prepare_directory
 from polymat.runtime.calibration import (
     calibration_path,
@@ -104,6 +106,10 @@ def _measure(path: Path) -> None:
         return
     store_calibration(measured)
     failure_path().unlink(missing_ok=True)
+    try:
+        keep_products(TIMED)
+    except Exception as error:  # prices do
+        _log.debug("products were not timed: %s: %s", type(error).__name__, error)
 
 
 def _effort(machine: Machine) -> Effort:

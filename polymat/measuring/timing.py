@@ -6,6 +6,7 @@ import ctypes
 import datetime
 from collections.abc import Callable, Sequence
 
+from polymat.codegen.c.apart import Files
 from polymat.errors import ToolchainError
 from polymat.idiom.librarymodel import LibraryModel
 from polymat.runtime.bind import bind_addresses
@@ -21,13 +22,22 @@ SAMPLE_SECONDS, PATIENCE_SECONDS, PASSES = 1e-5, 3e-5, 3
 WARM_SECONDS = 1e-3
 
 
-def load_timers(source: str, routines: Sequence[str], found: Provider) -> ctypes.CDLL:
-    """The measuring program, compiled and bound to the routines of a library."""
-    built = build(source)
+def load_timers(
+    source: str,
+    routines: Sequence[str],
+    found: Provider | None,
+    files: Callable[[], Files] | None = None,
+) -> ctypes.CDLL:
+    """The measuring program, compiled and bound to the routines of a library, if it calls one.
+
+    files: gives the same as several files.
+    """
+    built = build(source, files=files)
     try:
         quiet_openmp(built.image)
         program = ctypes.CDLL(str(built.path))
-        bind_addresses(str(built.path), [found.address(routine) or 0 for routine in routines])
+        if found is not None:
+            bind_addresses(str(built.path), [found.address(routine) or 0 for routine in routines])
     except OSError as error:
         raise ToolchainError(f"cannot load the measuring program: {error}") from error
     finally:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from polymat.dataclass import dataclass
+from polymat.machine.producttimes import Ratios
 from polymat.plan.nest import NestPlan
 from polymat.product.blocks import Blocks
 from polymat.product.contraction import Contraction
@@ -22,6 +23,7 @@ class KernelPlan(NestPlan):
     pairs: the complex products that the contraction computes as real ones, where it does.
     packed_depth: in how deep pieces the right operand is packed before the tiles that compute some rows each,
     once for all of them; 0: it is not.
+    measured: by what whole products took longer than predicted, where they were timed.
     """
 
     contraction: Contraction
@@ -33,6 +35,7 @@ class KernelPlan(NestPlan):
     ended: bool = False
     pairs: tuple[Pairs, ...] = ()
     packed_depth: int = 0
+    measured: Ratios | None = None
 
     @property
     def is_unrolled(self) -> bool:

@@ -11,6 +11,7 @@ from polymat.machine.calibrate import LEVELS, Calibration, Rate, load, store
 from polymat.machine.keptfile import read_text, write_text
 from polymat.machine.model import Machine
 from polymat.machine.probe import probe
+from polymat.machine.producttimes import speed_lines
 from polymat.runtime.cachedir import directory_trusted
 from polymat.runtime.cpu import native_cpu
 from polymat.runtime.measurementfiles import keep_measured, measured_path
@@ -94,6 +95,7 @@ def calibration_lines(calibration: Calibration) -> tuple[str, ...]:
             best = max(rates, key=lambda rate: rate.flops)
             shape = f"{best.rows} rows x {best.vectors} vectors"
             lines.append(f"{name:<7} register blocks {best.flops / 1e9:.1f} GFLOP/s at best ({shape})")
+    lines.extend(speed_lines(calibration.products))
     if threads > 1:
         awake, asleep = calibration.region_seconds * 1e6, calibration.wake_seconds * 1e6
         lines.append(f"region  {awake:.1f} us to enter and leave, {asleep:.1f} us when the threads sleep")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from polymat.idiom.libraryfacts import Kind
 from polymat.idiom.librarymodel import LibraryModel, load, store
+from polymat.machine.producttimes import speed_lines
 from polymat.runtime.cachedir import directory_trusted
 from polymat.runtime.calibration import fingerprint
 from polymat.runtime.measurementfiles import keep_measured, measured_path
@@ -65,6 +66,7 @@ def model_lines(model: LibraryModel) -> tuple[str, ...]:
             grid = model.grids["gemm", dtype]
             speeds = "  ".join(f"{n}: {flops * n**3 / grid.at((n, n, n)) / 1e9:.1f}" for n in cubes)
             lines.append(f"{dtype:<10} {speeds} GFLOP/s")
+    lines.extend(speed_lines(model.products))
     for dtype in ("float32", "float64", "complex64", "complex128"):
         if ("fft", dtype) in model.grids:
             times = "  ".join(f"{n}: {model.grids['fft', dtype].at((n,)) * 1e6:.3g}" for n in _LENGTHS)

@@ -194,7 +194,7 @@ def _nest_operations(
         case KernelPlan():
             peaks = [machine.peak_flops(size, threads) for size in (widest, loops.element_bytes)]
             if share:
-                operations = tiled_operations(loops, estimates, share)
+                operations = tiled_operations(loops, estimates, share, threads)
             else:
                 operations = computing_operations(loops, estimates, threads)
             return operations * VECTOR_SHARE * peaks[0] / peaks[1]

@@ -24,6 +24,7 @@ from polymat.product.question import is_unrolled, question
 from polymat.product.ranking import ranked
 from polymat.product.shares import Share, shares, work_along
 from polymat.product.ways import Way, way_of
+from polymat.product.wholeproducts import measured_ratios
 
 LEAST_POINTS = 64  # multiplications below which the loops around a register block cost more than it saves
 LEAST_UNROLLED = 16  # the same for straight code, which has none
@@ -49,7 +50,9 @@ def plan_kernel(
     if product is None or reals is None:
         return None
     found, pairs = reals
-    blocks = blocks_of(machine, real_part(stage.dtype).size)
+    size = real_part(stage.dtype).size
+    blocks = blocks_of(machine, size)
+    measured = measured_ratios(machine, blocks, size)
     if pairs or policy == "working-sets":  # copies may be smaller than turned blocks need
         blocks = replace(blocks, turned_depth=0)
     team = machine.team(threads)
@@ -65,9 +68,8 @@ def plan_kernel(
         f"as {made.way.value}"
     )
     order = (*product.right_dims, *product.all_rows)
-    return KernelPlan(
-        group, "kernel", order, parallel, found.columns, reason, found, blocks, scheme, made.way, pairs=pairs
-    )
+    where = (group, "kernel", order, parallel, found.columns, reason)
+    return KernelPlan(*where, found, blocks, scheme, made.way, pairs=pairs, measured=measured)
 
 
 def _in_reals(product: Contraction, stage: Stage) -> tuple[Contraction, tuple[Pairs, ...]] | None:
@@ -184,17 +186,19 @@ def computing_operations(plan: KernelPlan, estimates: Mapping[str, int], threads
     return sum(_shared_operations(each, estimates, threads, loading=False) for each in _products(plan))
 
 
-def tiled_operations(plan: KernelPlan, estimates: Mapping[str, int], share: Share) -> float:
+def tiled_operations(plan: KernelPlan, estimates: Mapping[str, int], share: Share, threads: int = 1) -> float:
     """Multiplications and additions of a product of which each tile computes a share, and of packing.
 
     What is packed before the tiles counts once, what each of them packs as often as there are tiles.
     """
     found = plan.contraction
     tiles = prod(max(1.0, found.length(dim, estimates) / max(1.0, part)) for dim, part in share.items())
+    longer = _as_measured(plan, estimates, threads)
     if plan.packed_depth == 0:
-        return tiles * sum(_operations(each, estimates, share, loading=False) for each in _products(plan))
+        each = sum(_operations(each, estimates, share, loading=False) for each in _products(plan))
+        return longer * tiles * each
     values = question(found, plan.blocks, estimates, share=share) | {"kc": plan.packed_depth}
-    return tiles * BY_PANELS.at(values) + PACKED_BEFORE.at(values)
+    return longer * (tiles * BY_PANELS.at(values) + PACKED_BEFORE.at(values))
 
 
 def shares_of(plan: KernelPlan, estimates: Mapping[str, int], threads: int) -> tuple[Share, ...]:
@@ -216,7 +220,20 @@ def _shared_operations(
     """What the products of all threads cost where each has as much to do as the slowest."""
     parts = _priced_shares(plan, estimates, threads)
     most = max(_operations(plan, estimates, share, loading=loading) for share in _different(parts))
-    return most * (threads if parts[0] else 1)
+    return most * (threads if parts[0] else 1) * _as_measured(plan, estimates, threads)
+
+
+def _as_measured(plan: KernelPlan, estimates: Mapping[str, int], threads: int) -> float:
+    """By what a product takes longer than its price says, as whole products did that were timed."""
+    if plan.measured is None:
+        return 1.0
+    found = plan.contraction
+    m, n, k = (
+        prod(max(1.0, found.length(dim, estimates)) for dim in dims)
+        for dims in (found.all_rows, found.all_columns, found.summed)
+    )
+    outer = prod(max(1.0, found.length(dim, estimates)) for dim in found.outer)
+    return plan.measured.at((m, n, k), threads if outer < threads else 1)
 
 
 def _priced_shares(plan: KernelPlan, estimates: Mapping[str, int], threads: int) -> Sequence[Share]:
@@ -227,9 +244,9 @@ def _priced_shares(plan: KernelPlan, estimates: Mapping[str, int], threads: int)
     return ({dim: found.length(dim, estimates) / threads},)
 
 
-def share_operations(plan: KernelPlan, estimates: Mapping[str, int], share: Share) -> float:
-    """The price of a share of one product, for the thread that has it."""
-    return _operations(plan, estimates, share, loading=True)
+def share_operations(plan: KernelPlan, estimates: Mapping[str, int], share: Share, threads: int) -> float:
+    """The price of a share of one product, for the thread of so many that has it."""
+    return _operations(plan, estimates, share, loading=True) * _as_measured(plan, estimates, threads)
 
 
 def _different(parts: Sequence[Share]) -> list[Share]:

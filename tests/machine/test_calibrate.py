@@ -12,13 +12,15 @@ import pytest
 
 from polymat.machine.calibrate import decode, encode, load, store
 from polymat.machine.keptfile import marked
+from polymat.machine.producttimes import ProductTimes
 from tests.machine.test_model import MEASURED
 
 
 def test_round_trip(tmp_path: Path) -> None:
     path = tmp_path / "calibration.json"
-    store(path, MEASURED)
-    assert load(path, "here") == MEASURED
+    measured = replace(MEASURED, products=(ProductTimes(8, 2, (3, 20), (1.5e-4,) * 8),))
+    store(path, measured)
+    assert load(path, "here") == measured
     assert decode(encode(MEASURED)) == MEASURED
     assert path.stat().st_mode & 0o077 == 0
     assert os.listdir(tmp_path) == [path.name]
@@ -112,6 +114,8 @@ def test_without_its_digest(tmp_path: Path, caplog: pytest.LogCaptureFixture) ->
         ("blocks", [[8, 6.0, 2, 4e10]]),
         ("blocks", [[8, True, 2, 4e10]]),
         ("blocks", [[8, 6, 2, -1.0]]),
+        ("products", None),
+        ("products", [[8, 1, [10, 1000], [1e-3]]]),
     ],
 )
 def test_every_field_is_checked(name: str, value: Any) -> None:
@@ -121,13 +125,14 @@ def test_every_field_is_checked(name: str, value: Any) -> None:
         decode(json.dumps(fields))
 
 
-def test_files_without_register_blocks_are_still_read() -> None:
+def test_files_of_earlier_versions_are_still_read() -> None:
+    """Without register blocks, or without whole products."""
     fields = json.loads(TEXT)
-    del fields["blocks"]
+    del fields["blocks"], fields["products"]
     assert decode(json.dumps(fields)) == replace(MEASURED, blocks=())
 
 
-@pytest.mark.parametrize("name", sorted(json.loads(TEXT).keys() - {"blocks"}))
+@pytest.mark.parametrize("name", sorted(json.loads(TEXT).keys() - {"blocks", "products"}))
 def test_every_field_is_needed(name: str) -> None:
     fields = json.loads(TEXT)
     del fields[name]

@@ -24,6 +24,7 @@ from polymat.machine.probe import probe
 from polymat.measuring import firstcompile
 from polymat.measuring.effort import Effort, measure_until_agreed
 from polymat.measuring.samples import Sample
+from polymat.measuring.timedproducts import SHORT
 from polymat.request import Request
 from polymat.runtime import doctor
 from polymat.runtime.calibration import (
@@ -60,7 +61,7 @@ class Measuring:
     """Takes the place of `measure`: counts, and gives or raises what it is told."""
 
     def __init__(self, result: Calibration | Exception) -> None:
-        self.result, self.efforts = result, list[Effort]()
+        self.result, self.efforts, self.products = result, list[Effort](), list[object]()
 
     def __call__(self, _machine: object, _threads: int, *, effort: Effort) -> Calibration:
         self.efforts.append(effort)
@@ -74,6 +75,7 @@ def measuring(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Measuring:
     """As in a user's first process on a machine, but that measuring takes no time."""
     instead = Measuring(likely())
     monkeypatch.setattr(firstcompile, "measure", instead)
+    monkeypatch.setattr(firstcompile, "keep_products", instead.products.append)
     monkeypatch.setenv("POLYMAT_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.delenv("POLYMAT_CALIBRATE")
     another_process(monkeypatch)
@@ -170,6 +172,29 @@ def test_what_fails_is_not_tried_again_that_day(
     assert len(measuring.efforts) == 2
     assert stored_calibration() == measuring.result
     assert not failure_path().exists()
+
+
+def test_products_are_timed_once_the_machine_is_known(measuring: Measuring) -> None:
+    assert works(doubled())
+    assert works(doubled())
+    assert measuring.products == [SHORT]
+
+
+def test_products_that_cannot_be_timed_are_no_reason_to_forget_the_rest(
+    measuring: Measuring, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def refuse(_rounds: object) -> None:
+        raise ToolchainError("products of matrices take too long to be timed")
+
+    monkeypatch.setattr(firstcompile, "keep_products", refuse)
+    with caplog.at_level(logging.DEBUG, "polymat.calibrate"):
+        assert works(doubled())
+    assert stored_calibration() == measuring.result
+    assert not failure_path().exists()
+    assert (
+        "products were not timed: ToolchainError: products of matrices take too long to be timed"
+        in caplog.text
+    )
 
 
 def test_what_nobody_believes_is_not_kept(measuring: Measuring) -> None:
@@ -316,7 +341,7 @@ def measure(*_, **__):
         stream.write("once ")
     time.sleep(0.5)
     return decode((directory / "figures").read_text())
-firstcompile.measure = measure
+firstcompile.measure, firstcompile.keep_products = measure, list
 firstcompile._WAIT_SECONDS = 60.0
 N = pm.Parameter(pm.Int, "N")
 x = pm.Vector(pm.Double, "x", [N])
@@ -337,7 +362,8 @@ def test_processes_wait_for_the_one_that_measures(tmp_path: Path) -> None:
 
 REALLY = """
 import numpy as np, polymat as pm
-from polymat.measuring import samples
+from polymat.measuring import firstcompile, samples
+firstcompile.keep_products = list  # they have tests of their own
 samples.available_memory = lambda: 256 << 20
 N = pm.Parameter(pm.Int, "N")
 x = pm.Vector(pm.Double, "x", [N])

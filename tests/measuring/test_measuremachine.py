@@ -18,6 +18,7 @@ from polymat.machine.calibrate import LEVELS, Calibration, Rate, encode
 from polymat.machine.keptfile import write_text
 from polymat.machine.model import MEMORY
 from polymat.machine.probe import probe
+from polymat.machine.producttimes import ProductTimes
 from polymat.measuring import measuremachine as measuring
 from polymat.measuring import samples
 from polymat.measuring.effort import Effort
@@ -210,7 +211,8 @@ def test_command_line(cache: Path, measured: Calibration, monkeypatch: pytest.Mo
     cache.mkdir(mode=0o700)
     monkeypatch.setenv("POLYMAT_BLAS", "none")
     monkeypatch.setenv("POLYMAT_FFT", "none")
-    write_text(calibration_path(), encode(replace(measured, threads=4096)))
+    known = replace(measured, threads=4096, products=(ProductTimes(8, 1, (4, 20), (1e-6,) * 8),))
+    write_text(calibration_path(), encode(known))
     command = [sys.executable, "-m", "polymat"]
     done = subprocess.run([*command, "calibrate"], capture_output=True, text=True, check=True)
     assert done.stdout.startswith(f"measured {measured.date}")

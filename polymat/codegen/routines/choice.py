@@ -11,7 +11,7 @@ from polymat.codegen.loops.stagecode import StageWriter
 from polymat.codegen.loops.work import box_points
 from polymat.codegen.routines.curve import curve_text
 from polymat.graph.monomials import Factor
-from polymat.idiom.callcosts import CLEARLY, CallChoice, MeasuredCall
+from polymat.idiom.callcosts import CallChoice, MeasuredCall
 from polymat.lang.affine import Affine
 from polymat.plan.kernel import KernelPlan
 from polymat.plan.library import CallPlan
@@ -52,10 +52,10 @@ def _own_seconds(writer: StageWriter, plan: CallPlan, choice: CallChoice, points
     if not isinstance(plan.loops, KernelPlan):
         return CBinary("*", Literal(f"{choice.each!r}"), points)
     products = plan.loops.contraction.apart
-    seconds = [_product_seconds(writer, plan.loops, each, choice.flops) for each in products]
+    seconds = [_product_seconds(writer, plan.loops, each, choice) for each in products]
     if plan.loops.pairs:
         seconds += [_pairing_seconds(writer, each, choice.flops) for each in products]
-    return CBinary("*", Literal(f"{CLEARLY}"), reduce(partial(CBinary, "+"), seconds))
+    return CBinary("*", Literal(f"{choice.share}"), reduce(partial(CBinary, "+"), seconds))
 
 
 def _pairing_seconds(writer: StageWriter, found: Contraction, flops: float) -> CExpr:
@@ -64,8 +64,8 @@ def _pairing_seconds(writer: StageWriter, found: Contraction, flops: float) -> C
     return CBinary("*", Literal(f"{each!r}"), _product(writer, map(found.extent, found.right_dims)))
 
 
-def _product_seconds(writer: StageWriter, plan: KernelPlan, found: Contraction, flops: float) -> CExpr:
-    """The seconds of one product by register blocks, at so many operations a second."""
+def _product_seconds(writer: StageWriter, plan: KernelPlan, found: Contraction, choice: CallChoice) -> CExpr:
+    """The seconds of one product by register blocks, at so many operations a second, as far as predicted."""
     writer.needs.update({Piece.BLOCKS, Piece.PLACE})
     blocks = plan.blocks
 
@@ -95,7 +95,13 @@ def _product_seconds(writer: StageWriter, plan: KernelPlan, found: Contraction, 
         "_pm_in_blocks", (lying, *(Literal(str(value)) for value in machine_values(blocks).values()))
     )
     operations = CCall("_pm_blocks_operations", (machine,))
-    each = CBinary("*", Literal(f"{1.0 / flops!r}"), operations)
+    each: CExpr = CBinary("*", Literal(f"{1.0 / choice.flops!r}"), operations)
+    if choice.ratio is not None:
+        name = f"_pm_ratio_{plan.element_bytes}"
+        writer.texts.setdefault(name, curve_text(name, choice.ratio))
+        writer.needs.add(Piece.CURVE)
+        whole = (lengths(*dims) for dims in (found.all_rows, found.all_columns, found.summed))
+        each = CBinary("*", each, CCall(name, tuple(whole)))
     return CBinary("*", lengths(*found.outer), each) if found.outer else each
 
 

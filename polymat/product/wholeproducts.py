@@ -1,0 +1,60 @@
+"""What whole products by register blocks took on a machine, over what their price says."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from polymat.machine.model import Machine
+from polymat.machine.producttimes import Extents, Ratios, ratios_of
+from polymat.memo import remembered
+from polymat.product.asked import FACTS
+from polymat.product.blocks import Blocks
+from polymat.product.formula import Values
+from polymat.product.prices import price
+from polymat.product.question import machine_values
+from polymat.product.ways import way_of
+
+
+@remembered
+def measured_ratios(machine: Machine, blocks: Blocks, element_bytes: int) -> Ratios | None:
+    """By what products took longer than their price says; None of a machine on which none were timed."""
+    calibration = machine.calibration
+    if calibration is None:
+        return None
+
+    def predicted(extents: Extents, threads: int) -> float:
+        operations = product_operations(blocks, extents, threads)
+        return threads * operations / machine.peak_flops(element_bytes, threads)
+
+    return ratios_of(calibration.products, element_bytes, predicted)
+
+
+def product_operations(blocks: Blocks, extents: Extents, threads: int) -> float:
+    """The price of the largest share of a product of two matrices whose rows are contiguous."""
+    m, n, _ = extents
+    across = shares_columns(extents)
+    length, unit = (n, 1) if across else (m, blocks.rows)
+    begins = [min(-(-length // unit) * number // threads * unit, length) for number in range(threads + 1)]
+    parts = {end - begin for begin, end in pairwise(begins) if end > begin}
+    return max(_price(blocks, extents, m if across else part, part if across else n) for part in parts)
+
+
+def _price(blocks: Blocks, extents: Extents, m: float, n: float) -> float:
+    """The price of a part of a product."""
+    values = _asked(m, n, extents[2], row_of_right=extents[1]) | machine_values(blocks)
+    return price(way_of(values)).at(values)
+
+
+def shares_columns(extents: Extents) -> bool:
+    """Whether threads share the columns of a product: where these are more than twice its rows."""
+    return 2 * extents[0] < extents[1]
+
+
+def _asked(m: float, n: float, k: float, *, row_of_right: float) -> Values:
+    """What is asked of a product of two matrices; a power of two for what steps along the depth."""
+    step = int(row_of_right)
+    lies = {"along": True, "rowwise": k == 1, "in_order": True, "down": row_of_right == 1}
+    values: Values = {each.name: 0.0 for each in FACTS}
+    values |= {name: float(holds) for name, holds in lies.items()}
+    values |= {"m": m, "n": n, "k": k, "row_segments": 1.0, "column_segments": 1.0, "depth_segments": 1.0}
+    return values | {"left_power": 1.0, "right_power": float(step & -step), "place": 0.0}

@@ -40,6 +40,7 @@ SKEWED = 8  # times as long as the others: an extent of the shapes that are trie
 # Of the shapes that are tried: at a single one it may be the prediction that errs, and own code that shares
 # its work in the parts of calls is slower on several threads.
 SEVERAL = 2
+LARGE = 1024  # an extent of products that fill the caches, where libraries and own code differ by a tenth
 CUBES = (2, 4, 8, 16, 32, 64, 128, 256)  # whose predicted times are compared, then those in between
 
 
@@ -142,10 +143,11 @@ class CallPrices:
         if kernel is None or names & self.given:
             return False
         model, share = self.model(), self.share(idiom, kernel)
+        used = 1 if self.ratio(idiom, kernel) is None else self.threads
 
         def gains(sizes: Mapping[str, int]) -> bool:
-            own = self.kernel_seconds(kernel, sizes, 1)
-            return call_seconds(idiom, self.machine, sizes, 1, model) < share * own
+            own = self.kernel_seconds(kernel, sizes, used)
+            return call_seconds(idiom, self.machine, sizes, used, model) < share * own
 
         return sum(map(gains, _probes(tuple(self.sizes)))) >= SEVERAL
 
@@ -220,7 +222,7 @@ def _is_across(added: Accumulation, vector: str | None) -> bool:
 
 def _probes(names: tuple[str, ...]) -> Iterator[Mapping[str, int]]:
     """Sizes to try: all alike, and one at a time longer or shorter."""
-    for length in CUBES[4:]:
+    for length in (*CUBES[4:], LARGE):
         cube = dict.fromkeys(names, length)
         yield cube
         if len(names) > 1:

@@ -70,14 +70,13 @@ def call_seconds(
     for call in idiom.calls:
         total += MIRROR_SECONDS * _mirrored_points(call, sizes) / threads
         measured = measured_seconds(call, model, sizes, threads) if model is not None else None
-        ratio = _whole_ratio(call, machine, sizes, threads, model)
         if measured is not None:
-            total += measured * ratio
+            total += measured * _whole_ratio(call, machine, sizes, threads, model)
             continue
         batch = prod((axis.length(sizes) for axis in call.batch), start=1.0)
         flops = 2.0 * call_points(call, sizes) * (4.0 if call.dtype.kind == "c" else 1.0)
         if flops > 0:  # no extent is 0, where nothing has an efficiency
-            total += ratio * flops / (peak * efficiency(call, sizes))
+            total += flops / (peak * efficiency(call, sizes))
         total += CALL_SECONDS * batch / threads
     return total
 

@@ -101,6 +101,23 @@ def test_what_follows_a_product_counts(compile_for: CompileFor) -> None:
     assert found(positive, 0.4, 0.9) == ["gemm", "-"]
 
 
+def test_routines_that_were_not_timed_are_estimated_as_ever(compile_for: CompileFor) -> None:
+    """How products of a library do beside their estimates says nothing of its products with triangles."""
+    half = pm.trmm(A, B, 2.0).named("half")
+    assert groups(compile_for, half, 1000, even(0.85), even(0.95)) == ["-"]
+
+
+def test_fast_shapes_of_a_library_are_asked_for_where_nothing_is_said_of_sizes(
+    compile_for: CompileFor,
+) -> None:
+    """Own code is quicker at the sizes that are assumed."""
+    narrow = stated(even(0.8), lambda m, n, k: 0.95 if min(m, n, k) < max(m, n, k) else 0.6)
+    compile_for(*narrow)
+    M, K = pm.Parameter(pm.Int, "M"), pm.Parameter(pm.Int, "K")
+    product = pm.Matrix(pm.Double, "C", [M, K]) @ pm.Matrix(pm.Double, "D", [K, N])
+    assert routines(pm.compile(product, name="shaped")) == ["gemm"]
+
+
 def test_the_generated_code_chooses_at_each_call(compile_for: CompileFor) -> None:
     compile_for(*stated(even(0.7), lambda m, n, k: 0.35 if min(m, n, k) < 1000 else 0.98))
     compiled = pm.compile(A @ B, name="chosen")

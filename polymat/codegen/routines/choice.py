@@ -19,7 +19,7 @@ from polymat.product.contraction import Contraction
 from polymat.product.copying import pairing_operations
 from polymat.product.question import facts, facts_number, machine_values
 
-ALMOST_NOTHING = 40000  # multiplications below which asking would take too long beside computing
+ALMOST_NOTHING = 200000  # multiplications below which asking would take too long beside computing
 
 
 def is_left(writer: StageWriter, plan: CallPlan) -> CExpr:

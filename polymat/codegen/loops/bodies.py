@@ -161,18 +161,25 @@ class BodyWriter:
         return self.element(stage.name, tuple(point[d] for d in stage.dims))
 
     def _evaluate(
-        self, points: Sequence[Point], stage: Stage, expr: Expr, *, exact: bool = False, ahead: bool = False
+        self,
+        points: Sequence[Point],
+        stage: Stage,
+        expr: Expr,
+        *,
+        exact: bool = False,
+        ahead: bool = False,
+        first: int = 0,
     ) -> tuple[list[Stmt], list[CExpr]]:
         """Declarations of shared values, and the value at each point.
 
         exact: converted to the stage's type before it is combined with anything, as NumPy does.  ahead: what
-        branches alone load is loaded before.
+        branches alone load is loaded before.  first: how many declarations there are already.
         """
         declared: list[Stmt] = []
         values = []
         for point in points:
             writer = self.writer(point)
-            declared += shared_values(writer, expr, len(declared), ahead=ahead)
+            declared += shared_values(writer, expr, first + len(declared), ahead=ahead)
             values.append(writer.value(expr, stage.dtype, exact=exact))
         return declared, values
 
@@ -245,16 +252,22 @@ class BodyWriter:
 
         return body
 
-    def update_at(self, stage: Stage, accumulation: Accumulation) -> Body:
-        """`stage[target] op= expr`; what goes into one element is combined before it is added."""
+    def update_at(self, stage: Stage, *accumulations: Accumulation) -> Body:
+        """`stage[target] op= expr`, of several one after the other.
+
+        What one of them adds to an element is combined before it is added.
+        """
 
         def body(points: Sequence[Point]) -> tuple[Stmt, ...]:
-            declared, values = self._evaluate(points, stage, accumulation.expr, exact=True)
-            gathered: dict[CExpr, list[CExpr]] = {}
-            for point, value in zip(points, values, strict=True):
-                target = self.at(stage.name, accumulation.target, point)
-                gathered.setdefault(target, []).append(value)
-            updates = [self._combine_all(stage, target, found) for target, found in gathered.items()]
+            declared: list[Stmt] = []
+            updates: list[Stmt] = []
+            for item in accumulations:
+                more, values = self._evaluate(points, stage, item.expr, exact=True, first=len(declared))
+                declared += more
+                gathered: dict[CExpr, list[CExpr]] = {}
+                for point, value in zip(points, values, strict=True):
+                    gathered.setdefault(self.at(stage.name, item.target, point), []).append(value)
+                updates += [self._combine_all(stage, target, found) for target, found in gathered.items()]
             return (*declared, *updates)
 
         return body

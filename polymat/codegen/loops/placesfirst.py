@@ -41,35 +41,44 @@ def places_first(statements: Sequence[Stmt], array: str, ctype: str, needs: set[
     def changed(statement: Stmt) -> Stmt | None:
         match statement:
             case For(body=(*_, Assign(Subscript(Id(name), _)))) if name == array:
-                return _split(statement, ctype, needs) or statement
+                return _split(statement, array, ctype, needs) or statement
             case _:
                 return None
 
     return with_changed(statements, changed)
 
 
-def _split(loop: For, ctype: str, needs: set[Need]) -> Stmt | None:
+def _split(loop: For, array: str, ctype: str, needs: set[Need]) -> Stmt | None:
     span = straight_range(loop)
-    *before, last = loop.body
-    several = sum(isinstance(item, Assign) for item in loop.body) != 1
-    if span is None or loop.pragmas or several or not isinstance(last, Assign):
+    before = [item for item in loop.body if not isinstance(item, Assign)]
+    added = [item for item in loop.body if isinstance(item, Assign)]
+    if span is None or loop.pragmas or not all(_is_into(item, array) for item in added):
         return None
-    if not isinstance(last.target, Subscript) or not _takes_computing([*before, last]):
+    if not _takes_computing(before, added):
         return None
-    value = _addend(last)
-    kept = [Kept(PLACES, "ptrdiff_t", last.target.index, loop.variable)]
-    known: dict[CExpr, CExpr] = {last.target: replace(last.target, index=kept[0].element)}
-    if not isinstance(value, Literal):
-        kept.append(Kept(ADDENDS, ctype, value, loop.variable))
-        known[value] = kept[1].element
-    return in_two(loop, span, before, kept, (substituted(last, known),), needs)
+    kept: list[Kept] = []
+    then: list[Stmt] = []
+    for item in added:
+        assert isinstance(item.target, Subscript), "an element of the array"
+        value, number = _addend(item), "" if len(added) == 1 else str(len(then))
+        place = Kept(f"{PLACES}{number}", "ptrdiff_t", item.target.index, loop.variable)
+        known: dict[CExpr, CExpr] = {item.target: replace(item.target, index=place.element)}
+        kept.append(place)
+        if not isinstance(value, Literal):
+            kept.append(Kept(f"{ADDENDS}{number}", ctype, value, loop.variable))
+            known[value] = kept[-1].element
+        then.append(substituted(item, known))
+    return in_two(loop, span, before, kept, then, needs)
 
 
-def _takes_computing(statements: Sequence[Stmt]) -> bool:
+def _is_into(item: Assign, array: str) -> bool:
+    return isinstance(item.target, Subscript) and item.target.array == Id(array)
+
+
+def _takes_computing(before: Sequence[Stmt], added: Sequence[Assign]) -> bool:
     """Whether a function is called for a place or an addend, a clamp say: else loads are all there is."""
-    calls = [node for node in expressions(statements) if isinstance(node, CCall)]
-    combining = isinstance(statements[-1], Assign) and statements[-1].op == "="
-    return len(calls) > combining
+    calls = [node for node in expressions([*before, *added]) if isinstance(node, CCall)]
+    return len(calls) > sum(item.op == "=" for item in added)
 
 
 def _addend(last: Assign) -> CExpr:

@@ -26,6 +26,7 @@ from polymat.codegen.loops.shortsums import ShortSums, with_short_sums
 from polymat.codegen.loops.statements import (
     Statements,
     map_statements,
+    over_same_points,
     partial_reduce_statements,
     partial_row_statements,
     recurrence_bodies,
@@ -160,7 +161,7 @@ class StageWriter(NestWriter):
         if plan.kind == "scatter":
             box = dict(zip(accumulation.dims, accumulation.box, strict=True))
             ranges = [Range(k, *box[dim]) for k, dim in enumerate(along) if dim is not None]
-            return scatter_statements(self.bodies, stage, accumulation, along), ranges
+            return scatter_statements(self.bodies, stage, (accumulation,), along), ranges
         names = own_names(stage, accumulation)
         own = [names.get(dim, dim) if dim is not None else None for dim in along]
         box = dict(zip(accumulation.dims, accumulation.box, strict=True))
@@ -172,15 +173,16 @@ class StageWriter(NestWriter):
 
     def _scatter(self, stage: Stage, plan: LoopPlan) -> list[NestFunction]:
         nests = []
-        for k, accumulation in enumerate(stage.accumulations):
-            along = [plan.parallel] if plan.parallel else []
-            box = dict(zip(accumulation.dims, accumulation.box, strict=True))
+        along = [plan.parallel] if plan.parallel else []
+        for some in over_same_points(stage):
+            first = stage.accumulations[some.start]
+            box = dict(zip(first.dims, first.box, strict=True))
             ranges = [Range(0, *box[dim]) for dim in along]
 
-            def make(item: Stage, k: int = k, along: Sequence[str | None] = along) -> Statements:
-                return scatter_statements(self.bodies, item, item.accumulations[k], along)
+            def make(item: Stage, some: range = some) -> Statements:
+                return scatter_statements(self.bodies, item, [item.accumulations[k] for k in some], along)
 
-            nest = self._independent(stage, plan, make, ranges, f"add{k}")
+            nest = self._independent(stage, plan, make, ranges, f"add{some.start}")
             nests.append(replace(nest, block=plan.cut))
         return nests
 

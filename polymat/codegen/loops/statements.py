@@ -112,13 +112,26 @@ def row_statements(bodies: BodyWriter, stage: Stage, along: Sequence[str | None]
 
 
 def scatter_statements(
-    bodies: BodyWriter, stage: Stage, accumulation: Accumulation, along: Sequence[str | None]
+    bodies: BodyWriter, stage: Stage, accumulations: Sequence[Accumulation], along: Sequence[str | None]
 ) -> Statements:
-    """`stage[target] op= expr` in the order of the accumulation's own dimensions."""
-    schedule = tuple(encode(d) for d in accumulation.dims)
-    body = bodies.update_at(stage, accumulation)
-    item = NestStatement(accumulation.domain, schedule, body, tuple(along))
-    return Statements((item,), accumulation.dims)
+    """`stage[target] op= expr`, for each over the same points, in the order of the dimensions of these."""
+    first = accumulations[0]
+    schedule = tuple(encode(d) for d in first.dims)
+    item = NestStatement(first.domain, schedule, bodies.update_at(stage, *accumulations), tuple(along))
+    return Statements((item,), first.dims)
+
+
+def over_same_points(stage: Stage) -> list[range]:
+    """The accumulations by their numbers, neighbours together that are over the same points."""
+    found: list[range] = []
+    for number, item in enumerate(stage.accumulations):
+        before = stage.accumulations[found[-1].start] if found else None
+        alike = before is not None and before.dims == item.dims and before.domain.equals(item.domain)
+        if alike and not stage.reads_itself:
+            found[-1] = range(found[-1].start, number + 1)
+        else:
+            found.append(range(number, number + 1))
+    return found
 
 
 def partial_row_statements(

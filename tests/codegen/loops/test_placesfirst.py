@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,22 @@ def into(place: Any, value: Any, op: Op, dtype: Any, name: str) -> Reduction:
     return made
 
 
+def several() -> Reduction:
+    """Sums of three kinds in rows of one array, two of them over the same points."""
+    r = pm.Variable(Int, "r")
+    made = Reduction(
+        ([r, b], [Interval(Int, 0, 2), Interval(Int, 0, 255)]), ([x], [POINTS]), pm.Float, "several"
+    )
+    place = Clamp(Cast(Int, values(x) * 200), 0, 255)
+    later = pm.Case(pm.Condition(x, ">=", 3), Reduce(made(2, level(x)), pm.Abs(values(x)), Op.Sum))
+    made.defn = [
+        Reduce(made(0, place), pm.Abs(values(x) * 2), Op.Sum),
+        Reduce(made(1, place), 1.0, Op.Sum),
+        later,
+    ]
+    return made
+
+
 @pytest.fixture(scope="module")
 def compiled() -> pm.Compiled:
     place = Clamp(Cast(Int, values(x) * 200), 0, 255)
@@ -31,6 +48,7 @@ def compiled() -> pm.Compiled:
         into(place, values(x) * 2, Op.Max, pm.Float, "largest"),
         into(level(x), pm.Floor(values(x) * 4), Op.Sum, pm.Double, "sums"),
         into(level(x), 1, Op.Sum, pm.Int, "plain"),
+        several(),
     ]
     options = pm.Options(threads=2, parallel_threshold=0, fuse=False)
     return pm.compile(stages, inputs=[values, level], options=options)
@@ -45,9 +63,17 @@ def test_numbers(compiled: pm.Compiled, size: int) -> None:
 
 
 def test_only_what_takes_computing_comes_first(compiled: pm.Compiled) -> None:
-    parts = compiled.source.split("static void _pm_part_")
+    parts = [text.partition("\n}\n")[0] for text in compiled.source.split("static void _pm_part_")]
     split = {part.partition("(")[0]: f"{PLACES}[" in part for part in parts[1:]}
     assert split == {"counts": True, "largest": True, "sums": True, "plain": False}
+
+
+def test_what_is_over_the_same_points_is_one_loop(compiled: pm.Compiled) -> None:
+    nests = re.findall(r"static void _pm_(add\d)_several\(", compiled.source)
+    assert nests == ["add0", "add2"]
+    together = compiled.source.partition("_pm_add0_several(")[2].partition("\n}\n")[0]
+    assert f"several[{PLACES}0[" in together
+    assert f"several[{PLACES}1[" in together
 
 
 def test_small_results_of_known_size_are_shared_out_whatever_is_assumed_of_sizes() -> None:

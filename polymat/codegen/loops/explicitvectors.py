@@ -19,6 +19,7 @@ from polymat.codegen.loops.lookups import lookups_last
 from polymat.codegen.loops.nestwriter import NestWriter
 from polymat.codegen.loops.quotients import split_by_quotient
 from polymat.codegen.loops.remainders import split_by_remainder
+from polymat.codegen.loops.sharedplaces import with_shared_places
 from polymat.codegen.loops.shifted import with_shifts
 from polymat.codegen.loops.singlesums import with_single_sums
 from polymat.codegen.loops.streamedrows import exceeds, with_streams
@@ -78,10 +79,11 @@ def in_rows(writer: NestWriter, stage: Stage, plan: LoopPlan, body: tuple[Stmt, 
 def with_lookups(writer: NestWriter, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
     """The loops of a map that read small elements where data say, those of bytes by permutations.
 
-    Of others the places come first.
+    Of others the places come first, and several reads of larger elements at one place share it.
     """
     arrays = {writer.bodies.array(name): buffer.dtype for name, buffer in writer.storage.items()}
-    return lookups_last(with_byte_lookups(body, arrays, writer.needs), arrays, writer.needs)
+    body = lookups_last(with_byte_lookups(body, arrays, writer.needs), arrays, writer.needs)
+    return with_shared_places(body, arrays)
 
 
 def in_words(writer: NestWriter, stage: Stage, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:

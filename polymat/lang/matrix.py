@@ -27,11 +27,11 @@ from polymat.lang.function import Input, Source
 from polymat.lang.interval import Domain
 from polymat.lang.makers import Makers
 from polymat.lang.operators import shown
+from polymat.lang.producthints import misfit_hint
 from polymat.lang.reduction import Op, Reduce, Reduction
 from polymat.lang.types import ScalarType
 from polymat.lang.whole import Mask, lifted, makers_of, operands_of
 
-_DECLARED = "declare it a Vector or a Matrix"
 _WHAT = {0: "Scalar", 1: "Vector", 2: "Matrix"}
 
 
@@ -129,7 +129,7 @@ def times(left: Any, right: Any) -> Result:
             f"{text}: the product of two vectors is ambiguous",
             at=caller_location(),
             hint=f"dot({one.label}, {other.label}), outer({one.label}, {other.label}) "
-            f"or elementwise_mul({one.label}, {other.label})",
+            f"or elementwise_mul({one.label}, {other.label}); Images of one dimension multiply by elements",
         )
     result = product(one, other, f"element by element: elementwise_mul({one.label}, {other.label})")
     if one.rank == other.rank == 2:
@@ -178,12 +178,13 @@ def _tell_of_product(left: Source, right: Source) -> None:
 
 @later.matmul.given
 def matmul(left: Any, right: Any) -> MatrixReduction:
-    """`left @ right`: the matrix product, of more than two dimensions one of each pair of matrices."""
+    """`left @ right`: the matrix product, of more than two dimensions one of each pair of matrices.
+
+    Signals are as vectors, and those of several channels, or spectra of frames, as matrices.
+    """
     text = _formula(left, "@", right)
-    one, other = operands_of((left, right), text)
+    one, other = operands_of((left, right), text, mixed=True)
     if isinstance(one, Source) and isinstance(other, Source):
-        if "signal" in (one.algebra, other.algebra):
-            raise LangError(f"{text}: @ is not defined on a Signal", at=caller_location(), hint=_DECLARED)
         return product(one, other)
     raise LangError(
         f"{text}: @ multiplies matrices and vectors, not scalars",
@@ -233,10 +234,7 @@ def product(left: Source, right: Source, otherwise: str = "") -> MatrixReduction
             f"cannot multiply {described(left)} by {described(right)}: "
             f"inner extents {inner} and {other_inner} differ",
             at=caller_location(),
-            hint=(left.shape == right.shape and otherwise)
-            or _product_hint(left, right)
-            or otherwise
-            or extents_hint(inner, other_inner),
+            hint=misfit_hint(left, right, otherwise) or extents_hint(inner, other_inner),
         )
     if left.rank > 2 or right.rank > 2:
         return _stacked_product(left, right, text)
@@ -274,24 +272,3 @@ def contraction(
     stage.defn = [Reduce(stage(*outer), value, Op.Sum)]
     stage.text = text
     return stage
-
-
-def _flipped(source: Source) -> str:
-    """The transpose as a user would write it: that of `B.T` is `B`."""
-    label = source.label
-    return label.removesuffix(".T") if label.endswith(".T") else f"{label}.T"
-
-
-def _product_hint(left: Source, right: Source) -> str:
-    """The transposition that would make a product fit, if there is one."""
-    for flip_left, flip_right in ((False, True), (True, False), (True, True)):
-        one = left.shape[::-1] if flip_left else left.shape
-        other = right.shape[::-1] if flip_right else right.shape
-        trivial = (flip_left and left.rank < 2) or (flip_right and right.rank < 2)
-        if one[-1] == other[0] and not trivial:
-            texts = (
-                _flipped(left) if flip_left else left.label,
-                _flipped(right) if flip_right else right.label,
-            )
-            return f"did you mean {texts[0]} @ {texts[1]}?"
-    return ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from itertools import chain, count
 from typing import Any
 
@@ -89,6 +90,7 @@ class StateChain:
 
     def _results(self, step: Callable[..., Any]) -> tuple[Source, ...]:
         """What the step makes of a state, of the shape and type of the state."""
+        _check_taken(step, len(self.states), self.at)
         wants = len(self.states) + _takes_number(step, len(self.states))
         found = step(*(*self.states, self.number)[:wants])
         results = tuple(found) if isinstance(found, tuple | list) else (found,)
@@ -233,6 +235,24 @@ def _state_like(source: Source) -> Result:
     state: Result = makers_of((source,)).computed((variables, spans), source.dtype)
     state.text = source.label
     return state
+
+
+def _check_taken(step: Callable[..., Any], states: int, at: Location | None) -> None:
+    """Refuse a step that cannot be called with so many states."""
+    try:
+        signature = inspect.signature(step)
+    except (TypeError, ValueError):
+        return
+    for given in (states, states + 1):
+        with suppress(TypeError):
+            signature.bind(*range(given))
+            return
+    arrays = f"{states} array{'s' * (states != 1)}"
+    raise LangError(
+        f"iterate: the state is {arrays}, and the step takes {signature}",
+        at=at,
+        hint="each array of the state is an argument of its own; one more is the number of the step",
+    )
 
 
 def _takes_number(step: Callable[..., Any], states: int) -> bool:

@@ -96,15 +96,18 @@ def makers_of(values: Iterable[Any]) -> Makers[Any]:
     return next((makers for makers in found if makers is not None), _ARRAYS)
 
 
-def operands_of(values: Sequence[Any], operation: str) -> list[Source | Expr]:
-    """Values as arrays and scalar expressions; anything else is an error."""
+def operands_of(values: Sequence[Any], operation: str, *, mixed: bool = False) -> list[Source | Expr]:
+    """Values as arrays and scalar expressions; anything else is an error.
+
+    mixed: signals may stand beside matrices, where the operation is the same for both.
+    """
     found: list[Source | Expr] = []
     for value in values:
         factor = scalar(value, operation)
         found.append(value if factor is None else factor)
     sources = [each for each in found if isinstance(each, Source)]
     signal = next((source for source in sources if source.algebra == "signal"), None)
-    if signal is not None and any(source.algebra == "matrix" for source in sources):
+    if signal is not None and not mixed and any(source.algebra == "matrix" for source in sources):
         raise LangError(
             f"{operation}: {signal.label} is a Signal, not a Matrix or Vector",
             at=caller_location(),

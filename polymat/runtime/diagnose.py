@@ -89,7 +89,7 @@ def match_arguments(
         if name in given:
             raise ArgumentError(f"{call} argument {name} is given twice, by position and by name")
         if name != "out" and name not in names:
-            raise _unknown(signature, name, names)
+            raise _unknown(signature, name, value, names)
         given[name] = value
     for name in names:
         if name not in given:
@@ -97,7 +97,7 @@ def match_arguments(
     return given
 
 
-def _unknown(signature: Signature, name: str, names: Sequence[str]) -> ArgumentError:
+def _unknown(signature: Signature, name: str, value: object, names: Sequence[str]) -> ArgumentError:
     message = f"{signature.name}(): unknown argument {name!r}"
     for size in signature.sizes:
         if size.name == name and size.array >= 0:
@@ -107,7 +107,9 @@ def _unknown(signature: Signature, name: str, names: Sequence[str]) -> ArgumentE
 
     close = get_close_matches(name, [*names, "out"], n=1)
     hint = f"did you mean {close[0]}? " if close else ""
-    return ArgumentError(message, hint=hint + usage(signature))
+    number = isinstance(value, int) and not isinstance(value, bool)
+    sizes = "; a size that compile(sizes=...) fixed is not passed" if number else ""
+    return ArgumentError(message, hint=f"{hint}{usage(signature)}{sizes}")
 
 
 def _bind_sizes(signature: Signature, arrays: Sequence[AnyArray], named: Mapping[str, int]) -> dict[int, int]:

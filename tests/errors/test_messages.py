@@ -24,7 +24,7 @@ def test_lang_error() -> None:
     assert told(pm.LangError, program) == (
         "x * x: the product of two vectors is ambiguous\n"
         "    x * x\n"
-        "hint: dot(x, x), outer(x, x) or elementwise_mul(x, x)"
+        "hint: dot(x, x), outer(x, x) or elementwise_mul(x, x); Images of one dimension multiply by elements"
     )
 
 

@@ -2,7 +2,7 @@
 
     x * y
     LangError: x * y: the product of two vectors is ambiguous
-    hint: dot(x, y), outer(x, y) or elementwise_mul(x, y)
+    hint: dot(x, y), outer(x, y) or elementwise_mul(x, y); Images of one dimension multiply by elements
 
 A message or hint that ends with `...` is a beginning.
 """

@@ -71,6 +71,10 @@ x @ D
 ShapeError: cannot multiply x (K) by D (N x K): inner extents K and N differ
 hint: did you mean x @ D.T?
 
+x * D
+ShapeError: cannot multiply x (K) by D (N x K): inner extents K and N differ
+hint: did you mean x @ D.T? Or, element by element: elementwise_mul(x, D)
+
 x @ v
 ShapeError: cannot multiply x (K) by v (N): inner extents K and N differ
 hint: use one Parameter for extents that are always equal
@@ -158,7 +162,7 @@ hint: use one Parameter for extents that are always equal
 KINDS = """
 x * y
 LangError: x * y: the product of two vectors is ambiguous
-hint: dot(x, y), outer(x, y) or elementwise_mul(x, y)
+hint: dot(x, y), outer(x, y) or elementwise_mul(x, y); Images of one dimension multiply by elements
 
 A @ 2
 LangError: A @ 2: @ multiplies matrices and vectors, not scalars

@@ -41,10 +41,6 @@ s * S
 LangError: s * S: S is a Matrix, not a Signal
 hint: a signal is not a matrix: declare both alike, or index both in a definition
 
-s @ s
-LangError: s @ s: @ is not defined on a Signal
-hint: declare it a Vector or a Matrix
-
 s + f
 ShapeError: s + f: f has 2 dimensions, a signal has one
 

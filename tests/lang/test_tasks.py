@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,9 @@ from polymat import (
     Variable,
     Vector,
 )
+from polymat.graph.build import build
+from polymat.graph.interpret import interpret
+from polymat.graph.verifypipeline import verify
 
 Values = NDArray[Any]
 M, N, K, L = (Parameter(Int, name) for name in "MNKL")
@@ -177,3 +181,96 @@ def test_an_autocorrelation(fir: Any) -> None:
         z = given - given.mean()
         expected = np.array([z[: max(0, samples - k)] @ z[k:] for k in range(lags)]) / (z @ z)
         np.testing.assert_allclose(compiled(given, L=lags), expected, atol=1e-11)
+
+
+def interpreted(outputs: list[Function], arrays: dict[str, Values], **params: float) -> list[Any]:
+    """What the interpreter makes of a program."""
+    pipeline = verify(build(outputs))
+    found = interpret(pipeline, arrays, params)
+    return [found[name] for name in pipeline.outputs]
+
+
+def test_mel_features() -> None:
+    """Spectra of windowed frames, gathered in bands by a product, as logarithms without their mean."""
+    x, bands = Signal(Double, "x", N), Matrix(Double, "bands", [K, 9])
+    window = np.hanning(16)
+    logs = pm.Log((Abs(pm.stft(x, window, 5)) ** 2) @ bands.T + 1e-6)
+    rng = np.random.default_rng(6)
+    given, weights = rng.standard_normal(101), rng.random((4, 9))
+    (features,) = interpreted([logs - logs.mean(axis=0)], {"x": given, "bands": weights}, N=101, K=4)
+    frames = np.fft.rfft(sliding_window_view(given, 16)[::5] * window)
+    expected = np.log(np.abs(frames) ** 2 @ weights.T + 1e-6)
+    np.testing.assert_allclose(features, expected - expected.mean(axis=0), atol=1e-10)
+
+
+def test_products_of_signals() -> None:
+    """`@` of signals is that of vectors, and of several channels that of matrices."""
+    s, t, A = Signal(Double, "s", N), Signal(Double, "t", [M, N]), Matrix(Double, "A", [N, M])
+    rng = np.random.default_rng(7)
+    arrays = {"s": rng.random(5), "t": rng.random((3, 5)), "A": rng.random((5, 3))}
+    found = interpreted([s @ s, t @ s, s @ A, A @ t], arrays, M=3, N=5)
+    one, several, matrix = arrays["s"], arrays["t"], arrays["A"]
+    for got, expected in zip(found, (one @ one, several @ one, one @ matrix, matrix @ several), strict=True):
+        np.testing.assert_allclose(got, expected, rtol=1e-13)
+
+
+def test_an_ensemble_of_lorenz_systems() -> None:
+    """Steps of fourth order of three states each, with a parameter of its own, then their mean and spread."""
+    x, y, z, rho = (Image(Double, name, [N]) for name in ("x", "y", "z", "rho"))
+    step = Parameter(Double, "step")
+
+    def slope(rho: Any, x: Any, y: Any, z: Any) -> tuple[Any, Any, Any]:
+        return 10.0 * (y - x), x * (rho - z) - y, x * y - (8.0 / 3.0) * z
+
+    def stepped(rho: Any, step: Any, *state: Any) -> tuple[Any, ...]:
+        first = slope(rho, *state)
+        second = slope(rho, *(u + 0.5 * step * k for u, k in zip(state, first, strict=True)))
+        third = slope(rho, *(u + 0.5 * step * k for u, k in zip(state, second, strict=True)))
+        fourth = slope(rho, *(u + step * k for u, k in zip(state, third, strict=True)))
+        slopes = zip(state, first, second, third, fourth, strict=True)
+        return tuple(u + step / 6.0 * (a + 2 * b + 2 * c + d) for u, a, b, c, d in slopes)
+
+    last = pm.iterate(lambda x, y, z: stepped(rho, step, x, y, z), (x, y, z), steps=L)
+    mean = last[2].mean()
+    rng = np.random.default_rng(8)
+    state, parameters = rng.standard_normal((3, 7)), rng.uniform(20, 30, 7)
+    arrays = {"x": state[0], "y": state[1], "z": state[2], "rho": parameters}
+    program = [*last, mean, Sqrt(((last[2] - mean) ** 2).mean())]
+    found = interpreted(program, arrays, N=7, L=20, step=0.01)
+    expected = tuple(state)
+    for _ in range(20):
+        expected = stepped(parameters, 0.01, *expected)
+    for got, right in zip(found, (*expected, expected[2].mean(), expected[2].std()), strict=True):
+        np.testing.assert_allclose(got, right, rtol=1e-10)
+
+
+def test_a_portfolio_and_its_options() -> None:
+    """The risk of returns, prices of options by the normal distribution, and a basket by random paths."""
+    prices, z = Matrix(Double, "prices", [M, N]), Matrix(Double, "z", [K, N])
+    weights, spot, volatility = (Vector(Double, name, [N]) for name in ("weights", "spot", "volatility"))
+    rate, strike = Parameter(Double, "rate"), Parameter(Double, "strike")
+    returns = pm.Log(prices[1:, :] / prices[:-1, :])
+    centred = returns - returns.mean(axis=0)
+    risk = Sqrt(weights @ (centred.T @ centred / (M - 2)) @ weights)
+    drift = rate + 0.5 * volatility**2
+    high = (pm.Log(spot / strike) + drift) / volatility
+    low = high - volatility
+    normal = [0.5 * (1 + pm.Erf(each / 2**0.5)) for each in (high, low)]
+    calls = pm.elementwise_mul(spot, normal[0]) - strike * pm.Exp(-rate) * normal[1]
+    growth = pm.Exp(rate - 0.5 * volatility**2 + pm.elementwise_mul(volatility, z))
+    paid = pm.Exp(-rate) * Max(pm.elementwise_mul(spot, growth) @ weights - strike, 0.0)
+    rng = np.random.default_rng(9)
+    p, given = np.exp(np.cumsum(rng.normal(0, 0.01, (30, 4)), axis=0)), rng.standard_normal((50, 4))
+    w, s, v = np.full(4, 0.25), rng.uniform(90, 110, 4), rng.uniform(0.1, 0.4, 4)
+    arrays = {"prices": p, "z": given, "weights": w, "spot": s, "volatility": v}
+    found = interpreted([risk, calls, paid.mean()], arrays, M=30, N=4, K=50, rate=0.03, strike=100.0)
+    d = (np.log(s / 100) + 0.03 + 0.5 * v**2) / v
+    cumulative = np.vectorize(NormalDist().cdf)
+    basket = s * np.exp(0.03 - 0.5 * v**2 + v * given) @ w
+    expected = (
+        np.sqrt(w @ np.cov(np.diff(np.log(p), axis=0).T) @ w),
+        s * cumulative(d) - 100 * np.exp(-0.03) * cumulative(d - v),
+        np.exp(-0.03) * np.maximum(basket - 100, 0).mean(),
+    )
+    for got, right in zip(found, expected, strict=True):
+        np.testing.assert_allclose(got, right, rtol=1e-11)

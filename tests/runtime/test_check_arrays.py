@@ -40,6 +40,8 @@ def test_matching(mm: Compiled) -> None:
     refuses("mm(): unknown argument 'Out'\nhint: did you mean out? mm(", mm, A, B, Out=1)
     refuses("mm(): unknown argument 'K': dimension 1 of A sets it, it is not passed", mm, A, B, K=3)
     refuses("mm(): unknown argument '\\x00'", mm, A, B, **{"\0": 1})
+    fixed = "; a size that compile(sizes=...) fixed is not passed"
+    refuses("mm(): unknown argument 'size'" + usage + fixed, mm, A, B, size=5)
 
 
 @pytest.mark.parametrize(

@@ -139,11 +139,15 @@ def _selects(expr: Expr) -> list[SelectExpr]:
 
 
 def _equalities(condition: Condition) -> list[Condition]:
-    """The comparisons for equality of two values of which neither is the same at all points."""
+    """The comparisons for equality of two values of which neither is the same at all points.
+
+    Whether a value is equal to itself, which asks for NaN, is none of them.
+    """
     return [
         each
         for each in comparisons(condition)
         if each.op in ("==", "!=")
+        and each.left != each.right
         and not any(isinstance(side, Const | Parameter) for side in (each.left, each.right))
     ]
 

@@ -114,7 +114,7 @@ def loop_over(need: Helper | HelperReduction) -> str:
     head = f"void {need}(const {ctype} *a, const {second} *b, {ctype} *out, ptrdiff_t n)\n{{\n    (void)b;\n"
     loop = "    for (ptrdiff_t i = 0; i < n; i++)\n"
     if need is helper:
-        unary = ("abs", "atan", "hidden", "i0", "sign")
+        unary = ("abs", "hidden", "i0", "sign")
         arguments = "a[i]" if helper.operation in unary else "a[i], b[i]"
         arguments = f"a[i] < b[i], {arguments}" if helper.operation == "choose" else arguments
         return f"{head}{loop}        out[i] = {helper.function}({arguments});\n}}\n"

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Set
 from dataclasses import replace
 
 from polymat.codegen.c.ctree import (
+    CBinary,
     CCall,
     CExpr,
     CFunction,
@@ -19,6 +20,7 @@ from polymat.codegen.c.ctree import (
     Declare,
     Id,
     Literal,
+    Ternary,
     expressions,
     substituted,
 )
@@ -47,6 +49,9 @@ def bounded(value: CExpr, needs: set[Need]) -> CExpr:
     if _is_number(operand) or not _is_number(bound):
         return value
     bounding, suffix = _CLAMPS[value.function]
+    known = _where_known(operand) if bounding == "atleast" and _is_zero(bound) else None
+    if known is not None:
+        operand, bounding = known, "above"
     beside, hides = Helper(bounding, suffix), Helper("hidden", suffix)
     needs.update((beside, hides))
     return CCall(beside.function, (bounded(operand, needs), CCall(hides.function, (bound,))))
@@ -71,6 +76,20 @@ def _named(function: CFunction) -> CFunction:
         for number, call in enumerate(calls)
     ]
     return replace(function, body=(*declared, *substituted(function.body, names))) if calls else function
+
+
+def _where_known(value: CExpr) -> CExpr | None:
+    """Of a value with 0 in place of NaN, `x == x ? x : 0.0`, the value."""
+    match value:
+        case Ternary(CBinary("==", left, right), chosen, other) if left == right == chosen and _is_zero(
+            other
+        ):
+            return chosen
+    return None
+
+
+def _is_zero(value: CExpr) -> bool:
+    return isinstance(value, Literal) and value.text in ("0.0", "0.0f")
 
 
 def _is_number(value: CExpr) -> bool:

@@ -129,6 +129,12 @@ static inline T NAME(atleast)(T a, T bound)
     return bound > a ? bound : a;
 }
 
+/* As atleast, and the bound in place of NaN. */
+static inline T NAME(above)(T a, T bound)
+{
+    return a > bound ? a : bound;
+}
+
 static inline T NAME(sign)(T a)
 {
     return a > 0 ? 1 : a < 0 ? -1 : a == 0 ? 0 : a;

@@ -7,7 +7,7 @@ import pytest
 
 import polymat as pm
 from polymat.codegen.c.bounds import bounded, named_bounds
-from polymat.codegen.c.ctree import CCall, CFunction, CUnary, Id, Literal, Return
+from polymat.codegen.c.ctree import CBinary, CCall, CFunction, CUnary, Id, Literal, Return, Ternary
 from polymat.codegen.c.needs import Helper, Need
 from polymat.lang.types import ScalarType
 
@@ -35,6 +35,17 @@ def test_clamps_in_clamps_and_below_roundings_are_found() -> None:
     outer = CCall("_pm_atmost_f32", (inner, CCall("_pm_hidden_f32", (HIGH,))))
     assert found == CCall("__builtin_rintf", (outer,))
     assert needs == {Helper(name, "f32") for name in ("atleast", "atmost", "hidden")}
+
+
+def test_where_nan_becomes_the_lower_bound() -> None:
+    needs: set[Need] = set()
+    zero = Literal("0.0f")
+    known = Ternary(CBinary("==", X, X), X, zero)
+    hidden = CCall("_pm_hidden_f32", (zero,))
+    assert bounded(CCall("_pm_max_f32", (known, zero)), needs) == CCall("_pm_above_f32", (X, hidden))
+    assert needs == {Helper("above", "f32"), Helper("hidden", "f32")}
+    other = bounded(CCall("_pm_max_f32", (known, LOW)), needs)
+    assert other == CCall("_pm_atleast_f32", (known, CCall("_pm_hidden_f32", (LOW,))))
 
 
 @pytest.mark.parametrize(
@@ -72,6 +83,19 @@ def test_saturated_values(source: ScalarType, rounded: bool, target: ScalarType,
     special = [np.inf, -np.inf, low, high, low - 0.5, high + 0.5, -0.0, 0.5, 1.5, 2.5]
     values = np.concatenate([np.linspace(-70000, 70000, 1001), special]).astype(x.dtype.dtype)
     np.testing.assert_array_equal(compiled(values), compiled.reference(values))
+
+
+def test_values_that_are_computed_and_saturated_are_one_loop() -> None:
+    """And NaN is 0, which the value is computed once to tell."""
+    x = pm.Vector(pm.Float, "x", [N])
+    compiled = pm.compile(pm.Cast(pm.UChar, 1.5 * x + 3.0, saturate=True), inputs=[x], name="brighter")
+    assert "_pm_above_f32" in compiled.source
+    assert [group.stages for group in compiled.explain().groups] == [("out",)]
+    special = [np.inf, -np.inf, np.nan, -0.0, -2.0, 167.9, 168.1]
+    values = np.concatenate([np.linspace(-400, 400, 1001), special]).astype(np.float32)
+    expected = np.clip(np.nan_to_num(1.5 * values + 3.0, nan=0.0), 0, 255).astype(np.uint8)
+    np.testing.assert_array_equal(compiled(values), expected)
+    np.testing.assert_array_equal(compiled.reference(values), expected)
 
 
 def test_a_clamp_in_a_choice_is_taken_where_it_is_chosen() -> None:

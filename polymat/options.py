@@ -77,7 +77,7 @@ class Options:
     matrices (`reassociate`, `kernels` and the pass `folds` are needed for it).
     blocks: how those for the caches are chosen: "shares" by the parts of a cache measured to be best;
     "working-sets" by PolyDL's ranking (section 4) at the estimates; "model" by Li's model of data movement.
-    math: whose exp, log, sin, cos, tanh, pow ... of real numbers: "vector" is polymat's own code, which loops
+    math: whose exp, log, sin, atan, erf, pow ... of real numbers: "vector" is polymat's own code, which loops
     run on whole vectors, the same bits at every point, wrong by less than 4 units in the last place
     (docs/design.md says by how much each); "libm" calls the C library's, one number at a time.
     target: the processor that code is for, in the compiler's words: "native", the one at hand, or

@@ -6,7 +6,7 @@ from polymat.lang.function import Source
 
 
 def misfit_hint(left: Source, right: Source, otherwise: str) -> str:
-    """What to write where the inner extents of a product differ."""
+    """A hint at what to write where the inner extents of a product differ."""
     transposed = "" if otherwise and left.shape == right.shape else _product_hint(left, right)
     dims = min(left.rank, right.rank)
     alike = left.shape[left.rank - dims :] == right.shape[right.rank - dims :]

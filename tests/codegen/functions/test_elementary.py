@@ -172,6 +172,13 @@ def test_errors(name: str, suffix: str, seed: int) -> None:
         assert error <= ERRORS[name], f"{error:.2f} units in the last place"
 
 
+def test_errors_are_stated() -> None:
+    text = (Path(__file__).parents[3] / "docs" / "design.md").read_text()
+    for units in set(ERRORS.values()):
+        names = ", ".join(sorted(name for name in ERRORS if ERRORS[name] == units))
+        assert f"| {units} | {names} |" in text
+
+
 @pytest.mark.parametrize(("name", "suffix"), CASES)
 def test_special_values(name: str, suffix: str) -> None:
     _, dtype, _ = TYPES[suffix]

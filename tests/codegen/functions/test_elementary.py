@@ -239,6 +239,28 @@ def test_libm(name: str, suffix: str, seed: int) -> None:
     )
 
 
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="names of registers of x86")
+@pytest.mark.parametrize("suffix", TYPES)
+def test_loops_with_several_are_vectors(suffix: str, tmp_path: Path) -> None:
+    """However many are used in one loop, none is called for one number."""
+    names = ("erf", "asinh", "atan2", "cbrt")
+    ctype = TYPES[suffix][0]
+    calls = [f"_pm_{name}_{suffix}({'a[i], b[i]' if name in BINARY else 'a[i]'})" for name in names]
+    whole = " + ".join([*calls, *(call.replace("a[i]", "b[i]") for call in calls)])
+    source, out = tmp_path / "several.c", tmp_path / "several.s"
+    source.write_text(
+        prelude(frozenset(Helper(name, suffix) for name in names))
+        + f"void f(const {ctype} *a, const {ctype} *b, {ctype} *out, ptrdiff_t n)\n{{\n#pragma omp simd\n"
+        + f"    for (ptrdiff_t i = 0; i < n; i++)\n        out[i] = {whole};\n}}\n"
+    )
+    compiler = find_compiler()
+    command = [compiler.path, *flags_for(compiler), "-march=x86-64-v3", "-O3", "-S", str(source)]
+    subprocess.run([*command, "-o", str(out)], check=True, capture_output=True)
+    text = out.read_text()
+    assert "_pm_erf" not in text
+    assert "%ymm" in text
+
+
 @pytest.mark.parametrize("dtype", [pm.Complex, pm.ComplexFloat])
 def test_absolute_values_of_complex_numbers(dtype: Any) -> None:
     """Of all magnitudes, infinite beside NaN included, in a loop of vectors."""

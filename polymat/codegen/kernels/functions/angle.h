@@ -22,7 +22,7 @@
 
 /* By l and h; middle: whether l / h is more than tan(pi / 8); turned: whether l is x; behind: whether x is
    negative. */
-static inline T NAME(angle)(T low, T high, int middle, int turned, int behind)
+static inline __attribute__((always_inline)) T NAME(angle)(T low, T high, int middle, int turned, int behind)
 {
     const T t = (middle ? low - high : low) / (middle ? low + high : high);
     const T z = t * t, w = z * z;
@@ -32,7 +32,7 @@ static inline T NAME(angle)(T low, T high, int middle, int turned, int behind)
     return BUILTIN(fma)(q, PI1, BUILTIN(fma)(q, PI2, either));
 }
 
-static inline T NAME(atan)(T x)
+static inline __attribute__((always_inline)) T NAME(atan)(T x)
 {
     const T a = BUILTIN(fabs)(x);
     const int turned = a > 1;
@@ -40,7 +40,7 @@ static inline T NAME(atan)(T x)
     return BUILTIN(copysign)(NAME(angle)(low, high, low > EIGHTH * high, turned, 0), x);
 }
 
-static inline T NAME(asin)(T x)
+static inline __attribute__((always_inline)) T NAME(asin)(T x)
 {
     const T a = BUILTIN(fabs)(x), b = BUILTIN(sqrt)((1 - a) * (1 + a));
     const int turned = a > b;
@@ -48,7 +48,7 @@ static inline T NAME(asin)(T x)
     return BUILTIN(copysign)(NAME(angle)(low, high, low > EIGHTH * high, turned, 0), x);
 }
 
-static inline T NAME(acos)(T x)
+static inline __attribute__((always_inline)) T NAME(acos)(T x)
 {
     const T a = BUILTIN(fabs)(x), b = BUILTIN(sqrt)((1 - a) * (1 + a));
     const int turned = b > a;
@@ -57,7 +57,7 @@ static inline T NAME(acos)(T x)
 }
 
 /* Two infinite coordinates are as two that are equal, and two zeros as one of them beside 1. */
-static inline T NAME(atan2)(T y, T x)
+static inline __attribute__((always_inline)) T NAME(atan2)(T y, T x)
 {
     const T tall = BUILTIN(fabs)(y), wide = BUILTIN(fabs)(x), sum = tall + wide, most = BUILTIN(inf)();
     const int turned = tall > wide, behind = (int)(NAME(bits)(x) >> LAST);

@@ -28,7 +28,7 @@
 
 #include "functions/bits.h"
 
-static inline T NAME(cbrt)(T x)
+static inline __attribute__((always_inline)) T NAME(cbrt)(T x)
 {
     const T a = BUILTIN(fabs)(x);
     const U low = -(U)(a < TINY) & RAISE;

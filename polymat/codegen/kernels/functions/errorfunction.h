@@ -12,7 +12,7 @@
 
 #include "functions/exponentials.h"
 
-static inline T NAME(erf)(T x)
+static inline __attribute__((always_inline)) T NAME(erf)(T x)
 {
     const T a = BUILTIN(fabs)(x), z = x * x, z2 = z * z, z4 = z2 * z2;
     const T t = (a > MOST ? MOST : a) - 2, t2 = t * t, t4 = t2 * t2;

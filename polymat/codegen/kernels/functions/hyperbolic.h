@@ -24,7 +24,7 @@
 
 #include "functions/bits.h"
 
-static inline T NAME(sinh)(T x)
+static inline __attribute__((always_inline)) T NAME(sinh)(T x)
 {
     const T a = BUILTIN(fabs)(x), y = a > MOST ? MOST : a;
     const T whole = BUILTIN(fma)(y, LOG2E, MAGIC + BIAS), n = whole - (MAGIC + BIAS);
@@ -36,7 +36,7 @@ static inline T NAME(sinh)(T x)
     return a < LEAST ? x : BUILTIN(copysign)(2 * half, x);
 }
 
-static inline T NAME(cosh)(T x)
+static inline __attribute__((always_inline)) T NAME(cosh)(T x)
 {
     const T a = BUILTIN(fabs)(x), y = a > MOST ? MOST : a;
     const T whole = BUILTIN(fma)(y, LOG2E, MAGIC + BIAS), n = whole - (MAGIC + BIAS);

@@ -24,7 +24,7 @@
 
 #include "functions/bits.h"
 
-static inline T NAME(log1p)(T x)
+static inline __attribute__((always_inline)) T NAME(log1p)(T x)
 {
     const T u = 1 + x, c = x - (u - 1);
     const U b = NAME(bits)(u) + (ONE - ROOT), exponent = b >> MANTISSA;
@@ -46,20 +46,20 @@ static inline T NAME(log1p)(T x)
     return NAME(bits)(u) - 1 < INFINITE - 1 ? BUILTIN(copysign)(result, x) : special;
 }
 
-static inline T NAME(asinh)(T x)
+static inline __attribute__((always_inline)) T NAME(asinh)(T x)
 {
     const T a = BUILTIN(fabs)(x), s = a * a, w = a + s / (1 + BUILTIN(sqrt)(s + 1));
     const T result = NAME(log1p)(a > LARGE ? a : w) + (a > LARGE ? LN2HI : 0);
     return BUILTIN(copysign)(result, x);
 }
 
-static inline T NAME(acosh)(T x)
+static inline __attribute__((always_inline)) T NAME(acosh)(T x)
 {
     const T t = x < 1 ? BUILTIN(nan)("") : x - 1, w = t + BUILTIN(sqrt)(t * (t + 2));
     return NAME(log1p)(x > LARGE ? x : w) + (x > LARGE ? LN2HI : 0);
 }
 
-static inline T NAME(atanh)(T x)
+static inline __attribute__((always_inline)) T NAME(atanh)(T x)
 {
     const T a = BUILTIN(fabs)(x);
     return BUILTIN(copysign)(HALF * NAME(log1p)(2 * a / (1 - a)), x);

@@ -10,6 +10,7 @@ from polymat.decide.figures import Figures
 from polymat.page.figuretext import ratio_text, seconds_text
 from polymat.plan.schedule import Considered, Schedule
 
+MOST_TIMES = 1000  # of which a figure says nothing more: what the first call keeps costs others nothing
 ALIKE = 0.05  # the part of a time by which another one may differ
 MOST_OTHERS, MOST_REFUSED = 8, 2  # alternatives of one kind, and those of them that are not possible
 
@@ -28,8 +29,9 @@ class Alternative:
 
     @property
     def briefly(self) -> str:
-        """Which, and how it compares."""
-        return f"{self.words}: {_compared(self.times)}" if self.times is not None else self.words
+        """Which, without the equation behind it, and how it compares."""
+        words = self.words.partition(" (")[0]
+        return f"{words}: {_compared(self.times)}" if self.times is not None else words
 
 
 def alternatives(
@@ -61,6 +63,8 @@ def _compared(times: float) -> str:
     """How a time compares with the one that was chosen; times: as long."""
     if abs(times - 1.0) < ALIKE or times <= 0.0:
         return "about the same"
+    if times > MOST_TIMES:
+        return f"more than {MOST_TIMES} times slower"
     slower = times > 1.0
     return f"{ratio_text(max(times, 1.0), min(times, 1.0))} times {'slower' if slower else 'quicker'}"
 

@@ -48,6 +48,7 @@ def document(subject: Subject, report: Report) -> str:
         *graph(subject, cards, anchor),
         *overview(cards, anchor),
         *(card.html(anchor) for card in cards),
+        *notes(report),
         *rest(report),
     ]
     return element("div", "".join(parts), class_="polymat-page")
@@ -119,20 +120,24 @@ def overview(cards: Sequence[Card], anchor: str) -> Iterator[str]:
             escaped(f"{seconds_text(card.seconds)} ({share})"),
             *([escaped(took)] if any(each.profile for each in cards) else []),
             escaped(limit(card.found.cost)),
-            *([escaped(card.next_best)] if others else []),
         ]
-        rows.append(element("tr", "".join(element("td", cell) for cell in cells)))
+        beside = element("td", escaped(card.next_best), class_="beside") if others else ""
+        rows.append(element("tr", "".join(element("td", cell) for cell in cells) + beside))
     heads = ["group", "predicted", *(["measured"] if any(c.profile for c in cards) else []), "limited by"]
-    heads += ["next best"] if others else []
-    head = element("tr", "".join(text("th", each) for each in heads))
+    last = text("th", "next best", class_="beside") if others else ""
+    head = element("tr", "".join(text("th", each) for each in heads) + last)
     yield element("table", head + "".join(rows))
 
 
-def rest(report: Report) -> Iterator[str]:
-    """Notes, and the report as text."""
+def notes(report: Report) -> Iterator[str]:
+    """What was found on the way, and why something is not done."""
     if report.notes:
         yield text("h3", "Notes")
         yield bulleted(map(escaped, report.notes))
+
+
+def rest(report: Report) -> Iterator[str]:
+    """What words mean, and the report as text."""
     words = (text("dt", word) + text("dd", meaning) for word, meaning in GLOSSARY)
     yield element("details", text("summary", "What the words mean") + element("dl", "".join(words)))
     yield element("details", text("summary", "All of it as text") + text("pre", str(report)))

@@ -15,7 +15,7 @@ from polymat.decide.placedsections import placed_sections
 from polymat.graph.stepwise import HeldArray, Steps
 from polymat.model.assumed import assumed_sizes
 from polymat.page.cards import Card
-from polymat.page.document import counted, graph, machine_note, overview, rest, style
+from polymat.page.document import counted, graph, machine_note, notes, overview, rest, style
 from polymat.page.figuretext import seconds_text
 from polymat.page.markup import bulleted, element, escaped, text
 from polymat.page.subject import StepwiseSubject, Subject
@@ -95,6 +95,7 @@ def stepwise_document(subject: StepwiseSubject, report: Report) -> str:
         machine_note(request.machine, threads, sizes, given),
         _table(parts, f"{anchor}s"),
         *_held(subject.stepwise.held),
+        *notes(report),
         *(part.html(f"{anchor}s", anchor) for part in parts),
         *rest(report),
     ]

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from polymat.codegen.report import Report
+from polymat.page.alternatives import _beside
 from tests.page.pages import Page, measured, products, stencils, transforms
 
 REPORTS = {"stencils": stencils, "products": products, "transforms": transforms}
@@ -65,6 +66,24 @@ def test_the_alternatives_have_times() -> None:
     assert "calls of gemm" in text
     assert re.search(r"fused with group \d [\d.e+]+ m?s for all of them, not ", text)
     assert "not fused: each stage by itself" in Page(stencils()._repr_html_()).text
+
+
+def test_the_quickest_other_way_stands_at_a_glance() -> None:
+    page = products()._repr_html_()
+    table = page[page.index("<table>") : page.index("</table>")]
+    assert '<th class="beside">next best</th>' in table
+    found = re.findall(r'<td class="beside">(.*?)</td>', table)
+    assert len(found) == len(products().groups)
+    told = r": (about the same|[\d.]+ times (slower|quicker)|more than 1000 times slower)$"
+    assert all(re.search(told, each) for each in found)
+
+
+def test_figures_that_say_nothing_more_are_not_told() -> None:
+    assert _beside("x (2t = 8)", 3.0, 2.0).briefly == "x: 1.5 times slower"
+    assert _beside("x", 1.0, 4.0).told == "1 s, 4 times quicker"
+    assert _beside("x", 5.0, 1e-9).told == "5 s, more than 1000 times slower"
+    assert _beside("x", 1.02, 1.0).briefly == "x: about the same"
+    assert _beside("x", 1.0, 0.0).briefly == "x: about the same"
 
 
 def test_what_has_no_array_is_told_where_it_is_computed() -> None:

@@ -16,10 +16,10 @@ from benchmarks.records import (
     Key,
     Record,
     RecordError,
+    keep_record,
     read_record,
     roofs,
     rows_of,
-    write_record,
 )
 from benchmarks.report import remarks, table
 from benchmarks.section import Section
@@ -137,7 +137,7 @@ def finish(path: Path, record: Record, selection: Selection, plan: Plan, machine
                     progress(f"{clock.text} {section.name}: {case.name}, {threads} threads ")
                     row = run_case(case, crew, threads, _seconds(selection))
                     record = record.with_entry(section, Entry.of(section.name, row, machine))
-                    write_record(path, record)
+                    keep_record(path, record)
                     clock.tick()
     return record
 

@@ -114,14 +114,16 @@ def write_record(path: Path, record: Record) -> None:
 
 
 def keep_record(path: Path, record: Record) -> None:
-    """Write the file; one of another machine goes into that machine's folder before."""
-    if path.exists():
+    """Write the file; a record of another machine goes into that machine's folder before."""
+    try:
         before = read_record(path).about["machine"]
-        if before != record.about["machine"]:
-            named = re.search(r"\((\w+)\), \d+ core", before)
-            where = path.parent / "machines" / (named[1] if named else "unknown")
-            where.mkdir(parents=True, exist_ok=True)
-            path.replace(where / path.name)
+    except RecordError:  # there is none
+        before = record.about["machine"]
+    if before != record.about["machine"]:
+        named = re.search(r"\((\w+)\), \d+ core", before)
+        where = path.parent / "machines" / (named[1] if named else "unknown")
+        where.mkdir(parents=True, exist_ok=True)
+        path.replace(where / path.name)
     write_record(path, record)
 
 

@@ -44,8 +44,7 @@ def pictures() -> Iterator[tuple[str, str]]:
     assert isinstance(built, Pipeline)
     assert isinstance(schedule, Schedule)
     names = [stage.name for stage in built.stages]
-    plain = "svg .group { fill: none; stroke: none; }"
-    yield "stages", _graph(built, [[name] for name in names], [""] * len(names), plain)
+    yield "stages", _graph(built, [[name] for name in names], [""] * len(names))
     groups = [plan.group.stages for plan in schedule.plans]
     titles = [f"{k}. {plan.kind}" for k, plan in enumerate(schedule.plans, 1)]
     yield "groups", _graph(schedule.grouping.pipeline, groups, titles)
@@ -84,13 +83,13 @@ def compiled_levels(output: pm.Function) -> dict[str, Any]:
     raise AssertionError("there is such a level")
 
 
-def _graph(pipeline: Pipeline, groups: Sequence[Sequence[str]], titles: Sequence[str], more: str = "") -> str:
-    """The graph as a file of its own, in the colours of a page in the light; more: rules behind those."""
+def _graph(pipeline: Pipeline, groups: Sequence[Sequence[str]], titles: Sequence[str]) -> str:
+    """The graph as a file of its own, in the colours of a page in the light."""
     rules = "".join(re.findall(r"^\.polymat-page svg .*$", style(), re.M)).replace(".polymat-page svg", "svg")
     known = dict(re.findall(r"(--\w+): (#\w+);", style().partition("@media")[0]))
     for name, colour in known.items():
         rules = rules.replace(f"var({name})", colour)
-    return standing_alone(drawing(pipeline, groups, titles, "pm", WIDEST), rules + more)
+    return standing_alone(drawing(pipeline, groups, titles, "pm", WIDEST), rules)
 
 
 def standing_alone(picture: str, rules: str = "") -> str:

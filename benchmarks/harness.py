@@ -30,6 +30,9 @@ from benchmarks.task import Ready
 
 ROOT = Path(__file__).resolve().parents[1]
 ROUND_SECONDS = 0.06
+PATIENCE = (
+    5.0  # times as long as the rounds of a case should take, for three of them: fewer say nothing of noise
+)
 ANSWER_SECONDS = 600.0
 LOG_CHARACTERS = 2000
 
@@ -183,9 +186,9 @@ def interleave(
 ) -> tuple[Timing, ...]:
     """Rounds of all workers in turn, alternately forwards and backwards, for about `seconds`.
 
-    At least one round, at most `most`; the second and third may take up to twice the time.  A worker that
-    took more than `behind` times as long as the first one in the first round, and longer than a round should,
-    is not asked again, and its round counts for nothing: it would take the time of all others.
+    At least one round, at most `most`; the second and third may take up to `PATIENCE` times the time.  A
+    worker that took more than `behind` times as long as the first one in the first round, and longer than a
+    round should, is not asked again, and its round counts for nothing: it would take the time of all others.
     """
     rounds: list[list[float]] = [[] for _ in workers]
     spent = [0.0] * len(workers)
@@ -197,7 +200,7 @@ def interleave(
             spent[at] += time.perf_counter() - begin
         done = len(rounds[0])
         whole = sum(each for at, each in enumerate(spent) if not _left(rounds, at, behind))
-        if done >= most or whole * (done + 1) / done > (seconds if done >= 3 else 2 * seconds):
+        if done >= most or whole * (done + 1) / done > (seconds if done >= 3 else PATIENCE * seconds):
             break
     return tuple(Timing(worker.peer.name, tuple(r)) for worker, r in zip(workers, rounds, strict=True))
 

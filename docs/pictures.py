@@ -130,7 +130,7 @@ def tiles(plan: TilePlan) -> str:
     told = f"Tiles of {size} rows, the first one dark, the second light"
     told += "; dashed: still there from the first" if plan.rolling else ""
     parts.append(_words(told, LEFT - 56, bottom))
-    return _picture(parts, LEFT + 170 * len(plan.members), bottom + 12)
+    return _picture(parts, max(LEFT + 170 * len(plan.members), 7.5 * len(told)), bottom + 12)
 
 
 def blocks(found: Any) -> str:

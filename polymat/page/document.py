@@ -130,14 +130,14 @@ def overview(cards: Sequence[Card], anchor: str) -> Iterator[str]:
 
 
 def notes(report: Report) -> Iterator[str]:
-    """What was found on the way, and why something is not done."""
+    """The notes of a report: what was found on the way, and why something is not done."""
     if report.notes:
         yield text("h3", "Notes")
         yield bulleted(map(escaped, report.notes))
 
 
 def rest(report: Report) -> Iterator[str]:
-    """What words mean, and the report as text."""
+    """The end of a page: what words mean, and the report as text."""
     words = (text("dt", word) + text("dd", meaning) for word, meaning in GLOSSARY)
     yield element("details", text("summary", "What the words mean") + element("dl", "".join(words)))
     yield element("details", text("summary", "All of it as text") + text("pre", str(report)))

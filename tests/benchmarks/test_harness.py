@@ -137,6 +137,8 @@ def test_the_time_of_one_far_behind_is_not_that_of_the_others(monkeypatch: pytes
     timings = interleave(cast("list[Worker]", peers), seconds=2.0)
     assert [len(timing.rounds) for timing in timings] == [3, 3, 1]
     assert clock[0] == 52.25
+    slow = [Counted(Peer("a", ""), 3.0, clock), Counted(Peer("b", ""), 8.0, clock)]
+    assert [len(timing.rounds) for timing in interleave(cast("list[Worker]", slow), seconds=2.0)] == [1, 1]
 
 
 def test_a_loop_in_c_may_tell_the_time() -> None:

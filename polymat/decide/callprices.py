@@ -143,13 +143,14 @@ class CallPrices:
         if kernel is None or names & self.given:
             return False
         model, share = self.model(), self.share(idiom, kernel)
-        used = 1 if self.ratio(idiom, kernel) is None else self.threads
+        teams = {1} if self.ratio(idiom, kernel) is None else {1, self.threads}
 
-        def gains(sizes: Mapping[str, int]) -> bool:
+        def gains(sizes: Mapping[str, int], used: int) -> bool:
             own = self.kernel_seconds(kernel, sizes, used)
             return call_seconds(idiom, self.machine, sizes, used, model) < share * own
 
-        return sum(map(gains, _probes(tuple(self.sizes)))) >= SEVERAL
+        probes = [*_probes(tuple(self.sizes))]
+        return any(sum(gains(sizes, used) for sizes in probes) >= SEVERAL for used in teams)
 
     def least(self, idiom: Idiom, flat: Stage, loops: LoopPlan, kernel: KernelPlan | None) -> float:
         """Multiplications from which the calls are quicker, found on cubes: every size the same."""

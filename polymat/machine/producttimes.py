@@ -67,10 +67,18 @@ class Ratios:
         return one * math.pow(last.at(extents) / one, share)
 
     def over(self, other: Ratios, threads: int) -> Grid:
-        """These over those of another way, on so many threads, at the extents that were measured here."""
+        """These over those of another way, at the extents that were measured here.
+
+        Of one thread and of so many, in equal parts: for code that chooses alike on either, which is then as
+        far from the better way on one as on the other.
+        """
         levels = self.grids[-1][1].levels
-        ratios = [self.at(each, threads) / other.at(each, threads) for each in product(*levels)]
-        return Grid(levels, tuple(ratios), steady=True)
+
+        def ratio(extents: Sequence[int]) -> float:
+            both = (self.at(extents, team) / other.at(extents, team) for team in (1, threads))
+            return math.sqrt(math.prod(both))
+
+        return Grid(levels, tuple(map(ratio, product(*levels))), steady=True)
 
 
 def ratios_of(times: Iterable[ProductTimes], element_bytes: int, predicted: Predicted) -> Ratios | None:

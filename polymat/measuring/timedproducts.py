@@ -54,8 +54,8 @@ class Rounds:
     seconds: float
 
 
-LONG = Rounds((24, 96, 320, 1000), least=5, most=9, seconds=8.0)
-SHORT = Rounds((64, 256, 800), least=3, most=5, seconds=1.2)
+LONG = Rounds((8, 24, 96, 320, 1000), least=5, most=9, seconds=8.0)
+SHORT = Rounds((16, 128, 800), least=3, most=5, seconds=1.2)
 
 
 @dataclass(slots=True)

@@ -106,6 +106,13 @@ def test_one_way_over_the_other() -> None:
     assert found.growth() == (0, 0, 0)
 
 
+def test_of_one_thread_and_of_several_in_equal_parts() -> None:
+    """Four times as long on one thread, and as long on four, is twice."""
+    own = ratios(times(8, 1, 4.0), times(8, 4, 0.25))
+    calls = ratios(times(8, 1, 1.0), times(8, 4, 0.25))
+    assert own.over(calls, 4).at((1000, 1000, 1000)) == pytest.approx(2.0)
+
+
 def test_a_steady_grid_stays() -> None:
     grid = Grid(((1, 10),), (1.0, 5.0), steady=True)
     assert grid.at((1000,)) == pytest.approx(5.0)

@@ -34,6 +34,7 @@ from polymat.codegen.loops.statements import (
     row_statements,
     scatter_statements,
 )
+from polymat.codegen.loops.stays import unless_in_place
 from polymat.codegen.memory.storage import Buffer
 from polymat.errors import InternalError
 from polymat.graph.aligned import Member
@@ -215,6 +216,8 @@ class StageWriter(NestWriter):
         if plan.kind == "scatter":
             body = places_first(body, self.bodies.array(stage.name), stage.dtype.c, self.needs)
         body = in_blocks(self, body)
+        if plan.kind == "map":
+            body = unless_in_place(body, self._at_one_place(stage))
         if plan.kind == "reduce":
             short = stage.segments is not None and stage.dtype.kind in "fc"
             body = with_short_sums(body, self._short_sums(stage), self.needs) if short else body
@@ -224,6 +227,11 @@ class StageWriter(NestWriter):
         if plan.parallel is None or not ranges or ranges[0].number != 0 or plan.kind == "map":
             return nest
         return replace(nest, balance=balanced(stage, plan.parallel, self.bodies))
+
+    def _at_one_place(self, stage: Stage) -> set[tuple[str, str]]:
+        """The arrays, by their names in C, over which a stage may be written, each with that of the stage."""
+        written = self.bodies.array(stage.name)
+        return {(self.bodies.array(read), written) for read, name in self.aliased if name == stage.name}
 
     def _short_sums(self, stage: Stage) -> ShortSums:
         alike = {

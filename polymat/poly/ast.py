@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from enum import Enum
+from functools import reduce
 
 import islpy as isl
 
@@ -156,7 +157,8 @@ def from_union_map(
     """The loop nest of a union map from statement instances to a common schedule space.
 
     separate: parts of loops in which other statements run are loops of their own.  turns: a loop that is
-    written out, with the parts of the loop around it where some of its iterations are missing apart.
+    written out, with the parts of the loop around it where some of its iterations are missing, or run
+    other statements, apart.
     """
     build = isl.AstBuild.from_context(context.set.params())
     ids = isl.IdList.alloc(schedule.get_ctx(), len(iterators))
@@ -169,9 +171,33 @@ def from_union_map(
     if turns is not None:
         dims = ", ".join(f"i{k}" for k in range(len(iterators)))
         options = f"{{ [{dims}] -> unroll[{turns}]; [{dims}] -> separate[{turns - 1}] }}"
-        build = build.set_options(isl.UnionMap(options))
+        apart = isl.UnionMap(f"{{ [{dims}] -> separation_class[[{turns - 1}] -> [0]] }}")
+        apart = apart.intersect_domain(_whole_turns(schedule, turns))
+        build = build.set_options(isl.UnionMap(options).union(apart))
     node = build.node_from_schedule_map(schedule)
     return _block(node, {name: depth for depth, name in enumerate(iterators)})
+
+
+def _whole_turns(schedule: isl.UnionMap, turns: int) -> isl.UnionSet:
+    """Where every iteration of a loop that is written out runs the same statement."""
+    whole, line = isl.UnionSet("{ }"), isl.dim_type.set
+    maps = schedule.get_map_list()
+    for place in range(maps.n_map()):
+        found = maps.get_at(place).range()
+        inner = found.dim(line) - turns - 1
+        there = found.project_out(line, turns + 1, inner)
+        last = there.dim_max_val(turns)
+        if last.is_int():
+            each = [_at(there, turns, turn) for turn in range(last.to_python() + 1)]
+            every = reduce(lambda one, other: one.intersect(other), each)
+            whole = whole.union(isl.UnionSet.from_set(every.insert_dims(line, turns, inner + 1)))
+    return whole
+
+
+def _at(points: isl.Set, position: int, value: int) -> isl.Set:
+    """The points with a value of the last dimension, without that."""
+    number = isl.Val.int_from_si(points.get_ctx(), value)
+    return points.fix_val(isl.dim_type.set, position, number).project_out(isl.dim_type.set, position, 1)
 
 
 def _names(enumeration: type[Enum]) -> dict[object, str]:

@@ -65,7 +65,7 @@ ALONE: dict[str, Callable[..., Values]] = {"minalone": np.minimum, "maxalone": n
 BINARY = [
     *((name, suffix) for name in REFERENCES for suffix in DTYPES),
     *(("min", "b8"), ("max", "b8")),
-    *((name, suffix) for name in ALONE for suffix in ("f32", "f64")),
+    *((name, suffix) for name in ALONE for suffix in DTYPES),
 ]
 PIECES = (Piece.WORKSPACE, Piece.TEAM, Piece.MATH, Piece.STRING, Piece.COMPLEX, Piece.PRODUCTS)
 ALL_NEEDS: list[Need] = sorted((*arithmetic_needs(), *PIECES), key=str)

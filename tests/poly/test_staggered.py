@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,8 @@ from benchmarks.polybench import seidel_2d
 from polymat import Case, Condition, Double, Function, Int, Interval, Options
 from polymat.graph.build import build
 from polymat.graph.recurrence import recurrence_statements
+from polymat.poly.ast import Guard, Instance, Loop, Nest, from_union_map
+from polymat.poly.domain import Domain
 from polymat.poly.order import Order, find_order
 from polymat.poly.staggered import staggered
 from tests.tolerance import assert_close
@@ -63,6 +66,28 @@ def test_rows_are_as_far_behind_as_they_read_ahead(name: str) -> None:
 def test_an_order_with_a_parallel_loop_stays(name: str) -> None:
     before, order = orders(table(FREE[name]))
     assert order is before
+
+
+def nests_in(nest: Nest) -> Iterator[Nest]:
+    yield nest
+    parts = nest.body if isinstance(nest, Loop) else ()
+    parts = (*nest.then, *nest.otherwise) if isinstance(nest, Guard) else parts
+    for part in parts:
+        yield from nests_in(part)
+
+
+@pytest.mark.parametrize("ends", [0, 3])
+def test_whole_turns_ask_nothing(ends: int) -> None:
+    """Tables that end with a border on the right, and with the last of their points."""
+    x = Function(([i, j], [Interval(Int, 0, M - 1), Interval(Int, 0, N - 1)]), Double, "x", default=A(i, j))
+    inner = Condition(i, ">=", 1) & Condition(j, ">=", 1) & Condition(j, "<=", N - 1 - ends)
+    x.defn = [Case(inner, 0.5 * x(i, j - 1) + 0.25 * x(i - 1, j))]
+    _, order = orders(x)
+    context = Domain.box(["M", "N"], [], [])
+    made = from_union_map(order.schedule, context, ["i", "j", "turn", "statement"], turns=order.turns)
+    loops = [each for nest in made for each in nests_in(nest) if isinstance(each, Loop)]
+    inside = [[part.tag if isinstance(part, Instance) else None for part in loop.body] for loop in loops]
+    assert inside.count([1, 1, 1, 1]) == 1
 
 
 def test_sweeps_over_time_stay_in_one_plane() -> None:

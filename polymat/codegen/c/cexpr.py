@@ -285,7 +285,7 @@ def narrowed(expr: CExpr, dtype: ScalarType) -> CExpr:
 
 def extreme(op: str, dtype: ScalarType) -> str:
     """The helper of an operation on elements that are computed one after the other."""
-    return f"{op}alone" if op in ("min", "max") and dtype.kind == "f" else _HELPER_OPS[op]
+    return f"{op}alone" if op in ("min", "max") and dtype.kind in "fiu" else _HELPER_OPS[op]
 
 
 def table_name(table: Table) -> str:

@@ -6,7 +6,9 @@ from benchmarks.npbench import (
     arc_distance,
     azimint,
     cavity_flow,
+    channel_flow,
     compute,
+    contour_integral,
     conv2d_bias,
     crc16,
     go_fast,
@@ -19,6 +21,7 @@ from benchmarks.npbench import (
     scattering_self_energies,
     softmax,
     spmv,
+    stockham_fft,
     vadv,
 )
 from benchmarks.program import Program
@@ -44,6 +47,9 @@ PROGRAMS: tuple[Program, ...] = (
     conv2d_bias.PROGRAM,
     lenet.PROGRAM,
     resnet.PROGRAM,
+    channel_flow.PROGRAM,
+    contour_integral.PROGRAM,
+    stockham_fft.PROGRAM,
 )
 
 

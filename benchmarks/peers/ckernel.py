@@ -58,7 +58,16 @@ RECURRENCES: dict[str, tuple[Shape, ...]] = {
     "jacobi-2d": (_SQUARE, _SQUARE),
     "seidel-2d": (_SQUARE,),
 }
-RESULT_COUNTS = {"bicg": 2, "mvt": 2, "gramschmidt": 2, "fdtd-2d": 3}
+_MOMENTS: Shape = (("Y", 0), ("Y", 1))
+PROGRAMS: dict[str, tuple[Shape, ...]] = {
+    "npbench_stockham_fft": ((("x", 0),),),
+    "npbench_contour_integral": (_MOMENTS, _MOMENTS),
+    "npbench_channel_flow": (_U, _U, _U),
+}
+RESULT_COUNTS = {
+    **{"bicg": 2, "mvt": 2, "gramschmidt": 2, "fdtd-2d": 3},
+    **{name: len(shapes) for name, shapes in PROGRAMS.items()},
+}
 
 
 def prepare_kernel(library: ctypes.CDLL, task: Task, symbol: str = "") -> Prepared:
@@ -68,7 +77,7 @@ def prepare_kernel(library: ctypes.CDLL, task: Task, symbol: str = "") -> Prepar
     is not that of the inputs.
     """
     symbol = symbol or NAMES.get(task.problem, task.problem.replace("-", "_"))
-    shapes = RESULTS.get(task.problem) or RECURRENCES.get(task.problem, ())
+    shapes = (RESULTS | RECURRENCES | PROGRAMS).get(task.problem, ())
     if not shapes or not hasattr(library, symbol):
         raise MissingError(f"no kernel {task.problem}")
     kernel = getattr(library, symbol)

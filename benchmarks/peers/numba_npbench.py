@@ -10,6 +10,7 @@ import numba
 import numpy as np
 from numba import njit, prange
 
+from benchmarks.peers.numba_flows import FLOWS
 from benchmarks.peers.numba_layers import LAYERS
 from benchmarks.task import MissingError, Prepared, Task
 
@@ -331,6 +332,7 @@ KERNELS: Mapping[str, Callable[..., Any]] = {
     "spmv": spmv,
     "scattering_self_energies": scattering_self_energies,
     **LAYERS,
+    **FLOWS,
 }
 
 

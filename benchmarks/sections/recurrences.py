@@ -26,7 +26,7 @@ SECTIONS = (
         title="Solvers, dynamic programming and stencils of PolyBench",
         cases=cases,
         rivals={
-            "polymat": ("NumPy", "Numba", "polymat, one by one"),
+            "polymat": ("NumPy", "Numba", "JAX", "polymat, one by one"),
             "polymat, out=": ("C", "C fast-math"),
         },
         told=("polymat",),

@@ -39,6 +39,9 @@ SIZES: dict[str, tuple[Sizes, tuple[int, ...]]] = {
     "conv2d_bias": ({"N": 2, "C_in": 3, "C_out": 5, "K": 3, "H": 9, "W": 7}, (1, 1, 1, 1, 1, 1)),
     "lenet": ({"N": 2, "H": 17, "W": 22}, (1, 16, 16)),
     "resnet": ({"N": 3, "H": 5, "W": 4, "C": 7, "D": 3}, (1, 1, 1, 1, 1)),
+    "channel_flow": ({"Y": 7, "X": 9, "T": 3, "P": 4}, (3, 3, 1, 0)),
+    "contour_integral": ({"R": 5, "M": 3, "Z": 4}, (1, 1, 1)),
+    "stockham_fft": ({"N": 32}, (1,)),
 }  # fmt: skip
 EACH = pytest.mark.parametrize("name", SIZES)
 

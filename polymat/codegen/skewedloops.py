@@ -25,12 +25,13 @@ from polymat.codegen.c.ctree import (
     Literal,
     Stmt,
 )
-from polymat.codegen.c.formulas import PREFIX, declared, formula_expr
+from polymat.codegen.c.formulas import FormulaWriter
 from polymat.codegen.c.needs import MAX_I64, MIN_I64, Need, Piece
 from polymat.codegen.steprows import ROWS
 from polymat.dataclass import dataclass
 from polymat.graph.skewed import SkewedSteps
 from polymat.lang.affine import Affine
+from polymat.lang.names import RESERVED_PREFIX
 from polymat.plan.followingsteps import (
     EXTENTS,
     MOST_TEAM,
@@ -80,29 +81,30 @@ class SkewedLoops:
 
     def statements(self) -> tuple[Stmt, ...]:
         """Take the steps, as many as follow each other at a time, where the arrays are large enough."""
-        self.needs.update({MAX_I64, MIN_I64, Piece.PLACE, Piece.MATH, Piece.PROGRESS})
-        decided, given = following(self.skewed), self._asked()
-        before = [*declared((decided.follow,), given)]
+        self.needs.update({MAX_I64, MIN_I64, Piece.PLACE, Piece.PROGRESS})
+        decided, writer = following(self.skewed), self._writer()
+        before = [*writer.declared((decided.follow,))]
         done = Assign(Id(self.first), "=", _plus(Id(self.last), ONE))
-        follow = If(formula_expr(decided.follow, given), (*self._shares(before), *self._loops(), done))
+        follow = If(writer.expr(decided.follow), (*self._shares(before), *self._loops(), done))
         return (Block((*self._numbers(), *before, follow)),)
 
     # ---- how many at a time ----
 
-    def _asked(self) -> dict[str, CExpr]:
-        """What is asked for the decisions, by its name there."""
+    def _writer(self) -> FormulaWriter:
+        """Writes the decisions, with what is asked for them."""
         named = [count, threads, *(name for level in self._levels for name in EXTENTS[level])]
-        given: dict[str, CExpr] = {each.name: Id(f"{PREFIX}{each.name}") for each in named}
+        given: dict[str, CExpr] = {each.name: Id(f"{RESERVED_PREFIX}{each.name}") for each in named}
         given |= {team.name: _double(Id(TEAM)), work.name: Id(WORK)}
-        return given | {name: Literal(repr(value)) for name, value in known(self.skewed).items()}
+        given |= {name: Literal(repr(value)) for name, value in known(self.skewed).items()}
+        return FormulaWriter(given=given, prefix=RESERVED_PREFIX)
 
     def _numbers(self) -> Iterator[Declare]:
         """What sizes and the call give for the decisions."""
         for level in self._levels:
             yield from self._extent(level)
         steps = _plus(_less(Id(self.last), Id(self.first)), ONE)
-        yield Declare("const double", f"{PREFIX}{count.name}", _double(steps))
-        yield Declare("const double", f"{PREFIX}{threads.name}", _double(Id("_pm_threads")))
+        yield Declare("const double", f"{RESERVED_PREFIX}{count.name}", _double(steps))
+        yield Declare("const double", f"{RESERVED_PREFIX}{threads.name}", _double(Id("_pm_threads")))
 
     def _extent(self, level: int) -> Iterator[Declare]:
         """Where indices along a dimension begin and end, and the bytes of all arrays at one of them."""
@@ -112,27 +114,27 @@ class SkewedLoops:
         last = reduce(partial(_call, MAX_I64.function), (self.size(form + 1) for form in highs))
         yield Declare("const ptrdiff_t", LOWS[level], first)
         far = _double(_less(last, Id(LOWS[level])))
-        yield Declare("const double", f"{PREFIX}{extent.name}", far)
+        yield Declare("const double", f"{RESERVED_PREFIX}{extent.name}", far)
         total: CExpr | None = None
         for each, extents in self.skewed.arrays:
             extended = (_call("_pm_extent", self.size(extent)) for extent in extents[level + 1 :])
             element: CExpr = Literal(f"{float(each)!r}")
             one = reduce(_times, extended, element)
             total = one if total is None else _plus(total, one)
-        yield Declare("const double", f"{PREFIX}{size.name}", total or Literal("0.0"))
+        yield Declare("const double", f"{RESERVED_PREFIX}{size.name}", total or Literal("0.0"))
 
     def _shares(self, before: Sequence[Declare]) -> Iterator[Stmt]:
         """The threads that take part, the rounds that they take, and the blocks of these."""
-        decided, given = following(self.skewed), self._asked()
+        decided, writer = following(self.skewed), self._writer()
         step = Declare("const ptrdiff_t", self.step, Id(self.first))
         operations = CCall(f"_pm_work_s{self.number}", (Id("_pm_here"),))
         yield Declare("double", WORK, Literal("0.0"))
         yield Block((step, self.here, Assign(Id(WORK), "=", operations)))
         named = {each.name for each in before}
-        shared = [each for each in declared((decided.crew, decided.worth), given) if each.name not in named]
+        shared = [each for each in writer.declared((decided.crew, decided.worth)) if each.name not in named]
         yield from shared
         named |= {each.name for each in shared}
-        crew, worth = (formula_expr(each, given) for each in (decided.crew, decided.worth))
+        crew, worth = map(writer.expr, (decided.crew, decided.worth))
         yield Declare("const int", TEAM, self.team(worth, Cast("int", crew)))
         taken = decided.taken
         sizes = zip((SIZES[level] for level in self._levels), (at_once, taken.width), strict=False)
@@ -142,9 +144,9 @@ class SkewedLoops:
             **dict(sizes),
             **dict(zip(NUMBERS, (taken.fronts, taken.sides), strict=True)),
         }
-        yield from (each for each in declared([*wanted.values()], given) if each.name not in named)
+        yield from (each for each in writer.declared([*wanted.values()]) if each.name not in named)
         for name, formula in wanted.items():
-            yield Declare("const ptrdiff_t", name, Cast("ptrdiff_t", formula_expr(formula, given)))
+            yield Declare("const ptrdiff_t", name, Cast("ptrdiff_t", writer.expr(formula)))
 
     # ---- rounds ----
 

@@ -80,8 +80,10 @@ def _following(both: bool) -> Following:
     """The decisions where one dimension is in parts, or both of the first two are."""
     far, lag = (lines, aside) if both else (rows, behind)
     held = root(room / (behind * aside * line_bytes)) if both else (room / row_bytes - at_once) / behind
-    room_for = LetNumber("room_for", smaller(most, whole(held, 1)))
-    crew = LetNumber("crew", larger(smaller(smaller(threads, MOST_TEAM), whole(far, fewest * lag)), 1))
+    room_for = LetNumber("room_for", smaller(most, LetNumber("held", whole(held, 1))))
+    most_crew = LetNumber("most_crew", smaller(threads, MOST_TEAM))
+    apart = LetNumber("crew_apart", smaller(most_crew, whole(far, fewest * lag)))
+    crew = LetNumber("crew", larger(apart, 1))
     crewed = _round(both, crew, room_for, "crewed")
     meetings = meeting * crewed.fronts * crewed.sides * crewed.rounds / larger(crew - 1, 1)
     follow = (row * rows > least) & (room_for >= fewest) & (count > 1)

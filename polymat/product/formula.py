@@ -6,9 +6,9 @@ A decision that the compiler predicts and the generated code takes is written do
     few = (panels <= 2) & (k >= 16)
 
     few.at({"n": 30, "columns": 16, "k": 100})     # 1.0, in Python
-    few.text("double")                             # panels <= 2.0 && k >= 16.0, in C
 
-Numbers are doubles, or integers that C computes as such.  Names stand in `polymat.product.formulanames`.
+In C it is `panels <= 2.0 && k >= 16.0`, of doubles or of integers (`polymat.codegen.c.formulas`).  Names
+stand in `polymat.product.formulanames`.
 """
 
 from __future__ import annotations
@@ -21,14 +21,11 @@ from typing import Literal
 
 from polymat.dataclass import dataclass
 
-Kind = Literal["double", "ptrdiff_t"]
 Values = dict[str, float]  # of names; evaluating adds those of names that stand for formulas
 Asker = Callable[[Values], float]
 
 _COMPUTED = {"+": add, "-": sub, "*": mul, "/": truediv, "<": lt, "<=": le, ">": gt, ">=": ge, "==": eq}
 _ROUNDED = {True: lambda a, b: float(ceil(a / b)), False: lambda a, b: float(floor(a / b))}
-_ORDER = {"||": 1, "&&": 2, "+": 4, "-": 4, "*": 5, "/": 5}
-_ORDER |= dict.fromkeys(("<", "<=", ">", ">=", "==", "!="), 3)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,20 +40,11 @@ class Formula:
         """The value of the formula where its names have these values."""
         return asker_of(self)(values)
 
-    def text(self, kind: Kind) -> str:
-        """The C expression, of variables of a type with these names."""
-        raise NotImplementedError
-
     @property
     def parts(self) -> tuple[Formula, ...]:
         """The formulas that this one is computed from."""
         values = [getattr(self, name) for name in self.__dataclass_fields__]
         return tuple([value for value in values if isinstance(value, Formula)])
-
-    @property
-    def strength(self) -> int:
-        """How tightly the C expression of the formula holds together."""
-        return 9
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -127,13 +115,6 @@ class _Signed:
     def asker(self) -> Asker:
         return _of_both(_COMPUTED[self.sign], self.left, self.right)
 
-    def text(self, kind: Kind) -> str:
-        return _between(self.sign, self.left, self.right, kind)
-
-    @property
-    def strength(self) -> int:
-        return _ORDER[self.sign]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Constant(Number):
@@ -144,9 +125,6 @@ class Constant(Number):
     def asker(self) -> Asker:
         value = self.value
         return lambda values: value
-
-    def text(self, kind: Kind) -> str:
-        return repr(float(self.value)) if kind == "double" else str(int(self.value))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -169,17 +147,6 @@ class Rounded(Number):
     def asker(self) -> Asker:
         return _of_both(_ROUNDED[self.up], self.left, self.right)
 
-    def text(self, kind: Kind) -> str:
-        """Of whole numbers, whose quotient is exact enough to be cut off (others: `codegen.c.formulas`)."""
-        right, one = _inside(self.right, kind, 6), Constant(1).text(kind)
-        above = f"({_inside(self.left, kind, 4)} + {right} - {one})" if self.up else ""
-        text = f"({above or _inside(self.left, kind, 5)} / {right})"
-        return f"(double)(long long){text}" if kind == "double" else text
-
-    @property
-    def strength(self) -> int:
-        return 8
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Choice(Number):
@@ -192,10 +159,6 @@ class Choice(Number):
     def asker(self) -> Asker:
         holds, chosen, other = asker_of(self.condition), asker_of(self.chosen), asker_of(self.other)
         return lambda values: chosen(values) if holds(values) else other(values)
-
-    def text(self, kind: Kind) -> str:
-        condition, chosen, other = (each.text(kind) for each in self.parts)
-        return f"({condition} ? {chosen} : {other})"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -221,19 +184,6 @@ class Joined(Predicate):
             return lambda values: first(values) or second(values)
         return lambda values: first(values) and second(values)
 
-    def text(self, kind: Kind) -> str:
-        """Of other signs between, each side in parentheses, as compilers ask for."""
-        sides = (self.left, self.right)
-        apart = [isinstance(each, Joined) and each.sign != self.sign for each in sides]
-        texts = (
-            f"({each.text(kind)})" if a else each.text(kind) for a, each in zip(apart, sides, strict=True)
-        )
-        return f" {self.sign} ".join(texts)
-
-    @property
-    def strength(self) -> int:
-        return _ORDER[self.sign]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Denied(Predicate):
@@ -245,15 +195,6 @@ class Denied(Predicate):
         holds = asker_of(self.condition)
         return lambda values: not holds(values)
 
-    def text(self, kind: Kind) -> str:
-        if isinstance(self.condition, Comparison) and self.condition.sign == "==":
-            return _between("!=", self.condition.left, self.condition.right, kind)
-        return f"!{_inside(self.condition, kind, 8)}"
-
-    @property
-    def strength(self) -> int:
-        return 3 if isinstance(self.condition, Comparison) and self.condition.sign == "==" else 8
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Always(Predicate):
@@ -261,9 +202,6 @@ class _Always(Predicate):
 
     def asker(self) -> Asker:
         return lambda values: 1.0
-
-    def text(self, kind: Kind) -> str:
-        return "1"
 
 
 ALWAYS: Predicate = _Always()
@@ -285,15 +223,3 @@ def _of_both(compute: Callable[[float, float], float], left: Formula, right: For
     """What is computed of two formulas."""
     first, second = asker_of(left), asker_of(right)
     return lambda values: compute(first(values), second(values))
-
-
-def _between(sign: str, left: Formula, right: Formula, kind: Kind) -> str:
-    """Two expressions with a sign between them; what stands on the right of - and / is held together."""
-    strength = _ORDER[sign]
-    tighter = strength + (sign in "-/" or strength == 3)
-    return f"{_inside(left, kind, strength + (strength == 3))} {sign} {_inside(right, kind, tighter)}"
-
-
-def _inside(formula: Formula, kind: Kind, strength: int) -> str:
-    text = formula.text(kind)
-    return f"({text})" if formula.strength < strength else text

@@ -1,7 +1,7 @@
 """Names in formulas: of what whoever asks gives, and of other formulas.
 
-A name that stands for a formula is declared in C before those that use it (`declarations`); in Python it is
-computed once, where it is needed.
+A name that stands for a formula is declared in C before those that use it; in Python it is computed once,
+where it is needed.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from functools import lru_cache
 from operator import itemgetter
 
 from polymat.dataclass import dataclass
-from polymat.product.formula import Asker, Formula, Kind, Number, Predicate, Values, asker_of
+from polymat.product.formula import Asker, Formula, Number, Predicate, Values, asker_of
 
 
 class _Given:
@@ -23,9 +23,6 @@ class _Given:
     def asker(self) -> Asker:
         return itemgetter(self.name)
 
-    def text(self, kind: Kind) -> str:
-        return self.name
-
 
 class _Let:
     """A name that stands for a formula."""
@@ -36,9 +33,6 @@ class _Let:
 
     def asker(self) -> Asker:
         return _once(self.name, self.formula)
-
-    def text(self, kind: Kind) -> str:
-        return self.name
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,12 +68,6 @@ class LetCondition(_Let, Predicate):
 def lets(formulas: Sequence[Formula]) -> list[LetNumber | LetCondition]:
     """The names that stand for formulas in these, each after those that it needs."""
     return [each for each in _walk(tuple(formulas)) if isinstance(each, LetNumber | LetCondition)]
-
-
-def declarations(formulas: Sequence[Formula], kind: Kind) -> list[str]:
-    """C declarations of the names that stand for formulas in these, each after those that it needs."""
-    types = {LetNumber: f"const {kind}", LetCondition: "const int"}
-    return [f"{types[type(each)]} {each.name} = {each.formula.text(kind)};" for each in lets(formulas)]
 
 
 def names(formulas: Sequence[Formula]) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import sqrt
 
 from polymat.dataclass import dataclass
-from polymat.product.formula import Asker, Choice, Kind, Number, Predicate, Rounded, as_number, asker_of
+from polymat.product.formula import Asker, Choice, Number, Predicate, Rounded, as_number, asker_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -17,9 +17,6 @@ class Root(Number):
     def asker(self) -> Asker:
         square = asker_of(self.square)
         return lambda values: sqrt(square(values))
-
-    def text(self, kind: Kind) -> str:
-        return f"sqrt({self.square.text(kind)})"
 
 
 def quotient(left: Number | float, right: Number | float) -> Number:

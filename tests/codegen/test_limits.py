@@ -33,8 +33,8 @@ LIBRARY = (
 # Register blocks, and the own loops of programs, of several rows side by side; an entry has a part a group.
 UNROLLED = re.compile(r"_pm_(block|walk|full|passing|reading|past|edge|turned)_\w*\d")
 OWN = re.compile(r"_pm_(nest|part|loops|rows|entry|tiles)_?\w*|\w*(?<!_pm)_entry\w*")
-# The interface of BLAS, and filters with a state, which take what their caller has.
-TAKEN = re.compile(r"_pm_cblas_\w+|_pm_(rec_channel|recursive)_\w+")
+# The interface of BLAS, which others have laid down.
+TAKEN = re.compile(r"_pm_cblas_\w+")
 NAME = re.compile(r"(\w+)\($")
 
 

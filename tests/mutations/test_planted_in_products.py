@@ -26,9 +26,9 @@ CHANGES = {
     "fewer columns of which the transpose is computed": ("n <= 24.0", "n <= 12.0", "ATB"),
     "fewer rows beside a copy": ("m <= 4096.0", "m <= 100.0", "ABT"),
     "more depth of what is read where it is": ("k >= 16.0", "k >= 64.0", "AB"),
-    "more strips that pass parts": ("height >= 8.0 * rows", "height >= 20.0 * rows", "AB"),
+    "more strips that pass parts": ("high >= 8.0 * rows", "high >= 20.0 * rows", "AB"),
     "what is large": ("2.0 * small", "3.0 * small", "AB"),
-    "fewer rows of a block": ("(mc * deeper / rows)", "(mc * deeper / rows / 2)", "ABT"),
+    "fewer rows of a block": ("mc * deeper / rows;", "mc * deeper / rows / 2;", "ABT"),
     "fewer columns of a block": (": nc) * deeper / panel", ": nc) * deeper / panel / 2", "ATBT"),
     "the price of packing": ("48.0", "70.0", "AB"),
     "the price of packing in a cache": ("30.0", "45.0", "AB"),
@@ -44,7 +44,8 @@ def edited(before: str, after: str) -> Iterator[None]:
 
     def changed(needs: Collection[Need]) -> str:
         text: str = prelude(frozenset(needs))
-        assert before in text, f"nothing says {before} any more: change what is planted"
+        if before not in text:  # not what tests wait for, who would be content with it
+            raise LookupError(f"nothing says {before} any more: change what is planted")
         return text.replace(before, after)
 
     test_ways.library.cache_clear()

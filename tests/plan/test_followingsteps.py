@@ -8,9 +8,8 @@ from math import prod
 import numpy as np
 import pytest
 
-from polymat.codegen.c.ctree import CExpr, Id
-from polymat.codegen.c.formulas import declared, formula_expr
-from polymat.codegen.c.render import expression
+from polymat.codegen.c.formulas import FormulaWriter
+from polymat.codegen.c.render import expression, statement_text
 from polymat.plan.followingsteps import ALONG_BOTH, ALONG_ROWS, Following, at_once
 from polymat.product.formula import Formula, Values
 from polymat.product.formulanames import names
@@ -88,16 +87,12 @@ def test_generated_code_decides_alike(seed: int) -> None:
     given = names(formulas)
     texts = []
     for at, formula in enumerate(formulas):
-        ids: dict[str, CExpr] = {name: Id(name) for name in given}
-        lines = [
-            f"{each.ctype} {each.name} = {expression(each.value)};"
-            for each in declared([formula], ids)
-            if each.value
-        ]
-        lines.append(f"return {expression(formula_expr(formula, ids))};")
+        writer = FormulaWriter(prefix="_pm_")
+        lines = [statement_text(each, "") for each in writer.declared([formula])]
+        lines.append(f"return {expression(writer.expr(formula))};")
         texts.append(f"    if (which == {at}) {{ {' '.join(lines)} }}\n")
     arguments = ", ".join(f"double {name}" for name in given)
-    text = f"#include <math.h>\ndouble ask(int which, {arguments})\n{{\n{''.join(texts)}    return -1;\n}}\n"
+    text = f"double ask(int which, {arguments})\n{{\n{''.join(texts)}    return -1;\n}}\n"
     built = build(text)
     ask = ctypes.CDLL(str(built.path)).ask
     built.release()

@@ -54,8 +54,9 @@ _LEVELS = {
     "%": 10,
 }
 _TERNARY, _PREFIX, _POSTFIX = 0, 11, 12
+_LOGICAL = {"&&", "||"}  # of several in a row the order does not matter
 # gcc warns where && stands inside ||, so these get parentheses although C would not need them
-_MIXED = {"&&", "||", "==", "!=", "<", "<=", ">", ">="}
+_MIXED = {*_LOGICAL, "==", "!=", "<", "<=", ">", ">="}
 
 
 def unit(file: File, head: str) -> str:
@@ -151,6 +152,11 @@ def _block(body: Sequence[Stmt], indent: str) -> Iterator[str]:
         yield from _statement(statement, indent)
 
 
+def statement_text(statement: Stmt, indent: str) -> str:
+    """The text of one statement, in as many lines as it takes."""
+    return "\n".join(map(_folded, _statement(statement, indent)))
+
+
 def _statement(statement: Stmt, indent: str) -> Iterator[str]:
     match statement:
         case Declare(ctype, name, value):
@@ -228,16 +234,20 @@ def _infix(expr: CBinary, outer: int) -> str:
         chain.append(chain[-1].left)
     texts = [expression(chain[-1].left, _inner(chain[-1].op, _LEVELS[chain[-1].op]))]
     for link in reversed(chain):
-        texts.append(f"{link.op} {expression(link.right, _inner(link.op, _LEVELS[link.op] + 1))}")
+        right = link.right
+        same = isinstance(right, CBinary) and right.op == link.op and link.op in _LOGICAL
+        texts.append(f"{link.op} {expression(right, 0 if same else _inner(link.op, _LEVELS[link.op] + 1))}")
     return _wrap(" ".join(texts), _LEVELS[expr.op], outer)
 
 
 def _continues(inner: str, outer: str) -> bool:
+    if outer in _LOGICAL:
+        return inner == outer
     return _LEVELS[inner] >= _LEVELS[outer] and inner not in _MIXED and outer not in _MIXED
 
 
 def _inner(op: str, level: int) -> int:
-    return level + 2 if op in ("&&", "||") else level
+    return level + 2 if op in _LOGICAL else level
 
 
 def _wrap(text: str, level: int, outer: int) -> str:

@@ -51,36 +51,33 @@ static void NAME(rec_channels)(ptrdiff_t first, ptrdiff_t count, ptrdiff_t secti
 
 /* Channels of `count` samples each, which lie `along` apart, through sections in a row.
 
-   c: the coefficients of every section, COEFFICIENT_COUNT each.  start: what is added to the first DEPTH results of every
-   section, or what they are (is_given), channel by channel; or NULL.  last: room for DEPTH samples of every
-   signal and channel, which are the last ones in the end. */
-static void NAME(recursive)(ptrdiff_t channels, ptrdiff_t count, ptrdiff_t sections, const T *c,
-        const T *start, int is_given, const T *x, ptrdiff_t x_across, ptrdiff_t x_along, T *y,
-        ptrdiff_t y_across, ptrdiff_t y_along, T *last, T *work)
+   c: the coefficients of every section, COEFFICIENT_COUNT each.  Behind them there are, channel by channel, DEPTH numbers
+   for every section, which are added to its first results where `start` is 1, and which these are where it is
+   2; and room for DEPTH samples of every signal, which are the last ones in the end. */
+static void NAME(recursive)(ptrdiff_t channels, ptrdiff_t count, ptrdiff_t sections, T *c, int start,
+        const T *x, ptrdiff_t x_across, ptrdiff_t x_along, T *y, ptrdiff_t y_across, ptrdiff_t y_along,
+        T *work)
 {
-    const ptrdiff_t size = (sections + 1) * DEPTH;
-    const ptrdiff_t sides = DEPTH > 8 ? 0 : channels / LANES * LANES;
-    const int is_tabled = count >= LEAST_RUN * LANES + DEPTH && sides < channels;
+    const ptrdiff_t size = (sections + 1) * DEPTH, sides = DEPTH > 8 ? 0 : channels / LANES * LANES;
+    const T *const starts = c + sections * COEFFICIENT_COUNT;
+    T *const last = c + sections * COEFFICIENT_COUNT + channels * sections * DEPTH;
     for (ptrdiff_t k = 0; k < channels * size; k++)
         last[k] = 0;
-    if (is_tabled) {
+    if (count >= NAME(rec_tabled) &&sides < channels) {
         T *const most = work + sections * RUN * PAST + sections * (DEPTH + PAST) * LANES;
         const ptrdiff_t rows = count / LANES < RUN ? count / LANES : RUN;
         for (ptrdiff_t s = 0; s < sections; s++)
             most[s] = NAME(rec_table)(rows, c + s * COEFFICIENT_COUNT, work + s * RUN * PAST);
     }
-    for (ptrdiff_t channel = sides; channel < channels; channel++) {
-        const T *const own = start == NULL ? NULL : start + channel * sections * DEPTH;
-        NAME(rec_channel)(0, count, sections, c, own, is_given, x + channel * x_across, x_along,
-                y + channel * y_across, y_along, last + channel * size, is_tabled, work);
-    }
+    for (ptrdiff_t channel = sides; channel < channels; channel++)
+        NAME(rec_channel)(count, sections, c, start ? starts + channel * sections * DEPTH : NULL, start == 2,
+                x + channel * x_across, x_along, y + channel * y_across, y_along, last + channel * size,
+                work);
     for (ptrdiff_t channel = 0; channel < sides; channel += LANES) {
         const ptrdiff_t rest = count < DEPTH ? 0 : (count - DEPTH) / 8 * 8, first = count - rest;
-        for (ptrdiff_t lane = channel; lane < channel + LANES; lane++) {
-            const T *const own = start == NULL ? NULL : start + lane * sections * DEPTH;
-            NAME(rec_channel)(0, first, sections, c, own, is_given, x + lane * x_across, x_along,
-                    y + lane * y_across, y_along, last + lane * size, 0, work);
-        }
+        for (ptrdiff_t lane = channel; lane < channel + LANES; lane++)
+            NAME(rec_channel)(first, sections, c, start ? starts + lane * sections * DEPTH : NULL, start == 2,
+                    x + lane * x_across, x_along, y + lane * y_across, y_along, last + lane * size, work);
         NAME(rec_channels)(first, count, sections, c, x + channel * x_across, x_across, x_along,
                 y + channel * y_across, y_across, y_along, last + channel * size, work);
     }

@@ -114,16 +114,18 @@ static int NAME(rec_runs)(ptrdiff_t run, ptrdiff_t sections, const T *c, const T
     return 1;
 }
 
+/* The samples of a channel from which on its runs are side by side, by the tables of its sections. */
+enum { NAME(rec_tabled) = LEAST_RUN * LANES + DEPTH };
+
 /* One channel. */
-static void NAME(rec_channel)(ptrdiff_t first, ptrdiff_t count, ptrdiff_t sections, const T *c,
-        const T *start, int is_given, const T *x, ptrdiff_t x_step, T *y, ptrdiff_t y_step, T *last,
-        int is_tabled, T *work)
+static void NAME(rec_channel)(ptrdiff_t count, ptrdiff_t sections, const T *c, const T *start, int is_given,
+        const T *x, ptrdiff_t x_step, T *y, ptrdiff_t y_step, T *last, T *work)
 {
     T *const tables = work, *const states = tables + sections * RUN * PAST;
     T *const most = states + sections * (DEPTH + PAST) * LANES, *const next = most + sections;
     T *const block = states + 2 * sections * (DEPTH + PAST) * LANES + (4 * DEPTH + 4) * LANES;
-    int whole = is_tabled;
-    ptrdiff_t n = first;
+    int whole = count >= NAME(rec_tabled);
+    ptrdiff_t n = 0;
     while (n < count) {
         const ptrdiff_t rest = count - n, share = rest / LANES / 8 * 8, run = share < RUN ? share : RUN;
         if (whole && n > 0 && run >= LEAST_RUN) {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
+from polymat.codegen.c.formulas import formula_text
 from polymat.codegen.c.kernels import kernel_text, statements
 from polymat.codegen.products import waystext
 from polymat.product.asked import KNOWN
@@ -18,11 +19,12 @@ def prices_text() -> str:
     """The C functions that price a product in the way that it takes, after those that choose the way."""
     known = [f"_PM_IS_{name.upper()}" for name in KNOWN]
     formulas = {way: price(way) for way in Way if way is not Way.UNROLLED}
-    first = {formula.text("double"): way for way, formula in reversed(formulas.items())}
+    texts = {way: formula_text(formula, "double") for way, formula in formulas.items()}
+    first = {text: way for way, text in reversed(texts.items())}
     functions = [_function(way, formulas[way]) for way in reversed(first.values())]
     cases = [
-        f"case {waystext.way_name(way)}:\n        return {_name(first[formula.text('double')])}(asked)"
-        for way, formula in formulas.items()
+        f"case {waystext.way_name(way)}:\n        return {_name(first[text])}(asked)"
+        for way, text in texts.items()
     ]
     around = kernel_text(
         "products/prices",
@@ -46,6 +48,6 @@ def _function(way: Way, formula: Formula) -> str:
 static double {_name(way)}(const _pm_asked *asked)
 {{
 {waystext.statements([formula])}
-{waystext.returned(formula, 4)}
+{waystext.returned(formula)}
 }}
 """

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cache
 
-from polymat.codegen.products.waystext import wrapped
+from polymat.codegen.c.ctree import Assign, Id
+from polymat.codegen.c.formulas import FormulaWriter, declarations
+from polymat.codegen.c.render import INDENT, statement_text
 from polymat.product import cuts, packs, reading, turned, ways
 from polymat.product.formula import Formula
-from polymat.product.formulanames import declarations
 
 # The fields of the structure of products/scheme.h.
 SCHEME: Mapping[str, Formula] = {
@@ -45,7 +46,9 @@ _READ = (cuts.segment_strips, ways.strips, ways.wide, reading.groups)
 @cache
 def cut_macros() -> dict[str, str]:
     """The macros: of blocks for the caches, of parts that rows pass, of what is read or turned."""
-    kept = [f"how.{field} = {formula.text('ptrdiff_t')};" for field, formula in SCHEME.items()]
+    whole = FormulaWriter("ptrdiff_t")
+    set_fields = (Assign(Id(f"how.{field}"), "=", whole.expr(formula)) for field, formula in SCHEME.items())
+    kept = [statement_text(each, INDENT) for each in set_fields]
     return {
         "CUT_BLOCKS": _macro([*_declared((*SCHEME.values(), *_COPIED)), *kept]),
         "CUT_JOINED": _macro(_declared((packs.joined,))),
@@ -61,5 +64,4 @@ def _declared(formulas: Sequence[Formula]) -> list[str]:
 
 def _macro(lines: Sequence[str]) -> str:
     """Statements as the value of a macro, of which the last semicolon is where that is used."""
-    text = "\n".join(wrapped(line, 4) for line in lines)
-    return text.lstrip().removesuffix(";").replace("\n", " \\\n")
+    return "\n".join(lines).lstrip().removesuffix(";").replace("\n", " \\\n")

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
+from polymat.codegen.c.formulas import declarations, formula_text
 from polymat.codegen.c.kernels import kernel_text
 from polymat.codegen.c.render import LINE_WIDTH
 from polymat.product.asked import FACTS
 from polymat.product.formula import Formula
-from polymat.product.formulanames import declarations, names
+from polymat.product.formulanames import names
 from polymat.product.packs import BLOCKED_LEFT, BLOCKED_RIGHT, PASSING_LEFT
 from polymat.product.ways import (
     ALWAYS_FEW,
@@ -38,8 +39,7 @@ def statements(formulas: Sequence[Formula]) -> str:
     facts, used = {each.name for each in FACTS}, names(formulas)
     numbers = [name for name in used if name not in facts]
     lines = [_asked("double", numbers), _asked("int", [name for name in used if name in facts])]
-    lines += [wrapped(line, 4) for line in declarations(formulas, "double")]
-    return "\n".join(filter(None, lines))
+    return "\n".join([*filter(None, lines), *declarations(formulas, "double")])
 
 
 def _asked(ctype: str, own: Sequence[str]) -> str:
@@ -48,9 +48,9 @@ def _asked(ctype: str, own: Sequence[str]) -> str:
     return wrapped(f"const {ctype} {values};", 4).replace("\N{NO-BREAK SPACE}", " ") if own else ""
 
 
-def returned(formula: Formula, indent: int) -> str:
+def returned(formula: Formula) -> str:
     """The statement that returns a formula's value."""
-    return wrapped(f"return {formula.text('double')};", indent)
+    return wrapped(f"return {formula_text(formula, 'double')};", 4)
 
 
 def way_name(way: Way) -> str:
@@ -73,7 +73,7 @@ def _taken() -> str:
     """The table: the first condition that holds."""
     lines = []
     for way, condition in WAYS.items():
-        text = condition.text("double")
+        text = formula_text(condition, "double")
         last = text == "1"
         lines += [] if last else [wrapped(f"if ({text})", 4)]
         lines.append(f"{' ' * (4 if last else 8)}return {way_name(way)};")
@@ -128,7 +128,7 @@ def choices() -> dict[str, object]:
         "IS_LARGE": ("", LARGE),
     }
     texts = {
-        macro: wrapped(first + condition.text("ptrdiff_t"), 8).lstrip().replace("\n", " \\\n")
+        macro: wrapped(first + formula_text(condition, "ptrdiff_t"), 8).lstrip().replace("\n", " \\\n")
         for macro, (first, condition) in conditions.items()
     }
     return {"ALWAYS_FEW": ALWAYS_FEW, "NEAR_ELEMENTS": NEAR_ELEMENTS, **texts}

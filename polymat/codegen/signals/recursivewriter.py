@@ -114,17 +114,21 @@ class _RecursiveWriter:
         return CBinary("-", Id(self.ranges[0].end), Id(self.ranges[0].begin)) if self.ranges else self._all()
 
     def _memory(self) -> tuple[Stmt, ...]:
-        """What follows the working memory: coefficients, what the first results start from, the states."""
+        """What follows the working memory: coefficients, and of the rest what the nest itself asks for.
+
+        These are what the first results start from, and behind that the last samples of every signal.
+        """
         count, kind = self.found.count, f"{self.found.stage.dtype.c} *const "
         first = CBinary("+", Id(self.pad), Literal(str(self.shape.tables(count))))
         second = CBinary("+", Id(COEFFICIENTS), Literal(str(count * len(self.factors))))
         starts = CBinary("*", Id(CHANNELS), Literal(str(count * self.shape.depth)))
         third = CBinary("+", Id(STARTS), starts)
-        return (
-            Declare(kind, COEFFICIENTS, first),
-            Declare(kind, STARTS, second),
-            Declare(kind, LAST, third),
-        )
+        declared = [Declare(kind, COEFFICIENTS, first)]
+        if self.found.starts or self.plan.endings:
+            declared.append(Declare(kind, STARTS, second))
+        if self.plan.endings:
+            declared.append(Declare(kind, LAST, third))
+        return tuple(declared)
 
     def _chain_point(self) -> dict[str, CExpr]:
         chain = self.found.chain
@@ -209,11 +213,9 @@ class _RecursiveWriter:
             inputs.append(ZERO if dim is None else bodies.step(found.signal.name, found.indices, dim))
             outputs.append(ZERO if dim is None else bodies.step(plan.result, target, own[dim]))
         count = self.writer.size(high - low + 1)
-        starts = Id(STARTS) if found.starts else Literal("NULL")
-        first = (Id(CHANNELS), count, Literal(str(found.count)), Id(COEFFICIENTS), starts)
-        given = ONE if found.is_given else ZERO
-        last = (*inputs, *outputs, Id(LAST), Id(self.pad))
-        return CCall(f"_pm_recursive_{self.shape.name}", (*first, given, *last))
+        start = 0 if not found.starts else 2 if found.is_given else 1
+        first = (Id(CHANNELS), count, Literal(str(found.count)), Id(COEFFICIENTS), Literal(str(start)))
+        return CCall(f"_pm_recursive_{self.shape.name}", (*first, *inputs, *outputs, Id(self.pad)))
 
     def _ending(self, ending: Ending) -> tuple[Stmt, ...]:
         """Copy the last samples of every signal."""

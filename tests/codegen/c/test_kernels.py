@@ -27,7 +27,7 @@ WARNINGS += ["-Wshadow", "-Wno-unused-function", "-Wno-psabi", "-Wno-unknown-att
 MOST_LINES, MOST_ARGUMENTS = 60, 12
 # Functions that are longer, and those with more arguments, by header: to become fewer.
 LONG: dict[str, int] = {}
-WIDE: dict[str, int] = {"recursive": 1, "recursiveruns": 1}
+WIDE: dict[str, int] = {}
 # What clang has no header of OpenMP for, where it came without one.
 OPENMP = """\
 #pragma once

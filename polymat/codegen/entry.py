@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 from polymat.codegen.c.abi import LIBRARY_MISSING, OK, OUT_OF_MEMORY, SCALAR_SLOT_BYTES, Size
@@ -29,7 +29,7 @@ from polymat.codegen.c.ctree import (
     names_in,
 )
 from polymat.codegen.c.needs import Need, Piece
-from polymat.codegen.loops.nestfunction import NestFunction
+from polymat.codegen.groupcode import GroupCode, known_names
 from polymat.codegen.loops.work import stage_work
 from polymat.codegen.memory.kept import FREE, for_the_first, kept_buffers, pointers
 from polymat.codegen.memory.pads import ThreadScratch, place
@@ -38,7 +38,6 @@ from polymat.codegen.nestshares import Shares
 from polymat.codegen.routines.librarylinks import routines_of
 from polymat.codegen.smallcalls import SmallCalls, small_bound
 from polymat.codegen.steprows import rows_function
-from polymat.codegen.tilerun import TileCode
 from polymat.codegen.valuechecks import value_checks
 from polymat.dataclass import dataclass
 from polymat.errors import InternalError
@@ -48,7 +47,6 @@ from polymat.lang.affine import Affine
 from polymat.model.team import TeamCost
 from polymat.options import Options
 from polymat.plan.nest import NestPlan
-from polymat.plan.tile import Plan
 
 ENTRY_PARAMETERS = (
     CParameter("void *const *", "_pm_arrays"),
@@ -56,36 +54,6 @@ ENTRY_PARAMETERS = (
     CParameter("const void *", "_pm_scalars"),
     CParameter("int", "_pm_threads"),
 )
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class GroupCode:
-    """The C functions of one group: nests to be run one after the other, or tiles."""
-
-    number: int
-    plan: Plan
-    nests: tuple[NestFunction, ...]
-    tiles: TileCode | None
-
-    @property
-    def functions(self) -> tuple[CFunction, ...]:
-        """All of them, each after those that it calls."""
-        if self.tiles is not None:
-            return self.tiles.functions
-        return tuple(function for nest in self.nests for function in nest.functions)
-
-    @property
-    def scratch(self) -> ThreadScratch:
-        """The memory that each thread needs beside the arrays."""
-        if self.tiles is not None:
-            return self.tiles.scratch
-        return ThreadScratch(self.number, tuple(pad for nest in self.nests for pad in nest.pads))
-
-    @property
-    def memory(self) -> tuple[ThreadScratch, ...]:
-        """That, and what its threads share."""
-        found = (self.scratch,) if self.tiles is None else (self.tiles.scratch, self.tiles.shared)
-        return tuple(scratch for scratch in found if scratch.pads)
 
 
 @dataclass(frozen=True)
@@ -136,23 +104,17 @@ class Entry:
     def _shares(self) -> Shares:
         return Shares(self._size, self.needs, self.options, self.cost)
 
-    def function(
+    def functions(
         self, groups: Sequence[GroupCode], sizes: Sequence[Size], small: SmallCalls | None = None
-    ) -> CFunction:
-        """`_pm_entry`."""
+    ) -> tuple[CFunction, ...]:
+        """`_pm_entry`, behind what runs groups for it where there are several."""
         kept = kept_buffers(self.storage)
         body = pointers(kept, self.names, self.needs) if kept else []
         scratch = [memory for group in groups for memory in group.memory]
         if self.slots or scratch:
             body += self._workspace(scratch)
-        first = [group for group in groups if self._is_kept(group)]
-        if first:
-            once = [statement for group in first for statement in self._noted(group)]
-            body.append(for_the_first(once))
-        body += self._clock(0)
-        for group in groups:
-            if group not in first:
-                body += [*self._noted(group), *self._clock(group.number)]
+        apart, run = self._groups(groups, known_names([*self._unpack(sizes), *body], ENTRY_PARAMETERS))
+        body += run
         if routines_of(self.needs):
             missing = CBinary("==", CCall("_pm_routines_ready", ()), Literal("0"))
             body.insert(0, If(missing, (Return(Literal(str(LIBRARY_MISSING))),)))
@@ -170,7 +132,8 @@ class Entry:
         unpacked = [s for s in self._unpack(sizes) if s.name in used]
         ignored = [p.name for p in ENTRY_PARAMETERS if p.name not in used | names_in(unpacked)]
         silent = [Evaluate(Cast("void", Id(name))) for name in ignored]
-        return CFunction("int", "_pm_entry", ENTRY_PARAMETERS, (*unpacked, *silent, *body), static=False)
+        body = [*unpacked, *silent, *body]
+        return (*apart, CFunction("int", "_pm_entry", ENTRY_PARAMETERS, tuple(body), static=False))
 
     def rows_function(self, groups: Sequence[GroupCode], sizes: Sequence[Size], order: Skews) -> CFunction:
         """`_pm_rows`: some rows of each nest."""
@@ -184,8 +147,24 @@ class Entry:
         several = CBinary(">", Id("_pm_threads"), Literal("1"))
         return (If(several, (Evaluate(CCall("_pm_team_leave", ())),)),)
 
-    def _noted(self, group: GroupCode) -> list[Stmt]:
-        return [Note(f"group {group.number}: {group.plan}"), *self._group(group)]
+    def _groups(
+        self, groups: Sequence[GroupCode], known: Mapping[str, str]
+    ) -> tuple[list[CFunction], list[Stmt]]:
+        """What runs the groups, some of them in the first call alone, and functions of single ones."""
+        functions: list[CFunction] = []
+        once: list[Stmt] = []
+        always = self._clock(0)
+        for group in groups:
+            run: Sequence[Stmt] = self._group(group)
+            if len(groups) > 1:
+                made, run = group.apart(run, known)
+                functions += made
+            noted = [Note(f"group {group.number}: {group.plan}"), *run]
+            if self._is_kept(group):
+                once += noted
+            else:
+                always += [*noted, *self._clock(group.number)]
+        return functions, [*([for_the_first(once)] if once else []), *always]
 
     def _clock(self, number: int) -> list[Stmt]:
         """Note when a group ends, by its number, or when the first one begins."""

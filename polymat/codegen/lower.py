@@ -12,8 +12,9 @@ from polymat.codegen.c.cnames import Names, is_macro_like
 from polymat.codegen.c.ctree import CFunction, Constants, File
 from polymat.codegen.c.literals import literal
 from polymat.codegen.c.needs import Need, Piece
-from polymat.codegen.entry import Entry, GroupCode
+from polymat.codegen.entry import Entry
 from polymat.codegen.functions.elementary import rearranges
+from polymat.codegen.groupcode import GroupCode
 from polymat.codegen.header import header_text, public_function
 from polymat.codegen.inplace import inplace_pairs
 from polymat.codegen.loops.merged import merged_nest
@@ -105,7 +106,7 @@ def lower(
     texts = tuple(stages.texts.values())
     file = File(comment, frozenset(needs), undefine, code, _tables(pipeline), texts, marks=marks)
     header = header_text(signature, names)
-    owned = tuple(tuple(function.name for function in group.functions) for group in groups)
+    owned = tuple((*(function.name for function in group.functions), group.name) for group in groups)
     return Program(file, signature, header, _flags(schedule), tuple(storage.values()), names, owned)
 
 
@@ -117,7 +118,7 @@ def _called(
     if rows is not None:
         yield entry.rows_function(groups, signature.sizes, rows)
     yield entry.work_function(signature.sizes)
-    yield entry.function(groups, signature.sizes, small)
+    yield from entry.functions(groups, signature.sizes, small)
     yield public_function(signature, entry.names, entry.worth, small)
 
 

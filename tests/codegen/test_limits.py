@@ -1,14 +1,18 @@
-"""Functions in generated C are short and take few arguments, those that are not unrolled."""
+"""Functions in generated C are short and take few arguments, where copies for several points count once."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 
 import pytest
 
 from polymat.codegen.program import Program
 from polymat.codegen.units import render
+from tests.codegen import test_golden
 from tests.codegen.c.test_kernels import MOST_ARGUMENTS, MOST_LINES, arguments_of, functions_of
 from tests.codegen.kinds import KINDS
+from tests.codegen.unrolled import rolled_lines
+from tests.conftest import golden_path
 from tests.fixed import compiled_levels
 
 # Kinds whose programs have much of the library in them.
@@ -30,11 +34,20 @@ LIBRARY = (
     "first_smallest",
     "two_scales",
 )
-# Register blocks, and the own loops of programs, of several rows side by side; an entry has a part a group.
+# Register blocks, whose copies differ in more than numbers.
 UNROLLED = re.compile(r"_pm_(block|walk|full|passing|reading|past|edge|turned)_\w*\d")
-OWN = re.compile(r"_pm_(nest|part|loops|rows|entry|tiles)_?\w*|\w*(?<!_pm)_entry\w*")
-# The interface of BLAS, which others have laid down.
-TAKEN = re.compile(r"_pm_cblas_\w+")
+# A loop over blocks of rows and one over the rows that are left have each their vectors, the rest of these,
+# and points of rows too short for one: with registers in common, they stay together.
+ROWS_LEFT = ("sums_along_rows", "norm", "sums_in_tiles")
+# Rows that are left, short ones and margins beside whole vectors; and all of a call with a single group.
+LONGER = {kind: {"_pm_nest_along"} for kind in ROWS_LEFT} | {
+    "shifted_rows": {"_pm_nest_blurred"},
+    "given_loops": {"_pm_nest_product"},
+    "joint_sums": {"_pm_entry"},
+}
+MOST_LONGER = 64  # lines of these
+# The interface of BLAS, which others have laid down; and what is handed to each part of an elimination.
+TAKEN = re.compile(r"_pm_cblas_\w+|_pm_share_W")
 NAME = re.compile(r"(\w+)\($")
 
 
@@ -61,10 +74,39 @@ def name_of(function: str) -> str:
 @pytest.mark.parametrize("kind", LIBRARY)
 def test_functions_are_short(kind: str) -> None:
     found = dict(functions(kind))
-    long = {name for name, text in found.items() if text.count("\n") + 1 > MOST_LINES}
+    assert not {name for name in long_ones(found) if not UNROLLED.fullmatch(name)}
+    assert not wide_ones(found)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_own_functions_are_short(kind: str) -> None:
+    """Those of the program's own part, as `test_golden` compares them."""
+    text = golden_path(Path(test_golden.__file__), f"test_own_c[{kind}]").read_text(encoding="utf-8")
+    found = {name_of(function): function for function in functions_of(text)}
+    assert found
+    assert long_ones(found) == LONGER.get(kind, set())
+    assert all(rolled_lines(found[name]) <= MOST_LONGER for name in LONGER.get(kind, ()))
+    assert not wide_ones(found)
+
+
+def long_ones(found: Mapping[str, str]) -> set[str]:
+    """Those that are too long even where copies for several points count once."""
+    long = {name: text for name, text in found.items() if text.count("\n") + 1 > MOST_LINES}
+    return {name for name, text in long.items() if rolled_lines(text) > MOST_LINES}
+
+
+def wide_ones(found: Mapping[str, str]) -> set[str]:
+    """Those with too many arguments."""
     wide = {name for name, text in found.items() if arguments_of(text) > MOST_ARGUMENTS}
-    assert not {name for name in long if not UNROLLED.fullmatch(name) and not OWN.fullmatch(name)}
-    assert not {name for name in wide if not TAKEN.fullmatch(name)}
+    return {name for name in wide if not TAKEN.fullmatch(name)}
+
+
+def test_copies_count_once_and_nothing_else_does() -> None:
+    sums = "void f(void)\n{\n" + "".join(f"    s{k} += A[(i + {k}) * K] * x[j];\n" for k in range(8)) + "}\n"
+    assert rolled_lines(sums) == 4
+    assert rolled_lines(sums.replace("s3 += A", "s3 -= A")) == 6
+    pairs = "".join(f"    if (n > {k}) {{\n        s{k} = x[j + {4 * k}];\n    }}\n" for k in range(1, 5))
+    assert rolled_lines(f"void f(void)\n{{\n{pairs}}}\n") == 6
 
 
 def test_products_are_among_them() -> None:

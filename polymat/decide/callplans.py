@@ -13,6 +13,7 @@ from polymat.graph.pipeline import Pipeline
 from polymat.graph.product import Product, product_of_group
 from polymat.graph.stage import Stage
 from polymat.idiom.call import Axis, Idiom, LibraryCall
+from polymat.idiom.callcosts import SKEW
 from polymat.idiom.find import MOST_STAGES, Found, idiom_of
 from polymat.idiom.libraryfacts import Libraries
 from polymat.idiom.libraryroutines import (
@@ -39,7 +40,6 @@ from polymat.tilesize.plain import plan_stage
 from polymat.tilesize.register import unrolled
 
 ALIKE = 0.98  # of the time: of ways predicted alike, that is taken which stores no second triangle
-SKEW = 4  # times longer than the rows the columns must be to be shared out in their place
 
 
 class CallPlanner:

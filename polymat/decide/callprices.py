@@ -14,6 +14,7 @@ from polymat.idiom.call import Idiom
 from polymat.idiom.callcosts import AS_MEASURED, CLEARLY, CallChoice, choice_of
 from polymat.idiom.libraryfacts import Kind, Libraries
 from polymat.idiom.librarymodel import LibraryModel
+from polymat.idiom.measuredcalls import measured_seconds
 from polymat.idiom.profit import call_seconds, completed, library_ratios
 from polymat.lang.expr import Load
 from polymat.lang.traverse import walk
@@ -67,12 +68,14 @@ class CallPrices:
     def ratio(self, idiom: Idiom, kernel: KernelPlan | None) -> Grid | None:
         """By what whole products by register blocks took longer than predicted, over the same of calls.
 
-        None where they were not timed in both ways, or calls are of other things.
+        None where they were not timed in both ways, or calls are of other things or routines.
         """
         model = self.model()
         if model is None or kernel is None or kernel.measured is None:
             return None
         if any(call.row.level < 3 for call in idiom.calls):
+            return None
+        if any(measured_seconds(call, model, self.sizes, 1) is None for call in idiom.calls):
             return None
         calls = library_ratios(model, self.machine, real_part(idiom.product.dtype).dtype)
         return None if calls is None else kernel.measured.over(calls, self.threads)

@@ -16,6 +16,8 @@ from polymat.machine.grid import Grid
 CLEARLY = 0.85
 # The same where whole products were timed in both ways, by turns: what repeated measurements differ by.
 AS_MEASURED = 0.97
+# Times longer than the rows the columns of a result must be for threads to share them in their place.
+SKEW = 4
 Extents = tuple[Affine, ...]
 """A length that is the product of forms over the sizes; 1 without any."""
 

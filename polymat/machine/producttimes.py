@@ -83,9 +83,10 @@ class Ratios:
 
 def ratios_of(times: Iterable[ProductTimes], element_bytes: int, predicted: Predicted) -> Ratios | None:
     """Ratios of measured times of one type to predicted ones; None where nothing was measured."""
-    found = sorted((each.threads, each) for each in times if each.element_bytes == element_bytes)
+    found = [each for each in times if each.element_bytes == element_bytes]
     grids = []
-    for threads, each in found:
+    for each in sorted(found, key=lambda each: each.threads):
+        threads = each.threads
         pairs = zip(each.extents, each.seconds, strict=True)
         ratios = {
             extents: seconds / predicted(extents, threads if math.prod(extents) >= SHARED else 1)
@@ -110,7 +111,10 @@ def from_lists(value: Any) -> tuple[ProductTimes, ...]:
     """Times that `as_lists` wrote; a `ValueError` says what is wrong with anything else."""
     if not isinstance(value, list) or len(value) > _MOST_TABLES:
         raise ValueError("times of products are no list")
-    return tuple(map(_times, value))
+    found = tuple(map(_times, value))
+    if len({(each.element_bytes, each.threads) for each in found}) < len(found):
+        raise ValueError("times of products of one type on so many threads stand twice")
+    return found
 
 
 def _times(value: Any) -> ProductTimes:

@@ -17,7 +17,7 @@ from polymat.machine.probe import probe
 from polymat.measuring.effort import LONG, SHORT, Effort
 from polymat.measuring.measuremachine import measure, measured_threads
 from polymat.measuring.timedproducts import SHORT as TIMED
-from polymat.measuring.timedproducts import keep_products
+from polymat.measuring.timedproducts import with_products
 from polymat.runtime.cachedir import prepare_directory
 from polymat.runtime.calibration import (
     calibration_path,
@@ -34,7 +34,7 @@ from polymat.runtime.toolchain import find_compiler
 
 _log = logging.getLogger("polymat.calibrate")
 # For another process that measures; it takes less.
-_WAIT_SECONDS = 5.0
+_WAIT_SECONDS = 10.0
 # Of the estimate: simple processors reach more than an eighth of what is estimated for unknown ones, and
 # programs under emulators do not.
 _LEAST_SHARE = 0.125
@@ -104,12 +104,17 @@ def _measure(path: Path) -> None:
         keep_failure(reason)
         _log.debug("not calibrated: %s", reason)
         return
-    store_calibration(measured)
+    store_calibration(_with_products(measured))
     failure_path().unlink(missing_ok=True)
+
+
+def _with_products(measured: Calibration) -> Calibration:
+    """With times of whole products, where these can be had; prices do without."""
     try:
-        keep_products(TIMED)
-    except Exception as error:  # prices do
+        return with_products(measured, TIMED)
+    except Exception as error:
         _log.debug("products were not timed: %s: %s", type(error).__name__, error)
+        return measured
 
 
 def _effort(machine: Machine) -> Effort:

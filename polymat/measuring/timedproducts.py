@@ -15,8 +15,10 @@ import numpy as np
 
 from polymat.dataclass import dataclass
 from polymat.errors import ToolchainError
+from polymat.idiom.callcosts import SKEW
 from polymat.idiom.librarymodel import LibraryModel
 from polymat.idiom.libraryroutines import blas_routine
+from polymat.machine.calibrate import Calibration
 from polymat.machine.memory import available_memory
 from polymat.machine.model import Machine
 from polymat.machine.probe import probe
@@ -36,7 +38,7 @@ Extents = tuple[int, int, int]
 _BYTES: Mapping[str, int] = {"f32": 4, "f64": 8}
 _PAGE = 4096
 _SAMPLE_SECONDS, _WARM_SECONDS = 2e-4, 2e-3
-_CALLS_ACROSS = 4  # times as many columns as rows, above which threads share those of calls
+_SHARE = 0.5  # of the time at the peak of the processor, which nothing takes less than
 _OVERTIME = 3  # times as long as rounds may take by the clock, after which those that were made count
 _MEMORY_SHARE = 4  # of the memory there is, at most a quarter
 
@@ -60,12 +62,17 @@ SHORT = Rounds((16, 128, 800), least=3, most=5, seconds=1.2)
 
 @dataclass(slots=True)
 class _Case:
-    """One product on some threads: how often it is repeated, and seconds of each round in both ways."""
+    """One product on some threads: how often it is repeated, and seconds of each round in both ways.
+
+    least: seconds that no processor is quicker than; the clock of some virtual machines stands still for a
+    while, and such a round counts for nothing.
+    """
 
     suffix: str
     extents: Extents
     threads: int
     repeats: int
+    least: float
     is_short: bool
     own: list[float] = field(default_factory=list)
     calls: list[float] = field(default_factory=list)
@@ -90,13 +97,21 @@ def keep_products(rounds: Rounds, *, force: bool = True, progress: Progress | No
     known = found is None or (stored is not None and stored.products)
     if calibration.products and known and not force:
         return calibration.products
-    machine = probe().with_calibration(calibration)
+    timed = with_products(calibration, rounds, progress=progress)
+    store_calibration(timed)
+    return timed.products
+
+
+def with_products(
+    calibration: Calibration, rounds: Rounds, *, progress: Progress | None = None
+) -> Calibration:
+    """What was measured of a machine, with times of whole products; those of its BLAS are kept with that."""
+    found, machine = _blas(), probe().with_calibration(calibration)
     own, calls = measure_products(machine, calibration.threads, found, rounds, progress)
-    store_calibration(replace(calibration, products=own))
     if found is not None and calls:
-        stored = stored or LibraryModel(fingerprint(), identity(found), date_text(), {})
+        stored = stored_model(found) or LibraryModel(fingerprint(), identity(found), date_text(), {})
         store_model(found, replace(stored, products=calls))
-    return own
+    return replace(calibration, products=own)
 
 
 def measure_products(
@@ -170,14 +185,16 @@ def _cases(machine: Machine, threads: int, levels: Sequence[int]) -> Iterator[_C
             if team == 1 or points >= SHARED:
                 estimate = 2.0 * points / peak
                 repeats = math.ceil(_SAMPLE_SECONDS / estimate)
-                yield _Case(suffix, extents, team, repeats, estimate * repeats < _WARM_SECONDS)
+                is_short = estimate * repeats < _WARM_SECONDS
+                yield _Case(suffix, extents, team, repeats, estimate * _SHARE, is_short)
 
 
 def _round(library: ctypes.CDLL, case: _Case, address: int, *, calls: bool, first: int) -> None:
     """Time a product in both ways, each once before where others have pushed its operands out."""
     run = getattr(library, function_name(case.suffix))
     m, n, k = case.extents
-    across = (shares_columns((m, n, k)), n > _CALLS_ACROSS * m)
+    across = (shares_columns(m, n), n > SKEW * m)
+    found: dict[int, float] = {}
     for way in (first, 1 - first) if calls else (0,):
         asked = (way, int(across[way]), m, n, k)
         if case.is_short:
@@ -185,12 +202,16 @@ def _round(library: ctypes.CDLL, case: _Case, address: int, *, calls: bool, firs
         seconds = run(*asked, case.repeats, case.threads, address)
         if seconds < 0.0:
             raise RefusedError
-        # The clock of some virtual machines stands still for short whiles.
-        (case.calls if way else case.own).append(max(seconds, 1e-7) / case.repeats)
+        found[way] = seconds / case.repeats
+    if min(found.values()) >= case.least:
+        case.own.append(found[0])
+        case.calls += [found[1]] if calls else []
 
 
 def _times(cases: Sequence[_Case], teams: Sequence[int], levels: tuple[int, ...], way: int) -> Times:
     """The tables of one way, a type and a number of threads each."""
+    if not all(case.own for case in cases):
+        raise ToolchainError("the clock stands still where products of matrices are timed")
     found = {(case.suffix, case.threads, case.extents): case.seconds[way] for case in cases}
     return tuple(
         ProductTimes(

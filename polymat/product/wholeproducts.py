@@ -32,7 +32,7 @@ def measured_ratios(machine: Machine, blocks: Blocks, element_bytes: int) -> Rat
 def product_operations(blocks: Blocks, extents: Extents, threads: int) -> float:
     """The price of the largest share of a product of two matrices whose rows are contiguous."""
     m, n, _ = extents
-    across = shares_columns(extents)
+    across = shares_columns(m, n)
     length, unit = (n, 1) if across else (m, blocks.rows)
     begins = [min(-(-length // unit) * number // threads * unit, length) for number in range(threads + 1)]
     parts = {end - begin for begin, end in pairwise(begins) if end > begin}
@@ -45,9 +45,9 @@ def _price(blocks: Blocks, extents: Extents, m: float, n: float) -> float:
     return price(way_of(values)).at(values)
 
 
-def shares_columns(extents: Extents) -> bool:
+def shares_columns(rows: float, columns: float) -> bool:
     """Whether threads share the columns of a product: where these are more than twice its rows."""
-    return 2 * extents[0] < extents[1]
+    return 2 * rows < columns
 
 
 def _asked(m: float, n: float, k: float, *, row_of_right: float) -> Values:

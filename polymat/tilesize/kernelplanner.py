@@ -24,7 +24,7 @@ from polymat.product.question import is_unrolled, question
 from polymat.product.ranking import ranked
 from polymat.product.shares import Share, shares, work_along
 from polymat.product.ways import Way, way_of
-from polymat.product.wholeproducts import measured_ratios
+from polymat.product.wholeproducts import measured_ratios, shares_columns
 
 LEAST_POINTS = 64  # multiplications below which the loops around a register block cost more than it saves
 LEAST_UNROLLED = 16  # the same for straight code, which has none
@@ -169,7 +169,7 @@ def _parallel(found: Contraction, estimates: Mapping[str, int], threads: int) ->
         if found.length(dim, estimates) >= 4 * threads:
             return dim
     rows, columns = (found.length(d, estimates) for d in (found.rows, found.columns))
-    return found.rows if 2 * rows >= columns else found.columns
+    return found.columns if shares_columns(rows, columns) else found.rows
 
 
 def kernel_operations(plan: KernelPlan, estimates: Mapping[str, int], threads: int = 1) -> float:

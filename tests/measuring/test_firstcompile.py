@@ -69,13 +69,19 @@ class Measuring:
             raise self.result
         return self.result
 
+    def with_products(self, measured: Calibration, rounds: object) -> Calibration:
+        """Takes the place of that: nothing is kept before products are timed."""
+        assert stored_calibration() is None
+        self.products.append(rounds)
+        return measured
+
 
 @pytest.fixture
 def measuring(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Measuring:
     """As in a user's first process on a machine, but that measuring takes no time."""
     instead = Measuring(likely())
     monkeypatch.setattr(firstcompile, "measure", instead)
-    monkeypatch.setattr(firstcompile, "keep_products", instead.products.append)
+    monkeypatch.setattr(firstcompile, "with_products", instead.with_products)
     monkeypatch.setenv("POLYMAT_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.delenv("POLYMAT_CALIBRATE")
     another_process(monkeypatch)
@@ -183,10 +189,10 @@ def test_products_are_timed_once_the_machine_is_known(measuring: Measuring) -> N
 def test_products_that_cannot_be_timed_are_no_reason_to_forget_the_rest(
     measuring: Measuring, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def refuse(_rounds: object) -> None:
+    def refuse(*_: object) -> Calibration:
         raise ToolchainError("products of matrices take too long to be timed")
 
-    monkeypatch.setattr(firstcompile, "keep_products", refuse)
+    monkeypatch.setattr(firstcompile, "with_products", refuse)
     with caplog.at_level(logging.DEBUG, "polymat.calibrate"):
         assert works(doubled())
     assert stored_calibration() == measuring.result
@@ -341,7 +347,7 @@ def measure(*_, **__):
         stream.write("once ")
     time.sleep(0.5)
     return decode((directory / "figures").read_text())
-firstcompile.measure, firstcompile.keep_products = measure, list
+firstcompile.measure, firstcompile.with_products = measure, lambda measured, _: measured
 firstcompile._WAIT_SECONDS = 60.0
 N = pm.Parameter(pm.Int, "N")
 x = pm.Vector(pm.Double, "x", [N])
@@ -363,7 +369,7 @@ def test_processes_wait_for_the_one_that_measures(tmp_path: Path) -> None:
 REALLY = """
 import numpy as np, polymat as pm
 from polymat.measuring import firstcompile, samples
-firstcompile.keep_products = list  # they have tests of their own
+firstcompile.with_products = lambda measured, _: measured  # they have tests of their own
 samples.available_memory = lambda: 256 << 20
 N = pm.Parameter(pm.Int, "N")
 x = pm.Vector(pm.Double, "x", [N])

@@ -17,7 +17,7 @@ from polymat.measuring.productbench import SUFFIXES, function_name
 from polymat.measuring.timedproducts import LONG, SHORT, Rounds, keep_products, measure_products
 from polymat.runtime.calibration import calibration_lines, store_calibration, stored_calibration
 from polymat.runtime.librarystore import library_model, model_lines
-from polymat.runtime.providers import provider
+from polymat.runtime.providers import Provider, provider
 from tests.measuring.test_firstcompile import likely
 
 TINY = Rounds((4, 20), least=1, most=1, seconds=60.0)
@@ -25,8 +25,16 @@ M, N, K = 37, 21, 50
 
 
 @pytest.fixture(scope="module")
-def library() -> ctypes.CDLL:
-    return timedproducts._library(probe(), provider("blas"))
+def found() -> Provider:
+    blas = provider("blas")
+    if blas is None:
+        pytest.skip("no BLAS")
+    return blas
+
+
+@pytest.fixture(scope="module")
+def library(found: Provider) -> ctypes.CDLL:
+    return timedproducts._library(probe(), found)
 
 
 @pytest.mark.parametrize("across", [0, 1])
@@ -51,13 +59,13 @@ def test_what_is_timed_is_a_product(
     a[:], b[:] = rng.random((M, K)), rng.random((K, N))
     address = memory.ctypes.data + starts[0] - 16
     seconds = getattr(library, function_name(suffix))(calls, across, M, N, K, 2, threads, address)
-    assert seconds > 0.0
+    assert seconds >= 0.0
     np.testing.assert_allclose(c, a @ b, rtol=1e-4 if suffix == "f32" else 1e-12)
 
 
-def test_every_product_has_its_times() -> None:
+def test_every_product_has_its_times(found: Provider) -> None:
     """On one thread and on two; those too small to be shared are the same on both."""
-    own, calls = measure_products(probe(), 2, provider("blas"), TINY)
+    own, calls = measure_products(probe(), 2, found, TINY)
     assert [(each.element_bytes, each.threads) for each in own] == [(4, 1), (4, 2), (8, 1), (8, 2)]
     assert [(each.element_bytes, each.threads) for each in calls] == [(4, 1), (4, 2), (8, 1), (8, 2)]
     assert all(0.0 < seconds < 1.0 for each in (*own, *calls) for seconds in each.seconds)
@@ -81,9 +89,26 @@ def test_what_takes_too_long_is_given_up() -> None:
         measure_products(probe(), 1, None, replace(TINY, seconds=0.0))
 
 
+def test_a_clock_that_stands_still(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rounds in which it did count for nothing; where it always does there are no times."""
+    case = timedproducts._Case("f64", (9, 9, 9), 1, 1, 1e-6, True)
+    for found in ((5e-6, 2e-6), (0.0, 2e-6), (4e-6, 1e-9)):
+        answers = iter((found[0], found[0], found[1], found[1]))
+
+        class Library:
+            time_f64 = staticmethod(lambda *_, answers=answers: next(answers))
+
+        monkeypatch.setattr(timedproducts, "function_name", lambda _: "time_f64")
+        timedproducts._round(Library, case, 0, calls=True, first=0)  # type: ignore[arg-type]
+    assert (case.own, case.calls) == ([5e-6], [2e-6])
+    case.own.clear()
+    with pytest.raises(ToolchainError, match="the clock stands still"):
+        timedproducts._times([case], (1,), (9,), 0)
+
+
 def test_the_usual_ratio_counts() -> None:
     """Disturbance of one round of either way does not."""
-    case = timedproducts._Case("f64", (9, 9, 9), 1, 1, True)
+    case = timedproducts._Case("f64", (9, 9, 9), 1, 1, 0.0, True)
     case.own[:] = [2.0, 1.0, 5.0]
     case.calls[:] = [4.0, 2.0, 2.5]
     assert case.seconds == (1.0, 2.0)
@@ -94,7 +119,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("POLYMAT_CACHE_DIR", str(tmp_path / "cache"))
 
 
-@pytest.mark.usefixtures("cache")
+@pytest.mark.usefixtures("cache", "found")
 def test_kept_with_the_machine_and_its_library(monkeypatch: pytest.MonkeyPatch) -> None:
     assert keep_products(TINY) == ()
     assert stored_calibration() is None

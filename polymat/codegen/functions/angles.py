@@ -5,12 +5,14 @@ from __future__ import annotations
 from polymat.codegen.functions.kind import SINGLE, WIDE, Kind
 from polymat.codegen.functions.polynomials import estrin
 
-ANGLES = ("angle", "atan", "asin", "acos", "atan2")  # each by the first
+BY_ANGLE = ("angle", "atan", "asin", "acos", "atan2")  # each by the first
 _NUMBERS = {
     SINGLE: {
         "EIGHTH": "0x1.a8279ap-2",
         "LARGE": "0x1p+126",
         "QUARTER": "0.25",
+        "SMALL": "0x1p-100",
+        "RAISED": "0x1p+60",
         "PI1": "0x1.921fb6p-1",
         "PI2": "-0x1.777a5cp-26",
     },
@@ -18,6 +20,8 @@ _NUMBERS = {
         "EIGHTH": "0x1.a827999fcef32p-2",
         "LARGE": "0x1p+1022",
         "QUARTER": "0.25",
+        "SMALL": "0x1p-960",
+        "RAISED": "0x1p+60",
         "PI1": "0x1.921fb54442d18p-1",
         "PI2": "0x1.1a62633145c07p-55",
     },

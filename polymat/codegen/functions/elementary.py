@@ -15,7 +15,7 @@ from functools import cache
 
 from polymat.codegen.c.elements import FUNCTIONS
 from polymat.codegen.c.needs import Helper, Need, Piece
-from polymat.codegen.functions.angles import ANGLES, angle
+from polymat.codegen.functions.angles import BY_ANGLE, angle
 from polymat.codegen.functions.circular import CIRCULAR, circular
 from polymat.codegen.functions.cuberoots import cube_root
 from polymat.codegen.functions.errorfunctions import error_function
@@ -74,7 +74,7 @@ _MAKERS: dict[str, Callable[[Kind, str], str]] = {
     **dict.fromkeys(CIRCULAR, circular),
     **dict.fromkeys(HYPERBOLIC, hyperbolic),
     **dict.fromkeys(SMALL_LOGARITHMS, small_logarithm),
-    **dict.fromkeys(ANGLES, angle),
+    **dict.fromkeys(BY_ANGLE, angle),
     "tan": tangent,
     "cbrt": cube_root,
     "erf": error_function,
@@ -84,7 +84,7 @@ _MAKERS: dict[str, Callable[[Kind, str], str]] = {
 # What some of them call, which comes before them.
 _CALLED = {
     **dict.fromkeys(SMALL_LOGARITHMS[1:], SMALL_LOGARITHMS[0]),
-    **dict.fromkeys(ANGLES[1:], ANGLES[0]),
+    **dict.fromkeys(BY_ANGLE[1:], BY_ANGLE[0]),
     "erf": "exp",
 }
 # Of other functions their headers, the same with libm's, and what they use.

@@ -25,8 +25,10 @@ SHAPES: tuple[tuple[tuple[int, ...], ...], ...] = (
 
 @pytest.mark.parametrize("levels", SHAPES, ids=lambda levels: "x".join(str(len(axis)) for axis in levels))
 def test_c_says_what_python_says(levels: tuple[tuple[int, ...], ...]) -> None:
+    """Of ratios of three axes, which stay as they are beyond the last level, too."""
     count = int(np.prod([len(axis) for axis in levels]))
-    grid = Grid(levels, tuple(float(value) for value in 10.0 ** RNG.uniform(-9, 0, count)))
+    seconds = tuple(float(value) for value in 10.0 ** RNG.uniform(-9, 0, count))
+    grid = Grid(levels, seconds, steady=len(levels) == 3)
     includes = "".join(f"#include <{header}>\n" for header in kernel_headers("curve"))
     extents = ", ".join(f"extents[{axis}]" for axis in range(len(levels)))
     body = f"double ask(const double *extents) {{ return _pm_seconds({extents}); }}\n"

@@ -12,6 +12,8 @@
    takes EIGHTH=0.4142f / 0.4142     tan(pi / 8)
    takes LARGE=0x1p+126f / 0x1p+1022  beyond it sums may overflow
    takes QUARTER=0.25f / 0.25        a quarter
+   takes SMALL=0x1p-100f / 0x1p-960  below it shares of numbers are rounded to few bits
+   takes RAISED=0x1p+60f / 0x1p+60   what lifts all of these above that
    takes PI1=0.7854f / 0.7854        pi / 4, and what is left of it
    takes PI2=1e-8f / 1e-17           pi / 4, and what is left of it
    takes ARC=(z + w)                 (atan(t) / t - 1) / t**2, z = t**2 and w = z**2
@@ -61,7 +63,7 @@ static inline __attribute__((always_inline)) T NAME(atan2)(T y, T x)
 {
     const T tall = BUILTIN(fabs)(y), wide = BUILTIN(fabs)(x), sum = tall + wide, most = BUILTIN(inf)();
     const int turned = tall > wide, behind = (int)(NAME(bits)(x) >> LAST);
-    const T scale = sum > LARGE ? QUARTER : 1;
+    const T scale = sum > LARGE ? QUARTER : sum < SMALL ? RAISED : 1;
     const T small = (turned ? wide : tall) * scale, large = (turned ? tall : wide) * scale;
     const int first = NAME(bits)(tall) == NAME(bits)(most), other = NAME(bits)(wide) == NAME(bits)(most);
     const int endless = first & other, none = sum == 0;

@@ -70,20 +70,21 @@ static inline __attribute__((always_inline)) _pm_byte_row _pm_looked_up(const _p
 }
 
 /* found may be places. */
-static inline __attribute__((always_inline)) void _pm_look_up(void *found, const uint8_t *places,
+static inline __attribute__((always_inline)) void _pm_look_up(void *found, const void *places,
         ptrdiff_t count, const _pm_byte_table *table, int entries)
 {
+    const uint8_t *const at = (const uint8_t *)places;
     uint8_t *const to = (uint8_t *)found;
     _pm_byte_row row;
     ptrdiff_t k = 0;
     for (; k + 32 <= count; k += 32) {
-        memcpy(&row, places + k, sizeof row);
+        memcpy(&row, at + k, sizeof row);
         row = _pm_looked_up(table, row, entries);
         memcpy(to + k, &row, sizeof row);
     }
     if (k < count) {
         row = (_pm_byte_row){0};
-        memcpy(&row, places + k, (size_t)(count - k));
+        memcpy(&row, at + k, (size_t)(count - k));
         row = _pm_looked_up(table, row, entries);
         memcpy(to + k, &row, (size_t)(count - k));
     }
@@ -100,11 +101,12 @@ static inline void _pm_byte_table_of(_pm_byte_table *table, const void *from, in
 }
 
 /* found may be places. */
-static inline void _pm_look_up(void *found, const uint8_t *places, ptrdiff_t count,
+static inline void _pm_look_up(void *found, const void *places, ptrdiff_t count,
         const _pm_byte_table *table, int entries)
 {
+    const uint8_t *const at = (const uint8_t *)places;
     (void)entries;
     for (ptrdiff_t k = 0; k < count; k++)
-        ((uint8_t *)found)[k] = table->entries[places[k]];
+        ((uint8_t *)found)[k] = table->entries[at[k]];
 }
 #endif

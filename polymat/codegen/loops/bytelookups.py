@@ -121,13 +121,16 @@ def _lookups(
 def _lookup(
     node: Subscript, variable: str, declared: set[str], arrays: Mapping[str, ScalarType], number: int
 ) -> _Lookup | None:
-    """An element whose index is a computed value plus what is the same for all points of a loop."""
+    """An element whose index is a computed value that differs between points, plus what is the same."""
     terms = list(index_terms(node.index))
     computed = [term for sign, term in terms if sign > 0 and isinstance(term, Cast) and term.within]
     if not isinstance(node.array, Id) or len(computed) != 1 or not _is_byte(node, arrays):
         return None
     (value,) = computed
     assert value.within is not None, "only those are listed"
+    occurrences = sum(each == value for each in expressions([Evaluate(node.index)]))
+    if occurrences > 1 or names_in([Evaluate(value)]).isdisjoint({variable, *declared}):
+        return None
     low, high = value.within
     base = substituted(node.index, {value: Literal(str(low))})
     if high - low >= ENTRIES or names_in([Evaluate(base)]) & {variable, *declared}:

@@ -14,6 +14,7 @@ from polymat.codegen.loops.bytelookups import LEAST, TOGETHER
 R, C, N = (pm.Parameter(Int, name) for name in "RCN")
 i, j = pm.Variable(Int, "i"), pm.Variable(Int, "j")
 image, shade = pm.Image(UChar, "image", [R, C]), pm.Image(pm.Short, "shade", [R, C])
+square, tiny = pm.Matrix(UChar, "square", [10, 10]), pm.Image(pm.Int8, "tiny", [R, C], values=(0, 15))
 digit = pm.Image(Int, "digit", [R, C], values=(3, 12))
 table, signed = pm.Vector(UChar, "table", [256]), pm.Vector(pm.Int8, "below", [100])
 curves, few = pm.Matrix(UChar, "curves", [R, 200]), pm.Vector(UChar, "few", [16])
@@ -34,9 +35,12 @@ LOOKED_UP: dict[str, tuple[Any, Any]] = {
     "of_rows": (UChar, curves(i, wide(-50, 149) + 50) // 2),
     "twice": (pm.Short, table(Cast(Int, table(Cast(Int, image(i, j))))) - Cast(pm.Short, table(image(i, j)))),
     "declared": (UChar, some(Clamp(Cast(Int, image(i, j)), 0, N - 1))),
+    "narrow": (UChar, few(Cast(Int, tiny(i, j)))),
+    "diagonal": (UChar, square(wide(0, 9), wide(0, 9))),
+    "same": (pm.Short, Cast(pm.Short, table(Cast(Int, curves(i, 0)))) + image(i, j)),
     "larger": (pm.Short, short(Cast(Int, image(i, j)))),
 }
-BY_PERMUTATIONS = {name: name not in ("declared", "larger") for name in LOOKED_UP}
+BY_PERMUTATIONS = {name: name not in ("declared", "diagonal", "same", "larger") for name in LOOKED_UP}
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +50,7 @@ def compiled() -> Any:
         f = Function(([i, j], [Interval(Int, 0, R - 1), Interval(Int, 0, C - 1)]), dtype, name)
         f.defn = [value]
         found.append(f)
-    inputs = [image, shade, digit, table, signed, curves, few, some, short]
+    inputs = [image, shade, digit, tiny, table, signed, curves, few, square, some, short]
     some_elements = [pm.Condition(N, ">", 0)]
     options = pm.Options(fuse=False, inline=False)
     return pm.compile(found, inputs=inputs, constraints=some_elements, options=options)
@@ -59,12 +63,19 @@ def given(rows: int, columns: int) -> list[Any]:
         "below": (100,),
         "curves": (rows, 200),
         "few": (16,),
+        "square": (10, 10),
         "some": (7,),
         "wider": (256,),
     }
-    limits = {"digit": (3, 13), "shade": (-40, 120), "below": (-128, 128), "wider": (-9000, 9000)}
+    limits = {
+        "digit": (3, 13),
+        "tiny": (0, 16),
+        "shade": (-40, 120),
+        "below": (-128, 128),
+        "wider": (-9000, 9000),
+    }
     found = []
-    for array in (image, shade, digit, table, signed, curves, few, some, short):
+    for array in (image, shade, digit, tiny, table, signed, curves, few, square, some, short):
         low, high = limits.get(array.label, (0, 256))
         values = rng.integers(low, high, shapes.get(array.label, (rows, columns)))
         found.append(values.astype(array.dtype.dtype))

@@ -101,8 +101,8 @@ static inline void _pm_byte_table_of(_pm_byte_table *table, const void *from, in
 }
 
 /* found may be places. */
-static inline void _pm_look_up(void *found, const void *places, ptrdiff_t count,
-        const _pm_byte_table *table, int entries)
+static inline void _pm_look_up(void *found, const void *places, ptrdiff_t count, const _pm_byte_table *table,
+        int entries)
 {
     const uint8_t *const at = (const uint8_t *)places;
     (void)entries;

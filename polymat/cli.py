@@ -14,7 +14,7 @@ import polymat
 from polymat import benchcommand
 from polymat.driver import request_for, request_of
 from polymat.dump import DUMPED, LEVELS, after, difference, pass_lines
-from polymat.errors import ArgumentError, PolymatError, ToolchainError
+from polymat.errors import ArgumentError, PolymatError
 from polymat.graph.graphviz import to_dot
 from polymat.graph.pipeline import Pipeline
 from polymat.measuring.blastimes import calibrate_library
@@ -250,10 +250,7 @@ def _calibrate(asked: argparse.Namespace) -> int:
     progress = _progress if sys.stderr and sys.stderr.isatty() else None
     measured = calibrate(force=asked.force, progress=progress)
     blas = calibrate_library(force=asked.force, progress=progress)
-    try:
-        keep_products(LONG, force=asked.force, progress=progress)
-    except ToolchainError as error:
-        print(f"products are decided by their price: {error}", file=sys.stderr)
+    keep_products(LONG, force=asked.force, progress=progress)
     stored, fft = stored_calibration(), calibrate_fft(force=asked.force)
     models = [model_lines(model) for model in (library_model() or blas, fft) if model is not None]
     print("\n".join(line for lines in (calibration_lines(stored or measured), *models) for line in lines))

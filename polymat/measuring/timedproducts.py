@@ -30,6 +30,7 @@ from polymat.product.blocks import blocks_of
 from polymat.product.wholeproducts import shares_columns
 from polymat.runtime.calibration import fingerprint, store_calibration, stored_calibration
 from polymat.runtime.librarystore import identity, store_model, stored_model
+from polymat.runtime.logs import tell_user
 from polymat.runtime.providers import Provider, tried_provider
 
 Progress = Callable[[float], None]
@@ -88,7 +89,8 @@ class _Case:
 def keep_products(rounds: Rounds, *, force: bool = True, progress: Progress | None = None) -> Times:
     """Time whole products and keep the times with those of the machine, and of its BLAS; the own ones.
 
-    The machine has been measured before.  force: although they are known, of this library too.
+    The machine has been measured before; where products cannot be timed the user is told why.
+    force: although they are known, of this library too.
     """
     calibration, found = stored_calibration(), _blas()
     if calibration is None:
@@ -97,7 +99,11 @@ def keep_products(rounds: Rounds, *, force: bool = True, progress: Progress | No
     known = found is None or (stored is not None and stored.products)
     if calibration.products and known and not force:
         return calibration.products
-    timed = with_products(calibration, rounds, progress=progress)
+    try:
+        timed = with_products(calibration, rounds, progress=progress)
+    except ToolchainError as error:
+        tell_user("calibrate", f"products are decided by their price: {error.message}")
+        return calibration.products
     store_calibration(timed)
     return timed.products
 
@@ -105,7 +111,7 @@ def keep_products(rounds: Rounds, *, force: bool = True, progress: Progress | No
 def with_products(
     calibration: Calibration, rounds: Rounds, *, progress: Progress | None = None
 ) -> Calibration:
-    """What was measured of a machine, with times of whole products; those of its BLAS are kept with that."""
+    """A calibration with times of whole products; those of the BLAS in use are kept with that."""
     found, machine = _blas(), probe().with_calibration(calibration)
     own, calls = measure_products(machine, calibration.threads, found, rounds, progress)
     if found is not None and calls:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import logging
 from dataclasses import replace
 from pathlib import Path
 
@@ -137,6 +138,21 @@ def test_kept_with_the_machine_and_its_library(monkeypatch: pytest.MonkeyPatch) 
     said = "float64 products of 20 cubed 16.0 GFLOP/s"
     assert said in calibration_lines(kept)
     assert said in model_lines(model)
+
+
+@pytest.mark.usefixtures("cache")
+def test_where_products_cannot_be_timed_the_rest_stays(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def refuse(*_: object) -> None:
+        raise ToolchainError("the clock stands still where products of matrices are timed")
+
+    store_calibration(likely())
+    monkeypatch.setattr(timedproducts, "measure_products", refuse)
+    with caplog.at_level(logging.INFO, "polymat.calibrate"):
+        assert keep_products(LONG) == ()
+    assert stored_calibration() == likely()
+    assert "products are decided by their price: the clock stands still" in caplog.text
 
 
 def test_what_is_timed_by_itself_is_the_shorter() -> None:

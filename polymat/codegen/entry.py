@@ -133,7 +133,8 @@ class Entry:
         ignored = [p.name for p in ENTRY_PARAMETERS if p.name not in used | names_in(unpacked)]
         silent = [Evaluate(Cast("void", Id(name))) for name in ignored]
         body = [*unpacked, *silent, *body]
-        return (*apart, CFunction("int", "_pm_entry", ENTRY_PARAMETERS, tuple(body), static=False))
+        called = apart if small is None or small.sizes else ()
+        return (*called, CFunction("int", "_pm_entry", ENTRY_PARAMETERS, tuple(body), static=False))
 
     def rows_function(self, groups: Sequence[GroupCode], sizes: Sequence[Size], order: Skews) -> CFunction:
         """`_pm_rows`: some rows of each nest."""

@@ -39,6 +39,16 @@ PROGRAMS: dict[str, Callable[[], Any]] = {
 }
 
 
+def test_no_function_is_left_over() -> None:
+    """Calls with the only sizes there are do everything by themselves."""
+    C, x, y = (
+        pm.Matrix(pm.Double, "C", [6, 6]),
+        pm.Vector(pm.Double, "x", [6]),
+        pm.Vector(pm.Double, "y", [6]),
+    )
+    pm.compile([C @ x, C @ y], name="program", options=pm.Options(fuse=False, cflags=STRICT))
+
+
 @pytest.mark.parametrize("blas", ["auto", "never"])
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_no_warning(name: str, blas: Any) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from polymat.lang.affine import Affine
 from polymat.poly.access import Access
-from polymat.poly.blockwise import blocks_are_parallel
+from polymat.poly.blockwise import blocks_are_parallel, blocks_never_meet
 from polymat.poly.domain import Domain
 
 i, j, N = Affine.name("i"), Affine.name("j"), Affine.name("N")
@@ -28,3 +28,20 @@ def test_blocks(target: Affine, first: int, size: int, apart: bool) -> None:
     low = Affine((), first)
     box = Domain.box(("N",), ("i", "j"), [(low, N - 1), (Affine(), N - 1)])
     assert blocks_are_parallel(Access.of(box, (target,)), "i", low, size) is apart
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "size", "apart"),
+    [
+        (i, i, 1, True),
+        (i, i + 1, 1, False),
+        (2 * i, 2 * i + 1, 1, True),
+        (i, i - N, 1, True),
+        (i.floordiv(8), i.floordiv(8), 8, True),
+        (i.floordiv(8), i.floordiv(8) + 1, 8, False),
+    ],
+)
+def test_two_accesses(one: Affine, other: Affine, size: int, apart: bool) -> None:
+    box = Domain.box(("N",), ("i", "j"), [(Affine(), N - 1), (Affine(), N - 1)])
+    both = Access.of(box, (one,)), Access.of(box, (other,))
+    assert blocks_never_meet(*both, "i", Affine(), size) is apart

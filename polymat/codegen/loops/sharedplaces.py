@@ -23,6 +23,7 @@ from polymat.codegen.c.ctree import (
     Literal,
     Stmt,
     Subscript,
+    always_evaluated,
     expressions,
     names_in,
     plus,
@@ -95,7 +96,7 @@ def _split(loop: For, wide: set[str], arrays: Mapping[str, ScalarType]) -> Stmt 
     if straight_range(loop) is None:
         return None
     varying = {loop.variable, *(item.name for item in loop.body if isinstance(item, Declare))}
-    reads = [node for node in dict.fromkeys(expressions(loop.body)) if _is_gathered(node, wide)]
+    reads = [node for node in dict.fromkeys(always_evaluated(loop.body)) if _is_gathered(node, wide)]
     all_sums = {read: _sum(read.index, varying) for read in reads if isinstance(read, Subscript)}
     sums = {read: found for read, found in all_sums.items() if found.varying}
     places = Counter(each.place for each in sums.values())
@@ -103,7 +104,7 @@ def _split(loop: For, wide: set[str], arrays: Mapping[str, ScalarType]) -> Stmt 
     known: dict[CExpr, CExpr] = {}
     declared: list[Stmt] = []
     for read, each in sums.items():
-        if each.same is None or places[each.place] < LEAST:
+        if each.same is None or places[each.place] < LEAST or _reads(each.same):
             continue
         key = (read.array, each.same)
         if key not in pointers:
@@ -114,6 +115,11 @@ def _split(loop: For, wide: set[str], arrays: Mapping[str, ScalarType]) -> Stmt 
             declared.append(Declare(ctype, pointers[key], address))
         known[read] = Subscript(Id(pointers[key]), plus(each.place, each.number))
     return Block((*declared, replace(loop, body=substituted(loop.body, known)))) if declared else None
+
+
+def _reads(same: CExpr) -> bool:
+    """Whether an element of an array is read, which is there for the points of the loop alone."""
+    return any(isinstance(part, Subscript) for part in expressions([Evaluate(same)]))
 
 
 def _is_gathered(node: CExpr, wide: set[str]) -> bool:

@@ -175,7 +175,7 @@ class StageWriter(NestWriter):
     def _scatter(self, stage: Stage, plan: LoopPlan) -> list[NestFunction]:
         nests = []
         along = [plan.parallel] if plan.parallel else []
-        for some in over_same_points(stage):
+        for some in over_same_points(stage, plan.parallel, plan.cut):
             first = stage.accumulations[some.start]
             box = dict(zip(first.dims, first.box, strict=True))
             ranges = [Range(0, *box[dim]) for dim in along]

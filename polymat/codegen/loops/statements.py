@@ -10,6 +10,8 @@ from polymat.codegen.loops.nestloops import NestStatement
 from polymat.dataclass import dataclass
 from polymat.graph.stage import Accumulation, Stage
 from polymat.lang.neutral import neutral
+from polymat.poly.access import Access
+from polymat.poly.blockwise import blocks_never_meet
 from polymat.poly.isltext import encode
 from polymat.tilesize.plain import own_names
 
@@ -121,17 +123,28 @@ def scatter_statements(
     return Statements((item,), first.dims)
 
 
-def over_same_points(stage: Stage) -> list[range]:
-    """The accumulations by their numbers, neighbours together that are over the same points."""
+def over_same_points(stage: Stage, shared: str | None, block: int) -> list[range]:
+    """The accumulations by their numbers, neighbours together that are over the same points.
+
+    shared: the dimension that threads share in blocks of so many, between which those together never meet.
+    """
     found: list[range] = []
     for number, item in enumerate(stage.accumulations):
-        before = stage.accumulations[found[-1].start] if found else None
-        alike = before is not None and before.dims == item.dims and before.domain.equals(item.domain)
-        if alike and not stage.reads_itself:
+        before = [stage.accumulations[k] for k in found[-1]] if found else []
+        alike = bool(before) and before[0].dims == item.dims and before[0].domain.equals(item.domain)
+        apart = shared is None or all(_never_meet(each, item, shared, block) for each in before)
+        if alike and apart and not stage.reads_itself:
             found[-1] = range(found[-1].start, number + 1)
         else:
             found.append(range(number, number + 1))
     return found
+
+
+def _never_meet(one: Accumulation, other: Accumulation, dim: str, block: int) -> bool:
+    """Whether two over the same points go to elements of their own, but within a block along a dimension."""
+    first, _ = one.box[one.dims.index(dim)]
+    writes = (Access.of(each.domain, each.target) for each in (one, other))
+    return blocks_never_meet(*writes, dim, first, block)
 
 
 def partial_row_statements(

@@ -76,6 +76,28 @@ def test_what_is_over_the_same_points_is_one_loop(compiled: pm.Compiled) -> None
     assert f"several[{PLACES}1[" in together
 
 
+@pytest.mark.parametrize("next_row", [False, True])
+@pytest.mark.parametrize("rows", [1, 8])
+def test_threads_share_loops_of_sums_that_never_meet(rows: int, next_row: bool) -> None:
+    """The last row of a thread's share and the first of the next one go to one row of two sums."""
+    y, r = pm.Variable(Int, "y"), pm.Variable(Int, "r")
+    heights = pm.Image(pm.Float, "heights", [8 * N, N])
+    domain = [y, x], [Interval(Int, 0, 8 * N - 1), POINTS]
+    made = Reduction(([r, b], [Interval(Int, 0, 8 * N), Interval(Int, 0, 31)]), domain, pm.Float, "made")
+    place, row = Clamp(Cast(Int, heights(y, x)), 0, 15), y if rows == 1 else y // rows
+    other = (row + 1, place) if next_row else (row, place + 16)
+    made.defn = [
+        Reduce(made(row, place), heights(y, x), Op.Sum),
+        Reduce(made(*other), 2 * heights(y, x), Op.Sum),
+    ]
+    compiled = pm.compile(made, options=pm.Options(threads=2, parallel_threshold=0))
+    assert "parallel y" in str(compiled.explain())
+    nests = re.findall(r"static void _pm_(add\d)_made\(", compiled.source)
+    assert nests == (["add0", "add1"] if next_row else ["add0"])
+    values = np.random.default_rng(rows).integers(0, 17, (16, 2)).astype(np.float32)
+    assert np.array_equal(compiled(values), compiled.reference(values))
+
+
 def test_small_results_of_known_size_are_shared_out_whatever_is_assumed_of_sizes() -> None:
     whole = pm.compile(into(level(x), 1, Op.Sum, pm.Int, "plain"), options=pm.Options(threads=2))
     assert "each thread adds into a copy of its own" in str(whole.explain())

@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 
 import polymat as pm
-from polymat import Cast, Clamp, Function, Int, Interval
+from polymat import Cast, Clamp, Condition, Function, Int, Interval, Select
 from polymat.codegen.loops.sharedplaces import ROW
 
 N, M = pm.Parameter(Int, "N"), pm.Parameter(Int, "M")
 i, j = pm.Variable(Int, "i"), pm.Variable(Int, "j")
 level = pm.Image(pm.Float, "level", [N, M])
 grid = pm.Image(pm.Float, "grid", [N + 1, M, 9])
+shifted = pm.Vector(Int, "shifted", [N], values=(0, N - 1))
 pairs, small = pm.Vector(pm.Double, "pairs", [40]), pm.Vector(pm.Short, "small", [9])
 place = Clamp(Cast(Int, level(i, j) * 8), 0, 7)
 READS: dict[str, tuple[Any, Any]] = {
@@ -23,6 +24,15 @@ READS: dict[str, tuple[Any, Any]] = {
     "scaled": (pm.Double, pairs(4 * place + 1) * pairs(4 * place + 2 + 0 * i)),
     "alone": (pm.Float, grid(i, j, place) + level(i, j)),
     "narrow": (pm.Short, small(place) - small(place + 1)),
+    "chosen": (
+        pm.Float,
+        Select(
+            Condition(level(i, j), "<", 2) & Condition(i + j, "<", N - 1),
+            grid(shifted(i + 1), j, place) - grid(i + 1, j, place),
+            0,
+        ),
+    ),
+    "by_data": (pm.Float, grid(shifted(i), j, place) - grid(i, j, place)),
     "of_rows": (pm.Float, grid(i, j, Clamp(Cast(Int, level(i, 0)), 0, 7)) * grid(i + 1, j, 3)),
 }
 
@@ -35,7 +45,7 @@ def compiled() -> Any:
         f.defn = [value]
         found.append(f)
     options = pm.Options(fuse=False, inline=False)
-    return pm.compile(found, inputs=[level, grid, pairs, small], options=options)
+    return pm.compile(found, inputs=[level, grid, shifted, pairs, small], options=options)
 
 
 @pytest.mark.parametrize(("n", "m"), [(0, 3), (1, 1), (3, 0), (2, 7), (5, 64), (3, 131)])
@@ -48,6 +58,7 @@ def test_numbers(compiled: Any, n: int, m: int) -> None:
     arrays = (
         eighths(n, m).astype(np.float32),
         eighths(n + 1, m, 9).astype(np.float32),
+        rng.integers(0, max(n, 1), n, dtype=np.int32),
         eighths(40),
         rng.integers(-99, 100, 9, dtype=np.int16),
     )
@@ -61,5 +72,6 @@ def test_where_places_are_shared(compiled: Any) -> None:
         for name in READS
     }
     pointers = {name: text.count(f" *const {ROW}") for name, text in bodies.items()}
-    assert pointers == {"corners": 2, "moved": 1, "scaled": 0, "alone": 0, "narrow": 0, "of_rows": 0}
+    unread = {"chosen": 0, "by_data": 1}  # what may not be there is read where it is used
+    assert pointers == {"corners": 2, "moved": 1, "scaled": 0, "alone": 0, "narrow": 0, "of_rows": 0} | unread
     assert f"{ROW}0[" in bodies["moved"]

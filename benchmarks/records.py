@@ -114,17 +114,28 @@ def write_record(path: Path, record: Record) -> None:
 
 
 def keep_record(path: Path, record: Record) -> None:
-    """Write the file; a record of another machine goes into that machine's folder before."""
-    try:
-        before = read_record(path).about["machine"]
-    except RecordError:  # there is none
-        before = record.about["machine"]
-    if before != record.about["machine"]:
-        named = re.search(r"\((\w+)\), \d+ core", before)
-        where = path.parent / "machines" / (named[1] if named else "unknown")
-        where.mkdir(parents=True, exist_ok=True)
-        path.replace(where / path.name)
+    """Write the file; what is there of another machine goes into that machine's folder before.
+
+    A record that has more rows there stays; what is none is kept beside the file.
+    """
+    if path.exists():
+        _put_aside(path, record.about["machine"])
     write_record(path, record)
+
+
+def _put_aside(path: Path, machine: str) -> None:
+    try:
+        before = read_record(path)
+    except RecordError:
+        path.replace(path.with_name(f"{path.name}.unreadable"))
+        return
+    if before.about["machine"] == machine:
+        return
+    named = re.search(r"\((\w+)\), \d+ core", before.about["machine"])
+    kept = path.parent / "machines" / (named[1] if named else "unknown") / path.name
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    if not kept.exists() or len(read_record(kept).entries) <= len(before.entries):
+        path.replace(kept)
 
 
 def read_record(path: Path) -> Record:

@@ -117,9 +117,20 @@ def test_records_of_other_machines_stay(tmp_path: Path) -> None:
     assert read_record(tmp_path / "machines" / "old_core" / "s.json") == other
     keep_record(path, replace(RECORD, entries=()))
     assert [each.name for each in (tmp_path / "machines").iterdir()] == ["old_core"]
+    keep_record(path, replace(other, entries=()))
+    keep_record(path, RECORD)
+    assert read_record(tmp_path / "machines" / "old_core" / "s.json") == other  # which has more rows
     write_site(tmp_path / "site", tmp_path)
     page = (tmp_path / "site" / "_results.md").read_text("utf-8")
     assert "## Sums (old_core)\n\nSums. Chip (TM) (old_core), 4 cores" in page
+
+
+def test_what_is_no_record_is_not_lost(tmp_path: Path) -> None:
+    path = tmp_path / "s.json"
+    path.write_text("noted by hand", "utf-8")
+    keep_record(path, RECORD)
+    assert read_record(path) == RECORD
+    assert (tmp_path / "s.json.unreadable").read_text("utf-8") == "noted by hand"
 
 
 def test_tables_follow_their_records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -43,5 +43,5 @@ def test_blocks(target: Affine, first: int, size: int, apart: bool) -> None:
 )
 def test_two_accesses(one: Affine, other: Affine, size: int, apart: bool) -> None:
     box = Domain.box(("N",), ("i", "j"), [(Affine(), N - 1), (Affine(), N - 1)])
-    both = Access.of(box, (one,)), Access.of(box, (other,))
-    assert blocks_never_meet(*both, "i", Affine(), size) is apart
+    writes, others = Access.of(box, (one,)), Access.of(box, (other,))
+    assert blocks_never_meet(writes, others, "i", Affine(), size) is apart

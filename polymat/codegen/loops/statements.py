@@ -143,8 +143,8 @@ def over_same_points(stage: Stage, shared: str | None, block: int) -> list[range
 def _never_meet(one: Accumulation, other: Accumulation, dim: str, block: int) -> bool:
     """Whether two over the same points go to elements of their own, but within a block along a dimension."""
     first, _ = one.box[one.dims.index(dim)]
-    writes = (Access.of(each.domain, each.target) for each in (one, other))
-    return blocks_never_meet(*writes, dim, first, block)
+    writes, others = Access.of(one.domain, one.target), Access.of(other.domain, other.target)
+    return blocks_never_meet(writes, others, dim, first, block)
 
 
 def partial_row_statements(

@@ -65,8 +65,7 @@ def pages_of_calls() -> Iterator[tuple[str, int, list[int]]]:
 def met() -> dict[tuple[str, int], list[int]]:
     """Those of a process of its own.
 
-    What FFTW allocates within a transform is kept or given back to the system as all that the process has done
-    before decides.
+    Whether what FFTW allocates within a transform goes back to the system depends on what was done before.
     """
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
     command = [sys.executable, "-m", "tests.test_faults"]

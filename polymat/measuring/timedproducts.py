@@ -58,7 +58,7 @@ class Rounds:
 
 
 LONG = Rounds((8, 24, 96, 320, 1000), least=5, most=9, seconds=8.0)
-SHORT = Rounds((16, 128, 800), least=3, most=5, seconds=1.2)
+SHORT = Rounds((16, 128, 640), least=3, most=4, seconds=0.8)
 
 
 @dataclass(slots=True)

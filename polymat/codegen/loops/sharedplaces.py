@@ -96,7 +96,7 @@ def _split(loop: For, wide: set[str], arrays: Mapping[str, ScalarType]) -> Stmt 
     if straight_range(loop) is None:
         return None
     varying = {loop.variable, *(item.name for item in loop.body if isinstance(item, Declare))}
-    reads = [node for node in dict.fromkeys(always_evaluated(loop.body)) if _is_gathered(node, wide)]
+    reads = dict.fromkeys(node for node in always_evaluated(loop.body) if _is_gathered(node, wide))
     all_sums = {read: _sum(read.index, varying) for read in reads if isinstance(read, Subscript)}
     sums = {read: found for read, found in all_sums.items() if found.varying}
     places = Counter(each.place for each in sums.values())

@@ -116,7 +116,8 @@ def write_record(path: Path, record: Record) -> None:
 def keep_record(path: Path, record: Record) -> None:
     """Write the file; what is there of another machine goes into that machine's folder before.
 
-    A record that has more rows there stays; what is none is kept beside the file.
+    Of two of that machine the one with more rows is its record, and the other one is kept beside it, as is
+    what is none.
     """
     if path.exists():
         _put_aside(path, record.about["machine"])
@@ -134,8 +135,21 @@ def _put_aside(path: Path, machine: str) -> None:
     named = re.search(r"\((\w+)\), \d+ core", before.about["machine"])
     kept = path.parent / "machines" / (named[1] if named else "unknown") / path.name
     kept.parent.mkdir(parents=True, exist_ok=True)
-    if not kept.exists() or len(read_record(kept).entries) <= len(before.entries):
+    beside = kept.with_name(f"{kept.name}.fewer")
+    if not kept.exists():
         path.replace(kept)
+    elif _rows_in(kept) > len(before.entries):
+        path.replace(beside)
+    else:
+        kept.replace(beside)
+        path.replace(kept)
+
+
+def _rows_in(path: Path) -> int:
+    try:
+        return len(read_record(path).entries)
+    except RecordError:
+        return 0
 
 
 def read_record(path: Path) -> Record:

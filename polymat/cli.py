@@ -119,7 +119,7 @@ def _add_finding(commands: _Commands) -> None:
 
 def _add_machine(commands: _Commands) -> None:
     """Commands about this machine and what is kept on it."""
-    calibrate = commands.add_parser("calibrate", help="measure this machine, once, in a few seconds")
+    calibrate = commands.add_parser("calibrate", help="measure this machine, once, in half a minute")
     calibrate.add_argument("--force", action="store_true", help="measure although it was done before")
     calibrate.set_defaults(run=_calibrate)
 

@@ -10,23 +10,9 @@ from benchmarks.figures.tables import NOTHING, threads_of
 from benchmarks.peers.table import is_own
 from benchmarks.records import Record, read_record, rows_of
 from benchmarks.report import geometric_mean, ratios
+from benchmarks.run import PROGRAMS
+from benchmarks.sections import SECTIONS
 
-ORDER = (
-    *(
-        "blas2",
-        "products",
-        "cubes",
-        "sizes",
-        "crossover",
-        "layer",
-        "contractions",
-        "networks",
-        "convolutions",
-    ),
-    *("transforms", "fir", "dsp", "recursive", "stencils", "images", "channels", "recurrences", "npbench"),
-    *("data", "functions", "rows", "calls", "compile", "alternation"),
-)
-"""Sections in the order in which readers see them; others come behind."""
 AUDIT = "audit"  # what an audit of a machine leaves beside its records
 
 
@@ -67,7 +53,7 @@ def kept_in(directory: Path) -> list[Kept]:
     paths = (path for path in sorted(directory.glob("*.json")) if path.stem != AUDIT)
     records = [(path.stem, read_record(path)) for path in paths]
     found = [Kept(stem, record, section) for stem, record in records for section in record.headings]
-    places = {name: place for place, name in enumerate(ORDER)}
+    places = {name: place for place, name in enumerate((*SECTIONS, *PROGRAMS))}
     return sorted(found, key=lambda kept: (places.get(kept.section, len(places)), kept.section))
 
 

@@ -15,25 +15,39 @@ from benchmarks.peers.csource import load_c
 from benchmarks.task import MissingError, Prepared, Task
 
 
-def prepare_openblas(task: Task) -> Prepared:
+def openblas_file() -> Path:
     """The OpenBLAS of the scipy-openblas32 wheel."""
     package = importlib.import_module("scipy_openblas32")
-    return _prepare(task, sorted(Path(package.get_lib_dir()).glob("libscipy_openblas*.so")), "scipy_")
+    return _last(sorted(Path(package.get_lib_dir()).glob("libscipy_openblas*.so")))
+
+
+def mkl_file() -> Path:
+    """The MKL of the mkl wheel, which puts its libraries beside the interpreter's."""
+    return _last(sorted((Path(sys.prefix) / "lib").glob("libmkl_rt.so*")))
+
+
+def _last(found: Sequence[Path]) -> Path:
+    if not found:
+        raise MissingError("the library is not installed")
+    return found[-1]
+
+
+def prepare_openblas(task: Task) -> Prepared:
+    """By OpenBLAS."""
+    return _prepare(task, openblas_file(), "scipy_")
 
 
 def prepare_mkl(task: Task) -> Prepared:
-    """The MKL of the mkl wheel, which puts its libraries beside the interpreter's."""
-    return _prepare(task, sorted((Path(sys.prefix) / "lib").glob("libmkl_rt.so*")), "")
+    """By MKL."""
+    return _prepare(task, mkl_file(), "")
 
 
-def _prepare(task: Task, found: Sequence[Path], prefix: str) -> Prepared:
-    if not found:
-        raise MissingError("the library is not installed")
+def _prepare(task: Task, found: Path, prefix: str) -> Prepared:
     library = load_c("blas.c", libraries=("-ldl",))
     library.open_blas.restype = ctypes.c_char_p
-    complaint = library.open_blas(str(found[-1]).encode(), prefix.encode())
+    complaint = library.open_blas(str(found).encode(), prefix.encode())
     if complaint:
-        raise MissingError(f"{found[-1]}: {complaint.decode()}")
+        raise MissingError(f"{found}: {complaint.decode()}")
     symbol = ""
     if task.problem == "product":
         single = next(iter(task.arrays.values())).dtype == np.float32

@@ -6,14 +6,13 @@ LDL' without pivots is none of LAPACK's: what it has of about that work is Chole
 from __future__ import annotations
 
 import ctypes
-import importlib
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from time import perf_counter
 
 import numpy as np
 
+from benchmarks.peers.blas import mkl_file, openblas_file
 from benchmarks.peers.csource import aligned
 from benchmarks.task import Array, MissingError, Prepared, Task
 
@@ -21,22 +20,19 @@ Integer = ctypes.c_int
 
 
 def prepare_openblas(task: Task) -> Prepared:
-    """The OpenBLAS of the scipy-openblas32 wheel."""
-    package = importlib.import_module("scipy_openblas32")
-    return _prepare(task, sorted(Path(package.get_lib_dir()).glob("libscipy_openblas*.so")), "scipy_")
+    """By OpenBLAS."""
+    return _prepare(task, openblas_file(), "scipy_")
 
 
 def prepare_mkl(task: Task) -> Prepared:
-    """The MKL of the mkl wheel, which puts its libraries beside the interpreter's."""
-    return _prepare(task, sorted((Path(sys.prefix) / "lib").glob("libmkl_rt.so*")), "")
+    """By MKL."""
+    return _prepare(task, mkl_file(), "")
 
 
-def _prepare(task: Task, found: Sequence[Path], prefix: str) -> Prepared:
-    if not found:
-        raise MissingError("the library is not installed")
+def _prepare(task: Task, found: Path, prefix: str) -> Prepared:
     if task.problem not in _WAYS:
         raise MissingError(f"no routine for {task.problem}")
-    library = ctypes.CDLL(str(found[-1]))
+    library = ctypes.CDLL(str(found))
     routine, turned, told = _WAYS[task.problem]
     (given,) = task.arrays.values()
     start = np.ascontiguousarray(turned(given))

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import ctypes
 import importlib
-import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from benchmarks.peers.blas import mkl_file
 from benchmarks.task import Array, MissingError, Prepared, Task
 
 NO_TRANSPOSE, GENERAL, FULL, NO_DIAGONAL, FROM_ZERO = 10, 20, 42, 50, 0  # the numbers of mkl_spblas.h
@@ -38,10 +37,7 @@ def prepare_mkl(task: Task) -> Prepared:
     """`mkl_sparse_d_mv`, after `mkl_sparse_optimize`, which is not timed."""
     if not _is_product(task):
         raise MissingError(f"no sparse matrix in {task.problem}")
-    found = sorted((Path(sys.prefix) / "lib").glob("libmkl_rt.so*"))
-    if not found:
-        raise MissingError("the library is not installed")
-    library = ctypes.CDLL(str(found[-1]))
+    library = ctypes.CDLL(str(mkl_file()))
     row, column, value, x = task.arrays.values()
     handle, described = ctypes.c_void_p(), _Description(GENERAL, FULL, NO_DIAGONAL)
     shape = (ctypes.c_int(len(row) - 1), ctypes.c_int(len(x)))

@@ -83,14 +83,15 @@ class CallPlanner:
         kernel = self._kernel(Group(stages), flat) if self.options.blas == "auto" else None
         parallel = self._parallel(idiom, loops)
         calls, other = ", ".join(map(str, idiom.calls)), "register blocks" if kernel else "loops"
-        least = self.prices.least(idiom, flat, loops, kernel)
-        choice = self.prices.choice(idiom, flat, loops, kernel)
+        ratio = self.prices.ratio(idiom, kernel)
+        least = self.prices.least(idiom, flat, loops, kernel, ratio)
+        choice = self.prices.choice(idiom, flat, loops, ratio)
         if choice is not None:
             calls += f"; {other} where they are predicted to be faster, at each call"
         elif least:
             calls += f"; below {least:.3g} multiplications {other}"
-        asked = choice is not None and self.prices.is_worth_asking(idiom, kernel, flat)
-        relative, alone = self.prices.of_plan(idiom, flat, loops, kernel, parallel, asked=asked)
+        asked = choice is not None and self.prices.is_worth_asking(idiom, kernel, flat, ratio)
+        relative, alone = self.prices.of_plan(idiom, flat, loops, kernel, parallel, ratio, asked=asked)
         return CallPlan(
             group=Group(stages),
             kind="call",

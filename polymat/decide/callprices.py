@@ -11,11 +11,10 @@ from polymat.graph.pipeline import Pipeline
 from polymat.graph.product import Product
 from polymat.graph.stage import Accumulation, Stage
 from polymat.idiom.call import Idiom
-from polymat.idiom.callcosts import AS_MEASURED, CLEARLY, CallChoice, choice_of
+from polymat.idiom.callcosts import CallChoice, choice_of, share_of
 from polymat.idiom.libraryfacts import Kind, Libraries
 from polymat.idiom.librarymodel import LibraryModel
-from polymat.idiom.measuredcalls import measured_seconds
-from polymat.idiom.profit import call_seconds, completed, library_ratios
+from polymat.idiom.profit import call_seconds, completed, is_whole_product, library_ratios
 from polymat.lang.expr import Load
 from polymat.lang.traverse import walk
 from polymat.lang.types import real_part
@@ -68,23 +67,15 @@ class CallPrices:
     def ratio(self, idiom: Idiom, kernel: KernelPlan | None) -> Grid | None:
         """By what whole products by register blocks took longer than predicted, over the same of calls.
 
-        None where they were not timed in both ways, or calls are of other things or routines.
+        None where they were not timed in both ways, or calls are of other things than these.
         """
         model = self.model()
         if model is None or kernel is None or kernel.measured is None:
             return None
-        if any(call.row.level < 3 for call in idiom.calls):
+        if not all(map(is_whole_product, idiom.calls)):
             return None
-        if any(measured_seconds(call, model, self.sizes, 1) is None for call in idiom.calls):
-            return None
-        calls = library_ratios(model, self.machine, real_part(idiom.product.dtype).dtype)
+        calls = library_ratios(model, idiom.product.dtype.dtype)
         return None if calls is None else kernel.measured.over(calls, self.threads)
-
-    def share(self, idiom: Idiom, kernel: KernelPlan | None) -> float:
-        """Of the time of the code beside them that calls must take to be preferred."""
-        if kernel is None:
-            return 1.0
-        return CLEARLY if self.ratio(idiom, kernel) is None else AS_MEASURED
 
     def kernel_seconds(
         self, kernel: KernelPlan, sizes: Mapping[str, int], threads: int | None = None
@@ -107,13 +98,14 @@ class CallPrices:
         loops: LoopPlan,
         kernel: KernelPlan | None,
         parallel: str | None,
+        ratio: Grid | None,
         *,
         asked: bool,
     ) -> tuple[float, float]:
         """The time of an operation on all threads and on one; of the quicker way where each call asks."""
         slow, share = loop_slowdown(loops, self.threads), 1.0
         if kernel is not None:
-            seconds, share = self.kernel_seconds(kernel, self.sizes), self.share(idiom, kernel)
+            seconds, share = self.kernel_seconds(kernel, self.sizes), share_of(ratio)
             slow = self.in_operations(seconds, idiom.product)
 
         def price(relative: float) -> float:
@@ -124,9 +116,7 @@ class CallPrices:
         used = self._relative(idiom, parallel, self.threads), self._relative(idiom, None, 1)
         return price(used[0]), price(used[1])
 
-    def choice(
-        self, idiom: Idiom, flat: Stage, loops: LoopPlan, kernel: KernelPlan | None
-    ) -> CallChoice | None:
+    def choice(self, idiom: Idiom, flat: Stage, loops: LoopPlan, ratio: Grid | None) -> CallChoice | None:
         """The choice that generated code takes at each call; None where it was taken before."""
         if self.options.blas == "always" or self._is_fixed(flat):
             return None
@@ -138,15 +128,17 @@ class CallPrices:
         )
         multiplications = max(sum(points(a.box, self.sizes) for a in flat.accumulations), 1.0)
         each = operations / (flops * VECTOR_SHARE * multiplications)
-        return choice_of(idiom, self.model(), flops, each, self.ratio(idiom, kernel))
+        return choice_of(idiom, self.model(), flops, each, ratio)
 
-    def is_worth_asking(self, idiom: Idiom, kernel: KernelPlan | None, flat: Stage) -> bool:
+    def is_worth_asking(
+        self, idiom: Idiom, kernel: KernelPlan | None, flat: Stage, ratio: Grid | None
+    ) -> bool:
         """Whether the user said nothing of the sizes, and at several the calls are clearly quicker."""
         names = {name for low, high in flat.box for form in (low, high) for name in form.names()}
         if kernel is None or names & self.given:
             return False
-        model, share = self.model(), self.share(idiom, kernel)
-        teams = {1} if self.ratio(idiom, kernel) is None else {1, self.threads}
+        model, share = self.model(), share_of(ratio)
+        teams = {1} if ratio is None else {1, self.threads}
 
         def gains(sizes: Mapping[str, int], used: int) -> bool:
             own = self.kernel_seconds(kernel, sizes, used)
@@ -155,13 +147,21 @@ class CallPrices:
         probes = [*_probes(tuple(self.sizes))]
         return any(sum(gains(sizes, used) for sizes in probes) >= SEVERAL for used in teams)
 
-    def least(self, idiom: Idiom, flat: Stage, loops: LoopPlan, kernel: KernelPlan | None) -> float:
+    def least(
+        self,
+        idiom: Idiom,
+        flat: Stage,
+        loops: LoopPlan,
+        kernel: KernelPlan | None,
+        ratio: Grid | None,
+    ) -> float:
         """Multiplications from which the calls are quicker, found on cubes: every size the same."""
         if self.options.blas == "always" or self._is_fixed(flat):
             return 0.0
         peak = self.machine.peak_flops(real_part(flat.dtype).size, self.threads) * VECTOR_SHARE
         slow = loop_slowdown(loops, self.threads)
-        model, factors, share = self.model(), self._factors(flat, loops), self.share(idiom, kernel)
+        model, factors = self.model(), self._factors(flat, loops)
+        share = 1.0 if kernel is None else share_of(ratio)
         speedup = peak / (self.machine.peak_flops(real_part(flat.dtype).size, 1) * VECTOR_SHARE)
 
         def pays(length: int) -> bool:

@@ -62,8 +62,12 @@ def choice_of(
         return None
     calls = [_measured(call, model) for call in idiom.calls]
     found = tuple(call for call in calls if call is not None)
-    share = CLEARLY if ratio is None else AS_MEASURED
-    return CallChoice(found, flops, each, share, ratio) if len(found) == len(calls) else None
+    return CallChoice(found, flops, each, share_of(ratio), ratio) if len(found) == len(calls) else None
+
+
+def share_of(ratio: Grid | None) -> float:
+    """Of the time of register blocks that calls must take to be preferred; ratio: where both were timed."""
+    return CLEARLY if ratio is None else AS_MEASURED
 
 
 def _measured(call: LibraryCall, model: LibraryModel) -> MeasuredCall | None:

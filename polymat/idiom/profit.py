@@ -71,7 +71,7 @@ def call_seconds(
         total += MIRROR_SECONDS * _mirrored_points(call, sizes) / threads
         measured = measured_seconds(call, model, sizes, threads) if model is not None else None
         if measured is not None:
-            total += measured * _whole_ratio(call, machine, sizes, threads, model)
+            total += measured * _whole_ratio(call, sizes, threads, model)
             continue
         batch = prod((axis.length(sizes) for axis in call.batch), start=1.0)
         flops = 2.0 * call_points(call, sizes) * (4.0 if call.dtype.kind == "c" else 1.0)
@@ -82,30 +82,33 @@ def call_seconds(
 
 
 def _whole_ratio(
-    call: LibraryCall, machine: Machine, sizes: Mapping[str, int], threads: int, model: LibraryModel | None
+    call: LibraryCall, sizes: Mapping[str, int], threads: int, model: LibraryModel | None
 ) -> float:
-    """By what a call of a matrix with a matrix takes longer than predicted, as whole products did."""
-    if model is None or call.row.level < 3:
-        return 1.0
-    ratios = library_ratios(model, machine, real_part(call.dtype).dtype)
+    """By what a product of matrices takes longer than predicted, as those did that were timed as a whole."""
+    ratios = library_ratios(model, call.dtype.dtype) if model and is_whole_product(call) else None
     if ratios is None:
         return 1.0
-    lengths = {role: axis.length(sizes) for role, axis in call.axes}
-    m, n = lengths.get("m", 1.0), lengths.get("n", lengths.get("m", 1.0))
-    depth = lengths.get("k", n if call.side == "right" else m)
+    m, n, k = (call.axis(role).length(sizes) for role in ("m", "n", "k"))
     batch = prod((axis.length(sizes) for axis in call.batch), start=1.0)
-    return ratios.at((m, n, depth), threads if batch < threads else 1)
+    return ratios.at((m, n, k), threads if batch < threads else 1)
+
+
+def is_whole_product(call: LibraryCall) -> bool:
+    """Whether a call is a product of real matrices, which `calibrate` times beside own ones."""
+    return call.routine == "gemm" and call.dtype.kind == "f"
 
 
 @remembered
-def library_ratios(model: LibraryModel, machine: Machine, dtype: str) -> Ratios | None:
-    """By what whole products of a real type took longer than predicted; None where none were timed."""
-    known = completed(model, machine)
+def library_ratios(model: LibraryModel, dtype: str) -> Ratios | None:
+    """By what whole products of a real type took longer than predicted; None where none were timed.
+
+    model: completed.
+    """
 
     def predicted(extents: Extents, threads: int) -> float:
         m, n, k = extents
         part = (m, max(n / threads, 1.0), k) if n > m else (max(m / threads, 1.0), n, k)
-        return known.grids["gemm", dtype].at(part)
+        return model.grids["gemm", dtype].at(part)
 
     return ratios_of(model.products, _REAL[dtype], predicted)
 

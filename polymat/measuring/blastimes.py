@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import itertools
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -45,11 +44,8 @@ def calibrate_library(*, force: bool = False, progress: Progress | None = None) 
     found = provider("blas")
     stored = None if found is None else stored_model(found)
     earlier = stored is not None and ("gemm_t", "float64") not in stored.grids
-    products = () if stored is None else stored.products
     return kept_or_measured(
-        found,
-        lambda used: replace(measure_library(used, tuple(_cases()), progress), products=products),
-        force=force or earlier,
+        found, lambda used: measure_library(used, tuple(_cases()), progress), force=force or earlier
     )
 
 

@@ -17,7 +17,7 @@ from polymat.machine.probe import probe
 from polymat.measuring.effort import LONG, SHORT, Effort
 from polymat.measuring.measuremachine import measure, measured_threads
 from polymat.measuring.timedproducts import SHORT as TIMED
-from polymat.measuring.timedproducts import with_products
+from polymat.measuring.timedproducts import blas_in_use, with_products
 from polymat.runtime.cachedir import prepare_directory
 from polymat.runtime.calibration import (
     calibration_path,
@@ -33,7 +33,7 @@ from polymat.runtime.settings import settings
 from polymat.runtime.toolchain import find_compiler
 
 _log = logging.getLogger("polymat.calibrate")
-# For another process that measures; it takes less.
+# For another process that measures; where nothing else runs it takes half of that.
 _WAIT_SECONDS = 10.0
 # Of the estimate: simple processors reach more than an eighth of what is estimated for unknown ones, and
 # programs under emulators do not.
@@ -111,7 +111,7 @@ def _measure(path: Path) -> None:
 def _with_products(measured: Calibration) -> Calibration:
     """With times of whole products, where these can be had; prices do without."""
     try:
-        return with_products(measured, TIMED)
+        return with_products(measured, blas_in_use(), TIMED)
     except Exception as error:
         _log.debug("products were not timed: %s: %s", type(error).__name__, error)
         return measured

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import field, replace
 from itertools import product
@@ -13,6 +13,7 @@ from statistics import median
 
 import numpy as np
 
+from polymat.codegen.c.elements import ELEMENT_BYTES
 from polymat.dataclass import dataclass
 from polymat.errors import ToolchainError
 from polymat.idiom.callcosts import SKEW
@@ -36,7 +37,6 @@ from polymat.runtime.providers import Provider, tried_provider
 Progress = Callable[[float], None]
 Times = tuple[ProductTimes, ...]
 Extents = tuple[int, int, int]
-_BYTES: Mapping[str, int] = {"f32": 4, "f64": 8}
 _PAGE = 4096
 _SAMPLE_SECONDS, _WARM_SECONDS = 2e-4, 2e-3
 _SHARE = 0.5  # of the time at the peak of the processor, which nothing takes less than
@@ -92,7 +92,7 @@ def keep_products(rounds: Rounds, *, force: bool = True, progress: Progress | No
     The machine has been measured before; where products cannot be timed the user is told why.
     force: although they are known, of this library too.
     """
-    calibration, found = stored_calibration(), _blas()
+    calibration, found = stored_calibration(), blas_in_use()
     if calibration is None:
         return ()
     stored = None if found is None else stored_model(found)
@@ -100,7 +100,7 @@ def keep_products(rounds: Rounds, *, force: bool = True, progress: Progress | No
     if calibration.products and known and not force:
         return calibration.products
     try:
-        timed = with_products(calibration, rounds, progress=progress)
+        timed = with_products(calibration, found, rounds, progress=progress)
     except ToolchainError as error:
         tell_user("calibrate", f"products are decided by their price: {error.message}")
         return calibration.products
@@ -109,12 +109,16 @@ def keep_products(rounds: Rounds, *, force: bool = True, progress: Progress | No
 
 
 def with_products(
-    calibration: Calibration, rounds: Rounds, *, progress: Progress | None = None
+    calibration: Calibration,
+    found: Provider | None,
+    rounds: Rounds,
+    *,
+    progress: Progress | None = None,
 ) -> Calibration:
-    """A calibration with times of whole products; those of the BLAS in use are kept with that."""
-    found, machine = _blas(), probe().with_calibration(calibration)
+    """A calibration with times of whole products; those of the library are kept with that."""
+    machine = probe().with_calibration(calibration)
     own, calls = measure_products(machine, calibration.threads, found, rounds, progress)
-    if found is not None and calls:
+    if found is not None:
         stored = stored_model(found) or LibraryModel(fingerprint(), identity(found), date_text(), {})
         store_model(found, replace(stored, products=calls))
     return replace(calibration, products=own)
@@ -127,7 +131,7 @@ def measure_products(
     rounds: Rounds,
     progress: Progress | None = None,
 ) -> tuple[Times, Times]:
-    """Times of own products and of the library's, on one thread and on so many, or none without memory."""
+    """Times of own products and of the library's, on one thread and on so many."""
     library = _library(machine, found)
     try:
         return _measured(library, machine, threads, found is not None, rounds, progress)
@@ -147,7 +151,7 @@ def _measured(
     longest = (rounds.levels[-1],) * 3
     room = max(int(getattr(library, room_name(suffix))(*longest, threads)) for suffix in SUFFIXES)
     if room > available_memory() // _MEMORY_SHARE:
-        return (), ()
+        raise ToolchainError("there is no memory for products of matrices to be timed")
     with _memory(room) as address:
         _measure_rounds(library, cases, address, rounds, calls=calls, progress=progress)
     if progress is not None:
@@ -185,7 +189,7 @@ def _measure_rounds(
 def _cases(machine: Machine, threads: int, levels: Sequence[int]) -> Iterator[_Case]:
     """Every product of a type on one thread, and the larger ones on several."""
     for suffix, team in product(SUFFIXES, dict.fromkeys((1, threads))):
-        peak = machine.peak_flops(_BYTES[suffix], team)
+        peak = machine.peak_flops(ELEMENT_BYTES[suffix], team)
         for extents in triples(levels):
             points = math.prod(extents)
             if team == 1 or points >= SHARED:
@@ -221,7 +225,7 @@ def _times(cases: Sequence[_Case], teams: Sequence[int], levels: tuple[int, ...]
     found = {(case.suffix, case.threads, case.extents): case.seconds[way] for case in cases}
     return tuple(
         ProductTimes(
-            _BYTES[suffix],
+            ELEMENT_BYTES[suffix],
             threads,
             levels,
             tuple(
@@ -233,7 +237,7 @@ def _times(cases: Sequence[_Case], teams: Sequence[int], levels: tuple[int, ...]
     )
 
 
-def _blas() -> Provider | None:
+def blas_in_use() -> Provider | None:
     """The library that this process uses, if its products are right."""
     return tried_provider("blas", [blas_routine("gemm", dtype) for dtype in ("float64", "float32")])
 
@@ -246,7 +250,7 @@ def _memory(size: int) -> Iterator[int]:
 
 
 def _library(machine: Machine, found: Provider | None) -> ctypes.CDLL:
-    blocks = [blocks_of(machine, _BYTES[suffix]) for suffix in SUFFIXES]
+    blocks = [blocks_of(machine, ELEMENT_BYTES[suffix]) for suffix in SUFFIXES]
     text, files, routines = product_bench(blocks, calls=found is not None)
     library = load_timers(text, routines, found, files=lambda: files)
     size, count, pointer, real = ctypes.c_ssize_t, ctypes.c_int, ctypes.c_void_p, ctypes.c_double

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import datetime
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from polymat.codegen.c.apart import Files
 from polymat.errors import ToolchainError
@@ -55,6 +56,8 @@ def kept_or_measured(
     if stored is not None and not force:
         return stored
     measured = measure(found)
+    if stored is not None:
+        measured = replace(measured, products=stored.products)  # which others measure
     store_model(found, measured)
     return measured
 

@@ -38,9 +38,14 @@ def shares(
         return (WHOLE,)
     length = int(found.length(dim, estimates))
     unit = rows if dim == found.rows else 1
-    begins = [_begin(work_along(found, dim), length, unit, threads, number) for number in range(threads + 1)]
-    parts = (end - begin for begin, end in pairwise(begins))
-    return tuple({dim: float(part)} for part in parts if part > 0) or (WHOLE,)
+    found_parts = parts(work_along(found, dim), length, unit, threads)
+    return tuple({dim: float(part)} for part in found_parts) or (WHOLE,)
+
+
+def parts(work: Work, length: int, unit: int, threads: int) -> list[int]:
+    """The lengths of the shares of threads that have one; unit: of which there are whole ones in each."""
+    begins = [_begin(work, length, unit, threads, number) for number in range(threads + 1)]
+    return [end - begin for begin, end in pairwise(begins) if end > begin]
 
 
 def cut(found: Contraction, share: Share) -> Contraction:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 from polymat.machine.model import Machine
 from polymat.machine.producttimes import Extents, Ratios, ratios_of
 from polymat.memo import remembered
@@ -12,6 +10,7 @@ from polymat.product.blocks import Blocks
 from polymat.product.formula import Values
 from polymat.product.prices import price
 from polymat.product.question import machine_values
+from polymat.product.shares import parts
 from polymat.product.ways import way_of
 
 
@@ -34,9 +33,8 @@ def product_operations(blocks: Blocks, extents: Extents, threads: int) -> float:
     m, n, _ = extents
     across = shares_columns(m, n)
     length, unit = (n, 1) if across else (m, blocks.rows)
-    begins = [min(-(-length // unit) * number // threads * unit, length) for number in range(threads + 1)]
-    parts = {end - begin for begin, end in pairwise(begins) if end > begin}
-    return max(_price(blocks, extents, m if across else part, part if across else n) for part in parts)
+    lengths = {*parts("even", int(length), unit, threads)}
+    return max(_price(blocks, extents, m if across else part, part if across else n) for part in lengths)
 
 
 def _price(blocks: Blocks, extents: Extents, m: float, n: float) -> float:

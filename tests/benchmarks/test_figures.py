@@ -119,7 +119,9 @@ def test_records_of_other_machines_stay(tmp_path: Path) -> None:
     assert [each.name for each in (tmp_path / "machines").iterdir()] == ["old_core"]
     keep_record(path, replace(other, entries=()))
     keep_record(path, RECORD)
-    assert read_record(tmp_path / "machines" / "old_core" / "s.json") == other  # which has more rows
+    kept = tmp_path / "machines" / "old_core"
+    assert read_record(kept / "s.json") == other  # which has more rows
+    assert read_record(kept / "s.json.fewer") == replace(other, entries=())
     write_site(tmp_path / "site", tmp_path)
     page = (tmp_path / "site" / "_results.md").read_text("utf-8")
     assert "## Sums (old_core)\n\nSums. Chip (TM) (old_core), 4 cores" in page

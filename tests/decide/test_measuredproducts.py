@@ -11,6 +11,7 @@ import pytest
 import polymat as pm
 from polymat.idiom.librarymodel import LibraryModel
 from polymat.machine.calibrate import Rate
+from polymat.machine.grid import Grid
 from polymat.machine.known import HASWELL
 from polymat.machine.model import Machine
 from polymat.machine.producttimes import SHARED, ProductTimes
@@ -105,6 +106,22 @@ def test_routines_that_were_not_timed_are_estimated_as_ever(compile_for: Compile
     """How products of a library do beside their estimates says nothing of its products with triangles."""
     half = pm.trmm(A, B, 2.0).named("half")
     assert groups(compile_for, half, 1000, even(0.85), even(0.95)) == ["-"]
+
+
+@pytest.mark.parametrize(("speed", "taken"), [(0.9, "-"), (1.2, "trmm")])
+def test_routines_that_were_timed_alone_have_to_be_clearly_quicker(
+    compile_for: CompileFor, speed: float, taken: str
+) -> None:
+    """What is known of products by turns says nothing of them."""
+    levels = (1, *LEVELS)
+    seconds = tuple(m * m * n / (PEAK * speed) for m in levels for n in levels)
+    machine, _ = stated(even(0.85), even(0.95))
+    grids = {("trmm", "float64"): Grid((levels, levels), seconds)}
+    model = LibraryModel("", "", "", grids, tables(even(0.95)))
+    compile_for(machine, StatedLibraries({"blas": model}))
+    half = pm.trmm(A, B, 2.0).named("half")
+    found = pm.compile(half, inputs=[A, B], estimates={N: 1000}, name="timed")
+    assert routines(found) == [taken]
 
 
 def test_fast_shapes_of_a_library_are_asked_for_where_nothing_is_said_of_sizes(

@@ -69,7 +69,7 @@ class Measuring:
             raise self.result
         return self.result
 
-    def with_products(self, measured: Calibration, rounds: object) -> Calibration:
+    def with_products(self, measured: Calibration, _blas: object, rounds: object) -> Calibration:
         """Takes the place of that: nothing is kept before products are timed."""
         assert stored_calibration() is None
         self.products.append(rounds)
@@ -347,7 +347,7 @@ def measure(*_, **__):
         stream.write("once ")
     time.sleep(0.5)
     return decode((directory / "figures").read_text())
-firstcompile.measure, firstcompile.with_products = measure, lambda measured, _: measured
+firstcompile.measure, firstcompile.with_products = measure, lambda measured, *_: measured
 firstcompile._WAIT_SECONDS = 60.0
 N = pm.Parameter(pm.Int, "N")
 x = pm.Vector(pm.Double, "x", [N])
@@ -369,7 +369,7 @@ def test_processes_wait_for_the_one_that_measures(tmp_path: Path) -> None:
 REALLY = """
 import numpy as np, polymat as pm
 from polymat.measuring import firstcompile, samples
-firstcompile.with_products = lambda measured, _: measured  # they have tests of their own
+firstcompile.with_products = lambda measured, *_: measured  # they have tests of their own
 samples.available_memory = lambda: 256 << 20
 N = pm.Parameter(pm.Int, "N")
 x = pm.Vector(pm.Double, "x", [N])

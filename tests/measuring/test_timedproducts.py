@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import logging
+import math
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import pytest
 
 from polymat.errors import ToolchainError
 from polymat.machine.probe import probe
-from polymat.machine.producttimes import SHARED, ProductTimes
+from polymat.machine.producttimes import SHARED, ProductTimes, triples
 from polymat.measuring import timedproducts
 from polymat.measuring.productbench import SUFFIXES, function_name
 from polymat.measuring.timedproducts import LONG, SHORT, Rounds, keep_products, measure_products
@@ -82,7 +83,8 @@ def test_without_a_library() -> None:
 
 def test_without_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(timedproducts, "available_memory", lambda: 1000)
-    assert measure_products(probe(), 1, None, TINY) == ((), ())
+    with pytest.raises(ToolchainError, match="there is no memory for products of matrices to be timed"):
+        measure_products(probe(), 1, None, TINY)
 
 
 def test_what_takes_too_long_is_given_up() -> None:
@@ -156,5 +158,7 @@ def test_where_products_cannot_be_timed_the_rest_stays(
 
 
 def test_what_is_timed_by_itself_is_the_shorter() -> None:
-    assert sum(SHORT.levels) < sum(LONG.levels)
-    assert SHORT.seconds < LONG.seconds
+    def operations(rounds: Rounds) -> int:
+        return rounds.least * sum(math.prod(extents) for extents in triples(rounds.levels))
+
+    assert 3 * operations(SHORT) < operations(LONG)

@@ -207,6 +207,7 @@ class StageWriter(NestWriter):
 
         if plan.kind == "map":
             body = PieceLoops(loops, self.size, self.needs, ahead).body()
+            body = unless_in_place(body, self._at_one_place(stage))
         else:
             body = self._within_segments(stage, loops, make) or ahead(loops.body())
         if plan.lanes > 1 and plan.kind == "map":
@@ -216,8 +217,6 @@ class StageWriter(NestWriter):
         if plan.kind == "scatter":
             body = places_first(body, self.bodies.array(stage.name), stage.dtype.c, self.needs)
         body = in_blocks(self, body)
-        if plan.kind == "map":
-            body = unless_in_place(body, self._at_one_place(stage))
         if plan.kind == "reduce":
             short = stage.segments is not None and stage.dtype.kind in "fc"
             body = with_short_sums(body, self._short_sums(stage), self.needs) if short else body

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -23,9 +25,12 @@ from polymat.codegen.c.ctree import (
     Subscript,
 )
 from polymat.codegen.loops.stays import unless_in_place
+from polymat.machine.known import GENERIC
+from tests.hosts import compiling_for
 
 INDEX, ZERO, ONE = Id("i"), Literal("0"), Literal("1")
 PAIRS = {("x", "y")}
+SMALL = replace(GENERIC, vector_bits=512, vector_registers=32, l3_bytes=64)  # everything is too large for it
 
 
 def at(array: str, index: CExpr = INDEX) -> Subscript:
@@ -88,6 +93,7 @@ def test_what_a_step_leaves_alone_is_there_afterwards() -> None:
     half = Function(([i], [Interval(Int, 0, N - 1)]), Double, "half")
     half.defn = [Case(Condition(2 * i, "<", N), x(i)), Case(Condition(2 * i, ">=", N), x(i) / 2)]
     stepped, halved = pm.compile(last, name="stepped"), pm.compile(half, name="halved")
+    assert "if (half != x)" in halved.source
     for size in (1, 2, 7, 64):
         given = np.random.default_rng(size).random(size)
         for steps in range(min(size, 4)):
@@ -96,3 +102,20 @@ def test_what_a_step_leaves_alone_is_there_afterwards() -> None:
         assert np.array_equal(halved(given), expected)
         halved(other, out=other)
         assert np.array_equal(other, expected)
+
+
+def test_rows_past_the_caches_are_left_alone_too() -> None:
+    R, C = (pm.Parameter(Int, name) for name in "RC")
+    i, j = pm.Variable(Int, "i"), pm.Variable(Int, "j")
+    x = pm.Image(Double, "x", [R, C])
+    half = Function(([i, j], [Interval(Int, 0, extent - 1) for extent in (R, C)]), Double, "half")
+    half.defn = [x(i, j)]
+    with compiling_for(SMALL):
+        copied = pm.compile(half, name="copied")
+    assert "if (half != x)" in copied.source
+    assert "_pm_past" in copied.source
+    given = np.random.default_rng(5).random((3, 301))
+    assert np.array_equal(copied(given), given)
+    other = given.copy()
+    copied(other, out=other)
+    assert np.array_equal(other, given)

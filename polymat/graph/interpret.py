@@ -6,7 +6,7 @@ recurrences run element by element as soon as what they read is complete.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -76,12 +76,6 @@ def _runs(
         values[stage.name] = np.zeros(shape, dtype=stage.dtype.dtype)
         runs[stage.name] = _StageRun(stage, Evaluator(values, origins, params), params, inside)
     return runs
-
-
-def unfolded(pipeline: Pipeline, names: Collection[str], params: Mapping[str, Any]) -> Unfolded:
-    """All points of some stages of a pipeline; nothing is computed."""
-    chosen = [stage for stage in pipeline.stages if stage.name in names]
-    return unfold([*_runs(chosen, {}, params, None).values()])
 
 
 class _StageRun:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 
 from polymat.dataclass import dataclass
 from polymat.graph.accesses import loads_with_domains
 from polymat.graph.pipeline import Pipeline
+from polymat.graph.pointtext import with_sizes
 from polymat.graph.stage import Accumulation, Part, Stage
 from polymat.lang.affine import Affine
 from polymat.lang.expr import Load
@@ -54,11 +56,14 @@ def circle_of_reads(
     """A shortest circle of elements of some stages at these sizes, else at small ones; None without one."""
     reads = reads_among(pipeline, names)
     needs = [read.need for read in reads]
-    tried = (least_sizes(pipeline.context, least) for least in _TRIED)
-    for each in (sizes, *tried):
-        hops = shortest_circle(needs, each, most_pairs=MOST_PAIRS) if each is not None else None
+    seen: list[Mapping[str, int]] = []
+    for each in chain([sizes], (least_sizes(pipeline.context, least) for least in _TRIED)):
+        if each is None or each in seen:
+            continue
+        seen.append(each)
+        hops = shortest_circle(needs, each, most_pairs=MOST_PAIRS)
         if hops is not None:
-            return _told(pipeline, [(reads[hop.need], hop) for hop in hops], each or {})
+            return _told(pipeline, [(reads[hop.need], hop) for hop in hops], each)
     return None
 
 
@@ -90,9 +95,8 @@ def _told(
         f"{read_text(pipeline, read.load)} = {_named(pipeline, after)}"
         for (read, hop), (_, after) in zip(hops, following, strict=True)
     ]
-    at = ", ".join(f"{name} = {sizes[name]}" for name in pipeline.context.params)
-    where = f" (with {at})" if at else ""
-    return CircleOfReads(", ".join(steps) + where, tuple(read for read, _ in hops))
+    text = ", ".join(steps) + with_sizes(sizes, pipeline.context)
+    return CircleOfReads(text, tuple(read for read, _ in hops))
 
 
 def _named(pipeline: Pipeline, hop: Hop) -> str:

@@ -8,6 +8,7 @@ from polymat.errors import CycleError
 from polymat.graph.circlepoints import CircleOfReads, circle_of_reads, read_text, reads_among
 from polymat.graph.circlesteps import circle_steps
 from polymat.graph.pipeline import Pipeline
+from polymat.graph.pointtext import point_text
 from polymat.graph.recurrence import recurrence_statements
 from polymat.graph.stage import Stage
 from polymat.poly.order import Circle, find_order
@@ -45,8 +46,7 @@ def check_order(pipeline: Pipeline, stage: Stage) -> None:
         _refuse(f"{name} needs its own value", circle)
     what = f"no affine order of the points of {name} was found"
     if point is not None:
-        at = ", ".join(f"{dim} = {point[dim]}" for dim in (*stage.dims, *context.params))
-        what = f"{name} needs its own value at {at}"
+        what = f"{name} needs its own value at {point_text(point, (*stage.dims, *context.params))}"
     raise CycleError(f"{what}: {_reads_text(pipeline, (stage.name,))}", at=stage.at, hint=EARLIER)
 
 

@@ -9,6 +9,7 @@ from polymat.errors import BoundsError, CoverageError, ShapeError
 from polymat.graph.accesses import loads_with_domains
 from polymat.graph.circlesteps import takes_steps
 from polymat.graph.pipeline import Pipeline
+from polymat.graph.pointtext import point_text, with_sizes
 from polymat.graph.stage import Accumulation, Bounds, Part, Stage
 from polymat.graph.verifycomputed import check_places, what_clamps, what_limits
 from polymat.graph.verifyorder import check_circle, check_order
@@ -58,13 +59,9 @@ def verify(pipeline: Pipeline) -> Pipeline:
 def _example_text(example: dict[str, int], dims: Sequence[str], sizes: Sequence[str]) -> str:
     """`at i = 3 with N = 3`; of a stage without dimensions `with N = 0`."""
     where = [
-        f"{word} {_point_text(example, names)}" for word, names in (("at", dims), ("with", sizes)) if names
+        f"{word} {point_text(example, names)}" for word, names in (("at", dims), ("with", sizes)) if names
     ]
     return " ".join(where) or "there"
-
-
-def _point_text(example: dict[str, int], names: Sequence[str]) -> str:
-    return ", ".join(f"{name} = {example[name]}" for name in names if name in example)
 
 
 def _shown(indices: Sequence[Affine | int]) -> str:
@@ -172,7 +169,7 @@ def _check_output(pipeline: Pipeline, stage: Stage) -> None:
         if negative is not None:
             raise BoundsError(
                 f"the output {name} has the negative lower bound {low} for {dim}: "
-                f"{_point_text(negative, (*stage.dims, *context.params))}",
+                f"{point_text(negative, (*stage.dims, *context.params))}",
                 at=stage.at,
                 hint="the array of an output starts at index 0; shift the domain",
             )
@@ -189,8 +186,8 @@ def _check_coverage(pipeline: Pipeline, stage: Stage) -> None:
             twice = here.intersect(other.domain).example()
             if twice is not None:
                 raise CoverageError(
-                    f"two cases of {name} define the point {_point_text(twice, stage.dims)}"
-                    f"{_with_sizes(twice, context)}",
+                    f"two cases of {name} define the point {point_text(twice, stage.dims)}"
+                    f"{with_sizes(twice, context)}",
                     at=part.at,
                     hint=f"the other case is at {other.at}",
                 )
@@ -201,13 +198,8 @@ def _check_coverage(pipeline: Pipeline, stage: Stage) -> None:
     never = rest.example()
     if never is not None:
         raise CoverageError(
-            f"no case of {name} defines the point {_point_text(never, stage.dims)}"
-            f"{_with_sizes(never, context)}",
+            f"no case of {name} defines the point {point_text(never, stage.dims)}"
+            f"{with_sizes(never, context)}",
             at=stage.at,
             hint="add a Case, or give the function a default=",
         )
-
-
-def _with_sizes(example: dict[str, int], context: Domain) -> str:
-    text = _point_text(example, context.params)
-    return f" (with {text})" if text else ""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
 
 import islpy as isl
 
@@ -62,10 +61,11 @@ def shortest_circle(
     edges: dict[Element, list[tuple[Element, int]]] = {}
     try:
         with limited(needs[0].pairs.get_ctx(), MAX_OPERATIONS):
-            pairs = list(islice(_pairs(needs, sizes, most_pairs), most_pairs + 1))
+            here = [_at(need.pairs, sizes) for need in needs]
+            if sum(each.count_val().to_python() for each in here) > most_pairs:
+                return None
+            pairs = list(_pairs(needs, here))
     except isl.Error:
-        return None
-    if len(pairs) > most_pairs:
         return None
     places = {name: place for place, name in enumerate(dict.fromkeys(need.reader for need in needs))}
     for source, target, number in sorted(pairs, key=lambda pair: (places[pair[0][0]], *pair)):
@@ -76,25 +76,23 @@ def shortest_circle(
     return found
 
 
-def _pairs(
-    needs: Sequence[Dependence], sizes: Mapping[str, int], most: int
-) -> Iterator[tuple[Element, Element, int]]:
-    """(element, element that it needs, number of the need) at some sizes."""
-    for number, need in enumerate(needs):
+def _pairs(needs: Sequence[Dependence], here: Sequence[isl.Set]) -> Iterator[tuple[Element, Element, int]]:
+    """(element, element that it needs, number of the need); here: the pairs of each need at some sizes."""
+    for number, (need, pairs) in enumerate(zip(needs, here, strict=True)):
         width = need.pairs.dim(isl.dim_type.in_)
-        for point in _points(_at(need.pairs, sizes).wrap().flatten(), most):
+        for point in _points(pairs):
             yield (need.reader, point[:width]), (need.producer, point[width:]), number
 
 
-def _at(pairs: isl.Map, sizes: Mapping[str, int]) -> isl.Map:
-    """A map at some sizes, without parameters."""
+def _at(pairs: isl.Map, sizes: Mapping[str, int]) -> isl.Set:
+    """The pairs of a map at some sizes, each as one point, without parameters."""
     chosen = " and ".join(f"{encode(name)} = {size}" for name, size in sizes.items())
     here = pairs.intersect_params(set_of(space_text(tuple(sizes), f": {chosen or 'true'}")))
-    return here.project_out(isl.dim_type.param, 0, here.dim(isl.dim_type.param))
+    return here.project_out(isl.dim_type.param, 0, here.dim(isl.dim_type.param)).wrap().flatten()
 
 
-def _points(found: isl.Set, most: int) -> list[tuple[int, ...]]:
-    """The points of a bounded set; of more than so many the first ones."""
+def _points(found: isl.Set) -> list[tuple[int, ...]]:
+    """The points of a bounded set."""
     points: list[tuple[int, ...]] = []
     rank = found.dim(isl.dim_type.set)
 
@@ -102,8 +100,6 @@ def _points(found: isl.Set, most: int) -> list[tuple[int, ...]]:
         values = (point.get_coordinate_val(isl.dim_type.set, k) for k in range(rank))
         points.append(tuple(int(value.to_python()) for value in values))
 
-    if found.count_val().to_python() > most:
-        return [()] * (most + 1)
     found.foreach_point(keep)
     return points
 

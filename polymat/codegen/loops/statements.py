@@ -130,10 +130,9 @@ def over_same_points(stage: Stage, shared: str | None, block: int) -> list[range
     """
     found: list[range] = []
     for number, item in enumerate(stage.accumulations):
-        before = [stage.accumulations[k] for k in found[-1]] if found else []
+        before = [stage.accumulations[k] for k in found[-1]] if found and not stage.reads_itself else []
         alike = bool(before) and before[0].dims == item.dims and before[0].domain.equals(item.domain)
-        apart = shared is None or all(_never_meet(each, item, shared, block) for each in before)
-        if alike and apart and not stage.reads_itself:
+        if alike and (shared is None or all(_never_meet(each, item, shared, block) for each in before)):
             found[-1] = range(found[-1].start, number + 1)
         else:
             found.append(range(number, number + 1))

@@ -1,14 +1,15 @@
 """C functions with the exact semantics of NumPy where C's operators differ, as texts for the prelude.
 
-They stand in the headers `signed`, `unsigned`, `floating`, `complex` and `bessel` of the kernels.
+They stand in the headers `signed`, `unsigned`, `floating`, `complex` and `bessel` of the kernels, and in what
+these include.
 """
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Sequence, Set
 
 from polymat.codegen.c.elements import C_TYPES
-from polymat.codegen.c.kernels import element_macros, kernel_functions, kernel_text
+from polymat.codegen.c.kernels import element_macros, kernel, kernel_functions, kernel_text
 from polymat.codegen.c.needs import Helper, HelperReduction, Need
 from polymat.dataclass import dataclass
 
@@ -36,7 +37,9 @@ class _Kind:
     @property
     def functions(self) -> tuple[str, ...]:
         """The functions that there are."""
-        return _TRUTH if self.suffix == "b8" else kernel_functions(self.header)
+        if self.suffix == "b8":
+            return _TRUTH
+        return tuple(name for header in self._headers for name in kernel_functions(header))
 
     @property
     def needs(self) -> frozenset[Helper | HelperReduction]:
@@ -49,20 +52,30 @@ class _Kind:
         """The definitions of those that are wanted."""
         only = [name for name in self.functions if self._helper(name) in wanted]
         reductions = [name for name in only if HelperReduction(self._helper(name)) in wanted]
-        functions = kernel_text(self.header, macros=self._macros(), only=only) if only else ""
-        return functions + "".join(map(self._reduction, reductions))
+        functions = [self._functions(header, only) for header in self._headers]
+        return "".join([*functions, *map(self._reduction, reductions)])
+
+    @property
+    def _headers(self) -> tuple[str, ...]:
+        """Those of its functions, each behind what it includes."""
+        return (*kernel(self.header).kernels, self.header)
+
+    def _functions(self, header: str, wanted: Sequence[str]) -> str:
+        """The definitions of those that stand in a header."""
+        only = [name for name in kernel_functions(header) if name in wanted]
+        takes = dict(kernel(header).takes)
+        macros = {macro: value for macro, value in self._macros().items() if macro in takes}
+        return kernel_text(header, macros=macros, only=only) if only else ""
 
     def _helper(self, operation: str) -> Helper:
         return Helper(operation, self.suffix)
 
     def _macros(self) -> dict[str, object]:
+        """Those that some header takes."""
         macros: dict[str, object] = {"T": self.ctype, "NAME(name)": f"_pm_##name##_{self.suffix}"}
         if self.element:
-            of_parts = element_macros(self.element)
-            macros["MATH(name)"] = of_parts["MATH(name)"]
-            return macros | ({"BUILTIN(name)": of_parts["BUILTIN(name)"]} if self.header == "complex" else {})
-        macros["W"] = "uint64_t" if self.suffix.endswith("64") else "uint32_t"
-        return macros | ({"U": f"u{self.ctype}"} if self.header == "signed" else {})
+            return element_macros(self.element) | macros
+        return macros | {"W": "uint64_t" if self.suffix.endswith("64") else "uint32_t", "U": f"u{self.ctype}"}
 
     def _reduction(self, name: str) -> str:
         """The OpenMP reduction: a loop with it is vectorised; one that only calls the function is not."""

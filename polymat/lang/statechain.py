@@ -90,8 +90,7 @@ class StateChain:
 
     def _results(self, step: Callable[..., Any]) -> tuple[Source, ...]:
         """What the step makes of a state, of the shape and type of the state."""
-        _check_taken(step, len(self.states), self.at)
-        wants = len(self.states) + _takes_number(step, len(self.states))
+        wants = _arguments(step, len(self.states), self.at)
         found = step(*(*self.states, self.number)[:wants])
         results = tuple(found) if isinstance(found, tuple | list) else (found,)
         if len(results) != len(self.first):
@@ -237,33 +236,22 @@ def _state_like(source: Source) -> Result:
     return state
 
 
-def _check_taken(step: Callable[..., Any], states: int, at: Location | None) -> None:
-    """Refuse a step that cannot be called with so many states."""
+def _arguments(step: Callable[..., Any], states: int, at: Location | None) -> int:
+    """How many arguments a step takes: the states, and behind them the number of the step if it needs it."""
     try:
         signature = inspect.signature(step)
     except (TypeError, ValueError):
-        return
+        return states
     for given in (states, states + 1):
         with suppress(TypeError):
             signature.bind(*range(given))
-            return
+            return given
     arrays = f"{states} array{'s' * (states != 1)}"
     raise LangError(
         f"iterate: the state is {arrays}, and the step takes {signature}",
         at=at,
         hint="each array of the state is an argument of its own; one more is the number of the step",
     )
-
-
-def _takes_number(step: Callable[..., Any], states: int) -> bool:
-    """Whether a step takes the number of the step behind the states."""
-    try:
-        parameters = inspect.signature(step).parameters.values()
-    except (TypeError, ValueError):
-        return False
-    plain = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    needed = [each for each in parameters if each.kind in plain and each.default is each.empty]
-    return len(needed) == states + 1
 
 
 def _reading(

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from enum import Enum
+from typing import TypeGuard
 
 from polymat.codegen.c.ctree import CBinary, CCall, CExpr, CUnary, Evaluate, Id, Literal, Subscript, names_in
 from polymat.codegen.c.elements import C_TYPES, ELEMENT_BYTES
@@ -182,6 +183,11 @@ def read_of(expr: CExpr, variable: str) -> RowRead | None:
     if variable in names_in([Evaluate(term) for _, term in rest]):
         return None
     return RowRead(expr, expr.array.name, (expr.array.name, tuple(rest)), offset)
+
+
+def is_element(node: CExpr, arrays: Container[str]) -> TypeGuard[Subscript]:
+    """Whether it is an element of one of these arrays, by its name."""
+    return isinstance(node, Subscript) and isinstance(node.array, Id) and node.array.name in arrays
 
 
 def integer_of(term: CExpr) -> int | None:

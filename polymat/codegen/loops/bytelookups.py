@@ -32,7 +32,7 @@ from polymat.codegen.c.ctree import (
     substituted,
 )
 from polymat.codegen.c.needs import MIN_I64, Need, Piece
-from polymat.codegen.c.rows import index_terms, read_of
+from polymat.codegen.c.rows import index_terms, is_element, read_of
 from polymat.codegen.loops.innermost import straight_range, with_innermost
 from polymat.dataclass import dataclass
 from polymat.lang.types import ScalarType
@@ -56,9 +56,10 @@ def with_byte_lookups(
     after:   for i by 256:  for 256: p = min(max(x[i] - z[i], 0), 99);  t = 256 of table[p];
              for 256: y[i] = a * t
     """
-    if not any(dtype.size == 1 for dtype in arrays.values()):
+    of_bytes = {name: dtype for name, dtype in arrays.items() if dtype.size == 1}
+    if not of_bytes:
         return tuple(statements)
-    return with_innermost(statements, lambda loop: _split(loop, arrays, needs))
+    return with_innermost(statements, lambda loop: _split(loop, of_bytes, needs))
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,10 +97,11 @@ def _split(loop: For, arrays: Mapping[str, ScalarType], needs: set[Need]) -> Stm
     declared = {item.name for item in loop.body if isinstance(item, Declare)}
     found = _lookups(loop, assigned, declared, arrays)
     known: dict[CExpr, CExpr] = {each.read: _element(each.found, loop.variable) for each in found}
-    if not found or declared & names_in(substituted(item, known) for item in assigned):
+    then = tuple(substituted(item, known) for item in assigned)
+    if not found or declared & names_in(then):
         return None
     needs.update((Piece.BYTE_TABLE, MIN_I64))
-    return _blocks(loop, span, found, arrays)
+    return _blocks(loop, span, found, then, arrays)
 
 
 def _lookups(
@@ -107,24 +109,34 @@ def _lookups(
 ) -> list[_Lookup]:
     """The look-ups that all points of a loop make, each once, those within others' places alone."""
     found: dict[CExpr, _Lookup] = {}
-    tables: dict[object, str] = {}
+    tables: dict[tuple[CExpr, int], str] = {}
     for node in always_evaluated(Evaluate(item.value) for item in assigned):
-        if isinstance(node, Subscript) and node not in found:
-            made = _lookup(node, loop.variable, declared, arrays, len(found))
+        if is_element(node, arrays) and node not in found:
+            made = _lookup(node, loop.variable, declared, arrays, len(found), tables)
             if made is not None:
-                name = tables.setdefault((made.first, made.entries), f"{TABLE}{len(tables)}")
-                found[node] = replace(made, table=name)
-    inner = {each: set(expressions([Evaluate(each.place)])) for each in found.values()}
-    return [each for each in found.values() if inner[each].isdisjoint(found)]
+                found[node] = made
+    return [each for each in found.values() if not _reads_any(each.place, found)]
+
+
+def _reads_any(place: CExpr, found: Mapping[CExpr, _Lookup]) -> bool:
+    return any(isinstance(part, Subscript) and part in found for part in expressions([Evaluate(place)]))
 
 
 def _lookup(
-    node: Subscript, variable: str, declared: set[str], arrays: Mapping[str, ScalarType], number: int
+    node: Subscript,
+    variable: str,
+    declared: set[str],
+    arrays: Mapping[str, ScalarType],
+    number: int,
+    tables: dict[tuple[CExpr, int], str],
 ) -> _Lookup | None:
-    """An element whose index is a computed value that differs between points, plus what is the same."""
+    """A byte whose index is a computed value that differs between points, plus what is the same.
+
+    tables: names by the first entry and the number of entries, to which that of a new one is added.
+    """
     terms = list(index_terms(node.index))
     computed = [term for sign, term in terms if sign > 0 and isinstance(term, Cast) and term.within]
-    if not isinstance(node.array, Id) or len(computed) != 1 or not _is_byte(node, arrays):
+    if len(computed) != 1:
         return None
     (value,) = computed
     assert value.within is not None, "only those are listed"
@@ -137,14 +149,9 @@ def _lookup(
         return None
     place, first = plus(value.operand, -low), CUnary("&", replace(node, index=base))
     direct = _as_it_stands(value.operand, variable, arrays) if low == 0 else None
-    return _Lookup(node, number, "", first, high - low + 1, place, direct)
-
-
-def _is_byte(node: CExpr, arrays: Mapping[str, ScalarType]) -> bool:
-    if not isinstance(node, Subscript) or not isinstance(node.array, Id):
-        return False
-    dtype = arrays.get(node.array.name)
-    return dtype is not None and dtype.size == 1
+    entries = high - low + 1
+    table = tables.setdefault((first, entries), f"{TABLE}{len(tables)}")
+    return _Lookup(node, number, table, first, entries, place, direct)
 
 
 def _as_it_stands(value: CExpr, variable: str, arrays: Mapping[str, ScalarType]) -> CExpr | None:
@@ -154,7 +161,7 @@ def _as_it_stands(value: CExpr, variable: str, arrays: Mapping[str, ScalarType])
     """
     while isinstance(value, Cast):
         value = value.operand
-    return CUnary("&", value) if _is_byte(value, arrays) and read_of(value, variable) is not None else None
+    return CUnary("&", value) if is_element(value, arrays) and read_of(value, variable) is not None else None
 
 
 def _element(array: str, variable: str) -> CExpr:
@@ -162,7 +169,11 @@ def _element(array: str, variable: str) -> CExpr:
 
 
 def _blocks(
-    loop: For, span: tuple[CExpr, CExpr], found: Sequence[_Lookup], arrays: Mapping[str, ScalarType]
+    loop: For,
+    span: tuple[CExpr, CExpr],
+    found: Sequence[_Lookup],
+    then: tuple[Stmt, ...],
+    arrays: Mapping[str, ScalarType],
 ) -> Stmt:
     """The tables and a loop over blocks of points, where there are many; else the loop as it was."""
     tables = {each.table: each for each in found}
@@ -176,7 +187,7 @@ def _blocks(
         ends = (substituted(target, here), substituted(found[0].direct, here))
         made.append(_call(found[0], *ends, _length(span[0])))
     else:
-        made.append(_block_loop(loop, span[0], found, arrays, target))
+        made.append(_block_loop(loop, span[0], found, then, arrays, target))
     many = CBinary(">=", _length(span[0]), _number(LEAST))
     short = replace(loop, condition=CBinary("<", Id(loop.variable), Id(HIGH)))
     return Block((Declare("const ptrdiff_t", HIGH, span[1]), If(many, tuple(made), (short,))))
@@ -190,7 +201,7 @@ def _target(loop: For, found: Sequence[_Lookup], arrays: Mapping[str, ScalarType
     value, target = assigned[0].value, assigned[0].target
     while isinstance(value, Cast):
         value = value.operand
-    if value != found[0].read or not _is_byte(target, arrays) or read_of(target, loop.variable) is None:
+    if value != found[0].read or not is_element(target, arrays) or read_of(target, loop.variable) is None:
         return None
     return CUnary("&", target)
 
@@ -199,10 +210,14 @@ def _block_loop(
     loop: For,
     start: CExpr,
     found: Sequence[_Lookup],
+    then: tuple[Stmt, ...],
     arrays: Mapping[str, ScalarType],
     target: CExpr | None,
 ) -> Stmt:
-    """Places that are computed, what is there, and what is made of that; target: where that goes as it is."""
+    """Places that are computed, what is there, and then what is made of that.
+
+    target: where what is there goes as it is.
+    """
     first, point = Id(FIRST), Id(loop.variable)
     here: dict[CExpr, CExpr] = {point: first}
     computed = [each for each in found if each.direct is None]
@@ -216,8 +231,6 @@ def _block_loop(
         to = Id(each.found) if target is None else substituted(target, here)
         places = Id(each.places) if each.direct is None else substituted(each.direct, here)
         calls.append(_call(each, to, places, count))
-    known: dict[CExpr, CExpr] = {each.read: _element(each.found, loop.variable) for each in found}
-    then = tuple(substituted(item, known) for item in loop.body if isinstance(item, Assign))
     rest = replace(loop, start=first, condition=CBinary("<", point, Id(END)), body=then)
     before: list[Stmt] = [item for item in loop.body if isinstance(item, Declare)]
     before += [Assign(_element(each.places, loop.variable), "=", Cast(BYTE, each.place)) for each in computed]

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TypeGuard
 
 from polymat.codegen.c.ctree import (
     Assign,
@@ -19,7 +18,6 @@ from polymat.codegen.c.ctree import (
     Declare,
     Evaluate,
     For,
-    Id,
     Stmt,
     Subscript,
     Ternary,
@@ -29,6 +27,7 @@ from polymat.codegen.c.ctree import (
     substituted,
 )
 from polymat.codegen.c.needs import Helper, Need
+from polymat.codegen.c.rows import is_element
 from polymat.codegen.loops.innermost import straight_range, with_innermost
 from polymat.codegen.loops.pointblocks import Kept, in_two
 from polymat.lang.types import ALL_TYPES, ScalarType
@@ -76,17 +75,13 @@ def _split(loop: For, small: set[str], needs: set[Need]) -> Stmt | None:
 
 def _places(value: CExpr, small: set[str]) -> list[Cast]:
     """The computed indices of elements of those arrays, of which all that a value takes are computed."""
-    indices = [node.index for node in always_evaluated([Evaluate(value)]) if _is_element(node, small)]
+    indices = [node.index for node in always_evaluated([Evaluate(value)]) if is_element(node, small)]
     computed = [part for index in indices for part in always_evaluated([Evaluate(index)])]
     return [
         part
         for part in computed
         if isinstance(part, Cast) and part.ctype == INDEX and _operations(part) >= LEAST_COMPUTED
     ]
-
-
-def _is_element(node: CExpr, arrays: set[str]) -> TypeGuard[Subscript]:
-    return isinstance(node, Subscript) and isinstance(node.array, Id) and node.array.name in arrays
 
 
 def _within(value: CExpr) -> Iterator[CExpr]:

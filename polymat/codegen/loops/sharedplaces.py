@@ -29,7 +29,7 @@ from polymat.codegen.c.ctree import (
     plus,
     substituted,
 )
-from polymat.codegen.c.rows import integer_of
+from polymat.codegen.c.rows import integer_of, is_element
 from polymat.codegen.loops.innermost import straight_range, with_innermost
 from polymat.dataclass import dataclass
 from polymat.lang.types import ScalarType
@@ -123,7 +123,7 @@ def _reads(same: CExpr) -> bool:
 
 
 def _is_gathered(node: CExpr, wide: set[str]) -> bool:
-    if not isinstance(node, Subscript) or not isinstance(node.array, Id) or node.array.name not in wide:
+    if not is_element(node, wide):
         return False
     inner = expressions([Evaluate(node.index)])
     return any(isinstance(part, Cast) and part.within is not None for part in inner)

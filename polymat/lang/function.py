@@ -186,14 +186,12 @@ class Function(Source):
 
     A definition is one expression, or disjoint `Case`s; points that no case covers take `default`.
     requires: conditions on sizes without which it is not meant; a call that breaks one is refused.
-    extreme: of a reduction that gives an index the reduction to the elements there; of others None.
     """
 
     _settable = frozenset(
         {"variables", "intervals", "default", "defn", "_defn", "_compiled", "defined_at", "requires"}
     )
     requires: tuple[Condition, ...] = ()
-    extreme: Any = None
 
     def _defining(self) -> str:
         return f"a definition is given by {self.label}.defn = [...]"
@@ -223,6 +221,11 @@ class Function(Source):
     def rank(self) -> int:
         """Number of dimensions."""
         return len(self.variables)
+
+    @property
+    def extreme(self) -> Any:
+        """Of a reduction that gives an index the reduction to the elements there; of others None."""
+        return None
 
     @property
     def defn(self) -> tuple[Any, ...]:

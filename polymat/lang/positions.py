@@ -57,7 +57,7 @@ def positions(stage: Reduction, entries: tuple[Any, ...]) -> tuple[Any, ...]:
     domains = (stage.variables, stage.intervals), (stage.reduction_variables, stage.reduction_intervals)
     dtype = strong(reduce(promote, (value.dtype for value in values)))
     extreme = Reduction(*domains, dtype, None, what=f"extreme of {stage.label}")
-    stage.extreme = extreme
+    stage._extreme = extreme
     there = [_at(extreme, entry.target) for entry in reduces]
     extreme.defn = [
         _as(entry, Reduce(target, value, _EXTREME[op]))

@@ -95,7 +95,8 @@ class Reduction(Function):
     somewhere (Bool), everywhere (Bool, and of no points), and how often (an integer).
     """
 
-    _settable = frozenset({"reduction_variables", "reduction_intervals", "init", "extreme"})
+    _settable = frozenset({"reduction_variables", "reduction_intervals", "init", "_extreme"})
+    _extreme: Reduction | None = None
 
     def __init__(
         self,
@@ -174,6 +175,11 @@ class Reduction(Function):
         if not any(_reduce_of(entry).op.gives_index for entry in entries):
             return entries
         return later.positions(self, entries)
+
+    @property
+    def extreme(self) -> Reduction | None:
+        """Of one that gives an index the reduction to the elements there; of others None."""
+        return self._extreme
 
     @property
     def op(self) -> Op:

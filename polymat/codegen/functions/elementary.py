@@ -83,6 +83,7 @@ _MAKERS: dict[str, Callable[[Kind, str], str]] = {
 }
 # What some of them call, which comes before them.
 _CALLED = {
+    **dict.fromkeys(HYPERBOLIC[1:], HYPERBOLIC[0]),
     **dict.fromkeys(SMALL_LOGARITHMS[1:], SMALL_LOGARITHMS[0]),
     **dict.fromkeys(BY_ANGLE[1:], BY_ANGLE[0]),
     "erf": "exp",

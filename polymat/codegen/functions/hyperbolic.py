@@ -6,7 +6,7 @@ from polymat.codegen.functions.exponentials import LOGARITHMS_OF_TWO
 from polymat.codegen.functions.kind import SINGLE, WIDE, Kind
 from polymat.codegen.functions.polynomials import estrin
 
-HYPERBOLIC = ("sinh", "cosh")
+HYPERBOLIC = ("hyperbolic", "sinh", "cosh")  # each by the first, which is both
 _NUMBERS = {
     SINGLE: {"MOST": "89.5", "NOTHING": "24.0", "LEAST": "0x1p-12"},
     WIDE: {"MOST": "710.5", "NOTHING": "44.0", "LEAST": "0x1p-27"},

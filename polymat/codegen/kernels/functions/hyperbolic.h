@@ -24,25 +24,27 @@
 
 #include "functions/bits.h"
 
-static inline __attribute__((always_inline)) T NAME(sinh)(T x)
+/* sinh x if odd, else cosh x, of x >= 0. */
+static inline __attribute__((always_inline)) T NAME(hyperbolic)(T x, int odd)
 {
-    const T a = BUILTIN(fabs)(x), y = a > MOST ? MOST : a;
+    const T y = x > MOST ? MOST : x;
     const T whole = BUILTIN(fma)(y, LOG2E, MAGIC + BIAS), n = whole - (MAGIC + BIAS);
     const T r = BUILTIN(fma)(n, -LN2LO, BUILTIN(fma)(n, -LN2HI, y)), z = r * r;
     const T up = NAME(of_bits)((NAME(bits)(whole) - 2) << MANTISSA);
-    const T down = a > NOTHING ? 0 : NAME(of_bits)((2 * (U)BIAS - 2 - NAME(bits)(whole)) << MANTISSA);
-    const T sine = BUILTIN(fma)(r * z, SINH, r), s = up - down;
-    const T half = BUILTIN(fma)(up + down, sine, BUILTIN(fma)(s, z * COSH, s));
-    return a < LEAST ? x : BUILTIN(copysign)(2 * half, x);
+    const T down = x > NOTHING ? 0 : NAME(of_bits)((2 * (U)BIAS - 2 - NAME(bits)(whole)) << MANTISSA);
+    const T sine = BUILTIN(fma)(r * z, SINH, r), cosine = z * COSH, c = up + down, s = up - down;
+    const T half = odd ? BUILTIN(fma)(c, sine, BUILTIN(fma)(s, cosine, s))
+                       : BUILTIN(fma)(c, cosine, BUILTIN(fma)(s, sine, c));
+    return 2 * half;
+}
+
+static inline __attribute__((always_inline)) T NAME(sinh)(T x)
+{
+    const T a = BUILTIN(fabs)(x);
+    return a < LEAST ? x : BUILTIN(copysign)(NAME(hyperbolic)(a, 1), x);
 }
 
 static inline __attribute__((always_inline)) T NAME(cosh)(T x)
 {
-    const T a = BUILTIN(fabs)(x), y = a > MOST ? MOST : a;
-    const T whole = BUILTIN(fma)(y, LOG2E, MAGIC + BIAS), n = whole - (MAGIC + BIAS);
-    const T r = BUILTIN(fma)(n, -LN2LO, BUILTIN(fma)(n, -LN2HI, y)), z = r * r;
-    const T up = NAME(of_bits)((NAME(bits)(whole) - 2) << MANTISSA);
-    const T down = a > NOTHING ? 0 : NAME(of_bits)((2 * (U)BIAS - 2 - NAME(bits)(whole)) << MANTISSA);
-    const T sine = BUILTIN(fma)(r * z, SINH, r), c = up + down;
-    return 2 * BUILTIN(fma)(c, z * COSH, BUILTIN(fma)(up - down, sine, c));
+    return NAME(hyperbolic)(BUILTIN(fabs)(x), 0);
 }

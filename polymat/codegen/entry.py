@@ -56,6 +56,14 @@ ENTRY_PARAMETERS = (
 )
 
 
+def clock(number: int, needs: set[Need], *, clocked: bool) -> list[Stmt]:
+    """Note when a group or section ends, by its number, or when the first one begins, if any of it is."""
+    if not clocked:
+        return []
+    needs.add(Piece.CLOCK)
+    return [Evaluate(CCall("_pm_group_end", (Literal(str(number)),)))]
+
+
 @dataclass(frozen=True)
 class Entry:
     """Writes `_pm_entry` and `_pm_work`.
@@ -113,7 +121,8 @@ class Entry:
         scratch = [memory for group in groups for memory in group.memory]
         if self.slots or scratch:
             body += self._workspace(scratch)
-        apart, run = self._groups(groups, known_names([*self._unpack(sizes), *body], ENTRY_PARAMETERS))
+        arguments = self._unpack(sizes)
+        apart, run = self._groups(groups, known_names([*arguments, *body], ENTRY_PARAMETERS))
         body += run
         if routines_of(self.needs):
             missing = CBinary("==", CCall("_pm_routines_ready", ()), Literal("0"))
@@ -126,14 +135,15 @@ class Entry:
         if kept:
             body.append(FREE)
         body += [*leave, Return(Literal(str(OK)))]
+        always_small = small is not None and not small.sizes
         if small is not None:
-            body = [*small.branch(self.names), *body] if small.sizes else [*small.branch(self.names)]
+            body = [*small.branch(self.names), *([] if always_small else body)]
         used = names_in(body)
-        unpacked = [s for s in self._unpack(sizes) if s.name in used]
+        unpacked = [s for s in arguments if s.name in used]
         ignored = [p.name for p in ENTRY_PARAMETERS if p.name not in used | names_in(unpacked)]
         silent = [Evaluate(Cast("void", Id(name))) for name in ignored]
         body = [*unpacked, *silent, *body]
-        called = apart if small is None or small.sizes else ()
+        called = () if always_small else apart
         return (*called, CFunction("int", "_pm_entry", ENTRY_PARAMETERS, tuple(body), static=False))
 
     def rows_function(self, groups: Sequence[GroupCode], sizes: Sequence[Size], order: Skews) -> CFunction:
@@ -154,7 +164,7 @@ class Entry:
         """What runs the groups, some of them in the first call alone, and functions of single ones."""
         functions: list[CFunction] = []
         once: list[Stmt] = []
-        always = self._clock(0)
+        always = clock(0, self.needs, clocked=self.clocked)
         for group in groups:
             run: Sequence[Stmt] = self._group(group)
             if len(groups) > 1:
@@ -164,15 +174,8 @@ class Entry:
             if self._is_kept(group):
                 once += noted
             else:
-                always += [*noted, *self._clock(group.number)]
+                always += [*noted, *clock(group.number, self.needs, clocked=self.clocked)]
         return functions, [*([for_the_first(once)] if once else []), *always]
-
-    def _clock(self, number: int) -> list[Stmt]:
-        """Note when a group ends, by its number, or when the first one begins."""
-        if not self.clocked:
-            return []
-        self.needs.add(Piece.CLOCK)
-        return [Evaluate(CCall("_pm_group_end", (Literal(str(number)),)))]
 
     def _is_kept(self, group: GroupCode) -> bool:
         return not self.kept.isdisjoint(group.plan.group.stages)

@@ -31,7 +31,7 @@ from polymat.codegen.c.ctree import (
     names_in,
 )
 from polymat.codegen.c.needs import MAX_I64, MIN_I64, Helper, Need, Piece
-from polymat.codegen.entry import ENTRY_PARAMETERS
+from polymat.codegen.entry import ENTRY_PARAMETERS, clock
 from polymat.codegen.memory.pads import place
 from polymat.codegen.program import Program
 from polymat.codegen.routines.librarylinks import routines_of
@@ -77,9 +77,9 @@ class StepwiseEntry:
         kept = [each for each in self.stepwise.held if each.place == "workspace"]
         body += [statement for each in self._planar() for statement in self._plane_size(each)]
         body += self._workspace(kept) if kept else []
-        body += [Declare("int", STATE, Literal(str(OK))), *self._clock(0)]
+        body += [Declare("int", STATE, Literal(str(OK))), *clock(0, self.needs, clocked=self.clocked)]
         for number, section in enumerate(self.stepwise.sections, 1):
-            body += [*self._run(number, section), *self._clock(number)]
+            body += [*self._run(number, section), *clock(number, self.needs, clocked=self.clocked)]
         if kept:
             body.append(Evaluate(CCall("_pm_workspace_give", (Id("_pm_workspace"),))))
         if leaves:
@@ -114,13 +114,6 @@ class StepwiseEntry:
         return CFunction("double", "_pm_work", parameters, (*unpacked, *silent, *body), static=False)
 
     # ---- sections ----
-
-    def _clock(self, number: int) -> list[Stmt]:
-        """Note when a section with all of its steps ends, by its number, or when the first one begins."""
-        if not self.clocked:
-            return []
-        self.needs.add(Piece.CLOCK)
-        return [Evaluate(CCall("_pm_group_end", (Literal(str(number)),)))]
 
     def _run(self, number: int, section: StepSection[Program]) -> list[Stmt]:
         """Run a section, unless one before it failed."""

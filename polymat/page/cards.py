@@ -93,8 +93,8 @@ class Card:
     @property
     def next_best(self) -> str:
         """The quickest other way, briefly; "" without any."""
-        possible = [(each.times, each.briefly) for each in self.others if each.times is not None]
-        return min(possible)[1] if possible else ""
+        possible = [(each.times, each) for each in self.others if each.times is not None]
+        return min(possible, key=lambda pair: pair[0])[1].briefly if possible else ""
 
     def html(self, anchor: str) -> str:
         """The card."""

@@ -63,7 +63,7 @@ static void NAME(recursive)(ptrdiff_t channels, ptrdiff_t count, ptrdiff_t secti
     T *const last = c + sections * COEFFICIENT_COUNT + channels * sections * DEPTH;
     for (ptrdiff_t k = 0; k < channels * size; k++)
         last[k] = 0;
-    if (count >= NAME(rec_tabled) &&sides < channels) {
+    if (sides < channels && count >= NAME(rec_tabled)) {
         T *const most = work + sections * RUN * PAST + sections * (DEPTH + PAST) * LANES;
         const ptrdiff_t rows = count / LANES < RUN ? count / LANES : RUN;
         for (ptrdiff_t s = 0; s < sections; s++)

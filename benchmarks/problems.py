@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from benchmarks import decimate
+from benchmarks.papers import fused
 from benchmarks.polybench import KERNELS
 from benchmarks.polybench.kernel import Description
 from benchmarks.sections import (
@@ -43,6 +44,7 @@ OTHERS: dict[str, Describe] = {
     **functions.PROBLEMS,
     **recursive.PROBLEMS,
     **rows.PROBLEMS,
+    **fused.PROBLEMS,
 }
 
 

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from benchmarks.machinetext import about, header
 from benchmarks.measure import QUICK_SECONDS, SECONDS, run_section
+from benchmarks.papers.tables import TABLES
 from benchmarks.records import Entry, Heading, Record, keep_record, roofs
 from benchmarks.report import remarks, table
 from benchmarks.section import Section
@@ -33,9 +34,12 @@ PROGRAMS = {
     "alternation": ("benchmarks.alternation",),
     "providers": ("benchmarks.providers",),
     "audit": ("benchmarks.audit",),
+    "papers": ("benchmarks.papers",),
+    **{name: ("benchmarks.papers", name) for name in TABLES},
 }
 """Sections that are programs of their own."""
-ASKED = frozenset(("audit",))  # of these, those that take --quick, --threads and --only
+PAPERS = frozenset(("papers", *TABLES))  # all tables of the papers, and each: measured where they are named
+ASKED = frozenset(("audit", *PAPERS))  # of these, those that take --quick, --threads and --only
 KEPT = frozenset(("compile", "calls", "alternation"))  # those that take --keep, and leave a record there
 RESULTS = Path(__file__).parent / "results"
 
@@ -79,7 +83,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     known = [*SECTIONS, *PROGRAMS]
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
-        "sections", nargs="*", metavar="SECTION", help=f"{', '.join(known)}; all when none is named"
+        "sections",
+        nargs="*",
+        metavar="SECTION",
+        help=f"{', '.join(known)}; all but those of papers when none is named",
     )
     parser.add_argument("--quick", action="store_true", help="fewer cases and rounds, for orientation")
     parser.add_argument("--threads", default="", help="counts separated by commas; each section has its own")
@@ -93,7 +100,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     machine = calibrated_machine()
     print(header(machine), flush=True)
     failures = 0
-    for name in asked.sections or known:
+    for name in asked.sections or [each for each in known if each not in PAPERS]:
         print(flush=True)
         if name in SECTIONS:
             section = SECTIONS[name]

@@ -83,13 +83,19 @@ def mvt(xp: Any, a: Mapping[str, Any], values: Mapping[str, Any]) -> tuple[Any, 
 
 
 def product(xp: Any, a: Mapping[str, Any], values: Mapping[str, Any]) -> tuple[Any, ...]:
-    """C = A B."""
-    return (a["A"] @ a["B"],)
+    """C = A B, or alpha A B + beta C where there is a C."""
+    found = a["A"] @ a["B"]
+    return (ALPHA * found + BETA * a["C"] if "C" in a else found,)
 
 
 def layer(xp: Any, a: Mapping[str, Any], values: Mapping[str, Any]) -> tuple[Any, ...]:
     """A product, a bias for every row, and the positive part."""
     return ((a["A"] @ a["B"] + a["bias"]).clip(0),)
+
+
+def normalised(xp: Any, a: Mapping[str, Any], values: Mapping[str, Any]) -> tuple[Any, ...]:
+    """A scale and a shift for every channel, and the positive part."""
+    return ((a["x"] * a["scale"] + a["shift"]).clip(0),)
 
 
 def einsum(xp: Any, a: Mapping[str, Any], values: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -177,6 +183,7 @@ FORMULAS: Mapping[str, Formula] = {
     "mvt": mvt,
     "product": product,
     "layer": layer,
+    "bnorm-relu": normalised,
     "einsum": einsum,
     "network": network,
     "decimate": decimate,

@@ -15,7 +15,11 @@ from benchmarks.peers.ccall import prepare_saved
 from benchmarks.peers.csource import aligned, copy_aligned
 from benchmarks.problems import describe
 from benchmarks.task import MissingError, Prepared, Task
+from polymat.driver import request_for
+from polymat.passes import PASSES
 from polymat.runtime.cacheroom import entries
+from polymat.runtime.tunedkey import found_for
+from polymat.steps import Job
 
 _loaded: list[pm.Compiled] = []
 
@@ -95,6 +99,49 @@ def prepare_naive(task: Task) -> Prepared:
 def prepare_paper(task: Task) -> Prepared:
     """Groups and tiles as PolyMage chose them, into arrays that are there."""
     return _into_arrays(task, pm.Options.paper())
+
+
+def prepare_polymage(task: Task) -> Prepared:
+    """Groups and tiles of PolyMage before its matrix thesis, into arrays that are there."""
+    return _into_arrays(task, pm.Options.polymage())
+
+
+def prepare_library(task: Task) -> Prepared:
+    """A library wherever a routine of it fits, into arrays that are there."""
+    return _into_arrays(task, pm.Options(blas="always"))
+
+
+def prepare_separate(task: Task) -> Prepared:
+    """Every stage by itself, none put into its readers, into arrays that are there."""
+    return _into_arrays(task, pm.Options(fuse=False, inline=False))
+
+
+def prepare_working_sets(task: Task) -> Prepared:
+    """Blocks of products by PolyDL's ranking, into arrays that are there."""
+    return _into_arrays(task, pm.Options(blocks="working-sets"))
+
+
+def prepare_model(task: Task) -> Prepared:
+    """Schemes of contractions by the model of data movement, into arrays that are there."""
+    try:
+        return _into_arrays(task, pm.Options(blocks="model"))
+    except pm.OptionError as error:
+        raise MissingError("the model has no scheme of it") from error
+
+
+def prepare_tuned(task: Task) -> Prepared:
+    """What `tune` has found on this machine for such sizes, into arrays that are there."""
+    description, _ = describe(task)
+    sizes = {size: task.values["sizes"][size.name] for size in description.sizes}
+    asked = request_for(
+        list(description.outputs) if len(description.outputs) > 1 else description.outputs[0],
+        name=identifier(task.problem),
+        inputs=description.inputs,
+        estimates=sizes,
+    )
+    if found_for(PASSES[0].apply(asked, Job(asked)), asked) is None:
+        raise MissingError("nothing is kept that `tune` has found for it")
+    return _into_arrays(task)
 
 
 def prepare_one_by_one(task: Task) -> Prepared:

@@ -31,6 +31,7 @@ _PEERS = {
     "torch conv1d": ("torch_filters:prepare_conv1d", True),
     "torch conv2d": ("torch_filters:prepare_conv2d", True),
     "torch.compile conv2d": ("torch_filters:prepare_conv2d_compiled", True),
+    "torch layers": ("torch_layers:prepare", True),
     "lfilter": ("scipy_signals:prepare_lfilter", False),
     "oaconvolve": ("scipy_signals:prepare_oaconvolve", False),
     "ndimage": ("scipy_images:prepare", False),
@@ -54,7 +55,13 @@ _PEERS = {
     # Other ways of polymat itself.
     "unfused, out=": ("pipelines:prepare_unfused", False),
     "naive, out=": ("pipelines:prepare_naive", False),
+    "polymage, out=": ("pipelines:prepare_polymage", False),
     "paper, out=": ("pipelines:prepare_paper", False),
+    "library, out=": ("pipelines:prepare_library", False),
+    "tuned, out=": ("pipelines:prepare_tuned", False),
+    "stage by stage, out=": ("pipelines:prepare_separate", False),
+    "working sets, out=": ("pipelines:prepare_working_sets", False),
+    "model, out=": ("pipelines:prepare_model", False),
     "polymat, one by one": ("pipelines:prepare_one_by_one", False),
     "polymat, blas always": ("pipelines:prepare_blas_always", False),
     "polymat, blas never": ("pipelines:prepare_blas_never", False),
@@ -74,7 +81,10 @@ def find_peer(name: str, threads: int) -> Peer:
         raise KeyError(f"no peer {name!r}; there are {', '.join(_PEERS)}")
     prepare, elsewhere = _PEERS[name]
     if prepare.startswith("pipelines:"):
-        return polymat_peer(threads, name, prepare)
+        peer = polymat_peer(threads, name, prepare)
+        # Others may run with POLYMAT_TUNED=off: what `tune` has found is this peer's alone then.
+        kept = {"POLYMAT_TUNED": "auto"} if name.startswith("tuned") else {}
+        return replace(peer, environment={**peer.environment, **kept})
     return (
         elsewhere_peer(name, _HERE + prepare, threads)
         if elsewhere

@@ -109,6 +109,11 @@ def signed_sum(terms: Iterable[tuple[float, str]]) -> str:
     return text or "0"
 
 
+def number(value: Number, values: Mapping[str, float] | None = None) -> float:
+    """A number, or the value of a polynomial at numbers for all its names."""
+    return value.evaluate(values or {}) if isinstance(value, Polynomial) else value
+
+
 def power_text(name: str, power: int) -> str:
     """A name with a raised exponent."""
     return name + (str(power).translate(_SUPERSCRIPTS) if power > 1 else "")

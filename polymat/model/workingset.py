@@ -7,7 +7,7 @@ cost of a variant weighs them by latency over bandwidth (equation 1).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
@@ -17,7 +17,7 @@ from polymat.machine.model import Machine
 from polymat.model.footprint import distinct
 from polymat.model.hierarchy import Level, hierarchy
 from polymat.model.loopnest import Dim, LoopNest, Statement
-from polymat.model.polynomial import Number, Polynomial
+from polymat.model.polynomial import Number, Polynomial, number
 from polymat.model.reuse import meets
 from polymat.model.uniform import UniformClass
 
@@ -72,24 +72,40 @@ def working_sets(
 
     parallel: loops that run in parallel: a reuse between their iterations needs everything that they touch.
     """
+    whole = {dim: Polynomial.name(dim) for dim in nest.names}
+    return tuple(
+        WorkingSet(array, loop, Polynomial() + least, Polynomial() + most)
+        for array, loop, least, most in _working_sets(nest, whole, order, parallel, in_bytes)
+    )
+
+
+def _working_sets(
+    nest: LoopNest,
+    whole: Mapping[str, Number],
+    order: Sequence[str] | None,
+    parallel: Collection[str],
+    in_bytes: bool = True,
+) -> Iterator[tuple[str, str, Number, Number]]:
+    """Array, loop, and what is touched until the first and the last reuse: one value where it is the same.
+
+    whole: the extents, as polynomials or, which is much quicker, as numbers.
+    """
     loops = tuple(nest.names if order is None else order)
-    classes = nest.classes
-    found = []
+    extents, classes = nest.extents, nest.classes
     for group in classes:
         for position, loop in enumerate(loops):
-            if nest.extents[loop] < 2:
+            if extents[loop] < 2:
                 continue
             for distance, repeats in _distances(group, loop):
-                scope = loops[position:]
+                box = {dim: whole[dim] if at >= position else 1 for at, dim in enumerate(loops)}
                 if loop in parallel:
-                    all_of_it = _elements(nest, classes, _box(loops, scope, {}), None, in_bytes)
-                    found.append(WorkingSet(group.array, loop, all_of_it, all_of_it))
+                    all_of_it = _elements(nest, box, None, in_bytes)
+                    yield group.array, loop, all_of_it, all_of_it
                     continue
-                least = _between(nest, classes, loops, scope, distance, in_bytes)
-                last: Number = Polynomial.name(loop) - 1 if repeats else distance
-                most = _between(nest, classes, loops, scope, last, in_bytes)
-                found.append(WorkingSet(group.array, loop, least, most))
-    return tuple(found)
+                least = most = _elements(nest, {**box, loop: distance}, loop, in_bytes)
+                if repeats:
+                    most = _elements(nest, {**box, loop: whole[loop] - 1}, loop, in_bytes)
+                yield group.array, loop, least, most
 
 
 def _distances(group: UniformClass, loop: str) -> Iterable[tuple[int, bool]]:
@@ -102,38 +118,11 @@ def _distances(group: UniformClass, loop: str) -> Iterable[tuple[int, bool]]:
     yield from ((distance, False) for distance in sorted({meets(a, b, direction) for a, b in pairs} - {0}))
 
 
-def _box(loops: Sequence[str], scope: Sequence[str], first: Mapping[str, Number]) -> dict[str, Number]:
-    """One iteration of the loops outside the scope, all of those in it but where said otherwise."""
-    whole: dict[str, Number] = {dim: Polynomial.name(dim) if dim in scope else 1 for dim in loops}
-    return {**whole, **first}
-
-
-def _between(
-    nest: LoopNest,
-    classes: Sequence[UniformClass],
-    loops: Sequence[str],
-    scope: Sequence[str],
-    last: Number,
-    in_bytes: bool,
-) -> Polynomial:
-    """Elements touched from the first iteration to the first one after `last` iterations of a loop."""
-    return _elements(nest, classes, _box(loops, scope, {scope[0]: last}), scope[0], in_bytes)
-
-
-def _elements(
-    nest: LoopNest,
-    classes: Sequence[UniformClass],
-    box: Mapping[str, Number],
-    target: str | None,
-    in_bytes: bool,
-) -> Polynomial:
+def _elements(nest: LoopNest, box: Mapping[str, Number], target: str | None, in_bytes: bool) -> Number:
     """Elements of a box, and of the one iteration that follows it along the target loop."""
-    extents = {
-        dim: size.evaluate(nest.extents) if isinstance(size, Polynomial) else float(size)
-        for dim, size in box.items()
-    }
-    total = Polynomial()
-    for group in classes:
+    extents = {dim: float(number(size, nest.extents)) for dim, size in box.items()}
+    total: Number = 0
+    for group in nest.classes:
         count = distinct(group, box, extents)
         if target is not None:
             count = count + _new_elements(group, target, extents)
@@ -219,15 +208,31 @@ def variant_cost(
     threads: int = 1,
 ) -> float:
     """Sum over the levels of working sets · latency / bandwidth; lower is better."""
-    levels = hierarchy(machine, threads)
-    values = nest.extents
+    return weighed_sums(
+        level_sums(nest, machine, order, parallel=parallel, threads=threads), machine, threads
+    )
+
+
+def weighed_sums(sums: Mapping[str, float], machine: Machine, threads: int = 1) -> float:
+    """The cost of working sets that are known by level (equation 1)."""
+    return sum(sums[level.name] * level.latency / level.bandwidth for level in hierarchy(machine, threads))
+
+
+def level_sums(
+    nest: LoopNest,
+    machine: Machine,
+    order: Sequence[str] | None = None,
+    *,
+    parallel: Collection[str] = (),
+    threads: int = 1,
+) -> dict[str, float]:
+    """The bytes of a variant's working sets by the nearest level of memory that holds each (algorithm 2)."""
     sizes = [
-        polynomial.evaluate(values)
-        for found in working_sets(nest, order, parallel)
-        for polynomial in dict.fromkeys((found.least, found.most))
+        number(size)
+        for _, _, least, most in _working_sets(nest, nest.extents, order, parallel)
+        for size in ((least,) if most is least else (least, most))
     ]
-    sums = sort_by_level(sizes, levels)
-    return sum(sums[level.name] * level.latency / level.bandwidth for level in levels)
+    return sort_by_level(sizes, hierarchy(machine, threads))
 
 
 def rank(variants: Sequence[Variant], cost: Callable[[Variant], float]) -> tuple[Variant, ...]:

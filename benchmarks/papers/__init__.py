@@ -1,0 +1,1 @@
+"""The tables and figures of the papers that can be had here: `make bench ARGS="papers"`."""

@@ -34,6 +34,7 @@ from polymat.codegen.c.kernels import statements
 from polymat.codegen.c.lanes import SHUFFLES
 from polymat.codegen.c.needs import MIN_I64
 from polymat.codegen.c.rows import RowTypes, read_of
+from polymat.codegen.c.vectortypes import memory_suffix
 from polymat.codegen.loops.accumulators import PLACE, ROW_BEGIN, ROW_BYTES, VECTORISED
 from polymat.codegen.loops.innermost import straight_range, with_innermost
 from polymat.codegen.loops.lanesums import BEHIND, HIGH, LANES, LOW
@@ -204,5 +205,6 @@ def _text(types: RowTypes, kind: str, sign: str) -> str:
         steps.append(f"all = {both}(all, __builtin_shufflevector(all, all, {other}))")
         step //= 2
     macros = {"OF_TWO(a, b)": f"_pm_{kind}_{suffix}(a, b)"}
+    macros |= {"ORDERED(end)": f"__builtin_ia32_{kind}{memory_suffix(suffix)}##end"}
     found = f"_pm_row_{KINDS[kind]}_{suffix}"
     return types.kernel("extremes", BEFORE=sign, BOTH=both, FOUND=found, HALVES=statements(steps), **macros)

@@ -30,6 +30,8 @@ typedef void (*NAME(edge))(const T *a, ptrdiff_t a_row, ptrdiff_t a_step, const 
         T scale, T *c, ptrdiff_t c_row, int last);
 typedef void (*NAME(pass))(ptrdiff_t depth, const T *a, ptrdiff_t a_row, const T *b, T scale, T beta,
         const NAME(result) *to, const char *next, ptrdiff_t pace);
+typedef void (*NAME(along))(ptrdiff_t depth, const T *a, ptrdiff_t a_row, const T *b, T scale, T beta,
+        const NAME(result) *to);
 typedef void (*NAME(reader))(ptrdiff_t depth, const T *a, ptrdiff_t a_step, const T *b, ptrdiff_t b_step,
         T scale, T beta, const NAME(result) *to, const NAME(requests) *asked);
 
@@ -40,6 +42,7 @@ typedef void (*NAME(past))(ptrdiff_t depth, const T *a, const T *b, T scale, con
         const char *next, ptrdiff_t pace, T *carry, int follows, int goes_on, int rotated);
 extern const NAME(past) NAME(pasts)[VECTORS];
 extern const NAME(pass) NAME(passing)[VECTORS];
+extern const NAME(along) NAME(strips)[VECTORS];
 extern const NAME(reader) NAME(readings)[VECTORS];
 void NAME(full)(ptrdiff_t depth, const T *a, const T *b, T scale, T beta, const NAME(result) *to,
         const char *next, ptrdiff_t pace);

@@ -59,8 +59,7 @@ static inline void NAME(rows_by_panel)(const NAME(product) *all, const T *a, ptr
         height = NAME(strip_height)(i, m);
         const NAME(result) to = NAME(result_at)(result, i, 0);
         if (all->a_step == 1 && height == ROWS && filled == wide * LANES)
-            NAME(passing)[wide - 1](depth, a + i * a_row, a_row, b, all->scale, beta, &to, (const char *)b,
-                    0);
+            NAME(strips)[wide - 1](depth, a + i * a_row, a_row, b, all->scale, beta, &to);
         else
             NAME(blocks)[wide - 1][height - 1](depth, a + i * a_row, a_row, all->a_step, b, wide * LANES,
                     all->scale, beta, &to, (int)(filled - (wide - 1) * LANES));

@@ -3,7 +3,9 @@
    takes T                     the type of an element
    takes NAME(name)            functions and types of that type
    takes LANES=4|8|16          elements of a vector
+   takes ELEMENT=4 / 8         bytes of an element
    takes BEFORE=<|>            what the one that is taken is to the other
+   takes ORDERED(end)=__builtin_ia32_maxps##end / __builtin_ia32_maxpd##end  b of a NaN
    takes BOTH=NAME(row_both)   the function of two vectors
    takes FOUND=NAME(row_found)  that of the lanes of one
    takes OF_TWO(a, b)=(a < b ? a : b)  that of two elements
@@ -17,8 +19,14 @@
 /* Lane by lane; a NaN on either side is the result. */
 static inline NAME(row) BOTH(NAME(row) a, NAME(row) b)
 {
+#if defined(__AVX__) && LANES * ELEMENT == 32
+    return (NAME(row))((NAME(row_places))ORDERED(256)(a, b) | (a != a));
+#elif defined(__SSE2__) && LANES * ELEMENT == 16
+    return (NAME(row))((NAME(row_places))ORDERED()(a, b) | (a != a));
+#else
     const NAME(row_places) first = (NAME(row_places))((a BEFORE b) | (a != a));
     return (NAME(row))((first & (NAME(row_places))a) | (~first & (NAME(row_places))b));
+#endif
 }
 
 static inline T FOUND(NAME(row) all)

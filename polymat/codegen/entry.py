@@ -36,7 +36,7 @@ from polymat.codegen.memory.pads import ThreadScratch, place
 from polymat.codegen.memory.storage import Buffer
 from polymat.codegen.nestshares import Shares
 from polymat.codegen.routines.librarylinks import routines_of
-from polymat.codegen.smallcalls import SmallCalls, small_bound
+from polymat.codegen.smallcalls import Asking, SmallCalls, deciding_sizes, small_bound
 from polymat.codegen.steprows import rows_function
 from polymat.codegen.valuechecks import value_checks
 from polymat.dataclass import dataclass
@@ -94,16 +94,17 @@ class Entry:
         """The calls with small sizes that are known to need no team and little memory; None without any."""
         if self.clocked or any(each.values is not None and not each.checked for each in self.pipeline.inputs):
             return None
-        named = tuple(size.name for size in sizes)
         shares = self._shares
-        found = []
+        found: list[Asking] = []
         for group in groups:
             plan = group.plan
             pads = (*group.tiles.pads, *group.tiles.ahead) if group.tiles is not None else ()
             if not plan.is_own_code or pads or self._is_kept(group):
                 return None
-            stages = [self.pipeline.stage(name) for name in plan.group.stages]
-            found.append((stages, shares.speed(plan), group.nests))
+            shared = group.tiles is not None or any(nest.ranges for nest in group.nests)
+            stages = tuple(map(self.pipeline.stage, plan.group.stages)) if shared else ()
+            found.append(Asking(stages, shares.speed(plan), group.nests))
+        named = deciding_sizes(found, self.slots, [size.name for size in sizes])
         runs = [each for group in groups for each in ([group.tiles] if group.tiles else group.nests)]
         bound = small_bound(shares, found, self.slots, named) if not routines_of(self.needs) else 0
         return SmallCalls(bound, named, tuple(runs), shares, self.slots) if bound else None
@@ -116,6 +117,8 @@ class Entry:
         self, groups: Sequence[GroupCode], sizes: Sequence[Size], small: SmallCalls | None = None
     ) -> tuple[CFunction, ...]:
         """`_pm_entry`, behind what runs groups for it where there are several."""
+        if small is not None and not small.sizes:
+            return (self._entry([*small.branch(self.names)], self._unpack(sizes)),)
         kept = kept_buffers(self.storage)
         body = pointers(kept, self.names, self.needs) if kept else []
         scratch = [memory for group in groups for memory in group.memory]
@@ -135,16 +138,17 @@ class Entry:
         if kept:
             body.append(FREE)
         body += [*leave, Return(Literal(str(OK)))]
-        always_small = small is not None and not small.sizes
         if small is not None:
-            body = [*small.branch(self.names), *([] if always_small else body)]
+            body = [*small.branch(self.names), *body]
+        return (*apart, self._entry(body, arguments))
+
+    def _entry(self, body: Sequence[Stmt], arguments: Sequence[Declare]) -> CFunction:
+        """`_pm_entry`, with those of its arguments that the body needs."""
         used = names_in(body)
         unpacked = [s for s in arguments if s.name in used]
         ignored = [p.name for p in ENTRY_PARAMETERS if p.name not in used | names_in(unpacked)]
         silent = [Evaluate(Cast("void", Id(name))) for name in ignored]
-        body = [*unpacked, *silent, *body]
-        called = () if always_small else apart
-        return (*called, CFunction("int", "_pm_entry", ENTRY_PARAMETERS, tuple(body), static=False))
+        return CFunction("int", "_pm_entry", ENTRY_PARAMETERS, (*unpacked, *silent, *body), static=False)
 
     def rows_function(self, groups: Sequence[GroupCode], sizes: Sequence[Size], order: Skews) -> CFunction:
         """`_pm_rows`: some rows of each nest."""
@@ -210,9 +214,12 @@ class Entry:
         ]
 
     def _argument(self, array: str, k: int) -> CExpr:
-        """The element of an array of arguments."""
+        """The element of an array of arguments, which are known where the call is a part of another one."""
+        element = Subscript(Id(array), Literal(str(k)))
+        if self.within:
+            return element
         self.needs.add(Piece.ARGUMENT)
-        return CCall("_PM_ARGUMENT", (Subscript(Id(array), Literal(str(k))),))
+        return CCall("_PM_ARGUMENT", (element,))
 
     def _workspace(self, scratch: list[ThreadScratch]) -> list[Stmt]:
         """Lay the slots of the temporaries out one after the other, each on its own cache line."""

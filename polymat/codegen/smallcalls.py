@@ -7,7 +7,7 @@ Temporaries are arrays of the function then, on its stack.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial, reduce
 from math import prod
 
@@ -34,7 +34,7 @@ from polymat.codegen.memory.storage import LINE_BYTES, Buffer
 from polymat.codegen.nestshares import Shares
 from polymat.codegen.tilerun import TileCode
 from polymat.dataclass import dataclass
-from polymat.graph.stage import Stage
+from polymat.graph.stage import Bounds, Stage
 from polymat.lang.affine import Affine
 
 BOUNDS = (
@@ -53,9 +53,10 @@ MOST_BYTES = 16384  # of temporaries on the stack
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SmallCalls:
-    """Calls in which all sizes are at least 0 and below `bound`: nests and tiles, on the calling thread.
+    """Calls in which some sizes are at least 0 and below `bound`: nests and tiles, on the calling thread.
 
-    slots: the temporaries, by the memory that they share.
+    sizes: those that the answers depend on; none where they are always the same.  slots: the temporaries, by
+    the memory that they share.
     """
 
     bound: int
@@ -93,25 +94,50 @@ class SmallCalls:
         return Block((*pads, call)) if pads else call
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Asking:
+    """A group as it asks at each call: for threads for some stages, for memory for the pads of its nests.
+
+    stages: none where it never asks for threads.  speed: how fast they are.
+    """
+
+    stages: tuple[Stage, ...]
+    speed: float
+    nests: tuple[NestFunction, ...]
+
+    def is_spared(self, shares: Shares, limits: Limits) -> bool:
+        """Whether both answers are known where the sizes lie between these limits: no."""
+        pads = (pad for nest in self.nests for pad in nest.pads)
+        alone = not self.stages or most_work(self.stages, limits) < shares.least_work(self.speed)
+        return alone and all(pad.is_spared(limits) for pad in pads)
+
+
 def small_bound(
-    shares: Shares,
-    groups: Sequence[tuple[Sequence[Stage], float, Sequence[NestFunction]]],
-    slots: Sequence[Sequence[Buffer]],
-    sizes: Sequence[str],
+    shares: Shares, groups: Sequence[Asking], slots: Sequence[Sequence[Buffer]], sizes: Sequence[str]
 ) -> int:
     """The largest bound of sizes for which these groups need no team and little memory; 0: none is known.
 
-    groups: the stages of each, how fast they are, and their nests.  slots: the temporaries.
+    slots: the temporaries.
     """
     for bound in BOUNDS:
         limits = limits_below(bound, sizes)
-        if sum(most_elements(slot, limits) * slot[0].dtype.size for slot in slots) <= MOST_BYTES and all(
-            most_work(stages, limits) < shares.least_work(speed)
-            and all(pad.is_spared(limits) for nest in nests for pad in nest.pads)
-            for stages, speed, nests in groups
-        ):
+        room = sum(most_elements(slot, limits) * slot[0].dtype.size for slot in slots)
+        if room <= MOST_BYTES and all(group.is_spared(shares, limits) for group in groups):
             return bound
     return 0
+
+
+def deciding_sizes(
+    groups: Sequence[Asking], slots: Sequence[Sequence[Buffer]], sizes: Sequence[str]
+) -> tuple[str, ...]:
+    """The sizes that answers depend on: those of extents of temporaries, and of loops that are shared out."""
+    if any(nest.pads for group in groups for nest in group.nests):
+        return tuple(sizes)
+    boxes = (box for group in groups for stage in group.stages for _, box in _boxes(stage))
+    extents = [high - low for box in boxes for low, high in box]
+    extents += (extent for slot in slots for buffer in slot for extent in buffer.extents)
+    used = {name for extent in extents for name in extent.names()}
+    return tuple(name for name in sizes if name in used)
 
 
 def limits_below(bound: int, sizes: Sequence[str]) -> Limits:
@@ -126,11 +152,14 @@ def most_elements(slot: Sequence[Buffer], limits: Limits) -> float:
 
 def most_work(stages: Sequence[Stage], limits: Limits) -> float:
     """The most that `stage_work` can be where the sizes lie between these limits."""
-    total = 0.0
-    for stage in stages:
-        for each, box in (
-            *((operations(part.expr), stage.box) for part in stage.parts),
-            *((accumulated(item), item.box) for item in stage.accumulations),
-        ):
-            total += each * prod(most(high - low + 1, limits) for low, high in box)
-    return total
+    return sum(
+        each * prod(most(high - low + 1, limits) for low, high in box)
+        for stage in stages
+        for each, box in _boxes(stage)
+    )
+
+
+def _boxes(stage: Stage) -> Iterator[tuple[int, Bounds]]:
+    """The boxes of points of a stage, each with the operations of one of them."""
+    yield from ((operations(part.expr), stage.box) for part in stage.parts)
+    yield from ((accumulated(item), item.box) for item in stage.accumulations)

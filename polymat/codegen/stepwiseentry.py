@@ -46,7 +46,8 @@ STATE, SIZES = "_pm_state", "_pm_sizes"
 class StepwiseEntry:
     """Writes `_pm_entry` and `_pm_work` of a program in sections; sizes: in the order of the signature.
 
-    team: the threads that some work is worth, of so many.  clocked: the end of each section is noted.
+    team: the threads that some work is worth, of so many.  within: a call of it is a part of another one.
+    clocked: the end of each section is noted.
     """
 
     def __init__(
@@ -57,6 +58,7 @@ class StepwiseEntry:
         sizes: Sequence[Size],
         team: Callable[[CExpr, CExpr], CExpr],
         *,
+        within: bool = False,
         clocked: bool = False,
     ) -> None:
         self.stepwise = stepwise
@@ -65,6 +67,7 @@ class StepwiseEntry:
         self.needs = needs
         self.sizes = sizes
         self.team = team
+        self.within = within
         self.clocked = clocked
         self.held = {each.name: each for each in stepwise.held}
 
@@ -179,8 +182,7 @@ class StepwiseEntry:
         if view.step is None:
             return Cast("void *", array)
         held = self.held[view.array]
-        assert held.origin is not None  # it is made step by step
-        number = self._form(view.step - held.origin)
+        number = self._form(held.plane(view.step))
         if held.is_folded:
             number = CBinary("%", number, self._form(held.planes))
         if held.planes == Affine((), 1):
@@ -252,7 +254,7 @@ class StepwiseEntry:
     def _array(self, number: int, name: str) -> Declare:
         checked = {array.name: array for array in self.pipeline.inputs if array.values is not None}
         ctype = f"const {checked[name].dtype.c} *const " if name in checked else "char *const "
-        pointer = CCall("_PM_ARGUMENT", (Subscript(Id("_pm_arrays"), Literal(str(number))),))
+        pointer = self._argument("_pm_arrays", number)
         return Declare(ctype, self.names.get("array", name), pointer)
 
     def _unpack_sizes(self) -> list[Declare]:
@@ -260,10 +262,14 @@ class StepwiseEntry:
             Declare(
                 "const ptrdiff_t",
                 self._size_name(size.name),
-                CCall("_PM_ARGUMENT", (Subscript(Id(SIZES), Literal(str(k))),)),
+                self._argument(SIZES, k),
             )
             for k, size in enumerate(self.sizes)
         ]
+
+    def _argument(self, array: str, number: int) -> CExpr:
+        element = Subscript(Id(array), Literal(str(number)))
+        return element if self.within else CCall("_PM_ARGUMENT", (element,))
 
     def _size_name(self, name: str) -> str:
         return self.names.get("size", name)

@@ -46,7 +46,7 @@ def lower_stepwise(
     needs: set[Need] = set().union(*(file.needs for file in files), {Piece.ARGUMENT, Piece.PLACE})
     names = _names(pipeline, stepwise, signature.sizes)
     threads = partial(team_worth, team, options.parallel_threshold)
-    entry = StepwiseEntry(stepwise, names, needs, signature.sizes, threads, clocked=clocked)
+    entry = StepwiseEntry(stepwise, names, needs, signature.sizes, threads, within=within, clocked=clocked)
     worth = options.parallel_threshold if options.parallel_threshold is not None else team.awake / team.lanes
     exported = [
         entry.work_function(),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 
 from polymat.dataclass import dataclass
 from polymat.errors import LangError
@@ -50,20 +51,25 @@ def held_member(pipeline: Pipeline, steps: CircleSteps, member: Stage) -> HeldAr
     is_output = member.name in pipeline.outputs
     if distances <= {0} and not (uses.at or uses.anywhere or is_output):
         return None
-    low, high = steps.span(member)
+    high = steps.span(member)[1]
     direct = is_output and is_direct(pipeline, steps, member)
     extents = plane_extents(pipeline, steps, member)
-    origin = Affine() if direct else low
-    count = high - origin + 1
-    planes: Affine = count
+    found = _all_planes(steps, member, extents, direct=direct)
     back = [None if apart is None else apart + 1 for apart in distances]
     back += [_from_end(high, form) for form in uses.at]
     known = [each for each in back if each is not None]
     if len(known) == len(back) and not uses.anywhere and not is_output and max(known) <= MOST_PLANES:
-        planes = Affine((), max(known))
-    return HeldArray(
-        member.name, member.dtype, "output" if direct else "workspace", extents, origin, planes, count
-    )
+        return replace(found, planes=Affine((), max(known)))
+    return found
+
+
+def _all_planes(steps: CircleSteps, member: Stage, extents: tuple[Affine, ...], *, direct: bool) -> HeldArray:
+    """A plane for each index of a stage, in the order of the indices; direct: the first one is that of 0."""
+    axis = steps.axes[member.name]
+    low, high = member.box[axis.position]
+    first = Affine() if direct else low
+    place, count = "output" if direct else "workspace", high - first + 1
+    return HeldArray(member.name, member.dtype, place, extents, first + axis.shift, count, count, axis.sign)
 
 
 def _from_end(last: Affine, step: Affine) -> int | None:
@@ -74,8 +80,7 @@ def _from_end(last: Affine, step: Affine) -> int | None:
 def is_direct(pipeline: Pipeline, steps: CircleSteps, member: Stage) -> bool:
     """Whether the planes of an output lie in the caller's array one after the other, from index 0 on."""
     axis = steps.axes[member.name]
-    plain = axis.position == 0 and axis.sign > 0 and axis.shift == 0
-    return plain and not _is_trimmed(pipeline, member)
+    return axis.position == 0 and not _is_trimmed(pipeline, member)
 
 
 def _is_trimmed(pipeline: Pipeline, stage: Stage) -> bool:

@@ -73,8 +73,7 @@ class _Run:
         if view.step is None:
             return array
         held = self.held[view.array]
-        assert held.origin is not None  # it is made step by step
-        number = int((view.step - held.origin).evaluate(params))
+        number = int(held.plane(view.step).evaluate(params))
         plane: Values = array[number % int(held.planes.evaluate(params)), ...]
         return plane
 

@@ -79,9 +79,8 @@ class SectionInputs:
     def _whole(self, load: Load, step: Affine, rest: tuple[Affine, ...]) -> Load:
         """A load of all planes, whose first index counts them."""
         held = self.held[load.source.name]
-        assert held.origin is not None  # it is made step by step
         name = load.source.name
-        return self._load(load, name, None, f"{name}_all", (step - held.origin, *rest))
+        return self._load(load, name, None, f"{name}_all", (held.plane(step), *rest))
 
     def _load(
         self, load: Load, stage: str, step: Affine | None, name: str, indices: tuple[Affine, ...]

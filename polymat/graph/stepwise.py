@@ -25,8 +25,9 @@ class HeldArray:
     """An array between the pipelines: one plane, or one a step of those that make it.
 
     place: "output" where it is the caller's, else "workspace".  extents: of a plane.
-    origin: the step of the first plane; None where there is one plane alone.  planes: how many there are.
-    count: planes that would be there were none left out.
+    origin: the step of the first plane, times `sign`; None where there is one plane alone.  planes: how many
+    there are.  count: planes that would be there were none left out.  sign: -1 where later steps have planes
+    further in front.
     """
 
     name: str
@@ -36,6 +37,12 @@ class HeldArray:
     origin: Affine | None = None
     planes: Affine = ONE
     count: Affine = ONE
+    sign: int = 1
+
+    def plane(self, step: Affine) -> Affine:
+        """The number of the plane of a step, were none left out."""
+        assert self.origin is not None  # it is made step by step
+        return step.scale(self.sign) - self.origin
 
     @property
     def is_folded(self) -> bool:
@@ -132,8 +139,11 @@ class Stepwise(Generic[L]):
 def held_text(held: HeldArray) -> str:
     """An array between the pipelines in words."""
     extents = ", ".join(map(str, held.extents))
-    planes = "" if held.origin is None else f", {held.planes} of {held.count} planes from {held.origin}"
-    return f"{held.place}  {held.name}: {held.dtype} [{extents}]{planes}"
+    place = f"{held.place}  {held.name}: {held.dtype} [{extents}]"
+    if held.origin is None:
+        return place
+    order = f" from {held.origin}" if held.sign > 0 else f" back to {(-held.origin)}"
+    return f"{place}, {held.planes} of {held.count} planes{order}"
 
 
 def section_text(section: StepSection[Any]) -> str:

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import polymat as pm
+from benchmarks.factorisations import build_banded
 from polymat.codegen.program import Program
 from polymat.codegen.smallcalls import MOST_BYTES
 from polymat.driver import levels, request_for
@@ -194,3 +195,13 @@ def test_one_sum_and_long_vectors() -> None:
         for n in (0, 1, 7, 255, bound - 1, bound, bound + 1, 5000):
             given = np.random.default_rng(n).standard_normal((len(inputs), n))
             assert_close(compiled(*given), compiled.reference(*given), roundings=n + 4, magnitude=3.0 * n + 1)
+
+
+def test_steps_of_single_elements_ask_for_nothing() -> None:
+    """A sum and what is made of it, along diagonals that are gone through backwards."""
+    described = build_banded()
+    request = request_for(described.outputs[0], inputs=described.inputs)
+    program = next(level for name, level in levels(request) if name == "codegen")
+    assert isinstance(program, Program)
+    assert "_pm_workspace" not in str(program)
+    assert "_pm_team_paying(_pm_threads" not in str(program)

@@ -5,9 +5,14 @@ SOURCES := $(wildcard polymat/*/*.c polymat/*/*.h polymat/*.c polymat/*.h)
 KERNELS := $(wildcard polymat/codegen/kernels/*.h polymat/codegen/kernels/*/*.h)
 TEST_CACHE := .venv/test-cache
 # The second pass, with a filled cache, repeats tests that load compiled code: all of what loads and calls it,
-# and a few random programs; not the calls under sanitizers, which are those of the others.
-WARM_TESTS := $(wildcard tests/runtime tests/test_examples.py) \
+# examples, and a few random programs; not the calls under sanitizers, which are those of the others, and not
+# what has an empty cache of its own each time.
+WARM_TESTS := $(wildcard tests/runtime) \
+    $(addsuffix ::test_example_runs,$(wildcard tests/test_examples.py)) \
     $(addsuffix ::test_outputs_given_and_inputs_strided,$(wildcard tests/differential/test_random.py))
+ALIKE := $(addprefix --ignore=tests/runtime/,test_call_sanitized.py test_cache.py) \
+    $(addprefix --deselect=tests/runtime/test_concurrency.py::,test_six_processes_fill_one_empty_cache \
+    test_a_damaged_cache_is_healed_by_the_next_process)
 JOBS ?= 2
 # The peers run on the same Python and NumPy as polymat's; torch is the CPU's build where there is a choice.
 PEERS := numpy scipy numba jax "torch==2.13.0" threadpoolctl mkl halide opencv-python-headless
@@ -40,8 +45,7 @@ test: $(READY) ## all tests with an empty cache, then those that load compiled c
 	$(PY) -m pytest -n $(JOBS) --dist worksteal --kernel-cache=$(TEST_CACHE) $(ARGS)
 ifeq ($(ARGS),)
 	@echo "-- again, with the cache of the first pass"
-	$(PY) -m pytest -n $(JOBS) --dist worksteal --kernel-cache=$(TEST_CACHE) $(WARM_TESTS) \
-	    --ignore=tests/runtime/test_call_sanitized.py
+	$(PY) -m pytest -n $(JOBS) --dist worksteal --kernel-cache=$(TEST_CACHE) $(WARM_TESTS) $(ALIKE)
 endif
 
 golden: $(READY) ## rewrite tests/golden with what is printed now; read the difference before it is committed

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import re
 import secrets
@@ -30,14 +31,17 @@ NOT_OPTIMISED = frozenset(
 NOT_OPTIMISED |= {"benchmarks", "data", "page"} | {
     f"test_{name}.py" for name in ("bisect", "passes", "presets")
 }
-# What gcc makes of programs is the subject here, or measured; random programs say themselves how they are
-# compiled.
-AS_USERS_DO = frozenset(("differential", "polybench", "runtime", "measuring/test_measuremachine.py"))
+# What gcc makes of programs is the subject here, or measured.
+AS_USERS_DO = frozenset(("polybench", "runtime", "measuring/test_measuremachine.py"))
 # Elsewhere one of so many of a function's sets of parameters runs loops on vectors, in twice the time, and
 # so is one of so many of the files that programs share compiled; another seed chooses others.  Of these, and
 # of functions without parameters, one of so many is compiled as users do, but in rooms that have loops on
-# vectors at most.
+# vectors at most; and of functions without parameters one is compiled plainly.
 ONE_OF = 3
+# A test that asks for QUICK gets it one time in so many, and the plainest code otherwise, in a quarter of the
+# time: of random programs a third.  But here what gcc makes of it is the subject.
+QUICK = "-O1"
+ABOUT_GCC = frozenset(("codegen/test_semantics.py",))
 ON_VECTORS = frozenset(f"codegen/{room}" for room in ("c", "memory", "products", "routines", "signals"))
 PLAINEST, VECTORS = ("-O0",), ("-O1", "-ftree-vectorize")
 # As users do, but that loops stay loops: without unrolling, 0.7 to 0.8 of the time for programs of many
@@ -46,6 +50,9 @@ USUAL = ("-O3", "--param=max-completely-peeled-insns=60")
 PEELING = "-fpeel-loops"
 # What the plainest code is the same without: so files that programs share are compiled once for all.
 OF_LEVELS = frozenset(("-ftree-vectorize", "-fexpensive-optimizations", "-fno-unroll-loops"))
+# How many new objects the collector of garbage looks at at once, and how many times before it looks at older
+# ones, too: with Python's own numbers it took a tenth of the time.
+GARBAGE = (100_000, 20, 20)
 _temporary_cache = pytest.StashKey[Path]()
 
 
@@ -71,6 +78,13 @@ def pytest_configure(config: pytest.Config) -> None:
     _isolate_cache(config)
 
 
+def pytest_collection_finish() -> None:
+    """Let the collector of garbage look at no test, and seldom at what they make."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(*GARBAGE)
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave tests without a golden file out where these are rewritten."""
     if config.getoption("--update-golden"):
@@ -87,6 +101,8 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
     plain = tuple(flag for flag in flags._PLAIN["gcc"] if flag != PEELING)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(flags, "_OPTIMISED", _optimising(test, item.name))
+        if test.as_posix() not in ABOUT_GCC and _draw(f"{test} {item.name}"):
+            patch.setattr(flags, "_flags", partial(_plainly, flags._flags))
         if test.parts[0] not in AS_USERS_DO:  # what programs share is compiled once for all of these
             patch.setattr(flags, "_SHARED", VECTORS)
             patch.setattr(objects, "_write_image", partial(_write_some_plainly, objects._write_image))
@@ -102,21 +118,31 @@ def _optimising(test: Path, name: str) -> tuple[str, ...]:
     if rooms & NOT_OPTIMISED:
         return PLAINEST
     function, _, parameters = name.partition("[")
-    if parameters and not _is_drawn(f"{test} {name}"):
+    if parameters and _draw(f"{test} {name}"):
         return PLAINEST
-    return USUAL if _is_drawn(f"{test} {function}") and not rooms & ON_VECTORS else VECTORS
+    drawn = _draw(f"{test} {function}")
+    if drawn == 0 and not rooms & ON_VECTORS:
+        return USUAL
+    return VECTORS if parameters or drawn < 2 else PLAINEST
 
 
-def _is_drawn(text: str) -> bool:
-    """Whether something is one of so many of this run."""
-    return zlib.crc32(f"{os.environ['POLYMAT_SEED']} {text}".encode()) % ONE_OF == 0
+def _draw(text: str) -> int:
+    """One of so many numbers, in this run."""
+    return zlib.crc32(f"{os.environ['POLYMAT_SEED']} {text}".encode()) % ONE_OF
+
+
+def _plainly(
+    make: Callable[..., tuple[str, ...]], kind: str, optimised: tuple[str, ...], extra: tuple[str, ...]
+) -> tuple[str, ...]:
+    """The flags of a test that asked for quick ones, without optimisation."""
+    return make(kind, optimised, tuple("-O0" if flag == QUICK else flag for flag in extra))
 
 
 def _write_some_plainly(
     write: Callable[..., None], part: str, to: Path, compiler: Compiler, flags: tuple[str, ...]
 ) -> None:
     """Write the object file of a part that programs share: the same way for all of them."""
-    if flags[0] == "-O0" or (flags[0] == "-O1" and not _is_drawn(part)):
+    if flags[0] == "-O0" or (flags[0] == "-O1" and _draw(part)):
         flags = (*PLAINEST, *(flag for flag in flags[1:] if flag not in OF_LEVELS))
     write(part, to, compiler, flags)
 

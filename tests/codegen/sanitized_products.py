@@ -89,12 +89,12 @@ def run_contractions() -> None:
 
 
 def run_shapes() -> None:
-    """A thousand random shapes, also of both operands transposed, on the machine that is here."""
+    """Some hundred random shapes, also of both operands transposed, on the machine that is here."""
     import polymat as pm
 
     m, n, k = sizes = [pm.Parameter(pm.Int, name) for name in "MNK"]
     rng = np.random.default_rng(2)
-    shapes = [(10, 39, 0), *rng.integers(0, 41, (500, len(sizes))).tolist()]
+    shapes = [(10, 39, 0), *rng.integers(0, 41, (200, len(sizes))).tolist()]
     for dtype, turned in ((pm.Double, False), (pm.Float, True)):
         a = pm.Matrix(dtype, "A", [k, m] if turned else [m, k])
         b = pm.Matrix(dtype, "B", [n, k] if turned else [k, n])

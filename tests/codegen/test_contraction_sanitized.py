@@ -14,4 +14,4 @@ def test_no_access_outside_an_operand() -> None:
 
 def test_no_access_outside_scratch() -> None:
     printed = clean_output([sys.executable, "-m", "tests.codegen.sanitized_scratch"])
-    assert len(printed.splitlines()) == 5
+    assert len(printed.splitlines()) == 4

@@ -154,7 +154,7 @@ def test_what_is_not_finite_reaches_only_what_it_is_part_of(name: str, dtype: An
     for m, n in ((9, 4), (4, 9)):
         clean = arrays_of(s, m, n, triangle, "B")
         for which, value in ((triangle, np.inf), (triangle, np.nan), ("B", np.inf)):
-            for place in np.ndindex(clean[which].shape):
+            for place in [*np.ndindex(clean[which].shape)][:: 1 if dtype is Double else 5]:
                 arrays = {of: array.copy() for of, array in clean.items()}
                 arrays[which][place] = value
                 with np.errstate(all="ignore"):

@@ -271,7 +271,7 @@ def test_elements_are_those_of_steps_one_by_one(
     (section,) = skewed(make(), SMALL)
     assert crew_of(section, {"N": 130, "M": 33}, 30, threads) == threads
     rng, rank = np.random.default_rng(threads), {heat: 3, line: 1}.get(make, 2)
-    for steps in (0, 1, 2, 3, 8, 30):
+    for steps in (0, 1, 2, 3, 17):
         for shape in SHAPES[rank]:
             extents = (*shape, shape[-1]) if rank == 3 else shape
             count = 1 if make in (heat, line) else 2

@@ -27,6 +27,13 @@ class Node:
         """The values at `count` points."""
         raise NotImplementedError
 
+    def ready(self, points: Points, count: int) -> Array:
+        """At which of `count` points all is there that is read."""
+        found = np.ones(count, bool)
+        for part in self.parts:
+            found &= part.ready(points, count)
+        return found
+
     def index(self, point: Mapping[str, Any]) -> Any:
         """The integer value as an index or bound."""
         raise TypeError(f"{type(self).__name__} is no index")
@@ -160,8 +167,15 @@ class Read(Node):
         self.source, self.indices = source, indices
 
     def at(self, points: Points, count: int) -> Tracked:
-        found: Tracked = self.source.read([np.asarray(i.index(points)) for i in self.indices], count)
+        found: Tracked = self.source.read(self._where(points), count)
         return found
+
+    def ready(self, points: Points, count: int) -> Array:
+        found: Array = self.source.has(self._where(points), count)
+        return found
+
+    def _where(self, points: Points) -> list[Array]:
+        return [np.asarray(index.index(points)) for index in self.indices]
 
     def reads(self, source: object) -> bool:
         return self.source is source
@@ -184,15 +198,14 @@ class Condition:
         """The nodes that are compared."""
         return tuple(n for s in self.sides for n in (s.operands() if isinstance(s, Condition) else (s,)))
 
-    def holds_at(self, point: Mapping[str, int]) -> bool:
-        """Of indices, at one point."""
+    def inside(self, points: Points, count: int) -> Array:
+        """Of indices: at which of `count` points."""
         left, right = cast(Any, self.sides)
-        if self.op == "&":
-            return bool(left.holds_at(point) and right.holds_at(point))
-        if self.op == "|":
-            return bool(left.holds_at(point) or right.holds_at(point))
-        a, b = left.index(point), right.index(point)
-        return bool({"<": a < b, "<=": a <= b, ">": a > b, ">=": a >= b, "==": a == b, "!=": a != b}[self.op])
+        if self.op in "&|":
+            both: tuple[Array, Array] = (left.inside(points, count), right.inside(points, count))
+            return both[0] & both[1] if self.op == "&" else both[0] | both[1]
+        holds = tracked.COMPARED[self.op](left.index(points), right.index(points))
+        return np.broadcast_to(holds, (count,))
 
     def at(self, points: Points, count: int) -> tuple[Array, Array]:
         """Of values: where it holds, and where that is beyond doubt."""
@@ -211,11 +224,21 @@ class Select(Node):
         self.condition = condition
         self.parts = (as_node(then), as_node(otherwise), *condition.operands())
 
+    def ready(self, points: Points, count: int) -> Array:
+        found = np.ones(count, bool)
+        for part in self.parts[2:]:
+            found &= part.ready(points, count)
+        holds = np.zeros(count, bool)
+        holds[found] = self.condition.at(some(points, found), int(found.sum()))[0]
+        for branch, chosen in ((self.parts[0], found & holds), (self.parts[1], found & ~holds)):
+            found[chosen] = branch.ready(some(points, chosen), int(chosen.sum()))
+        return found
+
     def at(self, points: Points, count: int) -> Tracked:
         holds, sure = self.condition.at(points, count)
         found = []
         for branch, chosen in ((self.parts[0], holds), (self.parts[1], ~holds)):
-            found.append((chosen, branch.at({n: v[chosen] for n, v in points.items()}, int(chosen.sum()))))
+            found.append((chosen, branch.at(some(points, chosen), int(chosen.sum()))))
         one, other = (part.value for _, part in found)
         both = (tracked.beside(one, other), tracked.beside(other, one))
         kinds = [value if np.ndim(value) == 0 else value.dtype for value in both]
@@ -224,6 +247,11 @@ class Select(Node):
         for chosen, part in found:
             value[chosen], error[chosen] = part.value, part.error
         return Tracked(value, np.where(sure, error, np.inf))
+
+
+def some(points: Points, chosen: Array) -> dict[str, Array]:
+    """The points that are chosen."""
+    return {name: values[chosen] for name, values in points.items()}
 
 
 class Cast(Node):

@@ -8,7 +8,6 @@ the types.  Functions that read themselves are computed point by point, as soon 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import takewhile
 from typing import Any
 
 import numpy as np
@@ -26,6 +25,7 @@ from tests.differential.nodes import (
     Typed,
     as_node,
     binary_node,
+    some,
 )
 from tests.differential.nodes import Cast as CastNode
 from tests.differential.tracked import Array, Tracked
@@ -71,6 +71,12 @@ def columns(names: Sequence[str], points: Sequence[Mapping[str, int]]) -> Points
     return {name: np.array([p[name] for p in points], dtype=np.int64) for name in names}
 
 
+def _domain(names: Sequence[str], intervals: Sequence[Interval]) -> tuple[Points, int]:
+    """The points of a domain as columns, and their number."""
+    points = list(enumerate_points(names, intervals))
+    return columns(names, points), len(points)
+
+
 def _extreme(bound: Node, box: Mapping[str, tuple[int, int]], largest: int) -> int:
     """The least (0) or largest (1) value of an affine bound over a box."""
     corner = {name: low for name, (low, _) in box.items()}
@@ -106,13 +112,21 @@ class Function:
 
     def read(self, where: Sequence[Array], count: int) -> Tracked:
         """Elements at indices."""
+        at = self._places(where, count)
+        if not np.all(self.ready[at]):
+            raise NotReady
+        return Tracked(np.broadcast_to(self.values[at], (count,)), np.broadcast_to(self.errors[at], (count,)))
+
+    def has(self, where: Sequence[Array], count: int) -> Array:
+        """Which of the elements at indices are computed."""
+        return np.broadcast_to(self.ready[self._places(where, count)], (count,))
+
+    def _places(self, where: Sequence[Array], count: int) -> tuple[Array, ...]:
         at = tuple(np.broadcast_to(w, (count,)) - lo for w, (lo, _) in zip(where, self.box, strict=True))
         for index, extent in zip(at, self.values.shape, strict=True):
             if np.any(index < 0) or np.any(index >= extent):
                 raise AssertionError(f"the program reads {self.name} outside its box")
-        if not np.all(self.ready[at]):
-            raise NotReady
-        return Tracked(np.broadcast_to(self.values[at], (count,)), np.broadcast_to(self.errors[at], (count,)))
+        return at
 
     def store(self, points: Points, count: int, value: Tracked) -> None:
         """Set elements."""
@@ -128,52 +142,34 @@ class Function:
 
     @defn.setter
     def defn(self, entries: Sequence[Any]) -> None:
-        points = list(enumerate_points(self.names, self.intervals))
-        chosen: list[tuple[Node, list[dict[str, int]]]] = []
-        covered: set[tuple[int, ...]] = set()
+        points, count = _domain(self.names, self.intervals)
+        chosen: list[tuple[Node, Points, int]] = []
+        left = np.ones(count, bool)
         for entry in entries:
             condition, value = entry if isinstance(entry, tuple) else (None, entry)
-            here = [p for p in points if condition is None or condition.holds_at(p)]
-            covered |= {tuple(p.values()) for p in here}
-            chosen.append((as_node(value), here))
+            here = np.ones(count, bool) if condition is None else condition.inside(points, count)
+            left &= ~here
+            chosen.append((as_node(value), some(points, here), int(here.sum())))
         if self.default is not None:
-            chosen.append((self.default, [p for p in points if tuple(p.values()) not in covered]))
-        for value, here in chosen:
-            self._fill(value, here)
-        self._settle([(value, p) for value, here in chosen for p in here])
+            chosen.append((self.default, some(points, left), int(left.sum())))
+        for value, inner, inside in chosen:
+            if inside and not value.reads(self):
+                self.store(inner, inside, value.at(inner, inside))
+        self._settle([piece for piece in chosen if piece[2] and piece[0].reads(self)])
 
-    def _fill(self, value: Node, points: list[dict[str, int]]) -> None:
-        """Compute a piece at once, unless it reads elements that are not there yet."""
-        arrays = columns(self.names, points)
-        if not points or value.reads(self):
-            return
-        self.store(arrays, len(points), value.at(arrays, len(points)))
-
-    def _settle(self, waiting: list[tuple[Node, dict[str, int]]]) -> None:
-        """Compute the points of a recurrence as they become possible, sweeping to and fro.
-
-        Neighbours that do not wait for each other, a row say, are computed at once: as many as that went well
-        with, twice over.  Where not even two do, ever more are computed one by one before two are tried again.
-        """
-        waiting = [(value, p) for value, p in waiting if value.reads(self)]
+    def _settle(self, waiting: list[tuple[Node, Points, int]]) -> None:
+        """Compute the points of a recurrence as they become possible: at once those that wait for no other."""
         while waiting:
-            before, left, start, count, alone, patience = len(waiting), [], 0, 1, 0, 1
-            while start < before:
-                value, some = _alike(waiting[start : start + count])
-                arrays = columns(self.names, some)
-                try:
-                    self.store(arrays, len(some), value.at(arrays, len(some)))
-                except NotReady:
-                    if count > 1:
-                        patience, alone = (2 * patience if count == 2 else 1), 0
-                        count = 1
-                        continue
-                    left.append(waiting[start])
-                start += len(some)
-                alone += 1
-                count = 2 * count if count > 1 or alone >= patience else 1
-            waiting = left[::-1]
-            assert len(waiting) < before, f"{self.name} waits for itself"
+            left, before = [], sum(count for _, _, count in waiting)
+            for value, points, count in waiting:
+                ready = value.ready(points, count)
+                now = int(ready.sum())
+                if now:
+                    self.store(some(points, ready), now, value.at(some(points, ready), now))
+                if now < count:
+                    left.append((value, some(points, ~ready), count - now))
+            assert sum(count for _, _, count in left) < before, f"{self.name} waits for itself"
+            waiting = left
 
     def output(self, trim: bool) -> tuple[Array, Array, Array]:
         """The array as a caller gets it, its error bounds, and where the function is defined."""
@@ -189,12 +185,6 @@ class Function:
                 part = whole
             found.append(part)
         return found[0], found[1], found[2]
-
-
-def _alike(waiting: Sequence[tuple[Node, dict[str, int]]]) -> tuple[Node, list[dict[str, int]]]:
-    """The first definition, and the points before those of another one."""
-    value = waiting[0][0]
-    return value, [p for _, p in takewhile(lambda item: item[0] is value, waiting)]
 
 
 class Input(Function):
@@ -237,11 +227,13 @@ class Reduction(Function):
             tuple(p.values()): (value.at(np.array([k])), []) for k, p in enumerate(points)
         }
         over = list(enumerate_points(self.inner, self.inner_intervals))
+        every = columns(self.inner, over)
         for condition, reduce in map(_conditional, entries):
-            for p in over:
-                if condition is None or condition.holds_at(p):
-                    target = tuple(int(index.index(p)) for index in reduce.target)
-                    todo[target][1].append((reduce.value, p))
+            inside = np.ones(len(over), bool) if condition is None else condition.inside(every, len(over))
+            for number in np.flatnonzero(inside):
+                p = over[number]
+                target = tuple(int(index.index(p)) for index in reduce.target)
+                todo[target][1].append((reduce.value, p))
         self._accumulate(op, todo)
 
     def _accumulate(self, op: str, todo: dict[tuple[int, ...], Any]) -> None:

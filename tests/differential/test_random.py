@@ -39,13 +39,13 @@ def test_programs(seed: int, number: int) -> None:
 
 @pytest.mark.parametrize("word", VARIANTS)
 def test_every_variant_on_the_same_programs(seed: int, word: str) -> None:
-    complain(failures(batch(seed, PROGRAMS, 2 * BATCH), VARIANTS[word]))
+    complain(failures(batch(seed, PROGRAMS), VARIANTS[word]))
 
 
 @pytest.mark.parametrize("word", ["plain", "parallel 2", "small tiles"])
 def test_outputs_given_and_inputs_strided(seed: int, word: str) -> None:
     """`out=` may be an input (with or without a copy inside); elements outside the domain stay."""
-    programs = batch(seed, PROGRAMS + 2 * BATCH, 2 * BATCH)
+    programs = batch(seed, PROGRAMS + BATCH, 2 * BATCH)
     outputs = [output for item in programs for output in run_text(item, dict(LANGUAGE))]
     compiled = VARIANTS[word].compile(outputs)
     rng = random.Random(seed)

@@ -222,18 +222,20 @@ def cast(operand: Tracked, dtype: npt.DTypeLike) -> Tracked:
         return _rounded(value, ea, 1, (ea == 0) | ~np.isfinite(a))
 
 
+COMPARED: dict[str, Any] = {
+    "<": np.less,
+    "<=": np.less_equal,
+    ">": np.greater,
+    ">=": np.greater_equal,
+    "==": np.equal,
+    "!=": np.not_equal,
+}
+
+
 def compare(op: str, left: Tracked, right: Tracked) -> tuple[Array, Array]:
     """Where the comparison holds, and where the errors leave no doubt about it."""
-    functions: dict[str, Any] = {
-        "<": np.less,
-        "<=": np.less_equal,
-        ">": np.greater,
-        ">=": np.greater_equal,
-        "==": np.equal,
-        "!=": np.not_equal,
-    }
     error = np.asarray(left.error + right.error)
     with np.errstate(all="ignore"):
         apart = np.abs(np.asarray(left.value) * 1.0 - np.asarray(right.value) * 1.0) > error
     sure = (error == 0) | (apart & np.isfinite(error))
-    return np.asarray(functions[op](left.value, right.value)), np.asarray(sure)
+    return np.asarray(COMPARED[op](left.value, right.value)), np.asarray(sure)

@@ -45,7 +45,7 @@ def check(output: Any, dtype: str, channels: int | None, **description: Any) -> 
     compiled = pm.compile(output, name="converted", **description)
     info = np.iinfo(dtype)
     low, high = max(info.min, -300), min(info.max, 300)
-    for height, width in ((5, 5), (5, 6), (7, 33), (40, 301), (65, 600)):
+    for height, width in ((5, 5), (5, 6), (7, 33), (41, 131)):
         shape = (height, width) if channels is None else (height, width, channels)
         image = np.random.default_rng(width).integers(low, high, shape, endpoint=True).astype(dtype)
         actual, expected = compiled(image), compiled.reference(image)

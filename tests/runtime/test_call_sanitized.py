@@ -55,7 +55,19 @@ def test_call_path_under_address_and_undefined_behaviour_sanitizers(tmp_path: Pa
         "HAND_WRITTEN_CFLAGS": "-fsanitize=address,undefined -fno-sanitize-recover=undefined -g",
     }
     tests = [f"tests/runtime/{name}" for name in TESTS]
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", *tests]
+    cache = f"--kernel-cache={Path(os.environ['POLYMAT_CACHE_DIR']).parent}"  # the same programs are there
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "no:xdist",
+        cache,
+        *tests,
+    ]
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=600)
     output = done.stdout + done.stderr
     assert done.returncode == 0, output[-8000:]

@@ -63,6 +63,8 @@ class GroupReport:
     stage as the innermost one.  predicted: seconds and bytes of this group.
     types: the element type of each stage.  folds: of arrays that keep few of their elements at a time, how
     many of how many along which dimension.
+    scheme: what runs, in the atoms of `Options.scheme`, under the stage that it may be given back to; empty
+    where no atoms say it.
     """
 
     stages: tuple[str, ...]
@@ -82,6 +84,7 @@ class GroupReport:
     predicted: Prediction | None = None
     types: Mapping[str, str] = field(default_factory=dict)
     folds: Mapping[str, str] = field(default_factory=dict)
+    scheme: Mapping[str, str] = field(default_factory=dict)
 
     def __str__(self) -> str:
         way = f"{self.kind} loops {', '.join(self.order)}" if self.order else self.kind
@@ -93,6 +96,7 @@ class GroupReport:
             f"  parallel {self.parallel or '-'}, vector {self.vector or '-'}, "
             f"{f'tiles of {tiles}' if tiles else 'untiled'}; {self.reason}"
         )
+        lines += [f"  scheme of {name}: {text}" for name, text in self.scheme.items()]
         lines += [f"  in a tile, {name} loops {', '.join(order)}" for name, order in self.inside.items()]
         lines += [
             f"  {name}{f' ({self.types[name]})' if name in self.types else ''} "
@@ -156,6 +160,11 @@ class Report:
         """What pickles and copies have: all that was said, and nobody to ask further or to draw a page."""
         here = {"asked", "page"}
         return [None if item.name in here else getattr(self, item.name) for item in fields(self)]
+
+    @property
+    def schemes(self) -> dict[str, str]:
+        """The schemes of all groups that have one: `Options(scheme=...)` takes them back."""
+        return {name: text for group in self.groups for name, text in group.scheme.items()}
 
     def at(self, sizes: Mapping[Parameter, int], threads: int) -> Report:
         """This report with the way that each product takes at some sizes on so many threads.

@@ -45,7 +45,6 @@ from polymat.tilesize.planner import (
 from polymat.tilesize.pointreaders import plan_epilogue
 from polymat.tilesize.register import unrolled
 from polymat.tilesize.rowblocks import in_rows_of_tiles, is_chain
-from polymat.tilesize.schemetiles import fitting
 from polymat.tilesize.streamed import past_caches, product_past_caches, tiles_past_caches
 from polymat.tilesize.switches import switched
 from polymat.tilesize.tilesforthreads import shared_out
@@ -86,16 +85,20 @@ class Candidates:
         self.eliminations = EliminationPlanner(pipeline, machine, options, assumed, threads)
         self._wanted: dict[tuple[str, ...], CallPlan | TransformPlan | None] = {}
         self.schemes = options.schemes
-        self.planner = SchemePlanner(pipeline, machine, assumed, options, threads)
+        self.planner = SchemePlanner(pipeline, machine, assumed, estimates, options, threads)
         self.papers = PaperPlanner(pipeline, machine, assumed, thesis=options.cost == "paper")
 
     def of(self, stages: tuple[str, ...]) -> list[Plan] | Refused:
         """Every plan of a group; at least one, or why there is none."""
-        given = self.planner.named(stages)
-        if given is not None and len(stages) > 1:
-            return Refused(f"{given} has a scheme of its own")
-        if given is not None:
-            return [self.planner.plan(given, self._usual)]
+        found = self.planner.plans(stages, self._every, self.by_level, self._usual)
+        if found is not None:
+            return found
+        every = self._every(stages)
+        plans = every if isinstance(every, Refused) else [self._switched(plan) for plan in every]
+        return plans if isinstance(plans, Refused) else self.planner.heeding(plans)
+
+    def _every(self, stages: tuple[str, ...]) -> list[Plan] | Refused:
+        """Every plan of a group before `Options` change it."""
         loops = self._alone(stages) if len(stages) == 1 else self._together(stages)
         call = self.calls.plan(stages)
         found: list[Plan] = [] if isinstance(loops, Refused) else loops
@@ -110,10 +113,7 @@ class Candidates:
             self.eliminations.plan(stages, found),
         )
         found = [*found, *(plan for plan in direct if plan is not None)]
-        if not found:
-            none = Refused("no code can be generated for any of its tilings")
-            return loops if isinstance(loops, Refused) else none
-        return [self._switched(plan) for plan in fitting(found, self.schemes)]
+        return found or (loops if isinstance(loops, Refused) else Refused("no tiling of it has code"))
 
     def wanted(self, stages: tuple[str, ...]) -> CallPlan | TransformPlan | None:
         """The library calls of a group, where the user wants them in any case; found once."""
@@ -177,7 +177,7 @@ class Candidates:
 
     def has_scheme(self, stages: Sequence[str]) -> bool:
         """Whether loops of one of them are those of a scheme."""
-        return self.planner.named(stages) is not None
+        return self.planner.leads(stages)
 
     def _usual(self, stage: Stage) -> KernelPlan | None:
         """The plan around register blocks of a stage for which a scheme is given."""
@@ -221,7 +221,8 @@ class Candidates:
         choices = choices_of(self.reads, self.dag, stages)
         if isinstance(choices, Refused):
             return choices
-        usable = [choice for choice in choices.all() if self._is_allowed(choice)]
+        any_order = self.planner.reorders(stages)
+        usable = [choice for choice in choices.all(in_any_order=any_order) if self._is_allowed(choice)]
         found = [plan for choice in usable for plan in self._tiled(stages, choice)]
         widest = max(found, key=lambda plan: len(plan.dims), default=None)
         if widest is None or len(stages) > MOST_SIZED:

@@ -157,8 +157,9 @@ class Decider:
         return self._plan_cost(plan).seconds
 
     def _plan(self, stages: tuple[str, ...]) -> Plan:
-        priced = self._best(stages)
-        if isinstance(priced.plan, TilePlan) and priced.plan.solved is None and self.options.cost == "time":
+        priced, by_time = self._best(stages), self.options.cost == "time"
+        asked = self.candidates.planner.asked(stages)
+        if isinstance(priced.plan, TilePlan) and not (asked or priced.plan.solved) and by_time:
             priced = self.plans[stages] = self._resized(priced, priced.plan)
         assert priced.plan is not None  # the partition has no groups of infinite cost
         return priced.plan

@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
+from polymat.graph.aligned import Refused
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Stage
 from polymat.machine.model import Machine
 from polymat.options import Options
 from polymat.plan.kernel import KernelPlan
 from polymat.plan.schemeplan import SchemePlan
+from polymat.plan.tile import Plan, TilePlan
 from polymat.product.matching import contraction_of
-from polymat.tilesize.schemeplanner import is_modelled, plan_model, plan_scheme
+from polymat.product.scheme import Scheme, SchemeLoop
+from polymat.product.schemetext import Misfit, read_scheme
+from polymat.tilesize.schemeplanner import is_modelled, plan_loops, plan_model, plan_scheme
+from polymat.tilesize.schemetiles import fitting, is_for_one, misfit_of_group, says, with_inner_loops
+from polymat.tilesize.switches import switched
 
 
 class SchemePlanner:
     """Finds the plans of one pipeline's stages that `Options.scheme` or `Options.blocks` gives loops.
 
-    assumed: a size for every extent.  threads: that compute a stage.
+    assumed: a size for every extent.  given: those that the user gave.  threads: that compute a stage.
     """
 
     def __init__(
@@ -25,12 +32,14 @@ class SchemePlanner:
         pipeline: Pipeline,
         machine: Machine,
         assumed: Mapping[str, int],
+        given: Mapping[str, int],
         options: Options,
         threads: int,
     ) -> None:
-        self.pipeline, self.machine, self.assumed = pipeline, machine, assumed
-        self.options, self.threads = options, threads
+        self.pipeline, self.machine, self.assumed, self.given = pipeline, machine, assumed, given
+        self.options, self.plain, self.threads = options, replace(options, scheme=()), threads
         self.texts = options.schemes
+        self.schemes = {name: read_scheme(text) for name, text in self.texts.items()}
         self._modelled: dict[str, SchemePlan] = {}
 
     def named(self, stages: Sequence[str]) -> str | None:
@@ -49,8 +58,90 @@ class SchemePlanner:
             )
         return self._modelled[name]
 
+    def plans(
+        self,
+        stages: tuple[str, ...],
+        every: Callable[[tuple[str, ...]], list[Plan] | Refused],
+        by_level: Callable[[TilePlan], Sequence[Plan]],
+        usual: Callable[[Stage], KernelPlan | None],
+    ) -> list[Plan] | Refused | None:
+        """The plans of a group whose loops are those of a scheme; None where sizes of tiles at most are.
+
+        every: all plans of a group.  by_level: tiles in the sizes of other caches.  usual: as in `plan`.
+        """
+        refused, asked = self._refused(stages), self.asked(stages)
+        printed = self._printed(stages, every, by_level) if asked and refused is None else []
+        if refused is not None or printed:
+            return refused or printed
+        given = self.named(stages)
+        if given is not None:
+            alone = len(stages) == 1
+            return [self.plan(given, usual)] if alone else Refused(f"{given} has a scheme of its own")
+        own = self._alone(asked[0]) if asked and len(stages) == 1 else None
+        return None if own is None else [switched(own, self.pipeline, self.given, self.plain)]
+
+    def asked(self, stages: Sequence[str]) -> list[str]:
+        """Those of some stages that have a scheme."""
+        return [name for name in stages if name in self.texts]
+
+    def leads(self, stages: Sequence[str]) -> bool:
+        """Whether a scheme says more of the group of some stages than sizes of tiles."""
+        found = [scheme for name in self.asked(stages) if isinstance(scheme := self.schemes[name], Scheme)]
+        return self.named(stages) is not None or any(
+            not isinstance(atom, SchemeLoop) or atom.kind != "T" for scheme in found for atom in scheme.atoms
+        )
+
+    def reorders(self, stages: Sequence[str]) -> bool:
+        """Whether a scheme of one of them may have its tiles in another order than that of the stages."""
+        found = [scheme for name in self.asked(stages) if isinstance(scheme := self.schemes[name], Scheme)]
+        return any(sum(loop.kind in ("T", "R") for loop in scheme.loops) > 1 for scheme in found)
+
+    def _refused(self, stages: Sequence[str]) -> Refused | None:
+        """Why several stages are no group, where the scheme of one of them names others."""
+        for name in self.asked(stages):
+            scheme = self.schemes[name]
+            wrong = misfit_of_group(stages, name, scheme) if isinstance(scheme, Scheme) else None
+            if wrong is not None and len(stages) > 1:
+                return Refused(f"the scheme of {name} names the stages that it shares loops with")
+        return None
+
+    def _printed(
+        self,
+        stages: tuple[str, ...],
+        every: Callable[[tuple[str, ...]], list[Plan] | Refused],
+        by_level: Callable[[TilePlan], Sequence[Plan]],
+    ) -> list[Plan]:
+        """Those plans that print the schemes of their stages, as they are without schemes."""
+        found = every(stages)
+        if isinstance(found, Refused):
+            return []
+        plans = [switched(plan, self.pipeline, self.given, self.plain) for plan in found]
+        sized = (each for plan in plans if isinstance(plan, TilePlan) for each in by_level(plan))
+        texts = [(name, self.texts[name]) for name in self.asked(stages)]
+        return [plan for plan in (*plans, *sized) if all(says(plan, *each) for each in texts)]
+
+    def _alone(self, name: str) -> Plan | None:
+        """The plan of a stage by itself in the loops of its scheme; None where that is for other stages."""
+        scheme = self.schemes.get(name)
+        if not isinstance(scheme, Scheme) or not is_for_one(scheme, name):
+            return None
+        stage = self.pipeline.stage(name)
+        found = plan_loops(self.pipeline, stage, scheme, self.machine, self.assumed)
+        return None if isinstance(found, Misfit) else found
+
+    def heeding(self, plans: Sequence[Plan]) -> list[Plan]:
+        """Those plans of a group that do what schemes say, tiles with the loops within them; else all."""
+        return [*fitting([self._within(plan) for plan in plans], self.texts)]
+
+    def _within(self, plan: Plan) -> Plan:
+        if not isinstance(plan, TilePlan) or not self.asked(plan.group.stages):
+            return plan
+        found = with_inner_loops(plan, self.pipeline, self.machine, self.texts)
+        return plan if isinstance(found, Misfit) else found
+
     def _is_given(self, name: str) -> bool:
-        if name not in self.texts:
+        scheme = self.schemes.get(name)
+        if name not in self.texts or (isinstance(scheme, Scheme) and scheme.fused):
             return False
         return contraction_of(self.pipeline.stage(name), self.pipeline.context, self.assumed) is not None
 

@@ -9,6 +9,7 @@ from polymat.dataclass import dataclass
 from polymat.errors import Location, OptionError
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Stage
+from polymat.machine.model import Machine
 from polymat.model.assumed import assumed_sizes
 from polymat.options import Options
 from polymat.plan.library import CallPlan, FilterPlan, TransformPlan
@@ -16,15 +17,18 @@ from polymat.plan.loops import LoopPlan
 from polymat.plan.schedule import Schedule
 from polymat.plan.schemeplan import SchemePlan
 from polymat.plan.tile import Plan
-from polymat.product.matching import contraction_of
+from polymat.product.scheme import Scheme
 from polymat.product.schemetext import Misfit, read_scheme
-from polymat.tilesize.schemeplanner import misfit_error
-from polymat.tilesize.schemetiles import misfit_of_tiles, sizes_by_schemes, tiles_of_scheme
+from polymat.tilesize.loopschemes import tiled_loops
+from polymat.tilesize.schemeplanner import misfit_error, plan_loops
+from polymat.tilesize.schemetiles import is_for_one, misfit_of_group, misfit_of_plan, sizes_by_schemes
 
 _MOST_NAMED = 3
 
 
-def check_effects(schedules: Sequence[Schedule], options: Options, estimates: Mapping[str, int]) -> None:
+def check_effects(
+    schedules: Sequence[Schedule], options: Options, estimates: Mapping[str, int], machine: Machine
+) -> None:
     """Refuse `Options.tile_sizes`, `blocks` and `scheme` where no group of a program does what they say.
 
     schedules: of all sections of the program, in all orders of its products.
@@ -33,7 +37,7 @@ def check_effects(schedules: Sequence[Schedule], options: Options, estimates: Ma
     planned = [Planned(schedule.grouping.pipeline, plan) for schedule in every for plan in schedule.plans]
     _check_tile_sizes(planned, options)
     _check_blocks(planned, options)
-    _check_schemes(planned, options, estimates)
+    _check_schemes(planned, options, estimates, machine)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,7 +86,9 @@ def _check_blocks(planned: Sequence[Planned], options: Options) -> None:
     )
 
 
-def _check_schemes(planned: Sequence[Planned], options: Options, estimates: Mapping[str, int]) -> None:
+def _check_schemes(
+    planned: Sequence[Planned], options: Options, estimates: Mapping[str, int], machine: Machine
+) -> None:
     """Say why a scheme is for no stage of the program, or no more, or for none with such loops."""
     by_stage: dict[str, list[Planned]] = {}
     for each in planned:
@@ -97,35 +103,41 @@ def _check_schemes(planned: Sequence[Planned], options: Options, estimates: Mapp
                 hint=f"explain() lists the stages, {', '.join(near)} among them",
             )
         found = by_stage[name]  # several sections may have a stage, one with such loops is enough
-        wrong = [misfit for each in found if (misfit := _misfit(each, name, options, estimates)) is not None]
+        every = (_misfit(each, name, options, estimates, machine) for each in found)
+        wrong = [misfit for misfit in every if misfit is not None]
         if len(wrong) == len(found):
             raise misfit_error(found[-1].pipeline.stage(name), wrong[-1])
 
 
-def _misfit(found: Planned, name: str, options: Options, estimates: Mapping[str, int]) -> Misfit | None:
+def _misfit(
+    found: Planned, name: str, options: Options, estimates: Mapping[str, int], machine: Machine
+) -> Misfit | None:
     """Why a stage has no such loops; those of contractions were checked when they were planned."""
-    stage, plan, context = found.pipeline.stage(name), found.plan, found.pipeline.context
-    assumed = assumed_sizes(found.pipeline, estimates)
-    if isinstance(plan, SchemePlan) or contraction_of(stage, context, assumed):
-        return None
-    member = next((each for each in plan.members if each.stage == name), None)
-    text = options.schemes[name]
-    if member is None:
-        return _of_no_tiles(stage, plan, text)
+    plan, text = found.plan, options.schemes[name]
     wanted, every = (sizes_by_schemes(plan.members, each) for each in ({name: text}, options.schemes))
     if any(every[level] != size for level, size in wanted.items()):
         return Misfit("the scheme of another stage in the same tiles has other sizes", "one stage says them")
-    return misfit_of_tiles(member, text)
+    wrong, scheme = misfit_of_plan(plan, name, text), read_scheme(text)
+    if wrong is None or isinstance(scheme, Misfit) or misfit_of_group(plan.group.stages, name, scheme):
+        return wrong
+    stage = found.pipeline.stage(name)
+    assumed = assumed_sizes(found.pipeline, estimates)
+    if len(plan.group.stages) == 1 and is_for_one(scheme, name):
+        own = plan_loops(found.pipeline, stage, scheme, machine, assumed)
+        return own if isinstance(own, Misfit) else wrong
+    return wrong if plan.members or scheme.words("Call") else _of_no_tiles(stage, plan, scheme)
 
 
-def _of_no_tiles(stage: Stage, plan: Plan, text: str) -> Misfit:
-    """Why the scheme of a stage that is in no tiles is none."""
-    scheme = read_scheme(text) if stage.is_reduction else tiles_of_scheme(stage.dims, text)
-    hint = (
-        "schemes are for products of two arrays of real numbers in two dimensions or more, "
-        "and for tiles of fused stages"
-    )
-    return scheme if isinstance(scheme, Misfit) else Misfit(_why(plan), hint)
+def _of_no_tiles(stage: Stage, plan: Plan, scheme: Scheme) -> Misfit:
+    """Why sizes of tiles are none of a stage that is in no tiles."""
+    found = tiled_loops(scheme)
+    if isinstance(found, Misfit):
+        return found
+    none = next((loop.dim for loop in scheme.loops if loop.kind == "T" and loop.dim not in stage.dims), None)
+    if none is not None:
+        return Misfit(f"nothing is tiled along {none}", f"tiles run along {', '.join(stage.dims)}")
+    hint = "fuse(a) names the stages that share tiles, R(x) the loops of a stage by itself"
+    return Misfit(_why(plan), hint)
 
 
 def _why(plan: Plan) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from itertools import combinations, compress, count
+from itertools import combinations, compress, count, permutations
 from math import gcd, lcm
 
 from polymat.dataclass import dataclass
@@ -61,13 +61,14 @@ class Choices:
                 return Refused("; ".join([why, *self.alignment.conflicts]))
         return _fusable(self, chosen)
 
-    def all(self) -> tuple[Fusable, ...]:
-        """Every tuple of dimensions that may be tiled together, in the order of the alignment."""
+    def all(self, *, in_any_order: bool = False) -> tuple[Fusable, ...]:
+        """Every tuple of dimensions that may be tiled together, in the order of the alignment, or in any."""
         dims = [tiling.dim for tiling in self.tilings]
+        tuples = permutations if in_any_order else combinations
         found = [
             self.along(chosen)
             for many in range(1, min(len(dims), MOST_TILED) + 1)
-            for chosen in combinations(dims, many)
+            for chosen in tuples(dims, many)
         ]
         return tuple(choice for choice in found if isinstance(choice, Fusable))
 

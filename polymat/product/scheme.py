@@ -6,7 +6,11 @@ of 32 points, the last of which may be smaller; Texact(i, 32), over tiles that a
 points unrolled; V(j, 4), a vector; seq(i: 8 | 7), blocks of two sizes one after the other where one does not
 divide; pack(B), a copy in the order of use, pack(B: k, j) where that permutes its dimensions to this order,
 the innermost last; Par(i), shared out to threads.  All sizes are in points: U(j, 8) around V(j, 4) are two
-vectors.  i*j are two dimensions that one loop runs along.
+vectors.  i*j are two dimensions that one loop runs along, or whose tiles threads share.
+
+Three atoms are ours, for what their scheme of one statement has no need of: fuse(a, b), the stages that share
+all loops over tiles; roll(i), tiles that follow each other along i and keep what the next one needs;
+Call(gemm), a routine of a library.
 """
 
 from __future__ import annotations
@@ -77,7 +81,28 @@ class Pack:
         return f"pack({self.array}: {', '.join(self.order)})" if self.order else f"pack({self.array})"
 
 
+@dataclass(frozen=True, slots=True)
+class GroupAtom:
+    """What a whole group of stages does.
+
+    word: "fuse" (these stages share its tiles), "roll" (tiles along this dimension follow each other) or
+    "Call" (this routine computes it).  names: of stages, of the dimension, or of routines, in order.
+    """
+
+    word: Literal["fuse", "roll", "Call"]
+    names: tuple[str, ...]
+
+    @property
+    def in_block(self) -> bool:
+        """Whether it is a part of the straight code inside all loops."""
+        return False
+
+    def __str__(self) -> str:
+        return f"{self.word}({', '.join(self.names)})"
+
+
 Atom = SchemeLoop | Sequence2 | Pack
+AnyAtom = Atom | GroupAtom
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +112,21 @@ class Scheme:
     No copy has a dimension twice either.
     """
 
-    atoms: tuple[Atom, ...]
+    atoms: tuple[AnyAtom, ...]
+
+    @property
+    def fused(self) -> frozenset[str]:
+        """The stages that it names to share its loops."""
+        return frozenset(name for names in self.words("fuse") for name in names)
+
+    @property
+    def loops(self) -> tuple[SchemeLoop, ...]:
+        """Its loops, outermost first, with unrolled points and vectors."""
+        return tuple(atom for atom in self.atoms if isinstance(atom, SchemeLoop))
+
+    def words(self, word: str) -> list[tuple[str, ...]]:
+        """The names of all atoms of a word for groups."""
+        return [atom.names for atom in self.atoms if isinstance(atom, GroupAtom) and atom.word == word]
 
     def __post_init__(self) -> None:
         wrong = contradiction(self.atoms)
@@ -98,13 +137,16 @@ class Scheme:
         return scheme_text(self.atoms)
 
 
-def contradiction(atoms: Sequence[Atom]) -> str:
+def contradiction(atoms: Sequence[AnyAtom]) -> str:
     """Why atoms are no scheme, in words; empty where they are one."""
     sizes: dict[str, int] = {}
     for position, atom in enumerate(atoms):
-        if isinstance(atom, Pack):
-            if len({*atom.order}) < len(atom.order):
-                return f"{atom} has a dimension twice"
+        if isinstance(atom, Pack | GroupAtom):
+            names = atom.order if isinstance(atom, Pack) else atom.names if atom.word == "fuse" else ()
+            if len({*names}) < len(names):
+                return f"{atom} has {'a dimension' if isinstance(atom, Pack) else 'a stage'} twice"
+            if isinstance(atom, GroupAtom) and atom.word == "fuse" and position:
+                return f"{atom} is not the first atom"
             continue
         if atom.size > sizes.get(atom.dim, atom.size):
             return f"{atom} stands inside a smaller tile of {atom.dim}"
@@ -124,6 +166,6 @@ def unrolled(atoms: Sequence[Atom]) -> dict[str, int]:
     return sizes
 
 
-def scheme_text(atoms: Sequence[Atom]) -> str:
+def scheme_text(atoms: Sequence[AnyAtom]) -> str:
     """Atoms in the papers' notation."""
     return f"[{', '.join(map(str, atoms))}]"

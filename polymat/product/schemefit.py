@@ -8,11 +8,16 @@ from math import prod
 
 from polymat.graph.monomials import Factor
 from polymat.product.contraction import Contraction
-from polymat.product.scheme import Atom, Pack, Scheme, SchemeLoop, Sequence2, unrolled
+from polymat.product.scheme import Atom, GroupAtom, Pack, Scheme, SchemeLoop, Sequence2, unrolled
 from polymat.product.schemetext import Misfit
 
 MOST_UNROLLED = 512  # multiplications of a block in straight code: each is a line that the compiler reads
 _LOOPS = ("R", "T", "Texact")
+_GROUP_HINTS = {
+    "fuse": "T(i, 32) alone follow it, the tiles that stages share",
+    "roll": "fuse(a), roll(i), T(i, 2) are tiles of several stages",
+    "Call": "a call of a library is all of a scheme: [Call(gemm)]",
+}
 
 
 def operands(found: Contraction) -> tuple[Factor, Factor]:
@@ -39,7 +44,11 @@ def fitted(scheme: Scheme, found: Contraction, lanes: int) -> tuple[Atom, ...] |
 
     lanes: elements of a vector of the processor.  A shared dimension that has no loop has one over all of it.
     """
-    atoms = tuple(_with_lanes(atom, lanes) for atom in scheme.atoms)
+    atoms: tuple[Atom, ...] = ()
+    for atom in scheme.atoms:
+        if isinstance(atom, GroupAtom):
+            return Misfit(f"{atom} is for a group that runs so", _GROUP_HINTS[atom.word])
+        atoms = (*atoms, _with_lanes(atom, lanes))
     wrong = _names(atoms, found) or _order(atoms, found) or _vector(atoms, lanes)
     if wrong is not None:
         return wrong

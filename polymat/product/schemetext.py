@@ -7,7 +7,16 @@ from collections.abc import Iterator
 from typing import get_args
 
 from polymat.dataclass import dataclass
-from polymat.product.scheme import Atom, Kind, Pack, Scheme, SchemeLoop, Sequence2, contradiction
+from polymat.product.scheme import (
+    AnyAtom,
+    GroupAtom,
+    Kind,
+    Pack,
+    Scheme,
+    SchemeLoop,
+    Sequence2,
+    contradiction,
+)
 
 MOST_SIZE = 2**31 - 1  # of a tile: what an index of 32 bits counts
 _TOKEN = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*|[0-9]+|[\[\](),:|*])")
@@ -48,7 +57,7 @@ class _Reader:
         self.text = text
         self.at = 0
 
-    def atoms(self) -> Iterator[Atom]:
+    def atoms(self) -> Iterator[AnyAtom]:
         """All atoms, between brackets."""
         self._take("[")
         yield self._atom()
@@ -59,20 +68,26 @@ class _Reader:
         if self.text[self.at :].strip():
             self._fail("nothing", "a scheme ends with its bracket")
 
-    def _atom(self) -> Atom:
+    def _atom(self) -> AnyAtom:
         start = self.at
         word = self._name("an atom")
         word = _ALSO.get(word, word)
         self._take("(")
         if word == "pack":
-            atom: Atom = self._pack()
+            atom: AnyAtom = self._pack()
         elif word == "seq":
             atom = self._sequence()
+        elif word == "fuse":
+            atom = GroupAtom("fuse", tuple(self._names("a stage")))
+        elif word == "Call":
+            atom = GroupAtom("Call", tuple(self._names("a routine")))
+        elif word == "roll":
+            atom = GroupAtom("roll", (self._name("a dimension"),))
         elif (kind := _KINDS.get(word)) is not None:
             atom = self._loop(kind)
         else:
             self.at = start
-            self._fail("an atom", "atoms are R, T, Texact, U, V, Par, seq and pack")
+            self._fail("an atom", "atoms are R, T, Texact, U, V, Par, seq, pack, fuse, roll and Call")
         self._take(")")
         return atom
 
@@ -100,6 +115,12 @@ class _Reader:
             self._take(":" if not order else ",")
             order.append(self._name("a dimension"))
         return Pack(array, tuple(order))
+
+    def _names(self, what: str) -> Iterator[str]:
+        yield self._name(what)
+        while self._next() == ",":
+            self._take(",")
+            yield self._name(what)
 
     def _dims(self) -> str:
         names = [self._name("a dimension")]

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from polymat.errors import InternalError, OptionError
+from polymat.graph.aligned import Member
 from polymat.graph.group import Group
+from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Stage
 from polymat.machine.model import Machine
 from polymat.plan.kernel import KernelPlan
+from polymat.plan.planscheme import loop_atoms, shared_text
 from polymat.plan.schemeplan import SchemePlan
+from polymat.plan.tile import MOST_TILED, Plan
 from polymat.poly.domain import Domain
 from polymat.product.blocks import blocks_of
 from polymat.product.contraction import Contraction
@@ -19,6 +24,10 @@ from polymat.product.modelscheme import model_scheme
 from polymat.product.scheme import Atom, Scheme, SchemeLoop
 from polymat.product.schemefit import fitted, operands
 from polymat.product.schemetext import Misfit, read_scheme
+from polymat.tilesize.loopschemes import loops_by_scheme, tiled_loops
+from polymat.tilesize.plain import plan_stage
+from polymat.tilesize.planner import plan_tiles
+from polymat.tilesize.register import in_rows
 
 
 def plan_scheme(
@@ -49,6 +58,37 @@ def plan_scheme(
     if isinstance(atoms, Misfit):
         raise misfit_error(stage, atoms)
     return _plan(stage, scheme, found, atoms, lanes, "as Options.scheme says")
+
+
+def plan_loops(
+    pipeline: Pipeline, stage: Stage, scheme: Scheme, machine: Machine, estimates: Mapping[str, int]
+) -> Plan | Misfit:
+    """The plan of a stage by itself, no product of two arrays, in the loops and tiles of its scheme."""
+    found = tiled_loops(scheme)
+    if isinstance(found, Misfit):
+        return found
+    group = Group((stage.name,))
+    base = in_rows(stage, plan_stage(group, stage, pipeline.context), machine, None)
+    if not found.inner:
+        found = replace(found, inner=tuple(loop_atoms(replace(base, parallel=None, unroll=1, addends=1))))
+    loops = loops_by_scheme(stage, base, found, machine.lanes(stage.dtype.size))
+    if isinstance(loops, Misfit) or not found.dims:
+        return (
+            loops if isinstance(loops, Misfit) else replace(loops, reason=f"{scheme}, as Options.scheme says")
+        )
+    wrong = next((dim for dim in found.dims if dim not in stage.dims), None)
+    if wrong is not None or len(found.dims) > MOST_TILED:
+        text = f"T({wrong}, ...) tiles no dimension of the result" if wrong else "too many loops over tiles"
+        return Misfit(text, f"tiles run along {', '.join(stage.dims)}, at most {MOST_TILED} of them")
+    member = Member(stage.name, found.dims, ((0, 0),) * len(found.dims))
+    tile = (pipeline, group, found.dims, [member], machine, estimates, found.sizes)
+    plan = plan_tiles(*tile, roll=False)
+    reason = f"{scheme}, as Options.scheme says"
+    plan = replace(plan, loops={stage.name: loops}, reason=reason, forced=True)
+    shared = shared_text(plan, member)
+    if found.parallel not in (None, shared):
+        return Misfit(f"threads share no tiles of {found.parallel}", f"Par({shared}) says which they share")
+    return plan
 
 
 def is_modelled(stage: Stage, context: Domain, estimates: Mapping[str, int]) -> bool:

@@ -118,7 +118,7 @@ class StageWriter(NestWriter):
         if plan.kind == "map":
             make = partial(map_statements, self.bodies, along=along, order=plan.order, vector=plan.vector)
         else:
-            make = partial(_SUMS[plan.kind], self.bodies, along=along)
+            make = partial(_SUMS[plan.kind], self.bodies, along=along, order=plan.order)
         box = dict(zip(stage.dims, stage.box, strict=True))
         ranges = [Range(k, *box[dim]) for k, dim in enumerate(along) if dim is not None]
         return self._independent(stage, plan, make, ranges, kind)

@@ -57,9 +57,16 @@ def map_statements(
     return Statements(items, tuple(order) if single else (PIECE, *order))
 
 
-def reduce_statements(bodies: BodyWriter, stage: Stage, along: Sequence[str | None]) -> Statements:
-    """Start a local variable; accumulate in it; store it: per point of the result."""
-    own = tuple(encode(d) for d in stage.dims)
+def reduce_statements(
+    bodies: BodyWriter, stage: Stage, along: Sequence[str | None], order: Sequence[str] = ()
+) -> Statements:
+    """Start a local variable; accumulate in it; store it: per point of the result.
+
+    order: of the dimensions of the result, then of those that are summed over; none: as they are.
+    """
+    dims = order[: len(stage.dims)] if order else stage.dims
+    summed = order[len(stage.dims) :] if order else _longest(stage)
+    own = tuple(encode(d) for d in dims)
     depth = _depth(stage)
     items = [
         NestStatement(
@@ -73,8 +80,8 @@ def reduce_statements(bodies: BodyWriter, stage: Stage, along: Sequence[str | No
     ]
     for k, accumulation in enumerate(stage.accumulations):
         names = own_names(stage, accumulation)
-        outer = [encode(names[d]) for d in stage.dims]
-        schedule = (*outer, str(k + 1), *_padded(accumulation, depth))
+        outer = [encode(names[d]) for d in dims]
+        schedule = (*outer, str(k + 1), *_in_order(stage, accumulation, summed))
         body = bodies.update_local(stage, accumulation.expr)
         items.append(
             NestStatement(
@@ -83,26 +90,34 @@ def reduce_statements(bodies: BodyWriter, stage: Stage, along: Sequence[str | No
         )
     last = (*own, str(len(stage.accumulations) + 1), *["0"] * depth)
     items.append(NestStatement(stage.domain, last, bodies.store_local(stage), tuple(along), stage.dims))
-    return Statements(tuple(items), (*stage.dims, PHASE, *_longest(stage)), locals=(stage,))
+    return Statements(tuple(items), (*dims, PHASE, *summed), locals=(stage,))
 
 
-def row_statements(bodies: BodyWriter, stage: Stage, along: Sequence[str | None]) -> Statements:
-    """Start a row of results; accumulate into it in memory."""
-    outer = [encode(d) for d in stage.dims[:-1]]
-    depth = _depth(stage)
+def row_statements(
+    bodies: BodyWriter, stage: Stage, along: Sequence[str | None], order: Sequence[str] = ()
+) -> Statements:
+    """Start a row of results; accumulate into it in memory.
+
+    order: of all loops; none: a row innermost, and around it those that are summed over.  Results start
+    inside the loops over the result that have no summed one around them.
+    """
+    order = order or (*stage.dims[:-1], *_longest(stage), stage.dims[-1])
+    count = next((k for k, dim in enumerate(order) if dim not in stage.dims), len(order))
+    outer, inner = order[:count], order[count:]
     items = []
     for part in stage.parts:
-        schedule = (*outer, "0", *["0"] * depth, encode(stage.dims[-1]))
+        within = (encode(dim) if dim in stage.dims else "0" for dim in inner)
+        schedule = (*map(encode, outer), "0", *within)
         items.append(
             NestStatement(part.domain, schedule, bodies.store(stage, part.expr), tuple(along), stage.dims)
         )
     for k, accumulation in enumerate(stage.accumulations):
         names = own_names(stage, accumulation)
+        added = _in_order(stage, accumulation, [dim for dim in inner if dim not in stage.dims])
         schedule = (
-            *[encode(names[d]) for d in stage.dims[:-1]],
+            *[encode(names[d]) for d in outer],
             str(k + 1),
-            *_padded(accumulation, depth),
-            encode(names[stage.dims[-1]]),
+            *[encode(names[dim]) if dim in stage.dims else added.pop(0) for dim in inner],
         )
         body = bodies.update_at(stage, accumulation)
         items.append(
@@ -110,7 +125,7 @@ def row_statements(bodies: BodyWriter, stage: Stage, along: Sequence[str | None]
                 accumulation.domain, schedule, body, _translated(along, names), _result(stage, names)
             )
         )
-    return Statements(tuple(items), (*stage.dims[:-1], PHASE, *_longest(stage), stage.dims[-1]))
+    return Statements(tuple(items), (*outer, PHASE, *inner))
 
 
 def scatter_statements(
@@ -210,9 +225,12 @@ def _result(stage: Stage, names: dict[str, str]) -> tuple[str, ...]:
     return tuple(names[dim] for dim in stage.dims)
 
 
-def _padded(accumulation: Accumulation, depth: int) -> list[str]:
+def _in_order(stage: Stage, accumulation: Accumulation, summed: Sequence[str]) -> list[str]:
+    """The dimensions that an accumulation sums over, in the order of the longest one's; zeros beyond them."""
     reduced = [encode(d) for d in accumulation.reduced_dims]
-    return [*reduced, *["0"] * (depth - len(reduced))]
+    padded = [*reduced, *["0"] * (_depth(stage) - len(reduced))]
+    longest = _longest(stage)
+    return [padded[longest.index(dim)] for dim in summed]
 
 
 def _translated(along: Sequence[str | None], names: dict[str, str]) -> tuple[str | None, ...]:

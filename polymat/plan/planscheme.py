@@ -1,0 +1,85 @@
+"""Plans as schemes: what runs, in the atoms that `Options.scheme` takes back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from polymat.graph.aligned import Member
+from polymat.plan.loops import LoopPlan
+from polymat.plan.registerblocks import kernel_of
+from polymat.plan.schemeplan import SchemePlan
+from polymat.plan.tile import Plan, TilePlan
+from polymat.product.scheme import AnyAtom, GroupAtom, Scheme, SchemeLoop
+
+_WRITTEN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+def scheme_of(plan: Plan) -> tuple[str, Scheme] | None:
+    """The scheme of a plan, and the stage of its group that it is given to; None where no atoms say it.
+
+    Of tiles that several stages share it is the last one that has all dimensions of these; it is fused with
+    the others.
+    """
+    stages = plan.group.stages
+    own: Sequence[AnyAtom]
+    match plan:
+        case TilePlan():
+            member = next((m for m in reversed(plan.members) if _says_sizes(plan, m)), None)
+            if member is None:
+                return None
+            name, own = member.stage, _tiles(plan, member)
+        case SchemePlan():
+            name, own = stages[-1], plan.scheme.atoms
+        case LoopPlan():
+            name, own = stages[-1], tuple(loop_atoms(plan))
+        case _:
+            name, own = stages[-1], _blocks_or_calls(plan)
+    others = [each for each in stages if each != name] or ([name] if isinstance(plan, TilePlan) else [])
+    atoms = (GroupAtom("fuse", tuple(others)), *own) if others else tuple(own)
+    return (name, Scheme(atoms)) if own and all(map(_is_written, atoms)) else None
+
+
+def loop_atoms(plan: LoopPlan) -> Iterator[SchemeLoop]:
+    """The loops of a stage by itself, or within a tile."""
+    if plan.parallel is not None:
+        yield SchemeLoop("Par", plan.parallel)
+    yield from (SchemeLoop("R", dim) for dim in plan.shown_order)
+    if plan.parallel is not None and plan.unroll > 1:
+        yield SchemeLoop("U", plan.parallel, plan.unroll)
+    if plan.addends > 1 and len(plan.order) > 1:
+        yield SchemeLoop("U", plan.order[-2], plan.addends)
+    if plan.shown_vector is not None:
+        yield SchemeLoop("V", plan.shown_vector)
+
+
+def shared_text(plan: TilePlan, member: Member) -> str:
+    """The dimensions of a stage whose tiles threads share, as an atom has them."""
+    return "*".join(str(dim) for dim in (member.dims if plan.is_numbered else member.dims[:1]))
+
+
+def _says_sizes(plan: TilePlan, member: Member) -> bool:
+    """Whether a stage has every tiled dimension, and whole points of it in every tile."""
+    sizes = enumerate(plan.sizes)
+    return None not in member.dims and all(size % member.scale(level) == 0 for level, size in sizes)
+
+
+def _tiles(plan: TilePlan, member: Member) -> tuple[AnyAtom, ...]:
+    rolls = (GroupAtom("roll", (str(member.dims[0]),)),) if plan.rolling else ()
+    sizes = [(str(dim), level) for level, dim in enumerate(member.dims)]
+    tiles = (SchemeLoop("T", dim, plan.sizes[level] // member.scale(level)) for dim, level in sizes)
+    calls = (GroupAtom("Call", plan.routines),) if plan.routines else ()
+    return (SchemeLoop("Par", shared_text(plan, member)), *rolls, *tiles, *calls)
+
+
+def _blocks_or_calls(plan: Plan) -> tuple[AnyAtom, ...]:
+    kernel = kernel_of(plan)
+    if kernel is not None:
+        return kernel.scheme.atoms
+    return (GroupAtom("Call", plan.routines),) if plan.library else ()
+
+
+def _is_written(atom: AnyAtom) -> bool:
+    """Whether all names are those that a scheme can be read with."""
+    names = atom.names if isinstance(atom, GroupAtom) else getattr(atom, "dim", "i").split("*")
+    return all(map(_WRITTEN.fullmatch, names))

@@ -254,6 +254,8 @@ class Candidates:
         calls = self._transforms(choice)
         loops = [] if calls and self.options.fft == "always" else [self._tiles(stages, choice, NO_CALLS)]
         products = {} if calls else self._products(choice)
+        if self.options.rolling and self.planner.asked(stages):
+            loops += [self._tiles(stages, choice, NO_CALLS, roll=False) for _ in loops]
         found = [*loops, self._tiles(stages, choice, calls)] if calls else loops
         if products:
             tile = (choice.dims, choice.members, self.machine, self.assumed)
@@ -285,7 +287,9 @@ class Candidates:
                 found[member.stage] = plan
         return found if is_chain(choice.members, found, self.pipeline) else {}
 
-    def _tiles(self, stages: tuple[str, ...], choice: Fusable, calls: Mapping[str, NestPlan]) -> TilePlan:
+    def _tiles(
+        self, stages: tuple[str, ...], choice: Fusable, calls: Mapping[str, NestPlan], *, roll: bool = True
+    ) -> TilePlan:
         plan = plan_tiles(
             self.pipeline,
             Group(stages),
@@ -293,7 +297,7 @@ class Candidates:
             choice.members,
             self.machine,
             self.assumed,
-            roll=self.options.rolling,
+            roll=roll and self.options.rolling,
             calls=calls,
         )
         return tiles_past_caches(self.pipeline, plan, self.machine) if self.options.vector else plan

@@ -109,7 +109,7 @@ class Decider:
         """
         plans = chosen or tuple(self._plan(group.stages) for group in grouping.groups)
         if self.options.cost == "time":
-            plans = back_and_forth(self.pipeline, plans)
+            plans = back_and_forth(self.pipeline, plans, self.candidates.planner.fixed)
         considered = tuple(
             Considered(stages, priced.cost, priced.terms, priced.others)
             for stages, priced in self.plans.items()

@@ -14,10 +14,18 @@ from polymat.plan.kernel import KernelPlan
 from polymat.plan.schemeplan import SchemePlan
 from polymat.plan.tile import Plan, TilePlan
 from polymat.product.matching import contraction_of
-from polymat.product.scheme import Scheme, SchemeLoop
+from polymat.product.scheme import Scheme
 from polymat.product.schemetext import Misfit, read_scheme
 from polymat.tilesize.schemeplanner import is_modelled, plan_loops, plan_model, plan_scheme
-from polymat.tilesize.schemetiles import fitting, is_for_one, misfit_of_group, says, with_inner_loops
+from polymat.tilesize.schemetiles import (
+    fitting,
+    is_for_one,
+    misfit_of_group,
+    says,
+    says_more,
+    with_inner_loops,
+)
+from polymat.tilesize.sweeps import turned
 from polymat.tilesize.switches import switched
 
 
@@ -86,15 +94,21 @@ class SchemePlanner:
 
     def leads(self, stages: Sequence[str]) -> bool:
         """Whether a scheme says more of the group of some stages than sizes of tiles."""
-        found = [scheme for name in self.asked(stages) if isinstance(scheme := self.schemes[name], Scheme)]
-        return self.named(stages) is not None or any(
-            not isinstance(atom, SchemeLoop) or atom.kind != "T" for scheme in found for atom in scheme.atoms
-        )
+        return self.named(stages) is not None or any(map(says_more, self._readable(stages)))
+
+    @property
+    def fixed(self) -> frozenset[str]:
+        """The stages whose schemes say more of their tiles than sizes."""
+        return frozenset(name for name in self.texts if any(map(says_more, self._readable([name]))))
+
+    def _readable(self, stages: Sequence[str]) -> list[Scheme]:
+        found = (self.schemes.get(name) for name in stages)
+        return [scheme for scheme in found if isinstance(scheme, Scheme)]
 
     def reorders(self, stages: Sequence[str]) -> bool:
         """Whether a scheme of one of them may have its tiles in another order than that of the stages."""
-        found = [scheme for name in self.asked(stages) if isinstance(scheme := self.schemes[name], Scheme)]
-        return any(sum(loop.kind in ("T", "R") for loop in scheme.loops) > 1 for scheme in found)
+        every = self._readable(stages)
+        return any(sum(loop.kind in ("T", "R") for loop in scheme.loops) > 1 for scheme in every)
 
     def _refused(self, stages: Sequence[str]) -> Refused | None:
         """Why several stages are no group, where the scheme of one of them names others."""
@@ -116,9 +130,11 @@ class SchemePlanner:
         if isinstance(found, Refused):
             return []
         plans = [switched(plan, self.pipeline, self.given, self.plain) for plan in found]
-        sized = (each for plan in plans if isinstance(plan, TilePlan) for each in by_level(plan))
+        tiles = [plan for plan in plans if isinstance(plan, TilePlan)]
+        plans += [each for plan in tiles for each in by_level(plan)]
+        plans += [turned(plan) for plan in plans if isinstance(plan, TilePlan) and not plan.rolling]
         texts = [(name, self.texts[name]) for name in self.asked(stages)]
-        return [plan for plan in (*plans, *sized) if all(says(plan, *each) for each in texts)]
+        return [plan for plan in plans if all(says(plan, *each) for each in texts)]
 
     def _alone(self, name: str) -> Plan | None:
         """The plan of a stage by itself in the loops of its scheme; None where that is for other stages."""
@@ -136,6 +152,8 @@ class SchemePlanner:
     def _within(self, plan: Plan) -> Plan:
         if not isinstance(plan, TilePlan) or not self.asked(plan.group.stages):
             return plan
+        if any(scheme.words("back") for scheme in self._readable(plan.group.stages)) and not plan.rolling:
+            plan = turned(plan)
         found = with_inner_loops(plan, self.pipeline, self.machine, self.texts)
         return plan if isinstance(found, Misfit) else found
 

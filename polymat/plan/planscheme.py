@@ -10,7 +10,7 @@ from polymat.plan.loops import LoopPlan
 from polymat.plan.registerblocks import kernel_of
 from polymat.plan.schemeplan import SchemePlan
 from polymat.plan.tile import Plan, TilePlan
-from polymat.product.scheme import AnyAtom, GroupAtom, Scheme, SchemeLoop
+from polymat.product.scheme import AnyAtom, GroupAtom, Scheme, SchemeLoop, Word
 
 _WRITTEN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -65,7 +65,9 @@ def _says_sizes(plan: TilePlan, member: Member) -> bool:
 
 
 def _tiles(plan: TilePlan, member: Member) -> tuple[AnyAtom, ...]:
-    rolls = (GroupAtom("roll", (str(member.dims[0]),)),) if plan.rolling else ()
+    first = str(member.dims[0])
+    ways: tuple[tuple[Word, bool], ...] = (("roll", plan.rolling), ("back", plan.backwards))
+    rolls = tuple(GroupAtom(word, (first,)) for word, runs_so in ways if runs_so)
     sizes = [(str(dim), level) for level, dim in enumerate(member.dims)]
     tiles = (SchemeLoop("T", dim, plan.sizes[level] // member.scale(level)) for dim, level in sizes)
     calls = (GroupAtom("Call", plan.routines),) if plan.routines else ()

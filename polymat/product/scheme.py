@@ -9,8 +9,8 @@ the innermost last; Par(i), shared out to threads.  All sizes are in points: U(j
 vectors.  i*j are two dimensions that one loop runs along, or whose tiles threads share.
 
 Three atoms are ours, for what their scheme of one statement has no need of: fuse(a, b), the stages that share
-all loops over tiles; roll(i), tiles that follow each other along i and keep what the next one needs;
-Call(gemm), a routine of a library.
+all loops over tiles; roll(i), tiles that follow each other along i and keep what the next one needs; back(i),
+tiles from the last to the first; Call(gemm), a routine of a library.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from typing import Literal
 from polymat.dataclass import dataclass
 from polymat.errors import InternalError
 
+Word = Literal["fuse", "roll", "back", "Call"]
 Kind = Literal["R", "T", "Texact", "U", "V", "Par"]
 
 
@@ -85,11 +86,12 @@ class Pack:
 class GroupAtom:
     """What a whole group of stages does.
 
-    word: "fuse" (these stages share its tiles), "roll" (tiles along this dimension follow each other) or
-    "Call" (this routine computes it).  names: of stages, of the dimension, or of routines, in order.
+    word: "fuse" (these stages share its tiles), "roll" (tiles along this dimension follow each other), "back"
+    (from the last to the first) or "Call" (this routine computes it).  names: of stages, of the dimension, or
+    of routines, in order.
     """
 
-    word: Literal["fuse", "roll", "Call"]
+    word: Word
     names: tuple[str, ...]
 
     @property

@@ -16,6 +16,7 @@ _LOOPS = ("R", "T", "Texact")
 _GROUP_HINTS = {
     "fuse": "T(i, 32) alone follow it, the tiles that stages share",
     "roll": "fuse(a), roll(i), T(i, 2) are tiles of several stages",
+    "back": "fuse(a), back(i), T(i, 2) are tiles of several stages",
     "Call": "a call of a library is all of a scheme: [Call(gemm)]",
 }
 

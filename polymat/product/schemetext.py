@@ -81,13 +81,13 @@ class _Reader:
             atom = GroupAtom("fuse", tuple(self._names("a stage")))
         elif word == "Call":
             atom = GroupAtom("Call", tuple(self._names("a routine")))
-        elif word == "roll":
-            atom = GroupAtom("roll", (self._name("a dimension"),))
+        elif word in ("roll", "back"):
+            atom = GroupAtom("roll" if word == "roll" else "back", (self._name("a dimension"),))
         elif (kind := _KINDS.get(word)) is not None:
             atom = self._loop(kind)
         else:
             self.at = start
-            self._fail("an atom", "atoms are R, T, Texact, U, V, Par, seq, pack, fuse, roll and Call")
+            self._fail("an atom", "atoms are R, T, Texact, U, V, Par, seq, pack, fuse, roll, back and Call")
         self._take(")")
         return atom
 

@@ -12,7 +12,7 @@ from polymat.plan.loops import LoopPlan
 from polymat.plan.planscheme import scheme_of, shared_text
 from polymat.plan.schemeplan import SchemePlan
 from polymat.plan.tile import Plan, TilePlan
-from polymat.product.scheme import Scheme
+from polymat.product.scheme import Scheme, SchemeLoop
 from polymat.product.schemetext import Misfit, read_scheme
 from polymat.tilesize.loopschemes import Tiled, loops_by_scheme, tiled_loops
 
@@ -80,6 +80,11 @@ def is_for_one(scheme: Scheme, name: str) -> bool:
     return bool(scheme.fused) or any(loop.kind == "R" for loop in scheme.loops)
 
 
+def says_more(scheme: Scheme) -> bool:
+    """Whether a scheme says more than sizes of tiles."""
+    return any(not isinstance(atom, SchemeLoop) or atom.kind != "T" for atom in scheme.atoms)
+
+
 def misfit_of_group(stages: Sequence[str], name: str, scheme: Scheme) -> Misfit | None:
     """Why a group of stages is not the one that the scheme of one of them names."""
     if not scheme.fused or {*scheme.fused, name} == {*stages}:
@@ -106,6 +111,11 @@ def misfit_of_tiles(plan: TilePlan, member: Member, scheme: Scheme) -> Misfit | 
     for (dim,) in scheme.words("roll"):
         if not plan.rolling or dim != member.dims[0]:
             return Misfit(f"tiles do not follow each other along {dim}", "leave roll out")
+    for (dim,) in scheme.words("back"):
+        if not plan.backwards or dim != member.dims[0]:
+            return Misfit(
+                f"tiles do not run backwards along {dim}", f"along {dims[0]} they may, without roll"
+            )
     if found.parallel is not None and found.parallel != shared_text(plan, member):
         return Misfit(f"threads share no tiles of {found.parallel}", f"Par({shared_text(plan, member)})")
     loops = plan.loops[member.stage]

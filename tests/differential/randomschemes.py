@@ -1,0 +1,120 @@
+"""Random schemes of forty programs against the interpreter: `python -m tests.differential.randomschemes`.
+
+With "sanitized" generated code is compiled and run as `tests.differential.sanitized` does it, with "fast" by the
+flags that users have, with "wrong" schemes are changed at random and have to say what is wrong with them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from random import Random
+from typing import Any
+
+from tests.differential.sanitized import FLAGS, ROOT, environment, sanitizer
+
+TOGETHER = 8  # programs in a library: more take the C compiler long
+SIZES = ((13, 17, 11, 4), (1, 1, 1, 1), (0, 3, 2, 5), (5, 4, 0, 2), (7, 9, 5, 3), (24, 32, 8, 2))
+WAYS = {"plain": ("-O1",), "sanitized": FLAGS, "fast": ()}
+
+
+def drawn(seed: int, number: int, dtype: Any, lanes: int) -> Any:
+    """The program of a number, with its schemes."""
+    from tests.differential.schemeprograms import PROGRAMS, Maker
+
+    make = PROGRAMS[number % len(PROGRAMS)]
+    return make(Maker(Random(f"{seed} {number}"), f"{make.__name__}{number}", dtype, lanes))
+
+
+def failures(seed: int, numbers: Sequence[int], cflags: Sequence[str]) -> Iterator[str]:
+    """What is wrong with some programs, compiled together."""
+    import numpy as np
+
+    import polymat as pm
+    from polymat.driver import request_for
+    from polymat.product.schemetext import read_scheme
+    from tests.differential.schemeprograms import K, L, M, N
+    from tests.tolerance import assert_close
+
+    dtype = (pm.Double, pm.Float)[numbers[0] // TOGETHER % 2]
+    lanes = request_for(pm.Matrix(dtype, "A", [M, N]) * 1.0).machine.lanes(dtype.size)
+    found = [drawn(seed, number, dtype, lanes) for number in numbers]
+    schemes = {name: text for each in found for name, text in each.schemes.items()}
+    yield from (f"{text} is printed otherwise" for text in schemes.values() if str(read_scheme(text)) != text)
+    outputs = [out for each in found for out in each.outputs]
+    inputs = [array for each in found for array in each.inputs]
+    extents = [shape for each in found for shape in each.extents]
+    options = pm.Options(scheme=schemes, threads=1 + numbers[0] % 2, parallel_threshold=0, share=False)
+    options = replace(options, cflags=tuple(cflags), inline=False)
+    try:
+        compiled = pm.compile(outputs, name=f"schemes{numbers[0]}", inputs=inputs, options=options)
+    except (pm.OptionError, AssertionError) as error:
+        yield f"{numbers}: {error}"
+        return
+    values = np.random.default_rng(numbers[0])
+    for sizes in SIZES:
+        known = dict(zip((M, N, K, L), sizes, strict=True))
+        shapes = [[_extent(form, known) for form in shape] for shape in extents]
+        arrays = [values.random(shape).astype(dtype.dtype) for shape in shapes]
+        results = zip(outputs, compiled(*arrays), compiled.reference(*arrays), strict=True)
+        for out, got, wanted in results:
+            try:
+                assert_close(got, wanted, roundings=4 * sizes[2] * sizes[3] + 60, name=out.name)
+            except AssertionError as error:
+                own = {
+                    name: text
+                    for name, text in schemes.items()
+                    if name.split("_")[1:] == out.name.split("_")[1:]
+                }
+                yield f"{sizes}: {own} {error}"
+
+
+def _extent(form: Any, known: Any) -> int:
+    """An extent at some sizes: it is a multiple of one or two of these and a number."""
+    from polymat.lang.indices import as_affine
+
+    return int(as_affine(form, None).evaluate({size.name: value for size, value in known.items()}))
+
+
+def main() -> int:
+    """Run programs; 1 when a result is wrong.  The sanitizers end the process themselves."""
+    os.environ.pop("LD_PRELOAD", None)  # the compiler is not what is tested
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seed", type=int, default=int(os.environ.get("POLYMAT_SEED", "1")))
+    parser.add_argument("--count", type=int, default=40)
+    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("way", nargs="?", default="plain", choices=WAYS)
+    asked = parser.parse_args()
+    bad = 0
+    for first in range(asked.first, asked.first + asked.count, TOGETHER):
+        numbers = range(first, min(first + TOGETHER, asked.first + asked.count))
+        for failure in failures(asked.seed, numbers, WAYS[asked.way]):
+            bad += 1
+            print(failure, flush=True)
+    print(f"{asked.way}: {asked.count} programs of seed {asked.seed}, {bad} failures", flush=True)
+    return bool(bad)
+
+
+def command(seed: int, count: int, first: int, way: str) -> list[str]:
+    """The command that runs `count` programs in one way."""
+    numbers = ["--seed", str(seed), "--count", str(count), "--first", str(first)]
+    return [sys.executable, "-m", "tests.differential.randomschemes", *numbers, way]
+
+
+def run_all() -> int:
+    """This module again, with the sanitizers loaded and the same arguments."""
+    library = sanitizer()
+    if isinstance(library, str):
+        print(library, file=sys.stderr)
+        return 2
+    arguments = [sys.executable, "-m", "tests.differential.randomschemes", *sys.argv[1:]]
+    return subprocess.run(arguments, cwd=ROOT, env=environment(library)).returncode
+
+
+if __name__ == "__main__":
+    is_loaded = "libasan" in os.environ.get("LD_PRELOAD", "")
+    sys.exit(run_all() if "sanitized" in sys.argv and not is_loaded else main())

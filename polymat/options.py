@@ -85,8 +85,9 @@ class Options:
     at hand still decides how code is written, as far as the target has its vectors.
     scheme: the loops of sums of products of two arrays, by the names of their stages, in the atoms that
     Tollenaere and others have, {"C": "[R(j), T(k, 256), pack(B), R(i), R(k), U(i, 6), V(j, 4)]"}: written as
-    it says, whatever they cost, and fused with nothing; of other stages, sizes of the tiles that these are
-    fused in, {"blurred": "[T(x, 32), T(y, 256)]"}.  The guide to schemes has the language.
+    it says, whatever they cost, and fused with nothing; of other stages, loops and tiles, and the stages that
+    share these, {"blurred": "[fuse(along), T(x, 32), T(y, 256)]"}.  The guide to schemes has the language,
+    `explain().schemes` what runs.
     skip: passes that are left out, by name; `python -m polymat dump --list` says what each does.  A pass
     without which wrong numbers are right is at fault.
     cflags: further compiler flags, after polymat's own (a sanitizer, say).

@@ -14,7 +14,7 @@ from polymat.graph.pipeline import Pipeline
 from polymat.lang.types import BFloat16, ScalarType
 from polymat.machine.memory import total_memory
 from polymat.model.assumed import assumed_sizes
-from polymat.plan.planscheme import scheme_of
+from polymat.plan.planscheme import schemes_of
 from polymat.plan.schedule import Decision, Schedule
 from polymat.plan.tile import Plan
 
@@ -134,7 +134,6 @@ def total(groups: Sequence[Prediction]) -> Prediction:
 
 def _group(pipeline: Pipeline, plan: Plan, arrays: Mapping[str, Buffer]) -> GroupReport:
     places = {name: arrays[name].place if name in arrays else NO_ARRAY for name in plan.group.stages}
-    written = scheme_of(plan)
     return GroupReport(
         stages=plan.group.stages,
         kind=plan.kind,
@@ -148,5 +147,5 @@ def _group(pipeline: Pipeline, plan: Plan, arrays: Mapping[str, Buffer]) -> Grou
         inside=plan.inside,
         types=_types(pipeline, plan),
         folds=_folds(pipeline, plan, arrays),
-        scheme={} if written is None else {written[0]: str(written[1])},
+        scheme={name: str(scheme) for name, scheme in schemes_of(plan).items()},
     )

@@ -15,20 +15,25 @@ from polymat.product.scheme import AnyAtom, GroupAtom, Scheme, SchemeLoop, Word
 _WRITTEN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
-def scheme_of(plan: Plan) -> tuple[str, Scheme] | None:
-    """The scheme of a plan, and the stage of its group that it is given to; None where no atoms say it.
+def schemes_of(plan: Plan) -> dict[str, Scheme]:
+    """The schemes of a plan, by the stages of its group that they are given to; none where no atoms say it.
 
-    Of tiles that several stages share it is the last one that has all dimensions of these; it is fused with
-    the others.
+    Of tiles that several stages share the last one that has all dimensions of these says them; it is fused
+    with the others, of which those have one that somebody gave loops.
     """
     stages = plan.group.stages
     own: Sequence[AnyAtom]
+    inner: dict[str, Scheme] = {}
     match plan:
         case TilePlan():
             member = next((m for m in reversed(plan.members) if _says_sizes(plan, m)), None)
             if member is None:
-                return None
-            name, own = member.stage, _tiles(plan, member)
+                return {}
+            inner = {
+                each.stage: Scheme(_inner(plan, each)) for each in plan.members if each.stage in plan.given
+            }
+            name, further = member.stage, inner.pop(member.stage, None)
+            own = (*_tiles(plan, member), *(further.atoms if further is not None else ()))
         case SchemePlan():
             name, own = stages[-1], plan.scheme.atoms
         case LoopPlan():
@@ -37,7 +42,7 @@ def scheme_of(plan: Plan) -> tuple[str, Scheme] | None:
             name, own = stages[-1], _blocks_or_calls(plan)
     others = [each for each in stages if each != name] or ([name] if isinstance(plan, TilePlan) else [])
     atoms = (GroupAtom("fuse", tuple(others)), *own) if others else tuple(own)
-    return (name, Scheme(atoms)) if own and all(map(_is_written, atoms)) else None
+    return {**inner, name: Scheme(atoms)} if own and all(map(_is_written, atoms)) else {}
 
 
 def loop_atoms(plan: LoopPlan) -> Iterator[SchemeLoop]:
@@ -72,6 +77,17 @@ def _tiles(plan: TilePlan, member: Member) -> tuple[AnyAtom, ...]:
     tiles = (SchemeLoop("T", dim, plan.sizes[level] // member.scale(level)) for dim, level in sizes)
     calls = (GroupAtom("Call", plan.routines),) if plan.routines else ()
     return (SchemeLoop("Par", shared_text(plan, member)), *rolls, *tiles, *calls)
+
+
+def _inner(plan: TilePlan, member: Member) -> tuple[SchemeLoop, ...]:
+    """The loops of a stage within a tile."""
+    loops = plan.loops[member.stage]
+    if not isinstance(loops, LoopPlan):
+        return ()
+    atoms = [*loop_atoms(loops)]
+    block = [SchemeLoop("U", str(member.dims[loops.block]), loops.unroll)] if loops.unroll > 1 else []
+    count = len(loops.order)
+    return (*atoms[:count], *block, *atoms[count:])
 
 
 def _blocks_or_calls(plan: Plan) -> tuple[AnyAtom, ...]:

@@ -85,7 +85,8 @@ class TilePlan(GroupPlan):
     readers; of a stage that is not listed, as many as its margins have.
     rows_at_once: of the last dimension, points at a time of the loops that follow each other between products
     by register blocks; 0: all of a tile.  places: of stages that overwrite another one's values, each at the
-    point that it reads them at, whose scratchpad it has.
+    point that it reads them at, whose scratchpad it has.  given: the stages whose loops in a tile the user
+    gave.
     """
 
     group: Group
@@ -104,6 +105,7 @@ class TilePlan(GroupPlan):
     kept: Mapping[str, int] = field(default_factory=dict)
     rows_at_once: int = 0
     places: Mapping[str, str] = field(default_factory=dict)
+    given: frozenset[str] = frozenset()
 
     @property
     def kind(self) -> str:

@@ -29,6 +29,8 @@ from polymat.tilesize.plain import plan_stage
 from polymat.tilesize.planner import plan_tiles
 from polymat.tilesize.register import in_rows
 
+_GIVEN = "loops as Options.scheme says"
+
 
 def plan_scheme(
     stage: Stage,
@@ -73,9 +75,7 @@ def plan_loops(
         found = replace(found, inner=tuple(loop_atoms(replace(base, parallel=None, unroll=1, addends=1))))
     loops = loops_by_scheme(stage, base, found, machine.lanes(stage.dtype.size))
     if isinstance(loops, Misfit) or not found.dims:
-        return (
-            loops if isinstance(loops, Misfit) else replace(loops, reason=f"{scheme}, as Options.scheme says")
-        )
+        return loops if isinstance(loops, Misfit) else replace(loops, reason=_GIVEN)
     wrong = next((dim for dim in found.dims if dim not in stage.dims), None)
     if wrong is not None or len(found.dims) > MOST_TILED:
         text = f"T({wrong}, ...) tiles no dimension of the result" if wrong else "too many loops over tiles"
@@ -83,8 +83,8 @@ def plan_loops(
     member = Member(stage.name, found.dims, ((0, 0),) * len(found.dims))
     tile = (pipeline, group, found.dims, [member], machine, estimates, found.sizes)
     plan = plan_tiles(*tile, roll=False)
-    reason = f"{scheme}, as Options.scheme says"
-    plan = replace(plan, loops={stage.name: loops}, reason=reason, forced=True)
+    given = frozenset({stage.name})
+    plan = replace(plan, loops={stage.name: loops}, reason=_GIVEN, forced=True, given=given)
     shared = shared_text(plan, member)
     if found.parallel not in (None, shared):
         return Misfit(f"threads share no tiles of {found.parallel}", f"Par({shared}) says which they share")

@@ -9,7 +9,7 @@ from polymat.graph.aligned import Member
 from polymat.graph.pipeline import Pipeline
 from polymat.machine.model import Machine
 from polymat.plan.loops import LoopPlan
-from polymat.plan.planscheme import scheme_of, shared_text
+from polymat.plan.planscheme import schemes_of, shared_text
 from polymat.plan.schemeplan import SchemePlan
 from polymat.plan.tile import Plan, TilePlan
 from polymat.product.scheme import Scheme, SchemeLoop
@@ -30,8 +30,7 @@ def sizes_by_schemes(members: Sequence[Member], schemes: Mapping[str, str]) -> d
 
 def says(plan: Plan, name: str, text: str) -> bool:
     """Whether the scheme of a stage is that of the plan, as it is printed."""
-    found, scheme = scheme_of(plan), read_scheme(text)
-    return found is not None and found[0] == name and found[1] == scheme
+    return schemes_of(plan).get(name) == read_scheme(text)
 
 
 def heeds(plan: Plan, schemes: Mapping[str, str]) -> bool:
@@ -66,8 +65,8 @@ def misfit_of_plan(plan: Plan, name: str, text: str) -> Misfit | None:
     if isinstance(plan, LoopPlan):
         found = tiled_loops(scheme)
         return found if isinstance(found, Misfit) else _of_loops(plan, found)
-    printed = scheme_of(plan)
-    runs = f" as {printed[1]}" if printed is not None and printed[0] == name else ""
+    printed = schemes_of(plan).get(name)
+    runs = f" as {printed}" if printed is not None else ""
     return Misfit(
         f"{name} is computed{runs} in a way of its own", "explain() prints the schemes that may be given back"
     )
@@ -154,7 +153,9 @@ def with_inner_loops(
         if isinstance(made, Misfit):
             return made
         pairs = tuple(pair for pair in plan.joint if member.stage not in pair)
-        plan = replace(plan, loops={**plan.loops, member.stage: made}, row_loop=None, joint=pairs)
+        loops_of = {**plan.loops, member.stage: made}
+        given = plan.given | {member.stage}
+        plan = replace(plan, loops=loops_of, row_loop=None, joint=pairs, given=given)
     return plan
 
 

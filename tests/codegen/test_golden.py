@@ -5,7 +5,9 @@ What the library adds (register blocks, packing, functions) is not compared: it 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -13,6 +15,7 @@ import pytest
 
 from polymat.codegen.lower import MAKERS
 from polymat.codegen.program import Program
+from polymat.options import DEFAULTS
 from polymat.plan.loops import LoopPlan
 from polymat.plan.nest import MergedPlan, NestPlan
 from polymat.plan.schedule import Schedule
@@ -40,6 +43,20 @@ def test_own_c(kind: str, golden: Callable[[str], None]) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_explained(kind: str, golden: Callable[[str], None]) -> None:
     golden(report_text(**KINDS[kind]()))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_schemes_that_are_explained_give_the_same_c(kind: str) -> None:
+    """The text of each group is taken back as it stands."""
+    explained = golden_path(Path(__file__), f"test_explained[{kind}]").read_text(encoding="utf-8")
+    schemes = dict(re.findall(r"^  scheme of (\w+): (\[.*\])$", explained, re.MULTILINE))
+    asked = dict(KINDS[kind]())
+    assert bool(schemes) == (kind != "recursive_filter"), "whose blocks no atoms say"
+    options = replace(asked.pop("options", DEFAULTS), scheme=schemes)
+    program = compiled_levels(**asked, options=options)["codegen"]
+    assert isinstance(program, Program)
+    wanted = golden_path(Path(__file__), f"test_own_c[{kind}]").read_text(encoding="utf-8")
+    assert own_c(program).rstrip("\n") + "\n" == wanted
 
 
 def nests(plan: Plan) -> Iterator[NestPlan]:

@@ -58,7 +58,7 @@ def failures(seed: int, numbers: Sequence[int], cflags: Sequence[str]) -> Iterat
     values = np.random.default_rng(numbers[0])
     for sizes in SIZES:
         known = dict(zip((M, N, K, L), sizes, strict=True))
-        shapes = [[_extent(form, known) for form in shape] for shape in extents]
+        shapes = [[extent(form, known) for form in shape] for shape in extents]
         arrays = [values.random(shape).astype(dtype.dtype) for shape in shapes]
         results = zip(outputs, compiled(*arrays), compiled.reference(*arrays), strict=True)
         for out, got, wanted in results:
@@ -73,7 +73,29 @@ def failures(seed: int, numbers: Sequence[int], cflags: Sequence[str]) -> Iterat
                 yield f"{sizes}: {own} {error}"
 
 
-def _extent(form: Any, known: Any) -> int:
+def misread(seed: int, numbers: Sequence[int]) -> Iterator[str]:
+    """What is wrong with how changed schemes are refused: without saying where, or what to do about it."""
+    import polymat as pm
+    from polymat.driver import levels, request_for
+    from tests.product.test_schememutations import changed
+
+    for number in numbers:
+        rng, program = Random(f"{seed} wrong {number}"), drawn(seed, number, pm.Double, 4)
+        name = rng.choice([*program.schemes])
+        text = changed(program.schemes[name], rng)
+        options = pm.Options(scheme={**program.schemes, name: text}, share=False, inline=False)
+        request = request_for(program.outputs, inputs=program.inputs, options=options)
+        try:
+            for level, _ in levels(request):
+                if level == "codegen":
+                    break
+        except pm.OptionError as told:
+            said = str(told)
+            if told.location is None or "\nhint: " not in said or "Options.scheme[" not in said:
+                yield f"{text} of {name} is refused by {said}"
+
+
+def extent(form: Any, known: Any) -> int:
     """An extent at some sizes: it is a multiple of one or two of these and a number."""
     from polymat.lang.indices import as_affine
 
@@ -87,9 +109,13 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=int(os.environ.get("POLYMAT_SEED", "1")))
     parser.add_argument("--count", type=int, default=40)
     parser.add_argument("--first", type=int, default=0)
-    parser.add_argument("way", nargs="?", default="plain", choices=WAYS)
+    parser.add_argument("way", nargs="?", default="plain", choices=[*WAYS, "wrong"])
     asked = parser.parse_args()
     bad = 0
+    if asked.way == "wrong":
+        found = [*misread(asked.seed, range(asked.first, asked.first + asked.count))]
+        print(*found, f"wrong: {asked.count} programs of seed {asked.seed}, {len(found)} failures", sep="\n")
+        return bool(found)
     for first in range(asked.first, asked.first + asked.count, TOGETHER):
         numbers = range(first, min(first + TOGETHER, asked.first + asked.count))
         for failure in failures(asked.seed, numbers, WAYS[asked.way]):

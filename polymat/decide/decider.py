@@ -36,6 +36,7 @@ from polymat.tilesize.traffic import home_level
 
 WANTED = 1e-6  # of the time of library calls that are wanted: it still tells which of them
 UNHEEDED = 1e6  # times the time of what does not do as a scheme of its stages says
+NEARLY = 1e3  # times that of a group of the stages that a scheme names: what else it says can then be told of
 MAPPED = 1e-9  # the papers' cost of a library call: none, but of ways with calls the one with fewer wins
 CLEARLY = 0.95  # of the time that tiles take: other sizes have to be so much quicker, by prediction
 
@@ -128,7 +129,7 @@ class Decider:
         """
         priced = self._best(stages)
         if priced.plan is not None and not heeds(priced.plan, self.candidates.schemes):
-            return priced.cost * UNHEEDED
+            return priced.cost * (NEARLY if self.candidates.planner.is_named(stages) else UNHEEDED)
         called = priced.plan is not None and priced.plan.library == "blas"
         wanted = called and self.options.blas == "always"
         return priced.cost * WANTED if wanted else priced.cost

@@ -20,6 +20,7 @@ from polymat.tilesize.schemeplanner import is_modelled, plan_loops, plan_model, 
 from polymat.tilesize.schemetiles import (
     fitting,
     is_for_one,
+    is_tiled,
     misfit_of_group,
     says,
     says_more,
@@ -48,6 +49,8 @@ class SchemePlanner:
         self.options, self.plain, self.threads = options, replace(options, scheme=()), threads
         self.texts = options.schemes
         self.schemes = {name: read_scheme(text) for name, text in self.texts.items()}
+        named = {name: scheme.fused for name, scheme in self.schemes.items() if isinstance(scheme, Scheme)}
+        self._within_others = {each for name, fused in named.items() for each in fused if each != name}
         self._modelled: dict[str, SchemePlan] = {}
 
     def named(self, stages: Sequence[str]) -> str | None:
@@ -110,6 +113,11 @@ class SchemePlanner:
         every = self._readable(stages)
         return any(sum(loop.kind in ("T", "R") for loop in scheme.loops) > 1 for scheme in every)
 
+    def is_named(self, stages: Sequence[str]) -> bool:
+        """Whether some stages are those that a scheme of one of them names."""
+        found = ((name, self.schemes[name]) for name in self.asked(stages))
+        return any(isinstance(one, Scheme) and {*one.fused, name} == {*stages} for name, one in found)
+
     def _refused(self, stages: Sequence[str]) -> Refused | None:
         """Why several stages are no group, where the scheme of one of them names others."""
         for name in self.asked(stages):
@@ -154,12 +162,13 @@ class SchemePlanner:
             return plan
         if any(scheme.words("back") for scheme in self._readable(plan.group.stages)) and not plan.rolling:
             plan = turned(plan)
-        found = with_inner_loops(plan, self.pipeline, self.machine, self.texts)
+        found = with_inner_loops(plan, self.pipeline, self.machine, self.assumed, self.texts)
         return plan if isinstance(found, Misfit) else found
 
     def _is_given(self, name: str) -> bool:
         scheme = self.schemes.get(name)
-        if name not in self.texts or (isinstance(scheme, Scheme) and scheme.fused):
+        tiled = isinstance(scheme, Scheme) and (scheme.fused or is_tiled(scheme))
+        if name not in self.texts or tiled or name in self._within_others:
             return False
         return contraction_of(self.pipeline.stage(name), self.pipeline.context, self.assumed) is not None
 

@@ -16,12 +16,18 @@ from polymat.plan.library import CallPlan, FilterPlan, TransformPlan
 from polymat.plan.loops import LoopPlan
 from polymat.plan.schedule import Schedule
 from polymat.plan.schemeplan import SchemePlan
-from polymat.plan.tile import Plan
+from polymat.plan.tile import Plan, TilePlan
 from polymat.product.scheme import Scheme
 from polymat.product.schemetext import Misfit, read_scheme
 from polymat.tilesize.loopschemes import tiled_loops
 from polymat.tilesize.schemeplanner import misfit_error, plan_loops
-from polymat.tilesize.schemetiles import is_for_one, misfit_of_group, misfit_of_plan, sizes_by_schemes
+from polymat.tilesize.schemetiles import (
+    is_for_one,
+    misfit_of_group,
+    misfit_of_plan,
+    sizes_by_schemes,
+    with_inner_loops,
+)
 
 _MOST_NAMED = 3
 
@@ -120,8 +126,10 @@ def _misfit(
     wrong, scheme = misfit_of_plan(plan, name, text), read_scheme(text)
     if wrong is None or isinstance(scheme, Misfit) or misfit_of_group(plan.group.stages, name, scheme):
         return wrong
-    stage = found.pipeline.stage(name)
-    assumed = assumed_sizes(found.pipeline, estimates)
+    stage, assumed = found.pipeline.stage(name), assumed_sizes(found.pipeline, estimates)
+    if isinstance(plan, TilePlan):
+        within = with_inner_loops(plan, found.pipeline, machine, assumed, {name: text})
+        return within if isinstance(within, Misfit) else wrong
     if len(plan.group.stages) == 1 and is_for_one(scheme, name):
         own = plan_loops(found.pipeline, stage, scheme, machine, assumed)
         return own if isinstance(own, Misfit) else wrong

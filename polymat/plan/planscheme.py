@@ -30,7 +30,9 @@ def schemes_of(plan: Plan) -> dict[str, Scheme]:
             if member is None:
                 return {}
             inner = {
-                each.stage: Scheme(_inner(plan, each)) for each in plan.members if each.stage in plan.given
+                each.stage: Scheme(inner_atoms(plan, each))
+                for each in plan.members
+                if each.stage in plan.given
             }
             name, further = member.stage, inner.pop(member.stage, None)
             own = (*_tiles(plan, member), *(further.atoms if further is not None else ()))
@@ -79,9 +81,11 @@ def _tiles(plan: TilePlan, member: Member) -> tuple[AnyAtom, ...]:
     return (SchemeLoop("Par", shared_text(plan, member)), *rolls, *tiles, *calls)
 
 
-def _inner(plan: TilePlan, member: Member) -> tuple[SchemeLoop, ...]:
+def inner_atoms(plan: TilePlan, member: Member) -> tuple[AnyAtom, ...]:
     """The loops of a stage within a tile."""
     loops = plan.loops[member.stage]
+    if isinstance(loops, SchemePlan):
+        return loops.scheme.atoms
     if not isinstance(loops, LoopPlan):
         return ()
     atoms = [*loop_atoms(loops)]

@@ -9,7 +9,7 @@ from itertools import pairwise
 from polymat.dataclass import dataclass
 from polymat.graph.stage import Stage
 from polymat.plan.loops import LoopPlan
-from polymat.product.scheme import GroupAtom, Pack, Scheme, SchemeLoop, Sequence2
+from polymat.product.scheme import Atom, GroupAtom, Pack, Scheme, SchemeLoop, Sequence2
 from polymat.product.schemetext import Misfit
 
 MOST_JAMMED = 16  # points of a loop that run together: each is a copy of its body
@@ -56,6 +56,22 @@ def tiled_loops(scheme: Scheme) -> Tiled | Misfit:
     inner = [atom for atom in atoms if atom.kind != "T"]
     shared = parallel[0].dim if parallel else None
     return Tiled(tuple(tiles), tuple(tiles.values()), tuple(inner), shared)
+
+
+def tiled_product(scheme: Scheme, dims: Sequence[str]) -> tuple[Tiled, tuple[Atom, ...]]:
+    """The tiles along some dimensions that begin a scheme of a product, and the atoms for each of them."""
+    atoms = [atom for atom in scheme.atoms if not isinstance(atom, GroupAtom)]
+    first = atoms[0] if atoms else None
+    shared = first.dim if isinstance(first, SchemeLoop) and first.kind == "Par" else None
+    atoms = atoms[1:] if shared is not None else atoms
+    tiles: dict[str, int] = {}
+    for atom in atoms:
+        further = {*dims} - {*tiles}
+        if not isinstance(atom, SchemeLoop) or atom.kind != "T" or atom.dim not in further:
+            break
+        tiles[atom.dim] = atom.size
+    atoms = atoms[len(tiles) :]
+    return Tiled(tuple(tiles), tuple(tiles.values()), (), shared), tuple(atoms)
 
 
 def loops_by_scheme(stage: Stage, base: LoopPlan, tiled: Tiled, lanes: int) -> LoopPlan | Misfit:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from polymat.errors import InternalError, OptionError
@@ -12,19 +12,20 @@ from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Stage
 from polymat.machine.model import Machine
 from polymat.plan.kernel import KernelPlan
+from polymat.plan.nest import NestPlan
 from polymat.plan.planscheme import loop_atoms, shared_text
 from polymat.plan.schemeplan import SchemePlan
-from polymat.plan.tile import MOST_TILED, Plan
+from polymat.plan.tile import MOST_TILED, Plan, TilePlan
 from polymat.poly.domain import Domain
 from polymat.product.blocks import blocks_of
 from polymat.product.contraction import Contraction
 from polymat.product.matching import contraction_of
 from polymat.product.modelled import Extents, Modelled
 from polymat.product.modelscheme import model_scheme
-from polymat.product.scheme import Atom, Scheme, SchemeLoop
+from polymat.product.scheme import AnyAtom, Atom, Scheme, SchemeLoop
 from polymat.product.schemefit import fitted, operands
 from polymat.product.schemetext import Misfit, read_scheme
-from polymat.tilesize.loopschemes import loops_by_scheme, tiled_loops
+from polymat.tilesize.loopschemes import Tiled, loops_by_scheme, tiled_loops, tiled_product
 from polymat.tilesize.plain import plan_stage
 from polymat.tilesize.planner import plan_tiles
 from polymat.tilesize.register import in_rows
@@ -62,25 +63,61 @@ def plan_scheme(
     return _plan(stage, scheme, found, atoms, lanes, "as Options.scheme says")
 
 
+def plan_part(
+    stage: Stage, atoms: Sequence[AnyAtom], context: Domain, machine: Machine, estimates: Mapping[str, int]
+) -> SchemePlan | Misfit | None:
+    """The plan of a product within a tile, by the atoms for it; None of other stages."""
+    found = contraction_of(stage, context, estimates)
+    if found is None or not atoms or _refused(stage, found):
+        return None
+    lanes = blocks_of(machine, stage.dtype.size).lanes
+    scheme = Scheme(tuple(atoms))
+    fitting = fitted(scheme, found, lanes)
+    if isinstance(fitting, Misfit):
+        return fitting
+    first = fitting[0]
+    if isinstance(first, SchemeLoop) and first.kind == "Par":
+        return Misfit(f"{first} stands within a tile", "tiles are shared out: Par stands in front of them")
+    return _plan(stage, scheme, found, fitting, lanes, "as Options.scheme says")
+
+
 def plan_loops(
     pipeline: Pipeline, stage: Stage, scheme: Scheme, machine: Machine, estimates: Mapping[str, int]
 ) -> Plan | Misfit:
     """The plan of a stage by itself, no product of two arrays, in the loops and tiles of its scheme."""
+    group = Group((stage.name,))
+    tiled, atoms = tiled_product(scheme, stage.dims)
+    product = plan_part(stage, atoms, pipeline.context, machine, estimates) if tiled.dims else None
+    if isinstance(product, Misfit):
+        return product
+    if product is not None:
+        return _in_tiles(pipeline, stage, tiled, product, machine, estimates)
     found = tiled_loops(scheme)
     if isinstance(found, Misfit):
         return found
-    group = Group((stage.name,))
     base = in_rows(stage, plan_stage(group, stage, pipeline.context), machine, None)
     if not found.inner:
         found = replace(found, inner=tuple(loop_atoms(replace(base, parallel=None, unroll=1, addends=1))))
     loops = loops_by_scheme(stage, base, found, machine.lanes(stage.dtype.size))
     if isinstance(loops, Misfit) or not found.dims:
         return loops if isinstance(loops, Misfit) else replace(loops, reason=_GIVEN)
+    return _in_tiles(pipeline, stage, found, loops, machine, estimates)
+
+
+def _in_tiles(
+    pipeline: Pipeline,
+    stage: Stage,
+    found: Tiled,
+    loops: NestPlan,
+    machine: Machine,
+    estimates: Mapping[str, int],
+) -> TilePlan | Misfit:
+    """The tiles of a stage by itself, with these loops in each."""
     wrong = next((dim for dim in found.dims if dim not in stage.dims), None)
     if wrong is not None or len(found.dims) > MOST_TILED:
         text = f"T({wrong}, ...) tiles no dimension of the result" if wrong else "too many loops over tiles"
         return Misfit(text, f"tiles run along {', '.join(stage.dims)}, at most {MOST_TILED} of them")
-    member = Member(stage.name, found.dims, ((0, 0),) * len(found.dims))
+    group, member = Group((stage.name,)), Member(stage.name, found.dims, ((0, 0),) * len(found.dims))
     tile = (pipeline, group, found.dims, [member], machine, estimates, found.sizes)
     plan = plan_tiles(*tile, roll=False)
     given = frozenset({stage.name})

@@ -9,12 +9,14 @@ from polymat.graph.aligned import Member
 from polymat.graph.pipeline import Pipeline
 from polymat.machine.model import Machine
 from polymat.plan.loops import LoopPlan
-from polymat.plan.planscheme import schemes_of, shared_text
+from polymat.plan.nest import NestPlan
+from polymat.plan.planscheme import inner_atoms, loop_atoms, schemes_of, shared_text
 from polymat.plan.schemeplan import SchemePlan
 from polymat.plan.tile import Plan, TilePlan
-from polymat.product.scheme import Scheme, SchemeLoop
+from polymat.product.scheme import AnyAtom, Scheme, SchemeLoop, scheme_text
 from polymat.product.schemetext import Misfit, read_scheme
-from polymat.tilesize.loopschemes import Tiled, loops_by_scheme, tiled_loops
+from polymat.tilesize.loopschemes import Tiled, loops_by_scheme, tiled_loops, tiled_product
+from polymat.tilesize.schemeplanner import plan_part
 
 
 def sizes_by_schemes(members: Sequence[Member], schemes: Mapping[str, str]) -> dict[int, int]:
@@ -22,10 +24,19 @@ def sizes_by_schemes(members: Sequence[Member], schemes: Mapping[str, str]) -> d
     sizes: dict[int, int] = {}
     for member in members:
         scheme = read_scheme(schemes[member.stage]) if member.stage in schemes else None
-        found = tiled_loops(scheme) if isinstance(scheme, Scheme) else None
-        if isinstance(found, Tiled):
+        found = _tiles_of(scheme, member) if isinstance(scheme, Scheme) else None
+        if found is not None:
             sizes |= {level: size * member.scale(level) for level, size in _levels(member, found)}
     return sizes
+
+
+def _tiles_of(scheme: Scheme, member: Member) -> Tiled:
+    found = tiled_loops(scheme)
+    return found if isinstance(found, Tiled) else tiled_product(scheme, _tiled_dims(member))[0]
+
+
+def _tiled_dims(member: Member) -> list[str]:
+    return [dim for dim in member.dims if dim is not None]
 
 
 def says(plan: Plan, name: str, text: str) -> bool:
@@ -41,8 +52,10 @@ def heeds(plan: Plan, schemes: Mapping[str, str]) -> bool:
 
 
 def fitting(plans: Sequence[Plan], schemes: Mapping[str, str]) -> Sequence[Plan]:
-    """Those plans of a group that do what schemes of its stages say; all of them where none does."""
-    return [plan for plan in plans if heeds(plan, schemes)] or plans
+    """Those plans of a group that do what schemes of its stages say; where none does those nearest to it."""
+    heeding = [plan for plan in plans if heeds(plan, schemes)]
+    said = [len(sizes_by_schemes(plan.members, schemes)) for plan in plans]
+    return heeding or [plan for plan, count in zip(plans, said, strict=True) if count == max(said)]
 
 
 def misfit_of_plan(plan: Plan, name: str, text: str) -> Misfit | None:
@@ -63,8 +76,7 @@ def misfit_of_plan(plan: Plan, name: str, text: str) -> Misfit | None:
     if isinstance(plan, TilePlan) and member is not None:
         return misfit_of_tiles(plan, member, scheme)
     if isinstance(plan, LoopPlan):
-        found = tiled_loops(scheme)
-        return found if isinstance(found, Misfit) else _of_loops(plan, found)
+        return _of_loops(name, tuple(loop_atoms(plan)), scheme.loops)
     printed = schemes_of(plan).get(name)
     runs = f" as {printed}" if printed is not None else ""
     return Misfit(
@@ -84,6 +96,11 @@ def says_more(scheme: Scheme) -> bool:
     return any(not isinstance(atom, SchemeLoop) or atom.kind != "T" for atom in scheme.atoms)
 
 
+def is_tiled(scheme: Scheme) -> bool:
+    """Whether threads share the tiles of several dimensions."""
+    return any(loop.kind == "Par" and "*" in loop.dim for loop in scheme.loops)
+
+
 def misfit_of_group(stages: Sequence[str], name: str, scheme: Scheme) -> Misfit | None:
     """Why a group of stages is not the one that the scheme of one of them names."""
     if not scheme.fused or {*scheme.fused, name} == {*stages}:
@@ -96,10 +113,12 @@ def misfit_of_group(stages: Sequence[str], name: str, scheme: Scheme) -> Misfit 
 
 def misfit_of_tiles(plan: TilePlan, member: Member, scheme: Scheme) -> Misfit | None:
     """Why a scheme is none of the tiles that a stage is computed in."""
-    found = tiled_loops(scheme)
+    loops = plan.loops[member.stage]
+    product = isinstance(loops, SchemePlan)
+    found = tiled_product(scheme, _tiled_dims(member))[0] if product else tiled_loops(scheme)
     if isinstance(found, Misfit):
         return found
-    dims = [dim for dim in member.dims if dim is not None]
+    dims = _tiled_dims(member)
     along = f"outermost first they run along {', '.join(dims)}"
     for dim in found.dims:
         if dim not in dims:
@@ -117,46 +136,69 @@ def misfit_of_tiles(plan: TilePlan, member: Member, scheme: Scheme) -> Misfit | 
             )
     if found.parallel is not None and found.parallel != shared_text(plan, member):
         return Misfit(f"threads share no tiles of {found.parallel}", f"Par({shared_text(plan, member)})")
-    loops = plan.loops[member.stage]
-    inner = replace(found, parallel=None)
     if not found.inner:
         return None
     if not isinstance(loops, LoopPlan):
         return Misfit(f"{member.stage} has no loops in a tile", "T alone says the sizes of tiles")
-    return _of_loops(loops, inner)
+    return _of_loops(member.stage, inner_atoms(plan, member), found.inner)
 
 
-def _of_loops(plan: LoopPlan, found: Tiled) -> Misfit | None:
-    """Why a scheme is not that of loops."""
-    order = tuple(atom.dim for atom in found.inner if atom.kind == "R")
-    if order == plan.order and found.parallel == plan.parallel and (found.dims or not plan.members):
+def _of_loops(stage: str, written: Sequence[AnyAtom], wanted: Sequence[SchemeLoop]) -> Misfit | None:
+    """Why a scheme is not that of loops, which are written so."""
+    found = [_without_lanes(atom) for atom in written if isinstance(atom, SchemeLoop)]
+    if found == [_without_lanes(atom) for atom in wanted]:
         return None
-    runs = ", ".join(plan.shown_order)
-    return Misfit(f"{plan.group.stages[-1]} runs along {runs}", "explain() prints its scheme")
+    return Misfit(f"{stage} runs as {scheme_text(written)}", "explain() prints its scheme")
+
+
+def _without_lanes(atom: SchemeLoop) -> SchemeLoop:
+    return replace(atom, size=0) if atom.kind == "V" else atom
 
 
 def with_inner_loops(
-    plan: TilePlan, pipeline: Pipeline, machine: Machine, schemes: Mapping[str, str]
+    plan: TilePlan,
+    pipeline: Pipeline,
+    machine: Machine,
+    estimates: Mapping[str, int],
+    schemes: Mapping[str, str],
 ) -> TilePlan | Misfit:
     """The plan with the loops within its tiles that schemes of its stages say."""
     for member in plan.members:
         scheme = read_scheme(schemes[member.stage]) if member.stage in schemes else None
-        found = tiled_loops(scheme) if isinstance(scheme, Scheme) else None
-        loops = plan.loops[member.stage]
-        if not isinstance(found, Tiled) or not found.inner or not isinstance(loops, LoopPlan):
+        if not isinstance(scheme, Scheme):
             continue
-        stage = pipeline.stage(member.stage)
-        own = replace(found, dims=tuple(str(dim) for dim in member.dims), sizes=plan.sizes, parallel=None)
-        made = loops_by_scheme(stage, loops, own, machine.lanes(stage.dtype.size))
-        if isinstance(made, LoopPlan) and member.private and made.order != loops.order:
-            made = Misfit(f"{member.stage} adds up over tiles", f"its loops are {', '.join(loops.order)}")
+        made = _within(plan, member, pipeline, machine, estimates, scheme)
         if isinstance(made, Misfit):
             return made
-        pairs = tuple(pair for pair in plan.joint if member.stage not in pair)
-        loops_of = {**plan.loops, member.stage: made}
-        given = plan.given | {member.stage}
-        plan = replace(plan, loops=loops_of, row_loop=None, joint=pairs, given=given)
+        if made is not None:
+            pairs = tuple(pair for pair in plan.joint if member.stage not in pair)
+            loops, given = {**plan.loops, member.stage: made}, plan.given | {member.stage}
+            plan = replace(plan, loops=loops, row_loop=None, joint=pairs, given=given)
     return plan
+
+
+def _within(
+    plan: TilePlan,
+    member: Member,
+    pipeline: Pipeline,
+    machine: Machine,
+    estimates: Mapping[str, int],
+    scheme: Scheme,
+) -> NestPlan | Misfit | None:
+    """The loops of a stage in a tile that its scheme says; None where it says none."""
+    stage, loops = pipeline.stage(member.stage), plan.loops[member.stage]
+    atoms = tiled_product(scheme, _tiled_dims(member))[1]
+    product = plan_part(stage, atoms, pipeline.context, machine, estimates)
+    if isinstance(product, SchemePlan) and not member.private:
+        return product
+    found = tiled_loops(scheme)
+    made: NestPlan | Misfit | None = found if isinstance(found, Misfit) else None
+    if isinstance(found, Tiled) and found.inner and isinstance(loops, LoopPlan):
+        own = replace(found, dims=tuple(str(dim) for dim in member.dims), sizes=plan.sizes, parallel=None)
+        made = loops_by_scheme(stage, loops, own, machine.lanes(stage.dtype.size))
+    if isinstance(made, LoopPlan) and member.private and made.order != loops.order:
+        made = Misfit(f"{member.stage} adds up over tiles", f"its loops are {', '.join(loops.order)}")
+    return product if isinstance(product, Misfit) and not isinstance(made, LoopPlan) else made
 
 
 def _levels(member: Member, found: Tiled) -> Iterator[tuple[int, int]]:

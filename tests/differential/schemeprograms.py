@@ -81,7 +81,16 @@ class Maker:
         """A contraction in loops of its own."""
         named = {array.name: tuple(dims) for array, dims in operands.items()}
         text = random_scheme(self.rng, tuple(result), tuple(summed), named, self.lanes)
+        if self.rng.random() < 0.25:
+            text = self._shared_out(out.name, result, text)
         return Drawn([*before, out], self.inputs, self.extents, {out.name: text})
+
+    def _shared_out(self, name: str, result: str, text: str) -> str:
+        """The scheme within tiles that threads share."""
+        dims = self.rng.sample(result, self.rng.randint(1, min(3, len(result))))
+        tiles = [f"T({dim}, {self.rng.choice([40, 41, 56])})" for dim in dims]
+        atoms = text[1:-1] if "Par" not in text else text[text.index("), ") + 3 : -1]
+        return _text([f"fuse({name})", f"Par({'*'.join(dims)})", *tiles, atoms])
 
     def loops(self, out: Any, result: str, summed: str = "", *, any_order: bool = True) -> Drawn:
         """A stage by itself, whose loops may be tiled; summed: what it sums over."""
@@ -416,7 +425,12 @@ def product_then_map(m: Maker) -> Drawn:
     out = m.sum("P", {i: _upto(M), j: _upto(N)}, {k: _upto(K)}, a(i, k) * b(k, j))
     last = m.function("Q", {i: _upto(M), j: _upto(N)}, out(i, j) * out(i, j) + out(i, j))
     drawn = m.contraction(out, "ij", "k", {a: "ik", b: "kj"})
-    return Drawn([last], m.inputs, m.extents, drawn.schemes | m.loops(last, "ij").schemes)
+    text = drawn.schemes[out.name]
+    if "fuse" in text or "Par" in text or m.rng.random() < 0.3:
+        return Drawn([last], m.inputs, m.extents, drawn.schemes | m.loops(last, "ij").schemes)
+    tiles = [f"T({dim}, {m.rng.choice([40, 48])})" for dim in m.rng.sample("ij", m.rng.randint(1, 2))]
+    schemes = {out.name: text, last.name: _text([f"fuse({out.name})", *tiles])}
+    return Drawn([last], m.inputs, m.extents, schemes)
 
 
 def scale_then_product(m: Maker) -> Drawn:

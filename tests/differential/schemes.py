@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from random import Random
 
-MOST_STATEMENTS = 40  # multiplications of a block: the C compiler reads each of them
+MOST_STATEMENTS = 24  # multiplications of a block: the C compiler reads each of them
 
 
 def random_scheme(

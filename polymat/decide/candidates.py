@@ -94,8 +94,8 @@ class Candidates:
         if found is not None:
             return found
         every = self._every(stages)
-        plans = every if isinstance(every, Refused) else [self._switched(plan) for plan in every]
-        return plans if isinstance(plans, Refused) else self.planner.heeding(plans)
+        plans = [] if isinstance(every, Refused) else self.planner.heeding(map(self._switched, every))
+        return plans or every
 
     def _every(self, stages: tuple[str, ...]) -> list[Plan] | Refused:
         """Every plan of a group before `Options` change it."""
@@ -107,11 +107,8 @@ class Candidates:
         if self.options.blas != "always":
             blocks = (self.calls.merged(stages), self._epilogue(stages))
             found = [*found, *(plan for plan in blocks if plan is not None)]
-        direct = (
-            self.filters.plan(stages),
-            self.recursive.plan(stages),
-            self.eliminations.plan(stages, found),
-        )
+        filtered, steps = self.filters.plan(stages), self.recursive.plan(stages)
+        direct = (filtered, steps, self.eliminations.plan(stages, found))
         found = [*found, *(plan for plan in direct if plan is not None)]
         return found or (loops if isinstance(loops, Refused) else Refused("no tiling of it has code"))
 
@@ -254,8 +251,8 @@ class Candidates:
         calls = self._transforms(choice)
         loops = [] if calls and self.options.fft == "always" else [self._tiles(stages, choice, NO_CALLS)]
         products = {} if calls else self._products(choice)
-        if self.options.rolling and self.planner.asked(stages):
-            loops += [self._tiles(stages, choice, NO_CALLS, roll=False) for _ in loops]
+        if loops and self.options.rolling and self.planner.asked(stages):
+            loops.append(self._tiles(stages, choice, NO_CALLS, roll=False))
         found = [*loops, self._tiles(stages, choice, calls)] if calls else loops
         if products:
             tile = (choice.dims, choice.members, self.machine, self.assumed)

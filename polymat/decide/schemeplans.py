@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from polymat.graph.aligned import Refused
@@ -153,7 +153,7 @@ class SchemePlanner:
         found = plan_loops(self.pipeline, stage, scheme, self.machine, self.assumed)
         return None if isinstance(found, Misfit) else found
 
-    def heeding(self, plans: Sequence[Plan]) -> list[Plan]:
+    def heeding(self, plans: Iterable[Plan]) -> list[Plan]:
         """Those plans of a group that do what schemes say, tiles with the loops within them; else all."""
         return [*fitting([self._within(plan) for plan in plans], self.texts)]
 

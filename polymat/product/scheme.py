@@ -84,7 +84,7 @@ class Pack:
 
 @dataclass(frozen=True, slots=True)
 class GroupAtom:
-    """What a whole group of stages does.
+    """An atom that says what a whole group of stages does.
 
     word: "fuse" (these stages share its tiles), "roll" (tiles along this dimension follow each other), "back"
     (from the last to the first) or "Call" (this routine computes it).  names: of stages, of the dimension, or
@@ -123,7 +123,7 @@ class Scheme:
 
     @property
     def loops(self) -> tuple[SchemeLoop, ...]:
-        """Its loops, outermost first, with unrolled points and vectors."""
+        """All loops, outermost first, with unrolled points and vectors."""
         return tuple(atom for atom in self.atoms if isinstance(atom, SchemeLoop))
 
     def words(self, word: str) -> list[tuple[str, ...]]:

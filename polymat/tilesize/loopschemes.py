@@ -59,11 +59,16 @@ def tiled_loops(scheme: Scheme) -> Tiled | Misfit:
 
 
 def tiled_product(scheme: Scheme, dims: Sequence[str]) -> tuple[Tiled, tuple[Atom, ...]]:
-    """The tiles along some dimensions that begin a scheme of a product, and the atoms for each of them."""
+    """The tiles along some dimensions that begin a scheme of a product, and the atoms for each of them.
+
+    Those that threads share are tiles, where it says these: unless all tiles of a thread follow each other.
+    """
     atoms = [atom for atom in scheme.atoms if not isinstance(atom, GroupAtom)]
     first = atoms[0] if atoms else None
     shared = first.dim if isinstance(first, SchemeLoop) and first.kind == "Par" else None
     atoms = atoms[1:] if shared is not None else atoms
+    if shared is not None and not (scheme.words("roll") or scheme.words("back")):
+        dims = [dim for dim in dims if dim in shared.split("*")]
     tiles: dict[str, int] = {}
     for atom in atoms:
         further = {*dims} - {*tiles}

@@ -25,7 +25,8 @@ WAYS = {"plain": ("-O1",), "sanitized": FLAGS, "fast": ()}
 
 def drawn(seed: int, number: int, dtype: Any, lanes: int) -> Any:
     """The program of a number, with its schemes."""
-    from tests.differential.schemeprograms import PROGRAMS, Maker
+    from tests.differential.schememaker import Maker
+    from tests.differential.schemeprograms import PROGRAMS
 
     make = PROGRAMS[number % len(PROGRAMS)]
     return make(Maker(Random(f"{seed} {number}"), f"{make.__name__}{number}", dtype, lanes))

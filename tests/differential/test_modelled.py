@@ -12,7 +12,8 @@ from polymat import Double
 from polymat.product.scheme import Scheme, SchemeLoop
 from polymat.product.schemetext import read_scheme
 from tests.differential.randomschemes import extent
-from tests.differential.schemeprograms import PROGRAMS, K, L, M, Maker, N
+from tests.differential.schememaker import Maker
+from tests.differential.schemeprograms import PROGRAMS, K, L, M, N
 from tests.tolerance import assert_close
 
 ODD = [(1, 1, 1, 1), (0, 3, 2, 5), (5, 4, 0, 2), (13, 17, 11, 3)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from math import prod
 
-from polymat.decide.callprices import CallPrices
+from polymat.decide.callprices import CallPrices, alike
 from polymat.errors import ToolchainError
 from polymat.graph.flat import flat_stage
 from polymat.graph.group import Group
@@ -39,7 +39,7 @@ from polymat.tilesize.kernelplanner import plan_kernel
 from polymat.tilesize.plain import plan_stage
 from polymat.tilesize.register import unrolled
 
-ALIKE = 0.98  # of the time: of ways predicted alike, that is taken which stores no second triangle
+TRUSTED = "own code was not measured here: the library is preferred where it takes up to a third longer"
 
 
 class CallPlanner:
@@ -91,7 +91,9 @@ class CallPlanner:
         elif least:
             calls += f"; below {least:.3g} multiplications {other}"
         asked = choice is not None and self.prices.is_worth_asking(idiom, kernel, flat, ratio)
-        relative, alone = self.prices.of_plan(idiom, flat, loops, kernel, parallel, ratio, asked=asked)
+        price = self.prices.of_plan(idiom, flat, loops, kernel, parallel, ratio, asked=asked)
+        if price.trusted:
+            calls += f"; {TRUSTED}"
         return CallPlan(
             group=Group(stages),
             kind="call",
@@ -104,8 +106,8 @@ class CallPlanner:
             loops=loops if kernel is None else kernel,
             least=least,
             within=stages[:-1],
-            relative=relative,
-            alone=alone,
+            relative=price.relative,
+            alone=price.alone,
             choice=choice,
         )
 
@@ -140,8 +142,7 @@ class CallPlanner:
     def _kernel_operations(self, kernel: KernelPlan, product: Product, threads: int) -> float:
         """The time of an operation by register blocks on so many threads, in units of one in loops."""
         seconds = self.prices.kernel_seconds(kernel, self.sizes, threads)
-        alike = ALIKE if kernel.contraction.mirror is not None else 1.0
-        return self.prices.in_operations(seconds * alike, product, threads)
+        return self.prices.in_operations(seconds * alike(kernel), product, threads)
 
     def _kernel(self, group: Group, flat: Stage) -> KernelPlan | None:
         if not self.options.kernels or flat.reads_itself:

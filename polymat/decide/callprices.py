@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
@@ -29,6 +30,7 @@ from polymat.tilesize.kernelplanner import kernel_operations
 from polymat.tilesize.stagework import VECTOR_SHARE, loop_slowdown, points, stage_operations
 
 TIE = 0.05  # of the time of loops: where calls gain nothing, loops fuse better
+ALIKE = 0.98  # of the time: of ways predicted alike, that is taken which stores no second triangle
 NEARLY = 0.99  # of the time of own code: calls that are only made where they are quicker come first
 # Of the time of loops over a square those over a triangle take: half the points, in rows half as long (Zen 5:
 # products and systems of 8 to 128 rows with OpenBLAS and MKL).
@@ -42,6 +44,19 @@ SKEWED = 8  # times as long as the others: an extent of the shapes that are trie
 SEVERAL = 2
 LARGE = 1024  # an extent of products that fill the caches, where libraries and own code differ by a tenth
 CUBES = (2, 4, 8, 16, 32, 64, 128, 256)  # whose predicted times are compared, then those in between
+
+
+@dataclass(frozen=True, slots=True)
+class CallPrice:
+    """The time of an operation in library calls, in units of one in vectorised loops.
+
+    relative, alone: on all threads and on one.  trusted: whether calls are preferred for the reason alone
+    that nothing was measured on the machine.
+    """
+
+    relative: float
+    alone: float
+    trusted: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,20 +116,22 @@ class CallPrices:
         ratio: Grid | None,
         *,
         asked: bool,
-    ) -> tuple[float, float]:
-        """The time of an operation on all threads and on one; of the quicker way where each call asks."""
-        slow, share = loop_slowdown(loops, self.threads), 1.0
+    ) -> CallPrice:
+        """The time of an operation; of the quicker way where each call asks."""
+        slow, preferred = loop_slowdown(loops, self.threads), math.inf
+        share = usual = 1.0
         if kernel is not None:
-            seconds, share = self.kernel_seconds(kernel, self.sizes), share_of(ratio)
-            slow = self.in_operations(seconds, idiom.product)
+            share, usual = self._share(ratio), share_of(ratio)
+            slow = self.in_operations(self.kernel_seconds(kernel, self.sizes), idiom.product)
+            preferred = NEARLY * slow * alike(kernel)
 
         def price(relative: float) -> float:
-            if asked:
-                return min(relative, NEARLY * slow)
-            return relative if relative < share * slow else max(relative, slow) + TIE
+            if relative < share * slow:
+                return min(relative, preferred)
+            return min(relative, NEARLY * slow) if asked else max(relative, slow) + TIE
 
         used = self._relative(idiom, parallel, self.threads), self._relative(idiom, None, 1)
-        return price(used[0]), price(used[1])
+        return CallPrice(price(used[0]), price(used[1]), usual * slow <= used[0] < share * slow)
 
     def choice(self, idiom: Idiom, flat: Stage, loops: LoopPlan, ratio: Grid | None) -> CallChoice | None:
         """The choice that generated code takes at each call; None where it was taken before."""
@@ -128,7 +145,8 @@ class CallPrices:
         )
         multiplications = max(sum(points(a.box, self.sizes) for a in flat.accumulations), 1.0)
         each = operations / (flops * VECTOR_SHARE * multiplications)
-        return choice_of(idiom, self.model(), flops, each, ratio)
+        share = self._share(ratio)
+        return choice_of(idiom, self.model(), flops, each, share=share, ratio=ratio)
 
     def is_worth_asking(
         self, idiom: Idiom, kernel: KernelPlan | None, flat: Stage, ratio: Grid | None
@@ -137,7 +155,7 @@ class CallPrices:
         names = {name for low, high in flat.box for form in (low, high) for name in form.names()}
         if kernel is None or names & self.given:
             return False
-        model, share = self.model(), share_of(ratio)
+        model, share = self.model(), self._share(ratio)
         teams = {1} if ratio is None else {1, self.threads}
 
         def gains(sizes: Mapping[str, int], used: int) -> bool:
@@ -161,7 +179,7 @@ class CallPrices:
         peak = self.machine.peak_flops(real_part(flat.dtype).size, self.threads) * VECTOR_SHARE
         slow = loop_slowdown(loops, self.threads)
         model, factors = self.model(), self._factors(flat, loops)
-        share = 1.0 if kernel is None else share_of(ratio)
+        share = 1.0 if kernel is None else self._share(ratio)
         speedup = peak / (self.machine.peak_flops(real_part(flat.dtype).size, 1) * VECTOR_SHARE)
 
         def pays(length: int) -> bool:
@@ -177,6 +195,10 @@ class CallPrices:
             cube = dict.fromkeys(self.sizes, length)
             return sum(points(a.box, cube) for a in flat.accumulations) if length > 2 else 0.0
         return float(CUBES[-1] ** 3)
+
+    def _share(self, ratio: Grid | None) -> float:
+        """Of the time of register blocks that calls must take to be preferred."""
+        return share_of(ratio, measured=self.machine.calibration is not None)
 
     def _relative(self, idiom: Idiom, parallel: str | None, used: int) -> float:
         """The time of an operation in the calls, in units of that in vectorised loops on so many threads."""
@@ -195,6 +217,11 @@ class CallPrices:
     def _is_fixed(self, flat: Stage) -> bool:
         """Whether no size is open, so that the choice is made now."""
         return not any(form.names() for low, high in flat.box for form in (low, high))
+
+
+def alike(kernel: KernelPlan) -> float:
+    """By what the time of register blocks is lowered beside that of others: those that mirror a triangle."""
+    return ALIKE if kernel.contraction.mirror is not None else 1.0
 
 
 @remembered

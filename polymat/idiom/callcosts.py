@@ -16,6 +16,8 @@ from polymat.machine.grid import Grid
 CLEARLY = 0.85
 # The same where whole products were timed in both ways, by turns: what repeated measurements differ by.
 AS_MEASURED = 0.97
+# The same of a machine on which nothing was measured: a library was tuned on such a one, and no price was.
+UNMEASURED = 4 / 3
 # Times longer than the rows the columns of a result must be for threads to share them in their place.
 SKEW = 4
 Extents = tuple[Affine, ...]
@@ -55,18 +57,29 @@ class CallChoice:
 
 
 def choice_of(
-    idiom: Idiom, model: LibraryModel | None, flops: float, each: float, ratio: Grid | None = None
+    idiom: Idiom,
+    model: LibraryModel | None,
+    flops: float,
+    each: float,
+    *,
+    share: float,
+    ratio: Grid | None = None,
 ) -> CallChoice | None:
     """The choice for some calls; None where one of them was not measured."""
     if model is None:
         return None
     calls = [_measured(call, model) for call in idiom.calls]
     found = tuple(call for call in calls if call is not None)
-    return CallChoice(found, flops, each, share_of(ratio), ratio) if len(found) == len(calls) else None
+    return CallChoice(found, flops, each, share, ratio) if len(found) == len(calls) else None
 
 
-def share_of(ratio: Grid | None) -> float:
-    """Of the time of register blocks that calls must take to be preferred; ratio: where both were timed."""
+def share_of(ratio: Grid | None, *, measured: bool = True) -> float:
+    """Of the time of register blocks that calls must take to be preferred.
+
+    ratio: where both were timed.  measured: whether anything was on the machine.
+    """
+    if not measured:
+        return UNMEASURED
     return CLEARLY if ratio is None else AS_MEASURED
 
 

@@ -15,19 +15,24 @@ import polymat as pm
 from benchmarks.providers import triangle
 from polymat import Case, Condition, Double, Int, Matrix, Options, Parameter, Variable, Vector
 from polymat.decide import callprices
-from polymat.decide.callplans import CallPlanner
+from polymat.decide.callplans import TRUSTED, CallPlanner
+from polymat.decide.decider import Decider
 from polymat.errors import ToolchainError
 from polymat.idiom.libraryfacts import Kind, Libraries
 from polymat.idiom.librarymodel import LibraryModel
 from polymat.machine.grid import Grid
 from polymat.machine.known import GENERIC
+from polymat.machine.model import Machine
+from polymat.plan.kernel import KernelPlan
 from polymat.plan.library import CallPlan
-from tests.hosts import CompileFor, StatedLibraries
+from polymat.plan.schedule import Schedule
+from tests.hosts import CompileFor, StatedLibraries, as_stated
 from tests.idiom.recognise import pipeline, point, total, upto
 from tests.tolerance import assert_close
 
 N = Parameter(Int, "N")
 LEVELS = tuple(2**k for k in range(11))
+MEASURED = as_stated(GENERIC)
 
 
 def library(call_seconds: float, flops: float, routine: str = "gemm", sizes: int = 3) -> LibraryModel:
@@ -47,7 +52,7 @@ def least(libraries: Libraries) -> float:
     A, B = Matrix(Double, "A", [N, N]), Matrix(Double, "B", [N, N])
     built = pipeline(A * B)
     names = tuple(stage.name for stage in built.stages)
-    plan = CallPlanner(built, GENERIC, {"N": 100}, Options(blas="auto"), 1, libraries).plan(names)
+    plan = CallPlanner(built, MEASURED, {"N": 100}, Options(blas="auto"), 1, libraries).plan(names)
     assert isinstance(plan, CallPlan)
     return plan.least
 
@@ -155,7 +160,7 @@ def _choice(built: Any, libraries: Libraries, options: Options, **prices: float)
     with pytest.MonkeyPatch.context() as patched:
         for name, price in prices.items():
             patched.setattr(callprices, name, price)
-        planner = CallPlanner(built, GENERIC, {"N": 100}, options, 1, libraries)
+        planner = CallPlanner(built, MEASURED, {"N": 100}, options, 1, libraries)
         plan = planner.plan(tuple(s.name for s in built.stages))
     assert isinstance(plan, CallPlan)
     assert plan.choice is not None
@@ -181,3 +186,68 @@ def test_products_over_a_part_of_a_matrix(first: int, less: int, options: Option
         assert_close(
             compiled(a, b), compiled.reference(a, b), roundings=2 * depths + 2, magnitude=depths * 20.0
         )
+
+
+SQUARES = [Matrix(Double, name, [500, 500]) for name in "ABC"]
+WHOLE: dict[str, Callable[..., Any]] = {
+    "gemm": lambda A, B, C: A @ B,
+    "gemm and more": lambda A, B, C: pm.gemm(A, B, C, 2.0, 3.0),
+    "syrk": lambda A, B, C: pm.syrk(A, C, 2.0, 3.0),
+    "trmm": lambda A, B, C: pm.trmm(A, B, 2.0),
+}
+
+
+def scheduled(output: Any, machine: Machine, libraries: Libraries | None = None) -> Schedule:
+    """The schedule of an output on one thread, by libraries of which nothing was measured."""
+    decider = Decider(pipeline(output), machine, {}, Options(threads=1), libraries or StatedLibraries())
+    return decider.schedule(decider.grouping())
+
+
+@pytest.mark.parametrize("what", WHOLE)
+def test_without_measurements_the_library_is_preferred(what: str) -> None:
+    """Where it computes all of a group, and own code is predicted to be somewhat quicker."""
+    output = WHOLE[what](*SQUARES)
+    (own,), (call,) = (scheduled(output, machine).plans for machine in (MEASURED, GENERIC))
+    assert not own.library
+    assert call.library == "blas"
+    assert call.reason.endswith(f"; {TRUSTED}")
+
+
+@pytest.mark.parametrize(
+    ("times", "measured", "without"),
+    [(0.7, "call", "call"), (0.95, "own", "trusted"), (1.3, "own", "trusted"), (1.37, "own", "own")],
+)
+def test_the_library_is_preferred_within_a_third(times: float, measured: str, without: str) -> None:
+    """times: as long as own code it is predicted to take."""
+    A, B, _ = SQUARES
+    built = pipeline(A @ B)
+    (stage,) = (stage.name for stage in built.stages)
+    planner = CallPlanner(built, GENERIC, {}, Options(), 1, StatedLibraries())
+    plan = planner.plan((stage,))
+    assert isinstance(plan, CallPlan)
+    assert isinstance(plan.loops, KernelPlan)
+    seconds = times * planner.prices.kernel_seconds(plan.loops, {})
+    libraries = blas(library(1e-12, 2.0 * 500**3 / seconds))
+    found = [scheduled(A @ B, machine, libraries).plans[0] for machine in (MEASURED, GENERIC)]
+    ways = ["own" if not each.library else "trusted" if TRUSTED in each.reason else "call" for each in found]
+    assert ways == [measured, without]
+
+
+def test_what_follows_a_product_stays_with_it_without_measurements() -> None:
+    """A library computes only a part of that group, and is predicted to be slower."""
+    A, B, _ = SQUARES
+    positive = pm.Max(A @ B, 0.0)
+    assert [plan.library for plan in scheduled(positive, GENERIC).plans] == [""]
+
+
+def test_asking_at_each_call_is_no_gain_by_itself() -> None:
+    """Where own code is quicker at the assumed sizes, a call that asks costs what own code does.
+
+    A product alone asks; what follows it stays in its registers rather than let it ask.
+    """
+    M, K = Parameter(Int, "M"), Parameter(Int, "K")
+    product = Matrix(Double, "A", [M, K]) @ Matrix(Double, "B", [K, N])
+    libraries = blas(awkward(1e-8, 1e-14))
+    (alone,) = scheduled(product, MEASURED, libraries).plans
+    assert alone.library == "blas"
+    assert [plan.library for plan in scheduled(pm.Max(product, 0.0), MEASURED, libraries).plans] == [""]

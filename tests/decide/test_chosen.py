@@ -21,7 +21,7 @@ from polymat.request import Request
 from polymat.steps import Job
 from tests.faulty import N, stencils
 from tests.fixed import NARROW
-from tests.hosts import StatedLibraries
+from tests.hosts import StatedLibraries, as_stated
 
 M = Parameter(Int, "M")
 A, B, C = (Matrix(Double, name, [M, M]) for name in "ABC")
@@ -29,7 +29,7 @@ A, B, C = (Matrix(Double, name, [M, M]) for name in "ABC")
 
 def request(outputs: Any, **asked: Any) -> Request:
     found = request_for(outputs, options=Options(inline=False, threads=1), **asked)
-    return replace(found, machine=NARROW, libraries=StatedLibraries())
+    return replace(found, machine=as_stated(NARROW), libraries=StatedLibraries())
 
 
 def scheduled(asked: Request) -> Schedule:

@@ -27,7 +27,7 @@ from polymat.plan.schedule import Schedule
 from polymat.request import Request
 from tests.decide import test_skewedsteps
 from tests.fixed import NARROW
-from tests.hosts import StatedLibraries
+from tests.hosts import StatedLibraries, as_stated
 
 EMPTY = {"meta", "link", "br", "hr", "img"}
 
@@ -48,7 +48,7 @@ def compiled_levels(request: Request) -> tuple[Pipeline, Any, Program]:
 def stated_request(outputs: Any, estimates: Any, **asked: Any) -> Request:
     """A request for the stated machine."""
     request = request_for(outputs, estimates=estimates, **asked)
-    return replace(request, machine=NARROW, libraries=StatedLibraries())
+    return replace(request, machine=as_stated(NARROW), libraries=StatedLibraries())
 
 
 def subject_of(outputs: Any, estimates: Any = None, **asked: Any) -> Subject:

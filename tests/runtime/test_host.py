@@ -14,14 +14,14 @@ from polymat.machine.known import GENERIC, ZEN3
 from polymat.machine.model import Machine
 from polymat.request import Request
 from polymat.runtime.calibration import calibrated_machine
-from tests.hosts import StatedLibraries, compiling_for
+from tests.hosts import StatedLibraries, as_stated, compiling_for
 
 N = pm.Parameter(pm.Int, "N")
 x = pm.Vector(pm.Double, "x", [N])
 
 
 def test_a_request_is_for_this_machine() -> None:
-    assert request_for(x + 1).machine == calibrated_machine()
+    assert request_for(x + 1).machine == as_stated(calibrated_machine())
 
 
 def test_another_machine_until_the_block_ends() -> None:
@@ -29,9 +29,9 @@ def test_another_machine_until_the_block_ends() -> None:
     with compiling_for(ZEN3, none):
         with compiling_for(GENERIC):
             request = request_for(x + 1)
-            assert request.machine is GENERIC
+            assert request.machine == as_stated(GENERIC)
             assert request.libraries is none
-        assert request_for(x + 1).machine is ZEN3
+        assert request_for(x + 1).machine == as_stated(ZEN3)
     assert request_for(x + 1).libraries is not none
 
 
@@ -41,7 +41,7 @@ def test_another_thread_compiles_for_this_machine() -> None:
         thread = threading.Thread(target=lambda: found.append(request_for(x + 1).machine))
         thread.start()
         thread.join()
-    assert found == [calibrated_machine()]
+    assert found == [as_stated(calibrated_machine())]
 
 
 def test_the_request_holds_what_was_asked_for() -> None:

@@ -21,7 +21,7 @@ from polymat.search.space import CALLED, NEAR, Space
 from polymat.steps import Job
 from tests.faulty import N, stencils
 from tests.fixed import NARROW
-from tests.hosts import StatedLibraries
+from tests.hosts import StatedLibraries, as_stated
 
 M = Parameter(Int, "M")
 A, B, C = (Matrix(Double, name, [M, M]) for name in "ABC")
@@ -34,7 +34,7 @@ def products() -> Function:
 def request(outputs: Any, estimates: Any, **options: Any) -> Request:
     options = {"inline": False, "threads": 1, "reassociate": False, **options}
     found = request_for(outputs, estimates=estimates, options=Options(**options))
-    return replace(found, machine=NARROW, libraries=StatedLibraries())
+    return replace(found, machine=as_stated(NARROW), libraries=StatedLibraries())
 
 
 def space_of(asked: Request, seed: int = 0) -> Space:

@@ -33,7 +33,7 @@ def _sanitizer() -> Path:
 
 def _copy_of_the_repository(target: Path) -> None:
     for name in ("polymat", "tests"):
-        ignored = shutil.ignore_patterns("*.so", "__pycache__", "golden", "data")
+        ignored = shutil.ignore_patterns("*.so", "golden", "data")
         shutil.copytree(ROOT / name, target / name, ignore=ignored)
     shutil.copy(ROOT / "setup.py", target)
 
@@ -41,7 +41,7 @@ def _copy_of_the_repository(target: Path) -> None:
 def test_call_path_under_address_and_undefined_behaviour_sanitizers(tmp_path: Path) -> None:
     sanitizer = _sanitizer()
     _copy_of_the_repository(tmp_path)
-    environment = {**os.environ, "CFLAGS": FLAGS, "LDFLAGS": FLAGS, "PYTHONDONTWRITEBYTECODE": "1"}
+    environment = {**os.environ, "CFLAGS": FLAGS, "LDFLAGS": FLAGS}
     build = [sys.executable, "setup.py", "-q", "build_ext", "--inplace"]
     built = subprocess.run(build, cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert built.returncode == 0, built.stderr[-8000:]

@@ -33,10 +33,10 @@ class Options:
     `Options.naive()`, `polymage()`, `paper()` and `default()` are whole sets of them; each takes changes by
     name, `Options.paper(threads=2)`.
 
-    Three say what this program shall be, `tile_sizes`, `scheme` and `blocks="model"`: an `OptionError` says
-    why where nothing in it can be so.  All others say what may be done (`skip`, `math`, `blas="never"`), or
-    how it is done where there is such a thing (`blas="always"`, `fir="blocks"`), and suit any program;
-    `explain()` says why a sum is no call.
+    Three say what this program shall be, `tile_sizes`, `scheme` and `blocks="model"` or "learned": an
+    `OptionError` says why where nothing in it can be so.  All others say what may be done (`skip`, `math`,
+    `blas="never"`), or how it is done where there is such a thing (`blas="always"`, `fir="blocks"`), and suit
+    any program; `explain()` says why a sum is no call.
 
     threads: threads a call uses, at most 4096; 0: `set_num_threads`, `OMP_NUM_THREADS`, then the processors.
     cost: what groups and tile sizes are chosen by: "time" is predicted seconds; "paper" the PolyMage matrix
@@ -75,8 +75,8 @@ class Options:
     kernels: compute sums of products of two arrays with register blocks and packed operands.
     steps: compute many steps of an elimination at a time, whose products for later results become products of
     matrices (`reassociate`, `kernels` and the pass `folds` are needed for it).
-    blocks: how those for the caches are chosen: "shares" by the parts of a cache measured to be best;
-    "working-sets" by PolyDL's ranking (section 4) at the estimates; "model" by Li's model of data movement.
+    blocks: for the caches: "shares" by measured parts; "working-sets" by PolyDL's ranking (section 4) at the
+    estimates; "model" by Li's model of data movement; "learned" by PolyDL's learned ranker of its variants.
     math: whose exp, log, sin, atan, erf, pow ... of real numbers: "vector" is polymat's own code, which loops
     run on whole vectors, the same bits at every point, wrong by less than 4 units in the last place
     (docs/design.md says by how much each); "libm" calls the C library's, one number at a time.
@@ -119,7 +119,7 @@ class Options:
     kernels: bool = True
     steps: bool = True
     math: Literal["vector", "libm"] = "vector"
-    blocks: Literal["shares", "working-sets", "model"] = "shares"
+    blocks: Literal["shares", "working-sets", "model", "learned"] = "shares"
     target: str = "native"
     scheme: Mapping[str, str] | tuple[tuple[str, str], ...] = ()
     skip: tuple[str, ...] = ()

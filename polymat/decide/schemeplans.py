@@ -29,6 +29,9 @@ from polymat.tilesize.schemetiles import (
 from polymat.tilesize.sweeps import turned
 from polymat.tilesize.switches import switched
 
+MODELLED = ("model", "learned")
+"""Values of `Options.blocks` with which loops of contractions are chosen."""
+
 
 class SchemePlanner:
     """Finds the plans of one pipeline's stages that `Options.scheme` or `Options.blocks` gives loops.
@@ -65,7 +68,13 @@ class SchemePlanner:
             return plan_scheme(stage, given, context, self.machine, self.assumed, usual(stage))
         if name not in self._modelled:
             self._modelled[name] = plan_model(
-                stage, self.pipeline.extents, context, self.machine, self.assumed, self.threads
+                stage,
+                self.pipeline.extents,
+                context,
+                self.machine,
+                self.assumed,
+                self.threads,
+                learned=self.options.blocks == "learned",
             )
         return self._modelled[name]
 
@@ -173,6 +182,6 @@ class SchemePlanner:
         return contraction_of(self.pipeline.stage(name), self.pipeline.context, self.assumed) is not None
 
     def _is_modelled(self, name: str) -> bool:
-        if self.options.blocks != "model" or not self.options.kernels or self.options.blas == "always":
+        if self.options.blocks not in MODELLED or not self.options.kernels or self.options.blas == "always":
             return False
         return is_modelled(self.pipeline.stage(name), self.pipeline.context, self.assumed)

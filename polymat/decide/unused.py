@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Mapping, Sequence
 
 from polymat.dataclass import dataclass
+from polymat.decide.schemeplans import MODELLED
 from polymat.errors import Location, OptionError
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Stage
@@ -77,7 +78,7 @@ def _check_tile_sizes(planned: Sequence[Planned], options: Options) -> None:
 
 def _check_blocks(planned: Sequence[Planned], options: Options) -> None:
     """Say why no stage has loops of the model of data movement, where these are asked for."""
-    if options.blocks != "model" or any(isinstance(each.plan, SchemePlan) for each in planned):
+    if options.blocks not in MODELLED or any(isinstance(each.plan, SchemePlan) for each in planned):
         return
     if not options.kernels:
         why = "kernels=False leaves register blocks out"
@@ -86,7 +87,7 @@ def _check_blocks(planned: Sequence[Planned], options: Options) -> None:
     else:
         why = "no stage is a sum of products of two arrays in one type of real numbers over a box"
     raise OptionError(
-        f"Options.blocks='model' has no effect: {why}",
+        f"Options.blocks={options.blocks!r} has no effect: {why}",
         at=planned[0].at,
         hint="blocks='shares', the default, has blocks for all other products",
     )

@@ -49,11 +49,11 @@ def model_scheme(of: Modelled, threads: int) -> Scheme:
     """The scheme of a contraction that is predicted to be the quickest, on so many threads."""
     if threads < 2:
         return _scheme(_solved(of))
-    found = [_solved(of.with_shared(dim, threads)) for dim in _shareable(of, threads)]
+    found = [_solved(of.with_shared(dim, threads)) for dim in shareable(of, threads)]
     return _scheme(min(found, key=lambda each: rank(each.seconds)) if found else _solved(of))
 
 
-def _shareable(of: Modelled, threads: int) -> list[str]:
+def shareable(of: Modelled, threads: int) -> list[str]:
     """Dimensions of the result that go round, those whose shares are most equal and longest first."""
     extents = of.every
     dims = [dim for dim in of.found.result if extents[dim] >= threads]
@@ -66,7 +66,7 @@ def _solved(of: Modelled) -> _Solved:
     tried = [
         (seconds, copied, shape, block)
         for copied in product((False, True), repeat=2)
-        for shape in (_sum_shape(of, copied),)
+        for shape in (sum_shape(of, copied),)
         for seconds, block in register_shapes(shape, of.machine, of.lanes)
     ]
     best: _Solved | None = None
@@ -82,7 +82,7 @@ def _solved(of: Modelled) -> _Solved:
     return best
 
 
-def _sum_shape(of: Modelled, copied: Sequence[bool]) -> SumShape:
+def sum_shape(of: Modelled, copied: Sequence[bool]) -> SumShape:
     """The sum as register blocks see it, with these of its operands copied."""
     dims, along = [], []
     for (factor, access), is_copied in zip(of.factors, copied, strict=True):
@@ -169,7 +169,7 @@ def _copies(
         if not is_copied:
             where.append(None)
             continue
-        order = _copy_order(of, factor, access, block)
+        order = copy_order(of, factor, access, block)
         levels = range(len(of.caches) + 1)
         prices = [_copy_price(of, nest, tiles, access, order, level) for level in levels]
         best = min(range(len(prices)), key=lambda level: prices[level])
@@ -212,7 +212,7 @@ def _bands(nest: TiledNest, tiles: LevelTiles) -> list[Band]:
     return [Band(*each) for each in zip(outer, tiles.orders, strict=True)]
 
 
-def _copy_order(of: Modelled, factor: Factor, access: ArrayAccess, block: RegisterShape) -> tuple[str, ...]:
+def copy_order(of: Modelled, factor: Factor, access: ArrayAccess, block: RegisterShape) -> tuple[str, ...]:
     """The dimensions of a copy: those of a block last, before them what its sums run along."""
     own = dims_of(factor, of.found)
     lanes = [dim for dim in own if dim == block.vector]
@@ -243,7 +243,7 @@ def _scheme(best: _Solved) -> Scheme:
     within: list[Atom] = [SchemeLoop("R", dim) for dim in missing if dim not in of.found.result]
     made = _with_copies(best, atoms, dict(ends))
     shared: list[Atom] = [] if of.shared is None else [SchemeLoop("Par", of.shared)]
-    return Scheme((*shared, *around, *made, *within, *_block(block)))
+    return Scheme((*shared, *around, *made, *within, *block_atoms(block)))
 
 
 def _loops(
@@ -270,13 +270,13 @@ def _with_copies(best: _Solved, atoms: Sequence[SchemeLoop], ends: Mapping[int, 
         dims, at = dims_of(factor, found), ends.get(level, 0)
         while at and atoms[at - 1].dim not in dims:
             at -= 1
-        places.append((at, Pack(factor.source, _copy_order(best.of, factor, access, best.block))))
+        places.append((at, Pack(factor.source, copy_order(best.of, factor, access, best.block))))
     for at, atom in sorted(places, key=lambda place: -place[0]):
         made.insert(at, atom)
     return made
 
 
-def _block(block: RegisterShape) -> list[Atom]:
+def block_atoms(block: RegisterShape) -> list[Atom]:
     """The atoms of a register block."""
     less, found = dict(block.less), list[Atom]()
     for dim, size in block.sizes:

@@ -126,6 +126,11 @@ class Scheme:
         """All loops, outermost first, with unrolled points and vectors."""
         return tuple(atom for atom in self.atoms if isinstance(atom, SchemeLoop))
 
+    @property
+    def own(self) -> tuple[Atom, ...]:
+        """All atoms, outermost first, but those for groups."""
+        return tuple(atom for atom in self.atoms if not isinstance(atom, GroupAtom))
+
     def words(self, word: str) -> list[tuple[str, ...]]:
         """The names of all atoms of a word for groups."""
         return [atom.names for atom in self.atoms if isinstance(atom, GroupAtom) and atom.word == word]

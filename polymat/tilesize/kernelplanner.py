@@ -37,12 +37,12 @@ def plan_kernel(
     machine: Machine,
     estimates: Mapping[str, int],
     *,
-    policy: Literal["shares", "working-sets", "model"] = "shares",
+    policy: Literal["shares", "working-sets", "model", "learned"] = "shares",
     threads: int = 0,
 ) -> KernelPlan | None:
     """The plan of a stage that is a contraction; None of any other.
 
-    policy: how its blocks for the caches are chosen, as in `Options.blocks`; "model" has those of "shares".
+    policy: `Options.blocks`, how those for the caches are chosen; "model", "learned": as with "shares".
     threads: that compute it, 0 for one a core.
     """
     product = contraction_of(stage, context, estimates)

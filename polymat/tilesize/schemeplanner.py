@@ -11,6 +11,7 @@ from polymat.graph.group import Group
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.stage import Stage
 from polymat.machine.model import Machine
+from polymat.model.pairwise import shipped_ranker
 from polymat.plan.kernel import KernelPlan
 from polymat.plan.nest import NestPlan
 from polymat.plan.planscheme import loop_atoms, shared_text
@@ -19,6 +20,7 @@ from polymat.plan.tile import MOST_TILED, Plan, TilePlan
 from polymat.poly.domain import Domain
 from polymat.product.blocks import blocks_of
 from polymat.product.contraction import Contraction
+from polymat.product.learned import ranked_schemes
 from polymat.product.matching import contraction_of
 from polymat.product.modelled import Extents, Modelled
 from polymat.product.modelscheme import model_scheme
@@ -140,21 +142,26 @@ def plan_model(
     machine: Machine,
     estimates: Mapping[str, int],
     threads: int,
+    *,
+    learned: bool = False,
 ) -> SchemePlan:
     """The plan of such a stage by the scheme that the model chooses at the estimates.
 
-    extents: of all arrays.
+    extents: of all arrays.  learned: or the variant of it that the learned ranker has first.
     """
     found = contraction_of(stage, context, estimates)
     if found is None:
         raise InternalError(f"bug in polymat: {stage.name} is no contraction")
     lanes = blocks_of(machine, stage.dtype.size).lanes
     modelled = Modelled.of(stage, found, extents, estimates, machine, lanes)
-    scheme = model_scheme(modelled, threads)
+    scheme, why = model_scheme(modelled, threads), "as the model of data movement chooses"
+    if learned:
+        ranked = ranked_schemes(modelled, scheme, threads, shipped_ranker())
+        scheme, why = ranked.schemes[0], f"the first of {len(ranked.schemes)} variants by {ranked.by}"
     atoms = fitted(scheme, found, lanes)
     if isinstance(atoms, Misfit):
         raise InternalError(f"bug in polymat: {scheme} of the model is none of {stage.name}: {atoms.problem}")
-    return _plan(stage, scheme, found, atoms, lanes, "as the model of data movement chooses")
+    return _plan(stage, scheme, found, atoms, lanes, why)
 
 
 def _plan(

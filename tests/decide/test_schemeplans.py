@@ -1,7 +1,8 @@
-"""`Options(blocks="model")`: which stages get schemes, and what is said where none does."""
+"""`Options(blocks="model")` and "learned": which stages get schemes, and what is said where none does."""
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -71,4 +72,19 @@ def test_a_program_without_products_has_nothing_for_the_model() -> None:
     with pytest.raises(
         pm.OptionError, match="no stage is a sum of products of two arrays in one type of real"
     ):
+        compile_request(asked)
+
+
+def test_the_learned_ranker_chooses_among_variants_of_the_models_scheme() -> None:
+    product = (A @ B).named("P")
+    chosen, start = (plans(product, blocks=blocks)["P"] for blocks in ("learned", "model"))
+    assert isinstance(chosen, SchemePlan)
+    assert isinstance(start, SchemePlan)
+    assert re.search(r", the first of \d+ variants by the learned ranker$", chosen.reason)
+    assert [atom for atom in chosen.atoms if atom.in_block] == [atom for atom in start.atoms if atom.in_block]
+
+
+def test_the_learned_ranker_without_effect_is_an_error() -> None:
+    asked = request_for((C + 1.0).named("D"), options=pm.Options(blocks="learned"))
+    with pytest.raises(pm.OptionError, match=r"Options\.blocks='learned' has no effect: no stage"):
         compile_request(asked)

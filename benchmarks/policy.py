@@ -1,0 +1,212 @@
+"""`Options(blocks="model")` beside random schemes: how near to the best of them what it chooses comes.
+
+    python -m benchmarks.policy --output FILE [--random 200] [--only TEXT] [--policy model|learned]
+
+The 36 contractions of TCCG, scaled to about so many operations, and the 23 convolution layers as they are.
+Random schemes have a register block that is nearly the quickest, tiles of up to two levels in any order, and
+any copies.  All are compiled for the sizes, compared with each other, and timed on one thread: the median
+ratio of processor time to the policy's choice, which runs before each.  FILE is written after each case, and
+a later run goes on behind it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+
+import polymat as pm
+from benchmarks.cases import Case
+from benchmarks.machinetext import about
+from benchmarks.problems import describe
+from benchmarks.schemes import extents_of
+from benchmarks.sections.contractions import CONTRACTIONS, contraction_case
+from benchmarks.sections.convolutions import LAYERS, convolution_case
+from benchmarks.variantlog import progress, timed
+from polymat.driver import levels, request_for
+from polymat.machine.model import Machine
+from polymat.model.assumed import assumed_sizes
+from polymat.model.tilelevelsearch import pieces
+from polymat.plan.schedule import Schedule
+from polymat.plan.schemeplan import SchemePlan
+from polymat.product.modelblocks import RegisterShape, SumShape, all_shapes
+from polymat.product.modelled import Modelled
+from polymat.product.modelscheme import block_atoms, copy_order, sum_shape
+from polymat.product.scheme import Atom, Pack, Scheme, SchemeLoop
+from polymat.product.schemefit import dims_of
+from polymat.runtime.calibration import calibrated_machine
+
+COPIED = 0.7  # of the operands of random schemes are copied
+NEARLY = 1.2  # times the cycles of the quickest register block
+MOST_LEVELS = 2  # of tiles of a dimension
+NEAR = 1.10
+
+
+@dataclass
+class Judged:
+    """One case.
+
+    choosing: processor seconds of the choice.  schemes: the policy's, then random ones.  seconds: of each.
+    """
+
+    name: str
+    kind: str
+    flops: float
+    random: int
+    choosing: float
+    schemes: list[str]
+    seconds: list[float]
+    about: dict[str, str]
+
+    @property
+    def ratio(self) -> float:
+        """How many times as long the choice takes as the best of the random ones; 1 where it is quicker."""
+        return max(1.0, self.seconds[0] / min(self.seconds[1:], default=self.seconds[0]))
+
+    def row(self) -> str:
+        """A row of the table."""
+        best = int(np.argmin(self.seconds))
+        rates = [self.flops / each / 1e9 for each in (self.seconds[0], self.seconds[best])]
+        return (
+            f"| {self.name} | {rates[0]:.1f} | {rates[1]:.1f} | {self.ratio:.2f} | {self.choosing:.2f} s | "
+            f"{self.schemes[best] if best else ''} |"
+        )
+
+
+def every_case(flops: float) -> Iterator[tuple[str, Callable[[], Case]]]:
+    """Kind and maker of every case."""
+    for name in CONTRACTIONS:
+        yield name, lambda name=name: contraction_case(name, extents_of(name, flops))  # type: ignore[misc]
+    for name, layer in LAYERS.items():
+        yield name, lambda name=name, layer=layer: convolution_case(name, layer)  # type: ignore[misc]
+
+
+def random_scheme(rng: Random, of: Modelled) -> Scheme:
+    """A valid scheme of a contraction."""
+    copied = tuple(rng.random() < COPIED for _ in range(2))
+    shape = sum_shape(of, copied)
+    block = rng.choice(_quick(shape, of.machine, of.lanes))
+    loops = _tiles(rng, of, block)
+    made: list[Atom] = [*loops]
+    for (factor, access), is_copied in zip(of.factors, copied, strict=True):
+        if is_copied:
+            own, at = dims_of(factor, of.found), rng.randint(0, len(made))
+            while at and isinstance(made[at - 1], SchemeLoop) and made[at - 1].dim not in own:  # type: ignore[union-attr]
+                at -= 1
+            made.insert(at, Pack(factor.source, copy_order(of, factor, access, block)))
+    result = rng.sample(of.found.result, len(of.found.result))
+    inner = [SchemeLoop("R", dim) for dim in (*result, *shape.summed)]
+    return Scheme((*made, *inner, *block_atoms(block)))
+
+
+def _quick(shape: SumShape, machine: Machine, lanes: int) -> list[RegisterShape]:
+    """Register blocks whose products take nearly as few cycles as those of the best."""
+    cycles = {block: block.step(shape, machine) / block.sums for block in all_shapes(shape, machine, lanes)}
+    return [block for block, each in cycles.items() if each <= NEARLY * min(cycles.values())]
+
+
+def _tiles(rng: Random, of: Modelled, block: RegisterShape) -> list[SchemeLoop]:
+    """Loops over tiles in any order, the larger tiles of a dimension outside."""
+    names: list[str] = []
+    sizes: dict[str, list[int]] = {}
+    for dim, extent in of.extents.items():
+        unit = min(block.points.get(dim, 1), extent)
+        between = [size for size in pieces(extent, unit) if unit < size < extent]
+        drawn = rng.sample(between, min(len(between), rng.randint(0, MOST_LEVELS)))
+        sizes[dim] = sorted(drawn)
+        names += [dim] * len(drawn)
+    rng.shuffle(names)
+    return [SchemeLoop("T", dim, sizes[dim].pop()) for dim in names]
+
+
+def judged(name: str, case: Case, count: int, policy: Any, machine: Machine) -> Judged:
+    """The policy's choice beside random schemes."""
+    description, _ = describe(case.task)
+    (output,) = description.outputs
+    sizes = {size: case.task.values["sizes"][size.name] for size in description.sizes}
+    stage, chosen, of, choosing = _chosen(output, sizes, policy)
+    rng, schemes = Random(name), [chosen]
+    while len(schemes) <= count:
+        scheme = random_scheme(rng, of)
+        schemes += [] if scheme in schemes else [scheme]
+    calls: list[Callable[[], Any]] = []
+    first: Any = None
+    for scheme in schemes:
+        options = pm.Options(scheme={stage: str(scheme)}, threads=1)
+        compiled = pm.compile(output, inputs=description.inputs, sizes=sizes, options=options)
+        result = compiled(*case.task.arrays.values())
+        first = result if first is None else first
+        if not np.allclose(result, first, rtol=1e-4, atol=1e-3 * float(np.abs(first).max())):
+            raise SystemExit(f"{name}: {scheme} computes something else")
+        calls.append(lambda compiled=compiled, out=result: compiled(*case.task.arrays.values(), out=out))  # type: ignore[misc]
+        progress(".")
+    texts = [str(scheme) for scheme in schemes]
+    kind = "contraction" if name in CONTRACTIONS else "convolution"
+    return Judged(name, kind, case.flops, count, choosing, texts, timed(calls), about(machine))
+
+
+def _chosen(
+    output: pm.Function, sizes: Mapping[Any, int], policy: Any
+) -> tuple[str, Scheme, Modelled, float]:
+    """The stage, its scheme by the policy, what random ones are drawn for, and how long choosing took."""
+    asked = request_for(output, estimates=sizes, options=pm.Options(blocks=policy, threads=1))
+    begin = time.thread_time()
+    schedule = next(level for _, level in levels(asked) if isinstance(level, Schedule))
+    choosing = time.thread_time() - begin
+    plan = next(each for each in schedule.plans if isinstance(each, SchemePlan))
+    pipeline, (name,) = schedule.grouping.pipeline, plan.group.stages
+    estimates = assumed_sizes(pipeline, asked.estimates)
+    where = pipeline.stage(name), plan.contraction, pipeline.extents, estimates, asked.machine, plan.lanes
+    return name, plan.scheme, Modelled.of(*where), choosing
+
+
+def read_judged(path: Path) -> dict[str, Judged]:
+    """The cases of a file."""
+    if not path.exists():
+        return {}
+    return {name: Judged(**values) for name, values in json.loads(path.read_text()).items()}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Print a row a case, and how many choices are near the best."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--output", type=Path, required=True, help="a file of what was found, to continue from"
+    )
+    parser.add_argument("--random", type=int, default=200, help="random schemes of each case")
+    parser.add_argument("--only", default="", help="cases whose name contains this text")
+    parser.add_argument("--policy", default="model", choices=("model", "learned"))
+    parser.add_argument("--flops", type=float, default=2e8, help="of the contractions, about")
+    asked = parser.parse_args(argv)
+    machine, kept = calibrated_machine(), read_judged(asked.output)
+    print("| case | GFLOP/s | best of all | choice / best | choosing | best |")
+    print("| --- | ---: | ---: | ---: | ---: | --- |", flush=True)
+    for name, make in every_case(asked.flops):
+        if asked.only not in name:
+            continue
+        if name not in kept or kept[name].random < asked.random:
+            kept[name] = judged(name, make(), asked.random, asked.policy, machine)
+            beside = asked.output.with_name(f"{asked.output.name}.part")
+            beside.write_text(json.dumps({each: asdict(kept[each]) for each in kept}, indent=1) + "\n")
+            beside.replace(asked.output)
+        print(kept[name].row(), flush=True)
+    for kind in ("contraction", "convolution"):
+        found = [each for each in kept.values() if each.kind == kind and asked.only in each.name]
+        near = sum(each.ratio <= NEAR for each in found)
+        beside = f"the best of {asked.random} random schemes"
+        print(f"\n{kind}s within {NEAR - 1:.0%} of {beside}: {near} of {len(found)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import product
 
 from polymat.graph.aligned import Refused
 from polymat.graph.pipeline import Pipeline
@@ -11,12 +12,19 @@ from polymat.graph.stage import Stage
 from polymat.machine.model import Machine
 from polymat.options import Options
 from polymat.plan.kernel import KernelPlan
+from polymat.plan.nest import MergedPlan
 from polymat.plan.schemeplan import SchemePlan
 from polymat.plan.tile import Plan, TilePlan
 from polymat.product.matching import contraction_of
 from polymat.product.scheme import Scheme
 from polymat.product.schemetext import Misfit, read_scheme
-from polymat.tilesize.schemeplanner import is_modelled, plan_loops, plan_model, plan_scheme
+from polymat.tilesize.schemeplanner import (
+    is_modelled,
+    plan_loops,
+    plan_merged,
+    plan_model,
+    plan_scheme,
+)
 from polymat.tilesize.schemetiles import (
     fitting,
     is_for_one,
@@ -97,6 +105,9 @@ class SchemePlanner:
         if given is not None:
             alone = len(stages) == 1
             return [self.plan(given, usual)] if alone else Refused(f"{given} has a scheme of its own")
+        merged = self._merged(stages, every) if len(stages) > 1 and self.is_named(stages) else None
+        if merged is not None:
+            return [merged]
         own = self._alone(asked[0]) if asked and len(stages) == 1 else None
         return None if own is None else [switched(own, self.pipeline, self.given, self.plain)]
 
@@ -121,6 +132,18 @@ class SchemePlanner:
         """Whether a scheme of one of them may have its tiles in another order than that of the stages."""
         every = self._readable(stages)
         return any(sum(loop.kind in ("T", "R") for loop in scheme.loops) > 1 for scheme in every)
+
+    def _merged(
+        self, stages: tuple[str, ...], every: Callable[[tuple[str, ...]], list[Plan] | Refused]
+    ) -> Plan | None:
+        """A product with what scales it and adds to it, in the loops of a scheme; None of other groups."""
+        found = every(stages)
+        plans = [] if isinstance(found, Refused) else [plan for plan in found if isinstance(plan, MergedPlan)]
+        for plan, scheme in product(plans, self._readable(stages)):
+            made = plan_merged(plan, scheme, self.pipeline.context, self.machine, self.assumed)
+            if isinstance(made, MergedPlan) and scheme.fused:
+                return made
+        return None
 
     def is_named(self, stages: Sequence[str]) -> bool:
         """Whether some stages are those that a scheme of one of them names."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from polymat.graph.aligned import Member
 from polymat.plan.loops import LoopPlan
+from polymat.plan.nest import MergedPlan
 from polymat.plan.registerblocks import kernel_of
 from polymat.plan.schemeplan import SchemePlan
 from polymat.plan.tile import Plan, TilePlan
@@ -96,6 +97,8 @@ def inner_atoms(plan: TilePlan, member: Member) -> tuple[AnyAtom, ...]:
 
 def _blocks_or_calls(plan: Plan) -> tuple[AnyAtom, ...]:
     kernel = kernel_of(plan)
+    if isinstance(plan, MergedPlan) and isinstance(plan.inner, SchemePlan):
+        return plan.inner.scheme.atoms
     if kernel is not None:
         return kernel.scheme.atoms
     return (GroupAtom("Call", plan.routines),) if plan.library else ()

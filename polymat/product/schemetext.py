@@ -22,7 +22,14 @@ MOST_SIZE = 2**31 - 1  # of a tile: what an index of 32 bits counts
 _TOKEN = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*|[0-9]+|[\[\](),:|*])")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _KINDS: dict[str, Kind] = {kind: kind for kind in get_args(Kind)}
-_ALSO = {"Tvar": "T", "Pack": "pack", "Seq": "seq"}  # as the papers write them
+_ALSO = {
+    "Tvar": "T",
+    "Texct": "Texact",
+    "Text": "Texact",
+    "Pack": "pack",
+    "PackT": "pack",
+    "Seq": "seq",
+}  # of the papers
 _SIZED = ("T", "Texact", "U")
 
 
@@ -60,13 +67,34 @@ class _Reader:
     def atoms(self) -> Iterator[AnyAtom]:
         """All atoms, between brackets."""
         self._take("[")
-        yield self._atom()
+        yield from self._atoms()
         while self._next() == ",":
             self._take(",")
-            yield self._atom()
+            yield from self._atoms()
         self._take("]")
         if self.text[self.at :].strip():
             self._fail("nothing", "a scheme ends with its bracket")
+
+    def _atoms(self) -> Iterator[AnyAtom]:
+        """An atom; Tpar(i, 32) and Tfused(i: 32, j: 64) are tiles that threads share."""
+        word = self._next()
+        if word not in ("Tpar", "Tfused"):
+            yield self._atom()
+            return
+        self._take(word)
+        self._take("(")
+        tiles = [self._tile("," if word == "Tpar" else ":")]
+        while word == "Tfused" and self._next() == ",":
+            self._take(",")
+            tiles.append(self._tile(":"))
+        self._take(")")
+        yield SchemeLoop("Par", "*".join(tile.dim for tile in tiles))
+        yield from tiles
+
+    def _tile(self, between: str) -> SchemeLoop:
+        dim = self._name("a dimension")
+        self._take(between)
+        return SchemeLoop("T", dim, self._number())
 
     def _atom(self) -> AnyAtom:
         start = self.at

@@ -13,7 +13,7 @@ from polymat.graph.stage import Stage
 from polymat.machine.model import Machine
 from polymat.model.pairwise import shipped_ranker
 from polymat.plan.kernel import KernelPlan
-from polymat.plan.nest import NestPlan
+from polymat.plan.nest import MergedPlan, NestPlan
 from polymat.plan.planscheme import loop_atoms, shared_text
 from polymat.plan.schemeplan import SchemePlan
 from polymat.plan.tile import MOST_TILED, Plan, TilePlan
@@ -77,10 +77,25 @@ def plan_part(
     fitting = fitted(scheme, found, lanes)
     if isinstance(fitting, Misfit):
         return fitting
-    first = fitting[0]
-    if isinstance(first, SchemeLoop) and first.kind == "Par":
-        return Misfit(f"{first} stands within a tile", "tiles are shared out: Par stands in front of them")
     return _plan(stage, scheme, found, fitting, lanes, "as Options.scheme says")
+
+
+def plan_merged(
+    usual: MergedPlan, scheme: Scheme, context: Domain, machine: Machine, estimates: Mapping[str, int]
+) -> MergedPlan | Misfit | None:
+    """A product with what scales it and adds to it, in the loops of a scheme that is fused with these."""
+    inner = plan_part(usual.stage, scheme.atoms[1:], context, machine, estimates)
+    if not isinstance(inner, SchemePlan):
+        return inner
+    return replace(
+        usual,
+        kind=inner.kind,
+        order=inner.order,
+        parallel=inner.parallel,
+        vector=inner.vector,
+        reason=inner.reason,
+        inner=inner,
+    )
 
 
 def plan_loops(

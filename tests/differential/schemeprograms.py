@@ -134,11 +134,6 @@ def coarser(m: Maker) -> Drawn:
     return m.loops(m.function("F", {i: _upto(M), j: _upto(N)}, value), "ij")
 
 
-def outer_sum(m: Maker) -> Drawn:
-    a, b = m.array("A", M), m.array("B", N)
-    return m.loops(m.function("F", {i: _upto(M), j: _upto(N)}, a(i) + b(j)), "ij")
-
-
 def triangle(m: Maker) -> Drawn:
     a = m.array("A", M, M)
     spans = [span(0, M - 1), span(0, i)]
@@ -296,6 +291,18 @@ def product_then_map(m: Maker) -> Drawn:
     return Drawn([last], m.inputs, m.extents, schemes)
 
 
+def scaled_after(m: Maker) -> Drawn:
+    """A product and what scales it and adds to it, as one in loops of their own."""
+    a, b, c = m.array("A", M, K), m.array("B", K, N), m.array("D", M, N)
+    whole = {i: (0, M - 1), j: (0, N - 1)}
+    out = m.sum("P", whole, {k: (0, K - 1)}, a(i, k) * b(k, j))
+    last = m.function("Q", whole, 2 * out(i, j) + 3 * c(i, j))
+    text = m.contraction(out, "ij", "k", {a: "ik", b: "kj"}).schemes[out.name]
+    if text.startswith("[fuse"):
+        return Drawn([last], m.inputs, m.extents, {out.name: text})
+    return Drawn([last], m.inputs, m.extents, {last.name: f"[fuse({out.name}), {text[1:]}"})
+
+
 def scale_then_product(m: Maker) -> Drawn:
     a, b = m.array("A", M, K), m.array("B", K, N)
     first = m.function("P", {i: _upto(M), k: _upto(K)}, a(i, k) * a(i, k))
@@ -307,8 +314,8 @@ def scale_then_product(m: Maker) -> Drawn:
 PROGRAMS: tuple[Callable[[Maker], Drawn], ...] = (
     *(product, turned_product, scaled_product, batched_product, mixed_contraction, two_sums, windowed),
     *(convolution, planar_convolution, strided_convolution, one_by_one, batched_convolution),
-    *(line, five_points, bordered, cube, turned, coarser, outer_sum, triangle),
+    *(line, five_points, bordered, cube, turned, coarser, triangle),
     *(row_sums, column_sums, three_factors, distances, largest, window_sums, started_sums),
     *(two_blurs, blurs_back, three_blurs, diamond, pyramid, planes, normed, column_normed, blur_then_sum),
-    *(shares, three_steps, product_then_map, scale_then_product),
+    *(shares, three_steps, product_then_map, scaled_after, scale_then_product),
 )

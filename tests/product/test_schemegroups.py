@@ -12,6 +12,7 @@ import polymat as pm
 from polymat import Double, Function, Int, Interval, Op, Parameter, Reduce, Reduction, Variable
 from polymat.driver import levels, request_for
 from polymat.plan.loops import LoopPlan
+from polymat.plan.nest import MergedPlan
 from polymat.plan.planscheme import schemes_of
 from polymat.plan.schedule import Schedule
 from polymat.plan.schemeplan import SchemePlan
@@ -20,6 +21,7 @@ from polymat.plan.tile import Plan, TilePlan
 M, N, K = (Parameter(Int, name) for name in "MNK")
 i, j, k = (Variable(Int, name) for name in "ijk")
 A, B = pm.Image(Double, "A", [M, K]), pm.Image(Double, "B", [K, N])
+DIMS = ([M, K], [K, N], [M, N])
 ROWS, DEPTH, COLUMNS = (Interval(Int, 0, size - 1) for size in (M, K, N))
 
 
@@ -95,6 +97,18 @@ def test_products_run_in_the_tiles_of_what_reads_them() -> None:
         "C": inner,
         "D": "[fuse(C), Par(i), T(i, 8)]",
     }
+
+
+def test_a_product_with_what_scales_it_runs_in_loops_of_its_own() -> None:
+    left, right, added = (pm.Matrix(Double, name, dims) for name, dims in zip("XYZ", DIMS, strict=True))
+    text = "[fuse(tmp_X_Y), Par(i), T(k, 16), pack(Y), R(j), R(i), R(k), U(i, 4), V(j)]"
+    options = pm.Options(scheme={"D": text})
+    asked = request_for(pm.gemm(left, right, added, 2.0, 0.5).named("D"), options=options)
+    schedule = next(level for _, level in levels(asked) if isinstance(level, Schedule))
+    (plan,) = schedule.plans
+    assert isinstance(plan, MergedPlan)
+    assert isinstance(plan.inner, SchemePlan)
+    assert str(schemes_of(plan)["D"]) == text
 
 
 def test_threads_share_tiles_of_several_dimensions_of_a_product() -> None:

@@ -10,6 +10,7 @@ import pytest
 
 import polymat as pm
 from polymat import Double, Function, Int, Interval, Op, Parameter, Reduce, Reduction, Variable
+from polymat.codegen.program import Program
 from polymat.driver import levels, request_for
 from polymat.plan.loops import LoopPlan
 from polymat.plan.nest import MergedPlan
@@ -17,6 +18,7 @@ from polymat.plan.planscheme import schemes_of
 from polymat.plan.schedule import Schedule
 from polymat.plan.schemeplan import SchemePlan
 from polymat.plan.tile import Plan, TilePlan
+from tests.fixed import own_c
 
 M, N, K = (Parameter(Int, name) for name in "MNK")
 i, j, k = (Variable(Int, name) for name in "ijk")
@@ -192,3 +194,14 @@ def test_what_does_not_fit_a_group_says_why(text: str, wrong: str) -> None:
 )
 def test_atoms_of_groups_are_no_loops_of_a_product(text: str, wrong: str) -> None:
     assert told(product(squares()), C=text).startswith(wrong)
+
+
+def test_no_loop_has_the_name_of_a_range_that_it_runs_in() -> None:
+    """The ranges of three tiled dimensions are called begin0 to end2."""
+    text = "[Par(i*j), T(i, 56), T(j, 40), T(i, 8), R(i), R(k), R(j), U(i, 2)]"
+    asked = request_for(product(), inputs=[A, B], options=pm.Options(scheme={"C": text}))
+    program = next(level for _, level in levels(asked) if isinstance(level, Program))
+    code = own_c(program)
+    assert "const ptrdiff_t _pm_begin1, const ptrdiff_t _pm_end1" in " ".join(code.split())
+    assert re.findall(r"ptrdiff_t (_pm_(?:begin|end)\d+) =", code) == []
+    assert re.findall(r"ptrdiff_t (_pm_past\d+) =", code)

@@ -53,7 +53,7 @@ class CopyWriter:
         at = {dim: Id(fresh("of")) for dim in dims}
         *outer, last = dims
         span = place.spans[last]
-        first, end = (span.begin, span.end) if strip == 1 else (Id(fresh("of")), Id(fresh("end")))
+        first, end = (span.begin, span.end) if strip == 1 else (Id(fresh("of")), Id(fresh("past")))
         element = self.element(factor, at, LoopPlace({}))
         body: tuple[Stmt, ...] = (Assign(copied.at(at, {last: first}), "=", element),)
         body = (_each(at[last], first, end, 1, body),)

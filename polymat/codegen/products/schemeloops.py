@@ -89,7 +89,7 @@ class SchemeLoops:
             body = inside(place.along(dim, Span.of(at, step)))
         else:
             self.needs.add(MIN_I64)
-            end, size = Id(self.fresh("end")), Literal(str(step))
+            end, size = Id(self.fresh("past")), Literal(str(step))
             limit = CCall(MIN_I64.function, (plus(at, step), span.end))
             left = place.along(dim, Span(at, end, None, size))
             body = (Declare("const ptrdiff_t", end.name, limit), *inside(left))

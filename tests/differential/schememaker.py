@@ -100,7 +100,8 @@ class Maker:
             size = next((int(tile[5:-1]) for tile in tiles if tile[2] == long[0]), 4)
             atoms.append(f"U({long[0]}, {self.rng.randint(2, min(4, size))})")
         last = order[-1]
-        in_memory = any(dim in result for dim in order[order.index(summed[0]) :]) if summed else False
+        first = min((order.index(dim) for dim in summed), default=len(order))
+        in_memory = any(dim in result for dim in order[first:])
         if (last in result or not in_memory) and self.rng.random() < 0.7:
             atoms.append(f"V({last})")
         if not tiles and not whole:

@@ -35,12 +35,10 @@ def _is_in_place(held: HeldArray, stepwise: Stepwise[Schedule]) -> bool:
 
 def _allows(held: HeldArray, section: StepSection[Schedule]) -> bool:
     """Whether a section reads the last plane, or writes the next one over that which it reads."""
-    assert held.origin is not None
     reads = [k for k, view in enumerate(section.inputs) if view.array == held.name]
     writes = [k for k, view in enumerate(section.outputs) if view.array == held.name]
-    last = held.origin + held.count - 1
     if not writes:
-        return all(section.inputs[k].step == last for k in reads)
+        return all(section.inputs[k].step == held.last_step for k in reads)
     if len(writes) > 1:
         return False
     written = writes[0]

@@ -45,6 +45,12 @@ class HeldArray:
         return step.scale(self.sign) - self.origin
 
     @property
+    def last_step(self) -> Affine:
+        """The last step that makes a plane."""
+        assert self.origin is not None  # it is made step by step
+        return self.origin + self.count - 1 if self.sign > 0 else -self.origin
+
+    @property
     def is_folded(self) -> bool:
         """Whether planes make room for later ones."""
         return self.planes != self.count
@@ -142,7 +148,7 @@ def held_text(held: HeldArray) -> str:
     place = f"{held.place}  {held.name}: {held.dtype} [{extents}]"
     if held.origin is None:
         return place
-    order = f" from {held.origin}" if held.sign > 0 else f" back to {(-held.origin)}"
+    order = f" from {held.origin}" if held.sign > 0 else f" back to {-held.origin}"
     return f"{place}, {held.planes} of {held.count} planes{order}"
 
 

@@ -13,7 +13,7 @@ from tests.fixed import compiled_levels
 from tests.tolerance import assert_close
 
 N, T = pm.Parameter(Int, "N"), pm.Parameter(Int, "T")
-i = pm.Variable(Int, "i")
+t, i = pm.Variable(Int, "t"), pm.Variable(Int, "i")
 LINE = Interval(Int, 0, N - 1)
 STARTS = (pm.Vector(Double, "x0", [N]), pm.Vector(Double, "y0", [N]))
 ALONE = Options(fuse=False, threads=1)
@@ -66,6 +66,51 @@ def test_all_steps_stay_where_nothing_is_folded() -> None:
     assert "planes" in compiled_levels(outputs, options=ALONE)
     assert isinstance(level, Stepwise)
     assert {str(each.planes) for each in level.held if each.origin is not None} == {"2"}
+
+
+def backwards() -> Function:
+    """Each reads its own element of the step behind; the first of the first is the result."""
+    domain = ([t, i], [Interval(Int, 0, T), LINE])
+    p, r = (Function(domain, Double, name) for name in "pr")
+    before = Condition(t, "<", T)
+    p.defn = [Case(before, p(t + 1, i) + r(t + 1, i)), Case(Condition(t, "==", T), STARTS[0](i))]
+    r.defn = [Case(before, r(t + 1, i) * 0.5 + p(t, i)), Case(Condition(t, "==", T), STARTS[0](i))]
+    first = Function(([i], [LINE]), Double, "first")
+    first.defn = [p(0, i) + r(0, i)]
+    return first
+
+
+def still_read() -> Function:
+    """Steps go backwards, and behind them the last but one is read."""
+    domain = ([t, i], [Interval(Int, 0, 5), LINE])
+    p, r = (Function(domain, Double, name) for name in "pr")
+    p.defn = [
+        Case(Condition(t, "<=", 1), r(t + 4, i) + 1.0),
+        Case(Condition(t, ">", 1), STARTS[0](i) * t),
+    ]
+    r.defn = [
+        Case(Condition(t, "==", 5), p(t - 3, i) + STARTS[0](i)),
+        Case(Condition(t, ">=", 3) & Condition(t, "<", 5), r(t + 1, i) * 0.5 + p(t - 3, i)),
+        Case(Condition(t, "<", 3), r(t + 1, i) * 0.5 + STARTS[0](i)),
+    ]
+    twice = Function(([i], [LINE]), Double, "twice")
+    twice.defn = [2.0 * r(1, i)]
+    return twice
+
+
+def held(output: Function) -> dict[str, str]:
+    level = compiled_levels([output], options=ALONE)["planes"]
+    assert isinstance(level, Stepwise)
+    return {each.name: str(each.planes) for each in level.held if each.origin is not None}
+
+
+def test_steps_that_go_backwards_are_in_place_as_others_are() -> None:
+    assert held(backwards()) == {"p": "1", "r": "1"}
+    assert held(still_read())["r"] == "2"
+    start = np.random.default_rng(0).random(19)
+    for output, sizes in ((backwards(), {"T": 6}), (still_read(), {})):
+        compiled = pm.compile([output], inputs=STARTS[:1], options=ALONE)
+        assert_close(compiled(start, **sizes), compiled.reference(start, **sizes), roundings=64)
 
 
 def test_steps_in_place_compute_what_the_interpreter_does() -> None:

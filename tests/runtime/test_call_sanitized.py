@@ -33,7 +33,7 @@ def _sanitizer() -> Path:
 
 def _copy_of_the_repository(target: Path) -> None:
     for name in ("polymat", "tests"):
-        ignored = shutil.ignore_patterns("*.so", "golden", "data")
+        ignored = shutil.ignore_patterns("*.so", "*.pyc.*", "golden", "data")
         shutil.copytree(ROOT / name, target / name, ignore=ignored)
     shutil.copy(ROOT / "setup.py", target)
 

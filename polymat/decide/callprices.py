@@ -131,7 +131,8 @@ class CallPrices:
             return min(relative, NEARLY * slow) if asked else max(relative, slow) + TIE
 
         used = self._relative(idiom, parallel, self.threads), self._relative(idiom, None, 1)
-        return CallPrice(price(used[0]), price(used[1]), usual * slow <= used[0] < share * slow)
+        trusted = any(usual * slow <= each < share * slow for each in used)
+        return CallPrice(price(used[0]), price(used[1]), trusted)
 
     def choice(self, idiom: Idiom, flat: Stage, loops: LoopPlan, ratio: Grid | None) -> CallChoice | None:
         """The choice that generated code takes at each call; None where it was taken before."""

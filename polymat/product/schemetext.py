@@ -27,7 +27,6 @@ _ALSO = {
     "Texct": "Texact",
     "Text": "Texact",
     "Pack": "pack",
-    "PackT": "pack",
     "Seq": "seq",
 }  # of the papers
 _SIZED = ("T", "Texact", "U")
@@ -101,8 +100,8 @@ class _Reader:
         word = self._name("an atom")
         word = _ALSO.get(word, word)
         self._take("(")
-        if word == "pack":
-            atom: AnyAtom = self._pack()
+        if word in ("pack", "PackT"):
+            atom: AnyAtom = self._pack(permuted=word == "PackT")
         elif word == "seq":
             atom = self._sequence()
         elif word == "fuse":
@@ -136,9 +135,12 @@ class _Reader:
             self._fail(f"less than {first}", "the larger blocks of seq come first: seq(i: 8 | 7)")
         return Sequence2(dim, first, first - second)
 
-    def _pack(self) -> Pack:
+    def _pack(self, *, permuted: bool) -> Pack:
+        """A copy; that of the papers' PackT is permuted, and has to say how."""
         array = self._name("an array")
         order: list[str] = []
+        if permuted and self._next() != ":":
+            self._fail("':'", "PackT permutes what it copies, PackT(B: k, j); Pack(B) keeps the order")
         while self._next() == (":" if not order else ","):
             self._take(":" if not order else ",")
             order.append(self._name("a dimension"))

@@ -41,6 +41,7 @@ def test_space_is_free() -> None:
 
 def test_names_of_the_papers_are_read() -> None:
     assert str(read_scheme("[Tvar(i, 8), Pack(B), Seq(k: 8 | 4)]")) == "[T(i, 8), pack(B), seq(k: 8 | 4)]"
+    assert str(read_scheme("[Text(i, 8), Seq(k: 8 | 7)]")) == "[Texact(i, 8), seq(k: 8 | 7)]"
     assert str(read_scheme("[Texct(i, 8), PackT(B: k, j)]")) == "[Texact(i, 8), pack(B: k, j)]"
     assert str(read_scheme("[fuse(C), Tpar(i, 8), R(j)]")) == "[fuse(C), Par(i), T(i, 8), R(j)]"
     assert str(read_scheme("[Tfused(i: 8, j: 16), R(j)]")) == "[Par(i*j), T(i, 8), T(j, 16), R(j)]"
@@ -60,6 +61,7 @@ def test_names_of_the_papers_are_read() -> None:
         ("[V(i, 4), R(j)]", "V(i, 4) is not innermost in [V(i, 4), R(j)]"),
         ("[seq(i: 4 | 5)]", "it has ')]' at column 14, where less than 4 is needed"),
         ("[pack(A: i, i)]", "pack(A: i, i) has a dimension twice"),
+        ("[PackT(B), R(i)]", "it has '), R(i)]' at column 9, where ':' is needed"),
         ("[Tfused(i, 8)]", "it has ', 8)]' at column 10, where ':' is needed"),
         ("[fuse()]", "it has ')]' at column 7, where a stage is needed"),
         ("[Call(3)]", "it has '3)]' at column 7, where a routine is needed"),

@@ -66,12 +66,21 @@ def plan_scheme(
 
 
 def plan_part(
-    stage: Stage, atoms: Sequence[AnyAtom], context: Domain, machine: Machine, estimates: Mapping[str, int]
+    stage: Stage,
+    atoms: Sequence[AnyAtom],
+    context: Domain,
+    machine: Machine,
+    estimates: Mapping[str, int],
+    *,
+    in_tiles: bool = True,
 ) -> SchemePlan | Misfit | None:
-    """The plan of a product within a tile, by the atoms for it; None of other stages."""
+    """The plan of a product within a tile, or with what scales it, by the atoms for it; None of others."""
     found = contraction_of(stage, context, estimates)
     if found is None or not atoms or _refused(stage, found):
         return None
+    first = atoms[0]
+    if in_tiles and isinstance(first, SchemeLoop) and first.kind == "Par":
+        return Misfit(f"{first} stands within a tile", "tiles are shared out: Par stands in front of them")
     lanes = blocks_of(machine, stage.dtype.size).lanes
     scheme = Scheme(tuple(atoms))
     fitting = fitted(scheme, found, lanes)
@@ -84,7 +93,7 @@ def plan_merged(
     usual: MergedPlan, scheme: Scheme, context: Domain, machine: Machine, estimates: Mapping[str, int]
 ) -> MergedPlan | Misfit | None:
     """A product with what scales it and adds to it, in the loops of a scheme that is fused with these."""
-    inner = plan_part(usual.stage, scheme.atoms[1:], context, machine, estimates)
+    inner = plan_part(usual.stage, scheme.atoms[1:], context, machine, estimates, in_tiles=False)
     if not isinstance(inner, SchemePlan):
         return inner
     return replace(

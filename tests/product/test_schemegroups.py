@@ -188,6 +188,7 @@ def test_what_does_not_fit_a_group_says_why(text: str, wrong: str) -> None:
         ("[fuse(P), T(i, 8), R(i), R(j), R(k), U(i, 4), U(i, 2)]", "U(i, 2) unrolls i a second time"),
         ("[R(i), fuse(P)]", "fuse(P) is not the first atom"),
         ("[fuse(P, P), T(i, 8)]", "fuse(P, P) has a stage twice"),
+        ("[Par(i*j), T(i, 8), T(j, 16), Par(i), R(k), R(j), R(i), V(j)]", "Par(i) stands within a tile / "),
         ("[back(i), R(i), R(j), R(k)]", "back(i) is for a group that runs so"),
         ("[Call(gemm), R(i), R(j), R(k)]", "Call(gemm) is for a group that runs so"),
     ],

@@ -21,13 +21,14 @@ class Tiled:
     """The tiles that a scheme says, and the loops within them.
 
     dims, sizes: of tiles, outermost first; none of a stage without tiles.  inner: all that runs in a tile.
-    parallel: what threads share, as the scheme says it.
+    parallel: what threads share, as the scheme says it.  backwards: the tiles run from the last to the first.
     """
 
     dims: tuple[str, ...]
     sizes: tuple[int, ...]
     inner: tuple[SchemeLoop, ...]
     parallel: str | None
+    backwards: bool
 
 
 def tiled_loops(scheme: Scheme) -> Tiled | Misfit:
@@ -55,7 +56,16 @@ def tiled_loops(scheme: Scheme) -> Tiled | Misfit:
         tiles[atom.dim] = atom.size or 1
     inner = [atom for atom in atoms if atom.kind != "T"]
     shared = parallel[0].dim if parallel else None
-    return Tiled(tuple(tiles), tuple(tiles.values()), tuple(inner), shared)
+    return Tiled(tuple(tiles), tuple(tiles.values()), tuple(inner), shared, bool(scheme.words("back")))
+
+
+def outside_tiles(scheme: Scheme) -> Misfit | None:
+    """Why loops without tiles are not those of a scheme that says which way tiles run."""
+    for atom in scheme.atoms:
+        if isinstance(atom, GroupAtom) and atom.word in ("roll", "back"):
+            (dim,) = atom.names
+            return Misfit(f"{atom} is for tiles, and there are none", f"T({dim}, 32) inside it says tiles")
+    return None
 
 
 def tiled_product(scheme: Scheme, dims: Sequence[str]) -> tuple[Tiled, tuple[Atom, ...]]:
@@ -76,7 +86,8 @@ def tiled_product(scheme: Scheme, dims: Sequence[str]) -> tuple[Tiled, tuple[Ato
             break
         tiles[atom.dim] = atom.size
     atoms = atoms[len(tiles) :]
-    return Tiled(tuple(tiles), tuple(tiles.values()), (), shared), tuple(atoms)
+    tiled = Tiled(tuple(tiles), tuple(tiles.values()), (), shared, bool(scheme.words("back")))
+    return tiled, tuple(atoms)
 
 
 def loops_by_scheme(stage: Stage, base: LoopPlan, tiled: Tiled, lanes: int) -> LoopPlan | Misfit:

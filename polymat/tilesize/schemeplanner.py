@@ -27,7 +27,13 @@ from polymat.product.modelscheme import model_scheme
 from polymat.product.scheme import AnyAtom, Atom, Scheme, SchemeLoop
 from polymat.product.schemefit import fitted, operands
 from polymat.product.schemetext import Misfit, read_scheme
-from polymat.tilesize.loopschemes import Tiled, loops_by_scheme, tiled_loops, tiled_product
+from polymat.tilesize.loopschemes import (
+    Tiled,
+    loops_by_scheme,
+    outside_tiles,
+    tiled_loops,
+    tiled_product,
+)
 from polymat.tilesize.plain import plan_stage
 from polymat.tilesize.planner import plan_tiles
 from polymat.tilesize.register import in_rows
@@ -119,6 +125,7 @@ def plan_loops(
     if product is not None:
         return _in_tiles(pipeline, stage, tiled, product, machine, estimates)
     found = tiled_loops(scheme)
+    found = found if isinstance(found, Misfit) or found.dims else outside_tiles(scheme) or found
     if isinstance(found, Misfit):
         return found
     base = in_rows(stage, plan_stage(group, stage, pipeline.context), machine, None)
@@ -148,6 +155,7 @@ def _in_tiles(
     plan = plan_tiles(*tile, roll=False)
     given = frozenset({stage.name})
     plan = replace(plan, loops={stage.name: loops}, reason=_GIVEN, forced=True, given=given)
+    plan = replace(plan, backwards=found.backwards)
     shared = shared_text(plan, member)
     if found.parallel not in (None, shared):
         return Misfit(f"threads share no tiles of {found.parallel}", f"Par({shared}) says which they share")

@@ -13,9 +13,15 @@ from polymat.plan.nest import NestPlan
 from polymat.plan.planscheme import inner_atoms, loop_atoms, schemes_of, shared_text
 from polymat.plan.schemeplan import SchemePlan
 from polymat.plan.tile import Plan, TilePlan
-from polymat.product.scheme import AnyAtom, Scheme, SchemeLoop, scheme_text
+from polymat.product.scheme import AnyAtom, Atom, GroupAtom, Scheme, SchemeLoop, scheme_text
 from polymat.product.schemetext import Misfit, read_scheme
-from polymat.tilesize.loopschemes import Tiled, loops_by_scheme, tiled_loops, tiled_product
+from polymat.tilesize.loopschemes import (
+    Tiled,
+    loops_by_scheme,
+    outside_tiles,
+    tiled_loops,
+    tiled_product,
+)
 from polymat.tilesize.schemeplanner import plan_part
 
 
@@ -76,7 +82,7 @@ def misfit_of_plan(plan: Plan, name: str, text: str) -> Misfit | None:
     if isinstance(plan, TilePlan) and member is not None:
         return misfit_of_tiles(plan, member, scheme)
     if isinstance(plan, LoopPlan):
-        return _of_loops(name, tuple(loop_atoms(plan)), scheme.loops)
+        return outside_tiles(scheme) or _of_loops(name, tuple(loop_atoms(plan)), scheme.own)
     printed = schemes_of(plan).get(name)
     runs = f" as {printed}" if printed is not None else ""
     return Misfit(
@@ -143,16 +149,16 @@ def misfit_of_tiles(plan: TilePlan, member: Member, scheme: Scheme) -> Misfit | 
     return _of_loops(member.stage, inner_atoms(plan, member), found.inner)
 
 
-def _of_loops(stage: str, written: Sequence[AnyAtom], wanted: Sequence[SchemeLoop]) -> Misfit | None:
+def _of_loops(stage: str, written: Sequence[AnyAtom], wanted: Sequence[Atom]) -> Misfit | None:
     """Why a scheme is not that of loops, which are written so."""
-    found = [_without_lanes(atom) for atom in written if isinstance(atom, SchemeLoop)]
+    found = [_without_lanes(atom) for atom in written if not isinstance(atom, GroupAtom)]
     if found == [_without_lanes(atom) for atom in wanted]:
         return None
     return Misfit(f"{stage} runs as {scheme_text(written)}", "explain() prints its scheme")
 
 
-def _without_lanes(atom: SchemeLoop) -> SchemeLoop:
-    return replace(atom, size=0) if atom.kind == "V" else atom
+def _without_lanes(atom: Atom) -> Atom:
+    return replace(atom, size=0) if isinstance(atom, SchemeLoop) and atom.kind == "V" else atom
 
 
 def with_inner_loops(

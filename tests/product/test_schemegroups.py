@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
@@ -133,6 +133,21 @@ def test_tiles_run_in_the_order_of_the_scheme_and_backwards() -> None:
 
 
 @pytest.mark.parametrize(
+    ("output", "text"),
+    [
+        (squares, "[fuse(P), Par(i), back(i), T(i, 8), R(i), R(k), V(k)]"),
+        (product, "[fuse(C), Par(i), back(i), T(i, 8), R(k), R(j), R(i), V(j)]"),
+    ],
+)
+def test_tiles_of_a_stage_by_itself_run_backwards(output: Callable[[], Any], text: str) -> None:
+    made = output()
+    plan = plans(made, {made.name: text})[made.name]
+    assert isinstance(plan, TilePlan)
+    assert plan.backwards
+    assert str(schemes_of(plan)[made.name]) == text
+
+
+@pytest.mark.parametrize(
     ("text", "wrong"),
     [
         ("[R(i)]", "nothing runs over all of k / R(k) does, once"),
@@ -151,6 +166,12 @@ def test_tiles_run_in_the_order_of_the_scheme_and_backwards() -> None:
         ("[Par(k*i), T(i, 8), T(k, 8), R(i), R(k)]", "threads share no tiles of k*i / Par(i*k) says"),
         ("[fuse(A), T(i, 8)]", "P runs by itself, not with A / explain() lists the groups"),
         ("[Call(gemm)]", "P is no call of a library / explain() says why"),
+        ("[back(i), Par(i), R(i), R(k), V(k)]", "back(i) is for tiles, and there are none / T(i, 32) inside"),
+        ("[roll(i), Par(i), R(i), R(k), V(k)]", "P runs by itself, row by row / fuse(a) names the stages"),
+        ("[fuse(P), back(i), R(i), R(k)]", "back(i) is for tiles, and there are none / T(i, 32) inside it"),
+        ("[Par(i), pack(A), R(i), R(k), V(k)]", "pack(A) is for products of two arrays / loops have"),
+        ("[Par(i), R(i), R(k), seq(i: 4 | 2), V(k)]", "seq(i: 4 | 2) is for products of two arrays / loops"),
+        ("[back(k), T(i, 8), R(i), R(k)]", "tiles do not run backwards along k / along i they may"),
         ("[T(i, 8)]", "P runs by itself, row by row / fuse(a) names the stages that share tiles"),
         ("[T(h, 8)]", "nothing is tiled along h / tiles run along i, k"),
     ],

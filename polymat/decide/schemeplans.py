@@ -207,4 +207,6 @@ class SchemePlanner:
     def _is_modelled(self, name: str) -> bool:
         if self.options.blocks not in MODELLED or not self.options.kernels or self.options.blas == "always":
             return False
+        if name in self.texts or name in self._within_others:
+            return False
         return is_modelled(self.pipeline.stage(name), self.pipeline.context, self.assumed)

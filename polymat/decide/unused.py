@@ -78,14 +78,18 @@ def _check_tile_sizes(planned: Sequence[Planned], options: Options) -> None:
 
 def _check_blocks(planned: Sequence[Planned], options: Options) -> None:
     """Say why no stage has loops of the model of data movement, where these are asked for."""
-    if options.blocks not in MODELLED or any(isinstance(each.plan, SchemePlan) for each in planned):
+    modelled = (each.plan for each in planned if isinstance(each.plan, SchemePlan))
+    if options.blocks not in MODELLED or any(
+        options.schemes.keys().isdisjoint(plan.group.stages) for plan in modelled
+    ):
         return
     if not options.kernels:
         why = "kernels=False leaves register blocks out"
     elif options.blas == "always":
         why = "blas='always' leaves products to a library"
     else:
-        why = "no stage is a sum of products of two arrays in one type of real numbers over a box"
+        free = "no stage that Options.scheme leaves free" if options.schemes else "no stage"
+        why = f"{free} is a sum of products of two arrays in one type of real numbers over a box"
     raise OptionError(
         f"Options.blocks={options.blocks!r} has no effect: {why}",
         at=planned[0].at,

@@ -12,7 +12,7 @@ from polymat import Double, Int, Matrix, Parameter
 from polymat.driver import compile_request, levels, request_for
 from polymat.plan.schedule import Schedule
 from polymat.plan.schemeplan import SchemePlan
-from polymat.plan.tile import Plan
+from polymat.plan.tile import Plan, TilePlan
 from polymat.product.schemetext import read_scheme
 
 M, N, K = (Parameter(Int, name) for name in "MNK")
@@ -38,6 +38,37 @@ def test_a_scheme_that_is_given_counts_more_than_the_model() -> None:
     found = plans((A @ B).named("P"), blocks="model", scheme={"P": text})
     assert isinstance(found["P"], SchemePlan)
     assert str(found["P"].scheme) == text
+
+
+@pytest.mark.parametrize(
+    "schemes",
+    [
+        {"P": "[Par(i*j), T(i, 8), T(j, 16), R(k), R(j), R(i), V(j)]"},
+        {"D": "[fuse(P), Par(i), T(i, 8)]", "P": "[R(k), R(j), R(i), V(j)]"},
+        {"D": "[fuse(P), Par(i), T(i, 8)]"},
+    ],
+)
+def test_products_in_tiles_of_schemes_are_not_the_models(schemes: dict[str, str]) -> None:
+    (i, j, k), (m, n, depth) = (
+        map(pm.Variable, [Int] * 3, "ijk"),
+        (pm.Interval(Int, 0, s - 1) for s in (M, N, K)),
+    )
+    product = pm.Reduction(([i, j], [m, n]), ([i, j, k], [m, n, depth]), Double, "P")
+    product.defn = [pm.Reduce(product(i, j), A(i, k) * B(k, j), pm.Op.Sum)]
+    reader = pm.Function(([i, j], [m, n]), Double, "D")
+    reader.defn = [product(i, j) * product(i, j)]
+    found = plans(
+        [reader, product] if "D" not in schemes else reader, blocks="model", inline=False, scheme=schemes
+    )
+    assert isinstance(found["P"], TilePlan)
+
+
+def test_a_scheme_for_the_only_product_leaves_the_model_without_effect() -> None:
+    asked = request_for(
+        (A @ B).named("P"), options=pm.Options(blocks="model", scheme={"P": "[R(i), R(j), R(k)]"})
+    )
+    with pytest.raises(pm.OptionError, match="no stage that Options.scheme leaves free is a sum of products"):
+        compile_request(asked)
 
 
 def test_what_is_chosen_can_be_given_back() -> None:

@@ -30,6 +30,7 @@ from polymat.tilesize.schemetiles import (
     is_for_one,
     is_tiled,
     misfit_of_group,
+    products_of,
     says,
     says_more,
     with_inner_loops,
@@ -58,7 +59,7 @@ class SchemePlanner:
     ) -> None:
         self.pipeline, self.machine, self.assumed, self.given = pipeline, machine, assumed, given
         self.options, self.plain, self.threads = options, replace(options, scheme=()), threads
-        self.texts = options.schemes
+        self.texts, self.products = options.schemes, products_of(pipeline, options.schemes, assumed)
         self.schemes = {name: read_scheme(text) for name, text in self.texts.items()}
         named = {name: scheme.fused for name, scheme in self.schemes.items() if isinstance(scheme, Scheme)}
         self._within_others = {each for name, fused in named.items() for each in fused if each != name}
@@ -109,7 +110,8 @@ class SchemePlanner:
         if merged is not None:
             return [merged]
         own = self._alone(asked[0]) if asked and len(stages) == 1 else None
-        return None if own is None else [switched(own, self.pipeline, self.given, self.plain)]
+        unsized = replace(self.plain, tile_sizes=())
+        return None if own is None else [switched(own, self.pipeline, self.given, unsized)]
 
     def asked(self, stages: Sequence[str]) -> list[str]:
         """Those of some stages that have a scheme."""
@@ -187,7 +189,7 @@ class SchemePlanner:
 
     def heeding(self, plans: Iterable[Plan]) -> list[Plan]:
         """Those plans of a group that do what schemes say, tiles with the loops within them; else all."""
-        return [*fitting([self._within(plan) for plan in plans], self.texts)]
+        return [*fitting([self._within(plan) for plan in plans], self.texts, self.products)]
 
     def _within(self, plan: Plan) -> Plan:
         if not isinstance(plan, TilePlan) or not self.asked(plan.group.stages):

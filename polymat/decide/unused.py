@@ -26,6 +26,7 @@ from polymat.tilesize.schemetiles import (
     is_for_one,
     misfit_of_group,
     misfit_of_plan,
+    products_of,
     sizes_by_schemes,
     with_inner_loops,
 )
@@ -125,7 +126,10 @@ def _misfit(
 ) -> Misfit | None:
     """Why a stage has no such loops; those of contractions were checked when they were planned."""
     plan, text = found.plan, options.schemes[name]
-    wanted, every = (sizes_by_schemes(plan.members, each) for each in ({name: text}, options.schemes))
+    products = products_of(found.pipeline, options.schemes, estimates)
+    wanted, every = (
+        sizes_by_schemes(plan.members, each, products) for each in ({name: text}, options.schemes)
+    )
     if any(every[level] != size for level, size in wanted.items()):
         return Misfit("the scheme of another stage in the same tiles has other sizes", "one stage says them")
     wrong, scheme = misfit_of_plan(plan, name, text), read_scheme(text)

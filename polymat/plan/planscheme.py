@@ -11,7 +11,7 @@ from polymat.plan.nest import MergedPlan
 from polymat.plan.registerblocks import kernel_of
 from polymat.plan.schemeplan import SchemePlan
 from polymat.plan.tile import Plan, TilePlan
-from polymat.product.scheme import AnyAtom, GroupAtom, Scheme, SchemeLoop, Word
+from polymat.product.scheme import AnyAtom, GroupAtom, Scheme, SchemeLoop, Word, contradiction
 
 _WRITTEN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -24,19 +24,16 @@ def schemes_of(plan: Plan) -> dict[str, Scheme]:
     """
     stages = plan.group.stages
     own: Sequence[AnyAtom]
-    inner: dict[str, Scheme] = {}
+    inner: dict[str, Sequence[AnyAtom]] = {}
     match plan:
         case TilePlan():
             member = next((m for m in reversed(plan.members) if _says_sizes(plan, m)), None)
             if member is None:
                 return {}
-            inner = {
-                each.stage: Scheme(inner_atoms(plan, each))
-                for each in plan.members
-                if each.stage in plan.given
-            }
-            name, further = member.stage, inner.pop(member.stage, None)
-            own = (*_tiles(plan, member), *(further.atoms if further is not None else ()))
+            given = [each for each in plan.members if each.stage in plan.given]
+            inner = {each.stage: _further(plan, each) for each in given if each is not member}
+            name = member.stage
+            own = (*_tiles(plan, member), *(inner_atoms(plan, member) if member in given else ()))
         case SchemePlan():
             name, own = stages[-1], plan.scheme.atoms
         case LoopPlan():
@@ -45,7 +42,10 @@ def schemes_of(plan: Plan) -> dict[str, Scheme]:
             name, own = stages[-1], _blocks_or_calls(plan)
     others = [each for each in stages if each != name] or ([name] if isinstance(plan, TilePlan) else [])
     atoms = (GroupAtom("fuse", tuple(others)), *own) if others else tuple(own)
-    return {**inner, name: Scheme(atoms)} if own and all(map(_is_written, atoms)) else {}
+    every = {**inner, name: atoms}
+    if not own or not all(map(_is_written, atoms)) or any(map(contradiction, every.values())):
+        return {}
+    return {stage: Scheme(tuple(each)) for stage, each in every.items()}
 
 
 def loop_atoms(plan: LoopPlan) -> Iterator[SchemeLoop]:
@@ -76,10 +76,20 @@ def _tiles(plan: TilePlan, member: Member) -> tuple[AnyAtom, ...]:
     first = str(member.dims[0])
     ways: tuple[tuple[Word, bool], ...] = (("roll", plan.rolling), ("back", plan.backwards))
     rolls = tuple(GroupAtom(word, (first,)) for word, runs_so in ways if runs_so)
-    sizes = [(str(dim), level) for level, dim in enumerate(member.dims)]
-    tiles = (SchemeLoop("T", dim, plan.sizes[level] // member.scale(level)) for dim, level in sizes)
     calls = (GroupAtom("Call", plan.routines),) if plan.routines else ()
-    return (SchemeLoop("Par", shared_text(plan, member)), *rolls, *tiles, *calls)
+    return (SchemeLoop("Par", shared_text(plan, member)), *rolls, *_sizes(plan, member), *calls)
+
+
+def _sizes(plan: TilePlan, member: Member) -> tuple[SchemeLoop, ...]:
+    sizes = [(dim, plan.sizes[level] // member.scale(level)) for level, dim in enumerate(member.dims)]
+    return tuple(SchemeLoop("T", dim, size) for dim, size in sizes if dim is not None)
+
+
+def _further(plan: TilePlan, member: Member) -> tuple[AnyAtom, ...]:
+    """The loops of a stage that does not say the tiles: in these where tiles of its own begin them."""
+    atoms = inner_atoms(plan, member)
+    tiled = [atom.dim for atom in atoms[:1] if isinstance(atom, SchemeLoop) and atom.kind == "T"]
+    return (*(_sizes(plan, member) if {*tiled} & {*member.dims} else ()), *atoms)
 
 
 def inner_atoms(plan: TilePlan, member: Member) -> tuple[AnyAtom, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from polymat.graph.aligned import Member
@@ -13,7 +13,7 @@ from polymat.plan.nest import NestPlan
 from polymat.plan.planscheme import inner_atoms, loop_atoms, schemes_of, shared_text
 from polymat.plan.schemeplan import SchemePlan
 from polymat.plan.tile import Plan, TilePlan
-from polymat.product.scheme import AnyAtom, Atom, GroupAtom, Scheme, SchemeLoop, scheme_text
+from polymat.product.scheme import AnyAtom, Atom, GroupAtom, Pack, Scheme, SchemeLoop, scheme_text
 from polymat.product.schemetext import Misfit, read_scheme
 from polymat.tilesize.loopschemes import (
     Tiled,
@@ -22,23 +22,39 @@ from polymat.tilesize.loopschemes import (
     tiled_loops,
     tiled_product,
 )
-from polymat.tilesize.schemeplanner import plan_part
+from polymat.tilesize.schemeplanner import is_modelled, plan_part
+
+_SIZES = "tiles begin where every stage has a point, and their scratchpads have 64 MiB at most"
 
 
-def sizes_by_schemes(members: Sequence[Member], schemes: Mapping[str, str]) -> dict[int, int]:
+def products_of(
+    pipeline: Pipeline, schemes: Mapping[str, str], estimates: Mapping[str, int]
+) -> frozenset[str]:
+    """The stages of a pipeline whose schemes may be loops of products."""
+    named = (stage for stage in pipeline.stages if stage.name in schemes)
+    return frozenset(stage.name for stage in named if is_modelled(stage, pipeline.context, estimates))
+
+
+def sizes_by_schemes(
+    members: Sequence[Member], schemes: Mapping[str, str], products: Container[str]
+) -> dict[int, int]:
     """The sizes that schemes of stages of a tile say, by its loops; of several stages, the last one's."""
     sizes: dict[int, int] = {}
     for member in members:
         scheme = read_scheme(schemes[member.stage]) if member.stage in schemes else None
-        found = _tiles_of(scheme, member) if isinstance(scheme, Scheme) else None
-        if found is not None:
-            sizes |= {level: size * member.scale(level) for level, size in _levels(member, found)}
+        product = member.stage in products and not member.private
+        found = _tiles_of(scheme, member, product=product) if isinstance(scheme, Scheme) else None
+        if isinstance(found, Tiled):
+            sizes |= dict(_levels(member, found))
     return sizes
 
 
-def _tiles_of(scheme: Scheme, member: Member) -> Tiled:
-    found = tiled_loops(scheme)
-    return found if isinstance(found, Tiled) else tiled_product(scheme, _tiled_dims(member))[0]
+def _tiles_of(scheme: Scheme, member: Member, *, product: bool) -> Tiled | Misfit:
+    """The tiles of a scheme: those that begin that of a product, with its loops in each."""
+    sizes_alone = all(isinstance(atom, SchemeLoop) and atom.kind in ("Par", "T") for atom in scheme.own)
+    return (
+        tiled_product(scheme, _tiled_dims(member))[0] if product and not sizes_alone else tiled_loops(scheme)
+    )
 
 
 def _tiled_dims(member: Member) -> list[str]:
@@ -57,10 +73,10 @@ def heeds(plan: Plan, schemes: Mapping[str, str]) -> bool:
     )
 
 
-def fitting(plans: Sequence[Plan], schemes: Mapping[str, str]) -> Sequence[Plan]:
+def fitting(plans: Sequence[Plan], schemes: Mapping[str, str], products: Container[str]) -> Sequence[Plan]:
     """Those plans of a group that do what schemes of its stages say; where none does those nearest to it."""
     heeding = [plan for plan in plans if heeds(plan, schemes)]
-    said = [len(sizes_by_schemes(plan.members, schemes)) for plan in plans]
+    said = [len(sizes_by_schemes(plan.members, schemes, products)) for plan in plans]
     return heeding or [plan for plan, count in zip(plans, said, strict=True) if count == max(said)]
 
 
@@ -120,8 +136,7 @@ def misfit_of_group(stages: Sequence[str], name: str, scheme: Scheme) -> Misfit 
 def misfit_of_tiles(plan: TilePlan, member: Member, scheme: Scheme) -> Misfit | None:
     """Why a scheme is none of the tiles that a stage is computed in."""
     loops = plan.loops[member.stage]
-    product = isinstance(loops, SchemePlan)
-    found = tiled_product(scheme, _tiled_dims(member))[0] if product else tiled_loops(scheme)
+    found = _tiles_of(scheme, member, product=isinstance(loops, SchemePlan))
     if isinstance(found, Misfit):
         return found
     dims = _tiled_dims(member)
@@ -140,6 +155,10 @@ def misfit_of_tiles(plan: TilePlan, member: Member, scheme: Scheme) -> Misfit | 
             return Misfit(
                 f"tiles do not run backwards along {dim}", f"along {dims[0]} they may, without roll"
             )
+    for level, size in _levels(member, found):
+        if plan.sizes[level] != size:
+            points, wanted = (each // member.scale(level) for each in (plan.sizes[level], size))
+            return Misfit(f"tiles have {points} points of {member.dims[level]}, not {wanted}", _SIZES)
     if found.parallel is not None and found.parallel != shared_text(plan, member):
         return Misfit(f"threads share no tiles of {found.parallel}", f"Par({shared_text(plan, member)})")
     if not found.inner:
@@ -196,7 +215,8 @@ def _within(
     atoms = tiled_product(scheme, _tiled_dims(member))[1]
     product = plan_part(stage, atoms, pipeline.context, machine, estimates)
     if isinstance(product, SchemePlan) and not member.private:
-        return product
+        points = {str(dim): member.points(level, plan.sizes[level]) for level, dim in enumerate(member.dims)}
+        return _too_large(product.scheme.own, points) or product
     found = tiled_loops(scheme)
     made: NestPlan | Misfit | None = found if isinstance(found, Misfit) else None
     if isinstance(found, Tiled) and found.inner and isinstance(loops, LoopPlan):
@@ -204,11 +224,25 @@ def _within(
         made = loops_by_scheme(stage, loops, own, machine.lanes(stage.dtype.size))
     if isinstance(made, LoopPlan) and member.private and made.order != loops.order:
         made = Misfit(f"{member.stage} adds up over tiles", f"its loops are {', '.join(loops.order)}")
-    return product if isinstance(product, Misfit) and not isinstance(made, LoopPlan) else made
+    if isinstance(made, LoopPlan):
+        block = str(member.dims[made.block])
+        return _too_large([SchemeLoop("U", block, made.unroll)], {block: plan.rows(member, made)}) or made
+    return product if isinstance(product, Misfit) else made
+
+
+def _too_large(atoms: Sequence[Atom], points: Mapping[str, int]) -> Misfit | None:
+    """Why a tile, which has so many points along some dimensions, has less than an atom takes."""
+    for atom in atoms:
+        if not isinstance(atom, Pack) and atom.size > points.get(atom.dim, atom.size):
+            return Misfit(
+                f"{atom} takes more points than a tile has", f"tiles have {points[atom.dim]} of {atom.dim}"
+            )
+    return None
 
 
 def _levels(member: Member, found: Tiled) -> Iterator[tuple[int, int]]:
-    """The tile sizes of a scheme, each with which of the loops over tiles it is of."""
+    """The sizes of the group's tiles that a scheme says, each with which of the loops over tiles it is of."""
     for dim, size in zip(found.dims, found.sizes, strict=True):
         if dim in member.dims:
-            yield member.dims.index(dim), size
+            level = member.dims.index(dim)
+            yield level, size * member.scale(level)

@@ -15,7 +15,7 @@ from polymat.plan.loops import LoopPlan
 from polymat.plan.nest import NestPlan
 from polymat.plan.tile import Plan, TilePlan
 from polymat.tilesize.plain import IN_ORDER
-from polymat.tilesize.schemetiles import sizes_by_schemes
+from polymat.tilesize.schemetiles import products_of, sizes_by_schemes
 from polymat.tilesize.tileshape import on_grid
 
 MOST_SCRATCH_BYTES = 1 << 26  # of the arrays of one forced tile: a thread has to find room for them
@@ -61,17 +61,19 @@ def _row_by_row(plan: LoopPlan) -> LoopPlan:
 
 
 def _forced(plan: TilePlan, pipeline: Pipeline, estimates: Mapping[str, int], options: Options) -> TilePlan:
-    """The plan with the sizes of `options`: no larger than the extents where these are known.
+    """The plan with the sizes of `options`: those that no scheme names no larger than known extents.
 
-    Sizes whose scratchpads no thread should be asked to find room for are halved, the largest first.
+    Sizes whose scratchpads no thread should be asked to find room for are halved, the largest first: those
+    that no scheme names before the others.
     """
-    named = sizes_by_schemes(plan.members, options.schemes)
+    products = products_of(pipeline, options.schemes, estimates)
+    named = sizes_by_schemes(plan.members, options.schemes, products)
     if not options.tile_sizes and not named:
         return plan
     sizes = options.tile_sizes or plan.sizes
     wanted = [named.get(k, sizes[min(k, len(sizes) - 1)]) for k in range(len(plan.dims))]
     stages = {member.stage: pipeline.stage(member.stage) for member in plan.members}
-    for level in range(len(plan.dims)):
+    for level in {*range(len(plan.dims))} - {*named}:
         forms = [
             form.scale(member.scale(level))
             for member in plan.members
@@ -84,7 +86,8 @@ def _forced(plan: TilePlan, pipeline: Pipeline, estimates: Mapping[str, int], op
     scratch = [member for member in plan.members if member.scratch]
     size_of = tile_size(stages, scratch, estimates)
     while max(wanted) > 1 and size_of(wanted) > MOST_SCRATCH_BYTES:
-        largest = wanted.index(max(wanted))
+        free = [level for level, size in enumerate(wanted) if size > 1 and level not in named]
+        largest = max(free or range(len(wanted)), key=wanted.__getitem__)
         wanted[largest] = (wanted[largest] + 1) // 2
     reason = f"{plan.reason}; tile sizes by Options.{'scheme' if named else 'tile_sizes'}"
     loop = plan.row_loop.of_rows(wanted[0]) if plan.row_loop else None

@@ -51,9 +51,24 @@ def sums() -> Any:
     return made
 
 
-def plans(output: Any, schemes: Mapping[str, str]) -> dict[str, Plan]:
+def blurred() -> Any:
+    across = Function(([i, k], [ROWS, Interval(Int, 1, K - 2)]), Double, "across")
+    across.defn = [A(i, k - 1) + A(i, k + 1)]
+    made = Function(([i, k], [Interval(Int, 1, M - 2), Interval(Int, 1, K - 2)]), Double, "Q")
+    made.defn = [across(i - 1, k) + across(i + 1, k)]
+    return made
+
+
+def plans(
+    output: Any,
+    schemes: Mapping[str, str],
+    *,
+    estimates: Mapping[Parameter, int] | None = None,
+    tile_sizes: tuple[int, ...] = (),
+) -> dict[str, Plan]:
     """The plans by the last stage of their groups, checked as `compile` does."""
-    asked = request_for(output, inputs=[A, B], options=pm.Options(scheme=dict(schemes), inline=False))
+    options = pm.Options(scheme=dict(schemes), inline=False, tile_sizes=tile_sizes)
+    asked = request_for(output, inputs=[A, B], estimates=estimates, options=options)
     found: dict[str, Plan] = {}
     for name, level in levels(asked):
         if isinstance(level, Schedule):
@@ -63,10 +78,15 @@ def plans(output: Any, schemes: Mapping[str, str]) -> dict[str, Plan]:
     return found
 
 
-def told(output: Any, **schemes: str) -> str:
+def written(found: Mapping[str, Plan]) -> dict[str, str]:
+    """The schemes of plans."""
+    return {name: str(scheme) for plan in found.values() for name, scheme in schemes_of(plan).items()}
+
+
+def told(output: Any, *, tile_sizes: tuple[int, ...] = (), **schemes: str) -> str:
     """What is wrong with schemes, and the hint."""
     with pytest.raises(pm.OptionError) as caught:
-        plans(output, schemes)
+        plans(output, schemes, tile_sizes=tile_sizes)
     message, _, hint = str(caught.value).partition("\nhint: ")
     return re.split(r"does not fit: |\n", message)[1] + " / " + hint
 
@@ -124,6 +144,56 @@ def test_a_stage_that_is_fused_with_none_runs_by_itself() -> None:
     apart = plans(product(squares()), {"P": "[fuse(P), T(i, 8)]", "C": "[R(i), R(j), R(k)]"})
     assert [*apart] == ["P", "C"]
     assert isinstance(apart["P"], TilePlan)
+
+
+def test_sizes_of_tiles_are_as_a_scheme_says_however_small_the_extents() -> None:
+    schemes = {"Q": "[fuse(across), Par(i*k), T(i, 32), T(k, 256), R(i), R(k), U(i, 8), V(k)]"}
+    assert written(plans(blurred(), schemes, estimates={M: 5, K: 90})) == schemes
+
+
+def test_a_scheme_says_sizes_of_tiles_before_options_do() -> None:
+    schemes = {"P": "[fuse(P), Par(i*k), T(i, 8), T(k, 64), R(i), R(k), V(k)]"}
+    assert written(plans(squares(), schemes, tile_sizes=(16, 16))) == schemes
+
+
+def test_tiles_that_are_made_smaller_are_not_those_of_the_scheme() -> None:
+    wrong = "tiles have 2000 points of i, not 32000 / tiles begin where every stage has a point"
+    assert told(blurred(), Q="[fuse(across), Par(i*k), T(i, 32000), T(k, 25600)]").startswith(wrong)
+
+
+@pytest.mark.parametrize(
+    ("schemes", "stage", "points"),
+    [
+        ({"Q": "[fuse(across), T(i, 2), T(k, 256)]", "across": "[R(i), R(k), U(i, 8), V(k)]"}, blurred, 4),
+        ({"Q": "[fuse(across), R(i), R(k), U(i, 8), V(k)]"}, blurred, 2),
+        ({"D": "[fuse(C), T(i, 4)]", "C": "[pack(A), R(k), R(j), R(i), U(i, 8), V(j)]"}, ended, 4),
+        ({"C": "[fuse(P), R(k), R(j), R(i), U(i, 8), V(j)]"}, lambda: product(squares()), 2),
+    ],
+)
+def test_no_more_points_are_unrolled_than_a_tile_has(
+    schemes: dict[str, str], stage: Callable[[], Any], points: int
+) -> None:
+    wrong = f"U(i, 8) takes more points than a tile has / tiles have {points} of i"
+    assert told(stage(), tile_sizes=(2,), **schemes).startswith(wrong)
+
+
+@pytest.mark.parametrize(
+    "inner",
+    [
+        "[R(k), T(i, 8), R(j), R(i), U(i, 4), V(j)]",
+        "[T(i, 64), T(i, 8), pack(A), R(k), R(j), R(i), U(i, 4), V(j)]",
+    ],
+)
+def test_a_product_has_tiles_of_its_own_within_those_of_its_group(inner: str) -> None:
+    schemes = {"D": "[fuse(C), Par(i), T(i, 64)]", "C": inner}
+    assert written(plans(ended(), schemes)) == schemes
+
+
+def test_tiles_of_a_product_behind_its_loops_are_not_those_of_the_group() -> None:
+    loops = "[R(k), T(i, 16), R(j), R(i), U(i, 4), V(j)]"
+    plan = plans(ended(), {"D": "[fuse(C)]", "C": loops}, tile_sizes=(64,))["D"]
+    assert isinstance(plan, TilePlan)
+    assert plan.sizes == (64,)
 
 
 def test_tiles_run_in_the_order_of_the_scheme_and_backwards() -> None:

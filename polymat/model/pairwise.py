@@ -62,7 +62,7 @@ class Ranker:
     def wins(self, variants: Sequence[VariantFigures]) -> list[int]:
         """How often each variant wins against the others."""
         figures, count = figure_rows(variants, self.levels), len(variants)
-        first, second = np.divmod(np.arange(count * count), max(1, count))
+        first, second = np.nonzero(~np.eye(count, dtype=bool))
         shares = softmax(self.outputs(pair_features(figures[first], figures[second])))
         won, lost = (shares > THRESHOLD).T
         scores = np.bincount(first[won], minlength=count) + np.bincount(second[lost], minlength=count)

@@ -73,6 +73,14 @@ def test_every_variant_plays_every_other_one() -> None:
     assert learned_order([], [], fewer_copies()) == []
 
 
+def test_no_variant_plays_itself() -> None:
+    layers = [*fewer_copies().layers]
+    layers[-1] = (layers[-1][0], np.array([2.0, 0.0]))  # of two equal variants the first one wins
+    biased = Ranker(LEVELS, tuple(layers), {})
+    assert biased.wins([figures(8.0)]) == [0]
+    assert biased.wins([figures(8.0), figures(8.0), figures(8.0)]) == [2, 2, 2]
+
+
 def test_without_a_ranker_for_these_levels_the_equation_decides() -> None:
     costs = [3.0, 1.0, 2.0]
     near = [figures(copied, levels=("L1", "L2", "memory")) for copied in (1.0, 2.0, 3.0)]

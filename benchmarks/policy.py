@@ -6,7 +6,7 @@ The 36 contractions of TCCG, scaled to about so many operations, and the 23 conv
 Random schemes have a register block that is nearly the quickest, tiles of up to two levels in any order, and
 any copies.  All are compiled for the sizes, compared with each other, and timed on one thread: the median
 ratio of processor time to the policy's choice, which runs before each.  FILE is written after each case, and
-a later run goes on behind it.
+a later run goes on behind it, with the same policy, operations and machine.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 import polymat as pm
-from benchmarks.cases import Case
+from benchmarks.cases import Case, Judge
 from benchmarks.machinetext import about
 from benchmarks.problems import describe
 from benchmarks.schemes import extents_of
@@ -48,13 +48,15 @@ COPIED = 0.7  # of the operands of random schemes are copied
 NEARLY = 1.2  # times the cycles of the quickest register block
 MOST_LEVELS = 2  # of tiles of a dimension
 NEAR = 1.10
+MOST_DRAWS = 20  # for each random scheme: some contractions have fewer different ones than are asked for
 
 
 @dataclass
 class Judged:
     """One case.
 
-    choosing: processor seconds of the choice.  schemes: the policy's, then random ones.  seconds: of each.
+    random: the random schemes that were asked for: there are fewer where draws find no more.  choosing:
+    processor seconds of the choice.  schemes: the policy's, then random ones.  seconds: of each.
     """
 
     name: str
@@ -127,23 +129,33 @@ def _tiles(rng: Random, of: Modelled, block: RegisterShape) -> list[SchemeLoop]:
     return [SchemeLoop("T", dim, sizes[dim].pop()) for dim in names]
 
 
+def different_schemes(name: str, of: Modelled, count: int, chosen: Scheme) -> list[Scheme]:
+    """So many random schemes, none of them the choice: fewer where draws find no more."""
+    rng, found = Random(name), {chosen: None}
+    for _ in range(MOST_DRAWS * count):
+        if len(found) > count:
+            break
+        found.setdefault(random_scheme(rng, of))
+    return [*found][1:]
+
+
 def judged(name: str, case: Case, count: int, policy: Any, machine: Machine) -> Judged:
     """The policy's choice beside random schemes."""
     description, _ = describe(case.task)
     (output,) = description.outputs
     sizes = {size: case.task.values["sizes"][size.name] for size in description.sizes}
     stage, chosen, of, choosing = _chosen(output, sizes, policy)
-    rng, schemes = Random(name), [chosen]
-    while len(schemes) <= count:
-        scheme = random_scheme(rng, of)
-        schemes += [] if scheme in schemes else [scheme]
+    schemes = [chosen, *different_schemes(name, of, count, chosen)]
     calls: list[Callable[[], Any]] = []
     first: Any = None
     for scheme in schemes:
         options = pm.Options(scheme={stage: str(scheme)}, threads=1)
         compiled = pm.compile(output, inputs=description.inputs, sizes=sizes, options=options)
         result = compiled(*case.task.arrays.values())
-        first = result if first is None else first
+        if first is None:
+            first = result
+            if not Judge(case).error(result) <= 1.0:
+                raise SystemExit(f"{name}: {scheme} computes something else than the case")
         if not np.allclose(result, first, rtol=1e-4, atol=1e-3 * float(np.abs(first).max())):
             raise SystemExit(f"{name}: {scheme} computes something else")
         calls.append(lambda compiled=compiled, out=result: compiled(*case.task.arrays.values(), out=out))  # type: ignore[misc]
@@ -168,11 +180,22 @@ def _chosen(
     return name, plan.scheme, Modelled.of(*where), choosing
 
 
-def read_judged(path: Path) -> dict[str, Judged]:
-    """The cases of a file."""
+def read_judged(path: Path, conditions: Mapping[str, Any]) -> dict[str, Judged]:
+    """The cases of a file, which has to be of these conditions."""
     if not path.exists():
         return {}
-    return {name: Judged(**values) for name, values in json.loads(path.read_text()).items()}
+    kept = json.loads(path.read_text())
+    if kept["conditions"] != conditions:
+        raise SystemExit(f"{path} is of {kept['conditions']}, not of {conditions}: name another file")
+    return {name: Judged(**values) for name, values in kept["cases"].items()}
+
+
+def write_judged(path: Path, conditions: Mapping[str, Any], cases: Mapping[str, Judged]) -> None:
+    """Replace the file."""
+    beside = path.with_name(f"{path.name}.part")
+    every = {name: asdict(each) for name, each in cases.items()}
+    beside.write_text(json.dumps({"conditions": conditions, "cases": every}, indent=1) + "\n")
+    beside.replace(path)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -188,7 +211,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--policy", default="model", choices=("model", "learned"))
     parser.add_argument("--flops", type=float, default=2e8, help="of the contractions, about")
     asked = parser.parse_args(argv)
-    machine, kept = calibrated_machine(), read_judged(asked.output)
+    machine = calibrated_machine()
+    conditions = {"policy": asked.policy, "flops": asked.flops, "machine": about(machine)["machine"]}
+    kept = read_judged(asked.output, conditions)
     print("| case | GFLOP/s | best of all | choice / best | choosing | best |")
     print("| --- | ---: | ---: | ---: | ---: | --- |", flush=True)
     for name, make in every_case(asked.flops):
@@ -196,9 +221,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             continue
         if name not in kept or kept[name].random < asked.random:
             kept[name] = judged(name, make(), asked.random, asked.policy, machine)
-            beside = asked.output.with_name(f"{asked.output.name}.part")
-            beside.write_text(json.dumps({each: asdict(kept[each]) for each in kept}, indent=1) + "\n")
-            beside.replace(asked.output)
+            write_judged(asked.output, conditions, kept)
         print(kept[name].row(), flush=True)
     for kind in ("contraction", "convolution"):
         found = [each for each in kept.values() if each.kind == kind and asked.only in each.name]

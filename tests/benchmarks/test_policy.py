@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 
 from benchmarks import policy, variantlog
-from benchmarks.policy import Judged, random_scheme
+from benchmarks.policy import Judged, different_schemes, random_scheme
 from benchmarks.variantlog import Logged, Program, read_log, timed
 from polymat.machine.known import GENERIC
 from polymat.product.scheme import Pack
@@ -28,6 +29,25 @@ def test_random_schemes_are_schemes_of_their_contraction(name: str) -> None:
     for each in found:
         assert read_scheme(str(each)) == each
         assert isinstance(fitted(each, of.found, of.lanes), tuple), str(each)
+
+
+def test_draws_end_where_there_are_no_more_schemes() -> None:
+    of = modelled("ab-ac-cb", {"a": 1, "b": 1, "c": 1})
+    chosen = random_scheme(Random(1), of)
+    found = different_schemes("small", of, 200, chosen)
+    assert 0 < len(found) < 200
+    assert len({chosen, *found}) == len(found) + 1
+    of = modelled("ab-ac-cb", {"a": 48, "b": 30, "c": 64})
+    assert len(different_schemes("large", of, 30, chosen)) == 30
+
+
+def test_a_choice_that_computes_something_else_ends_the_run() -> None:
+    name, make = next(policy.every_case(1e4))
+    case = make()
+    (right,), bounds = case.expected()
+    wrong = replace(case, expected=lambda: ((2 * right,), bounds))
+    with pytest.raises(SystemExit, match="computes something else than the case"):
+        policy.judged(name, wrong, 0, "model", GENERIC)
 
 
 def test_a_choice_is_compared_with_the_best_random_scheme() -> None:
@@ -55,9 +75,11 @@ def test_a_comparison_goes_on_behind_what_is_kept(
     assert policy.main([*arguments, "--only", "abc-acd-db"]) == 0
     assert policy.main([*arguments, "--only", "abc-a"]) == 0
     assert asked == ["abc-acd-db", "abc-ad-bdc", "abc-adc-bd", "abc-adc-db"]
-    assert [*json.loads(path.read_text())] == asked
+    assert [*json.loads(path.read_text())["cases"]] == asked
     assert policy.main([*arguments, "--only", "abc-acd-db", "--random", "2"]) == 0
     assert asked[-1] == "abc-acd-db"
+    with pytest.raises(SystemExit, match=r"policy\.json is of .*'model'.*, not of .*'learned'.*another file"):
+        policy.main([*arguments, "--policy", "learned"])
     assert "contractions within 10% of the best of 1 random schemes: 4 of 4" in capsys.readouterr().out
 
 

@@ -1,13 +1,15 @@
 """Random schemes of forty programs against the interpreter: `python -m tests.differential.randomschemes`.
 
 With "sanitized" generated code is compiled and run as `tests.differential.sanitized` does it, with "fast" by the
-flags that users have, with "wrong" schemes are changed at random and have to say what is wrong with them.
+flags that users have, with "wrong" schemes are changed at random and have to say what is wrong with them, or
+to be those of the plan.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -28,6 +30,7 @@ SIZES = (
     (24, 32, 8, 2),
     (90, 70, 6, 3),  # more than a tile of products, which are 40 to 56
 )
+_LANES = re.compile(r"^V\((\w+), \d+\)$")
 WAYS = {"plain": ("-O1",), "sanitized": FLAGS, "fast": ()}
 
 
@@ -84,25 +87,70 @@ def failures(seed: int, numbers: Sequence[int], cflags: Sequence[str]) -> Iterat
 
 
 def misread(seed: int, numbers: Sequence[int]) -> Iterator[str]:
-    """What is wrong with how changed schemes are refused: without saying where, or what to do about it."""
+    """What is wrong with changed schemes: refused without saying where or what to do, or not what runs."""
     import polymat as pm
-    from polymat.driver import levels, request_for
+    from polymat.driver import request_for
+    from polymat.errors import InternalError
     from tests.product.test_schememutations import changed
 
+    refused = 0
     for number in numbers:
         rng, program = Random(f"{seed} wrong {number}"), drawn(seed, number, pm.Double, 4)
         name = rng.choice([*program.schemes])
-        text = changed(program.schemes[name], rng)
+        text = rng.choice((changed, with_another))(program.schemes[name], rng)
         options = pm.Options(scheme={**program.schemes, name: text}, share=False, inline=False)
         request = request_for(program.outputs, inputs=program.inputs, options=options)
         try:
-            for level, _ in levels(request):
-                if level == "codegen":
-                    break
+            runs = planned(request).get(name)
         except pm.OptionError as told:
-            said = str(told)
+            said, refused = str(told), refused + 1
             if told.location is None or "\nhint: " not in said or "Options.scheme[" not in said:
                 yield f"{text} of {name} is refused by {said}"
+        except InternalError as told:
+            yield f"{text} of {name}: {told}"
+        else:
+            if not is_said_by(text, runs):
+                yield f"{text} of {name} runs as {runs}"
+    if refused < len(numbers) / 2:
+        yield f"{refused} of {len(numbers)} changed schemes are refused"
+
+
+def with_another(text: str, rng: Random) -> str:
+    """A scheme with one more atom, which is seldom one of its stage."""
+    atoms = re.findall(r"\w+\([^)]*\)", text)
+    dim, size = rng.choice(re.findall(r"\b[a-z]\b", text)), rng.randint(1, 9)
+    sized = f"T({dim}, {size})", f"U({dim}, {size})", f"seq({dim}: {size + 1} | {size})"
+    plain = (f"{word}({dim})" for word in ("back", "roll", "Par", "R", "V", "pack"))
+    atoms.insert(rng.randint(0, len(atoms)), rng.choice((*sized, *plain)))
+    return f"[{', '.join(atoms)}]"
+
+
+def planned(request: Any) -> dict[str, Any]:
+    """The schemes of what a request is compiled to, by stage."""
+    from polymat.driver import levels
+    from polymat.plan.planscheme import schemes_of
+    from polymat.plan.schedule import Schedule
+
+    found: dict[str, Any] = {}
+    for name, level in levels(request):
+        if isinstance(level, Schedule):
+            found = {stage: each for plan in level.plans for stage, each in schemes_of(plan).items()}
+        if name == "codegen":
+            break
+    return found
+
+
+def is_said_by(text: str, runs: Any) -> bool:
+    """Whether the scheme of a plan has all atoms of a text: loops in order, whatever the lanes of vectors."""
+    from polymat.product.schemetext import Misfit, read_scheme
+
+    wanted = read_scheme(text)
+    if isinstance(wanted, Misfit) or runs is None:
+        return False
+    says, printed = ([_LANES.sub(r"V(\1)", str(atom)) for atom in each.own] for each in (wanted, runs))
+    rest = iter(printed)
+    in_order = all(atom in rest for atom in says)
+    return in_order and all({*wanted.words(word)} <= {*runs.words(word)} for word in ("roll", "back", "Call"))
 
 
 def extent(form: Any, known: Any) -> int:

@@ -9,7 +9,9 @@ import pytest
 
 import polymat as pm
 from polymat.driver import request_for
-from tests.differential.randomschemes import TOGETHER, WAYS, failures, misread
+from polymat.product.schemetext import read_scheme
+from polymat.runtime import toolchain
+from tests.differential.randomschemes import PATIENT, TOGETHER, WAYS, failures, is_said_by, misread
 from tests.differential.schememaker import Maker
 from tests.differential.schemeprograms import PROGRAMS, h, k, l, r, s, w
 from tests.tolerance import assert_close
@@ -18,7 +20,10 @@ WRONG = 24
 
 
 @pytest.mark.parametrize("case", range(2))
-def test_random_schemes_compute_what_the_definition_says(case: int, seed: int) -> None:
+def test_random_schemes_compute_what_the_definition_says(
+    case: int, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(toolchain, "_COMPILE_SECONDS", PATIENT)
     kinds = Random(seed).sample(range(len(PROGRAMS)), 2 * TOGETHER)[case::2]
     numbers = [1000 * len(PROGRAMS) * (case + 1) + kind for kind in kinds]
     assert [*failures(seed, numbers, WAYS["plain"])] == []
@@ -26,6 +31,21 @@ def test_random_schemes_compute_what_the_definition_says(case: int, seed: int) -
 
 def test_schemes_with_something_changed_are_schemes_or_say_what_is_wrong(seed: int) -> None:
     assert [*misread(seed, range(WRONG))] == []
+
+
+def test_what_runs_has_the_atoms_of_a_scheme() -> None:
+    runs = read_scheme("[fuse(P), Par(i), roll(i), T(i, 8), R(i), R(j), V(j, 4)]")
+    said = ["[T(i, 8), R(i), R(j), V(j)]", "[Par(i), T(i, 8), roll(i)]", "[R(i), V(j, 8)]"]
+    unsaid = [
+        "[back(i), T(i, 8)]",
+        "[T(i, 7)]",
+        "[R(j), R(i)]",
+        "[R(i), R(i)]",
+        "[T(i, 8), U(i, 2)]",
+        "[R(i)",
+    ]
+    assert all(is_said_by(text, runs) for text in said)
+    assert not any(is_said_by(text, runs) for text in unsaid)
 
 
 def test_the_convolution_of_the_papers_runs_in_its_scheme() -> None:

@@ -1,12 +1,13 @@
 """Trains the learned ranker of variants on a log, and says how good its choices are on other programs.
 
     python -m benchmarks.rankertrain LOG [--output polymat/model/ranker.json] [--folds 4] [--seed N]
+    python -m benchmarks.rankertrain LOG --working-sets [--folds 4] [--seed N]
 
 LOG: of `benchmarks.variantlog`.  Families of programs are held out by turns, one fold at a time: a network is
 trained on all pairs of variants of each other program that differ by more than NEAR, and judged on those held
 out as PolyDL does: the best time as a share of that of the first choice, and of the best of the first five,
-beside the choices of the equation, of the model of data movement, and of chance.  What is written is trained
-on all programs.
+beside the choices of the equation, of the model of data movement, of fewest bytes and fewest copies, and of
+chance.  What is written is trained on all programs.
 """
 
 from __future__ import annotations
@@ -16,9 +17,11 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import combinations, pairwise
 from math import comb
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -46,6 +49,8 @@ STEPS, BATCH, RATE = 1500, 128, 2e-3
 DECAY = 1e-3  # of the weights, a step
 
 Floats = npt.NDArray[np.float64]
+Shares = tuple[float, float, float]
+"""The best time as a share of that of the first choice, of the best of five, of the worst first choice."""
 
 
 def examples(programs: Sequence[Logged]) -> tuple[Floats, Floats, Floats]:
@@ -130,7 +135,7 @@ def shares_of_chance(program: Logged) -> tuple[float, float]:
     )
 
 
-def shares_of_ways(program: Logged, ranker: Ranker) -> dict[str, tuple[float, float]]:
+def shares_of_ways(program: Logged, ranker: Ranker) -> dict[str, Shares]:
     """The shares of the best of a program by way to choose."""
     figures, machine = figures_of(program), calibrated_machine()
     costs = [weighed_sums(each.sums, machine) for each in figures]
@@ -139,8 +144,19 @@ def shares_of_ways(program: Logged, ranker: Ranker) -> dict[str, tuple[float, fl
         "equation 1": learned_order(figures, costs, None),
         "model of data movement": [0],
     }
-    found = {name: shares_of_best(program, order) for name, order in orders.items()}
-    return {**found, "random": shares_of_chance(program)}
+    if any(each.moved[LEVELS[0]] for each in figures):
+        orders["fewest bytes out of the first level"] = _by([each.moved[LEVELS[0]] for each in figures])
+        orders["fewest copied elements"] = _by([each.copied for each in figures])
+    found: dict[str, Shares] = {}
+    for name, order in orders.items():
+        first, five = shares_of_best(program, order)
+        found[name] = first, five, first
+    worst = min(program.seconds) / max(program.seconds)
+    return {**found, "random": (*shares_of_chance(program), worst)}
+
+
+def _by(values: Sequence[float]) -> list[int]:
+    return sorted(range(len(values)), key=lambda number: values[number])
 
 
 def folds(programs: Sequence[Logged], count: int, seed: int) -> list[list[Logged]]:
@@ -151,7 +167,7 @@ def folds(programs: Sequence[Logged], count: int, seed: int) -> list[list[Logged
     return [[each for each in programs if (each.kind, each.family) in part] for part in parts]
 
 
-def validated(programs: Sequence[Logged], count: int, seed: int) -> list[dict[str, tuple[float, float]]]:
+def validated(programs: Sequence[Logged], count: int, seed: int) -> list[dict[str, Shares]]:
     """How good choices are for each program by a network that was trained without its family."""
     found = []
     for held in folds(programs, count, seed):
@@ -160,16 +176,16 @@ def validated(programs: Sequence[Logged], count: int, seed: int) -> list[dict[st
     return found
 
 
-def table(shares: Sequence[dict[str, tuple[float, float]]]) -> str:
-    """How good choices are: geometric means, and the worst of the first choices."""
+def table(shares: Sequence[dict[str, Shares]]) -> str:
+    """How good choices are: geometric means, and the worst of the first choices, by chance of all."""
     lines = [
         f"| choice, {len(shares)} programs | top 1 | top 5 | worst top 1 |",
         "| --- | ---: | ---: | ---: |",
     ]
     for name in shares[0]:
-        first, five = zip(*(each[name] for each in shares), strict=True)
+        first, five, worst = zip(*(each[name] for each in shares), strict=True)
         lines.append(
-            f"| {name} | {geometric_mean(first):.3f} | {geometric_mean(five):.3f} | {min(first):.2f} |"
+            f"| {name} | {geometric_mean(first):.3f} | {geometric_mean(five):.3f} | {min(worst):.2f} |"
         )
     return "\n".join(lines)
 
@@ -177,6 +193,12 @@ def table(shares: Sequence[dict[str, tuple[float, float]]]) -> str:
 def figures_of(program: Logged) -> list[VariantFigures]:
     """What the models said of its variants."""
     return [VariantFigures(**each) for each in program.figures]
+
+
+def with_working_sets_alone(program: Logged) -> Logged:
+    """The program without the other figures, which are nothing: inputs as in the paper."""
+    nothing: dict[str, Any] = {"moved": dict.fromkeys(LEVELS, 0.0), "copied": 0.0}
+    return replace(program, figures=[{**each, **nothing} for each in program.figures])
 
 
 def written(ranker: Ranker, made: dict[str, str]) -> str:
@@ -195,11 +217,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Train, judge and write."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("log", type=Path)
-    parser.add_argument("--output", type=Path, help="where the weights are written")
+    either = parser.add_mutually_exclusive_group()
+    either.add_argument("--output", type=Path, help="where the weights are written")
+    either.add_argument("--working-sets", action="store_true", help="as inputs alone, as in the paper")
     parser.add_argument("--folds", type=int, default=4, help="parts of the families, held out by turns")
     parser.add_argument("--seed", type=int, default=1)
     asked = parser.parse_args(argv)
     programs = read_log(asked.log)
+    if asked.working_sets:
+        programs = [with_working_sets_alone(each) for each in programs]
     judged = table(validated(programs, asked.folds, asked.seed))
     ranker, loss = trained(programs, asked.seed)
     print(f"{judged}\n\ntrained on all {len(programs)}: loss {loss:.3f}")

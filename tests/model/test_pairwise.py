@@ -10,8 +10,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks.rankertrain import figures_of, folds, shares_of_best, shares_of_chance
+from benchmarks import rankertrain
+from benchmarks.rankertrain import (
+    figures_of,
+    folds,
+    shares_of_best,
+    shares_of_chance,
+    shares_of_ways,
+    table,
+    with_working_sets_alone,
+)
 from benchmarks.variantlog import read_log
+from polymat.machine.known import GENERIC
 from polymat.model.pairwise import (
     HIDDEN,
     WEIGHTS,
@@ -141,3 +151,19 @@ def test_chance_is_the_mean_of_all_draws() -> None:
     assert one == pytest.approx((1.0 + 0.5 + 4 * 0.25) / 6)
     assert five == pytest.approx(5 / 6 * 1.0 + 1 / 6 * 0.5)
     assert shares_of_best(program, [2, 1, 3, 4, 5, 0]) == (0.25, 0.5)
+
+
+def test_the_worst_random_choice_is_the_slowest_variant(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rankertrain, "calibrated_machine", lambda: GENERIC)
+    program = read_log(LOG)[0]
+    seconds = [2.0, 1.0, *(4.0 for _ in program.seconds[2:])]
+    ways = shares_of_ways(replace(program, seconds=seconds), fewer_copies())
+    assert ways["random"][2] == 0.25
+    assert ways["model of data movement"] == (0.5, 0.5, 0.5)
+    assert table([ways]).splitlines()[-1].endswith("| 0.25 |")
+
+
+def test_working_sets_alone_are_shares_of_nothing_else() -> None:
+    alone = figures_of(with_working_sets_alone(read_log(LOG)[0]))
+    assert all(each.sums and not any(each.moved.values()) and not each.copied for each in alone)
+    assert fewer_copies().fits(alone)

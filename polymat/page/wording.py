@@ -71,10 +71,10 @@ def _own(plan: NestPlan) -> str:
             return "a filter around register blocks"
         case RecursivePlan():
             return "a recursive filter, block by block"
+        case SchemePlan() | MergedPlan(inner=SchemePlan()):
+            return "loops of a scheme"
         case KernelPlan() | MergedPlan() | EpiloguePlan():
             return "a product around register blocks"
-        case SchemePlan():
-            return "loops of a scheme"
         case EliminationPlan():
             return "blocks of elimination steps"
         case LoopPlan():

@@ -12,9 +12,8 @@ from polymat.model.loopnest import LoopNest
 from polymat.model.movement import Traffic, movement
 from polymat.model.workingset import TILE, HeldReuse, held_reuses, tile_nest
 from polymat.plan.loops import LoopPlan
-from polymat.plan.registerblocks import kernel_of
+from polymat.plan.registerblocks import kernel_of, scheme_of
 from polymat.plan.schedule import Decision
-from polymat.plan.schemeplan import SchemePlan
 from polymat.plan.tile import Plan, TilePlan
 from polymat.product.schememovement import scheme_movement
 from polymat.tilesize.kernelplanner import blocking_of
@@ -34,8 +33,9 @@ def decision(
 ) -> Decision:
     """The decision for a plan whose stages form this nest: its price, and what the models say of it."""
     scores = {stage.name: stage_scores(stage, estimates) for stage in stages}
-    if isinstance(plan, SchemePlan) and {*plan.contraction.bounds} == {*nest.names}:
-        moved = scheme_movement(nest, plan.contraction, plan.atoms, machine, threads=threads)
+    scheme = scheme_of(plan)
+    if scheme is not None and {*scheme.contraction.bounds} == {*nest.names}:
+        moved = scheme_movement(nest, scheme.contraction, scheme.atoms, machine, threads=threads)
         return Decision(terms, seconds, moved, scores)
     order: Sequence[str] | Sequence[Sequence[str]] = _order(plan, nest)
     tiles = [_blocks(nest, stages, machine)] if plan.by_blocks else []

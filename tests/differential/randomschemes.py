@@ -101,7 +101,7 @@ def misread(seed: int, numbers: Sequence[int]) -> Iterator[str]:
         options = pm.Options(scheme={**program.schemes, name: text}, share=False, inline=False)
         request = request_for(program.outputs, inputs=program.inputs, options=options)
         try:
-            runs = planned(request).get(name)
+            runs = planned(request).get(name, ())
         except pm.OptionError as told:
             said, refused = str(told), refused + 1
             if told.location is None or "\nhint: " not in said or "Options.scheme[" not in said:
@@ -110,7 +110,7 @@ def misread(seed: int, numbers: Sequence[int]) -> Iterator[str]:
             yield f"{text} of {name}: {told}"
         else:
             if not is_said_by(text, runs):
-                yield f"{text} of {name} runs as {runs}"
+                yield f"{text} of {name} runs as {', '.join(map(str, runs))}"
     if refused < len(numbers) / 2:
         yield f"{refused} of {len(numbers)} changed schemes are refused"
 
@@ -125,32 +125,44 @@ def with_another(text: str, rng: Random) -> str:
     return f"[{', '.join(atoms)}]"
 
 
-def planned(request: Any) -> dict[str, Any]:
-    """The schemes of what a request is compiled to, by stage."""
+def planned(request: Any) -> dict[str, Sequence[Any]]:
+    """The atoms of what a request is compiled to, by stage: in a tile those of the tile and of its loops."""
     from polymat.driver import levels
-    from polymat.plan.planscheme import schemes_of
+    from polymat.plan.planscheme import _tiles, inner_atoms, schemes_of
     from polymat.plan.schedule import Schedule
+    from polymat.plan.tile import TilePlan
 
-    found: dict[str, Any] = {}
+    found: dict[str, Sequence[Any]] = {}
     for name, level in levels(request):
-        if isinstance(level, Schedule):
-            found = {stage: each for plan in level.plans for stage, each in schemes_of(plan).items()}
+        for plan in level.plans if isinstance(level, Schedule) else ():
+            found |= {stage: scheme.atoms for stage, scheme in schemes_of(plan).items()}
+            if isinstance(plan, TilePlan):
+                for member in plan.members:
+                    found[member.stage] = (*_tiles(plan, member), *inner_atoms(plan, member))
         if name == "codegen":
             break
     return found
 
 
-def is_said_by(text: str, runs: Any) -> bool:
-    """Whether the scheme of a plan has all atoms of a text: loops in order, whatever the lanes of vectors."""
+def is_said_by(text: str, runs: Sequence[Any]) -> bool:
+    """Whether what runs has all atoms of a text: loops in order, whatever the lanes of vectors.
+
+    Of stages that are no products R outside of tiles are loops over tiles of one point.
+    """
+    from polymat.product.scheme import GroupAtom, SchemeLoop
     from polymat.product.schemetext import Misfit, read_scheme
 
     wanted = read_scheme(text)
-    if isinstance(wanted, Misfit) or runs is None:
+    if isinstance(wanted, Misfit):
         return False
-    says, printed = ([_LANES.sub(r"V(\1)", str(atom)) for atom in each.own] for each in (wanted, runs))
-    rest = iter(printed)
-    in_order = all(atom in rest for atom in says)
-    return in_order and all({*wanted.words(word)} <= {*runs.words(word)} for word in ("roll", "back", "Call"))
+    groups = {str(atom) for atom in wanted.atoms if isinstance(atom, GroupAtom) and atom.word != "fuse"}
+    loops = [_LANES.sub(r"V(\1)", str(atom)) for atom in wanted.own]
+    tiles = [at for at, atom in enumerate(wanted.own) if isinstance(atom, SchemeLoop) and atom.kind == "T"]
+    outside = max(tiles, default=0)
+    points = [re.sub(r"^R\((\w)\)$", r"T(\1, 1)", loop) for loop in loops[:outside]] + loops[outside:]
+    written = [_LANES.sub(r"V(\1)", str(atom)) for atom in runs]
+    in_order = any(all(each in rest for each in way) for way in (loops, points) for rest in [iter(written)])
+    return in_order and groups <= {*written}
 
 
 def extent(form: Any, known: Any) -> int:

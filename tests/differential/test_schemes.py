@@ -9,6 +9,7 @@ import pytest
 
 import polymat as pm
 from polymat.driver import request_for
+from polymat.product.scheme import Scheme
 from polymat.product.schemetext import read_scheme
 from polymat.runtime import toolchain
 from tests.differential.randomschemes import PATIENT, TOGETHER, WAYS, failures, is_said_by, misread
@@ -34,8 +35,10 @@ def test_schemes_with_something_changed_are_schemes_or_say_what_is_wrong(seed: i
 
 
 def test_what_runs_has_the_atoms_of_a_scheme() -> None:
-    runs = read_scheme("[fuse(P), Par(i), roll(i), T(i, 8), R(i), R(j), V(j, 4)]")
-    said = ["[T(i, 8), R(i), R(j), V(j)]", "[Par(i), T(i, 8), roll(i)]", "[R(i), V(j, 8)]"]
+    scheme = read_scheme("[fuse(P), Par(i), roll(i), T(k, 1), T(i, 8), R(i), R(j), V(j, 4)]")
+    assert isinstance(scheme, Scheme)
+    runs = scheme.atoms
+    said = ["[T(i, 8), R(i), R(j), V(j)]", "[Par(i), T(i, 8), roll(i)]", "[R(i), V(j, 8)]", "[R(k), T(i, 8)]"]
     unsaid = [
         "[back(i), T(i, 8)]",
         "[T(i, 7)]",

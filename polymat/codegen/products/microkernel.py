@@ -232,10 +232,8 @@ def _strip_table(shape: Shape) -> str:
     """The blocks for strips of rows by panels that are packed before, by vectors."""
     s, counts = shape.suffix, range(1, shape.vectors + 1)
     names = ", ".join(f"_pm_strip_{s}_{vectors}" for vectors in counts)
-    return f"""\
-typedef void (*_pm_along_{s})({_STRIP.format(t=shape.ctype, s=s)});
-static const _pm_along_{s} _pm_strips_{s}[{shape.vectors}] {UNUSED} = {{{names}}};
-"""
+    arguments = _STRIP.format(t=shape.ctype, s=s)
+    return f"static void (*const _pm_strips_{s}[{shape.vectors}])({arguments}) {UNUSED} = {{{names}}};\n"
 
 
 def _strip_block(shape: Shape, vectors: int) -> RegisterBlock:

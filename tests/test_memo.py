@@ -139,6 +139,7 @@ OF_THE_PROCESS = {
     "machine/cpuinfo.py": {"first_processor"},
     "machine/probe.py": {"probe"},
     "model/footprint.py": {"_class_volume", "_elements"},
+    "model/pairwise.py": {"shipped_ranker"},
     "model/reuse.py": {"_group"},
     "model/uniform.py": {"components"},
     "options.py": {"_hints"},

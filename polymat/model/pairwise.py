@@ -111,6 +111,7 @@ def pair_features(first: Floats, second: Floats) -> Floats:
     return np.hstack(found)
 
 
+# A file of the package, which stays as it is while a process runs.
 @cache
 def shipped_ranker(path: Path = WEIGHTS) -> Ranker | None:
     """The network of a file; None where it is not there or is none."""

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-MOST_LINES = 141  # of C in strings of several lines, in all of the package: to become fewer
+MOST_LINES = 137  # of C in strings of several lines, in all of the package: to become fewer
 MOST_OF_A_STRING = 9
 # Modules that have longer ones, each with how many.
 LONGER: dict[str, int] = {}

@@ -64,6 +64,15 @@ def clock(number: int, needs: set[Need], *, clocked: bool) -> list[Stmt]:
     return [Evaluate(CCall("_pm_group_end", (Literal(str(number)),)))]
 
 
+def argument(array: str, number: int, needs: set[Need], *, within: bool) -> CExpr:
+    """The element of an array of arguments, which are known where the call is a part of another one."""
+    element = Subscript(Id(array), Literal(str(number)))
+    if within:
+        return element
+    needs.add(Piece.ARGUMENT)
+    return CCall("_PM_ARGUMENT", (element,))
+
+
 @dataclass(frozen=True)
 class Entry:
     """Writes `_pm_entry` and `_pm_work`.
@@ -190,7 +199,7 @@ class Entry:
         for k, name in enumerate(arrays):
             buffer = self.storage[name]
             const = "const " if buffer.place == "input" else ""
-            pointer = self._argument("_pm_arrays", k)
+            pointer = argument("_pm_arrays", k, self.needs, within=self.within)
             statements.append(
                 Declare(f"{const}{buffer.dtype.c} *const ", self.names.get("array", name), pointer)
             )
@@ -208,18 +217,10 @@ class Entry:
             Declare(
                 "const ptrdiff_t",
                 self.names.get("size", size.name),
-                self._argument("_pm_sizes", k),
+                argument("_pm_sizes", k, self.needs, within=self.within),
             )
             for k, size in enumerate(sizes)
         ]
-
-    def _argument(self, array: str, k: int) -> CExpr:
-        """The element of an array of arguments, which are known where the call is a part of another one."""
-        element = Subscript(Id(array), Literal(str(k)))
-        if self.within:
-            return element
-        self.needs.add(Piece.ARGUMENT)
-        return CCall("_PM_ARGUMENT", (element,))
 
     def _workspace(self, scratch: list[ThreadScratch]) -> list[Stmt]:
         """Lay the slots of the temporaries out one after the other, each on its own cache line."""

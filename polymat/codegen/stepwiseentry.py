@@ -27,11 +27,10 @@ from polymat.codegen.c.ctree import (
     Note,
     Return,
     Stmt,
-    Subscript,
     names_in,
 )
 from polymat.codegen.c.needs import MAX_I64, MIN_I64, Helper, Need, Piece
-from polymat.codegen.entry import ENTRY_PARAMETERS, clock
+from polymat.codegen.entry import ENTRY_PARAMETERS, argument, clock
 from polymat.codegen.memory.pads import place
 from polymat.codegen.program import Program
 from polymat.codegen.routines.librarylinks import routines_of
@@ -254,7 +253,7 @@ class StepwiseEntry:
     def _array(self, number: int, name: str) -> Declare:
         checked = {array.name: array for array in self.pipeline.inputs if array.values is not None}
         ctype = f"const {checked[name].dtype.c} *const " if name in checked else "char *const "
-        pointer = self._argument("_pm_arrays", number)
+        pointer = argument("_pm_arrays", number, self.needs, within=self.within)
         return Declare(ctype, self.names.get("array", name), pointer)
 
     def _unpack_sizes(self) -> list[Declare]:
@@ -262,14 +261,10 @@ class StepwiseEntry:
             Declare(
                 "const ptrdiff_t",
                 self._size_name(size.name),
-                self._argument(SIZES, k),
+                argument(SIZES, k, self.needs, within=self.within),
             )
             for k, size in enumerate(self.sizes)
         ]
-
-    def _argument(self, array: str, number: int) -> CExpr:
-        element = Subscript(Id(array), Literal(str(number)))
-        return element if self.within else CCall("_PM_ARGUMENT", (element,))
 
     def _size_name(self, name: str) -> str:
         return self.names.get("size", name)

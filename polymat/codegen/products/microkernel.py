@@ -62,9 +62,7 @@ _STRIP_COMMENT = """\
 _STRIP = """\
 ptrdiff_t depth, const {t} *a, ptrdiff_t a_row, const {t} *b, {t} scale,
         {t} beta, const _pm_result_{s} *to"""
-_PASSING = """\
-ptrdiff_t depth, const {t} *a, ptrdiff_t a_row, const {t} *b, {t} scale,
-        {t} beta, const _pm_result_{s} *to, const char *next, ptrdiff_t pace"""
+_PASSING = f"{_STRIP}, const char *next, ptrdiff_t pace"
 
 
 def microkernels(shape: Shape) -> str:
@@ -95,8 +93,9 @@ def full_block(shape: Shape) -> str:
 def block_tables(shape: Shape) -> str:
     """The text around register blocks: types, declarations, and the tables by which they are called."""
     blocks = [_table(shape, "block"), *([_table(shape, "walk")] if shape.walks else [])]
-    blocks += [_strip_table(shape)] if shape.panels else []
-    tables = [*blocks, _passing_table(shape), _reading_table(shape)]
+    blocks += [_pointers(shape, "strips", "strip", _STRIP)] if shape.panels else []
+    passing = _pointers(shape, "passing", "passing", _PASSING)
+    tables = [*blocks, passing, _pointers(shape, "readings", "reading", _READING)]
     types = [vector_types(shape), ends_text(shape), headers_text(shape, "operands", "requests")]
     return "\n".join([*types, declared(described(shape)), *tables])
 
@@ -196,14 +195,12 @@ def _full_block(shape: Shape) -> RegisterBlock:
     )
 
 
-def _passing_table(shape: Shape) -> str:
-    """The blocks for a left operand that is read where it is, by vectors."""
-    s, counts = shape.suffix, range(1, shape.vectors + 1)
-    names = ", ".join(f"_pm_passing_{s}_{vectors}" for vectors in counts)
-    return f"""\
-typedef void (*_pm_pass_{s})({_PASSING.format(t=shape.ctype, s=s)});
-static const _pm_pass_{s} _pm_passing_{s}[{shape.vectors}] {UNUSED} = {{{names}}};
-"""
+def _pointers(shape: Shape, table: str, block: str, parameters: str) -> str:
+    """A table of blocks of all rows by their vectors."""
+    s = shape.suffix
+    names = ", ".join(f"_pm_{block}_{s}_{vectors}" for vectors in range(1, shape.vectors + 1))
+    taken = parameters.format(t=shape.ctype, s=s)
+    return f"static void (*const _pm_{table}_{s}[{shape.vectors}])({taken}) {UNUSED} = {{{names}}};\n"
 
 
 def _passing_block(shape: Shape, vectors: int) -> RegisterBlock:
@@ -228,14 +225,6 @@ def _passing_block(shape: Shape, vectors: int) -> RegisterBlock:
     )
 
 
-def _strip_table(shape: Shape) -> str:
-    """The blocks for strips of rows by panels that are packed before, by vectors."""
-    s, counts = shape.suffix, range(1, shape.vectors + 1)
-    names = ", ".join(f"_pm_strip_{s}_{vectors}" for vectors in counts)
-    arguments = _STRIP.format(t=shape.ctype, s=s)
-    return f"static void (*const _pm_strips_{s}[{shape.vectors}])({arguments}) {UNUSED} = {{{names}}};\n"
-
-
 def _strip_block(shape: Shape, vectors: int) -> RegisterBlock:
     """A block of all rows and whole vectors, on a left operand that is read where it is, in the caches.
 
@@ -251,16 +240,6 @@ def _strip_block(shape: Shape, vectors: int) -> RegisterBlock:
         stores=results(shape, rows, vectors, masked=False),
         comment=_STRIP_COMMENT.format(vectors=vectors),
     )
-
-
-def _reading_table(shape: Shape) -> str:
-    """The blocks for operands of which one is read where it is, by vectors."""
-    s, t, counts = shape.suffix, shape.ctype, range(1, shape.vectors + 1)
-    names = ", ".join(f"_pm_reading_{s}_{vectors}" for vectors in counts)
-    return f"""\
-typedef void (*_pm_reader_{s})({_READING.format(t=t, s=s)});
-static const _pm_reader_{s} _pm_readings_{s}[{shape.vectors}] {UNUSED} = {{{names}}};
-"""
 
 
 def _reading_block(shape: Shape, vectors: int) -> RegisterBlock:

@@ -4,9 +4,9 @@
 
 The 36 contractions of TCCG, scaled to about so many operations, and the 23 convolution layers as they are.
 Random schemes have a register block that is nearly the quickest, tiles of up to two levels in any order, and
-any copies.  All are compiled for the sizes, compared with each other, and timed on one thread: the median
-ratio of processor time to the policy's choice, which runs before each.  FILE is written after each case, and
-a later run goes on behind it, with the same policy, operations and machine.
+any copies.  All are compiled for the sizes, compared with the case, and timed on one thread: the median ratio
+of processor time to the policy's choice, which runs before each.  FILE is written after each case, and a
+later run goes on behind it, with the same policy, operations and machine.
 """
 
 from __future__ import annotations
@@ -26,17 +26,16 @@ import numpy as np
 import polymat as pm
 from benchmarks.cases import Case, Judge
 from benchmarks.machinetext import about
+from benchmarks.measure import progress
 from benchmarks.problems import describe
 from benchmarks.schemes import extents_of
 from benchmarks.sections.contractions import CONTRACTIONS, contraction_case
 from benchmarks.sections.convolutions import LAYERS, convolution_case
-from benchmarks.variantlog import progress, timed
-from polymat.driver import levels, request_for
+from benchmarks.variantlog import planned, timed
+from polymat.driver import request_for
 from polymat.machine.model import Machine
 from polymat.model.assumed import assumed_sizes
 from polymat.model.tilelevelsearch import pieces
-from polymat.plan.schedule import Schedule
-from polymat.plan.schemeplan import SchemePlan
 from polymat.product.modelblocks import RegisterShape, SumShape, all_shapes
 from polymat.product.modelled import Modelled
 from polymat.product.modelscheme import block_atoms, copy_order, sum_shape
@@ -84,7 +83,7 @@ class Judged:
 
 
 def every_case(flops: float) -> Iterator[tuple[str, Callable[[], Case]]]:
-    """Kind and maker of every case."""
+    """Name and maker of every case."""
     for name in CONTRACTIONS:
         yield name, lambda name=name: contraction_case(name, extents_of(name, flops))  # type: ignore[misc]
     for name, layer in LAYERS.items():
@@ -147,17 +146,13 @@ def judged(name: str, case: Case, count: int, policy: Any, machine: Machine) -> 
     stage, chosen, of, choosing = _chosen(output, sizes, policy)
     schemes = [chosen, *different_schemes(name, of, count, chosen)]
     calls: list[Callable[[], Any]] = []
-    first: Any = None
+    judge = Judge(case)
     for scheme in schemes:
         options = pm.Options(scheme={stage: str(scheme)}, threads=1)
         compiled = pm.compile(output, inputs=description.inputs, sizes=sizes, options=options)
         result = compiled(*case.task.arrays.values())
-        if first is None:
-            first = result
-            if not Judge(case).error(result) <= 1.0:
-                raise SystemExit(f"{name}: {scheme} computes something else than the case")
-        if not np.allclose(result, first, rtol=1e-4, atol=1e-3 * float(np.abs(first).max())):
-            raise SystemExit(f"{name}: {scheme} computes something else")
+        if not judge.error(result) <= 1.0:
+            raise SystemExit(f"{name}: {scheme} computes something else than the case")
         calls.append(lambda compiled=compiled, out=result: compiled(*case.task.arrays.values(), out=out))  # type: ignore[misc]
         progress(".")
     texts = [str(scheme) for scheme in schemes]
@@ -171,10 +166,9 @@ def _chosen(
     """The stage, its scheme by the policy, what random ones are drawn for, and how long choosing took."""
     asked = request_for(output, estimates=sizes, options=pm.Options(blocks=policy, threads=1))
     begin = time.thread_time()
-    schedule = next(level for _, level in levels(asked) if isinstance(level, Schedule))
+    pipeline, plan = planned(asked)
     choosing = time.thread_time() - begin
-    plan = next(each for each in schedule.plans if isinstance(each, SchemePlan))
-    pipeline, (name,) = schedule.grouping.pipeline, plan.group.stages
+    (name,) = plan.group.stages
     estimates = assumed_sizes(pipeline, asked.estimates)
     where = pipeline.stage(name), plan.contraction, pipeline.extents, estimates, asked.machine, plan.lanes
     return name, plan.scheme, Modelled.of(*where), choosing

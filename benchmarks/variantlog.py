@@ -25,9 +25,11 @@ from typing import Any
 import numpy as np
 
 import polymat as pm
+from benchmarks.measure import progress
 from benchmarks.sections import contractions, convolutions
 from benchmarks.task import Task
 from polymat.driver import levels, request_for
+from polymat.graph.pipeline import Pipeline
 from polymat.machine.model import Machine
 from polymat.model.assumed import assumed_sizes
 from polymat.model.describe import stage_nest
@@ -35,6 +37,8 @@ from polymat.plan.schedule import Schedule
 from polymat.plan.schemeplan import SchemePlan
 from polymat.product.scheme import Scheme
 from polymat.product.schemevariants import scheme_figures, scheme_variants
+from polymat.request import Request
+from polymat.runtime.calibration import calibrated_machine
 
 SEED = 1
 SAMPLE = 0.003  # seconds of processor time that a sample takes at least
@@ -186,10 +190,8 @@ def _variants(program: Program, count: int) -> tuple[str, list[Scheme], list[dic
     asked = request_for(
         program.output, estimates=program.sizes, options=pm.Options(blocks="model", threads=1)
     )
-    schedule = next(level for _, level in levels(asked) if isinstance(level, Schedule))
-    plan = next(each for each in schedule.plans if isinstance(each, SchemePlan))
+    pipeline, plan = planned(asked)
     (name,) = plan.group.stages
-    pipeline = schedule.grouping.pipeline
     nest = stage_nest(pipeline.stage(name), assumed_sizes(pipeline, asked.estimates))
     extents = {dim: nest.extents[dim] for dim in plan.contraction.bounds}
     first, *others = scheme_variants(plan.scheme, plan.contraction, extents)
@@ -197,6 +199,13 @@ def _variants(program: Program, count: int) -> tuple[str, list[Scheme], list[dic
     schemes = [first, *drawn]
     figures = [asdict(scheme_figures(nest, plan.contraction, each.own, asked.machine)) for each in schemes]
     return name, schemes, figures, asked.machine, nest.flops
+
+
+def planned(asked: Request) -> tuple[Pipeline, SchemePlan]:
+    """The pipeline of a request, and the plan of its first stage in the loops of a scheme."""
+    schedule = next(level for _, level in levels(asked) if isinstance(level, Schedule))
+    plan = next(each for each in schedule.plans if isinstance(each, SchemePlan))
+    return schedule.grouping.pipeline, plan
 
 
 def timed(calls: Sequence[Callable[[], Any]]) -> list[float]:
@@ -230,12 +239,6 @@ def read_log(path: Path) -> list[Logged]:
     return [Logged(**json.loads(line)) for line in path.read_text().splitlines()]
 
 
-def progress(text: str) -> None:
-    """Tell who waits."""
-    sys.stderr.write(text)
-    sys.stderr.flush()
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     """Log what is not there yet."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -244,7 +247,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--variants", type=int, default=20, help="of each program")
     parser.add_argument("--only", default="", help="programs whose name contains this text")
     asked = parser.parse_args(argv)
-    there = {each.name for each in read_log(asked.file)}
+    kept = read_log(asked.file)
+    others = {each.machine for each in kept} - {calibrated_machine().name}
+    if others:
+        raise SystemExit(f"{asked.file} is of {', '.join(others)}: name another file")
+    there = {each.name for each in kept}
     for program in islice(programs(), asked.programs):
         if program.name in there or asked.only not in program.name:
             continue
@@ -254,10 +261,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         except pm.OptionError as error:
             progress(f"left out: {error}\n")
             continue
-        with asked.file.open("a") as kept:
-            kept.write(json.dumps(asdict(found)) + "\n")
-            kept.flush()
-            os.fsync(kept.fileno())
+        with asked.file.open("a") as log:
+            log.write(json.dumps(asdict(found)) + "\n")
+            log.flush()
+            os.fsync(log.fileno())
         best, worst = min(found.seconds), max(found.seconds)
         rates = [found.flops / each / 1e9 for each in (best, found.seconds[0], worst)]
         progress(" {:.1f} best, {:.1f} of the model, {:.1f} worst\n".format(*rates))

@@ -83,7 +83,7 @@ def find_peer(name: str, threads: int) -> Peer:
     if prepare.startswith("pipelines:"):
         peer = polymat_peer(threads, name, prepare)
         # Others may run with POLYMAT_TUNED=off: what `tune` has found is this peer's alone then.
-        kept = {"POLYMAT_TUNED": "auto"} if name.startswith("tuned") else {}
+        kept = {"POLYMAT_TUNED": "auto"} if prepare.endswith(":prepare_tuned") else {}
         return replace(peer, environment={**peer.environment, **kept})
     return (
         elsewhere_peer(name, _HERE + prepare, threads)

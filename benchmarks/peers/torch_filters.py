@@ -29,7 +29,7 @@ def prepare_conv2d_compiled(task: Task) -> Prepared:
 def _conv2d(task: Task, *, compiled: bool) -> Prepared:
     if task.problem != "conv2d":
         raise MissingError(f"no layer {task.problem}")
-    torch = _torch()
+    torch = torch_alone()
     stride = task.values["stride"]
     image = torch.from_numpy(task.arrays["I"]).permute(2, 0, 1)[None]
     weights = torch.from_numpy(task.arrays["P"]).permute(3, 2, 0, 1)
@@ -47,7 +47,7 @@ def _conv2d(task: Task, *, compiled: bool) -> Prepared:
         torch.compiler.reset()
         torch._inductor.config.freezing = True
         model = torch.compile(model, dynamic=False)
-    return _prepared(lambda: model(image), lambda result: result[0].permute(1, 2, 0).contiguous().numpy())
+    return prepared(lambda: model(image), channels_last)
 
 
 def prepare_conv1d(task: Task) -> Prepared:
@@ -57,22 +57,30 @@ def prepare_conv1d(task: Task) -> Prepared:
     columns = task.arrays["x"].nbytes * len(task.arrays["h"])
     if columns > MOST_BYTES:
         raise MissingError(f"may lay out {columns / 1e9:.0f} GB of columns")
-    torch = _torch()
+    torch = torch_alone()
     x = torch.from_numpy(task.arrays["x"])[None, None]
     h = torch.from_numpy(np.ascontiguousarray(task.arrays["h"][::-1]))[None, None]
     step = task.values.get("down", 1)
     conv1d = torch.nn.functional.conv1d
-    return _prepared(lambda: conv1d(x, h, stride=step), lambda result: result[0, 0].numpy())
+    return prepared(lambda: conv1d(x, h, stride=step), lambda result: result[0, 0].numpy())
 
 
-def _torch() -> Any:
+def torch_alone() -> Any:
+    """PyTorch on this process's threads, without gradients."""
     torch = importlib.import_module("torch")
     torch.set_num_threads(thread_count())
     torch.set_grad_enabled(False)
     return torch
 
 
-def _prepared(call: Callable[[], Any], convert: Callable[[Any], Any]) -> Prepared:
+def channels_last(result: Any) -> Any:
+    """The one image of a batch, as NumPy has it."""
+    return result[0].permute(1, 2, 0).contiguous().numpy()
+
+
+def prepared(call: Callable[[], Any], convert: Callable[[Any], Any]) -> Prepared:
+    """A call that is repeated, and whose result is converted once."""
+
     def repeat(count: int) -> float:
         begin = perf_counter()
         for _ in range(count):

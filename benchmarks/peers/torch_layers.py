@@ -2,32 +2,22 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
-from time import perf_counter
 from typing import Any
 
-from benchmarks.peers.array_libraries import thread_count
+from benchmarks.peers.torch_filters import channels_last, prepared, torch_alone
 from benchmarks.task import MissingError, Prepared, Task
 
 
 def prepare(task: Task) -> Prepared:
     """Convolution and ReLU6, or batch normalisation and ReLU."""
-    torch = importlib.import_module("torch")
-    torch.set_num_threads(thread_count())
-    torch.set_grad_enabled(False)
+    torch = torch_alone()
     calls = {"conv2d-relu6": _convolution, "bnorm-relu": _normalisation}
     if task.problem not in calls:
         raise MissingError(f"no layer {task.problem}")
     call = calls[task.problem](torch, task)
 
-    def repeat(count: int) -> float:
-        begin = perf_counter()
-        for _ in range(count):
-            call()
-        return perf_counter() - begin
-
-    return Prepared(lambda: call()[0].permute(1, 2, 0).contiguous().numpy(), repeat=repeat)
+    return prepared(call, channels_last)
 
 
 def _convolution(torch: Any, task: Task) -> Callable[[], Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 
 from polymat.decide.callplans import CallPlanner
 from polymat.decide.eliminationplans import EliminationPlanner
@@ -90,10 +91,11 @@ class Candidates:
 
     def of(self, stages: tuple[str, ...]) -> list[Plan] | Refused:
         """Every plan of a group; at least one, or why there is none."""
-        found = self.planner.plans(stages, self._every, self.by_level, self._usual)
+        found_once = cache(lambda: self._every(stages))
+        found = self.planner.plans(stages, found_once, self.by_level, self._usual)
         if found is not None:
             return found
-        every = self._every(stages)
+        every = found_once()
         plans = [] if isinstance(every, Refused) else self.planner.heeding(map(self._switched, every))
         return plans or every
 
@@ -251,7 +253,7 @@ class Candidates:
         calls = self._transforms(choice)
         loops = [] if calls and self.options.fft == "always" else [self._tiles(stages, choice, NO_CALLS)]
         products = {} if calls else self._products(choice)
-        if loops and self.options.rolling and self.planner.asked(stages):
+        if loops and loops[0].rolling and self.planner.asked(stages):
             loops.append(self._tiles(stages, choice, NO_CALLS, roll=False))
         found = [*loops, self._tiles(stages, choice, calls)] if calls else loops
         if products:

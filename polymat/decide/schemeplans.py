@@ -1,4 +1,4 @@
-"""Plans of contractions in loops that a scheme says: the user's, or that of the model of data movement."""
+"""Plans of stages and groups by schemes: the user's, or that of the model of data movement."""
 
 from __future__ import annotations
 
@@ -90,13 +90,13 @@ class SchemePlanner:
     def plans(
         self,
         stages: tuple[str, ...],
-        every: Callable[[tuple[str, ...]], list[Plan] | Refused],
+        every: Callable[[], list[Plan] | Refused],
         by_level: Callable[[TilePlan], Sequence[Plan]],
         usual: Callable[[Stage], KernelPlan | None],
     ) -> list[Plan] | Refused | None:
         """The plans of a group whose loops are those of a scheme; None where sizes of tiles at most are.
 
-        every: all plans of a group.  by_level: tiles in the sizes of other caches.  usual: as in `plan`.
+        every: all plans of the group.  by_level: tiles in the sizes of other caches.  usual: as in `plan`.
         """
         refused, asked = self._refused(stages), self.asked(stages)
         printed = self._printed(stages, every, by_level) if asked and refused is None else []
@@ -135,15 +135,14 @@ class SchemePlanner:
         every = self._readable(stages)
         return any(sum(loop.kind in ("T", "R") for loop in scheme.loops) > 1 for scheme in every)
 
-    def _merged(
-        self, stages: tuple[str, ...], every: Callable[[tuple[str, ...]], list[Plan] | Refused]
-    ) -> Plan | None:
+    def _merged(self, stages: tuple[str, ...], every: Callable[[], list[Plan] | Refused]) -> Plan | None:
         """A product with what scales it and adds to it, in the loops of a scheme; None of other groups."""
-        found = every(stages)
+        found = every()
         plans = [] if isinstance(found, Refused) else [plan for plan in found if isinstance(plan, MergedPlan)]
-        for plan, scheme in product(plans, self._readable(stages)):
+        fused = [scheme for scheme in self._readable(stages) if scheme.fused]
+        for plan, scheme in product(plans, fused):
             made = plan_merged(plan, scheme, self.pipeline.context, self.machine, self.assumed)
-            if isinstance(made, MergedPlan) and scheme.fused:
+            if isinstance(made, MergedPlan):
                 return made
         return None
 
@@ -164,11 +163,11 @@ class SchemePlanner:
     def _printed(
         self,
         stages: tuple[str, ...],
-        every: Callable[[tuple[str, ...]], list[Plan] | Refused],
+        every: Callable[[], list[Plan] | Refused],
         by_level: Callable[[TilePlan], Sequence[Plan]],
     ) -> list[Plan]:
         """Those plans that print the schemes of their stages, as they are without schemes."""
-        found = every(stages)
+        found = every()
         if isinstance(found, Refused):
             return []
         plans = [switched(plan, self.pipeline, self.given, self.plain) for plan in found]
@@ -195,7 +194,7 @@ class SchemePlanner:
         if not isinstance(plan, TilePlan) or not self.asked(plan.group.stages):
             return plan
         if any(scheme.words("back") for scheme in self._readable(plan.group.stages)) and not plan.rolling:
-            plan = turned(plan)
+            plan = replace(plan, backwards=True)
         found = with_inner_loops(plan, self.pipeline, self.machine, self.assumed, self.texts)
         return plan if isinstance(found, Misfit) else found
 

@@ -15,13 +15,14 @@ from polymat.model.assumed import assumed_sizes
 from polymat.options import Options
 from polymat.plan.library import CallPlan, FilterPlan, TransformPlan
 from polymat.plan.loops import LoopPlan
+from polymat.plan.nest import MergedPlan
 from polymat.plan.schedule import Schedule
 from polymat.plan.schemeplan import SchemePlan
 from polymat.plan.tile import Plan, TilePlan
 from polymat.product.scheme import Scheme
 from polymat.product.schemetext import Misfit, read_scheme
 from polymat.tilesize.loopschemes import tiled_loops
-from polymat.tilesize.schemeplanner import misfit_error, plan_loops
+from polymat.tilesize.schemeplanner import misfit_error, plan_loops, plan_merged
 from polymat.tilesize.schemetiles import (
     is_for_one,
     misfit_of_group,
@@ -139,6 +140,9 @@ def _misfit(
     if isinstance(plan, TilePlan):
         within = with_inner_loops(plan, found.pipeline, machine, assumed, {name: text})
         return within if isinstance(within, Misfit) else wrong
+    if isinstance(plan, MergedPlan) and scheme.fused:
+        made = plan_merged(plan, scheme, found.pipeline.context, machine, assumed)
+        return made if isinstance(made, Misfit) else wrong
     if len(plan.group.stages) == 1 and is_for_one(scheme, name):
         own = plan_loops(found.pipeline, stage, scheme, machine, assumed)
         return own if isinstance(own, Misfit) else wrong

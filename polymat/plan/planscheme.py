@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from polymat.graph.aligned import Member
 from polymat.plan.loops import LoopPlan
-from polymat.plan.nest import MergedPlan
-from polymat.plan.registerblocks import kernel_of
+from polymat.plan.registerblocks import kernel_of, scheme_of
 from polymat.plan.schemeplan import SchemePlan
 from polymat.plan.tile import Plan, TilePlan
 from polymat.product.scheme import AnyAtom, GroupAtom, Scheme, SchemeLoop, Word, contradiction
@@ -33,9 +32,7 @@ def schemes_of(plan: Plan) -> dict[str, Scheme]:
             given = [each for each in plan.members if each.stage in plan.given]
             inner = {each.stage: _further(plan, each) for each in given if each is not member}
             name = member.stage
-            own = (*_tiles(plan, member), *(inner_atoms(plan, member) if member in given else ()))
-        case SchemePlan():
-            name, own = stages[-1], plan.scheme.atoms
+            own = (*tile_atoms(plan, member), *(inner_atoms(plan, member) if member in given else ()))
         case LoopPlan():
             name, own = stages[-1], tuple(loop_atoms(plan))
         case _:
@@ -72,7 +69,8 @@ def _says_sizes(plan: TilePlan, member: Member) -> bool:
     return None not in member.dims and all(size % member.scale(level) == 0 for level, size in sizes)
 
 
-def _tiles(plan: TilePlan, member: Member) -> tuple[AnyAtom, ...]:
+def tile_atoms(plan: TilePlan, member: Member) -> tuple[AnyAtom, ...]:
+    """What a stage says of the tiles that it is in."""
     first = str(member.dims[0])
     ways: tuple[tuple[Word, bool], ...] = (("roll", plan.rolling), ("back", plan.backwards))
     rolls = tuple(GroupAtom(word, (first,)) for word, runs_so in ways if runs_so)
@@ -106,11 +104,9 @@ def inner_atoms(plan: TilePlan, member: Member) -> tuple[AnyAtom, ...]:
 
 
 def _blocks_or_calls(plan: Plan) -> tuple[AnyAtom, ...]:
-    kernel = kernel_of(plan)
-    if isinstance(plan, MergedPlan) and isinstance(plan.inner, SchemePlan):
-        return plan.inner.scheme.atoms
-    if kernel is not None:
-        return kernel.scheme.atoms
+    made = scheme_of(plan) or kernel_of(plan)
+    if made is not None:
+        return made.scheme.atoms
     return (GroupAtom("Call", plan.routines),) if plan.library else ()
 
 

@@ -18,7 +18,7 @@ from polymat.model.tilelevelsearch import LevelTiles, level_tiles, pieces, rank
 from polymat.product.modelblocks import RegisterShape, SumShape, register_shapes
 from polymat.product.modelled import ArrayAccess, Modelled
 from polymat.product.scheme import Atom, Pack, Scheme, SchemeLoop, Sequence2
-from polymat.product.schemefit import dims_of
+from polymat.product.schemefit import dims_of, with_packs
 
 COPIED = 1.0  # cycles in which an element is copied to where its neighbour in the original is its neighbour
 TURNED = 2.0  # and where it is not
@@ -260,20 +260,18 @@ def _loops(
 
 
 def _with_copies(best: _Solved, atoms: Sequence[SchemeLoop], ends: Mapping[int, int]) -> list[Atom]:
-    """The loops with the copies: as far out as no loop further in but those of its band moves the operand."""
-    found = best.of.found
-    made: list[Atom] = [*atoms]
-    places = []
-    for (factor, access), level in zip(best.of.factors, best.copies, strict=True):
-        if level is None:
-            continue
-        dims, at = dims_of(factor, found), ends.get(level, 0)
-        while at and atoms[at - 1].dim not in dims:
-            at -= 1
-        places.append((at, Pack(factor.source, copy_order(best.of, factor, access, best.block))))
-    for at, atom in sorted(places, key=lambda place: -place[0]):
-        made.insert(at, atom)
-    return made
+    """The loops with the copies: no further in than their bands."""
+    copied = [(*pair, level) for pair, level in zip(best.of.factors, best.copies, strict=True)]
+    packs = [
+        (
+            Pack(factor.source, copy_order(best.of, factor, access, best.block)),
+            dims_of(factor, best.of.found),
+            ends.get(level, 0),
+        )
+        for factor, access, level in copied
+        if level is not None
+    ]
+    return with_packs(atoms, packs)
 
 
 def block_atoms(block: RegisterShape) -> list[Atom]:

@@ -8,7 +8,7 @@ divide; pack(B), a copy in the order of use, pack(B: k, j) where that permutes i
 the innermost last; Par(i), shared out to threads.  All sizes are in points: U(j, 8) around V(j, 4) are two
 vectors.  i*j are two dimensions that one loop runs along, or whose tiles threads share.
 
-Three atoms are ours, for what their scheme of one statement has no need of: fuse(a, b), the stages that share
+Four atoms are ours, for what their scheme of one statement has no need of: fuse(a, b), the stages that share
 all loops over tiles; roll(i), tiles that follow each other along i and keep what the next one needs; back(i),
 tiles from the last to the first; Call(gemm), a routine of a library.
 """

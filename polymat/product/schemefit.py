@@ -40,6 +40,22 @@ def packed_factor(atom: Pack, found: Contraction) -> Factor | None:
     return named[0] if named else None
 
 
+def with_packs(loops: Sequence[SchemeLoop], packs: Sequence[tuple[Pack, Sequence[str], int]]) -> list[Atom]:
+    """The loops with copies: as far out as no loop further in moves the operand.
+
+    packs: each with the dimensions of its operand, and how many of the loops are around it at most.
+    """
+    made: list[Atom] = [*loops]
+    places = []
+    for pack, dims, at in packs:
+        while at and loops[at - 1].dim not in dims:
+            at -= 1
+        places.append((at, pack))
+    for at, pack in sorted(places, key=lambda place: -place[0]):
+        made.insert(at, pack)
+    return made
+
+
 def fitted(scheme: Scheme, found: Contraction, lanes: int) -> tuple[Atom, ...] | Misfit:
     """The atoms that loops are written from, or why they are no scheme of this contraction.
 

@@ -22,11 +22,18 @@ def scheme_movement(
     nest: of the contraction alone, with its extents.  atoms: of the scheme, outermost first; they need not
     have been completed.  threads: that share out the dimension of its `Par`.
     """
-    shared = next((a.dim for a in atoms if isinstance(a, SchemeLoop) and a.kind == "Par"), None)
-    team = max(1, min(threads, machine.cores)) if shared is not None else 1
-    extents = {dim: ceil(n / team) if dim == shared else n for dim, n in nest.extents.items()}
+    team, extents = share_of_a_thread(nest, atoms, machine, threads)
     loops, copies = loops_and_copies(found, atoms, extents)
     return moving(nest, loops, machine, threads=team, apart=team, copies=copies)
+
+
+def share_of_a_thread(
+    nest: LoopNest, atoms: Sequence[Atom], machine: Machine, threads: int
+) -> tuple[int, dict[str, int]]:
+    """How many threads share out the dimension of `Par`, and the extents of what one of them has."""
+    shared = next((a.dim for a in atoms if isinstance(a, SchemeLoop) and a.kind == "Par"), None)
+    team = max(1, min(threads, machine.cores)) if shared is not None else 1
+    return team, {dim: ceil(n / team) if dim == shared else n for dim, n in nest.extents.items()}
 
 
 def loops_and_copies(

@@ -22,8 +22,8 @@ from polymat.model.volumes import Copy, TiledLoop
 from polymat.model.workingset import level_sums
 from polymat.product.contraction import Contraction
 from polymat.product.scheme import Atom, Pack, Scheme, SchemeLoop, unrolled
-from polymat.product.schemefit import dims_of, operands, packed_factor
-from polymat.product.schememovement import loops_and_copies, scheme_movement
+from polymat.product.schemefit import dims_of, operands, packed_factor, with_packs
+from polymat.product.schememovement import loops_and_copies, scheme_movement, share_of_a_thread
 
 TILE_POINTS = (32, 128, 512)  # of a tile along all dimensions of a kind; and all points
 MOST_VARIANTS = 48  # that are ranked
@@ -103,19 +103,10 @@ def _inner(atoms: Sequence[Atom], found: Contraction) -> list[SchemeLoop]:
 
 
 def _with_packs(loops: Sequence[SchemeLoop], packs: Sequence[Pack], found: Contraction) -> list[Atom]:
-    """The loops with the copies: as far out as no loop further in moves the operand."""
-    made: list[Atom] = [*loops]
-    places = []
-    for pack in packs:
-        factor = packed_factor(pack, found)
-        dims = () if factor is None else dims_of(factor, found)
-        at = len(loops)
-        while at and loops[at - 1].dim not in dims:
-            at -= 1
-        places.append((at, pack))
-    for at, pack in sorted(places, key=lambda place: -place[0]):
-        made.insert(at, pack)
-    return made
+    """The loops with the copies."""
+    factors = [(pack, packed_factor(pack, found)) for pack in packs]
+    placed = [(pack, () if each is None else dims_of(each, found), len(loops)) for pack, each in factors]
+    return with_packs(loops, placed)
 
 
 def scheme_figures(
@@ -125,14 +116,12 @@ def scheme_figures(
 
     nest: of the contraction alone.  threads: that share out the dimension of its `Par`, and the last cache.
     """
-    shared = next((a.dim for a in atoms if isinstance(a, SchemeLoop) and a.kind == "Par"), None)
-    team = max(1, min(threads, machine.cores)) if shared is not None else 1
-    extents = {dim: ceil(n / team) if dim == shared else n for dim, n in nest.extents.items()}
-    looped = nest_of_loops(nest, found, atoms, extents)
+    team, extents = share_of_a_thread(nest, atoms, machine, threads)
+    loops, copies = loops_and_copies(found, atoms, extents)
+    looped = nest_of_loops(nest, loops)
     moved = scheme_movement(nest, found, atoms, machine, threads=threads).bytes
     sums = level_sums(looped, machine, looped.names, threads=team)
     size = nest.references()[0].element_bytes
-    loops, copies = loops_and_copies(found, atoms, extents)
     return VariantFigures(sums, moved, size * sum(_copied(each, loops) for each in copies))
 
 
@@ -143,12 +132,12 @@ def _copied(copy: Copy, loops: Sequence[TiledLoop]) -> float:
     return float(own * prod(runs[copy.inside :]))
 
 
-def nest_of_loops(
-    nest: LoopNest, found: Contraction, atoms: Sequence[Atom], extents: Mapping[str, int]
-) -> LoopNest:
-    """The nest with a dimension for every loop of a scheme that runs more than once, outermost first."""
-    loops, _ = loops_and_copies(found, atoms, extents)
-    forms: dict[str, Affine] = {dim: Affine((), 0) for dim in extents}
+def nest_of_loops(nest: LoopNest, loops: Sequence[TiledLoop]) -> LoopNest:
+    """The nest with a dimension for every loop of a scheme that runs more than once, outermost first.
+
+    loops: innermost first.
+    """
+    forms: dict[str, Affine] = {dim: Affine((), 0) for dim in nest.extents}
     dims: list[Dim] = []
     for number, loop in enumerate(reversed(loops)):
         count = ceil(loop.extent / loop.inside)

@@ -86,15 +86,19 @@ def test_a_comparison_goes_on_behind_what_is_kept(
 def test_a_log_goes_on_behind_its_last_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def logged(program: Program, count: int) -> Logged:
         where = program.kind, program.family, program.name
-        return Logged(*where, "m", "2026-01-02", 1e9, ["[a]"] * count, [{}] * count, [1.0] * count)
+        return Logged(*where, GENERIC.name, "2026-01-02", 1e9, ["[a]"] * count, [{}] * count, [1.0] * count)
 
     monkeypatch.setattr(variantlog, "logged", logged)
+    monkeypatch.setattr(variantlog, "calibrated_machine", lambda: GENERIC)
     path = tmp_path / "log.jsonl"
     assert variantlog.main([str(path), "--programs", "2", "--variants", "2"]) == 0
     before = path.read_text()
     assert variantlog.main([str(path), "--programs", "3", "--variants", "2"]) == 0
     assert path.read_text().startswith(before)
     assert [each.kind for each in read_log(path)] == ["contraction", "convolution", "filters"]
+    monkeypatch.setattr(variantlog, "calibrated_machine", lambda: replace(GENERIC, name="another"))
+    with pytest.raises(SystemExit, match=r"log\.jsonl is of .*name another file"):
+        variantlog.main([str(path)])
 
 
 def test_times_are_ratios_to_the_first_call(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,15 +10,15 @@ from __future__ import annotations
 import argparse
 import os
 import re
-import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from random import Random
 from typing import Any
 
-from tests.differential.sanitized import FLAGS, ROOT, environment, sanitizer
+from tests.differential.sanitized import FLAGS, run_all
 
+MODULE = "tests.differential.randomschemes"
 PATIENT = 900.0  # seconds for the C compiler
 TOGETHER = 8  # programs in a library: more take the C compiler long
 SIZES = (
@@ -128,7 +128,7 @@ def with_another(text: str, rng: Random) -> str:
 def planned(request: Any) -> dict[str, Sequence[Any]]:
     """The atoms of what a request is compiled to, by stage: in a tile those of the tile and of its loops."""
     from polymat.driver import levels
-    from polymat.plan.planscheme import _tiles, inner_atoms, schemes_of
+    from polymat.plan.planscheme import inner_atoms, schemes_of, tile_atoms
     from polymat.plan.schedule import Schedule
     from polymat.plan.tile import TilePlan
 
@@ -138,7 +138,7 @@ def planned(request: Any) -> dict[str, Sequence[Any]]:
             found |= {stage: scheme.atoms for stage, scheme in schemes_of(plan).items()}
             if isinstance(plan, TilePlan):
                 for member in plan.members:
-                    found[member.stage] = (*_tiles(plan, member), *inner_atoms(plan, member))
+                    found[member.stage] = (*tile_atoms(plan, member), *inner_atoms(plan, member))
         if name == "codegen":
             break
     return found
@@ -203,19 +203,9 @@ def main() -> int:
 def command(seed: int, count: int, first: int, way: str) -> list[str]:
     """The command that runs `count` programs in one way."""
     numbers = ["--seed", str(seed), "--count", str(count), "--first", str(first)]
-    return [sys.executable, "-m", "tests.differential.randomschemes", *numbers, way]
-
-
-def run_all() -> int:
-    """This module again, with the sanitizers loaded and the same arguments."""
-    library = sanitizer()
-    if isinstance(library, str):
-        print(library, file=sys.stderr)
-        return 2
-    arguments = [sys.executable, "-m", "tests.differential.randomschemes", *sys.argv[1:]]
-    return subprocess.run(arguments, cwd=ROOT, env=environment(library)).returncode
+    return [sys.executable, "-m", MODULE, *numbers, way]
 
 
 if __name__ == "__main__":
     is_loaded = "libasan" in os.environ.get("LD_PRELOAD", "")
-    sys.exit(run_all() if "sanitized" in sys.argv and not is_loaded else main())
+    sys.exit(run_all(MODULE) if "sanitized" in sys.argv and not is_loaded else main())

@@ -79,13 +79,13 @@ def main() -> int:
     return bool(found)
 
 
-def run_all() -> int:
-    """This module again, with the sanitizers loaded and the same arguments."""
+def run_all(module: str = "tests.differential.sanitized") -> int:
+    """A module again, with the sanitizers loaded and the same arguments."""
     library = sanitizer()
     if isinstance(library, str):
         print(library, file=sys.stderr)
         return 2
-    arguments = [sys.executable, "-m", "tests.differential.sanitized", *sys.argv[1:]]
+    arguments = [sys.executable, "-m", module, *sys.argv[1:]]
     return subprocess.run(arguments, cwd=ROOT, env=environment(library)).returncode
 
 

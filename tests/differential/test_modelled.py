@@ -22,7 +22,7 @@ ODD = [(1, 1, 1, 1), (0, 3, 2, 5), (5, 4, 0, 2), (13, 17, 11, 3)]
 @pytest.mark.parametrize("case", range(2))
 def test_what_the_model_chooses_computes_what_the_definition_says(case: int, seed: int) -> None:
     rng, dtype = Random(f"{seed} {case}"), (Double, pm.Float)[case]
-    found = [make(Maker(rng, f"out{number}", dtype, 4)) for number, make in enumerate(PROGRAMS[:5])]
+    found = [make(Maker(rng, f"out{number}", dtype, 4)) for number, make in enumerate(PROGRAMS[:7])]
     outputs = [out for each in found for out in each.outputs]
     estimates = {M: rng.choice([24, 70, 900]), N: rng.choice([40, 700]), K: rng.choice([12, 300]), L: 5}
     options = pm.Options(blocks="model", threads=1 + case, share=False, cflags=("-O1",))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pytest
 
 import polymat as pm
 from polymat import Double, Int, Parameter
@@ -44,6 +45,15 @@ def test_what_is_said_of_it_is_of_its_scheme() -> None:
     assert {name: moved[name] for name in ("X", "Y", "Y packed")} == {
         name: wanted[name] for name in ("X", "Y", "Y packed")
     }
+
+
+def test_a_scheme_that_does_not_fit_it_is_told_why() -> None:
+    x, y, z = arrays()
+    loops = LOOPS.replace("R(k), ", "")
+    options = pm.Options(scheme={"D": f"[fuse(tmp_X_Y), {loops}"}, blas="never")
+    with pytest.raises(pm.OptionError, match=r"T\(k, 16\) leaves 16 points of k") as told:
+        pm.compile(pm.gemm(x, y, z, 2.0, 0.5).named("D"), options=options)
+    assert "hint: R(k) further in" in str(told.value)
 
 
 def test_register_blocks_have_no_scheme_of_their_own() -> None:

@@ -68,6 +68,10 @@ def failures(seed: int, numbers: Sequence[int], cflags: Sequence[str]) -> Iterat
     except (pm.OptionError, AssertionError) as error:
         yield f"{numbers}: {error}"
         return
+    runs = planned(request_for(outputs, inputs=inputs, options=options))
+    for name, text in schemes.items():
+        if not is_said_by(text, runs.get(name, ())):
+            yield f"{text} of {name} runs as {', '.join(map(str, runs.get(name, ())))}"
     values = np.random.default_rng(numbers[0])
     for sizes in SIZES:
         known = dict(zip((M, N, K, L), sizes, strict=True))

@@ -93,11 +93,9 @@ class Candidates:
         """Every plan of a group; at least one, or why there is none."""
         found_once = cache(lambda: self._every(stages))
         found = self.planner.plans(stages, found_once, self.by_level, self._usual)
-        if found is not None:
-            return found
-        every = found_once()
-        plans = [] if isinstance(every, Refused) else self.planner.heeding(map(self._switched, every))
-        return plans or every
+        if found is not None or isinstance(every := found_once(), Refused):
+            return every if found is None else found
+        return self.planner.heeding(map(self._switched, every)) or every
 
     def _every(self, stages: tuple[str, ...]) -> list[Plan] | Refused:
         """Every plan of a group before `Options` change it."""

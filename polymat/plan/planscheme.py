@@ -70,7 +70,7 @@ def _says_sizes(plan: TilePlan, member: Member) -> bool:
 
 
 def tile_atoms(plan: TilePlan, member: Member) -> tuple[AnyAtom, ...]:
-    """What a stage says of the tiles that it is in."""
+    """The atoms of the tiles that a stage is in, as it says them."""
     first = str(member.dims[0])
     ways: tuple[tuple[Word, bool], ...] = (("roll", plan.rolling), ("back", plan.backwards))
     rolls = tuple(GroupAtom(word, (first,)) for word, runs_so in ways if runs_so)

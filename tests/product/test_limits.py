@@ -75,5 +75,7 @@ def test_prices_of_segments_and_triangles(golden: Callable[[str], None]) -> None
         values = drawn(draw)
         told = [f"{name} {values[name]:g}" for name in TOLD]
         lines.append(", ".join((*told, *(each.name for each in FACTS if values[each.name]))))
-        lines += [f"  {way.name.lower()} {price(way).at(values):.6g}" for way in Way if way is not Way.UNROLLED]
+        lines += [
+            f"  {way.name.lower()} {price(way).at(values):.6g}" for way in Way if way is not Way.UNROLLED
+        ]
     golden("\n".join(lines))

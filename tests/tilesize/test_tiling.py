@@ -1,0 +1,41 @@
+"""What tiles of a plan demand beside its loops: the room of one in a cache, and where what it reads lies."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from polymat.plan.schedule import Schedule
+from polymat.plan.tile import TilePlan
+from polymat.tilesize.tiling import TileDemand, tiling_of
+from tests.codegen.kinds import KINDS
+from tests.fixed import WIDE, compiled_levels
+
+SIZES = {"M": 1000, "N": 1000, "K": 500}
+
+
+def demand(kind: str, l2_bytes: int, sizes: tuple[int, ...] | None = None) -> TileDemand:
+    """Of the first plan of a program, whose tiles are as large as chosen for it, or so large."""
+    schedule = compiled_levels(**KINDS[kind]())["tilesize"]
+    assert isinstance(schedule, Schedule)
+    pipeline, plan = schedule.grouping.pipeline, schedule.plans[0]
+    stages = [pipeline.stage(name) for name in schedule.grouping.groups[0].stages]
+    assert isinstance(plan, TilePlan)
+    plan = plan if sizes is None else replace(plan, sizes=sizes)
+    return tiling_of(pipeline, plan, stages, replace(WIDE, l2_bytes=l2_bytes), SIZES)
+
+
+@pytest.mark.parametrize("rows", [1, 3])
+def test_a_tile_may_fill_the_second_level(rows: int) -> None:
+    """A row that is read, its exponentials, the result and two numbers, for each row of a softmax."""
+    room = rows * 4 * (3 * SIZES["K"] + 2)
+    assert demand("whole_rows", room, (rows,)).fits
+    assert not demand("whole_rows", room - 1, (rows,)).fits
+
+
+def test_tiles_that_do_not_fit_are_read_again_from_further_away() -> None:
+    near, far = demand("whole_rows", 1 << 20), demand("whole_rows", 1 << 10)
+    assert (near.level, far.level) == (2, 3)
+    assert near.scratch
+    assert not far.scratch

@@ -12,6 +12,7 @@ from pathlib import Path
 from benchmarks.machinetext import about, header
 from benchmarks.measure import QUICK_SECONDS, SECONDS, Crew, progress, run_case
 from benchmarks.records import (
+    CompleteError,
     Entry,
     Key,
     Record,
@@ -118,7 +119,7 @@ def begun(path: Path, empty: Record, plan: Plan, *, again: bool) -> Record:
             )
     there = sum(found.entry(key) is not None for key in plan.keys)
     if there == len(plan.keys):
-        raise RecordError(f"{path} has all {there} cases: --again measures them anew, --output elsewhere")
+        raise CompleteError(f"{path} has all {there} cases: --again measures them anew, --output elsewhere")
     progress(f"going on with {path}: {there} of {len(plan.keys)} cases are there\n")
     return found
 

@@ -16,11 +16,17 @@ from benchmarks.section import Section
 from polymat.machine.model import MEMORY, Machine
 
 FORMAT = 1
+PAPERS = "papers"  # the directory of the papers' tables among the records of a machine
+MACHINES = "machines"  # the directory of a folder for each microarchitecture, in that of README's records
 Key = tuple[str, str, int]
 
 
 class RecordError(ValueError):
     """A file is no record of a run, or of another one."""
+
+
+class CompleteError(RecordError):
+    """A file has all of a run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +74,12 @@ class Record:
     entries: tuple[Entry, ...] = ()
     roofs: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
+    @property
+    def microarchitecture(self) -> str:
+        """The name of the processor's, as folders of machines have it."""
+        named = re.search(r"\((\w+)\), \d+ core", self.about["machine"])
+        return named[1] if named else "unknown"
+
     def with_entry(self, section: Section, entry: Entry) -> Record:
         """This one with a row more."""
         headings = {**self.headings, section.name: Heading.of(section)}
@@ -114,10 +126,10 @@ def write_record(path: Path, record: Record) -> None:
 
 
 def keep_record(path: Path, record: Record) -> None:
-    """Write the file; what is there of another machine goes into that machine's folder before.
+    """Write the file; what is there of another machine goes into the folder of its microarchitecture before.
 
-    Of two of that machine the one with more rows is its record, and the other one is kept beside it, as is
-    what is none.
+    Of two of that folder the one with more rows is its record, and the other one is kept beside it, as is
+    what is none, and what was there of another machine of the microarchitecture whose folder is written.
     """
     if path.exists():
         _put_aside(path, record.about["machine"])
@@ -132,17 +144,26 @@ def _put_aside(path: Path, machine: str) -> None:
         return
     if before.about["machine"] == machine:
         return
-    named = re.search(r"\((\w+)\), \d+ core", before.about["machine"])
-    kept = path.parent / "machines" / (named[1] if named else "unknown") / path.name
+    kept = _place_of(path, before.microarchitecture)
     kept.parent.mkdir(parents=True, exist_ok=True)
     beside = kept.with_name(f"{kept.name}.fewer")
-    if not kept.exists():
+    if kept == path:
+        path.replace(path.with_name(f"{path.name}.other"))
+    elif not kept.exists():
         path.replace(kept)
     elif _rows_in(kept) > len(before.entries):
         path.replace(beside)
     else:
         kept.replace(beside)
         path.replace(kept)
+
+
+def _place_of(path: Path, microarchitecture: str) -> Path:
+    """Where a microarchitecture has the record that is README's, or another one's, at this path."""
+    tail = Path(path.parent.name, path.name) if path.parent.name == PAPERS else Path(path.name)
+    results = path.parents[len(tail.parts) - 1]
+    beside = results.parent.name == MACHINES
+    return (results.parent if beside else results / MACHINES) / microarchitecture / tail
 
 
 def _rows_in(path: Path) -> int:

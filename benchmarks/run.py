@@ -1,6 +1,6 @@
 """Every figure that README and docs state: `make bench`.
 
-    python -m benchmarks.run [SECTION ...] [--quick] [--threads 1,2] [--only TEXT]
+    python -m benchmarks.run [SECTION ...] [--quick] [--threads 1,2] [--only TEXT] [--again]
 
 Sections of peers print Markdown tables and leave their rounds in benchmarks/results/, from which `make
 results` writes tables and pictures; the others print what they find.
@@ -73,8 +73,9 @@ def _asked_of(name: str, asked: argparse.Namespace) -> list[str]:
     """The arguments of this program for another one."""
     if name in KEPT:
         return [f"--keep={RESULTS / f'{name}.json'}"]
+    again = ["--again"] * (asked.again and name in PAPERS)
     if name in ASKED:
-        return [f"--threads={asked.threads}", f"--only={asked.only}", *["--quick"] * asked.quick]
+        return [f"--threads={asked.threads}", f"--only={asked.only}", *["--quick"] * asked.quick, *again]
     return []
 
 
@@ -91,6 +92,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--quick", action="store_true", help="fewer cases and rounds, for orientation")
     parser.add_argument("--threads", default="", help="counts separated by commas; each section has its own")
     parser.add_argument("--only", default="", help="cases whose name contains this text; nothing is kept")
+    parser.add_argument("--again", action="store_true", help="the tables of papers anew; all else always is")
     asked = parser.parse_args(argv)
     for name in asked.sections:
         if name not in known:

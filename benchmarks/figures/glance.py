@@ -1,4 +1,4 @@
-"""All sections at a glance: how polymat stands beside the best of its peers, a line a section."""
+"""All sections at a glance: how polymat stands beside the best of its peers, a line a section and machine."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from benchmarks.figures.tables import NOTHING, threads_of
 from benchmarks.peers.table import is_own
-from benchmarks.records import Record, read_record, rows_of
+from benchmarks.records import MACHINES, Record, read_record, rows_of
 from benchmarks.report import geometric_mean, ratios
 from benchmarks.run import PROGRAMS
 from benchmarks.sections import SECTIONS
@@ -18,11 +18,12 @@ AUDIT = "audit"  # what an audit of a machine leaves beside its records
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A section of a record; stem: the name of its file."""
+    """A section of a record.  stem: the name of its file.  folder: its machine's, "" of README's records."""
 
     stem: str
     record: Record
     section: str
+    folder: str = ""
 
     @property
     def title(self) -> str:
@@ -48,13 +49,23 @@ class Kept:
         return found
 
 
-def kept_in(directory: Path) -> list[Kept]:
-    """The sections of all records of a directory, in the order for readers."""
-    paths = (path for path in sorted(directory.glob("*.json")) if path.stem != AUDIT)
-    records = [(path.stem, read_record(path)) for path in paths]
-    found = [Kept(stem, record, section) for stem, record in records for section in record.headings]
+def folders_of(results: Path) -> list[tuple[str, Path]]:
+    """Where records are, with the names of folders: README's, and those of other machines."""
+    return [("", results), *((each.name, each) for each in sorted((results / MACHINES).glob("*/")))]
+
+
+def kept_in(results: Path) -> list[Kept]:
+    """The sections of all records in the order for readers, of each README's first, then other machines'."""
+    found = [kept for folder, directory in folders_of(results) for kept in _kept(directory, folder)]
     places = {name: place for place, name in enumerate((*SECTIONS, *PROGRAMS))}
     return sorted(found, key=lambda kept: (places.get(kept.section, len(places)), kept.section))
+
+
+def _kept(directory: Path, folder: str) -> Iterator[Kept]:
+    for path in sorted(directory.glob("*.json")):
+        if path.stem != AUDIT:
+            record = read_record(path)
+            yield from (Kept(path.stem, record, section, folder) for section in record.headings)
 
 
 def glance_lines(sections: Sequence[Kept]) -> Iterator[str]:

@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from benchmarks.figures.glance import folders_of
 from benchmarks.figures.tables import all_of, caption, table_lines
 from benchmarks.harness import ROOT
-from benchmarks.records import read_record
+from benchmarks.records import PAPERS, read_record
 
-RESULTS = ROOT / "benchmarks" / "results" / "papers"
+RESULTS = ROOT / "benchmarks" / "results"
 PAGE = ROOT / "docs" / "results" / "papers.md"
 HEAD = """\
 # The papers' tables
 
 The tables and figures of the papers behind polymat that can be had here, measured anew: their own numbers
 are of other machines. `make bench ARGS="papers"` measures all of them, a file each in
-`benchmarks/results/papers/`, and goes on where it was ended; `ARGS="thesis-5.3"` one of them. `make results`
-writes this page.
+`benchmarks/results/papers/`, and goes on where it was ended; `ARGS="thesis-5.3"` one of them. What other
+machines had is in `benchmarks/results/machines/`, in `papers/` of each. `make results` writes this page.
 
 A column is how many times as long that way or that library takes: above 1 polymat's default is quicker.
 `naive` is no optimisation, `polymage` the baseline that the thesis starts from, `paper` its own algorithms,
@@ -27,23 +28,18 @@ A column is how many times as long that way or that library takes: above 1 polym
 
 
 def paper_lines(titles: dict[str, str], results: Path = RESULTS) -> Iterator[str]:
-    """The page; titles: of all tables, by the name of their files."""
+    """The page.  titles: of all tables, by the name of their files.  results: all records."""
     yield HEAD
     missing = []
     for name, title in titles.items():
-        path = results / f"{name}.json"
-        if not path.exists():
+        paths = [folder / PAPERS / f"{name}.json" for _, folder in folders_of(results)]
+        records = [read_record(path) for path in paths if path.exists()]
+        if not records:
             missing.append(f"- `{name}`: {title}")
             continue
-        record = read_record(path)
-        yield from (
-            f"## {title}",
-            "",
-            caption(record, name),
-            "",
-            *table_lines(record, all_of(record, name)),
-            "",
-        )
+        yield from (f"## {title}", "")
+        for record in records:
+            yield from (caption(record, name), "", *table_lines(record, all_of(record, name)), "")
     if missing:
         yield from ("## Not measured yet", "", *missing, "")
 

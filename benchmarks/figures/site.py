@@ -5,9 +5,10 @@ from __future__ import annotations
 import importlib.util
 import re
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 from pathlib import Path
 
-from benchmarks.figures.glance import AUDIT, Kept, glance_lines, kept_in
+from benchmarks.figures.glance import AUDIT, Kept, folders_of, glance_lines, kept_in
 from benchmarks.figures.readme import RESULTS
 from benchmarks.figures.tables import all_of, caption, table_lines, threads_of
 from benchmarks.records import Record
@@ -25,22 +26,22 @@ def write_site(directory: Path, results: Path = RESULTS) -> None:
     sections = kept_in(results)
     lines = [] if drawn else [NO_PICTURES]
     lines += ["## At a glance", "", *glance_lines(sections), ""]
-    lines += _sections(directory, sections, "", drawn=drawn)
-    for machine in sorted((results / "machines").glob("*/")):
-        others = kept_in(machine)
-        lines += _sections(directory, others, f"{machine.name}-", drawn=drawn)
+    for _, same in groupby(sections, key=lambda kept: kept.section):
+        lines += _section(directory, [*same], drawn=drawn)
+    for _, machine in folders_of(results)[1:]:
         lines += _audit(directory, machine)
     (directory / PAGE).write_text("\n".join(lines), encoding="utf-8")
 
 
-def _sections(directory: Path, sections: Sequence[Kept], prefix: str, *, drawn: bool) -> Iterator[str]:
-    """Sections one after the other; prefix: of the names of pictures, a machine's."""
-    for kept in sections:
+def _section(directory: Path, many: Sequence[Kept], *, drawn: bool) -> Iterator[str]:
+    """A section as each machine has it, one below the other."""
+    yield from (f"## {many[0].title}", "")
+    for kept in many:
         record, section = kept.record, kept.section
-        where = f" ({prefix.rstrip('-')})" if prefix else ""
-        yield from (f"## {kept.title}{where}", "", caption(record, section), "")
+        yield from (f"### {record.microarchitecture}", "") if len(many) > 1 else ()
+        yield from (caption(record, section), "")
         if drawn:
-            yield from _pictures(directory, kept, f"_{prefix}{kept.stem}")
+            yield from _pictures(directory, kept, f"_{f'{kept.folder}-' * bool(kept.folder)}{kept.stem}")
         yield from table_lines(record, all_of(record, section))
         yield ""
 

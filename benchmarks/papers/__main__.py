@@ -4,7 +4,8 @@
 
 Every case is kept in DIRECTORY/TABLE.json as soon as it is measured, and a later run goes on behind it; with
 --again it begins anew.  With --quick or --only, which leave cases out, and without --output nothing is kept.
-`make results` writes docs/results/papers.md from benchmarks/results/papers.
+What cannot go on because it is of another run is left as it is, and counts as a failure. `make results`
+writes docs/results/papers.md from benchmarks/results/papers and from those of other machines.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from benchmarks.figures.papers import RESULTS
 from benchmarks.machinetext import about, header
 from benchmarks.measure import QUICK_SECONDS, SECONDS
 from benchmarks.papers.tables import NO_TUNED, TABLES
-from benchmarks.records import Record, RecordError, roofs
+from benchmarks.records import PAPERS, CompleteError, Record, RecordError, roofs
 from benchmarks.section import Section
 from benchmarks.selection import Selection
 from polymat.machine.model import Machine
@@ -40,7 +41,7 @@ def cut(section: Section, only: str) -> Section:
 
 
 def measure(name: str, machine: Machine, asked: argparse.Namespace, directory: Path) -> int:
-    """Measure what is missing of a table, print it; the number of peers that were wrong."""
+    """Measure what is missing of a table, print it; the number of peers that were wrong, 1 of another run."""
     section = cut(TABLES[name], asked.only)
     selection = Selection((section,), (section,), quick=asked.quick)
     threads = [int(count) for count in asked.threads.split(",") if count]
@@ -54,7 +55,7 @@ def measure(name: str, machine: Machine, asked: argparse.Namespace, directory: P
         record = begun(path, empty, plan, again=asked.again)
     except RecordError as error:
         print(f"{name} is left as it is: {error}")
-        return 0
+        return int(not isinstance(error, CompleteError))
     record = finish(path, record, selection, plan, machine)
     print("\n".join(lines_of(record, plan)), flush=True)
     return sum(len(entry.row.wrong) for entry in record.entries)
@@ -81,7 +82,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     os.environ["POLYMAT_CALIBRATE"] = "off"  # what the header says of the machine stays so
     machine = calibrated_machine()
     print(header(machine), flush=True)
-    kept = asked.output or (None if asked.quick or asked.only else RESULTS)
+    kept = asked.output or (None if asked.quick or asked.only else RESULTS / PAPERS)
     wrong = 0
     with tempfile.TemporaryDirectory() as thrown_away:
         directory = kept or Path(thrown_away)

@@ -124,7 +124,40 @@ def test_records_of_other_machines_stay(tmp_path: Path) -> None:
     assert read_record(kept / "s.json.fewer") == replace(other, entries=())
     write_site(tmp_path / "site", tmp_path)
     page = (tmp_path / "site" / "_results.md").read_text("utf-8")
-    assert "## Sums (old_core)\n\nSums. Chip (TM) (old_core), 4 cores" in page
+    one, two = page.index("## Sums\n\n### m\n\nSums. toy"), page.index("### old_core\n\nSums. Chip (TM)")
+    assert page.index("| Sums | NumPy; C |") < one < two
+    assert page.count("## Sums") == 1
+
+
+def test_machines_stand_side_by_side(tmp_path: Path) -> None:
+    newer = replace(RECORD, about={**ABOUT, "machine": "Chip (n), 4 cores, 256-bit vectors"})
+    write_record(tmp_path / "machines" / "n" / "s.json", newer)
+    write_record(tmp_path / "s.json", RECORD)
+    lines = [*glance_lines(kept_in(tmp_path))]
+    assert [line[:9] for line in lines[2:4]] == ["| Sums | "] * 2
+    assert [line[-17:] for line in lines[2:4]] == ["| a, 2026-01-02 |", "| b, 2026-01-02 |"]
+    assert lines[5:] == [
+        "- a: toy (m), 2 cores, 128-bit vectors; cc (x) 1; Python 3",
+        "- b: Chip (n), 4 cores, 256-bit vectors; cc (x) 1; Python 3",
+    ]
+
+
+def test_a_folder_of_a_machine_is_written_like_readmes(tmp_path: Path) -> None:
+    """What another machine of that kind, or of another kind, had there is kept."""
+    there = tmp_path / "machines" / "n" / "papers" / "s.json"
+    first, alike, other = (
+        replace(RECORD, about={**ABOUT, "machine": f"Chip ({name}), {cores} cores, 256-bit vectors"})
+        for name, cores in (("n", 4), ("n", 8), ("o", 4))
+    )
+    keep_record(there, first)
+    keep_record(there, alike)
+    assert read_record(there.with_name("s.json.other")) == first
+    write_record(there, other)
+    keep_record(there, first)
+    assert read_record(tmp_path / "machines" / "o" / "papers" / "s.json") == other
+    keep_record(tmp_path / "papers" / "s.json", other)
+    keep_record(tmp_path / "papers" / "s.json", RECORD)
+    assert read_record(tmp_path / "machines" / "o" / "papers" / "s.json.fewer") == other
 
 
 def test_what_is_no_record_is_not_lost(tmp_path: Path) -> None:

@@ -2,29 +2,37 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+from dataclasses import replace
 from pathlib import Path
+from subprocess import CompletedProcess
 
 import pytest
 
 from benchmarks import run
+from benchmarks.bench import plan_of
 from benchmarks.cases import Case, Judge
 from benchmarks.figures.papers import PAGE, RESULTS, paper_page
 from benchmarks.harness import Timing
-from benchmarks.measure import Row
+from benchmarks.machinetext import about
+from benchmarks.measure import SECONDS, Row
 from benchmarks.papers import __main__ as papers
-from benchmarks.papers.fused import fused_case, normalised_case
-from benchmarks.papers.tables import DATASETS, KERNELS, NO_TUNED, TABLES
+from benchmarks.papers.fused import fused_case, normalised_case, normalised_cases
+from benchmarks.papers.tables import DATASETS, KERNELS, TABLES
 from benchmarks.peers import array_libraries
 from benchmarks.peers.pipelines import prepare_tuned
-from benchmarks.peers.table import find_peer
 from benchmarks.polybench import find_kernel
 from benchmarks.problems import describe
-from benchmarks.records import Entry, Heading, Record, write_record
+from benchmarks.records import PAPERS, Entry, Heading, Record, write_record
 from benchmarks.sections import SECTIONS
 from benchmarks.sections.convolutions import LAYERS
+from benchmarks.sections.polybench import MATRIX_VECTOR, PRODUCTS
+from benchmarks.selection import Selection
 from benchmarks.task import MissingError
 from polymat.graph.build import build
 from polymat.graph.interpret import interpret
+from polymat.runtime.calibration import calibrated_machine
 
 TITLES = {name: table.title for name, table in TABLES.items()}
 
@@ -52,19 +60,31 @@ def test_a_normalisation_with_relu_is_described_right() -> None:
     assert Judge(case).error(array_libraries.prepare_numpy(case.task).call()) <= 1
 
 
-def test_tables_have_the_kernels_of_the_thesis_at_its_sizes() -> None:
-    assert len({*KERNELS}) == len(KERNELS) == 13
-    assert [*DATASETS] == ["5.3", "5.4", "5.5", "5.6", "5.7"]
+def test_tables_of_the_thesis_have_every_kernel_once_at_its_sizes() -> None:
+    plan = plan_of(Selection((TABLES["thesis-5.5"], TABLES["thesis-5.3"])), [1])
+    names = [name for _, name, _ in plan.keys]
+    assert len({*names}) == len(names)
+    assert {name.partition(" ")[0] for name in names} == {*MATRIX_VECTOR, *PRODUCTS}
     for dataset in DATASETS.values():
         assert all(dataset in find_kernel(name).sizes for name in KERNELS)
 
 
-def test_every_peer_of_a_table_is_known_and_only_tuned_code_is_asked_for_what_was_tuned() -> None:
+def test_only_tuned_code_is_asked_for_what_was_tuned(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The others inherit that nothing is looked for from the process that starts them."""
+    seen: list[str] = []
+
+    def measure(*_: object) -> int:
+        seen.append(os.environ["POLYMAT_TUNED"])
+        return 0
+
+    monkeypatch.setenv("POLYMAT_TUNED", "auto")
+    monkeypatch.setenv("POLYMAT_CALIBRATE", "off")
+    monkeypatch.setattr(papers, "measure", measure)
+    assert papers.main(["thesis-5.5", "--output", str(tmp_path)]) == 0
+    assert seen == ["off"]
     for table in TABLES.values():
         for peer in table.peers(2):
             assert peer.environment.get("POLYMAT_TUNED") == ("auto" if peer.name == "tuned, out=" else None)
-    assert NO_TUNED == {"POLYMAT_TUNED": "off"}
-    assert find_peer("polymage, out=", 1).prepare.endswith(":prepare_polymage")
 
 
 def test_nothing_tuned_is_said() -> None:
@@ -72,10 +92,44 @@ def test_nothing_tuned_is_said() -> None:
         prepare_tuned(normalised_case(4, 3).task)
 
 
-def test_tables_have_names_of_their_own_and_are_measured_where_they_are_named() -> None:
+def test_tables_have_names_of_their_own_and_are_measured_where_they_are_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     assert not {*TABLES, "papers"} & {*SECTIONS}
-    assert {"papers", *TABLES} == run.PAPERS
-    assert run.PROGRAMS["thesis-5.3"] == ("benchmarks.papers", "thesis-5.3")
+    commands: list[list[str]] = []
+
+    def started(command: list[str], **_: object) -> CompletedProcess[str]:
+        commands.append(command[2:])
+        return CompletedProcess(command, 1)
+
+    monkeypatch.setattr(run, "run", lambda *_, **__: 0)
+    monkeypatch.setenv("POLYMAT_CALIBRATE", "off")
+    monkeypatch.setattr(subprocess, "run", started)
+    assert run.main(["thesis-5.3", "papers", "--again", "--only=gemm"]) == 2
+    asked = ["--threads=", "--only=gemm", "--again"]
+    assert commands == [["benchmarks.papers", "thesis-5.3", *asked], ["benchmarks.papers", *asked]]
+    commands.clear()
+    run.main(["--again"])
+    assert ["benchmarks.audit", "--threads=", "--only="] in commands
+    assert not any("benchmarks.papers" in command for command in commands)
+
+
+def test_what_is_of_another_run_fails_and_what_is_complete_does_not(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("POLYMAT_CALIBRATE", "off")
+    name, path = "polydl-bnorm", tmp_path / "polydl-bnorm.json"
+    asked = [name, "--only=14 x 14 x 256", "--threads=1", f"--output={tmp_path}"]
+    case = next(normalised_cases(quick=False))
+    row = Row("14 x 14 x 256", case.group, 1, case.flops, case.traffic, False, 4, {})
+    conditions = {**about(calibrated_machine()), "rounds": f"{SECONDS:g} s a case"}
+    record = Record(conditions, {name: Heading.of(TABLES[name])}, (Entry(name, row),))
+    write_record(path, record)
+    assert papers.main(asked) == 0
+    assert f"{name} is left as it is: {path} has all 1 cases" in capfd.readouterr().out
+    write_record(path, replace(record, about={**conditions, "machine": "another"}))
+    assert papers.main(asked) == 1
+    assert "is of another run: machine was 'another'" in capfd.readouterr().out
 
 
 def test_cases_are_chosen_by_a_text() -> None:
@@ -86,20 +140,24 @@ def test_cases_are_chosen_by_a_text() -> None:
 
 def test_the_page_is_what_the_command_writes() -> None:
     assert paper_page(TITLES) == PAGE.read_text("utf-8"), "make results"
-    assert {path.stem for path in RESULTS.glob("*.json")} <= {*TABLES}
+    assert {path.stem for path in (RESULTS / PAPERS).glob("*.json")} <= {*TABLES}
 
 
 def test_the_page_has_what_was_measured_and_says_what_was_not(tmp_path: Path) -> None:
-    about = {"machine": "toy (m), 2 cores", "compiler": "cc 1", "date": "2026-01-02"}
+    conditions = {"machine": "toy (m), 2 cores", "compiler": "cc 1", "date": "2026-01-02"}
     timings = {
         name: Timing(name, (seconds,)) for name, seconds in (("polymat, out=", 1e-3), ("naive, out=", 2e-3))
     }
     entry = Entry("first", Row("gemm SMALL", "SMALL", 1, 2000, 800, True, 8, timings))
     heading = Heading("First", {"polymat, out=": ("naive, out=",)})
-    write_record(tmp_path / "first.json", Record(about, {"first": heading}, (entry,)))
+    record = Record(conditions, {"first": heading}, (entry,))
+    write_record(tmp_path / PAPERS / "first.json", record)
+    other = replace(record, about={**conditions, "machine": "Chip (n), 4 cores"})
+    write_record(tmp_path / "machines" / "n" / PAPERS / "first.json", other)
     page = paper_page({"first": "The first table", "second": "The second table"}, tmp_path)
     measured, _, missing = page.partition("## Not measured yet")
     assert "## The first table" in measured
-    assert "| gemm SMALL |" in measured
+    assert measured.count("| gemm SMALL |") == 2
+    assert measured.index("First. toy (m), 2 cores") < measured.index("First. Chip (n), 4 cores")
     assert "2.00" in measured
     assert missing.strip() == "- `second`: The second table"

@@ -88,10 +88,11 @@ bench: $(READY) ## figures beside those of peers: ARGS="blas2 products --quick",
 results: $(READY) ## README's tables again, from benchmarks/results
 	@$(PY) -m benchmarks.figures
 
-docs: $(READY) ## README's tables, and the documentation as a site, in build/docs; a warning is an error
+docs: $(READY) ## README's tables, and the documentation as a site, in build/docs; a warning, or a link that leads nowhere, is an error
 	$(PY) -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
 	@$(PY) -m benchmarks.figures
 	$(PY) -m sphinx -W --keep-going -q -b html docs build/docs
+	$(PY) docs/links.py build/docs
 
 dist: $(READY) ## an sdist, and a wheel for this machine and this Python, in dist/
 	$(PY) -m build --outdir dist .

@@ -18,6 +18,7 @@ import polymat as pm
 from polymat.driver import levels, request_for
 from polymat.graph.pipeline import Pipeline
 from polymat.machine.known import HASWELL
+from polymat.options import DEFAULTS
 from polymat.page.document import style
 from polymat.page.drawing import drawing
 from polymat.page.markup import element, number, text
@@ -50,7 +51,7 @@ def pictures() -> Iterator[tuple[str, str]]:
     yield "groups", _graph(schedule.grouping.pipeline, groups, titles)
     (tiled,) = (plan for plan in schedule.plans if isinstance(plan, TilePlan))
     yield "tiles", tiles(tiled)
-    (product,) = compiled_levels(_product())["tilesize"].plans
+    (product,) = compiled_levels(_product(), pm.Options(blas="never"))["tilesize"].plans
     yield "blocks", blocks(product.inner.blocks)
 
 
@@ -73,10 +74,11 @@ def _product() -> pm.Function:
     return pm.gemm(A, B, C, 2.0, 1.0).named("D")
 
 
-def compiled_levels(output: pm.Function) -> dict[str, Any]:
+def compiled_levels(output: pm.Function, options: pm.Options = DEFAULTS) -> dict[str, Any]:
     """The levels of a compilation for a Haswell with two cores, as far as they are pictures."""
     found: dict[str, Any] = {}
-    for name, level in levels(replace(request_for(output), machine=replace(HASWELL, cores=2))):
+    request = request_for(output, options=options)
+    for name, level in levels(replace(request, machine=replace(HASWELL, cores=2))):
         found[name] = level
         if name == "tilesize":
             return found

@@ -145,6 +145,7 @@ from polymat.options import Options
 from polymat.runtime.compiled import Compiled, load
 from polymat.runtime.threads import get_num_threads, set_num_threads, threads
 from polymat.surface import surface_package
+from polymat.userkernel import Microkernel
 
 if TYPE_CHECKING:
     __version__: str
@@ -214,6 +215,7 @@ __all__ = [
     "Long",
     "Matrix",
     "Max",
+    "Microkernel",
     "Min",
     "NameClashError",
     "NoAttributeError",

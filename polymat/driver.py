@@ -38,6 +38,7 @@ from polymat.runtime.logs import SlowCompile, configure_logging
 from polymat.runtime.providers import left_out
 from polymat.runtime.settings import settings
 from polymat.runtime.tunedstore import anything_tuned
+from polymat.runtime.usercode import check_microkernels
 from polymat.runtime.vectors import under_flags
 from polymat.steps import Job, Level, see_effects
 
@@ -240,6 +241,7 @@ def compile_request(request: Request) -> Compiled[Any, Report]:
             return _compile(request, results)
         except ToolchainError:
             if left_out() == before:
+                check_microkernels(request.options, request.name, request.outputs[0].at)
                 raise
         except (PolymatError, MemoryError, RecursionError):
             raise

@@ -6,13 +6,14 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import cache
-from types import NoneType, UnionType
+from types import UnionType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import numpy as np
 
 from polymat.errors import LangError, OptionError, caller_location
 from polymat.namedfields import knows_its_fields
+from polymat.userkernel import Microkernel
 
 MOST_THREADS = 4096
 _TARGET = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+_-]*")
@@ -88,6 +89,7 @@ class Options:
     it says, whatever they cost, and fused with nothing; of other stages, loops and tiles, and the stages that
     share these, {"blurred": "[fuse(along), T(x, 32), T(y, 256)]"}.  The guide to schemes has the language,
     `explain().schemes` what runs.
+    microkernels: blocks of products in C of your own, `Microkernel`, each called by a scheme.
     skip: passes that are left out, by name; `python -m polymat dump --list` says what each does.  A pass
     without which wrong numbers are right is at fault.
     cflags: further compiler flags, after polymat's own (a sanitizer, say).
@@ -122,6 +124,7 @@ class Options:
     blocks: Literal["shares", "working-sets", "model", "learned"] = "shares"
     target: str = "native"
     scheme: Mapping[str, str] | tuple[tuple[str, str], ...] = ()
+    microkernels: tuple[Microkernel, ...] = ()
     skip: tuple[str, ...] = ()
     cflags: tuple[str, ...] = ()
     parallel_threshold: int | None = None
@@ -209,7 +212,7 @@ def _checked(name: str, value: Any) -> Any:
     given, value, hint = value, _plain(value), _hints()[name]
     if not _holds(value, hint):
         if name == "scheme" and isinstance(given, Mapping):
-            given = {stage: text for stage, text in given.items() if not _is_text(stage, text)}
+            given = {stage: text for stage, text in given.items() if {type(stage), type(text)} != {str}}
         raise LangError(
             f"Options.{name} is {given!r:.60}, not {_word(hint, hint)}",
             at=caller_location(),
@@ -245,10 +248,6 @@ def _checked(name: str, value: Any) -> Any:
     return value
 
 
-def _is_text(*values: Any) -> bool:
-    return all(isinstance(value, str) for value in values)
-
-
 # The types of the class `Options`.
 @cache
 def _hints() -> dict[str, Any]:
@@ -271,6 +270,7 @@ _WORDS = {
     str: "a string",
     tuple[int, ...]: "a tuple of integers in 1 .. 2**31 - 1",
     tuple[str, ...]: "a tuple of strings",
+    tuple[Microkernel, ...]: "a tuple of Microkernel",
     Mapping[str, str] | tuple[tuple[str, str], ...]: "a dict from names of stages to the texts of schemes",
 }
 
@@ -288,8 +288,6 @@ def _holds(value: Any, hint: Any) -> bool:
         return isinstance(value, tuple) and all(_holds(item, get_args(hint)[0]) for item in value)
     if get_origin(hint) is UnionType:
         return any(_holds(value, choice) for choice in get_args(hint))
-    if hint is NoneType:
-        return value is None
     if get_args(hint):  # a Literal
         return isinstance(value, str) and value in get_args(hint)
     if hint is int:

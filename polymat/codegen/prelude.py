@@ -8,14 +8,14 @@ filters `filterblocks` and `recursiveblocks` in `polymat.codegen.signals`, vecto
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from typing import TypeVar
 
 from polymat.codegen.c.apart import SHARED, Apart, Files, apart
 from polymat.codegen.c.arithmetic import arithmetic, arithmetic_needs
 from polymat.codegen.c.kernels import kernel_headers, kernel_text
 from polymat.codegen.c.lines import lines_text
-from polymat.codegen.c.needs import Need, Piece
+from polymat.codegen.c.needs import Need, Piece, UserKernel
 from polymat.codegen.c.rows import RowNeed, RowPart, RowTypes, rows_text
 from polymat.codegen.functions.elementary import function_needs, functions_text
 from polymat.codegen.loops.extremes import extremes_text
@@ -30,6 +30,7 @@ from polymat.codegen.routines.librarylinks import library_text
 from polymat.codegen.signals.filterblocks import FilterShape, filter_text
 from polymat.codegen.signals.recursiveblocks import RecursiveShape, recursive_text
 from polymat.errors import InternalError
+from polymat.userkernel import Microkernel
 
 _N = TypeVar("_N", bound=Need)
 
@@ -72,7 +73,7 @@ _ROWS: dict[RowPart, Callable[[RowTypes], str]] = {
 }
 
 # What has a writer for all of its values; of functions there are some for each type.
-_WRITTEN = (Piece, RowNeed, Shape, FilterShape, RecursiveShape, CblasRoutine, FftNeed)
+_WRITTEN = (Piece, RowNeed, Shape, FilterShape, RecursiveShape, CblasRoutine, FftNeed, UserKernel)
 _STATE = frozenset((Piece.TEAM, Piece.WORKSPACE, Piece.KEPT, Piece.CLOCK, Piece.OUTSIDE))
 
 
@@ -101,6 +102,7 @@ def prelude(needs: frozenset[Need], *, whole: bool = True) -> str:
     texts += [text.whole if whole else text.program for text in _products(needs)]
     texts += map(filter_text, _of(FilterShape, needs))
     texts += map(recursive_text, _of(RecursiveShape, needs))
+    texts += user_kernels([need.kernel for need in _of(UserKernel, needs)])
     includes = _includes(headers, gnu="sched.h" in headers or bool(libraries))
     text = "\n".join([includes, *texts, *filter(None, [libraries])])
     return text if whole else apart(text)
@@ -144,6 +146,12 @@ def _of(kind: type[_N], needs: frozenset[Need]) -> list[_N]:
 def _row_texts(needs: frozenset[Need]) -> list[str]:
     found = _of(RowNeed, needs)
     return [write(need.types) for part, write in _ROWS.items() for need in found if need.part is part]
+
+
+def user_kernels(kernels: Sequence[Microkernel]) -> list[str]:
+    """Microkernels of the user's, each declared before the texts that define them, which stand there once."""
+    texts = [kernel_text("microkernel", each.suffix, KERNEL=each.name) for each in kernels]
+    return [*texts, *dict.fromkeys(str(each.source) for each in kernels)]
 
 
 def _products(needs: frozenset[Need]) -> list[Apart]:

@@ -74,7 +74,8 @@ class SchemePlanner:
         stage, context = self.pipeline.stage(name), self.pipeline.context
         if name in self.texts:
             given = self.texts[name]
-            return plan_scheme(stage, given, context, self.machine, self.assumed, usual(stage))
+            kernels = self.options.microkernels
+            return plan_scheme(stage, given, context, self.machine, self.assumed, usual(stage), kernels)
         if name not in self._modelled:
             self._modelled[name] = plan_model(
                 stage,
@@ -141,7 +142,8 @@ class SchemePlanner:
         plans = [] if isinstance(found, Refused) else [plan for plan in found if isinstance(plan, MergedPlan)]
         fused = [scheme for scheme in self._readable(stages) if scheme.fused]
         for plan, scheme in product(plans, fused):
-            made = plan_merged(plan, scheme, self.pipeline.context, self.machine, self.assumed)
+            part = (self.pipeline.context, self.machine, self.assumed, self.options.microkernels)
+            made = plan_merged(plan, scheme, *part)
             if isinstance(made, MergedPlan):
                 return made
         return None
@@ -183,7 +185,8 @@ class SchemePlanner:
         if not isinstance(scheme, Scheme) or not is_for_one(scheme, name):
             return None
         stage = self.pipeline.stage(name)
-        found = plan_loops(self.pipeline, stage, scheme, self.machine, self.assumed)
+        kernels = self.options.microkernels
+        found = plan_loops(self.pipeline, stage, scheme, self.machine, self.assumed, kernels)
         return None if isinstance(found, Misfit) else found
 
     def heeding(self, plans: Iterable[Plan]) -> list[Plan]:
@@ -195,7 +198,8 @@ class SchemePlanner:
             return plan
         if any(scheme.words("back") for scheme in self._readable(plan.group.stages)) and not plan.rolling:
             plan = replace(plan, backwards=True)
-        found = with_inner_loops(plan, self.pipeline, self.machine, self.assumed, self.texts)
+        kernels = self.options.microkernels
+        found = with_inner_loops(plan, self.pipeline, self.machine, self.assumed, self.texts, kernels)
         return plan if isinstance(found, Misfit) else found
 
     def _is_given(self, name: str) -> bool:

@@ -45,6 +45,7 @@ def check_effects(
     every = [each for schedule in schedules for each in (schedule, *(other for _, other in schedule.others))]
     planned = [Planned(schedule.grouping.pipeline, plan) for schedule in every for plan in schedule.plans]
     _check_tile_sizes(planned, options)
+    _check_microkernels(planned, options)
     _check_blocks(planned, options)
     _check_schemes(planned, options, estimates, machine)
 
@@ -76,6 +77,19 @@ def _check_tile_sizes(planned: Sequence[Planned], options: Options) -> None:
     raise OptionError(
         f"Options.tile_sizes={options.tile_sizes} has no effect: {why}", at=planned[0].at, hint=hint
     )
+
+
+def _check_microkernels(planned: Sequence[Planned], options: Options) -> None:
+    """Say which microkernel no scheme calls."""
+    schemes = map(read_scheme, options.schemes.values())
+    called = {scheme.kernel for scheme in schemes if isinstance(scheme, Scheme)}
+    for kernel in options.microkernels:
+        if kernel.name not in called:
+            raise OptionError(
+                f"Options.microkernels has {kernel.name}, which no scheme calls",
+                at=planned[0].at,
+                hint=f"Call({kernel.name}) is the last atom of a scheme, behind U and V",
+            )
 
 
 def _check_blocks(planned: Sequence[Planned], options: Options) -> None:
@@ -137,14 +151,15 @@ def _misfit(
     if wrong is None or isinstance(scheme, Misfit) or misfit_of_group(plan.group.stages, name, scheme):
         return wrong
     stage, assumed = found.pipeline.stage(name), assumed_sizes(found.pipeline, estimates)
+    kernels = options.microkernels
     if isinstance(plan, TilePlan):
-        within = with_inner_loops(plan, found.pipeline, machine, assumed, {name: text})
+        within = with_inner_loops(plan, found.pipeline, machine, assumed, {name: text}, kernels)
         return within if isinstance(within, Misfit) else wrong
     if isinstance(plan, MergedPlan) and scheme.fused:
-        made = plan_merged(plan, scheme, found.pipeline.context, machine, assumed)
+        made = plan_merged(plan, scheme, found.pipeline.context, machine, assumed, kernels)
         return made if isinstance(made, Misfit) else wrong
     if len(plan.group.stages) == 1 and is_for_one(scheme, name):
-        own = plan_loops(found.pipeline, stage, scheme, machine, assumed)
+        own = plan_loops(found.pipeline, stage, scheme, machine, assumed, kernels)
         return own if isinstance(own, Misfit) else wrong
     return wrong if plan.members or scheme.words("Call") else _of_no_tiles(stage, plan, scheme)
 

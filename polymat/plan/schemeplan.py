@@ -5,6 +5,7 @@ from __future__ import annotations
 from polymat.dataclass import dataclass
 from polymat.plan.nest import NestPlan
 from polymat.product.contraction import Contraction
+from polymat.product.kernelfit import KernelUse
 from polymat.product.scheme import Atom, Scheme
 
 
@@ -13,12 +14,14 @@ class SchemePlan(NestPlan):
     """A contraction in the loops, copies and blocks that a scheme says, whatever they cost.
 
     scheme: as it was given.  atoms: those that loops are written from.  lanes: elements of a vector.
+    called: the microkernel that computes whole blocks, if the scheme names one.
     """
 
     contraction: Contraction
     scheme: Scheme
     atoms: tuple[Atom, ...]
     lanes: int
+    called: KernelUse | None = None
 
     @property
     def is_unrolled(self) -> bool:

@@ -10,7 +10,8 @@ vectors.  i*j are two dimensions that one loop runs along, or whose tiles thread
 
 Four atoms are ours, for what their scheme of one statement has no need of: fuse(a, b), the stages that share
 all loops over tiles; roll(i), tiles that follow each other along i and keep what the next one needs; back(i),
-tiles from the last to the first; Call(gemm), a routine of a library.
+tiles from the last to the first; Call(gemm), a routine of a library.  Behind a block Call(name) is a
+microkernel of the user's, which computes all that are whole.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from typing import Literal
 from polymat.dataclass import dataclass
 from polymat.errors import InternalError
 
-Word = Literal["fuse", "roll", "back", "Call"]
+Word = Literal["fuse", "roll", "back", "Call", "kernel"]
 Kind = Literal["R", "T", "Texact", "U", "V", "Par"]
 
 
@@ -87,8 +88,8 @@ class GroupAtom:
     """An atom that says what a whole group of stages does.
 
     word: "fuse" (these stages share its tiles), "roll" (tiles along this dimension follow each other), "back"
-    (from the last to the first) or "Call" (this routine computes it).  names: of stages, of the dimension, or
-    of routines, in order.
+    (from the last to the first), "Call" (this routine computes it) or "kernel" (this microkernel computes
+    whole blocks).  names: of stages, of the dimension, or of routines, in order.
     """
 
     word: Word
@@ -100,7 +101,7 @@ class GroupAtom:
         return False
 
     def __str__(self) -> str:
-        return f"{self.word}({', '.join(self.names)})"
+        return f"{'Call' if self.word == 'kernel' else self.word}({', '.join(self.names)})"
 
 
 Atom = SchemeLoop | Sequence2 | Pack
@@ -125,6 +126,11 @@ class Scheme:
     def loops(self) -> tuple[SchemeLoop, ...]:
         """All loops, outermost first, with unrolled points and vectors."""
         return tuple(atom for atom in self.atoms if isinstance(atom, SchemeLoop))
+
+    @property
+    def kernel(self) -> str | None:
+        """The microkernel that computes its whole blocks, if one is named."""
+        return next((names[0] for names in self.words("kernel")), None)
 
     @property
     def own(self) -> tuple[Atom, ...]:
@@ -154,14 +160,21 @@ def contradiction(atoms: Sequence[AnyAtom]) -> str:
                 return f"{atom} has {'a dimension' if isinstance(atom, Pack) else 'a stage'} twice"
             if isinstance(atom, GroupAtom) and atom.word == "fuse" and position:
                 return f"{atom} is not the first atom"
+            if isinstance(atom, GroupAtom) and atom.word == "kernel" and position < len(atoms) - 1:
+                return f"{atom} is not the last atom"
             continue
         if atom.size > sizes.get(atom.dim, atom.size):
             return f"{atom} stands inside a smaller tile of {atom.dim}"
         if atom.size:
             sizes[atom.dim] = atom.size
-        if isinstance(atom, SchemeLoop) and atom.kind == "V" and position != len(atoms) - 1:
+        if isinstance(atom, SchemeLoop) and atom.kind == "V" and not _ends(atoms[position + 1 :]):
             return f"{atom} is not innermost in {scheme_text(atoms)}"
     return ""
+
+
+def _ends(atoms: Sequence[AnyAtom]) -> bool:
+    """Whether no loop is among the last atoms."""
+    return all(isinstance(atom, GroupAtom) and atom.word == "kernel" for atom in atoms)
 
 
 def unrolled(atoms: Sequence[Atom]) -> dict[str, int]:

@@ -63,6 +63,8 @@ def fitted(scheme: Scheme, found: Contraction, lanes: int) -> tuple[Atom, ...] |
     """
     atoms: tuple[Atom, ...] = ()
     for atom in scheme.atoms:
+        if isinstance(atom, GroupAtom) and atom.word == "kernel":
+            continue  # see `polymat.product.kernelfit`
         if isinstance(atom, GroupAtom):
             return Misfit(f"{atom} is for a group that runs so", _GROUP_HINTS[atom.word])
         atoms = (*atoms, _with_lanes(atom, lanes))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import get_args
 
 from polymat.dataclass import dataclass
@@ -47,13 +47,23 @@ class _MisreadError(Exception):
 def read_scheme(text: str) -> Scheme | Misfit:
     """The scheme that a text says, `[R(j), T(k, 256), pack(B), R(i), R(k), U(i, 6), V(j, 4)]` say."""
     try:
-        atoms = tuple(_Reader(text).atoms())
+        atoms = tuple(_with_kernel([*_Reader(text).atoms()]))
     except _MisreadError as wrong:
         return wrong.args[0]  # type: ignore[no-any-return]
     problem = contradiction(atoms)
     if problem:
         return Misfit(problem, "atoms stand in the order of loops, outermost first")
     return Scheme(atoms)
+
+
+def _with_kernel(atoms: Sequence[AnyAtom]) -> Iterator[AnyAtom]:
+    """Atoms in which a call behind those of a block is one of a microkernel."""
+    for before, atom in zip((None, *atoms), atoms, strict=False):
+        is_call = isinstance(atom, GroupAtom) and atom.word == "Call" and len(atom.names) == 1
+        if isinstance(atom, GroupAtom) and is_call and before is not None and before.in_block:
+            yield GroupAtom("kernel", atom.names)
+        else:
+            yield atom
 
 
 class _Reader:

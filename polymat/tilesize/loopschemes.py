@@ -9,7 +9,7 @@ from itertools import pairwise
 from polymat.dataclass import dataclass
 from polymat.graph.stage import Stage
 from polymat.plan.loops import LoopPlan
-from polymat.product.scheme import Atom, GroupAtom, Pack, Scheme, SchemeLoop, Sequence2
+from polymat.product.scheme import AnyAtom, GroupAtom, Scheme, SchemeLoop
 from polymat.product.schemetext import Misfit
 
 MOST_JAMMED = 16  # points of a loop that run together: each is a copy of its body
@@ -35,9 +35,9 @@ def tiled_loops(scheme: Scheme) -> Tiled | Misfit:
     """The tiles and loops of a scheme; a loop outside of some tiles is one of tiles of one point."""
     atoms: list[SchemeLoop] = []
     for atom in scheme.atoms:
-        if isinstance(atom, GroupAtom):
+        if isinstance(atom, GroupAtom) and atom.word != "kernel":
             continue
-        if isinstance(atom, Pack | Sequence2) or atom.kind == "Texact":
+        if not isinstance(atom, SchemeLoop) or atom.kind == "Texact":
             return Misfit(f"{atom} is for products of two arrays", "loops have the atoms Par, T, R, U and V")
         atoms.append(atom)
     parallel = [atom for atom in atoms if atom.kind == "Par"]
@@ -68,12 +68,12 @@ def outside_tiles(scheme: Scheme) -> Misfit | None:
     return None
 
 
-def tiled_product(scheme: Scheme, dims: Sequence[str]) -> tuple[Tiled, tuple[Atom, ...]]:
+def tiled_product(scheme: Scheme, dims: Sequence[str]) -> tuple[Tiled, tuple[AnyAtom, ...]]:
     """The tiles along some dimensions that begin a scheme of a product, and the atoms for each of them.
 
     Those that threads share are tiles, where it says these: unless all tiles of a thread follow each other.
     """
-    atoms = [atom for atom in scheme.atoms if not isinstance(atom, GroupAtom)]
+    atoms = [atom for atom in scheme.atoms if not isinstance(atom, GroupAtom) or atom.word == "kernel"]
     first = atoms[0] if atoms else None
     shared = first.dim if isinstance(first, SchemeLoop) and first.kind == "Par" else None
     atoms = atoms[1:] if shared is not None else atoms

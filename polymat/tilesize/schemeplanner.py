@@ -20,6 +20,7 @@ from polymat.plan.tile import MOST_TILED, Plan, TilePlan
 from polymat.poly.domain import Domain
 from polymat.product.blocks import blocks_of
 from polymat.product.contraction import Contraction
+from polymat.product.kernelfit import fitted_kernel
 from polymat.product.learned import ranked_schemes
 from polymat.product.matching import contraction_of
 from polymat.product.modelled import Extents, Modelled
@@ -37,7 +38,9 @@ from polymat.tilesize.loopschemes import (
 from polymat.tilesize.plain import plan_stage
 from polymat.tilesize.planner import plan_tiles
 from polymat.tilesize.register import in_rows
+from polymat.userkernel import Microkernel
 
+Microkernels = Sequence[Microkernel]
 _GIVEN = "loops as Options.scheme says"
 
 
@@ -48,6 +51,7 @@ def plan_scheme(
     machine: Machine,
     estimates: Mapping[str, int],
     usual: KernelPlan | None,
+    microkernels: Microkernels = (),
 ) -> SchemePlan | KernelPlan:
     """The plan of a stage by its scheme; an `OptionError` at the stage where it has none.
 
@@ -64,11 +68,25 @@ def plan_scheme(
         raise misfit_error(
             stage, Misfit(refused, "schemes are for sums of products of two arrays over boxes")
         )
+    made = _fitting(stage, scheme, found, machine, microkernels)
+    if isinstance(made, Misfit):
+        raise misfit_error(stage, made)
+    return made
+
+
+def _fitting(
+    stage: Stage, scheme: Scheme, found: Contraction, machine: Machine, microkernels: Microkernels
+) -> SchemePlan | Misfit:
+    """The plan of a contraction by a scheme, or why that is none of it."""
     lanes = blocks_of(machine, stage.dtype.size).lanes
     atoms = fitted(scheme, found, lanes)
     if isinstance(atoms, Misfit):
-        raise misfit_error(stage, atoms)
-    return _plan(stage, scheme, found, atoms, lanes, "as Options.scheme says")
+        return atoms
+    plan = _plan(stage, scheme, found, atoms, lanes, "as Options.scheme says")
+    if scheme.kernel is None:
+        return plan
+    called = fitted_kernel(scheme.kernel, microkernels, atoms, found, stage)
+    return called if isinstance(called, Misfit) else replace(plan, called=called)
 
 
 def plan_part(
@@ -77,6 +95,7 @@ def plan_part(
     context: Domain,
     machine: Machine,
     estimates: Mapping[str, int],
+    microkernels: Microkernels,
     *,
     in_tiles: bool = True,
 ) -> SchemePlan | Misfit | None:
@@ -87,19 +106,21 @@ def plan_part(
     first = atoms[0]
     if in_tiles and isinstance(first, SchemeLoop) and first.kind == "Par":
         return Misfit(f"{first} stands within a tile", "tiles are shared out: Par stands in front of them")
-    lanes = blocks_of(machine, stage.dtype.size).lanes
-    scheme = Scheme(tuple(atoms))
-    fitting = fitted(scheme, found, lanes)
-    if isinstance(fitting, Misfit):
-        return fitting
-    return _plan(stage, scheme, found, fitting, lanes, "as Options.scheme says")
+    return _fitting(stage, Scheme(tuple(atoms)), found, machine, microkernels)
 
 
 def plan_merged(
-    usual: MergedPlan, scheme: Scheme, context: Domain, machine: Machine, estimates: Mapping[str, int]
+    usual: MergedPlan,
+    scheme: Scheme,
+    context: Domain,
+    machine: Machine,
+    estimates: Mapping[str, int],
+    microkernels: Microkernels,
 ) -> MergedPlan | Misfit | None:
     """A product with what scales it and adds to it, in the loops of a scheme that is fused with these."""
-    inner = plan_part(usual.stage, scheme.atoms[1:], context, machine, estimates, in_tiles=False)
+    inner = plan_part(
+        usual.stage, scheme.atoms[1:], context, machine, estimates, microkernels, in_tiles=False
+    )
     if not isinstance(inner, SchemePlan):
         return inner
     return replace(
@@ -114,12 +135,18 @@ def plan_merged(
 
 
 def plan_loops(
-    pipeline: Pipeline, stage: Stage, scheme: Scheme, machine: Machine, estimates: Mapping[str, int]
+    pipeline: Pipeline,
+    stage: Stage,
+    scheme: Scheme,
+    machine: Machine,
+    estimates: Mapping[str, int],
+    microkernels: Microkernels,
 ) -> Plan | Misfit:
     """The plan of a stage by itself, no product of two arrays, in the loops and tiles of its scheme."""
     group = Group((stage.name,))
     tiled, atoms = tiled_product(scheme, stage.dims)
-    product = plan_part(stage, atoms, pipeline.context, machine, estimates) if tiled.dims else None
+    part = (pipeline.context, machine, estimates, microkernels)
+    product = plan_part(stage, atoms, *part) if tiled.dims else None
     if isinstance(product, Misfit):
         return product
     if product is not None:

@@ -22,7 +22,7 @@ from polymat.tilesize.loopschemes import (
     tiled_loops,
     tiled_product,
 )
-from polymat.tilesize.schemeplanner import is_modelled, plan_part
+from polymat.tilesize.schemeplanner import Microkernels, is_modelled, plan_part
 
 _SIZES = "tiles begin where every stage has a point, and their scratchpads have 64 MiB at most"
 
@@ -186,13 +186,14 @@ def with_inner_loops(
     machine: Machine,
     estimates: Mapping[str, int],
     schemes: Mapping[str, str],
+    microkernels: Microkernels,
 ) -> TilePlan | Misfit:
     """The plan with the loops within its tiles that schemes of its stages say."""
     for member in plan.members:
         scheme = read_scheme(schemes[member.stage]) if member.stage in schemes else None
         if not isinstance(scheme, Scheme):
             continue
-        made = _within(plan, member, pipeline, machine, estimates, scheme)
+        made = _within(plan, member, pipeline, machine, estimates, scheme, microkernels)
         if isinstance(made, Misfit):
             return made
         if made is not None:
@@ -209,11 +210,12 @@ def _within(
     machine: Machine,
     estimates: Mapping[str, int],
     scheme: Scheme,
+    microkernels: Microkernels,
 ) -> NestPlan | Misfit | None:
     """The loops of a stage in a tile that its scheme says; None where it says none."""
     stage, loops = pipeline.stage(member.stage), plan.loops[member.stage]
     atoms = tiled_product(scheme, _tiled_dims(member))[1]
-    product = plan_part(stage, atoms, pipeline.context, machine, estimates)
+    product = plan_part(stage, atoms, pipeline.context, machine, estimates, microkernels)
     if isinstance(product, SchemePlan) and not member.private:
         points = {str(dim): member.points(level, plan.sizes[level]) for level, dim in enumerate(member.dims)}
         return _too_large(product.scheme.own, points) or product

@@ -40,7 +40,8 @@ def drawn(seed: int, number: int, dtype: Any, lanes: int) -> Any:
     from tests.differential.schemeprograms import PROGRAMS
 
     make = PROGRAMS[number % len(PROGRAMS)]
-    return make(Maker(Random(f"{seed} {number}"), f"{make.__name__}{number}", dtype, lanes))
+    maker = Maker(Random(f"{seed} {number}"), f"{make.__name__}{number}", dtype, lanes)
+    return replace(make(maker), microkernels=tuple(maker.microkernels))
 
 
 def failures(seed: int, numbers: Sequence[int], cflags: Sequence[str]) -> Iterator[str]:
@@ -62,7 +63,8 @@ def failures(seed: int, numbers: Sequence[int], cflags: Sequence[str]) -> Iterat
     inputs = [array for each in found for array in each.inputs]
     extents = [shape for each in found for shape in each.extents]
     options = pm.Options(scheme=schemes, threads=1 + numbers[0] % 2, parallel_threshold=0, share=False)
-    options = replace(options, cflags=tuple(cflags), inline=False)
+    kernels = tuple(kernel for each in found for kernel in each.microkernels)
+    options = replace(options, cflags=tuple(cflags), inline=False, microkernels=kernels)
     try:
         compiled = pm.compile(outputs, name=f"schemes{numbers[0]}", inputs=inputs, options=options)
     except (pm.OptionError, AssertionError) as error:
@@ -102,7 +104,11 @@ def misread(seed: int, numbers: Sequence[int]) -> Iterator[str]:
         rng, program = Random(f"{seed} wrong {number}"), drawn(seed, number, pm.Double, 4)
         name = rng.choice([*program.schemes])
         text = rng.choice((changed, with_another))(program.schemes[name], rng)
-        options = pm.Options(scheme={**program.schemes, name: text}, share=False, inline=False)
+        schemes = {**program.schemes, name: text}
+        kernels = tuple(
+            each for each in program.microkernels if f"Call({each.name})" in "".join(schemes.values())
+        )
+        options = pm.Options(scheme=schemes, share=False, inline=False, microkernels=kernels)
         request = request_for(program.outputs, inputs=program.inputs, options=options)
         try:
             runs = planned(request).get(name, ())

@@ -10,6 +10,7 @@ from typing import Any
 import polymat as pm
 from polymat import Function, Int, Interval, Op, Reduce, Reduction
 from polymat.lang.types import ScalarType
+from tests.differential.microkernels import random_kernel
 from tests.differential.schemes import random_scheme
 
 Form = Any
@@ -17,12 +18,13 @@ Form = Any
 
 @dataclass(frozen=True)
 class Drawn:
-    """A program: its outputs and inputs, and a scheme for some of its stages."""
+    """A program: its outputs and inputs, a scheme for some of its stages, and the microkernels that these call."""
 
     outputs: list[Any]
     inputs: list[Any]
     extents: list[tuple[Form, ...]]
     schemes: dict[str, str]
+    microkernels: tuple[pm.Microkernel, ...] = ()
 
 
 class Maker:
@@ -35,6 +37,7 @@ class Maker:
         self.rng, self.name, self.dtype, self.lanes = rng, name, dtype, lanes
         self.inputs: list[Any] = []
         self.extents: list[tuple[Form, ...]] = []
+        self.microkernels: list[pm.Microkernel] = []
 
     def array(self, letter: str, *extents: Form) -> Any:
         """An input."""
@@ -77,6 +80,10 @@ class Maker:
         """A contraction in loops of its own."""
         named = {array.name: tuple(dims) for array, dims in operands.items()}
         text = random_scheme(self.rng, tuple(result), tuple(summed), named, self.lanes)
+        kernel = random_kernel(Random(self.name), self.name, text, summed, [*named.values()], self.dtype)
+        if kernel is not None:
+            self.microkernels.append(kernel)
+            text = f"{text[:-1]}, Call({kernel.name})]"
         if self.rng.random() < 0.25:
             text = self._shared_out(out.name, result, text)
         return Drawn([*before, out], self.inputs, self.extents, {out.name: text})

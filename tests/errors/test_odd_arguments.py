@@ -73,6 +73,7 @@ CALLS: dict[str, tuple[Any, ...]] = {
     "istft": (pm.stft(u, [1.0] * 16, 8), [1.0] * 16, 8),
     "compile": (x + y,),
     "Options": (),
+    "Microkernel": ("block", "void block() {}", Double, 6, 8),
     "load": ("/there/is/none.json",),
     "set_num_threads": (2,),
     "threads": (2,),

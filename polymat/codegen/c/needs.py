@@ -10,6 +10,7 @@ from __future__ import annotations
 from enum import Enum
 
 from polymat.dataclass import dataclass
+from polymat.userkernel import Microkernel
 
 
 class Need:
@@ -75,6 +76,16 @@ class HelperReduction(Need):
 
     def __str__(self) -> str:
         return f"reduction_{self.helper}"
+
+
+@dataclass(frozen=True, slots=True)
+class UserKernel(Need):
+    """A microkernel of the user's."""
+
+    kernel: Microkernel
+
+    def __str__(self) -> str:
+        return f"microkernel_{self.kernel.name}"
 
 
 FLOORDIV_I64, MIN_I64, MAX_I64 = (Helper(operation, "i64") for operation in ("floordiv", "min", "max"))

@@ -17,6 +17,7 @@ from polymat.codegen.c.ctree import (
 )
 from polymat.codegen.c.rows import RowTypes
 from polymat.codegen.loops.stagecode import StageWriter
+from polymat.codegen.products.schemekernels import KernelCaller
 from polymat.codegen.products.schemeloops import SchemeLoops
 from polymat.codegen.products.schemeplace import ONE, LoopPlace, Span, is_whole
 from polymat.codegen.products.schemesums import Sum, SumWriter
@@ -42,17 +43,25 @@ class BlockWriter:
         if plan.vector is not None:
             writer.needs.update(types.needs())
         self.sums = SumWriter(writer, stage, plan, loops, types, adds=adds)
+        called = plan.called
+        self.caller = None if called is None else KernelCaller(writer, plan, called, loops, self.sums)
 
     def block(self, atoms: Sequence[Atom], place: LoopPlace) -> tuple[Stmt, ...]:
         """All sums of a block, whole or not."""
         sizes = unrolled(atoms)
         own = {dim: sizes.get(dim, 1) for dim in self.stage.dims}
         place = place.in_block(own)
-        whole, fits = self._sums(atoms, own, place), is_whole(place, own)
+        whole, fits = self._whole(atoms, own, place), is_whole(place, own)
         if fits is None:
             return whole
         dims = [dim for dim, size in own.items() if size > 1]
         return (If(fits, whole, self._rest(dims, atoms, own, place)),)
+
+    def _whole(self, atoms: Sequence[Atom], sizes: Mapping[str, int], place: LoopPlace) -> tuple[Stmt, ...]:
+        """The sums of a whole block, by the microkernel that the scheme calls."""
+        if self.caller is None:
+            return self._sums(atoms, sizes, place)
+        return self.caller.block(atoms, place, lambda rest, left: self._sums(rest, sizes, left))
 
     def _rest(
         self, dims: Sequence[str], atoms: Sequence[Atom], sizes: Mapping[str, int], place: LoopPlace

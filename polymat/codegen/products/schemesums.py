@@ -103,24 +103,26 @@ class SumWriter:
         """Write a sum to the result, or add it."""
         point, vector = place.point(total.at), self.plan.vector
         if total.lanes == 1:
-            return (self._put(point, total.variable),)
+            return (self.put(point, total.variable),)
         if vector not in self.stage.dims:
             lanes = [total.lane(number) for number in range(total.lanes)]
-            return (self._put(point, reduce(lambda one, other: CBinary("+", one, other), lanes)),)
+            return (self.put(point, reduce(lambda one, other: CBinary("+", one, other), lanes)),)
         if self.bodies.step(self.stage.name, self.own, vector or "") == ONE:
-            element = self._result(point)
+            element = self.result(point)
             value = self._scaled(total.variable)
             value = CBinary("+", self.types.load(element), value) if self.adds else value
             return (Evaluate(self.types.store(element, value)),)
         return tuple(
-            self._put(moved(point, {vector or "": number}), total.lane(number))
+            self.put(moved(point, {vector or "": number}), total.lane(number))
             for number in range(total.lanes)
         )
 
-    def _put(self, point: Mapping[str, CExpr], value: CExpr) -> Stmt:
-        return Assign(self._result(point), "+=" if self.adds else "=", self._scaled(value))
+    def put(self, point: Mapping[str, CExpr], value: CExpr) -> Stmt:
+        """Write a value to the result, or add it."""
+        return Assign(self.result(point), "+=" if self.adds else "=", self._scaled(value))
 
-    def _result(self, point: Mapping[str, CExpr]) -> CExpr:
+    def result(self, point: Mapping[str, CExpr]) -> CExpr:
+        """The element of the result at a point."""
         return self.bodies.at(self.stage.name, self.own, dict(point))
 
     def _scaled(self, value: CExpr) -> CExpr:

@@ -49,6 +49,7 @@ class SchemeWriter:
         count = self._outer(atoms)
         outside = [atom for atom in atoms[:count] if not isinstance(atom, Pack)]
         adds = self._has_starts() or any(atom.dim in self.found.summed for atom in outside)
+        adds = adds or self.plan.called is not None
         copies = CopyWriter(self.writer, self.stage, self.found)
         loops = SchemeLoops(copies, self.writer.needs)
         blocks = BlockWriter(self.writer, self.stage, self.plan, loops, adds=adds)

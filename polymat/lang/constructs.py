@@ -65,7 +65,9 @@ def Cast(dtype: ScalarType, operand: Any, *, saturate: bool = False) -> Any:  # 
 
     To Bool: whether it is not zero; a condition is one, too.  To Half or BFloat16: rounded to that, and a
     Float again.
-    saturate: of what is beyond an integer type take its least or largest value, of NaN 0.
+    saturate: of what is beyond an integer type take its least or largest value, of NaN 0.  Without it a
+    floating-point value that is beyond one, a negative number for an unsigned type say, gives what the
+    processor happens to make of it; through `Long` it is cut to the bits that the type has.
     """
     at = caller_location()
     check_type(dtype, "Cast", at)

@@ -223,7 +223,8 @@ class _Writer:
         value = rng.choice((plane(x, k), plane(x, k), given["levels"](x, given["column"](x, k))))
         dtype = {Op.Count: Int, Op.Any: pm.Bool, Op.ArgMax: Long}.get(op) or rng.choice(_TYPES[op])
         if op in _TYPES:
-            value = Cast(dtype, rng.choice((value, value * 2 - (y if by_points else x), self.bits(k, low))))
+            value = rng.choice((value, value * 2 - (y if by_points else x), self.bits(k, low)))
+            value = Cast(dtype, Cast(Long, value) if dtype.kind == "u" else value)  # of less than 0 as well
         made = Reduction(domain, ([*at, k], over), dtype, name)
         made.defn = [Reduce(made(*at), Condition(value, ">", 2) if op is Op.Any else value, op)]
         self._keep(made, self.planes if by_points and op is Op.Sum else [])

@@ -7,8 +7,8 @@ term.  A compiler's own loop in vectors takes longer to begin and to end than to
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import field, replace
 
 from polymat.codegen.c.ctree import (
     Assign,
@@ -32,6 +32,7 @@ from polymat.codegen.c.ctree import (
 from polymat.codegen.c.ctree import Evaluate as Term
 from polymat.codegen.c.elements import C_TYPES
 from polymat.codegen.c.needs import Need, Piece
+from polymat.codegen.loops.gatheredrows import BEFORE, GatheredRow, Leaves, choice, gathered, remembered
 from polymat.codegen.loops.innermost import with_changed
 from polymat.dataclass import dataclass
 
@@ -39,20 +40,31 @@ SIDE_BY_SIDE = 4  # terms
 FIRST, LAST, REST, SUM, HERE = "_pm_low", "_pm_high", "_pm_behind", "_pm_sum", "_pm_here"
 NOT_UNROLLED = ("GCC unroll 1",)  # the ends of loops that are unrolled take longer than few terms
 _ADDED = ("+", "-", "*")
+GATHERED_BY = ("i32", "i64")  # places for which there are gathers
 
 
 @dataclass(frozen=True, slots=True)
 class ShortSums:
-    """Sums of one type.  suffix: its name, "f64" say.  arrays: those that have elements of that type."""
+    """Sums of one type.
+
+    suffix: its name, "f64" say.  arrays: those that have elements of that type.  places: those that have
+    integers by which vectors gather, and the names of their types.
+    """
 
     ctype: str
     suffix: str
     arrays: Collection[str]
+    places: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def is_vector(self) -> bool:
         """Whether there are vectors of the type."""
         return self.suffix in C_TYPES
+
+    @property
+    def leaves(self) -> Leaves:
+        """How what they are sums of is found in memory."""
+        return Leaves(self.suffix, self.arrays, self.places, HERE)
 
 
 def with_short_sums(statements: Sequence[Stmt], sums: ShortSums, needs: set[Need]) -> tuple[Stmt, ...]:
@@ -61,6 +73,7 @@ def with_short_sums(statements: Sequence[Stmt], sums: ShortSums, needs: set[Need
     before:  for k: s += x[k] * y[at[k]]
     after:   for k by 4: v += x[k ...] * (y[at[k]], y[at[k + 1]], y[at[k + 2]], y[at[k + 3]]);
              s += the lanes of v;  for the rest of k: s += x[k] * y[at[k]]
+    and where vectors gather the same by gathers, for rows that are not like the one before.
     """
 
     def changed(statement: Stmt) -> Stmt | None:
@@ -73,7 +86,8 @@ def with_short_sums(statements: Sequence[Stmt], sums: ShortSums, needs: set[Need
             case _:
                 return None
 
-    return with_changed(statements, changed)
+    found = with_changed(statements, changed)
+    return (remembered(), *found) if BEFORE in names_in(found) else found
 
 
 def _gathers(value: CExpr) -> bool:
@@ -92,17 +106,19 @@ def _several(loop: For, start: CExpr, high: CExpr, sums: ShortSums) -> Stmt:
     value = substituted(addition.value, {index: Id(HERE)})
     begin, added, total = (_vector if sums.is_vector else _scalars)(value, sums)
     blocks = For(loop.variable, Id(FIRST), CBinary("<", index, Id(REST)), many, (here, *added), NOT_UNROLLED)
-    left = replace(addition, value=value)
     condition = CBinary("<", index, Id(LAST))
+    left = replace(addition, value=value)
+    rest = replace(loop, start=Id(REST), condition=condition, body=(here, left), pragmas=NOT_UNROLLED)
+    one_by_one = (blocks, replace(addition, value=total), rest)
+    row = GatheredRow(Id(FIRST), Id(REST), Id(LAST))
+    gathering = gathered(row, blocks, one_by_one[1], left, sums.leaves) if sums.is_vector else None
     return Block(
         (
             Declare("const ptrdiff_t", FIRST, start),
             Declare("const ptrdiff_t", LAST, high),
             Declare("const ptrdiff_t", REST, CBinary("+", Id(FIRST), whole)),
             *begin,
-            blocks,
-            replace(addition, value=total),
-            replace(loop, start=Id(REST), condition=condition, body=(here, left), pragmas=NOT_UNROLLED),
+            *(one_by_one if gathering is None else (choice(row, gathering, one_by_one),)),
         )
     )
 
@@ -135,7 +151,7 @@ def _lanes(value: CExpr, sums: ShortSums) -> CExpr:
     match value:
         case CBinary(op, left, right) if op in _ADDED and (_is_of(left, sums) or _is_of(right, sums)):
             return CBinary(op, _lanes(left, sums), _lanes(right, sums))
-        case Subscript(_, index) if _is_of(value, sums) and _is_contiguous(index):
+        case Subscript(_, index) if _is_of(value, sums) and sums.leaves.is_contiguous(index):
             return CCall(f"_pm_four_from_{sums.suffix}", (CUnary("&", value),))
         case _:
             return CCall(f"_pm_four_of_{sums.suffix}", tuple(_moved(value)))
@@ -148,19 +164,6 @@ def _is_of(value: CExpr, sums: ShortSums) -> bool:
             return _is_of(left, sums) or _is_of(right, sums)
         case Subscript(Id(name)):
             return name in sums.arrays
-        case _:
-            return False
-
-
-def _is_contiguous(index: CExpr) -> bool:
-    """Whether an index grows with that of the loop."""
-    match index:
-        case Id(name):
-            return name == HERE
-        case CBinary("+", left, right) if HERE not in names_in([Term(left)]):
-            return _is_contiguous(right)
-        case CBinary("+" | "-", left, right) if HERE not in names_in([Term(right)]):
-            return _is_contiguous(left)
         case _:
             return False
 

@@ -22,7 +22,7 @@ from polymat.codegen.loops.placesfirst import places_first
 from polymat.codegen.loops.prefetch import with_prefetch
 from polymat.codegen.loops.ranges import Range, range_context
 from polymat.codegen.loops.segmentloops import balanced, between_bounds, without_choice
-from polymat.codegen.loops.shortsums import ShortSums, with_short_sums
+from polymat.codegen.loops.shortsums import GATHERED_BY, ShortSums, with_short_sums
 from polymat.codegen.loops.statements import (
     Statements,
     map_statements,
@@ -233,10 +233,11 @@ class StageWriter(NestWriter):
         return {(self.bodies.array(read), written) for read, name in self.aliased if name == stage.name}
 
     def _short_sums(self, stage: Stage) -> ShortSums:
-        alike = {
-            load.source.name for load in stage.loads() if self.storage[load.source.name].dtype == stage.dtype
-        }
-        return ShortSums(stage.dtype.c, stage.dtype.suffix, {self.bodies.array(name) for name in alike})
+        types = {load.source.name: self.storage[load.source.name].dtype for load in stage.loads()}
+        alike = {self.bodies.array(name) for name, dtype in types.items() if dtype == stage.dtype}
+        places = {self.bodies.array(name): dtype.suffix for name, dtype in types.items()}
+        gathering = {name: suffix for name, suffix in places.items() if suffix in GATHERED_BY}
+        return ShortSums(stage.dtype.c, stage.dtype.suffix, alike, gathering)
 
     def _within_segments(
         self, stage: Stage, loops: RangedLoops, make: Callable[[Stage], Statements]

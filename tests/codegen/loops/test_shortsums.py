@@ -71,3 +71,26 @@ def test_what_has_no_vectors_is_several_sums() -> None:
 def test_what_is_contiguous_stays_in_vectors() -> None:
     for value in (element("x", Id("k")), CBinary("*", Id("s"), GATHERED)):
         assert "_pm_sum" not in written(value)[0]
+
+
+GATHERING = ShortSums("double", "f64", ("x", "y"), {"at": "i32"})
+
+
+def test_rows_that_are_not_alike_gather() -> None:
+    text = " ".join(written(GATHERED, GATHERING)[0].split())
+    assert "ptrdiff_t _pm_before = -1; { const ptrdiff_t _pm_low" in text
+    assert "if (_pm_unlike(_pm_high - _pm_low, &_pm_before)) {" in text
+    assert "_pm_sum += _pm_four_from_f64(&x[_pm_here]) * _pm_four_at_f64_i32(y, &at[_pm_here]);" in text
+    assert "_pm_lanes0 = _pm_some_from_f64(&x[_pm_here], _pm_high - _pm_behind, -0.0);" in text
+    assert "_pm_lanes1 = _pm_some_at_f64_i32(y, &at[_pm_here], _pm_high - _pm_behind, 1.0);" in text
+    assert "s += _pm_lanes0[2] * _pm_lanes1[2];" in text
+    assert "} else { #pragma GCC unroll 1" in text
+    assert "s += x[_pm_here] * y[at[_pm_here]];" in text
+
+
+def test_terms_that_are_no_products_of_elements_do_not_gather() -> None:
+    squares = CBinary("*", GATHERED, element("x", Id("k")))
+    scaled, summed = CBinary("*", Id("a"), GATHERED), CBinary("+", element("x", Id("k")), GATHERED)
+    for value in (squares, scaled, summed):
+        assert "_pm_unlike" not in written(value, GATHERING)[0]
+    assert "_pm_unlike" not in written(GATHERED, FLOATS)[0]

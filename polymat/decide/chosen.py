@@ -141,7 +141,8 @@ def with_tiles(plan: Plan, sizes: Sequence[int], pipeline: Pipeline) -> TilePlan
         return plan
     loop = plan.row_loop.of_rows(wanted[0]) if plan.row_loop else None
     reason = f"{plan.reason}; tile sizes {TUNED}"
-    return replace(plan, sizes=wanted, crossing=None, solved=None, row_loop=loop, reason=reason, forced=True)
+    plan = replace(plan, sizes=wanted, nest=(), crossing=None, solved=None, row_loop=loop)
+    return replace(plan, reason=reason, forced=True)
 
 
 def scratch_fits(plan: TilePlan, decider: Decider) -> bool:

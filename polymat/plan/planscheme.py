@@ -60,13 +60,13 @@ def loop_atoms(plan: LoopPlan) -> Iterator[SchemeLoop]:
 
 def shared_text(plan: TilePlan, member: Member) -> str:
     """The dimensions of a stage whose tiles threads share, as an atom has them."""
-    return "*".join(str(dim) for dim in (member.dims if plan.is_numbered else member.dims[:1]))
+    shared = [number for number, _ in plan.outermost] if plan.is_numbered else [0]
+    return "*".join(str(member.dims[number]) for number in shared)
 
 
 def _says_sizes(plan: TilePlan, member: Member) -> bool:
     """Whether a stage has every tiled dimension, and whole points of it in every tile."""
-    sizes = enumerate(plan.sizes)
-    return None not in member.dims and all(size % member.scale(level) == 0 for level, size in sizes)
+    return None not in member.dims and all(size % member.scale(level) == 0 for level, size in plan.levels)
 
 
 def tile_atoms(plan: TilePlan, member: Member) -> tuple[AnyAtom, ...]:
@@ -79,7 +79,7 @@ def tile_atoms(plan: TilePlan, member: Member) -> tuple[AnyAtom, ...]:
 
 
 def _sizes(plan: TilePlan, member: Member) -> tuple[SchemeLoop, ...]:
-    sizes = [(dim, plan.sizes[level] // member.scale(level)) for level, dim in enumerate(member.dims)]
+    sizes = [(member.dims[level], size // member.scale(level)) for level, size in plan.levels]
     return tuple(SchemeLoop("T", dim, size) for dim, size in sizes if dim is not None)
 
 

@@ -87,6 +87,8 @@ class TilePlan(GroupPlan):
     by register blocks; 0: all of a tile.  places: of stages that overwrite another one's values, each at the
     point that it reads them at, whose scratchpad it has.  given: the stages whose loops in a tile the user
     gave.
+    nest: loops over tiles in tiles, outermost first, each as its dimension's number and its size, the last
+    one of every dimension of the size that stands in `sizes`; empty where there is one a dimension, in order.
     """
 
     group: Group
@@ -106,6 +108,19 @@ class TilePlan(GroupPlan):
     rows_at_once: int = 0
     places: Mapping[str, str] = field(default_factory=dict)
     given: frozenset[str] = frozenset()
+    nest: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def levels(self) -> tuple[tuple[int, int], ...]:
+        """All loops over tiles, outermost first: the numbers of their dimensions, and their sizes."""
+        return self.nest or tuple(enumerate(self.sizes))
+
+    @property
+    def outermost(self) -> tuple[tuple[int, int], ...]:
+        """Those that threads share by number: the first ones, as long as no dimension comes again."""
+        numbers = [number for number, _ in self.levels]
+        again = (k for k, number in enumerate(numbers) if number in numbers[:k])
+        return self.levels[: next(again, len(numbers))]
 
     @property
     def kind(self) -> str:
@@ -167,7 +182,7 @@ class TilePlan(GroupPlan):
     @property
     def summary(self) -> str:
         """How the group would be carried out, in a few words."""
-        sizes = (f"{size} along {dim}" for dim, size in self.tile_sizes.items())
+        sizes = (f"{size} along {self.dims[number]}" for number, size in self.levels)
         solved = f" ({self.solved.equation} for {self.solved.level})" if self.solved else ""
         around = f" around register blocks of {', '.join(self.kernels)}" if self.kernels else ""
         return f"tiles of {', '.join(sizes)}{solved}{around}"
@@ -175,7 +190,7 @@ class TilePlan(GroupPlan):
     @property
     def shown_order(self) -> tuple[str, ...]:
         """The loops over tiles."""
-        return self.dims
+        return tuple(self.dims[number] for number, _ in self.levels)
 
     @property
     def shown_vector(self) -> str | None:
@@ -185,7 +200,9 @@ class TilePlan(GroupPlan):
     @property
     def parallel(self) -> str:
         """The dimensions whose tiles threads share, in words."""
-        return ", ".join(self.dims) if self.is_numbered else self.dims[0]
+        if not self.is_numbered:
+            return self.dims[0]
+        return ", ".join(self.dims[number] for number, _ in self.outermost)
 
     @property
     def tile_sizes(self) -> Mapping[str, int]:
@@ -238,8 +255,14 @@ class TilePlan(GroupPlan):
 
         The tiles of one thread may share what a sum over a tiled dimension adds into.
         """
+        several = len(self.dims) > 1 or bool(self.nest)
+        return several and not self.is_ordered
+
+    @property
+    def is_ordered(self) -> bool:
+        """Whether tiles run in the order of their first dimension, or what they add needs them to."""
         ordered = self.rolling or self.backwards or self.crossing is not None
-        return len(self.dims) > 1 and not ordered and not any(member.private for member in self.members)
+        return ordered or any(member.private for member in self.members)
 
     def pad_extent(self, member: Member, level: int) -> int:
         """Points that a scratchpad holds along a tiled dimension; a power of two where it is a ring."""
@@ -261,7 +284,7 @@ class TilePlan(GroupPlan):
         return -(-furthest // self.sizes[0]) * self.sizes[0]
 
     def __str__(self) -> str:
-        tiles = ",".join(f"{dim}:{size}" for dim, size in zip(self.dims, self.sizes, strict=True))
+        tiles = ",".join(f"{self.dims[number]}:{size}" for number, size in self.levels)
         around = f" around register blocks of {', '.join(self.kernels)}" if self.kernels else ""
         return f"{'+'.join(self.group.stages)}: {'rolling ' if self.rolling else ''}tiles {tiles}{around}"
 

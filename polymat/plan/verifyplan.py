@@ -115,6 +115,8 @@ def _loop_faults(plan: LoopPlan) -> Iterator[str]:
 def _tile_faults(plan: TilePlan, stages: Mapping[str, Stage]) -> Iterator[str]:
     if len(plan.sizes) != len(plan.dims) or len({*plan.dims}) < len(plan.dims) or min(plan.sizes) < 1:
         yield f"tiles of {plan.sizes} along {plan.dims}"
+    if dict(plan.levels) != dict(enumerate(plan.sizes)) or (plan.nest and plan.is_ordered):
+        yield f"tiles of {plan.sizes} in a nest of {plan.nest}"
     if {member.stage for member in plan.members} != {*plan.group.stages}:
         yield f"its members are {', '.join(member.stage for member in plan.members)}"
     for member in plan.members:

@@ -22,6 +22,7 @@ class Tiled:
 
     dims, sizes: of tiles, outermost first; none of a stage without tiles.  inner: all that runs in a tile.
     parallel: what threads share, as the scheme says it.  backwards: the tiles run from the last to the first.
+    nest: all loops over tiles where a dimension has several, outermost first; `sizes` has the last of each.
     """
 
     dims: tuple[str, ...]
@@ -29,6 +30,7 @@ class Tiled:
     inner: tuple[SchemeLoop, ...]
     parallel: str | None
     backwards: bool
+    nest: tuple[tuple[str, int], ...] = ()
 
 
 def tiled_loops(scheme: Scheme) -> Tiled | Misfit:
@@ -51,12 +53,17 @@ def tiled_loops(scheme: Scheme) -> Tiled | Misfit:
     for atom in atoms[:count]:
         if atom.kind not in ("T", "R"):
             return Misfit(f"{atom} stands outside tiles", "T and R come first, then U and V")
-        if atom.dim in tiles:
-            return Misfit(f"{atom} is a second loop over tiles of {atom.dim}", "tiles have one level here")
-        tiles[atom.dim] = atom.size or 1
+        size, around = atom.size or 1, tiles.get(atom.dim)
+        if around is not None and (around == size or around % size):
+            return Misfit(
+                f"{atom} does not divide the tiles of {around} that it stands in", "T(x, 256), T(x, 32) do"
+            )
+        tiles[atom.dim] = size
     inner = [atom for atom in atoms if atom.kind != "T"]
     shared = parallel[0].dim if parallel else None
-    return Tiled(tuple(tiles), tuple(tiles.values()), tuple(inner), shared, bool(scheme.words("back")))
+    every = tuple((atom.dim, atom.size or 1) for atom in atoms[:count])
+    nest = every if len(every) > len(tiles) else ()
+    return Tiled(tuple(tiles), tuple(tiles.values()), tuple(inner), shared, bool(scheme.words("back")), nest)
 
 
 def outside_tiles(scheme: Scheme) -> Misfit | None:

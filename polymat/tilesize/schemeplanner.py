@@ -182,7 +182,10 @@ def _in_tiles(
     plan = plan_tiles(*tile, roll=False)
     given = frozenset({stage.name})
     plan = replace(plan, loops={stage.name: loops}, reason=_GIVEN, forced=True, given=given)
-    plan = replace(plan, backwards=found.backwards)
+    if found.nest and found.backwards:
+        return Misfit("tiles follow each other, and have no tiles in them", "leave back out")
+    nest = tuple((found.dims.index(dim), size) for dim, size in found.nest)
+    plan = replace(plan, backwards=found.backwards, nest=nest)
     shared = shared_text(plan, member)
     if found.parallel not in (None, shared):
         return Misfit(f"threads share no tiles of {found.parallel}", f"Par({shared}) says which they share")

@@ -114,8 +114,10 @@ def is_for_one(scheme: Scheme, name: str) -> bool:
 
 
 def says_more(scheme: Scheme) -> bool:
-    """Whether a scheme says more than sizes of tiles."""
-    return any(not isinstance(atom, SchemeLoop) or atom.kind != "T" for atom in scheme.atoms)
+    """Whether a scheme says more than a size of tiles for each dimension."""
+    dims = [loop.dim for loop in scheme.loops]
+    others = any(not isinstance(atom, SchemeLoop) or atom.kind != "T" for atom in scheme.atoms)
+    return others or len({*dims}) < len(dims)
 
 
 def is_tiled(scheme: Scheme) -> bool:
@@ -145,7 +147,7 @@ def misfit_of_tiles(plan: TilePlan, member: Member, scheme: Scheme) -> Misfit | 
         if dim not in dims:
             return Misfit(f"nothing is tiled along {dim}", f"tiles run along {', '.join(dims)}")
     places = [dims.index(dim) for dim in found.dims]
-    if places != sorted(places):
+    if places != sorted(places) and not found.nest:
         return Misfit("tiles stand in another order", along)
     for (dim,) in scheme.words("roll"):
         if not plan.rolling or dim != member.dims[0]:
@@ -161,11 +163,49 @@ def misfit_of_tiles(plan: TilePlan, member: Member, scheme: Scheme) -> Misfit | 
             return Misfit(f"tiles have {points} points of {member.dims[level]}, not {wanted}", _SIZES)
     if found.parallel is not None and found.parallel != shared_text(plan, member):
         return Misfit(f"threads share no tiles of {found.parallel}", f"Par({shared_text(plan, member)})")
+    wrong = _misfit_of_nest(plan, member, found)
+    if wrong is not None:
+        return wrong
     if not found.inner:
         return None
     if not isinstance(loops, LoopPlan):
         return Misfit(f"{member.stage} has no loops in a tile", "T alone says the sizes of tiles")
     return _of_loops(member.stage, inner_atoms(plan, member), found.inner)
+
+
+def _misfit_of_nest(plan: TilePlan, member: Member, found: Tiled) -> Misfit | None:
+    """Why tiles in tiles are not those of a plan."""
+    if not found.nest:
+        return None
+    if plan.is_ordered:
+        return Misfit("tiles follow each other, and have no tiles in them", "leave roll and back out")
+    named = {member.dims.index(dim) for dim in found.dims}
+    if _nest(member, found) == [each for each in plan.levels if each[0] in named]:
+        return None
+    return Misfit(
+        "the scheme of another stage in the same tiles has other tiles in tiles", "one stage says them"
+    )
+
+
+def _nest(member: Member, found: Tiled) -> list[tuple[int, int]]:
+    """Tiles in tiles that a scheme says, by the numbers of the group's dimensions."""
+    levels = ((member.dims.index(dim), size) for dim, size in found.nest)
+    return [(level, size * member.scale(level)) for level, size in levels]
+
+
+def with_nest(plan: TilePlan, schemes: Mapping[str, str], products: Container[str]) -> TilePlan:
+    """The plan with tiles in tiles that the scheme of one of its stages says; other dimensions stand last."""
+    for member in plan.members:
+        scheme = read_scheme(schemes[member.stage]) if member.stage in schemes else None
+        product = member.stage in products and not member.private
+        found = _tiles_of(scheme, member, product=product) if isinstance(scheme, Scheme) else None
+        if not isinstance(found, Tiled) or not found.nest or not {*found.dims} <= {*member.dims}:
+            continue
+        nest = _nest(member, found)
+        nest += [each for each in enumerate(plan.sizes) if each[0] not in dict(nest)]
+        if dict(nest) == dict(enumerate(plan.sizes)) and not plan.is_ordered:
+            return replace(plan, nest=tuple(nest))
+    return plan
 
 
 def _of_loops(stage: str, written: Sequence[AnyAtom], wanted: Sequence[Atom]) -> Misfit | None:
@@ -188,7 +228,8 @@ def with_inner_loops(
     schemes: Mapping[str, str],
     microkernels: Microkernels,
 ) -> TilePlan | Misfit:
-    """The plan with the loops within its tiles that schemes of its stages say."""
+    """The plan with the loops within its tiles, and tiles in tiles, that schemes of its stages say."""
+    plan = with_nest(plan, schemes, products_of(pipeline, schemes, estimates))
     for member in plan.members:
         scheme = read_scheme(schemes[member.stage]) if member.stage in schemes else None
         if not isinstance(scheme, Scheme):

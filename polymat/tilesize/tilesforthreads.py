@@ -33,7 +33,7 @@ def shared_out(
     shorter rows.
     """
     counts = tile_counts(pipeline, plan, estimates)
-    if plan.rolling or plan.crossing is not None or _go_round(prod(counts), threads):
+    if plan.rolling or plan.nest or plan.crossing is not None or _go_round(prod(counts), threads):
         return None
     lengths = _lengths(pipeline, plan, estimates)
     rows = levels_of_rows(plan.loops, plan.members)

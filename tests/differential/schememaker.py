@@ -99,12 +99,12 @@ class Maker:
         """A stage by itself, whose loops may be tiled; summed: what it sums over."""
         tiles, order = self._tiles(result), self._order(result, summed, any_order)
         atoms = [*tiles, *(f"R({dim})" for dim in order)]
-        shared = "*".join(tile[2] for tile in tiles) if tiles else self.rng.choice(result)
+        shared = shared_by(tiles) if tiles else self.rng.choice(result)
         whole = self.rng.random() < 0.6
         outer = [tile[2] for tile in tiles] or ([shared] if whole else [])
         long = [dim for dim in order if f"T({dim}, 1)" not in tiles]
         if long and long[0] in outer and len(order) > 1 and self.rng.random() < 0.6:
-            size = next((int(tile[5:-1]) for tile in tiles if tile[2] == long[0]), 4)
+            size = next((int(tile[5:-1]) for tile in reversed(tiles) if tile[2] == long[0]), 4)
             atoms.append(f"U({long[0]}, {self.rng.randint(2, min(4, size))})")
         last = order[-1]
         first = min((order.index(dim) for dim in summed), default=len(order))
@@ -122,7 +122,15 @@ class Maker:
         if self.rng.random() < 0.4:
             return []
         dims = self.rng.sample(result, self.rng.randint(1, len(result)))
-        return [f"T({dim}, {self.rng.choice([1, 2, 3, 5, 8, 13, 40])})" for dim in dims]
+        return self._in_tiles([f"T({dim}, {self.rng.choice([1, 2, 3, 5, 8, 13, 40])})" for dim in dims])
+
+    def _in_tiles(self, tiles: list[str]) -> list[str]:
+        """The tiles, now and then with larger ones of some of their dimensions around."""
+        rng = Random(f"{self.name} {tiles}")
+        around = [tile for tile in tiles if rng.random() < 0.7] if rng.random() < 0.4 else []
+        return [
+            f"{tile[:5]}{int(tile[5:-1]) * rng.randint(2, 5)})" for tile in rng.sample(around, len(around))
+        ] + tiles
 
     def _order(self, result: str, summed: str, any_order: bool) -> list[str]:
         usual = [*result, *summed]
@@ -135,7 +143,7 @@ class Maker:
         names = [stage.name for stage in stages]
         last = names[-1]
         dims = self.rng.sample(tiled, self.rng.randint(1, len(tiled)))
-        atoms = [f"T({dim}, {self.rng.choice([1, 2, 3, 4, 6, 7, 16, 33])})" for dim in dims]
+        atoms = self._in_tiles([f"T({dim}, {self.rng.choice([1, 2, 3, 4, 6, 7, 16, 33])})" for dim in dims])
         schemes: dict[str, str] = {}
         for name, loops in (own or {}).items():
             if self.rng.random() < 0.5:
@@ -146,6 +154,13 @@ class Maker:
                 schemes |= {name: atoms_text(text)} if text else {}
         schemes[last] = atoms_text([f"fuse({', '.join(names[:-1])})", *atoms])
         return Drawn([stages[-1]], self.inputs, self.extents, schemes)
+
+
+def shared_by(tiles: Sequence[str]) -> str:
+    """The dimensions whose tiles threads share: the first ones, as long as none comes again."""
+    dims = [tile[2] for tile in tiles]
+    again = next((k for k, dim in enumerate(dims) if dim in dims[:k]), len(dims))
+    return "*".join(dims[:again])
 
 
 def span(low: Form, high: Form) -> Interval:

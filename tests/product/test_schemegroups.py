@@ -231,7 +231,7 @@ def test_tiles_of_a_stage_by_itself_run_backwards(output: Callable[[], Any], tex
         ("[U(i, 2), T(i, 2), R(i), R(k)]", "U(i, 2) stands outside tiles / T and R come first"),
         ("[R(i), R(k), U(i, 2)]", "U(i, 2) unrolls another loop than the outermost / the outermost loop may"),
         ("[Par(i), R(i), R(k), U(i, 17)]", "U(i, 17) unrolls 17 points / at most 16 run together"),
-        ("[T(i, 8), T(i, 4), R(i), R(k)]", "T(i, 4) is a second loop over tiles of i / tiles have one level"),
+        ("[T(i, 8), T(i, 3), R(i), R(k)]", "T(i, 3) does not divide the tiles of 8 that it stands in / T(x"),
         ("[pack(A), R(i), R(k)]", "pack(A) is for products of two arrays / loops have the atoms"),
         ("[Par(k*i), T(i, 8), T(k, 8), R(i), R(k)]", "threads share no tiles of k*i / Par(i*k) says"),
         ("[fuse(A), T(i, 8)]", "P runs by itself, not with A / explain() lists the groups"),

@@ -162,7 +162,7 @@ def _cost_on(
         computing=arithmetic / peak,
         moving=moved / speed
         + tiling.padded / machine.bandwidth(tiling.level, threads)
-        + tiling.passed / machine.bandwidth(min(level, 3), threads),
+        + tiling.passed / machine.bandwidth(tiling.passed_level, threads),
         entering=machine.region_seconds if threads > 1 else 0.0,
         bytes=moved,
         level=level,

@@ -17,7 +17,7 @@ from polymat.plan.tile import Plan, TilePlan
 from polymat.tilesize.shortloops import level_lengths, loop_lengths
 from polymat.tilesize.stagework import ROW_LOOP_SHARE, VECTOR_SHARE, own_name_in
 from polymat.tilesize.tileshape import KEPT_SHARE, levels_of_rows
-from polymat.tilesize.traffic import array_bytes, input_bytes
+from polymat.tilesize.traffic import array_bytes, input_bytes, nearest_level
 
 # Operations a lane that the ends of a row are worth, at the rate of loops on vectors: the call, what is left
 # of the last vector, and two branches that are not foreseen.  Measured (Zen 3, double): 20 ns a row.
@@ -39,7 +39,7 @@ class TileDemand:
     ends: operations that the ends of the rows so cut are worth.  copies: those of writing out what tiles own
     of stages that others read in a scratchpad.  near: these stages.  share: of the peak that its loops reach.
     starts: bytes that the starts of short runs of results are worth, for each byte.  passed: those of
-    operands of products that each tile reads from further away than the second level.
+    packed operands of products, which each tile reads anew, from the level `passed_level` that holds them.
     """
 
     repeats: Sequence[float] = ()
@@ -56,6 +56,7 @@ class TileDemand:
     share: float = VECTOR_SHARE
     starts: float = 0.0
     passed: float = 0.0
+    passed_level: int = 2
 
 
 def tiling_of(
@@ -86,12 +87,13 @@ def tiling_of(
         frozenset(m.stage for m in plan.members if m.copied and fits),
         VECTOR_SHARE if plan.row_loop is None else ROW_LOOP_SHARE,
         max((_run_starts(m, plan, by_name[m.stage], machine, estimates) for m in plan.members), default=0.0),
-        _passed_bytes(pipeline, plan, estimates) * prod(repeats),
+        (passed := _passed_bytes(plan, estimates)) * prod(repeats),
+        nearest_level(machine, passed),
     )
 
 
-def _passed_bytes(pipeline: Pipeline, plan: TilePlan, estimates: Mapping[str, int]) -> float:
-    """Bytes of the operands that the rows of a tile are multiplied by."""
+def _passed_bytes(plan: TilePlan, estimates: Mapping[str, int]) -> float:
+    """Bytes of the packed operands that the rows of a tile are multiplied by."""
     return sum(
         prod(each.contraction.length(d, estimates) for d in each.contraction.right_dims) * each.element_bytes
         for each in plan.packed

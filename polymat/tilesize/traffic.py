@@ -88,7 +88,9 @@ def home_level(
     moved = traffic(pipeline, pipeline.stages, set(), estimates, near=once)
     if plan is not None:
         moved += sum(array_bytes(stage, estimates) for stage in planes_apart(pipeline, plan))
-    for cache in machine.caches:
-        if moved <= cache.bytes:
-            return cache.level
-    return MEMORY
+    return nearest_level(machine, moved)
+
+
+def nearest_level(machine: Machine, size: float) -> int:
+    """The nearest level that holds so many bytes."""
+    return next((cache.level for cache in machine.caches if size <= cache.bytes), MEMORY)

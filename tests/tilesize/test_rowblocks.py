@@ -12,7 +12,10 @@ import pytest
 
 import polymat as pm
 from polymat import Options
-from polymat.machine.known import ZEN3
+from polymat.codegen.products.blockshape import Shape
+from polymat.codegen.products.microkernel import described
+from polymat.codegen.products.registerblock import block_text
+from polymat.machine.known import ZEN3, ZEN5
 from polymat.plan.tile import TilePlan
 from tests.hosts import CompileFor
 from tests.tolerance import assert_close
@@ -74,6 +77,26 @@ def test_what_is_between_products_stays_in_tiles_of_rows(program: str) -> None:
     assert "by register blocks in each tile, K and V packed once before" in group.reason
     assert group.tile_sizes["i"] % 6 == 0
     assert all(place == "scratchpad" for name, place in group.storage.items() if name != "O")
+
+
+@pytest.mark.parametrize(("last_level", "kinds"), [(8 << 20, ["kernel", "kernel"]), (16 << 20, ["tiles"])])
+def test_packed_operands_that_no_cache_holds_come_from_memory_for_each_tile(
+    compile_for: CompileFor, last_level: int, kinds: list[str]
+) -> None:
+    """Both are of 15 MiB, and tiles of 32 rows leave little time for them to arrive."""
+    compile_for(replace(ZEN5, l3_bytes=last_level))
+    output, inputs = two_products(pm.Double)
+    extents = {M: 800, D: 1000, N: 900, F: 1100}
+    made = pm.compile(output, inputs=inputs, estimates=extents, options=OWN)
+    assert [group.kind for group in made.explain().groups] == kinds
+
+
+def test_register_blocks_request_the_panel_that_follows() -> None:
+    """As many bytes a step as make it whole with the last strip of rows that passes this one."""
+    shape = Shape("f32", 32, rows=6, vectors=2, panels=True)
+    (strip,) = (text for text in map(block_text, described(shape)) if "_pm_strip_f32_2(" in text)
+    loop = strip[strip.index("for (") :]
+    assert loop.count("__builtin_prefetch(next, 0, 2);") == loop.count("next += pace;") == 1
 
 
 def test_all_that_share_a_scratchpad_are_at_one_place() -> None:

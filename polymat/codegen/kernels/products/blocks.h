@@ -31,7 +31,7 @@ typedef void (*NAME(edge))(const T *a, ptrdiff_t a_row, ptrdiff_t a_step, const 
 typedef void (*NAME(pass))(ptrdiff_t depth, const T *a, ptrdiff_t a_row, const T *b, T scale, T beta,
         const NAME(result) *to, const char *next, ptrdiff_t pace);
 typedef void (*NAME(along))(ptrdiff_t depth, const T *a, ptrdiff_t a_row, const T *b, T scale, T beta,
-        const NAME(result) *to);
+        const NAME(result) *to, const char *next, ptrdiff_t pace);
 typedef void (*NAME(reader))(ptrdiff_t depth, const T *a, ptrdiff_t a_step, const T *b, ptrdiff_t b_step,
         T scale, T beta, const NAME(result) *to, const NAME(requests) *asked);
 

@@ -2,8 +2,8 @@
 
    Stages that share tiles of rows compute a few rows of a product in each tile: what all of these are multiplied
    by is packed once, in pieces of the depth of at most `kc`, so that a panel of one stays in the first level
-   while all strips of the rows pass it.  All of them together need not fit any cache: requests for the next one
-   gained nothing. */
+   while all strips of the rows pass it.  All of them together need not fit any cache: each strip requests its part
+   of the panel that follows. */
 #pragma once
 
 #include "products/blocks.h"
@@ -52,14 +52,16 @@ static inline ptrdiff_t NAME(strip_height)(ptrdiff_t i, ptrdiff_t m)
 
 /* Rows by a packed panel of `filled` columns. */
 static inline void NAME(rows_by_panel)(const NAME(product) *all, const T *a, ptrdiff_t depth, const T *b,
-        ptrdiff_t wide, ptrdiff_t filled, T beta, const NAME(result) *result)
+        ptrdiff_t apart, ptrdiff_t wide, ptrdiff_t filled, T beta, const NAME(result) *result)
 {
-    const ptrdiff_t m = all->m, a_row = all->a_row;
-    for (ptrdiff_t i = 0, height; i < m; i += height) {
+    const ptrdiff_t m = all->m, a_row = all->a_row, strips = (m + ROWS - 1) / ROWS;
+    const ptrdiff_t pace = (wide * LANES * (ptrdiff_t)sizeof(T) + strips - 1) / strips;
+    const char *next = (const char *)(b + apart);
+    for (ptrdiff_t i = 0, height; i < m; i += height, next += pace * depth) {
         height = NAME(strip_height)(i, m);
         const NAME(result) to = NAME(result_at)(result, i, 0);
         if (all->a_step == 1 && height == ROWS && filled == wide * LANES)
-            NAME(strips)[wide - 1](depth, a + i * a_row, a_row, b, all->scale, beta, &to);
+            NAME(strips)[wide - 1](depth, a + i * a_row, a_row, b, all->scale, beta, &to, next, pace);
         else
             NAME(blocks)[wide - 1][height - 1](depth, a + i * a_row, a_row, all->a_step, b, wide * LANES,
                     all->scale, beta, &to, (int)(filled - (wide - 1) * LANES));
@@ -81,7 +83,7 @@ static void NAME(rows_by_panels)(const NAME(product) *all)
             const ptrdiff_t wide = NAME(piece)(cut.vectors, cut.panels, panel);
             const ptrdiff_t filled = n - j < wide * LANES ? n - j : wide * LANES;
             const NAME(result) to = NAME(result_at)(piece > 0 ? &added : &first, 0, j);
-            NAME(rows_by_panel)(all, a, depth, b, wide, filled, piece > 0 ? 1 : all->beta, &to);
+            NAME(rows_by_panel)(all, a, depth, b, cut.apart, wide, filled, piece > 0 ? 1 : all->beta, &to);
             j += wide * LANES;
         }
     }

@@ -126,3 +126,13 @@ def test_taps_beyond_the_range_of_their_type(dtype: Any, sample: float, each: fl
 def test_what_a_type_holds_is_joined(taps: Any, count: int) -> None:
     x = pm.Signal(Float, "x", 900)
     assert filters(x.fir(taps.astype(np.float32)).fir(-taps.astype(np.float32))) == count
+
+
+@pytest.mark.parametrize(("beyond", "count"), [(1.0, 1), (2.0, 2)])
+@pytest.mark.parametrize("limit", [np.finfo(np.float32).max, np.finfo(np.float32).tiny])
+def test_the_largest_and_the_smallest_number_are_held(limit: Any, beyond: float, count: int) -> None:
+    """Products of taps may be these, but neither larger than the one nor smaller than the other."""
+    taps, others = np.zeros(90, np.float32), np.zeros(90, np.float32)
+    taps[0], others[0] = limit, beyond if limit > 1 else 1.0 / beyond
+    x = pm.Signal(Float, "x", 900)
+    assert filters(x.fir(taps).fir(others)) == count

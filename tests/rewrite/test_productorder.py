@@ -102,6 +102,14 @@ def test_sizes_decide_about_matrices() -> None:
     assert decided(product, K=10, L=1000, M=10, N=1000) == "written"
 
 
+def test_a_product_is_kept_as_its_result_lies() -> None:
+    """Rows are of the operand whose first index comes first in the result, though another of its own is later."""
+    first, second = pm.Image(Double, "A", [K, L, M]), pm.Image(Double, "B", [N, M, K])
+    product = pm.einsum("acx,bxy,yd->abcd", first, second, pm.Matrix(Double, "C", [K, N]))
+    kept = graph(product, K=4, L=4, M=900, N=4).stages[0]
+    assert [dim[0] for dim in kept.dims] == ["a", "c", "b", "y"]
+
+
 def test_what_is_an_output_or_read_twice_stays() -> None:
     kept = (A @ B).named("kept")
     assert decided([kept, (kept @ C @ v).named("y")]) == "kept (C v)"

@@ -103,7 +103,7 @@ def test_sizes_decide_about_matrices() -> None:
 
 
 def test_a_product_is_kept_as_its_result_lies() -> None:
-    """Rows are of the operand whose first index comes first in the result, though another of its own is later."""
+    """Rows are of the operand whose first index is the first of the result, wherever its others are."""
     first, second = pm.Image(Double, "A", [K, L, M]), pm.Image(Double, "B", [N, M, K])
     product = pm.einsum("acx,bxy,yd->abcd", first, second, pm.Matrix(Double, "C", [K, N]))
     kept = graph(product, K=4, L=4, M=900, N=4).stages[0]

@@ -7,6 +7,7 @@ from dataclasses import field, replace
 from functools import partial
 from typing import Any, TypeVar
 
+from polymat.codegen.functionlimits import within_limits
 from polymat.codegen.lower import lower
 from polymat.codegen.planes import planes_in_place
 from polymat.codegen.program import CSource, Program
@@ -260,6 +261,11 @@ def lower_schedule(
     within: a call of it is a part of another one.  clocked: with a clock that notes when each section ends,
     or each group of what has none, of products in several orders the first.
     """
+    program = _program(schedule, job, within, clocked)
+    return program if within else within_limits(program)
+
+
+def _program(schedule: Schedule | Stepwise[Schedule], job: Job, within: bool, clocked: bool) -> Program:
     name, options = job.request.name, job.request.options
     if isinstance(schedule, Stepwise):
         parts = [_lower_section(section, job) for section in schedule.sections]

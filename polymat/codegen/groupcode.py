@@ -21,8 +21,6 @@ from polymat.codegen.tilerun import TileCode
 from polymat.dataclass import dataclass
 from polymat.plan.tile import Plan
 
-MOST_ARGUMENTS = 12  # of a function that runs a group; one that needs more runs in the entry itself
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GroupCode:
@@ -70,7 +68,7 @@ class GroupCode:
         """
         used = names_in(statements)
         parameters = tuple(CParameter(ctype, name) for name, ctype in known.items() if name in used)
-        if not any(isinstance(each, Block) for each in statements) or len(parameters) > MOST_ARGUMENTS:
+        if not any(isinstance(each, Block) for each in statements):
             return (), statements
         body = statements[0].body if isinstance(statements[0], Block) and len(statements) == 1 else statements
         function = CFunction("void", self.name, parameters, tuple(body), f"group {self.number}: {self.plan}")

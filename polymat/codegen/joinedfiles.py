@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from polymat.codegen.c.ctree import CFunction, File, called_otherwise
+from polymat.codegen.c.ctree import CFunction, File
 from polymat.codegen.c.needs import Need
+from polymat.codegen.c.othernames import called_otherwise
 from polymat.codegen.program import Program
 
 EXPORTED = ("_pm_entry", "_pm_work")

@@ -37,9 +37,12 @@ def _faults(program: Program) -> Iterator[str]:
 
 def _function_faults(program: Program) -> Iterator[str]:
     counted = Counter(function.name for function in program.file.functions)
+    takes = {function.name: len(function.parameters) for function in program.file.functions}
     yield from (f"{count} functions are called {name}" for name, count in counted.items() if count > 1)
     for function in program.file.functions:
         for node in expressions(function.body):
             called = node.function if isinstance(node, CCall) else ""
             if called.startswith(_OWN) and called not in counted:
                 yield f"{function.name} calls {called}, which does not exist"
+            if isinstance(node, CCall) and takes.get(called, given := len(node.arguments)) != given:
+                yield f"{function.name} calls {called} with {given} arguments instead of {takes[called]}"

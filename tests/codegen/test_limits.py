@@ -46,8 +46,8 @@ LONGER = {kind: {"_pm_nest_along"} for kind in ROWS_LEFT} | {
     "joint_sums": {"_pm_entry"},
 }
 MOST_LONGER = 64  # lines of these
-# The interface of BLAS, which others have laid down; and what is handed to each part of an elimination.
-TAKEN = re.compile(r"_pm_cblas_\w+|_pm_share_W")
+# The interface of BLAS, which others have laid down.
+TAKEN = re.compile(r"_pm_cblas_\w+")
 NAME = re.compile(r"(\w+)\($")
 
 

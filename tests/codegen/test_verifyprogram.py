@@ -42,3 +42,15 @@ def test_every_function_that_is_called_exists() -> None:
         check_program(replace(program(), file=replace(file, functions=without)))
     with pytest.raises(InternalError, match=f"2 functions are called {nest}"):
         check_program(replace(program(), file=replace(file, functions=(*file.functions, file.functions[0]))))
+
+
+def test_functions_are_called_with_as_many_arguments_as_they_take() -> None:
+    file = program().file
+    nest = next(function for function in file.functions if function.name.startswith("_pm_nest_"))
+    fewer = replace(nest, parameters=nest.parameters[1:])
+    functions = tuple(fewer if function is nest else function for function in file.functions)
+    count = len(nest.parameters)
+    with pytest.raises(
+        InternalError, match=f"calls {nest.name} with {count} arguments instead of {count - 1}"
+    ):
+        check_program(replace(program(), file=replace(file, functions=functions)))

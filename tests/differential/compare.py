@@ -11,6 +11,7 @@ from unittest import mock
 import numpy as np
 
 import polymat as pm
+from polymat.codegen import functionlimits
 from polymat.tilesize import planner, register, tileshape
 from tests.differential.oracle import TYPES, Oracle
 from tests.differential.random_programs import HEAD, Program
@@ -18,16 +19,21 @@ from tests.differential.random_programs import HEAD, Program
 
 @dataclass(frozen=True)
 class Variant:
-    """How a batch is compiled; `small_tiles` lets arrays of a few elements have several tiles."""
+    """How a batch is compiled.
+
+    small_tiles: arrays of a few elements have several tiles.  small_functions: those of C take few arguments.
+    """
 
     options: pm.Options
     trim: bool = False
     small_tiles: bool = False
+    small_functions: bool = False
 
     def compile(self, outputs: Sequence[Any]) -> pm.Compiled:
         """Compile."""
         with contextlib.ExitStack() as stack:
-            for module, name, value in SMALL_TILES if self.small_tiles else ():
+            patched = SMALL_TILES * self.small_tiles + SMALL_FUNCTIONS * self.small_functions
+            for module, name, value in patched:
                 stack.enter_context(mock.patch.object(module, name, value))
             return compile_tiled(outputs, self.options, name="batch", trim=self.trim)
 
@@ -41,7 +47,7 @@ def compile_tiled(outputs: Sequence[Any], options: pm.Options, **others: Any) ->
         return pm.compile(list(outputs), options=replace(options, tile_sizes=()), **others)
 
 
-SMALL_TILES = (
+SMALL_TILES: tuple[tuple[Any, str, Any], ...] = (
     (planner, "DOT_TILE", 3),
     (tileshape, "DOT_TILE", 3),
     (tileshape, "INNER_TILE", 3),
@@ -51,6 +57,8 @@ SMALL_TILES = (
     (register, "ROWS_REDUCED", 2),
     (register, "ROWS_UPDATED", 3),
 )
+
+SMALL_FUNCTIONS: tuple[tuple[Any, str, Any], ...] = ((functionlimits, "MOST_ARGUMENTS", 3),)
 
 
 def _options(**changes: Any) -> pm.Options:
@@ -69,6 +77,9 @@ VARIANTS = {
     "parallel 2": Variant(_options(parallel_threshold=0, threads=2)),
     "trimmed": Variant(_options(threads=1), trim=True),
     "small tiles": Variant(_options(parallel_threshold=0, threads=2), small_tiles=True),
+    "small functions": Variant(
+        _options(parallel_threshold=0, threads=2, inline=False), small_tiles=True, small_functions=True
+    ),
     "untiled": Variant(_options(tile=False, fuse=False, parallel_threshold=0, threads=2)),
     "parallel 3": Variant(_options(parallel_threshold=0, threads=3, inline=False)),
     "library": Variant(pm.Options(blas="always", **PARALLEL)),

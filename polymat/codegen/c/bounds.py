@@ -22,10 +22,10 @@ from polymat.codegen.c.ctree import (
     Literal,
     Ternary,
     expressions,
-    substituted,
 )
 from polymat.codegen.c.elements import C_TYPES
 from polymat.codegen.c.needs import Helper, Need
+from polymat.codegen.c.othernames import substituted
 
 _SUFFIXES = ("f32", "f64")
 _HIDDEN = {f"_pm_hidden_{suffix}": C_TYPES[suffix] for suffix in _SUFFIXES}

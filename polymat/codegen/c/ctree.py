@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from typing import Any, TypeVar, cast
+from collections.abc import Iterable, Iterator, Sequence
 
 from polymat.codegen.c.needs import Need
 from polymat.dataclass import dataclass
@@ -82,7 +80,15 @@ class Braces:
     items: tuple[CExpr, ...]
 
 
-CExpr = Id | Literal | CUnary | CBinary | CCall | Subscript | Cast | Ternary | Braces
+@dataclass(frozen=True, slots=True)
+class Field:
+    """structure->name."""
+
+    structure: CExpr
+    name: str
+
+
+CExpr = Id | Literal | CUnary | CBinary | CCall | Subscript | Cast | Ternary | Braces | Field
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +186,14 @@ class CFunction:
 
 
 @dataclass(frozen=True, slots=True)
+class Structure:
+    """A type that has values of several names, each with its type."""
+
+    name: str
+    fields: tuple[CParameter, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Constants:
     """An array of numbers that are known."""
 
@@ -194,6 +208,7 @@ class File:
 
     texts: functions that are text already; they call nothing but the prelude.
     declared: functions of other files that it calls.  marks: texts that stand in the library, by name.
+    structures: types of what some functions are given.
     """
 
     comment: str
@@ -204,6 +219,7 @@ class File:
     texts: tuple[str, ...] = ()
     declared: tuple[CFunction, ...] = ()
     marks: tuple[tuple[str, str], ...] = ()
+    structures: tuple[Structure, ...] = ()
 
 
 def plus(value: CExpr, distance: int) -> CExpr:
@@ -226,7 +242,7 @@ def names_in(statements: Iterable[Stmt]) -> set[str]:
     return found
 
 
-def expressions(statements: Iterable[Stmt]) -> Iterator[CExpr]:
+def expressions(statements: Iterable[Stmt | CExpr]) -> Iterator[CExpr]:
     """Every expression in them, each before what it is made of, in the order of the text."""
     stack: list[object] = list(reversed(list(statements)))
     while stack:
@@ -250,37 +266,6 @@ def always_evaluated(statements: Iterable[Stmt]) -> Iterator[CExpr]:
                 stack.append(left)
             case _:
                 stack.extend(_parts(node))
-
-
-T = TypeVar("T")
-
-
-def substituted(node: T, values: Mapping[CExpr, CExpr]) -> T:
-    """A statement or expression with other expressions in place of some."""
-    if isinstance(node, CExpr) and node in values:
-        return cast("T", values[node])
-    if isinstance(node, tuple):
-        return cast("T", tuple(substituted(part, values) for part in node))
-    if not hasattr(node, "__dataclass_fields__"):
-        return node
-    names = getattr(node, "__dataclass_fields__", ())
-    parts = {name: substituted(getattr(node, name), values) for name in names}
-    return cast("T", replace(cast("Any", node), **parts))
-
-
-def called_otherwise(node: T, names: Mapping[str, str]) -> T:
-    """A statement or expression with other names for some functions."""
-    if isinstance(node, tuple):
-        return cast("T", tuple(called_otherwise(part, names) for part in node))
-    fields = getattr(node, "__dataclass_fields__", None)
-    if fields is None:
-        return node
-    parts = {name: called_otherwise(getattr(node, name), names) for name in fields}
-    if isinstance(node, CCall):
-        parts["function"] = names.get(node.function, node.function)
-    elif isinstance(node, Id):
-        parts["name"] = names.get(node.name, node.name)
-    return cast("T", replace(cast("Any", node), **parts))
 
 
 def _parts(node: object) -> Sequence[object]:

@@ -17,6 +17,7 @@ from polymat.codegen.c.ctree import (
     CUnary,
     Declare,
     Evaluate,
+    Field,
     File,
     For,
     Id,
@@ -25,6 +26,7 @@ from polymat.codegen.c.ctree import (
     Note,
     Return,
     Stmt,
+    Structure,
     Subscript,
     Ternary,
 )
@@ -66,6 +68,7 @@ def unit(file: File, head: str) -> str:
         pieces.append("".join(f"#undef {name}\n" for name in file.undefine))
     pieces += file.texts
     pieces += [_constants(table) for table in file.tables]
+    pieces += [_structure(each) for each in file.structures]
     pieces += [f"{_folded(prototype(function))};\n" for function in file.declared]
     pieces += [function_text(function) for function in file.functions]
     pieces += [f'const char {name}[] = "{text}";\n' for name, text in file.marks]
@@ -81,6 +84,11 @@ def function_text(function: CFunction) -> str:
 def _constants(table: Constants) -> str:
     start = f"static const {_declared(table.ctype, table.name)}[] __attribute__((aligned(64), unused)) = {{"
     return f"{start}\n{INDENT}" + _wrapped([expression(value) for value in table.values], 4) + "\n};\n"
+
+
+def _structure(structure: Structure) -> str:
+    fields = [f"{INDENT}{_declared(each.ctype, each.name)};" for each in structure.fields]
+    return "\n".join(["typedef struct {", *fields, f"}} {structure.name};", ""])
 
 
 def _folded(line: str) -> str:
@@ -216,6 +224,8 @@ def expression(expr: CExpr, outer: int = 0) -> str:
             return f"{function}({', '.join(expression(a) for a in arguments)})"
         case Subscript(array, index):
             return f"{expression(array, _POSTFIX)}[{expression(index)}]"
+        case Field(structure, name):
+            return f"{expression(structure, _POSTFIX)}->{name}"
         case Braces(items):
             return f"{{{', '.join(map(expression, items))}}}"
         case Cast(ctype, operand):

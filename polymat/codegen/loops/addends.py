@@ -19,8 +19,8 @@ from polymat.codegen.c.ctree import (
     Subscript,
     expressions,
     names_in,
-    substituted,
 )
+from polymat.codegen.c.othernames import substituted
 
 REST = "_pm_rest"
 

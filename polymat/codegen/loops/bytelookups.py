@@ -29,9 +29,9 @@ from polymat.codegen.c.ctree import (
     expressions,
     names_in,
     plus,
-    substituted,
 )
 from polymat.codegen.c.needs import MIN_I64, Need, Piece
+from polymat.codegen.c.othernames import substituted
 from polymat.codegen.c.rows import index_terms, is_element, read_of
 from polymat.codegen.loops.innermost import straight_range, with_innermost
 from polymat.dataclass import dataclass

@@ -28,11 +28,11 @@ from polymat.codegen.c.ctree import (
     Stmt,
     Subscript,
     names_in,
-    substituted,
 )
 from polymat.codegen.c.kernels import statements
 from polymat.codegen.c.lanes import SHUFFLES
 from polymat.codegen.c.needs import MIN_I64
+from polymat.codegen.c.othernames import substituted
 from polymat.codegen.c.rows import RowTypes, read_of
 from polymat.codegen.c.vectortypes import memory_suffix
 from polymat.codegen.loops.accumulators import PLACE, ROW_BEGIN, ROW_BYTES, VECTORISED

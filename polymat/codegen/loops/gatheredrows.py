@@ -25,10 +25,10 @@ from polymat.codegen.c.ctree import (
     Stmt,
     Subscript,
     names_in,
-    substituted,
 )
 from polymat.codegen.c.ctree import Cast as CCast
 from polymat.codegen.c.ctree import Evaluate as Term
+from polymat.codegen.c.othernames import substituted
 from polymat.dataclass import dataclass
 
 BEFORE = "_pm_before"  # how many elements the row before has

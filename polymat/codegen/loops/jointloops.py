@@ -15,8 +15,8 @@ from polymat.codegen.c.ctree import (
     Stmt,
     Subscript,
     expressions,
-    substituted,
 )
+from polymat.codegen.c.othernames import substituted
 from polymat.codegen.loops.nestloops import Body, NestStatement, Point
 from polymat.codegen.loops.ranges import Range
 from polymat.codegen.loops.statements import PHASE, Statements

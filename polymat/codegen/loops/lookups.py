@@ -24,9 +24,9 @@ from polymat.codegen.c.ctree import (
     always_evaluated,
     expressions,
     names_in,
-    substituted,
 )
 from polymat.codegen.c.needs import Helper, Need
+from polymat.codegen.c.othernames import substituted
 from polymat.codegen.c.rows import is_element
 from polymat.codegen.loops.innermost import straight_range, with_innermost
 from polymat.codegen.loops.pointblocks import Kept, in_two

@@ -20,9 +20,9 @@ from polymat.codegen.c.ctree import (
     Stmt,
     Subscript,
     expressions,
-    substituted,
 )
 from polymat.codegen.c.needs import Need
+from polymat.codegen.c.othernames import substituted
 from polymat.codegen.loops.innermost import straight_range, with_changed
 from polymat.codegen.loops.pointblocks import Kept, in_two
 

@@ -19,9 +19,9 @@ from polymat.codegen.c.ctree import (
     Literal,
     Stmt,
     expressions,
-    substituted,
 )
 from polymat.codegen.c.needs import MAX_I64, MIN_I64
+from polymat.codegen.c.othernames import substituted
 from polymat.codegen.loops.innermost import DIVISION, straight_range, with_innermost
 
 SHORTEST = 64  # points of a loop that are worth one of their own

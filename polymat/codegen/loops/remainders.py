@@ -24,9 +24,9 @@ from polymat.codegen.c.ctree import (
     Stmt,
     expressions,
     names_in,
-    substituted,
 )
 from polymat.codegen.c.needs import MAX_I64, MIN_I64
+from polymat.codegen.c.othernames import substituted
 from polymat.codegen.c.rows import index_terms, integer_of
 from polymat.codegen.loops.innermost import DIVISION, straight_range, with_innermost
 from polymat.dataclass import dataclass

@@ -16,9 +16,9 @@ from polymat.codegen.c.ctree import (
     Stmt,
     Subscript,
     plus,
-    substituted,
 )
 from polymat.codegen.c.needs import MAX_I64, MIN_I64
+from polymat.codegen.c.othernames import substituted
 from polymat.codegen.loops.rowplaces import AT, COLUMN, HERE, ROW, STOP, WHOLE_FROM, WHOLE_TO, RowPlaces
 from polymat.lang.affine import Affine
 

@@ -27,8 +27,8 @@ from polymat.codegen.c.ctree import (
     expressions,
     names_in,
     plus,
-    substituted,
 )
+from polymat.codegen.c.othernames import substituted
 from polymat.codegen.c.rows import integer_of, is_element
 from polymat.codegen.loops.innermost import straight_range, with_innermost
 from polymat.dataclass import dataclass

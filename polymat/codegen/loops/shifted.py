@@ -26,9 +26,9 @@ from polymat.codegen.c.ctree import (
     Literal,
     Stmt,
     Subscript,
-    substituted,
 )
 from polymat.codegen.c.needs import MIN_I64
+from polymat.codegen.c.othernames import substituted
 from polymat.codegen.c.rows import RowRead, RowTypes, read_of
 from polymat.codegen.loops.rowreads import elements_of, has_vectors, is_vector, streams_of
 from polymat.dataclass import dataclass

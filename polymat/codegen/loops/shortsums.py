@@ -27,11 +27,11 @@ from polymat.codegen.c.ctree import (
     expressions,
     names_in,
     plus,
-    substituted,
 )
 from polymat.codegen.c.ctree import Evaluate as Term
 from polymat.codegen.c.elements import C_TYPES
 from polymat.codegen.c.needs import Need, Piece
+from polymat.codegen.c.othernames import substituted
 from polymat.codegen.loops.gatheredrows import BEFORE, GatheredRow, Leaves, choice, gathered, remembered
 from polymat.codegen.loops.innermost import with_changed
 from polymat.dataclass import dataclass

@@ -24,10 +24,10 @@ from polymat.codegen.c.ctree import (
     If,
     Literal,
     Stmt,
-    substituted,
 )
 from polymat.codegen.c.kernels import statements
 from polymat.codegen.c.lanes import SHUFFLES
+from polymat.codegen.c.othernames import substituted
 from polymat.codegen.c.rows import RowTypes
 from polymat.codegen.c.vectortypes import Parts
 from polymat.codegen.loops.accumulators import ROW_BYTES, VECTORISED

@@ -23,9 +23,9 @@ from polymat.codegen.c.ctree import (
     Subscript,
     expressions,
     names_in,
-    substituted,
 )
 from polymat.codegen.c.lines import STREAMS
+from polymat.codegen.c.othernames import substituted
 from polymat.codegen.c.rows import RowTypes
 from polymat.codegen.loops.innermost import straight_range, with_innermost
 from polymat.codegen.loops.shifted import HIGH, LOW, RowPoint

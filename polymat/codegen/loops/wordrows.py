@@ -27,8 +27,8 @@ from polymat.codegen.c.ctree import (
     always_evaluated,
     expressions,
     names_in,
-    substituted,
 )
+from polymat.codegen.c.othernames import substituted
 from polymat.codegen.c.rows import read_of
 from polymat.codegen.loops.innermost import straight_range, with_innermost
 from polymat.dataclass import dataclass

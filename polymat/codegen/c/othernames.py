@@ -1,0 +1,57 @@
+"""Trees of C with other expressions, or names, in place of some."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, TypeVar, cast
+
+from polymat.codegen.c.ctree import CCall, CExpr, Id, Stmt
+from polymat.codegen.c.scopes import own_expressions
+
+T = TypeVar("T")
+
+
+def substituted(node: T, values: Mapping[CExpr, CExpr]) -> T:
+    """A statement or expression with other expressions in place of some."""
+    if isinstance(node, CExpr) and node in values:
+        return cast("T", values[node])
+    if isinstance(node, tuple):
+        return cast("T", tuple(substituted(part, values) for part in node))
+    if not hasattr(node, "__dataclass_fields__"):
+        return node
+    names = getattr(node, "__dataclass_fields__", ())
+    parts = {name: substituted(getattr(node, name), values) for name in names}
+    return cast("T", replace(cast("Any", node), **parts))
+
+
+def called_otherwise(node: T, names: Mapping[str, str]) -> T:
+    """A statement or expression with other names for some functions."""
+    if isinstance(node, tuple):
+        return cast("T", tuple(called_otherwise(part, names) for part in node))
+    fields = getattr(node, "__dataclass_fields__", None)
+    if fields is None:
+        return node
+    parts = {name: called_otherwise(getattr(node, name), names) for name in fields}
+    if isinstance(node, CCall):
+        parts["function"] = names.get(node.function, node.function)
+    elif isinstance(node, Id):
+        parts["name"] = names.get(node.name, node.name)
+    return cast("T", replace(cast("Any", node), **parts))
+
+
+def with_parts(statement: Stmt, made: Callable[[CExpr], CExpr]) -> Stmt:
+    """A statement with its own expressions made anew from the inside; scopes within it stay as they are."""
+
+    def remade(node: Any) -> Any:
+        if isinstance(node, tuple):
+            return tuple(remade(part) for part in node)
+        if not isinstance(node, CExpr):
+            return node
+        parts = {name: remade(getattr(node, name)) for name in node.__dataclass_fields__}
+        return made(replace(cast("Any", node), **parts))
+
+    own = {id(each) for each in own_expressions(statement)}
+    fields: Any = statement.__dataclass_fields__
+    named = {name: value for name in fields if id(value := getattr(statement, name)) in own}
+    return cast("Stmt", replace(cast("Any", statement), **{n: remade(value) for n, value in named.items()}))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import partial, reduce
 
 from polymat.dataclass import dataclass
@@ -14,7 +15,8 @@ from polymat.machine.grid import Grid
 # Of the time of register blocks that calls must take to be preferred: between the sizes that were measured,
 # libraries take up to a fourth longer than is read from the grid.
 CLEARLY = 0.85
-# The same where whole products were timed in both ways, by turns: what repeated measurements differ by.
+# The same where whole products were timed in both ways, by turns, and say what those between them take: what
+# repeated measurements differ by.
 AS_MEASURED = 0.97
 # The same of a machine on which nothing was measured: a library was tuned on such a one, and no price was.
 UNMEASURED = 4 / 3
@@ -76,11 +78,12 @@ def choice_of(
 def share_of(ratio: Grid | None, *, measured: bool = True) -> float:
     """Of the time of register blocks that calls must take to be preferred.
 
-    ratio: where both were timed.  measured: whether anything was on the machine.
+    ratio: where both were timed; the less it follows from size to size, the clearer has to be what is read
+    between these.  measured: whether anything was on the machine.
     """
     if not measured:
         return UNMEASURED
-    return CLEARLY if ratio is None else AS_MEASURED
+    return CLEARLY if ratio is None else min(max(math.exp(-ratio.bend()), CLEARLY), AS_MEASURED)
 
 
 def _measured(call: LibraryCall, model: LibraryModel) -> MeasuredCall | None:

@@ -66,6 +66,23 @@ class Grid:
             else below + share * (self._interpolated(places, axis + 1, offset + 1) - below)
         )
 
+    def bend(self) -> float:
+        """By how much inner levels differ from what those beside them on an axis say, in logarithms.
+
+        About as much as what is read between levels may be wrong: the root of the mean square.  What lies at
+        1, below the least level, was not measured by itself.
+        """
+        squares, stride = [], 1
+        for levels in reversed(self.levels):
+            for point in range(len(self.seconds)):
+                at = point // stride % len(levels)
+                if 1 < at < len(levels) - 1:
+                    below, here, above = (math.log(self.seconds[point + k * stride]) for k in (-1, 0, 1))
+                    share = math.log(levels[at] / levels[at - 1]) / math.log(levels[at + 1] / levels[at - 1])
+                    squares.append((here - below - share * (above - below)) ** 2)
+            stride *= len(levels)
+        return math.sqrt(sum(squares) / len(squares)) if squares else 0.0
+
     def rising(self, most: float = 1.0) -> Grid:
         """The grid with no time above `most` times that of a larger point: disturbance only adds."""
         seconds = list(self.seconds)

@@ -14,7 +14,7 @@ from polymat.machine.calibrate import Rate
 from polymat.machine.grid import Grid
 from polymat.machine.known import HASWELL
 from polymat.machine.model import Machine
-from polymat.machine.producttimes import SHARED, ProductTimes
+from polymat.machine.producttimes import SHARED, ProductTimes, triples
 from tests.hosts import CompileFor, StatedLibraries
 from tests.machine.test_model import MEASURED
 from tests.tolerance import assert_close
@@ -26,28 +26,28 @@ PEAK = 48e9  # of one thread
 Speed = Callable[[int, int, int], float]
 
 
-def tables(speed: Speed) -> tuple[ProductTimes, ...]:
+def tables(speed: Speed, levels: tuple[int, ...] = LEVELS) -> tuple[ProductTimes, ...]:
     """Products of both types at so much of the peak, of one thread and of two, which share large ones."""
-    points = [(m, n, k) for m in LEVELS for n in LEVELS for k in LEVELS]
+    points = [*triples(levels)]
 
     def seconds(m: int, n: int, k: int, size: int, threads: int) -> float:
         team = threads if m * n * k >= SHARED else 1
         return 2.0 * m * n * k / (PEAK * 8 / size * team * speed(m, n, k))
 
     return tuple(
-        ProductTimes(size, threads, LEVELS, tuple(seconds(*point, size, threads) for point in points))
+        ProductTimes(size, threads, levels, tuple(seconds(*point, size, threads) for point in points))
         for size in (4, 8)
         for threads in (1, 2)
     )
 
 
-def stated(own: Speed, calls: Speed) -> tuple[Machine, StatedLibraries]:
+def stated(own: Speed, calls: Speed, levels: tuple[int, ...] = LEVELS) -> tuple[Machine, StatedLibraries]:
     """A machine on which products are so fast, and a library of which nothing else was timed."""
     flops = (Rate(2 * PEAK, 4 * PEAK), Rate(PEAK, 2 * PEAK))
     calibration = replace(MEASURED, threads=2, blocks=(), flops32=flops[0], flops64=flops[1])
-    calibration = replace(calibration, products=tables(own))
+    calibration = replace(calibration, products=tables(own, levels))
     machine = replace(HASWELL, cores=2).with_calibration(calibration)
-    return machine, StatedLibraries({"blas": LibraryModel("", "", "", {}, tables(calls))})
+    return machine, StatedLibraries({"blas": LibraryModel("", "", "", {}, tables(calls, levels))})
 
 
 def routines(compiled: pm.Compiled) -> list[str]:
@@ -86,6 +86,17 @@ def test_extents_decide(compile_for: CompileFor) -> None:
     sizes = (50, 200, 900, 1000)
     found = [groups(compile_for, A @ B, size, even(0.7), calls) for size in sizes]
     assert found == [["-"], ["-"], ["gemm"], ["gemm"]]
+
+
+@pytest.mark.parametrize(("between", "taken"), [(0.9, "gemm"), (0.6, "-")])
+def test_calls_that_some_extents_say_little_of_at_others_have_to_be_clearly_quicker(
+    compile_for: CompileFor, between: float, taken: str
+) -> None:
+    """They are predicted to take 0.89 of the time at 700, by what was timed at 300 and at 1000."""
+    levels = (100, 300, 1000)
+    machine, libraries = stated(even(0.8), lambda m, n, k: between if 100 in (m, n, k) else 0.9, levels)
+    compile_for(machine, libraries)
+    assert routines(pm.compile(A @ B, inputs=[A, B], estimates={N: 700}, name="timed")) == [taken]
 
 
 def test_what_follows_a_product_counts(compile_for: CompileFor) -> None:

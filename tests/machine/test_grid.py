@@ -50,6 +50,19 @@ def test_parts_say_the_same() -> None:
     assert CUBE.part((None, 1, 1), step=4).levels == ((1, 16, 64),)
 
 
+def test_a_bend_is_what_a_level_differs_by_from_its_neighbours() -> None:
+    """Powers have none; the least level, and 1 before it, say nothing of others."""
+    assert CUBE.bend() == pytest.approx(0.0, abs=1e-12)
+    levels = (1, 8, 16, 128)
+    assert Grid((levels,), (9.0, 1.0, 1.0, 1.0)).bend() == 0.0
+    assert Grid((levels,), (1.0, 1.0, math.e, 1.0)).bend() == pytest.approx(1.0)
+    assert Grid((levels,), (1.0, 1.0, 1.0, 16.0)).bend() == pytest.approx(math.log(2))
+    assert Grid(((1, 4), (1, 8)), (1.0, 2.0, 3.0, 9.0)).bend() == 0.0
+    rows = ((1.0, 1.0, math.exp(bend), 1.0) for bend in (1, 1, 2))
+    several = Grid(((1, 2, 4), levels), tuple(seconds for row in rows for seconds in row))
+    assert several.bend() == pytest.approx(math.sqrt((1 + 1 + 4) / 3))
+
+
 def test_rising_takes_disturbance_away() -> None:
     clean = [float(m + n) for m, n in itertools.product(LEVELS, repeat=2)]
     disturbed = list(clean)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from math import inf
 
 from polymat.decide.decider import Decider
-from polymat.errors import PolymatError
+from polymat.errors import OptionError, PolymatError
 from polymat.graph.group import Group, Grouping
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.selection import GroupChoice, Selection
@@ -17,6 +17,7 @@ from polymat.plan.kernel import KernelPlan
 from polymat.plan.nest import MergedPlan
 from polymat.plan.registerblocks import kernel_of
 from polymat.plan.schedule import Schedule
+from polymat.plan.schemeplan import SchemePlan
 from polymat.plan.tile import Plan, TilePlan
 from polymat.product.blocks import holds
 from polymat.tilesize.kernelplanner import described, kernel_operations
@@ -24,6 +25,7 @@ from polymat.tilesize.switches import MOST_SCRATCH_BYTES
 from polymat.tilesize.tileshape import on_grid
 
 TUNED = "chosen by measuring"
+BY_SCHEME = "scheme"  # the way of a contraction in loops of its own
 AT_ALL_SIZES = "at all sizes"  # of library calls, whatever they are predicted to take
 
 
@@ -56,12 +58,29 @@ class Ways:
 
     def plan(self, chosen: GroupChoice) -> Plan:
         """The plan of a choice; an `UnfitError` where the group has none of that name."""
+        if chosen.scheme:
+            return self._by_scheme(chosen)
         self.listed(chosen.stages)
         plan = self._known[chosen.stages].get(chosen.way)
         if plan is None:
             raise UnfitError(f"{'+'.join(chosen.stages)} cannot be computed as {chosen.way}")
         plan = with_tiles(plan, chosen.sizes, self.pipeline) if chosen.sizes else plan
         return self._with_blocks(plan, chosen) if chosen.blocks else plan
+
+    def modelled(self, stages: tuple[str, ...]) -> SchemePlan | None:
+        """The plan of a contraction by the scheme of the model of data movement, where one may be tried."""
+        planner = self.decider.candidates.planner
+        return planner.modelled(stages[0]) if len(stages) == 1 and planner.is_open(stages[0]) else None
+
+    def _by_scheme(self, chosen: GroupChoice) -> Plan:
+        name, planner = chosen.stages[0], self.decider.candidates.planner
+        if len(chosen.stages) > 1 or not planner.is_open(name):
+            raise UnfitError(f"{'+'.join(chosen.stages)} has no scheme of its own")
+        try:
+            plan = planner.by_scheme(name, chosen.scheme)
+        except OptionError as error:
+            raise UnfitError(f"{name} does not run as {chosen.scheme}: {error.message}") from error
+        return replace(plan, reason=f"{chosen.scheme}, {TUNED}")
 
     def seconds(self, chosen: GroupChoice) -> float:
         """Predicted seconds of a choice."""

@@ -76,6 +76,11 @@ class SchemePlanner:
             given = self.texts[name]
             kernels = self.options.microkernels
             return plan_scheme(stage, given, context, self.machine, self.assumed, usual(stage), kernels)
+        return self.modelled(name)
+
+    def modelled(self, name: str) -> SchemePlan:
+        """The plan of a contraction by the scheme that the model of data movement chooses."""
+        stage, context = self.pipeline.stage(name), self.pipeline.context
         if name not in self._modelled:
             self._modelled[name] = plan_model(
                 stage,
@@ -87,6 +92,18 @@ class SchemePlanner:
                 learned=self.options.blocks == "learned",
             )
         return self._modelled[name]
+
+    def by_scheme(self, name: str, text: str) -> SchemePlan | KernelPlan:
+        """The plan of a contraction by any scheme; an `OptionError` where that is none of it."""
+        stage = self.pipeline.stage(name)
+        return plan_scheme(stage, text, self.pipeline.context, self.machine, self.assumed, None)
+
+    def is_open(self, name: str) -> bool:
+        """Whether a stage is a contraction whose loops the user has left open: schemes may be tried."""
+        free = self.options.kernels and self.options.blas != "always" and name not in self._within_others
+        if not free or name in self.texts:
+            return False
+        return is_modelled(self.pipeline.stage(name), self.pipeline.context, self.assumed)
 
     def plans(
         self,
@@ -210,8 +227,4 @@ class SchemePlanner:
         return contraction_of(self.pipeline.stage(name), self.pipeline.context, self.assumed) is not None
 
     def _is_modelled(self, name: str) -> bool:
-        if self.options.blocks not in MODELLED or not self.options.kernels or self.options.blas == "always":
-            return False
-        if name in self.texts or name in self._within_others:
-            return False
-        return is_modelled(self.pipeline.stage(name), self.pipeline.context, self.assumed)
+        return self.options.blocks in MODELLED and self.is_open(name)

@@ -21,15 +21,17 @@ class GroupChoice:
     stages: of the group, producers first.  way: one of its plans, by the name that tells them apart.
     sizes: of its tiles, outermost first; none for those that the plan has.
     blocks: kc, mc, nc and small of its products, as in `Blocks`; none for those that the plan has.
+    scheme: the loops of a contraction, as `Options.scheme` has them; empty where the way says all.
     """
 
     stages: tuple[str, ...]
     way: str
     sizes: tuple[int, ...] = ()
     blocks: tuple[int, ...] = ()
+    scheme: str = ""
 
     def __str__(self) -> str:
-        text = f"{'+'.join(self.stages)}: {self.way}"
+        text = f"{'+'.join(self.stages)}: {self.way}{f' {self.scheme}' if self.scheme else ''}"
         text += f", tiles of {' x '.join(map(str, self.sizes))}" if self.sizes else ""
         if not self.blocks:
             return text
@@ -83,6 +85,7 @@ def choice_of(data: Any) -> Selection:
                 _text(each["way"]),
                 tuple(map(_count, each["sizes"])),
                 tuple(map(_count, each["blocks"])),
+                _text(each.get("scheme", "")),
             )
             for each in data["groups"]
         )

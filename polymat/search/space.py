@@ -14,7 +14,9 @@ from polymat.graph.group import Grouping
 from polymat.graph.selection import GroupChoice, Registers, Selection, TunedChoice
 from polymat.options import Options
 from polymat.passes import PASSES, levels_of, position
+from polymat.plan.registerblocks import kernel_of
 from polymat.plan.schedule import Schedule
+from polymat.plan.schemeplan import SchemePlan
 from polymat.plan.tile import TilePlan
 from polymat.request import Request
 from polymat.search.moves import (
@@ -25,6 +27,7 @@ from polymat.search.moves import (
     other_way,
     regrouped,
 )
+from polymat.search.schememoves import block_slowdown, by_scheme, other_scheme
 from polymat.steps import Job, Level
 
 _FROM, _BEHIND = position("folds"), position("runtime")
@@ -94,6 +97,8 @@ class Space:
             plan = ways.plan(group)
         except UnfitError:
             return inf
+        if isinstance(plan, SchemePlan) and group.scheme:
+            return ways.decider.seconds(plan) * block_slowdown(plan, self.machine)
         fits = not isinstance(plan, TilePlan) or scratch_fits(plan, ways.decider)
         return ways.decider.seconds(plan) if fits else inf
 
@@ -131,6 +136,9 @@ class Space:
         for k, group in enumerate(groups):
             for other in ways.listed(group.stages)[1:]:
                 yield replace(self.default, groups=(*groups[:k], other, *groups[k + 1 :]))
+            modelled = ways.modelled(group.stages) if "schemes" in self.kinds else None
+            if modelled is not None:
+                yield _with(self.default, k, by_scheme(group.stages, modelled.scheme)) or self.default
         if self.fuses:
             alone = [group.stages for group in separate(self.pipeline).groups]
             apart = regrouped(ways, self.default, alone)
@@ -170,6 +178,9 @@ class Space:
                     found = other_partition(ways, choice, rng)
                 case "way":
                     found = _with(choice, number, other_way(ways, group, rng))
+                case "schemes":
+                    found = _with(choice, number, other_scheme(ways, group, rng))
+                    found = None if found is None else self._without_idle_blocks(found)
                 case "tiles":
                     found = _with(choice, number, other_tiles(ways, machine, group, rng))
                 case _:
@@ -177,6 +188,12 @@ class Space:
             if found is not None and self.price(found) < inf:
                 return found
         return None
+
+    def _without_idle_blocks(self, choice: Selection) -> Selection:
+        """The choice without register blocks, where schemes have left no product that takes them."""
+        ways = self.ways(choice.registers)
+        takes = any(kernel_of(ways.plan(group)) is not None for group in choice.groups)
+        return choice if takes else replace(choice, registers=())
 
 
 def _with(choice: Selection, number: int, group: GroupChoice | None) -> Selection | None:
@@ -189,5 +206,5 @@ def _with(choice: Selection, number: int, group: GroupChoice | None) -> Selectio
 def _kinds(options: Options, *, fuses: bool) -> tuple[str, ...]:
     """The kinds of steps that leave what the user has decided as it is."""
     tiles = () if options.tile_sizes else ("tiles",)
-    blocks = ("blocks", "registers") if options.blocks == "shares" else ()
+    blocks = ("blocks", "registers", "schemes") if options.blocks == "shares" else ()
     return ("way", *tiles, *blocks, *(("partition",) if fuses else ()))

@@ -102,7 +102,7 @@ def test_what_is_switched_off_is_not_tried() -> None:
 
 def test_what_the_user_has_decided_stays() -> None:
     space = space_of(PROGRAMS["stencils"](tile_sizes=(64,)))
-    assert space.kinds == ("way", "blocks", "registers", "partition")
+    assert space.kinds == ("way", "blocks", "registers", "schemes", "partition")
     assert not any(group.sizes for choice in drawn(space, 10) for group in choice.groups)
     assert space_of(PROGRAMS["stencils"](blocks="working-sets", fuse=False)).kinds == ("way", "tiles")
 

@@ -57,7 +57,7 @@ class Rounds:
     seconds: float
 
 
-LONG = Rounds((8, 24, 96, 320, 1000), least=5, most=9, seconds=8.0)
+LONG = Rounds((3, 8, 24, 96, 320, 1000), least=5, most=9, seconds=8.0)
 SHORT = Rounds((16, 128, 640), least=3, most=4, seconds=0.8)
 
 

@@ -7,6 +7,7 @@ import os
 import shutil
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from polymat.dataclass import dataclass
@@ -64,7 +65,33 @@ def _scan(directory: Path) -> Iterator[CacheEntry]:
 
 
 def evict(directory: Path, limit: int, keep: Path) -> None:
-    """Remove the longest unused entries until the rest fits the limit; the entry just built stays."""
+    """Remove the longest unused entries until the rest fits the limit; the entry just built stays.
+
+    Every store looks, and at names and sizes alone where there is room.
+    """
+    stored, partials = _stored(directory)
+    if stored > limit:
+        _evict_oldest(directory, limit, keep)
+    if partials:
+        _remove_partials(directory)
+
+
+def _stored(directory: Path) -> tuple[int, bool]:
+    """Bytes of all entries, and whether somebody works there, or was killed at it."""
+    stored, partials = 0, False
+    try:
+        with os.scandir(directory) as listing:
+            for item in listing:
+                if item.name.endswith((LIBRARY, OBJECT)):
+                    with suppress(OSError):  # another process removed it
+                        stored += item.stat(follow_symlinks=False).st_size
+                partials |= item.name.endswith(PARTIAL_SUFFIX)
+    except OSError:
+        pass
+    return stored, partials
+
+
+def _evict_oldest(directory: Path, limit: int, keep: Path) -> None:
     found = sorted(_scan(directory), key=lambda entry: (entry.last_used, entry.key))
     excess = sum(entry.bytes for entry in found) - limit
     for entry in found:
@@ -73,7 +100,6 @@ def evict(directory: Path, limit: int, keep: Path) -> None:
         if entry.path != keep and _remove(entry.path):
             _log.debug("evicted %s", entry.path)
             excess -= entry.bytes
-    _remove_partials(directory)
 
 
 def _remove_partials(directory: Path, *, abandoned: bool = False) -> None:

@@ -29,6 +29,18 @@ def test_oldest_use_goes_first(directory: Path, monkeypatch: pytest.MonkeyPatch)
     assert [entry.key for entry in entries()] == [key_number(10)]
 
 
+def test_a_store_that_fits_keeps_all_and_removes_what_was_abandoned(directory: Path) -> None:
+    """Long ago: what another process works in stays."""
+    fetch_or_build(key_number(0), Counted())
+    for name, age in (("old.partial", 1000), ("young.partial", None)):
+        (directory / name).mkdir()
+        if age is not None:
+            os.utime(directory / name, (age, age))
+    fetch_or_build(key_number(1), Counted())
+    assert {entry.key for entry in entries()} == {key_number(0), key_number(1)}
+    assert [path.name for path in directory.glob("*.partial")] == ["young.partial"]
+
+
 def test_clear(directory: Path) -> None:
     for number in range(3):
         fetch_or_build(key_number(number), Counted())

@@ -50,6 +50,7 @@ from polymat.steps import (
     skew,
     split_phases,
     take_bands,
+    take_slices,
     turn,
 )
 
@@ -128,8 +129,11 @@ PASSES: tuple[Pass, ...] = (
     Pass(
         *("bands", "graph", Pipeline, Pipeline),
         "recurrences over time take several steps at a time, in bands or one behind another, where it pays",
-        take_bands,
-        _tiled,
+        *(take_bands, _tiled),
+    ),
+    Pass(
+        *("slices", "graph", Pipeline, Pipeline),
+        *("recurrences take all steps of one slice before the next one, where it pays", take_slices, _tiled),
     ),
     Pass(
         *("sections", "graph", Pipeline, Pipeline),
@@ -250,18 +254,12 @@ PASSES: tuple[Pass, ...] = (
     ),
     Pass(
         *("skews", "codegen", Schedule, Schedule),
-        "steps follow each other over rows that stay in a cache",
-        skew,
-        _tiled,
+        *("steps follow each other over rows that stay in a cache", skew, _tiled),
         joins=True,
     ),
     Pass(
-        "codegen",
-        "codegen",
-        Schedule,
-        Program,
-        "a C function for every nest, and those exported",
-        lower_schedule,
+        *("codegen", "codegen", Schedule, Program),
+        *("a C function for every nest, and those exported", lower_schedule),
         joins=True,
     ),
     Pass("source", "source", Program, CSource, "C text with what it needs of the library", render_program),

@@ -45,6 +45,7 @@ from polymat.rewrite.overlapsave import filter_by_blocks
 from polymat.rewrite.plaintransforms import plain_transforms
 from polymat.rewrite.productorder import order_products
 from polymat.rewrite.sharedparts import share_expressions
+from polymat.rewrite.sliced import Prices, in_slices
 from polymat.rewrite.timebands import Followed, in_bands
 from polymat.runtime.libraryfile import Built
 from polymat.runtime.libraryfile import build as build_library
@@ -177,6 +178,13 @@ def take_bands(pipeline: Pipeline, job: Job) -> Pipeline:
 
     skips = "skews" in asked.options.skip
     return in_bands(pipeline, lambda other: job.decider(other).prediction()[0], None if skips else following)
+
+
+def take_slices(pipeline: Pipeline, job: Job) -> Pipeline:
+    """Recurrences slice by slice where that pays."""
+    asked = job.request
+    prices = Prices(lambda one: job.decider(inline(one, job)).prediction()[0], asked.machine, asked.options)
+    return in_slices(pipeline, prices, assumed_sizes(pipeline, asked.estimates))
 
 
 def set_apart(level: Pipeline | Stepwise[Pipeline], _: Job) -> Pipeline | Stepwise[Pipeline]:

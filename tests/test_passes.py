@@ -30,6 +30,7 @@ ORDER = [
     "turn",
     "pitch",
     "bands",
+    "slices",
     "sections",
     "apart",
     "names",
@@ -81,7 +82,7 @@ def test_levels_come_under_the_names_of_passes_and_of_levels() -> None:
             assert isinstance(level, Pipeline)
         if name == "codegen":
             break
-    assert names == [*ORDER[:22], "graph", *ORDER[22:29]]
+    assert names == [*ORDER[:23], "graph", *ORDER[23:30]]
 
 
 @pytest.mark.parametrize("each", PASSES, ids=lambda each: each.name)

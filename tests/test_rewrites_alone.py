@@ -67,6 +67,25 @@ def bands() -> Asked:
     return {"outputs": last, "estimates": {steps: 100, N: 1_000_000}}
 
 
+def slices() -> Asked:
+    """Planes over time, each a circle of its own, that stay within a cache one at a time."""
+    t, steps, z, planes = (
+        pm.Variable(Int, "t"),
+        pm.Parameter(Int, "M"),
+        pm.Variable(Int, "z"),
+        Interval(Int, 0, 15),
+    )
+    domain = ([t, z, i], [Interval(Int, 0, steps), planes, COLUMNS])
+    one, other = Function(domain, Double, "one"), Function(domain, Double, "other")
+    first, later = pm.Condition(t, "==", 0), pm.Condition(t, ">=", 1)
+    given = pm.Matrix(Double, "given", [16, N])
+    one.defn = [pm.Case(first, given(z, i)), pm.Case(later, other(t - 1, z, N - 1 - i) / 4)]
+    other.defn = [pm.Case(first, x(i)), pm.Case(later, one(t - 1, z, i) + other(t - 1, z, i))]
+    last = Function(([z, i], [planes, COLUMNS]), Double, "last")
+    last.defn = [one(steps, z, i)]
+    return {"outputs": last, "estimates": {steps: 100, N: 10_000}}
+
+
 def sections() -> Asked:
     """Two functions that read each other, and what one of them comes to."""
     t, steps = pm.Variable(Int, "t"), pm.Parameter(Int, "M")

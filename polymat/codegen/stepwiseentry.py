@@ -34,6 +34,7 @@ from polymat.codegen.entry import ENTRY_PARAMETERS, argument, clock
 from polymat.codegen.memory.pads import place
 from polymat.codegen.program import Program
 from polymat.codegen.routines.librarylinks import routines_of
+from polymat.codegen.sharedslices import SharedSlices
 from polymat.codegen.skewedloops import SkewedLoops
 from polymat.codegen.valuechecks import value_checks
 from polymat.graph.stepwise import ArrayView, HeldArray, StepSection, Stepwise, section_text
@@ -128,6 +129,9 @@ class StepwiseEntry:
             return [note, If(fine, body)]
         low, high = self._limits(section)
         name = self._size_name(section.steps.name)
+        if section.independent:
+            given = (self._given(section), self._here(section))
+            return [note, If(fine, SharedSlices(number, name, low, high, given, self.team).statements(STATE))]
         last, start = f"_pm_last_{number}", f"_pm_start_{number}"
         follow = self._following(number, section, last) if section.skewed is not None else ()
         goes_on = CBinary("&&", CBinary("<=", Id(name), Id(last)), fine)

@@ -155,7 +155,7 @@ class Candidates:
 
     def _alone(self, stages: tuple[str, ...]) -> list[Plan]:
         group, stage = Group(stages), self.pipeline.stage(stages[0])
-        plan = plan_alone(group, stage, self.pipeline.context, self.machine)
+        plan = plan_alone(group, stage, self.pipeline.context, self.machine, shared=not self.pipeline.alone)
         if plan.members and not (self.options.tile and self.options.private):
             plan = unrolled(stage, plan_stage(group, stage, self.pipeline.context))
         if plan.members and not all(item.is_aligned for item in stage.accumulations):

@@ -80,7 +80,7 @@ class Decider:
         self.machine = machine
         self.assumed = assumed_sizes(pipeline, estimates)
         self.options = options
-        self.threads = machine.team(options.threads)
+        self.threads = 1 if pipeline.alone else machine.team(options.threads)
         self.reads = Reads.of(pipeline)
         self.kept = kept_stages(pipeline) if options.keep else frozenset()
         self.plans: dict[tuple[str, ...], Priced] = {}

@@ -111,7 +111,7 @@ def _candidates(members: Sequence[Stage]) -> Iterator[Positions]:
         return
     for places in product(*(range(len(stage.dims)) for stage in members)):
         named = zip(members, places, strict=True)
-        if all(_has_own(stage, place) for stage, place in named):
+        if all(has_own(stage, place) for stage, place in named):
             yield {stage.name: place for stage, place in zip(members, places, strict=True)}
 
 
@@ -147,7 +147,7 @@ def _positions(members: Sequence[Stage], first: int) -> Positions | None:
                 pending.append(other)
     for stage in members:  # those that no read at a constant distance links to the others
         found.setdefault(stage.name, min(first, len(stage.dims) - 1))
-    return found if all(_has_own(stages[name], place) for name, place in found.items()) else None
+    return found if all(has_own(stages[name], place) for name, place in found.items()) else None
 
 
 def _linked(stages: Mapping[str, Stage], name: str, found: Positions) -> Iterator[tuple[str, int]]:
@@ -169,7 +169,7 @@ def _linked(stages: Mapping[str, Stage], name: str, found: Positions) -> Iterato
                     yield from ((reader.name, k) for k, index in own if (index - read).is_constant)
 
 
-def _has_own(stage: Stage, position: int) -> bool:
+def has_own(stage: Stage, position: int) -> bool:
     """Whether every sum has a dimension of its own for the steps."""
     targets = (item.target[position] for item in stage.accumulations)
     return all(target == Affine.name(next(target.names(), "")) for target in targets)

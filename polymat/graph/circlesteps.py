@@ -7,13 +7,14 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from polymat.dataclass import dataclass
-from polymat.graph.circles import Axes, inner_reads, possible_axes
+from polymat.graph.circles import Axes, StepAxis, has_own, inner_reads, possible_axes
 from polymat.graph.onestep import at_step
 from polymat.graph.pipeline import Pipeline
 from polymat.graph.recurrence import recurrence_statements
 from polymat.graph.splice import free_name, names_taken
 from polymat.graph.stage import Ref, Stage
 from polymat.graph.strong import components
+from polymat.graph.toldapart import told_apart
 from polymat.lang.affine import Affine, computed_in
 from polymat.lang.expr import Load
 from polymat.memo import remembered
@@ -21,6 +22,8 @@ from polymat.poly.domain import Domain
 from polymat.poly.order import Circle, find_order
 
 Distances: TypeAlias = Mapping[str, frozenset[int | None]]
+SliceGroup: TypeAlias = tuple[tuple[str, int], ...]
+"""Stages that run slice by slice, each with the dimension whose indices tell its slices apart."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,7 +32,7 @@ class CircleSteps:
 
     name: of the step, a size of the pipelines that run at one.  first, last: the steps.
     distances: how many steps earlier each stage is read within the circle; None where that is open.
-    context: what is known of the sizes and the step.
+    context: what is known of the sizes and the step.  independent: no step needs another one.
     """
 
     members: tuple[Stage, ...]
@@ -39,6 +42,7 @@ class CircleSteps:
     last: Affine
     distances: Distances
     context: Domain
+    independent: bool = False
 
     def span(self, member: Stage) -> tuple[Affine, Affine]:
         """The first and the last step of a stage."""
@@ -59,6 +63,22 @@ def circle_steps(pipeline: Pipeline, names: tuple[str, ...]) -> CircleSteps | No
         if found is not None and all(_is_orderable(found, group) for group in same_step(found)):
             return found
     return None
+
+
+@remembered
+def slice_steps(pipeline: Pipeline, group: SliceGroup) -> CircleSteps | None:
+    """The slices of a group as steps of which none needs another one; None where some does."""
+    positions = dict(group)
+    stages = tuple(stage for stage in pipeline.stages if stage.name in positions)
+    if not all(has_own(stage, positions[stage.name]) for stage in stages):
+        return None
+    members = told_apart(stages, positions, pipeline.context)
+    found = _steps(pipeline, members, {name: StepAxis(place) for name, place in group})
+    if found is None or not all(distances <= {0} for distances in found.distances.values()):
+        return None
+    if not all(_is_orderable(found, each) for each in same_step(found)):
+        return None
+    return replace(found, independent=True)
 
 
 def takes_steps(pipeline: Pipeline, stage: Stage) -> bool:

@@ -18,7 +18,8 @@ def with_followers(pipeline: Pipeline, circles: Sequence[CircleSteps]) -> list[C
     """The circles of a pipeline, those that recurrences follow with these."""
     found: list[CircleSteps] = []
     for number, steps in enumerate(circles):
-        found.append(_followed(pipeline, steps, found, circles[number + 1 :]))
+        behind = circles[number + 1 :]
+        found.append(steps if steps.independent else _followed(pipeline, steps, found, behind))
     return found
 
 
@@ -38,7 +39,7 @@ def _followed(
         if not stage.reads_itself or stage in steps.members:
             continue
         names = _with_between(pipeline, _names([steps]), _group(stage))
-        if names & (done | later) or _needed(pipeline, names) & later:
+        if names & (done | later) or needed_by(pipeline, names) & later:
             continue
         together = circle_steps(pipeline, tuple(each.name for each in pipeline.stages if each.name in names))
         if together is not None and stay - _stay(pipeline, together):
@@ -60,23 +61,24 @@ def _names(circles: Sequence[CircleSteps]) -> set[str]:
     return {member.name for steps in circles for member in steps.members}
 
 
-def _needed(pipeline: Pipeline, names: set[str]) -> set[str]:
+def needed_by(pipeline: Pipeline, names: set[str]) -> set[str]:
     """Those stages, and all that they need."""
     needed = set(names)
     for stage in reversed(pipeline.stages):
         if needed & _group(stage):
-            needed |= _read(stage)
+            needed |= names_read(stage)
     return needed
 
 
 def _with_between(pipeline: Pipeline, producers: set[str], readers: set[str]) -> set[str]:
     """Producers and readers, and all that needs one of the former and is needed by one of the latter."""
-    needed, needy = _needed(pipeline, readers), set(producers)
+    needed, needy = needed_by(pipeline, readers), set(producers)
     for stage in pipeline.stages:
-        if needy & _read(stage):
+        if needy & names_read(stage):
             needy |= _group(stage)
     return producers | readers | (needed & needy)
 
 
-def _read(stage: Stage) -> set[str]:
+def names_read(stage: Stage) -> set[str]:
+    """The stages that a stage needs itself, with those of its circle."""
     return {load.source.name for load in stage.loads() if not load.source.is_input} | set(stage.circle)

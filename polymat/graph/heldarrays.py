@@ -58,6 +58,8 @@ def held_member(pipeline: Pipeline, steps: CircleSteps, member: Stage) -> HeldAr
     back = [None if apart is None else apart + 1 for apart in distances]
     back += [_from_end(high, form) for form in uses.at]
     known = [each for each in back if each is not None]
+    if steps.independent:  # they run in any order, and several at a time
+        return found
     if len(known) == len(back) and not uses.anywhere and not is_output and max(known) <= MOST_PLANES:
         return replace(found, planes=Affine((), max(known)))
     return found
@@ -80,10 +82,11 @@ def _from_end(last: Affine, step: Affine) -> int | None:
 def is_direct(pipeline: Pipeline, steps: CircleSteps, member: Stage) -> bool:
     """Whether the planes of an output lie in the caller's array one after the other, from index 0 on."""
     axis = steps.axes[member.name]
-    return axis.position == 0 and not _is_trimmed(pipeline, member)
+    return axis.position == 0 and not is_trimmed(pipeline, member)
 
 
-def _is_trimmed(pipeline: Pipeline, stage: Stage) -> bool:
+def is_trimmed(pipeline: Pipeline, stage: Stage) -> bool:
+    """Whether the caller's array of an output begins behind index 0."""
     return pipeline.trim and any(low != Affine() for low, _ in stage.box)
 
 
@@ -101,7 +104,7 @@ def held_stage(pipeline: Pipeline, stage: Stage) -> HeldArray:
     """A stage that is of no circle and read in another section."""
     for dim in stage.dims:
         _check_low(pipeline.context, stage, dim)
-    direct = stage.name in pipeline.outputs and not _is_trimmed(pipeline, stage)
+    direct = stage.name in pipeline.outputs and not is_trimmed(pipeline, stage)
     return HeldArray(stage.name, stage.dtype, "output" if direct else "workspace", stage.extents)
 
 

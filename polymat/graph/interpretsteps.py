@@ -41,6 +41,8 @@ class _Run:
         self.held = {held.name: held for held in stepwise.held}
         self.arrays = dict(arrays)
         for held in stepwise.held:
+            if held.place == "input":
+                continue
             planes = () if held.origin is None else (held.planes,)
             shape = [max(int(form.evaluate(params)), 0) for form in (*planes, *held.extents)]
             self.arrays[held.name] = np.zeros(shape, held.dtype.dtype)

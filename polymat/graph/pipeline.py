@@ -37,6 +37,8 @@ class Pipeline:
     names of the outputs.
     followed: the functions whose steps are to follow each other over their rows.
     apart: whether each stage has loops of its own.
+    sliced: groups of stages that run slice by slice, each with the dimension that tells its slices apart.
+    alone: whether it computes a part of what threads share, on one of them.
     """
 
     inputs: tuple[InputArray, ...]
@@ -56,6 +58,8 @@ class Pipeline:
     states: Mapping[str, str] = field(default_factory=dict)
     followed: tuple[str, ...] = ()
     apart: bool = False
+    sliced: tuple[tuple[tuple[str, int], ...], ...] = ()
+    alone: bool = False
 
     def stage(self, name: str) -> Stage:
         """The stage of that name."""

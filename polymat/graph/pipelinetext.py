@@ -28,6 +28,10 @@ def pipeline_lines(pipeline: Pipeline) -> Iterator[str]:
         yield f"requires {words}: {form} >= 0"
     if pipeline.followed:
         yield f"follow   {', '.join(pipeline.followed)}"
+    for group in pipeline.sliced:
+        yield f"slices   {', '.join(f'{name} along dimension {place}' for name, place in group)}"
+    if pipeline.alone:
+        yield "threads  have such pipelines each of its own"
     if pipeline.apart:
         yield "loops    of each stage are its own"
     for name, extents in pipeline.channels.items():

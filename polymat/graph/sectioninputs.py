@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from polymat.graph.circlesteps import CircleSteps
 from polymat.graph.heldarrays import is_fixed
@@ -25,7 +25,7 @@ class SectionInputs:
         self,
         pipeline: Pipeline,
         circles: Sequence[CircleSteps],
-        held: Mapping[str, HeldArray],
+        held: dict[str, HeldArray],
         taken: set[str],
     ) -> None:
         self.pipeline = pipeline
@@ -55,6 +55,8 @@ class SectionInputs:
 
         def relink(load: Load, indices: tuple[Affine, ...]) -> Load:
             name = load.source.name
+            if steps.independent and load.source.is_input and _is_beside_slice(indices, steps):
+                return self._load(load, self._given(name), indices[0], f"{name}_at", indices[1:])
             if load.source.is_input or name not in steps.axes:
                 return self.outside(load, indices)
             index, rest = steps.axes[name].split(indices)
@@ -76,6 +78,15 @@ class SectionInputs:
         found = [self.known[name] for name in names if name not in made]
         return tuple(array for _, array in found), tuple(view for view, _ in found)
 
+    def _given(self, name: str) -> str:
+        """The name of an array of the caller's, whose planes are those that slices read."""
+        array = self.known[name][1]
+        if name not in self.held:
+            planes, *extents = array.extents
+            whole = HeldArray(name, array.dtype, "input", tuple(extents), Affine(), planes, planes)
+            self.held[name] = whole
+        return name
+
     def _whole(self, load: Load, step: Affine, rest: tuple[Affine, ...]) -> Load:
         """A load of all planes, whose first index counts them."""
         held = self.held[load.source.name]
@@ -96,6 +107,11 @@ class SectionInputs:
             array = InputArray(self.names[view], held.dtype, extents)
             self.known[array.name] = (view, array)
         return Load(Ref(self.names[view], load.dtype, is_input=True), indices, load.dtype, load.at)
+
+
+def _is_beside_slice(indices: tuple[Affine, ...], steps: CircleSteps) -> bool:
+    """Whether an array of the caller's is read in a plane as far from each slice."""
+    return len(indices) > 1 and (indices[0] - steps.step).is_constant
 
 
 def _checked(array: InputArray) -> InputArray:

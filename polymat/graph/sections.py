@@ -8,8 +8,8 @@ from functools import cached_property
 
 from polymat.dataclass import dataclass
 from polymat.errors import InternalError
-from polymat.graph.circlesteps import CircleSteps, circle_steps, marked, takes_steps
-from polymat.graph.followers import with_followers
+from polymat.graph.circlesteps import CircleSteps, circle_steps, marked, slice_steps, takes_steps
+from polymat.graph.followers import needed_by, with_followers
 from polymat.graph.heldarrays import held_member, held_stage
 from polymat.graph.onestep import Relink, at_step
 from polymat.graph.peeled import pieces
@@ -33,7 +33,9 @@ def in_sections(pipeline: Pipeline) -> Pipeline | Stepwise[Pipeline]:
     before:  a reads x; b and c read a, and each other at t - 1; d reads b at t = T
     after:   a, once; b and c at one t, for every t; d, once
     """
-    circles = list(dict.fromkeys(names for stage in pipeline.stages if (names := _circle(pipeline, stage))))
+    sliced = {name: tuple(each for each, _ in group) for group in pipeline.sliced for name, _ in group}
+    found_in = (sliced.get(stage.name) or _circle(pipeline, stage) for stage in pipeline.stages)
+    circles = _in_order(pipeline, list(dict.fromkeys(names for names in found_in if names)))
     if not circles:
         return pipeline
     found = _sections_of(pipeline.stages, circles=tuple(circles), of=_Noteless(pipeline))
@@ -64,7 +66,11 @@ def _sections_of(
 ) -> Stepwise[Pipeline]:
     """The sections of a pipeline with circles, found once whatever its notes are."""
     pipeline = of.pipeline
-    found = [circle_steps(pipeline, names) for names in circles]
+    sliced = {tuple(name for name, _ in group): group for group in pipeline.sliced}
+    found = [
+        slice_steps(pipeline, sliced[names]) if names in sliced else circle_steps(pipeline, names)
+        for names in circles
+    ]
     known = [steps for steps in found if steps is not None]
     if len(known) < len(found):
         raise InternalError(
@@ -76,6 +82,22 @@ def _sections_of(
 def _circle(pipeline: Pipeline, stage: Stage) -> tuple[str, ...]:
     """The stages that take steps together with one; none where it takes none."""
     return stage.circle or ((stage.name,) if takes_steps(pipeline, stage) else ())
+
+
+def _in_order(pipeline: Pipeline, circles: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """Circles, those behind others that need something of these."""
+    if not pipeline.sliced:  # members of circles stand together
+        return circles
+    left, found = list(circles), []
+    while left:
+        first = next(one for one in left if not any(_needs(pipeline, one, {*o}) for o in left if o != one))
+        left.remove(first)
+        found.append(first)
+    return found
+
+
+def _needs(pipeline: Pipeline, names: tuple[str, ...], others: set[str]) -> bool:
+    return bool(needed_by(pipeline, {*names}) & others)
 
 
 class _Split:
@@ -115,19 +137,11 @@ class _Split:
     def _sections(self) -> Iterator[StepSection[Pipeline]]:
         for steps in self.circles:
             members = {member.name for member in steps.members}
-            needed = self._needed(members) - members - self.done
+            needed = needed_by(self.pipeline, members) - members - self.done
             yield from self._before([stage for stage in self.pipeline.stages if stage.name in needed])
             yield from self._circle(steps)
             self.done |= members
         yield from self._behind()
-
-    def _needed(self, names: set[str]) -> set[str]:
-        """All stages that some need, themselves among them."""
-        found = set(names)
-        for stage in reversed(self.pipeline.stages):
-            if found & {stage.name, *stage.circle}:
-                found |= {load.source.name for load in stage.loads() if not load.source.is_input}
-        return found
 
     def _before(self, stages: Sequence[Stage]) -> Iterator[StepSection[Pipeline]]:
         """Stages of no circle that a circle needs."""
@@ -187,7 +201,8 @@ class _Split:
             outputs = [stage.name for stage in stages if stage.name in self.held]
             views = tuple(ArrayView(self.held[name].name, steps.step) for name in outputs)
             if outputs:
-                yield self._section(stages, outputs, views, when, context, trim=False)
+                section = self._section(stages, outputs, views, when, context, False, steps.independent)
+                yield replace(section, independent=steps.independent)
 
     def _section(
         self,
@@ -197,6 +212,7 @@ class _Split:
         steps: Steps | None,
         context: Domain,
         trim: bool,
+        alone: bool = False,
     ) -> StepSection[Pipeline]:
         own = (ScalarInput(steps.name, Long),) if steps is not None else ()
         pipeline = Pipeline(
@@ -209,6 +225,7 @@ class _Split:
             context=context,
             trim=trim,
             formulas=self.pipeline.formulas,
+            alone=alone or self.pipeline.alone,
         )
         pipeline = without_unread(pipeline)
         arrays, given = self.inputs.of(pipeline)

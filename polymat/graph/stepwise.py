@@ -24,7 +24,7 @@ ONE = Affine((), 1)
 class HeldArray:
     """An array between the pipelines: one plane, or one a step of those that make it.
 
-    place: "output" where it is the caller's, else "workspace".  extents: of a plane.
+    place: "output" or "input" where it is the caller's, else "workspace".  extents: of a plane.
     origin: the step of the first plane, times `sign`; None where there is one plane alone.  planes: how many
     there are.  count: planes that would be there were none left out.  sign: -1 where later steps have planes
     further in front.
@@ -90,7 +90,7 @@ class StepSection(Generic[L]):
     """One of the pipelines, with where its inputs and outputs lie.
 
     steps: at which it runs, None for once.  skewed: how they follow each other over their rows; None where
-    each runs by itself.
+    each runs by itself.  independent: whether no step needs another one, so that threads share them out.
     """
 
     level: L | Stepwise[L]
@@ -98,6 +98,7 @@ class StepSection(Generic[L]):
     outputs: tuple[ArrayView, ...]
     steps: Steps | None = None
     skewed: SkewedSteps | None = None
+    independent: bool = False
 
     def flat(self) -> Iterator[L]:
         """Yield the level, or those of the sections that it is."""
@@ -154,6 +155,7 @@ def held_text(held: HeldArray) -> str:
 
 def section_text(section: StepSection[Any]) -> str:
     """When a section runs and on what."""
-    when = "once" if section.steps is None else f"for {section.steps}"
+    each = ", each by itself" if section.independent else ""
+    when = "once" if section.steps is None else f"for {section.steps}{each}"
     views = [", ".join(map(str, views)) or "nothing" for views in (section.inputs, section.outputs)]
     return f"{when}, of {views[0]} to {views[1]}"

@@ -170,7 +170,8 @@ def _held(held: Sequence[HeldArray]) -> Iterator[str]:
 
 
 def _held_words(held: HeldArray) -> str:
-    place = "a result of the call" if held.place == "output" else "in memory until the call ends"
+    places = {"output": "a result of the call", "input": "an argument of the call"}
+    place = places.get(held.place, "in memory until the call ends")
     if held.origin is None:
         return f"{held.name}: {place}"
     kept = f"{held.planes} of {held.count} steps at a time" if held.is_folded else f"all {held.count} steps"

@@ -39,9 +39,14 @@ MANY_REGISTERS = 32  # vector registers that hold eight rows of two sums
 NO_CALLS: Mapping[str, NestPlan] = MappingProxyType({})
 
 
-def plan_alone(group: Group, stage: Stage, context: Domain, machine: Machine) -> Plan:
-    """One stage: its plain loops, register-tiled; a sum without a parallel loop in private parts."""
+def plan_alone(group: Group, stage: Stage, context: Domain, machine: Machine, *, shared: bool = True) -> Plan:
+    """One stage: its plain loops, register-tiled; a sum without a parallel loop in private parts.
+
+    shared: whether threads may share loops within it, which are entered again and again.
+    """
     plan = unrolled(stage, plan_stage(group, stage, context))
+    if plan.recurrence is not None and not shared:
+        return replace(plan, parallel=None, outwards=False)
     plan = in_rows(stage, plan, machine, plan.parallel)
     if plan.kind == "scatter" and plan.parallel is None and can_scatter_apart(stage):
         return _scattered_apart(group, stage, plan)

@@ -43,8 +43,10 @@ def main() -> int:
     asked = parser.parse_args()
     from polymat import Options
     from polymat.codegen.c import kernels
+    from polymat.rewrite import sliced
     from tests.codegen.sanitized_scratch import write_kernels
     from tests.differential import random_computed_steps as computed
+    from tests.differential import random_slices as slices
     from tests.differential.random_steps import differences, random_steps
 
     def computed_places() -> list[str]:
@@ -55,6 +57,8 @@ def main() -> int:
         write_kernels(Path(folder), {"workspace": POISONED})
         for number in range(asked.count):
             found = differences(random_steps(1000 * asked.seed + 500 + number), FLAGS)
+            with patch.object(sliced, "CLEARLY", 1e9):
+                found += slices.differences(slices.draw(1000 * asked.seed + 500 + number), FLAGS)
             if found := found or (computed_places() if number == 0 else []):
                 print(*found, sep="\n")
                 return 1

@@ -260,7 +260,7 @@ class StageWriter(NestWriter):
         outermost = next((k for k, flag in enumerate(parallel) if flag), None)
 
         def pragmas(depth: int, innermost: bool) -> tuple[str, ...]:
-            if depth == outermost:
+            if depth == outermost and plan.parallel is not None:
                 simd = "simd " if innermost else ""
                 return (f"omp parallel for {simd}num_threads(_pm_threads) if(_pm_threads > 1)",)
             return ("omp simd",) if innermost and parallel[depth] else ()

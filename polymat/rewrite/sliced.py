@@ -1,0 +1,109 @@
+"""Recurrences slice by slice, all steps of one before the next slice, where that is predicted to be quicker.
+
+Step by step, loops run over all slices at once, which may be vectors and pass over memory at every step; a
+slice by itself stays in a cache of a core, may become products of its own, and meets no other thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from math import inf
+
+from polymat.errors import LangError
+from polymat.graph.circlesteps import SliceGroup
+from polymat.graph.pipeline import Pipeline
+from polymat.graph.sections import in_sections
+from polymat.graph.slices import slices_of
+from polymat.graph.stepwise import Steps, Stepwise
+from polymat.machine.model import Machine
+from polymat.options import Options
+
+Predict = Callable[[Pipeline], float]
+"""The predicted seconds of a pipeline without circles, on as many threads as it has."""
+
+CLEARLY = 0.8  # of the time of steps that go through all slices: slices have to be so much quicker
+CALL_SECONDS = 2e-7  # of a step by itself: to say where its arrays are, to take memory, to choose its loops
+
+
+def in_slices(pipeline: Pipeline, prices: Prices, sizes: Mapping[str, int]) -> Pipeline:
+    """Run recurrences slice by slice where that is predicted to take clearly less.
+
+    before:  for each step: a(t, z, .), for every z
+    after:   for each z: a(t, z, .), for every step; the steps of one z are a computation of its own
+    """
+    changed, tried = pipeline, set[SliceGroup]()
+    for names in _recurrences(pipeline):
+        taken = {*changed.followed, *(name for group in changed.sliced for name, _ in group)}
+        if not taken & {*names}:
+            found = [group for group in slices_of(changed, names) if group not in tried]
+            tried |= {*found}
+            changed = _quickest(changed, names, found, prices, sizes)
+    return changed
+
+
+def _recurrences(pipeline: Pipeline) -> Iterator[tuple[str, ...]]:
+    """The circles of a pipeline, and the functions that read themselves alone."""
+    for stage in pipeline.stages:
+        if stage.circle and stage.name == stage.circle[0]:
+            yield stage.circle
+        elif not stage.circle and stage.reads_itself and len(stage.dims) > 1:
+            yield (stage.name,)
+
+
+def _quickest(
+    pipeline: Pipeline,
+    names: tuple[str, ...],
+    groups: Sequence[SliceGroup],
+    prices: Prices,
+    sizes: Mapping[str, int],
+) -> Pipeline:
+    """The pipeline with a recurrence in the quickest slices; itself where none are clearly quicker."""
+    if not groups:
+        return pipeline
+    alone = prices.seconds(pipeline, sizes)
+    others = [replace(pipeline, sliced=(*pipeline.sliced, group)) for group in groups]
+    seconds, found = min(((prices.seconds(other, sizes), k) for k, other in enumerate(others)))
+    if seconds >= CLEARLY * alone:
+        return pipeline
+    dim = pipeline.stage(names[0]).dims[dict(groups[found])[names[0]]]
+    note = f"{', '.join(names)} slice by slice along {dim}: {seconds:.3g} s, {alone:.3g} s step by step"
+    return replace(others[found], notes=(*pipeline.notes, note))
+
+
+class Prices:
+    """Predicted seconds of whole pipelines in sections."""
+
+    def __init__(self, predict: Predict, machine: Machine, options: Options) -> None:
+        self.predict = predict
+        self.machine = machine
+        self.threads = machine.team(options.threads)
+
+    def seconds(self, pipeline: Pipeline, sizes: Mapping[str, int]) -> float:
+        """Of a pipeline, in sections where it has some; infinite where it cannot be split."""
+        try:
+            return self._of(in_sections(pipeline), sizes)
+        except LangError:
+            return inf
+
+    def _of(self, level: Pipeline | Stepwise[Pipeline], sizes: Mapping[str, int]) -> float:
+        if isinstance(level, Pipeline):
+            return self.predict(level)
+        total = 0.0
+        for section in level.sections:
+            if section.steps is None:
+                total += self._of(section.level, sizes)
+                continue
+            first, last = _limits(section.steps, sizes)
+            times = max(last - first + 1, 0)
+            one = CALL_SECONDS + self._of(section.level, {**sizes, section.steps.name: (first + last) // 2})
+            if section.independent and self.threads > 1 and times > 1:
+                times = -(-times // min(self.threads, times))
+                total += self.machine.region_seconds
+            total += times * one
+        return total
+
+
+def _limits(steps: Steps, sizes: Mapping[str, int]) -> tuple[int, int]:
+    first = max(int(form.evaluate(sizes)) for form in steps.first)
+    return first, min(int(form.evaluate(sizes)) for form in steps.last)

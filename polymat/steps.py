@@ -162,8 +162,7 @@ def _is_called(stage: Stage, pipeline: Pipeline, asked: Request) -> bool:
 
 def join(pipeline: Pipeline, job: Job) -> Pipeline:
     """A short last dimension as one with that before it."""
-    called = partial(_is_called, asked=job.request)
-    return join_channels(pipeline, job.request.machine, called)
+    return join_channels(pipeline, job.request.machine, partial(_is_called, asked=job.request))
 
 
 def take_bands(pipeline: Pipeline, job: Job) -> Pipeline:
@@ -172,8 +171,10 @@ def take_bands(pipeline: Pipeline, job: Job) -> Pipeline:
     threads = asked.machine.team(asked.options.threads)
 
     def following(section: StepSection[Pipeline], stepwise: Stepwise[Pipeline]) -> Followed | None:
-        planned = partial(_apart, job=job)
-        found = followed(section, stepwise, asked.machine, asked.estimates, threads, planned)
+        found = followed(
+            *(section, stepwise, asked.machine, asked.estimates, threads),
+            lambda kept: job.decider(kept).schedule(separate(kept)),
+        )
         return None if found is None else Followed(found.steps, found.seconds)
 
     skips = "skews" in asked.options.skip
@@ -192,22 +193,15 @@ def set_apart(level: Pipeline | Stepwise[Pipeline], _: Job) -> Pipeline | Stepwi
     return keep_apart(level) if isinstance(level, Stepwise) else level
 
 
-def _apart(pipeline: Pipeline, job: Job) -> Schedule:
-    """The schedule of stages with loops of their own."""
-    return job.decider(pipeline).schedule(separate(pipeline))
-
-
 def merge_products(pipeline: Pipeline, job: Job) -> Pipeline:
     """Products that share a large operand as one, where that pays."""
     asked = job.request
     named = frozenset(asked.options.schemes)
 
     def predict(other: Pipeline) -> float:
-        ready = other if other is pipeline else inline(other, job)
-        return _decider(ready, asked).prediction()[0]
+        return _decider(other if other is pipeline else inline(other, job), asked).prediction()[0]
 
-    sizes = assumed_sizes(pipeline, asked.estimates)
-    changed = multiply_abreast(pipeline, predict, sizes, untouched=named)
+    changed = multiply_abreast(pipeline, predict, assumed_sizes(pipeline, asked.estimates), untouched=named)
     return pipeline if changed is pipeline else inline(changed, job)
 
 

@@ -2,8 +2,8 @@
 
 Runs are of different hours, and a shared machine may have been quicker in one of them.  So a case counts as
 slower only when it takes longer, and the median and the least of its rounds say so when they are measured by
-what the peers of that case took in the same rounds: by more than rounds of one run differ among themselves,
-and by more than programs differ between the runs that are the same in both, those of the peers.
+what the peers of that case took in the same rounds: by more than medians of so many rounds differ, and by
+more than programs differ between the runs that are the same in both, those of the peers.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from benchmarks.records import Entry, Heading, Key, Record
 from benchmarks.report import geometric_mean, show_seconds
 
 LEAST_CHANGE = 1.1  # times as long: what is less is not told
-SPREADS = 2.0  # of the rounds of both runs, that a change has to exceed
+SPREADS = 2.0  # of the medians of both runs, that a change has to exceed
 FEWEST_ROUNDS, FEWEST_PROGRAMS = 3, 5
 SCALE = 2.5 * 1.4826  # of the median distance from the median: 99 of 100 of a normal distribution
 TOO_NOISY = 1.25  # where unchanged programs differ by more, runs are not fit to be compared
@@ -57,9 +57,13 @@ class Change:
 
 
 def spread(timing: Timing) -> float:
-    """How far rounds differ: half of what the middle half of them spans, of the median."""
+    """How far medians of so many rounds differ, of the median.
+
+    It is half of what the middle half of the rounds spans where they are as few as may be, and falls with the
+    root of their number.
+    """
     low, middle, high = statistics.quantiles(timing.rounds, n=4)
-    return (high - low) / 2.0 / middle
+    return (high - low) / 2.0 / middle * math.sqrt(FEWEST_ROUNDS / len(timing.rounds))
 
 
 def changes(before: Record, after: Record) -> list[Change]:
@@ -152,10 +156,17 @@ def compare_lines(before: Record, after: Record) -> tuple[list[str], int]:
             f"note: programs that are the same in both runs differ by up to {between:.2f} times, and less "
             "than that is not told: `python -m benchmarks.compare` interleaves two checkouts"
         )
-    few = sum(before.entry(entry.key) is not None for entry in after.entries)
+    cases = [entry.key for entry in after.entries if before.entry(entry.key) is not None]
+    left_out = len({*cases}.difference(each.key for each in found))
+    if left_out:
+        lines.append(
+            f"note: {left_out} cases have fewer than {FEWEST_ROUNDS} rounds in one of the runs, "
+            "which say nothing"
+        )
     lines.append(
-        f"{len(found)} timings of {few} cases in both runs: {len(slower)} slower, {len(quicker)} quicker, "
-        f"geometric mean {geometric_mean(each.times for each in found):.3f} times as long"
+        f"{len(found)} timings of {len(cases)} cases in both runs: {len(slower)} slower, "
+        f"{len(quicker)} quicker, geometric mean {geometric_mean(each.times for each in found):.3f} "
+        "times as long"
         if found
         else "the two runs have no timing in common"
     )

@@ -135,3 +135,17 @@ def test_what_is_not_alike_is_told() -> None:
     assert lines[0] == "note: another machine: m before, other after"
     lines, slower = compare_lines(before, replace(after, entries=()))
     assert (lines[-1], slower) == ("the two runs have no timing in common", 0)
+
+
+def test_more_rounds_tell_smaller_changes_and_too_few_say_that_they_say_nothing() -> None:
+    """Where rounds differ by a tenth, three of them do not tell a slowdown of 1.3, and twenty-one do."""
+
+    def of(rounds: int) -> Record:
+        pattern = (1.0, 1.1, 0.9)
+        return changed(drawn(1), lambda case, name, _: tuple(1e-3 * pattern[k % 3] for k in range(rounds)))
+
+    found = {count: named(of(count), changed(of(count), planted("c5"))) for count in (3, 21)}
+    assert found == {3: set(), 21: {"c5"}}
+    lines, slower = compare_lines(of(2), changed(of(2), planted("c5")))
+    assert slower == 0
+    assert lines[0] == "note: 12 cases have fewer than 3 rounds in one of the runs, which say nothing"

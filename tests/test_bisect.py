@@ -29,6 +29,8 @@ from polymat.graph.group import Grouping
 from polymat.lang.expr import Const
 from polymat.plan.schedule import Schedule
 from tests.faulty import N, i, stencils, without_margins, x
+from tests.fixed import NARROW
+from tests.hosts import CompileFor
 
 A, B, C = (Matrix(Double, name, [N, N]) for name in "ABC")
 Planted = Callable[[pytest.MonkeyPatch], None]
@@ -167,7 +169,10 @@ def test_too_few_elements_of_a_recurrence_are_found(monkeypatch: pytest.MonkeyPa
     assert finding.text.endswith("; with all elements of recurrences kept it is right")
 
 
-def test_a_mistake_of_the_code_is_found_with_its_stage(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_mistake_of_the_code_is_found_with_its_stage(
+    monkeypatch: pytest.MonkeyPatch, compile_for: CompileFor
+) -> None:
+    compile_for(NARROW)
     expression = render.expression
 
     def wrong(*arguments: Any) -> str:

@@ -18,6 +18,8 @@ from polymat.codegen.program import Program
 from polymat.codegen.smallcalls import MOST_BYTES
 from polymat.driver import levels, request_for
 from polymat.options import Options
+from tests.fixed import NARROW
+from tests.hosts import CompileFor
 from tests.tolerance import assert_close
 
 M, N, K = (pm.Parameter(pm.Long, name) for name in "MNK")
@@ -87,7 +89,8 @@ def test_a_team_that_was_asked_for_is_asked_about() -> None:
     assert bound_of(product(Options(blas="never", threads=2, parallel_threshold=0))) == 0
 
 
-def test_small_temporaries_are_on_the_stack(tmp_path: Path) -> None:
+def test_small_temporaries_are_on_the_stack(tmp_path: Path, compile_for: CompileFor) -> None:
+    compile_for(NARROW)
     C = pm.Matrix(pm.Double, "C", [N, N])
     as_written = replace(OWN, reassociate=False)
     compiled = pm.compile(A @ B @ C, name="product", inputs=[A, B, C], options=as_written)

@@ -10,6 +10,8 @@ import pytest
 
 import polymat as pm
 from polymat.options import Options
+from tests.fixed import NARROW
+from tests.hosts import CompileFor
 from tests.tolerance import assert_close
 
 R, C = pm.Parameter(pm.Int, "R"), pm.Parameter(pm.Int, "C")
@@ -108,8 +110,11 @@ def test_a_chain_along_its_only_dimension_does_not_roll() -> None:
 
 
 @pytest.mark.parametrize(("columns", "row"), [(510, 528), (1022, 1040), (498, 528), (254, 256), (126, 128)])
-def test_rows_of_scratchpads_lie_in_different_sets_of_a_cache(columns: int, row: int) -> None:
+def test_rows_of_scratchpads_lie_in_different_sets_of_a_cache(
+    columns: int, row: int, compile_for: CompileFor
+) -> None:
     """A row has two more columns than its tile, and one more line where that makes 32 or 64 lines."""
+    compile_for(NARROW)
     image = pm.Image(pm.Float, "image", [R, C])
     a = stage("a", (0, 2), (0, 0), image(i, j) + 2 * image(i + 2, j))
     b = stage("b", (0, 4), (1, 1), a(i, j - 1) - a(i + 2, j + 1))

@@ -13,6 +13,8 @@ from polymat.driver import levels, request_for
 from polymat.page.wording import label, short
 from polymat.plan.registerblocks import kernel_of, scheme_of
 from polymat.plan.schedule import Schedule
+from tests.fixed import NARROW
+from tests.hosts import CompileFor
 from tests.tolerance import assert_close
 
 M, N, K = (Parameter(Int, name) for name in "MNK")
@@ -29,7 +31,8 @@ def scheduled(output: Any, **options: Any) -> Schedule:
     return next(level for _, level in levels(asked) if isinstance(level, Schedule))
 
 
-def test_what_is_said_of_it_is_of_its_scheme() -> None:
+def test_what_is_said_of_it_is_of_its_scheme(compile_for: CompileFor) -> None:
+    compile_for(NARROW)
     x, y, z = arrays()
     merged = scheduled(pm.gemm(x, y, z, 2.0, 0.5).named("D"), scheme={"D": f"[fuse(tmp_X_Y), {LOOPS}"})
     alone = scheduled((x @ y).named("D"), scheme={"D": f"[{LOOPS}"})

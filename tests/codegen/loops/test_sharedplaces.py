@@ -10,6 +10,9 @@ import pytest
 import polymat as pm
 from polymat import Cast, Clamp, Condition, Function, Int, Interval, Select
 from polymat.codegen.loops.sharedplaces import ROW
+from polymat.machine.model import Machine
+from tests.fixed import NARROW, WIDE
+from tests.hosts import compiling_for
 
 N, M = pm.Parameter(Int, "N"), pm.Parameter(Int, "M")
 i, j = pm.Variable(Int, "i"), pm.Variable(Int, "j")
@@ -37,15 +40,22 @@ READS: dict[str, tuple[Any, Any]] = {
 }
 
 
+@pytest.fixture(scope="module", params=[NARROW, WIDE], ids=lambda machine: machine.name)
+def machine(request: pytest.FixtureRequest) -> Machine:
+    found: Machine = request.param
+    return found
+
+
 @pytest.fixture(scope="module")
-def compiled() -> Any:
+def compiled(machine: Machine) -> Any:
     found = []
     for name, (dtype, value) in READS.items():
         f = Function(([i, j], [Interval(Int, 0, N - 1), Interval(Int, 0, M - 1)]), dtype, name)
         f.defn = [value]
         found.append(f)
     options = pm.Options(fuse=False, inline=False)
-    return pm.compile(found, inputs=[level, grid, shifted, pairs, small], options=options)
+    with compiling_for(machine):
+        return pm.compile(found, inputs=[level, grid, shifted, pairs, small], options=options)
 
 
 @pytest.mark.parametrize(("n", "m"), [(0, 3), (1, 1), (3, 0), (2, 7), (5, 64), (3, 131)])
@@ -66,12 +76,15 @@ def test_numbers(compiled: Any, n: int, m: int) -> None:
         np.testing.assert_array_equal(found, wanted, name)
 
 
-def test_where_places_are_shared(compiled: Any) -> None:
+def test_where_places_are_shared(compiled: Any, machine: Machine) -> None:
+    """With vectors of 512 bits two rows run at a time, with three of a grid, and what is left by itself."""
     bodies = {
         name: compiled.source.partition(f"static void _pm_nest_{name}(")[2].partition("\n}\n")[0]
         for name in READS
     }
     pointers = {name: text.count(f" *const {ROW}") for name, text in bodies.items()}
     unread = {"chosen": 0, "by_data": 1}  # what may not be there is read where it is used
-    assert pointers == {"corners": 2, "moved": 1, "scaled": 0, "alone": 0, "narrow": 0, "of_rows": 0} | unread
+    corners, moved = (5, 3) if machine is WIDE else (2, 1)
+    shared = {"corners": corners, "moved": moved, "scaled": 0, "alone": 0, "narrow": 0, "of_rows": 0}
+    assert pointers == shared | unread
     assert f"{ROW}0[" in bodies["moved"]

@@ -13,6 +13,7 @@ import polymat as pm
 from polymat.lang.types import ScalarType
 from tests.codegen.products.test_contractionwriter import MACHINES, K, M, N
 from tests.codegen.products.test_epiloguewriter import COLUMN, OWN, ROW, is_fused, operands, point
+from tests.fixed import NARROW
 from tests.hosts import CompileFor
 from tests.tolerance import assert_close
 
@@ -81,8 +82,9 @@ def test_what_is_no_number_stays_none(machine: str, form: str, compile_for: Comp
             assert np.array_equal(compiled(*arguments), compiled.reference(*arguments), equal_nan=True)
 
 
-def test_layers_share_register_blocks(seed: int) -> None:
+def test_layers_share_register_blocks(seed: int, compile_for: CompileFor) -> None:
     """Two products with ends of their own and one without, in one file."""
+    compile_for(NARROW)
     a, b = operands(pm.Double)
     c, d = pm.Matrix(pm.Double, "C", [N, K]), pm.Matrix(pm.Double, "D", [K, M])
     first = point(pm.Double, "first", pm.Max((a @ b)(ROW, COLUMN), 0))
@@ -102,7 +104,9 @@ def test_layers_share_register_blocks(seed: int) -> None:
         "last",
     )
     last.defn = [pm.Reduce(last(ROW, COLUMN), second(ROW, INNER) * d(INNER, COLUMN), pm.Op.Sum)]
-    compiled: Any = pm.compile(last, name="network", inputs=[a, b, c, d], options=OWN)
+    compiled: Any = pm.compile(
+        last, name="network", inputs=[a, b, c, d], options=OWN, estimates={M: 3000, N: 2000, K: 2500}
+    )
     assert str(compiled.explain()).count("in registers") >= 2
     rng = np.random.default_rng(seed)
     for m, n, k in ((3, 5, 2), (31, 53, 17)):

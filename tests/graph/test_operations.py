@@ -53,6 +53,14 @@ def test_order(cheap: Expr, dear: Expr) -> None:
 
 
 @pytest.mark.parametrize(
+    ("one", "other"), [(pm.Sin, pm.Cos), (pm.Exp, pm.Exp2), (pm.Asin, pm.Acos), (pm.Log2, pm.Log10)]
+)
+def test_functions_of_one_code_cost_the_same(one: Any, other: Any) -> None:
+    assert function_operations(one(x)) == function_operations(other(x))
+    assert operations(one(x)) == operations(other(x))
+
+
+@pytest.mark.parametrize(
     ("dtype", "numbers"), [(pm.Float, 8), (pm.Double, 4), (pm.Int, 8), (pm.Long, 4), (pm.Short, 16)]
 )
 def test_one_number_at_a_time(dtype: Any, numbers: int) -> None:

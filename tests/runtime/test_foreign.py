@@ -208,6 +208,15 @@ def test_overlaps_are_found_by_address(axpy: Compiled) -> None:
     np.testing.assert_array_equal(memory, counted(8))
 
 
+@pytest.mark.parametrize(
+    ("number", "name"), [(2, "CUDA"), (4, "OpenCL"), (7, "Vulkan"), (8, "Metal"), (10, "ROCm")]
+)
+def test_other_memory_has_the_name_of_its_device(mm: Compiled, number: int, name: str) -> None:
+    """The numbers are those of DLPack's header."""
+    where = f"mm(): argument A is a tests.Packed on {name}, not in the memory"
+    refused(where, mm, Packed(counted(4, 3), number), counted(3, 5))
+
+
 def test_what_cannot_be_read_where_it_lies(mm: Compiled) -> None:
     a, b = counted(4, 3), counted(3, 5)
     wanted = ": expected a numpy.ndarray of float64, shape (M, K)"

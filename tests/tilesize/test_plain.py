@@ -103,6 +103,22 @@ def test_products_of_transposes() -> None:
     assert plans(outside) == "outside: row i,k,j omp(i) simd(j)"
 
 
+def test_sums_run_along_rows_where_all_of_them_lie_so() -> None:
+    """One of two whose steps are neighbours keeps both in registers."""
+    D = Matrix(Double, "D", [N, K])
+    lies = {"rows": B(k, j), "steps": D(j, k)}
+
+    def both(*others: str) -> str:
+        spans = [upto(M), upto(N)]
+        r = Reduction(([i, j], spans), ([i, j, k], [*spans, upto(K)]), Double, "r")
+        r.defn = [Reduce(r(i, j), A(i, k) * lies[other], Op.Sum) for other in others]
+        return plans(r)
+
+    assert both("rows", "rows") == "r: row i,k,j omp(i) simd(j)"
+    assert both("steps", "steps") == "r: reduce i,j,k omp(i) simd(k)"
+    assert both("rows", "steps") == both("steps", "rows") == "r: reduce i,j,k omp(i) simd(k)"
+
+
 def test_linear_algebra() -> None:
     lower = plans(syrk(A, S, 1.0, 1.0)).split(" | ")
     assert [plan.split(": ")[1] for plan in lower] == [

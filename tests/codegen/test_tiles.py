@@ -124,3 +124,20 @@ def test_rows_of_scratchpads_lie_in_different_sets_of_a_cache(
     for shape in ((0, 0), (5, 1), (19, columns), (21, 2 * columns + 1)):
         array = np.random.default_rng(3).random(shape, dtype=np.float32)
         assert_close(compiled(array), compiled.reference(array), roundings=6, magnitude=16.0)
+
+
+@pytest.mark.parametrize(
+    ("columns", "row"), [(0, "(16 * _pm_floordiv_i64(C + 15, 16))"), (530, "544"), (512, "528")]
+)
+def test_whole_rows_of_scratchpads_begin_on_lines(columns: int, row: str) -> None:
+    """A line more where they would collide."""
+    image = pm.Image(pm.Float, "image", [R, C])
+    a = stage("a", (0, 2), (0, 0), image(i, j) + 2 * image(i + 2, j))
+    b = stage("b", (0, 4), (1, 1), a(i, j - 1) - a(i + 2, j + 1))
+    options = Options(parallel_threshold=0, tile_sizes=(8, 2**20), rolling=False)
+    sizes = {C: columns} if columns else {}
+    compiled = pm.compile(b, inputs=[image], name="rows", options=options, sizes=sizes, estimates={R: 10**6})
+    assert f"a[(i - _pm_tile0) * {row} + " in compiled.source
+    for shape in ((0, columns), (5, columns or 1), (19, columns or 33), (21, columns or 64)):
+        array = np.random.default_rng(3).random(shape, dtype=np.float32)
+        assert_close(compiled(array), compiled.reference(array), roundings=6, magnitude=16.0)

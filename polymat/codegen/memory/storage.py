@@ -20,6 +20,7 @@ LINE_BYTES = 64  # of a cache; rows of a scratchpad begin on a line of their own
 # Lines of a row, or a divisor of them, by which many rows would have the same sets of a first-level cache.
 # That finds its sets by addresses within a page: rows half a page apart share two of them, of 8 to 12 lines.
 COLLIDING_LINES = 32
+FEWEST_LINES = 4  # of a row that begins on a line of its own: a line more would be much of fewer
 TILE = "_pm_tile"  # with a number: where the tile begins along a tiled dimension
 WHOLE = "_pm_whole_"  # before a stage's name: its array, inside a group that computes it in a scratchpad
 
@@ -135,11 +136,11 @@ def _scratchpad(stage: Stage, plan: TilePlan, member: Member) -> Buffer:
                 origin.append(Affine.name(part_begin(level, stage.name)))
             else:
                 origin.append(Affine.name(f"{TILE}{level}") - before)
-        else:  # rows a line further apart than they are long: those of a tile in other sets of a cache
-            apart = (
-                LINE_BYTES // stage.dtype.size if plan.kernels and 0 < position == len(stage.dims) - 1 else 0
-            )
-            extents.append(high - low + 1 + apart)
+        else:
+            is_row = 0 < position == len(stage.dims) - 1
+            length = high - low + 1
+            apart = bool(plan.kernels)
+            extents.append(_whole_row(length, stage.dtype.size, apart=apart) if is_row else length)
             origin.append(low)
     return Buffer(stage.name, stage.dtype, "scratchpad", tuple(extents), tuple(origin), ring=ring)
 
@@ -149,6 +150,19 @@ def _row(width: int, element_bytes: int) -> int:
     line = LINE_BYTES // element_bytes
     lines = -(-width // line)
     return (lines + (lines % COLLIDING_LINES == 0)) * line
+
+
+def _whole_row(width: Affine, element_bytes: int, *, apart: bool) -> Affine:
+    """Elements of a row of all points: whole lines, unless there are few.
+
+    apart: a line further apart than they are long, those of a tile in other sets of a cache.
+    """
+    line = LINE_BYTES // element_bytes
+    if width.is_constant:
+        few = width.const < FEWEST_LINES * line
+        return width + apart * line if few else Affine((), _row(width.const + apart * line, element_bytes))
+    lines: Affine = (width + (line - 1)).floordiv(line) * line
+    return lines + apart * line
 
 
 def part_begin(level: int, stage: str) -> str:

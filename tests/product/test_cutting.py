@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import pytest
 
+import polymat as pm
 from polymat.machine.known import ZEN3
 from polymat.product.asked import FACTS, NUMBERS, place
 from polymat.product.blocks import blocks_of
 from polymat.product.cuts import batch, broad, gathered, ordered, tall
-from polymat.product.cutting import cut_of
+from polymat.product.cutting import cut_of, is_joinable
 from polymat.product.formula import Values
+from polymat.product.matching import contraction_of
+from tests.idiom.recognise import pipeline
 
 MACHINE = ("rows", "vectors", "lanes", "kc", "mc", "nc", "small")
 BLOCKS = blocks_of(ZEN3, 8)  # 6 x 8, kc 1024, mc 30, nc 1120, 65536 elements in the second level
@@ -60,3 +63,28 @@ def test_a_large_result_of_several_segments_is_written_in_order(changed: dict[st
 def test_whole_segments_are_written_where_they_follow_each_other() -> None:
     large = {"m": 100.0, "row_segments": 12.0, "n": 800.0, "k": 100.0, "past": 1.0}
     assert (tall.at(asked(**large)), tall.at(asked(**large, follows=1))) == (2, 17)
+
+
+@pytest.mark.parametrize(
+    ("spec", "share", "handed", "joined"),
+    [
+        ("abk,kn->abn", [], False, True),
+        ("abk,kn->abn", ["a"], False, True),
+        ("abk,kn->abn", ["b"], False, False),
+        ("abk,kn->abn", [], True, False),
+        ("abk,kn->anb", [], False, False),
+        ("ak,kn->an", [], False, False),
+    ],
+)
+def test_segments_of_rows_that_follow_each_other_are_joined(
+    spec: str, share: list[str], handed: bool, joined: bool
+) -> None:
+    """Two dimensions of rows, neither cut within a segment by threads nor handed on in parts."""
+    sizes = {letter: pm.Parameter(pm.Int, letter.upper()) for letter in "abkn"}
+    terms = spec.split("->")[0].split(",")
+    operands = [pm.Image(pm.Double, f"X{term}", [sizes[x] for x in term]) for term in terms]
+    built = pipeline(pm.einsum(spec, *operands))
+    (stage,) = built.stages
+    found = contraction_of(stage, built.context, dict.fromkeys("ABKN", 30))
+    assert found is not None
+    assert is_joinable(found, share=share, handed=handed) is joined

@@ -241,7 +241,7 @@ def compile_request(request: Request) -> Compiled[Any, Report]:
             return _compile(request, results)
         except ToolchainError:
             if left_out() == before:
-                check_microkernels(request.options, request.name, request.outputs[0].at)
+                check_microkernels(request.options, request.outputs[0].at)
                 raise
         except (PolymatError, MemoryError, RecursionError):
             raise

@@ -252,7 +252,7 @@ def skew(schedule: Schedule | Stepwise[Schedule], job: Job) -> Schedule | Stepwi
 def see_effects(schedule: Any, request: Request) -> None:
     """See that options which say how something is to be computed have an effect somewhere."""
     parts = [*schedule.flat()] if isinstance(schedule, Stepwise) else [schedule]
-    check_effects(parts, request.options, request.estimates, request.machine)
+    check_effects(parts, request.options, request.estimates, request.machine, request.name)
 
 
 def lower_schedule(

@@ -36,16 +36,20 @@ _MOST_NAMED = 3
 
 
 def check_effects(
-    schedules: Sequence[Schedule], options: Options, estimates: Mapping[str, int], machine: Machine
+    schedules: Sequence[Schedule],
+    options: Options,
+    estimates: Mapping[str, int],
+    machine: Machine,
+    name: str,
 ) -> None:
     """Refuse `Options.tile_sizes`, `blocks` and `scheme` where no group of a program does what they say.
 
-    schedules: of all sections of the program, in all orders of its products.
+    schedules: of all sections of the program, in all orders of its products.  name: of the program.
     """
     every = [each for schedule in schedules for each in (schedule, *(other for _, other in schedule.others))]
     planned = [Planned(schedule.grouping.pipeline, plan) for schedule in every for plan in schedule.plans]
     _check_tile_sizes(planned, options)
-    _check_microkernels(planned, options)
+    _check_microkernels(planned, options, name)
     _check_blocks(planned, options)
     _check_schemes(planned, options, estimates, machine)
 
@@ -79,17 +83,27 @@ def _check_tile_sizes(planned: Sequence[Planned], options: Options) -> None:
     )
 
 
-def _check_microkernels(planned: Sequence[Planned], options: Options) -> None:
-    """Say which microkernel no scheme calls."""
+def _check_microkernels(planned: Sequence[Planned], options: Options, name: str) -> None:
+    """Say which microkernel no scheme calls, and which has the name of another one or of an array."""
     schemes = map(read_scheme, options.schemes.values())
     called = {scheme.kernel for scheme in schemes if isinstance(scheme, Scheme)}
+    taken = {name}
+    for each in planned if options.microkernels else ():
+        taken |= {*each.pipeline.extents, *(size.name for size in each.pipeline.sizes)}
     for kernel in options.microkernels:
+        problem, hint = "", f"Call({kernel.name}) is the last atom of a scheme, behind U and V"
         if kernel.name not in called:
-            raise OptionError(
-                f"Options.microkernels has {kernel.name}, which no scheme calls",
-                at=planned[0].at,
-                hint=f"Call({kernel.name}) is the last atom of a scheme, behind U and V",
+            problem = "which no scheme calls"
+        elif kernel.name in taken:
+            problem, hint = (
+                "a name that something else has",
+                "each name in C is one thing's",
             )
+        if problem:
+            raise OptionError(
+                f"Options.microkernels has {kernel.name}, {problem}", at=planned[0].at, hint=hint
+            )
+        taken.add(kernel.name)
 
 
 def _check_blocks(planned: Sequence[Planned], options: Options) -> None:

@@ -14,18 +14,9 @@ from polymat.runtime.workplaces import scratch_directory
 _MOST_LINES = 12  # of what the compiler says
 
 
-def check_microkernels(options: Options, name: str, at: Location | None) -> None:
-    """Raise an `OptionError` with the compiler's words for a microkernel that does not compile by itself.
-
-    name: of the program, which no microkernel may have.
-    """
+def check_microkernels(options: Options, at: Location | None) -> None:
+    """Raise an `OptionError` with the compiler's words for a microkernel that does not compile by itself."""
     for kernel in options.microkernels:
-        if kernel.name == name:
-            raise OptionError(
-                f"Options.microkernels has {name}, which is the name of the program",
-                at=at,
-                hint="compile(..., name=) gives the program another one",
-            )
         compiler, directory = find_compiler(), scratch_directory("polymat-microkernel-")
         text = "\n".join(["#include <stddef.h>", *user_kernels([kernel])])
         try:

@@ -178,6 +178,15 @@ def test_a_microkernel_of_another_type_or_one_that_nobody_calls() -> None:
     assert "Options.microkernels has block, which no scheme calls" in said[0]
 
 
+def test_names_are_those_of_one_thing() -> None:
+    other = "Options.microkernels has A, a name that something else has"
+    assert refused(PLAIN.replace("block", "A"), microkernel("A", Double, 6, 8))[0].count(other) == 1
+    for name, kernels in (("product", (plain(), plain(depth=2))), ("block", (plain(),))):
+        asked = pm.Options(scheme={"C": PLAIN}, microkernels=kernels)
+        with pytest.raises(OptionError, match="has block, a name that something else has"):
+            pm.compile((A @ B).named("C"), name=name, options=asked)
+
+
 def test_batches_have_no_side_of_a_block() -> None:
     one, other = (pm.Image(Double, name, [M, K, N]) for name in "FG")
     l, i, j, k = (pm.Variable(Int, name) for name in "lijk")  # noqa: E741

@@ -2,14 +2,42 @@
 
    A permutation of 16 bytes looks 32 places up in 16 entries, by their lowest four bits, and gives 0 where a
    place has its highest bit set.  Within each 64 entries a part holds what it differs by from the one before:
-   the permutations of all parts that begin at the place or before it, combined, are the entry. */
+   the permutations of all parts that begin at the place or before it, combined, are the entry.  With AVX-512's
+   permutations of bytes, one looks 64 places up in 128 entries. */
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
-#ifdef __AVX2__
+#if defined(__AVX512VBMI__) && defined(__GNUC__) && !defined(__clang__)
+typedef uint8_t _pm_byte_row __attribute__((vector_size(64)));
+typedef int8_t _pm_sign_row __attribute__((vector_size(64)));
+
+typedef struct {
+    _pm_byte_row parts[4];
+} _pm_byte_table;
+
+static inline void _pm_byte_table_of(_pm_byte_table *table, const void *from, int entries)
+{
+    uint8_t known[256] = {0};
+    memcpy(known, from, (size_t)entries);
+    memcpy((uint8_t *)table->parts, known, sizeof known);
+}
+
+static inline __attribute__((always_inline)) _pm_byte_row _pm_looked_up(const _pm_byte_table *table,
+        _pm_byte_row places, int entries)
+{
+    if (entries <= 64)
+        return __builtin_shuffle(table->parts[0], places);
+    const _pm_byte_row low = __builtin_shuffle(table->parts[0], table->parts[1], places);
+    if (entries <= 128)
+        return low;
+    const _pm_byte_row high = __builtin_shuffle(table->parts[2], table->parts[3], places);
+    const _pm_byte_row above = (_pm_byte_row)((_pm_sign_row)places < 0);
+    return (low & ~above) | (high & above);
+}
+#elif defined(__AVX2__)
 typedef uint8_t _pm_byte_row __attribute__((vector_size(32)));
 typedef uint8_t _pm_half_row __attribute__((vector_size(16)));
 typedef char _pm_char_row __attribute__((vector_size(32)));
@@ -69,6 +97,9 @@ static inline __attribute__((always_inline)) _pm_byte_row _pm_looked_up(const _p
     return _pm_chosen(low, high, places);
 }
 
+#endif
+
+#ifdef __AVX2__
 /* found may be places. */
 static inline __attribute__((always_inline)) void _pm_look_up(void *found, const void *places,
         ptrdiff_t count, const _pm_byte_table *table, int entries)
@@ -77,7 +108,7 @@ static inline __attribute__((always_inline)) void _pm_look_up(void *found, const
     uint8_t *const to = (uint8_t *)found;
     _pm_byte_row row;
     ptrdiff_t k = 0;
-    for (; k + 32 <= count; k += 32) {
+    for (; k + (ptrdiff_t)sizeof row <= count; k += (ptrdiff_t)sizeof row) {
         memcpy(&row, at + k, sizeof row);
         row = _pm_looked_up(table, row, entries);
         memcpy(to + k, &row, sizeof row);

@@ -7,18 +7,23 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import polymat as pm
 from polymat.codegen.program import Program
+from polymat.graph.operations import _OWN
 from polymat.product.formula import Constant
 from polymat.product.prices import FILL
+from polymat.runtime.foreign import NoArrayError, array_of
 from tests.codegen import test_golden
 from tests.codegen.kinds import KINDS
 from tests.conftest import golden_path
 from tests.fixed import compiled_levels, own_c, report_text
+from tests.graph.test_operations import test_functions_of_one_code_cost_the_same as alike
 from tests.mutations.planting import Planted, planted
 from tests.product import test_prices
+from tests.runtime.test_foreign import Packed
 from tests.tilesize.test_rowloop import test_kept_rows_fill_half_of_the_second_level as kept_rows
 
 
@@ -48,6 +53,13 @@ def c(kind: str) -> Any:
 
 def e(kind: str) -> Any:
     return partial(explained, kind)
+
+
+def named(number: int, name: str) -> None:
+    """The name that an error has for a device of DLPack."""
+    with pytest.raises(NoArrayError) as caught:
+        array_of(Packed(np.zeros(3), number))
+    assert f"on {name}," in caught.value.why
 
 
 def _never(*_arguments: object) -> bool:
@@ -105,6 +117,8 @@ CHANGES = [
     Planted("codegen.memory.storage", "LINE_BYTES", 32, c("one_loop_over_rows")),
     Planted("graph.inline", "CHEAP_OPERATIONS", 0, c("read_twice")),
     Planted("graph.operations", "ONE_AT_A_TIME", 300.0, e("transform")),
+    Planted("graph.operations", "_OWN", {**_OWN, "sin": 22.0}, partial(alike, pm.Sin, pm.Cos)),
+    Planted("runtime.foreign", "_DEVICES", {3: "OpenCL"}, partial(named, 4, "OpenCL")),
 ]
 
 
